@@ -1,0 +1,208 @@
+//! What can go wrong with data, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::load::DATASETS;
+
+/// Why a dataset could not be loaded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// No dataset has this name.
+    #[error("unknown dataset `{name}`{}; the datasets are {}", did_you_mean(*nearest), dataset_names())]
+    UnknownDataset {
+        /// The name that was asked for.
+        name: String,
+        /// The dataset whose name is closest, where one is close.
+        nearest: Option<&'static str>,
+    },
+    /// The dataset is read from files, and no folder was given.
+    #[error(
+        "dataset `{dataset}` is read from files: pass the folder that holds {} (`--data-dir DIR`). {how}. \
+         `synth-digits` needs no files", files.join(", ")
+    )]
+    NoDirectory {
+        /// The dataset.
+        dataset: &'static str,
+        /// Its files, relative to the folder.
+        files: &'static [&'static str],
+        /// Where to get them.
+        how: &'static str,
+    },
+    /// Files of the dataset are missing.
+    #[error(
+        "dataset `{dataset}` is not complete. Looked for{}\n{how}. `synth-digits` needs no files",
+        list(looked_for)
+    )]
+    Missing {
+        /// The dataset.
+        dataset: &'static str,
+        /// The missing files; each may also end in `.gz`.
+        looked_for: Vec<PathBuf>,
+        /// Where to get them.
+        how: &'static str,
+    },
+    /// The operating system could not read a file or folder.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// A file does not have the length that its header or record size implies.
+    #[error(
+        "{} is truncated or corrupt: expected {expected} bytes{}, found {found}{}; get the file again",
+        path.display(), unpacked(path), after(*damaged)
+    )]
+    Length {
+        /// The file.
+        path: PathBuf,
+        /// The number of bytes it should have, unpacked.
+        expected: u64,
+        /// The number of bytes it has, unpacked.
+        found: u64,
+        /// Whether the gzip stream itself ends early or is damaged.
+        damaged: bool,
+    },
+    /// A gzip file unpacks to the right number of bytes, but not to the right ones.
+    #[error(
+        "{} is corrupt: the gzip stream is damaged ({source}) after {found} unpacked bytes{}; get the file again",
+        path.display(), of(*expected)
+    )]
+    Gzip {
+        /// The file.
+        path: PathBuf,
+        /// The number of bytes it should have, unpacked, where that is known.
+        expected: Option<u64>,
+        /// The number of bytes that could be unpacked.
+        found: u64,
+        /// What the decoder says.
+        source: io::Error,
+    },
+    /// An idx file starts with the wrong four bytes.
+    #[error(
+        "{} is not an idx file of {what}: it starts with {found:#010x}, expected {expected:#010x}",
+        path.display()
+    )]
+    Magic {
+        /// The file.
+        path: PathBuf,
+        /// What it should hold.
+        what: &'static str,
+        /// The expected magic number.
+        expected: u32,
+        /// The one that was found.
+        found: u32,
+    },
+    /// An idx file holds images of another size.
+    #[error(
+        "{} holds images of {} x {}, expected {} x {}",
+        path.display(), found[0], found[1], expected[0], expected[1]
+    )]
+    ImageSize {
+        /// The file.
+        path: PathBuf,
+        /// The expected height and width.
+        expected: [usize; 2],
+        /// The height and width that its header gives.
+        found: [usize; 2],
+    },
+    /// The files of images and labels disagree.
+    #[error(
+        "{} holds {num_images} images but {} holds {num_labels} labels; the files do not belong together",
+        images.display(), labels.display()
+    )]
+    Count {
+        /// The file of images.
+        images: PathBuf,
+        /// The number of images.
+        num_images: usize,
+        /// The file of labels.
+        labels: PathBuf,
+        /// The number of labels.
+        num_labels: usize,
+    },
+    /// A label is not one of the classes.
+    #[error(
+        "{}: label {label} of example {index} is out of range, expected 0 to {}",
+        path.display(), classes - 1
+    )]
+    Label {
+        /// The file.
+        path: PathBuf,
+        /// The example in that file, from 0.
+        index: usize,
+        /// Its label.
+        label: u8,
+        /// The number of classes.
+        classes: usize,
+    },
+    /// Files were read, and hold no example.
+    #[error("{} holds no examples", path.display())]
+    Empty {
+        /// The file, or the folder of files.
+        path: PathBuf,
+    },
+    /// Pixels and labels handed to [`Examples::new`](crate::Examples::new) do not fit.
+    #[error("{labels} labels of shape {shape:?} need {expected} bytes of pixels, found {found}")]
+    Examples {
+        /// Channels, height and width.
+        shape: [usize; 3],
+        /// The number of labels.
+        labels: usize,
+        /// The number of bytes they need.
+        expected: usize,
+        /// The number of bytes there are.
+        found: usize,
+    },
+}
+
+pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |n| format!(" (did you mean `{n}`?)"))
+}
+
+/// The candidate closest to `name`, if it is close enough to be a slip.
+pub(crate) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let name = name.trim().to_lowercase();
+    candidates
+        .into_iter()
+        .map(|c| (strsim::jaro_winkler(&name, c), c))
+        .filter(|(similarity, _)| *similarity >= 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, c)| c)
+}
+
+fn dataset_names() -> String {
+    let names: Vec<_> = DATASETS.iter().map(|d| d.name).collect();
+    names.join(", ")
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    let line = |p: &PathBuf| format!("\n  {} (or .gz)", p.display());
+    paths.iter().map(line).collect()
+}
+
+fn unpacked(path: &Path) -> &'static str {
+    if path.extension().is_some_and(|e| e == "gz") {
+        " after unpacking"
+    } else {
+        ""
+    }
+}
+
+fn after(damaged: bool) -> &'static str {
+    if damaged {
+        " before the gzip stream breaks off"
+    } else {
+        ""
+    }
+}
+
+fn of(expected: Option<u64>) -> String {
+    expected.map_or_else(String::new, |n| format!(" of {n}"))
+}

@@ -1,0 +1,44 @@
+//! Datasets, partitioners and seeded schedules.
+//!
+//! * [`load`] gives a [`Dataset`] by name: the built-in `synth-digits`, which
+//!   is drawn on the spot, or MNIST, Fashion-MNIST and CIFAR-10 from files.
+//! * [`Partition`] deals the training examples to clients.
+//! * [`schedule`] says who trains in a round and in which order a client sees
+//!   its examples.
+//! * [`rng`] is the one source of random numbers behind all of them: streams
+//!   that are a function of a seed and a key, so that nothing depends on
+//!   threads, on the order of calls or on a library's version.
+//!
+//! ```
+//! use fedround_data::{Partition, schedule, synth::SynthDigits};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let data = SynthDigits { train: 200, test: 20, ..SynthDigits::default() }.generate();
+//! let partition: Partition = "shards:2".parse()?;
+//! let clients = partition.split(data.train.labels(), data.classes, 10, 7)?;
+//! let round = 1;
+//! for k in schedule::cohort(7, round, clients.len(), 3) {
+//!     let order = schedule::client_order(7, round, k, &clients[k], 0);
+//!     let (mut x, mut y) = (Vec::new(), Vec::new());
+//!     data.train.gather(&order[..10], &mut x, &mut y);
+//!     assert_eq!(x.len(), 10 * data.train.features());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod cifar;
+mod dataset;
+mod error;
+mod files;
+pub mod idx;
+mod load;
+pub mod partition;
+pub mod rng;
+pub mod schedule;
+pub mod synth;
+
+pub use dataset::{Dataset, Examples, Scale};
+pub use error::DataError;
+pub use load::{DATASETS, DatasetInfo, load};
+pub use partition::{Partition, PartitionError};

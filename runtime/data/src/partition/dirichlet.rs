@@ -1,0 +1,182 @@
+//! Label and quantity skew from Dirichlet draws.
+
+use super::{Partition, PartitionError, text};
+use crate::rng::{self, Words};
+
+/// A draw is cheap (a number per class and client), and skewed settings such as
+/// 100 clients at alpha 0.1 need a few before nobody is left too small.
+const TRIES: usize = 1000;
+const MIN: usize = 10;
+
+pub(super) fn split(
+    labels: &[u8],
+    classes: usize,
+    clients: usize,
+    alpha: f64,
+    min: Option<usize>,
+    seed: u64,
+) -> Result<Vec<Vec<usize>>, PartitionError> {
+    let partition = Partition::Dirichlet { alpha, min };
+    if !(alpha.is_finite() && alpha > 0.0) || min == Some(0) {
+        return Err(PartitionError::argument(
+            &partition.to_string(),
+            text::DIRICHLET,
+        ));
+    }
+    let share = labels.len() / clients;
+    let min = min.unwrap_or(MIN.min(share / 4).max(1));
+    if min > share {
+        return Err(PartitionError::Minimum {
+            clients,
+            min,
+            examples: labels.len(),
+        });
+    }
+    let mut by_class = vec![Vec::new(); classes];
+    for (example, &label) in labels.iter().enumerate() {
+        by_class[usize::from(label)].push(example);
+    }
+    let mut best = 0;
+    for attempt in 0..TRIES {
+        let cuts = draw(&by_class, clients, alpha, seed, attempt as u64);
+        let size = |client: usize| {
+            cuts.iter()
+                .map(|c| c[client + 1] - c[client])
+                .sum::<usize>()
+        };
+        let smallest = (0..clients).map(size).min().unwrap_or(0);
+        if smallest >= min {
+            return Ok(deal(&by_class, &cuts, clients, seed));
+        }
+        best = best.max(smallest);
+    }
+    Err(PartitionError::GaveUp {
+        partition,
+        clients,
+        tries: TRIES,
+        best,
+        min,
+    })
+}
+
+/// Where each class is cut: `[classes][clients + 1]`, from 0 to the class's size.
+fn draw(
+    by_class: &[Vec<usize>],
+    clients: usize,
+    alpha: f64,
+    seed: u64,
+    attempt: u64,
+) -> Vec<Vec<usize>> {
+    let examples: usize = by_class.iter().map(Vec::len).sum();
+    let mut sizes = vec![0; clients];
+    let mut cuts = Vec::with_capacity(by_class.len());
+    for (class, members) in by_class.iter().enumerate() {
+        let mut words = rng::words(seed, &[rng::PARTITION, 0, attempt, class as u64]);
+        let logs: Vec<f64> = (0..clients)
+            .map(|_| log_gamma_draw(alpha, &mut words))
+            .collect();
+        // A client that has its fair share already gets no more, as in the
+        // usual implementations; there is always one that has not.
+        let open = |client: usize| sizes[client] * clients <= examples;
+        let most = (0..clients)
+            .filter(|&c| open(c))
+            .map(|c| logs[c])
+            .fold(f64::MIN, f64::max);
+        let weight = |c: usize| if open(c) { (logs[c] - most).exp() } else { 0.0 };
+        let weights: Vec<f64> = (0..clients).map(weight).collect();
+        let total: f64 = weights.iter().sum();
+        let mut cut = vec![0];
+        let mut sum = 0.0;
+        for (client, weight) in weights.iter().enumerate() {
+            sum += weight;
+            // Rounding must neither lose the last example nor step backwards.
+            let end = if client + 1 == clients {
+                members.len()
+            } else {
+                (sum / total * members.len() as f64) as usize
+            };
+            cut.push(end.min(members.len()));
+            sizes[client] += cut[client + 1] - cut[client];
+        }
+        cuts.push(cut);
+    }
+    cuts
+}
+
+fn deal(
+    by_class: &[Vec<usize>],
+    cuts: &[Vec<usize>],
+    clients: usize,
+    seed: u64,
+) -> Vec<Vec<usize>> {
+    let mut parts = vec![Vec::new(); clients];
+    for (class, (members, cut)) in by_class.iter().zip(cuts).enumerate() {
+        let order = rng::permutation(seed, members.len(), &[rng::PARTITION, 1, class as u64]);
+        for (client, part) in parts.iter_mut().enumerate() {
+            part.extend(
+                order[cut[client]..cut[client + 1]]
+                    .iter()
+                    .map(|&i| members[i]),
+            );
+        }
+    }
+    parts
+}
+
+/// The logarithm of a Gamma(`alpha`, 1) draw (Marsaglia and Tsang, 2000). For
+/// small alpha most draws are far below the smallest `f64`, hence the logarithm.
+fn log_gamma_draw(alpha: f64, words: &mut Words) -> f64 {
+    if alpha < 1.0 {
+        // Gamma(a) = Gamma(a + 1) * U^(1/a)
+        let boost = (1.0 - words.unit()).ln() / alpha;
+        return log_gamma_draw(alpha + 1.0, words) + boost;
+    }
+    let d = alpha - 1.0 / 3.0;
+    let c = 1.0 / (9.0 * d).sqrt();
+    loop {
+        let x = words.normal();
+        let v = (1.0 + c * x).powi(3);
+        if v <= 0.0 {
+            continue;
+        }
+        let u = 1.0 - words.unit();
+        if u.ln() < 0.5 * x * x + d - d * v + d * v.ln() {
+            return d.ln() + v.ln();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gamma_draws_have_the_right_mean_and_variance() {
+        for alpha in [0.3, 1.0, 4.5] {
+            let mut words = rng::words(1, &[9]);
+            let draws: Vec<f64> = (0..40_000)
+                .map(|_| log_gamma_draw(alpha, &mut words).exp())
+                .collect();
+            let mean = draws.iter().sum::<f64>() / draws.len() as f64;
+            let variance =
+                draws.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / draws.len() as f64;
+            assert!(
+                (mean / alpha - 1.0).abs() < 0.03,
+                "mean {mean} at alpha {alpha}"
+            );
+            assert!(
+                (variance / alpha - 1.0).abs() < 0.1,
+                "variance {variance} at alpha {alpha}"
+            );
+        }
+    }
+
+    #[test]
+    fn tiny_alphas_give_whole_classes_away() {
+        let labels: Vec<u8> = (0..1000).map(|i| (i % 10) as u8).collect();
+        let parts = split(&labels, 10, 2, 1e-6, None, 3).unwrap();
+        for counts in crate::partition::class_counts(&parts, &labels, 10) {
+            assert!(counts.iter().all(|&n| n == 0 || n == 100), "{counts:?}");
+        }
+    }
+}

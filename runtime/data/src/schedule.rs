@@ -1,0 +1,86 @@
+//! Who trains in a round, and in which order a client sees its examples.
+
+use crate::rng::{SAMPLE, SHUFFLE, permutation};
+
+/// The clients of round `round`: the first `m` of a permutation of
+/// `0..clients`. All of them, in a permuted order, where `m` is larger.
+pub fn cohort(seed: u64, round: usize, clients: usize, m: usize) -> Vec<usize> {
+    let mut order = permutation(seed, clients, &[SAMPLE, round as u64]);
+    order.truncate(m);
+    order
+}
+
+/// The client's `examples` in the order of local epoch `epoch` (from 0) of
+/// round `round`; batches are consecutive pieces of it.
+pub fn client_order(
+    seed: u64,
+    round: usize,
+    client: usize,
+    examples: &[usize],
+    epoch: usize,
+) -> Vec<usize> {
+    let key = [SHUFFLE, round as u64, client as u64, epoch as u64];
+    // The first epoch's key has no epoch, as in tasks of a single local epoch.
+    let key = if epoch == 0 { &key[..3] } else { &key[..] };
+    permutation(seed, examples.len(), key)
+        .into_iter()
+        .map(|i| examples[i])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Partition;
+    use crate::rng::SEED;
+
+    #[test]
+    fn cohorts_are_those_of_the_benchmarks() {
+        // lr-mnist (1000 clients), then 2nn-mnist (100).
+        assert_eq!(
+            cohort(SEED, 1, 1000, 10),
+            [271, 739, 569, 275, 311, 560, 80, 855, 489, 482]
+        );
+        assert_eq!(
+            cohort(SEED, 1, 100, 10),
+            [80, 10, 88, 96, 87, 32, 63, 54, 45, 56]
+        );
+        assert_eq!(
+            cohort(SEED, 20, 100, 10),
+            [49, 82, 13, 51, 8, 14, 60, 38, 98, 81]
+        );
+    }
+
+    #[test]
+    fn a_cohort_is_never_larger_than_everyone() {
+        let mut all = cohort(1, 1, 4, 9);
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn batches_are_those_of_the_benchmarks() {
+        let parts = Partition::Iid.split(&[0; 60_000], 1, 1000, SEED).unwrap();
+        let order = client_order(SEED, 1, 271, &parts[271], 0);
+        assert_eq!(
+            order[..10],
+            [
+                58564, 46425, 7198, 4913, 42235, 8153, 17266, 35321, 22509, 23335
+            ]
+        );
+        assert_eq!(order[57..], [20330, 56410, 21997]);
+    }
+
+    #[test]
+    fn epochs_and_rounds_have_orders_of_their_own() {
+        let examples: Vec<usize> = (100..150).collect();
+        let orders = [(1, 0), (1, 1), (1, 2), (2, 0)]
+            .map(|(round, epoch)| client_order(7, round, 3, &examples, epoch));
+        for (i, order) in orders.iter().enumerate() {
+            assert!(orders[..i].iter().all(|other| other != order));
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, examples);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Helpers of the tests of bad files.
+
+use std::io::Write;
+use std::path::Path;
+
+use fedround_data::{DataError, load};
+use flate2::{Compression, write::GzEncoder};
+
+pub fn gz(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+pub fn error(name: &str, root: &Path) -> DataError {
+    load(name, Some(root), 0).expect_err("should not load")
+}
+
+/// The message with the folder taken out of it.
+pub fn message(name: &str, root: &Path) -> String {
+    error(name, root)
+        .to_string()
+        .replace(&root.display().to_string(), "DIR")
+}

@@ -1,0 +1,152 @@
+//! The real datasets, where they are: in the folder that `FEDROUND_DATA` names,
+//! or in `shared/data` beside the repository. Expected values were computed by
+//! the benchmarks' Python.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+use std::path::PathBuf;
+
+use fedround_data::rng::SEED;
+use fedround_data::{Dataset, Examples, Partition, load, schedule};
+
+/// The dataset, or `None` with a message where its files are absent.
+fn real(name: &str, folder: &str) -> Option<Dataset> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
+    let root =
+        std::env::var_os("FEDROUND_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
+    if !root.join(folder).is_dir() {
+        eprintln!(
+            "SKIPPED: no {name} in {}; set FEDROUND_DATA to its folder",
+            root.display()
+        );
+        return None;
+    }
+    Some(load(name, Some(&root), 0).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn pixel_sum(examples: &Examples) -> u64 {
+    examples.pixels().iter().map(|&u| u64::from(u)).sum()
+}
+
+fn histogram(examples: &Examples) -> [usize; 10] {
+    let mut counts = [0; 10];
+    examples
+        .labels()
+        .iter()
+        .for_each(|&l| counts[usize::from(l)] += 1);
+    counts
+}
+
+fn fingerprint(parts: &[Vec<usize>]) -> u64 {
+    let dealt = parts.iter().flatten().enumerate();
+    dealt
+        .map(|(at, &example)| (at as u64 + 1) * example as u64)
+        .sum()
+}
+
+#[test]
+fn mnist() {
+    let Some(data) = real("mnist", "mnist") else {
+        return;
+    };
+    assert_eq!((data.train.len(), data.test.len()), (60_000, 10_000));
+    assert_eq!((data.train.shape(), data.classes), ([1, 28, 28], 10));
+    assert_eq!(
+        (pixel_sum(&data.train), pixel_sum(&data.test)),
+        (1_567_298_545, 264_923_200)
+    );
+    let train = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949];
+    assert_eq!(histogram(&data.train), train);
+    let test = [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009];
+    assert_eq!(histogram(&data.test), test);
+
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    data.train.gather(&[0], &mut x, &mut y);
+    let row = [0.0, 0.0, 3.0, 18.0, 18.0, 18.0, 126.0, 136.0, 175.0, 26.0];
+    assert_eq!(x[5 * 28 + 10..5 * 28 + 20], row.map(|u: f32| u / 255.0));
+    assert_eq!(y, [5]);
+}
+
+#[test]
+fn mnist_is_dealt_as_in_the_benchmarks() {
+    let Some(data) = real("mnist", "mnist") else {
+        return;
+    };
+    let shards = Partition::Shards { per_client: 2 };
+    let parts = shards.split(data.train.labels(), 10, 100, SEED).unwrap();
+    assert_eq!(parts[0][..5], [29183, 29189, 29192, 29194, 29198]);
+    assert_eq!(parts[99][595..], [11798, 11805, 11810, 11821, 11822]);
+    assert_eq!(fingerprint(&parts), 55_421_052_445_343);
+
+    let client = schedule::cohort(SEED, 1, 100, 10)[0];
+    let order = schedule::client_order(SEED, 1, client, &parts[client], 0);
+    assert_eq!(
+        order[..10],
+        [2328, 9966, 2428, 2993, 9806, 845, 1490, 9985, 1592, 1965]
+    );
+    assert_eq!(order[597..], [9422, 544, 1111]);
+}
+
+#[test]
+fn fashion_mnist() {
+    let Some(data) = real("fashion-mnist", "fashion-mnist") else {
+        return;
+    };
+    assert_eq!((data.train.len(), data.test.len()), (60_000, 10_000));
+    assert_eq!(
+        (pixel_sum(&data.train), pixel_sum(&data.test)),
+        (3_431_114_169, 573_469_082)
+    );
+    assert_eq!(
+        (histogram(&data.train), histogram(&data.test)),
+        ([6000; 10], [1000; 10])
+    );
+    assert_eq!(data.class_names[9], "ankle boot");
+}
+
+/// Any number of batches is valid, so only the bundle of batches 1 to 3 and a
+/// short test batch is held to its exact sums.
+#[test]
+fn cifar_10() {
+    let Some(data) = real("cifar-10", "cifar-10-batches-bin") else {
+        return;
+    };
+    assert_eq!(
+        (data.train.shape(), data.test.shape()),
+        ([3, 32, 32], [3, 32, 32])
+    );
+    assert_eq!(data.train.labels()[..10], [6, 9, 9, 4, 1, 1, 2, 7, 8, 3]);
+    assert_eq!(data.test.labels()[..10], [3, 8, 8, 0, 6, 6, 1, 6, 3, 1]);
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    data.train.gather(&[0], &mut x, &mut y);
+    let bits: Vec<u32> = x[..3].iter().map(|v| v.to_bits()).collect();
+    assert_eq!(bits, [3_213_461_898, 3_215_567_274, 3_214_646_172]);
+
+    if data.train.len() != 30_000 {
+        eprintln!(
+            "SKIPPED: sums of {} training examples, known for 30000",
+            data.train.len()
+        );
+        return;
+    }
+    assert_eq!(
+        (pixel_sum(&data.train), pixel_sum(&data.test)),
+        (11_120_450_528, 374_560_331)
+    );
+    let train = [2983, 3023, 3007, 3008, 2999, 2954, 3016, 3042, 2973, 2995];
+    assert_eq!(histogram(&data.train), train);
+    let shards = Partition::Shards { per_client: 2 };
+    let parts = shards.split(data.train.labels(), 10, 100, SEED).unwrap();
+    assert_eq!(fingerprint(&parts), 6_782_098_461_751);
+    let order = schedule::client_order(SEED, 3, 36, &parts[36], 0);
+    assert_eq!(order[..5], [7683, 7370, 6933, 27066, 6988]);
+    let parts = Partition::Iid
+        .split(data.train.labels(), 10, 600, SEED)
+        .unwrap();
+    assert_eq!(fingerprint(&parts), 6_774_774_057_674);
+}
