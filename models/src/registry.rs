@@ -1,0 +1,177 @@
+//! The bundled models by name.
+
+use burn::tensor::Device;
+
+use crate::{LeNet5, Logistic, McMahanCnn, Model, PflCnn, Task, TwoNn};
+
+/// A bundled model.
+pub struct ModelInfo {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// Smallest height and width of an input.
+    pub min_side: usize,
+    make: fn(Task, &Device) -> Box<dyn Model>,
+}
+
+/// A model cannot be had.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ModelError {
+    /// No model has the name.
+    #[error("unknown model `{name}`{}; models are {known}", hint(nearest))]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The most similar name.
+        nearest: Option<&'static str>,
+        /// All names.
+        known: String,
+    },
+    /// The model's layers do not fit the data's inputs.
+    #[error("model `{model}` needs inputs of at least {min}x{min}, found {height}x{width}; choose another model or dataset")]
+    Input {
+        /// The model.
+        model: &'static str,
+        /// Its smallest side.
+        min: usize,
+        /// Height of the data's inputs.
+        height: usize,
+        /// Width of the data's inputs.
+        width: usize,
+    },
+}
+
+fn hint(nearest: &Option<&'static str>) -> String {
+    nearest.map_or_else(String::new, |n| format!(" (did you mean `{n}`?)"))
+}
+
+/// All bundled models.
+pub const MODELS: [ModelInfo; 5] = [
+    ModelInfo {
+        name: "logistic",
+        doc: "multinomial logistic regression",
+        paper: "-",
+        min_side: 1,
+        make: |task, device| Box::new(Logistic::new(task, device)),
+    },
+    ModelInfo {
+        name: "2nn",
+        doc: "two hidden layers of 200 units",
+        paper: "McMahan et al. 2017",
+        min_side: 1,
+        make: |task, device| Box::new(TwoNn::new(task, device)),
+    },
+    ModelInfo {
+        name: "cnn",
+        doc: "conv5x5x32, pool, conv5x5x64, pool, 512",
+        paper: "McMahan et al. 2017",
+        min_side: 16,
+        make: |task, device| Box::new(McMahanCnn::new(task, device)),
+    },
+    ModelInfo {
+        name: "lenet5",
+        doc: "conv5x5x6, pool, conv5x5x16, pool, 120, 84",
+        paper: "LeCun et al. 1998, with ReLU and max pools",
+        min_side: 16,
+        make: |task, device| Box::new(LeNet5::new(task, device)),
+    },
+    ModelInfo {
+        name: "pfl-cnn",
+        doc: "conv3x3x32, conv3x3x64, pool, 128",
+        paper: "Granqvist et al. 2024 (pfl-research), without dropout",
+        min_side: 6,
+        make: |task, device| Box::new(PflCnn::new(task, device)),
+    },
+];
+
+/// The bundled model of a name.
+///
+/// # Errors
+///
+/// No model has that name.
+pub fn find(name: &str) -> Result<&'static ModelInfo, ModelError> {
+    const { &MODELS }.iter().find(|m| m.name == name).ok_or_else(|| {
+        let distance = |m: &&ModelInfo| strsim::damerau_levenshtein(m.name, name);
+        ModelError::Unknown {
+            name: name.to_owned(),
+            nearest: const { &MODELS }
+                .iter()
+                .min_by_key(distance)
+                .filter(|m| distance(m) <= 3)
+                .map(|m| m.name),
+            known: MODELS.map(|m| m.name).join(", "),
+        }
+    })
+}
+
+impl ModelInfo {
+    /// Builds the model with parameters of zeros.
+    ///
+    /// # Errors
+    ///
+    /// The task's inputs are too small for the model's layers.
+    pub fn build(&self, task: Task, device: &Device) -> Result<Box<dyn Model>, ModelError> {
+        let [_, height, width] = task.input;
+        if height.min(width) < self.min_side {
+            return Err(ModelError::Input {
+                model: self.name,
+                min: self.min_side,
+                height,
+                width,
+            });
+        }
+        Ok((self.make)(task, device))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GREY: Task = Task {
+        input: [1, 28, 28],
+        classes: 10,
+    };
+    const COLOUR: Task = Task {
+        input: [3, 32, 32],
+        classes: 10,
+    };
+
+    #[test]
+    fn parameter_counts() {
+        let count = |name: &str, task: Task| -> usize {
+            let model = find(name).unwrap().build(task, &Device::default()).unwrap();
+            let leaves = model.leaves();
+            leaves.iter().map(|l| l.shape.iter().product::<usize>()).sum()
+        };
+        assert_eq!(count("logistic", GREY), 7_850);
+        assert_eq!(count("2nn", GREY), 199_210);
+        assert_eq!(count("cnn", GREY), 582_026);
+        assert_eq!(count("lenet5", GREY), 44_426);
+        assert_eq!(count("lenet5", COLOUR), 62_006);
+        assert_eq!(count("pfl-cnn", COLOUR), 1_626_442);
+    }
+
+    #[test]
+    fn parts_are_the_first_segment() {
+        let model = find("lenet5").unwrap().build(GREY, &Device::default()).unwrap();
+        let names: Vec<String> = model.leaves().into_iter().map(|l| l.name).collect();
+        assert_eq!(names[0], "features.conv1.weight");
+        assert_eq!(names.last().unwrap(), "head.bias");
+    }
+
+    #[test]
+    fn errors_help() {
+        let error = find("lenet").err().unwrap().to_string();
+        assert!(error.contains("did you mean `lenet5`"), "{error}");
+        let small = Task {
+            input: [1, 8, 8],
+            classes: 10,
+        };
+        let error = find("cnn").unwrap().build(small, &Device::default()).err().unwrap();
+        assert!(error.to_string().contains("at least 16x16, found 8x8"));
+    }
+}
