@@ -1,0 +1,59 @@
+//! Rules on the conditions of `if` and the values of `match`.
+
+use syn::{Expr, UnOp};
+
+use crate::diagnostics::{Diagnostics, text};
+use crate::model::Body;
+
+const HELP: &str = "an `if` or `match` is decided when the graph is built, \
+    so it can depend on hyper-parameters only: `if self.mu > 0.0 { .. }`";
+
+pub fn check(body: &Body<'_>, diagnostics: &mut Diagnostics) {
+    for condition in &body.conditions {
+        check_known(condition, diagnostics);
+    }
+}
+
+/// Only what is known when the graph is built: `self`'s fields, literals, constants, and plain
+/// operations on them. A variable of the body holds a value of the graph.
+fn check_known(expr: &Expr, diagnostics: &mut Diagnostics) {
+    match expr {
+        Expr::Lit(_) => {}
+        Expr::Paren(e) => check_known(&e.expr, diagnostics),
+        Expr::Group(e) => check_known(&e.expr, diagnostics),
+        Expr::Cast(e) => check_known(&e.expr, diagnostics),
+        Expr::Field(e) => check_known(&e.base, diagnostics),
+        Expr::Reference(e) if e.mutability.is_none() => check_known(&e.expr, diagnostics),
+        Expr::Unary(e) if !matches!(e.op, UnOp::Deref(_)) => check_known(&e.expr, diagnostics),
+        Expr::Binary(e) => {
+            check_known(&e.left, diagnostics);
+            check_known(&e.right, diagnostics);
+        }
+        Expr::Tuple(e) => e.elems.iter().for_each(|e| check_known(e, diagnostics)),
+        Expr::MethodCall(e) => {
+            check_known(&e.receiver, diagnostics);
+            e.args.iter().for_each(|e| check_known(e, diagnostics));
+        }
+        Expr::Call(e) => e.args.iter().for_each(|e| check_known(e, diagnostics)),
+        Expr::Path(e) => {
+            let variable = e.path.get_ident().filter(|name| {
+                *name != "self" && name.to_string().starts_with(|c: char| !c.is_uppercase())
+            });
+            if let Some(name) = variable {
+                let message = format!(
+                    "expected a hyper-parameter such as `self.mu`, found the variable `{name}`"
+                );
+                diagnostics.error(name, message, HELP);
+            }
+        }
+        Expr::Let(e) => diagnostics.error(e.let_token, "expected a condition, found `let`", HELP),
+        other => {
+            let found = text(other);
+            diagnostics.error(
+                other,
+                format!("expected a hyper-parameter, found `{found}`"),
+                HELP,
+            );
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The rules, one function each, with the reason for it. Nothing is emitted until all have run.
+
+mod conditions;
+mod hyper;
+mod item;
+mod loops;
+mod self_uses;
+mod signature;
+mod syntax;
+mod variables;
+
+pub use hyper::hypers;
+
+use crate::diagnostics::Diagnostics;
+use crate::model::Spec;
+
+/// Checks an impl.
+///
+/// # Errors
+/// Every broken rule.
+pub fn spec(spec: &Spec<'_>) -> syn::Result<()> {
+    let mut diagnostics = Diagnostics::default();
+    item::check(spec, &mut diagnostics);
+    signature::check(spec, &mut diagnostics);
+    for slot in &spec.slots {
+        let before = diagnostics.count();
+        syntax::check(&slot.method.block, &mut diagnostics);
+        conditions::check(&slot.body, &mut diagnostics);
+        self_uses::check(&slot.body, spec.base, &mut diagnostics);
+        variables::check(&slot.body, &mut diagnostics);
+        loops::check_forms(&slot.body, &mut diagnostics);
+        // What a loop carries means nothing while its body is wrong.
+        if diagnostics.count() == before {
+            loops::check_carried(&slot.body, &mut diagnostics);
+        }
+    }
+    diagnostics.finish(())
+}

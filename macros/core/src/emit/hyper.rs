@@ -1,0 +1,269 @@
+//! `Hyper`, `Default` and `Registered` of a struct.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::{DeriveInput, Ident, Type};
+
+use super::declaration::{declarations, default_value};
+use crate::model::{Hypers, key};
+
+/// The expansion of `#[derive(Hyper)]`. The impls share the fields' declarations, in a scope of
+/// their own so that nothing of it can clash with the user's names.
+pub fn hypers(hypers: &Hypers<'_>) -> TokenStream {
+    let private = hypers.names.private(Span::call_site());
+    let declarations = declarations(hypers, &private);
+    let impls = [
+        hyper_impl(hypers, &private),
+        default_impl(hypers, &private),
+        registered_impl(hypers, &private),
+    ];
+    quote! {
+        const _: () = {
+            const __FIELDS: &[#private::Field] = &[#(#declarations),*];
+            #(#impls)*
+        };
+    }
+}
+
+/// `impl Hyper`, for any base.
+fn hyper_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
+    let name = snake_case(&hypers.item.ident.unraw().to_string());
+    let fields: Vec<&Ident> = hypers.fields.iter().map(|field| field.name).collect();
+    let texts: Vec<String> = fields
+        .iter()
+        .map(|field| field.unraw().to_string())
+        .collect();
+    let indices = (0..fields.len()).map(syn::Index::from);
+    let base = base_field(hypers).map(|base| {
+        quote! {
+            fn base(&self) -> #private::Option<&dyn #private::Hyper> {
+                #private::Some(&self.#base)
+            }
+            fn base_mut(&mut self) -> #private::Option<&mut dyn #private::Hyper> {
+                #private::Some(&mut self.#base)
+            }
+        }
+    });
+    let header = header(
+        hypers.item,
+        &quote!(#private::Hyper),
+        &quote!(#private::Hyper),
+    );
+    quote! {
+        #[automatically_derived]
+        #header {
+            fn name(&self) -> &'static str {
+                #name
+            }
+            fn fields(&self) -> &'static [#private::Field] {
+                __FIELDS
+            }
+            fn get(&self, field: &str) -> #private::Option<#private::HyperValue> {
+                match field {
+                    #(#texts => #private::Some(#private::read_field(&self.#fields)),)*
+                    _ => #private::None,
+                }
+            }
+            fn set_own(
+                &mut self,
+                field: &str,
+                value: #private::HyperValue,
+            ) -> #private::Result<(), #private::HyperError> {
+                match field {
+                    #(#texts => #private::write_field(&__FIELDS[#indices], &mut self.#fields, value),)*
+                    _ => #private::Err(#private::unknown_field(#name, field, __FIELDS)),
+                }
+            }
+            #base
+        }
+    }
+}
+
+/// `impl Default`: the declared defaults, over the base's own.
+fn default_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
+    let default = quote!(::core::default::Default);
+    let header = header(hypers.item, &default, &default);
+    let values = values(hypers, private);
+    let base = base_field(hypers).map(|base| quote!(#base: #default::default(),));
+    quote! {
+        #[automatically_derived]
+        #header {
+            fn default() -> Self {
+                Self { #base #(#values),* }
+            }
+        }
+    }
+}
+
+/// `impl Registered`, for the base that is chosen when the command runs.
+fn registered_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
+    let ident = &hypers.item.ident;
+    let name = ident.unraw().to_string().to_lowercase();
+    let doc = &hypers.doc;
+    let values = values(hypers, private);
+    let (target, takes_base, default_base, build, no_base) = match base_field(hypers) {
+        None => {
+            let build =
+                quote!(|_| #private::Box::new(<#ident as ::core::default::Default>::default()));
+            (quote!(#ident), false, None, build, None)
+        }
+        Some(base) => {
+            let (fallback, no_base) = match base_type(hypers) {
+                Some(ty) => (quote!(<#ty as ::core::default::Default>::default()), None),
+                None => (quote!(__NoBase), Some(no_base(private))),
+            };
+            let build = quote! {
+                |base| #private::Box::new(#ident::<#private::BoxedAlgorithm> {
+                    #base: match base {
+                        #private::Some(base) => base,
+                        #private::None => #private::Box::new(#fallback),
+                    },
+                    #(#values),*
+                })
+            };
+            let target = quote!(#ident<#private::BoxedAlgorithm>);
+            (target, true, default_base(hypers), build, no_base)
+        }
+    };
+    let default_base = match default_base {
+        Some(name) => quote!(#private::Some(#name)),
+        None => quote!(#private::None),
+    };
+    quote! {
+        #no_base
+        #[automatically_derived]
+        impl #private::Registered for #target {
+            fn entry() -> #private::Entry {
+                #private::Entry {
+                    name: #name,
+                    doc: #doc,
+                    fields: __FIELDS,
+                    takes_base: #takes_base,
+                    default_base: #default_base,
+                    build: #build,
+                }
+            }
+        }
+    }
+}
+
+/// What a plug-in without a default base stands on if it is built without one: an algorithm
+/// without slots, so that linking says which are missing.
+fn no_base(private: &TokenStream) -> TokenStream {
+    quote! {
+        struct __NoBase;
+        impl #private::Hyper for __NoBase {
+            fn name(&self) -> &'static str {
+                "no_base"
+            }
+            fn fields(&self) -> &'static [#private::Field] {
+                &[]
+            }
+            fn get(&self, _: &str) -> #private::Option<#private::HyperValue> {
+                #private::None
+            }
+            fn set_own(
+                &mut self,
+                field: &str,
+                _: #private::HyperValue,
+            ) -> #private::Result<(), #private::HyperError> {
+                #private::Err(#private::unknown_field("no_base", field, &[]))
+            }
+        }
+        impl #private::Algorithm for __NoBase {
+            fn define(&self, _: &mut #private::Definer) {}
+        }
+    }
+}
+
+/// `impl<A: Bound> Trait for X<A>`.
+pub fn header(item: &DeriveInput, name: &TokenStream, bound: &TokenStream) -> TokenStream {
+    let ident = &item.ident;
+    let mut generics = item.generics.clone();
+    for param in generics.type_params_mut() {
+        param.bounds.push(syn::parse_quote!(#bound));
+    }
+    let (params, args, clause) = generics.split_for_impl();
+    quote!(impl #params #name for #ident #args #clause)
+}
+
+fn values(hypers: &Hypers<'_>, private: &TokenStream) -> Vec<TokenStream> {
+    let fields = hypers.fields.iter();
+    fields
+        .map(|field| {
+            let (name, value) = (field.name, default_value(field, private));
+            quote!(#name: #value)
+        })
+        .collect()
+}
+
+fn base_field<'a>(hypers: &Hypers<'a>) -> Option<&'a Ident> {
+    hypers
+        .base
+        .as_ref()
+        .and_then(|(_, fields)| fields.first().copied())
+}
+
+/// `FedAvg` of `struct FedProx<A = FedAvg>`.
+fn base_type<'a>(hypers: &Hypers<'a>) -> Option<&'a Type> {
+    hypers
+        .base
+        .as_ref()
+        .and_then(|(param, _)| param.default.as_ref())
+}
+
+/// The registered name of the default base: as declared, or that type's name in lower case.
+fn default_base(hypers: &Hypers<'_>) -> Option<TokenStream> {
+    if let Some(declared) = key(hypers.keys, "base_default") {
+        return Some(declared.to_token_stream());
+    }
+    match base_type(hypers)? {
+        Type::Path(path) => {
+            let last = path.path.segments.last()?;
+            Some(
+                last.ident
+                    .unraw()
+                    .to_string()
+                    .to_lowercase()
+                    .to_token_stream(),
+            )
+        }
+        _ => None,
+    }
+}
+
+/// `FedAvgM` to `fed_avg_m`.
+fn snake_case(name: &str) -> String {
+    let chars: Vec<char> = name.chars().collect();
+    let mut snake = String::new();
+    for (i, c) in chars.iter().enumerate() {
+        let before = i.checked_sub(1).and_then(|i| chars.get(i));
+        let after = chars.get(i + 1);
+        let starts_word = before.is_some_and(|before| !before.is_uppercase())
+            || (before.is_some() && after.is_some_and(|after| after.is_lowercase()));
+        if c.is_uppercase() && starts_word {
+            snake.push('_');
+        }
+        snake.extend(c.to_lowercase());
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::snake_case;
+
+    #[test]
+    fn names_in_snake_case() {
+        for (name, snake) in [
+            ("FedAvg", "fed_avg"),
+            ("FedAvgM", "fed_avg_m"),
+            ("SCAFFOLD", "scaffold"),
+            ("LGFedAvg", "lg_fed_avg"),
+            ("Fed2", "fed2"),
+        ] {
+            assert_eq!(snake_case(name), snake);
+        }
+    }
+}

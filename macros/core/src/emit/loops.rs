@@ -1,0 +1,44 @@
+//! `for` to a region with carried variables.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote_spanned};
+use syn::{Expr, ExprForLoop, Pat};
+
+use crate::model::{Loop, Names};
+
+/// `(w,) = for_each(iter, (w,), |b, (w,)| { let mut w = w; { body } (w,) })`.
+///
+/// The body keeps a block of its own, so that a `let` in it cannot shadow what is carried.
+pub fn for_each(one: &ExprForLoop, model: Option<&Loop<'_>>, names: &Names) -> Expr {
+    let span = one.for_token.span;
+    let private = names.private(span);
+    let carried = model
+        .map(|model| model.carried.as_slice())
+        .unwrap_or_default();
+    let body = &one.body;
+    let (pattern, iter) = turns(one, &private);
+    let tuple = quote_spanned!(span=> (#(#carried,)*));
+    Expr::Verbatim(quote_spanned! {span=>
+        #tuple = #private::for_each(#iter, #tuple, |#pattern, #tuple| {
+            #(#[allow(unused_assignments)] let mut #carried = #carried;)*
+            #body
+            #tuple
+        })
+    })
+}
+
+/// The pattern and the iterator: `0..n` is `range(n)`, whose turns are `()`; anything else stages
+/// its own turns.
+fn turns(one: &ExprForLoop, private: &TokenStream) -> (TokenStream, TokenStream) {
+    let span = one.for_token.span;
+    let pattern = &one.pat;
+    let Expr::Range(range) = &*one.expr else {
+        return (pattern.to_token_stream(), one.expr.to_token_stream());
+    };
+    let end = &range.end;
+    let pattern = match &**pattern {
+        Pat::Wild(_) => quote_spanned!(span=> ()),
+        named => named.to_token_stream(),
+    };
+    (pattern, quote_spanned!(span=> #private::range(#end)))
+}

@@ -1,0 +1,12 @@
+//! The user's tokens, lightly rewritten; every token of theirs keeps its span.
+
+mod body;
+mod declaration;
+mod fallback;
+mod federated;
+mod hyper;
+mod loops;
+
+pub use fallback::{fallback, hyper_fallback};
+pub use federated::spec;
+pub use hyper::hypers;

@@ -1,0 +1,185 @@
+//! A struct of hyper-parameters: its fields, their attributes and the base.
+
+use syn::{Attribute, DeriveInput, Expr, Generics, Ident, Lit, Meta, Type, TypeParam, UnOp};
+
+use super::Names;
+use crate::parse::{HyperInput, Key, hyper_crate};
+
+/// What `#[derive(Hyper)]` stands on.
+pub struct Hypers<'a> {
+    /// The struct as it was written.
+    pub item: &'a DeriveInput,
+    /// Where fedround is.
+    pub names: Names,
+    /// Keys on the struct.
+    pub keys: &'a [Key],
+    /// The type parameter, and the fields of that type: exactly one if the struct is right.
+    pub base: Option<(&'a TypeParam, Vec<&'a Ident>)>,
+    /// The hyper-parameters, in order.
+    pub fields: Vec<HyperField<'a>>,
+    /// The doc comment: one line for each paragraph.
+    pub doc: String,
+}
+
+/// A hyper-parameter.
+pub struct HyperField<'a> {
+    /// Its name.
+    pub name: &'a Ident,
+    /// Its type as it was written.
+    pub ty: &'a Type,
+    /// Its type, if it is one of the supported ones.
+    pub kind: Option<FieldType>,
+    /// Keys on the field.
+    pub keys: &'a [Key],
+    /// The doc comment, on one line.
+    pub doc: String,
+}
+
+/// The types that a hyper-parameter can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldType {
+    /// `f32`
+    F32,
+    /// `f64`
+    F64,
+    /// `usize`
+    Usize,
+    /// `bool`
+    Bool,
+    /// `String`
+    Text,
+}
+
+/// The model of a struct; it takes anything, as finding fault is `check`'s task.
+pub fn hypers(input: &HyperInput) -> Hypers<'_> {
+    let param = base_param(&input.item.generics);
+    let is_base = |ty: &Type| param.is_some_and(|param| is_path(ty, &param.ident));
+    let named = || {
+        input
+            .fields
+            .iter()
+            .filter_map(|(field, keys)| Some((field, field.ident.as_ref()?, keys)))
+    };
+    let bases = named()
+        .filter(|(field, ..)| is_base(&field.ty))
+        .map(|(_, name, _)| name)
+        .collect();
+    let fields = named()
+        .filter(|(field, ..)| !is_base(&field.ty))
+        .map(|(field, name, keys)| HyperField {
+            name,
+            ty: &field.ty,
+            kind: FieldType::of(&field.ty),
+            keys,
+            doc: paragraphs(&field.attrs).join(" "),
+        })
+        .collect();
+    Hypers {
+        item: &input.item,
+        names: Names::new(hyper_crate(&input.item.attrs)),
+        keys: &input.keys,
+        base: param.map(|param| (param, bases)),
+        fields,
+        doc: paragraphs(&input.item.attrs).join("\n"),
+    }
+}
+
+impl FieldType {
+    /// The type of that last name.
+    fn of(ty: &Type) -> Option<Self> {
+        let Type::Path(path) = ty else { return None };
+        let last = path
+            .path
+            .segments
+            .last()
+            .filter(|last| last.arguments.is_none())?;
+        Some(match last.ident.to_string().as_str() {
+            "f32" => Self::F32,
+            "f64" => Self::F64,
+            "usize" => Self::Usize,
+            "bool" => Self::Bool,
+            "String" => Self::Text,
+            _ => return None,
+        })
+    }
+
+    /// Whether it has an order, so that it can have a range.
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::F32 | Self::F64 | Self::Usize)
+    }
+}
+
+impl HyperField<'_> {
+    /// `default = ..`.
+    pub fn default(&self) -> Option<&Expr> {
+        key(self.keys, "default")
+    }
+
+    /// `range = ..`.
+    pub fn range(&self) -> Option<&Expr> {
+        key(self.keys, "range")
+    }
+}
+
+/// The first value of a key.
+pub fn key<'a>(keys: &'a [Key], name: &str) -> Option<&'a Expr> {
+    keys.iter()
+        .find(|key| key.name == name)
+        .map(|key| &key.value)
+}
+
+/// The value of a literal number, such as `-0.5`; other expressions are rustc's to evaluate.
+pub fn number(expr: &Expr) -> Option<f64> {
+    let value = match expr {
+        Expr::Lit(lit) => match &lit.lit {
+            Lit::Int(int) => int.base10_digits().parse().ok(),
+            Lit::Float(float) => float.base10_parse().ok(),
+            _ => None,
+        },
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => number(&unary.expr).map(|x| -x),
+        Expr::Paren(inner) => number(&inner.expr),
+        Expr::Group(inner) => number(&inner.expr),
+        _ => None,
+    };
+    value.filter(|x: &f64| x.is_finite())
+}
+
+fn base_param(generics: &Generics) -> Option<&TypeParam> {
+    generics.type_params().next()
+}
+
+fn is_path(ty: &Type, name: &Ident) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident(name))
+}
+
+/// The doc comment, each paragraph on one line.
+fn paragraphs(attrs: &[Attribute]) -> Vec<String> {
+    let mut paragraphs = vec![String::new()];
+    for line in attrs.iter().filter_map(doc_line) {
+        let line = line.trim();
+        match paragraphs.last_mut() {
+            Some(last) if !line.is_empty() => {
+                if !last.is_empty() {
+                    last.push(' ');
+                }
+                last.push_str(line);
+            }
+            _ => paragraphs.push(String::new()),
+        }
+    }
+    paragraphs.retain(|paragraph| !paragraph.is_empty());
+    paragraphs
+}
+
+fn doc_line(attr: &Attribute) -> Option<String> {
+    match &attr.meta {
+        Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
+            Expr::Lit(lit) => match &lit.lit {
+                Lit::Str(text) => Some(text.value()),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,55 @@
+//! An `impl Algorithm for X` as slots with bodies.
+
+use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, Pat};
+
+use super::{Body, Names, Slot, block_body, bound_names};
+use crate::parse::Federated;
+
+/// What `#[federated]` stands on.
+pub struct Spec<'a> {
+    /// The field that holds the algorithm this one is added to.
+    pub base: Option<&'a syn::Ident>,
+    /// Where fedround is.
+    pub names: Names,
+    /// The impl as it was written.
+    pub item: &'a ItemImpl,
+    /// Its methods, in order.
+    pub slots: Vec<SlotImpl<'a>>,
+}
+
+/// A method of the impl.
+pub struct SlotImpl<'a> {
+    /// The slot of that name, if there is one.
+    pub slot: Option<Slot>,
+    /// The method as it was written.
+    pub method: &'a ImplItemFn,
+    /// What its body does.
+    pub body: Body<'a>,
+}
+
+/// The model of an impl; it takes anything, as finding fault is `check`'s task.
+pub fn spec(input: &Federated) -> Spec<'_> {
+    let base = input.base.as_ref();
+    let slots = input.item.items.iter().filter_map(|item| match item {
+        ImplItem::Fn(method) => Some(SlotImpl {
+            slot: Slot::from_name(&method.sig.ident.to_string()),
+            method,
+            body: block_body(params(method), &method.block, base),
+        }),
+        _ => None,
+    });
+    Spec {
+        base,
+        names: Names::new(input.krate.clone()),
+        item: &input.item,
+        slots: slots.collect(),
+    }
+}
+
+fn params(method: &ImplItemFn) -> Vec<String> {
+    let patterns = method.sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(input) => Some::<&Pat>(&input.pat),
+        FnArg::Receiver(_) => None,
+    });
+    patterns.flat_map(bound_names).collect()
+}

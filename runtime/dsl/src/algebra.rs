@@ -1,0 +1,240 @@
+//! The algebra of parameters, in client code and on the server.
+
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{OpKind, Value};
+
+use crate::graph::Graph;
+use crate::wire::Wire;
+use crate::{Params, Scalar, Server};
+
+/// A tree of parameters at some place.
+trait Tree: Sized {
+    fn parts(&self) -> (&Graph, Value);
+    fn bind(graph: &Graph, value: Value) -> Self;
+
+    fn binary(&self, kind: OpKind, other: &Self, loc: Loc) -> Self {
+        let ((graph, a), (theirs, b)) = (self.parts(), other.parts());
+        graph.same(theirs, "parameters", loc);
+        Self::bind(graph, graph.op(kind, &[a, b], loc))
+    }
+
+    fn scaled(&self, by: Value, loc: Loc) -> Self {
+        let (graph, value) = self.parts();
+        Self::bind(graph, graph.op(OpKind::TreeScale, &[by, value], loc))
+    }
+
+    fn scaled_by(&self, by: &Scalar, loc: Loc) -> Self {
+        self.scaled(by.value_in(self.parts().0, loc), loc)
+    }
+
+    fn divided_by(&self, by: &Scalar, loc: Loc) -> Self {
+        let inverse = Scalar::binary(OpKind::Div, &Scalar::constant(1.0, loc), by, loc);
+        self.scaled_by(&inverse, loc)
+    }
+}
+
+impl Tree for Params {
+    fn parts(&self) -> (&Graph, Value) {
+        (&self.graph, self.value)
+    }
+    fn bind(graph: &Graph, value: Value) -> Self {
+        Wire::bind(graph, value)
+    }
+}
+
+impl Tree for Server<Params> {
+    fn parts(&self) -> (&Graph, Value) {
+        (&self.graph, self.value)
+    }
+    fn bind(graph: &Graph, value: Value) -> Self {
+        Self::new(graph, value)
+    }
+}
+
+/// `a op b` for all of owned and borrowed, and `a op= b`.
+macro_rules! tree_binary {
+    ($ty:ty, $op:ident, $method:ident, $assign:ident, $assign_method:ident, $kind:ident) => {
+        tree_binary!(@one $ty, $ty, $ty, $op, $method, $kind);
+        tree_binary!(@one $ty, $ty, &$ty, $op, $method, $kind);
+        tree_binary!(@one $ty, &$ty, $ty, $op, $method, $kind);
+        tree_binary!(@one $ty, &$ty, &$ty, $op, $method, $kind);
+        tree_binary!(@assign $ty, $ty, $assign, $assign_method, $kind);
+        tree_binary!(@assign $ty, &$ty, $assign, $assign_method, $kind);
+    };
+    (@one $ty:ty, $left:ty, $right:ty, $op:ident, $method:ident, $kind:ident) => {
+        impl $op<$right> for $left {
+            type Output = $ty;
+            #[track_caller]
+            fn $method(self, other: $right) -> $ty {
+                Tree::binary(&self, OpKind::$kind, &other, Loc::caller())
+            }
+        }
+    };
+    (@assign $ty:ty, $right:ty, $op:ident, $method:ident, $kind:ident) => {
+        impl $op<$right> for $ty {
+            #[track_caller]
+            fn $method(&mut self, other: $right) {
+                *self = Tree::binary(self, OpKind::$kind, &other, Loc::caller());
+            }
+        }
+    };
+}
+
+/// `tree * number`, `number * tree` and `tree / number`.
+macro_rules! tree_scale {
+    ($ty:ty, $($tree:ty),*) => {$(
+        tree_scale!(@one $ty, $tree, Scalar, &Scalar, f64);
+    )*};
+    (@one $ty:ty, $tree:ty, $($number:ty),*) => {$(
+        impl Mul<$tree> for $number {
+            type Output = $ty;
+            #[track_caller]
+            fn mul(self, tree: $tree) -> $ty {
+                let loc = Loc::caller();
+                tree.scaled_by(&number(self, loc), loc)
+            }
+        }
+        impl Mul<$number> for $tree {
+            type Output = $ty;
+            #[track_caller]
+            fn mul(self, by: $number) -> $ty {
+                let loc = Loc::caller();
+                self.scaled_by(&number(by, loc), loc)
+            }
+        }
+        impl Div<$number> for $tree {
+            type Output = $ty;
+            #[track_caller]
+            fn div(self, by: $number) -> $ty {
+                let loc = Loc::caller();
+                self.divided_by(&number(by, loc), loc)
+            }
+        }
+    )*};
+}
+
+/// A number of any spelling, with the location of the operator that reads it.
+pub trait Number {
+    /// The number.
+    fn number(self, loc: Loc) -> Scalar;
+}
+impl Number for Scalar {
+    fn number(self, _: Loc) -> Scalar {
+        self
+    }
+}
+impl Number for &Scalar {
+    fn number(self, _: Loc) -> Scalar {
+        self.clone()
+    }
+}
+/// Of the plain numbers `f64` alone: with `f32` as well rustc could not tell the type of the literal
+/// in `(0.5 * w).sq_norm()`.
+impl Number for f64 {
+    fn number(self, loc: Loc) -> Scalar {
+        Scalar::constant(self, loc)
+    }
+}
+
+pub(crate) fn number(n: impl Number, loc: Loc) -> Scalar {
+    n.number(loc)
+}
+
+macro_rules! tree_rest {
+    ($ty:ty) => {
+        tree_binary!($ty, Add, add, AddAssign, add_assign, TreeAdd);
+        tree_binary!($ty, Sub, sub, SubAssign, sub_assign, TreeSub);
+        tree_scale!($ty, $ty, &$ty);
+        impl Neg for $ty {
+            type Output = $ty;
+            #[track_caller]
+            fn neg(self) -> $ty {
+                let loc = Loc::caller();
+                self.scaled_by(&Scalar::constant(-1.0, loc), loc)
+            }
+        }
+        impl Neg for &$ty {
+            type Output = $ty;
+            #[track_caller]
+            fn neg(self) -> $ty {
+                let loc = Loc::caller();
+                self.scaled_by(&Scalar::constant(-1.0, loc), loc)
+            }
+        }
+        impl<N: Number> MulAssign<N> for $ty {
+            #[track_caller]
+            fn mul_assign(&mut self, by: N) {
+                let loc = Loc::caller();
+                *self = self.scaled_by(&by.number(loc), loc);
+            }
+        }
+    };
+}
+tree_rest!(Params);
+tree_rest!(Server<Params>);
+
+impl Params {
+    /// `⟨a, b⟩` over all entries.
+    #[track_caller]
+    pub fn dot(&self, other: &Self) -> Scalar {
+        let loc = Loc::caller();
+        let operands = [self.value, other.value_in(&self.graph, loc)];
+        Scalar::bind(&self.graph, self.graph.op(OpKind::TreeDot, &operands, loc))
+    }
+
+    /// `‖a‖²` over all entries.
+    #[track_caller]
+    pub fn sq_norm(&self) -> Scalar {
+        Scalar::bind(
+            &self.graph,
+            self.graph
+                .op(OpKind::TreeSqNorm, &[self.value], Loc::caller()),
+        )
+    }
+}
+
+impl Server<Params> {
+    /// `⟨a, b⟩` over all entries.
+    #[track_caller]
+    pub fn dot(&self, other: &Self) -> Server<Scalar> {
+        let loc = Loc::caller();
+        self.graph.same(&other.graph, "parameters", loc);
+        Server::new(
+            &self.graph,
+            self.graph
+                .op(OpKind::TreeDot, &[self.value, other.value], loc),
+        )
+    }
+
+    /// `‖a‖²` over all entries.
+    #[track_caller]
+    pub fn sq_norm(&self) -> Server<Scalar> {
+        Server::new(
+            &self.graph,
+            self.graph
+                .op(OpKind::TreeSqNorm, &[self.value], Loc::caller()),
+        )
+    }
+}
+
+macro_rules! server_scale {
+    ($($number:ty, $tree:ty);*) => {$(
+        impl Mul<$tree> for $number {
+            type Output = Server<Params>;
+            #[track_caller]
+            fn mul(self, tree: $tree) -> Server<Params> {
+                let loc = Loc::caller();
+                self.graph.same(&tree.graph, "parameters", loc);
+                tree.scaled(self.value, loc)
+            }
+        }
+    )*};
+}
+server_scale!(
+    Server<Scalar>, Server<Params>;
+    Server<Scalar>, &Server<Params>;
+    &Server<Scalar>, Server<Params>;
+    &Server<Scalar>, &Server<Params>
+);

@@ -1,0 +1,77 @@
+//! The trait that a spec implements.
+
+use crate::slots::call;
+use crate::{Batch, ClientCx, Clients, Definer, Hyper, Params, Scalar, Server, ServerCx};
+
+/// A federated algorithm, written as its slots: the parts that a plug-in may replace.
+///
+/// Implement it under `#[federated]`. A slot that an impl leaves out is the base's; one that no
+/// layer defines is an error when the algorithm is linked and something calls it. A plug-in names
+/// its base's definition as `self.base.slot(..)`; `self.slot(..)` is always the outermost one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a federated algorithm",
+    label = "expected a type with `#[federated] impl Algorithm for ..`",
+    note = "a plug-in over any base is written `#[federated(base = base)] impl<A: Algorithm> Algorithm for PlugIn<A>`"
+)]
+pub trait Algorithm: Hyper {
+    /// The server's loop body: one round, from parameters to parameters.
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        call::round(server, w)
+    }
+
+    /// Local training on client `k`, from the parameters it received.
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        call::client_update(k, w)
+    }
+
+    /// What the server makes of the parameters that the clients of a cohort trained.
+    fn aggregate(&self, server: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
+        call::aggregate(server, w_k)
+    }
+
+    /// The direction that a local step descends.
+    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        call::direction(k, w, b)
+    }
+
+    /// The loss on a batch.
+    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        call::data_loss(k, w, b)
+    }
+
+    /// What is added to the loss.
+    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
+        call::penalty(k, w)
+    }
+
+    /// Stages every slot that this algorithm defines, its base's first. Written by `#[federated]`.
+    #[doc(hidden)]
+    fn define(&self, m: &mut Definer);
+}
+
+/// An algorithm chosen at run time. Implements [`Algorithm`], so that it can be a base.
+pub type BoxedAlgorithm = Box<dyn Algorithm>;
+
+impl<A: Algorithm + ?Sized> Algorithm for Box<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        (**self).round(server, w)
+    }
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        (**self).client_update(k, w)
+    }
+    fn aggregate(&self, server: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
+        (**self).aggregate(server, w_k)
+    }
+    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        (**self).direction(k, w, b)
+    }
+    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        (**self).data_loss(k, w, b)
+    }
+    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
+        (**self).penalty(k, w)
+    }
+    fn define(&self, m: &mut Definer) {
+        (**self).define(m);
+    }
+}

@@ -1,0 +1,102 @@
+//! Arithmetic on numbers, in client code and on the server.
+
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+
+use fedround_ir::Loc;
+use fedround_ir::fed::OpKind;
+
+use crate::algebra::number;
+use crate::wire::Wire;
+use crate::{Scalar, Server};
+
+macro_rules! scalar_binary {
+    ($op:ident, $method:ident, $kind:ident) => {
+        scalar_binary!(@some $op, $method, $kind, Scalar: Scalar, &Scalar, f64);
+        scalar_binary!(@some $op, $method, $kind, &Scalar: Scalar, &Scalar, f64);
+        scalar_binary!(@some $op, $method, $kind, f64: Scalar, &Scalar);
+        scalar_binary!(@server $op, $method, $kind, Server<Scalar>, Server<Scalar>);
+        scalar_binary!(@server $op, $method, $kind, Server<Scalar>, &Server<Scalar>);
+        scalar_binary!(@server $op, $method, $kind, &Server<Scalar>, Server<Scalar>);
+        scalar_binary!(@server $op, $method, $kind, &Server<Scalar>, &Server<Scalar>);
+        scalar_binary!(@mixed $op, $method, $kind, Server<Scalar>: Scalar, f64);
+        scalar_binary!(@mixed $op, $method, $kind, &Server<Scalar>: Scalar, f64);
+    };
+    (@some $op:ident, $method:ident, $kind:ident, $left:ty: $($right:ty),*) => {$(
+        impl $op<$right> for $left {
+            type Output = Scalar;
+            #[track_caller]
+            fn $method(self, other: $right) -> Scalar {
+                let loc = Loc::caller();
+                Scalar::binary(OpKind::$kind, &number(self, loc), &number(other, loc), loc)
+            }
+        }
+    )*};
+    (@server $op:ident, $method:ident, $kind:ident, $left:ty, $right:ty) => {
+        impl $op<$right> for $left {
+            type Output = Server<Scalar>;
+            #[track_caller]
+            fn $method(self, other: $right) -> Server<Scalar> {
+                let loc = Loc::caller();
+                self.graph.same(&other.graph, "numbers", loc);
+                Server::new(&self.graph, self.graph.op(OpKind::$kind, &[self.value, other.value], loc))
+            }
+        }
+    };
+    // A constant or hyper-parameter on either side of a server's number.
+    (@mixed $op:ident, $method:ident, $kind:ident, $server:ty: $($number:ty),*) => {$(
+        impl $op<$number> for $server {
+            type Output = Server<Scalar>;
+            #[track_caller]
+            fn $method(self, other: $number) -> Server<Scalar> {
+                let loc = Loc::caller();
+                let other = number(other, loc).value_in(&self.graph, loc);
+                Server::new(&self.graph, self.graph.op(OpKind::$kind, &[self.value, other], loc))
+            }
+        }
+        impl $op<$server> for $number {
+            type Output = Server<Scalar>;
+            #[track_caller]
+            fn $method(self, other: $server) -> Server<Scalar> {
+                let loc = Loc::caller();
+                let own = number(self, loc).value_in(&other.graph, loc);
+                Server::new(&other.graph, other.graph.op(OpKind::$kind, &[own, other.value], loc))
+            }
+        }
+    )*};
+}
+scalar_binary!(Add, add, Add);
+scalar_binary!(Sub, sub, Sub);
+scalar_binary!(Mul, mul, Mul);
+scalar_binary!(Div, div, Div);
+
+impl Neg for Scalar {
+    type Output = Self;
+    #[track_caller]
+    fn neg(self) -> Self {
+        self.negated(Loc::caller())
+    }
+}
+
+impl Neg for &Scalar {
+    type Output = Scalar;
+    #[track_caller]
+    fn neg(self) -> Scalar {
+        self.negated(Loc::caller())
+    }
+}
+
+impl<N: crate::algebra::Number> AddAssign<N> for Scalar {
+    #[track_caller]
+    fn add_assign(&mut self, other: N) {
+        let loc = Loc::caller();
+        *self = Self::binary(OpKind::Add, self, &other.number(loc), loc);
+    }
+}
+
+impl<N: crate::algebra::Number> SubAssign<N> for Scalar {
+    #[track_caller]
+    fn sub_assign(&mut self, other: N) {
+        let loc = Loc::caller();
+        *self = Self::binary(OpKind::Sub, self, &other.number(loc), loc);
+    }
+}

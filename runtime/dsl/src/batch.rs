@@ -1,0 +1,86 @@
+//! Mini-batches in client code.
+
+use std::rc::Rc;
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{OpKind, Value};
+
+use crate::graph::Graph;
+
+/// A mini-batch of a client's examples. Stays on the client.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// Inputs, `[examples, …]`.
+    pub x: Features,
+    /// Class labels, `[examples]`.
+    pub y: Labels,
+    pub(crate) value: Value,
+}
+
+impl Batch {
+    pub(crate) fn new(graph: &Graph, value: Value) -> Self {
+        let part = |op| Part {
+            graph: graph.clone(),
+            of: Of::Batch(value, Rc::new(op)),
+        };
+        Self {
+            x: Features(part(OpKind::BatchX)),
+            y: Labels(part(OpKind::BatchY)),
+            value,
+        }
+    }
+}
+
+/// A float tensor derived from examples: inputs, features or logits. Stays on the client.
+#[derive(Clone, Debug)]
+pub struct Features(Part);
+
+/// The class labels of a batch. Stay on the client.
+#[derive(Clone, Debug)]
+pub struct Labels(Part);
+
+/// Staged where it is read, so that a slot that ignores its batch has no op for it.
+#[derive(Clone, Debug)]
+struct Part {
+    graph: Graph,
+    of: Of,
+}
+
+#[derive(Clone, Debug)]
+enum Of {
+    Batch(Value, Rc<OpKind>),
+    Value(Value),
+}
+
+impl Part {
+    fn stage(&self, graph: &Graph, loc: Loc) -> Value {
+        graph.same(&self.graph, "a batch", loc);
+        match &self.of {
+            Of::Batch(batch, op) => graph.op((**op).clone(), &[*batch], loc),
+            Of::Value(value) => *value,
+        }
+    }
+}
+
+impl Features {
+    pub(crate) fn new(graph: &Graph, value: Value) -> Self {
+        Self(Part {
+            graph: graph.clone(),
+            of: Of::Value(value),
+        })
+    }
+
+    pub(crate) fn graph(&self) -> &Graph {
+        &self.0.graph
+    }
+
+    pub(crate) fn stage(&self, graph: &Graph, loc: Loc) -> Value {
+        self.0.stage(graph, loc)
+    }
+}
+
+impl Labels {
+    pub(crate) fn stage(&self, graph: &Graph, loc: Loc) -> Value {
+        self.0.stage(graph, loc)
+    }
+}

@@ -1,0 +1,135 @@
+//! Values on the clients of a cohort.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{Kind, OpKind, Place, Reduce, Type, Value};
+
+use crate::graph::{Graph, only};
+use crate::wire::{Upload, Wire};
+use crate::{ClientCx, Scalar, Server};
+
+/// One value for each client of a cohort, on the clients: `{T}@clients`.
+pub struct Clients<T> {
+    graph: Graph,
+    value: Value,
+    kind: PhantomData<T>,
+}
+
+impl<T> Clone for Clients<T> {
+    fn clone(&self) -> Self {
+        Self {
+            graph: self.graph.clone(),
+            value: self.value,
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<T> fmt::Debug for Clients<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Clients({})", self.value.0)
+    }
+}
+
+impl<T> Clients<T> {
+    pub(crate) fn new(graph: &Graph, value: Value) -> Self {
+        Self {
+            graph: graph.clone(),
+            value,
+            kind: PhantomData,
+        }
+    }
+
+    pub(crate) fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
+        graph.same(&self.graph, "clients' values", loc);
+        self.value
+    }
+}
+
+impl<T: Wire> Clients<T> {
+    /// Runs code on every client of the cohort. The closure is run once, to record its ops.
+    #[track_caller]
+    pub fn map<U: Upload>(&self, body: impl FnOnce(&ClientCx, T) -> U) -> U::Clients {
+        let loc = Loc::caller();
+        map(&self.graph, &[self.value], &[T::KIND], loc, |k, values| {
+            body(k, T::bind(&self.graph, only(values)))
+        })
+    }
+
+    /// Both values of each client, for a [`map`](Zipped::map) over two.
+    pub fn zip<U: Wire>(&self, other: &Clients<U>) -> Zipped<T, U> {
+        Zipped(self.clone(), other.clone())
+    }
+
+    /// `Σ_k x_k`.
+    #[track_caller]
+    pub fn sum(&self) -> Server<T> {
+        self.reduce(Reduce::Sum, Loc::caller())
+    }
+
+    /// `1/m Σ_k x_k` over the `m` clients of the cohort.
+    #[track_caller]
+    pub fn mean(&self) -> Server<T> {
+        self.reduce(Reduce::Mean, Loc::caller())
+    }
+
+    /// `Σ_k n_k x_k / Σ_k n_k`, with the weight `n_k` that the closure gives on each client.
+    #[track_caller]
+    pub fn weighted_mean(&self, weight: impl FnOnce(&ClientCx) -> Scalar) -> Server<T> {
+        let loc = Loc::caller();
+        // The map's operand says over which cohort; the weights need no value of it.
+        let weights = map(&self.graph, &[self.value], &[T::KIND], loc, |k, _| {
+            weight(k)
+        });
+        let operands = [self.value, weights.value];
+        Server::new(
+            &self.graph,
+            self.graph
+                .op(OpKind::Reduce(Reduce::WeightedMean), &operands, loc),
+        )
+    }
+
+    fn reduce(&self, reduce: Reduce, loc: Loc) -> Server<T> {
+        Server::new(
+            &self.graph,
+            self.graph.op(OpKind::Reduce(reduce), &[self.value], loc),
+        )
+    }
+}
+
+/// Two values for each client; see [`Clients::zip`].
+#[derive(Clone, Debug)]
+pub struct Zipped<A, B>(Clients<A>, Clients<B>);
+
+impl<A: Wire, B: Wire> Zipped<A, B> {
+    /// Runs code on every client of the cohort, with both values.
+    #[track_caller]
+    pub fn map<U: Upload>(&self, body: impl FnOnce(&ClientCx, (A, B)) -> U) -> U::Clients {
+        let loc = Loc::caller();
+        let graph = &self.0.graph;
+        let operands = [self.0.value, self.1.value_in(graph, loc)];
+        map(graph, &operands, &[A::KIND, B::KIND], loc, |k, values| {
+            let second = only(values.get(1..).unwrap_or_default());
+            body(k, (A::bind(graph, only(values)), B::bind(graph, second)))
+        })
+    }
+}
+
+fn map<U: Upload>(
+    graph: &Graph,
+    operands: &[Value],
+    kinds: &[Kind],
+    loc: Loc,
+    body: impl FnOnce(&ClientCx, &[Value]) -> U,
+) -> U::Clients {
+    let mut types = vec![Type::client(Kind::Client)];
+    types.extend(kinds.iter().copied().map(Type::client));
+    let args = graph.open(&types, Place::Client);
+    let cx = ClientCx::new(graph, only(&args));
+    let released = body(&cx, args.get(1..).unwrap_or_default());
+    let yields = released.values(graph, loc);
+    let region = graph.close(yields, loc);
+    U::bind_all(graph, &graph.op_with(OpKind::Map, operands, region, loc))
+}

@@ -1,0 +1,146 @@
+//! Where code runs: on the server or on one client.
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{OpKind, Value};
+
+use crate::batch::Features;
+use crate::graph::Graph;
+use crate::wire::Wire;
+use crate::{Batches, Index, Params, Scalar, Server};
+
+/// The server, in server code.
+#[derive(Clone, Debug)]
+pub struct ServerCx {
+    pub(crate) graph: Graph,
+}
+
+/// One client, in client code. Only `map` and the client slots give one: it cannot be had on the
+/// server.
+#[derive(Clone, Debug)]
+pub struct ClientCx {
+    pub(crate) graph: Graph,
+    pub(crate) value: Value,
+}
+
+/// The clients selected for a round.
+#[derive(Clone, Debug)]
+pub struct Cohort {
+    pub(crate) graph: Graph,
+    pub(crate) value: Value,
+}
+
+impl ServerCx {
+    pub(crate) fn new(graph: &Graph) -> Self {
+        Self {
+            graph: graph.clone(),
+        }
+    }
+
+    fn cohort(&self, value: Value) -> Cohort {
+        Cohort {
+            graph: self.graph.clone(),
+            value,
+        }
+    }
+
+    /// Samples `max(C·K, 1)` of the `K` clients without replacement; `fraction` is `C`.
+    #[track_caller]
+    pub fn sample(&self, fraction: impl Into<Scalar>) -> Cohort {
+        let loc = Loc::caller();
+        let fraction = fraction.into().value_in(&self.graph, loc);
+        self.cohort(self.graph.op(OpKind::Sample, &[fraction], loc))
+    }
+
+    /// All clients.
+    #[track_caller]
+    pub fn everyone(&self) -> Cohort {
+        self.cohort(self.graph.op(OpKind::Everyone, &[], Loc::caller()))
+    }
+
+    /// Parameters that the server keeps between rounds under a name; zeros before the first
+    /// [`set_state`](Self::set_state).
+    #[track_caller]
+    pub fn state(&self, name: &str) -> Server<Params> {
+        Server::new(
+            &self.graph,
+            self.graph
+                .op(OpKind::ServerState(name.to_owned()), &[], Loc::caller()),
+        )
+    }
+
+    /// Keeps parameters on the server for the rounds that follow.
+    #[track_caller]
+    pub fn set_state(&self, name: &str, value: &Server<Params>) {
+        let loc = Loc::caller();
+        self.graph.same(&value.graph, "set_state", loc);
+        self.graph
+            .op(OpKind::SetServerState(name.to_owned()), &[value.value], loc);
+    }
+}
+
+impl ClientCx {
+    pub(crate) fn new(graph: &Graph, value: Value) -> Self {
+        Self {
+            graph: graph.clone(),
+            value,
+        }
+    }
+
+    /// The client's batches of at most `size` examples, shuffled anew in each of `epochs` epochs.
+    /// For a `for` loop inside `#[federated]`.
+    #[track_caller]
+    pub fn batches(&self, epochs: impl Into<Index>, size: impl Into<Index>) -> Batches {
+        Batches::new(
+            &self.graph,
+            self.value,
+            epochs.into(),
+            size.into(),
+            Loc::caller(),
+        )
+    }
+
+    /// The model's forward pass: `[examples, …]` to logits `[examples, classes]`.
+    #[track_caller]
+    pub fn predict(&self, w: &Params, x: &Features) -> Features {
+        let loc = Loc::caller();
+        let operands = [w.value_in(&self.graph, loc), x.stage(&self.graph, loc)];
+        Features::new(&self.graph, self.graph.op(OpKind::Predict, &operands, loc))
+    }
+
+    /// `n_k`: how many examples the client has.
+    #[track_caller]
+    pub fn num_examples(&self) -> Scalar {
+        Scalar::bind(
+            &self.graph,
+            self.graph
+                .op(OpKind::NumExamples, &[self.value], Loc::caller()),
+        )
+    }
+
+    /// `wᵗ`: the parameters that were broadcast to the client this round.
+    #[track_caller]
+    pub fn received(&self) -> Params {
+        Params::bind(
+            &self.graph,
+            self.graph
+                .op(OpKind::Received, &[self.value], Loc::caller()),
+        )
+    }
+
+    /// Parameters that the client keeps between its rounds under a name; zeros before the first
+    /// [`set_state`](Self::set_state).
+    #[track_caller]
+    pub fn state(&self, name: &str) -> Params {
+        let op = OpKind::ClientState(name.to_owned());
+        Params::bind(&self.graph, self.graph.op(op, &[self.value], Loc::caller()))
+    }
+
+    /// Keeps parameters on the client for its next rounds.
+    #[track_caller]
+    pub fn set_state(&self, name: &str, value: &Params) {
+        let loc = Loc::caller();
+        let operands = [self.value, value.value_in(&self.graph, loc)];
+        self.graph
+            .op(OpKind::SetClientState(name.to_owned()), &operands, loc);
+    }
+}

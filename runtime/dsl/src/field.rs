@@ -1,0 +1,178 @@
+//! The declaration of one hyper-parameter: its kind, default and range.
+
+use std::fmt;
+
+use fedround_ir::fed::HyperValue;
+
+use crate::HyperError;
+
+/// A hyper-parameter as it is declared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Its name.
+    pub name: &'static str,
+    /// Its doc comment.
+    pub doc: &'static str,
+    /// What values it takes.
+    pub kind: FieldKind,
+    /// Its value unless set; the paper's.
+    pub default: DefaultValue,
+    /// The numbers allowed; all when none.
+    pub range: Option<Range>,
+}
+
+/// What values a field takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldKind {
+    /// A real number.
+    Float,
+    /// A count.
+    Int,
+    /// `true` or `false`.
+    Bool,
+    /// A word.
+    Text,
+}
+
+impl FieldKind {
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Float => "a number",
+            Self::Int => "a whole number of at least 0",
+            Self::Bool => "`true` or `false`",
+            Self::Text => "a text",
+        }
+    }
+}
+
+/// A default, as a constant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DefaultValue {
+    /// A real number.
+    Float(f64),
+    /// A count.
+    Int(usize),
+    /// A switch.
+    Bool(bool),
+    /// A word.
+    Text(&'static str),
+}
+
+impl From<DefaultValue> for HyperValue {
+    fn from(default: DefaultValue) -> Self {
+        match default {
+            DefaultValue::Float(x) => Self::Float(x),
+            DefaultValue::Int(n) => Self::Int(n),
+            DefaultValue::Bool(b) => Self::Bool(b),
+            DefaultValue::Text(text) => Self::Text(text.to_owned()),
+        }
+    }
+}
+
+/// The numbers that a field allows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// Lower bound.
+    pub min: Option<f64>,
+    /// Upper bound.
+    pub max: Option<f64>,
+    /// Whether the lower bound itself is allowed.
+    pub min_inclusive: bool,
+    /// Whether the upper bound itself is allowed.
+    pub max_inclusive: bool,
+}
+
+impl Range {
+    /// Whether a number is in it.
+    pub fn contains(&self, x: f64) -> bool {
+        let above = self
+            .min
+            .is_none_or(|min| x > min || (self.min_inclusive && x == min));
+        let below = self
+            .max
+            .is_none_or(|max| x < max || (self.max_inclusive && x == max));
+        above && below
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (open, close) = (
+            if self.min_inclusive { '[' } else { '(' },
+            if self.max_inclusive { ']' } else { ')' },
+        );
+        match (self.min, self.max) {
+            (Some(min), Some(max)) => write!(f, "{open}{min}, {max}{close}"),
+            (Some(min), None) => write!(f, "{} {min}", if self.min_inclusive { "≥" } else { ">" }),
+            (None, Some(max)) => write!(f, "{} {max}", if self.max_inclusive { "≤" } else { "<" }),
+            (None, None) => f.write_str("any number"),
+        }
+    }
+}
+
+impl Field {
+    pub(crate) fn wrong_type(&self, value: &HyperValue) -> HyperError {
+        HyperError::WrongType {
+            field: self.name.to_owned(),
+            expected: self.kind.noun(),
+            found: value.to_string(),
+        }
+    }
+
+    /// A value of the field's kind and in its range, from a value of any kind.
+    ///
+    /// # Errors
+    /// [`HyperError::WrongType`] and [`HyperError::OutOfRange`].
+    pub fn check(&self, value: HyperValue) -> Result<HyperValue, HyperError> {
+        let value = match (self.kind, value) {
+            // Counts far beyond 2⁵³ lose digits, none of which a hyper-parameter means.
+            #[allow(clippy::cast_precision_loss)]
+            (FieldKind::Float, HyperValue::Int(n)) => HyperValue::Float(n as f64),
+            (FieldKind::Float, value @ HyperValue::Float(_))
+            | (FieldKind::Int, value @ HyperValue::Int(_))
+            | (FieldKind::Bool, value @ HyperValue::Bool(_))
+            | (FieldKind::Text, value @ HyperValue::Text(_)) => value,
+            (_, value) => return Err(self.wrong_type(&value)),
+        };
+        #[allow(clippy::cast_precision_loss)]
+        let number = match value {
+            HyperValue::Float(x) if !x.is_finite() => return Err(self.wrong_type(&value)),
+            HyperValue::Float(x) => Some(x),
+            HyperValue::Int(n) => Some(n as f64),
+            HyperValue::Bool(_) | HyperValue::Text(_) => None,
+        };
+        match (number, self.range) {
+            (Some(x), Some(range)) if !range.contains(x) => Err(HyperError::OutOfRange {
+                field: self.name.to_owned(),
+                expected: range.to_string(),
+                found: value.to_string(),
+            }),
+            _ => Ok(value),
+        }
+    }
+
+    /// A checked value from text, as in `--set mu=0.1`.
+    ///
+    /// # Errors
+    /// [`HyperError::WrongType`] and [`HyperError::OutOfRange`].
+    pub fn parse(&self, text: &str) -> Result<HyperValue, HyperError> {
+        let text = text.trim();
+        let given = || HyperValue::Text(text.to_owned());
+        let value = match self.kind {
+            FieldKind::Float => text
+                .parse()
+                .map(HyperValue::Float)
+                .unwrap_or_else(|_| given()),
+            FieldKind::Int => text
+                .parse()
+                .map(HyperValue::Int)
+                .unwrap_or_else(|_| given()),
+            FieldKind::Bool => text
+                .parse()
+                .map(HyperValue::Bool)
+                .unwrap_or_else(|_| given()),
+            FieldKind::Text => given(),
+        };
+        self.check(value)
+    }
+}

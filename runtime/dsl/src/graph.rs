@@ -1,0 +1,78 @@
+//! The builder that all handles of one algorithm share.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{BuildError, Builder, HyperValue, OpKind, Place, Region, Type, Value};
+
+/// A shared [`Builder`]. Public in name only, for the hidden methods of sealed traits. It is borrowed for one call at a time, never across a user's closure.
+#[derive(Clone, Default)]
+pub struct Graph(Rc<RefCell<Builder>>);
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Graph")
+    }
+}
+
+/// The only value of an op with one result. A missing one is reported by the verifier, as a value
+/// without a type.
+pub(crate) fn only(values: &[Value]) -> Value {
+    values.first().copied().unwrap_or(Value(u32::MAX))
+}
+
+impl Graph {
+    pub(crate) fn with<R>(&self, act: impl FnOnce(&mut Builder) -> R) -> R {
+        act(&mut self.0.borrow_mut())
+    }
+
+    pub(crate) fn op(&self, kind: OpKind, operands: &[Value], loc: Loc) -> Value {
+        only(&self.with(|builder| builder.push(kind, operands, loc)))
+    }
+
+    pub(crate) fn op_with(
+        &self,
+        kind: OpKind,
+        operands: &[Value],
+        region: Region,
+        loc: Loc,
+    ) -> Vec<Value> {
+        self.with(|builder| builder.push_with(kind, operands, vec![region], loc))
+    }
+
+    pub(crate) fn open(&self, args: &[Type], place: Place) -> Vec<Value> {
+        self.with(|builder| builder.open(args, place))
+    }
+
+    pub(crate) fn close(&self, yields: Vec<Value>, loc: Loc) -> Region {
+        self.with(|builder| builder.close(yields, loc))
+    }
+
+    pub(crate) fn hyper(&self, field: &str, value: HyperValue, loc: Loc) -> Value {
+        only(&self.with(|builder| builder.hyper(field, value, loc)))
+    }
+
+    /// The types of values, for the arguments of a region.
+    pub(crate) fn types(&self, values: &[Value]) -> Vec<Type> {
+        self.with(|builder| {
+            values
+                .iter()
+                .filter_map(|value| builder.type_of(*value))
+                .collect()
+        })
+    }
+
+    /// Where the code being staged runs.
+    pub(crate) fn place(&self) -> Place {
+        self.with(|builder| builder.place())
+    }
+
+    /// Reports a handle of another graph.
+    pub(crate) fn same(&self, other: &Self, op: &'static str, loc: Loc) {
+        if !Rc::ptr_eq(&self.0, &other.0) {
+            self.with(|builder| builder.error(BuildError::Foreign { op, loc }));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Counts.
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{BuildError, HyperValue, OpKind, Value};
+
+use crate::graph::Graph;
+
+/// A count that is known before a round runs: a constant or a hyper-parameter.
+#[derive(Clone, Debug)]
+pub struct Index {
+    repr: Repr,
+    loc: Loc,
+}
+
+#[derive(Clone, Debug)]
+enum Repr {
+    Const(i64),
+    Hyper(&'static str, usize),
+}
+
+impl Index {
+    pub(crate) fn hyper(name: &'static str, n: usize, loc: Loc) -> Self {
+        Self {
+            repr: Repr::Hyper(name, n),
+            loc,
+        }
+    }
+
+    /// The count itself, in this program.
+    pub(crate) fn count(&self) -> usize {
+        match self.repr {
+            Repr::Const(n) => usize::try_from(n).unwrap_or(0),
+            Repr::Hyper(_, n) => n,
+        }
+    }
+
+    pub(crate) fn value_in(&self, graph: &Graph) -> Value {
+        match self.repr {
+            Repr::Const(n) => {
+                let count = usize::try_from(n).unwrap_or_else(|_| {
+                    graph.with(|builder| {
+                        builder.error(BuildError::Negative {
+                            found: n,
+                            loc: self.loc,
+                        })
+                    });
+                    0
+                });
+                graph.op(OpKind::IndexConst(count), &[], self.loc)
+            }
+            Repr::Hyper(name, n) => graph.hyper(name, HyperValue::Int(n), self.loc),
+        }
+    }
+}
+
+impl From<usize> for Index {
+    #[track_caller]
+    fn from(n: usize) -> Self {
+        Self {
+            repr: Repr::Const(i64::try_from(n).unwrap_or(i64::MAX)),
+            loc: Loc::caller(),
+        }
+    }
+}
+
+/// A literal such as `5` where a count is expected; negative ones are reported by `stage`.
+impl From<i32> for Index {
+    #[track_caller]
+    fn from(n: i32) -> Self {
+        Self {
+            repr: Repr::Const(i64::from(n)),
+            loc: Loc::caller(),
+        }
+    }
+}

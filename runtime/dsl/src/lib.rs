@@ -1,0 +1,82 @@
+//! What a federated spec is written with: placed values, contexts and the [`Algorithm`] trait.
+//!
+//! A spec's method bodies are ordinary Rust over *handles*: [`Server<T>`] and [`Clients<T>`] on
+//! the server, plain [`Params`], [`Scalar`] and [`Batch`] in client code. Handles stand for values
+//! of a graph; their methods and operators append ops to it. [`stage`] runs every slot's body once
+//! and gives the graph, a [`fedround_ir::fed::Module`].
+//!
+//! What crosses between server and clients is visible in the types: [`Server::broadcast`] sends,
+//! [`Clients::map`] computes on the clients, and [`Clients::mean`], [`Clients::sum`] and
+//! [`Clients::weighted_mean`] bring one value back.
+
+mod algebra;
+mod algorithm;
+mod arith;
+mod batch;
+mod clients;
+mod contexts;
+mod definer;
+mod field;
+mod grad;
+mod graph;
+mod hyper;
+mod hyper_error;
+mod hyper_field;
+mod index;
+mod loops;
+mod params;
+mod registry;
+mod scalar;
+mod server;
+mod slots;
+mod spec;
+mod stage;
+mod wire;
+
+pub use algorithm::{Algorithm, BoxedAlgorithm};
+pub use batch::{Batch, Features, Labels};
+pub use clients::{Clients, Zipped};
+pub use contexts::{ClientCx, Cohort, ServerCx};
+pub use definer::Definer;
+pub use field::{DefaultValue, Field, FieldKind, Range};
+pub use grad::{cross_entropy, grad, loss, value_and_grad};
+pub use hyper::{Hyper, LayerField, all_fields, set, validate};
+pub use hyper_error::HyperError;
+pub use index::Index;
+pub use loops::Batches;
+pub use params::Params;
+pub use registry::{Entry, Registered, Registry};
+pub use scalar::Scalar;
+pub use server::Server;
+pub use spec::SpecError;
+pub use stage::{StageError, stage};
+pub use wire::{Upload, Wire};
+
+/// Everything that a spec names: `use fedround::prelude::*;`.
+pub mod prelude {
+    pub use fedround_macros::{Hyper, federated};
+
+    pub use crate::{
+        Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Features, Hyper, Index,
+        Labels, Params, Scalar, Server, ServerCx, cross_entropy, grad, loss, value_and_grad,
+    };
+}
+
+/// What the macros' expansions name; not for use by hand, and free to change.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::hyper_field::{HyperField, hyper, read_field, unknown_field, write_field};
+    pub use crate::loops::{Batches, Carried, CarriedValue, Repeat, StagedLoop, for_each, range};
+    pub use crate::slots::{base, call};
+    pub use crate::{
+        Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, DefaultValue, Definer, Entry, Field,
+        FieldKind, Hyper, HyperError, Params, Range, Registered, Scalar, Server, ServerCx,
+    };
+    pub use fedround_ir::fed::{HyperValue, Slot};
+    pub use std::{
+        boxed::Box,
+        option::Option::{self, None, Some},
+        result::Result::{self, Err, Ok},
+        string::String,
+    };
+}

@@ -1,0 +1,137 @@
+//! Real numbers.
+
+use std::rc::Rc;
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{HyperValue, Kind, OpKind, Value};
+
+use crate::graph::Graph;
+use crate::wire::Wire;
+
+/// A real number: a constant, a hyper-parameter, or the result of an op in client code.
+///
+/// Constants and hyper-parameters, and arithmetic on them alone, belong to no place: they are
+/// staged where they meet a staged value. So `0.5 * self.mu` can be written anywhere.
+#[derive(Clone, Debug)]
+pub struct Scalar(Repr);
+
+#[derive(Clone, Debug)]
+enum Repr {
+    Lazy(Rc<Lazy>),
+    Staged { graph: Graph, value: Value },
+}
+
+/// A number that is known before a round runs, and not staged yet.
+#[derive(Debug)]
+struct Lazy {
+    expression: Expression,
+    loc: Loc,
+}
+
+#[derive(Debug)]
+enum Expression {
+    Const(f64),
+    Hyper(&'static str, f64),
+    Binary(OpKind, Rc<Lazy>, Rc<Lazy>),
+    Neg(Rc<Lazy>),
+}
+
+impl Lazy {
+    fn stage(&self, graph: &Graph) -> Value {
+        match &self.expression {
+            Expression::Const(x) => graph.op(OpKind::Const(*x), &[], self.loc),
+            Expression::Hyper(name, x) => graph.hyper(name, HyperValue::Float(*x), self.loc),
+            Expression::Binary(kind, a, b) => {
+                let operands = [a.stage(graph), b.stage(graph)];
+                graph.op(kind.clone(), &operands, self.loc)
+            }
+            Expression::Neg(x) => {
+                let operand = x.stage(graph);
+                graph.op(OpKind::Neg, &[operand], self.loc)
+            }
+        }
+    }
+}
+
+impl Scalar {
+    fn lazy(expression: Expression, loc: Loc) -> Self {
+        Self(Repr::Lazy(Rc::new(Lazy { expression, loc })))
+    }
+
+    pub(crate) fn constant(x: f64, loc: Loc) -> Self {
+        Self::lazy(Expression::Const(x), loc)
+    }
+
+    pub(crate) fn hyper(name: &'static str, x: f64, loc: Loc) -> Self {
+        Self::lazy(Expression::Hyper(name, x), loc)
+    }
+
+    /// The graph of a staged number.
+    pub(crate) fn graph(&self) -> Option<&Graph> {
+        match &self.0 {
+            Repr::Lazy(_) => None,
+            Repr::Staged { graph, .. } => Some(graph),
+        }
+    }
+
+    pub(crate) fn binary(kind: OpKind, a: &Self, b: &Self, loc: Loc) -> Self {
+        let graph = match (&a.0, &b.0) {
+            (Repr::Lazy(a), Repr::Lazy(b)) => {
+                return Self::lazy(Expression::Binary(kind, Rc::clone(a), Rc::clone(b)), loc);
+            }
+            (Repr::Staged { graph, .. }, _) | (_, Repr::Staged { graph, .. }) => graph,
+        };
+        let operands = [a.value_in(graph, loc), b.value_in(graph, loc)];
+        Self::bind(graph, graph.op(kind, &operands, loc))
+    }
+
+    pub(crate) fn negated(&self, loc: Loc) -> Self {
+        match &self.0 {
+            Repr::Lazy(x) => Self::lazy(Expression::Neg(Rc::clone(x)), loc),
+            Repr::Staged { graph, value } => {
+                Self::bind(graph, graph.op(OpKind::Neg, &[*value], loc))
+            }
+        }
+    }
+}
+
+impl Wire for Scalar {
+    const KIND: Kind = Kind::Scalar;
+
+    fn bind(graph: &Graph, value: Value) -> Self {
+        Self(Repr::Staged {
+            graph: graph.clone(),
+            value,
+        })
+    }
+
+    fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
+        match &self.0 {
+            Repr::Lazy(lazy) => lazy.stage(graph),
+            Repr::Staged { graph: own, value } => {
+                graph.same(own, "a number", loc);
+                *value
+            }
+        }
+    }
+}
+
+impl From<f64> for Scalar {
+    #[track_caller]
+    fn from(x: f64) -> Self {
+        Self::constant(x, Loc::caller())
+    }
+}
+
+impl From<f32> for Scalar {
+    #[track_caller]
+    fn from(x: f32) -> Self {
+        Self::constant(crate::hyper_field::widen(x), Loc::caller())
+    }
+}
+
+impl From<&Self> for Scalar {
+    fn from(x: &Self) -> Self {
+        x.clone()
+    }
+}

@@ -1,0 +1,133 @@
+//! Calls of slots: `self.slot(..)` and `self.base.slot(..)` after `#[federated]`.
+//!
+//! Written out rather than generated: a wrong argument is then reported at the user's call and
+//! at a plain function, without a macro in between.
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{OpKind, Slot, Value};
+
+use crate::wire::Wire;
+use crate::{Batch, ClientCx, Clients, Params, Scalar, Server, ServerCx};
+
+/// `fed.call` or `fed.super`.
+type Symbol = fn(Slot) -> OpKind;
+
+fn round(symbol: Symbol, server: &ServerCx, w: &Server<Params>, loc: Loc) -> Server<Params> {
+    let graph = &server.graph;
+    graph.same(&w.graph, "round", loc);
+    Server::new(graph, graph.op(symbol(Slot::Round), &[w.value], loc))
+}
+
+fn aggregate(symbol: Symbol, server: &ServerCx, w_k: &Clients<Params>, loc: Loc) -> Server<Params> {
+    let graph = &server.graph;
+    let operand = w_k.value_in(graph, loc);
+    Server::new(graph, graph.op(symbol(Slot::Aggregate), &[operand], loc))
+}
+
+fn on_client(op: OpKind, k: &ClientCx, w: &Params, b: Option<&Batch>, loc: Loc) -> Value {
+    let mut operands = vec![k.value, w.value_in(&k.graph, loc)];
+    operands.extend(b.map(|b| b.value));
+    k.graph.op(op, &operands, loc)
+}
+
+fn params(op: OpKind, k: &ClientCx, w: &Params, b: Option<&Batch>, loc: Loc) -> Params {
+    Params::bind(&k.graph, on_client(op, k, w, b, loc))
+}
+
+fn scalar(op: OpKind, k: &ClientCx, w: &Params, b: Option<&Batch>, loc: Loc) -> Scalar {
+    Scalar::bind(&k.graph, on_client(op, k, w, b, loc))
+}
+
+/// Calls of a slot's outermost definition, whichever layer it is in.
+pub mod call {
+    use fedround_ir::Loc;
+    use fedround_ir::fed::{OpKind, Slot};
+
+    use crate::{Batch, ClientCx, Clients, Params, Scalar, Server, ServerCx};
+
+    /// Stages the server's loop body.
+    #[track_caller]
+    pub fn round(server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        super::round(OpKind::Call, server, &w, Loc::caller())
+    }
+
+    /// Stages local training.
+    #[track_caller]
+    pub fn client_update(k: &ClientCx, w: Params) -> Params {
+        super::params(OpKind::Call(Slot::ClientUpdate), k, &w, None, Loc::caller())
+    }
+
+    /// Stages the aggregation of what clients trained.
+    #[track_caller]
+    pub fn aggregate(server: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
+        super::aggregate(OpKind::Call, server, &w_k, Loc::caller())
+    }
+
+    /// Stages the direction that a step descends.
+    #[track_caller]
+    pub fn direction(k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        super::params(OpKind::Call(Slot::Direction), k, w, Some(b), Loc::caller())
+    }
+
+    /// Stages the loss on a batch.
+    #[track_caller]
+    pub fn data_loss(k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        super::scalar(OpKind::Call(Slot::DataLoss), k, w, Some(b), Loc::caller())
+    }
+
+    /// Stages what is added to the loss.
+    #[track_caller]
+    pub fn penalty(k: &ClientCx, w: &Params) -> Scalar {
+        super::scalar(OpKind::Call(Slot::Penalty), k, w, None, Loc::caller())
+    }
+}
+
+/// Calls of the next inner definition of a slot.
+pub mod base {
+    use fedround_ir::Loc;
+    use fedround_ir::fed::{OpKind, Slot};
+
+    use crate::{Batch, ClientCx, Clients, Params, Scalar, Server, ServerCx};
+
+    /// Stages the server's loop body.
+    #[track_caller]
+    pub fn round(server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        super::round(OpKind::Super, server, &w, Loc::caller())
+    }
+
+    /// Stages local training.
+    #[track_caller]
+    pub fn client_update(k: &ClientCx, w: Params) -> Params {
+        super::params(
+            OpKind::Super(Slot::ClientUpdate),
+            k,
+            &w,
+            None,
+            Loc::caller(),
+        )
+    }
+
+    /// Stages the aggregation of what clients trained.
+    #[track_caller]
+    pub fn aggregate(server: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
+        super::aggregate(OpKind::Super, server, &w_k, Loc::caller())
+    }
+
+    /// Stages the direction that a step descends.
+    #[track_caller]
+    pub fn direction(k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        super::params(OpKind::Super(Slot::Direction), k, w, Some(b), Loc::caller())
+    }
+
+    /// Stages the loss on a batch.
+    #[track_caller]
+    pub fn data_loss(k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        super::scalar(OpKind::Super(Slot::DataLoss), k, w, Some(b), Loc::caller())
+    }
+
+    /// Stages what is added to the loss.
+    #[track_caller]
+    pub fn penalty(k: &ClientCx, w: &Params) -> Scalar {
+        super::scalar(OpKind::Super(Slot::Penalty), k, w, None, Loc::caller())
+    }
+}

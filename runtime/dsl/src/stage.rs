@@ -1,0 +1,45 @@
+//! From an algorithm to its graph.
+
+use fedround_ir::fed::{BuildError, Module, VerifyErrors, verify};
+
+use crate::graph::Graph;
+use crate::{Algorithm, Definer, HyperError, validate};
+
+/// Why an algorithm could not be staged.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum StageError {
+    /// Hyper-parameters out of their ranges.
+    #[error("{}", lines(.0))]
+    Hyper(Vec<HyperError>),
+    /// Misused handles.
+    #[error("{}", lines(.0))]
+    Build(Vec<BuildError>),
+    /// A graph that breaks a rule of the fed dialect.
+    #[error(transparent)]
+    Verify(#[from] VerifyErrors),
+}
+
+fn lines<E: std::error::Error>(errors: &[E]) -> String {
+    errors
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Stages an algorithm: checks its hyper-parameters, runs each slot's body once and verifies the
+/// graph. The result is not linked yet.
+///
+/// # Errors
+/// [`StageError`], with everything that is wrong at the first stage that finds something.
+pub fn stage(alg: &dyn Algorithm) -> Result<Module, StageError> {
+    validate(alg).map_err(StageError::Hyper)?;
+    let graph = Graph::default();
+    alg.define(&mut Definer::new(graph.clone()));
+    let module = graph
+        .with(std::mem::take)
+        .finish()
+        .map_err(StageError::Build)?;
+    verify(&module)?;
+    Ok(module)
+}

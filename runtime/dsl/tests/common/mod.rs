@@ -1,0 +1,13 @@
+//! FedAvg and FedProx in the form that `#[derive(Hyper)]` and `#[federated]` expand to, and a spec
+//! made of closures.
+
+// Each test uses a part.
+#![allow(dead_code, unused_imports)]
+
+mod closure;
+mod fed_avg;
+mod fed_prox;
+
+pub use closure::Closure;
+pub use fed_avg::FedAvg;
+pub use fed_prox::FedProx;

@@ -1,0 +1,107 @@
+//! Drives a program's round: walks the schedule, runs clients on workers, reduces in a fixed order.
+
+mod client;
+mod server;
+mod walk;
+
+use std::collections::HashMap;
+
+use burn::tensor::DispatchTensor;
+use fedround_data::Examples;
+use fedround_ir::fed::Op;
+
+use crate::error::RunError;
+use crate::program::Program;
+use crate::value::RtVal;
+use crate::workers::Workers;
+
+/// What a round reads besides the model: the clients' data and the seed of every random choice.
+pub struct Federation {
+    /// Examples of all clients.
+    pub examples: Examples,
+    /// For each client, the indices of its examples.
+    pub parts: Vec<Vec<usize>>,
+    /// Seed of sampling, batch order and initial parameters.
+    pub seed: u64,
+}
+
+/// State that outlives a round, by the name that the spec gives it.
+#[derive(Clone, Default)]
+pub(crate) struct State {
+    pub server: HashMap<String, Vec<DispatchTensor>>,
+    pub clients: HashMap<(usize, String), Vec<DispatchTensor>>,
+}
+
+/// Counts and losses of one round.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RoundStats {
+    /// Mean of the local steps' losses, in the loss's unit; NaN if no step was taken.
+    pub train_loss: f64,
+    /// Local steps, over all clients.
+    pub client_steps: u64,
+    /// Bytes from clients to the server.
+    pub bytes_up: u64,
+    /// Bytes from the server to clients.
+    pub bytes_down: u64,
+}
+
+/// Runs one round from `params`; gives the next parameters.
+///
+/// # Errors
+///
+/// See [`RunError`].
+pub(crate) fn run_round(
+    program: &Program,
+    federation: &Federation,
+    workers: &Workers,
+    state: &mut State,
+    params: Vec<DispatchTensor>,
+    round: usize,
+) -> Result<(Vec<DispatchTensor>, RoundStats), RunError> {
+    let mut server = server::Server {
+        cx: Cx {
+            program,
+            federation,
+            round,
+        },
+        workers,
+        state,
+        slots: Default::default(),
+        losses: vec![],
+        stats: RoundStats::default(),
+    };
+    let params = server.round(params)?;
+    Ok((params, server.finish()))
+}
+
+/// What every part of a round may read.
+#[derive(Clone, Copy)]
+struct Cx<'a> {
+    program: &'a Program,
+    federation: &'a Federation,
+    round: usize,
+}
+
+fn missing(op: &Op, expected: &'static str) -> RunError {
+    RunError::Value {
+        op: op.kind.name(),
+        expected,
+        loc: op.loc,
+    }
+}
+
+/// A program's state before it is first set.
+fn zeros(program: &Program) -> Vec<DispatchTensor> {
+    let leaves = fedround_passes::tensor::Frontend::parameters(&program.tracer);
+    leaves
+        .iter()
+        .map(|(_, ty)| crate::ops::tensor(vec![0.0; ty.len()], &ty.shape, &program.device))
+        .collect()
+}
+
+fn params(value: Option<RtVal>, op: &Op) -> Result<Vec<DispatchTensor>, RunError> {
+    match value {
+        Some(RtVal::Params(leaves)) => Ok(leaves),
+        _ => Err(missing(op, "parameters")),
+    }
+}

@@ -1,0 +1,82 @@
+//! Walking a block: compute segments run here, control ops are the walker's own.
+
+use burn::tensor::DispatchTensor;
+use fedround_ir::fed::{Kind, Value};
+use fedround_passes::tensor::{Block, Control, Frontend, Item};
+
+use super::Cx;
+use crate::error::RunError;
+use crate::ops;
+use crate::run::Slots;
+use crate::value::{Env, RtVal};
+
+/// Carries out control ops: the server between clients, or one client.
+pub(super) trait Walker {
+    fn control(&mut self, control: &Control, env: &mut Env, last: &[Value])
+    -> Result<(), RunError>;
+
+    /// Collects the training losses of a segment.
+    fn losses(&mut self, losses: &[DispatchTensor]);
+
+    /// Slots for plans, kept between steps.
+    fn slots(&mut self) -> &mut Slots;
+}
+
+/// Runs the items of a block in order.
+pub(super) fn walk(
+    walker: &mut impl Walker,
+    cx: Cx<'_>,
+    block: &Block,
+    env: &mut Env,
+) -> Result<(), RunError> {
+    for (item, last) in &block.items {
+        match item {
+            Item::Control(control) => walker.control(control, env, last)?,
+            Item::Compute(i) => compute(walker, cx, *i, env, last)?,
+        }
+    }
+    Ok(())
+}
+
+fn compute(
+    walker: &mut impl Walker,
+    cx: Cx<'_>,
+    index: usize,
+    env: &mut Env,
+    last: &[Value],
+) -> Result<(), RunError> {
+    let program = cx.program;
+    let compute = &program.schedule.segments[index];
+    let mut batch = 0;
+    let mut inputs = Vec::with_capacity(16);
+    for v in &compute.ins {
+        match env.read(*v, last) {
+            Some(RtVal::Params(leaves)) => inputs.extend(leaves),
+            Some(RtVal::Batch(x, y)) => {
+                batch = burn_backend::TensorMetadata::shape(&y)[0];
+                inputs.extend([x, y]);
+            }
+            Some(RtVal::Tensor(t)) => inputs.push(t),
+            Some(RtVal::Host(c)) => inputs.push(ops::tensor(vec![c as f32], &[1], &program.device)),
+            _ => return Err(super::missing(&compute.ops[0], "tensor")),
+        }
+    }
+    let segment = program.segment(index, batch)?;
+    inputs.extend(segment.hypers.iter().cloned());
+    let mut outputs = segment.plan.run(&program.device, inputs, walker.slots())?;
+    let losses = outputs.split_off(outputs.len() - segment.losses);
+    walker.losses(&losses);
+    let mut outputs = outputs.into_iter();
+    let leaves = program.tracer.parameters().len();
+    for v in &compute.outs {
+        let value = match program.schedule.module.type_of(*v).kind {
+            Kind::Params => RtVal::Params(outputs.by_ref().take(leaves).collect()),
+            _ => match outputs.next() {
+                Some(t) => RtVal::Tensor(t),
+                None => return Err(super::missing(&compute.ops[0], "output")),
+            },
+        };
+        env.set(*v, value);
+    }
+    Ok(())
+}

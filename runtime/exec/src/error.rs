@@ -1,0 +1,68 @@
+//! What can go wrong between a spec and its results.
+
+use fedround_dsl::StageError;
+use fedround_ir::Loc;
+use fedround_passes::fed::PassError;
+use fedround_passes::tensor::LowerError;
+
+use crate::run::EmptySlot;
+
+/// A program could not be compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// The spec does not stage to a valid module.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    /// Linking or a fed pass failed.
+    #[error(transparent)]
+    Pass(#[from] PassError),
+    /// A compute segment could not be lowered.
+    #[error(transparent)]
+    Lower(#[from] LowerError),
+    /// The algorithm defines no round.
+    #[error("the algorithm defines no slot `round`; implement `fn round(&self, server, w)`")]
+    NoRound,
+}
+
+/// A round could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A segment met a new batch shape and could not be compiled for it.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// A plan is malformed.
+    #[error(transparent)]
+    Plan(#[from] EmptySlot),
+    /// An op got a value of another kind than the verifier promised.
+    #[error("{loc}: internal error: `{op}` got no {expected}; please report this program")]
+    Value {
+        /// The op.
+        op: String,
+        /// What it needs.
+        expected: &'static str,
+        /// Its line in the spec.
+        loc: Loc,
+    },
+    /// A cohort without clients, or with weights that sum to zero.
+    #[error("{loc}: nothing to average: {why}")]
+    Empty {
+        /// The reason.
+        why: &'static str,
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// A client has fewer examples than one batch needs.
+    #[error("client {client} has no examples; every client needs at least one")]
+    NoExamples {
+        /// The client.
+        client: usize,
+    },
+    /// Training left the real numbers.
+    #[error("round {round}: the training loss is {loss}; lower the learning rate (`--set lr=..`)")]
+    Diverged {
+        /// The round.
+        round: usize,
+        /// The loss, infinite or NaN.
+        loss: f64,
+    },
+}

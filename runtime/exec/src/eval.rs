@@ -1,0 +1,145 @@
+//! Evaluation on held-out examples.
+
+use burn::tensor::DispatchTensor;
+use fedround_data::Examples;
+use fedround_passes::tensor::{Frontend, LowerError, optimize};
+use fedround_ir::Loc;
+
+use crate::error::{CompileError, RunError};
+use crate::ops;
+use crate::plan::Plan;
+use crate::program::Program;
+use crate::run::Slots;
+use crate::workers::Workers;
+
+/// How a model does on a set of examples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// Mean cross-entropy, in nats.
+    pub loss: f64,
+    /// Fraction of examples whose largest logit is the label's.
+    pub accuracy: f64,
+    /// The same for the examples of each class; NaN for a class without examples.
+    pub class_accuracy: Vec<f64>,
+}
+
+/// Examples a worker evaluates at once.
+const CHUNK: usize = 250;
+
+/// Evaluates parameters; chunks of examples run on the workers and are summed in order.
+///
+/// # Errors
+///
+/// The model cannot be traced for the batch shape.
+pub(crate) fn evaluate(
+    program: &Program,
+    params: &[DispatchTensor],
+    examples: &Examples,
+    classes: usize,
+    workers: &Workers,
+) -> Result<Evaluation, RunError> {
+    let chunks = examples.len().div_ceil(CHUNK);
+    let last = examples.len() - CHUNK * (chunks.max(1) - 1).min(examples.len() / CHUNK);
+    let full = forward(program, CHUNK.min(examples.len()))?;
+    let rest = forward(program, last)?;
+    let parts = workers.run(chunks, |i| {
+        let indices: Vec<usize> = (i * CHUNK..((i + 1) * CHUNK).min(examples.len())).collect();
+        let plan = if indices.len() == CHUNK { &full } else { &rest };
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        examples.gather(&indices, &mut x, &mut y);
+        let [c, h, w] = examples.shape();
+        let x = ops::tensor(x, &[indices.len(), c, h, w], &program.device);
+        let inputs = params.iter().cloned().chain([x]);
+        let logits = plan.run(&program.device, inputs, &mut Slots::default())?;
+        let logits = logits.into_iter().next().map(ops::values).unwrap_or_default();
+        Ok::<_, RunError>(Counts::of(&logits, &y, classes))
+    });
+    let mut total = Counts::new(classes);
+    for part in parts {
+        total.add(&part?);
+    }
+    Ok(total.evaluation())
+}
+
+fn forward(program: &Program, batch: usize) -> Result<Plan, RunError> {
+    let graph = program
+        .tracer
+        .predict(&program.tracer.input(batch.max(1)))
+        .map_err(|source| LowerError::Frontend {
+            loc: Loc::caller(),
+            source,
+        })
+        .and_then(|g| Ok(optimize(g)?))
+        .map_err(CompileError::from)?;
+    Ok(Plan::new(&graph))
+}
+
+struct Counts {
+    loss: f64,
+    right: Vec<u64>,
+    seen: Vec<u64>,
+}
+
+impl Counts {
+    fn new(classes: usize) -> Self {
+        Self {
+            loss: 0.0,
+            right: vec![0; classes],
+            seen: vec![0; classes],
+        }
+    }
+
+    fn of(logits: &[f32], labels: &[i32], classes: usize) -> Self {
+        let mut this = Self::new(classes);
+        for (row, &label) in logits.chunks(classes.max(1)).zip(labels) {
+            let label = label as usize;
+            let row: Vec<f64> = row.iter().map(|&z| f64::from(z)).collect();
+            let mut best = 0;
+            for (i, z) in row.iter().enumerate() {
+                if *z > row[best] {
+                    best = i;
+                }
+            }
+            let norm: f64 = row.iter().map(|z| (z - row[best]).exp()).sum();
+            this.loss += norm.ln() + row[best] - row[label];
+            this.seen[label] += 1;
+            this.right[label] += u64::from(best == label);
+        }
+        this
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.loss += other.loss;
+        for (a, b) in self.right.iter_mut().zip(&other.right) {
+            *a += b;
+        }
+        for (a, b) in self.seen.iter_mut().zip(&other.seen) {
+            *a += b;
+        }
+    }
+
+    fn evaluation(&self) -> Evaluation {
+        let seen = self.seen.iter().sum::<u64>() as f64;
+        let classes = self.right.iter().zip(&self.seen);
+        Evaluation {
+            loss: self.loss / seen,
+            accuracy: self.right.iter().sum::<u64>() as f64 / seen,
+            class_accuracy: classes.map(|(&r, &s)| r as f64 / s as f64).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_by_class() {
+        let logits = [2.0, 0.0, 0.0, 2.0, 2.0, 0.0];
+        let e = Counts::of(&logits, &[0, 1, 1], 2).evaluation();
+        assert!((e.accuracy - 2.0 / 3.0).abs() < 1e-12);
+        assert_eq!(e.class_accuracy, [1.0, 0.5]);
+        let (near, far) = ((1.0 + (-2f64).exp()).ln(), (1.0 + 2f64.exp()).ln());
+        assert!((e.loss - (2.0 * near + far) / 3.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,149 @@
+//! Our kernels on Flex tensors. Each function gives `None` where the tensors live elsewhere or the
+//! kernel does not support the shapes, and burn's own op is the fallback.
+
+use burn::tensor::{DType, DispatchTensor};
+use burn_dispatch::{BackendTensor, DispatchTensorKind};
+use burn_flex::FlexTensor;
+use fedround_ir::tensor::{Conv2d, Pool2d};
+use fedround_kernels as kernels;
+
+fn peek(t: &DispatchTensor) -> Option<&FlexTensor> {
+    match &t.kind {
+        DispatchTensorKind::Flex(BackendTensor::Float(t) | BackendTensor::Int(t)) => Some(t),
+        _ => None,
+    }
+}
+
+fn float(t: FlexTensor) -> DispatchTensor {
+    DispatchTensor {
+        kind: DispatchTensorKind::Flex(BackendTensor::Float(t)),
+        checkpointing: None,
+    }
+}
+
+fn int(t: FlexTensor) -> DispatchTensor {
+    DispatchTensor {
+        kind: DispatchTensorKind::Flex(BackendTensor::Int(t)),
+        checkpointing: None,
+    }
+}
+
+/// The values of a contiguous float tensor in host memory.
+pub(crate) fn floats(t: &DispatchTensor) -> Option<&[f32]> {
+    let t = peek(t)?;
+    let (start, end) = t.layout().contiguous_offsets()?;
+    (t.dtype() == DType::F32).then(|| &t.storage::<f32>()[start..end])
+}
+
+fn shape(t: &FlexTensor) -> &[usize] {
+    t.layout().shape().as_slice()
+}
+
+fn conv_options(o: &Conv2d) -> kernels::Conv2d {
+    kernels::Conv2d {
+        stride: o.stride,
+        padding: o.padding,
+        dilation: o.dilation,
+        groups: o.groups,
+    }
+}
+
+fn take(t: DispatchTensor) -> Result<FlexTensor, DispatchTensor> {
+    match t.kind {
+        DispatchTensorKind::Flex(BackendTensor::Float(t)) if t.dtype() == DType::F32 => Ok(t),
+        kind => Err(DispatchTensor {
+            kind,
+            checkpointing: t.checkpointing,
+        }),
+    }
+}
+
+/// `y + c · s · x`, in place where `y` is not shared; gives `y` and `x` back where it cannot.
+pub(crate) fn axpy(
+    y: DispatchTensor,
+    c: f64,
+    s: &DispatchTensor,
+    x: DispatchTensor,
+) -> Result<DispatchTensor, (DispatchTensor, DispatchTensor)> {
+    let (Some(&[s]), Some(flex_x)) = (floats(s), peek(&x)) else {
+        return Err((y, x));
+    };
+    match take(y) {
+        Ok(y) => Ok(float(kernels::axpy(y, c as f32 * s, flex_x))),
+        Err(y) => Err((y, x)),
+    }
+}
+
+pub(crate) fn relu_backward(
+    y: &DispatchTensor,
+    g: DispatchTensor,
+) -> Result<DispatchTensor, DispatchTensor> {
+    let Some(y) = peek(y) else { return Err(g) };
+    Ok(float(kernels::relu_backward(y, take(g)?)))
+}
+
+pub(crate) fn conv2d(
+    x: &DispatchTensor,
+    w: &DispatchTensor,
+    bias: Option<&DispatchTensor>,
+    options: &Conv2d,
+) -> Option<DispatchTensor> {
+    let (x, w, options) = (peek(x)?, peek(w)?, conv_options(options));
+    let supported = options.supports(shape(x), shape(w));
+    supported.then(|| float(kernels::conv2d(x, w, bias.and_then(peek), &options)))
+}
+
+pub(crate) fn conv2d_input_grad(
+    w: &DispatchTensor,
+    g: &DispatchTensor,
+    x_shape: &[usize],
+    options: &Conv2d,
+) -> Option<DispatchTensor> {
+    let (w, g, options) = (peek(w)?, peek(g)?, conv_options(options));
+    let to = x_shape.try_into().ok()?;
+    let supported = options.supports(x_shape, shape(w));
+    supported.then(|| float(kernels::conv2d_input_grad(w, g, to, &options)))
+}
+
+pub(crate) fn conv2d_weight_grad(
+    x: &DispatchTensor,
+    g: &DispatchTensor,
+    w_shape: &[usize],
+    options: &Conv2d,
+) -> Option<DispatchTensor> {
+    let (x, g, options) = (peek(x)?, peek(g)?, conv_options(options));
+    let to = w_shape.try_into().ok()?;
+    let supported = options.supports(shape(x), w_shape);
+    supported.then(|| float(kernels::conv2d_weight_grad(x, g, to, &options)))
+}
+
+fn pool_options(o: &Pool2d, x: &FlexTensor) -> Option<kernels::MaxPool2d> {
+    let options = kernels::MaxPool2d {
+        kernel: o.kernel,
+        stride: o.stride,
+        padding: o.padding,
+        dilation: o.dilation,
+    };
+    options.supports(shape(x)).then_some(options)
+}
+
+pub(crate) fn max_pool2d(
+    x: &DispatchTensor,
+    o: &Pool2d,
+) -> Option<(DispatchTensor, DispatchTensor)> {
+    let x = peek(x)?;
+    let (y, at) = kernels::max_pool2d(x, &pool_options(o, x)?);
+    Some((float(y), int(at)))
+}
+
+pub(crate) fn max_pool2d_backward(
+    x: &DispatchTensor,
+    g: &DispatchTensor,
+    at: &DispatchTensor,
+    o: &Pool2d,
+) -> Option<DispatchTensor> {
+    let x = peek(x)?;
+    pool_options(o, x)?;
+    let to = shape(x).try_into().ok()?;
+    Some(float(kernels::max_pool2d_backward(peek(g)?, peek(at)?, to)))
+}

@@ -1,0 +1,32 @@
+//! Lowers compiled programs to burn and runs them.
+//!
+//! [`trace`] runs models and losses on burn's capture device and [`import`]s what it recorded;
+//! [`program`] drives the passes and caches one [`plan`] for each compute segment and batch shape;
+//! [`run`] walks a plan over burn's dispatch backend; [`engine`] drives a round over clients, and
+//! [`Simulation`] a federation in one process.
+//!
+//! Embedders should use mimalloc as their global allocator: with glibc's, every step page-faults
+//! its larger tensors anew, which makes a small model's step several times slower.
+
+pub mod engine;
+mod error;
+mod eval;
+mod flex;
+pub mod import;
+mod init;
+mod ops;
+pub mod plan;
+pub mod program;
+mod reduce;
+pub mod run;
+mod simulation;
+pub mod trace;
+mod value;
+mod workers;
+
+pub use engine::{Federation, RoundStats};
+pub use error::{CompileError, RunError};
+pub use eval::Evaluation;
+pub use program::Program;
+pub use simulation::Simulation;
+pub use trace::Tracer;

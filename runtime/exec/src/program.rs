@@ -1,0 +1,198 @@
+//! A compiled algorithm: its graph at every stage, and plans made on demand for each batch shape.
+
+use std::collections::HashMap;
+use std::sync::{Arc, RwLock};
+
+use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
+use fedround_dsl::{Algorithm, stage};
+use fedround_ir::fed::{HyperValue, Module, OpKind, Value};
+use fedround_ir::tensor::Graph;
+use fedround_passes::fed::link;
+use fedround_passes::tensor::{
+    Block, Free, Frontend, Item, Lowered, LowerError, Schedule, fuse, lower, optimize,
+    schedule,
+};
+
+use crate::error::CompileError;
+use crate::ops;
+use crate::plan::Plan;
+use crate::trace::Tracer;
+
+/// A segment compiled for one batch size.
+pub(crate) struct Segment {
+    pub plan: Plan,
+    /// The hyper-parameters among the inputs, as tensors of one element.
+    pub hypers: Vec<DispatchTensor>,
+    /// How many outputs at the end are training losses.
+    pub losses: usize,
+}
+
+/// An algorithm compiled for a model.
+pub struct Program {
+    staged: Module,
+    linked: Module,
+    warnings: Vec<String>,
+    pub(crate) schedule: Schedule,
+    pub(crate) tracer: Tracer,
+    pub(crate) device: DispatchDevice,
+    compiled: RwLock<HashMap<(usize, usize), Arc<Segment>>>,
+}
+
+impl Program {
+    /// Stages, links and schedules an algorithm, and compiles its local step once, so that errors
+    /// in it appear here and not in the first round.
+    ///
+    /// # Errors
+    ///
+    /// See [`CompileError`]; each names the line of the spec.
+    pub fn compile(algorithm: &dyn Algorithm, tracer: Tracer) -> Result<Self, CompileError> {
+        let staged = stage(algorithm)?;
+        let linked = link(staged.clone())?;
+        let this = Self {
+            schedule: schedule(&linked.module).ok_or(CompileError::NoRound)?,
+            linked: linked.module,
+            warnings: linked.warnings.iter().map(ToString::to_string).collect(),
+            staged,
+            tracer,
+            device: DispatchDevice::default(),
+            compiled: RwLock::default(),
+        };
+        for i in 0..this.schedule.segments.len() {
+            this.segment(i, this.batch_size())?;
+        }
+        Ok(this)
+    }
+
+    /// The staged module, before linking.
+    pub fn staged(&self) -> &Module {
+        &self.staged
+    }
+
+    /// The linked and canonical module.
+    pub fn linked(&self) -> &Module {
+        &self.linked
+    }
+
+    /// What the passes warn of, such as an override that never calls its base.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The traced model.
+    pub fn tracer(&self) -> &Tracer {
+        &self.tracer
+    }
+
+    /// Number of the model's parameters, `P`.
+    pub fn parameter_count(&self) -> usize {
+        self.tracer.parameters().iter().map(|(_, ty)| ty.len()).sum()
+    }
+
+    /// The batch size of the spec's first batch loop, 1 if it has none.
+    pub fn batch_size(&self) -> usize {
+        fn find(this: &Program, block: &Block) -> Option<usize> {
+            block.items.iter().find_map(|(item, _)| match item {
+                Item::Control(c) if c.op.kind == OpKind::ForBatches => {
+                    this.index(*c.op.operands.get(2)?)
+                }
+                Item::Control(c) => find(this, c.body.as_ref()?),
+                Item::Compute(_) => None,
+            })
+        }
+        find(self, &self.schedule.round).unwrap_or(1)
+    }
+
+    /// The optimised tensor graph of each compute segment for a batch size.
+    ///
+    /// # Errors
+    ///
+    /// A segment cannot be lowered.
+    pub fn graphs(&self, batch: usize) -> Result<Vec<Graph>, CompileError> {
+        (0..self.schedule.segments.len())
+            .map(|i| Ok(self.graph(i, batch)?.graph))
+            .collect()
+    }
+
+    /// The text of the tensor graphs for a batch size.
+    ///
+    /// # Errors
+    ///
+    /// A segment cannot be lowered.
+    pub fn tensor_text(&self, batch: usize) -> Result<String, CompileError> {
+        let graphs = self.graphs(batch)?;
+        let texts = graphs.iter().enumerate().map(|(i, g)| g.text(&self.segment_name(i)));
+        Ok(format!("// fedround tensor v1\n{}", texts.collect::<Vec<_>>().join("\n")))
+    }
+
+    /// The text of the plans for a batch size.
+    ///
+    /// # Errors
+    ///
+    /// A segment cannot be lowered.
+    pub fn plan_text(&self, batch: usize) -> Result<String, CompileError> {
+        let graphs = self.graphs(batch)?;
+        let texts = graphs
+            .iter()
+            .enumerate()
+            .map(|(i, g)| Plan::new(g).text(&self.segment_name(i)));
+        Ok(format!("// fedround plan v1\n{}", texts.collect::<Vec<_>>().join("\n")))
+    }
+
+    fn segment_name(&self, i: usize) -> String {
+        let reads_batch = |v: &Value| {
+            self.schedule.module.type_of(*v).kind == fedround_ir::fed::Kind::Batch
+        };
+        if self.schedule.segments[i].ins.iter().any(reads_batch) {
+            format!("step{i}")
+        } else {
+            format!("compute{i}")
+        }
+    }
+
+    pub(crate) fn segment(&self, i: usize, batch: usize) -> Result<Arc<Segment>, CompileError> {
+        let key = (i, batch);
+        let read = self.compiled.read().unwrap_or_else(|e| e.into_inner());
+        if let Some(segment) = read.get(&key) {
+            return Ok(Arc::clone(segment));
+        }
+        drop(read);
+        let lowered = self.graph(i, batch)?;
+        let segment = Arc::new(Segment {
+            plan: Plan::new(&lowered.graph),
+            hypers: lowered
+                .hypers
+                .iter()
+                .map(|v| ops::tensor(vec![self.real(*v).unwrap_or_default() as f32], &[1], &self.device))
+                .collect(),
+            losses: lowered.losses,
+        });
+        let mut write = self.compiled.write().unwrap_or_else(|e| e.into_inner());
+        Ok(Arc::clone(write.entry(key).or_insert(segment)))
+    }
+
+    fn graph(&self, i: usize, batch: usize) -> Result<Lowered, CompileError> {
+        let segment = &self.schedule.segments[i];
+        let mut lowered = lower(&self.schedule, segment, &self.tracer, batch)?;
+        let optimized = optimize(lowered.graph).and_then(|g| fuse(&g));
+        lowered.graph = optimized.map_err(LowerError::from)?;
+        Ok(lowered)
+    }
+
+    /// A value known before the round, as a real number.
+    pub(crate) fn real(&self, v: Value) -> Option<f64> {
+        match self.schedule.free.get(&v)? {
+            Free::Hyper(_, HyperValue::Float(x)) | Free::Const(x) => Some(*x),
+            Free::Hyper(_, HyperValue::Int(n)) | Free::Index(n) => Some(*n as f64),
+            Free::Hyper(..) => None,
+        }
+    }
+
+    /// A value known before the round, as a count.
+    pub(crate) fn index(&self, v: Value) -> Option<usize> {
+        match self.schedule.free.get(&v)? {
+            Free::Hyper(_, HyperValue::Int(n)) | Free::Index(n) => Some(*n),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A federation in one process: rounds, evaluation and the current parameters.
+
+use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
+use fedround_data::Examples;
+use fedround_ir::tensor::TensorType;
+use fedround_passes::tensor::Frontend;
+use rayon::ThreadPoolBuildError;
+
+use crate::engine::{Federation, RoundStats, State, run_round};
+use crate::error::RunError;
+use crate::eval::{Evaluation, evaluate};
+use crate::init;
+use crate::ops;
+use crate::program::Program;
+use crate::workers::Workers;
+
+/// Runs a [`Program`] over simulated clients.
+///
+/// Results depend on the program, the federation and its seed alone: not on the number of threads.
+pub struct Simulation {
+    program: Program,
+    federation: Federation,
+    workers: Workers,
+    state: State,
+    params: Vec<DispatchTensor>,
+    round: usize,
+}
+
+impl Simulation {
+    /// Starts from parameters drawn from the federation's seed.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no worker threads.
+    pub fn new(
+        program: Program,
+        federation: Federation,
+        threads: usize,
+    ) -> Result<Self, ThreadPoolBuildError> {
+        let leaves = program.tracer.parameters();
+        let values = init::parameters(leaves, federation.seed);
+        let params = upload(leaves, values, &program.device);
+        Ok(Self {
+            workers: Workers::new(threads)?,
+            params,
+            program,
+            federation,
+            state: State::default(),
+            round: 0,
+        })
+    }
+
+    /// Runs the next round and gives its statistics.
+    ///
+    /// # Errors
+    ///
+    /// See [`RunError`]. The parameters are those of the last complete round.
+    pub fn step(&mut self) -> Result<RoundStats, RunError> {
+        let round = self.round + 1;
+        let mut state = self.state.clone();
+        let params = self.params.clone();
+        let (program, federation) = (&self.program, &self.federation);
+        let (next, stats) =
+            run_round(program, federation, &self.workers, &mut state, params, round)?;
+        if stats.client_steps > 0 && !stats.train_loss.is_finite() {
+            let loss = stats.train_loss;
+            return Err(RunError::Diverged { round, loss });
+        }
+        (self.params, self.state, self.round) = (next, state, round);
+        Ok(stats)
+    }
+
+    /// Evaluates the current parameters.
+    ///
+    /// # Errors
+    ///
+    /// The model cannot be traced for the batch shape.
+    pub fn evaluate(&self, examples: &Examples) -> Result<Evaluation, RunError> {
+        let classes = self.program.tracer.task().classes;
+        evaluate(&self.program, &self.params, examples, classes, &self.workers)
+    }
+
+    /// Rounds completed.
+    pub fn round(&self) -> usize {
+        self.round
+    }
+
+    /// The compiled program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Names, types and values of the current parameters, in the model's order.
+    pub fn parameters(&self) -> Vec<(String, TensorType, Vec<f32>)> {
+        let leaves = self.program.tracer.parameters().iter();
+        leaves
+            .zip(&self.params)
+            .map(|((name, ty), t)| (name.clone(), ty.clone(), ops::values(t.clone())))
+            .collect()
+    }
+
+    /// Replaces the current parameters by values in the model's order; `false`, and nothing
+    /// changes, if their sizes do not fit.
+    #[must_use]
+    pub fn set_parameters(&mut self, values: Vec<Vec<f32>>) -> bool {
+        let leaves = self.program.tracer.parameters();
+        let fits = leaves.len() == values.len()
+            && leaves.iter().zip(&values).all(|((_, ty), v)| ty.len() == v.len());
+        if fits {
+            self.params = upload(leaves, values, &self.program.device);
+        }
+        fits
+    }
+
+    /// Euclidean norm of the current parameters.
+    pub fn params_l2(&self) -> f64 {
+        let square = |x: f32| f64::from(x) * f64::from(x);
+        let leaf = |t: &DispatchTensor| ops::values(t.clone()).into_iter().map(square).sum::<f64>();
+        self.params.iter().map(leaf).sum::<f64>().sqrt()
+    }
+}
+
+fn upload(
+    leaves: &[(String, TensorType)],
+    values: Vec<Vec<f32>>,
+    device: &DispatchDevice,
+) -> Vec<DispatchTensor> {
+    let pairs = leaves.iter().zip(values);
+    pairs.map(|((_, ty), v)| ops::tensor(v, &ty.shape, device)).collect()
+}

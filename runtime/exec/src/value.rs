@@ -1,0 +1,49 @@
+//! Values of the fed dialect while a round runs.
+
+use std::sync::Arc;
+
+use burn::tensor::DispatchTensor;
+use fedround_ir::fed::Value;
+
+/// What a fed value is at run time.
+#[derive(Clone)]
+pub(crate) enum RtVal {
+    /// One tensor for each leaf of the parameters.
+    Params(Vec<DispatchTensor>),
+    /// A number in host memory.
+    Host(f64),
+    /// A tensor: a scalar of one element, inputs, features, logits or labels.
+    Tensor(DispatchTensor),
+    /// Inputs and labels of a mini-batch.
+    Batch(DispatchTensor, DispatchTensor),
+    /// The client whose code runs.
+    Client,
+    /// The clients of a round.
+    Cohort(Arc<[usize]>),
+    /// One value for each client of a cohort, in its order.
+    Clients(Arc<[usize]>, Vec<RtVal>),
+}
+
+/// The values that are defined at a point of the round.
+#[derive(Clone)]
+pub(crate) struct Env(Vec<Option<RtVal>>);
+
+impl Env {
+    pub fn new(values: usize) -> Self {
+        Self(vec![None; values])
+    }
+
+    pub fn set(&mut self, v: Value, x: RtVal) {
+        self.0[v.0 as usize] = Some(x);
+    }
+
+    pub fn peek(&self, v: Value) -> Option<&RtVal> {
+        self.0[v.0 as usize].as_ref()
+    }
+
+    /// Reads a value, emptying it if `last` says that nothing reads it again.
+    pub fn read(&mut self, v: Value, last: &[Value]) -> Option<RtVal> {
+        let slot = &mut self.0[v.0 as usize];
+        if last.contains(&v) { slot.take() } else { slot.clone() }
+    }
+}

@@ -1,0 +1,287 @@
+//! Builds a module op by op, with a stack of open regions.
+
+use super::{
+    Func, Hyper, HyperValue, Layer, Module, Op, OpKind, Place, Region, Slot, Type, Value, signature,
+};
+use crate::Loc;
+
+/// A wrong sequence of builder calls, or a value that cannot be staged.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum BuildError {
+    /// An op outside every function.
+    #[error("{loc}: {op} is staged outside every slot; stage ops in a slot's body")]
+    NoRegion {
+        /// The op.
+        op: String,
+        /// Where.
+        loc: Loc,
+    },
+    /// A region was closed that was never opened, or a function while a region was open.
+    #[error("{loc}: a region ends that never began")]
+    Unbalanced {
+        /// Where.
+        loc: Loc,
+    },
+    /// A negative count.
+    #[error("{loc}: a count must be at least 0, found {found}")]
+    Negative {
+        /// The count.
+        found: i64,
+        /// Where.
+        loc: Loc,
+    },
+    /// A value of another algorithm's graph.
+    #[error(
+        "{loc}: {op} mixes values of two algorithms; stage it from one algorithm's arguments only"
+    )]
+    Foreign {
+        /// The op.
+        op: &'static str,
+        /// Where.
+        loc: Loc,
+    },
+}
+
+#[derive(Debug)]
+struct Open {
+    region: Region,
+    place: Place,
+}
+
+/// Builds a [`Module`]. Never fails on the way: errors are collected and given by
+/// [`Builder::finish`], so that code that stages a graph needs no `?`.
+#[derive(Debug, Default)]
+pub struct Builder {
+    module: Module,
+    open: Vec<Open>,
+    errors: Vec<BuildError>,
+}
+
+impl Builder {
+    /// An empty module.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Begins the next outer layer; functions and hyper-parameters that follow belong to it.
+    pub fn layer(&mut self, name: &str) {
+        self.module.layers.push(Layer {
+            name: name.to_owned(),
+        });
+    }
+
+    fn current_layer(&self) -> usize {
+        self.module.layers.len().saturating_sub(1)
+    }
+
+    /// Where the code of the innermost open region runs.
+    pub fn place(&self) -> Place {
+        self.open.last().map_or(Place::Server, |open| open.place)
+    }
+
+    /// The type of a value.
+    pub fn type_of(&self, value: Value) -> Option<Type> {
+        self.module.types.get(value.0 as usize).copied()
+    }
+
+    /// Records an error that the caller found.
+    pub fn error(&mut self, error: BuildError) {
+        self.errors.push(error);
+    }
+
+    /// Opens a region at a place; gives its arguments.
+    pub fn open(&mut self, args: &[Type], place: Place) -> Vec<Value> {
+        let args: Vec<Value> = args.iter().map(|ty| self.module.value(*ty)).collect();
+        let region = Region {
+            args: args.clone(),
+            ..Region::default()
+        };
+        self.open.push(Open { region, place });
+        args
+    }
+
+    /// Closes the innermost region.
+    pub fn close(&mut self, yields: Vec<Value>, loc: Loc) -> Region {
+        match self.open.pop() {
+            Some(Open { mut region, .. }) => {
+                region.yields = yields;
+                region
+            }
+            None => {
+                self.errors.push(BuildError::Unbalanced { loc });
+                Region::default()
+            }
+        }
+    }
+
+    /// Begins a slot's definition in the current layer; gives its arguments.
+    pub fn begin(&mut self, slot: Slot) -> Vec<Value> {
+        self.open(slot.signature().0, slot.place())
+    }
+
+    /// Ends a slot's definition.
+    pub fn end(&mut self, slot: Slot, yields: Vec<Value>, loc: Loc) {
+        let body = self.close(yields, loc);
+        if !self.open.is_empty() {
+            self.errors.push(BuildError::Unbalanced { loc });
+        }
+        let layer = self.current_layer();
+        self.module.funcs.push(Func {
+            slot,
+            layer,
+            body,
+            loc,
+        });
+    }
+
+    /// Appends an op without regions; its results have the types of its signature.
+    pub fn push(&mut self, kind: OpKind, operands: &[Value], loc: Loc) -> Vec<Value> {
+        self.push_with(kind, operands, Vec::new(), loc)
+    }
+
+    /// Appends an op with regions, closed before.
+    pub fn push_with(
+        &mut self,
+        kind: OpKind,
+        operands: &[Value],
+        regions: Vec<Region>,
+        loc: Loc,
+    ) -> Vec<Value> {
+        let found: Vec<Type> = operands
+            .iter()
+            .filter_map(|value| self.type_of(*value))
+            .collect();
+        let yields: Vec<Type> = regions
+            .iter()
+            .flat_map(|region| &region.yields)
+            .filter_map(|value| self.type_of(*value))
+            .collect();
+        let types = signature(&self.module, &kind, self.place(), &found, &yields).results;
+        self.push_typed(kind, operands, &types, regions, loc)
+    }
+
+    /// Appends an op with result types of the caller's choice.
+    pub fn push_typed(
+        &mut self,
+        kind: OpKind,
+        operands: &[Value],
+        types: &[Type],
+        regions: Vec<Region>,
+        loc: Loc,
+    ) -> Vec<Value> {
+        let results: Vec<Value> = types.iter().map(|ty| self.module.value(*ty)).collect();
+        let op = Op {
+            kind,
+            operands: operands.to_vec(),
+            results: results.clone(),
+            regions,
+            loc,
+        };
+        match self.open.last_mut() {
+            Some(open) => open.region.ops.push(op),
+            None => self.errors.push(BuildError::NoRegion {
+                op: op.kind.name(),
+                loc,
+            }),
+        }
+        results
+    }
+
+    /// Appends `fed.hyper` for a field of the current layer, which is entered in the module's
+    /// table on first use.
+    pub fn hyper(&mut self, field: &str, value: HyperValue, loc: Loc) -> Vec<Value> {
+        let index = self.intern(field, value);
+        self.push(OpKind::Hyper(index), &[], loc)
+    }
+
+    /// Names are `layer.field`; a second layer of the same name counts on: `fed_prox.mu_2`.
+    fn intern(&mut self, field: &str, value: HyperValue) -> usize {
+        let layer = self.current_layer();
+        let name = self
+            .module
+            .layers
+            .get(layer)
+            .map_or("anonymous", |layer| &layer.name);
+        let twins = self
+            .module
+            .layers
+            .iter()
+            .take(layer)
+            .filter(|other| other.name == name)
+            .count();
+        let name = match twins {
+            0 => format!("{name}.{field}"),
+            n => format!("{name}.{field}_{}", n + 1),
+        };
+        let known = self
+            .module
+            .hypers
+            .iter()
+            .position(|hyper| hyper.layer == layer && hyper.name == name);
+        known.unwrap_or_else(|| {
+            self.module.hypers.push(Hyper { name, layer, value });
+            self.module.hypers.len() - 1
+        })
+    }
+
+    /// The module.
+    ///
+    /// # Errors
+    /// Everything that went wrong on the way.
+    pub fn finish(mut self) -> Result<Module, Vec<BuildError>> {
+        if self.errors.is_empty() {
+            Ok(std::mem::take(&mut self.module))
+        } else {
+            Err(self.errors)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ops_land_in_the_innermost_region() {
+        let mut b = Builder::new();
+        b.layer("test");
+        let args = b.begin(Slot::Penalty);
+        let region_args = b.open(&[Type::client(super::super::Kind::Params)], Place::Client);
+        let norm = b.push(OpKind::TreeSqNorm, &region_args, Loc::caller());
+        let region = b.close(norm, Loc::caller());
+        let grad = b.push_with(OpKind::Grad, &args[1..], vec![region], Loc::caller());
+        b.end(Slot::Penalty, vec![grad[1]], Loc::caller());
+        let module = b.finish().unwrap();
+        assert_eq!(module.funcs[0].body.ops.len(), 1);
+        assert_eq!(module.funcs[0].body.ops[0].regions[0].ops.len(), 1);
+    }
+
+    #[test]
+    fn a_repeated_layer_gets_its_own_hyper_names() {
+        let mut b = Builder::new();
+        for _ in 0..2 {
+            b.layer("fed_prox");
+            let _ = b.begin(Slot::Penalty);
+            let _ = b.hyper("mu", HyperValue::Float(0.1), Loc::caller());
+            let mu = b.hyper("mu", HyperValue::Float(0.1), Loc::caller());
+            b.end(Slot::Penalty, mu, Loc::caller());
+        }
+        let module = b.finish().unwrap();
+        let names: Vec<&str> = module
+            .hypers
+            .iter()
+            .map(|hyper| hyper.name.as_str())
+            .collect();
+        assert_eq!(names, ["fed_prox.mu", "fed_prox.mu_2"]);
+    }
+
+    #[test]
+    fn ops_outside_a_function_are_reported() {
+        let mut b = Builder::new();
+        let _ = b.push(OpKind::Const(1.0), &[], Loc::caller());
+        assert!(matches!(
+            b.finish().unwrap_err()[0],
+            BuildError::NoRegion { .. }
+        ));
+    }
+}

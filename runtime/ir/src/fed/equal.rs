@@ -1,0 +1,186 @@
+//! Structural equality of modules.
+
+use std::collections::HashMap;
+
+use super::{Func, Module, Op, Region, Value};
+
+/// Whether two modules are the same program: the same functions, ops, operands and regions up to
+/// the numbering of values.
+///
+/// Ignored: source locations, names of layers, and values of hyper-parameters (they are inputs of
+/// the program; their fields and kinds are compared).
+pub fn equal(a: &Module, b: &Module) -> bool {
+    difference(a, b).is_none()
+}
+
+/// The first difference between two modules in words, nothing when they are [`equal`].
+pub fn difference(a: &Module, b: &Module) -> Option<String> {
+    let signature = |m: &Module| -> Vec<_> {
+        m.hypers
+            .iter()
+            .map(|hyper| (hyper.field().to_owned(), hyper.value.kind()))
+            .collect()
+    };
+    let (left, right) = (signature(a), signature(b));
+    if left != right {
+        let names = |side: &[(String, _)]| -> Vec<String> {
+            side.iter().map(|(name, _)| name.clone()).collect()
+        };
+        return Some(format!(
+            "hyper-parameters {:?} against {:?}",
+            names(&left),
+            names(&right)
+        ));
+    }
+    if a.funcs.len() != b.funcs.len() {
+        return Some(format!(
+            "{} functions against {}",
+            a.funcs.len(),
+            b.funcs.len()
+        ));
+    }
+    let ranks = (layer_ranks(a), layer_ranks(b));
+    for (index, (x, y)) in a.funcs.iter().zip(&b.funcs).enumerate() {
+        if x.slot != y.slot || ranks.0[index] != ranks.1[index] {
+            return Some(format!(
+                "function {index} is {} against {}",
+                x.slot.name(),
+                y.slot.name()
+            ));
+        }
+        let mut walk = Walk {
+            a,
+            b,
+            same: HashMap::new(),
+        };
+        if let Err(difference) = walk.func(x, y) {
+            return Some(format!("in {}: {difference}", x.slot.name()));
+        }
+    }
+    None
+}
+
+/// Layers counted by first appearance, so that a layer without functions does not matter.
+fn layer_ranks(module: &Module) -> Vec<usize> {
+    let mut seen: Vec<usize> = Vec::new();
+    let rank = |func: &Func| {
+        seen.iter()
+            .position(|layer| *layer == func.layer)
+            .unwrap_or_else(|| {
+                seen.push(func.layer);
+                seen.len() - 1
+            })
+    };
+    module.funcs.iter().map(rank).collect()
+}
+
+struct Walk<'m> {
+    a: &'m Module,
+    b: &'m Module,
+    same: HashMap<Value, Value>,
+}
+
+impl Walk<'_> {
+    fn func(&mut self, a: &Func, b: &Func) -> Result<(), String> {
+        self.region(&a.body, &b.body)
+    }
+
+    fn define(&mut self, a: &[Value], b: &[Value], what: &str) -> Result<(), String> {
+        if a.len() != b.len() {
+            return Err(format!("{} {what} against {}", a.len(), b.len()));
+        }
+        for (x, y) in a.iter().zip(b) {
+            let types = (
+                self.a.types.get(x.0 as usize),
+                self.b.types.get(y.0 as usize),
+            );
+            if types.0 != types.1 {
+                return Err(format!("{what} of other types"));
+            }
+            self.same.insert(*x, *y);
+        }
+        Ok(())
+    }
+
+    fn uses(&self, a: &[Value], b: &[Value], what: &str) -> Result<(), String> {
+        let same = a.len() == b.len() && a.iter().zip(b).all(|(x, y)| self.same.get(x) == Some(y));
+        if same {
+            Ok(())
+        } else {
+            Err(format!("{what} are other values"))
+        }
+    }
+
+    fn region(&mut self, a: &Region, b: &Region) -> Result<(), String> {
+        self.define(&a.args, &b.args, "arguments")?;
+        for (index, (x, y)) in a.ops.iter().zip(&b.ops).enumerate() {
+            self.op(x, y)
+                .map_err(|difference| format!("op {index}, {}: {difference}", x.kind.name()))?;
+        }
+        if a.ops.len() != b.ops.len() {
+            return Err(format!("{} ops against {}", a.ops.len(), b.ops.len()));
+        }
+        self.uses(&a.yields, &b.yields, "yields")
+    }
+
+    fn op(&mut self, a: &Op, b: &Op) -> Result<(), String> {
+        if a.kind != b.kind {
+            return Err(format!("{:?} against {:?}", a.kind, b.kind));
+        }
+        self.uses(&a.operands, &b.operands, "operands")?;
+        if a.regions.len() != b.regions.len() {
+            return Err("another number of regions".to_owned());
+        }
+        for (x, y) in a.regions.iter().zip(&b.regions) {
+            self.region(x, y)?;
+        }
+        self.define(&a.results, &b.results, "results")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Builder, OpKind, Slot};
+    use super::*;
+    use crate::Loc;
+
+    fn penalty(layer: &str, waste: bool, factor: f64) -> Module {
+        let mut b = Builder::new();
+        b.layer(layer);
+        let args = b.begin(Slot::Penalty);
+        let norm = b.push(OpKind::TreeSqNorm, &args[1..], Loc::caller());
+        let factor = b.push(OpKind::Const(factor), &[], Loc::caller());
+        let scaled = b.push(OpKind::Mul, &[factor[0], norm[0]], Loc::caller());
+        b.end(Slot::Penalty, scaled, Loc::caller());
+        let mut module = b.finish().unwrap();
+        if waste {
+            // Other numbers for the same values.
+            let fresh = module.value(module.type_of(norm[0]));
+            module.funcs[0].body.ops[0].results[0] = fresh;
+            module.funcs[0].body.ops[2].operands[1] = fresh;
+        }
+        module
+    }
+
+    #[test]
+    fn numbering_names_and_locations_do_not_matter() {
+        assert_eq!(
+            difference(&penalty("a", false, 0.5), &penalty("b", true, 0.5)),
+            None
+        );
+    }
+
+    #[test]
+    fn a_constant_matters() {
+        let difference = difference(&penalty("a", false, 0.5), &penalty("a", false, 0.25)).unwrap();
+        assert!(difference.contains("arith.const"), "{difference}");
+    }
+
+    #[test]
+    fn operands_matter() {
+        let a = penalty("a", false, 0.5);
+        let mut b = a.clone();
+        b.funcs[0].body.ops[2].operands.reverse();
+        assert!(!equal(&a, &b));
+    }
+}

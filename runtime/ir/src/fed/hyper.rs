@@ -1,0 +1,98 @@
+//! Names and values of hyper-parameters.
+
+use std::fmt;
+
+use super::{Hyper, HyperValue, Kind, Module};
+
+impl HyperValue {
+    /// What a graph sees of it: [`Kind::Scalar`] or [`Kind::Index`], nothing for a value that is
+    /// decided when the graph is built.
+    pub fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Float(_) => Some(Kind::Scalar),
+            Self::Int(_) => Some(Kind::Index),
+            Self::Bool(_) | Self::Text(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for HyperValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Float(x) => write!(f, "{x}"),
+            Self::Int(n) => write!(f, "{n}"),
+            Self::Bool(b) => write!(f, "{b}"),
+            Self::Text(t) => f.write_str(t),
+        }
+    }
+}
+
+impl Hyper {
+    /// The name without its layer: `mu` of `fed_prox.mu`.
+    pub fn field(&self) -> &str {
+        self.name
+            .rsplit_once('.')
+            .map_or(&self.name, |(_, field)| field)
+    }
+}
+
+impl Module {
+    /// Name of a hyper-parameter in text: its field where no other hyper-parameter and no slot
+    /// argument is called so, its full name otherwise.
+    pub fn hyper_label(&self, index: usize) -> String {
+        let Some(hyper) = self.hypers.get(index) else {
+            return format!("hyper_{index}");
+        };
+        let field = hyper.field();
+        let taken = matches!(field, "w" | "k" | "b" | "w_k")
+            || self
+                .hypers
+                .iter()
+                .filter(|other| other.field() == field)
+                .count()
+                > 1;
+        if taken {
+            hyper.name.clone()
+        } else {
+            field.to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hyper(name: &str) -> Hyper {
+        Hyper {
+            name: name.into(),
+            layer: 0,
+            value: HyperValue::Float(1.0),
+        }
+    }
+
+    #[test]
+    fn a_unique_field_needs_no_layer() {
+        let module = Module {
+            hypers: vec![hyper("fed_prox.mu"), hyper("fed_prox.mu_2")],
+            ..Module::default()
+        };
+        assert_eq!(module.hyper_label(0), "mu");
+        assert_eq!(module.hyper_label(1), "mu_2");
+    }
+
+    #[test]
+    fn a_shared_or_reserved_field_keeps_its_layer() {
+        let module = Module {
+            hypers: vec![
+                hyper("fed_avg.lr"),
+                hyper("server_lr.lr"),
+                hyper("fed_avg.w"),
+            ],
+            ..Module::default()
+        };
+        assert_eq!(module.hyper_label(0), "fed_avg.lr");
+        assert_eq!(module.hyper_label(1), "server_lr.lr");
+        assert_eq!(module.hyper_label(2), "fed_avg.w");
+    }
+}

@@ -1,0 +1,137 @@
+//! What a pass may know of an op without reading its doc: name, place and effect.
+
+use super::{OpKind, Place, Reduce};
+
+/// What happens besides an op's results; see [`OpKind::effect`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The same operands give the same results: may be merged with its twin and dropped.
+    Pure,
+    /// Reads a state or draws at random: may be dropped when unused, never merged.
+    Reads,
+    /// Has regions; may be dropped when unused and everything inside may.
+    Regions,
+    /// Changes a state, or may once it is linked: stays.
+    Writes,
+}
+
+impl OpKind {
+    /// Its name in text, such as `tree.sq_norm`.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Loss(name) => return format!("loss.{name}"),
+            Self::Hyper(_) => "fed.hyper",
+            Self::Const(_) => "arith.const",
+            Self::IndexConst(_) => "arith.index_const",
+            Self::Add => "arith.add",
+            Self::Sub => "arith.sub",
+            Self::Mul => "arith.mul",
+            Self::Div => "arith.div",
+            Self::Neg => "arith.neg",
+            Self::Sample => "fed.sample",
+            Self::Everyone => "fed.everyone",
+            Self::Broadcast => "fed.broadcast",
+            Self::Map => "fed.map",
+            Self::Reduce(Reduce::Sum) => "fed.sum",
+            Self::Reduce(Reduce::Mean) => "fed.mean",
+            Self::Reduce(Reduce::WeightedMean) => "fed.weighted_mean",
+            Self::NumExamples => "fed.num_examples",
+            Self::Received => "fed.received",
+            Self::ServerState(_) => "fed.server_state",
+            Self::SetServerState(_) => "fed.set_server_state",
+            Self::ClientState(_) => "fed.client_state",
+            Self::SetClientState(_) => "fed.set_client_state",
+            Self::ForBatches => "opt.for_batches",
+            Self::Repeat => "opt.repeat",
+            Self::Grad => "opt.grad",
+            Self::BatchX => "batch.x",
+            Self::BatchY => "batch.y",
+            Self::Predict => "nn.predict",
+            Self::TreeAdd => "tree.add",
+            Self::TreeSub => "tree.sub",
+            Self::TreeScale => "tree.scale",
+            Self::TreeDot => "tree.dot",
+            Self::TreeSqNorm => "tree.sq_norm",
+            Self::Call(_) => "fed.call",
+            Self::Super(_) => "fed.super",
+        }
+        .to_owned()
+    }
+
+    /// The only place where it may run; nothing where it may run on both.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Self::Sample
+            | Self::Everyone
+            | Self::Broadcast
+            | Self::Map
+            | Self::Reduce(_)
+            | Self::ServerState(_)
+            | Self::SetServerState(_) => Some(Place::Server),
+            Self::NumExamples
+            | Self::Received
+            | Self::ClientState(_)
+            | Self::SetClientState(_)
+            | Self::ForBatches
+            | Self::Grad
+            | Self::BatchX
+            | Self::BatchY
+            | Self::Predict
+            | Self::Loss(_) => Some(Place::Client),
+            Self::Call(slot) | Self::Super(slot) => Some(slot.place()),
+            Self::Hyper(_)
+            | Self::Const(_)
+            | Self::IndexConst(_)
+            | Self::Add
+            | Self::Sub
+            | Self::Mul
+            | Self::Div
+            | Self::Neg
+            | Self::Repeat
+            | Self::TreeAdd
+            | Self::TreeSub
+            | Self::TreeScale
+            | Self::TreeDot
+            | Self::TreeSqNorm => None,
+        }
+    }
+
+    /// What it does besides its results.
+    pub fn effect(&self) -> Effect {
+        match self {
+            Self::SetServerState(_) | Self::SetClientState(_) | Self::Call(_) | Self::Super(_) => {
+                Effect::Writes
+            }
+            Self::Sample | Self::ServerState(_) | Self::ClientState(_) => Effect::Reads,
+            Self::Map | Self::ForBatches | Self::Repeat | Self::Grad => Effect::Regions,
+            Self::Hyper(_)
+            | Self::Const(_)
+            | Self::IndexConst(_)
+            | Self::Add
+            | Self::Sub
+            | Self::Mul
+            | Self::Div
+            | Self::Neg
+            | Self::Everyone
+            | Self::Broadcast
+            | Self::Reduce(_)
+            | Self::NumExamples
+            | Self::Received
+            | Self::BatchX
+            | Self::BatchY
+            | Self::Predict
+            | Self::Loss(_)
+            | Self::TreeAdd
+            | Self::TreeSub
+            | Self::TreeScale
+            | Self::TreeDot
+            | Self::TreeSqNorm => Effect::Pure,
+        }
+    }
+
+    /// Whether its result is known before a round runs, on the server and on every client alike:
+    /// the only values that code on a client may take from the server without a broadcast.
+    pub fn is_constant(&self) -> bool {
+        matches!(self, Self::Hyper(_) | Self::Const(_) | Self::IndexConst(_))
+    }
+}

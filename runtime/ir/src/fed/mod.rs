@@ -1,0 +1,30 @@
+//! The fed dialect: a federated algorithm as a placed, structured SSA program.
+//!
+//! A spec is staged into a [`Module`] by a [`Builder`], checked by [`verify`], printed by
+//! [`print()`] and compared by [`equal`]. Before `link-slots` a module holds one [`Func`] for each
+//! slot and layer, which refer to each other by `fed.call` and `fed.super`; afterwards it holds
+//! one `fed.round` with everything inlined, which [`verify_linked`] checks.
+
+mod builder;
+mod equal;
+mod hyper;
+mod kind;
+mod module;
+mod op;
+mod print;
+mod signature;
+mod slot;
+mod types;
+mod verify;
+mod verify_error;
+mod verify_ops;
+
+pub use builder::{BuildError, Builder};
+pub use equal::{difference, equal};
+pub use kind::Effect;
+pub use op::{Func, Hyper, HyperValue, Layer, Module, Op, OpKind, Reduce, Region, Slot};
+pub use print::{print, print_with_locations};
+pub use signature::{RegionSignature, Signature, signature};
+pub use types::{Kind, Place, Type, Value};
+pub use verify::{verify, verify_linked};
+pub use verify_error::{Broken, VerifyError, VerifyErrors};

@@ -1,0 +1,208 @@
+//! Ops, regions, functions and modules of the fed dialect.
+
+use super::{Type, Value};
+use crate::Loc;
+
+/// How the values of a cohort become one value on the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reduce {
+    /// `Σ x_k`.
+    Sum,
+    /// `1/m Σ x_k`.
+    Mean,
+    /// `Σ n_k x_k / Σ n_k`; the op's second operand holds the weights `n_k`.
+    WeightedMean,
+}
+
+/// What an op does. Operands and results are listed as `(operands) -> results`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OpKind {
+    /// `fed.hyper "lr"`: `() -> f32 | index`; a hyper-parameter, by its index in [`Module::hypers`].
+    Hyper(usize),
+    /// `arith.const`: `() -> f32`.
+    Const(f64),
+    /// `arith.index_const`: `() -> index`.
+    IndexConst(usize),
+    /// `arith.add`: `(f32, f32) -> f32`, like the three that follow.
+    Add,
+    /// `arith.sub`.
+    Sub,
+    /// `arith.mul`.
+    Mul,
+    /// `arith.div`.
+    Div,
+    /// `arith.neg`: `(f32) -> f32`.
+    Neg,
+
+    /// `fed.sample`: `(f32) -> cohort@server`; `max(C·K, 1)` clients without replacement.
+    Sample,
+    /// `fed.everyone`: `() -> cohort@server`.
+    Everyone,
+    /// `fed.broadcast`: `(T@server, cohort@server) -> {T}@clients`.
+    Broadcast,
+    /// `fed.map`: `({T}@clients…) -> {U}@clients…`; the region's arguments are the client and one
+    /// client value for each operand, its yields one client value for each result.
+    Map,
+    /// `fed.weighted_mean` and kin: `({T}@clients[, {f32}@clients]) -> T@server`.
+    Reduce(Reduce),
+    /// `fed.num_examples`: `(client) -> f32`; `n_k`.
+    NumExamples,
+    /// `fed.received`: `(client) -> params`; what was broadcast to the client this round.
+    /// Replaced by `link-slots` with the argument of the enclosing `fed.map`.
+    Received,
+    /// `fed.server_state "v"`: `() -> params@server`; zeros before it is first set.
+    ServerState(String),
+    /// `fed.set_server_state "v"`: `(params@server) -> ()`.
+    SetServerState(String),
+    /// `fed.client_state "c"`: `(client) -> params`; kept between rounds, zeros at first.
+    ClientState(String),
+    /// `fed.set_client_state "c"`: `(client, params) -> ()`.
+    SetClientState(String),
+
+    /// `opt.for_batches`: `(client, index epochs, index size, T…) -> T…`; the region's arguments
+    /// are the batch and the carried values, its yields the next carried values.
+    ForBatches,
+    /// `opt.repeat`: `(index n, T…) -> T…`; the region's arguments and yields are the carried values.
+    Repeat,
+    /// `opt.grad`: `(params) -> params, f32`; gradient and value of the region, a function of
+    /// parameters to one scalar.
+    Grad,
+    /// `batch.x`: `(batch) -> tensor`.
+    BatchX,
+    /// `batch.y`: `(batch) -> labels`.
+    BatchY,
+    /// `nn.predict`: `(params, tensor) -> tensor`; the model's forward pass.
+    Predict,
+    /// `loss.NAME`: `(tensor, labels) -> f32`; a registered loss, traced from burn code.
+    Loss(String),
+
+    /// `tree.add`: `(params, params) -> params`.
+    TreeAdd,
+    /// `tree.sub`: `(params, params) -> params`.
+    TreeSub,
+    /// `tree.scale`: `(f32, params) -> params`.
+    TreeScale,
+    /// `tree.dot`: `(params, params) -> f32`.
+    TreeDot,
+    /// `tree.sq_norm`: `(params) -> f32`.
+    TreeSqNorm,
+
+    /// `fed.call @slot`: a slot's outermost definition; resolved by `link-slots`.
+    Call(Slot),
+    /// `fed.super @slot`: the next inner definition; resolved by `link-slots`.
+    Super(Slot),
+}
+
+/// One op: what, on which values, with which regions, from where.
+#[derive(Clone, Debug)]
+pub struct Op {
+    /// What it does.
+    pub kind: OpKind,
+    /// Values it reads.
+    pub operands: Vec<Value>,
+    /// Values it defines.
+    pub results: Vec<Value>,
+    /// Nested code; see [`OpKind`] for which ops have it.
+    pub regions: Vec<Region>,
+    /// Where the user wrote it.
+    pub loc: Loc,
+}
+
+/// A block of ops with arguments, ended by the values it yields.
+#[derive(Clone, Debug, Default)]
+pub struct Region {
+    /// Values defined on entry.
+    pub args: Vec<Value>,
+    /// Ops in order.
+    pub ops: Vec<Op>,
+    /// Values given to the parent op.
+    pub yields: Vec<Value>,
+}
+
+/// The parts of an algorithm that a plug-in may replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Slot {
+    /// `(params@server) -> params@server`: the server's loop body.
+    Round,
+    /// `(client, params) -> params`: local training.
+    ClientUpdate,
+    /// `({params}@clients) -> params@server`.
+    Aggregate,
+    /// `(client, params, batch) -> params`: the direction that a step descends.
+    Direction,
+    /// `(client, params, batch) -> f32`.
+    DataLoss,
+    /// `(client, params) -> f32`: what is added to the data loss.
+    Penalty,
+}
+
+/// One definition of a slot by one layer.
+#[derive(Clone, Debug)]
+pub struct Func {
+    /// Which slot.
+    pub slot: Slot,
+    /// Index of the defining layer in [`Module::layers`].
+    pub layer: usize,
+    /// Its code.
+    pub body: Region,
+    /// Where it was defined.
+    pub loc: Loc,
+}
+
+/// A hyper-parameter's value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HyperValue {
+    /// A real number.
+    Float(f64),
+    /// A count.
+    Int(usize),
+    /// A switch, decided when the graph is built.
+    Bool(bool),
+    /// A choice, decided when the graph is built.
+    Text(String),
+}
+
+/// A hyper-parameter that the graph reads by name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hyper {
+    /// Name, unique in the module.
+    pub name: String,
+    /// Index of the declaring layer.
+    pub layer: usize,
+    /// Its value in this program: `Float` or `Int`.
+    pub value: HyperValue,
+}
+
+/// One algorithm of a composition, such as FedProx over FedAvg.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    /// Name in snake case, such as `fed_prox`.
+    pub name: String,
+}
+
+/// A staged algorithm: all layers, innermost first, and their slot definitions.
+/// After `link-slots` only the outermost [`Slot::Round`] is left, with everything inlined.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// The algorithms, innermost first.
+    pub layers: Vec<Layer>,
+    /// Hyper-parameters that the code reads, in order of first use.
+    pub hypers: Vec<Hyper>,
+    /// Slot definitions, layer by layer.
+    pub funcs: Vec<Func>,
+    /// Type of each [`Value`].
+    pub types: Vec<Type>,
+}
+
+impl Module {
+    /// The type of a value.
+    pub fn type_of(&self, value: Value) -> Type {
+        self.types[value.0 as usize]
+    }
+
+    /// A new value of a type.
+    pub fn value(&mut self, ty: Type) -> Value {
+        self.types.push(ty);
+        Value(self.types.len() as u32 - 1)
+    }
+}

@@ -1,0 +1,56 @@
+//! The text form.
+
+use super::super::{Builder, HyperValue, Slot, Type};
+use super::*;
+use crate::Loc;
+
+fn penalty() -> Module {
+    let mut b = Builder::new();
+    b.layer("fed_prox");
+    let args = b.begin(Slot::Penalty);
+    let inner = b.open(&[Type::client(Kind::Params)], Place::Client);
+    let norm = b.push(OpKind::TreeSqNorm, &inner, Loc::caller());
+    let mu = b.hyper("mu", HyperValue::Float(0.123), Loc::caller());
+    let half = b.push(OpKind::Const(0.5), &[], Loc::caller());
+    let scaled = b.push(OpKind::Mul, &[half[0], mu[0]], Loc::caller());
+    let product = b.push(OpKind::Mul, &[scaled[0], norm[0]], Loc::caller());
+    let region = b.close(product, Loc::caller());
+    let grad = b.push_with(OpKind::Grad, &args[1..], vec![region], Loc::caller());
+    let state = OpKind::SetClientState("g".into());
+    let _ = b.push(state, &[args[0], grad[0]], Loc::caller());
+    b.end(Slot::Penalty, vec![grad[1]], Loc::caller());
+    b.finish().unwrap()
+}
+
+#[test]
+fn prints_names_types_and_constants_but_no_hyper_values() {
+    let expected = r#"// fedround fed v1
+fed.algorithm @fed_prox(%mu: f32) {
+  fed.func @fed_prox::penalty(%k: client, %w: params) {
+    %0, %1 = opt.grad(%2 = %w) {
+      %3 = tree.sq_norm %2 : f32
+      %4 = arith.const 0.5 : f32
+      %5 = arith.mul %4, %mu : f32
+      %6 = arith.mul %5, %3 : f32
+      opt.yield %6 : f32
+    } : params, f32
+    fed.set_client_state "g" %k, %0
+    fed.yield %1 : f32
+  }
+}
+"#;
+    assert_eq!(print(&penalty()), expected);
+}
+
+#[test]
+fn locations_are_printed_on_demand() {
+    assert!(!print(&penalty()).contains("print_tests.rs"));
+    assert!(print_with_locations(&penalty()).contains("print_tests.rs"));
+}
+
+#[test]
+fn a_broken_module_prints() {
+    let mut module = penalty();
+    module.funcs[0].body.yields[0] = Value(99);
+    assert!(print(&module).contains("fed.yield %undefined99 : ?"));
+}

@@ -1,0 +1,167 @@
+//! The typing rules of the ops, shared by the builder and the verifier.
+
+use super::{Kind, Module, OpKind, Place, Reduce, Type};
+
+/// Types that an op takes and gives, and those of its regions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Signature {
+    /// Types of the operands.
+    pub operands: Vec<Type>,
+    /// Types of the results.
+    pub results: Vec<Type>,
+    /// Its regions, in order.
+    pub regions: Vec<RegionSignature>,
+}
+
+/// Types of a region and where its code runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegionSignature {
+    /// Types of the arguments.
+    pub args: Vec<Type>,
+    /// Types of the yields.
+    pub yields: Vec<Type>,
+    /// Where the code runs.
+    pub place: Place,
+}
+
+/// The signature of an op in code that runs at `place`.
+///
+/// Variadic and generic ops (`fed.broadcast`, `fed.map`, the reductions, the loops) read their
+/// shape from `operands`, the types found, and from `yields`, the types that their region yields.
+/// The answer is always the *expected* signature: operands of a wrong kind are not in it.
+pub fn signature(
+    module: &Module,
+    kind: &OpKind,
+    place: Place,
+    operands: &[Type],
+    yields: &[Type],
+) -> Signature {
+    use Kind::{Batch, Client, Cohort, Index, Labels, Params, Scalar, Tensor};
+    let at = |kind| Type { kind, place };
+    let plain = |operands: &[Type], results: &[Type]| Signature {
+        operands: operands.to_vec(),
+        results: results.to_vec(),
+        regions: Vec::new(),
+    };
+    let found = |index: usize| operands.get(index).map_or(Params, |ty| ty.kind);
+    match kind {
+        OpKind::Hyper(index) => {
+            let kind = module
+                .hypers
+                .get(*index)
+                .and_then(|hyper| hyper.value.kind());
+            plain(&[], &[at(kind.unwrap_or(Scalar))])
+        }
+        OpKind::Const(_) => plain(&[], &[at(Scalar)]),
+        OpKind::IndexConst(_) => plain(&[], &[at(Index)]),
+        OpKind::Add | OpKind::Sub | OpKind::Mul | OpKind::Div => {
+            plain(&[at(Scalar), at(Scalar)], &[at(Scalar)])
+        }
+        OpKind::Neg => plain(&[at(Scalar)], &[at(Scalar)]),
+
+        OpKind::Sample => plain(&[Type::server(Scalar)], &[Type::server(Cohort)]),
+        OpKind::Everyone => plain(&[], &[Type::server(Cohort)]),
+        OpKind::Broadcast => {
+            let crosses = wire_kind(found(0));
+            plain(
+                &[Type::server(crosses), Type::server(Cohort)],
+                &[Type::clients(crosses)],
+            )
+        }
+        OpKind::Map => map(operands, yields),
+        OpKind::Reduce(reduce) => {
+            let crosses = wire_kind(found(0));
+            let mut operands = vec![Type::clients(crosses)];
+            if *reduce == Reduce::WeightedMean {
+                operands.push(Type::clients(Scalar));
+            }
+            plain(&operands, &[Type::server(crosses)])
+        }
+        OpKind::NumExamples => plain(&[at(Client)], &[at(Scalar)]),
+        OpKind::Received | OpKind::ClientState(_) => plain(&[at(Client)], &[at(Params)]),
+        OpKind::ServerState(_) => plain(&[], &[at(Params)]),
+        OpKind::SetServerState(_) => plain(&[at(Params)], &[]),
+        OpKind::SetClientState(_) => plain(&[at(Client), at(Params)], &[]),
+
+        OpKind::ForBatches => carried(
+            place,
+            &[at(Client), at(Index), at(Index)],
+            &[at(Batch)],
+            operands,
+        ),
+        OpKind::Repeat => carried(place, &[at(Index)], &[], operands),
+        OpKind::Grad => Signature {
+            operands: vec![at(Params)],
+            results: vec![at(Params), at(Scalar)],
+            regions: vec![RegionSignature {
+                args: vec![at(Params)],
+                yields: vec![at(Scalar)],
+                place,
+            }],
+        },
+        OpKind::BatchX => plain(&[at(Batch)], &[at(Tensor)]),
+        OpKind::BatchY => plain(&[at(Batch)], &[at(Labels)]),
+        OpKind::Predict => plain(&[at(Params), at(Tensor)], &[at(Tensor)]),
+        OpKind::Loss(_) => plain(&[at(Tensor), at(Labels)], &[at(Scalar)]),
+
+        OpKind::TreeAdd | OpKind::TreeSub => plain(&[at(Params), at(Params)], &[at(Params)]),
+        OpKind::TreeScale => plain(&[at(Scalar), at(Params)], &[at(Params)]),
+        OpKind::TreeDot => plain(&[at(Params), at(Params)], &[at(Scalar)]),
+        OpKind::TreeSqNorm => plain(&[at(Params)], &[at(Scalar)]),
+
+        OpKind::Call(slot) | OpKind::Super(slot) => {
+            let (args, results) = slot.signature();
+            plain(args, results)
+        }
+    }
+}
+
+/// Parameters and scalars are all that a wire op carries.
+fn wire_kind(found: Kind) -> Kind {
+    if found == Kind::Scalar {
+        Kind::Scalar
+    } else {
+        Kind::Params
+    }
+}
+
+fn map(operands: &[Type], yields: &[Type]) -> Signature {
+    let mapped: Vec<Kind> = match operands {
+        // Without an operand a map knows no cohort.
+        [] => vec![Kind::Params],
+        some => some.iter().map(|ty| wire_kind(ty.kind)).collect(),
+    };
+    let released: Vec<Kind> = yields.iter().map(|ty| wire_kind(ty.kind)).collect();
+    let mut args = vec![Type::client(Kind::Client)];
+    args.extend(mapped.iter().copied().map(Type::client));
+    Signature {
+        operands: mapped.iter().copied().map(Type::clients).collect(),
+        results: released.iter().copied().map(Type::clients).collect(),
+        regions: vec![RegionSignature {
+            args,
+            yields: released.iter().copied().map(Type::client).collect(),
+            place: Place::Client,
+        }],
+    }
+}
+
+/// A loop: operands `control… ++ T…`, region arguments `inner… ++ T…`, yields and results `T…`.
+fn carried(place: Place, control: &[Type], inner: &[Type], operands: &[Type]) -> Signature {
+    let carried: Vec<Type> = operands
+        .iter()
+        .skip(control.len())
+        .map(|ty| Type {
+            kind: wire_kind(ty.kind),
+            place,
+        })
+        .collect();
+    Signature {
+        operands: [control, &carried].concat(),
+        results: carried.clone(),
+        regions: vec![RegionSignature {
+            args: [inner, &carried].concat(),
+            yields: carried,
+            place,
+        }],
+    }
+}

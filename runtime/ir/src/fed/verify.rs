@@ -1,0 +1,295 @@
+//! Checks a module against the rules of the fed dialect, and reports every breach.
+//!
+//! The invariants, in the order of the code, each with a test of the same number in
+//! `verify_tests.rs` or `verify_ops_tests.rs`:
+//!
+//! 1.  *Hypers.* Names are unique; values are numbers or counts; `fed.hyper` names an entry.
+//! 2.  *Functions.* A layer defines a slot at most once, and belongs to the module.
+//! 3.  *Slot signatures.* A function takes and yields what its slot does.
+//! 4.  *Typed values.* Every value is in the module's table of types.
+//! 5.  *Single definition.* Every value is defined once, in the whole module.
+//! 6.  *Dominance.* An operand is defined before its use, in the same or an enclosing region.
+//! 7.  *Capture.* Code of a `fed.map` reads no value of the server around it but constants and
+//!     hyper-parameters.
+//! 8.  *Placement.* Ops of the server are in its code, ops of a client (`fed.num_examples`,
+//!     `fed.received`, client state, batches, gradients, predictions, losses) in client code.
+//! 9.  *Release.* Nothing but parameters and scalars is broadcast, mapped over, yielded by a
+//!     `fed.map`, or reduced. Features, labels and batches stay on their client.
+//! 10. *Operands and results* have the types of the op's signature. A `fed.call` and a
+//!     `fed.super` have their slot's.
+//! 11. *Regions.* An op has as many as its signature, with its arguments and yields.
+//! 12. *Linked* ([`verify_linked`] only): one function, a `fed.round`, without `fed.call`,
+//!     `fed.super` and `fed.received`.
+
+use std::collections::HashSet;
+
+use super::{Broken, Func, Module, Place, Region, Slot, Type, Value, VerifyError, VerifyErrors};
+use crate::Loc;
+
+/// Checks a module before or after linking.
+///
+/// # Errors
+/// Every broken invariant, in program order.
+pub fn verify(module: &Module) -> Result<(), VerifyErrors> {
+    Verifier::new(module, false).run()
+}
+
+/// Checks a module after `link-slots`: all of [`verify`], and that nothing is left to link.
+///
+/// # Errors
+/// Every broken invariant, in program order.
+pub fn verify_linked(module: &Module) -> Result<(), VerifyErrors> {
+    Verifier::new(module, true).run()
+}
+
+pub(super) struct Verifier<'m> {
+    pub(super) module: &'m Module,
+    pub(super) linked: bool,
+    pub(super) errors: Vec<VerifyError>,
+    defined: HashSet<Value>,
+    constants: HashSet<Value>,
+    scopes: Vec<Scope>,
+}
+
+/// The values of an open region.
+struct Scope {
+    values: HashSet<Value>,
+    /// Whether the region sees constants only of what is around it.
+    isolated: bool,
+}
+
+/// What an error is about.
+pub(super) struct At<'a> {
+    pub(super) op: &'a str,
+    pub(super) loc: Loc,
+}
+
+impl<'m> Verifier<'m> {
+    fn new(module: &'m Module, linked: bool) -> Self {
+        let (defined, constants) = (HashSet::new(), HashSet::new());
+        Self {
+            module,
+            linked,
+            errors: Vec::new(),
+            defined,
+            constants,
+            scopes: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> Result<(), VerifyErrors> {
+        let module = self.module;
+        if let Some(first) = module.funcs.first() {
+            self.hypers(first.loc);
+            if self.linked && (module.funcs.len() != 1 || first.slot != Slot::Round) {
+                let found = module
+                    .funcs
+                    .iter()
+                    .map(|func| func.slot.name())
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                self.report(
+                    &At {
+                        op: "fed.algorithm",
+                        loc: first.loc,
+                    },
+                    Broken::Funcs {
+                        expected: "one `round`",
+                        found,
+                    },
+                );
+            }
+        }
+        let mut seen = HashSet::new();
+        for func in &module.funcs {
+            let name = self.func_name(func);
+            let at = At {
+                op: &name,
+                loc: func.loc,
+            };
+            if func.layer >= module.layers.len() {
+                let found = format!("layer {} of {}", func.layer, module.layers.len());
+                self.report(
+                    &at,
+                    Broken::Funcs {
+                        expected: "a layer of the module",
+                        found,
+                    },
+                );
+            }
+            if !seen.insert((func.slot, func.layer)) {
+                let found = format!("a second `{}`", func.slot.name());
+                self.report(
+                    &at,
+                    Broken::Funcs {
+                        expected: "one definition per slot and layer",
+                        found,
+                    },
+                );
+            }
+            let (args, results) = func.slot.signature();
+            self.types(&at, "arguments", args, &func.body.args);
+            self.types(&at, "yields", results, &func.body.yields);
+            self.region(&at, &func.body, func.slot.place(), false);
+        }
+        if self.errors.is_empty() {
+            Ok(())
+        } else {
+            Err(VerifyErrors(self.errors))
+        }
+    }
+
+    fn func_name(&self, func: &Func) -> String {
+        let layer = self
+            .module
+            .layers
+            .get(func.layer)
+            .map_or("anonymous", |layer| &layer.name);
+        format!("{layer}::{}", func.slot.name())
+    }
+
+    pub(super) fn report(&mut self, at: &At, broken: Broken) {
+        self.errors.push(VerifyError {
+            op: at.op.to_owned(),
+            loc: at.loc,
+            broken,
+        });
+    }
+
+    fn hypers(&mut self, loc: Loc) {
+        let at = At {
+            op: "fed.algorithm",
+            loc,
+        };
+        let mut names = HashSet::new();
+        for hyper in &self.module.hypers {
+            if !names.insert(&hyper.name) {
+                let found = format!("`{}` twice", hyper.name);
+                self.report(
+                    &at,
+                    Broken::Hyper {
+                        found,
+                        expected: "a name of its own",
+                    },
+                );
+            }
+            if hyper.value.kind().is_none() {
+                let found = format!("`{}` = {}", hyper.name, hyper.value);
+                self.report(
+                    &at,
+                    Broken::Hyper {
+                        found,
+                        expected: "a number or a count in the graph",
+                    },
+                );
+            }
+        }
+    }
+
+    pub(super) fn type_of(&self, value: Value) -> Option<Type> {
+        self.module.types.get(value.0 as usize).copied()
+    }
+
+    pub(super) fn define(&mut self, at: &At, values: &[Value], constant: bool) {
+        for &value in values {
+            if self.type_of(value).is_none() {
+                let len = self.module.types.len();
+                self.report(
+                    at,
+                    Broken::Untyped {
+                        value: value.0,
+                        len,
+                    },
+                );
+            }
+            if !self.defined.insert(value) {
+                self.report(at, Broken::Redefined { value: value.0 });
+            }
+            if constant {
+                self.constants.insert(value);
+            }
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.values.insert(value);
+            }
+        }
+    }
+
+    pub(super) fn read(&mut self, at: &At, value: Value) {
+        let mut crossed = false;
+        for scope in self.scopes.iter().rev() {
+            if scope.values.contains(&value) {
+                if crossed && !self.constants.contains(&value) {
+                    let found = self
+                        .type_of(value)
+                        .map(|ty| ty.to_string())
+                        .unwrap_or_default();
+                    self.report(at, Broken::Captured { found });
+                }
+                return;
+            }
+            crossed |= scope.isolated;
+        }
+        let len = self.module.types.len();
+        let broken = match self.type_of(value) {
+            None => Broken::Untyped {
+                value: value.0,
+                len,
+            },
+            Some(_) => Broken::Undefined { value: value.0 },
+        };
+        self.report(at, broken);
+    }
+
+    /// Compares types; a constant counts as being wherever it is read.
+    pub(super) fn types(
+        &mut self,
+        at: &At,
+        what: &'static str,
+        expected: &[Type],
+        values: &[Value],
+    ) {
+        let found: Option<Vec<Type>> = values.iter().map(|value| self.type_of(*value)).collect();
+        // A value without a type is reported where it is defined or read.
+        let Some(found) = found else { return };
+        let fits = |(index, value): (usize, &Value)| {
+            let (Some(found), Some(expected)) = (found.get(index), expected.get(index)) else {
+                return false;
+            };
+            found == expected || (found.kind == expected.kind && self.constants.contains(value))
+        };
+        if expected.len() != found.len() || !values.iter().enumerate().all(fits) {
+            self.report(
+                at,
+                Broken::Types {
+                    what,
+                    expected: list(expected),
+                    found: list(&found),
+                },
+            );
+        }
+    }
+
+    pub(super) fn region(&mut self, at: &At, region: &Region, place: Place, isolated: bool) {
+        self.scopes.push(Scope {
+            values: HashSet::new(),
+            isolated,
+        });
+        self.define(at, &region.args, false);
+        for op in &region.ops {
+            self.op(op, place);
+        }
+        for &value in &region.yields {
+            self.read(at, value);
+        }
+        self.scopes.pop();
+    }
+}
+
+fn list(types: &[Type]) -> String {
+    let types: Vec<String> = types.iter().map(ToString::to_string).collect();
+    format!("({})", types.join(", "))
+}
+
+#[cfg(test)]
+#[path = "verify_tests.rs"]
+pub(super) mod tests;

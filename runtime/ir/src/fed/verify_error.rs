@@ -1,0 +1,123 @@
+//! What the verifier reports.
+
+use std::fmt;
+
+use crate::Loc;
+
+/// A broken invariant of a fed module: which op, where, what was expected and what was found.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{loc}: {op}: {broken}")]
+pub struct VerifyError {
+    /// Name of the op, or of the function as `fed_avg::round`.
+    pub op: String,
+    /// Where the user wrote it.
+    pub loc: Loc,
+    /// Which invariant.
+    pub broken: Broken,
+}
+
+/// The invariants of the verifier, in the order of its module doc.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Broken {
+    /// A value without a type.
+    #[error("value {value} has no type: the module's table ends at {len}")]
+    Untyped {
+        /// Its number.
+        value: u32,
+        /// Length of the table.
+        len: usize,
+    },
+    /// A value defined twice.
+    #[error("value {value} is defined twice; every value has one definition")]
+    Redefined {
+        /// Its number.
+        value: u32,
+    },
+    /// A value read where it is not defined.
+    #[error(
+        "value {value} is read before its definition or outside the region that defines it; yield it from that region to read it here"
+    )]
+    Undefined {
+        /// Its number.
+        value: u32,
+    },
+    /// A server's value in client code.
+    #[error(
+        "`{found}` is captured by code that runs on clients; send it with `.broadcast(&cohort)` and take it as an argument of `map`"
+    )]
+    Captured {
+        /// Its type.
+        found: String,
+    },
+    /// Wrong types.
+    #[error("expected {what} {expected}, found {found}")]
+    Types {
+        /// Operands, results, region arguments or yields.
+        what: &'static str,
+        /// The expected types.
+        expected: String,
+        /// The found types.
+        found: String,
+    },
+    /// A wrong number of regions.
+    #[error("expected {expected} regions, found {found}")]
+    Regions {
+        /// How many it has by definition.
+        expected: usize,
+        /// How many were found.
+        found: usize,
+    },
+    /// An op at the wrong place.
+    #[error("runs on {expected} only, found in code of {found}")]
+    Placement {
+        /// Where it may run.
+        expected: &'static str,
+        /// Where it was found.
+        found: &'static str,
+    },
+    /// Something that may not cross between server and clients.
+    #[error(
+        "`{found}` may not cross between clients and server: it is derived from examples; only parameters and scalars may"
+    )]
+    Release {
+        /// Its type.
+        found: String,
+    },
+    /// A bad hyper-parameter.
+    #[error("hyper-parameter {found}: expected {expected}")]
+    Hyper {
+        /// What is wrong with which.
+        found: String,
+        /// What is right.
+        expected: &'static str,
+    },
+    /// A bad function table.
+    #[error("expected {expected}, found {found}")]
+    Funcs {
+        /// What is right.
+        expected: &'static str,
+        /// What was found.
+        found: String,
+    },
+    /// A symbol that linking should have resolved.
+    #[error("is left after link-slots, which should have replaced it")]
+    Unlinked,
+}
+
+/// Every broken invariant of a module, in program order. Never empty.
+#[derive(Clone, Debug)]
+pub struct VerifyErrors(pub Vec<VerifyError>);
+
+impl fmt::Display for VerifyErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for VerifyErrors {}

@@ -1,0 +1,116 @@
+//! The verifier's checks of one op: invariants 7 to 12.
+
+use super::verify::{At, Verifier};
+use super::{Broken, Kind, Op, OpKind, Place, Type, Value, signature};
+
+impl Verifier<'_> {
+    pub(super) fn op(&mut self, op: &Op, place: Place) {
+        let name = op.kind.name();
+        let at = At {
+            op: &name,
+            loc: op.loc,
+        };
+        if let OpKind::Hyper(index) = op.kind
+            && index >= self.module.hypers.len()
+        {
+            let found = format!("number {index} of {}", self.module.hypers.len());
+            self.report(
+                &at,
+                Broken::Hyper {
+                    found,
+                    expected: "an entry of the module's table",
+                },
+            );
+        }
+        let before = self.errors.len();
+        for &value in &op.operands {
+            self.read(&at, value);
+        }
+        let readable = self.errors.len() == before;
+        if let Some(expected) = op.kind.place()
+            && expected != place
+        {
+            self.report(
+                &at,
+                Broken::Placement {
+                    expected: noun(expected),
+                    found: noun(place),
+                },
+            );
+        }
+        self.release(&at, op);
+        if self.linked
+            && matches!(
+                op.kind,
+                OpKind::Call(_) | OpKind::Super(_) | OpKind::Received
+            )
+        {
+            self.report(&at, Broken::Unlinked);
+        }
+
+        let operands: Vec<Type> = op
+            .operands
+            .iter()
+            .filter_map(|value| self.type_of(*value))
+            .collect();
+        let yields = op.regions.iter().flat_map(|region| &region.yields);
+        let yields: Vec<Type> = yields.filter_map(|value| self.type_of(*value)).collect();
+        // An op of one place only is checked as if it were there: one breach, one report.
+        let own = op.kind.place().unwrap_or(place);
+        let expected = signature(self.module, &op.kind, own, &operands, &yields);
+        // A captured value is of the wrong place too: the capture is the cause.
+        if readable {
+            self.types(&at, "operands", &expected.operands, &op.operands);
+        }
+        self.types(&at, "results", &expected.results, &op.results);
+        if op.regions.len() != expected.regions.len() {
+            let (expected, found) = (expected.regions.len(), op.regions.len());
+            self.report(&at, Broken::Regions { expected, found });
+        }
+        for (region, expected) in op.regions.iter().zip(&expected.regions) {
+            self.types(&at, "region arguments", &expected.args, &region.args);
+            self.region(&at, region, expected.place, op.kind == OpKind::Map);
+            self.types(&at, "yields", &expected.yields, &region.yields);
+        }
+        self.define(&at, &op.results, op.kind.is_constant());
+    }
+
+    fn release(&mut self, at: &At, op: &Op) {
+        let crossing: Vec<Value> = match op.kind {
+            OpKind::Broadcast => op.operands.iter().take(1).copied().collect(),
+            OpKind::Reduce(_) => op.operands.clone(),
+            OpKind::Map => {
+                let yields = op
+                    .regions
+                    .iter()
+                    .flat_map(|region| region.yields.iter().copied());
+                op.operands.iter().copied().chain(yields).collect()
+            }
+            _ => return,
+        };
+        for value in crossing {
+            let Some(ty) = self.type_of(value) else {
+                continue;
+            };
+            if !matches!(ty.kind, Kind::Params | Kind::Scalar) {
+                self.report(
+                    at,
+                    Broken::Release {
+                        found: ty.to_string(),
+                    },
+                );
+            }
+        }
+    }
+}
+
+fn noun(place: Place) -> &'static str {
+    match place {
+        Place::Server => "the server",
+        Place::Clients | Place::Client => "a client",
+    }
+}
+
+#[cfg(test)]
+#[path = "verify_ops_tests.rs"]
+mod tests;

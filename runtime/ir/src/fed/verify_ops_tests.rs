@@ -1,0 +1,149 @@
+//! Breaches of invariants 8 to 12.
+
+use super::super::verify::tests::{loc, mapped, module, only, penalty};
+use super::super::{Slot, verify, verify_linked};
+use super::*;
+
+#[test]
+fn i8_ops_are_at_their_place() {
+    let on_client = module(Slot::Penalty, |b, args| {
+        let _ = b.push(OpKind::Everyone, &[], loc());
+        b.push(OpKind::TreeSqNorm, &args[1..], loc())
+    });
+    let error = only(&on_client);
+    assert!(
+        error
+            .to_string()
+            .contains("runs on the server only, found in code of a client"),
+        "{error}"
+    );
+}
+
+#[test]
+fn i9_nothing_derived_from_examples_leaves_a_client() {
+    let leak = module(Slot::Round, |b, w| {
+        let everyone = b.push(OpKind::Everyone, &[], loc());
+        let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
+        let args = b.open(
+            &[Type::client(Kind::Client), Type::client(Kind::Params)],
+            Place::Client,
+        );
+        let count = b.push(OpKind::IndexConst(1), &[], loc());
+        let inner = b.open(
+            &[Type::client(Kind::Batch), Type::client(Kind::Params)],
+            Place::Client,
+        );
+        let x = b.push(OpKind::BatchX, &inner[..1], loc());
+        let logits = b.push(OpKind::Predict, &[inner[1], x[0]], loc());
+        let region = b.close(vec![inner[1]], loc());
+        let _ = b.push_with(
+            OpKind::ForBatches,
+            &[args[0], count[0], count[0], args[1]],
+            vec![region],
+            loc(),
+        );
+        let region = b.close(logits, loc());
+        let _ = b.push_with(OpKind::Map, &sent, vec![region], loc());
+        w.to_vec()
+    });
+    let errors = verify(&leak).unwrap_err().0;
+    let released = errors.iter().any(|error| {
+        error.op == "fed.map"
+            && matches!(&error.broken, Broken::Release { found } if found == "tensor")
+    });
+    assert!(released, "{errors:#?}");
+}
+
+#[test]
+fn i10_operands_and_results_have_the_ops_types() {
+    let operand = module(Slot::Penalty, |b, args| {
+        b.push(OpKind::TreeSqNorm, &args[..1], loc())
+    });
+    assert!(
+        only(&operand)
+            .to_string()
+            .contains("expected operands (params), found (client)")
+    );
+    let result = module(Slot::Penalty, |b, args| {
+        let params = [Type::client(Kind::Params)];
+        let _ = b.push_typed(OpKind::TreeSqNorm, &args[1..], &params, vec![], loc());
+        b.push(OpKind::Const(0.0), &[], loc())
+    });
+    assert!(
+        only(&result)
+            .to_string()
+            .contains("expected results (f32), found (params)")
+    );
+}
+
+#[test]
+fn i10_a_call_has_its_slots_types() {
+    let call = module(Slot::Penalty, |b, args| {
+        b.push(OpKind::Super(Slot::Penalty), &args[..1], loc())
+    });
+    let error = only(&call);
+    assert_eq!(error.op, "fed.super");
+    assert!(
+        error
+            .to_string()
+            .contains("expected operands (client, params), found (client)"),
+        "{error}"
+    );
+}
+
+#[test]
+fn i11_an_op_has_its_regions() {
+    let module = module(Slot::Penalty, |b, args| {
+        let grad = b.push(OpKind::Grad, &args[1..], loc());
+        vec![grad[1]]
+    });
+    assert!(matches!(
+        only(&module).broken,
+        Broken::Regions {
+            expected: 1,
+            found: 0
+        }
+    ));
+}
+
+#[test]
+fn i11_a_region_has_its_yields() {
+    let module = module(Slot::Penalty, |b, args| {
+        let inner = b.open(&[Type::client(Kind::Params)], Place::Client);
+        let region = b.close(inner, loc());
+        let grad = b.push_with(OpKind::Grad, &args[1..], vec![region], loc());
+        vec![grad[1]]
+    });
+    assert!(
+        only(&module)
+            .to_string()
+            .contains("expected yields (f32), found (params)")
+    );
+}
+
+#[test]
+fn i12_nothing_is_left_to_link() {
+    let errors = verify_linked(&mapped(|b, _, args| {
+        let received = b.push(OpKind::Received, &args[..1], loc());
+        let trained = b.push(
+            OpKind::Call(Slot::ClientUpdate),
+            &[args[0], received[0]],
+            loc(),
+        );
+        vec![trained[0]]
+    }));
+    let ops: Vec<String> = errors
+        .unwrap_err()
+        .0
+        .into_iter()
+        .map(|error| error.op)
+        .collect();
+    assert_eq!(ops, ["fed.received", "fed.call"]);
+    let error = verify_linked(&penalty()).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("expected one `round`, found penalty"),
+        "{error}"
+    );
+}

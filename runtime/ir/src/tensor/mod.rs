@@ -1,0 +1,21 @@
+//! The tensor dialect: straight-line SSA graphs over float and integer tensors.
+//!
+//! A [`Graph`] has typed inputs, nodes in execution order and outputs. Each node applies one
+//! [`Op`] to earlier values and defines one result (two for the ops that also give indices).
+//! There is no control flow: a graph is what one compute region of a fed program does for one
+//! batch shape, from its inputs to its updated parameters.
+//!
+//! Elementwise binary ops broadcast dimensions of size 1 between operands of equal rank; scalars
+//! are tensors of one element with the rank that their use needs. Reductions keep the reduced
+//! dimension with size 1.
+
+mod graph;
+mod infer;
+mod op;
+mod print;
+mod verify;
+
+pub use graph::{Graph, Node, Val};
+pub use infer::TypeError;
+pub use op::{Conv2d, DType, Op, Pool2d, TensorType};
+pub use verify::GraphError;

@@ -1,0 +1,218 @@
+//! The gradients of the convolution.
+
+use burn_flex::FlexTensor;
+
+use crate::dot::RowDots;
+use crate::flex::{floats, shape4};
+use crate::lower::{Form, Lowering, col2im, crop, staged_len};
+use crate::patches;
+use crate::scratch::{self, Scratch, room};
+use crate::shape::{Conv2d, Sizes};
+use crate::tile::{RowBlock, blocks};
+
+/// Gradient of [`conv2d`](crate::conv2d) with respect to its input.
+///
+/// # Shapes
+/// `w: [out, in, kh, kw]`, `grad: [batch, out, oh, ow]`; the result has `x_shape`.
+///
+/// # Panics
+/// If [`Conv2d::supports`] is false for these shapes, or `grad` does not have the output's shape.
+pub fn conv2d_input_grad(
+    w: &FlexTensor,
+    grad: &FlexTensor,
+    x_shape: [usize; 4],
+    options: &Conv2d,
+) -> FlexTensor {
+    let sizes = options.sizes(x_shape, shape4(w, "conv2d weight"));
+    check_grad(&sizes, grad);
+    let (w, grad) = (w.to_contiguous(), grad.to_contiguous());
+    let lowering = Lowering::for_rows(&sizes);
+    let x = input_grad(&sizes, &lowering, w.storage(), grad.storage());
+    floats(x, &sizes.x_shape())
+}
+
+/// Gradient of [`conv2d`](crate::conv2d) with respect to its weight.
+///
+/// # Shapes
+/// `x: [batch, in, height, width]`, `grad: [batch, out, oh, ow]`; the result has `w_shape`.
+///
+/// # Panics
+/// If [`Conv2d::supports`] is false for these shapes, or `grad` does not have the output's shape.
+pub fn conv2d_weight_grad(
+    x: &FlexTensor,
+    grad: &FlexTensor,
+    w_shape: [usize; 4],
+    options: &Conv2d,
+) -> FlexTensor {
+    let sizes = options.sizes(shape4(x, "conv2d input"), w_shape);
+    check_grad(&sizes, grad);
+    let (x, grad) = (x.to_contiguous(), grad.to_contiguous());
+    let mut w = vec![0.0; w_shape.iter().product()];
+    scratch::with(|scratch| {
+        let (x, grad) = (x.storage(), grad.storage());
+        if patches::is_faster(&sizes) {
+            patches::weight_grad(&sizes, x, grad, scratch, &mut w);
+        } else {
+            let lowering = Lowering::for_dots(&sizes);
+            weight_grad(&sizes, &lowering, x, grad, scratch, &mut w);
+        }
+    });
+    floats(w, &sizes.w_shape())
+}
+
+/// Gradient of [`conv2d`](crate::conv2d) with respect to its bias: the sum over images and pixels.
+///
+/// # Shapes
+/// `grad: [batch, out, oh, ow]`; the result is `[out]`.
+///
+/// # Panics
+/// If `grad` is not `f32` of four dimensions.
+pub fn conv2d_bias_grad(grad: &FlexTensor) -> FlexTensor {
+    let [_, filters, height, width] = shape4(grad, "conv2d output gradient");
+    let grad = grad.to_contiguous();
+    let mut sums = vec![0.0; filters];
+    let planes = grad.storage::<f32>().chunks_exact((height * width).max(1));
+    for (i, plane) in planes.enumerate() {
+        sums[i % filters] += sum(plane);
+    }
+    floats(sums, &[filters])
+}
+
+/// A sum in sixteen lanes, in the same order on every processor.
+fn sum(values: &[f32]) -> f32 {
+    let (chunks, rest) = values.as_chunks::<16>();
+    let mut lanes = [0.0f32; 16];
+    for chunk in chunks {
+        for (lane, value) in lanes.iter_mut().zip(chunk) {
+            *lane += value;
+        }
+    }
+    lanes.iter().sum::<f32>() + rest.iter().sum::<f32>()
+}
+
+fn check_grad(sizes: &Sizes, grad: &FlexTensor) {
+    let found = shape4(grad, "conv2d output gradient");
+    let expected = sizes.y_shape();
+    assert!(
+        found == expected,
+        "conv2d output gradient: expected shape {expected:?}, found {found:?}"
+    );
+}
+
+/// The input gradient over slices.
+pub(crate) fn input_grad(sizes: &Sizes, lowering: &Lowering, w: &[f32], grad: &[f32]) -> Vec<f32> {
+    let order = scatter_order(sizes);
+    let starts: Vec<usize> = order.iter().map(|&k| lowering.offsets[k]).collect();
+    let grad_offsets: Vec<usize> = (0..sizes.filters).map(|o| o * lowering.len).collect();
+    let mut x = Vec::with_capacity(sizes.batch * sizes.image_len());
+    scratch::with(|scratch| {
+        let Scratch {
+            image,
+            rows,
+            grad: grad_rows,
+            panels,
+            ..
+        } = scratch;
+        let panels = room(panels, w.len());
+        pack_taps(w, &order, sizes.filters, panels);
+        let image = room(image, staged_len(sizes));
+        for grad in grad.chunks_exact(sizes.filters * sizes.pixels()) {
+            let b = if lowering.takes_plain_grad(sizes) {
+                grad
+            } else {
+                let b = room(grad_rows, sizes.filters * lowering.len);
+                lowering.stage_grad(sizes, grad, b);
+                b
+            };
+            image.fill(0.0);
+            let add = lowering.form == Form::Shifted;
+            let c: &mut [f32] = match lowering.form {
+                Form::Shifted => image,
+                Form::Columns => room(rows, lowering.rows_len(sizes)),
+            };
+            for (start, count) in blocks(order.len()) {
+                RowBlock {
+                    rows: count,
+                    panel: &panels[start * sizes.filters..(start + count) * sizes.filters],
+                    b,
+                    b_offsets: &grad_offsets,
+                    len: lowering.len,
+                    c,
+                    c_offsets: &starts[start..start + count],
+                    add,
+                }
+                .run();
+            }
+            if lowering.form == Form::Columns {
+                col2im(sizes, rows, lowering.len, image);
+            }
+            crop(sizes, image, &mut x);
+        }
+    });
+    x
+}
+
+/// The rows `(c, ky, kx)` with the channel varying fastest, so that the rows of one block lie in
+/// different channels: adding to overlapping rows one after the other would stall on the stores.
+fn scatter_order(sizes: &Sizes) -> Vec<usize> {
+    let taps = sizes.kernel[0] * sizes.kernel[1];
+    (0..taps)
+        .flat_map(|tap| (0..sizes.channels).map(move |c| c * taps + tap))
+        .collect()
+}
+
+/// Packs the transpose of `[filters][taps]`, its rows in `order`, into one panel `[filters][rows]`
+/// for each block of rows.
+fn pack_taps(w: &[f32], order: &[usize], filters: usize, panels: &mut [f32]) {
+    for (start, count) in blocks(order.len()) {
+        let rows = &order[start..start + count];
+        let panel = &mut panels[start * filters..(start + count) * filters];
+        for (into, filter) in panel
+            .chunks_exact_mut(count)
+            .zip(w.chunks_exact(order.len()))
+        {
+            for (into, &k) in into.iter_mut().zip(rows) {
+                *into = filter[k];
+            }
+        }
+    }
+}
+
+/// Adds the weight gradient to `w`, by dot products.
+fn weight_grad(
+    sizes: &Sizes,
+    lowering: &Lowering,
+    x: &[f32],
+    grad: &[f32],
+    scratch: &mut Scratch,
+    w: &mut [f32],
+) {
+    let (image_len, grad_len) = (sizes.image_len(), sizes.filters * sizes.pixels());
+    let (b_len, a_len) = (lowering.rows_len(sizes), sizes.filters * lowering.len);
+    let group = (GROUP / (a_len + b_len)).clamp(1, sizes.batch);
+    let a = room(&mut scratch.grad, group * a_len);
+    let b = room(&mut scratch.rows, group * b_len);
+    let grads = grad.chunks(group * grad_len);
+    for (x, grad) in x.chunks(group * image_len).zip(grads) {
+        let images = x.len() / image_len;
+        for (grad, a) in grad.chunks_exact(grad_len).zip(a.chunks_exact_mut(a_len)) {
+            lowering.stage_grad(sizes, grad, a);
+        }
+        for (x, b) in x.chunks_exact(image_len).zip(b.chunks_exact_mut(b_len)) {
+            lowering.stage(sizes, x, &mut scratch.image, b);
+        }
+        RowDots {
+            rows: sizes.filters,
+            a: &a[..images * a_len],
+            b: &b[..images * b_len],
+            b_offsets: &lowering.offsets,
+            len: lowering.len,
+            c: w,
+        }
+        .run();
+    }
+}
+
+/// Values staged at once for the weight gradient (512 KiB): a tile's sums stay in registers over
+/// all images of a group, which matters where one image has few pixels.
+const GROUP: usize = 128 * 1024;

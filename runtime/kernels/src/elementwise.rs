@@ -1,0 +1,103 @@
+//! Element-wise updates in place.
+
+use burn_backend::TensorMetadata;
+use burn_flex::FlexTensor;
+use pulp::Arch;
+
+use crate::flex::{floats, same_shape};
+
+/// `y + alpha * x`, in one pass and in place where `y` is not shared: the optimizer's update is
+/// `axpy(w, -lr, &grad)`.
+///
+/// # Shapes
+/// `y` and `x` have one shape, which the result has too. All `f32`.
+///
+/// # Panics
+/// If the shapes differ, or a tensor is not `f32`.
+pub fn axpy(y: FlexTensor, alpha: f32, x: &FlexTensor) -> FlexTensor {
+    same_shape("axpy", &y, x);
+    update(y, x, |y, x| y + alpha * x)
+}
+
+/// Gradient of `relu` from its output: `grad` where `output > 0`, else 0, in place where `grad` is
+/// not shared.
+///
+/// # Shapes
+/// `output` and `grad` have one shape, which the result has too. All `f32`.
+///
+/// # Panics
+/// If the shapes differ, or a tensor is not `f32`.
+pub fn relu_backward(output: &FlexTensor, grad: FlexTensor) -> FlexTensor {
+    same_shape("relu_backward", output, &grad);
+    update(
+        grad,
+        output,
+        |grad, output| if output > 0.0 { grad } else { 0.0 },
+    )
+}
+
+/// `f(y, x)` for every pair of values, in place where `y` allows it, on the widest vectors the
+/// processor has.
+#[inline(always)]
+fn update(y: FlexTensor, x: &FlexTensor, f: impl Fn(f32, f32) -> f32) -> FlexTensor {
+    let x = x.to_contiguous();
+    let x = x.storage::<f32>();
+    // A view gets a buffer of its own here, a contiguous tensor a second holder of the same one,
+    // so the first holder goes.
+    let mut result = y.to_contiguous();
+    drop(y);
+    if let Some(y) = result.try_storage_mut::<f32>() {
+        Arch::new().dispatch(
+            #[inline(always)]
+            || y.iter_mut().zip(x).for_each(|(y, x)| *y = f(*y, *x)),
+        );
+        return result;
+    }
+    let y = result.storage::<f32>();
+    let values = Arch::new().dispatch(
+        #[inline(always)]
+        || y.iter().zip(x).map(|(y, x)| f(*y, *x)).collect(),
+    );
+    floats(values, &result.shape())
+}
+
+#[cfg(test)]
+mod tests {
+    use burn_backend::TensorData;
+
+    use super::*;
+
+    fn tensor(values: Vec<f32>, shape: [usize; 2]) -> FlexTensor {
+        FlexTensor::from_data(TensorData::new(values, shape))
+    }
+
+    #[test]
+    fn axpy_updates_in_place_or_copies() {
+        let y = tensor((0..50).map(|v| v as f32).collect(), [5, 10]);
+        let x = tensor(vec![2.0; 50], [5, 10]);
+        let kept = y.clone();
+        let shared = axpy(y, 0.5, &x);
+        assert_eq!(shared.storage::<f32>()[49], 50.0);
+        assert_eq!(kept.storage::<f32>()[49], 49.0);
+        let before = shared.storage::<f32>().as_ptr();
+        let unique = axpy(shared, -0.5, &x);
+        assert_eq!(unique.storage::<f32>().as_ptr(), before);
+        assert_eq!(unique.storage::<f32>(), kept.storage::<f32>());
+    }
+
+    #[test]
+    fn views_keep_their_logical_values() {
+        let y = tensor((0..6).map(|v| v as f32).collect(), [2, 3]).transpose(0, 1);
+        let x = tensor(vec![1.0; 8], [4, 2]).narrow(0, 0, 3);
+        let sum = axpy(y, 1.0, &x);
+        assert_eq!(sum.shape().to_vec(), vec![3, 2]);
+        assert_eq!(sum.storage::<f32>(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    }
+
+    #[test]
+    fn relu_passes_the_gradient_of_positive_outputs() {
+        let output = tensor(vec![0.0, 1.0, f32::NAN, 3.0], [2, 2]);
+        let grad = relu_backward(&output, tensor(vec![5.0, 6.0, 7.0, f32::INFINITY], [2, 2]));
+        assert_eq!(grad.storage::<f32>(), [0.0, 6.0, 0.0, f32::INFINITY]);
+    }
+}

@@ -1,0 +1,48 @@
+//! Fast `f32` convolution and pooling over burn-flex tensors, for one-thread workers.
+//!
+//! The simulation runs one client per worker thread, so every kernel here is single threaded: it
+//! starts no thread and touches no global pool. Tensors are NCHW; inputs that are not contiguous
+//! are copied first, outputs are contiguous.
+//!
+//! # How the convolutions work
+//!
+//! One image at a time is *staged* in a buffer that stays in the second-level cache, and one small
+//! register-tiled product reads it through a table of offsets, one per row of the im2col matrix:
+//!
+//! - with stride 1 the im2col matrix is never built. Row `(c, ky, kx)` of it is the staged image
+//!   itself, shifted by `c*H*W + ky*W + kx`; output pixels are computed on the input's row stride
+//!   and the few columns that do not exist in the output are dropped.
+//! - for other strides, and for maps so small that those columns cost more than a copy, the
+//!   columns are built, and the table points at their rows.
+//!
+//! The input gradient is the same product with the roles of offsets swapped (it adds into shifted
+//! positions of the staged image). The weight gradient is a tile of dot products over the same rows
+//! or, for many channels and small maps, a product over patches of a channels-last copy.
+//!
+//! The instruction set is chosen at run time (AVX-512, AVX2, NEON, or none of them), without unsafe
+//! code here. For one instruction set, results depend on the inputs only, and those of an image do
+//! not depend on the other images of its batch (a weight gradient sums over images, in order).
+//!
+//! A zero in the padding, or in the gap between two rows, is multiplied and added like any other
+//! value: an infinite or NaN weight or pixel spreads to at least the outputs that IEEE arithmetic
+//! gives it, and in gradients to a few more.
+
+#![forbid(unsafe_code)]
+
+mod conv;
+mod conv_grad;
+mod dot;
+mod elementwise;
+mod flex;
+mod lower;
+mod patches;
+mod pool;
+mod scratch;
+mod shape;
+mod tile;
+
+pub use conv::conv2d;
+pub use conv_grad::{conv2d_bias_grad, conv2d_input_grad, conv2d_weight_grad};
+pub use elementwise::{axpy, relu_backward};
+pub use pool::{MaxPool2d, max_pool2d, max_pool2d_backward};
+pub use shape::Conv2d;

@@ -1,0 +1,126 @@
+//! The weight gradient from channels-last images: sums over pixels of a filter's gradient times a
+//! patch of the image.
+//!
+//! With channels last, one kernel row of a patch is `kw * channels` neighbouring values, so the
+//! gradient is a product of rows again: pixel `p` is the term, `grad[o, p]` its factor, and row
+//! `(y, x)` of the image, shifted by `ky`, the values. Unlike the dot products it computes no
+//! surplus pixel and adds up no vector, which counts for small maps of many channels; unlike them
+//! it must transpose the image.
+
+use crate::lower::round_up;
+use crate::scratch::{Scratch, room};
+use crate::shape::Sizes;
+use crate::tile::{DEPTH, LANES, ROWS, RowBlock, blocks};
+
+/// Whether this is faster than the dot products, as measured: short rows waste part of a vector or
+/// of a tile, and over large maps the transposition costs more than the surplus of the dots.
+pub(crate) fn is_faster(sizes: &Sizes) -> bool {
+    sizes.kernel[1] * sizes.channels >= 96 && sizes.pixels() <= 1024
+}
+
+/// Adds the weight gradient to `w`.
+pub(crate) fn weight_grad(
+    sizes: &Sizes,
+    x: &[f32],
+    grad: &[f32],
+    scratch: &mut Scratch,
+    w: &mut [f32],
+) {
+    let [kh, kw] = sizes.kernel;
+    let (pixels, filters, channels) = (sizes.pixels(), sizes.filters, sizes.channels);
+    let row_len = round_up(kw * channels);
+    let image_len = sizes.padded[0] * sizes.padded[1] * channels;
+    let group = (DEPTH / pixels).clamp(1, sizes.batch);
+    let starts = pixel_starts(sizes, group, image_len);
+
+    let images = room(&mut scratch.rows, group * image_len + LANES);
+    let panel = room(&mut scratch.panels, group * pixels * ROWS);
+    let sums = room(&mut scratch.grad, filters * kh * row_len);
+    sums.fill(0.0);
+    let grads = grad.chunks(group * filters * pixels);
+    for (x, grad) in x.chunks(group * sizes.image_len()).zip(grads) {
+        channels_last(sizes, x, images);
+        let terms = x.len() / sizes.image_len() * pixels;
+        for (start, count) in blocks(filters) {
+            let panel = &mut panel[..terms * count];
+            pack_grad(grad, (filters, pixels), (start, count), panel);
+            for ky in 0..kh {
+                let c_offsets: [usize; ROWS] =
+                    std::array::from_fn(|i| ((start + i) * kh + ky) * row_len);
+                RowBlock {
+                    rows: count,
+                    panel,
+                    b: &images[ky * sizes.padded[1] * channels..],
+                    b_offsets: &starts[..terms],
+                    len: row_len,
+                    c: sums,
+                    c_offsets: &c_offsets[..count],
+                    add: true,
+                }
+                .run();
+            }
+        }
+    }
+    // From [out, kh, (kw, in)] to [out, in, kh, kw].
+    let filters = w.chunks_exact_mut(channels * kh * kw);
+    for (w, sums) in filters.zip(sums.chunks_exact(kh * row_len)) {
+        for (tap, row) in (0..kh * kw).map(|tap| (tap, &sums[tap / kw * row_len..])) {
+            let row = &row[tap % kw * channels..][..channels];
+            for (w, sum) in w[tap..].iter_mut().step_by(kh * kw).zip(row) {
+                *w = *sum;
+            }
+        }
+    }
+}
+
+/// Where the patch of every output pixel starts, for a group of images.
+fn pixel_starts(sizes: &Sizes, group: usize, image_len: usize) -> Vec<usize> {
+    let [sy, sx] = sizes.stride;
+    let width = sizes.output[1];
+    let pixel = |p: usize| (p / width * sy * sizes.padded[1] + p % width * sx) * sizes.channels;
+    let pixels: Vec<usize> = (0..sizes.pixels()).map(pixel).collect();
+    (0..group)
+        .flat_map(|n| pixels.iter().map(move |p| n * image_len + p))
+        .collect()
+}
+
+/// Copies images into `[images][padded height][padded width][channels]`.
+fn channels_last(sizes: &Sizes, x: &[f32], images: &mut [f32]) {
+    let [height, width] = sizes.image;
+    let [top, left] = sizes.padding;
+    let channels = sizes.channels;
+    if sizes.padding != [0, 0] {
+        images.fill(0.0);
+    }
+    let padded = images.chunks_exact_mut(sizes.padded[0] * sizes.padded[1] * channels);
+    for (x, padded) in x.chunks_exact(sizes.image_len()).zip(padded) {
+        let rows = padded.chunks_exact_mut(sizes.padded[1] * channels);
+        for (y, row) in rows.skip(top).take(height).enumerate() {
+            let row = row[left * channels..].chunks_exact_mut(channels);
+            for (i, pixel) in row.take(width).enumerate() {
+                let values = x[y * width + i..].iter().step_by(height * width);
+                for (into, value) in pixel.iter_mut().zip(values) {
+                    *into = *value;
+                }
+            }
+        }
+    }
+}
+
+/// Packs `count` filters' gradients into `[images * pixels][count]`.
+fn pack_grad(
+    grad: &[f32],
+    (filters, pixels): (usize, usize),
+    (start, count): (usize, usize),
+    panel: &mut [f32],
+) {
+    let images = grad.chunks_exact(filters * pixels);
+    for (grad, panel) in images.zip(panel.chunks_exact_mut(pixels * count)) {
+        let rows = grad[start * pixels..].chunks_exact(pixels).take(count);
+        for (i, row) in rows.enumerate() {
+            for (into, value) in panel[i..].iter_mut().step_by(count).zip(row) {
+                *into = *value;
+            }
+        }
+    }
+}

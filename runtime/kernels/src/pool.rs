@@ -1,0 +1,161 @@
+//! Max pooling.
+
+use burn_backend::DType;
+use burn_flex::FlexTensor;
+use pulp::Arch;
+
+use crate::flex::{floats, ints, shape4};
+
+/// Options of a two-dimensional max pooling, in the order height, width. The output is rounded
+/// down (burn's `ceil_mode = false`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MaxPool2d {
+    /// Window.
+    pub kernel: [usize; 2],
+    /// Input pixels between neighbouring windows.
+    pub stride: [usize; 2],
+    /// Pixels outside the image on both sides; they never win.
+    pub padding: [usize; 2],
+    /// Input pixels between neighbouring window elements.
+    pub dilation: [usize; 2],
+}
+
+impl Default for MaxPool2d {
+    /// Windows of 2x2 that do not overlap.
+    fn default() -> Self {
+        Self {
+            kernel: [2, 2],
+            stride: [2, 2],
+            padding: [0, 0],
+            dilation: [1, 1],
+        }
+    }
+}
+
+impl MaxPool2d {
+    /// Whether [`max_pool2d`] has a kernel for a `f32` tensor of this shape: windows of 2x2 that do
+    /// not overlap, over at least one window.
+    pub fn supports(&self, x_shape: &[usize]) -> bool {
+        *self == Self::default()
+            && matches!(*x_shape, [n, c, h, w] if n > 0 && c > 0 && h > 1 && w > 1)
+            && x_shape[2] * x_shape[3] <= i32::MAX as usize
+    }
+}
+
+/// Max pooling over 2x2 windows that do not overlap: the maxima, and where they were.
+///
+/// Ties go to the first pixel of the window; a NaN wins only as the first, as in burn-flex.
+///
+/// # Shapes
+/// `x: [batch, channels, height, width]`; both results are `[batch, channels, height / 2,
+/// width / 2]`. The indices are `i32`, the position `y * width + x` in the input plane. (burn-flex
+/// computes the same numbers as `i64` and casts them to the type asked for; its backward pass and
+/// [`max_pool2d_backward`] take both types.)
+///
+/// # Panics
+/// If [`MaxPool2d::supports`] is false for this shape, or `x` is not `f32`.
+pub fn max_pool2d(x: &FlexTensor, options: &MaxPool2d) -> (FlexTensor, FlexTensor) {
+    let shape = shape4(x, "max_pool2d input");
+    assert!(
+        options.supports(&shape),
+        "max_pool2d: expected a pooling that `supports` accepts, found {options:?} of {shape:?}; \
+         use burn's own for it"
+    );
+    let [n, c, h, w] = shape;
+    let x = x.to_contiguous();
+    let out = [n, c, h / 2, w / 2];
+    let len = out.iter().product();
+    let (mut values, mut indices) = (vec![0.0; len], vec![0; len]);
+    let x = x.storage::<f32>();
+    Arch::new().dispatch(|| pool_planes(x, h, w, &mut values, &mut indices));
+    (floats(values, &out), ints(indices, &out))
+}
+
+#[inline(always)]
+fn pool_planes(x: &[f32], h: usize, w: usize, values: &mut [f32], indices: &mut [i32]) {
+    let (oh, ow) = (h / 2, w / 2);
+    let out = values
+        .chunks_exact_mut(oh * ow)
+        .zip(indices.chunks_exact_mut(oh * ow));
+    for (plane, (values, indices)) in x.chunks_exact(h * w).zip(out) {
+        let out = values
+            .chunks_exact_mut(ow)
+            .zip(indices.chunks_exact_mut(ow));
+        for (y, (rows, (values, indices))) in plane.chunks_exact(2 * w).zip(out).enumerate() {
+            let (upper, lower) = rows.split_at(w);
+            let first = (2 * y * w) as i32;
+            pool_row(upper, lower, first, w as i32, values, indices);
+        }
+    }
+}
+
+#[inline(always)]
+fn pool_row(upper: &[f32], lower: &[f32], first: i32, w: i32, values: &mut [f32], at: &mut [i32]) {
+    let (upper, _) = upper.as_chunks::<2>();
+    let (lower, _) = lower.as_chunks::<2>();
+    let n = values.len();
+    let (upper, lower, at) = (&upper[..n], &lower[..n], &mut at[..n]);
+    for j in 0..n {
+        let here = first + 2 * j as i32;
+        let (mut best, mut index) = (upper[j][0], here);
+        // Written as selects, which become vector blends.
+        let wins = upper[j][1] > best;
+        best = if wins { upper[j][1] } else { best };
+        index = if wins { here + 1 } else { index };
+        let wins = lower[j][0] > best;
+        best = if wins { lower[j][0] } else { best };
+        index = if wins { here + w } else { index };
+        let wins = lower[j][1] > best;
+        best = if wins { lower[j][1] } else { best };
+        index = if wins { here + w + 1 } else { index };
+        values[j] = best;
+        at[j] = index;
+    }
+}
+
+/// Gradient of a max pooling with respect to its input, for any window: each output's gradient is
+/// added at the position its maximum came from. A negative index (a window without pixels) adds
+/// nothing.
+///
+/// # Shapes
+/// `grad` and `indices` (`i32` or `i64`): `[batch, channels, oh, ow]`; the result has `x_shape`.
+///
+/// # Panics
+/// If the shapes do not match, or an index is outside the input plane.
+pub fn max_pool2d_backward(
+    grad: &FlexTensor,
+    indices: &FlexTensor,
+    x_shape: [usize; 4],
+) -> FlexTensor {
+    let out = shape4(grad, "max_pool2d output gradient");
+    let found = shape4(indices, "max_pool2d indices");
+    assert!(
+        out == found && out[..2] == x_shape[..2],
+        "max_pool2d_backward: expected gradient and indices of one shape for input {x_shape:?}, \
+         found {out:?} and {found:?}"
+    );
+    let (grad, indices) = (grad.to_contiguous(), indices.to_contiguous());
+    let mut x = vec![0.0; x_shape.iter().product()];
+    let planes = ((out[2] * out[3]).max(1), (x_shape[2] * x_shape[3]).max(1));
+    match indices.dtype() {
+        DType::I64 => scatter(grad.storage(), indices.storage::<i64>(), planes, &mut x),
+        _ => scatter(grad.storage(), indices.storage::<i32>(), planes, &mut x),
+    }
+    floats(x, &x_shape)
+}
+
+fn scatter<I: Copy + TryInto<usize>>(
+    grad: &[f32],
+    indices: &[I],
+    (from, into): (usize, usize),
+    x: &mut [f32],
+) {
+    let grads = grad.chunks_exact(from).zip(indices.chunks_exact(from));
+    for ((grad, indices), x) in grads.zip(x.chunks_exact_mut(into)) {
+        for (value, &index) in grad.iter().zip(indices) {
+            if let Ok(index) = index.try_into() {
+                x[index] += value;
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Buffers that a worker thread keeps between calls.
+
+use std::cell::RefCell;
+
+/// The buffers of one thread. They grow to the largest shape seen and are not given back.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    /// One padded image.
+    pub image: Vec<f32>,
+    /// The rows of the im2col matrix, in whichever form.
+    pub rows: Vec<f32>,
+    /// Output gradients in the same form.
+    pub grad: Vec<f32>,
+    /// Packed weights.
+    pub panels: Vec<f32>,
+    /// Output rows of one block, before the surplus columns are dropped.
+    pub block: Vec<f32>,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// Runs `f` with this thread's buffers.
+pub(crate) fn with<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
+    SCRATCH.with(|cell| match cell.try_borrow_mut() {
+        Ok(mut scratch) => f(&mut scratch),
+        // Only a kernel called from inside another one could come here; none is.
+        Err(_) => f(&mut Scratch::default()),
+    })
+}
+
+/// The first `len` values of `buffer`, grown with zeros if it is shorter. What they hold is left
+/// over from an earlier call.
+pub(crate) fn room(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
+    if buffer.len() < len {
+        buffer.resize(len, 0.0);
+    }
+    &mut buffer[..len]
+}

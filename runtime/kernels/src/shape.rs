@@ -1,0 +1,123 @@
+//! Convolution options, and the sizes that follow from them.
+
+/// Options of a two-dimensional convolution, in the order height, width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conv2d {
+    /// Input pixels between neighbouring outputs.
+    pub stride: [usize; 2],
+    /// Zero pixels added on both sides.
+    pub padding: [usize; 2],
+    /// Input pixels between neighbouring kernel elements.
+    pub dilation: [usize; 2],
+    /// Groups of channels that do not see each other.
+    pub groups: usize,
+}
+
+impl Default for Conv2d {
+    /// Stride 1, no padding, no dilation, one group.
+    fn default() -> Self {
+        Self {
+            stride: [1, 1],
+            padding: [0, 0],
+            dilation: [1, 1],
+            groups: 1,
+        }
+    }
+}
+
+impl Conv2d {
+    /// Whether the kernels of this crate can run the convolution of `f32` tensors of these shapes
+    /// (`x: [batch, in, height, width]`, `w: [out, in / groups, kh, kw]`). What they cannot run
+    /// (groups, dilation, empty tensors, a kernel larger than the padded image) is burn's.
+    pub fn supports(&self, x_shape: &[usize], w_shape: &[usize]) -> bool {
+        let (&[n, c, h, w], &[o, c_in, kh, kw]) = (x_shape, w_shape) else {
+            return false;
+        };
+        let filled = [n, c, h, w, o, kh, kw, self.stride[0], self.stride[1]];
+        self.groups == 1
+            && self.dilation == [1, 1]
+            && c == c_in
+            && !filled.contains(&0)
+            && h + 2 * self.padding[0] >= kh
+            && w + 2 * self.padding[1] >= kw
+    }
+
+    /// The sizes of one supported convolution.
+    pub(crate) fn sizes(&self, x: [usize; 4], w: [usize; 4]) -> Sizes {
+        assert!(
+            self.supports(&x, &w),
+            "conv2d: expected a convolution that `supports` accepts, found {self:?} of input {x:?} \
+             and weight {w:?}; use burn's own for it"
+        );
+        let padded = [x[2] + 2 * self.padding[0], x[3] + 2 * self.padding[1]];
+        Sizes {
+            batch: x[0],
+            channels: x[1],
+            image: [x[2], x[3]],
+            padding: self.padding,
+            padded,
+            stride: self.stride,
+            filters: w[0],
+            kernel: [w[2], w[3]],
+            output: [
+                (padded[0] - w[2]) / self.stride[0] + 1,
+                (padded[1] - w[3]) / self.stride[1] + 1,
+            ],
+        }
+    }
+}
+
+/// The sizes of one convolution; pairs are height, width.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Images.
+    pub batch: usize,
+    /// Input channels.
+    pub channels: usize,
+    /// Input image.
+    pub image: [usize; 2],
+    /// Zeros on each side.
+    pub padding: [usize; 2],
+    /// Input image with its padding.
+    pub padded: [usize; 2],
+    /// Stride.
+    pub stride: [usize; 2],
+    /// Output channels.
+    pub filters: usize,
+    /// Kernel.
+    pub kernel: [usize; 2],
+    /// Output image.
+    pub output: [usize; 2],
+}
+
+impl Sizes {
+    /// Values of one input image.
+    pub fn image_len(&self) -> usize {
+        self.channels * self.image[0] * self.image[1]
+    }
+
+    /// Pixels of one output channel.
+    pub fn pixels(&self) -> usize {
+        self.output[0] * self.output[1]
+    }
+
+    /// Weights of one filter: the rows of the im2col matrix.
+    pub fn taps(&self) -> usize {
+        self.channels * self.kernel[0] * self.kernel[1]
+    }
+
+    /// Shape of the input.
+    pub fn x_shape(&self) -> [usize; 4] {
+        [self.batch, self.channels, self.image[0], self.image[1]]
+    }
+
+    /// Shape of the output.
+    pub fn y_shape(&self) -> [usize; 4] {
+        [self.batch, self.filters, self.output[0], self.output[1]]
+    }
+
+    /// Shape of the weight.
+    pub fn w_shape(&self) -> [usize; 4] {
+        [self.filters, self.channels, self.kernel[0], self.kernel[1]]
+    }
+}

@@ -1,0 +1,228 @@
+//! Products with rows taken through offset tables: `C[i] (+)= sum_k A[i, k] B[k]`, where row `k` of
+//! `B` starts at an arbitrary offset, and so does row `i` of `C`.
+
+use pulp::{Arch, Simd, WithSimd};
+
+/// Most rows of one block: 8 rows of 3 vectors are 24 accumulators, what 32 registers hold beside
+/// the operands.
+pub(crate) const ROWS: usize = 8;
+
+/// Row lengths are multiples of this, the widest vector of any supported processor.
+pub(crate) const LANES: usize = 16;
+
+/// Terms summed in registers before they are added to `C`: their part of a packed panel (16 KiB)
+/// stays in the first-level cache.
+pub(crate) const DEPTH: usize = 512;
+
+/// Most rows of one block where there are 16 registers: with 2 vectors, 12 accumulators.
+const ROWS_OF_16_REGISTERS: usize = 6;
+
+/// Splits `rows` into blocks `(start, count)` of as many rows as the processor's registers hold.
+pub(crate) fn blocks(rows: usize) -> impl Iterator<Item = (usize, usize)> {
+    split(rows, Arch::new().dispatch(MostRows))
+}
+
+/// The most rows of a block on this processor.
+struct MostRows;
+
+impl WithSimd for MostRows {
+    type Output = usize;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> usize {
+        if has_32_registers::<S>() {
+            ROWS
+        } else {
+            ROWS_OF_16_REGISTERS
+        }
+    }
+}
+
+/// Whether the instruction set has twice the vector registers of AVX2.
+pub(crate) const fn has_32_registers<S: Simd>() -> bool {
+    S::REGISTER_COUNT >= 32
+}
+
+/// Splits `rows` into blocks `(start, count)` of at most `most`, as even as possible, because a
+/// block of one row is bound by latency.
+pub(crate) fn split(rows: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
+    let count = rows.div_ceil(most).max(1);
+    (0..count).map(move |i| {
+        let start = i * rows / count;
+        (start, (i + 1) * rows / count - start)
+    })
+}
+
+/// One block of rows.
+pub(crate) struct RowBlock<'a> {
+    /// Rows of the block, 1 to [`ROWS`].
+    pub rows: usize,
+    /// Factors, `[k][rows]`.
+    pub panel: &'a [f32],
+    /// Values the rows of `B` are taken from.
+    pub b: &'a [f32],
+    /// Where row `k` of `B` starts.
+    pub b_offsets: &'a [usize],
+    /// Length of a row, a multiple of [`LANES`].
+    pub len: usize,
+    /// Values the rows of `C` are taken from; rows may overlap when `add` is set.
+    pub c: &'a mut [f32],
+    /// Where row `i` of `C` starts.
+    pub c_offsets: &'a [usize],
+    /// Add to `C` instead of overwriting it.
+    pub add: bool,
+}
+
+impl RowBlock<'_> {
+    /// Runs the product on the widest vectors the processor has.
+    pub fn run(self) {
+        assert!(self.panel.len() == self.rows * self.b_offsets.len());
+        assert!(self.c_offsets.len() == self.rows && self.len.is_multiple_of(LANES));
+        Arch::new().dispatch(self);
+    }
+}
+
+impl WithSimd for RowBlock<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        match self.rows {
+            1 => rows::<S, 1>(simd, self),
+            2 => rows::<S, 2>(simd, self),
+            3 => rows::<S, 3>(simd, self),
+            4 => rows::<S, 4>(simd, self),
+            5 => rows::<S, 5>(simd, self),
+            6 => rows::<S, 6>(simd, self),
+            7 => rows::<S, 7>(simd, self),
+            _ => rows::<S, 8>(simd, self),
+        }
+    }
+}
+
+/// All tiles of a block of `MR` rows.
+#[inline(always)]
+fn rows<S: Simd, const MR: usize>(simd: S, mut block: RowBlock<'_>) {
+    let lanes = S::F32_LANES;
+    let mut first = true;
+    let panels = block.panel.chunks(DEPTH * MR);
+    for (panel, offsets) in panels.zip(block.b_offsets.chunks(DEPTH)) {
+        let add = block.add || !first;
+        first = false;
+        let mut p = 0;
+        if has_32_registers::<S>() {
+            while p + 3 * lanes <= block.len {
+                tile::<S, MR, 3>(simd, panel, offsets, p, add, &mut block);
+                p += 3 * lanes;
+            }
+        }
+        while p + 2 * lanes <= block.len {
+            tile::<S, MR, 2>(simd, panel, offsets, p, add, &mut block);
+            p += 2 * lanes;
+        }
+        if p < block.len {
+            tile::<S, MR, 1>(simd, panel, offsets, p, add, &mut block);
+        }
+    }
+}
+
+/// `MR` rows by `NV` vectors, kept in registers over all terms.
+#[inline(always)]
+fn tile<S: Simd, const MR: usize, const NV: usize>(
+    simd: S,
+    panel: &[f32],
+    offsets: &[usize],
+    p: usize,
+    add: bool,
+    block: &mut RowBlock<'_>,
+) {
+    let width = NV * S::F32_LANES;
+    let mut acc = [[simd.splat_f32s(0.0); NV]; MR];
+    let (panel, _) = panel.as_chunks::<MR>();
+    for (a, &offset) in panel.iter().zip(offsets) {
+        let start = offset + p;
+        let (b, _) = S::as_simd_f32s(&block.b[start..start + width]);
+        for i in 0..MR {
+            let a = simd.splat_f32s(a[i]);
+            for j in 0..NV {
+                acc[i][j] = simd.mul_add_f32s(a, b[j], acc[i][j]);
+            }
+        }
+    }
+    for (sums, offset) in acc.iter().zip(block.c_offsets) {
+        let start = offset + p;
+        let (c, _) = S::as_mut_simd_f32s(&mut block.c[start..start + width]);
+        for (c, sum) in c.iter_mut().zip(sums) {
+            *c = if add { simd.add_f32s(*c, *sum) } else { *sum };
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Small whole numbers, so that every order of summation gives the same result.
+    pub(crate) fn numbers(len: usize) -> Vec<f32> {
+        (0..len).map(|i| ((i * 31) % 17) as f32 - 8.0).collect()
+    }
+
+    /// Runs `f` for every instruction set that the processor has.
+    macro_rules! on_every_arch {
+        ($make:expr) => {{
+            let mut make = $make;
+            Simd::vectorize(pulp::Scalar::new(), make());
+            #[cfg(target_arch = "x86_64")]
+            {
+                if let Some(v3) = pulp::x86::V3::try_new() {
+                    Simd::vectorize(v3, make());
+                }
+            }
+            Arch::new().dispatch(make());
+        }};
+    }
+    pub(crate) use on_every_arch;
+
+    #[test]
+    fn rows_are_summed_and_added_on_every_instruction_set() {
+        for (rows, terms, len) in [(8, 5, 96), (3, 700, 16), (1, 2, 80), (6, 513, 64)] {
+            let (panel, b) = (numbers(terms * rows), numbers(3 * terms + len));
+            let b_offsets: Vec<usize> = (0..terms).map(|k| 3 * k).collect();
+            // Overlapping rows, which all results are added to.
+            let c_offsets: Vec<usize> = (0..rows).map(|i| 2 * i).collect();
+            let mut expected = vec![1.0; len + 2 * rows];
+            for i in 0..rows {
+                for p in 0..len {
+                    for k in 0..terms {
+                        expected[2 * i + p] += panel[k * rows + i] * b[3 * k + p];
+                    }
+                }
+            }
+            let mut runs: Vec<Vec<f32>> = vec![vec![1.0; len + 2 * rows]; 3];
+            let mut next = runs.iter_mut();
+            on_every_arch!(|| RowBlock {
+                rows,
+                panel: &panel,
+                b: &b,
+                b_offsets: &b_offsets,
+                len,
+                c: next.next().unwrap(),
+                c_offsets: &c_offsets,
+                add: true,
+            });
+            for run in runs.iter().filter(|run| run.iter().any(|v| *v != 1.0)) {
+                assert_eq!(*run, expected);
+            }
+            assert_ne!(runs[0][0], 1.0);
+        }
+    }
+
+    #[test]
+    fn a_split_is_even_and_complete() {
+        assert_eq!(split(9, 8).collect::<Vec<_>>(), [(0, 4), (4, 5)]);
+        assert_eq!(split(8, 8).collect::<Vec<_>>(), [(0, 8)]);
+        for rows in 1..40 {
+            assert_eq!(split(rows, 6).map(|(_, count)| count).sum::<usize>(), rows);
+        }
+    }
+}

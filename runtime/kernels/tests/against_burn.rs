@@ -1,0 +1,259 @@
+//! The kernels against burn-flex's own operations.
+
+use burn_backend::ops::{ConvOptions, ModuleOps};
+use burn_backend::{IntDType, Shape, TensorData, TensorMetadata};
+use burn_flex::{Flex, FlexTensor};
+use fedround_kernels::{
+    Conv2d, MaxPool2d, conv2d, conv2d_bias_grad, conv2d_input_grad, conv2d_weight_grad, max_pool2d,
+    max_pool2d_backward,
+};
+use proptest::prelude::*;
+
+/// Pseudo-random values in -1..1.
+fn tensor(shape: &[usize], seed: u64) -> FlexTensor {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let values: Vec<f32> = (0..shape.iter().product())
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+        })
+        .collect();
+    FlexTensor::from_data(TensorData::new(values, shape.to_vec()))
+}
+
+/// Asserts equality up to `1e-4` of the largest value.
+fn close(ours: &FlexTensor, burns: &FlexTensor, what: &str) {
+    assert_eq!(ours.shape(), burns.shape(), "{what}");
+    let burns = burns.to_contiguous();
+    let (a, b) = (ours.storage::<f32>(), burns.storage::<f32>());
+    let scale = b.iter().fold(1.0f32, |m, v| m.max(v.abs()));
+    for (i, (a, b)) in a.iter().zip(b).enumerate() {
+        assert!((a - b).abs() <= 1e-4 * scale, "{what}[{i}]: {a} and {b}");
+    }
+}
+
+fn check(x_shape: [usize; 4], w_shape: [usize; 4], options: Conv2d) {
+    assert!(options.supports(&x_shape, &w_shape));
+    let x = tensor(&x_shape, 1);
+    let w = tensor(&w_shape, 2);
+    let bias = tensor(&[w_shape[0]], 3);
+    let burn = ConvOptions::new(options.stride, options.padding, options.dilation, 1);
+    let ours = conv2d(&x, &w, Some(&bias), &options);
+    let theirs = Flex::conv2d(x.clone(), w.clone(), Some(bias.clone()), burn.clone());
+    close(&ours, &theirs, "output");
+    let unbiased = conv2d(&x, &w, None, &options);
+    let theirs = Flex::conv2d(x.clone(), w.clone(), None, burn.clone());
+    close(&unbiased, &theirs, "output without bias");
+
+    let y_shape: Vec<usize> = ours.shape().to_vec();
+    let grad = tensor(&y_shape, 4);
+    close(
+        &conv2d_input_grad(&w, &grad, x_shape, &options),
+        &Flex::conv2d_x_backward(x.clone(), w.clone(), grad.clone(), burn.clone()),
+        "input gradient",
+    );
+    close(
+        &conv2d_weight_grad(&x, &grad, w_shape, &options),
+        &Flex::conv2d_weight_backward(x.clone(), w, grad.clone(), burn),
+        "weight gradient",
+    );
+    close(
+        &conv2d_bias_grad(&grad),
+        &Flex::conv2d_bias_backward(x, bias, grad),
+        "bias gradient",
+    );
+}
+
+#[test]
+fn convolutions_of_the_benchmark_models() {
+    for (x, w) in [
+        ([3, 1, 28, 28], [32, 1, 5, 5]),
+        ([3, 32, 12, 12], [64, 32, 5, 5]),
+        ([3, 3, 32, 32], [6, 3, 5, 5]),
+        ([3, 6, 14, 14], [16, 6, 5, 5]),
+        ([3, 3, 32, 32], [32, 3, 3, 3]),
+        ([2, 32, 30, 30], [64, 32, 3, 3]),
+        ([1, 70, 9, 9], [9, 70, 3, 3]),
+        ([70, 1, 28, 28], [32, 1, 5, 5]),
+        ([40, 32, 6, 6], [5, 32, 3, 3]),
+        ([2, 5, 7, 6], [7, 5, 1, 1]),
+    ] {
+        check(x, w, Conv2d::default());
+        check(
+            x,
+            w,
+            Conv2d {
+                padding: [1, 2],
+                ..Conv2d::default()
+            },
+        );
+        check(
+            x,
+            w,
+            Conv2d {
+                stride: [2, 2],
+                padding: [2, 1],
+                ..Conv2d::default()
+            },
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn convolutions_of_any_size(
+        batch in 1..4usize, channels in 1..11usize, filters in 1..19usize,
+        image in [1..20usize, 1..40usize], kernel in [1..6usize, 1..6usize],
+        stride in [1..4usize, 1..4usize], padding in [0..4usize, 0..4usize],
+    ) {
+        let options = Conv2d { stride, padding, ..Conv2d::default() };
+        let x = [batch, channels, image[0], image[1]];
+        let w = [filters, channels, kernel[0], kernel[1]];
+        prop_assume!(options.supports(&x, &w));
+        check(x, w, options);
+    }
+
+    #[test]
+    fn convolutions_of_many_channels(
+        batch in 1..9usize, channels in 20..80usize, filters in 1..19usize,
+        image in [3..12usize, 3..12usize], kernel in [1..4usize, 2..6usize],
+        stride in [1..3usize, 1..3usize], padding in [0..2usize, 0..2usize],
+    ) {
+        let options = Conv2d { stride, padding, ..Conv2d::default() };
+        let x = [batch, channels, image[0], image[1]];
+        let w = [filters, channels, kernel[0], kernel[1]];
+        prop_assume!(options.supports(&x, &w));
+        check(x, w, options);
+    }
+
+    #[test]
+    fn pools_of_any_size(n in 1..3usize, c in 1..4usize, h in 2..40usize, w in 2..40usize, levels in 1..50u32) {
+        let x_shape = [n, c, h, w];
+        // Few distinct values, for ties.
+        let values: Vec<f32> = tensor(&x_shape, 5).storage::<f32>().iter()
+            .map(|v| (v * levels as f32).round()).collect();
+        let x = FlexTensor::from_data(TensorData::new(values, x_shape.to_vec()));
+        let options = MaxPool2d::default();
+        prop_assert!(options.supports(&x_shape));
+        let (values, indices) = max_pool2d(&x, &options);
+        let burns = Flex::max_pool2d_with_indices(
+            x.clone(), [2, 2], [2, 2], [0, 0], [1, 1], false, IntDType::I32,
+        );
+        prop_assert_eq!(values.storage::<f32>(), burns.output.storage::<f32>());
+        prop_assert_eq!(indices.storage::<i32>(), burns.indices.storage::<i32>());
+
+        let grad = tensor(&values.shape(), 6);
+        let ours = max_pool2d_backward(&grad, &indices, x_shape);
+        let theirs = Flex::max_pool2d_with_indices_backward(
+            x, [2, 2], [2, 2], [0, 0], [1, 1], false, grad, indices,
+        );
+        prop_assert_eq!(ours.storage::<f32>(), theirs.x_grad.storage::<f32>());
+    }
+}
+
+#[test]
+fn the_backward_pass_takes_the_indices_of_an_overlapping_pool() {
+    let x = tensor(&[2, 3, 9, 8], 7);
+    for kind in [IntDType::I32, IntDType::I64] {
+        let burns =
+            Flex::max_pool2d_with_indices(x.clone(), [3, 3], [2, 1], [1, 1], [1, 1], false, kind);
+        let grad = tensor(&burns.output.shape(), 8);
+        let ours = max_pool2d_backward(&grad, &burns.indices, [2, 3, 9, 8]);
+        let theirs = Flex::max_pool2d_with_indices_backward(
+            x.clone(),
+            [3, 3],
+            [2, 1],
+            [1, 1],
+            [1, 1],
+            false,
+            grad,
+            burns.indices,
+        );
+        close(&ours, &theirs.x_grad, "pool gradient");
+    }
+}
+
+#[test]
+fn a_pool_treats_nan_and_infinity_as_burn_does() {
+    let (nan, inf) = (f32::NAN, f32::INFINITY);
+    let x = vec![nan, 1.0, 1.0, nan, 2.0, 3.0, -inf, 0.5];
+    let x = FlexTensor::from_data(TensorData::new(x, vec![1, 1, 2, 4]));
+    let (values, indices) = max_pool2d(&x, &MaxPool2d::default());
+    let burns =
+        Flex::max_pool2d_with_indices(x, [2, 2], [2, 2], [0, 0], [1, 1], false, IntDType::I32);
+    assert_eq!(indices.storage::<i32>(), burns.indices.storage::<i32>());
+    let bits =
+        |t: &FlexTensor| -> Vec<u32> { t.storage::<f32>().iter().map(|v| v.to_bits()).collect() };
+    assert_eq!(bits(&values), bits(&burns.output));
+}
+
+#[test]
+fn views_are_read_as_their_logical_values() {
+    let (x_shape, w_shape) = ([2, 3, 8, 9], [4, 3, 3, 3]);
+    let wide = tensor(&[2, 3, 9, 8], 9).transpose(2, 3);
+    let w = tensor(&[4, 5, 3, 3], 10).narrow(1, 1, 3);
+    let options = Conv2d::default();
+    let copy = |t: &FlexTensor| FlexTensor::from_data(t.clone().into_data());
+    let ours = conv2d(&wide, &w, None, &options);
+    close(
+        &ours,
+        &conv2d(&copy(&wide), &copy(&w), None, &options),
+        "views",
+    );
+    let grad = tensor(&[2, 4, 7, 6], 11).transpose(2, 3);
+    let grad = grad.narrow(2, 0, 6);
+    close(
+        &conv2d_weight_grad(&wide, &grad, w_shape, &options),
+        &conv2d_weight_grad(&copy(&wide), &copy(&grad), w_shape, &options),
+        "views",
+    );
+    close(
+        &conv2d_input_grad(&w, &grad, x_shape, &options),
+        &conv2d_input_grad(&copy(&w), &copy(&grad), x_shape, &options),
+        "views",
+    );
+}
+
+#[test]
+fn what_the_kernels_cannot_run_is_refused() {
+    let (x, w) = ([2, 4, 8, 8], [6, 4, 3, 3]);
+    let plain = Conv2d::default();
+    assert!(plain.supports(&x, &w));
+    assert!(!plain.supports(&x, &[6, 2, 3, 3]));
+    assert!(!plain.supports(&x, &[6, 4, 9, 3]));
+    assert!(!plain.supports(&[0, 4, 8, 8], &w));
+    assert!(!plain.supports(&[4, 8, 8], &w));
+    let grouped = Conv2d { groups: 2, ..plain };
+    let dilated = Conv2d {
+        dilation: [2, 1],
+        ..plain
+    };
+    assert!(!grouped.supports(&x, &[6, 2, 3, 3]) && !dilated.supports(&x, &w));
+    let pool = MaxPool2d::default();
+    assert!(pool.supports(&x) && !pool.supports(&[2, 4, 1, 8]));
+    let overlapping = MaxPool2d {
+        stride: [1, 1],
+        ..pool
+    };
+    assert!(!overlapping.supports(&x));
+}
+
+#[test]
+fn shapes_follow_the_options() {
+    let options = Conv2d {
+        stride: [2, 1],
+        padding: [1, 0],
+        ..Conv2d::default()
+    };
+    let y = conv2d(
+        &tensor(&[1, 2, 7, 9], 1),
+        &tensor(&[3, 2, 3, 4], 2),
+        None,
+        &options,
+    );
+    assert_eq!(y.shape(), Shape::from(vec![1, 3, 4, 6]));
+}

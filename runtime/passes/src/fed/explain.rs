@@ -1,0 +1,231 @@
+//! The algorithm box, read off the linked graph.
+//!
+//! ```text
+//! fed_prox, round t
+//!   S ← sample(fraction)
+//!   for k ∈ S in parallel
+//!     w ← wᵗ
+//!     for b in batches(epochs, batch)
+//!       w ← w − lr · ∇[cross_entropy(model(w, b.x), b.y) + 0.5 · mu · ‖w − wᵗ‖²]
+//!     w_k ← w
+//!   wᵗ⁺¹ ← Σ n_k · w_k / Σ n_k
+//! ```
+
+use std::collections::{HashMap, HashSet};
+
+use fedround_ir::fed::{Hyper, Kind, Module, Op, OpKind, Region, Value};
+
+use super::explain_text::{Text, count_uses, expression, reduction};
+
+/// Prints the algorithm box of a linked module. Hyper-parameters go by their fields' names.
+pub fn explain(module: &Module) -> String {
+    explain_with(module, |_| None)
+}
+
+/// [`explain`], with the papers' letters for hyper-parameters where `letter` knows one.
+pub fn explain_with(module: &Module, letter: impl Fn(&Hyper) -> Option<String>) -> String {
+    let name = |(index, hyper)| letter(hyper).unwrap_or_else(|| module.hyper_label(index));
+    let mut printer = Printer {
+        module,
+        hypers: module.hypers.iter().enumerate().map(name).collect(),
+        texts: HashMap::new(),
+        cohorts: HashMap::new(),
+        uses: HashMap::new(),
+        taken: HashMap::new(),
+        variables: HashSet::new(),
+        lines: vec![format!("{}, round t", module.name())],
+        depth: 1,
+    };
+    for func in &module.funcs {
+        count_uses(&func.body, &mut printer.uses);
+        for arg in &func.body.args {
+            printer.texts.insert(*arg, Text::name("wᵗ"));
+        }
+        printer.region(&func.body);
+        if let Some(next) = func.body.yields.first() {
+            let next = printer.text(*next);
+            printer.line(&format!("wᵗ⁺¹ ← {}", next.plain()));
+        }
+    }
+    printer.lines.join("\n") + "\n"
+}
+
+pub(super) struct Printer<'m> {
+    module: &'m Module,
+    hypers: Vec<String>,
+    pub(super) texts: HashMap<Value, Text>,
+    /// The cohort that a clients' value is over.
+    pub(super) cohorts: HashMap<Value, String>,
+    pub(super) uses: HashMap<Value, usize>,
+    /// How often a name was given.
+    taken: HashMap<String, usize>,
+    /// Names that loops assign.
+    pub(super) variables: HashSet<String>,
+    pub(super) lines: Vec<String>,
+    pub(super) depth: usize,
+}
+
+impl Printer<'_> {
+    pub(super) fn line(&mut self, text: &str) {
+        self.lines
+            .push(format!("{:indent$}{text}", "", indent = 2 * self.depth));
+    }
+
+    /// A name of its own for each value: `S`, `S2`, ….
+    pub(super) fn unique(&mut self, base: &str) -> String {
+        let count = self.taken.entry(base.to_owned()).or_default();
+        *count += 1;
+        if *count == 1 {
+            base.to_owned()
+        } else {
+            format!("{base}{count}")
+        }
+    }
+
+    pub(super) fn text(&self, value: Value) -> Text {
+        self.texts
+            .get(&value)
+            .cloned()
+            .unwrap_or_else(|| Text::name("?"))
+    }
+
+    pub(super) fn texts(&self, values: &[Value]) -> Vec<Text> {
+        values.iter().map(|value| self.text(*value)).collect()
+    }
+
+    pub(super) fn is_params(&self, value: Value) -> bool {
+        self.module
+            .types
+            .get(value.0 as usize)
+            .is_some_and(|ty| ty.kind == Kind::Params)
+    }
+
+    pub(super) fn read_again(&self, value: Value) -> bool {
+        self.uses.get(&value).is_some_and(|count| *count > 1)
+    }
+
+    pub(super) fn region(&mut self, region: &Region) {
+        for op in &region.ops {
+            self.op(op);
+        }
+    }
+
+    /// Gives a value a name by a line `name ← text`, unless it is one already.
+    pub(super) fn bind(&mut self, value: Value, base: &str) {
+        let text = self.text(value);
+        if !text.is_name() {
+            let name = self.unique(base);
+            self.line(&format!("{name} ← {}", text.plain()));
+            self.texts.insert(value, Text::name(name));
+        }
+    }
+
+    fn op(&mut self, op: &Op) {
+        let operands = self.texts(&op.operands);
+        match (&op.kind, op.results.as_slice(), op.regions.as_slice()) {
+            (OpKind::Sample, [cohort], _) => {
+                self.texts.insert(*cohort, Text::call("sample", &operands));
+                self.bind(*cohort, "S");
+            }
+            (OpKind::Everyone, [cohort], _) => {
+                self.texts.insert(*cohort, Text::name("all clients"));
+            }
+            (OpKind::Broadcast, [sent], _) => {
+                if let [value, cohort] = op.operands.as_slice() {
+                    self.bind(*value, "c");
+                    self.texts.insert(*sent, self.text(*value));
+                    self.cohorts
+                        .insert(*sent, self.text(*cohort).plain().to_owned());
+                }
+            }
+            (OpKind::Reduce(reduce), [result], _) => {
+                let text = reduction(*reduce, &operands);
+                self.texts.insert(*result, text);
+            }
+            (OpKind::SetServerState(name) | OpKind::SetClientState(name), _, _) => {
+                let value = operands.last().map(Text::plain).unwrap_or_default();
+                self.line(&format!("state({name}) ← {value}"));
+            }
+            // Bound at once: a later line may set the state.
+            (OpKind::ServerState(name) | OpKind::ClientState(name), [result], _) => {
+                self.texts
+                    .insert(*result, Text::call("state", &[Text::name(name)]));
+                self.bind(*result, name);
+            }
+            (OpKind::Map, results, [region]) => self.map(op, results, region),
+            (OpKind::ForBatches | OpKind::Repeat, results, [region]) => {
+                self.repeat(op, results, region)
+            }
+            (OpKind::Grad, [gradient, value], [region]) => {
+                self.grad(&operands, *gradient, *value, region)
+            }
+            (kind, [result], _) => {
+                self.texts
+                    .insert(*result, expression(kind, &operands, &self.hypers));
+                if self.read_again(*result) {
+                    self.bind(*result, if self.is_params(*result) { "u" } else { "a" });
+                }
+            }
+            _ => self.line(&op.kind.name()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::link;
+    use super::super::testing::{Closure, FedAvg, FedProx, control_variates};
+    use super::*;
+
+    #[test]
+    fn fed_prox_reads_like_its_box() {
+        let staged = fedround::stage(&FedProx {
+            base: FedAvg::default(),
+            mu: 0.1,
+        })
+        .unwrap();
+        let module = link(staged).unwrap().module;
+        assert_eq!(
+            explain(&module),
+            "\
+fed_prox, round t
+  S ← sample(fraction)
+  for k ∈ S in parallel
+    w ← wᵗ
+    for b in batches(epochs, batch)
+      w ← w − lr · ∇[cross_entropy(model(w, b.x), b.y) + 0.5 · mu · ‖w − wᵗ‖²]
+    w_k ← w
+  wᵗ⁺¹ ← Σ n_k · w_k / Σ n_k
+"
+        );
+        let letters = explain_with(&module, |hyper| {
+            (hyper.field() == "lr").then(|| "η".to_owned())
+        });
+        assert!(letters.contains("w − η · ∇["), "{letters}");
+    }
+
+    #[test]
+    fn states_and_shared_values_have_lines_of_their_own() {
+        let staged = fedround::stage(&Closure(control_variates)).unwrap();
+        let module = link(staged).unwrap().module;
+        assert_eq!(
+            explain(&module),
+            "\
+test, round t
+  S ← sample(fraction)
+  c ← state(c)
+  for k ∈ S in parallel
+    c_k ← state(c_k)
+    w ← wᵗ
+    for b in batches(1, 10)
+      w ← w − lr · (∇[cross_entropy(model(w, b.x), b.y)] − c_k + c)
+    u ← c_k − c + 0.5 · (wᵗ − w)
+    state(c_k) ← u
+    w_k ← w
+    w_k2 ← u − c_k
+  state(c) ← c + 1/m Σ w_k2
+  wᵗ⁺¹ ← 1/m Σ w_k
+"
+        );
+    }
+}

@@ -1,0 +1,155 @@
+//! Expressions of the algorithm box, with no more brackets than they need.
+
+use std::collections::HashMap;
+
+use fedround_ir::fed::{OpKind, Reduce, Region, Value};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Sum,
+    Product,
+    Factor,
+    Name,
+}
+
+/// A printed expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Text {
+    text: String,
+    level: Level,
+}
+
+impl Text {
+    fn new(text: String, level: Level) -> Self {
+        Self { text, level }
+    }
+
+    /// A name or a number.
+    pub(super) fn name(text: impl Into<String>) -> Self {
+        Self::new(text.into(), Level::Name)
+    }
+
+    /// Something that ends in brackets of its own.
+    pub(super) fn factor(text: impl Into<String>) -> Self {
+        Self::new(text.into(), Level::Factor)
+    }
+
+    /// Something that needs brackets in a product.
+    pub(super) fn sum(text: impl Into<String>) -> Self {
+        Self::new(text.into(), Level::Sum)
+    }
+
+    /// `function(arguments)`.
+    pub(super) fn call(function: &str, arguments: &[Self]) -> Self {
+        let arguments: Vec<&str> = arguments.iter().map(Self::plain).collect();
+        Self::factor(format!("{function}({})", arguments.join(", ")))
+    }
+
+    pub(super) fn is_name(&self) -> bool {
+        self.level == Level::Name
+    }
+
+    /// The text without brackets around it.
+    pub(super) fn plain(&self) -> &str {
+        &self.text
+    }
+
+    fn above(&self, level: Level) -> String {
+        if self.level > level {
+            self.text.clone()
+        } else {
+            format!("({})", self.text)
+        }
+    }
+
+    /// The text as a factor of a product.
+    pub(super) fn in_product(&self) -> String {
+        self.above(Level::Sum)
+    }
+}
+
+/// The expression of an op without regions, over those of its operands.
+pub(super) fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
+    let product = |a: &Text, b: &Text| {
+        Text::new(
+            format!("{} · {}", a.in_product(), b.in_product()),
+            Level::Product,
+        )
+    };
+    match (kind, operands) {
+        (OpKind::Hyper(index), _) => Text::name(hypers.get(*index).cloned().unwrap_or_default()),
+        (OpKind::Const(x), _) => Text::name(x.to_string()),
+        (OpKind::IndexConst(n), _) => Text::name(n.to_string()),
+        (OpKind::NumExamples, _) => Text::name("n_k"),
+        (OpKind::Add | OpKind::TreeAdd, [a, b]) => {
+            Text::sum(format!("{} + {}", a.plain(), b.plain()))
+        }
+        (OpKind::Sub | OpKind::TreeSub, [a, b]) => {
+            Text::sum(format!("{} − {}", a.plain(), b.in_product()))
+        }
+        (OpKind::Mul | OpKind::TreeScale, [a, b]) => product(a, b),
+        (OpKind::Div, [a, b]) => Text::new(
+            format!("{} / {}", a.in_product(), b.above(Level::Product)),
+            Level::Product,
+        ),
+        (OpKind::Neg, [a]) => Text::sum(format!("−{}", a.in_product())),
+        (OpKind::TreeDot, [a, b]) => Text::factor(format!("⟨{}, {}⟩", a.plain(), b.plain())),
+        (OpKind::TreeSqNorm, [a]) => Text::factor(format!("‖{}‖²", a.plain())),
+        (OpKind::BatchX, [b]) => Text::name(format!("{}.x", b.plain())),
+        (OpKind::BatchY, [b]) => Text::name(format!("{}.y", b.plain())),
+        (OpKind::Predict, operands) => Text::call("model", operands),
+        (OpKind::Loss(name), operands) => Text::call(name, operands),
+        (kind, operands) => Text::call(&kind.name(), operands),
+    }
+}
+
+/// The expression of a reduction, over its value and weight on client `k`.
+pub(super) fn reduction(reduce: Reduce, operands: &[Text]) -> Text {
+    let x = operands.first().map(Text::in_product).unwrap_or_default();
+    Text::sum(match (reduce, operands.get(1)) {
+        (Reduce::Mean, _) => format!("1/m Σ {x}"),
+        (Reduce::WeightedMean, Some(weight)) => {
+            let n = weight.in_product();
+            format!("Σ {n} · {x} / Σ {n}")
+        }
+        (Reduce::Sum | Reduce::WeightedMean, _) => format!("Σ {x}"),
+    })
+}
+
+/// How often each value is read.
+pub(super) fn count_uses(region: &Region, uses: &mut HashMap<Value, usize>) {
+    for op in &region.ops {
+        for value in &op.operands {
+            *uses.entry(*value).or_default() += 1;
+        }
+        for inner in &op.regions {
+            count_uses(inner, uses);
+        }
+    }
+    for value in &region.yields {
+        *uses.entry(*value).or_default() += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_only_where_needed() {
+        let [a, b, c] = ["a", "b", "c"].map(Text::name);
+        let difference = expression(&OpKind::Sub, &[a.clone(), b.clone()], &[]);
+        let nested = expression(&OpKind::Sub, &[c.clone(), difference.clone()], &[]);
+        assert_eq!(nested.plain(), "c − (a − b)");
+        let product = expression(&OpKind::Mul, &[c.clone(), difference.clone()], &[]);
+        assert_eq!(product.plain(), "c · (a − b)");
+        let quotient = expression(&OpKind::Div, &[a, product.clone()], &[]);
+        assert_eq!(quotient.plain(), "a / (c · (a − b))");
+        let sum = expression(&OpKind::Add, &[product, b], &[]);
+        assert_eq!(sum.plain(), "c · (a − b) + b");
+        assert_eq!(
+            expression(&OpKind::TreeSqNorm, &[difference], &[]).plain(),
+            "‖a − b‖²"
+        );
+    }
+}

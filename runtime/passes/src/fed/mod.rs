@@ -1,0 +1,33 @@
+//! Passes over the fed dialect, and what is read off its linked graph.
+//!
+//! [`link`] runs the pipeline: verify, [`link_slots()`], then [`canonicalize()`], [`cse()`] and
+//! [`dce()`] until nothing changes. [`explain()`] prints the result as an algorithm box and
+//! [`wire()`] lists what crosses between server and clients.
+
+mod algebra;
+mod canonicalize;
+mod cse;
+mod dce;
+mod error;
+mod explain;
+mod explain_regions;
+mod explain_text;
+mod link_slots;
+mod pipeline;
+mod rewrite;
+#[cfg(test)]
+mod testing;
+mod unused_hypers;
+mod warnings;
+mod wire;
+mod wire_origin;
+
+pub use canonicalize::canonicalize;
+pub use cse::cse;
+pub use dce::dce;
+pub use error::{LinkError, PassError};
+pub use explain::{explain, explain_with};
+pub use link_slots::link_slots;
+pub use pipeline::{Linked, link, link_observed, passes};
+pub use warnings::{Warning, warnings};
+pub use wire::{Direction, Protection, Wire, wire, wire_table};

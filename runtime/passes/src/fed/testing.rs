@@ -1,0 +1,69 @@
+//! Modules for the passes' tests.
+
+pub(super) use specs::{Closure, FedAvg, FedProx};
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{Builder, Module, Slot, Value, print};
+
+#[path = "../../../dsl/tests/common/mod.rs"]
+#[allow(missing_docs)]
+mod specs;
+
+pub(super) type Fill<'f> = &'f dyn Fn(&mut Builder, &[Value]) -> Vec<Value>;
+
+pub(super) fn loc() -> Loc {
+    Loc::caller()
+}
+
+/// A module of layers, innermost first, each with its slots.
+pub(super) fn layers(layers: &[(&str, &[(Slot, Fill)])]) -> Module {
+    let mut b = Builder::new();
+    for (name, slots) in layers {
+        b.layer(name);
+        for (slot, fill) in *slots {
+            let args = b.begin(*slot);
+            let yields = fill(&mut b, &args);
+            b.end(*slot, yields, loc());
+        }
+    }
+    b.finish().unwrap()
+}
+
+/// A module of one function.
+pub(super) fn func(slot: Slot, fill: impl Fn(&mut Builder, &[Value]) -> Vec<Value>) -> Module {
+    layers(&[("test", &[(slot, &fill)])])
+}
+
+/// The printed body of a module's only function.
+pub(super) fn body(module: &Module) -> String {
+    let text = print(module);
+    let lines: Vec<&str> = text.lines().collect();
+    let inner: Vec<&str> = lines[3..lines.len() - 2]
+        .iter()
+        .map(|line| &line[4..])
+        .collect();
+    inner.join("\n")
+}
+
+/// SCAFFOLD's shape: state on both sides, two broadcasts, two uploads.
+pub(super) fn control_variates(m: &mut fedround::Definer) {
+    use fedround::__private::{for_each, hyper};
+    use fedround::prelude::*;
+    m.round(|server, w| {
+        let s = server.sample(hyper("fraction", &0.5_f32));
+        let c = server.state("c");
+        let (y_k, change_k) = w.broadcast(&s).zip(&c.broadcast(&s)).map(|k, (w, c)| {
+            let c_k = k.state("c_k");
+            let lr = hyper("lr", &0.1_f32);
+            let (y,) = for_each(k.batches(1, 10), (w.clone(),), |b, (y,)| {
+                let g = grad(&y, |y| cross_entropy(k.predict(y, &b.x), &b.y));
+                (y - &lr * (g - &c_k + &c),)
+            });
+            let next = &c_k - &c + (w - &y) * 0.5;
+            k.set_state("c_k", &next);
+            (y, next - c_k)
+        });
+        server.set_state("c", &(c + change_k.mean()));
+        y_k.mean()
+    });
+}

@@ -1,0 +1,186 @@
+//! What is legal in a composition but seldom meant.
+
+use std::fmt;
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{Func, Module, OpKind, Region, Slot};
+
+/// A composition in which some layer's code has no effect.
+#[derive(Clone, Debug)]
+pub enum Warning {
+    /// A layer overrides a slot without calling the inner definition.
+    Replaced {
+        /// The slot.
+        slot: Slot,
+        /// The layer whose definition counts.
+        by: String,
+        /// The layer whose definition is lost.
+        of: String,
+        /// Where the outer definition is.
+        loc: Loc,
+    },
+    /// A layer defines a slot that nothing calls.
+    Unused {
+        /// The slot.
+        slot: Slot,
+        /// The layer.
+        of: String,
+        /// Where it is.
+        loc: Loc,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Replaced { slot, by, of, loc } => {
+                let slot = slot.name();
+                write!(
+                    f,
+                    "{loc}: `{slot}` of {by} replaces that of {of} without calling it: {of}'s has no effect"
+                )
+            }
+            Self::Unused { slot, of, loc } => {
+                let slot = slot.name();
+                write!(
+                    f,
+                    "{loc}: `{slot}` of {of} is called by no layer and has no effect"
+                )
+            }
+        }
+    }
+}
+
+/// The warnings of a module before linking, outermost layer last.
+pub fn warnings(module: &Module) -> Vec<Warning> {
+    let mut found = Vec::new();
+    let name = |layer: usize| {
+        module
+            .layers
+            .get(layer)
+            .map(|layer| layer.name.clone())
+            .unwrap_or_default()
+    };
+    for func in &module.funcs {
+        let below = module
+            .funcs
+            .iter()
+            .filter(|other| other.slot == func.slot && other.layer < func.layer);
+        let Some(below) = below.max_by_key(|other| other.layer) else {
+            continue;
+        };
+        let mut layer = module
+            .funcs
+            .iter()
+            .filter(|other| other.layer == func.layer);
+        if !layer.any(|other| mentions(&other.body, &OpKind::Super(func.slot))) {
+            let (slot, by, of, loc) = (func.slot, name(func.layer), name(below.layer), func.loc);
+            found.push(Warning::Replaced { slot, by, of, loc });
+        }
+    }
+    let reached = reached(module);
+    for slot in Slot::ALL {
+        let outermost = module
+            .funcs
+            .iter()
+            .enumerate()
+            .filter(|(_, func)| func.slot == slot);
+        let Some((index, func)) = outermost.max_by_key(|(_, func)| func.layer) else {
+            continue;
+        };
+        if !reached.contains(&index) {
+            found.push(Warning::Unused {
+                slot,
+                of: name(func.layer),
+                loc: func.loc,
+            });
+        }
+    }
+    found
+}
+
+fn mentions(region: &Region, kind: &OpKind) -> bool {
+    region
+        .ops
+        .iter()
+        .any(|op| op.kind == *kind || op.regions.iter().any(|inner| mentions(inner, kind)))
+}
+
+/// The functions that the outermost round comes to, by index.
+fn reached(module: &Module) -> Vec<usize> {
+    let find = |slot: Slot, below: usize| {
+        let all = module.funcs.iter().enumerate();
+        let some = all.filter(|(_, func)| func.slot == slot && func.layer < below);
+        some.max_by_key(|(_, func)| func.layer)
+            .map(|(index, _)| index)
+    };
+    let mut reached: Vec<usize> = find(Slot::Round, usize::MAX).into_iter().collect();
+    let mut next = 0;
+    while let Some(func) = reached.get(next).and_then(|index| module.funcs.get(*index)) {
+        for index in callees(func, &find) {
+            if !reached.contains(&index) {
+                reached.push(index);
+            }
+        }
+        next += 1;
+    }
+    reached
+}
+
+fn callees(func: &Func, find: &dyn Fn(Slot, usize) -> Option<usize>) -> Vec<usize> {
+    let has = |kind| mentions(&func.body, &kind);
+    let called = Slot::ALL
+        .into_iter()
+        .filter(|slot| has(OpKind::Call(*slot)));
+    let inner = Slot::ALL
+        .into_iter()
+        .filter(|slot| has(OpKind::Super(*slot)));
+    let called = called.filter_map(|slot| find(slot, usize::MAX));
+    called
+        .chain(inner.filter_map(|slot| find(slot, func.layer)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{FedAvg, FedProx, layers};
+    use super::*;
+
+    #[test]
+    fn a_plug_in_that_calls_its_base_is_fine() {
+        let module = fedround::stage(&FedProx {
+            base: FedAvg::default(),
+            mu: 0.1,
+        })
+        .unwrap();
+        assert!(warnings(&module).is_empty());
+    }
+
+    #[test]
+    fn a_replaced_slot_names_both_layers() {
+        let constant =
+            |b: &mut fedround_ir::fed::Builder| b.push(OpKind::Const(0.0), &[], Loc::caller());
+        let module = layers(&[
+            (
+                "inner",
+                &[
+                    (Slot::Round, &|_, args| args.to_vec()),
+                    (Slot::Penalty, &|b, _| constant(b)),
+                ],
+            ),
+            ("outer", &[(Slot::Penalty, &|b, _| constant(b))]),
+        ]);
+        let text: Vec<String> = warnings(&module).iter().map(ToString::to_string).collect();
+        assert_eq!(text.len(), 2);
+        assert!(
+            text[0].contains("`penalty` of outer replaces that of inner"),
+            "{}",
+            text[0]
+        );
+        assert!(
+            text[1].contains("`penalty` of outer is called by no layer"),
+            "{}",
+            text[1]
+        );
+    }
+}

@@ -1,0 +1,4 @@
+//! Passes over the fed and tensor dialects, one per file.
+
+pub mod fed;
+pub mod tensor;

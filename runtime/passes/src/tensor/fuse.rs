@@ -1,0 +1,97 @@
+//! `fuse`: `w ± s · g` becomes one `axpy`, which walks the parameters once instead of twice.
+//!
+//! For devices whose backend does not fuse elementwise ops itself.
+
+use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
+
+use super::dce::dce;
+use super::rewrite::Rewrite;
+
+/// Fuses every sum or difference with a scaled tensor that nothing else reads.
+///
+/// # Errors
+///
+/// The graph is not well formed.
+pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
+    let mut uses = vec![0usize; graph.types.len()];
+    let reads = graph.nodes.iter().flat_map(|n| &n.ins);
+    for v in reads.chain(graph.outputs.iter().map(|(_, v)| v)) {
+        uses[v.0 as usize] += 1;
+    }
+    // Nodes are appended in the old order, so the i-th old node is the i-th new one.
+    let mut single: Vec<bool> = vec![];
+    let mut index = 0;
+    let fused = Rewrite::run(graph, |rewrite, node| {
+        let old = &graph.nodes[index];
+        index += 1;
+        single.resize(rewrite.new.nodes.len(), false);
+        single.push(old.outs.iter().all(|v| uses[v.0 as usize] == 1));
+        let sign = match node.op {
+            Op::Add => 1.0,
+            Op::Sub => -1.0,
+            _ => return rewrite.keep(node),
+        };
+        match scaled(&rewrite.new, &single, node.ins[1]) {
+            Some((s, x)) if rewrite.new.shape(x) == rewrite.new.shape(node.ins[0]) => {
+                let ins = [node.ins[0], s, x];
+                Ok(vec![rewrite.new.push(Op::Axpy(sign), &ins, node.loc)?])
+            }
+            _ => rewrite.keep(node),
+        }
+    })?;
+    Ok(dce(&fused))
+}
+
+/// The scalar `s: f32[1]` and the tensor `x` of a product `s · x` that is read once.
+fn scaled(graph: &Graph, single: &[bool], product: Val) -> Option<(Val, Val)> {
+    let at = graph.nodes.iter().position(|n| n.outs.contains(&product))?;
+    let Node { op: Op::Mul, ins, .. } = &graph.nodes[at] else {
+        return None;
+    };
+    single[at].then_some(())?;
+    [(ins[0], ins[1]), (ins[1], ins[0])].into_iter().find_map(|(s, x)| {
+        if graph.shape(s) == [1] {
+            return Some((s, x));
+        }
+        let node = graph.nodes.iter().find(|n| n.outs.contains(&s))?;
+        let reshaped = matches!(node.op, Op::Reshape(_)) && graph.shape(node.ins[0]) == [1];
+        reshaped.then_some((node.ins[0], x))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fedround_ir::Loc;
+    use fedround_ir::tensor::TensorType;
+
+    fn update(read_twice: bool) -> Graph {
+        let at = Loc::caller();
+        let mut g = Graph::default();
+        let w = g.input("w", TensorType::f32([2, 3]));
+        let d = g.input("d", TensorType::f32([2, 3]));
+        let lr = g.input("lr", TensorType::f32([1]));
+        let lr = g.push(Op::Reshape(vec![1, 1]), &[lr], at).unwrap();
+        let step = g.push(Op::Mul, &[d, lr], at).unwrap();
+        let next = g.push(Op::Sub, &[w, step], at).unwrap();
+        g.outputs.push(("next".into(), next));
+        if read_twice {
+            g.outputs.push(("step".into(), step));
+        }
+        g
+    }
+
+    #[test]
+    fn an_update_is_one_op() {
+        let g = fuse(&update(false)).unwrap();
+        g.verify().unwrap();
+        assert_eq!(g.nodes.len(), 1);
+        assert_eq!(g.nodes[0].op, Op::Axpy(-1.0));
+    }
+
+    #[test]
+    fn a_product_that_is_read_again_stays() {
+        let g = fuse(&update(true)).unwrap();
+        assert_eq!(g.nodes.len(), 3);
+    }
+}

@@ -1,0 +1,96 @@
+//! Reverse-mode automatic differentiation as a pass.
+
+use fedround_ir::Loc;
+use fedround_ir::tensor::{Graph, Op, Val, TypeError};
+
+use super::rules;
+
+/// A gradient could not be formed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum GradError {
+    /// An op between the parameters and the loss has no gradient rule.
+    #[error("{loc}: `tensor.{op}` has no gradient rule, and the loss depends on the parameters through it")]
+    NoRule {
+        /// The op.
+        op: &'static str,
+        /// The line of the spec that it comes from.
+        loc: Loc,
+    },
+    /// The value to differentiate is no scalar.
+    #[error("{loc}: only a scalar can be differentiated, found a tensor of shape {shape:?}")]
+    NotScalar {
+        /// Shape of the value.
+        shape: Vec<usize>,
+        /// The line that asks for the gradient.
+        loc: Loc,
+    },
+    /// A rule built an ill-typed node.
+    #[error(transparent)]
+    Type(#[from] TypeError),
+}
+
+/// Appends to `graph` the gradients of the scalar `loss` with respect to `wrt`, and gives them in
+/// that order. Values that `loss` does not depend on have a gradient of zeros.
+///
+/// The walk covers all nodes present, so gradients of gradients are formed like any other.
+///
+/// # Errors
+///
+/// An op on the way has no rule, or `loss` has more than one element.
+pub fn grad(graph: &mut Graph, loss: Val, wrt: &[Val], loc: Loc) -> Result<Vec<Val>, GradError> {
+    if graph.type_of(loss).len() != 1 {
+        return Err(GradError::NotScalar {
+            shape: graph.shape(loss).to_vec(),
+            loc,
+        });
+    }
+    let active = depends_on(graph, wrt);
+    let mut adjoint: Vec<Option<Val>> = vec![None; graph.types.len()];
+    adjoint[loss.0 as usize] = Some(graph.push(
+        Op::Full(1.0, graph.shape(loss).to_vec()),
+        &[],
+        loc,
+    )?);
+    for i in (0..graph.nodes.len()).rev() {
+        let node = graph.nodes[i].clone();
+        // Nodes that the walk itself appends come after `loss` and have no adjoint.
+        let Some(g) = node.outs.first().and_then(|v| adjoint.get(v.0 as usize).copied().flatten())
+        else {
+            continue;
+        };
+        let wanted: Vec<bool> = node.ins.iter().map(|v| active[v.0 as usize]).collect();
+        if !wanted.contains(&true) {
+            continue;
+        }
+        for (&input, part) in node.ins.iter().zip(rules::apply(graph, &node, g, &wanted)?) {
+            let Some(part) = part else { continue };
+            let slot = &mut adjoint[input.0 as usize];
+            *slot = Some(match *slot {
+                None => part,
+                Some(sum) => graph.push(Op::Add, &[sum, part], node.loc)?,
+            });
+        }
+    }
+    wrt.iter()
+        .map(|&v| match adjoint[v.0 as usize] {
+            Some(g) => Ok(g),
+            None => Ok(graph.push(Op::Full(0.0, graph.shape(v).to_vec()), &[], loc)?),
+        })
+        .collect()
+}
+
+/// Whether each value depends on one of `roots`.
+fn depends_on(graph: &Graph, roots: &[Val]) -> Vec<bool> {
+    let mut active = vec![false; graph.types.len()];
+    for root in roots {
+        active[root.0 as usize] = true;
+    }
+    for node in &graph.nodes {
+        if node.ins.iter().any(|v| active[v.0 as usize]) {
+            for out in &node.outs {
+                active[out.0 as usize] = true;
+            }
+        }
+    }
+    active
+}

@@ -1,0 +1,289 @@
+//! `lower`: a compute segment of the fed dialect becomes a tensor graph.
+//!
+//! Parameter trees become one tensor for each leaf, scalars tensors of one element. Models and
+//! losses are traced by a [`Frontend`] and inlined; `opt.grad` calls the gradient pass on what its
+//! region lowered to. Hyper-parameters are inputs, so that a graph serves all of their values.
+
+use std::collections::HashMap;
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{Kind, Module, Op as FedOp, OpKind, Region, Value};
+use fedround_ir::tensor::{Graph, GraphError, Op, TensorType, TypeError, Val};
+
+use super::{Compute, Free, GradError, Schedule, grad};
+
+/// Traces models and losses into graphs.
+pub trait Frontend {
+    /// Name and type of each leaf of the model's parameters, in order.
+    fn parameters(&self) -> &[(String, TensorType)];
+
+    /// Type of the model's input for a batch size.
+    fn input(&self, batch: usize) -> TensorType;
+
+    /// The forward pass: inputs are the parameters and `x`, the output the logits.
+    ///
+    /// # Errors
+    ///
+    /// The model uses an op that the tensor dialect lacks, or panics while traced.
+    fn predict(&self, x: &TensorType) -> Result<Graph, FrontendError>;
+
+    /// A registered loss: inputs are logits and labels, the output one scalar.
+    ///
+    /// # Errors
+    ///
+    /// No loss has that name, or it cannot be traced.
+    fn loss(&self, name: &str, logits: &TensorType, labels: &TensorType)
+    -> Result<Graph, FrontendError>;
+}
+
+/// Why a frontend gave no graph.
+pub type FrontendError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A segment could not be lowered.
+#[derive(Debug, thiserror::Error)]
+pub enum LowerError {
+    /// No gradient.
+    #[error(transparent)]
+    Grad(#[from] GradError),
+    /// Shapes do not fit, for instance a model and a loss.
+    #[error(transparent)]
+    Type(#[from] TypeError),
+    /// An invariant of the graph broke.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// The model or a loss could not be traced.
+    #[error("{loc}: {source}")]
+    Frontend {
+        /// The line of the spec that uses it.
+        loc: Loc,
+        /// What went wrong.
+        source: FrontendError,
+    },
+    /// A fed op has no tensor form here.
+    #[error("{loc}: `{op}` cannot be computed on tensors here")]
+    Unsupported {
+        /// The op.
+        op: String,
+        /// The line of the spec.
+        loc: Loc,
+    },
+}
+
+/// A lowered segment. The graph's inputs are, in order: the leaves of each value in
+/// [`Compute::ins`] (a batch is `x`, then `y`), then one `[1]` tensor for each hyper-parameter.
+/// Its outputs are the leaves of each value in [`Compute::outs`], then `losses` scalars.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The graph, not yet optimised.
+    pub graph: Graph,
+    /// Names and values of the hyper-parameters among the inputs.
+    pub hypers: Vec<Value>,
+    /// How many training losses the graph gives after its outputs, one for each gradient.
+    pub losses: usize,
+}
+
+/// Lowers a segment for one batch size (any, where the segment reads no batch).
+///
+/// # Errors
+///
+/// See [`LowerError`]; each names the line of the spec.
+pub fn lower(
+    schedule: &Schedule,
+    segment: &Compute,
+    frontend: &dyn Frontend,
+    batch: usize,
+) -> Result<Lowered, LowerError> {
+    let mut this = Lower {
+        module: &schedule.module,
+        frontend,
+        graph: Graph::default(),
+        env: HashMap::new(),
+        losses: vec![],
+    };
+    this.bind_inputs(segment, batch);
+    let mut hypers = vec![];
+    for v in &segment.free {
+        let lowered = match schedule.free.get(v) {
+            Some(Free::Hyper(name, _)) => {
+                hypers.push(*v);
+                this.graph.input(name.clone(), TensorType::f32([1]))
+            }
+            Some(Free::Const(c)) => this.full(*c, segment)?,
+            Some(Free::Index(n)) => this.full(*n as f64, segment)?,
+            None => continue,
+        };
+        this.env.insert(*v, Tree(vec![lowered]));
+    }
+    this.ops(&segment.ops)?;
+    for (i, v) in segment.outs.iter().enumerate() {
+        let Tree(leaves) = this.get(*v, &segment.ops[0])?;
+        let kind = this.module.type_of(*v).kind;
+        for (j, leaf) in leaves.into_iter().enumerate() {
+            let name = match kind {
+                Kind::Params => format!("out{i}.{}", frontend.parameters()[j].0),
+                _ => format!("out{i}"),
+            };
+            this.graph.outputs.push((name, leaf));
+        }
+    }
+    let losses = std::mem::take(&mut this.losses);
+    for (i, loss) in losses.iter().enumerate() {
+        this.graph.outputs.push((format!("loss{i}"), *loss));
+    }
+    Ok(Lowered {
+        graph: this.graph,
+        hypers,
+        losses: losses.len(),
+    })
+}
+
+/// The tensors of one fed value.
+#[derive(Clone)]
+struct Tree(Vec<Val>);
+
+struct Lower<'a> {
+    module: &'a Module,
+    frontend: &'a dyn Frontend,
+    graph: Graph,
+    env: HashMap<Value, Tree>,
+    losses: Vec<Val>,
+}
+
+impl Lower<'_> {
+    fn bind_inputs(&mut self, segment: &Compute, batch: usize) {
+        for (i, v) in segment.ins.iter().enumerate() {
+            let leaves = match self.module.type_of(*v).kind {
+                Kind::Params => {
+                    let leaves = self.frontend.parameters().to_vec();
+                    leaves
+                        .into_iter()
+                        .map(|(name, ty)| self.graph.input(format!("in{i}.{name}"), ty))
+                        .collect()
+                }
+                Kind::Batch => {
+                    let x = self.graph.input("x", self.frontend.input(batch));
+                    vec![x, self.graph.input("y", TensorType::i32([batch]))]
+                }
+                Kind::Labels => vec![self.graph.input("y", TensorType::i32([batch]))],
+                Kind::Tensor => vec![self.graph.input("x", self.frontend.input(batch))],
+                Kind::Scalar | Kind::Index | Kind::Client | Kind::Cohort => {
+                    vec![self.graph.input(format!("in{i}"), TensorType::f32([1]))]
+                }
+            };
+            self.env.insert(*v, Tree(leaves));
+        }
+    }
+
+    fn full(&mut self, c: f64, segment: &Compute) -> Result<Val, TypeError> {
+        self.graph.push(Op::Full(c, vec![1]), &[], segment.ops[0].loc)
+    }
+
+    fn get(&self, v: Value, op: &FedOp) -> Result<Tree, LowerError> {
+        self.env.get(&v).cloned().ok_or_else(|| unsupported(op))
+    }
+
+    fn ops(&mut self, ops: &[FedOp]) -> Result<(), LowerError> {
+        for op in ops {
+            let operands: Vec<Tree> = op
+                .operands
+                .iter()
+                .map(|v| self.get(*v, op))
+                .collect::<Result<_, _>>()?;
+            let results = self.op(op, &operands)?;
+            self.env.extend(op.results.iter().copied().zip(results));
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, op: &FedOp, operands: &[Tree]) -> Result<Vec<Tree>, LowerError> {
+        let loc = op.loc;
+        let one = |v: Val| Ok(vec![Tree(vec![v])]);
+        match (&op.kind, operands) {
+            (OpKind::Add, [a, b]) => one(self.graph.push(Op::Add, &[a.0[0], b.0[0]], loc)?),
+            (OpKind::Sub, [a, b]) => one(self.graph.push(Op::Sub, &[a.0[0], b.0[0]], loc)?),
+            (OpKind::Mul, [a, b]) => one(self.graph.push(Op::Mul, &[a.0[0], b.0[0]], loc)?),
+            (OpKind::Div, [a, b]) => one(self.graph.push(Op::Div, &[a.0[0], b.0[0]], loc)?),
+            (OpKind::Neg, [a]) => one(self.graph.push(Op::Neg, &[a.0[0]], loc)?),
+            (OpKind::BatchX, [b]) => one(b.0[0]),
+            (OpKind::BatchY, [b]) => one(b.0[1]),
+            (OpKind::Predict, [w, x]) => {
+                let ty = self.graph.type_of(x.0[0]).clone();
+                let traced = self.frontend.predict(&ty).map_err(frontend(loc))?;
+                let args: Vec<Val> = w.0.iter().chain(&x.0).copied().collect();
+                Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
+            }
+            (OpKind::Loss(name), [z, y]) => {
+                let (logits, labels) = (self.graph.type_of(z.0[0]), self.graph.type_of(y.0[0]));
+                let traced = self.frontend.loss(name, logits, labels).map_err(frontend(loc))?;
+                let args = [z.0[0], y.0[0]];
+                Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
+            }
+            (OpKind::TreeAdd, [a, b]) => self.zip(Op::Add, a, b, loc),
+            (OpKind::TreeSub, [a, b]) => self.zip(Op::Sub, a, b, loc),
+            (OpKind::TreeScale, [s, a]) => {
+                let scaled = a.0.iter().map(|&leaf| self.scale(s.0[0], leaf, loc));
+                Ok(vec![Tree(scaled.collect::<Result<_, _>>()?)])
+            }
+            (OpKind::TreeDot, [a, b]) => one(self.dot(a, b, loc)?),
+            (OpKind::TreeSqNorm, [a]) => one(self.dot(a, a, loc)?),
+            (OpKind::Grad, [w]) => match op.regions.first() {
+                Some(region) => self.grad(op, region, w),
+                None => Err(unsupported(op)),
+            },
+            _ => Err(unsupported(op)),
+        }
+    }
+
+    fn zip(&mut self, op: Op, a: &Tree, b: &Tree, loc: Loc) -> Result<Vec<Tree>, LowerError> {
+        let pairs = a.0.iter().zip(&b.0);
+        let leaves = pairs.map(|(&x, &y)| self.graph.push(op.clone(), &[x, y], loc));
+        Ok(vec![Tree(leaves.collect::<Result<_, _>>()?)])
+    }
+
+    fn scale(&mut self, s: Val, leaf: Val, loc: Loc) -> Result<Val, TypeError> {
+        let rank = self.graph.shape(leaf).len();
+        let s = self.graph.push(Op::Reshape(vec![1; rank]), &[s], loc)?;
+        self.graph.push(Op::Mul, &[leaf, s], loc)
+    }
+
+    /// `Σ aᵢ · bᵢ` over all leaves.
+    fn dot(&mut self, a: &Tree, b: &Tree, loc: Loc) -> Result<Val, TypeError> {
+        let mut total = self.graph.push(Op::Full(0.0, vec![1]), &[], loc)?;
+        for (&x, &y) in a.0.iter().zip(&b.0) {
+            let product = self.graph.push(Op::Mul, &[x, y], loc)?;
+            let sum = self.graph.push(Op::Sum, &[product], loc)?;
+            total = self.graph.push(Op::Add, &[total, sum], loc)?;
+        }
+        Ok(total)
+    }
+
+    fn grad(&mut self, op: &FedOp, region: &Region, w: &Tree) -> Result<Vec<Tree>, LowerError> {
+        // The region's own copies of the parameters: what it captures from outside is constant,
+        // even where it is the same value. Folding removes the copies.
+        let copies = w.0.iter().map(|&v| {
+            let shape = self.graph.shape(v).to_vec();
+            self.graph.push(Op::Reshape(shape), &[v], op.loc)
+        });
+        let copies: Vec<Val> = copies.collect::<Result<_, _>>()?;
+        let (Some(&arg), Some(&loss)) = (region.args.first(), region.yields.first()) else {
+            return Err(unsupported(op));
+        };
+        self.env.insert(arg, Tree(copies.clone()));
+        self.ops(&region.ops)?;
+        let loss = self.get(loss, op)?.0[0];
+        let grads = grad(&mut self.graph, loss, &copies, op.loc)?;
+        self.losses.push(loss);
+        Ok(vec![Tree(grads), Tree(vec![loss])])
+    }
+}
+
+fn unsupported(op: &FedOp) -> LowerError {
+    LowerError::Unsupported {
+        op: format!("{:?}", op.kind),
+        loc: op.loc,
+    }
+}
+
+fn frontend(loc: Loc) -> impl FnOnce(FrontendError) -> LowerError {
+    move |source| LowerError::Frontend { loc, source }
+}

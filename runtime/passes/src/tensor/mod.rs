@@ -1,0 +1,40 @@
+//! From a linked fed program to optimised tensor graphs.
+//!
+//! - [`schedule`] splits a linked module into control ops and straight-line compute segments;
+//! - [`lower`] turns a segment into a tensor graph, with models and losses traced by a [`Frontend`];
+//! - [`grad`] appends reverse-mode gradients, one rule for each op in [`rules`];
+//! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
+//! - [`fuse`](fuse::fuse) makes one op of each parameter update, for devices without fusion.
+
+pub mod cse;
+pub mod dce;
+pub mod fold;
+pub mod fuse;
+pub mod grad;
+pub mod lower;
+mod rewrite;
+pub mod rules;
+pub mod schedule;
+
+pub use fuse::fuse;
+pub use grad::{GradError, grad};
+pub use lower::{Frontend, LowerError, Lowered, lower};
+pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};
+
+use fedround_ir::tensor::{Graph, GraphError};
+
+/// Folds constants, shares equal nodes and drops unused ones until nothing changes.
+///
+/// # Errors
+///
+/// A pass broke an invariant of the graph: a bug in fedround, not in the program.
+pub fn optimize(mut graph: Graph) -> Result<Graph, GraphError> {
+    loop {
+        let before = graph.nodes.len();
+        graph = dce::dce(&cse::cse(&fold::fold(&graph)?)?);
+        if graph.nodes.len() == before {
+            graph.verify()?;
+            return Ok(graph);
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Splits a linked module into what the engine drives and what tensors compute.
+//!
+//! *Control* ops touch clients, wires, batches or state: sample, broadcast, map, reduce, batch
+//! loops. Everything between two of them is straight-line arithmetic on tensors: a *compute
+//! segment*, which [`lower`](super::lower()) turns into one tensor graph. A local step is one
+//! segment, from its batch to the updated parameters.
+
+use std::collections::{HashMap, HashSet};
+
+use fedround_ir::fed::{HyperValue, Module, Op, OpKind, Region, Slot, Value};
+
+/// A value that is known before the round: bound by name or written in the spec.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Free {
+    /// A hyper-parameter: an input of every segment that reads it.
+    Hyper(String, HyperValue),
+    /// A literal.
+    Const(f64),
+    /// A literal count.
+    Index(usize),
+}
+
+/// Straight-line ops that become one tensor graph.
+#[derive(Clone, Debug)]
+pub struct Compute {
+    /// The ops, in order.
+    pub ops: Vec<Op>,
+    /// Values from outside, in order of first use; [`Free`] ones are not listed.
+    pub ins: Vec<Value>,
+    /// Values that code outside the segment reads.
+    pub outs: Vec<Value>,
+    /// Hyper-parameters and literals that it reads.
+    pub free: Vec<Value>,
+}
+
+/// An op that the engine carries out.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// The op; its regions are moved to `body`.
+    pub op: Op,
+    /// The block it runs: once a client, once a batch or once a repetition.
+    pub body: Option<Block>,
+}
+
+/// One entry of a block.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// An op that the engine carries out.
+    Control(Control),
+    /// Index into [`Schedule::segments`].
+    Compute(usize),
+}
+
+/// A region, split.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Values defined on entry.
+    pub args: Vec<Value>,
+    /// Entries in order, each with the values that it reads for the last time: those may be
+    /// consumed, so that their buffers are reused.
+    pub items: Vec<(Item, Vec<Value>)>,
+    /// Values given to the parent.
+    pub yields: Vec<Value>,
+}
+
+/// A linked module, split.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    /// Types, hyper-parameters and layers.
+    pub module: Module,
+    /// The server's loop body.
+    pub round: Block,
+    /// Compute segments, in program order.
+    pub segments: Vec<Compute>,
+    /// Values known before the round.
+    pub free: HashMap<Value, Free>,
+}
+
+/// Splits the round of a linked module. `None` when it has no round.
+pub fn schedule(module: &Module) -> Option<Schedule> {
+    let round = module.funcs.iter().find(|f| f.slot == Slot::Round)?;
+    let mut this = Split {
+        module,
+        free: HashMap::new(),
+        segments: vec![],
+    };
+    this.bind_free(&round.body);
+    let round = this.block(&round.body);
+    Some(Schedule {
+        module: Module {
+            funcs: vec![],
+            ..module.clone()
+        },
+        round,
+        segments: this.segments,
+        free: this.free,
+    })
+}
+
+fn is_control(kind: &OpKind) -> bool {
+    match kind {
+        OpKind::Sample
+        | OpKind::Everyone
+        | OpKind::Broadcast
+        | OpKind::Map
+        | OpKind::Reduce(_)
+        | OpKind::NumExamples
+        | OpKind::Received
+        | OpKind::ServerState(_)
+        | OpKind::SetServerState(_)
+        | OpKind::ClientState(_)
+        | OpKind::SetClientState(_)
+        | OpKind::ForBatches
+        | OpKind::Repeat
+        | OpKind::Call(_)
+        | OpKind::Super(_) => true,
+        OpKind::Hyper(_)
+        | OpKind::Const(_)
+        | OpKind::IndexConst(_)
+        | OpKind::Add
+        | OpKind::Sub
+        | OpKind::Mul
+        | OpKind::Div
+        | OpKind::Neg
+        | OpKind::Grad
+        | OpKind::BatchX
+        | OpKind::BatchY
+        | OpKind::Predict
+        | OpKind::Loss(_)
+        | OpKind::TreeAdd
+        | OpKind::TreeSub
+        | OpKind::TreeScale
+        | OpKind::TreeDot
+        | OpKind::TreeSqNorm => false,
+    }
+}
+
+struct Split<'a> {
+    module: &'a Module,
+    free: HashMap<Value, Free>,
+    segments: Vec<Compute>,
+}
+
+impl Split<'_> {
+    fn bind_free(&mut self, region: &Region) {
+        for op in &region.ops {
+            let free = match &op.kind {
+                OpKind::Hyper(i) => self
+                    .module
+                    .hypers
+                    .get(*i)
+                    .map(|h| Free::Hyper(h.name.clone(), h.value.clone())),
+                OpKind::Const(c) => Some(Free::Const(*c)),
+                OpKind::IndexConst(n) => Some(Free::Index(*n)),
+                _ => None,
+            };
+            if let (Some(free), Some(&result)) = (free, op.results.first()) {
+                self.free.insert(result, free);
+            }
+            op.regions.iter().for_each(|r| self.bind_free(r));
+        }
+    }
+
+    fn block(&mut self, region: &Region) -> Block {
+        let mut items: Vec<Item> = vec![];
+        let mut run: Vec<Op> = vec![];
+        let ops: Vec<&Op> = region
+            .ops
+            .iter()
+            .filter(|op| !op.results.iter().any(|r| self.free.contains_key(r)))
+            .collect();
+        for (i, op) in ops.iter().enumerate() {
+            if is_control(&op.kind) {
+                let rest: Vec<&Op> = ops[i..].to_vec();
+                self.end_run(&mut run, &rest, region, &mut items);
+                let body = op.regions.first().map(|r| self.block(r));
+                let mut op = (*op).clone();
+                op.regions.clear();
+                items.push(Item::Control(Control { op, body }));
+            } else {
+                run.push((*op).clone());
+            }
+        }
+        self.end_run(&mut run, &[], region, &mut items);
+        let last = self.last_reads(&items, region);
+        Block {
+            args: region.args.clone(),
+            items: items.into_iter().zip(last).collect(),
+            yields: region.yields.clone(),
+        }
+    }
+
+    fn end_run(&mut self, run: &mut Vec<Op>, rest: &[&Op], region: &Region, items: &mut Vec<Item>) {
+        if run.is_empty() {
+            return;
+        }
+        let ops = std::mem::take(run);
+        let mut defined = HashSet::new();
+        ops.iter().for_each(|op| defines(op, &mut defined));
+        let mut reads = vec![];
+        ops.iter().for_each(|op| uses(op, &mut reads));
+        let mut later = region.yields.clone();
+        rest.iter().for_each(|op| uses(op, &mut later));
+        let outside = |v: &Value| !defined.contains(v);
+        let ins = reads
+            .iter()
+            .filter(|v| outside(v) && !self.free.contains_key(v));
+        let free = reads.iter().filter(|v| self.free.contains_key(v));
+        let results = ops.iter().flat_map(|op| &op.results);
+        let compute = Compute {
+            ins: unique(ins),
+            free: unique(free),
+            outs: unique(results.filter(|v| later.contains(v))),
+            ops,
+        };
+        items.push(Item::Compute(self.segments.len()));
+        self.segments.push(compute);
+    }
+
+    /// For each item, the values of this block that it is the last to read.
+    fn last_reads(&self, items: &[Item], region: &Region) -> Vec<Vec<Value>> {
+        let mut own: HashSet<Value> = region.args.iter().copied().collect();
+        for item in items {
+            match item {
+                Item::Control(c) => own.extend(&c.op.results),
+                Item::Compute(i) => own.extend(&self.segments[*i].outs),
+            }
+        }
+        let mut later: HashSet<Value> = region.yields.iter().copied().collect();
+        let mut last: Vec<Vec<Value>> = items
+            .iter()
+            .rev()
+            .map(|item| {
+                let reads = self.item_reads(item);
+                let mut fresh: Vec<Value> = reads
+                    .into_iter()
+                    .filter(|v| later.insert(*v) && own.contains(v))
+                    .collect();
+                fresh.sort_unstable();
+                fresh
+            })
+            .collect();
+        last.reverse();
+        last
+    }
+
+    fn item_reads(&self, item: &Item) -> Vec<Value> {
+        match item {
+            Item::Compute(i) => self.segments[*i].ins.clone(),
+            Item::Control(c) => {
+                let mut reads = c.op.operands.clone();
+                if let Some(body) = &c.body {
+                    reads.extend(body.items.iter().flat_map(|(item, _)| self.item_reads(item)));
+                    reads.extend(&body.yields);
+                }
+                reads
+            }
+        }
+    }
+}
+
+fn defines(op: &Op, out: &mut HashSet<Value>) {
+    out.extend(&op.results);
+    for region in &op.regions {
+        out.extend(&region.args);
+        region.ops.iter().for_each(|op| defines(op, out));
+    }
+}
+
+fn uses(op: &Op, out: &mut Vec<Value>) {
+    out.extend(&op.operands);
+    for region in &op.regions {
+        region.ops.iter().for_each(|op| uses(op, out));
+        out.extend(&region.yields);
+    }
+}
+
+fn unique<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<Value> {
+    let mut seen = HashSet::new();
+    values.copied().filter(|v| seen.insert(*v)).collect()
+}

@@ -1,0 +1,20 @@
+//! An assigned variable needs `mut`, in a loop as anywhere.
+use fedround::prelude::*;
+
+#[derive(Hyper)]
+struct Mine {
+    #[hyper(default = 0.1)]
+    lr: f32,
+}
+
+#[federated]
+impl Algorithm for Mine {
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        for b in k.batches(1, 10) {
+            w -= self.direction(k, &w, &b);
+        }
+        w
+    }
+}
+
+fn main() {}

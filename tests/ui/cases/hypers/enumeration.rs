@@ -1,0 +1,9 @@
+//! Hyper-parameters are a struct.
+use fedround::prelude::*;
+
+#[derive(Hyper)]
+enum Mine {
+    Small,
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! A spec needs its hyper-parameters.
+use fedround::prelude::*;
+
+struct Mine;
+
+#[federated]
+impl Algorithm for Mine {
+    fn penalty(&self, _: &ClientCx, w: &Params) -> Scalar {
+        w.sq_norm()
+    }
+}
+
+fn main() {}

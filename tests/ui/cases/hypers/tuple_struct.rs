@@ -1,0 +1,7 @@
+//! Hyper-parameters have names.
+use fedround::prelude::*;
+
+#[derive(Hyper)]
+struct Mine(f32);
+
+fn main() {}

@@ -1,0 +1,35 @@
+//! Every op is at the user's own line: calls of slots, hyper-parameters, loops and operators.
+#![deny(warnings)]
+
+use fedround::prelude::*;
+
+#[derive(Hyper, Debug, Clone)]
+pub struct Sgd {
+    #[hyper(default = 0.1, range = 0.0..)]
+    pub lr: f32,
+}
+
+#[federated]
+impl Algorithm for Sgd {
+    fn client_update(&self, k: &ClientCx, mut w: Params) -> Params {
+        for b in k.batches(1, 10) {
+            let g = self.direction(k, &w, &b);
+            let step =
+                self.lr * g;
+            w -= step;
+        }
+        w
+    }
+}
+
+fn main() {
+    let module = fedround::stage(&Sgd::default()).unwrap();
+    let text = format!("{module:#?}");
+    let lines: std::collections::BTreeSet<&str> = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("line: "))
+        .collect();
+    // The slot, its loop, the slot it calls, the hyper-parameter and the last step.
+    let expected = ["14,", "15,", "16,", "18,", "19,"];
+    assert_eq!(lines.into_iter().collect::<Vec<_>>(), expected);
+}

@@ -1,0 +1,16 @@
+//! The base is reached through its slots.
+use fedround::prelude::*;
+
+#[derive(Hyper)]
+struct Mine<A> {
+    base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Mine<A> {
+    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
+        self.base.penality(k, w) + self.base.mu * w.sq_norm()
+    }
+}
+
+fn main() {}

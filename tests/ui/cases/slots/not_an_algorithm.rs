@@ -1,0 +1,8 @@
+//! The attribute's place is the impl.
+use fedround::prelude::*;
+
+#[federated]
+struct Mine {
+}
+
+fn main() {}
