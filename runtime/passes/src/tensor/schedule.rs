@@ -149,7 +149,7 @@ impl Split<'_> {
                     .module
                     .hypers
                     .get(*i)
-                    .map(|h| Free::Hyper(h.name.clone(), h.value.clone())),
+                    .map(|h| Free::Hyper(self.module.hyper_label(*i).to_owned(), h.value.clone())),
                 OpKind::Const(c) => Some(Free::Const(*c)),
                 OpKind::IndexConst(n) => Some(Free::Index(*n)),
                 _ => None,
