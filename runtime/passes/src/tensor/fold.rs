@@ -3,6 +3,8 @@
 //! The gradient pass seeds the loss with a constant 1 and divides by the batch size; folding makes
 //! one constant of them, and drops the terms and copies that multiply by it.
 
+use std::cmp::Ordering;
+
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
 
@@ -21,6 +23,10 @@ pub fn fold(graph: &Graph) -> Result<Graph, GraphError> {
             Some(Simpler::Is(v)) => Ok(vec![v]),
             Some(Simpler::Full(c)) => full(rewrite, c, shape, loc),
             Some(Simpler::Node(op, ins)) => Ok(vec![rewrite.new.push(op, &ins, loc)?]),
+            Some(Simpler::Scaled(c, small, large)) => {
+                let small = rewrite.new.push(Op::MulScalar(c), &[small], loc)?;
+                Ok(vec![rewrite.new.push(Op::Mul, &[large, small], loc)?])
+            }
         }
     })
 }
@@ -32,6 +38,8 @@ enum Simpler {
     Full(f64),
     /// A cheaper node.
     Node(Op, Vec<Val>),
+    /// `(c · small) · large`, in this order of operands.
+    Scaled(f64, Val, Val),
 }
 
 fn full(r: &mut Rewrite, c: f64, shape: Vec<usize>, loc: Loc) -> Result<Vec<Val>, GraphError> {
@@ -78,6 +86,22 @@ fn simplify(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
                 Some(Node { op: Op::MulScalar(d), ins, .. }) => {
                     Some(Simpler::Node(Op::MulScalar(c * d), ins.clone()))
                 }
+                // The factor is moved to the smaller operand of a broadcast product.
+                Some(Node { op: Op::Mul, ins, .. }) => {
+                    let len = |v: Val| graph.type_of(v).len();
+                    let (a, b) = (ins[0], ins[1]);
+                    match len(a).cmp(&len(b)) {
+                        Ordering::Less => Some(Simpler::Scaled(*c, a, b)),
+                        Ordering::Greater => Some(Simpler::Scaled(*c, b, a)),
+                        Ordering::Equal => None,
+                    }
+                }
+                Some(Node { op: Op::Reshape(to), ins, .. }) => match producer(graph, ins[0]) {
+                    Some(Node { op: Op::MulScalar(d), ins, .. }) if c * d == 1.0 => {
+                        Some(Simpler::Node(Op::Reshape(to.clone()), ins.clone()))
+                    }
+                    _ => None,
+                },
                 _ => None,
             }
         }
@@ -110,6 +134,9 @@ fn simplify(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
         (Op::Slice(_), &[a]) if keeps_shape(a) => Some(Simpler::Is(a)),
         (Op::Expand(_) | Op::Slice(_), &[a]) => constant(graph, a).map(Simpler::Full),
         (Op::SumDim(d), &[a]) if graph.shape(a)[*d] == 1 => Some(Simpler::Is(a)),
+        (Op::SumDim(d), &[a]) if scattered(graph, *d, a).is_some() => {
+            scattered(graph, *d, a).map(|v| Simpler::Node(Op::SumDim(*d), vec![v]))
+        }
         (Op::SumDim(d), &[a]) => {
             let n = graph.shape(a)[*d] as f64;
             constant(graph, a).map(|c| Simpler::Full(c * n))
@@ -139,6 +166,16 @@ fn binary(graph: &Graph, op: &Op, a: Val, b: Val, shape: &[usize]) -> Option<Sim
         (Op::Add, Some(c), _) if keeps(b) => Some(Simpler::Node(Op::AddScalar(c), vec![b])),
         (Op::Add, _, Some(c)) if keeps(a) => Some(Simpler::Node(Op::AddScalar(c), vec![a])),
         (Op::Sub, _, Some(c)) if keeps(a) => Some(Simpler::Node(Op::AddScalar(-c), vec![a])),
+        _ => None,
+    }
+}
+
+/// The values that `a` scatters into zeros along `d`: their sum along `d` is that of `a`.
+fn scattered(graph: &Graph, d: usize, a: Val) -> Option<Val> {
+    match producer(graph, a)? {
+        Node { op: Op::ScatterAdd(along), ins, .. } if *along == d => {
+            (constant(graph, ins[0]) == Some(0.0)).then_some(ins[2])
+        }
         _ => None,
     }
 }

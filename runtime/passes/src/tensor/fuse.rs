@@ -31,12 +31,17 @@ pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
             Op::Sub => -1.0,
             _ => return rewrite.keep(node),
         };
-        match scaled(&rewrite.new, &single, node.ins[1]) {
-            Some((s, x)) if rewrite.new.shape(x) == rewrite.new.shape(node.ins[0]) => {
-                let ins = [node.ins[0], s, x];
-                Ok(vec![rewrite.new.push(Op::Axpy(sign), &ins, node.loc)?])
-            }
-            _ => rewrite.keep(node),
+        let (a, b) = (node.ins[0], node.ins[1]);
+        // A sum may have its product on either side.
+        let orders = [(a, b), (b, a)];
+        let orders = &orders[..if node.op == Op::Add { 2 } else { 1 }];
+        let found = orders.iter().find_map(|&(y, product)| {
+            let (s, x) = scaled(&rewrite.new, &single, product)?;
+            (rewrite.new.shape(x) == rewrite.new.shape(y)).then_some([y, s, x])
+        });
+        match found {
+            Some(ins) => Ok(vec![rewrite.new.push(Op::Axpy(sign), &ins, node.loc)?]),
+            None => rewrite.keep(node),
         }
     })?;
     Ok(dce(&fused))

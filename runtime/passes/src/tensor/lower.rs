@@ -184,6 +184,10 @@ impl Lower<'_> {
 
     fn ops(&mut self, ops: &[FedOp]) -> Result<(), LowerError> {
         for op in ops {
+            if op.kind.is_constant() {
+                // Known before the round, and bound already.
+                continue;
+            }
             let operands: Vec<Tree> = op
                 .operands
                 .iter()

@@ -21,7 +21,7 @@ pub use grad::{GradError, grad};
 pub use lower::{Frontend, LowerError, Lowered, lower};
 pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};
 
-use fedround_ir::tensor::{Graph, GraphError};
+use fedround_ir::tensor::{Graph, GraphError, Node, Op, TensorType};
 
 /// Folds constants, shares equal nodes and drops unused ones until nothing changes.
 ///
@@ -30,11 +30,20 @@ use fedround_ir::tensor::{Graph, GraphError};
 /// A pass broke an invariant of the graph: a bug in fedround, not in the program.
 pub fn optimize(mut graph: Graph) -> Result<Graph, GraphError> {
     loop {
-        let before = graph.nodes.len();
+        let before = shape_of(&graph);
         graph = dce::dce(&cse::cse(&fold::fold(&graph)?)?);
-        if graph.nodes.len() == before {
+        if shape_of(&graph) == before {
             graph.verify()?;
             return Ok(graph);
         }
     }
+}
+
+/// What a graph does: equal before and after a pass that changed nothing.
+fn shape_of(graph: &Graph) -> Vec<(Op, Vec<TensorType>)> {
+    let node = |n: &Node| {
+        let types = n.ins.iter().map(|v| graph.type_of(*v).clone());
+        (n.op.clone(), types.collect())
+    };
+    graph.nodes.iter().map(node).collect()
 }

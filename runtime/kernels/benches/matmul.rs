@@ -1,0 +1,146 @@
+//! Matrix products of small batches beside burn-flex's own, on one thread:
+//! `cargo bench -p fedround-kernels --bench matmul`.
+//!
+//! Items per second are floating-point operations of the product.
+
+// A benchmark that cannot start should stop.
+#![allow(clippy::expect_used)]
+
+use burn_backend::ops::FloatTensorOps;
+use burn_backend::TensorData;
+use burn_flex::{Flex, FlexTensor};
+use divan::{Bencher, black_box};
+use fedround_kernels::{matmul, matmul_update};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    pool.expect("a pool of one thread").install(divan::main);
+}
+
+/// Inputs and outputs of the benchmark models' dense layers.
+const LAYERS: [[usize; 2]; 10] = [
+    [784, 200],
+    [200, 200],
+    [200, 10],
+    [784, 10],
+    [1024, 512],
+    [512, 10],
+    [400, 120],
+    [120, 84],
+    [84, 10],
+    [12544, 128],
+];
+
+/// A layer and its batch, printed as the benchmark's argument.
+#[derive(Clone, Copy)]
+struct Dense(usize, [usize; 2]);
+
+impl std::fmt::Display for Dense {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Dense(batch, [inputs, outputs]) = self;
+        write!(f, "{batch}x{inputs} to {outputs}")
+    }
+}
+
+fn all() -> impl Iterator<Item = Dense> {
+    LAYERS
+        .into_iter()
+        .flat_map(|layer| [10, 20, 50, 64].map(|batch| Dense(batch, layer)))
+}
+
+fn tensor(rows: usize, columns: usize) -> FlexTensor {
+    let values: Vec<f32> = (0..rows * columns)
+        .map(|i| ((i * 7919) % 1000) as f32 / 500.0 - 1.0)
+        .collect();
+    FlexTensor::from_data(TensorData::new(values, [rows, columns]))
+}
+
+/// The tensors of one layer.
+struct Case {
+    x: FlexTensor,
+    w: FlexTensor,
+    grad: FlexTensor,
+    /// Multiplications and additions, which divan prints per second as items.
+    flops: usize,
+}
+
+impl Case {
+    fn new(Dense(batch, [inputs, outputs]): Dense) -> Self {
+        Self {
+            x: tensor(batch, inputs),
+            w: tensor(inputs, outputs),
+            grad: tensor(batch, outputs),
+            flops: 2 * batch * inputs * outputs,
+        }
+    }
+
+    fn bench<R>(self, bencher: Bencher, f: impl Fn(&Self) -> R) {
+        bencher
+            .counter(divan::counter::ItemsCount::new(self.flops))
+            .bench_local(|| f(black_box(&self)));
+    }
+
+    /// Runs `f` on a weight that it takes and gives back, as the executor's last uses do.
+    fn chained(mut self, bencher: Bencher, f: impl Fn(FlexTensor, &Self) -> FlexTensor) {
+        let mut kept = Some(std::mem::replace(&mut self.w, tensor(1, 1)));
+        bencher
+            .counter(divan::counter::ItemsCount::new(self.flops))
+            .bench_local(|| kept = kept.take().map(|w| f(w, black_box(&self))));
+    }
+}
+
+mod forward {
+    use super::*;
+
+    #[divan::bench(args = all())]
+    fn ours(bencher: Bencher, layer: Dense) {
+        Case::new(layer).bench(bencher, |case| matmul(&case.x, &case.w));
+    }
+
+    #[divan::bench(args = all())]
+    fn burn(bencher: Bencher, layer: Dense) {
+        Case::new(layer).bench(bencher, |case| {
+            Flex::float_matmul(case.x.clone(), case.w.clone())
+        });
+    }
+}
+
+mod input_grad {
+    use super::*;
+
+    #[divan::bench(args = all())]
+    fn ours(bencher: Bencher, layer: Dense) {
+        Case::new(layer).bench(bencher, |case| {
+            matmul(&case.grad, &case.w.transpose(0, 1))
+        });
+    }
+
+    #[divan::bench(args = all())]
+    fn burn(bencher: Bencher, layer: Dense) {
+        Case::new(layer).bench(bencher, |case| {
+            Flex::float_matmul(case.grad.clone(), case.w.transpose(0, 1))
+        });
+    }
+}
+
+mod weight_update {
+    use super::*;
+
+    #[divan::bench(args = all())]
+    fn ours(bencher: Bencher, layer: Dense) {
+        Case::new(layer).chained(bencher, |w, case| {
+            matmul_update(w, -1e-4, &case.x.transpose(0, 1), &case.grad)
+        });
+    }
+
+    #[divan::bench(args = all())]
+    fn burn(bencher: Bencher, layer: Dense) {
+        Case::new(layer).chained(bencher, |w, case| {
+            let grad = Flex::float_matmul(case.x.transpose(0, 1), case.grad.clone());
+            Flex::float_sub(w, Flex::float_mul_scalar(grad, 1e-4f32.into()))
+        });
+    }
+}

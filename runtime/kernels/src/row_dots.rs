@@ -1,0 +1,119 @@
+//! Products of rows with rows: `C[i, j] (+)= alpha * sum_k A[i, k] B[j, k]`.
+//!
+//! The rows of `B` are read once, a few at a time, and meet all rows of `A`, which are few. Every
+//! value of `C` is summed in the same order whatever the tile that it falls into.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use crate::matrix::Matrix;
+use crate::tile::{has_32_registers, split};
+
+/// Most rows of `A` and of `B` in one tile: 25 sums in 32 registers, 10 in 16.
+const fn tile_of<S: Simd>() -> (usize, usize) {
+    if has_32_registers::<S>() {
+        (5, 5)
+    } else {
+        (2, 5)
+    }
+}
+
+/// One product.
+pub(crate) struct DotProduct<'a> {
+    /// `m` by `k`.
+    pub a: Matrix<'a>,
+    /// `n` by `k`.
+    pub b: Matrix<'a>,
+    /// `[m][n]`.
+    pub c: &'a mut [f32],
+    /// `m`, `k` and `n`.
+    pub sizes: [usize; 3],
+    /// Factor of the sums that are added to `C`.
+    pub alpha: f32,
+    /// Add to `C` instead of overwriting it.
+    pub add: bool,
+}
+
+impl DotProduct<'_> {
+    /// Runs the product on the widest vectors the processor has.
+    pub fn run(self) {
+        let [m, _, n] = self.sizes;
+        assert!(self.c.len() == m * n);
+        Arch::new().dispatch(self);
+    }
+}
+
+impl WithSimd for DotProduct<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        for (j, count) in split(self.sizes[2], tile_of::<S>().1) {
+            match count {
+                1 => self.band::<S, 1>(simd, j),
+                2 => self.band::<S, 2>(simd, j),
+                3 => self.band::<S, 3>(simd, j),
+                4 => self.band::<S, 4>(simd, j),
+                _ => self.band::<S, 5>(simd, j),
+            }
+        }
+    }
+}
+
+impl DotProduct<'_> {
+    /// All rows of `A` with `NR` rows of `B` from `j` on.
+    #[inline(always)]
+    fn band<S: Simd, const NR: usize>(&mut self, simd: S, j: usize) {
+        for (i, count) in split(self.sizes[0], tile_of::<S>().0) {
+            match count {
+                1 => self.tile::<S, 1, NR>(simd, i, j),
+                2 => self.tile::<S, 2, NR>(simd, i, j),
+                3 => self.tile::<S, 3, NR>(simd, i, j),
+                4 => self.tile::<S, 4, NR>(simd, i, j),
+                _ => self.tile::<S, 5, NR>(simd, i, j),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn tile<S: Simd, const MR: usize, const NR: usize>(&mut self, simd: S, i: usize, j: usize) {
+        if MR > tile_of::<S>().0 {
+            return;
+        }
+        let [_, k, n] = self.sizes;
+        let (a_all, b_all) = (self.a, self.b);
+        let a: [&[f32]; MR] = std::array::from_fn(|r| &a_all.values[(i + r) * a_all.stride..][..k]);
+        let b: [&[f32]; NR] = std::array::from_fn(|r| &b_all.values[(j + r) * b_all.stride..][..k]);
+        let mut acc = [[simd.splat_f32s(0.0); NR]; MR];
+        {
+            let a: [&[S::f32s]; MR] = std::array::from_fn(|r| S::as_simd_f32s(a[r]).0);
+            let b: [&[S::f32s]; NR] = std::array::from_fn(|r| S::as_simd_f32s(b[r]).0);
+            for p in 0..k / S::F32_LANES {
+                let left: [S::f32s; MR] = std::array::from_fn(|r| a[r][p]);
+                for c in 0..NR {
+                    let right = b[c][p];
+                    for r in 0..MR {
+                        acc[r][c] = simd.mul_add_f32s(left[r], right, acc[r][c]);
+                    }
+                }
+            }
+        }
+        let whole = k - k % S::F32_LANES;
+        if whole < k {
+            let left: [S::f32s; MR] =
+                std::array::from_fn(|r| simd.partial_load_f32s(&a[r][whole..]));
+            for c in 0..NR {
+                let right = simd.partial_load_f32s(&b[c][whole..]);
+                for r in 0..MR {
+                    acc[r][c] = simd.mul_add_f32s(left[r], right, acc[r][c]);
+                }
+            }
+        }
+        for (r, sums) in acc.iter().enumerate() {
+            let c = &mut self.c[(i + r) * n + j..][..NR];
+            for (c, sum) in c.iter_mut().zip(sums) {
+                let sum = simd.reduce_sum_f32s(*sum);
+                *c = if self.add { *c + self.alpha * sum } else { sum };
+            }
+        }
+    }
+}
