@@ -2,10 +2,12 @@
 //! kernel does not support the shapes, and burn's own op is the fallback.
 
 use burn::tensor::{DType, DispatchTensor};
-use burn_dispatch::{BackendTensor, DispatchTensorKind};
+use burn_dispatch::{BackendTensor, DispatchDevice, DispatchTensorKind};
 use burn_flex::FlexTensor;
 use fedround_ir::tensor::{Conv2d, Pool2d};
 use fedround_kernels as kernels;
+
+use crate::ops;
 
 fn peek(t: &DispatchTensor) -> Option<&FlexTensor> {
     match &t.kind {
@@ -72,6 +74,25 @@ pub(crate) fn axpy(
         Ok(y) => Ok(float(kernels::axpy(y, c as f32 * s, flex_x))),
         Err(y) => Err((y, x)),
     }
+}
+
+/// `Σ a · b` in sixteen lanes, in one pass.
+pub(crate) fn dot(
+    a: &DispatchTensor,
+    b: &DispatchTensor,
+    device: &DispatchDevice,
+) -> Option<DispatchTensor> {
+    let (a, b) = (floats(a)?, floats(b)?);
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
+    let mut lanes = [0.0f32; 16];
+    for (x, y) in a.iter().zip(b) {
+        for ((lane, x), y) in lanes.iter_mut().zip(x).zip(y) {
+            *lane += x * y;
+        }
+    }
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
+    let sum = lanes.iter().sum::<f32>() + rest;
+    Some(ops::tensor(vec![sum], &[1], device))
 }
 
 pub(crate) fn relu_backward(

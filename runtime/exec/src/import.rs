@@ -195,6 +195,15 @@ impl Import<'_> {
             Num::Full(o) => self.emit(Op::Full(real(o.value), shape(&o.out)), &[], &o.out),
             Num::Mean(o) => self.emit(Op::Mean, &[&o.input], &o.out),
             Num::Sum(o) => self.emit(Op::Sum, &[&o.input], &o.out),
+            Num::Max(o) => {
+                // The largest of all elements is the largest along the only dimension of a row.
+                let n = shape(&o.input).iter().product();
+                let input = self.value(o.input.id)?;
+                let row = self.graph.push(Op::Reshape(vec![n]), &[input], self.loc)?;
+                let outs = self.graph.push_multi(Op::MaxDim(0), &[row], self.loc)?;
+                self.map.insert(o.out.id, outs[0]);
+                Ok(())
+            }
             Num::MeanDim(o) => self.reduce(Op::MeanDim(o.axis), o),
             Num::SumDim(o) => self.reduce(Op::SumDim(o.axis), o),
             Num::MaxDim(o) => self.reduce(Op::MaxDim(o.axis), o),

@@ -68,6 +68,11 @@ pub(crate) fn apply(
             one(Dispatch::float_cat(tensors, *dim))
         }
         Op::Sum => one(Dispatch::float_sum(next()?)),
+        Op::Dot => {
+            let (a, b) = (next()?, next()?);
+            one(flex::dot(&a, &b, device)
+                .unwrap_or_else(|| Dispatch::float_sum(Dispatch::float_mul(a, b))))
+        }
         Op::SumDim(dim) => one(Dispatch::float_sum_dim(next()?, *dim)),
         Op::Mean => one(Dispatch::float_mean(next()?)),
         Op::MeanDim(dim) => one(Dispatch::float_mean_dim(next()?, *dim)),

@@ -16,6 +16,7 @@ use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op};
 use fedround_passes::tensor::{grad, optimize};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 type F1 = fn(Tensor<4>) -> Tensor<1>;
 type F2 = fn(Tensor<4>, Tensor<4>) -> Tensor<1>;
@@ -30,13 +31,12 @@ fn weigh<const D: usize>(y: Tensor<D>) -> Tensor<1> {
     (head.clone() * head).sum() + y.sum().mul_scalar(0.5)
 }
 
+/// Evenly spaced values in a random order: no two are so close that a difference swaps a maximum.
 fn values(shape: [usize; 4], seed: u32, low: f32, high: f32) -> Vec<f32> {
-    let mut state = u64::from(seed) * 2 + 1;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 40) as f32) / (1u64 << 24) as f32
-    };
-    (0..shape.iter().product()).map(|_| low + (high - low) * next()).collect()
+    let n: usize = shape.iter().product();
+    let order = fedround_data::rng::permutation(u64::from(seed), n, &[]);
+    let value = |i: usize| low + (high - low) * (i as f32 + 0.5) / n as f32;
+    order.into_iter().map(value).collect()
 }
 
 struct Case {
@@ -135,7 +135,7 @@ impl Case {
 }
 
 /// Functions of one tensor and the range of its values; each names the rule that it exercises.
-const UNARY: [(&str, F1, f32, f32); 21] = [
+const UNARY: [(&str, F1, f32, f32); 22] = [
     ("add_scalar", |x| weigh(x.add_scalar(0.7)), -1.0, 1.0),
     ("mul_scalar", |x| weigh(x.mul_scalar(-1.3)), -1.0, 1.0),
     ("div_scalar", |x| weigh(x.div_scalar(1.7)), -1.0, 1.0),
@@ -153,9 +153,10 @@ const UNARY: [(&str, F1, f32, f32); 21] = [
     ("sum_dim", |x| weigh(x.exp().sum_dim(2)), -1.0, 1.0),
     ("mean", |x| x.exp().mean(), -1.0, 1.0),
     ("mean_dim", |x| weigh(x.exp().mean_dim(1)), -1.0, 1.0),
-    ("max_dim", |x| weigh(x.max_dim(3)), -1.0, 1.0),
+    ("max_dim", |x| weigh(x.max_dim(3)), -10.0, 10.0),
+    ("max", |x| weigh(x.clone().max() + x.sum()), -10.0, 10.0),
     ("log_softmax", |x| weigh(log_softmax(x, 1)), -1.0, 1.0),
-    ("max_pool2d", |x| weigh(max_pool2d(x, [2, 2], [2, 2], [0, 0], [1, 1], false)), -1.0, 1.0),
+    ("max_pool2d", |x| weigh(max_pool2d(x, [2, 2], [2, 2], [0, 0], [1, 1], false)), -10.0, 10.0),
     (
         "avg_pool2d",
         |x| weigh(avg_pool2d(x, [2, 2], [1, 1], [1, 1], false, false)),
@@ -166,7 +167,9 @@ const UNARY: [(&str, F1, f32, f32); 21] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 12, failure_persistence: None, rng_seed: RngSeed::Fixed(7), ..Default::default()
+    })]
 
     #[test]
     fn functions_of_one_tensor(

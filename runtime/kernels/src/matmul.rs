@@ -4,10 +4,11 @@ use burn_backend::TensorMetadata;
 use burn_flex::FlexTensor;
 
 use crate::flex::floats;
+use crate::lower::round_up;
 use crate::matrix::{Matrix, Operand};
-use crate::product::{Factors, PACKED, Product};
+use crate::product::{Factors, Product};
 use crate::row_dots::DotProduct;
-use crate::scratch::{self, room};
+use crate::scratch::{self, Scratch, room};
 
 /// The product `a · b`, or `None` where burn-flex's own is as fast or the layout is not handled.
 ///
@@ -58,33 +59,41 @@ fn run(
     add: bool,
 ) -> Option<()> {
     let [m, k, n] = sizes;
-    let factors = match (a, b) {
+    let (a, b) = match (a, b) {
         (Operand::Plain(a), Operand::Transposed(b)) => {
-            let limit: usize = std::env::var("TRK").ok().and_then(|v| v.parse().ok()).unwrap_or(0);
-            if k <= limit {
-                scratch::with(|s| {
-                    let t = room(&mut s.rows, n * k);
-                    for (j, row) in b.values.chunks(b.stride).take(n).enumerate() {
-                        for (p, v) in row[..k].iter().enumerate() {
-                            t[p * n + j] = *v;
-                        }
+            match std::env::var("NT").ok().as_deref() {
+                Some("t") => scratch::with(|s| {
+                    const BLOCK: usize = 256;
+                    for j in (0..n).step_by(BLOCK) {
+                        let count = BLOCK.min(n - j);
+                        let t = room(&mut s.rows, count * k);
+                        b.part(j, 0).transpose_into([count, k], t, count);
+                        Product { a: Factors::Rows(a), b: Matrix { values: t, stride: count }, c: &mut c[j..], pitch: n,
+                            sizes: [m, k, count], alpha, add }.run();
                     }
-                    Product { a: Factors::Rows(a), b: Matrix { values: t, stride: n }, c, sizes, alpha, add, packed: &mut [] }.run();
-                });
-                return Some(());
+                }),
+                Some("c") => scratch::with(|s| {
+                    const BLOCK: usize = 128;
+                    let Scratch { rows, block, .. } = s;
+                    let mp = round_up(m);
+                    let at = room(rows, k * mp);
+                    a.transpose_into([m, k], at, mp);
+                    for j in (0..n).step_by(BLOCK) {
+                        let count = BLOCK.min(n - j);
+                        let t = room(block, count * mp);
+                        Product { a: Factors::Rows(b.part(j, 0)), b: Matrix { values: at, stride: mp }, c: t, pitch: mp,
+                            sizes: [count, k, mp], alpha, add: false }.run();
+                        Matrix { values: t, stride: mp }.transpose_into([count, m], &mut c[j..], n);
+                    }
+                }),
+                _ => DotProduct { a, b, c, sizes, alpha, add }.run(),
             }
-            DotProduct { a, b, c, sizes, alpha, add }.run();
             return Some(());
         }
         (Operand::Plain(a), Operand::Plain(b)) => (Factors::Rows(a), b),
         (Operand::Transposed(a), Operand::Plain(b)) => (Factors::Columns(a), b),
         _ => return None,
     };
-    let (a, b) = factors;
-    let pack: usize = std::env::var("PACKM").ok().and_then(|v| v.parse().ok()).unwrap_or(10000);
-    scratch::with(|s| {
-        let packed = room(&mut s.panels, if m >= pack && m <= 200 { PACKED } else { 0 });
-        Product { a, b, c, sizes, alpha, add, packed }.run();
-    });
+    Product { a, b, c, pitch: n, sizes, alpha, add }.run();
     Some(())
 }

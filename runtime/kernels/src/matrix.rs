@@ -2,6 +2,7 @@
 
 use burn_backend::DType;
 use burn_flex::FlexTensor;
+use pulp::Arch;
 
 /// A row-major matrix: row `i` starts at `i * stride`.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +21,37 @@ impl<'a> Matrix<'a> {
             values: &self.values[row * self.stride + column..],
             stride: self.stride,
         }
+    }
+
+    /// The first `len` values of a row.
+    #[inline(always)]
+    pub fn row(self, row: usize, len: usize) -> &'a [f32] {
+        &self.values[row * self.stride..][..len]
+    }
+
+    /// Writes the transpose of the first `rows` by `columns` values: value `(i, j)` is at
+    /// `j * pitch + i`.
+    pub fn transpose_into(self, [rows, columns]: [usize; 2], into: &mut [f32], pitch: usize) {
+        Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                let whole = rows - rows % 8;
+                for row in (0..whole).step_by(8) {
+                    // Eight at a time, so that they are written as one vector.
+                    let from: [&[f32]; 8] = std::array::from_fn(|i| self.row(row + i, columns));
+                    for (j, into) in into.chunks_mut(pitch).take(columns).enumerate() {
+                        if let Some(into) = into[row..].first_chunk_mut::<8>() {
+                            *into = std::array::from_fn(|i| from[i][j]);
+                        }
+                    }
+                }
+                for row in whole..rows {
+                    for (value, into) in self.row(row, columns).iter().zip(into.chunks_mut(pitch)) {
+                        into[row] = *value;
+                    }
+                }
+            },
+        );
     }
 }
 

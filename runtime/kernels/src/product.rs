@@ -7,21 +7,21 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::matrix::Matrix;
-use crate::tile::{has_32_registers, split};
+use crate::tile::{LANES, has_32_registers, most_rows, split};
 
 /// Terms summed in registers before they are added to `C`: their part of a strip of `B` (24 KiB)
 /// stays in the first-level cache while all rows of a group read it.
 const DEPTH: usize = 128;
 
-/// Most vectors of a row in one tile.
-const VECTORS: usize = 3;
-
 /// Rows of `A` that read one strip of `B` in turn.
 const GROUP: usize = 128;
 
 /// The same where `A` is read from its transpose: such products have few terms and many rows, and
-/// `C` is what they stream, so that its rows should be finished one after the other.
+/// `C` is what they stream, so its rows should be finished soon after one another.
 const GROUP_OF_TRANSPOSE: usize = 48;
+
+/// Values of a packed part of a narrow `B`.
+const PACKED: usize = DEPTH * LANES;
 
 /// The factors of a product.
 #[derive(Clone, Copy)]
@@ -38,26 +38,23 @@ pub(crate) struct Product<'a> {
     pub a: Factors<'a>,
     /// `k` by `n`.
     pub b: Matrix<'a>,
-    /// `[m][n]`.
+    /// `m` by `n`, from the first value to the last.
     pub c: &'a mut [f32],
-    /// Rows, terms and columns.
+    /// Distance between the rows of `C`.
+    pub pitch: usize,
+    /// `m`, `k` and `n`, none of them 0.
     pub sizes: [usize; 3],
-    /// Factor of the sums that are added to `C`.
+    /// Factor of the sums; 1 where they overwrite `C`.
     pub alpha: f32,
     /// Add to `C` instead of overwriting it.
     pub add: bool,
-    /// Room for a packed strip of `B`, [`PACKED`] values, or none to read it in place.
-    pub packed: &'a mut [f32],
 }
-
-/// Values of a packed strip, for the widest vectors.
-pub(crate) const PACKED: usize = DEPTH * VECTORS * 16;
 
 impl Product<'_> {
     /// Runs the product on the widest vectors the processor has.
     pub fn run(self) {
         let [m, _, n] = self.sizes;
-        assert!(self.c.len() == m * n && n > 0);
+        assert!(self.pitch >= n && self.c.len() >= (m - 1) * self.pitch + n);
         Arch::new().dispatch(self);
     }
 }
@@ -67,114 +64,123 @@ impl WithSimd for Product<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let [m, k, n] = self.sizes;
+        let ([m, k, n], lanes) = (self.sizes, S::F32_LANES);
         let group = match self.a {
             Factors::Rows(_) => GROUP,
             Factors::Columns(_) => GROUP_OF_TRANSPOSE,
         };
-        let most_rows = if has_32_registers::<S>() { 8 } else { 6 };
-        let strip = if has_32_registers::<S>() { 3 } else { 2 } * S::F32_LANES;
+        let most_vectors = if has_32_registers::<S>() { 3 } else { 2 };
+        let mut packed = [0.0; PACKED];
         for first in (0..k).step_by(DEPTH) {
             let depth = DEPTH.min(k - first);
+            if n < lanes {
+                let rows = self.b.values[first * self.b.stride..].chunks(self.b.stride);
+                for (into, row) in packed.chunks_exact_mut(lanes).zip(rows.take(depth)) {
+                    into[..n].copy_from_slice(&row[..n]);
+                }
+            }
             for row in (0..m).step_by(group) {
-                let rows = group.min(m - row);
-                for column in (0..n).step_by(strip) {
-                    let width = strip.min(n - column);
-                    let mut b = self.b.part(first, column);
-                    if !self.packed.is_empty() {
-                        let into = self.packed.chunks_exact_mut(strip);
-                        for (k, into) in into.take(depth).enumerate() {
-                            into[..width].copy_from_slice(&b.values[k * b.stride..][..width]);
-                        }
-                        b = Matrix {
-                            values: &*self.packed,
-                            stride: strip,
-                        };
-                    }
-                    let part = Strip {
+                for (vector, count) in split(n.div_ceil(lanes), most_vectors) {
+                    let end = n.min((vector + count) * lanes);
+                    // A last part of a vector is the end of a whole one that overlaps values done
+                    // already, unless the row is shorter than that.
+                    let start = if end < lanes { 0 } else { (vector * lanes).min(end - lanes) };
+                    let b = if n < lanes {
+                        Matrix { values: &packed, stride: lanes }
+                    } else {
+                        self.b.part(first, start)
+                    };
+                    let mut strip = Strip::<S> {
                         a: self.a,
-                        first,
-                        depth,
                         b,
-                        c: &mut self.c[row * n + column..],
-                        pitch: n,
+                        terms: (first, depth),
+                        c: &mut self.c[row * self.pitch + start..],
+                        pitch: self.pitch,
                         alpha: simd.splat_f32s(self.alpha),
                         add: self.add || first > 0,
-                        width,
+                        width: end - start,
+                        fresh: end - vector * lanes - (count - 1) * lanes,
                     };
-                    part.run(simd, row, rows, most_rows);
+                    strip.run(simd, row, group.min(m - row), count);
                 }
             }
         }
     }
 }
 
-/// A part of the columns for a part of the terms.
+/// Some vectors of every row, for a part of the terms.
 struct Strip<'a, S: Simd> {
     a: Factors<'a>,
-    first: usize,
-    depth: usize,
     b: Matrix<'a>,
+    /// First term and number of terms.
+    terms: (usize, usize),
     c: &'a mut [f32],
     pitch: usize,
     alpha: S::f32s,
     add: bool,
+    /// Values of a row; its last vector ends there.
     width: usize,
+    /// Values of the last vector that are not done already.
+    fresh: usize,
 }
+
+/// How the last vector of a strip's rows lies.
+const WHOLE: u8 = 0;
+/// It overlaps the one before it.
+const OVERLAPPING: u8 = 1;
+/// It is the only one, and longer than the row.
+const NARROW: u8 = 2;
 
 impl<S: Simd> Strip<'_, S> {
     #[inline(always)]
-    fn run(self, simd: S, row: usize, rows: usize, most: usize) {
-        let whole = self.width.is_multiple_of(S::F32_LANES);
-        match (self.width.div_ceil(S::F32_LANES), whole) {
-            (1, true) => self.blocks::<1, false>(simd, row, rows, most),
-            (1, false) => self.blocks::<1, true>(simd, row, rows, most),
-            (2, true) => self.blocks::<2, false>(simd, row, rows, most),
-            (2, false) => self.blocks::<2, true>(simd, row, rows, most),
-            (_, true) => self.blocks::<3, false>(simd, row, rows, most),
-            (_, false) => self.blocks::<3, true>(simd, row, rows, most),
+    fn run(&mut self, simd: S, row: usize, rows: usize, vectors: usize) {
+        let whole = self.fresh == S::F32_LANES;
+        match (vectors, whole) {
+            _ if self.width < S::F32_LANES => self.blocks::<1, NARROW>(simd, row, rows),
+            (1, true) => self.blocks::<1, WHOLE>(simd, row, rows),
+            (1, false) => self.blocks::<1, OVERLAPPING>(simd, row, rows),
+            (2, true) => self.blocks::<2, WHOLE>(simd, row, rows),
+            (2, false) => self.blocks::<2, OVERLAPPING>(simd, row, rows),
+            (_, true) => self.blocks::<3, WHOLE>(simd, row, rows),
+            (_, false) => self.blocks::<3, OVERLAPPING>(simd, row, rows),
         }
     }
 
+    /// All rows of the strip.
     #[inline(always)]
-    fn blocks<const NV: usize, const TAIL: bool>(
-        mut self,
-        simd: S,
-        row: usize,
-        rows: usize,
-        most: usize,
-    ) {
-        if !has_32_registers::<S>() && NV > 2 {
+    fn blocks<const NV: usize, const END: u8>(&mut self, simd: S, row: usize, rows: usize) {
+        // Never more, but the compiler cannot see that and would build what does not exist.
+        if NV == 3 && !has_32_registers::<S>() {
             return;
         }
-        for (start, count) in split(rows, most) {
+        for (start, count) in split(rows, most_rows::<S>()) {
             let at = (row + start, start);
             match count {
-                1 => self.block::<1, NV, TAIL>(simd, at),
-                2 => self.block::<2, NV, TAIL>(simd, at),
-                3 => self.block::<3, NV, TAIL>(simd, at),
-                4 => self.block::<4, NV, TAIL>(simd, at),
-                5 => self.block::<5, NV, TAIL>(simd, at),
-                6 => self.block::<6, NV, TAIL>(simd, at),
-                7 => self.block::<7, NV, TAIL>(simd, at),
-                _ => self.block::<8, NV, TAIL>(simd, at),
+                1 => self.block::<1, NV, END>(simd, at),
+                2 => self.block::<2, NV, END>(simd, at),
+                3 => self.block::<3, NV, END>(simd, at),
+                4 => self.block::<4, NV, END>(simd, at),
+                5 => self.block::<5, NV, END>(simd, at),
+                6 => self.block::<6, NV, END>(simd, at),
+                7 => self.block::<7, NV, END>(simd, at),
+                _ => self.block::<8, NV, END>(simd, at),
             }
         }
     }
 
-    /// `MR` rows by `NV` vectors, the last one partial if `TAIL`.
+    /// `MR` rows by `NV` vectors.
     #[inline(always)]
-    fn block<const MR: usize, const NV: usize, const TAIL: bool>(
+    fn block<const MR: usize, const NV: usize, const END: u8>(
         &mut self,
         simd: S,
         (row, into): (usize, usize),
     ) {
-        let (first, depth) = (self.first, self.depth);
+        let (first, depth) = self.terms;
         let sums = match self.a {
             Factors::Rows(a) => {
                 let rows: [&[f32]; MR] =
                     std::array::from_fn(|i| &a.values[(row + i) * a.stride + first..][..depth]);
-                self.tile::<MR, NV, TAIL>(
+                self.sums::<MR, NV>(
                     simd,
                     #[inline(always)]
                     |k| std::array::from_fn(|i| rows[i][k]),
@@ -182,7 +188,7 @@ impl<S: Simd> Strip<'_, S> {
             }
             Factors::Columns(a) => {
                 let a = a.part(first, row);
-                self.tile::<MR, NV, TAIL>(
+                self.sums::<MR, NV>(
                     simd,
                     #[inline(always)]
                     |k| {
@@ -192,51 +198,38 @@ impl<S: Simd> Strip<'_, S> {
                 )
             }
         };
-        let lanes = S::F32_LANES;
-        for (i, sums) in sums.iter().enumerate() {
-            let c = &mut self.c[(into + i) * self.pitch..][..self.width];
-            for (j, sum) in sums.iter().enumerate() {
-                if TAIL && j + 1 == NV {
-                    let c = &mut c[j * lanes..];
-                    let value = if self.add {
-                        simd.mul_add_f32s(self.alpha, *sum, simd.partial_load_f32s(c))
-                    } else {
-                        *sum
-                    };
-                    simd.partial_store_f32s(c, value);
-                } else {
-                    let (c, _) = S::as_mut_simd_f32s(&mut c[j * lanes..(j + 1) * lanes]);
-                    c[0] = if self.add {
-                        simd.mul_add_f32s(self.alpha, *sum, c[0])
-                    } else {
-                        *sum
-                    };
-                }
-            }
+        if END == NARROW {
+            self.store_narrow(simd, into, &sums);
+        } else {
+            self.store::<MR, NV, END>(simd, into, &sums);
         }
     }
 
-    /// The sums of a tile.
+    /// Where vector `j` of `NV` starts.
     #[inline(always)]
-    fn tile<const MR: usize, const NV: usize, const TAIL: bool>(
+    fn place<const NV: usize>(&self, j: usize) -> usize {
+        if j + 1 == NV && self.width >= S::F32_LANES {
+            self.width - S::F32_LANES
+        } else {
+            j * S::F32_LANES
+        }
+    }
+
+    /// The sums of a tile, kept in registers over all terms.
+    #[inline(always)]
+    fn sums<const MR: usize, const NV: usize>(
         &self,
         simd: S,
         factors: impl Fn(usize) -> [f32; MR],
     ) -> [[S::f32s; NV]; MR] {
-        let lanes = S::F32_LANES;
-        let width = self.width;
+        let width = self.width.max(S::F32_LANES);
+        let places: [usize; NV] = std::array::from_fn(|j| self.place::<NV>(j));
         let mut acc = [[simd.splat_f32s(0.0); NV]; MR];
         let mut start = 0;
-        for k in 0..self.depth {
+        for k in 0..self.terms.1 {
             let row = &self.b.values[start..start + width];
             start += self.b.stride;
-            let b: [S::f32s; NV] = std::array::from_fn(|j| {
-                if TAIL && j + 1 == NV {
-                    simd.partial_load_f32s(&row[j * lanes..])
-                } else {
-                    S::as_simd_f32s(&row[j * lanes..(j + 1) * lanes]).0[0]
-                }
-            });
+            let b: [S::f32s; NV] = std::array::from_fn(|j| vector::<S>(&row[places[j]..]));
             let a = factors(k);
             for i in 0..MR {
                 let a = simd.splat_f32s(a[i]);
@@ -247,4 +240,86 @@ impl<S: Simd> Strip<'_, S> {
         }
         acc
     }
+
+    #[inline(always)]
+    fn store<const MR: usize, const NV: usize, const END: u8>(
+        &mut self,
+        simd: S,
+        into: usize,
+        sums: &[[S::f32s; NV]; MR],
+    ) {
+        let places: [usize; NV] = std::array::from_fn(|j| self.place::<NV>(j));
+        let done = S::F32_LANES - self.fresh;
+        for (i, sums) in sums.iter().enumerate() {
+            let row = &mut self.c[(into + i) * self.pitch..][..self.width];
+            for (j, sum) in sums.iter().enumerate() {
+                let (c, _) = S::as_mut_simd_f32s(&mut row[places[j]..][..S::F32_LANES]);
+                if !self.add {
+                    c[0] = *sum;
+                } else {
+                    let value = simd.mul_add_f32s(self.alpha, *sum, c[0]);
+                    c[0] = if END == OVERLAPPING && j + 1 == NV {
+                        from_lane(simd, done, value, c[0])
+                    } else {
+                        value
+                    };
+                }
+            }
+        }
+    }
+
+    /// Stores rows shorter than a vector, as whole vectors where `C` has room: what follows a row
+    /// is written back as it was. All are read before the first is written, because reading what
+    /// was just written in other pieces waits for the cache.
+    #[inline(always)]
+    fn store_narrow<const MR: usize, const NV: usize>(
+        &mut self,
+        simd: S,
+        into: usize,
+        sums: &[[S::f32s; NV]; MR],
+    ) {
+        let (width, lanes) = (self.width, S::F32_LANES);
+        let at = |i: usize| (into + i) * self.pitch;
+        let room = at(MR - 1) + lanes <= self.c.len();
+        let old: [S::f32s; MR] = std::array::from_fn(|i| {
+            if room {
+                vector::<S>(&self.c[at(i)..])
+            } else {
+                simd.partial_load_f32s(&self.c[at(i)..][..width])
+            }
+        });
+        for i in 0..MR {
+            let start = (into + i) * self.pitch;
+            let value = if self.add {
+                simd.mul_add_f32s(self.alpha, sums[i][0], old[i])
+            } else {
+                sums[i][0]
+            };
+            if room {
+                let (c, _) = S::as_mut_simd_f32s(&mut self.c[start..start + lanes]);
+                c[0] = from_lane(simd, width, old[i], value);
+            } else {
+                simd.partial_store_f32s(&mut self.c[start..start + width], value);
+            }
+        }
+    }
 }
+
+/// The first vector of `values`.
+#[inline(always)]
+fn vector<S: Simd>(values: &[f32]) -> S::f32s {
+    S::as_simd_f32s(&values[..S::F32_LANES]).0[0]
+}
+
+/// `before` in the lanes before `lane`, `from` in the others.
+#[inline(always)]
+fn from_lane<S: Simd>(simd: S, lane: usize, from: S::f32s, before: S::f32s) -> S::f32s {
+    let lanes = vector::<S>(&LANE_NUMBERS);
+    let mask = simd.less_than_f32s(lanes, simd.splat_f32s(lane as f32));
+    simd.select_f32s(mask, before, from)
+}
+
+/// The numbers of the lanes.
+const LANE_NUMBERS: [f32; LANES] = [
+    0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0,
+];

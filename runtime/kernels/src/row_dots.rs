@@ -27,7 +27,7 @@ pub(crate) struct DotProduct<'a> {
     pub c: &'a mut [f32],
     /// `m`, `k` and `n`.
     pub sizes: [usize; 3],
-    /// Factor of the sums that are added to `C`.
+    /// Factor of the sums; 1 where they overwrite `C`.
     pub alpha: f32,
     /// Add to `C` instead of overwriting it.
     pub add: bool,
@@ -74,35 +74,30 @@ impl DotProduct<'_> {
         }
     }
 
+    /// `MR` rows of `A` by `NR` rows of `B`, kept in registers over the whole length.
     #[inline(always)]
     fn tile<S: Simd, const MR: usize, const NR: usize>(&mut self, simd: S, i: usize, j: usize) {
+        // Never more, but the compiler cannot see that and would build what does not exist.
         if MR > tile_of::<S>().0 {
             return;
         }
         let [_, k, n] = self.sizes;
-        let (a_all, b_all) = (self.a, self.b);
-        let a: [&[f32]; MR] = std::array::from_fn(|r| &a_all.values[(i + r) * a_all.stride..][..k]);
-        let b: [&[f32]; NR] = std::array::from_fn(|r| &b_all.values[(j + r) * b_all.stride..][..k]);
+        let a: [_; MR] = std::array::from_fn(|r| S::as_simd_f32s(self.a.row(i + r, k)));
+        let b: [_; NR] = std::array::from_fn(|r| S::as_simd_f32s(self.b.row(j + r, k)));
         let mut acc = [[simd.splat_f32s(0.0); NR]; MR];
-        {
-            let a: [&[S::f32s]; MR] = std::array::from_fn(|r| S::as_simd_f32s(a[r]).0);
-            let b: [&[S::f32s]; NR] = std::array::from_fn(|r| S::as_simd_f32s(b[r]).0);
-            for p in 0..k / S::F32_LANES {
-                let left: [S::f32s; MR] = std::array::from_fn(|r| a[r][p]);
-                for c in 0..NR {
-                    let right = b[c][p];
-                    for r in 0..MR {
-                        acc[r][c] = simd.mul_add_f32s(left[r], right, acc[r][c]);
-                    }
+        for p in 0..k / S::F32_LANES {
+            let left: [S::f32s; MR] = std::array::from_fn(|r| a[r].0[p]);
+            for c in 0..NR {
+                let right = b[c].0[p];
+                for r in 0..MR {
+                    acc[r][c] = simd.mul_add_f32s(left[r], right, acc[r][c]);
                 }
             }
         }
-        let whole = k - k % S::F32_LANES;
-        if whole < k {
-            let left: [S::f32s; MR] =
-                std::array::from_fn(|r| simd.partial_load_f32s(&a[r][whole..]));
+        if !k.is_multiple_of(S::F32_LANES) {
+            let left: [S::f32s; MR] = std::array::from_fn(|r| simd.partial_load_f32s(a[r].1));
             for c in 0..NR {
-                let right = simd.partial_load_f32s(&b[c][whole..]);
+                let right = simd.partial_load_f32s(b[c].1);
                 for r in 0..MR {
                     acc[r][c] = simd.mul_add_f32s(left[r], right, acc[r][c]);
                 }

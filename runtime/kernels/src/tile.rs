@@ -30,11 +30,16 @@ impl WithSimd for MostRows {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> usize {
-        if has_32_registers::<S>() {
-            ROWS
-        } else {
-            ROWS_OF_16_REGISTERS
-        }
+        most_rows::<S>()
+    }
+}
+
+/// The most rows of a block with this instruction set.
+pub(crate) const fn most_rows<S: Simd>() -> usize {
+    if has_32_registers::<S>() {
+        ROWS
+    } else {
+        ROWS_OF_16_REGISTERS
     }
 }
 

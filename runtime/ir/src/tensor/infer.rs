@@ -150,6 +150,11 @@ impl Op {
                 floats(1)?;
                 one(vec![1])
             }
+            Self::Dot => {
+                floats(2)?;
+                same(ins[0], ins[1]).ok_or_else(|| bad("two equal shapes"))?;
+                one(vec![1])
+            }
             Self::SumDim(d) | Self::MeanDim(d) => {
                 floats(1)?;
                 dim(*d)?;

@@ -134,6 +134,8 @@ pub enum Op {
     Cat(usize),
     /// `(a) -> f32[1]`: sum of all elements.
     Sum,
+    /// `(a, b) -> f32[1]`: `Σ a · b` over all elements, in one pass.
+    Dot,
     /// `(a) -> ` sum along a dimension, kept with size 1.
     SumDim(usize),
     /// `(a) -> f32[1]`: mean of all elements.
@@ -191,6 +193,7 @@ impl Op {
             Self::SliceAssign(_) => "slice_assign",
             Self::Cat(_) => "cat",
             Self::Sum => "sum",
+            Self::Dot => "dot",
             Self::SumDim(_) => "sum_dim",
             Self::Mean => "mean",
             Self::MeanDim(_) => "mean_dim",

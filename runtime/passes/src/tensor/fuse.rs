@@ -1,4 +1,5 @@
-//! `fuse`: `w ± s · g` becomes one `axpy`, which walks the parameters once instead of twice.
+//! `fuse`: `w ± s · g` becomes one `axpy` and `Σ a · b` one `dot`, which walk their operands once
+//! instead of twice.
 //!
 //! For devices whose backend does not fuse elementwise ops itself.
 
@@ -7,7 +8,7 @@ use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
 use super::dce::dce;
 use super::rewrite::Rewrite;
 
-/// Fuses every sum or difference with a scaled tensor that nothing else reads.
+/// Fuses sums and differences with products that nothing else reads.
 ///
 /// # Errors
 ///
@@ -29,6 +30,14 @@ pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
         let sign = match node.op {
             Op::Add => 1.0,
             Op::Sub => -1.0,
+            Op::Sum => {
+                return match product(&rewrite.new, &single, node.ins[0]) {
+                    Some([a, b]) if rewrite.new.type_of(a) == rewrite.new.type_of(b) => {
+                        Ok(vec![rewrite.new.push(Op::Dot, &[a, b], node.loc)?])
+                    }
+                    _ => rewrite.keep(node),
+                };
+            }
             _ => return rewrite.keep(node),
         };
         let (a, b) = (node.ins[0], node.ins[1]);
@@ -47,14 +56,19 @@ pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
     Ok(dce(&fused))
 }
 
-/// The scalar `s: f32[1]` and the tensor `x` of a product `s · x` that is read once.
-fn scaled(graph: &Graph, single: &[bool], product: Val) -> Option<(Val, Val)> {
-    let at = graph.nodes.iter().position(|n| n.outs.contains(&product))?;
+/// The operands of a product that is read once.
+fn product(graph: &Graph, single: &[bool], v: Val) -> Option<[Val; 2]> {
+    let at = graph.nodes.iter().position(|n| n.outs.contains(&v))?;
     let Node { op: Op::Mul, ins, .. } = &graph.nodes[at] else {
         return None;
     };
-    single[at].then_some(())?;
-    [(ins[0], ins[1]), (ins[1], ins[0])].into_iter().find_map(|(s, x)| {
+    single[at].then_some([ins[0], ins[1]])
+}
+
+/// The scalar `s: f32[1]` and the tensor `x` of a product `s · x` that is read once.
+fn scaled(graph: &Graph, single: &[bool], v: Val) -> Option<(Val, Val)> {
+    let [a, b] = product(graph, single, v)?;
+    [(a, b), (b, a)].into_iter().find_map(|(s, x)| {
         if graph.shape(s) == [1] {
             return Some((s, x));
         }
@@ -92,6 +106,20 @@ mod tests {
         g.verify().unwrap();
         assert_eq!(g.nodes.len(), 1);
         assert_eq!(g.nodes[0].op, Op::Axpy(-1.0));
+    }
+
+    #[test]
+    fn a_sum_of_products_is_one_op() {
+        let mut g = Graph::default();
+        let a = g.input("a", TensorType::f32([2, 3]));
+        let b = g.input("b", TensorType::f32([2, 3]));
+        let product = g.push(Op::Mul, &[a, b], Loc::caller()).unwrap();
+        let sum = g.push(Op::Sum, &[product], Loc::caller()).unwrap();
+        g.outputs.push(("sum".into(), sum));
+        let g = fuse(&g).unwrap();
+        g.verify().unwrap();
+        assert_eq!(g.nodes.len(), 1);
+        assert_eq!(g.nodes[0].op, Op::Dot);
     }
 
     #[test]

@@ -184,8 +184,9 @@ pub fn apply(
         }
         Op::AvgPool2d(options) => one(cx.op(Op::AvgPool2dGrad(*options), &[a, g])?),
         Op::Full(..) => Ok(vec![]),
-        // Made by `fuse`, after all gradients are taken.
+        // `axpy` and `dot` are made by `fuse`, after all gradients are taken.
         Op::Axpy(_)
+        | Op::Dot
         | Op::Conv2dInputGrad(..)
         | Op::Conv2dWeightGrad(..)
         | Op::MaxPool2dGrad(_)

@@ -1,0 +1,213 @@
+//! The matrix products against burn-flex's own and against sums in `f64`.
+
+use burn_backend::ops::FloatTensorOps;
+use burn_backend::{TensorData, TensorMetadata};
+use burn_flex::{Flex, FlexTensor};
+use fedround_kernels::{matmul, matmul_update};
+use proptest::prelude::*;
+
+/// Pseudo-random values in -1..1.
+fn tensor(rows: usize, columns: usize, seed: u64) -> FlexTensor {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let values: Vec<f32> = (0..rows * columns)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+        })
+        .collect();
+    FlexTensor::from_data(TensorData::new(values, [rows, columns]))
+}
+
+/// How an operand lies in memory.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    transposed: bool,
+    /// Rows and columns of a larger matrix before and after it.
+    margin: [usize; 4],
+}
+
+fn form() -> impl Strategy<Value = Form> {
+    let margin = prop_oneof![Just([0; 4]), [0..5usize, 0..5usize, 0..5usize, 0..5usize]];
+    (any::<bool>(), margin).prop_map(|(transposed, margin)| Form { transposed, margin })
+}
+
+const PLAIN: Form = Form {
+    transposed: false,
+    margin: [0; 4],
+};
+
+const TRANSPOSED: Form = Form {
+    transposed: true,
+    margin: [0; 4],
+};
+
+fn operand(rows: usize, columns: usize, form: Form, seed: u64) -> FlexTensor {
+    let [top, bottom, left, right] = form.margin;
+    let (lines, len) = if form.transposed {
+        (columns, rows)
+    } else {
+        (rows, columns)
+    };
+    let wide = tensor(top + lines + bottom, left + len + right, seed);
+    let view = wide.narrow(0, top, lines).narrow(1, left, len);
+    if form.transposed {
+        view.transpose(0, 1)
+    } else {
+        view
+    }
+}
+
+fn values(tensor: &FlexTensor) -> Vec<f32> {
+    tensor.to_contiguous().into_data().to_vec().unwrap()
+}
+
+/// `y + alpha * a · b`, in `f64`.
+fn naive(y: &[f32], alpha: f32, a: &FlexTensor, b: &FlexTensor) -> Vec<f64> {
+    let (k, n) = (a.shape()[1], b.shape()[1]);
+    let (a, b) = (values(a), values(b));
+    let sum = |i: usize| -> f64 {
+        let terms = (0..k).map(|p| f64::from(a[i / n * k + p]) * f64::from(b[p * n + i % n]));
+        terms.sum()
+    };
+    y.iter()
+        .enumerate()
+        .map(|(i, y)| f64::from(*y) + f64::from(alpha) * sum(i))
+        .collect()
+}
+
+/// Asserts equality up to `1e-4` of the largest value.
+fn close(ours: &FlexTensor, expected: &[f64], what: &str) {
+    let ours = values(ours);
+    assert_eq!(ours.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(1.0f64, |m, v| m.max(v.abs()));
+    for (i, (a, b)) in ours.iter().zip(expected).enumerate() {
+        let error = (f64::from(*a) - b).abs();
+        assert!(error <= 1e-4 * scale, "{what}[{i}]: {a} and {b}");
+    }
+}
+
+fn check([m, k, n]: [usize; 3], a_form: Form, b_form: Form) {
+    let (a, b) = (operand(m, k, a_form, 1), operand(k, n, b_form, 2));
+    let expected = naive(&vec![0.0; m * n], 1.0, &a, &b);
+    if let Some(ours) = matmul(&a, &b) {
+        assert_eq!(&ours.shape()[..], [m, n]);
+        close(&ours, &expected, "product");
+        let burns = Flex::float_matmul(a.clone(), b.clone());
+        let burns: Vec<f64> = values(&burns).into_iter().map(f64::from).collect();
+        close(&ours, &burns, "burn's product");
+    }
+    let y = tensor(m, n, 3);
+    let expected = naive(&values(&y), -0.5, &a, &b);
+    let before = y.storage::<f32>().as_ptr();
+    let kept = y.clone();
+    let shared = matmul_update(y, -0.5, &a, &b);
+    close(&shared, &expected, "update of a shared tensor");
+    assert_eq!(values(&kept), values(&tensor(m, n, 3)));
+    let unique = matmul_update(kept, -0.5, &a, &b);
+    assert_eq!(unique.storage::<f32>().as_ptr(), before);
+    assert_eq!(values(&unique), values(&shared));
+}
+
+#[test]
+fn the_benchmark_models_layers() {
+    for batch in [1, 10, 20, 50, 64] {
+        for [inputs, outputs] in [
+            [784, 200],
+            [200, 200],
+            [200, 10],
+            [784, 10],
+            [1024, 512],
+            [400, 120],
+            [120, 84],
+            [84, 10],
+        ] {
+            check([batch, inputs, outputs], PLAIN, PLAIN);
+            check([batch, outputs, inputs], PLAIN, TRANSPOSED);
+            check([inputs, batch, outputs], TRANSPOSED, PLAIN);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn products_of_any_size(
+        m in 1..70usize, k in 1..300usize, n in 1..130usize, a in form(), b in form(),
+    ) {
+        check([m, k, n], a, b);
+    }
+
+    #[test]
+    fn narrow_products(
+        m in 1..70usize, k in 1..40usize, n in 1..20usize, a in form(), b in form(),
+    ) {
+        check([m, k, n], a, b);
+    }
+}
+
+#[test]
+fn a_row_does_not_depend_on_the_other_rows() {
+    for (k, n) in [(200, 200), (784, 10), (10, 200), (512, 84)] {
+        let x = tensor(64, k, 1);
+        for w in [tensor(k, n, 2), tensor(n, k, 2).transpose(0, 1)] {
+            let Some(all) = matmul(&x, &w) else { continue };
+            for rows in [1, 7, 10, 33] {
+                let some = matmul(&x.narrow(0, 64 - rows, rows), &w).unwrap();
+                close(
+                    &some,
+                    &values(&all)[(64 - rows) * n..]
+                        .iter()
+                        .map(|v| f64::from(*v))
+                        .collect::<Vec<_>>(),
+                    "rows",
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn infinity_and_nan_stay_in_their_rows_and_columns() {
+    let (m, k, n) = (5, 40, 10);
+    let mut a = values(&tensor(m, k, 1));
+    a[k] = f32::INFINITY;
+    a[2 * k + 39] = f32::NAN;
+    let a = FlexTensor::from_data(TensorData::new(a, [m, k]));
+    for b in [tensor(k, n, 2), tensor(n, k, 2).transpose(0, 1)] {
+        let y = matmul_update(tensor(m, n, 3), 1.0, &a, &b);
+        for (i, row) in values(&y).chunks(n).enumerate() {
+            for v in row {
+                assert_eq!(v.is_finite(), i != 1 && i != 2);
+                assert_eq!(v.is_nan(), i == 2);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_the_kernels_cannot_multiply_is_refused() {
+    let (a, b) = (tensor(10, 20, 1), tensor(20, 30, 2));
+    assert!(matmul(&a, &b).is_some());
+    assert!(matmul(&a, &a).is_none());
+    assert!(matmul(&a.narrow(1, 0, 0), &b.narrow(0, 0, 0)).is_none());
+    let data: Vec<f64> = vec![0.0; 200];
+    let doubles = FlexTensor::from_data(TensorData::new(data, [10, 20]));
+    assert!(matmul(&doubles, &b).is_none());
+    let square = tensor(2000, 2000, 3);
+    assert!(matmul(&square, &square).is_none());
+}
+
+#[test]
+fn an_update_by_no_terms_is_the_tensor() {
+    let y = tensor(3, 4, 1);
+    let a = tensor(3, 5, 2).narrow(1, 0, 0);
+    let b = tensor(5, 4, 3).narrow(0, 0, 0);
+    assert_eq!(values(&matmul_update(y.clone(), 2.0, &a, &b)), values(&y));
+    // Not even rows of the transpose.
+    let y = tensor(4, 3, 1).transpose(0, 1);
+    let sum = matmul_update(y.clone(), 1.0, &tensor(3, 5, 2), &tensor(5, 4, 3));
+    close(&sum, &naive(&values(&y), 1.0, &tensor(3, 5, 2), &tensor(5, 4, 3)), "view");
+}
