@@ -4,6 +4,8 @@
 //! that follows the same protocol. Few rounds keep this test short; after the tasks' default rounds
 //! the figures agree as closely (`docs/benchmarks/cpu.md`).
 
+#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
+
 use std::path::PathBuf;
 
 use assert_cmd::Command;
@@ -21,22 +23,38 @@ const REFERENCE: [(&str, u32, f64, f64); 5] = [
 #[test]
 fn bench_tasks_equal_the_pytorch_reference() {
     let Some(data) = data_dir() else {
-        eprintln!("SKIPPED: no real data (set FEDROUND_DATA to a folder with mnist/ and cifar-10-batches-bin/)");
+        eprintln!(
+            "SKIPPED: no real data (set FEDROUND_DATA to a folder with mnist/ and cifar-10-batches-bin/)"
+        );
         return;
     };
     for (task, rounds, params_l2, test_loss) in REFERENCE {
         let output = Command::cargo_bin("fedround")
             .unwrap()
-            .args(["bench", "--task", task, "--rounds", &rounds.to_string(), "--data-dir"])
+            .args([
+                "bench",
+                "--task",
+                task,
+                "--rounds",
+                &rounds.to_string(),
+                "--data-dir",
+            ])
             .arg(&data)
             .output()
             .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         for (name, expected) in [("params_l2", params_l2), ("test_loss", test_loss)] {
             let found = report[name].as_f64().unwrap();
             let close = (found - expected).abs() <= 1e-5 * expected;
-            assert!(close, "{task}: {name} is {found}, the reference has {expected}");
+            assert!(
+                close,
+                "{task}: {name} is {found}, the reference has {expected}"
+            );
         }
     }
 }

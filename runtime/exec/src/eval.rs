@@ -2,8 +2,8 @@
 
 use burn::tensor::DispatchTensor;
 use fedround_data::Examples;
-use fedround_passes::tensor::{Frontend, LowerError, optimize};
 use fedround_ir::Loc;
+use fedround_passes::tensor::{Frontend, LowerError, optimize};
 
 use crate::error::{CompileError, RunError};
 use crate::ops;
@@ -51,7 +51,11 @@ pub(crate) fn evaluate(
         let x = ops::tensor(x, &[indices.len(), c, h, w], &program.device);
         let inputs = params.iter().cloned().chain([x]);
         let logits = plan.run(&program.device, inputs, &mut Slots::default())?;
-        let logits = logits.into_iter().next().map(ops::values).unwrap_or_default();
+        let logits = logits
+            .into_iter()
+            .next()
+            .map(ops::values)
+            .unwrap_or_default();
         Ok::<_, RunError>(Counts::of(&logits, &y, classes))
     });
     let mut total = Counts::new(classes);

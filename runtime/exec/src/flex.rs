@@ -50,30 +50,27 @@ fn conv_options(o: &Conv2d) -> kernels::Conv2d {
     }
 }
 
-fn take(t: DispatchTensor) -> Result<FlexTensor, DispatchTensor> {
+/// Whether [`axpy`] and [`relu_backward`] can write this tensor.
+pub(crate) fn holds(t: &DispatchTensor) -> bool {
+    peek(t).is_some_and(|t| t.dtype() == DType::F32)
+}
+
+fn take(t: DispatchTensor) -> Option<FlexTensor> {
     match t.kind {
-        DispatchTensorKind::Flex(BackendTensor::Float(t)) if t.dtype() == DType::F32 => Ok(t),
-        kind => Err(DispatchTensor {
-            kind,
-            checkpointing: t.checkpointing,
-        }),
+        DispatchTensorKind::Flex(BackendTensor::Float(t)) => Some(t),
+        _ => None,
     }
 }
 
-/// `y + c · s · x`, in place where `y` is not shared; gives `y` and `x` back where it cannot.
+/// `y + c · s · x`, in place where `y` is not shared.
 pub(crate) fn axpy(
     y: DispatchTensor,
     c: f64,
     s: &DispatchTensor,
-    x: DispatchTensor,
-) -> Result<DispatchTensor, (DispatchTensor, DispatchTensor)> {
-    let (Some(&[s]), Some(flex_x)) = (floats(s), peek(&x)) else {
-        return Err((y, x));
-    };
-    match take(y) {
-        Ok(y) => Ok(float(kernels::axpy(y, c as f32 * s, flex_x))),
-        Err(y) => Err((y, x)),
-    }
+    x: &DispatchTensor,
+) -> Option<DispatchTensor> {
+    let s = floats(s)?.first()?;
+    Some(float(kernels::axpy(take(y)?, c as f32 * s, peek(x)?)))
 }
 
 /// `Σ a · b` in sixteen lanes, in one pass.
@@ -95,12 +92,9 @@ pub(crate) fn dot(
     Some(ops::tensor(vec![sum], &[1], device))
 }
 
-pub(crate) fn relu_backward(
-    y: &DispatchTensor,
-    g: DispatchTensor,
-) -> Result<DispatchTensor, DispatchTensor> {
-    let Some(y) = peek(y) else { return Err(g) };
-    Ok(float(kernels::relu_backward(y, take(g)?)))
+/// `g` where `y > 0`, else 0, in place where `g` is not shared.
+pub(crate) fn relu_backward(y: &DispatchTensor, g: DispatchTensor) -> Option<DispatchTensor> {
+    Some(float(kernels::relu_backward(peek(y)?, take(g)?)))
 }
 
 pub(crate) fn conv2d(

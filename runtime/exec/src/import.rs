@@ -27,7 +27,9 @@ pub enum ImportError {
         op: String,
     },
     /// A tensor built inside the traced function is not floats of one value.
-    #[error("{what} builds a constant tensor of shape {shape:?} that is not one repeated float; make it a parameter")]
+    #[error(
+        "{what} builds a constant tensor of shape {shape:?} that is not one repeated float; make it a parameter"
+    )]
     Constant {
         /// What was traced.
         what: String,
@@ -59,7 +61,11 @@ pub fn from_burn(
     for (name, id) in inputs {
         if let Some(data) = captured.values.get(id) {
             let ty = TensorType {
-                dtype: if data.dtype.is_float() { DType::F32 } else { DType::I32 },
+                dtype: if data.dtype.is_float() {
+                    DType::F32
+                } else {
+                    DType::I32
+                },
                 shape: data.shape.as_slice().to_vec(),
             };
             let val = this.graph.input(name.clone(), ty);
@@ -91,7 +97,9 @@ impl Import<'_> {
         }
         // Not an input and not computed: initialised inside the traced function.
         let data = self.captured.values.get(&id).filter(|d| d.dtype.is_float());
-        let shape = data.map(|d| d.shape.as_slice().to_vec()).unwrap_or_default();
+        let shape = data
+            .map(|d| d.shape.as_slice().to_vec())
+            .unwrap_or_default();
         let mut values = data.into_iter().flat_map(|d| d.iter::<f64>());
         let first = values.next();
         match first {

@@ -55,7 +55,13 @@ mod tests {
         let values = parameters(&leaves, 7);
         let raw = rng::uniform(7, 6, 3f64.powf(-0.5), &[rng::INIT, 0, 0]);
         assert_eq!(values[0], [raw[0], raw[3], raw[1], raw[4], raw[2], raw[5]]);
-        assert_eq!(values[1], rng::uniform(7, 2, 3f64.powf(-0.5), &[rng::INIT, 0, 1]));
-        assert_eq!(values[2], rng::uniform(7, 2, 2f64.powf(-0.5), &[rng::INIT, 1, 0]));
+        assert_eq!(
+            values[1],
+            rng::uniform(7, 2, 3f64.powf(-0.5), &[rng::INIT, 0, 1])
+        );
+        assert_eq!(
+            values[2],
+            rng::uniform(7, 2, 2f64.powf(-0.5), &[rng::INIT, 1, 0])
+        );
     }
 }

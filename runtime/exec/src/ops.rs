@@ -21,7 +21,12 @@ pub(crate) fn apply(
     match op {
         Op::Full(c, shape) => {
             let shape = Shape::from(shape.clone());
-            one(Dispatch::float_full(shape, Scalar::Float(*c), device, FloatDType::F32))
+            one(Dispatch::float_full(
+                shape,
+                Scalar::Float(*c),
+                device,
+                FloatDType::F32,
+            ))
         }
         Op::Add => one(Dispatch::float_add(next()?, next()?)),
         Op::Sub => one(Dispatch::float_sub(next()?, next()?)),
@@ -35,17 +40,22 @@ pub(crate) fn apply(
         Op::Sqrt => one(Dispatch::float_sqrt(next()?)),
         Op::Axpy(c) => {
             let (y, s, x) = (next()?, next()?, next()?);
-            one(flex::axpy(y, *c, &s, x).unwrap_or_else(|(y, x)| {
-                let ones = Shape::from(vec![1; x.shape().num_dims()]);
-                let s = Dispatch::float_mul_scalar(s, Scalar::Float(*c));
-                let step = Dispatch::float_mul(x, Dispatch::float_reshape(s, ones));
-                Dispatch::float_add(y, step)
-            }))
+            if flex::holds(&y) {
+                return one(flex::axpy(y, *c, &s, &x)?);
+            }
+            let ones = Shape::from(vec![1; x.shape().num_dims()]);
+            let s = Dispatch::float_mul_scalar(s, Scalar::Float(*c));
+            let step = Dispatch::float_mul(x, Dispatch::float_reshape(s, ones));
+            one(Dispatch::float_add(y, step))
         }
         Op::Relu => one(Dispatch::relu(next()?)),
         Op::ReluGrad => {
             let (y, g) = (next()?, next()?);
-            one(flex::relu_backward(&y, g).unwrap_or_else(|g| Dispatch::relu_backward(y, g)))
+            one(if flex::holds(&g) {
+                flex::relu_backward(&y, g)?
+            } else {
+                Dispatch::relu_backward(y, g)
+            })
         }
         Op::Reshape(shape) => {
             let (t, shape) = (next()?, Shape::from(shape.clone()));
@@ -83,9 +93,7 @@ pub(crate) fn apply(
         Op::MatMul => one(Dispatch::float_matmul(next()?, next()?)),
         Op::LogSoftmax(dim) => one(Dispatch::log_softmax(next()?, *dim)),
         Op::Gather(dim) => one(Dispatch::float_gather(*dim, next()?, next()?)),
-        Op::ScatterAdd(dim) => {
-            one(Dispatch::float_scatter_add(*dim, next()?, next()?, next()?))
-        }
+        Op::ScatterAdd(dim) => one(Dispatch::float_scatter_add(*dim, next()?, next()?, next()?)),
         Op::Conv2d(options) => {
             let (x, w, bias) = (next()?, next()?, next());
             one(flex::conv2d(&x, &w, bias.as_ref(), options)
@@ -93,17 +101,21 @@ pub(crate) fn apply(
         }
         Op::Conv2dInputGrad(options, shape) => {
             let (w, g) = (next()?, next()?);
-            one(flex::conv2d_input_grad(&w, &g, shape, options).unwrap_or_else(|| {
-                let x = empty(shape, device);
-                Dispatch::conv2d_x_backward(x, w, g, conv_options(options))
-            }))
+            one(
+                flex::conv2d_input_grad(&w, &g, shape, options).unwrap_or_else(|| {
+                    let x = empty(shape, device);
+                    Dispatch::conv2d_x_backward(x, w, g, conv_options(options))
+                }),
+            )
         }
         Op::Conv2dWeightGrad(options, shape) => {
             let (x, g) = (next()?, next()?);
-            one(flex::conv2d_weight_grad(&x, &g, shape, options).unwrap_or_else(|| {
-                let w = empty(shape, device);
-                Dispatch::conv2d_weight_backward(x, w, g, conv_options(options))
-            }))
+            one(
+                flex::conv2d_weight_grad(&x, &g, shape, options).unwrap_or_else(|| {
+                    let w = empty(shape, device);
+                    Dispatch::conv2d_weight_backward(x, w, g, conv_options(options))
+                }),
+            )
         }
         Op::MaxPool2d(o) => {
             let x = next()?;
@@ -119,18 +131,39 @@ pub(crate) fn apply(
         }
         Op::MaxPool2dGrad(o) => {
             let (x, g, at) = (next()?, next()?, next()?);
-            one(flex::max_pool2d_backward(&x, &g, &at, o).unwrap_or_else(|| {
-                let (k, s, p, d) = (o.kernel, o.stride, o.padding, o.dilation);
-                Dispatch::max_pool2d_with_indices_backward(x, k, s, p, d, false, g, at).x_grad
-            }))
+            one(
+                flex::max_pool2d_backward(&x, &g, &at, o).unwrap_or_else(|| {
+                    let (k, s, p, d) = (o.kernel, o.stride, o.padding, o.dilation);
+                    Dispatch::max_pool2d_with_indices_backward(x, k, s, p, d, false, g, at).x_grad
+                }),
+            )
         }
-        Op::AvgPool2d(Pool2d { kernel, stride, padding, count_include_pad, .. }) => one(
-            Dispatch::avg_pool2d(next()?, *kernel, *stride, *padding, *count_include_pad, false),
-        ),
-        Op::AvgPool2dGrad(Pool2d { kernel, stride, padding, count_include_pad, .. }) => {
+        Op::AvgPool2d(Pool2d {
+            kernel,
+            stride,
+            padding,
+            count_include_pad,
+            ..
+        }) => one(Dispatch::avg_pool2d(
+            next()?,
+            *kernel,
+            *stride,
+            *padding,
+            *count_include_pad,
+            false,
+        )),
+        Op::AvgPool2dGrad(Pool2d {
+            kernel,
+            stride,
+            padding,
+            count_include_pad,
+            ..
+        }) => {
             let (x, g) = (next()?, next()?);
             let pad = *count_include_pad;
-            one(Dispatch::avg_pool2d_backward(x, g, *kernel, *stride, *padding, pad, false))
+            one(Dispatch::avg_pool2d_backward(
+                x, g, *kernel, *stride, *padding, pad, false,
+            ))
         }
     }
 }
@@ -152,7 +185,8 @@ pub(crate) fn values(tensor: DispatchTensor) -> Vec<f32> {
         return slice.to_vec();
     }
     let data = burn_backend::read_sync(Dispatch::float_into_data(tensor)).ok();
-    data.and_then(|d| d.try_to_vec::<f32>().ok()).unwrap_or_default()
+    data.and_then(|d| d.try_to_vec::<f32>().ok())
+        .unwrap_or_default()
 }
 
 fn empty(shape: &[usize], device: &DispatchDevice) -> DispatchTensor {

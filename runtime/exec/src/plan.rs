@@ -117,7 +117,12 @@ impl Plan {
                 .map(|s| s.map_or_else(|| "_".to_owned(), |s| format!("s{s}")))
                 .collect();
             let ins: Vec<String> = instr.ins.iter().map(read).collect();
-            let line = format!("  {} = {} {}", outs.join(", "), instr.op.name(), ins.join(", "));
+            let line = format!(
+                "  {} = {} {}",
+                outs.join(", "),
+                instr.op.name(),
+                ins.join(", ")
+            );
             _ = writeln!(out, "{}", line.trim_end());
         }
         for (name, r) in &self.outputs {

@@ -10,8 +10,7 @@ use fedround_ir::fed::{HyperValue, Module, OpKind, Value};
 use fedround_ir::tensor::Graph;
 use fedround_passes::fed::link;
 use fedround_passes::tensor::{
-    Block, Free, Frontend, Item, Lowered, LowerError, Schedule, fuse, lower, optimize,
-    schedule,
+    Block, Free, Frontend, Item, LowerError, Lowered, Schedule, fuse, lower, optimize, schedule,
 };
 
 use crate::error::CompileError;
@@ -86,7 +85,11 @@ impl Program {
 
     /// Number of the model's parameters, `P`.
     pub fn parameter_count(&self) -> usize {
-        self.tracer.parameters().iter().map(|(_, ty)| ty.len()).sum()
+        self.tracer
+            .parameters()
+            .iter()
+            .map(|(_, ty)| ty.len())
+            .sum()
     }
 
     /// The batch size of the spec's first batch loop, 1 if it has none.
@@ -121,8 +124,14 @@ impl Program {
     /// A segment cannot be lowered.
     pub fn tensor_text(&self, batch: usize) -> Result<String, CompileError> {
         let graphs = self.graphs(batch)?;
-        let texts = graphs.iter().enumerate().map(|(i, g)| g.text(&self.segment_name(i)));
-        Ok(format!("// fedround tensor v1\n{}", texts.collect::<Vec<_>>().join("\n")))
+        let texts = graphs
+            .iter()
+            .enumerate()
+            .map(|(i, g)| g.text(&self.segment_name(i)));
+        Ok(format!(
+            "// fedround tensor v1\n{}",
+            texts.collect::<Vec<_>>().join("\n")
+        ))
     }
 
     /// The text of the plans for a batch size.
@@ -136,13 +145,15 @@ impl Program {
             .iter()
             .enumerate()
             .map(|(i, g)| Plan::new(g).text(&self.segment_name(i)));
-        Ok(format!("// fedround plan v1\n{}", texts.collect::<Vec<_>>().join("\n")))
+        Ok(format!(
+            "// fedround plan v1\n{}",
+            texts.collect::<Vec<_>>().join("\n")
+        ))
     }
 
     fn segment_name(&self, i: usize) -> String {
-        let reads_batch = |v: &Value| {
-            self.schedule.module.type_of(*v).kind == fedround_ir::fed::Kind::Batch
-        };
+        let reads_batch =
+            |v: &Value| self.schedule.module.type_of(*v).kind == fedround_ir::fed::Kind::Batch;
         if self.schedule.segments[i].ins.iter().any(reads_batch) {
             format!("step{i}")
         } else {
@@ -163,7 +174,13 @@ impl Program {
             hypers: lowered
                 .hypers
                 .iter()
-                .map(|v| ops::tensor(vec![self.real(*v).unwrap_or_default() as f32], &[1], &self.device))
+                .map(|v| {
+                    ops::tensor(
+                        vec![self.real(*v).unwrap_or_default() as f32],
+                        &[1],
+                        &self.device,
+                    )
+                })
                 .collect(),
             losses: lowered.losses,
         });

@@ -24,7 +24,11 @@ pub(crate) fn weighted_sum(
     let slices: Vec<&[f32]> = leaves
         .iter()
         .zip(&copies)
-        .map(|(t, copy)| copy.as_deref().or_else(|| flex::floats(t)).unwrap_or_default())
+        .map(|(t, copy)| {
+            copy.as_deref()
+                .or_else(|| flex::floats(t))
+                .unwrap_or_default()
+        })
         .collect();
     let mut sum = vec![0.0f32; shape.iter().product()];
     let block = |(i, out): (usize, &mut [f32])| {

@@ -61,8 +61,14 @@ impl Simulation {
         let mut state = self.state.clone();
         let params = self.params.clone();
         let (program, federation) = (&self.program, &self.federation);
-        let (next, stats) =
-            run_round(program, federation, &self.workers, &mut state, params, round)?;
+        let (next, stats) = run_round(
+            program,
+            federation,
+            &self.workers,
+            &mut state,
+            params,
+            round,
+        )?;
         if stats.client_steps > 0 && !stats.train_loss.is_finite() {
             let loss = stats.train_loss;
             return Err(RunError::Diverged { round, loss });
@@ -78,7 +84,13 @@ impl Simulation {
     /// The model cannot be traced for the batch shape.
     pub fn evaluate(&self, examples: &Examples) -> Result<Evaluation, RunError> {
         let classes = self.program.tracer.task().classes;
-        evaluate(&self.program, &self.params, examples, classes, &self.workers)
+        evaluate(
+            &self.program,
+            &self.params,
+            examples,
+            classes,
+            &self.workers,
+        )
     }
 
     /// Rounds completed.
@@ -106,7 +118,10 @@ impl Simulation {
     pub fn set_parameters(&mut self, values: Vec<Vec<f32>>) -> bool {
         let leaves = self.program.tracer.parameters();
         let fits = leaves.len() == values.len()
-            && leaves.iter().zip(&values).all(|((_, ty), v)| ty.len() == v.len());
+            && leaves
+                .iter()
+                .zip(&values)
+                .all(|((_, ty), v)| ty.len() == v.len());
         if fits {
             self.params = upload(leaves, values, &self.program.device);
         }
@@ -127,5 +142,7 @@ fn upload(
     device: &DispatchDevice,
 ) -> Vec<DispatchTensor> {
     let pairs = leaves.iter().zip(values);
-    pairs.map(|((_, ty), v)| ops::tensor(v, &ty.shape, device)).collect()
+    pairs
+        .map(|((_, ty), v)| ops::tensor(v, &ty.shape, device))
+        .collect()
 }

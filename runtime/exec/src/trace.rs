@@ -57,9 +57,7 @@ impl Tracer {
         let leaves = model.leaves().into_iter();
         Self {
             name: name.to_owned(),
-            parameters: leaves
-                .map(|l| (l.name, TensorType::f32(l.shape)))
-                .collect(),
+            parameters: leaves.map(|l| (l.name, TensorType::f32(l.shape))).collect(),
             model,
             task,
             losses,

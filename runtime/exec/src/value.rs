@@ -44,6 +44,10 @@ impl Env {
     /// Reads a value, emptying it if `last` says that nothing reads it again.
     pub fn read(&mut self, v: Value, last: &[Value]) -> Option<RtVal> {
         let slot = &mut self.0[v.0 as usize];
-        if last.contains(&v) { slot.take() } else { slot.clone() }
+        if last.contains(&v) {
+            slot.take()
+        } else {
+            slot.clone()
+        }
     }
 }

@@ -24,7 +24,9 @@ impl Workers {
                 .thread_name(move |_| format!("worker-{i}"))
                 .build()
         };
-        Ok(Self((0..threads.max(1)).map(pool).collect::<Result<_, _>>()?))
+        Ok(Self(
+            (0..threads.max(1)).map(pool).collect::<Result<_, _>>()?,
+        ))
     }
 
     /// Runs `work(i)` for each `i` in `0..n` and gives the results in order. Workers take the next
@@ -39,7 +41,9 @@ impl Workers {
                     break;
                 }
                 let result = work(i);
-                done.lock().unwrap_or_else(|e| e.into_inner()).push((i, result));
+                done.lock()
+                    .unwrap_or_else(|e| e.into_inner())
+                    .push((i, result));
             }
         };
         spawn(&self.0[..self.0.len().min(n)], &drain);

@@ -5,6 +5,8 @@
 //! central, in `f32` with a step of 1e-2 on smooth functions of small values, hence their looser
 //! tolerance of 2 %; burn's autodiff does the same arithmetic and agrees to 1e-4.
 
+#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
+
 use burn::tensor::activation::{log_softmax, relu};
 use burn::tensor::module::{avg_pool2d, conv2d, max_pool2d};
 use burn::tensor::ops::ConvOptions;
@@ -27,7 +29,7 @@ fn weigh<const D: usize>(y: Tensor<D>) -> Tensor<1> {
     let y = y.reshape([n]);
     // Σ y² + y, with the sum of squares taken unevenly through a running slice.
     let half = n.div_ceil(2);
-    let head = y.clone().slice([0..half]);
+    let head = y.clone().slice(0..half);
     (head.clone() * head).sum() + y.sum().mul_scalar(0.5)
 }
 
@@ -75,7 +77,12 @@ impl Case {
             .unwrap();
         let mut outputs = outputs.into_iter();
         let loss = Tensor::<1>::from_dispatch(outputs.next().unwrap());
-        let grads = outputs.map(|t| Tensor::<4>::from_dispatch(t).into_data().try_to_vec().unwrap());
+        let grads = outputs.map(|t| {
+            Tensor::<4>::from_dispatch(t)
+                .into_data()
+                .try_to_vec()
+                .unwrap()
+        });
         (loss.into_scalar(), grads.collect())
     }
 
@@ -118,7 +125,10 @@ impl Case {
     fn check(&self, name: &str, f: &dyn Fn(&[Tensor<4>]) -> Tensor<1>) {
         let (loss, ours) = self.ours(f);
         let (expected, burns) = self.burns(f);
-        assert!((loss - expected).abs() <= 1e-4 * (1.0 + expected.abs()), "{name}: {loss} {expected}");
+        assert!(
+            (loss - expected).abs() <= 1e-4 * (1.0 + expected.abs()),
+            "{name}: {loss} {expected}"
+        );
         for (k, (a, b)) in ours.iter().zip(&burns).enumerate() {
             let scale = b.iter().fold(1e-3f32, |m, x| m.max(x.abs()));
             for (i, (x, y)) in a.iter().zip(b).enumerate() {
@@ -128,7 +138,11 @@ impl Case {
             for i in [0, a.len() / 2, a.len() - 1] {
                 let d = self.differences(f, k, i);
                 let close = (a[i] - d).abs() <= 2e-2 * scale + 2e-3;
-                assert!(close, "{name}: operand {k}[{i}]: {}, differences give {d}", a[i]);
+                assert!(
+                    close,
+                    "{name}: operand {k}[{i}]: {}, differences give {d}",
+                    a[i]
+                );
             }
         }
     }
@@ -145,7 +159,12 @@ const UNARY: [(&str, F1, f32, f32); 22] = [
     ("sqrt", |x| weigh(x.sqrt()), 0.5, 2.0),
     // Away from the kink, where differences mean nothing.
     ("relu+", |x| weigh(relu(x)), 0.1, 1.0),
-    ("relu-", |x| weigh(relu(x.clone().sub_scalar(2.0)) + x), 0.1, 1.0),
+    (
+        "relu-",
+        |x| weigh(relu(x.clone().sub_scalar(2.0)) + x),
+        0.1,
+        1.0,
+    ),
     ("permute", |x| weigh(x.permute([2, 0, 3, 1])), -1.0, 1.0),
     ("transpose", |x| weigh(x.swap_dims(1, 3)), -1.0, 1.0),
     ("flatten", |x| weigh(x.flatten::<2>(1, 3).exp()), -1.0, 1.0),
@@ -156,14 +175,24 @@ const UNARY: [(&str, F1, f32, f32); 22] = [
     ("max_dim", |x| weigh(x.max_dim(3)), -10.0, 10.0),
     ("max", |x| weigh(x.clone().max() + x.sum()), -10.0, 10.0),
     ("log_softmax", |x| weigh(log_softmax(x, 1)), -1.0, 1.0),
-    ("max_pool2d", |x| weigh(max_pool2d(x, [2, 2], [2, 2], [0, 0], [1, 1], false)), -10.0, 10.0),
+    (
+        "max_pool2d",
+        |x| weigh(max_pool2d(x, [2, 2], [2, 2], [0, 0], [1, 1], false)),
+        -10.0,
+        10.0,
+    ),
     (
         "avg_pool2d",
         |x| weigh(avg_pool2d(x, [2, 2], [1, 1], [1, 1], false, false)),
         -1.0,
         1.0,
     ),
-    ("expand", |x| weigh(x.exp().sum_dim(0).expand([3, -1, -1, -1]).exp()), -1.0, 0.0),
+    (
+        "expand",
+        |x| weigh(x.exp().sum_dim(0).expand([3, -1, -1, -1]).exp()),
+        -1.0,
+        0.0,
+    ),
 ];
 
 proptest! {
@@ -255,7 +284,9 @@ proptest! {
 #[test]
 fn gradients_of_gradients() {
     let shape = [1, 2, 2, 3];
-    let case = Case { inputs: vec![(shape, values(shape, 5, 0.5, 1.5))] };
+    let case = Case {
+        inputs: vec![(shape, values(shape, 5, 0.5, 1.5))],
+    };
     let shapes = [shape];
     let f = |x: &[Tensor<4>]| (x[0].clone() * x[0].clone() * x[0].clone()).sum();
     let mut graph = trace_function("case", &shapes, &f).unwrap();
@@ -266,32 +297,53 @@ fn gradients_of_gradients() {
     graph.outputs.push(("d2".into(), second));
     let (_, grads) = case.run(&optimize(graph).unwrap());
     for (g, x) in grads[0].iter().zip(&case.inputs[0].1) {
-        assert!((g - 6.0 * x).abs() < 1e-4, "second derivative of x³ is 6x: {g} at {x}");
+        assert!(
+            (g - 6.0 * x).abs() < 1e-4,
+            "second derivative of x³ is 6x: {g} at {x}"
+        );
     }
 }
 
 #[test]
 fn an_op_without_a_rule_is_an_error() {
     let shape = [1, 1, 4, 4];
-    let f = |x: &[Tensor<4>]| weigh(max_pool2d(x[0].clone(), [2, 2], [2, 2], [0, 0], [1, 1], false));
+    let f = |x: &[Tensor<4>]| {
+        weigh(max_pool2d(
+            x[0].clone(),
+            [2, 2],
+            [2, 2],
+            [0, 0],
+            [1, 1],
+            false,
+        ))
+    };
     let mut graph = trace_function("case", &[shape], &f).unwrap();
     let (x, loss) = (graph.inputs[0].1, graph.outputs[0].1);
     let first = grad(&mut graph, loss, &[x], Loc::caller()).unwrap()[0];
     let total = graph.push(Op::Sum, &[first], Loc::caller()).unwrap();
-    let error = grad(&mut graph, total, &[x], Loc::caller()).unwrap_err().to_string();
-    assert!(error.contains("`tensor.max_pool2d_grad` has no gradient rule"), "{error}");
+    let error = grad(&mut graph, total, &[x], Loc::caller())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("`tensor.max_pool2d_grad` has no gradient rule"),
+        "{error}"
+    );
 }
 
 #[test]
 fn what_the_dialect_lacks_is_named() {
     let f = |x: &[Tensor<4>]| x[0].clone().cos().sum();
-    let error = trace_function("loss `wave`", &[[1, 1, 1, 1]], &f).unwrap_err().to_string();
+    let error = trace_function("loss `wave`", &[[1, 1, 1, 1]], &f)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("loss `wave` uses burn's `Cos`"), "{error}");
 }
 
 #[test]
 fn a_panic_while_tracing_is_an_error() {
     let f = |x: &[Tensor<4>]| x[0].clone().reshape([3]).sum();
-    let error = trace_function("model `odd`", &[[1, 1, 2, 2]], &f).unwrap_err().to_string();
+    let error = trace_function("model `odd`", &[[1, 1, 2, 2]], &f)
+        .unwrap_err()
+        .to_string();
     assert!(error.starts_with("model `odd` cannot be traced"), "{error}");
 }

@@ -30,12 +30,20 @@ pub fn main(allocator: &str) {
         row("2nn", batch, eager(TwoNn::new(TASK, &device), batch), 300);
     }
     for batch in [20, 64] {
-        row("cnn", batch, eager(McMahanCnn::new(TASK, &device), batch), 30);
+        row(
+            "cnn",
+            batch,
+            eager(McMahanCnn::new(TASK, &device), batch),
+            30,
+        );
     }
 }
 
 fn row(model: &str, batch: usize, mut eager: impl FnMut() + Send, rounds: usize) {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
     let mut compiled = compiled(model, batch);
     let mut times = [vec![], vec![], vec![]];
     for i in 0..rounds + 5 {
@@ -47,7 +55,10 @@ fn row(model: &str, batch: usize, mut eager: impl FnMut() + Send, rounds: usize)
         pool.install(&mut eager);
         let end = Instant::now();
         if i >= 5 {
-            for (times, t) in times.iter_mut().zip([ours - start, burns - ours, end - burns]) {
+            for (times, t) in times
+                .iter_mut()
+                .zip([ours - start, burns - ours, end - burns])
+            {
                 times.push(t.as_secs_f64() * 1e3);
             }
         }
@@ -56,11 +67,16 @@ fn row(model: &str, batch: usize, mut eager: impl FnMut() + Send, rounds: usize)
         v.sort_by(f64::total_cmp);
         v[v.len() / 2]
     });
-    println!("| {model} | {batch} | {a:.4} | {b:.4} | {c:.4} | {:.2} |", b / a);
+    println!(
+        "| {model} | {batch} | {a:.4} | {b:.4} | {c:.4} | {:.2} |",
+        b / a
+    );
 }
 
 fn data(batch: usize) -> (Vec<f32>, Vec<i32>) {
-    let x = (0..batch * 784).map(|i| ((i * 37 % 256) as f32) / 255.0).collect();
+    let x = (0..batch * 784)
+        .map(|i| ((i * 37 % 256) as f32) / 255.0)
+        .collect();
     (x, (0..batch).map(|i| (i * 7 % 10) as i32).collect())
 }
 
@@ -82,7 +98,9 @@ fn compiled(model: &str, batch: usize) -> impl FnMut() + Send {
         .filter(|(name, ..)| name.starts_with("in"))
         .enumerate()
         .map(|(i, (_, ty, _))| {
-            let values: Vec<f32> = (0..ty.len()).map(|j| (((i + j) * 13 % 101) as f32 - 50.0) * 1e-3).collect();
+            let values: Vec<f32> = (0..ty.len())
+                .map(|j| (((i + j) * 13 % 101) as f32 - 50.0) * 1e-3)
+                .collect();
             let data = TensorData::new(values, burn::tensor::Shape::from(ty.shape.clone()));
             Dispatch::float_from_data(data, device.as_dispatch())
         })
@@ -114,7 +132,10 @@ fn names(
 }
 
 /// The same step as burn users write it.
-fn eager<M: Classifier + burn::module::AutodiffModule>(model: M, batch: usize) -> impl FnMut() + Send {
+fn eager<M: Classifier + burn::module::AutodiffModule>(
+    model: M,
+    batch: usize,
+) -> impl FnMut() + Send {
     let device = Device::default().autodiff();
     let (x, y) = data(batch);
     let x = Tensor::<4>::from_data(TensorData::new(x, [batch, 1, 28, 28]), &device);

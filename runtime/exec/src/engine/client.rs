@@ -67,7 +67,9 @@ pub(super) fn run(
 
 impl Client<'_> {
     fn yielded(&self, v: Value, env: &Env) -> Option<RtVal> {
-        env.peek(v).cloned().or_else(|| self.cx.program.real(v).map(RtVal::Host))
+        env.peek(v)
+            .cloned()
+            .or_else(|| self.cx.program.real(v).map(RtVal::Host))
     }
 
     /// `opt.for_batches`: every epoch visits the client's examples in its own order; the last
@@ -81,7 +83,11 @@ impl Client<'_> {
     ) -> Result<(), RunError> {
         let op = &control.op;
         let program = self.cx.program;
-        let count = |i: usize| program.index(op.operands[i]).ok_or_else(|| missing(op, "count"));
+        let count = |i: usize| {
+            program
+                .index(op.operands[i])
+                .ok_or_else(|| missing(op, "count"))
+        };
         let (epochs, size) = (count(1)?, count(2)?.max(1));
         let mut carried = self.carried(control, 3, env, last)?;
         let federation = self.cx.federation;
@@ -188,9 +194,7 @@ impl Walker for Client<'_> {
         let result = match (&op.kind, &control.body) {
             (OpKind::ForBatches, Some(body)) => return self.for_batches(control, body, env, last),
             (OpKind::Repeat, Some(body)) => return self.repeat(control, body, env, last),
-            (OpKind::NumExamples, _) => {
-                RtVal::Host(self.cx.federation.parts[self.id].len() as f64)
-            }
+            (OpKind::NumExamples, _) => RtVal::Host(self.cx.federation.parts[self.id].len() as f64),
             (OpKind::ClientState(name), _) => {
                 let key = (self.id, name.clone());
                 let kept = self.state.get(name).or_else(|| self.kept.clients.get(&key));

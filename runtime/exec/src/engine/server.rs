@@ -117,7 +117,11 @@ impl Server<'_> {
             self.stats.bytes_up += self.wire_bytes(env.peek(*v));
         }
         if !matches!(values[0], RtVal::Params(_)) {
-            let sum = values.iter().zip(&weights).map(|(x, w)| w * number(x)).sum();
+            let sum = values
+                .iter()
+                .zip(&weights)
+                .map(|(x, w)| w * number(x))
+                .sum();
             return Ok(RtVal::Host(sum));
         }
         let program = self.cx.program;
@@ -151,7 +155,9 @@ impl Server<'_> {
         let c = self.cx.program.real(op.operands[0]);
         let c = c.ok_or_else(|| missing(op, "fraction known before the round"))?;
         let m = ((c * clients as f64).round() as usize).clamp(1, clients.max(1));
-        Ok(RtVal::Cohort(cohort(federation.seed, self.cx.round, clients, m).into()))
+        Ok(RtVal::Cohort(
+            cohort(federation.seed, self.cx.round, clients, m).into(),
+        ))
     }
 
     fn broadcast(&mut self, op: &Op, env: &mut Env, last: &[Value]) -> Result<RtVal, RunError> {
@@ -170,7 +176,10 @@ impl Server<'_> {
 fn number(value: &RtVal) -> f64 {
     match value {
         RtVal::Host(c) => *c,
-        RtVal::Tensor(t) => ops::values(t.clone()).first().copied().map_or(f64::NAN, f64::from),
+        RtVal::Tensor(t) => ops::values(t.clone())
+            .first()
+            .copied()
+            .map_or(f64::NAN, f64::from),
         _ => f64::NAN,
     }
 }
@@ -192,9 +201,7 @@ impl Walker for Server<'_> {
                 return Ok(());
             }
             (OpKind::Sample, _) => self.sample(op)?,
-            (OpKind::Everyone, _) => {
-                RtVal::Cohort((0..self.cx.federation.parts.len()).collect())
-            }
+            (OpKind::Everyone, _) => RtVal::Cohort((0..self.cx.federation.parts.len()).collect()),
             (OpKind::Broadcast, _) => self.broadcast(op, env, last)?,
             (OpKind::Reduce(kind), _) => self.reduce(*kind, op, env)?,
             (OpKind::ServerState(name), _) => {

@@ -100,11 +100,7 @@ impl Graph {
             map[input.0 as usize] = Some(arg);
         }
         for node in &callee.nodes {
-            let ins: Vec<Val> = node
-                .ins
-                .iter()
-                .filter_map(|v| map[v.0 as usize])
-                .collect();
+            let ins: Vec<Val> = node.ins.iter().filter_map(|v| map[v.0 as usize]).collect();
             let outs = self.push_multi(node.op.clone(), &ins, loc)?;
             for (from, to) in node.outs.iter().zip(outs) {
                 map[from.0 as usize] = Some(to);

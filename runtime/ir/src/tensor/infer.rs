@@ -14,12 +14,7 @@ pub struct TypeError {
 }
 
 impl TypeError {
-    pub(super) fn new(
-        op: &str,
-        loc: Loc,
-        expected: impl ToString,
-        found: impl ToString,
-    ) -> Self {
+    pub(super) fn new(op: &str, loc: Loc, expected: impl ToString, found: impl ToString) -> Self {
         Self {
             op: op.to_owned(),
             expected: expected.to_string(),
@@ -38,7 +33,12 @@ impl Op {
     pub fn infer(&self, ins: &[&TensorType], loc: Loc) -> Result<Vec<TensorType>, TypeError> {
         let bad = |expected: &str| {
             let found: Vec<String> = ins.iter().map(ToString::to_string).collect();
-            TypeError::new(self.name(), loc, expected, format!("({})", found.join(", ")))
+            TypeError::new(
+                self.name(),
+                loc,
+                expected,
+                format!("({})", found.join(", ")),
+            )
         };
         let one = |shape: Vec<usize>| Ok(vec![TensorType::f32(shape)]);
         let floats = |n: usize| {
@@ -91,7 +91,9 @@ impl Op {
                 one(ins[0].shape.clone())
             }
             Self::Reshape(shape) => {
-                let [a] = ins else { return Err(bad("one operand")) };
+                let [a] = ins else {
+                    return Err(bad("one operand"));
+                };
                 let to = TensorType {
                     dtype: a.dtype,
                     shape: shape.clone(),
@@ -238,8 +240,8 @@ fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
 }
 
 fn fits(ranges: &[(usize, usize)], shape: &[usize]) -> Option<()> {
-    let ok = ranges.len() == shape.len()
-        && ranges.iter().zip(shape).all(|((a, b), n)| a <= b && b <= n);
+    let ok =
+        ranges.len() == shape.len() && ranges.iter().zip(shape).all(|((a, b), n)| a <= b && b <= n);
     ok.then_some(())
 }
 

@@ -14,7 +14,8 @@ impl Graph {
         }
         let mut next = 0;
         let mut out = String::new();
-        let arg = |v: &Val, names: &[String]| format!("{}: {}", names[v.0 as usize], self.type_of(*v));
+        let arg =
+            |v: &Val, names: &[String]| format!("{}: {}", names[v.0 as usize], self.type_of(*v));
         let args: Vec<String> = self.inputs.iter().map(|(_, v)| arg(v, &names)).collect();
         _ = writeln!(out, "tensor.graph @{name}(");
         for chunk in args.chunks(3) {

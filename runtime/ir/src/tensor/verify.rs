@@ -125,14 +125,23 @@ mod tests {
         let mut g = Graph::default();
         let a = g.input("a", TensorType::f32([2, 3]));
         let b = g.input("b", TensorType::f32([2, 4]));
-        let error = g.push(Op::Add, &[a, b], Loc::caller()).unwrap_err().to_string();
-        assert!(error.contains("broadcast, found (f32[2x3], f32[2x4])"), "{error}");
+        let error = g
+            .push(Op::Add, &[a, b], Loc::caller())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("broadcast, found (f32[2x3], f32[2x4])"),
+            "{error}"
+        );
     }
 
     #[test]
     fn outputs() {
         let (mut g, _) = square();
         g.nodes.clear();
-        assert!(matches!(g.verify(), Err(GraphError::Undefined { op: "return", .. })));
+        assert!(matches!(
+            g.verify(),
+            Err(GraphError::Undefined { op: "return", .. })
+        ));
     }
 }

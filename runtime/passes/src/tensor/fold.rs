@@ -83,11 +83,15 @@ fn simplify(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
             }
             match producer(graph, a) {
                 _ if *c == 1.0 => Some(Simpler::Is(a)),
-                Some(Node { op: Op::MulScalar(d), ins, .. }) => {
-                    Some(Simpler::Node(Op::MulScalar(c * d), ins.clone()))
-                }
+                Some(Node {
+                    op: Op::MulScalar(d),
+                    ins,
+                    ..
+                }) => Some(Simpler::Node(Op::MulScalar(c * d), ins.clone())),
                 // The factor is moved to the smaller operand of a broadcast product.
-                Some(Node { op: Op::Mul, ins, .. }) => {
+                Some(Node {
+                    op: Op::Mul, ins, ..
+                }) => {
                     let len = |v: Val| graph.type_of(v).len();
                     let (a, b) = (ins[0], ins[1]);
                     match len(a).cmp(&len(b)) {
@@ -96,10 +100,16 @@ fn simplify(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
                         Ordering::Equal => None,
                     }
                 }
-                Some(Node { op: Op::Reshape(to), ins, .. }) => match producer(graph, ins[0]) {
-                    Some(Node { op: Op::MulScalar(d), ins, .. }) if c * d == 1.0 => {
-                        Some(Simpler::Node(Op::Reshape(to.clone()), ins.clone()))
-                    }
+                Some(Node {
+                    op: Op::Reshape(to),
+                    ins,
+                    ..
+                }) => match producer(graph, ins[0]) {
+                    Some(Node {
+                        op: Op::MulScalar(d),
+                        ins,
+                        ..
+                    }) if c * d == 1.0 => Some(Simpler::Node(Op::Reshape(to.clone()), ins.clone())),
                     _ => None,
                 },
                 _ => None,
@@ -107,24 +117,44 @@ fn simplify(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
         }
         (Op::Neg, &[a]) => match (constant(graph, a), producer(graph, a)) {
             (Some(x), _) => Some(Simpler::Full(-x)),
-            (_, Some(Node { op: Op::Neg, ins, .. })) => Some(Simpler::Is(ins[0])),
-            (_, Some(Node { op: Op::MulScalar(c), ins, .. })) => {
-                Some(Simpler::Node(Op::MulScalar(-c), ins.clone()))
-            }
+            (
+                _,
+                Some(Node {
+                    op: Op::Neg, ins, ..
+                }),
+            ) => Some(Simpler::Is(ins[0])),
+            (
+                _,
+                Some(Node {
+                    op: Op::MulScalar(c),
+                    ins,
+                    ..
+                }),
+            ) => Some(Simpler::Node(Op::MulScalar(-c), ins.clone())),
             _ => None,
         },
         (Op::Reshape(to), &[a]) => match producer(graph, a) {
             _ if keeps_shape(a) => Some(Simpler::Is(a)),
-            Some(Node { op: Op::Full(c, _), .. }) => Some(Simpler::Full(*c)),
-            Some(Node { op: Op::Reshape(_), ins, .. }) => {
-                Some(Simpler::Node(Op::Reshape(to.clone()), ins.clone()))
-            }
+            Some(Node {
+                op: Op::Full(c, _), ..
+            }) => Some(Simpler::Full(*c)),
+            Some(Node {
+                op: Op::Reshape(_),
+                ins,
+                ..
+            }) => Some(Simpler::Node(Op::Reshape(to.clone()), ins.clone())),
             _ => None,
         },
         (Op::Permute(axes), &[a]) => match producer(graph, a) {
             _ if axes.iter().copied().eq(0..axes.len()) => Some(Simpler::Is(a)),
-            Some(Node { op: Op::Full(c, _), .. }) => Some(Simpler::Full(*c)),
-            Some(Node { op: Op::Permute(first), ins, .. }) => {
+            Some(Node {
+                op: Op::Full(c, _), ..
+            }) => Some(Simpler::Full(*c)),
+            Some(Node {
+                op: Op::Permute(first),
+                ins,
+                ..
+            }) => {
                 let both = axes.iter().map(|&i| first[i]).collect();
                 Some(Simpler::Node(Op::Permute(both), ins.clone()))
             }
@@ -173,9 +203,11 @@ fn binary(graph: &Graph, op: &Op, a: Val, b: Val, shape: &[usize]) -> Option<Sim
 /// The values that `a` scatters into zeros along `d`: their sum along `d` is that of `a`.
 fn scattered(graph: &Graph, d: usize, a: Val) -> Option<Val> {
     match producer(graph, a)? {
-        Node { op: Op::ScatterAdd(along), ins, .. } if *along == d => {
-            (constant(graph, ins[0]) == Some(0.0)).then_some(ins[2])
-        }
+        Node {
+            op: Op::ScatterAdd(along),
+            ins,
+            ..
+        } if *along == d => (constant(graph, ins[0]) == Some(0.0)).then_some(ins[2]),
         _ => None,
     }
 }
@@ -183,7 +215,12 @@ fn scattered(graph: &Graph, d: usize, a: Val) -> Option<Val> {
 /// An operand that is expanded only to be broadcast is read as it was.
 fn without_expand(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
     for (i, &v) in node.ins.iter().enumerate() {
-        let Some(Node { op: Op::Expand(_), ins, .. }) = producer(graph, v) else {
+        let Some(Node {
+            op: Op::Expand(_),
+            ins,
+            ..
+        }) = producer(graph, v)
+        else {
             continue;
         };
         let mut operands = node.ins.clone();
@@ -232,7 +269,10 @@ mod tests {
             let product = g.push(Op::Mul, &[c, x], at()).unwrap();
             g.push(Op::MulScalar(3.0), &[product], at()).unwrap()
         });
-        assert_eq!(text, "  %0 = tensor.mul_scalar[6] %x : f32[2x3]\n  return y = %0\n}");
+        assert_eq!(
+            text,
+            "  %0 = tensor.mul_scalar[6] %x : f32[2x3]\n  return y = %0\n}"
+        );
     }
 
     #[test]

@@ -59,7 +59,10 @@ pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
 /// The operands of a product that is read once.
 fn product(graph: &Graph, single: &[bool], v: Val) -> Option<[Val; 2]> {
     let at = graph.nodes.iter().position(|n| n.outs.contains(&v))?;
-    let Node { op: Op::Mul, ins, .. } = &graph.nodes[at] else {
+    let Node {
+        op: Op::Mul, ins, ..
+    } = &graph.nodes[at]
+    else {
         return None;
     };
     single[at].then_some([ins[0], ins[1]])

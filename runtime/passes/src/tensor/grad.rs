@@ -1,7 +1,7 @@
 //! Reverse-mode automatic differentiation as a pass.
 
 use fedround_ir::Loc;
-use fedround_ir::tensor::{Graph, Op, Val, TypeError};
+use fedround_ir::tensor::{Graph, Op, TypeError, Val};
 
 use super::rules;
 
@@ -9,7 +9,9 @@ use super::rules;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum GradError {
     /// An op between the parameters and the loss has no gradient rule.
-    #[error("{loc}: `tensor.{op}` has no gradient rule, and the loss depends on the parameters through it")]
+    #[error(
+        "{loc}: `tensor.{op}` has no gradient rule, and the loss depends on the parameters through it"
+    )]
     NoRule {
         /// The op.
         op: &'static str,
@@ -46,15 +48,15 @@ pub fn grad(graph: &mut Graph, loss: Val, wrt: &[Val], loc: Loc) -> Result<Vec<V
     }
     let active = depends_on(graph, wrt);
     let mut adjoint: Vec<Option<Val>> = vec![None; graph.types.len()];
-    adjoint[loss.0 as usize] = Some(graph.push(
-        Op::Full(1.0, graph.shape(loss).to_vec()),
-        &[],
-        loc,
-    )?);
+    adjoint[loss.0 as usize] =
+        Some(graph.push(Op::Full(1.0, graph.shape(loss).to_vec()), &[], loc)?);
     for i in (0..graph.nodes.len()).rev() {
         let node = graph.nodes[i].clone();
         // Nodes that the walk itself appends come after `loss` and have no adjoint.
-        let Some(g) = node.outs.first().and_then(|v| adjoint.get(v.0 as usize).copied().flatten())
+        let Some(g) = node
+            .outs
+            .first()
+            .and_then(|v| adjoint.get(v.0 as usize).copied().flatten())
         else {
             continue;
         };

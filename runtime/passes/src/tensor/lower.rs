@@ -32,8 +32,12 @@ pub trait Frontend {
     /// # Errors
     ///
     /// No loss has that name, or it cannot be traced.
-    fn loss(&self, name: &str, logits: &TensorType, labels: &TensorType)
-    -> Result<Graph, FrontendError>;
+    fn loss(
+        &self,
+        name: &str,
+        logits: &TensorType,
+        labels: &TensorType,
+    ) -> Result<Graph, FrontendError>;
 }
 
 /// Why a frontend gave no graph.
@@ -175,7 +179,8 @@ impl Lower<'_> {
     }
 
     fn full(&mut self, c: f64, segment: &Compute) -> Result<Val, TypeError> {
-        self.graph.push(Op::Full(c, vec![1]), &[], segment.ops[0].loc)
+        self.graph
+            .push(Op::Full(c, vec![1]), &[], segment.ops[0].loc)
     }
 
     fn get(&self, v: Value, op: &FedOp) -> Result<Tree, LowerError> {
@@ -218,7 +223,10 @@ impl Lower<'_> {
             }
             (OpKind::Loss(name), [z, y]) => {
                 let (logits, labels) = (self.graph.type_of(z.0[0]), self.graph.type_of(y.0[0]));
-                let traced = self.frontend.loss(name, logits, labels).map_err(frontend(loc))?;
+                let traced = self
+                    .frontend
+                    .loss(name, logits, labels)
+                    .map_err(frontend(loc))?;
                 let args = [z.0[0], y.0[0]];
                 Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
             }

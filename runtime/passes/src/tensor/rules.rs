@@ -161,7 +161,9 @@ pub fn apply(
             Ok(vec![Some(da), None])
         }
         Op::ScatterAdd(d) => {
-            let dv = want(2).then(|| cx.op(Op::Gather(*d), &[g, b])).transpose()?;
+            let dv = want(2)
+                .then(|| cx.op(Op::Gather(*d), &[g, b]))
+                .transpose()?;
             Ok(vec![want(0).then_some(g), None, dv])
         }
         Op::Conv2d(options) => {
@@ -179,9 +181,7 @@ pub fn apply(
             }
             Ok(parts)
         }
-        Op::MaxPool2d(options) => {
-            one(cx.op(Op::MaxPool2dGrad(*options), &[a, g, node.outs[1]])?)
-        }
+        Op::MaxPool2d(options) => one(cx.op(Op::MaxPool2dGrad(*options), &[a, g, node.outs[1]])?),
         Op::AvgPool2d(options) => one(cx.op(Op::AvgPool2dGrad(*options), &[a, g])?),
         Op::Full(..) => Ok(vec![]),
         // `axpy` and `dot` are made by `fuse`, after all gradients are taken.

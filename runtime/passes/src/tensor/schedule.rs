@@ -144,16 +144,15 @@ struct Split<'a> {
 impl Split<'_> {
     fn bind_free(&mut self, region: &Region) {
         for op in &region.ops {
-            let free = match &op.kind {
-                OpKind::Hyper(i) => self
-                    .module
-                    .hypers
-                    .get(*i)
-                    .map(|h| Free::Hyper(self.module.hyper_label(*i).to_owned(), h.value.clone())),
-                OpKind::Const(c) => Some(Free::Const(*c)),
-                OpKind::IndexConst(n) => Some(Free::Index(*n)),
-                _ => None,
-            };
+            let free =
+                match &op.kind {
+                    OpKind::Hyper(i) => self.module.hypers.get(*i).map(|h| {
+                        Free::Hyper(self.module.hyper_label(*i).to_owned(), h.value.clone())
+                    }),
+                    OpKind::Const(c) => Some(Free::Const(*c)),
+                    OpKind::IndexConst(n) => Some(Free::Index(*n)),
+                    _ => None,
+                };
             if let (Some(free), Some(&result)) = (free, op.results.first()) {
                 self.free.insert(result, free);
             }
@@ -250,7 +249,11 @@ impl Split<'_> {
             Item::Control(c) => {
                 let mut reads = c.op.operands.clone();
                 if let Some(body) = &c.body {
-                    reads.extend(body.items.iter().flat_map(|(item, _)| self.item_reads(item)));
+                    reads.extend(
+                        body.items
+                            .iter()
+                            .flat_map(|(item, _)| self.item_reads(item)),
+                    );
                     reads.extend(&body.yields);
                 }
                 reads
