@@ -27,7 +27,7 @@ pub struct FedAvg {
     #[hyper(default = 10, range = 1..)]
     pub batch: usize,
     /// `η`: local step size.
-    #[hyper(default = 0.05, range = 0.0..)]
+    #[hyper(default = 0.1, range = 0.0..)]
     pub lr: f32,
 }
 

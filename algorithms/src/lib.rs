@@ -51,7 +51,12 @@ mod tests {
     #[test]
     fn every_entry_cites_its_paper() {
         for entry in registry().entries() {
-            assert!(entry.doc.contains("<https://"), "{}: {}", entry.name, entry.doc);
+            assert!(
+                entry.doc.contains("<https://"),
+                "{}: {}",
+                entry.name,
+                entry.doc
+            );
             assert!(entry.fields.iter().all(|field| !field.doc.is_empty()));
         }
     }

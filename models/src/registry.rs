@@ -31,7 +31,9 @@ pub enum ModelError {
         known: String,
     },
     /// The model's layers do not fit the data's inputs.
-    #[error("model `{model}` needs inputs of at least {min}x{min}, found {height}x{width}; choose another model or dataset")]
+    #[error(
+        "model `{model}` needs inputs of at least {min}x{min}, found {height}x{width}; choose another model or dataset"
+    )]
     Input {
         /// The model.
         model: &'static str,
@@ -93,18 +95,21 @@ pub const MODELS: [ModelInfo; 5] = [
 ///
 /// No model has that name.
 pub fn find(name: &str) -> Result<&'static ModelInfo, ModelError> {
-    const { &MODELS }.iter().find(|m| m.name == name).ok_or_else(|| {
-        let distance = |m: &&ModelInfo| strsim::damerau_levenshtein(m.name, name);
-        ModelError::Unknown {
-            name: name.to_owned(),
-            nearest: const { &MODELS }
-                .iter()
-                .min_by_key(distance)
-                .filter(|m| distance(m) <= 3)
-                .map(|m| m.name),
-            known: MODELS.map(|m| m.name).join(", "),
-        }
-    })
+    const { &MODELS }
+        .iter()
+        .find(|m| m.name == name)
+        .ok_or_else(|| {
+            let distance = |m: &&ModelInfo| strsim::damerau_levenshtein(m.name, name);
+            ModelError::Unknown {
+                name: name.to_owned(),
+                nearest: const { &MODELS }
+                    .iter()
+                    .min_by_key(distance)
+                    .filter(|m| distance(m) <= 3)
+                    .map(|m| m.name),
+                known: MODELS.map(|m| m.name).join(", "),
+            }
+        })
 }
 
 impl ModelInfo {
@@ -145,7 +150,10 @@ mod tests {
         let count = |name: &str, task: Task| -> usize {
             let model = find(name).unwrap().build(task, &Device::default()).unwrap();
             let leaves = model.leaves();
-            leaves.iter().map(|l| l.shape.iter().product::<usize>()).sum()
+            leaves
+                .iter()
+                .map(|l| l.shape.iter().product::<usize>())
+                .sum()
         };
         assert_eq!(count("logistic", GREY), 7_850);
         assert_eq!(count("2nn", GREY), 199_210);
@@ -157,7 +165,10 @@ mod tests {
 
     #[test]
     fn parts_are_the_first_segment() {
-        let model = find("lenet5").unwrap().build(GREY, &Device::default()).unwrap();
+        let model = find("lenet5")
+            .unwrap()
+            .build(GREY, &Device::default())
+            .unwrap();
         let names: Vec<String> = model.leaves().into_iter().map(|l| l.name).collect();
         assert_eq!(names[0], "features.conv1.weight");
         assert_eq!(names.last().unwrap(), "head.bias");
@@ -171,7 +182,11 @@ mod tests {
             input: [1, 8, 8],
             classes: 10,
         };
-        let error = find("cnn").unwrap().build(small, &Device::default()).err().unwrap();
+        let error = find("cnn")
+            .unwrap()
+            .build(small, &Device::default())
+            .err()
+            .unwrap();
         assert!(error.to_string().contains("at least 16x16, found 8x8"));
     }
 }

@@ -6,8 +6,8 @@
 // A benchmark that cannot start should stop.
 #![allow(clippy::expect_used)]
 
-use burn_backend::ops::FloatTensorOps;
 use burn_backend::TensorData;
+use burn_backend::ops::FloatTensorOps;
 use burn_flex::{Flex, FlexTensor};
 use divan::{Bencher, black_box};
 use fedround_kernels::{matmul, matmul_update};
@@ -113,9 +113,7 @@ mod input_grad {
 
     #[divan::bench(args = all())]
     fn ours(bencher: Bencher, layer: Dense) {
-        Case::new(layer).bench(bencher, |case| {
-            matmul(&case.grad, &case.w.transpose(0, 1))
-        });
+        Case::new(layer).bench(bencher, |case| matmul(&case.grad, &case.w.transpose(0, 1)));
     }
 
     #[divan::bench(args = all())]

@@ -1,4 +1,12 @@
 //! Matrix products for small batches.
+//!
+//! A dense layer's three products have one small side, the batch, and read or write one matrix that
+//! is large, the weight. Each reads it once, in the order of its rows:
+//!
+//! - `x · w` adds up rows of `w`, each times a value of `x`;
+//! - `g · wᵀ` takes dot products of rows of `g` and `w` or, where the batch fills vectors better than
+//!   such products are short, adds up columns of `g` and turns the result around;
+//! - `w + alpha * xᵀ · g` adds rows of `g` to every row of `w`, as [`matmul_update`] in one pass.
 
 use burn_backend::TensorMetadata;
 use burn_flex::FlexTensor;
@@ -10,90 +18,203 @@ use crate::product::{Factors, Product};
 use crate::row_dots::DotProduct;
 use crate::scratch::{self, Scratch, room};
 
-/// The product `a · b`, or `None` where burn-flex's own is as fast or the layout is not handled.
+/// The longest small side: packing pays for larger products, and burn-flex packs.
+const MOST_ROWS: usize = 128;
+
+/// The shortest rows of a product of rows with rows.
+const LEAST_TERMS: usize = 64;
+
+/// Rows of the large matrix whose products are turned around at once.
+const TURNED: usize = 128;
+
+/// The product `a · b` on this thread, or `None` where burn-flex's own is as fast, which is then the
+/// one to call, or where it refuses too.
+///
+/// Every row of the result is computed from its row of `a` and from `b` in an order that the number
+/// of rows changes only where `b` is transposed.
 ///
 /// # Shapes
-/// `a: [m, k]`, `b: [k, n]`, both `f32`; the result is `[m, n]`.
+/// `a: [m, k]`, `b: [k, n]`; the result is `[m, n]`. Either, but not both, may be a transposed view
+/// of a matrix with contiguous rows, and rows may be parts of longer ones. `None` for other
+/// layouts, types and shapes, for `m` and `k` both above 128, and for a transposed `b` with few
+/// terms (`k < 64`).
 pub fn matmul(a: &FlexTensor, b: &FlexTensor) -> Option<FlexTensor> {
     let sizes = sizes(a, b)?;
+    let [m, k, n] = sizes;
     let (a, b) = (Operand::of(a)?, Operand::of(b)?);
-    let [m, _, n] = sizes;
+    let supported = match (a, b) {
+        (Operand::Plain(_), Operand::Plain(_)) => m <= MOST_ROWS,
+        (Operand::Plain(_), Operand::Transposed(_)) => m <= MOST_ROWS && k >= LEAST_TERMS,
+        (Operand::Transposed(_), Operand::Plain(_)) => k <= MOST_ROWS,
+        (Operand::Transposed(_), Operand::Transposed(_)) => false,
+    };
+    if !supported {
+        return None;
+    }
     let mut c = vec![0.0; m * n];
-    run(sizes, a, b, &mut c, 1.0, false)?;
+    match (a, b) {
+        (Operand::Plain(a), Operand::Transposed(b)) if is_turned(sizes) => {
+            turned(sizes, a, b, &mut c);
+        }
+        _ => run(sizes, a, b, &mut c, None),
+    }
     Some(floats(c, &[m, n]))
 }
 
-/// `y + alpha * a · b`.
+/// `y + alpha * a · b` in one pass over `y`, and in place where `y` is not shared: the optimizer's
+/// step for a dense layer is `matmul_update(w, -lr, &x.transpose(0, 1), &grad)`.
+///
+/// It is meant for products of at most 128 terms, `k`; with more, `y` is updated once for every 128
+/// of them. Operands of any layout are taken; those that [`matmul`] does not handle are copied.
+///
+/// # Shapes
+/// `a: [m, k]`, `b: [k, n]`, `y: [m, n]`, which the result has too. All `f32`.
+///
+/// # Panics
+/// If the shapes do not fit, or a tensor is not `f32`.
 pub fn matmul_update(y: FlexTensor, alpha: f32, a: &FlexTensor, b: &FlexTensor) -> FlexTensor {
-    let sizes = sizes(a, b).unwrap_or([0; 3]);
+    let found = (y.shape(), a.shape(), b.shape());
+    let sizes = sizes(a, b).filter(|[m, _, n]| found.0[..] == [*m, *n]);
+    let Some(sizes @ [m, k, n]) = sizes else {
+        let (y, a, b) = found;
+        mismatch(&format!("{y:?} + {a:?} · {b:?}"))
+    };
+    // A view gets a buffer of its own here, a contiguous tensor a second holder of the same one,
+    // so the first holder goes.
     let mut result = y.to_contiguous();
     drop(y);
-    let shape = result.shape();
-    let (x, b) = (Operand::of(a), Operand::of(b));
-    let (Some(a), Some(b)) = (x, b) else {
-        return result;
-    };
-    if let Some(c) = result.try_storage_mut::<f32>() {
-        let _ = run(sizes, a, b, c, alpha, true);
+    if m * k * n == 0 {
         return result;
     }
-    let mut c = result.storage::<f32>().to_vec();
-    let _ = run(sizes, a, b, &mut c, alpha, true);
-    floats(c, &shape)
+    let (mut a, mut b) = (a.clone(), b.clone());
+    if Operand::of(&b).is_none() {
+        b = b.to_contiguous();
+    }
+    if matches!(
+        (Operand::of(&a), Operand::of(&b)),
+        (None, _) | (Some(Operand::Transposed(_)), Some(Operand::Transposed(_)))
+    ) {
+        a = a.to_contiguous();
+    }
+    let (Some(a), Some(b)) = (Operand::of(&a), Operand::of(&b)) else {
+        mismatch(&format!("{:?} · {:?}", a.dtype(), b.dtype()))
+    };
+    if let Some(c) = result.try_storage_mut::<f32>() {
+        run(sizes, a, b, &mut c[..m * n], Some(alpha));
+        return result;
+    }
+    let mut c = Vec::with_capacity(m * n);
+    let y = &result.storage::<f32>()[..m * n];
+    match (a, b) {
+        (Operand::Transposed(a), Operand::Plain(b)) => {
+            // Some rows at a time, which are in the cache when they are updated.
+            for (i, rows) in y.chunks(TURNED * n).enumerate() {
+                c.extend_from_slice(rows);
+                let a = Operand::Transposed(a.part(0, i * TURNED));
+                let sizes = [rows.len() / n, k, n];
+                run(
+                    sizes,
+                    a,
+                    Operand::Plain(b),
+                    &mut c[i * TURNED * n..],
+                    Some(alpha),
+                );
+            }
+        }
+        _ => {
+            c.extend_from_slice(y);
+            run(sizes, a, b, &mut c, Some(alpha));
+        }
+    }
+    floats(c, &[m, n])
 }
 
+/// Reports operands that do not fit, as the assertions of the other kernels do.
+#[track_caller]
+fn mismatch(found: &str) -> ! {
+    assert!(
+        found.is_empty(),
+        "matmul_update: expected [m, n] + [m, k] · [k, n] of f32, found {found}"
+    );
+    unreachable!()
+}
+
+/// `m`, `k` and `n`, if the shapes are those of a product.
 fn sizes(a: &FlexTensor, b: &FlexTensor) -> Option<[usize; 3]> {
-    let (a, b) = (a.shape(), b.shape());
-    match (&a[..], &b[..]) {
+    match (&a.shape()[..], &b.shape()[..]) {
         (&[m, k], &[terms, n]) if k == terms => Some([m, k, n]),
         _ => None,
     }
 }
 
-fn run(
-    sizes: [usize; 3],
-    a: Operand<'_>,
-    b: Operand<'_>,
-    c: &mut [f32],
-    alpha: f32,
-    add: bool,
-) -> Option<()> {
-    let [m, k, n] = sizes;
+/// Writes the product to `c`, or adds it times `alpha`. Not for two transposed operands.
+fn run(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], alpha: Option<f32>) {
+    let (add, alpha) = (alpha.is_some(), alpha.unwrap_or(1.0));
     let (a, b) = match (a, b) {
         (Operand::Plain(a), Operand::Transposed(b)) => {
-            match std::env::var("NT").ok().as_deref() {
-                Some("t") => scratch::with(|s| {
-                    const BLOCK: usize = 256;
-                    for j in (0..n).step_by(BLOCK) {
-                        let count = BLOCK.min(n - j);
-                        let t = room(&mut s.rows, count * k);
-                        b.part(j, 0).transpose_into([count, k], t, count);
-                        Product { a: Factors::Rows(a), b: Matrix { values: t, stride: count }, c: &mut c[j..], pitch: n,
-                            sizes: [m, k, count], alpha, add }.run();
-                    }
-                }),
-                Some("c") => scratch::with(|s| {
-                    const BLOCK: usize = 128;
-                    let Scratch { rows, block, .. } = s;
-                    let mp = round_up(m);
-                    let at = room(rows, k * mp);
-                    a.transpose_into([m, k], at, mp);
-                    for j in (0..n).step_by(BLOCK) {
-                        let count = BLOCK.min(n - j);
-                        let t = room(block, count * mp);
-                        Product { a: Factors::Rows(b.part(j, 0)), b: Matrix { values: at, stride: mp }, c: t, pitch: mp,
-                            sizes: [count, k, mp], alpha, add: false }.run();
-                        Matrix { values: t, stride: mp }.transpose_into([count, m], &mut c[j..], n);
-                    }
-                }),
-                _ => DotProduct { a, b, c, sizes, alpha, add }.run(),
-            }
-            return Some(());
+            let dots = DotProduct {
+                a,
+                b,
+                c,
+                sizes,
+                alpha,
+                add,
+            };
+            return dots.run();
         }
         (Operand::Plain(a), Operand::Plain(b)) => (Factors::Rows(a), b),
-        (Operand::Transposed(a), Operand::Plain(b)) => (Factors::Columns(a), b),
-        _ => return None,
+        (Operand::Transposed(a), Operand::Plain(b) | Operand::Transposed(b)) => {
+            (Factors::Columns(a), b)
+        }
     };
-    Product { a, b, c, pitch: n, sizes, alpha, add }.run();
-    Some(())
+    Product {
+        a,
+        b,
+        c,
+        pitch: sizes[2],
+        sizes,
+        alpha,
+        add,
+    }
+    .run();
+}
+
+/// Whether `(b · aᵀ)ᵀ` is faster than dot products, as measured: the batch is filled up to whole
+/// vectors, but no sum ends in an addition over the lanes of one.
+fn is_turned([m, k, _]: [usize; 3]) -> bool {
+    round_up(m) * k * 32 < m * (27 * k + 2000)
+}
+
+/// Writes `a · bᵀ` to `c` by way of `b · aᵀ`, of which some rows at a time are turned around while
+/// they are in the cache.
+fn turned([m, k, n]: [usize; 3], a: Matrix<'_>, b: Matrix<'_>, c: &mut [f32]) {
+    scratch::with(|scratch| {
+        let Scratch { rows, block, .. } = scratch;
+        let pitch = round_up(m);
+        // The values past column `m` are left over from before, and so are the results they give.
+        let columns = room(rows, k * pitch);
+        a.transpose_into([m, k], columns, pitch);
+        for first in (0..n).step_by(TURNED) {
+            let count = TURNED.min(n - first);
+            let block = room(block, count * pitch);
+            Product {
+                a: Factors::Rows(b.part(first, 0)),
+                b: Matrix {
+                    values: columns,
+                    stride: pitch,
+                },
+                c: block,
+                pitch,
+                sizes: [count, k, pitch],
+                alpha: 1.0,
+                add: false,
+            }
+            .run();
+            let block = Matrix {
+                values: block,
+                stride: pitch,
+            };
+            block.transpose_into([count, m], &mut c[first..], n);
+        }
+    });
 }

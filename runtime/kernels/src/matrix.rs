@@ -77,7 +77,11 @@ impl<'a> Operand<'a> {
         }
         let values = tensor.storage::<f32>().get(layout.start_offset()..)?;
         let matrix = |lines: usize, len: usize, stride: isize, unit: isize| {
-            let stride = if lines == 1 { len } else { stride.try_into().ok()? };
+            let stride = if lines == 1 {
+                len
+            } else {
+                stride.try_into().ok()?
+            };
             let fits = stride >= len && (unit == 1 || len == 1);
             fits.then_some(Matrix { values, stride })
         };

@@ -20,9 +20,6 @@ const GROUP: usize = 128;
 /// `C` is what they stream, so its rows should be finished soon after one another.
 const GROUP_OF_TRANSPOSE: usize = 48;
 
-/// Values of a packed part of a narrow `B`.
-const PACKED: usize = DEPTH * LANES;
-
 /// The factors of a product.
 #[derive(Clone, Copy)]
 pub(crate) enum Factors<'a> {
@@ -64,47 +61,102 @@ impl WithSimd for Product<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
+        if self.sizes[2] < S::F32_LANES {
+            self.narrow(simd);
+        } else {
+            self.wide(simd);
+        }
+    }
+}
+
+impl Product<'_> {
+    /// Rows of at least one vector.
+    #[inline(always)]
+    fn wide<S: Simd>(self, simd: S) {
         let ([m, k, n], lanes) = (self.sizes, S::F32_LANES);
         let group = match self.a {
             Factors::Rows(_) => GROUP,
             Factors::Columns(_) => GROUP_OF_TRANSPOSE,
         };
         let most_vectors = if has_32_registers::<S>() { 3 } else { 2 };
-        let mut packed = [0.0; PACKED];
         for first in (0..k).step_by(DEPTH) {
-            let depth = DEPTH.min(k - first);
-            if n < lanes {
-                let rows = self.b.values[first * self.b.stride..].chunks(self.b.stride);
-                for (into, row) in packed.chunks_exact_mut(lanes).zip(rows.take(depth)) {
-                    into[..n].copy_from_slice(&row[..n]);
-                }
-            }
             for row in (0..m).step_by(group) {
                 for (vector, count) in split(n.div_ceil(lanes), most_vectors) {
                     let end = n.min((vector + count) * lanes);
                     // A last part of a vector is the end of a whole one that overlaps values done
-                    // already, unless the row is shorter than that.
-                    let start = if end < lanes { 0 } else { (vector * lanes).min(end - lanes) };
-                    let b = if n < lanes {
-                        Matrix { values: &packed, stride: lanes }
-                    } else {
-                        self.b.part(first, start)
-                    };
+                    // already.
+                    let start = (vector * lanes).min(end - lanes);
                     let mut strip = Strip::<S> {
                         a: self.a,
-                        b,
-                        terms: (first, depth),
+                        b: self.b.part(first, start),
+                        terms: (first, DEPTH.min(k - first)),
                         c: &mut self.c[row * self.pitch + start..],
                         pitch: self.pitch,
                         alpha: simd.splat_f32s(self.alpha),
                         add: self.add || first > 0,
                         width: end - start,
-                        fresh: end - vector * lanes - (count - 1) * lanes,
+                        fresh: end - (vector + count - 1) * lanes,
                     };
                     strip.run(simd, row, group.min(m - row), count);
                 }
             }
         }
+    }
+
+    /// Rows shorter than a vector: those of `B` are filled up with zeros, and the sums go to a
+    /// buffer first, where the end of each is overwritten by the next.
+    #[inline(always)]
+    fn narrow<S: Simd>(self, simd: S) {
+        let ([m, k, n], lanes) = (self.sizes, S::F32_LANES);
+        let mut packed = [0.0; DEPTH * LANES];
+        let mut sums = [0.0; GROUP_OF_TRANSPOSE * LANES];
+        for first in (0..k).step_by(DEPTH) {
+            let depth = DEPTH.min(k - first);
+            for (k, into) in packed.chunks_exact_mut(lanes).take(depth).enumerate() {
+                for (into, value) in into.iter_mut().zip(self.b.row(first + k, n)) {
+                    *into = *value;
+                }
+            }
+            for row in (0..m).step_by(GROUP_OF_TRANSPOSE) {
+                let rows = GROUP_OF_TRANSPOSE.min(m - row);
+                let mut strip = Strip::<S> {
+                    a: self.a,
+                    b: Matrix {
+                        values: &packed,
+                        stride: lanes,
+                    },
+                    terms: (first, depth),
+                    c: &mut sums,
+                    pitch: n,
+                    alpha: simd.splat_f32s(1.0),
+                    add: false,
+                    width: lanes,
+                    fresh: lanes,
+                };
+                strip.run(simd, row, rows, 1);
+                let add = self.add || first > 0;
+                if self.pitch == n {
+                    let c = &mut self.c[row * n..(row + rows) * n];
+                    store(c, &sums[..rows * n], self.alpha, add);
+                } else {
+                    let c = self.c[row * self.pitch..].chunks_mut(self.pitch);
+                    for (c, sums) in c.zip(sums.chunks_exact(n)).take(rows) {
+                        store(&mut c[..n], sums, self.alpha, add);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn store(c: &mut [f32], sums: &[f32], alpha: f32, add: bool) {
+    if add {
+        for (c, sum) in c.iter_mut().zip(sums) {
+            *c += alpha * sum;
+        }
+    } else {
+        c.copy_from_slice(sums);
     }
 }
 
@@ -124,31 +176,23 @@ struct Strip<'a, S: Simd> {
     fresh: usize,
 }
 
-/// How the last vector of a strip's rows lies.
-const WHOLE: u8 = 0;
-/// It overlaps the one before it.
-const OVERLAPPING: u8 = 1;
-/// It is the only one, and longer than the row.
-const NARROW: u8 = 2;
-
 impl<S: Simd> Strip<'_, S> {
     #[inline(always)]
     fn run(&mut self, simd: S, row: usize, rows: usize, vectors: usize) {
-        let whole = self.fresh == S::F32_LANES;
-        match (vectors, whole) {
-            _ if self.width < S::F32_LANES => self.blocks::<1, NARROW>(simd, row, rows),
-            (1, true) => self.blocks::<1, WHOLE>(simd, row, rows),
-            (1, false) => self.blocks::<1, OVERLAPPING>(simd, row, rows),
-            (2, true) => self.blocks::<2, WHOLE>(simd, row, rows),
-            (2, false) => self.blocks::<2, OVERLAPPING>(simd, row, rows),
-            (_, true) => self.blocks::<3, WHOLE>(simd, row, rows),
-            (_, false) => self.blocks::<3, OVERLAPPING>(simd, row, rows),
+        let overlaps = self.fresh != S::F32_LANES;
+        match (vectors, overlaps) {
+            (1, false) => self.blocks::<1, false>(simd, row, rows),
+            (1, true) => self.blocks::<1, true>(simd, row, rows),
+            (2, false) => self.blocks::<2, false>(simd, row, rows),
+            (2, true) => self.blocks::<2, true>(simd, row, rows),
+            (_, false) => self.blocks::<3, false>(simd, row, rows),
+            (_, true) => self.blocks::<3, true>(simd, row, rows),
         }
     }
 
     /// All rows of the strip.
     #[inline(always)]
-    fn blocks<const NV: usize, const END: u8>(&mut self, simd: S, row: usize, rows: usize) {
+    fn blocks<const NV: usize, const OVERLAPS: bool>(&mut self, simd: S, row: usize, rows: usize) {
         // Never more, but the compiler cannot see that and would build what does not exist.
         if NV == 3 && !has_32_registers::<S>() {
             return;
@@ -156,21 +200,21 @@ impl<S: Simd> Strip<'_, S> {
         for (start, count) in split(rows, most_rows::<S>()) {
             let at = (row + start, start);
             match count {
-                1 => self.block::<1, NV, END>(simd, at),
-                2 => self.block::<2, NV, END>(simd, at),
-                3 => self.block::<3, NV, END>(simd, at),
-                4 => self.block::<4, NV, END>(simd, at),
-                5 => self.block::<5, NV, END>(simd, at),
-                6 => self.block::<6, NV, END>(simd, at),
-                7 => self.block::<7, NV, END>(simd, at),
-                _ => self.block::<8, NV, END>(simd, at),
+                1 => self.block::<1, NV, OVERLAPS>(simd, at),
+                2 => self.block::<2, NV, OVERLAPS>(simd, at),
+                3 => self.block::<3, NV, OVERLAPS>(simd, at),
+                4 => self.block::<4, NV, OVERLAPS>(simd, at),
+                5 => self.block::<5, NV, OVERLAPS>(simd, at),
+                6 => self.block::<6, NV, OVERLAPS>(simd, at),
+                7 => self.block::<7, NV, OVERLAPS>(simd, at),
+                _ => self.block::<8, NV, OVERLAPS>(simd, at),
             }
         }
     }
 
     /// `MR` rows by `NV` vectors.
     #[inline(always)]
-    fn block<const MR: usize, const NV: usize, const END: u8>(
+    fn block<const MR: usize, const NV: usize, const OVERLAPS: bool>(
         &mut self,
         simd: S,
         (row, into): (usize, usize),
@@ -180,7 +224,7 @@ impl<S: Simd> Strip<'_, S> {
             Factors::Rows(a) => {
                 let rows: [&[f32]; MR] =
                     std::array::from_fn(|i| &a.values[(row + i) * a.stride + first..][..depth]);
-                self.sums::<MR, NV>(
+                self.sums::<MR, NV, OVERLAPS>(
                     simd,
                     #[inline(always)]
                     |k| std::array::from_fn(|i| rows[i][k]),
@@ -188,7 +232,7 @@ impl<S: Simd> Strip<'_, S> {
             }
             Factors::Columns(a) => {
                 let a = a.part(first, row);
-                self.sums::<MR, NV>(
+                self.sums::<MR, NV, OVERLAPS>(
                     simd,
                     #[inline(always)]
                     |k| {
@@ -198,38 +242,45 @@ impl<S: Simd> Strip<'_, S> {
                 )
             }
         };
-        if END == NARROW {
-            self.store_narrow(simd, into, &sums);
-        } else {
-            self.store::<MR, NV, END>(simd, into, &sums);
-        }
+        self.store::<MR, NV, OVERLAPS>(simd, into, sums);
     }
 
     /// Where vector `j` of `NV` starts.
     #[inline(always)]
-    fn place<const NV: usize>(&self, j: usize) -> usize {
-        if j + 1 == NV && self.width >= S::F32_LANES {
+    fn place<const NV: usize, const OVERLAPS: bool>(&self, j: usize) -> usize {
+        if OVERLAPS && j + 1 == NV {
             self.width - S::F32_LANES
         } else {
             j * S::F32_LANES
         }
     }
 
+    /// Length of a row, a constant where it can be.
+    #[inline(always)]
+    fn row_len<const NV: usize, const OVERLAPS: bool>(&self) -> usize {
+        if OVERLAPS {
+            self.width
+        } else {
+            NV * S::F32_LANES
+        }
+    }
+
     /// The sums of a tile, kept in registers over all terms.
     #[inline(always)]
-    fn sums<const MR: usize, const NV: usize>(
+    fn sums<const MR: usize, const NV: usize, const OVERLAPS: bool>(
         &self,
         simd: S,
         factors: impl Fn(usize) -> [f32; MR],
     ) -> [[S::f32s; NV]; MR] {
-        let width = self.width.max(S::F32_LANES);
-        let places: [usize; NV] = std::array::from_fn(|j| self.place::<NV>(j));
+        let len = self.row_len::<NV, OVERLAPS>();
+        let (values, stride) = (self.b.values, self.b.stride);
         let mut acc = [[simd.splat_f32s(0.0); NV]; MR];
         let mut start = 0;
         for k in 0..self.terms.1 {
-            let row = &self.b.values[start..start + width];
-            start += self.b.stride;
-            let b: [S::f32s; NV] = std::array::from_fn(|j| vector::<S>(&row[places[j]..]));
+            let row = &values[start..start + len];
+            start += stride;
+            let b: [S::f32s; NV] =
+                std::array::from_fn(|j| vector::<S>(&row[self.place::<NV, OVERLAPS>(j)..]));
             let a = factors(k);
             for i in 0..MR {
                 let a = simd.splat_f32s(a[i]);
@@ -242,64 +293,30 @@ impl<S: Simd> Strip<'_, S> {
     }
 
     #[inline(always)]
-    fn store<const MR: usize, const NV: usize, const END: u8>(
+    fn store<const MR: usize, const NV: usize, const OVERLAPS: bool>(
         &mut self,
         simd: S,
         into: usize,
-        sums: &[[S::f32s; NV]; MR],
+        sums: [[S::f32s; NV]; MR],
     ) {
-        let places: [usize; NV] = std::array::from_fn(|j| self.place::<NV>(j));
+        let len = self.row_len::<NV, OVERLAPS>();
         let done = S::F32_LANES - self.fresh;
-        for (i, sums) in sums.iter().enumerate() {
-            let row = &mut self.c[(into + i) * self.pitch..][..self.width];
-            for (j, sum) in sums.iter().enumerate() {
-                let (c, _) = S::as_mut_simd_f32s(&mut row[places[j]..][..S::F32_LANES]);
+        for i in 0..MR {
+            let start = (into + i) * self.pitch;
+            for j in 0..NV {
+                let place = self.place::<NV, OVERLAPS>(j);
+                let row = &mut self.c[start..start + len];
+                let (c, _) = S::as_mut_simd_f32s(&mut row[place..][..S::F32_LANES]);
                 if !self.add {
-                    c[0] = *sum;
+                    c[0] = sums[i][j];
                 } else {
-                    let value = simd.mul_add_f32s(self.alpha, *sum, c[0]);
-                    c[0] = if END == OVERLAPPING && j + 1 == NV {
+                    let value = simd.mul_add_f32s(self.alpha, sums[i][j], c[0]);
+                    c[0] = if OVERLAPS && j + 1 == NV {
                         from_lane(simd, done, value, c[0])
                     } else {
                         value
                     };
                 }
-            }
-        }
-    }
-
-    /// Stores rows shorter than a vector, as whole vectors where `C` has room: what follows a row
-    /// is written back as it was. All are read before the first is written, because reading what
-    /// was just written in other pieces waits for the cache.
-    #[inline(always)]
-    fn store_narrow<const MR: usize, const NV: usize>(
-        &mut self,
-        simd: S,
-        into: usize,
-        sums: &[[S::f32s; NV]; MR],
-    ) {
-        let (width, lanes) = (self.width, S::F32_LANES);
-        let at = |i: usize| (into + i) * self.pitch;
-        let room = at(MR - 1) + lanes <= self.c.len();
-        let old: [S::f32s; MR] = std::array::from_fn(|i| {
-            if room {
-                vector::<S>(&self.c[at(i)..])
-            } else {
-                simd.partial_load_f32s(&self.c[at(i)..][..width])
-            }
-        });
-        for i in 0..MR {
-            let start = (into + i) * self.pitch;
-            let value = if self.add {
-                simd.mul_add_f32s(self.alpha, sums[i][0], old[i])
-            } else {
-                sums[i][0]
-            };
-            if room {
-                let (c, _) = S::as_mut_simd_f32s(&mut self.c[start..start + lanes]);
-                c[0] = from_lane(simd, width, old[i], value);
-            } else {
-                simd.partial_store_f32s(&mut self.c[start..start + width], value);
             }
         }
     }

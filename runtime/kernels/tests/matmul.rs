@@ -60,7 +60,7 @@ fn operand(rows: usize, columns: usize, form: Form, seed: u64) -> FlexTensor {
 }
 
 fn values(tensor: &FlexTensor) -> Vec<f32> {
-    tensor.to_contiguous().into_data().to_vec().unwrap()
+    tensor.to_contiguous().into_data().try_to_vec().unwrap()
 }
 
 /// `y + alpha * a · b`, in `f64`.
@@ -209,5 +209,9 @@ fn an_update_by_no_terms_is_the_tensor() {
     // Not even rows of the transpose.
     let y = tensor(4, 3, 1).transpose(0, 1);
     let sum = matmul_update(y.clone(), 1.0, &tensor(3, 5, 2), &tensor(5, 4, 3));
-    close(&sum, &naive(&values(&y), 1.0, &tensor(3, 5, 2), &tensor(5, 4, 3)), "view");
+    close(
+        &sum,
+        &naive(&values(&y), 1.0, &tensor(3, 5, 2), &tensor(5, 4, 3)),
+        "view",
+    );
 }

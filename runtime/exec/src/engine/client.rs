@@ -79,7 +79,6 @@ impl Client<'_> {
         control: &Control,
         body: &Block,
         env: &mut Env,
-        last: &[Value],
     ) -> Result<(), RunError> {
         let op = &control.op;
         let program = self.cx.program;
@@ -89,7 +88,7 @@ impl Client<'_> {
                 .ok_or_else(|| missing(op, "count"))
         };
         let (epochs, size) = (count(1)?, count(2)?.max(1));
-        let mut carried = self.carried(control, 3, env, last)?;
+        let mut carried = self.carried(control, 3, env)?;
         let federation = self.cx.federation;
         let mine = &federation.parts[self.id];
         if mine.is_empty() {
@@ -114,16 +113,10 @@ impl Client<'_> {
         Ok(())
     }
 
-    fn repeat(
-        &mut self,
-        control: &Control,
-        body: &Block,
-        env: &mut Env,
-        last: &[Value],
-    ) -> Result<(), RunError> {
+    fn repeat(&mut self, control: &Control, body: &Block, env: &mut Env) -> Result<(), RunError> {
         let op = &control.op;
         let times = self.cx.program.index(op.operands[0]);
-        let mut carried = self.carried(control, 1, env, last)?;
+        let mut carried = self.carried(control, 1, env)?;
         for _ in 0..times.ok_or_else(|| missing(op, "count"))? {
             for (arg, value) in body.args.iter().zip(carried) {
                 env.set(*arg, value);
@@ -137,19 +130,11 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// The operands after the first `skip`: a loop's initial values.
-    fn carried(
-        &self,
-        control: &Control,
-        skip: usize,
-        env: &mut Env,
-        last: &[Value],
-    ) -> Result<Vec<RtVal>, RunError> {
+    /// The operands after the first `skip`: a loop's initial values. They stay in the environment,
+    /// because the body may read them too, as FedProx reads what it received.
+    fn carried(&self, control: &Control, skip: usize, env: &Env) -> Result<Vec<RtVal>, RunError> {
         let operands = control.op.operands[skip..].iter();
-        let values = operands.map(|v| {
-            let value = env.read(*v, last);
-            value.or_else(|| self.cx.program.real(*v).map(RtVal::Host))
-        });
+        let values = operands.map(|v| self.yielded(*v, env));
         let values: Option<Vec<RtVal>> = values.collect();
         values.ok_or_else(|| missing(&control.op, "initial value"))
     }
@@ -162,12 +147,11 @@ impl Client<'_> {
         op: &fedround_ir::fed::Op,
         env: &mut Env,
     ) -> Result<Vec<RtVal>, RunError> {
-        let take = |(i, v): (usize, &Value)| {
-            let last = !body.yields[i + 1..].contains(v) && !body.args.is_empty();
-            let value = env.read(*v, if last { std::slice::from_ref(v) } else { &[] });
+        let take = |(v, &moves): (&Value, &bool)| {
+            let value = env.read(*v, if moves { std::slice::from_ref(v) } else { &[] });
             value.or_else(|| self.cx.program.real(*v).map(RtVal::Host))
         };
-        let values: Option<Vec<RtVal>> = body.yields.iter().enumerate().map(take).collect();
+        let values: Option<Vec<RtVal>> = body.yields.iter().zip(&body.moves).map(take).collect();
         values.ok_or_else(|| missing(op, "yielded value"))
     }
 
@@ -192,8 +176,8 @@ impl Walker for Client<'_> {
     ) -> Result<(), RunError> {
         let op = &control.op;
         let result = match (&op.kind, &control.body) {
-            (OpKind::ForBatches, Some(body)) => return self.for_batches(control, body, env, last),
-            (OpKind::Repeat, Some(body)) => return self.repeat(control, body, env, last),
+            (OpKind::ForBatches, Some(body)) => return self.for_batches(control, body, env),
+            (OpKind::Repeat, Some(body)) => return self.repeat(control, body, env),
             (OpKind::NumExamples, _) => RtVal::Host(self.cx.federation.parts[self.id].len() as f64),
             (OpKind::ClientState(name), _) => {
                 let key = (self.id, name.clone());

@@ -61,6 +61,8 @@ pub struct Block {
     pub items: Vec<(Item, Vec<Value>)>,
     /// Values given to the parent.
     pub yields: Vec<Value>,
+    /// For each yield, whether it may be moved out: the block defines it, and yields it last here.
+    pub moves: Vec<bool>,
 }
 
 /// A linked module, split.
@@ -181,8 +183,12 @@ impl Split<'_> {
             }
         }
         self.end_run(&mut run, &[], region, &mut items);
-        let last = self.last_reads(&items, region);
+        let own = self.defined(&items, region);
+        let last = self.last_reads(&items, region, &own);
+        let moves = region.yields.iter().enumerate();
+        let moves = moves.map(|(i, v)| own.contains(v) && !region.yields[i + 1..].contains(v));
         Block {
+            moves: moves.collect(),
             args: region.args.clone(),
             items: items.into_iter().zip(last).collect(),
             yields: region.yields.clone(),
@@ -216,8 +222,8 @@ impl Split<'_> {
         self.segments.push(compute);
     }
 
-    /// For each item, the values of this block that it is the last to read.
-    fn last_reads(&self, items: &[Item], region: &Region) -> Vec<Vec<Value>> {
+    /// The values that a block defines itself.
+    fn defined(&self, items: &[Item], region: &Region) -> HashSet<Value> {
         let mut own: HashSet<Value> = region.args.iter().copied().collect();
         for item in items {
             match item {
@@ -225,6 +231,11 @@ impl Split<'_> {
                 Item::Compute(i) => own.extend(&self.segments[*i].outs),
             }
         }
+        own
+    }
+
+    /// For each item, the values of this block that it is the last to read.
+    fn last_reads(&self, items: &[Item], region: &Region, own: &HashSet<Value>) -> Vec<Vec<Value>> {
         let mut later: HashSet<Value> = region.yields.iter().copied().collect();
         let mut last: Vec<Vec<Value>> = items
             .iter()

@@ -1,0 +1,215 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+use super::bench::TaskName;
+
+const EXAMPLES: &str = "\
+Examples:
+  fedround run fedprox                              train on non-IID digits, no download needed
+  fedround run 'fedprox(fedavg)' --set mu=0.1       compose algorithms, set hyper-parameters
+  fedround list                                     what there is to choose from
+  fedround explain fedprox                          the algorithm box and what crosses the wire
+  fedround graph fedprox --at tensor                what it is compiled to
+
+Errors go to stderr. Exit codes: 0 done, 1 bad input or a failed run, 2 wrong usage,
+130 stopped by Ctrl-C (everything up to the last complete round is kept).";
+
+/// A compiled framework for federated learning.
+///
+/// Algorithms are short specs in Rust; the command compiles one for a model and trains it over
+/// simulated clients.
+#[derive(Debug, Parser)]
+#[command(name = "fedround", version, after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Train an algorithm over simulated clients
+    Run(RunArgs),
+    /// List algorithms, models, datasets and partitioners
+    List(ListArgs),
+    /// Print what an algorithm is compiled to, at one of four stages
+    Graph(GraphArgs),
+    /// Print an algorithm's box and what crosses between server and clients
+    Explain(ExplainArgs),
+    /// Run a benchmark task and report it as JSON
+    Bench(BenchArgs),
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  fedround run fedprox
+  fedround run fedavg --data mnist --data-dir data --partition dirichlet:0.5 --rounds 200
+  fedround run fedprox --set mu=0.1 --set lr=0.02 --out runs/mu01
+  fedround run --config runs/mu01/config.toml --out runs/again      the same run, bit for bit
+  fedround run fedavg --json | jq .test_accuracy
+
+The run folder holds config.toml, metrics.jsonl (one object a round), summary.json and
+model.safetensors. Nothing in it is ever overwritten. Ctrl-C finishes the current round and
+writes everything; a second one stops at once.";
+
+/// Compiles an algorithm and trains it over simulated clients.
+///
+/// Settings come from the defaults, then the file of --config, then the flags; the later wins.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(super) struct RunArgs {
+    /// Algorithm, such as `fedprox` or `fedprox(fedavg)`; see `fedround list`
+    pub spec: Option<String>,
+    /// TOML file of settings, such as the config.toml of an earlier run
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Hyper-parameter, as in mu=0.1, or fed_avg.lr=0.1 to name its layer; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Dataset [default: synth-digits]
+    #[arg(long)]
+    pub data: Option<String>,
+    /// Folder that holds the dataset's folder, such as DIR/mnist
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Number of clients [default: 100]
+    #[arg(long, value_name = "N")]
+    pub clients: Option<usize>,
+    /// Who gets which examples: iid, shards:N or dirichlet:ALPHA [default: shards:2]
+    #[arg(long, value_name = "P")]
+    pub partition: Option<String>,
+    /// Model [default: 2nn]
+    #[arg(long)]
+    pub model: Option<String>,
+    /// Rounds [default: 200]
+    #[arg(long, value_name = "R")]
+    pub rounds: Option<usize>,
+    /// Seed of the partition, sampling, batch order and initial parameters [default: 1]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
+    /// Evaluate on the test set every N rounds, and after the last [default: 5]
+    #[arg(long, value_name = "N")]
+    pub eval_every: Option<usize>,
+    /// Clients trained at once; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Run folder [default: runs/SPEC-DATA-seedSEED, or the next free name]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print summary.json, and nothing else, on stdout
+    #[arg(long)]
+    pub json: bool,
+    /// No progress and no table
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Lists what the command knows, with papers and hyper-parameters.
+#[derive(Debug, ClapArgs)]
+pub(super) struct ListArgs {
+    /// Only these
+    pub what: Option<Listing>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Listing {
+    Specs,
+    Models,
+    Datasets,
+    Partitioners,
+}
+
+const STAGES: &str = "\
+Stages:
+  fed      the spec as it was written: slots, calls and regions
+  linked   slots bound, simplified: one round, from parameters to parameters
+  tensor   each compute region as a graph of tensor ops, gradient and update included
+  plan     the same with its slots: what the executor walks
+
+Examples:
+  fedround graph fedprox --at linked
+  fedround graph fedprox --at plan --model cnn --set batch=20";
+
+/// Prints what an algorithm is compiled to.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = STAGES)]
+pub(super) struct GraphArgs {
+    #[command(flatten)]
+    pub subject: Subject,
+    /// Stage
+    #[arg(long, value_enum, default_value_t = Stage::Linked)]
+    pub at: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Stage {
+    Fed,
+    Linked,
+    Tensor,
+    Plan,
+}
+
+/// Prints an algorithm's box, read off the compiled graph, and the wire table: what crosses
+/// between server and clients, in which direction, how derived and how many bytes.
+#[derive(Debug, ClapArgs)]
+pub(super) struct ExplainArgs {
+    #[command(flatten)]
+    pub subject: Subject,
+    /// Number of clients, for the bytes of a round
+    #[arg(long, value_name = "N", default_value_t = super::settings::CLIENTS)]
+    pub clients: usize,
+}
+
+/// What to compile.
+#[derive(Debug, ClapArgs)]
+pub(super) struct Subject {
+    /// Algorithm, such as `fedprox` or `fedprox(fedavg)`
+    pub spec: String,
+    /// Model
+    #[arg(long, default_value = super::settings::MODEL)]
+    pub model: String,
+    /// Dataset, for the shape of its examples; its files are not read
+    #[arg(long, default_value = super::settings::DATA)]
+    pub data: String,
+    /// Hyper-parameter, as in mu=0.1; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+}
+
+const BENCH: &str = "\
+Tasks (FedAvg, one local epoch of plain SGD):
+  lr-mnist       1000 clients, iid, logistic regression, cohort 10, batch 10
+  2nn-mnist      100 clients, 2 shards, 784-200-200-10, cohort 10, batch 10
+  cnn-mnist      100 clients, 2 shards, McMahan's CNN, cohort 10, batch 20
+  lenet-cifar10  100 clients, 2 shards, LeNet-5, cohort 10, batch 50
+  pfl-cifar10    600 clients, iid, pfl-research's CNN, cohort 50, batch 10
+
+The data folder holds mnist/ and cifar-10-batches-bin/. Round 1 warms up and is not timed, unless
+it is the only one.";
+
+/// Runs a benchmark task with the same data, partition, cohorts, batches, initial parameters and
+/// report as its peers in other frameworks.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = BENCH)]
+pub(super) struct BenchArgs {
+    /// Task
+    #[arg(long, value_enum)]
+    pub task: TaskName,
+    /// Rounds, the warm-up included [default: the task's]
+    #[arg(long, value_name = "N")]
+    pub rounds: Option<usize>,
+    /// Local step size [default: the task's]
+    #[arg(long, value_name = "X")]
+    pub lr: Option<f64>,
+    /// Folder of the data
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Clients trained at once; on Linux the process is pinned to as many cores
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub threads: usize,
+    /// Write the report here too
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}

@@ -1,0 +1,94 @@
+//! Algorithms and models by name, and their compilation.
+
+use burn::tensor::Device;
+use fedround_data::{DATASETS, DataError, DatasetInfo};
+use fedround_dsl::BoxedAlgorithm;
+use fedround_exec::{Program, Tracer};
+use fedround_models::{MODELS, Model, ModelError, Task, find};
+
+use super::Cli;
+use super::args::Subject;
+use super::error::{CliError, nearest};
+use super::hypers::{self, Setting};
+
+/// A model that a user's crate brings.
+#[derive(Clone, Debug)]
+pub(super) struct OwnModel {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub make: fn(Task, &Device) -> Box<dyn Model>,
+}
+
+impl Cli {
+    /// The algorithm of a text with its hyper-parameters set, the later setting winning.
+    pub(super) fn algorithm(
+        &self,
+        spec: &str,
+        settings: &[Setting],
+    ) -> Result<BoxedAlgorithm, CliError> {
+        let mut algorithm = self.registry.parse(spec)?;
+        for setting in settings {
+            hypers::apply(&mut *algorithm, setting)?;
+        }
+        Ok(algorithm)
+    }
+
+    /// A model ready to be traced.
+    pub(super) fn tracer(&self, model: &str, task: Task) -> Result<Tracer, CliError> {
+        let device = Device::default();
+        let own = self.models.iter().find(|own| own.name == model);
+        let built = match own {
+            Some(own) => (own.make)(task, &device),
+            None => find(model)
+                .map_err(|e| self.unknown_model(model, e))?
+                .build(task, &device)?,
+        };
+        Ok(Tracer::new(model, built, task, self.losses.clone()))
+    }
+
+    /// The bundled models' error, with the user's own models among the known ones.
+    fn unknown_model(&self, name: &str, error: ModelError) -> ModelError {
+        if self.models.is_empty() {
+            return error;
+        }
+        let bundled = MODELS.map(|m| m.name);
+        let names = || self.models.iter().map(|m| m.name).chain(bundled);
+        ModelError::Unknown {
+            name: name.to_owned(),
+            nearest: nearest(name, names()),
+            known: names().collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    /// Compiles what `graph` and `explain` are about.
+    pub(super) fn compile(&self, subject: &Subject) -> Result<(BoxedAlgorithm, Program), CliError> {
+        let settings = hypers::assignments(&subject.set)?;
+        let algorithm = self.algorithm(&subject.spec, &settings)?;
+        let data = dataset(&subject.data)?;
+        let task = Task {
+            input: data.shape,
+            classes: data.classes,
+        };
+        let program = Program::compile(&*algorithm, self.tracer(&subject.model, task)?)?;
+        warn(&program);
+        Ok((algorithm, program))
+    }
+}
+
+/// A dataset's description.
+pub(super) fn dataset(name: &str) -> Result<&'static DatasetInfo, DataError> {
+    let known = || DATASETS.iter();
+    known()
+        .find(|d| d.name == name)
+        .ok_or_else(|| DataError::UnknownDataset {
+            name: name.to_owned(),
+            nearest: nearest(name, known().map(|d| d.name)),
+        })
+}
+
+/// Shows what the compiler finds legal but seldom meant.
+pub(super) fn warn(program: &Program) {
+    for warning in program.warnings() {
+        eprintln!("warning: {warning}");
+    }
+}

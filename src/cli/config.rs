@@ -1,0 +1,122 @@
+//! A run's settings as a TOML file.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::{CliError, nearest};
+
+/// What a file may set. All of it is written to a run's `config.toml`.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(super) struct Config {
+    pub spec: Option<String>,
+    pub data: Option<String>,
+    pub data_dir: Option<PathBuf>,
+    pub clients: Option<usize>,
+    pub partition: Option<String>,
+    pub model: Option<String>,
+    pub rounds: Option<usize>,
+    pub seed: Option<u64>,
+    pub eval_every: Option<usize>,
+    pub threads: Option<usize>,
+    #[serde(default)]
+    pub hyper: toml::Table,
+}
+
+const KEYS: [&str; 11] = [
+    "spec",
+    "data",
+    "data_dir",
+    "clients",
+    "partition",
+    "model",
+    "rounds",
+    "seed",
+    "eval_every",
+    "threads",
+    "hyper",
+];
+
+impl Config {
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<Self, CliError> {
+        let text = std::fs::read_to_string(path).map_err(CliError::io("read", path))?;
+        Self::parse(path, &text)
+    }
+
+    fn parse(path: &Path, text: &str) -> Result<Self, CliError> {
+        let broken = |error: toml::de::Error| CliError::Config {
+            path: path.to_owned(),
+            message: error.to_string().trim_end().to_owned(),
+        };
+        // Keys are checked before values, so that a misspelt one is named as such.
+        let table: toml::Table = toml::from_str(text).map_err(broken)?;
+        if let Some(key) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            return Err(CliError::ConfigKey {
+                path: path.to_owned(),
+                key: key.clone(),
+                nearest: nearest(key, KEYS),
+                known: KEYS.join(", "),
+            });
+        }
+        toml::from_str(text).map_err(broken)
+    }
+
+    /// The file's text.
+    pub fn text(&self, path: &Path) -> Result<String, CliError> {
+        let body = toml::to_string(self).map_err(|error| CliError::Config {
+            path: path.to_owned(),
+            message: error.to_string(),
+        })?;
+        Ok(format!(
+            "# `fedround run --config FILE` runs this again.\n{body}"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_all_fields() {
+        let config = Config {
+            spec: Some(String::new()),
+            data: Some(String::new()),
+            data_dir: Some(PathBuf::new()),
+            clients: Some(1),
+            partition: Some(String::new()),
+            model: Some(String::new()),
+            rounds: Some(1),
+            seed: Some(1),
+            eval_every: Some(1),
+            threads: Some(1),
+            hyper: toml::Table::new(),
+        };
+        let table = toml::Table::try_from(&config).unwrap();
+        let mut keys = KEYS;
+        keys.sort_unstable();
+        let mut found: Vec<&String> = table.keys().collect();
+        found.sort_unstable();
+        assert_eq!(found, keys);
+    }
+
+    #[test]
+    fn a_misspelt_key_names_the_nearest() {
+        let error = Config::parse(Path::new("c.toml"), "round = 3")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("unknown key `round` (did you mean `rounds`?)"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_type_is_shown_in_place() {
+        let error = Config::parse(Path::new("c.toml"), "rounds = \"3\"")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("rounds = \"3\""), "{error}");
+    }
+}

@@ -1,0 +1,169 @@
+//! What the command can fail with, and how it says so.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use fedround_data::{DataError, PartitionError};
+use fedround_dsl::{HyperError, SpecError};
+use fedround_exec::{CompileError, RunError};
+use fedround_models::ModelError;
+
+/// Exit code of bad input and failed runs.
+const FAILED: u8 = 1;
+/// Exit code of wrong usage.
+pub(super) const USAGE: u8 = 2;
+/// Exit code of a run that Ctrl-C stopped.
+pub(super) const INTERRUPTED: u8 = 130;
+
+/// Why the command stopped.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CliError {
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    #[error(transparent)]
+    Hyper(#[from] HyperError),
+    #[error("expected NAME=VALUE after --set, found `{0}`")]
+    Assignment(String),
+    #[error(
+        "hyper-parameter `{name}`: expected a number, a text, `true` or `false`, found {found}"
+    )]
+    HyperValue { name: String, found: &'static str },
+    #[error(
+        "no algorithm to run: expected SPEC, as in `fedround run fedprox`, or --config FILE with the key `spec`"
+    )]
+    NoSpec,
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error(transparent)]
+    Partition(#[from] PartitionError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error("cannot compile: {0}")]
+    Compile(#[from] CompileError),
+    #[error("{source}")]
+    Run {
+        source: Box<RunError>,
+        /// Where the rounds before it are.
+        kept: Option<Kept>,
+    },
+    #[error("{path}: {message}", path = path.display())]
+    Config { path: PathBuf, message: String },
+    #[error("{path}: unknown key `{key}`{}; the keys are {known}", hint(*nearest), path = path.display())]
+    ConfigKey {
+        path: PathBuf,
+        key: String,
+        nearest: Option<&'static str>,
+        known: String,
+    },
+    #[error("{name}: expected at least 1, found {found}")]
+    TooSmall { name: &'static str, found: usize },
+    #[error("`{}` already holds a run (it has {file}); nothing was written", dir.display())]
+    Taken { dir: PathBuf, file: &'static str },
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        action: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+    #[error("cannot write to stdout: {0}")]
+    Stdout(io::Error),
+    #[error("cannot start {threads} worker threads: {message}")]
+    Threads { threads: usize, message: String },
+    #[error("cannot write a report as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// What a failed run left.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub rounds: usize,
+    pub dir: PathBuf,
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dir = self.dir.display();
+        match self.rounds {
+            0 => write!(f, "no round was completed; the settings are kept in {dir}"),
+            1 => write!(f, "1 round is kept in {dir}"),
+            n => write!(f, "{n} rounds are kept in {dir}"),
+        }
+    }
+}
+
+fn hint(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |n| format!(" (did you mean `{n}`?)"))
+}
+
+/// The known name closest to one that is not known, if it is close enough to be a slip.
+pub(super) fn nearest(
+    name: &str,
+    known: impl IntoIterator<Item = &'static str>,
+) -> Option<&'static str> {
+    let similarity = |other: &str| strsim::jaro_winkler(&name.to_lowercase(), other);
+    let scored = known.into_iter().map(|other| (similarity(other), other));
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
+    best.filter(|(similarity, _)| *similarity > 0.75)
+        .map(|(_, other)| other)
+}
+
+impl CliError {
+    pub fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io {
+            action,
+            path,
+            source,
+        }
+    }
+
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::NoSpec | Self::Assignment(_) => USAGE,
+            _ => FAILED,
+        }
+    }
+
+    /// What to do about it, where the message does not say so itself.
+    fn help(&self) -> Option<String> {
+        let text = match self {
+            Self::Spec(_) => "`fedround list specs` shows the algorithms",
+            Self::Hyper(_) | Self::HyperValue { .. } => {
+                "`fedround list specs` shows hyper-parameters with their defaults and ranges"
+            }
+            Self::Assignment(_) => "write for instance --set mu=0.1",
+            Self::NoSpec => "`fedround list specs` shows the algorithms",
+            Self::Data(DataError::UnknownDataset { .. }) => {
+                "`fedround list datasets` shows the datasets"
+            }
+            Self::Data(_) => "--data synth-digits trains without any files",
+            Self::Partition(PartitionError::Unknown { .. } | PartitionError::Argument { .. }) => {
+                "`fedround list partitioners` shows how to write partitions"
+            }
+            Self::Partition(_) => "--clients N sets the number of clients",
+            Self::Model(_) => "`fedround list models` shows the models",
+            Self::Taken { .. } => {
+                "choose another --out, or leave it away for the next free name under runs/"
+            }
+            Self::Run {
+                kept: Some(kept), ..
+            } => {
+                return Some(kept.to_string());
+            }
+            Self::Config { .. } | Self::ConfigKey { .. } => {
+                "the config.toml of any run folder is an example"
+            }
+            _ => return None,
+        };
+        Some(text.to_owned())
+    }
+
+    /// Writes it to stderr.
+    pub fn report(&self) {
+        eprintln!("error: {self}");
+        if let Some(help) = self.help() {
+            eprintln!("help: {help}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! `fedround explain`.
+
+use std::fmt::Write;
+
+use fedround_dsl::{Hyper, LayerField, all_fields};
+use fedround_ir::fed::HyperValue;
+use fedround_passes::fed::{Direction, Wire, explain as algorithm_box, wire, wire_table};
+
+use super::Cli;
+use super::args::ExplainArgs;
+use super::error::CliError;
+use super::output::{bytes, grouped, print};
+
+/// Runs the subcommand.
+pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
+    let (algorithm, program) = cli.compile(&args.subject)?;
+    let rows = wire(program.linked());
+    let parameters = program.parameter_count();
+    let mut text = algorithm_box(program.linked());
+    text += "\nHyper-parameters\n";
+    text += &hypers(&*algorithm);
+    text += "\nWire\n";
+    text += &indent(&wire_table(&rows));
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(
+        text,
+        "\n  P = {} parameters of {} on {}, 4 bytes each",
+        grouped(parameters as u64),
+        args.subject.model,
+        args.subject.data,
+    );
+    let (down, up) = (
+        total(&rows, Direction::Down, parameters),
+        total(&rows, Direction::Up, parameters),
+    );
+    let _ = writeln!(
+        text,
+        "  a client, a round: {} down, {} up",
+        bytes(down),
+        bytes(up)
+    );
+    if let Some(cohort) = cohort(&*algorithm, args.clients) {
+        let _ = writeln!(
+            text,
+            "  {cohort} of {} clients, a round: {} down, {} up",
+            args.clients,
+            bytes(down * cohort as u64),
+            bytes(up * cohort as u64),
+        );
+    }
+    print(&text)
+}
+
+fn total(rows: &[Wire], direction: Direction, parameters: usize) -> u64 {
+    let rows = rows.iter().filter(|row| row.direction == direction);
+    rows.map(|row| row.bytes(parameters) as u64).sum()
+}
+
+/// Names, values and docs, the outermost layer's first.
+fn hypers(algorithm: &dyn Hyper) -> String {
+    let fields = all_fields(algorithm);
+    let cell = |f: &LayerField| format!("{}.{} = {}", f.layer, f.field.name, f.value);
+    let width = fields
+        .iter()
+        .map(|f| cell(f).chars().count())
+        .max()
+        .unwrap_or_default();
+    let line = |f| format!("  {:<width$}  {}\n", cell(f), f.field.doc);
+    fields.iter().map(line).collect()
+}
+
+/// The size of a cohort that is sampled by the hyper-parameter `fraction`.
+fn cohort(algorithm: &dyn Hyper, clients: usize) -> Option<usize> {
+    let fields = all_fields(algorithm);
+    let fraction = fields.iter().find(|f| f.field.name == "fraction")?;
+    match fraction.value {
+        HyperValue::Float(c) => {
+            Some(((c * clients as f64).round() as usize).clamp(1, clients.max(1)))
+        }
+        _ => None,
+    }
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}

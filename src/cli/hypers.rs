@@ -1,0 +1,179 @@
+//! Hyper-parameters from text and from TOML.
+
+use fedround_dsl::{Hyper, LayerField, all_fields, set};
+use fedround_ir::fed::HyperValue;
+use toml::Value;
+
+use super::error::CliError;
+
+/// A hyper-parameter's name, with or without its layer, and its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Setting {
+    pub name: String,
+    pub value: Given,
+}
+
+/// A value before its field's kind is known.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Given {
+    /// From the command line.
+    Text(String),
+    /// From a file.
+    Value(HyperValue),
+}
+
+/// The settings of `--set NAME=VALUE`.
+pub(super) fn assignments(texts: &[String]) -> Result<Vec<Setting>, CliError> {
+    let setting = |text: &String| {
+        let (name, value) = text
+            .split_once('=')
+            .filter(|(name, _)| !name.trim().is_empty())
+            .ok_or_else(|| CliError::Assignment(text.clone()))?;
+        Ok(Setting {
+            name: name.trim().to_owned(),
+            value: Given::Text(value.trim().to_owned()),
+        })
+    };
+    texts.iter().map(setting).collect()
+}
+
+/// The settings of a file's `[hyper]` table: `mu = 0.1`, `"fed_avg.lr" = 0.1`, or a table for a
+/// layer.
+pub(super) fn from_toml(table: &toml::Table) -> Result<Vec<Setting>, CliError> {
+    let mut settings = vec![];
+    for (name, value) in table {
+        match value {
+            Value::Table(layer) => {
+                for (field, value) in layer {
+                    settings.push(value_setting(format!("{name}.{field}"), value)?);
+                }
+            }
+            value => settings.push(value_setting(name.clone(), value)?),
+        }
+    }
+    Ok(settings)
+}
+
+fn value_setting(name: String, value: &Value) -> Result<Setting, CliError> {
+    let value = match value {
+        Value::Float(x) => HyperValue::Float(*x),
+        // A negative whole number is no count; as a real one it gets the field's own error.
+        Value::Integer(n) => {
+            usize::try_from(*n).map_or(HyperValue::Float(*n as f64), HyperValue::Int)
+        }
+        Value::Boolean(b) => HyperValue::Bool(*b),
+        Value::String(text) => HyperValue::Text(text.clone()),
+        other => {
+            return Err(CliError::HyperValue {
+                name,
+                found: other.type_str(),
+            });
+        }
+    };
+    Ok(Setting {
+        name,
+        value: Given::Value(value),
+    })
+}
+
+/// Sets one hyper-parameter.
+pub(super) fn apply(algorithm: &mut dyn Hyper, setting: &Setting) -> Result<(), CliError> {
+    let value = match &setting.value {
+        Given::Value(value) => value.clone(),
+        Given::Text(text) => match lookup(algorithm, &setting.name) {
+            Some(field) => field.field.parse(text)?,
+            // `set` says that there is no such field.
+            None => HyperValue::Text(text.clone()),
+        },
+    };
+    Ok(set(algorithm, &setting.name, value)?)
+}
+
+/// The outermost field of a name, as `set` finds it.
+fn lookup(algorithm: &dyn Hyper, name: &str) -> Option<LayerField> {
+    let (layer, name) = match name.split_once('.') {
+        Some((layer, name)) => (Some(layer), name),
+        None => (None, name),
+    };
+    let here = |f: &LayerField| f.field.name == name && layer.is_none_or(|l| l == f.layer);
+    all_fields(algorithm).into_iter().find(here)
+}
+
+/// Every hyper-parameter that can be set, by the shortest name that sets it. (A layer that occurs
+/// twice is set in its outermost place; the inner one keeps its defaults.)
+pub(super) fn named(algorithm: &dyn Hyper) -> Vec<(String, HyperValue)> {
+    let fields = all_fields(algorithm);
+    let mut named: Vec<(String, HyperValue)> = vec![];
+    for (i, field) in fields.iter().enumerate() {
+        let short = field.field.name;
+        let hidden = fields[..i].iter().any(|f| f.field.name == short);
+        let name = if hidden {
+            format!("{}.{short}", field.layer)
+        } else {
+            short.to_owned()
+        };
+        let repeated = fields[..i]
+            .iter()
+            .any(|f| f.field.name == short && f.layer == field.layer);
+        if !repeated {
+            named.push((name, field.value.clone()));
+        }
+    }
+    named
+}
+
+/// A value as TOML.
+pub(super) fn to_toml(value: &HyperValue) -> Value {
+    match value {
+        HyperValue::Float(x) => Value::Float(*x),
+        HyperValue::Int(n) => i64::try_from(*n).map_or(Value::Float(*n as f64), Value::Integer),
+        HyperValue::Bool(b) => Value::Boolean(*b),
+        HyperValue::Text(text) => Value::String(text.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_shortest_that_set_the_field() {
+        let registry = fedround_algorithms::registry();
+        let names = |spec: &str| -> Vec<String> {
+            let algorithm = registry.parse(spec).unwrap();
+            named(&*algorithm)
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect()
+        };
+        assert_eq!(
+            names("fedprox"),
+            ["mu", "fraction", "epochs", "batch", "lr"]
+        );
+        assert_eq!(
+            names("fedprox(fedprox)"),
+            ["mu", "fraction", "epochs", "batch", "lr"]
+        );
+    }
+
+    #[test]
+    fn a_layer_may_be_a_table_of_its_own() {
+        let table: toml::Table = "mu = 1\n[fed_avg]\nlr = 0.5".parse().unwrap();
+        let mut algorithm = fedround_algorithms::registry().parse("fedprox").unwrap();
+        for setting in from_toml(&table).unwrap() {
+            apply(&mut *algorithm, &setting).unwrap();
+        }
+        let values = named(&*algorithm);
+        assert_eq!(values[0], ("mu".into(), HyperValue::Float(1.0)));
+        assert_eq!(values[4], ("lr".into(), HyperValue::Float(0.5)));
+    }
+
+    #[test]
+    fn assignments_need_a_name() {
+        assert!(assignments(&["mu".into()]).is_err());
+        assert!(assignments(&["=1".into()]).is_err());
+        let settings = assignments(&[" mu = 0.1".into()]).unwrap();
+        assert_eq!(settings[0].name, "mu");
+        assert_eq!(settings[0].value, Given::Text("0.1".into()));
+    }
+}

@@ -1,0 +1,125 @@
+//! `fedround list`.
+
+use std::fmt::{Display, Write};
+
+use comfy_table::Table;
+use comfy_table::presets::NOTHING;
+use fedround_data::DATASETS;
+use fedround_data::partition::PARTITIONS;
+use fedround_dsl::{Entry, Field};
+use fedround_ir::fed::HyperValue;
+use fedround_models::MODELS;
+
+use super::Cli;
+use super::args::{ListArgs, Listing};
+use super::error::CliError;
+use super::output::print;
+
+/// Runs the subcommand.
+pub(super) fn list(cli: &Cli, args: &ListArgs) -> Result<(), CliError> {
+    let all = [
+        Listing::Specs,
+        Listing::Models,
+        Listing::Datasets,
+        Listing::Partitioners,
+    ];
+    let wanted = all
+        .into_iter()
+        .filter(|l| args.what.is_none_or(|what| what == *l));
+    let sections: Vec<String> = wanted.map(|listing| section(cli, listing)).collect();
+    print(&sections.join("\n"))
+}
+
+fn section(cli: &Cli, listing: Listing) -> String {
+    match listing {
+        Listing::Specs => {
+            let entries = cli.registry.entries().iter().map(spec);
+            format!(
+                "Algorithms (SPEC)\n{}",
+                entries.collect::<Vec<_>>().join("\n")
+            )
+        }
+        Listing::Models => models(cli),
+        Listing::Datasets => datasets(),
+        Listing::Partitioners => {
+            let rows = PARTITIONS.iter().map(|p| [p.syntax, p.doc, dash(p.paper)]);
+            format!("Partitioners (--partition)\n{}", table(rows))
+        }
+    }
+}
+
+/// A name, its paper and its hyper-parameters.
+fn spec(entry: &Entry) -> String {
+    let about = entry.doc.lines().next().unwrap_or_default();
+    let mut text = String::new();
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(text, "  {}  {about}", entry.name);
+    if entry.takes_base {
+        let default = entry.default_base.map_or_else(
+            || "which it needs".to_owned(),
+            |base| format!("{base} if none is named"),
+        );
+        let name = entry.name;
+        let _ = writeln!(
+            text,
+            "    a plug-in over any base, as in {name}(BASE); {default}"
+        );
+    }
+    if !entry.fields.is_empty() {
+        text += &indent(&table(entry.fields.iter().map(field)));
+    }
+    text
+}
+
+fn field(field: &Field) -> [String; 4] {
+    let range = field
+        .range
+        .map_or_else(|| "any".to_owned(), |range| range.to_string());
+    [
+        field.name.to_owned(),
+        HyperValue::from(field.default).to_string(),
+        range,
+        field.doc.to_owned(),
+    ]
+}
+
+fn models(cli: &Cli) -> String {
+    let own = cli.models.iter().map(|m| [m.name, m.doc, "-"]);
+    let hidden = |name: &str| cli.models.iter().any(|own| own.name == name);
+    let bundled = MODELS
+        .iter()
+        .filter(|m| !hidden(m.name))
+        .map(|m| [m.name, m.doc, m.paper]);
+    format!("Models (--model)\n{}", table(bundled.chain(own)))
+}
+
+fn datasets() -> String {
+    let rows = DATASETS.iter().map(|d| {
+        let [c, h, w] = d.shape;
+        let shape = format!("{c}x{h}x{w}, {} classes", d.classes);
+        [d.name.to_owned(), shape, d.doc.to_owned(), d.how.to_owned()]
+    });
+    format!("Datasets (--data)\n{}", table(rows))
+}
+
+fn dash(text: &str) -> &str {
+    if text.is_empty() { "-" } else { text }
+}
+
+/// Columns two spaces apart, two spaces in.
+fn table<T: Display, const N: usize>(rows: impl Iterator<Item = [T; N]>) -> String {
+    let mut table = Table::new();
+    table.load_preset(NOTHING);
+    for row in rows {
+        table.add_row(row);
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    let lines = table.lines().map(|line| format!("  {}\n", line.trim_end()));
+    lines.collect()
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}

@@ -1,0 +1,125 @@
+//! `fedround run`: compiles, trains, and keeps everything in a run folder.
+
+mod folder;
+mod interrupt;
+mod progress;
+mod summary;
+mod table;
+mod train;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use fedround_data::{Dataset, load};
+use fedround_dsl::Algorithm;
+use fedround_exec::{Federation, Program, Simulation};
+use fedround_models::Task;
+
+use super::Cli;
+use super::args::RunArgs;
+use super::assets::warn;
+use super::error::{self, CliError, Kept};
+use super::output::print;
+use super::settings::Settings;
+use folder::Folder;
+use progress::Progress;
+use summary::{Status, Summary};
+use train::{Outcome, train};
+
+/// Synthetic data is the same for every seed of a run, as real data is.
+const DATA_SEED: u64 = 0;
+
+/// Runs the subcommand.
+pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
+    let started = Instant::now();
+    let settings = Settings::resolve(args)?;
+    let algorithm = cli.algorithm(&settings.spec, &settings.hypers)?;
+    if let Some(out) = &args.out {
+        folder::check_free(out)?;
+    }
+    let config = settings.config(&*algorithm);
+    let data = load(&settings.data, settings.data_dir.as_deref(), DATA_SEED)?;
+    let (test, class_names) = (data.test.clone(), data.class_names);
+    let mut simulation = prepare(cli, &settings, &*algorithm, data)?;
+    let parameters = simulation.program().parameter_count();
+
+    // Bad input is behind us: from here on there is something to keep.
+    let stop = interrupt::listen();
+    let folder = Folder::create(args.out.as_deref(), &settings, &config)?;
+    let mut progress = Progress::new(&settings, folder.dir(), parameters, args.quiet);
+    let outcome = train(
+        &mut simulation,
+        &test,
+        &settings,
+        &folder,
+        &mut progress,
+        stop,
+    )?;
+    progress.finish();
+    folder.model(&simulation.parameters())?;
+    let summary = Summary::new(
+        &settings,
+        &config,
+        &outcome,
+        class_names,
+        parameters,
+        folder.dir(),
+        started.elapsed(),
+    );
+    let text = summary.text()?;
+    folder.summary(&text)?;
+    if args.json {
+        print(&text)?;
+    } else if !args.quiet {
+        print(&table::text(&summary))?;
+    }
+    end(outcome, &folder)
+}
+
+/// Deals the data to clients and compiles the algorithm for it.
+fn prepare(
+    cli: &Cli,
+    settings: &Settings,
+    algorithm: &dyn Algorithm,
+    data: Dataset,
+) -> Result<Simulation, CliError> {
+    let labels = data.train.labels();
+    let parts = settings
+        .partition
+        .split(labels, data.classes, settings.clients, settings.seed)?;
+    let task = Task {
+        input: data.train.shape(),
+        classes: data.classes,
+    };
+    let program = Program::compile(algorithm, cli.tracer(&settings.model, task)?)?;
+    warn(&program);
+    let federation = Federation {
+        examples: data.train,
+        parts,
+        seed: settings.seed,
+    };
+    let simulation = Simulation::new(program, federation, settings.threads);
+    simulation.map_err(|source| CliError::Threads {
+        threads: settings.threads,
+        message: source.to_string(),
+    })
+}
+
+/// The exit code of what is now in the folder.
+fn end(outcome: Outcome, folder: &Folder) -> Result<ExitCode, CliError> {
+    let kept = Kept {
+        rounds: outcome.rounds,
+        dir: folder.dir().to_owned(),
+    };
+    match (outcome.failure, outcome.status) {
+        (Some(source), _) => Err(CliError::Run {
+            source: Box::new(source),
+            kept: Some(kept),
+        }),
+        (None, Status::Interrupted) => {
+            eprintln!("stopped by Ctrl-C: {kept}");
+            Ok(ExitCode::from(error::INTERRUPTED))
+        }
+        (None, _) => Ok(ExitCode::SUCCESS),
+    }
+}

@@ -1,0 +1,113 @@
+//! What a run reports: a line a round, and a summary.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::train::Outcome;
+use crate::cli::config::Config;
+use crate::cli::error::CliError;
+use crate::cli::settings::Settings;
+
+/// A line of `metrics.jsonl`. Numbers that are not finite are written as `null`.
+#[derive(Debug, Serialize)]
+pub(super) struct Metric {
+    pub round: usize,
+    pub train_loss: f64,
+    pub test_loss: Option<f64>,
+    pub test_accuracy: Option<f64>,
+    pub bytes_up: u64,
+    pub bytes_down: u64,
+    /// Of training, without the evaluation.
+    pub seconds: f64,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Status {
+    Complete,
+    Interrupted,
+    Failed,
+}
+
+/// `summary.json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Summary {
+    pub status: Status,
+    pub spec: String,
+    pub hyper: toml::Table,
+    pub model: String,
+    pub parameters: usize,
+    pub data: String,
+    pub partition: String,
+    pub clients: usize,
+    pub seed: u64,
+    pub threads: usize,
+    /// Completed.
+    pub rounds: usize,
+    pub train_loss: f64,
+    pub test_loss: f64,
+    pub test_accuracy: f64,
+    /// By the class's name.
+    pub class_accuracy: Map<String, Value>,
+    pub client_steps: u64,
+    /// Of training, without evaluation.
+    pub seconds: f64,
+    pub client_steps_per_second: f64,
+    /// Of everything from the process's first line to the summary.
+    pub total_seconds: f64,
+    pub bytes_up: u64,
+    pub bytes_down: u64,
+    pub out: String,
+    pub version: &'static str,
+}
+
+impl Summary {
+    pub fn new(
+        settings: &Settings,
+        config: &Config,
+        outcome: &Outcome,
+        class_names: &[&str],
+        parameters: usize,
+        dir: &Path,
+        total: Duration,
+    ) -> Self {
+        let accuracy = outcome.evaluation.class_accuracy.iter();
+        let classes = class_names.iter().zip(accuracy);
+        Self {
+            status: outcome.status,
+            spec: settings.spec.clone(),
+            hyper: config.hyper.clone(),
+            model: settings.model.clone(),
+            parameters,
+            data: settings.data.clone(),
+            partition: settings.partition.to_string(),
+            clients: settings.clients,
+            seed: settings.seed,
+            threads: settings.threads,
+            rounds: outcome.rounds,
+            train_loss: outcome.train_loss,
+            test_loss: outcome.evaluation.loss,
+            test_accuracy: outcome.evaluation.accuracy,
+            class_accuracy: classes
+                .map(|(c, a)| ((*c).to_owned(), Value::from(*a)))
+                .collect(),
+            client_steps: outcome.client_steps,
+            seconds: outcome.seconds,
+            client_steps_per_second: outcome.steps_per_second(),
+            total_seconds: total.as_secs_f64(),
+            bytes_up: outcome.bytes_up,
+            bytes_down: outcome.bytes_down,
+            out: dir.display().to_string(),
+            version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+
+    /// The file's text.
+    pub fn text(&self) -> Result<String, CliError> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+}

@@ -1,0 +1,57 @@
+//! The table at the end of a run.
+
+use comfy_table::presets::UTF8_BORDERS_ONLY;
+use comfy_table::{CellAlignment, Table};
+
+use super::summary::Summary;
+use crate::cli::output::{bytes, grouped, percent};
+
+/// The summary for people.
+pub(super) fn text(summary: &Summary) -> String {
+    let per_round = |n: u64| bytes(n / (summary.rounds.max(1) as u64));
+    let rows = [
+        ("algorithm", summary.spec.clone()),
+        ("rounds", summary.rounds.to_string()),
+        ("test accuracy", percent(summary.test_accuracy)),
+        ("test loss", format!("{:.4} nats", summary.test_loss)),
+        (
+            "sent",
+            format!(
+                "{} up, {} down ({} and {} a round)",
+                bytes(summary.bytes_up),
+                bytes(summary.bytes_down),
+                per_round(summary.bytes_up),
+                per_round(summary.bytes_down),
+            ),
+        ),
+        (
+            "training",
+            format!(
+                "{} client-steps in {:.1} s ({} a second)",
+                grouped(summary.client_steps),
+                summary.seconds,
+                grouped(summary.client_steps_per_second as u64),
+            ),
+        ),
+        ("kept in", summary.out.clone()),
+    ];
+    let mut overall = table();
+    for (name, value) in rows {
+        overall.add_row([name.to_owned(), value]);
+    }
+    let mut classes = table();
+    classes.set_header(["class", "test accuracy"]);
+    for (name, accuracy) in &summary.class_accuracy {
+        classes.add_row([name.clone(), percent(accuracy.as_f64().unwrap_or(f64::NAN))]);
+    }
+    if let Some(column) = classes.column_mut(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!("{overall}\n{classes}\n")
+}
+
+fn table() -> Table {
+    let mut table = Table::new();
+    table.load_preset(UTF8_BORDERS_ONLY);
+    table
+}

@@ -1,0 +1,131 @@
+//! The rounds of a run.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use fedround_data::Examples;
+use fedround_exec::{Evaluation, RoundStats, RunError, Simulation};
+
+use super::folder::Folder;
+use super::progress::Progress;
+use super::summary::{Metric, Status};
+use crate::cli::error::{CliError, Kept};
+use crate::cli::settings::Settings;
+
+/// What the rounds came to.
+pub(super) struct Outcome {
+    pub status: Status,
+    /// Why they stopped early.
+    pub failure: Option<RunError>,
+    /// Completed.
+    pub rounds: usize,
+    /// Of the last complete round.
+    pub train_loss: f64,
+    /// Of the parameters after the last complete round.
+    pub evaluation: Evaluation,
+    pub client_steps: u64,
+    pub bytes_up: u64,
+    pub bytes_down: u64,
+    /// Of training, without evaluation.
+    pub seconds: f64,
+}
+
+impl Outcome {
+    fn add(&mut self, stats: &RoundStats, seconds: f64) {
+        self.rounds += 1;
+        self.train_loss = stats.train_loss;
+        self.client_steps += stats.client_steps;
+        self.bytes_up += stats.bytes_up;
+        self.bytes_down += stats.bytes_down;
+        self.seconds += seconds;
+    }
+
+    /// Local steps of all clients per second of training; 0 before any.
+    pub fn steps_per_second(&self) -> f64 {
+        if self.seconds > 0.0 {
+            self.client_steps as f64 / self.seconds
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Trains until the last round, Ctrl-C or a round that fails. Every complete round is in the
+/// folder's metrics by then.
+pub(super) fn train(
+    simulation: &mut Simulation,
+    test: &Examples,
+    settings: &Settings,
+    folder: &Folder,
+    progress: &mut Progress,
+    stop: &AtomicBool,
+) -> Result<Outcome, CliError> {
+    let mut outcome = Outcome {
+        status: Status::Complete,
+        failure: None,
+        rounds: 0,
+        train_loss: f64::NAN,
+        evaluation: Evaluation {
+            loss: f64::NAN,
+            accuracy: f64::NAN,
+            class_accuracy: vec![],
+        },
+        client_steps: 0,
+        bytes_up: 0,
+        bytes_down: 0,
+        seconds: 0.0,
+    };
+    let mut evaluated = false;
+    while outcome.rounds < settings.rounds {
+        if stop.load(Ordering::SeqCst) {
+            outcome.status = Status::Interrupted;
+            break;
+        }
+        let start = Instant::now();
+        let stats = match simulation.step() {
+            Ok(stats) => stats,
+            Err(error) => {
+                outcome.status = Status::Failed;
+                outcome.failure = Some(error);
+                break;
+            }
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        outcome.add(&stats, seconds);
+        let round = outcome.rounds;
+        evaluated = round.is_multiple_of(settings.eval_every) || round == settings.rounds;
+        if evaluated {
+            outcome.evaluation = evaluate(simulation, test, folder, round)?;
+        }
+        let seen = evaluated.then_some(&outcome.evaluation);
+        folder.metric(&Metric {
+            round,
+            train_loss: stats.train_loss,
+            test_loss: seen.map(|e| e.loss),
+            test_accuracy: seen.map(|e| e.accuracy),
+            bytes_up: stats.bytes_up,
+            bytes_down: stats.bytes_down,
+            seconds,
+        })?;
+        progress.round(&outcome, evaluated);
+    }
+    if !evaluated {
+        outcome.evaluation = evaluate(simulation, test, folder, outcome.rounds)?;
+    }
+    Ok(outcome)
+}
+
+fn evaluate(
+    simulation: &Simulation,
+    test: &Examples,
+    folder: &Folder,
+    rounds: usize,
+) -> Result<Evaluation, CliError> {
+    simulation.evaluate(test).map_err(|source| CliError::Run {
+        source: Box::new(source),
+        kept: Some(Kept {
+            rounds,
+            dir: folder.dir().to_owned(),
+        }),
+    })
+}

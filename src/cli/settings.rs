@@ -1,0 +1,114 @@
+//! A run's settings: defaults, then the config file, then the flags.
+
+use std::path::{Path, PathBuf};
+
+use fedround_data::Partition;
+use fedround_dsl::Hyper;
+
+use super::args::RunArgs;
+use super::config::Config;
+use super::error::CliError;
+use super::hypers::{self, Setting};
+
+/// Default dataset.
+pub(super) const DATA: &str = "synth-digits";
+/// Default model.
+pub(super) const MODEL: &str = "2nn";
+/// Default number of clients.
+pub(super) const CLIENTS: usize = 100;
+const PARTITION: &str = "shards:2";
+const ROUNDS: usize = 200;
+const SEED: u64 = 1;
+const EVAL_EVERY: usize = 5;
+
+/// Everything a run depends on.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    pub spec: String,
+    pub hypers: Vec<Setting>,
+    pub data: String,
+    pub data_dir: Option<PathBuf>,
+    pub clients: usize,
+    pub partition: Partition,
+    pub model: String,
+    pub rounds: usize,
+    pub seed: u64,
+    pub eval_every: usize,
+    pub threads: usize,
+}
+
+impl Settings {
+    /// Lays flags over the config file over the defaults.
+    pub fn resolve(args: &RunArgs) -> Result<Self, CliError> {
+        let file = match &args.config {
+            Some(path) => Config::read(path)?,
+            None => Config::default(),
+        };
+        let mut hypers = hypers::from_toml(&file.hyper)?;
+        hypers.extend(hypers::assignments(&args.set)?);
+        let text = |flag: &Option<String>, file: Option<String>, default: &str| {
+            flag.clone().or(file).unwrap_or_else(|| default.to_owned())
+        };
+        let partition = text(&args.partition, file.partition, PARTITION);
+        Ok(Self {
+            spec: args
+                .spec
+                .clone()
+                .or(file.spec)
+                .ok_or(CliError::NoSpec)?
+                .trim()
+                .to_owned(),
+            hypers,
+            data: text(&args.data, file.data, DATA),
+            data_dir: args.data_dir.clone().or(file.data_dir),
+            clients: args.clients.or(file.clients).unwrap_or(CLIENTS),
+            partition: partition.parse()?,
+            model: text(&args.model, file.model, MODEL),
+            rounds: count("rounds", args.rounds.or(file.rounds), ROUNDS)?,
+            seed: args.seed.or(file.seed).unwrap_or(SEED),
+            eval_every: count(
+                "eval-every",
+                args.eval_every.or(file.eval_every),
+                EVAL_EVERY,
+            )?,
+            threads: count("threads", args.threads.or(file.threads), cores())?,
+        })
+    }
+
+    /// The same as a file, with every hyper-parameter's value.
+    pub fn config(&self, algorithm: &dyn Hyper) -> Config {
+        let named = hypers::named(algorithm).into_iter();
+        Config {
+            spec: Some(self.spec.clone()),
+            data: Some(self.data.clone()),
+            data_dir: self.data_dir.as_deref().map(absolute),
+            clients: Some(self.clients),
+            partition: Some(self.partition.to_string()),
+            model: Some(self.model.clone()),
+            rounds: Some(self.rounds),
+            seed: Some(self.seed),
+            eval_every: Some(self.eval_every),
+            threads: Some(self.threads),
+            hyper: named
+                .map(|(name, value)| (name, hypers::to_toml(&value)))
+                .collect(),
+        }
+    }
+}
+
+fn count(name: &'static str, given: Option<usize>, default: usize) -> Result<usize, CliError> {
+    match given.unwrap_or(default) {
+        0 => Err(CliError::TooSmall { name, found: 0 }),
+        n => Ok(n),
+    }
+}
+
+/// One worker for each core that the process may use.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// A run's file must work from any folder.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}

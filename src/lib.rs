@@ -1,0 +1,69 @@
+//! A compiled framework for federated learning.
+//!
+//! An algorithm is written once, as close to its paper's algorithm box as Rust allows. It becomes
+//! a placed graph that is checked, optimised, lowered to tensor plans and run over simulated
+//! clients. [`prelude`] has what a spec names, [`algorithms`] the bundled specs, and [`cli`] the
+//! command, which takes a crate's own specs too.
+//!
+//! A spec replaces the parts of an algorithm that it changes:
+//!
+//! ```
+//! use fedround::algorithms::FedAvg;
+//! use fedround::data::{Partition, synth::SynthDigits};
+//! use fedround::exec::{Federation, Program, Simulation, Tracer};
+//! use fedround::models::{self, Losses, Task};
+//! use fedround::prelude::*;
+//!
+//! /// Weight decay, added to any algorithm's loss.
+//! #[derive(Hyper, Debug, Clone)]
+//! pub struct Decay<A = FedAvg> {
+//!     /// The algorithm that is regularised.
+//!     pub base: A,
+//!     /// Weight of the term.
+//!     #[hyper(default = 0.001, range = 0.0..)]
+//!     pub weight: f32,
+//! }
+//!
+//! #[federated(base = base)]
+//! impl<A: Algorithm> Algorithm for Decay<A> {
+//!     fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
+//!         self.base.penalty(k, w) + 0.5 * self.weight * w.sq_norm()
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let data = SynthDigits { train: 200, test: 50, ..SynthDigits::default() }.generate();
+//! let task = Task { input: data.train.shape(), classes: data.classes };
+//! let model = models::find("logistic")?.build(task, &Default::default())?;
+//! let tracer = Tracer::new("logistic", model, task, Losses::default());
+//! let program = Program::compile(&Decay::<FedAvg>::default(), tracer)?;
+//!
+//! let parts = "shards:2".parse::<Partition>()?.split(data.train.labels(), 10, 10, 1)?;
+//! let federation = Federation { examples: data.train, parts, seed: 1 };
+//! let mut simulation = Simulation::new(program, federation, 2)?;
+//! let round = simulation.step()?;
+//! assert!(round.train_loss.is_finite());
+//! assert_eq!(simulation.evaluate(&data.test)?.class_accuracy.len(), 10);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Programs that embed fedround should use mimalloc as their global allocator, as the command
+//! does: with glibc's, a small model's step is several times slower.
+
+pub mod cli;
+pub mod testing;
+
+pub use fedround_algorithms as algorithms;
+pub use fedround_data as data;
+pub use fedround_exec as exec;
+pub use fedround_ir as ir;
+pub use fedround_models as models;
+pub use fedround_passes as passes;
+
+#[doc(hidden)]
+pub use fedround_dsl::__private;
+pub use fedround_dsl::{
+    Algorithm, BoxedAlgorithm, Entry, Field, Hyper, HyperError, Registered, Registry, SpecError,
+    StageError, all_fields, prelude, set, stage, validate,
+};

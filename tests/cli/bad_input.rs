@@ -1,0 +1,246 @@
+//! Bad input: an error and a way out on stderr, the right exit code, and nothing written.
+
+use std::fs;
+
+use crate::support::{Place, SMALL, labels};
+
+/// A failure whose text has all of `parts`, and which leaves no run behind.
+fn fails(place: &Place, line: &str, parts: &[&str]) {
+    let text = place.failure(line, 1);
+    assert!(text.starts_with("error: "), "{text}");
+    assert!(text.contains("\nhelp: "), "{text}");
+    for part in parts {
+        assert!(text.contains(part), "expected `{part}` in: {text}");
+    }
+    assert!(place.files("runs").is_empty(), "{line}");
+}
+
+#[test]
+fn unknown_names_give_the_nearest() {
+    let place = Place::new();
+    fails(
+        &place,
+        "run fedprx",
+        &["unknown algorithm `fedprx`", "did you mean `fedprox`"],
+    );
+    fails(&place, "run fedprox(fedvag)", &["did you mean `fedavg`"]);
+    fails(
+        &place,
+        "run fedavg(fedprox)",
+        &["did you mean `fedprox(fedavg)`"],
+    );
+    fails(&place, "run fedprox(", &["at character 9 of `fedprox(`"]);
+    fails(
+        &place,
+        "run fedavg --model 2n",
+        &["unknown model `2n`", "did you mean `2nn`"],
+    );
+    fails(
+        &place,
+        "run fedavg --data synth-digit",
+        &["did you mean `synth-digits`"],
+    );
+    fails(
+        &place,
+        "run fedavg --partition shard:2",
+        &["did you mean `shards`"],
+    );
+    fails(
+        &place,
+        "run fedprox --set mue=1",
+        &["`mue`", "did you mean `mu`", "fraction"],
+    );
+    fails(&place, "graph fedprx", &["did you mean `fedprox`"]);
+    fails(
+        &place,
+        "explain fedprox --model cn",
+        &["did you mean `cnn`"],
+    );
+    fails(
+        &place,
+        "graph fedavg --data mnis",
+        &["did you mean `mnist`"],
+    );
+}
+
+#[test]
+fn hypers_are_checked() {
+    let place = Place::new();
+    fails(
+        &place,
+        "run fedprox --set mu=-1",
+        &["`mu`", "≥ 0", "found -1"],
+    );
+    fails(
+        &place,
+        "run fedavg --set fraction=1.5",
+        &["`fraction`", "[0, 1]", "1.5"],
+    );
+    fails(&place, "run fedavg --set epochs=0", &["`epochs`", "≥ 1"]);
+    fails(
+        &place,
+        "run fedavg --set epochs=1.5",
+        &["`epochs`", "whole number", "1.5"],
+    );
+    fails(
+        &place,
+        "run fedavg --set lr=fast",
+        &["`lr`", "a number", "fast"],
+    );
+    fails(&place, "run fedavg --set lr=nan", &["`lr`", "a number"]);
+    fails(&place, "run fedprox --set fed_av.lr=1", &["fed_av.lr"]);
+}
+
+#[test]
+fn usage_is_exit_code_2() {
+    let place = Place::new();
+    for line in [
+        "run",
+        "run fedavg --set mu",
+        "run fedavg --rounds few",
+        "learn",
+        "graph",
+    ] {
+        let text = place.failure(line, 2);
+        assert!(text.contains("error: "), "{text}");
+    }
+    let text = place.failure("run", 2);
+    assert!(text.contains("expected SPEC"), "{text}");
+}
+
+#[test]
+fn config_files_are_checked() {
+    let place = Place::new();
+    place.write("key.toml", b"spec = \"fedavg\"\nround = 3\n");
+    fails(
+        &place,
+        "run --config key.toml",
+        &["key.toml", "`round`", "did you mean `rounds`"],
+    );
+    place.write("type.toml", b"spec = \"fedavg\"\nrounds = \"many\"\n");
+    fails(
+        &place,
+        "run --config type.toml",
+        &["type.toml", "rounds = \"many\""],
+    );
+    place.write("broken.toml", b"spec = \n");
+    fails(&place, "run --config broken.toml", &["broken.toml"]);
+    place.write(
+        "hyper.toml",
+        b"spec = \"fedavg\"\n[hyper]\nlearning_rate = 1\n",
+    );
+    fails(&place, "run --config hyper.toml", &["learning_rate"]);
+    let text = place.failure("run --config none.toml", 1);
+    assert!(text.contains("cannot read none.toml"), "{text}");
+}
+
+#[test]
+fn counts_must_be_positive() {
+    let place = Place::new();
+    for (flag, name) in [
+        ("--rounds 0", "rounds"),
+        ("--threads 0", "threads"),
+        ("--eval-every 0", "eval-every"),
+    ] {
+        let text = place.failure(&format!("run fedavg {flag}"), 1);
+        assert!(
+            text.contains(&format!("{name}: expected at least 1, found 0")),
+            "{text}"
+        );
+    }
+    fails(&place, "run fedavg --clients 0", &["at least 1 client"]);
+}
+
+#[test]
+fn missing_data_says_what_and_how() {
+    let place = Place::new();
+    let help = ["mnist/train-images-idx3-ubyte", "https://", "synth-digits"];
+    fails(&place, "run fedavg --data mnist", &help);
+    fails(
+        &place,
+        "run fedavg --data mnist --data-dir nowhere",
+        &["nowhere", help[0], help[1]],
+    );
+    fails(
+        &place,
+        "run fedavg --data cifar-10 --data-dir data",
+        &["cifar-10-batches-bin"],
+    );
+    fails(&place, "bench --task lr-mnist", &help);
+}
+
+#[test]
+fn corrupt_data_names_the_file_and_the_bytes() {
+    let place = Place::new();
+    let (images, label_file) = (
+        "data/mnist/train-images-idx3-ubyte",
+        "data/mnist/train-labels-idx1-ubyte",
+    );
+    let whole = place.read(images);
+
+    place.write(images, &whole[..whole.len() - 100]);
+    let (expected, found) = (whole.len().to_string(), (whole.len() - 100).to_string());
+    let line = format!("run fedavg {SMALL}");
+    fails(
+        &place,
+        &line,
+        &["train-images-idx3-ubyte", "truncated", &expected, &found],
+    );
+
+    place.write(images, b"\x89PNG and more than sixteen bytes");
+    fails(
+        &place,
+        &line,
+        &["train-images-idx3-ubyte", "not an idx file"],
+    );
+
+    fs::remove_file(place.path(images)).unwrap();
+    place.write(&format!("{images}.gz"), &[0x1f, 0x8b, 8, 0, 0, 0]);
+    fails(&place, &line, &["train-images-idx3-ubyte.gz"]);
+    fs::remove_file(place.path(&format!("{images}.gz"))).unwrap();
+    place.write(images, &whole);
+
+    let mut wrong = labels(300);
+    wrong[8 + 7] = 77;
+    place.write(label_file, &wrong);
+    fails(&place, &line, &["label 77 of example 7 is out of range"]);
+}
+
+#[test]
+fn partitions_must_fit() {
+    let place = Place::new();
+    let small = SMALL.replace("--clients 10", "");
+    let run = |rest: &str| format!("run fedavg {small} {rest}");
+    fails(
+        &place,
+        &run("--clients 301"),
+        &["300 examples to 301 clients"],
+    );
+    fails(
+        &place,
+        &run("--clients 200 --partition shards:2"),
+        &["400 shards"],
+    );
+    fails(
+        &place,
+        &run("--clients 100 --partition dirichlet:0.0001"),
+        &["too few examples", "dirichlet"],
+    );
+    fails(&place, &run("--partition shards:0"), &["shards:N"]);
+    fails(
+        &place,
+        &run("--partition dirichlet:-1"),
+        &["dirichlet:ALPHA"],
+    );
+}
+
+#[test]
+fn an_output_folder_that_cannot_be_made_is_an_error() {
+    let place = Place::new();
+    place.write("file", b"");
+    let text = place.failure(&format!("run fedavg {SMALL} --out file/run"), 1);
+    assert!(text.contains("cannot create the folder file/run"), "{text}");
+    let text = place.failure(&format!("run fedavg {SMALL} --out file"), 1);
+    assert!(text.contains("file"), "{text}");
+    assert_eq!(place.read("file"), b"");
+}

@@ -1,0 +1,97 @@
+//! Subcommands that only look: list, graph, explain, help.
+
+use crate::support::Place;
+
+#[test]
+fn list_has_everything_with_papers_and_defaults() {
+    let place = Place::new();
+    let text = place.success("list");
+    let parts = [
+        "fedavg  FedAvg. McMahan et al. 2017",
+        "fedprox  FedProx. Li et al. 2020",
+        "fedavg if none is named",
+        "`μ`",
+        "0.01",
+        "≥ 0",
+        "[0, 1]",
+        "lenet5",
+        "pfl-cnn",
+        "synth-digits",
+        "cifar-10",
+        "shards:N",
+        "Hsu et al., 2019",
+    ];
+    for part in parts {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let models = place.success("list models");
+    assert!(
+        models.contains("2nn") && !models.contains("shards:N"),
+        "{models}"
+    );
+}
+
+#[test]
+fn graph_shows_four_stages() {
+    let place = Place::new();
+    let at = |stage: &str| place.success(&format!("graph fedprox --at {stage}"));
+    let fed = at("fed");
+    assert!(fed.starts_with("// fedround fed v1"), "{fed}");
+    assert!(fed.contains("fed.super @penalty"), "{fed}");
+    let linked = at("linked");
+    assert!(
+        linked.contains("fed.broadcast") && !linked.contains("fed.super"),
+        "{linked}"
+    );
+    assert_eq!(linked, place.success("graph fedprox"));
+    let tensor = at("tensor");
+    assert!(
+        tensor.contains("features.fc1.weight") && tensor.contains("matmul"),
+        "{tensor}"
+    );
+    assert!(at("plan").starts_with("// fedround plan v1"));
+    let cnn = place.success("graph fedavg --at tensor --model cnn --set batch=7");
+    assert!(
+        cnn.contains("conv2d") && cnn.contains("f32[7x1x28x28]"),
+        "{cnn}"
+    );
+}
+
+#[test]
+fn a_term_of_weight_zero_is_compiled_away() {
+    let place = Place::new();
+    let stage = |spec: &str| place.success(&format!("graph {spec} --at tensor"));
+    assert_eq!(stage("fedavg"), stage("fedprox --set mu=0"));
+    assert_ne!(stage("fedavg"), stage("fedprox"));
+}
+
+#[test]
+fn explain_has_the_box_and_the_wire() {
+    let place = Place::new();
+    let text = place.success("explain fedprox --set mu=0.25");
+    let parts = [
+        "S ← sample(fraction)",
+        "‖w − wᵗ‖²",
+        "fed_prox.mu = 0.25",
+        "server → client",
+        "4P + 4",
+        "P = 199,210 parameters of 2nn",
+        "796.8 kB",
+        "10 of 100 clients",
+    ];
+    for part in parts {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn help_has_examples() {
+    let place = Place::new();
+    for line in ["--help", "run --help", "graph --help", "bench --help"] {
+        let text = place.success(line);
+        assert!(text.contains("Usage: fedround"), "{text}");
+    }
+    assert!(place.success("--help").contains("Exit codes"));
+    assert!(place.success("run --help").contains("fedround run fedprox"));
+    assert!(place.success("--version").starts_with("fedround "));
+}

@@ -1,0 +1,14 @@
+//! The command as a user calls it.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+mod bad_input;
+mod folder;
+mod look;
+mod run;
+mod support;

@@ -1,0 +1,136 @@
+//! Runs that succeed, and what they print.
+
+use serde_json::Value;
+
+use crate::support::{Place, SMALL, stderr};
+
+#[test]
+fn json_is_the_summary_alone() {
+    let place = Place::new();
+    let output = place.run("fedprox --json --out out");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary, place.json("out/summary.json"));
+    let numbers = [
+        "rounds",
+        "test_accuracy",
+        "test_loss",
+        "client_steps",
+        "seconds",
+        "client_steps_per_second",
+        "bytes_up",
+        "bytes_down",
+        "seed",
+    ];
+    for key in numbers {
+        assert!(summary[key].is_number(), "{key}: {summary}");
+    }
+    assert_eq!(summary["spec"], "fedprox");
+    assert_eq!(summary["status"], "complete");
+    assert_eq!(summary["rounds"], 4);
+    // One of ten clients a round, 30 examples in batches of 10.
+    assert_eq!(summary["client_steps"], 12);
+    let parameters = 7850;
+    assert_eq!(summary["parameters"], parameters);
+    assert_eq!(summary["bytes_down"], 4 * 4 * parameters);
+    assert_eq!(summary["bytes_up"], 4 * (4 * parameters + 4));
+    assert_eq!(summary["class_accuracy"].as_object().unwrap().len(), 10);
+}
+
+#[test]
+fn training_learns() {
+    let place = Place::new();
+    let settings = "--rounds 20 --partition iid --set fraction=1 --set lr=0.1 --quiet --out out";
+    let line = format!("run fedavg {SMALL} {settings}").replace("--rounds 4 ", "");
+    assert_eq!(place.success(&line), "");
+    let accuracy = place.json("out/summary.json")["test_accuracy"]
+        .as_f64()
+        .unwrap();
+    assert!(accuracy > 0.95, "{accuracy}");
+}
+
+#[test]
+fn people_get_progress_and_a_table() {
+    let place = Place::new();
+    let output = place.run("fedavg");
+    assert!(output.status.success());
+    let (out, err) = (
+        String::from_utf8(output.stdout.clone()).unwrap(),
+        stderr(&output),
+    );
+    for part in [
+        "test accuracy",
+        "class",
+        "kept in",
+        "runs/fedavg-mnist-seed1",
+    ] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    assert!(err.contains("round 4/4"), "{err}");
+    assert!(err.contains("client-steps/s"), "{err}");
+}
+
+#[test]
+fn the_same_seed_is_the_same_run_on_any_number_of_threads() {
+    let place = Place::new();
+    for threads in [1, 2] {
+        let out = format!("--set fraction=0.5 --threads {threads} --quiet --out t{threads}");
+        let output = place.run(&format!("fedprox {out}"));
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    assert!(place.read("t1/model.safetensors") == place.read("t2/model.safetensors"));
+    assert!(
+        place
+            .run("fedprox --set fraction=0.5 --seed 2 --quiet --out s2")
+            .status
+            .success()
+    );
+    assert!(place.read("t1/model.safetensors") != place.read("s2/model.safetensors"));
+}
+
+#[test]
+fn fed_prox_without_its_term_is_fed_avg() {
+    let place = Place::new();
+    assert!(place.run("fedavg --quiet --out avg").status.success());
+    assert!(
+        place
+            .run("fedprox(fedavg) --set mu=0 --quiet --out prox")
+            .status
+            .success()
+    );
+    assert!(
+        place
+            .run("fedprox(fedavg) --set mu=1 --quiet --out mu1")
+            .status
+            .success()
+    );
+    assert!(place.read("avg/model.safetensors") == place.read("prox/model.safetensors"));
+    assert!(place.read("avg/model.safetensors") != place.read("mu1/model.safetensors"));
+}
+
+#[test]
+fn flags_win_over_the_file_and_the_file_over_defaults() {
+    let place = Place::new();
+    let file =
+        "spec = \"fedprox\"\nrounds = 2\nseed = 9\n[hyper]\nmu = 0.5\n[hyper.fed_avg]\nlr = 0.01\n";
+    place.write("c.toml", file.as_bytes());
+    let flags = "--data mnist --data-dir data --clients 10 --model logistic --seed 3 --set lr=0.02";
+    let text = place.success(&format!("run --config c.toml {flags} --json"));
+    let summary: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(summary["rounds"], 2);
+    assert_eq!(summary["seed"], 3);
+    assert_eq!(summary["hyper"]["mu"], 0.5);
+    assert_eq!(summary["hyper"]["lr"], 0.02);
+    assert_eq!(summary["hyper"]["batch"], 10);
+    assert_eq!(summary["partition"], "shards:2");
+}
+
+#[test]
+fn the_default_dataset_needs_no_files() {
+    let place = Place::new();
+    let text = place.success("run fedprox --rounds 2 --json");
+    let summary: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(summary["data"], "synth-digits");
+    assert_eq!(summary["model"], "2nn");
+    assert_eq!(summary["client_steps"], 200);
+}
