@@ -20,7 +20,8 @@ pub trait HyperField {
     fn stage(&self, name: &'static str, loc: Loc) -> Self::Staged;
     /// Its value.
     fn read(&self) -> HyperValue;
-    /// Takes a value that [`Field::check`] accepted; `false` for one of another kind.
+    /// Takes a value that [`Field::check`] accepted; `false` for one of another kind, or one that
+    /// the type cannot hold.
     fn write(&mut self, value: &HyperValue) -> bool;
 }
 
@@ -82,8 +83,11 @@ impl HyperField for f32 {
         };
         // A field of 32 bits holds the nearest number that it can.
         #[allow(clippy::cast_possible_truncation)]
-        let x = *x as Self;
-        *self = x;
+        let narrow = *x as Self;
+        if narrow.is_infinite() {
+            return false;
+        }
+        *self = narrow;
         true
     }
 }

@@ -1,4 +1,4 @@
-//! Fast `f32` convolution and pooling over burn-flex tensors, for one-thread workers.
+//! Fast `f32` convolution, pooling and small matrix products over burn-flex tensors, for one-thread workers.
 //!
 //! The simulation runs one client per worker thread, so every kernel here is single threaded: it
 //! starts no thread and touches no global pool. Tensors are NCHW; inputs that are not contiguous
@@ -43,6 +43,7 @@ mod product;
 mod row_dots;
 mod scratch;
 mod shape;
+mod strip;
 mod tile;
 
 pub use conv::conv2d;

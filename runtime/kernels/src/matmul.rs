@@ -8,7 +8,7 @@
 //!   such products are short, adds up columns of `g` and turns the result around;
 //! - `w + alpha * xᵀ · g` adds rows of `g` to every row of `w`, as [`matmul_update`] in one pass.
 
-use burn_backend::TensorMetadata;
+use burn_backend::{DType, TensorMetadata};
 use burn_flex::FlexTensor;
 
 use crate::flex::floats;
@@ -21,8 +21,18 @@ use crate::scratch::{self, Scratch, room};
 /// The longest small side: packing pays for larger products, and burn-flex packs.
 const MOST_ROWS: usize = 128;
 
-/// The shortest rows of a product of rows with rows.
-const LEAST_TERMS: usize = 64;
+/// The largest plain `b` for a few rows: a larger one comes from beyond the second-level cache, and
+/// packing it, as burn-flex does, reads it faster than products of few rows would.
+const STREAMED: usize = 1 << 20;
+
+/// The shortest rows of a product of `m` rows with rows that is faster here, as measured.
+const fn least_terms(m: usize) -> usize {
+    match m {
+        0..=32 => 64,
+        33..=64 => 128,
+        _ => 256,
+    }
+}
 
 /// Rows of the large matrix whose products are turned around at once.
 const TURNED: usize = 128;
@@ -36,15 +46,16 @@ const TURNED: usize = 128;
 /// # Shapes
 /// `a: [m, k]`, `b: [k, n]`; the result is `[m, n]`. Either, but not both, may be a transposed view
 /// of a matrix with contiguous rows, and rows may be parts of longer ones. `None` for other
-/// layouts, types and shapes, for `m` and `k` both above 128, and for a transposed `b` with few
-/// terms (`k < 64`).
+/// layouts, types and shapes, for a batch above 128 (`k` where `a` is transposed, else
+/// `m`), for fewer than 20 rows times more than 2^20 values, and for a transposed `b` with few
+/// terms (`k` below 64, 128 or 256 for `m` up to 32, 64 or 128).
 pub fn matmul(a: &FlexTensor, b: &FlexTensor) -> Option<FlexTensor> {
     let sizes = sizes(a, b)?;
     let [m, k, n] = sizes;
     let (a, b) = (Operand::of(a)?, Operand::of(b)?);
     let supported = match (a, b) {
-        (Operand::Plain(_), Operand::Plain(_)) => m <= MOST_ROWS,
-        (Operand::Plain(_), Operand::Transposed(_)) => m <= MOST_ROWS && k >= LEAST_TERMS,
+        (Operand::Plain(_), Operand::Plain(_)) => m <= MOST_ROWS && (m >= 20 || k * n <= STREAMED),
+        (Operand::Plain(_), Operand::Transposed(_)) => m <= MOST_ROWS && k >= least_terms(m),
         (Operand::Transposed(_), Operand::Plain(_)) => k <= MOST_ROWS,
         (Operand::Transposed(_), Operand::Transposed(_)) => false,
     };
@@ -73,11 +84,17 @@ pub fn matmul(a: &FlexTensor, b: &FlexTensor) -> Option<FlexTensor> {
 /// # Panics
 /// If the shapes do not fit, or a tensor is not `f32`.
 pub fn matmul_update(y: FlexTensor, alpha: f32, a: &FlexTensor, b: &FlexTensor) -> FlexTensor {
-    let found = (y.shape(), a.shape(), b.shape());
-    let sizes = sizes(a, b).filter(|[m, _, n]| found.0[..] == [*m, *n]);
+    let sizes = sizes(a, b).filter(|[m, _, n]| y.shape()[..] == [*m, *n]);
+    assert!(
+        sizes.is_some() && [y.dtype(), a.dtype(), b.dtype()] == [DType::F32; 3],
+        "matmul_update: expected [m, n] + [m, k] · [k, n] of f32, found {:?} + {:?} · {:?} of {:?}",
+        y.shape(),
+        a.shape(),
+        b.shape(),
+        [y.dtype(), a.dtype(), b.dtype()],
+    );
     let Some(sizes @ [m, k, n]) = sizes else {
-        let (y, a, b) = found;
-        mismatch(&format!("{y:?} + {a:?} · {b:?}"))
+        return y;
     };
     // A view gets a buffer of its own here, a contiguous tensor a second holder of the same one,
     // so the first holder goes.
@@ -97,7 +114,8 @@ pub fn matmul_update(y: FlexTensor, alpha: f32, a: &FlexTensor, b: &FlexTensor) 
         a = a.to_contiguous();
     }
     let (Some(a), Some(b)) = (Operand::of(&a), Operand::of(&b)) else {
-        mismatch(&format!("{:?} · {:?}", a.dtype(), b.dtype()))
+        // Contiguous rows always have a form.
+        return result;
     };
     if let Some(c) = result.try_storage_mut::<f32>() {
         run(sizes, a, b, &mut c[..m * n], Some(alpha));
@@ -127,16 +145,6 @@ pub fn matmul_update(y: FlexTensor, alpha: f32, a: &FlexTensor, b: &FlexTensor) 
         }
     }
     floats(c, &[m, n])
-}
-
-/// Reports operands that do not fit, as the assertions of the other kernels do.
-#[track_caller]
-fn mismatch(found: &str) -> ! {
-    assert!(
-        found.is_empty(),
-        "matmul_update: expected [m, n] + [m, k] · [k, n] of f32, found {found}"
-    );
-    unreachable!()
 }
 
 /// `m`, `k` and `n`, if the shapes are those of a product.

@@ -112,3 +112,38 @@ impl DotProduct<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tile::tests::{numbers, on_every_arch};
+
+    #[test]
+    fn dots_are_added_on_every_instruction_set() {
+        for sizes in [[9, 5, 7], [3, 48, 13], [1, 100, 1]] {
+            let [m, k, n] = sizes;
+            let (a, b) = (numbers(m * k), numbers(n * k));
+            let matrix = |values| Matrix { values, stride: k };
+            let mut expected = vec![1.0; m * n];
+            for (i, value) in expected.iter_mut().enumerate() {
+                for p in 0..k {
+                    *value += 2.0 * a[i / n * k + p] * b[i % n * k + p];
+                }
+            }
+            let mut runs = vec![vec![1.0; m * n]; 3];
+            let mut next = runs.iter_mut();
+            on_every_arch!(|| DotProduct {
+                a: matrix(&a),
+                b: matrix(&b),
+                c: next.next().unwrap(),
+                sizes,
+                alpha: 2.0,
+                add: true,
+            });
+            assert_eq!(runs[0], expected);
+            for run in runs.iter().filter(|run| run.iter().any(|v| *v != 1.0)) {
+                assert_eq!(*run, expected);
+            }
+        }
+    }
+}

@@ -60,7 +60,7 @@ fn operand(rows: usize, columns: usize, form: Form, seed: u64) -> FlexTensor {
 }
 
 fn values(tensor: &FlexTensor) -> Vec<f32> {
-    tensor.to_contiguous().into_data().try_to_vec().unwrap()
+    tensor.to_contiguous().storage::<f32>().to_vec()
 }
 
 /// `y + alpha * a · b`, in `f64`.
