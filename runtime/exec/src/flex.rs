@@ -73,6 +73,24 @@ pub(crate) fn axpy(
     Some(float(kernels::axpy(take(y)?, c as f32 * s, peek(x)?)))
 }
 
+/// `y + c · s · (a b)`, in place where `y` is not shared.
+pub(crate) fn matmul_add(
+    y: DispatchTensor,
+    c: f64,
+    s: &DispatchTensor,
+    a: &DispatchTensor,
+    b: &DispatchTensor,
+) -> Option<DispatchTensor> {
+    let s = floats(s)?.first()?;
+    let (a, b) = (peek(a)?, peek(b)?);
+    Some(float(kernels::matmul_update(take(y)?, c as f32 * s, a, b)))
+}
+
+/// `a b` of two matrices.
+pub(crate) fn matmul(a: &DispatchTensor, b: &DispatchTensor) -> Option<DispatchTensor> {
+    Some(float(kernels::matmul(peek(a)?, peek(b)?)?))
+}
+
 /// `Σ a · b` in sixteen lanes, in one pass.
 pub(crate) fn dot(
     a: &DispatchTensor,

@@ -48,6 +48,16 @@ pub(crate) fn apply(
             let step = Dispatch::float_mul(x, Dispatch::float_reshape(s, ones));
             one(Dispatch::float_add(y, step))
         }
+        Op::MatMulAdd(c) => {
+            let (y, s, a, b) = (next()?, next()?, next()?, next()?);
+            if flex::holds(&y) {
+                return one(flex::matmul_add(y, *c, &s, &a, &b)?);
+            }
+            let s = Dispatch::float_mul_scalar(s, Scalar::Float(*c));
+            let s = Dispatch::float_reshape(s, Shape::from(vec![1, 1]));
+            let step = Dispatch::float_mul(Dispatch::float_matmul(a, b), s);
+            one(Dispatch::float_add(y, step))
+        }
         Op::Relu => one(Dispatch::relu(next()?)),
         Op::ReluGrad => {
             let (y, g) = (next()?, next()?);
@@ -90,7 +100,10 @@ pub(crate) fn apply(
             let (max, at) = Dispatch::float_max_dim_with_indices(next()?, *dim, IntDType::I32);
             Some((max, Some(at)))
         }
-        Op::MatMul => one(Dispatch::float_matmul(next()?, next()?)),
+        Op::MatMul => {
+            let (a, b) = (next()?, next()?);
+            one(flex::matmul(&a, &b).unwrap_or_else(|| Dispatch::float_matmul(a, b)))
+        }
         Op::LogSoftmax(dim) => one(Dispatch::log_softmax(next()?, *dim)),
         Op::Gather(dim) => one(Dispatch::float_gather(*dim, next()?, next()?)),
         Op::ScatterAdd(dim) => one(Dispatch::float_scatter_add(*dim, next()?, next()?, next()?)),

@@ -85,6 +85,14 @@ impl Op {
                     .ok_or_else(|| bad("two equal shapes around a scalar"))?;
                 one(ins[0].shape.clone())
             }
+            Self::MatMulAdd(_) => {
+                floats(4)?;
+                matmul(&ins[2].shape, &ins[3].shape)
+                    .filter(|shape| *shape == ins[0].shape && shape.len() == 2)
+                    .filter(|_| ins[1].shape == [1])
+                    .ok_or_else(|| bad("y [m, n], a scalar, a [m, k] and b [k, n]"))
+                    .and_then(one)
+            }
             Self::ReluGrad => {
                 floats(2)?;
                 same(ins[0], ins[1]).ok_or_else(|| bad("two equal shapes"))?;

@@ -108,6 +108,8 @@ pub enum Op {
     MulScalar(f64),
     /// `(y, s, x) -> y + c · s · x` with `s: f32[1]`: a parameter update in one pass.
     Axpy(f64),
+    /// `(y, s, a, b) -> y + c · s · (a b)`, matrices: the update of a dense layer's weight.
+    MatMulAdd(f64),
     /// `(a) -> −a`.
     Neg,
     /// `(a) -> eᵃ`.
@@ -180,6 +182,7 @@ impl Op {
             Self::AddScalar(_) => "add_scalar",
             Self::MulScalar(_) => "mul_scalar",
             Self::Axpy(_) => "axpy",
+            Self::MatMulAdd(_) => "matmul_add",
             Self::Neg => "neg",
             Self::Exp => "exp",
             Self::Log => "log",

@@ -1,5 +1,5 @@
-//! `fuse`: `w ± s · g` becomes one `axpy` and `Σ a · b` one `dot`, which walk their operands once
-//! instead of twice.
+//! `fuse`: `w ± s · g` becomes one `axpy`, or one `matmul_add` where `g` is a product of matrices,
+//! and `Σ a · b` one `dot`: each walks its operands once instead of twice.
 //!
 //! For devices whose backend does not fuse elementwise ops itself.
 
@@ -49,7 +49,13 @@ pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
             (rewrite.new.shape(x) == rewrite.new.shape(y)).then_some([y, s, x])
         });
         match found {
-            Some(ins) => Ok(vec![rewrite.new.push(Op::Axpy(sign), &ins, node.loc)?]),
+            Some([y, s, x]) => {
+                let (op, ins) = match gemm(&rewrite.new, &single, x) {
+                    Some([a, b]) => (Op::MatMulAdd(sign), vec![y, s, a, b]),
+                    None => (Op::Axpy(sign), vec![y, s, x]),
+                };
+                Ok(vec![rewrite.new.push(op, &ins, node.loc)?])
+            }
             None => rewrite.keep(node),
         }
     })?;
@@ -66,6 +72,14 @@ fn product(graph: &Graph, single: &[bool], v: Val) -> Option<[Val; 2]> {
         return None;
     };
     single[at].then_some([ins[0], ins[1]])
+}
+
+/// The factors of a product of two matrices that is read once.
+fn gemm(graph: &Graph, single: &[bool], v: Val) -> Option<[Val; 2]> {
+    let at = graph.nodes.iter().position(|n| n.outs.contains(&v))?;
+    let node = &graph.nodes[at];
+    let matrices = node.op == Op::MatMul && graph.shape(v).len() == 2 && single[at];
+    matrices.then(|| [node.ins[0], node.ins[1]])
 }
 
 /// The scalar `s: f32[1]` and the tensor `x` of a product `s · x` that is read once.
@@ -109,6 +123,25 @@ mod tests {
         g.verify().unwrap();
         assert_eq!(g.nodes.len(), 1);
         assert_eq!(g.nodes[0].op, Op::Axpy(-1.0));
+    }
+
+    #[test]
+    fn a_dense_layers_update_is_one_op() {
+        let at = Loc::caller();
+        let mut g = Graph::default();
+        let w = g.input("w", TensorType::f32([2, 3]));
+        let a = g.input("a", TensorType::f32([2, 5]));
+        let b = g.input("b", TensorType::f32([5, 3]));
+        let lr = g.input("lr", TensorType::f32([1]));
+        let lr = g.push(Op::Reshape(vec![1, 1]), &[lr], at).unwrap();
+        let d = g.push(Op::MatMul, &[a, b], at).unwrap();
+        let step = g.push(Op::Mul, &[d, lr], at).unwrap();
+        let next = g.push(Op::Sub, &[w, step], at).unwrap();
+        g.outputs.push(("next".into(), next));
+        let g = fuse(&g).unwrap();
+        g.verify().unwrap();
+        assert_eq!(g.nodes.len(), 1);
+        assert_eq!(g.nodes[0].op, Op::MatMulAdd(-1.0));
     }
 
     #[test]

@@ -184,8 +184,9 @@ pub fn apply(
         Op::MaxPool2d(options) => one(cx.op(Op::MaxPool2dGrad(*options), &[a, g, node.outs[1]])?),
         Op::AvgPool2d(options) => one(cx.op(Op::AvgPool2dGrad(*options), &[a, g])?),
         Op::Full(..) => Ok(vec![]),
-        // `axpy` and `dot` are made by `fuse`, after all gradients are taken.
+        // Made by `fuse`, after all gradients are taken.
         Op::Axpy(_)
+        | Op::MatMulAdd(_)
         | Op::Dot
         | Op::Conv2dInputGrad(..)
         | Op::Conv2dWeightGrad(..)
