@@ -1,0 +1,77 @@
+//! What is promised of Lookahead.
+
+use fedround::Algorithm;
+use fedround::algorithms::FedAvg;
+use fedround::data::{Partition, synth::SynthDigits};
+use fedround::exec::{Federation, Program, Simulation, Tracer};
+use fedround::models::{self, Losses, Task};
+use fedround::testing::{Stage, graph};
+
+use crate::lookahead::Lookahead;
+
+fn lookahead(alpha: f32) -> Lookahead {
+    Lookahead {
+        base: FedAvg::default(),
+        alpha,
+    }
+}
+
+#[test]
+fn graph_is_as_reviewed() {
+    insta::assert_snapshot!(graph(&lookahead(0.5), "2nn", Stage::Linked).unwrap());
+}
+
+/// The parameters after some rounds on a few digits.
+fn train(algorithm: &dyn Algorithm, rounds: usize) -> Vec<f32> {
+    let data = SynthDigits {
+        train: 200,
+        test: 10,
+        ..SynthDigits::default()
+    }
+    .generate();
+    let task = Task {
+        input: data.train.shape(),
+        classes: data.classes,
+    };
+    let model = models::find("logistic")
+        .unwrap()
+        .build(task, &Default::default())
+        .unwrap();
+    let tracer = Tracer::new("logistic", model, task, Losses::default());
+    let program = Program::compile(algorithm, tracer).unwrap();
+    let parts = Partition::Iid
+        .split(data.train.labels(), 10, 10, 1)
+        .unwrap();
+    let federation = Federation {
+        examples: data.train,
+        parts,
+        seed: 1,
+    };
+    let mut simulation = Simulation::new(program, federation, 2).unwrap();
+    for _ in 0..rounds {
+        simulation.step().unwrap();
+    }
+    simulation
+        .parameters()
+        .into_iter()
+        .flat_map(|(_, _, values)| values)
+        .collect()
+}
+
+#[test]
+fn a_whole_step_is_the_base() {
+    assert_eq!(train(&lookahead(1.0), 3), train(&FedAvg::default(), 3));
+}
+
+#[test]
+fn no_step_stays_where_it_is() {
+    assert_eq!(train(&lookahead(0.0), 3), train(&FedAvg::default(), 0));
+}
+
+#[test]
+fn half_a_step_is_half_way() {
+    let (start, theta) = (train(&FedAvg::default(), 0), train(&FedAvg::default(), 1));
+    for ((w, phi), theta) in train(&lookahead(0.5), 1).iter().zip(start).zip(theta) {
+        assert!((w - (phi + theta) / 2.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,134 @@
+//! What the integration tests share: small data, programs and simulations.
+
+// Each test binary uses a part.
+#![allow(dead_code)]
+
+pub mod softmax;
+
+use fedround::Algorithm;
+use fedround::data::synth::SynthDigits;
+use fedround::data::{Dataset, Examples};
+use fedround::exec::{Federation, Program, RoundStats, Simulation, Tracer};
+use fedround::models::{self, Losses, Task};
+
+/// The task of the grey datasets.
+pub const GREY: Task = Task {
+    input: [1, 28, 28],
+    classes: 10,
+};
+
+/// The task of the coloured ones.
+pub const COLOUR: Task = Task {
+    input: [3, 32, 32],
+    classes: 10,
+};
+
+/// A little of `synth-digits`.
+pub fn digits(train: usize, test: usize) -> Dataset {
+    SynthDigits {
+        train,
+        test,
+        ..SynthDigits::default()
+    }
+    .generate()
+}
+
+/// An algorithm compiled for a bundled model.
+pub fn compile(algorithm: &dyn Algorithm, model: &str, task: Task) -> Program {
+    let built = models::find(model)
+        .unwrap()
+        .build(task, &Default::default())
+        .unwrap();
+    let tracer = Tracer::new(model, built, task, Losses::default());
+    Program::compile(algorithm, tracer).unwrap_or_else(|error| panic!("{model}: {error}"))
+}
+
+/// Clients over examples, dealt by a partition's text.
+pub fn federation(examples: &Examples, partition: &str, clients: usize, seed: u64) -> Federation {
+    let partition: fedround::data::Partition = partition.parse().unwrap();
+    let parts = partition
+        .split(examples.labels(), 10, clients, seed)
+        .unwrap();
+    dealt(examples, parts, seed)
+}
+
+/// Clients with the given examples.
+pub fn dealt(examples: &Examples, parts: Vec<Vec<usize>>, seed: u64) -> Federation {
+    let examples = examples.clone();
+    Federation {
+        examples,
+        parts,
+        seed,
+    }
+}
+
+/// A simulation on two threads before its first round.
+pub fn simulation(algorithm: &dyn Algorithm, model: &str, federation: Federation) -> Simulation {
+    on_threads(algorithm, model, federation, 2)
+}
+
+/// A simulation before its first round.
+pub fn on_threads(
+    algorithm: &dyn Algorithm,
+    model: &str,
+    federation: Federation,
+    threads: usize,
+) -> Simulation {
+    let [channels, ..] = federation.examples.shape();
+    let task = if channels == 1 { GREY } else { COLOUR };
+    Simulation::new(compile(algorithm, model, task), federation, threads).unwrap()
+}
+
+/// Runs rounds; gives the last one's statistics.
+pub fn run(simulation: &mut Simulation, rounds: usize) -> RoundStats {
+    let mut last = RoundStats::default();
+    for _ in 0..rounds {
+        last = simulation.step().unwrap_or_else(|error| panic!("{error}"));
+    }
+    last
+}
+
+/// The parameters after some rounds of an algorithm, all in one row.
+pub fn trained(
+    algorithm: &dyn Algorithm,
+    model: &str,
+    federation: Federation,
+    rounds: usize,
+) -> Vec<f32> {
+    let mut simulation = simulation(algorithm, model, federation);
+    run(&mut simulation, rounds);
+    weights(&simulation)
+}
+
+/// The current parameters, all in one row.
+pub fn weights(simulation: &Simulation) -> Vec<f32> {
+    leaves(simulation).concat()
+}
+
+/// The current parameters, tensor by tensor.
+pub fn leaves(simulation: &Simulation) -> Vec<Vec<f32>> {
+    simulation
+        .parameters()
+        .into_iter()
+        .map(|(_, _, values)| values)
+        .collect()
+}
+
+/// The bits of numbers, for equality that tells `-0.0` and every rounding apart.
+pub fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|x| x.to_bits()).collect()
+}
+
+/// Euclidean distance.
+pub fn distance(a: &[f32], b: &[f32]) -> f64 {
+    let square = |(x, y): (&f32, &f32)| (f64::from(*x) - f64::from(*y)).powi(2);
+    a.iter().zip(b).map(square).sum::<f64>().sqrt()
+}
+
+/// Fails where two rows differ by more than a tolerance somewhere.
+pub fn assert_close(found: &[f32], expected: &[f32], tolerance: f32) {
+    assert_eq!(found.len(), expected.len());
+    for (i, (x, y)) in found.iter().zip(expected).enumerate() {
+        assert!((x - y).abs() <= tolerance, "element {i}: {x}, expected {y}");
+    }
+}

@@ -1,0 +1,128 @@
+//! FedProx against FedAvg.
+
+use fedround::algorithms::{FedAvg, FedProx};
+use fedround::ir::fed::{HyperValue, difference};
+use fedround::{Algorithm, BoxedAlgorithm};
+
+use crate::common::weights;
+use crate::common::{GREY, bits, compile, digits, distance, federation, run, simulation, trained};
+
+fn base() -> FedAvg {
+    FedAvg {
+        fraction: 0.5,
+        epochs: 2,
+        batch: 10,
+        lr: 0.1,
+    }
+}
+
+fn fed_prox(mu: f32) -> FedProx {
+    FedProx { base: base(), mu }
+}
+
+#[test]
+fn without_its_term_it_is_fed_avg() {
+    let linked = |algorithm: &dyn Algorithm| compile(algorithm, "logistic", GREY).linked().clone();
+    assert_eq!(difference(&linked(&base()), &linked(&fed_prox(0.0))), None);
+    assert!(difference(&linked(&base()), &linked(&fed_prox(0.1))).is_some());
+
+    let data = digits(300, 10).train;
+    for model in ["logistic", "2nn"] {
+        let after = |algorithm: &dyn Algorithm| {
+            bits(&trained(
+                algorithm,
+                model,
+                federation(&data, "shards:2", 6, 3),
+                3,
+            ))
+        };
+        assert_eq!(after(&base()), after(&fed_prox(0.0)), "{model}");
+        assert_ne!(after(&base()), after(&fed_prox(0.1)), "{model}");
+    }
+}
+
+#[test]
+fn the_first_step_of_a_client_feels_no_term() {
+    // At w = wᵗ the term's gradient is zero.
+    let one_step = FedAvg {
+        epochs: 1,
+        batch: 1000,
+        ..base()
+    };
+    let data = digits(200, 10).train;
+    let after = |algorithm: &dyn Algorithm| {
+        trained(algorithm, "logistic", federation(&data, "iid", 4, 3), 1)
+    };
+    let plain = after(&one_step);
+    let proximal = after(&FedProx {
+        base: one_step.clone(),
+        mu: 10.0,
+    });
+    assert!(distance(&plain, &proximal) < 1e-6);
+}
+
+#[test]
+fn a_larger_term_keeps_closer() {
+    let data = digits(300, 10).train;
+    let moved = |mu: f32| {
+        let algorithm = FedProx {
+            base: FedAvg {
+                epochs: 5,
+                ..base()
+            },
+            mu,
+        };
+        let mut simulation =
+            simulation(&algorithm, "logistic", federation(&data, "shards:2", 6, 3));
+        let start = weights(&simulation);
+        run(&mut simulation, 1);
+        distance(&start, &weights(&simulation))
+    };
+    let moved = [0.0, 0.01, 0.1, 1.0, 5.0].map(moved);
+    assert!(moved.is_sorted_by(|near, far| near > far), "{moved:?}");
+}
+
+#[test]
+fn terms_of_two_layers_add_up() {
+    let data = digits(200, 10).train;
+    let after = |algorithm: &dyn Algorithm| {
+        trained(algorithm, "logistic", federation(&data, "iid", 4, 3), 2)
+    };
+    let twice = FedProx {
+        base: fed_prox(0.25),
+        mu: 0.5,
+    };
+    assert!(distance(&after(&twice), &after(&fed_prox(0.75))) < 1e-5);
+}
+
+#[test]
+fn a_composition_by_text_is_the_type() {
+    let registry = fedround::algorithms::registry();
+    let data = digits(200, 10).train;
+    let after = |algorithm: &dyn Algorithm| {
+        bits(&trained(
+            algorithm,
+            "logistic",
+            federation(&data, "iid", 4, 3),
+            2,
+        ))
+    };
+    let named = |order: &[(&str, HyperValue)]| -> BoxedAlgorithm {
+        let mut algorithm = registry.parse("fedprox(fedavg)").unwrap();
+        for (name, value) in order {
+            fedround::set(&mut *algorithm, name, value.clone()).unwrap();
+        }
+        algorithm
+    };
+    let mut settings = [
+        ("mu", HyperValue::Float(0.3)),
+        ("lr", HyperValue::Float(0.1)),
+        ("epochs", HyperValue::Int(2)),
+        ("fraction", HyperValue::Float(0.5)),
+    ];
+    let expected = after(&fed_prox(0.3));
+    assert_eq!(after(&named(&settings)), expected);
+    // The order in which hyper-parameters are set does not matter.
+    settings.reverse();
+    assert_eq!(after(&named(&settings)), expected);
+}

@@ -1,0 +1,11 @@
+//! Laws that hold whatever the data: what an algorithm reduces to, and what its results depend on.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod descent;
+mod fed_prox;
+mod models;
+mod reduction;
+mod seeds;
+mod state;

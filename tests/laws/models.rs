@@ -1,0 +1,127 @@
+//! The compiled step of each bundled model against burn's own autodiff and SGD.
+
+use burn::module::{ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::{Device, Gradients, Int, Tensor, TensorData};
+use fedround::algorithms::FedAvg;
+use fedround::data::synth::SynthDigits;
+use fedround::models::{
+    Classifier, LeNet5, Logistic, McMahanCnn, PflCnn, Task, TwoNn, cross_entropy,
+};
+
+use crate::common::{COLOUR, GREY, assert_close, dealt, leaves, run, simulation};
+
+const LR: f32 = 0.1;
+const BATCH: usize = 6;
+const STEPS: usize = 5;
+
+/// New parameters, which burn tracks.
+struct Replace<'a>(std::slice::Iter<'a, Vec<f32>>);
+
+impl ModuleMapper for Replace<'_> {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let old = param.val();
+        let values = self.0.next().unwrap().clone();
+        let data = TensorData::new(values, old.dims());
+        Param::from_tensor(Tensor::from_data(data, &old.device()))
+    }
+}
+
+/// Gradients in the order of the module's fields.
+struct Collect<'a> {
+    gradients: &'a Gradients,
+    values: Vec<Vec<f32>>,
+}
+
+impl ModuleVisitor for Collect<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let gradient = param.val().grad(self.gradients).unwrap();
+        self.values.push(gradient.into_data().try_to_vec().unwrap());
+    }
+}
+
+/// Five steps on one batch, by the engine and by burn.
+fn compare<M: Classifier>(name: &str, task: Task, new: fn(Task, &Device) -> M) {
+    let rgb = task == COLOUR;
+    let synth = if rgb {
+        SynthDigits::rgb()
+    } else {
+        SynthDigits::default()
+    };
+    let data = SynthDigits {
+        train: BATCH,
+        test: 1,
+        ..synth
+    }
+    .generate()
+    .train;
+    let all: Vec<usize> = (0..BATCH).collect();
+    let step = FedAvg {
+        fraction: 1.0,
+        epochs: 1,
+        batch: BATCH,
+        lr: LR,
+    };
+    let mut simulation = simulation(&step, name, dealt(&data, vec![all.clone()], 1));
+
+    let device = Device::default().autodiff();
+    let (mut x, mut y) = (vec![], vec![]);
+    data.gather(&all, &mut x, &mut y);
+    let [c, h, w] = task.input;
+    let x = Tensor::<4>::from_data(TensorData::new(x, [BATCH, c, h, w]), &device);
+    let y = Tensor::<1, Int>::from_data(TensorData::new(y, [BATCH]), &device);
+    let mut model = new(task, &device);
+    let mut values = leaves(&simulation);
+    for _ in 0..STEPS {
+        model = model.map(&mut Replace(values.iter()));
+        let loss = cross_entropy(model.forward(x.clone()), y.clone());
+        let gradients = loss.backward();
+        let mut collect = Collect {
+            gradients: &gradients,
+            values: vec![],
+        };
+        model.visit(&mut collect);
+        for (values, gradient) in values.iter_mut().zip(&collect.values) {
+            values
+                .iter_mut()
+                .zip(gradient)
+                .for_each(|(w, g)| *w -= LR * g);
+        }
+
+        let stats = run(&mut simulation, 1);
+        let loss = f64::from(loss.into_scalar::<f32>());
+        assert!(
+            (stats.train_loss - loss).abs() < 1e-5,
+            "{} {loss}",
+            stats.train_loss
+        );
+        for (found, expected) in leaves(&simulation).iter().zip(&values) {
+            assert_close(found, expected, 1e-5);
+        }
+    }
+}
+
+#[test]
+fn logistic() {
+    compare("logistic", GREY, Logistic::new);
+}
+
+#[test]
+fn two_nn() {
+    compare("2nn", GREY, TwoNn::new);
+}
+
+#[test]
+fn cnn() {
+    compare("cnn", GREY, McMahanCnn::new);
+}
+
+#[test]
+fn lenet5() {
+    compare("lenet5", GREY, LeNet5::new);
+    compare("lenet5", COLOUR, LeNet5::new);
+}
+
+#[test]
+fn pfl_cnn() {
+    compare("pfl-cnn", COLOUR, PflCnn::new);
+}

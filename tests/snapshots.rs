@@ -1,0 +1,136 @@
+//! What FedAvg and FedProx are compiled to, at every stage.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fedround::Algorithm;
+use fedround::algorithms::{FedAvg, FedProx};
+use fedround::ir::fed::print;
+use fedround::passes::fed::link_observed;
+use fedround::testing::{Stage, graph};
+
+/// Compares with `snapshots/<kind>/<case>.snap`.
+fn snapshot(kind: &str, case: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(format!("../snapshots/{kind}"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(case, text));
+}
+
+fn fed_prox() -> FedProx {
+    FedProx {
+        base: FedAvg::default(),
+        mu: 0.1,
+    }
+}
+
+/// Both algorithms at a stage, on the 2NN.
+fn both(kind: &str, suffix: &str, stage: Stage) {
+    let algorithms: [(&str, &dyn Algorithm); 2] =
+        [("fed_avg", &FedAvg::default()), ("fed_prox", &fed_prox())];
+    for (name, algorithm) in algorithms {
+        let text = graph(algorithm, "2nn", stage).unwrap();
+        snapshot(kind, &format!("{name}{suffix}"), &text);
+    }
+}
+
+#[test]
+fn staged() {
+    both("ir", "", Stage::Fed);
+}
+
+#[test]
+fn linked() {
+    both("ir", ".linked", Stage::Linked);
+}
+
+#[test]
+fn step() {
+    both("tensor", "", Stage::Tensor);
+}
+
+#[test]
+fn plan() {
+    both("plan", "", Stage::Plan);
+}
+
+#[test]
+fn algorithm_box() {
+    both("box", "", Stage::Box);
+}
+
+#[test]
+fn wire() {
+    both("wire", "", Stage::Wire);
+}
+
+/// What the passes after `link-slots` do, one case for each run that changes something.
+#[test]
+fn passes() {
+    let without = FedProx {
+        mu: 0.0,
+        ..fed_prox()
+    };
+    let algorithms: [(&str, &dyn Algorithm); 3] = [
+        ("fed_avg", &FedAvg::default()),
+        ("fed_prox", &fed_prox()),
+        ("fed_prox_without_its_term", &without),
+    ];
+    for (name, algorithm) in algorithms {
+        let mut runs: Vec<(&str, usize)> = vec![];
+        let staged = fedround::stage(algorithm).unwrap();
+        let linked = link_observed(staged, |pass, before, after| {
+            let (before, after) = (print(before), print(after));
+            // Linking starts from the snapshot in `ir`.
+            if pass == "link-slots" {
+                snapshot("pass", &format!("{name}.link-slots"), &after);
+            } else if before != after {
+                let count = runs.iter().filter(|(run, _)| *run == pass).count() + 1;
+                runs.push((pass, count));
+                let case = match count {
+                    1 => format!("{name}.{pass}"),
+                    n => format!("{name}.{pass}-{n}"),
+                };
+                let text = format!("// before {pass}\n{before}\n// after {pass}\n{after}");
+                snapshot("pass", &case, &text);
+            }
+        });
+        assert!(linked.is_ok(), "{name}");
+    }
+}
+
+/// Every snapshot under a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let nested = entries.map(|path| {
+        if path.is_dir() {
+            files(&path)
+        } else {
+            vec![path]
+        }
+    });
+    nested.flatten().collect()
+}
+
+#[test]
+fn snapshots_are_small_and_tell_no_paths() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for kind in ["ir", "pass", "tensor", "plan", "box", "wire"] {
+        let files = files(&root.join("snapshots").join(kind));
+        assert!(!files.is_empty(), "{kind}");
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            let body = text.splitn(3, "---\n").nth(2).unwrap();
+            let lines = body.lines().count();
+            assert!(lines <= 120, "{} has {lines} lines", file.display());
+            for path in [".rs", &*root.to_string_lossy()] {
+                assert!(!body.contains(path), "{} contains {path}", file.display());
+            }
+        }
+    }
+}
