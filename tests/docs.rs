@@ -1,5 +1,11 @@
 //! The guide's code is the example's code.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at its first error"
+)]
+
 use std::path::Path;
 
 /// The fenced block after a line that names its file, as in "`src/main.rs`:".

@@ -3,6 +3,12 @@
 //! Floors are the worst of five seeds less a margin for other machines' rounding; the figures are
 //! beside them.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at its first error"
+)]
+
 mod common;
 
 use std::path::PathBuf;

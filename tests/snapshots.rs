@@ -1,5 +1,11 @@
 //! What FedAvg and FedProx are compiled to, at every stage.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at its first error"
+)]
+
 mod common;
 
 use std::fs;

@@ -1,5 +1,11 @@
 //! Laws that hold whatever the data: what an algorithm reduces to, and what its results depend on.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at its first error"
+)]
+
 #[path = "../common/mod.rs"]
 mod common;
 

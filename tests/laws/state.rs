@@ -150,7 +150,7 @@ fn a_client_that_is_not_sampled_keeps_its_state() {
     let mut seen = [0; CLIENTS];
     for round in 1..=20 {
         run(&mut simulation, 1);
-        let sampled = cohort(9, round, CLIENTS, 1);
+        let sampled = cohort(9, round, 0, CLIENTS, 1);
         let state = &mut kept[sampled[0]];
         seen[sampled[0]] += 1;
         state.iter_mut().zip(&expected).for_each(|(c, w)| *c += w);

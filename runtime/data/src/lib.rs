@@ -17,7 +17,7 @@
 //! let partition: Partition = "shards:2".parse()?;
 //! let clients = partition.split(data.train.labels(), data.classes, 10, 7)?;
 //! let round = 1;
-//! for k in schedule::cohort(7, round, clients.len(), 3) {
+//! for k in schedule::cohort(7, round, 0, clients.len(), 3) {
 //!     let order = schedule::client_order(7, round, k, &clients[k], 0);
 //!     let (mut x, mut y) = (Vec::new(), Vec::new());
 //!     data.train.gather(&order[..10], &mut x, &mut y);

@@ -2,10 +2,13 @@
 
 use crate::rng::{SAMPLE, SHUFFLE, permutation};
 
-/// The clients of round `round`: the first `m` of a permutation of
+/// The clients of draw `draw` (from 0) of round `round`: the first `m` of a permutation of
 /// `0..clients`. All of them, in a permuted order, where `m` is larger.
-pub fn cohort(seed: u64, round: usize, clients: usize, m: usize) -> Vec<usize> {
-    let mut order = permutation(seed, clients, &[SAMPLE, round as u64]);
+pub fn cohort(seed: u64, round: usize, draw: usize, clients: usize, m: usize) -> Vec<usize> {
+    let key = [SAMPLE, round as u64, draw as u64];
+    // The first draw's key has no draw, as in algorithms that draw once a round.
+    let key = if draw == 0 { &key[..2] } else { &key[..] };
+    let mut order = permutation(seed, clients, key);
     order.truncate(m);
     order
 }
@@ -38,22 +41,22 @@ mod tests {
     fn cohorts_are_those_of_the_benchmarks() {
         // lr-mnist (1000 clients), then 2nn-mnist (100).
         assert_eq!(
-            cohort(SEED, 1, 1000, 10),
+            cohort(SEED, 1, 0, 1000, 10),
             [271, 739, 569, 275, 311, 560, 80, 855, 489, 482]
         );
         assert_eq!(
-            cohort(SEED, 1, 100, 10),
+            cohort(SEED, 1, 0, 100, 10),
             [80, 10, 88, 96, 87, 32, 63, 54, 45, 56]
         );
         assert_eq!(
-            cohort(SEED, 20, 100, 10),
+            cohort(SEED, 20, 0, 100, 10),
             [49, 82, 13, 51, 8, 14, 60, 38, 98, 81]
         );
     }
 
     #[test]
     fn a_cohort_is_never_larger_than_everyone() {
-        let mut all = cohort(1, 1, 4, 9);
+        let mut all = cohort(1, 1, 0, 4, 9);
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2, 3]);
     }

@@ -83,7 +83,7 @@ fn mnist_is_dealt_as_in_the_benchmarks() {
     assert_eq!(parts[99][595..], [11798, 11805, 11810, 11821, 11822]);
     assert_eq!(fingerprint(&parts), 55_421_052_445_343);
 
-    let client = schedule::cohort(SEED, 1, 100, 10)[0];
+    let client = schedule::cohort(SEED, 1, 0, 100, 10)[0];
     let order = schedule::client_order(SEED, 1, client, &parts[client], 0);
     assert_eq!(
         order[..10],

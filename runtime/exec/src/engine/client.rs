@@ -7,7 +7,7 @@ use fedround_data::schedule::client_order;
 use fedround_ir::fed::{OpKind, Value};
 use fedround_passes::tensor::{Block, Control};
 
-use super::walk::{Walker, walk};
+use super::walk::{Walker, carried, known, next, repeat, walk};
 use super::{Cx, State, missing, params, zeros};
 use crate::error::RunError;
 use crate::ops;
@@ -30,15 +30,17 @@ struct Client<'a> {
     state: HashMap<String, Vec<DispatchTensor>>,
     losses: Vec<DispatchTensor>,
     steps: u64,
+    /// Epochs begun in this round: each has an order of its own.
+    epoch: usize,
     slots: Slots,
 }
 
-/// Runs the body of a `fed.map` for one client.
+/// Runs the body of the round's `visit`-th `fed.map` for one client.
 pub(super) fn run(
     cx: Cx<'_>,
     kept: &State,
     body: &Block,
-    id: usize,
+    (id, visit): (usize, usize),
     args: Vec<RtVal>,
 ) -> Result<Outcome, RunError> {
     let mut env = Env::new(cx.program.schedule.module.types.len());
@@ -53,10 +55,11 @@ pub(super) fn run(
         state: HashMap::new(),
         losses: vec![],
         steps: 0,
+        epoch: visit << 32,
         slots: Slots::default(),
     };
     walk(&mut client, cx, body, &mut env)?;
-    let yields = body.yields.iter().filter_map(|v| client.yielded(*v, &env));
+    let yields = body.yields.iter().filter_map(|v| known(cx, *v, &env));
     Ok(Outcome {
         yields: yields.collect(),
         losses: client.losses,
@@ -66,12 +69,6 @@ pub(super) fn run(
 }
 
 impl Client<'_> {
-    fn yielded(&self, v: Value, env: &Env) -> Option<RtVal> {
-        env.peek(v)
-            .cloned()
-            .or_else(|| self.cx.program.real(v).map(RtVal::Host))
-    }
-
     /// `opt.for_batches`: every epoch visits the client's examples in its own order; the last
     /// batch of an epoch may be short.
     fn for_batches(
@@ -88,71 +85,30 @@ impl Client<'_> {
                 .ok_or_else(|| missing(op, "count"))
         };
         let (epochs, size) = (count(1)?, count(2)?.max(1));
-        let mut carried = self.carried(control, 3, env)?;
+        let mut values = carried(self.cx, control, 3, env)?;
         let federation = self.cx.federation;
         let mine = &federation.parts[self.id];
         if mine.is_empty() {
             return Err(RunError::NoExamples { client: self.id });
         }
-        for epoch in 0..epochs {
-            let order = client_order(federation.seed, self.cx.round, self.id, mine, epoch);
+        for _ in 0..epochs {
+            let order = client_order(federation.seed, self.cx.round, self.id, mine, self.epoch);
+            self.epoch += 1;
             for indices in order.chunks(size) {
                 let batch = self.batch(indices);
-                let values = std::iter::once(batch).chain(carried);
-                for (arg, value) in body.args.iter().zip(values) {
+                let args = std::iter::once(batch).chain(values);
+                for (arg, value) in body.args.iter().zip(args) {
                     env.set(*arg, value);
                 }
                 walk(self, self.cx, body, env)?;
-                carried = self.next(body, op, env)?;
+                values = next(self.cx, body, op, env)?;
                 self.steps += 1;
             }
         }
-        for (result, value) in op.results.iter().zip(carried) {
+        for (result, value) in op.results.iter().zip(values) {
             env.set(*result, value);
         }
         Ok(())
-    }
-
-    fn repeat(&mut self, control: &Control, body: &Block, env: &mut Env) -> Result<(), RunError> {
-        let op = &control.op;
-        let times = self.cx.program.index(op.operands[0]);
-        let mut carried = self.carried(control, 1, env)?;
-        for _ in 0..times.ok_or_else(|| missing(op, "count"))? {
-            for (arg, value) in body.args.iter().zip(carried) {
-                env.set(*arg, value);
-            }
-            walk(self, self.cx, body, env)?;
-            carried = self.next(body, op, env)?;
-        }
-        for (result, value) in op.results.iter().zip(carried) {
-            env.set(*result, value);
-        }
-        Ok(())
-    }
-
-    /// The operands after the first `skip`: a loop's initial values. They stay in the environment,
-    /// because the body may read them too, as FedProx reads what it received.
-    fn carried(&self, control: &Control, skip: usize, env: &Env) -> Result<Vec<RtVal>, RunError> {
-        let operands = control.op.operands[skip..].iter();
-        let values = operands.map(|v| self.yielded(*v, env));
-        let values: Option<Vec<RtVal>> = values.collect();
-        values.ok_or_else(|| missing(&control.op, "initial value"))
-    }
-
-    /// The values that a loop body yields, taken out of the environment, so that the next step
-    /// may write them in place.
-    fn next(
-        &self,
-        body: &Block,
-        op: &fedround_ir::fed::Op,
-        env: &mut Env,
-    ) -> Result<Vec<RtVal>, RunError> {
-        let take = |(v, &moves): (&Value, &bool)| {
-            let value = env.read(*v, if moves { std::slice::from_ref(v) } else { &[] });
-            value.or_else(|| self.cx.program.real(*v).map(RtVal::Host))
-        };
-        let values: Option<Vec<RtVal>> = body.yields.iter().zip(&body.moves).map(take).collect();
-        values.ok_or_else(|| missing(op, "yielded value"))
     }
 
     fn batch(&self, indices: &[usize]) -> RtVal {
@@ -177,7 +133,7 @@ impl Walker for Client<'_> {
         let op = &control.op;
         let result = match (&op.kind, &control.body) {
             (OpKind::ForBatches, Some(body)) => return self.for_batches(control, body, env),
-            (OpKind::Repeat, Some(body)) => return self.repeat(control, body, env),
+            (OpKind::Repeat, Some(body)) => return repeat(self, self.cx, control, body, env),
             (OpKind::NumExamples, _) => RtVal::Host(self.cx.federation.parts[self.id].len() as f64),
             (OpKind::ClientState(name), _) => {
                 let key = (self.id, name.clone());

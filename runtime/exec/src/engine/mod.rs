@@ -69,6 +69,8 @@ pub(crate) fn run_round(
         slots: Default::default(),
         losses: vec![],
         stats: RoundStats::default(),
+        draws: 0,
+        visits: 0,
     };
     let params = server.round(params)?;
     Ok((params, server.finish()))

@@ -9,7 +9,7 @@ use fedround_data::schedule::cohort;
 use fedround_ir::fed::{Op, OpKind, Reduce, Value};
 use fedround_passes::tensor::{Block, Control, Frontend};
 
-use super::walk::{Walker, walk};
+use super::walk::{Walker, repeat, walk};
 use super::{Cx, RoundStats, State, client, missing, params, zeros};
 use crate::error::RunError;
 use crate::ops;
@@ -25,6 +25,9 @@ pub(super) struct Server<'a> {
     pub slots: Slots,
     pub losses: Vec<DispatchTensor>,
     pub stats: RoundStats,
+    /// Cohorts drawn in this round, and maps run: each draw and each visit has its own stream.
+    pub draws: usize,
+    pub visits: usize,
 }
 
 impl Server<'_> {
@@ -67,10 +70,11 @@ impl Server<'_> {
             columns.push(values.clone());
         }
         let ids = ids.ok_or_else(|| missing(op, "cohort"))?;
-        let (cx, kept) = (self.cx, &*self.state);
+        let (cx, kept, visit) = (self.cx, &*self.state, self.visits);
+        self.visits += 1;
         let outcomes = self.workers.run(ids.len(), |i| {
             let args = columns.iter().map(|column| column[i].clone()).collect();
-            client::run(cx, kept, body, ids[i], args)
+            client::run(cx, kept, body, (ids[i], visit), args)
         });
         let mut results = vec![Vec::with_capacity(ids.len()); op.results.len()];
         for (&id, outcome) in ids.iter().zip(outcomes) {
@@ -149,15 +153,16 @@ impl Server<'_> {
         values.iter().map(bytes).sum::<usize>() as u64
     }
 
-    fn sample(&self, op: &Op) -> Result<RtVal, RunError> {
+    fn sample(&mut self, op: &Op) -> Result<RtVal, RunError> {
         let federation = self.cx.federation;
         let clients = federation.parts.len();
         let c = self.cx.program.real(op.operands[0]);
         let c = c.ok_or_else(|| missing(op, "fraction known before the round"))?;
         let m = ((c * clients as f64).round() as usize).clamp(1, clients.max(1));
-        Ok(RtVal::Cohort(
-            cohort(federation.seed, self.cx.round, clients, m).into(),
-        ))
+        let draw = self.draws;
+        self.draws += 1;
+        let ids = cohort(federation.seed, self.cx.round, draw, clients, m);
+        Ok(RtVal::Cohort(ids.into()))
     }
 
     fn broadcast(&mut self, op: &Op, env: &mut Env, last: &[Value]) -> Result<RtVal, RunError> {
@@ -193,6 +198,7 @@ impl Walker for Server<'_> {
     ) -> Result<(), RunError> {
         let op = &control.op;
         let result = match (&op.kind, &control.body) {
+            (OpKind::Repeat, Some(body)) => return repeat(self, self.cx, control, body, env),
             (OpKind::Map, Some(body)) => {
                 self.map(control, body, env)?;
                 for v in last {

@@ -1,7 +1,7 @@
 //! Walking a block: compute segments run here, control ops are the walker's own.
 
 use burn::tensor::DispatchTensor;
-use fedround_ir::fed::{Kind, Value};
+use fedround_ir::fed::{Kind, Op, Value};
 use fedround_passes::tensor::{Block, Control, Frontend, Item};
 
 use super::Cx;
@@ -77,6 +77,66 @@ fn compute(
             },
         };
         env.set(*v, value);
+    }
+    Ok(())
+}
+
+/// A value that is defined here, or known before the round.
+pub(super) fn known(cx: Cx<'_>, v: Value, env: &Env) -> Option<RtVal> {
+    let value = env.peek(v).cloned();
+    value.or_else(|| cx.program.real(v).map(RtVal::Host))
+}
+
+/// The operands after the first `skip`: a loop's initial values. They stay in the environment,
+/// because the body may read them too, as FedProx reads what it received.
+pub(super) fn carried(
+    cx: Cx<'_>,
+    control: &Control,
+    skip: usize,
+    env: &Env,
+) -> Result<Vec<RtVal>, RunError> {
+    let operands = control.op.operands[skip..].iter();
+    let values: Option<Vec<RtVal>> = operands.map(|v| known(cx, *v, env)).collect();
+    values.ok_or_else(|| super::missing(&control.op, "initial value"))
+}
+
+/// The values that a loop body yields. Its own are moved out of the environment, so that the next
+/// step may write them in place.
+pub(super) fn next(
+    cx: Cx<'_>,
+    body: &Block,
+    op: &Op,
+    env: &mut Env,
+) -> Result<Vec<RtVal>, RunError> {
+    let take = |(v, &moves): (&Value, &bool)| {
+        let value = env.read(*v, if moves { std::slice::from_ref(v) } else { &[] });
+        value.or_else(|| cx.program.real(*v).map(RtVal::Host))
+    };
+    let yields = body.yields.iter().zip(&body.moves);
+    let values: Option<Vec<RtVal>> = yields.map(take).collect();
+    values.ok_or_else(|| super::missing(op, "yielded value"))
+}
+
+/// `opt.repeat`, on the server and on clients alike.
+pub(super) fn repeat(
+    walker: &mut impl Walker,
+    cx: Cx<'_>,
+    control: &Control,
+    body: &Block,
+    env: &mut Env,
+) -> Result<(), RunError> {
+    let op = &control.op;
+    let times = cx.program.index(op.operands[0]);
+    let mut values = carried(cx, control, 1, env)?;
+    for _ in 0..times.ok_or_else(|| super::missing(op, "count"))? {
+        for (arg, value) in body.args.iter().zip(values) {
+            env.set(*arg, value);
+        }
+        walk(walker, cx, body, env)?;
+        values = next(cx, body, op, env)?;
+    }
+    for (result, value) in op.results.iter().zip(values) {
+        env.set(*result, value);
     }
     Ok(())
 }

@@ -57,7 +57,11 @@ pub(crate) struct Attributes<'a>(pub &'a Op);
 impl fmt::Display for Attributes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Op::Full(c, _) | Op::AddScalar(c) | Op::MulScalar(c) | Op::Axpy(c) | Op::MatMulAdd(c) => {
+            Op::Full(c, _)
+            | Op::AddScalar(c)
+            | Op::MulScalar(c)
+            | Op::Axpy(c)
+            | Op::MatMulAdd(c) => {
                 if c.fract() == 0.0 && c.abs() < 100.0 {
                     write!(f, "[{c}]")
                 } else {

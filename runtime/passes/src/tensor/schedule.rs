@@ -46,7 +46,7 @@ pub struct Control {
 #[derive(Clone, Debug)]
 pub enum Item {
     /// An op that the engine carries out.
-    Control(Control),
+    Control(Box<Control>),
     /// Index into [`Schedule::segments`].
     Compute(usize),
 }
@@ -177,7 +177,7 @@ impl Split<'_> {
                 let body = op.regions.first().map(|r| self.block(r));
                 let mut op = (*op).clone();
                 op.regions.clear();
-                items.push(Item::Control(Control { op, body }));
+                items.push(Item::Control(Box::new(Control { op, body })));
             } else {
                 run.push((*op).clone());
             }
