@@ -91,22 +91,13 @@ pub(crate) fn matmul(a: &DispatchTensor, b: &DispatchTensor) -> Option<DispatchT
     Some(float(kernels::matmul(peek(a)?, peek(b)?)?))
 }
 
-/// `Σ a · b` in sixteen lanes, in one pass.
+/// `Σ a · b`, in one pass.
 pub(crate) fn dot(
     a: &DispatchTensor,
     b: &DispatchTensor,
     device: &DispatchDevice,
 ) -> Option<DispatchTensor> {
-    let (a, b) = (floats(a)?, floats(b)?);
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
-    let mut lanes = [0.0f32; 16];
-    for (x, y) in a.iter().zip(b) {
-        for ((lane, x), y) in lanes.iter_mut().zip(x).zip(y) {
-            *lane += x * y;
-        }
-    }
-    let rest: f32 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
-    let sum = lanes.iter().sum::<f32>() + rest;
+    let sum = kernels::dot(floats(a)?, floats(b)?);
     Some(ops::tensor(vec![sum], &[1], device))
 }
 

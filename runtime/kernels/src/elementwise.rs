@@ -36,6 +36,28 @@ pub fn relu_backward(output: &FlexTensor, grad: FlexTensor) -> FlexTensor {
     )
 }
 
+/// `Σ a · b`, in one pass and always in the order of 64 lanes, whatever the processor's vectors.
+///
+/// # Panics
+/// If the slices' lengths differ.
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    assert_eq!(a.len(), b.len(), "dot: lengths of the operands");
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<64>(), b.as_chunks::<64>());
+            let mut lanes = [0.0f32; 64];
+            for (a, b) in a.iter().zip(b) {
+                for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
+                    *lane += a * b;
+                }
+            }
+            let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+            lanes.iter().sum::<f32>() + rest
+        },
+    )
+}
+
 /// `f(y, x)` for every pair of values, in place where `y` allows it, on the widest vectors the
 /// processor has.
 #[inline(always)]
@@ -83,6 +105,15 @@ mod tests {
         let unique = axpy(shared, -0.5, &x);
         assert_eq!(unique.storage::<f32>().as_ptr(), before);
         assert_eq!(unique.storage::<f32>(), kept.storage::<f32>());
+    }
+
+    #[test]
+    fn dot_sums_lanes_and_rest() {
+        let a: Vec<f32> = (0..200).map(|v| v as f32).collect();
+        let b = vec![0.5; 200];
+        assert_eq!(dot(&a, &b), 9950.0);
+        assert_eq!(dot(&a[..3], &b[..3]), 1.5);
+        assert_eq!(dot(&[], &[]), 0.0);
     }
 
     #[test]

@@ -50,6 +50,15 @@ pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
         });
         match found {
             Some([y, s, x]) => {
+                if let Some((c, [product, t, d])) = axpy(&rewrite.new, &single, x)
+                    && let Some([a, b]) = gemm(&rewrite.new, &single, product)
+                {
+                    // y ± s · (a b + c · t · d): the product goes straight into y.
+                    let mut push = |op, ins: &[Val]| rewrite.new.push(op, ins, node.loc);
+                    let y = push(Op::MatMulAdd(sign), &[y, s, a, b])?;
+                    let st = push(Op::Mul, &[s, t])?;
+                    return Ok(vec![push(Op::Axpy(sign * c), &[y, st, d])?]);
+                }
                 let (op, ins) = match gemm(&rewrite.new, &single, x) {
                     Some([a, b]) => (Op::MatMulAdd(sign), vec![y, s, a, b]),
                     None => (Op::Axpy(sign), vec![y, s, x]),
@@ -72,6 +81,19 @@ fn product(graph: &Graph, single: &[bool], v: Val) -> Option<[Val; 2]> {
         return None;
     };
     single[at].then_some([ins[0], ins[1]])
+}
+
+/// The factor and operands of an `axpy` that is read once.
+fn axpy(graph: &Graph, single: &[bool], v: Val) -> Option<(f64, [Val; 3])> {
+    let at = graph.nodes.iter().position(|n| n.outs.contains(&v))?;
+    match &graph.nodes[at] {
+        Node {
+            op: Op::Axpy(c),
+            ins,
+            ..
+        } if single[at] => Some((*c, [ins[0], ins[1], ins[2]])),
+        _ => None,
+    }
 }
 
 /// The factors of a product of two matrices that is read once.
@@ -142,6 +164,31 @@ mod tests {
         g.verify().unwrap();
         assert_eq!(g.nodes.len(), 1);
         assert_eq!(g.nodes[0].op, Op::MatMulAdd(-1.0));
+    }
+
+    #[test]
+    fn a_proximal_update_goes_straight_into_the_weight() {
+        let at = Loc::caller();
+        let mut g = Graph::default();
+        let mut input = |name: &str, shape: &[usize]| g.input(name, TensorType::f32(shape));
+        let (w, d) = (input("w", &[2, 3]), input("d", &[2, 3]));
+        let (a, b) = (input("a", &[2, 5]), input("b", &[5, 3]));
+        let (lr, mu) = (input("lr", &[1]), input("mu", &[1]));
+        let mut op = |op: Op, ins: &[Val]| g.push(op, ins, at).unwrap();
+        let (lr, mu) = (
+            op(Op::Reshape(vec![1, 1]), &[lr]),
+            op(Op::Reshape(vec![1, 1]), &[mu]),
+        );
+        let pull = op(Op::Mul, &[d, mu]);
+        let grad = op(Op::MatMul, &[a, b]);
+        let grad = op(Op::Add, &[grad, pull]);
+        let step = op(Op::Mul, &[grad, lr]);
+        let next = op(Op::Sub, &[w, step]);
+        g.outputs.push(("next".into(), next));
+        let g = fuse(&g).unwrap();
+        g.verify().unwrap();
+        let ops: Vec<Op> = g.nodes.into_iter().map(|n| n.op).collect();
+        assert_eq!(ops, [Op::MatMulAdd(-1.0), Op::Mul, Op::Axpy(-1.0)]);
     }
 
     #[test]
