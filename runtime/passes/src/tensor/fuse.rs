@@ -5,6 +5,7 @@
 
 use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
 
+use super::cse::cse;
 use super::dce::dce;
 use super::rewrite::Rewrite;
 
@@ -68,7 +69,7 @@ pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
             None => rewrite.keep(node),
         }
     })?;
-    Ok(dce(&fused))
+    Ok(dce(&cse(&fused)?))
 }
 
 /// The operands of a product that is read once.
