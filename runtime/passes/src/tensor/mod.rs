@@ -1,10 +1,10 @@
 //! From a linked fed program to optimised tensor graphs.
 //!
-//! - [`schedule`] splits a linked module into control ops and straight-line compute segments;
-//! - [`lower`] turns a segment into a tensor graph, with models and losses traced by a [`Frontend`];
-//! - [`grad`] appends reverse-mode gradients, one rule for each op in [`rules`];
+//! - [`schedule`](mod@schedule) splits a linked module into control ops and straight-line compute segments;
+//! - [`lower`](mod@lower) turns a segment into a tensor graph, with models and losses traced by a [`Frontend`];
+//! - [`grad`](mod@grad) appends reverse-mode gradients, one rule for each op in [`rules`];
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
-//! - [`fuse`](fuse::fuse) makes one op of each parameter update, for devices without fusion.
+//! - [`fuse`](mod@fuse) makes one op of each parameter update, for devices without fusion.
 
 pub mod cse;
 pub mod dce;
