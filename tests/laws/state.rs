@@ -122,6 +122,20 @@ fn no_momentum_is_the_base() {
 }
 
 #[test]
+fn state_of_the_same_name_is_each_layers_own() {
+    let data = digits(200, 10).train;
+    let deal = || federation(&data, "iid", 4, 9);
+    let momentum = |base, beta| Momentum { base, beta };
+    // The inner layer keeps a state `v` too, and with β = 0 changes nothing.
+    let twice = Momentum {
+        base: momentum(base(), 0.0),
+        beta: 0.5,
+    };
+    let once = trained(&momentum(base(), 0.5), "logistic", deal(), 3);
+    assert_close(&trained(&twice, "logistic", deal(), 3), &once, 1e-6);
+}
+
+#[test]
 fn client_state_outlives_the_round() {
     // c_t = 2^(t-1) w_0 for a client that is always there; doubling is exact.
     let data = digits(10, 10).train;

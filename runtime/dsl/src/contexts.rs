@@ -57,14 +57,18 @@ impl ServerCx {
         self.cohort(self.graph.op(OpKind::Everyone, &[], Loc::caller()))
     }
 
-    /// Parameters that the server keeps between rounds under a name; zeros before the first
+    /// Parameters that the server keeps between rounds under a name, which is this algorithm's
+    /// own: another one in a composition may use it too. Zeros before the first
     /// [`set_state`](Self::set_state).
     #[track_caller]
     pub fn state(&self, name: &str) -> Server<Params> {
         Server::new(
             &self.graph,
-            self.graph
-                .op(OpKind::ServerState(name.to_owned()), &[], Loc::caller()),
+            self.graph.op(
+                OpKind::ServerState(self.graph.qualified(name)),
+                &[],
+                Loc::caller(),
+            ),
         )
     }
 
@@ -73,8 +77,11 @@ impl ServerCx {
     pub fn set_state(&self, name: &str, value: &Server<Params>) {
         let loc = Loc::caller();
         self.graph.same(&value.graph, "set_state", loc);
-        self.graph
-            .op(OpKind::SetServerState(name.to_owned()), &[value.value], loc);
+        self.graph.op(
+            OpKind::SetServerState(self.graph.qualified(name)),
+            &[value.value],
+            loc,
+        );
     }
 }
 
@@ -127,11 +134,12 @@ impl ClientCx {
         )
     }
 
-    /// Parameters that the client keeps between its rounds under a name; zeros before the first
+    /// Parameters that the client keeps between its rounds under a name, which is this
+    /// algorithm's own: another one in a composition may use it too. Zeros before the first
     /// [`set_state`](Self::set_state).
     #[track_caller]
     pub fn state(&self, name: &str) -> Params {
-        let op = OpKind::ClientState(name.to_owned());
+        let op = OpKind::ClientState(self.graph.qualified(name));
         Params::bind(&self.graph, self.graph.op(op, &[self.value], Loc::caller()))
     }
 
@@ -140,7 +148,10 @@ impl ClientCx {
     pub fn set_state(&self, name: &str, value: &Params) {
         let loc = Loc::caller();
         let operands = [self.value, value.value_in(&self.graph, loc)];
-        self.graph
-            .op(OpKind::SetClientState(name.to_owned()), &operands, loc);
+        self.graph.op(
+            OpKind::SetClientState(self.graph.qualified(name)),
+            &operands,
+            loc,
+        );
     }
 }

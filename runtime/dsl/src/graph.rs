@@ -54,6 +54,11 @@ impl Graph {
         only(&self.with(|builder| builder.hyper(field, value, loc)))
     }
 
+    /// A state's name, the layer's own.
+    pub(crate) fn qualified(&self, name: &str) -> String {
+        self.with(|builder| builder.qualified(name))
+    }
+
     /// The types of values, for the arguments of a region.
     pub(crate) fn types(&self, values: &[Value]) -> Vec<Type> {
         self.with(|builder| {

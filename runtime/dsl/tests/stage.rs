@@ -155,11 +155,11 @@ fn server_state_and_algebra() {
     assert_eq!(
         text,
         "\
-%0 = fed.server_state \"v\" : params@server
+%0 = fed.server_state \"test.v\" : params@server
 %1 = tree.dot %0, %w : f32@server
 %2 = tree.scale %1, %w : params@server
 %3 = tree.sub %2, %0 : params@server
-fed.set_server_state \"v\" %3
+fed.set_server_state \"test.v\" %3
 %4 = tree.scale %momentum, %3 : params@server
 %5 = tree.add %w, %4 : params@server
 fed.yield %5 : params@server
@@ -187,7 +187,10 @@ fn maps_take_and_give_tuples() {
         text.contains("%4, %5 = fed.map(%k, %6 = %1, %7 = %3) {"),
         "{text}"
     );
-    assert!(text.contains("fed.set_client_state \"c\" %k, %7"), "{text}");
+    assert!(
+        text.contains("fed.set_client_state \"test.c\" %k, %7"),
+        "{text}"
+    );
     assert!(text.contains("fed.sum %5 : f32@server"), "{text}");
 }
 

@@ -194,10 +194,11 @@ impl Builder {
         self.push(OpKind::Hyper(index), &[], loc)
     }
 
-    /// Names are `layer.field`; a second layer of the same name counts on: `fed_prox.mu_2`.
-    fn intern(&mut self, field: &str, value: HyperValue) -> usize {
+    /// A name of the layer being built, `layer.name`; a second layer of the same name counts on:
+    /// `fed_prox.mu_2`. Hyper-parameters and state are called so, each layer's its own.
+    pub fn qualified(&self, name: &str) -> String {
         let layer = self.current_layer();
-        let name = self
+        let owner = self
             .module
             .layers
             .get(layer)
@@ -207,12 +208,16 @@ impl Builder {
             .layers
             .iter()
             .take(layer)
-            .filter(|other| other.name == name)
+            .filter(|other| other.name == owner)
             .count();
-        let name = match twins {
-            0 => format!("{name}.{field}"),
-            n => format!("{name}.{field}_{}", n + 1),
-        };
+        match twins {
+            0 => format!("{owner}.{name}"),
+            n => format!("{owner}.{name}_{}", n + 1),
+        }
+    }
+
+    fn intern(&mut self, field: &str, value: HyperValue) -> usize {
+        let (layer, name) = (self.current_layer(), self.qualified(field));
         let known = self
             .module
             .hypers

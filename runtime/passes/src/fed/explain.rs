@@ -144,13 +144,13 @@ impl Printer<'_> {
             }
             (OpKind::SetServerState(name) | OpKind::SetClientState(name), _, _) => {
                 let value = operands.last().map(Text::plain).unwrap_or_default();
-                self.line(&format!("state({name}) ← {value}"));
+                self.line(&format!("state({}) ← {value}", own(name)));
             }
             // Bound at once: a later line may set the state.
             (OpKind::ServerState(name) | OpKind::ClientState(name), [result], _) => {
                 self.texts
-                    .insert(*result, Text::call("state", &[Text::name(name)]));
-                self.bind(*result, name);
+                    .insert(*result, Text::call("state", &[Text::name(own(name))]));
+                self.bind(*result, own(name));
             }
             (OpKind::Map, results, [region]) => self.map(op, results, region),
             (OpKind::ForBatches | OpKind::Repeat, results, [region]) => {
@@ -169,6 +169,11 @@ impl Printer<'_> {
             _ => self.line(&op.kind.name()),
         }
     }
+}
+
+/// A state's name without its layer.
+fn own(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
 }
 
 #[cfg(test)]
