@@ -135,6 +135,93 @@ fn state_of_the_same_name_is_each_layers_own() {
     assert_close(&trained(&twice, "logistic", deal(), 3), &once, 1e-6);
 }
 
+/// A penalty that reads a client's state and its number of examples inside the gradient:
+/// `⟨c_k, w⟩ / n_k`, where `c_k` is what the client's model moved in its last round.
+#[derive(Hyper, Debug, Clone)]
+pub struct Pull<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// Whether `c_k` is ever set.
+    #[hyper(default = true)]
+    pub keep: bool,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Pull<A> {
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        let w = self.base.client_update(k, w);
+        if self.keep {
+            k.set_state("c", &(&w - k.received()));
+        }
+        w
+    }
+
+    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
+        self.base.penalty(k, w) + k.state("c").dot(w) / k.num_examples()
+    }
+}
+
+#[test]
+fn a_penalty_may_read_state() {
+    let data = digits(200, 10).train;
+    let deal = || federation(&data, "iid", 4, 9);
+    let all = || FedAvg {
+        fraction: 1.0,
+        ..base()
+    };
+    let train = |keep, rounds| {
+        let pull = Pull { base: all(), keep };
+        trained(&pull, "logistic", deal(), rounds)
+    };
+    let plain = |rounds| trained(&all(), "logistic", deal(), rounds);
+    // Zeros before it is set, so the first round is the base's; the second feels it.
+    assert_close(&train(true, 1), &plain(1), 1e-7);
+    assert_close(&train(false, 3), &plain(3), 1e-7);
+    let moved = train(true, 2)
+        .iter()
+        .zip(plain(2))
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0f32, f32::max);
+    assert!(moved > 1e-5, "the state changed nothing: {moved}");
+}
+
+/// Uses a batch before and after it sets state, and moves by the difference of the two losses.
+#[derive(Hyper, Debug, Clone)]
+pub struct Around<A = FedAvg> {
+    /// What aggregates.
+    pub base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Around<A> {
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        let mut w = w;
+        for b in k.batches(1, 10) {
+            let before = cross_entropy(k.predict(&w, &b.x), &b.y);
+            k.set_state("c", &w);
+            let twice = 2.0 * k.state("c");
+            let after = cross_entropy(k.predict(&twice, &b.x), &b.y);
+            w -= (after - before) * &twice;
+        }
+        w
+    }
+}
+
+#[test]
+fn a_batch_may_be_used_on_both_sides_of_a_state_update() {
+    let data = digits(20, 10).train;
+    let federation = || dealt(&data, vec![(0..10).collect()], 9);
+    let mut simulation = simulation(&Around { base: base() }, "logistic", federation());
+    let start = weights(&simulation);
+    run(&mut simulation, 1);
+    let moved = weights(&simulation);
+    // One step along w itself: every weight is scaled by one factor.
+    let factor = moved[0] / start[0];
+    assert!(factor.is_finite() && factor != 1.0);
+    let expected: Vec<f32> = start.iter().map(|w| w * factor).collect();
+    assert_close(&moved, &expected, 1e-6);
+}
+
 #[test]
 fn client_state_outlives_the_round() {
     // c_t = 2^(t-1) w_0 for a client that is always there; doubling is exact.

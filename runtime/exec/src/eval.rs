@@ -2,12 +2,9 @@
 
 use burn::tensor::DispatchTensor;
 use fedround_data::Examples;
-use fedround_ir::Loc;
-use fedround_passes::tensor::{Frontend, LowerError, optimize};
 
-use crate::error::{CompileError, RunError};
+use crate::error::RunError;
 use crate::ops;
-use crate::plan::Plan;
 use crate::program::Program;
 use crate::run::Slots;
 use crate::workers::Workers;
@@ -39,12 +36,9 @@ pub(crate) fn evaluate(
     workers: &Workers,
 ) -> Result<Evaluation, RunError> {
     let chunks = examples.len().div_ceil(CHUNK);
-    let last = examples.len() - CHUNK * (chunks.max(1) - 1).min(examples.len() / CHUNK);
-    let full = forward(program, CHUNK.min(examples.len()))?;
-    let rest = forward(program, last)?;
     let parts = workers.run(chunks, |i| {
         let indices: Vec<usize> = (i * CHUNK..((i + 1) * CHUNK).min(examples.len())).collect();
-        let plan = if indices.len() == CHUNK { &full } else { &rest };
+        let plan = program.forward(indices.len())?;
         let (mut x, mut y) = (Vec::new(), Vec::new());
         examples.gather(&indices, &mut x, &mut y);
         let [c, h, w] = examples.shape();
@@ -63,19 +57,6 @@ pub(crate) fn evaluate(
         total.add(&part?);
     }
     Ok(total.evaluation())
-}
-
-fn forward(program: &Program, batch: usize) -> Result<Plan, RunError> {
-    let graph = program
-        .tracer
-        .predict(&program.tracer.input(batch.max(1)))
-        .map_err(|source| LowerError::Frontend {
-            loc: Loc::caller(),
-            source,
-        })
-        .and_then(|g| Ok(optimize(g)?))
-        .map_err(CompileError::from)?;
-    Ok(Plan::new(&graph))
 }
 
 struct Counts {

@@ -39,8 +39,6 @@ pub struct Plan {
     pub outputs: Vec<(String, Read)>,
     /// Number of slots.
     pub slots: usize,
-    /// Bytes that the values alive at once take, at most.
-    pub peak_bytes: usize,
 }
 
 impl Plan {
@@ -91,7 +89,6 @@ impl Plan {
             outputs: outputs.collect(),
             instrs,
             slots: slots.len,
-            peak_bytes: slots.peak,
         }
     }
 
@@ -133,24 +130,18 @@ impl Plan {
     }
 }
 
-struct Slots<'a> {
-    graph: &'a Graph,
+struct Slots {
     of: Vec<usize>,
     spare: Vec<usize>,
     len: usize,
-    bytes: usize,
-    peak: usize,
 }
 
-impl<'a> Slots<'a> {
-    fn new(graph: &'a Graph) -> Self {
+impl Slots {
+    fn new(graph: &Graph) -> Self {
         Self {
-            graph,
             of: vec![0; graph.types.len()],
             spare: vec![],
             len: 0,
-            bytes: 0,
-            peak: 0,
         }
     }
 
@@ -160,13 +151,10 @@ impl<'a> Slots<'a> {
             self.len - 1
         });
         self.of[v.0 as usize] = slot;
-        self.bytes += 4 * self.graph.type_of(v).len();
-        self.peak = self.peak.max(self.bytes);
         slot
     }
 
     fn free(&mut self, v: Val) {
-        self.bytes -= 4 * self.graph.type_of(v).len();
         self.spare.push(self.of[v.0 as usize]);
     }
 }

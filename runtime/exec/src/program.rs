@@ -6,7 +6,8 @@ use std::sync::{Arc, RwLock};
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, stage};
-use fedround_ir::fed::{HyperValue, Module, OpKind, Value};
+use fedround_ir::Loc;
+use fedround_ir::fed::{HyperValue, Kind, Module, OpKind, Value};
 use fedround_ir::tensor::Graph;
 use fedround_passes::fed::link;
 use fedround_passes::tensor::{
@@ -36,6 +37,7 @@ pub struct Program {
     pub(crate) tracer: Tracer,
     pub(crate) device: DispatchDevice,
     compiled: RwLock<HashMap<(usize, usize), Arc<Segment>>>,
+    forward: RwLock<HashMap<usize, Arc<Plan>>>,
 }
 
 impl Program {
@@ -56,6 +58,7 @@ impl Program {
             tracer,
             device: DispatchDevice::default(),
             compiled: RwLock::default(),
+            forward: RwLock::default(),
         };
         for i in 0..this.schedule.segments.len() {
             this.segment(i, this.batch_size())?;
@@ -152,17 +155,21 @@ impl Program {
     }
 
     fn segment_name(&self, i: usize) -> String {
-        let reads_batch =
-            |v: &Value| self.schedule.module.type_of(*v).kind == fedround_ir::fed::Kind::Batch;
-        if self.schedule.segments[i].ins.iter().any(reads_batch) {
+        if self.reads_batch(i) {
             format!("step{i}")
         } else {
             format!("compute{i}")
         }
     }
 
+    fn reads_batch(&self, i: usize) -> bool {
+        let types = &self.schedule.module;
+        let mut ins = self.schedule.segments[i].ins.iter();
+        ins.any(|v| types.type_of(*v).kind == Kind::Batch)
+    }
+
     pub(crate) fn segment(&self, i: usize, batch: usize) -> Result<Arc<Segment>, CompileError> {
-        let key = (i, batch);
+        let key = (i, if self.reads_batch(i) { batch } else { 0 });
         let read = self.compiled.read().unwrap_or_else(|e| e.into_inner());
         if let Some(segment) = read.get(&key) {
             return Ok(Arc::clone(segment));
@@ -186,6 +193,23 @@ impl Program {
         });
         let mut write = self.compiled.write().unwrap_or_else(|e| e.into_inner());
         Ok(Arc::clone(write.entry(key).or_insert(segment)))
+    }
+
+    /// The forward pass alone, for evaluation: parameters and inputs to logits.
+    pub(crate) fn forward(&self, batch: usize) -> Result<Arc<Plan>, CompileError> {
+        let read = self.forward.read().unwrap_or_else(|e| e.into_inner());
+        if let Some(plan) = read.get(&batch) {
+            return Ok(Arc::clone(plan));
+        }
+        drop(read);
+        let traced = self.tracer.predict(&self.tracer.input(batch));
+        let graph = traced.map_err(|source| LowerError::Frontend {
+            loc: Loc::caller(),
+            source,
+        })?;
+        let plan = Arc::new(Plan::new(&optimize(graph).map_err(LowerError::from)?));
+        let mut write = self.forward.write().unwrap_or_else(|e| e.into_inner());
+        Ok(Arc::clone(write.entry(batch).or_insert(plan)))
     }
 
     fn graph(&self, i: usize, batch: usize) -> Result<Lowered, CompileError> {

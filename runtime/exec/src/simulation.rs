@@ -69,10 +69,6 @@ impl Simulation {
             params,
             round,
         )?;
-        if stats.client_steps > 0 && !stats.train_loss.is_finite() {
-            let loss = stats.train_loss;
-            return Err(RunError::Diverged { round, loss });
-        }
         (self.params, self.state, self.round) = (next, state, round);
         Ok(stats)
     }

@@ -35,7 +35,7 @@ pub(crate) struct State {
 /// Counts and losses of one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RoundStats {
-    /// Mean of the local steps' losses, in the loss's unit; NaN if no step was taken.
+    /// Mean of the local steps' losses, in the loss's unit; NaN if no gradient was taken.
     pub train_loss: f64,
     /// Local steps, over all clients.
     pub client_steps: u64,
@@ -73,7 +73,7 @@ pub(crate) fn run_round(
         visits: 0,
     };
     let params = server.round(params)?;
-    Ok((params, server.finish()))
+    Ok((params, server.finish()?))
 }
 
 /// What every part of a round may read.

@@ -47,15 +47,20 @@ impl Server<'_> {
     }
 
     /// Reads the losses back, once for the whole round.
-    pub fn finish(mut self) -> RoundStats {
+    pub fn finish(mut self) -> Result<RoundStats, RunError> {
         let losses = std::mem::take(&mut self.losses);
-        self.stats.train_loss = if losses.is_empty() {
-            f64::NAN
-        } else {
-            let values = ops::values(Dispatch::float_cat(losses, 0));
-            values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64
-        };
-        self.stats
+        if losses.is_empty() {
+            self.stats.train_loss = f64::NAN;
+            return Ok(self.stats);
+        }
+        let values = ops::values(Dispatch::float_cat(losses, 0));
+        let loss = values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64;
+        if !loss.is_finite() {
+            let round = self.cx.round;
+            return Err(RunError::Diverged { round, loss });
+        }
+        self.stats.train_loss = loss;
+        Ok(self.stats)
     }
 
     fn map(&mut self, control: &Control, body: &Block, env: &mut Env) -> Result<(), RunError> {

@@ -63,6 +63,14 @@ pub enum LowerError {
         /// What went wrong.
         source: FrontendError,
     },
+    /// Features or labels are used on both sides of a state update or loop.
+    #[error(
+        "{loc}: features or labels from before a `set_state` or a loop are used after it; compute them again there, or set the state last"
+    )]
+    Crosses {
+        /// The first line after it.
+        loc: Loc,
+    },
     /// A fed op has no tensor form here.
     #[error("{loc}: `{op}` cannot be computed on tensors here")]
     Unsupported {
@@ -104,7 +112,7 @@ pub fn lower(
         env: HashMap::new(),
         losses: vec![],
     };
-    this.bind_inputs(segment, batch);
+    this.bind_inputs(segment, batch)?;
     let mut hypers = vec![];
     for v in &segment.free {
         let lowered = match schedule.free.get(v) {
@@ -154,7 +162,7 @@ struct Lower<'a> {
 }
 
 impl Lower<'_> {
-    fn bind_inputs(&mut self, segment: &Compute, batch: usize) {
+    fn bind_inputs(&mut self, segment: &Compute, batch: usize) -> Result<(), LowerError> {
         for (i, v) in segment.ins.iter().enumerate() {
             let leaves = match self.module.type_of(*v).kind {
                 Kind::Params => {
@@ -168,14 +176,18 @@ impl Lower<'_> {
                     let x = self.graph.input("x", self.frontend.input(batch));
                     vec![x, self.graph.input("y", TensorType::i32([batch]))]
                 }
-                Kind::Labels => vec![self.graph.input("y", TensorType::i32([batch]))],
-                Kind::Tensor => vec![self.graph.input("x", self.frontend.input(batch))],
+                // Their shapes are known within a segment alone.
+                Kind::Tensor | Kind::Labels => {
+                    let op = &segment.ops[0];
+                    return Err(LowerError::Crosses { loc: op.loc });
+                }
                 Kind::Scalar | Kind::Index | Kind::Client | Kind::Cohort => {
                     vec![self.graph.input(format!("in{i}"), TensorType::f32([1]))]
                 }
             };
             self.env.insert(*v, Tree(leaves));
         }
+        Ok(())
     }
 
     fn full(&mut self, c: f64, segment: &Compute) -> Result<Val, TypeError> {

@@ -85,6 +85,7 @@ pub fn schedule(module: &Module) -> Option<Schedule> {
         module,
         free: HashMap::new(),
         segments: vec![],
+        views: HashMap::new(),
     };
     this.bind_free(&round.body);
     let round = this.block(&round.body);
@@ -137,10 +138,36 @@ fn is_control(kind: &OpKind) -> bool {
     }
 }
 
+/// Ops that read what no tensor op changes: they are carried out before the segment that they
+/// stand in, also from within the function of an `opt.grad`.
+fn is_read(kind: &OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::NumExamples | OpKind::ClientState(_) | OpKind::ServerState(_)
+    )
+}
+
+fn read(op: Op) -> Item {
+    Item::Control(Box::new(Control { op, body: None }))
+}
+
+fn hoist_reads(op: &mut Op, items: &mut Vec<Item>) {
+    for region in &mut op.regions {
+        let ops = std::mem::take(&mut region.ops);
+        let (reads, mut rest): (Vec<Op>, Vec<Op>) =
+            ops.into_iter().partition(|op| is_read(&op.kind));
+        items.extend(reads.into_iter().map(read));
+        rest.iter_mut().for_each(|op| hoist_reads(op, items));
+        region.ops = rest;
+    }
+}
+
 struct Split<'a> {
     module: &'a Module,
     free: HashMap<Value, Free>,
     segments: Vec<Compute>,
+    /// `batch.x` and `batch.y`, by their results: each segment takes its own from the batch.
+    views: HashMap<Value, Op>,
 }
 
 impl Split<'_> {
@@ -171,7 +198,9 @@ impl Split<'_> {
             .filter(|op| !op.results.iter().any(|r| self.free.contains_key(r)))
             .collect();
         for (i, op) in ops.iter().enumerate() {
-            if is_control(&op.kind) {
+            if is_read(&op.kind) {
+                items.push(read((*op).clone()));
+            } else if is_control(&op.kind) {
                 let rest: Vec<&Op> = ops[i..].to_vec();
                 self.end_run(&mut run, &rest, region, &mut items);
                 let body = op.regions.first().map(|r| self.block(r));
@@ -179,7 +208,9 @@ impl Split<'_> {
                 op.regions.clear();
                 items.push(Item::Control(Box::new(Control { op, body })));
             } else {
-                run.push((*op).clone());
+                let mut op = (*op).clone();
+                hoist_reads(&mut op, &mut items);
+                run.push(op);
             }
         }
         self.end_run(&mut run, &[], region, &mut items);
@@ -199,11 +230,23 @@ impl Split<'_> {
         if run.is_empty() {
             return;
         }
-        let ops = std::mem::take(run);
+        let mut ops = std::mem::take(run);
+        for op in &ops {
+            if matches!(op.kind, OpKind::BatchX | OpKind::BatchY) {
+                self.views
+                    .extend(op.results.iter().map(|v| (*v, op.clone())));
+            }
+        }
         let mut defined = HashSet::new();
         ops.iter().for_each(|op| defines(op, &mut defined));
         let mut reads = vec![];
         ops.iter().for_each(|op| uses(op, &mut reads));
+        let views = unique(reads.iter().filter(|v| !defined.contains(v)));
+        for op in views.iter().filter_map(|v| self.views.get(v)) {
+            defined.extend(&op.results);
+            uses(op, &mut reads);
+            ops.insert(0, op.clone());
+        }
         let mut later = region.yields.clone();
         rest.iter().for_each(|op| uses(op, &mut later));
         let outside = |v: &Value| !defined.contains(v);
@@ -215,7 +258,7 @@ impl Split<'_> {
         let compute = Compute {
             ins: unique(ins),
             free: unique(free),
-            outs: unique(results.filter(|v| later.contains(v))),
+            outs: unique(results.filter(|v| later.contains(v) && !self.views.contains_key(v))),
             ops,
         };
         items.push(Item::Compute(self.segments.len()));
