@@ -81,7 +81,8 @@ impl Graph {
         Ok(outs)
     }
 
-    /// Appends another graph's nodes with its inputs bound to `args`; gives its outputs.
+    /// Appends another graph's nodes with its inputs bound to `args`; gives its outputs. Its random
+    /// draws get numbers of their own.
     ///
     /// # Errors
     ///
@@ -99,9 +100,15 @@ impl Graph {
             }
             map[input.0 as usize] = Some(arg);
         }
+        let mut streams = self.random_streams();
         for node in &callee.nodes {
             let ins: Vec<Val> = node.ins.iter().filter_map(|v| map[v.0 as usize]).collect();
-            let outs = self.push_multi(node.op.clone(), &ins, loc)?;
+            let mut op = node.op.clone();
+            if let Op::Random(_, stream, _) = &mut op {
+                *stream = streams;
+                streams += 1;
+            }
+            let outs = self.push_multi(op, &ins, loc)?;
             for (from, to) in node.outs.iter().zip(outs) {
                 map[from.0 as usize] = Some(to);
             }
@@ -111,6 +118,15 @@ impl Graph {
             .iter()
             .filter_map(|(_, v)| map[v.0 as usize])
             .collect())
+    }
+
+    /// A number above those of all random draws in the graph.
+    pub fn random_streams(&self) -> usize {
+        let streams = self.nodes.iter().filter_map(|n| match n.op {
+            Op::Random(_, stream, _) => Some(stream + 1),
+            _ => None,
+        });
+        streams.max().unwrap_or(0)
     }
 
     /// For each value, the index of the last node that reads it, or `None`.

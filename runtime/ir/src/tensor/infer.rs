@@ -1,6 +1,7 @@
 //! Result types of each op, and the error when operands do not fit.
 
-use super::{Conv2d, DType, Op, Pool2d, TensorType};
+use super::shapes::{broadcast, conv2d, elements, fits, matmul, pool2d};
+use super::{DType, Op, TensorType};
 use crate::Loc;
 
 /// An op's operands do not fit it.
@@ -24,6 +25,17 @@ impl TypeError {
     }
 }
 
+/// What an op gives, or what it expected.
+type Inferred = Result<Vec<TensorType>, String>;
+
+fn expect<T>(value: Option<T>, expected: impl Into<String>) -> Result<T, String> {
+    value.ok_or_else(|| expected.into())
+}
+
+fn one(dtype: DType, shape: impl Into<Vec<usize>>) -> Inferred {
+    Ok(vec![TensorType::new(dtype, shape)])
+}
+
 impl Op {
     /// The types of the op's results.
     ///
@@ -31,7 +43,7 @@ impl Op {
     ///
     /// Operands of the wrong number, element type, rank or size.
     pub fn infer(&self, ins: &[&TensorType], loc: Loc) -> Result<Vec<TensorType>, TypeError> {
-        let bad = |expected: &str| {
+        self.result_types(ins).map_err(|expected| {
             let found: Vec<String> = ins.iter().map(ToString::to_string).collect();
             TypeError::new(
                 self.name(),
@@ -39,259 +51,375 @@ impl Op {
                 expected,
                 format!("({})", found.join(", ")),
             )
-        };
-        let one = |shape: Vec<usize>| Ok(vec![TensorType::f32(shape)]);
-        let floats = |n: usize| {
-            if ins.len() == n && ins.iter().all(|t| t.dtype == DType::F32) {
-                Ok(())
-            } else {
-                Err(bad(&format!("{n} float operand(s)")))
-            }
-        };
-        let dim = |d: usize| {
-            if d < ins[0].shape.len() {
-                Ok(())
-            } else {
-                Err(bad(&format!("an operand with a dimension {d}")))
-            }
-        };
-        let reduced = |d: usize| {
-            let mut shape = ins[0].shape.clone();
-            shape[d] = 1;
-            shape
-        };
+        })
+    }
+
+    fn result_types(&self, ins: &[&TensorType]) -> Inferred {
         match self {
-            Self::Full(_, shape) => one(shape.clone()),
-            Self::Add | Self::Sub | Self::Mul | Self::Div => {
-                floats(2)?;
-                let shape = broadcast(&ins[0].shape, &ins[1].shape)
-                    .ok_or_else(|| bad("two shapes of equal rank that broadcast"))?;
-                one(shape)
+            Self::Full(_, shape) | Self::Random(_, _, shape) => {
+                expect(ins.is_empty().then_some(()), "no operand")?;
+                expect(elements(shape), "a shape of countable elements")?;
+                one(DType::F32, shape.clone())
             }
-            Self::AddScalar(_)
-            | Self::MulScalar(_)
-            | Self::Neg
-            | Self::Exp
+            Self::Constant(c) => {
+                let fit = ins.is_empty() && elements(&c.ty.shape) == Some(c.values.len());
+                expect(fit.then_some(()), "as many values as elements")?;
+                Ok(vec![c.ty.clone()])
+            }
+            Self::Add | Self::Sub | Self::Mul => {
+                let [a, b] = operands(ins)?;
+                let same = a.dtype == b.dtype && a.dtype != DType::Bool;
+                expect(same.then_some(()), "two tensors of numbers of one type")?;
+                one(a.dtype, broadcast_of(&[a, b])?)
+            }
+            Self::Div | Self::Pow => {
+                let [a, b] = floats(ins)?;
+                one(DType::F32, broadcast_of(&[a, b])?)
+            }
+            Self::AddScalar(_) | Self::MulScalar(_) | Self::Neg => {
+                let [a] = operands(ins)?;
+                expect(
+                    (a.dtype != DType::Bool).then_some(()),
+                    "one tensor of numbers",
+                )?;
+                Ok(vec![a.clone()])
+            }
+            Self::Exp
             | Self::Log
+            | Self::Log1p
             | Self::Sqrt
+            | Self::PowScalar(_)
+            | Self::Abs
+            | Self::Sign
+            | Self::Floor
+            | Self::Sin
+            | Self::Cos
+            | Self::Tanh
+            | Self::Sigmoid
+            | Self::Erf
+            | Self::Clamp(..)
             | Self::Relu => {
-                floats(1)?;
-                one(ins[0].shape.clone())
+                let [a] = floats(ins)?;
+                Ok(vec![a.clone()])
+            }
+            Self::Compare(_) => {
+                let [a, b] = operands(ins)?;
+                let same = a.dtype == b.dtype && a.dtype != DType::Bool;
+                expect(same.then_some(()), "two tensors of numbers of one type")?;
+                one(DType::Bool, broadcast_of(&[a, b])?)
+            }
+            Self::CompareScalar(..) => {
+                let [a] = operands(ins)?;
+                expect(
+                    (a.dtype != DType::Bool).then_some(()),
+                    "one tensor of numbers",
+                )?;
+                one(DType::Bool, a.shape.clone())
+            }
+            Self::And | Self::Or => {
+                let [a, b] = operands(ins)?;
+                let fit = a == b && a.dtype == DType::Bool;
+                expect(fit.then_some(()), "two masks of one shape")?;
+                Ok(vec![a.clone()])
+            }
+            Self::Not => {
+                let [a] = operands(ins)?;
+                expect((a.dtype == DType::Bool).then_some(()), "one mask")?;
+                Ok(vec![a.clone()])
+            }
+            Self::Where => {
+                let [m, a, b] = operands(ins)?;
+                let fit = m.dtype == DType::Bool && a.dtype == b.dtype && a.dtype != DType::Bool;
+                expect(
+                    fit.then_some(()),
+                    "a mask and two tensors of numbers of one type",
+                )?;
+                one(a.dtype, broadcast_of(&[m, a, b])?)
+            }
+            Self::Cast(dtype) => {
+                let [a] = operands(ins)?;
+                one(*dtype, a.shape.clone())
+            }
+            Self::StopGradient => {
+                let [a] = operands(ins)?;
+                Ok(vec![a.clone()])
             }
             Self::Axpy(_) => {
-                floats(3)?;
-                same(ins[0], ins[2])
-                    .filter(|()| ins[1].shape == [1])
-                    .ok_or_else(|| bad("two equal shapes around a scalar"))?;
-                one(ins[0].shape.clone())
+                let [y, s, x] = floats(ins)?;
+                let fit = y == x && s.shape == [1];
+                expect(fit.then_some(()), "two equal shapes around a scalar")?;
+                Ok(vec![y.clone()])
             }
             Self::MatMulAdd(_) => {
-                floats(4)?;
-                matmul(&ins[2].shape, &ins[3].shape)
-                    .filter(|shape| *shape == ins[0].shape && shape.len() == 2)
-                    .filter(|_| ins[1].shape == [1])
-                    .ok_or_else(|| bad("y [m, n], a scalar, a [m, k] and b [k, n]"))
-                    .and_then(one)
+                let [y, s, a, b] = floats(ins)?;
+                let shape = matmul(&a.shape, &b.shape)
+                    .filter(|shape| *shape == y.shape && shape.len() == 2 && s.shape == [1]);
+                one(
+                    DType::F32,
+                    expect(shape, "y [m, n], a scalar, a [m, k] and b [k, n]")?,
+                )
             }
             Self::ReluGrad => {
-                floats(2)?;
-                same(ins[0], ins[1]).ok_or_else(|| bad("two equal shapes"))?;
-                one(ins[0].shape.clone())
+                let [y, g] = floats(ins)?;
+                expect((y == g).then_some(()), "two equal shapes")?;
+                Ok(vec![y.clone()])
             }
             Self::Reshape(shape) => {
-                let [a] = ins else {
-                    return Err(bad("one operand"));
-                };
-                let to = TensorType {
-                    dtype: a.dtype,
-                    shape: shape.clone(),
-                };
-                if to.len() == a.len() {
-                    Ok(vec![to])
-                } else {
-                    Err(bad(&format!("as many elements as {to} has")))
-                }
+                let [a] = operands(ins)?;
+                let to = TensorType::new(a.dtype, shape.clone());
+                let fit = elements(shape) == Some(a.len());
+                expect(fit.then_some(()), format!("as many elements as {to} has"))?;
+                Ok(vec![to])
             }
             Self::Permute(axes) => {
-                floats(1)?;
+                let [a] = operands(ins)?;
                 let mut seen = axes.clone();
                 seen.sort_unstable();
-                if !seen.iter().copied().eq(0..ins[0].shape.len()) {
-                    return Err(bad(&format!("an operand whose axes {axes:?} permute")));
-                }
-                one(axes.iter().map(|&a| ins[0].shape[a]).collect())
+                let fit = seen.iter().copied().eq(0..a.shape.len());
+                expect(
+                    fit.then_some(()),
+                    format!("an operand whose axes {axes:?} permute"),
+                )?;
+                one(
+                    a.dtype,
+                    axes.iter().map(|&d| a.shape[d]).collect::<Vec<_>>(),
+                )
+            }
+            Self::Flip(axes) => {
+                let [a] = operands(ins)?;
+                axes.iter().try_for_each(|&d| dim(a, d))?;
+                Ok(vec![a.clone()])
             }
             Self::Expand(shape) => {
-                floats(1)?;
-                match broadcast(&ins[0].shape, shape) {
-                    Some(to) if to == *shape => one(to),
-                    _ => Err(bad(&format!("a shape that expands to {shape:?}"))),
-                }
+                let [a] = operands(ins)?;
+                let to = broadcast(&a.shape, shape).filter(|to| to == shape);
+                one(
+                    a.dtype,
+                    expect(to, format!("a shape that expands to {shape:?}"))?,
+                )
             }
             Self::Slice(ranges) => {
-                floats(1)?;
-                fits(ranges, &ins[0].shape)
-                    .ok_or_else(|| bad(&format!("a shape that holds {ranges:?}")))?;
-                one(ranges.iter().map(|(a, b)| b - a).collect())
+                let [a] = operands(ins)?;
+                let fit = fits(ranges, &a.shape).then_some(());
+                expect(fit, format!("a shape that holds {ranges:?}"))?;
+                one(a.dtype, sizes(ranges))
             }
             Self::SliceAssign(ranges) => {
-                floats(2)?;
-                let sizes: Vec<usize> = ranges.iter().map(|(a, b)| b - a).collect();
-                fits(ranges, &ins[0].shape)
-                    .filter(|()| sizes == ins[1].shape)
-                    .ok_or_else(|| bad(&format!("a value of shape {sizes:?} to write")))?;
-                one(ins[0].shape.clone())
+                let [a, v] = floats(ins)?;
+                let fit = fits(ranges, &a.shape) && sizes(ranges) == v.shape;
+                expect(
+                    fit.then_some(()),
+                    format!("a value of the size of {ranges:?} to write within the operand"),
+                )?;
+                Ok(vec![a.clone()])
             }
             Self::Cat(d) => {
-                floats(ins.len().max(1))?;
-                dim(*d)?;
-                let mut shape = reduced(*d);
+                let first = expect(ins.first(), "at least one operand")?;
+                dim(first, *d)?;
                 let fit = ins.iter().all(|t| {
-                    t.shape.len() == shape.len()
-                        && (0..shape.len()).all(|i| i == *d || t.shape[i] == shape[i])
+                    t.dtype == first.dtype
+                        && t.shape.len() == first.shape.len()
+                        && (0..t.shape.len()).all(|i| i == *d || t.shape[i] == first.shape[i])
                 });
-                if !fit {
-                    return Err(bad(&format!("shapes that differ in dimension {d} alone")));
-                }
+                expect(
+                    fit.then_some(()),
+                    format!("tensors of one type whose shapes differ in dimension {d} alone"),
+                )?;
+                let mut shape = first.shape.clone();
                 shape[*d] = ins.iter().map(|t| t.shape[*d]).sum();
-                one(shape)
+                one(first.dtype, shape)
             }
             Self::Sum | Self::Mean => {
-                floats(1)?;
-                one(vec![1])
+                floats::<1>(ins)?;
+                one(DType::F32, [1])
             }
             Self::Dot => {
-                floats(2)?;
-                same(ins[0], ins[1]).ok_or_else(|| bad("two equal shapes"))?;
-                one(vec![1])
+                let [a, b] = floats(ins)?;
+                expect((a == b).then_some(()), "two equal shapes")?;
+                one(DType::F32, [1])
             }
             Self::SumDim(d) | Self::MeanDim(d) => {
-                floats(1)?;
-                dim(*d)?;
-                one(reduced(*d))
+                let [a] = floats(ins)?;
+                one(DType::F32, reduced(a, *d)?)
             }
             Self::MaxDim(d) => {
-                floats(1)?;
-                dim(*d)?;
-                let shape = reduced(*d);
+                let [a] = floats(ins)?;
+                let shape = reduced(a, *d)?;
                 Ok(vec![TensorType::f32(shape.clone()), TensorType::i32(shape)])
+            }
+            Self::CumSum { dim: d, .. } | Self::LogSoftmax(d) => {
+                let [a] = floats(ins)?;
+                dim(a, *d)?;
+                Ok(vec![a.clone()])
             }
             Self::MatMul => {
-                floats(2)?;
-                matmul(&ins[0].shape, &ins[1].shape)
-                    .ok_or_else(|| bad("matrices [.., m, k] and [.., k, n]"))
-                    .and_then(one)
+                let [a, b] = floats(ins)?;
+                let shape = matmul(&a.shape, &b.shape);
+                one(
+                    DType::F32,
+                    expect(shape, "matrices [.., m, k] and [.., k, n]")?,
+                )
             }
-            Self::LogSoftmax(d) => {
-                floats(1)?;
-                dim(*d)?;
-                one(ins[0].shape.clone())
+            _ => self.indexed_or_windowed(ins),
+        }
+    }
+
+    fn indexed_or_windowed(&self, ins: &[&TensorType]) -> Inferred {
+        const CONV: &str = "x [n, c, h, w] and w [o, c / groups, kh, kw] that fit";
+        const POOL: &str = "x [n, c, h, w] no smaller than the window";
+        match self {
+            Self::Gather(d) => {
+                let [a, i] = operands(ins)?;
+                dim(a, *d)?;
+                let fit = i.dtype == DType::I32 && fits_but(&i.shape, &a.shape, *d);
+                expect(
+                    fit.then_some(()),
+                    "a tensor and integer indices of its rank",
+                )?;
+                one(a.dtype, i.shape.clone())
             }
-            Self::Gather(d) => match ins {
-                [a, i] if a.dtype == DType::F32 && i.dtype == DType::I32 => {
-                    dim(*d)?;
-                    one(i.shape.clone())
-                }
-                _ => Err(bad("a float tensor and integer indices")),
-            },
-            Self::ScatterAdd(d) => match ins {
-                [a, i, v] if i.dtype == DType::I32 && i.shape == v.shape => {
-                    dim(*d)?;
-                    one(a.shape.clone())
-                }
-                _ => Err(bad("a tensor, integer indices and values of their shape")),
-            },
+            Self::ScatterAdd(d) => {
+                let [a, i, v] = operands(ins)?;
+                dim(a, *d)?;
+                let fit = i.dtype == DType::I32
+                    && a.dtype == DType::F32
+                    && v.dtype == DType::F32
+                    && i.shape == v.shape
+                    && fits_but(&i.shape, &a.shape, *d);
+                expect(
+                    fit.then_some(()),
+                    "a tensor, integer indices and values of their shape",
+                )?;
+                Ok(vec![a.clone()])
+            }
+            Self::Select(d) => {
+                let [a, i] = operands(ins)?;
+                dim(a, *d)?;
+                let fit = i.dtype == DType::I32 && i.shape.len() == 1;
+                expect(fit.then_some(()), "a tensor and a row of integer indices")?;
+                let mut shape = a.shape.clone();
+                shape[*d] = i.shape[0];
+                one(a.dtype, shape)
+            }
+            Self::SelectAdd(d) => {
+                let [a, i, v] = operands(ins)?;
+                dim(a, *d)?;
+                let mut shape = a.shape.clone();
+                let fit = a.dtype == DType::F32 && i.dtype == DType::I32 && i.shape.len() == 1;
+                shape[*d] = if fit { i.shape[0] } else { 0 };
+                let fit = fit && *v == TensorType::f32(shape);
+                expect(
+                    fit.then_some(()),
+                    "a tensor, a row of integer indices and one entry for each",
+                )?;
+                Ok(vec![a.clone()])
+            }
             Self::Conv2d(options) => {
-                floats(ins.len().clamp(2, 3))?;
-                conv2d(options, &ins[0].shape, &ins[1].shape)
-                    .ok_or_else(|| bad("x [n, c, h, w] and w [o, c / groups, kh, kw] that fit"))
-                    .and_then(one)
+                let (&[x, w], bias) = expect(ins.split_first_chunk::<2>(), CONV)?;
+                floats::<2>(&[x, w])?;
+                let shape = expect(conv2d(options, &x.shape, &w.shape), CONV)?;
+                let fit = match bias {
+                    [] => true,
+                    [b] => **b == TensorType::f32([shape[1]]),
+                    _ => false,
+                };
+                expect(fit.then_some(()), "a bias of one number for each filter")?;
+                one(DType::F32, shape)
             }
-            Self::Conv2dInputGrad(_, shape) | Self::Conv2dWeightGrad(_, shape) => {
-                floats(2)?;
-                one(shape.clone())
+            Self::Conv2dInputGrad(options, shape) => {
+                let [w, g] = floats(ins)?;
+                let fit = conv2d(options, shape, &w.shape).filter(|y| *y == g.shape);
+                expect(
+                    fit,
+                    format!("a weight and a result of a convolution of {shape:?}"),
+                )?;
+                one(DType::F32, shape.clone())
+            }
+            Self::Conv2dWeightGrad(options, shape) => {
+                let [x, g] = floats(ins)?;
+                let fit = conv2d(options, &x.shape, shape).filter(|y| *y == g.shape);
+                expect(
+                    fit,
+                    format!("an input and a result of a convolution with {shape:?}"),
+                )?;
+                one(DType::F32, shape.clone())
             }
             Self::MaxPool2d(options) => {
-                floats(1)?;
-                let shape = pool2d(options, &ins[0].shape)
-                    .ok_or_else(|| bad("x [n, c, h, w] no smaller than the window"))?;
+                let [x] = floats(ins)?;
+                let shape = expect(pool2d(options, &x.shape), POOL)?;
                 Ok(vec![TensorType::f32(shape.clone()), TensorType::i32(shape)])
             }
-            Self::MaxPool2dGrad(_) => one(ins[0].shape.clone()),
+            Self::MaxPool2dGrad(options) => {
+                let [x, g, at] = operands(ins)?;
+                let shape = expect(pool2d(options, &x.shape), POOL)?;
+                let fit = x.dtype == DType::F32
+                    && *g == TensorType::f32(shape.clone())
+                    && *at == TensorType::i32(shape);
+                expect(
+                    fit.then_some(()),
+                    "x, and a gradient and indices of its pool",
+                )?;
+                Ok(vec![x.clone()])
+            }
             Self::AvgPool2d(options) => {
-                floats(1)?;
-                pool2d(options, &ins[0].shape)
-                    .ok_or_else(|| bad("x [n, c, h, w] no smaller than the window"))
-                    .and_then(one)
+                let [x] = floats(ins)?;
+                one(DType::F32, expect(pool2d(options, &x.shape), POOL)?)
             }
-            Self::AvgPool2dGrad(_) => {
-                floats(2)?;
-                one(ins[0].shape.clone())
+            Self::AvgPool2dGrad(options) => {
+                let [x, g] = floats(ins)?;
+                let shape = expect(pool2d(options, &x.shape), POOL)?;
+                expect(
+                    (g.shape == shape).then_some(()),
+                    "x and a gradient of its pool",
+                )?;
+                Ok(vec![x.clone()])
             }
+            _ => Err("an op of the dialect".to_owned()),
         }
     }
 }
 
-fn same(a: &TensorType, b: &TensorType) -> Option<()> {
-    (a == b).then_some(())
+fn operands<'a, const N: usize>(ins: &'a [&TensorType]) -> Result<[&'a TensorType; N], String> {
+    let found: Option<&[&TensorType; N]> = ins.try_into().ok();
+    expect(found.copied(), format!("{N} operand(s)"))
 }
 
-fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
-    (a.len() == b.len()).then_some(())?;
-    a.iter()
-        .zip(b)
-        .map(|(&x, &y)| match (x, y) {
-            (1, n) | (n, 1) => Some(n),
-            (n, m) => (n == m).then_some(n),
-        })
-        .collect()
+fn floats<'a, const N: usize>(ins: &'a [&TensorType]) -> Result<[&'a TensorType; N], String> {
+    let found = operands::<N>(ins).ok();
+    let found = found.filter(|ins| ins.iter().all(|t| t.dtype == DType::F32));
+    expect(found, format!("{N} float operand(s)"))
 }
 
-fn fits(ranges: &[(usize, usize)], shape: &[usize]) -> Option<()> {
-    let ok =
-        ranges.len() == shape.len() && ranges.iter().zip(shape).all(|((a, b), n)| a <= b && b <= n);
-    ok.then_some(())
+fn broadcast_of(ins: &[&TensorType]) -> Result<Vec<usize>, String> {
+    let mut shape = Some(ins[0].shape.clone());
+    for t in &ins[1..] {
+        shape = shape.and_then(|s| broadcast(&s, &t.shape));
+    }
+    expect(shape, "shapes of equal rank that broadcast")
 }
 
-fn matmul(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
-    let (batch_a, &[m, k]) = a.split_at_checked(a.len().checked_sub(2)?)? else {
-        return None;
-    };
-    let (batch_b, &[k_b, n]) = b.split_at_checked(b.len().checked_sub(2)?)? else {
-        return None;
-    };
-    let mut shape = broadcast(batch_a, batch_b)?;
-    (k == k_b).then(|| {
-        shape.extend([m, n]);
-        shape
-    })
+fn dim(a: &TensorType, d: usize) -> Result<(), String> {
+    let found = (d < a.shape.len()).then_some(());
+    expect(found, format!("an operand with a dimension {d}"))
 }
 
-fn windows(size: usize, padding: usize, extent: usize, stride: usize) -> Option<usize> {
-    Some((size + 2 * padding).checked_sub(extent)? / stride.max(1) + 1)
+fn reduced(a: &TensorType, d: usize) -> Result<Vec<usize>, String> {
+    dim(a, d)?;
+    let mut shape = a.shape.clone();
+    shape[d] = 1;
+    Ok(shape)
 }
 
-fn conv2d(options: &Conv2d, x: &[usize], w: &[usize]) -> Option<Vec<usize>> {
-    let (&[n, c, h, wd], &[o, ci, kh, kw]) = (x, w) else {
-        return None;
-    };
-    (c == ci * options.groups && o % options.groups == 0).then_some(())?;
-    let extent = |k: usize, i: usize| options.dilation[i] * (k - 1) + 1;
-    Some(vec![
-        n,
-        o,
-        windows(h, options.padding[0], extent(kh, 0), options.stride[0])?,
-        windows(wd, options.padding[1], extent(kw, 1), options.stride[1])?,
-    ])
+fn sizes(ranges: &[(usize, usize)]) -> Vec<usize> {
+    ranges.iter().map(|(a, b)| b - a).collect()
 }
 
-fn pool2d(options: &Pool2d, x: &[usize]) -> Option<Vec<usize>> {
-    let &[n, c, h, w] = x else { return None };
-    let extent = |i: usize| options.dilation[i] * (options.kernel[i] - 1) + 1;
-    Some(vec![
-        n,
-        c,
-        windows(h, options.padding[0], extent(0), options.stride[0])?,
-        windows(w, options.padding[1], extent(1), options.stride[1])?,
-    ])
+/// Whether `part` is no larger than `whole` in every dimension but `d`.
+fn fits_but(part: &[usize], whole: &[usize], d: usize) -> bool {
+    part.len() == whole.len()
+        && part
+            .iter()
+            .zip(whole)
+            .enumerate()
+            .all(|(i, (a, b))| i == d || a <= b)
 }

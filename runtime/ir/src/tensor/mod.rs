@@ -9,13 +9,18 @@
 //! are tensors of one element with the rank that their use needs. Reductions keep the reduced
 //! dimension with size 1.
 
+mod attrs;
 mod graph;
 mod infer;
 mod op;
 mod print;
+mod shapes;
+mod ty;
 mod verify;
 
+pub use attrs::{Cmp, Constant, Conv2d, Distribution, Pool2d};
 pub use graph::{Graph, Node, Val};
 pub use infer::TypeError;
-pub use op::{Conv2d, DType, Op, Pool2d, TensorType};
+pub use op::Op;
+pub use ty::{DType, TensorType};
 pub use verify::GraphError;

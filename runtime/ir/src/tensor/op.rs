@@ -1,100 +1,18 @@
-//! Ops and types of the tensor dialect.
+//! Ops of the tensor dialect.
 
-use std::fmt;
-
-/// Element type of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DType {
-    /// 32-bit float.
-    F32,
-    /// 32-bit integer: labels and indices.
-    I32,
-}
-
-/// Element type and shape of a value.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct TensorType {
-    /// Element type.
-    pub dtype: DType,
-    /// Size of each dimension.
-    pub shape: Vec<usize>,
-}
-
-impl TensorType {
-    /// A float tensor.
-    pub fn f32(shape: impl Into<Vec<usize>>) -> Self {
-        Self {
-            dtype: DType::F32,
-            shape: shape.into(),
-        }
-    }
-
-    /// An integer tensor.
-    pub fn i32(shape: impl Into<Vec<usize>>) -> Self {
-        Self {
-            dtype: DType::I32,
-            shape: shape.into(),
-        }
-    }
-
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        self.shape.iter().product()
-    }
-
-    /// Whether a dimension is zero.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-impl fmt::Display for TensorType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.dtype {
-            DType::F32 => "f32[",
-            DType::I32 => "i32[",
-        })?;
-        for (i, dim) in self.shape.iter().enumerate() {
-            write!(f, "{}{dim}", if i == 0 { "" } else { "x" })?;
-        }
-        f.write_str("]")
-    }
-}
-
-/// Options of a 2-d convolution, `[vertical, horizontal]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Conv2d {
-    /// Step between windows.
-    pub stride: [usize; 2],
-    /// Zeros added on each side.
-    pub padding: [usize; 2],
-    /// Distance between the elements of a window.
-    pub dilation: [usize; 2],
-    /// Number of channel groups.
-    pub groups: usize,
-}
-
-/// Options of a 2-d pool, `[vertical, horizontal]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Pool2d {
-    /// Window size.
-    pub kernel: [usize; 2],
-    /// Step between windows.
-    pub stride: [usize; 2],
-    /// Cells added on each side.
-    pub padding: [usize; 2],
-    /// Distance between the elements of a window (max pools only).
-    pub dilation: [usize; 2],
-    /// Whether padding counts in the mean (average pools only).
-    pub count_include_pad: bool,
-}
+use super::{Cmp, Constant, Conv2d, DType, Distribution, Pool2d};
 
 /// What a node computes. Operands are listed as `(operands) -> results`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
     /// `() -> f32[shape]`: every element is the literal.
     Full(f64, Vec<usize>),
-    /// `(a, b) -> a + b`, broadcasting, like the three that follow.
+    /// `() -> T`: the given values.
+    Constant(Constant),
+    /// `() -> f32[shape]`: random numbers, drawn anew each time the graph runs. The number tells
+    /// the draws of one graph apart.
+    Random(Distribution, usize, Vec<usize>),
+    /// `(a, b) -> a + b`, broadcasting, like the four that follow.
     Add,
     /// `(a, b) -> a − b`.
     Sub,
@@ -102,6 +20,8 @@ pub enum Op {
     Mul,
     /// `(a, b) -> a / b`.
     Div,
+    /// `(a, b) -> aᵇ`.
+    Pow,
     /// `(a) -> a + c`.
     AddScalar(f64),
     /// `(a) -> a · c`.
@@ -116,16 +36,56 @@ pub enum Op {
     Exp,
     /// `(a) -> ln a`.
     Log,
+    /// `(a) -> ln (1 + a)`.
+    Log1p,
     /// `(a) -> √a`.
     Sqrt,
+    /// `(a) -> aᶜ`.
+    PowScalar(f64),
+    /// `(a) -> |a|`.
+    Abs,
+    /// `(a) -> −1, 0 or 1`.
+    Sign,
+    /// `(a) -> ⌊a⌋`.
+    Floor,
+    /// `(a) -> sin a`.
+    Sin,
+    /// `(a) -> cos a`.
+    Cos,
+    /// `(a) -> tanh a`.
+    Tanh,
+    /// `(a) -> 1 / (1 + e⁻ᵃ)`.
+    Sigmoid,
+    /// `(a) -> erf a`, the error function.
+    Erf,
+    /// `(a) -> min(max(a, low), high)`.
+    Clamp(f64, f64),
     /// `(a) -> max(a, 0)`.
     Relu,
     /// `(y, g) -> g where y > 0, else 0`; `y` is the result of the `relu`.
     ReluGrad,
+    /// `(a, b) -> bool`, broadcasting: whether the order holds.
+    Compare(Cmp),
+    /// `(a) -> bool`: whether the order holds between `a` and the literal.
+    CompareScalar(Cmp, f64),
+    /// `(bool a, bool b) -> a ∧ b`, of equal shapes.
+    And,
+    /// `(bool a, bool b) -> a ∨ b`, of equal shapes.
+    Or,
+    /// `(bool a) -> ¬a`.
+    Not,
+    /// `(bool m, a, b) -> a where m, else b`, broadcasting.
+    Where,
+    /// `(a) -> a` with another element type.
+    Cast(DType),
+    /// `(a) -> a`, which gradients do not pass. Gone once they are taken.
+    StopGradient,
     /// `(a) -> a` with another shape of as many elements.
     Reshape(Vec<usize>),
     /// `(a) -> a` with its dimensions in another order.
     Permute(Vec<usize>),
+    /// `(a) -> a` in reverse order along dimensions.
+    Flip(Vec<usize>),
     /// `(a) -> a` with dimensions of size 1 repeated.
     Expand(Vec<usize>),
     /// `(a) -> a[start..end, …]`, one range for each dimension.
@@ -146,6 +106,13 @@ pub enum Op {
     MeanDim(usize),
     /// `(a) -> (max, i32 argmax)` along a dimension, kept with size 1.
     MaxDim(usize),
+    /// `(a) -> ` running sum along a dimension, from its end if `reverse`.
+    CumSum {
+        /// The dimension.
+        dim: usize,
+        /// Whether the sum runs from the end.
+        reverse: bool,
+    },
     /// `(a, b) -> a b`: matrix product of the last two dimensions.
     MatMul,
     /// `(a) -> log softmax` along a dimension.
@@ -154,6 +121,10 @@ pub enum Op {
     Gather(usize),
     /// `(a, i32 i, v) -> a` with `v` added at `i` along a dimension.
     ScatterAdd(usize),
+    /// `(a, i32[n] i) -> ` the entries of `a` at `i` of a dimension.
+    Select(usize),
+    /// `(a, i32[n] i, v) -> a` with `v` added to the entries at `i` of a dimension.
+    SelectAdd(usize),
     /// `(x, w[, b]) -> y`: `x: [n, c, h, w]`, `w: [o, c / groups, kh, kw]`, `b: [o]`.
     Conv2d(Conv2d),
     /// `(w, g) -> x`: gradient of a convolution's input, of the given shape.
@@ -175,10 +146,13 @@ impl Op {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Full(..) => "full",
+            Self::Constant(_) => "constant",
+            Self::Random(..) => "random",
             Self::Add => "add",
             Self::Sub => "sub",
             Self::Mul => "mul",
             Self::Div => "div",
+            Self::Pow => "pow",
             Self::AddScalar(_) => "add_scalar",
             Self::MulScalar(_) => "mul_scalar",
             Self::Axpy(_) => "axpy",
@@ -186,11 +160,31 @@ impl Op {
             Self::Neg => "neg",
             Self::Exp => "exp",
             Self::Log => "log",
+            Self::Log1p => "log1p",
             Self::Sqrt => "sqrt",
+            Self::PowScalar(_) => "pow_scalar",
+            Self::Abs => "abs",
+            Self::Sign => "sign",
+            Self::Floor => "floor",
+            Self::Sin => "sin",
+            Self::Cos => "cos",
+            Self::Tanh => "tanh",
+            Self::Sigmoid => "sigmoid",
+            Self::Erf => "erf",
+            Self::Clamp(..) => "clamp",
             Self::Relu => "relu",
             Self::ReluGrad => "relu_grad",
+            Self::Compare(_) => "compare",
+            Self::CompareScalar(..) => "compare_scalar",
+            Self::And => "and",
+            Self::Or => "or",
+            Self::Not => "not",
+            Self::Where => "where",
+            Self::Cast(_) => "cast",
+            Self::StopGradient => "stop_gradient",
             Self::Reshape(_) => "reshape",
             Self::Permute(_) => "permute",
+            Self::Flip(_) => "flip",
             Self::Expand(_) => "expand",
             Self::Slice(_) => "slice",
             Self::SliceAssign(_) => "slice_assign",
@@ -201,10 +195,13 @@ impl Op {
             Self::Mean => "mean",
             Self::MeanDim(_) => "mean_dim",
             Self::MaxDim(_) => "max_dim",
+            Self::CumSum { .. } => "cumsum",
             Self::MatMul => "matmul",
             Self::LogSoftmax(_) => "log_softmax",
             Self::Gather(_) => "gather",
             Self::ScatterAdd(_) => "scatter_add",
+            Self::Select(_) => "select",
+            Self::SelectAdd(_) => "select_add",
             Self::Conv2d(_) => "conv2d",
             Self::Conv2dInputGrad(..) => "conv2d_input_grad",
             Self::Conv2dWeightGrad(..) => "conv2d_weight_grad",

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{Conv2d, Graph, Op, Pool2d, Val};
+use super::{Conv2d, Distribution, Graph, Op, Pool2d, Val};
 
 impl Graph {
     /// The graph's text, with values renumbered in order of definition. Float literals print as
@@ -68,7 +68,23 @@ impl fmt::Display for Attributes<'_> {
                     f.write_str("[_]")
                 }
             }
-            Op::Permute(axes) => write!(f, "{axes:?}"),
+            Op::PowScalar(c) if c.fract() == 0.0 => write!(f, "[{c}]"),
+            Op::PowScalar(_) | Op::Clamp(..) | Op::Constant(_) => f.write_str("[_]"),
+            Op::Random(d, stream, _) => {
+                let name = match d {
+                    Distribution::Uniform(..) => "uniform",
+                    Distribution::Normal(..) => "normal",
+                    Distribution::Bernoulli(_) => "bernoulli",
+                };
+                write!(f, "[{name}, stream {stream}]")
+            }
+            Op::Compare(cmp) => write!(f, "[{}]", cmp.name()),
+            Op::CompareScalar(cmp, c) if c.fract() == 0.0 => write!(f, "[{} {c}]", cmp.name()),
+            Op::CompareScalar(cmp, _) => write!(f, "[{} _]", cmp.name()),
+            Op::CumSum { dim, reverse } => {
+                write!(f, "[dim {dim}{}]", if *reverse { ", reverse" } else { "" })
+            }
+            Op::Permute(axes) | Op::Flip(axes) => write!(f, "{axes:?}"),
             Op::Slice(ranges) | Op::SliceAssign(ranges) => {
                 let ranges: Vec<String> = ranges.iter().map(|(a, b)| format!("{a}..{b}")).collect();
                 write!(f, "[{}]", ranges.join(", "))
@@ -79,7 +95,9 @@ impl fmt::Display for Attributes<'_> {
             | Op::MaxDim(d)
             | Op::LogSoftmax(d)
             | Op::Gather(d)
-            | Op::ScatterAdd(d) => write!(f, "[dim {d}]"),
+            | Op::ScatterAdd(d)
+            | Op::Select(d)
+            | Op::SelectAdd(d) => write!(f, "[dim {d}]"),
             Op::Conv2d(o) | Op::Conv2dInputGrad(o, _) | Op::Conv2dWeightGrad(o, _) => conv(f, o),
             Op::MaxPool2d(o) | Op::MaxPool2dGrad(o) | Op::AvgPool2d(o) | Op::AvgPool2dGrad(o) => {
                 pool(f, o)

@@ -115,6 +115,23 @@ fn simplify(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
                 _ => None,
             }
         }
+        // Gradients are taken before graphs are folded.
+        (Op::StopGradient, &[a]) => Some(Simpler::Is(a)),
+        (Op::Cast(to), &[a]) if graph.type_of(a).dtype == *to => Some(Simpler::Is(a)),
+        (Op::PowScalar(1.0), &[a]) => Some(Simpler::Is(a)),
+        (Op::Exp | Op::Log | Op::Sqrt | Op::Tanh | Op::Sigmoid | Op::Cos | Op::Floor, &[a]) => {
+            let x = constant(graph, a)?;
+            Some(Simpler::Full(match node.op {
+                Op::Exp => x.exp(),
+                Op::Log => x.ln(),
+                Op::Sqrt => x.sqrt(),
+                Op::Tanh => x.tanh(),
+                Op::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+                Op::Cos => x.cos(),
+                _ => x.floor(),
+            }))
+        }
+        (Op::Flip(axes), &[_]) if axes.iter().all(|&d| shape[d] == 1) => Some(Simpler::Is(ins[0])),
         (Op::Neg, &[a]) => match (constant(graph, a), producer(graph, a)) {
             (Some(x), _) => Some(Simpler::Full(-x)),
             (

@@ -1,0 +1,111 @@
+//! Matrix products, convolutions, pools and the softmax: our kernels on Flex tensors where they
+//! apply, burn's ops elsewhere.
+
+use burn::tensor::{DispatchTensor, Shape};
+use burn_backend::ops::{ActivationOps, ConvOptions, FloatTensorOps, ModuleOps};
+use burn_backend::{FloatDType, IntDType, Scalar};
+use burn_dispatch::{Dispatch, DispatchDevice};
+use fedround_ir::tensor::{Conv2d, Op, Pool2d};
+
+use super::{Next, Results, one};
+use crate::flex;
+
+pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<Results> {
+    match op {
+        Op::MatMul => {
+            let (a, b) = (next()?, next()?);
+            one(flex::matmul(&a, &b).unwrap_or_else(|| Dispatch::float_matmul(a, b)))
+        }
+        Op::MatMulAdd(c) => {
+            let (y, s, a, b) = (next()?, next()?, next()?, next()?);
+            if flex::holds(&y) {
+                return one(flex::matmul_add(y, *c, &s, &a, &b)?);
+            }
+            let s = Dispatch::float_mul_scalar(s, Scalar::Float(*c));
+            let s = Dispatch::float_reshape(s, Shape::from(vec![1, 1]));
+            let step = Dispatch::float_mul(Dispatch::float_matmul(a, b), s);
+            one(Dispatch::float_add(y, step))
+        }
+        Op::LogSoftmax(dim) => one(Dispatch::log_softmax(next()?, *dim)),
+        Op::Conv2d(options) => {
+            let (x, w, bias) = (next()?, next()?, next());
+            one(flex::conv2d(&x, &w, bias.as_ref(), options)
+                .unwrap_or_else(|| Dispatch::conv2d(x, w, bias, conv_options(options))))
+        }
+        Op::Conv2dInputGrad(options, shape) => {
+            let (w, g) = (next()?, next()?);
+            one(
+                flex::conv2d_input_grad(&w, &g, shape, options).unwrap_or_else(|| {
+                    let x = empty(shape, device);
+                    Dispatch::conv2d_x_backward(x, w, g, conv_options(options))
+                }),
+            )
+        }
+        Op::Conv2dWeightGrad(options, shape) => {
+            let (x, g) = (next()?, next()?);
+            one(
+                flex::conv2d_weight_grad(&x, &g, shape, options).unwrap_or_else(|| {
+                    let w = empty(shape, device);
+                    Dispatch::conv2d_weight_backward(x, w, g, conv_options(options))
+                }),
+            )
+        }
+        Op::MaxPool2d(o) => {
+            let x = next()?;
+            Some(flex::max_pool2d(&x, o).map_or_else(
+                || {
+                    let (k, s, p, d) = (o.kernel, o.stride, o.padding, o.dilation);
+                    let int = IntDType::I32;
+                    let r = Dispatch::max_pool2d_with_indices(x, k, s, p, d, false, int);
+                    (r.output, Some(r.indices))
+                },
+                |(y, at)| (y, Some(at)),
+            ))
+        }
+        Op::MaxPool2dGrad(o) => {
+            let (x, g, at) = (next()?, next()?, next()?);
+            one(
+                flex::max_pool2d_backward(&x, &g, &at, o).unwrap_or_else(|| {
+                    let (k, s, p, d) = (o.kernel, o.stride, o.padding, o.dilation);
+                    Dispatch::max_pool2d_with_indices_backward(x, k, s, p, d, false, g, at).x_grad
+                }),
+            )
+        }
+        Op::AvgPool2d(Pool2d {
+            kernel,
+            stride,
+            padding,
+            count_include_pad,
+            ..
+        }) => one(Dispatch::avg_pool2d(
+            next()?,
+            *kernel,
+            *stride,
+            *padding,
+            *count_include_pad,
+            false,
+        )),
+        Op::AvgPool2dGrad(Pool2d {
+            kernel,
+            stride,
+            padding,
+            count_include_pad,
+            ..
+        }) => {
+            let (x, g) = (next()?, next()?);
+            let pad = *count_include_pad;
+            one(Dispatch::avg_pool2d_backward(
+                x, g, *kernel, *stride, *padding, pad, false,
+            ))
+        }
+        _ => None,
+    }
+}
+
+fn empty(shape: &[usize], device: &DispatchDevice) -> DispatchTensor {
+    Dispatch::float_empty(Shape::from(shape.to_vec()), device, FloatDType::F32)
+}
+
+fn conv_options(o: &Conv2d) -> ConvOptions<2> {
+    ConvOptions::new(o.stride, o.padding, o.dilation, o.groups)
+}

@@ -1,0 +1,123 @@
+//! One op of the tensor dialect on burn's dispatch backend.
+
+mod elementwise;
+mod layers;
+mod structure;
+
+use burn::tensor::{DispatchTensor, Shape, TensorData};
+use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
+use burn_backend::{BoolDType, DType as BurnDType, FloatDType, Scalar};
+use burn_dispatch::{Dispatch, DispatchDevice};
+use fedround_ir::tensor::{Constant, DType, Op};
+
+use crate::flex;
+
+/// Results of an op: the second one for ops that also give indices.
+pub(crate) type Results = (DispatchTensor, Option<DispatchTensor>);
+
+/// How masks are stored, on every device.
+const BOOL: BoolDType = BoolDType::Native;
+
+/// Applies `op` to the operands that `next` gives in order; `None` when one is missing.
+pub(crate) fn apply(
+    op: &Op,
+    device: &DispatchDevice,
+    mut next: impl FnMut() -> Option<DispatchTensor>,
+) -> Option<Results> {
+    let next: &mut dyn FnMut() -> Option<DispatchTensor> = &mut next;
+    match op {
+        Op::Full(c, shape) => {
+            let shape = Shape::from(shape.clone());
+            let value = Scalar::Float(*c);
+            one(Dispatch::float_full(shape, value, device, FloatDType::F32))
+        }
+        Op::Constant(c) => one(constant(c, device)),
+        // Drawn by the caller: `hoist` made inputs of them.
+        Op::Random(..) => None,
+        Op::Reshape(_)
+        | Op::Permute(_)
+        | Op::Flip(_)
+        | Op::Expand(_)
+        | Op::Slice(_)
+        | Op::SliceAssign(_)
+        | Op::Cat(_)
+        | Op::Sum
+        | Op::Dot
+        | Op::SumDim(_)
+        | Op::Mean
+        | Op::MeanDim(_)
+        | Op::MaxDim(_)
+        | Op::CumSum { .. }
+        | Op::Gather(_)
+        | Op::ScatterAdd(_)
+        | Op::Select(_)
+        | Op::SelectAdd(_) => structure::apply(op, device, next),
+        Op::MatMul
+        | Op::MatMulAdd(_)
+        | Op::LogSoftmax(_)
+        | Op::Conv2d(_)
+        | Op::Conv2dInputGrad(..)
+        | Op::Conv2dWeightGrad(..)
+        | Op::MaxPool2d(_)
+        | Op::MaxPool2dGrad(_)
+        | Op::AvgPool2d(_)
+        | Op::AvgPool2dGrad(_) => layers::apply(op, device, next),
+        _ => elementwise::apply(op, next),
+    }
+}
+
+/// Gives the operands of an op in order.
+type Next<'a> = &'a mut dyn FnMut() -> Option<DispatchTensor>;
+
+fn one(t: DispatchTensor) -> Option<Results> {
+    Some((t, None))
+}
+
+/// The element type of a tensor, as the dialect sees it.
+fn dtype(t: &DispatchTensor) -> DType {
+    match burn_backend::TensorMetadata::dtype(t) {
+        BurnDType::Bool(_) => DType::Bool,
+        d if d.is_float() => DType::F32,
+        _ => DType::I32,
+    }
+}
+
+/// A tensor of known values on a device.
+pub(crate) fn constant(c: &Constant, device: &DispatchDevice) -> DispatchTensor {
+    let shape = Shape::from(c.ty.shape.clone());
+    match c.ty.dtype {
+        DType::F32 => {
+            let values: Vec<f32> = c.values.iter().map(|&x| x as f32).collect();
+            Dispatch::float_from_data(TensorData::new(values, shape), device)
+        }
+        DType::I32 => {
+            let values: Vec<i32> = c.values.iter().map(|&x| x as i32).collect();
+            Dispatch::int_from_data(TensorData::new(values, shape), device)
+        }
+        DType::Bool => {
+            let values: Vec<bool> = c.values.iter().map(|&x| x != 0.0).collect();
+            Dispatch::bool_from_data(TensorData::new(values, shape), device)
+        }
+    }
+}
+
+/// A float tensor on a device.
+pub(crate) fn tensor(values: Vec<f32>, shape: &[usize], device: &DispatchDevice) -> DispatchTensor {
+    Dispatch::float_from_data(TensorData::new(values, Shape::from(shape.to_vec())), device)
+}
+
+/// An integer tensor on a device.
+pub(crate) fn ints(values: Vec<i32>, device: &DispatchDevice) -> DispatchTensor {
+    let len = values.len();
+    Dispatch::int_from_data(TensorData::new(values, [len]), device)
+}
+
+/// The float values of a tensor, in row-major order.
+pub(crate) fn values(tensor: DispatchTensor) -> Vec<f32> {
+    if let Some(slice) = flex::floats(&tensor) {
+        return slice.to_vec();
+    }
+    let data = burn_backend::read_sync(Dispatch::float_into_data(tensor)).ok();
+    data.and_then(|d| d.try_to_vec::<f32>().ok())
+        .unwrap_or_default()
+}
