@@ -1,0 +1,134 @@
+//! Layers: linear, convolutions, embeddings.
+
+use burn_ir::{ModuleOperationIr as Module, TensorIr};
+use fedround_ir::tensor::{Conv2d, Op, Val};
+
+use super::{Import, ImportError, shape};
+
+impl Import<'_> {
+    pub(super) fn module(&mut self, op: &Module) -> Result<(), ImportError> {
+        match op {
+            Module::Linear(o) => self.linear(&o.x, &o.weight, o.bias.as_ref(), &o.out),
+            Module::Conv2d(o) => {
+                let options = Conv2d {
+                    stride: o.options.stride,
+                    padding: o.options.padding,
+                    dilation: o.options.dilation,
+                    groups: o.options.groups,
+                };
+                let mut ins = vec![&o.x, &o.weight];
+                ins.extend(&o.bias);
+                self.emit(Op::Conv2d(options), &ins, &o.out)
+            }
+            Module::Conv1d(o) => {
+                let (s, p, d) = (o.options.stride, o.options.padding, o.options.dilation);
+                let options = in_a_row(s, p, d, o.options.groups);
+                let mut ins = vec![self.row(&o.x)?, self.row(&o.weight)?];
+                if let Some(bias) = &o.bias {
+                    ins.push(self.value(bias)?);
+                }
+                let y = self.push(Op::Conv2d(options), &ins)?;
+                let y = self.push(Op::Reshape(shape(&o.out)), &[y])?;
+                self.bind(&o.out, y)
+            }
+            Module::ConvTranspose2d(o) => {
+                let options = Conv2d {
+                    stride: o.options.stride,
+                    padding: o.options.padding,
+                    dilation: o.options.dilation,
+                    groups: o.options.groups,
+                };
+                let (x, w) = (self.value(&o.x)?, self.value(&o.weight)?);
+                let y = self.transposed(options, x, w, shape(&o.out), o.bias.as_ref())?;
+                self.bind(&o.out, y)
+            }
+            Module::ConvTranspose1d(o) => {
+                let (s, p, d) = (o.options.stride, o.options.padding, o.options.dilation);
+                let options = in_a_row(s, p, d, o.options.groups);
+                let (x, w) = (self.row(&o.x)?, self.row(&o.weight)?);
+                let to = row_of(shape(&o.out));
+                let y = self.transposed(options, x, w, to, o.bias.as_ref())?;
+                let y = self.push(Op::Reshape(shape(&o.out)), &[y])?;
+                self.bind(&o.out, y)
+            }
+            Module::Embedding(o) => {
+                let (w, i) = (self.value(&o.weights)?, self.value(&o.indices)?);
+                let n = shape(&o.indices).iter().product();
+                let i = self.push(Op::Reshape(vec![n]), &[i])?;
+                let rows = self.push(Op::Select(0), &[w, i])?;
+                let y = self.push(Op::Reshape(shape(&o.out)), &[rows])?;
+                self.bind(&o.out, y)
+            }
+            Module::BatchNorm(_) | Module::LayerNorm(_) | Module::Attention(_) => self.norm(op),
+            Module::Interpolate(_)
+            | Module::AdaptiveAvgPool1d(_)
+            | Module::AdaptiveAvgPool2d(_) => self.resample(op),
+            _ => self.pool(op),
+        }
+    }
+
+    /// `x w + b` for `x: [.., d_in]`, as one matrix product of `[rows, d_in]`.
+    fn linear(
+        &mut self,
+        x: &TensorIr,
+        weight: &TensorIr,
+        bias: Option<&TensorIr>,
+        out: &TensorIr,
+    ) -> Result<(), ImportError> {
+        let (from, to) = (shape(x), shape(out));
+        let (d_in, d_out) = (from[from.len() - 1], to[to.len() - 1]);
+        let rows = from.iter().product::<usize>() / d_in.max(1);
+        let (x, weight) = (self.value(x)?, self.value(weight)?);
+        let x = self.push(Op::Reshape(vec![rows, d_in]), &[x])?;
+        let mut y = self.push(Op::MatMul, &[x, weight])?;
+        if let Some(bias) = bias {
+            let bias = self.value(bias)?;
+            let bias = self.push(Op::Reshape(vec![1, d_out]), &[bias])?;
+            y = self.push(Op::Add, &[y, bias])?;
+        }
+        let y = self.push(Op::Reshape(to), &[y])?;
+        self.bind(out, y)
+    }
+
+    /// A transposed convolution is the input gradient of a convolution.
+    fn transposed(
+        &mut self,
+        options: Conv2d,
+        x: Val,
+        w: Val,
+        to: Vec<usize>,
+        bias: Option<&TensorIr>,
+    ) -> Result<Val, ImportError> {
+        let channels = to[1];
+        let y = self.push(Op::Conv2dInputGrad(options, to), &[w, x])?;
+        let Some(bias) = bias else { return Ok(y) };
+        let bias = self.value(bias)?;
+        let bias = self.push(Op::Reshape(vec![1, channels, 1, 1]), &[bias])?;
+        self.push(Op::Add, &[y, bias])
+    }
+
+    /// `[n, c, l]` as `[n, c, 1, l]`.
+    pub(super) fn row(&mut self, t: &TensorIr) -> Result<Val, ImportError> {
+        let val = self.value(t)?;
+        self.push(Op::Reshape(row_of(shape(t))), &[val])
+    }
+}
+
+fn row_of(mut shape: Vec<usize>) -> Vec<usize> {
+    shape.insert(2, 1);
+    shape
+}
+
+fn in_a_row(
+    stride: [usize; 1],
+    padding: [usize; 1],
+    dilation: [usize; 1],
+    groups: usize,
+) -> Conv2d {
+    Conv2d {
+        stride: [1, stride[0]],
+        padding: [0, padding[0]],
+        dilation: [1, dilation[0]],
+        groups,
+    }
+}

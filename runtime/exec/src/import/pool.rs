@@ -1,0 +1,61 @@
+//! Pools.
+
+use burn_ir::{ModuleOperationIr as Module, TensorIr};
+use fedround_ir::tensor::{Op, Pool2d};
+
+use super::{Import, ImportError, shape};
+
+impl Import<'_> {
+    pub(super) fn pool(&mut self, op: &Module) -> Result<(), ImportError> {
+        match op {
+            Module::MaxPool2d(o) if !o.ceil_mode => {
+                let options = Pool2d {
+                    kernel: o.kernel_size,
+                    stride: o.stride,
+                    padding: o.padding,
+                    dilation: o.dilation,
+                    count_include_pad: true,
+                };
+                self.emit(Op::MaxPool2d(options), &[&o.x], &o.out)
+            }
+            Module::AvgPool2d(o) if !o.ceil_mode => {
+                let options = Pool2d {
+                    kernel: o.kernel_size,
+                    stride: o.stride,
+                    padding: o.padding,
+                    dilation: [1, 1],
+                    count_include_pad: o.count_include_pad,
+                };
+                self.emit(Op::AvgPool2d(options), &[&o.x], &o.out)
+            }
+            Module::MaxPool1d(o) if !o.ceil_mode => {
+                let options = Pool2d {
+                    kernel: [1, o.kernel_size],
+                    stride: [1, o.stride],
+                    padding: [0, o.padding],
+                    dilation: [1, o.dilation],
+                    count_include_pad: true,
+                };
+                self.in_a_row(Op::MaxPool2d(options), &o.x, &o.out)
+            }
+            Module::AvgPool1d(o) if !o.ceil_mode => {
+                let options = Pool2d {
+                    kernel: [1, o.kernel_size],
+                    stride: [1, o.stride],
+                    padding: [0, o.padding],
+                    dilation: [1, 1],
+                    count_include_pad: o.count_include_pad,
+                };
+                self.in_a_row(Op::AvgPool2d(options), &o.x, &o.out)
+            }
+            other => self.unknown(other),
+        }
+    }
+
+    /// A pool of `[n, c, l]` is one of `[n, c, 1, l]`.
+    fn in_a_row(&mut self, op: Op, x: &TensorIr, out: &TensorIr) -> Result<(), ImportError> {
+        let x = self.row(x)?;
+        let y = self.chain(x, [op, Op::Reshape(shape(out))])?;
+        self.bind(out, y)
+    }
+}
