@@ -9,6 +9,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod batching;
 mod descent;
 mod fed_prox;
 mod models;

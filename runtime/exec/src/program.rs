@@ -11,7 +11,8 @@ use fedround_ir::fed::{HyperValue, Kind, Module, OpKind, Value};
 use fedround_ir::tensor::Graph;
 use fedround_passes::fed::link;
 use fedround_passes::tensor::{
-    Block, Free, Frontend, Item, LowerError, Lowered, Schedule, fuse, lower, optimize, schedule,
+    Block, Free, Frontend, Item, LowerError, Lowered, Schedule, batch, fuse, lower, optimize,
+    schedule,
 };
 
 use crate::error::CompileError;
@@ -28,6 +29,19 @@ pub(crate) struct Segment {
     pub losses: usize,
 }
 
+/// A form of a compute segment: each is compiled once.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Variant {
+    /// Index of the segment.
+    pub segment: usize,
+    /// Size of the batch it reads.
+    pub batch: usize,
+    /// How many clients it runs for.
+    pub clients: usize,
+    /// Which of its inputs have a client axis.
+    pub each: Vec<bool>,
+}
+
 /// An algorithm compiled for a model.
 pub struct Program {
     staged: Module,
@@ -36,7 +50,7 @@ pub struct Program {
     pub(crate) schedule: Schedule,
     pub(crate) tracer: Tracer,
     pub(crate) device: DispatchDevice,
-    compiled: RwLock<HashMap<(usize, usize), Arc<Segment>>>,
+    compiled: RwLock<HashMap<Variant, Arc<Segment>>>,
     forward: RwLock<HashMap<usize, Arc<Plan>>>,
 }
 
@@ -61,7 +75,7 @@ impl Program {
             forward: RwLock::default(),
         };
         for i in 0..this.schedule.segments.len() {
-            this.segment(i, this.batch_size())?;
+            this.segment(&this.alone(i, this.batch_size()))?;
         }
         Ok(this)
     }
@@ -116,7 +130,7 @@ impl Program {
     /// A segment cannot be lowered.
     pub fn graphs(&self, batch: usize) -> Result<Vec<Graph>, CompileError> {
         (0..self.schedule.segments.len())
-            .map(|i| Ok(self.graph(i, batch)?.graph))
+            .map(|i| Ok(self.graph(&self.alone(i, batch))?.graph))
             .collect()
     }
 
@@ -168,14 +182,23 @@ impl Program {
         ins.any(|v| types.type_of(*v).kind == Kind::Batch)
     }
 
-    pub(crate) fn segment(&self, i: usize, batch: usize) -> Result<Arc<Segment>, CompileError> {
-        let key = (i, if self.reads_batch(i) { batch } else { 0 });
+    /// The segment of one client.
+    fn alone(&self, segment: usize, batch: usize) -> Variant {
+        Variant {
+            segment,
+            batch: if self.reads_batch(segment) { batch } else { 0 },
+            clients: 1,
+            each: vec![false; self.schedule.segments[segment].ins.len()],
+        }
+    }
+
+    pub(crate) fn segment(&self, variant: &Variant) -> Result<Arc<Segment>, CompileError> {
         let read = self.compiled.read().unwrap_or_else(|e| e.into_inner());
-        if let Some(segment) = read.get(&key) {
+        if let Some(segment) = read.get(variant) {
             return Ok(Arc::clone(segment));
         }
         drop(read);
-        let lowered = self.graph(i, batch)?;
+        let lowered = self.graph(variant)?;
         let segment = Arc::new(Segment {
             plan: Plan::new(&lowered.graph),
             hypers: lowered
@@ -192,7 +215,7 @@ impl Program {
             losses: lowered.losses,
         });
         let mut write = self.compiled.write().unwrap_or_else(|e| e.into_inner());
-        Ok(Arc::clone(write.entry(key).or_insert(segment)))
+        Ok(Arc::clone(write.entry(variant.clone()).or_insert(segment)))
     }
 
     /// The forward pass alone, for evaluation: parameters and inputs to logits.
@@ -212,12 +235,37 @@ impl Program {
         Ok(Arc::clone(write.entry(batch).or_insert(plan)))
     }
 
-    fn graph(&self, i: usize, batch: usize) -> Result<Lowered, CompileError> {
-        let segment = &self.schedule.segments[i];
-        let mut lowered = lower(&self.schedule, segment, &self.tracer, batch)?;
-        let optimized = optimize(lowered.graph).and_then(|g| fuse(&g));
-        lowered.graph = optimized.map_err(LowerError::from)?;
+    fn graph(&self, variant: &Variant) -> Result<Lowered, CompileError> {
+        let segment = &self.schedule.segments[variant.segment];
+        let mut lowered = lower(&self.schedule, segment, &self.tracer, variant.batch)?;
+        let mut graph = optimize(lowered.graph).map_err(LowerError::from)?;
+        if variant.clients > 1 {
+            let each = self.inputs_of_each(variant, graph.inputs.len());
+            let batched = batch(&graph, variant.clients, &each);
+            graph = batched
+                .and_then(|b| optimize(b.graph))
+                .map_err(LowerError::from)?;
+        }
+        lowered.graph = fuse(&graph).map_err(LowerError::from)?;
         Ok(lowered)
+    }
+
+    /// Which of a graph's inputs have a client axis: all tensors of the values that do.
+    fn inputs_of_each(&self, variant: &Variant, inputs: usize) -> Vec<bool> {
+        let ins = &self.schedule.segments[variant.segment].ins;
+        let tensors = |v: &Value| match self.schedule.module.type_of(*v).kind {
+            Kind::Params => self.tracer.parameters().len(),
+            Kind::Batch => 2,
+            _ => 1,
+        };
+        let flags = ins
+            .iter()
+            .zip(&variant.each)
+            .flat_map(|(v, &each)| std::iter::repeat_n(each, tensors(v)));
+        let mut flags: Vec<bool> = flags.collect();
+        // What follows, such as hyper-parameters, all clients share.
+        flags.resize(inputs, false);
+        flags
     }
 
     /// A value known before the round, as a real number.

@@ -22,6 +22,7 @@ pub struct Simulation {
     program: Program,
     federation: Federation,
     workers: Workers,
+    group: usize,
     state: State,
     params: Vec<DispatchTensor>,
     round: usize,
@@ -43,12 +44,22 @@ impl Simulation {
         let params = upload(leaves, values, &program.device);
         Ok(Self {
             workers: Workers::new(threads)?,
+            group: 1,
             params,
             program,
             federation,
             state: State::default(),
             round: 0,
         })
+    }
+
+    /// Runs up to `clients` clients at a time in one graph, with a client axis (1 at first).
+    ///
+    /// Results stay the same within rounding.
+    #[must_use]
+    pub fn with_cohort_batch(mut self, clients: usize) -> Self {
+        self.group = clients.max(1);
+        self
     }
 
     /// Runs the next round and gives its statistics.
@@ -65,6 +76,7 @@ impl Simulation {
             program,
             federation,
             &self.workers,
+            self.group,
             &mut state,
             params,
             round,

@@ -22,6 +22,25 @@ pub(crate) enum RtVal {
     Cohort(Arc<[usize]>),
     /// One value for each client of a cohort, in its order.
     Clients(Arc<[usize]>, Vec<RtVal>),
+    /// The same value on every client of a cohort.
+    Broadcast(Arc<[usize]>, Box<RtVal>),
+    /// The values of a group of clients, joined along a new first axis of each tensor.
+    Each(Box<RtVal>),
+}
+
+impl RtVal {
+    /// A value with a client axis.
+    pub fn each(value: Self) -> Self {
+        Self::Each(Box::new(value))
+    }
+
+    /// The value under the client axis.
+    pub fn unwrapped(&self) -> &Self {
+        match self {
+            Self::Each(value) => value,
+            other => other,
+        }
+    }
 }
 
 /// The values that are defined at a point of the round.

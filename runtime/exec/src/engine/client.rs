@@ -1,14 +1,19 @@
-//! One client's part of a round.
+//! The clients' part of a round: one client, or a group of K that walks the same code in step.
+//!
+//! In a group, what differs between clients has a client axis ([`RtVal::Each`]) and each compute
+//! segment runs once for all. Clients with fewer batches than others sit out: their values are
+//! kept as they were, and their losses are not counted.
 
 use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
 use fedround_data::schedule::client_order;
-use fedround_ir::fed::{OpKind, Value};
+use fedround_ir::fed::{Kind, Op, OpKind, Value};
 use fedround_passes::tensor::{Block, Control};
 
+use super::stack::{flat, lane, leaves, select, stack, unstack};
 use super::walk::{Walker, carried, known, next, repeat, walk};
-use super::{Cx, State, missing, params, zeros};
+use super::{Cx, State, kept_or_zeros, missing};
 use crate::error::RunError;
 use crate::ops;
 use crate::run::Slots;
@@ -22,55 +27,106 @@ pub(super) struct Outcome {
     pub state: HashMap<String, Vec<DispatchTensor>>,
 }
 
-struct Client<'a> {
+struct Clients<'a> {
     cx: Cx<'a>,
-    id: usize,
+    ids: &'a [usize],
     kept: &'a State,
     /// State set in this round, before it is committed.
-    state: HashMap<String, Vec<DispatchTensor>>,
+    state: HashMap<String, RtVal>,
     losses: Vec<DispatchTensor>,
-    steps: u64,
+    steps: Vec<u64>,
+    /// Who takes the present step, where not all do.
+    live: Option<Vec<bool>>,
     /// Epochs begun in this round: each has an order of its own.
     epoch: usize,
     slots: Slots,
 }
 
-/// Runs the body of the round's `visit`-th `fed.map` for one client.
+/// Runs the body of the round's `visit`-th `fed.map` for some clients; gives an outcome for each.
+/// The losses of all are with the first.
 pub(super) fn run(
     cx: Cx<'_>,
     kept: &State,
     body: &Block,
-    (id, visit): (usize, usize),
+    ids: &[usize],
+    visit: usize,
     args: Vec<RtVal>,
-) -> Result<Outcome, RunError> {
+) -> Result<Vec<Outcome>, RunError> {
     let mut env = Env::new(cx.program.schedule.module.types.len());
     let values = std::iter::once(RtVal::Client).chain(args);
     for (arg, value) in body.args.iter().zip(values) {
         env.set(*arg, value);
     }
-    let mut client = Client {
+    let mut clients = Clients {
         cx,
-        id,
+        ids,
         kept,
         state: HashMap::new(),
         losses: vec![],
-        steps: 0,
+        steps: vec![0; ids.len()],
+        live: None,
         epoch: visit << 32,
         slots: Slots::default(),
     };
-    walk(&mut client, cx, body, &mut env)?;
-    let yields = body.yields.iter().filter_map(|v| known(cx, *v, &env));
-    Ok(Outcome {
-        yields: yields.collect(),
-        losses: client.losses,
-        steps: client.steps,
-        state: client.state,
-    })
+    walk(&mut clients, cx, body, &mut env)?;
+    let yields: Vec<RtVal> = body
+        .yields
+        .iter()
+        .filter_map(|v| known(cx, *v, &env))
+        .collect();
+    let mut outcomes = Vec::with_capacity(ids.len());
+    for (k, &steps) in clients.steps.iter().enumerate() {
+        let own = yields.iter().map(|v| unstack(v, k)).collect();
+        let state = clients.state.iter().map(|(name, value)| {
+            let own = leaves(&unstack(value, k)?, &cx.program.device)?;
+            Some((name.clone(), own))
+        });
+        let outcome = Option::zip(own, state.collect()).map(|(yields, state)| Outcome {
+            yields,
+            losses: vec![],
+            steps,
+            state,
+        });
+        outcomes.extend(outcome);
+    }
+    if let Some(first) = outcomes.first_mut() {
+        first.losses = clients.losses;
+    }
+    Ok(outcomes)
 }
 
-impl Client<'_> {
-    /// `opt.for_batches`: every epoch visits the client's examples in its own order; the last
-    /// batch of an epoch may be short.
+/// One client's batches of a `for_batches`: every epoch visits its examples in its own order; the
+/// last batch of an epoch may be short.
+struct Batches<'a> {
+    mine: &'a [usize],
+    size: usize,
+    /// The epoch whose order is at hand.
+    epoch: usize,
+    order: Vec<usize>,
+}
+
+impl Batches<'_> {
+    fn per_epoch(&self) -> usize {
+        self.mine.len().div_ceil(self.size)
+    }
+
+    fn get(&mut self, cx: Cx<'_>, id: usize, first_epoch: usize, step: usize) -> &[usize] {
+        let epoch = first_epoch + step / self.per_epoch();
+        if self.order.is_empty() || epoch != self.epoch {
+            let seed = cx.federation.seed;
+            self.order = client_order(seed, cx.round, id, self.mine, epoch);
+            self.epoch = epoch;
+        }
+        let start = step % self.per_epoch() * self.size;
+        &self.order[start..(start + self.size).min(self.order.len())]
+    }
+}
+
+impl Clients<'_> {
+    fn alone(&self) -> bool {
+        self.ids.len() == 1
+    }
+
     fn for_batches(
         &mut self,
         control: &Control,
@@ -86,44 +142,157 @@ impl Client<'_> {
         };
         let (epochs, size) = (count(1)?, count(2)?.max(1));
         let mut values = carried(self.cx, control, 3, env)?;
-        let federation = self.cx.federation;
-        let mine = &federation.parts[self.id];
-        if mine.is_empty() {
-            return Err(RunError::NoExamples { client: self.id });
+        let mut batches = vec![];
+        for &id in self.ids {
+            let mine = &self.cx.federation.parts[id];
+            if mine.is_empty() {
+                return Err(RunError::NoExamples { client: id });
+            }
+            batches.push(Batches {
+                mine,
+                size,
+                epoch: 0,
+                order: vec![],
+            });
         }
-        for _ in 0..epochs {
-            let order = client_order(federation.seed, self.cx.round, self.id, mine, self.epoch);
-            self.epoch += 1;
-            for indices in order.chunks(size) {
-                let batch = self.batch(indices);
-                let args = std::iter::once(batch).chain(values);
-                for (arg, value) in body.args.iter().zip(args) {
-                    env.set(*arg, value);
+        let outer = self.live.take();
+        let steps = batches.iter().map(|b| epochs * b.per_epoch()).max();
+        for step in 0..steps.unwrap_or_default() {
+            let mut chosen: Vec<&[usize]> = Vec::with_capacity(self.ids.len());
+            for (k, (own, &id)) in batches.iter_mut().zip(self.ids).enumerate() {
+                let sits_out = outer.as_ref().is_some_and(|live| !live[k]);
+                if sits_out || step >= epochs * own.per_epoch() {
+                    chosen.push(&[]);
+                } else {
+                    chosen.push(own.get(self.cx, id, self.epoch, step));
                 }
-                walk(self, self.cx, body, env)?;
-                values = next(self.cx, body, op, env)?;
-                self.steps += 1;
+            }
+            let mut sizes: Vec<usize> = chosen.iter().map(|c| c.len()).filter(|&n| n > 0).collect();
+            sizes.sort_unstable();
+            sizes.dedup();
+            // Clients with batches of one size take the step together.
+            for &n in sizes.iter().rev() {
+                let live: Vec<bool> = chosen.iter().map(|c| c.len() == n).collect();
+                let batch = self.batch(&chosen, n)?;
+                values = self.step(op, body, env, batch, values, live)?;
             }
         }
+        self.epoch += epochs;
+        self.live = outer;
         for (result, value) in op.results.iter().zip(values) {
             env.set(*result, value);
         }
         Ok(())
     }
 
-    fn batch(&self, indices: &[usize]) -> RtVal {
+    /// Runs a loop's body once for the live clients.
+    fn step(
+        &mut self,
+        op: &Op,
+        body: &Block,
+        env: &mut Env,
+        batch: RtVal,
+        values: Vec<RtVal>,
+        live: Vec<bool>,
+    ) -> Result<Vec<RtVal>, RunError> {
+        for (steps, &live) in self.steps.iter_mut().zip(&live) {
+            *steps += u64::from(live);
+        }
+        let all = live.iter().all(|&l| l);
+        self.live = (!all).then_some(live);
+        // Kept only where needed: a second handle keeps an update from happening in place.
+        let old = (!all).then(|| values.clone());
+        let args = std::iter::once(batch).chain(values);
+        for (arg, value) in body.args.iter().zip(args) {
+            env.set(*arg, value);
+        }
+        walk(self, self.cx, body, env)?;
+        let new = next(self.cx, body, op, env)?;
+        let live = self.live.take();
+        let Some((live, old)) = live.zip(old) else {
+            return Ok(new);
+        };
+        let device = &self.cx.program.device;
+        let kept = new
+            .iter()
+            .zip(&old)
+            .map(|(n, o)| select(&live, n, o, device));
+        let kept: Option<Vec<RtVal>> = kept.collect();
+        kept.ok_or_else(|| missing(op, "tensors to carry"))
+    }
+
+    /// The clients' next batches, each of `n` examples; zeros for a client that sits out.
+    fn batch(&self, chosen: &[&[usize]], n: usize) -> Result<RtVal, RunError> {
         let examples = &self.cx.federation.examples;
-        let mut x = Vec::with_capacity(indices.len() * examples.features());
-        let mut y = Vec::with_capacity(indices.len());
-        examples.gather(indices, &mut x, &mut y);
+        let (clients, features) = (chosen.len(), examples.features());
+        let mut x = vec![0.0; clients * n * features];
+        let mut y = vec![0; clients * n];
+        let rows = x.chunks_mut(n * features).zip(y.chunks_mut(n));
+        for (indices, (x, y)) in chosen.iter().zip(rows) {
+            if indices.len() == n {
+                examples.gather_into(indices, x, y);
+            }
+        }
         let [c, h, w] = examples.shape();
         let device = &self.cx.program.device;
-        let x = ops::tensor(x, &[indices.len(), c, h, w], device);
-        RtVal::Batch(x, ops::ints(y, device))
+        if self.alone() {
+            let x = ops::tensor(x, &[n, c, h, w], device);
+            return Ok(RtVal::Batch(x, ops::ints(y, &[n], device)));
+        }
+        let x = ops::tensor(x, &[clients, n, c, h, w], device);
+        let y = ops::ints(y, &[clients, n], device);
+        Ok(RtVal::each(RtVal::Batch(x, y)))
+    }
+
+    /// A value of each client.
+    fn each(&self, op: &Op, of: impl Fn(usize) -> RtVal) -> Result<RtVal, RunError> {
+        if self.alone() {
+            return Ok(of(self.ids[0]));
+        }
+        let own: Vec<RtVal> = self.ids.iter().map(|&id| of(id)).collect();
+        stack(&own, &self.cx.program.device).ok_or_else(|| missing(op, "tensor"))
+    }
+
+    fn kept(&self, op: &Op, name: &str) -> Result<RtVal, RunError> {
+        if let Some(value) = self.state.get(name) {
+            return Ok(value.clone());
+        }
+        let kind = self.cx.program.schedule.module.type_of(op.results[0]).kind;
+        self.each(op, |id| {
+            let kept = self.kept.clients.get(&(id, name.to_owned())).cloned();
+            kept_or_zeros(self.cx.program, kind, kept)
+        })
+    }
+
+    fn keep(&mut self, op: &Op, name: &str, value: RtVal) -> Result<(), RunError> {
+        let value = match &self.live {
+            None => value,
+            Some(live) => {
+                let kind = match value.unwrapped() {
+                    RtVal::Params(_) => Kind::Params,
+                    _ => Kind::Scalar,
+                };
+                let old = match self.state.get(name) {
+                    Some(old) => old.clone(),
+                    None => self.each(op, |id| {
+                        let kept = self.kept.clients.get(&(id, name.to_owned())).cloned();
+                        kept_or_zeros(self.cx.program, kind, kept)
+                    })?,
+                };
+                select(live, &value, &old, &self.cx.program.device)
+                    .ok_or_else(|| missing(op, "tensors to keep"))?
+            }
+        };
+        self.state.insert(name.to_owned(), value);
+        Ok(())
     }
 }
 
-impl Walker for Client<'_> {
+impl Walker for Clients<'_> {
+    fn clients(&self) -> usize {
+        self.ids.len()
+    }
+
     fn control(
         &mut self,
         control: &Control,
@@ -134,16 +303,14 @@ impl Walker for Client<'_> {
         let result = match (&op.kind, &control.body) {
             (OpKind::ForBatches, Some(body)) => return self.for_batches(control, body, env),
             (OpKind::Repeat, Some(body)) => return repeat(self, self.cx, control, body, env),
-            (OpKind::NumExamples, _) => RtVal::Host(self.cx.federation.parts[self.id].len() as f64),
-            (OpKind::ClientState(name), _) => {
-                let key = (self.id, name.clone());
-                let kept = self.state.get(name).or_else(|| self.kept.clients.get(&key));
-                RtVal::Params(kept.cloned().unwrap_or_else(|| zeros(self.cx.program)))
-            }
+            (OpKind::NumExamples, _) => self.each(op, |id| {
+                RtVal::Host(self.cx.federation.parts[id].len() as f64)
+            })?,
+            (OpKind::ClientState(name), _) => self.kept(op, name)?,
             (OpKind::SetClientState(name), _) => {
-                let value = params(env.read(op.operands[1], last), op)?;
-                self.state.insert(name.clone(), value);
-                return Ok(());
+                let value = env.read(op.operands[1], last);
+                let value = value.ok_or_else(|| missing(op, "value to keep"))?;
+                return self.keep(op, name, value);
             }
             _ => return Err(missing(op, "form in client code")),
         };
@@ -152,7 +319,15 @@ impl Walker for Client<'_> {
     }
 
     fn losses(&mut self, losses: &[DispatchTensor]) {
-        self.losses.extend_from_slice(losses);
+        for loss in losses {
+            match &self.live {
+                None => self.losses.extend(flat(loss.clone())),
+                Some(live) => {
+                    let lanes = live.iter().enumerate().filter(|(_, live)| **live);
+                    self.losses.extend(lanes.filter_map(|(k, _)| lane(loss, k)));
+                }
+            }
+        }
     }
 
     fn slots(&mut self) -> &mut Slots {

@@ -2,15 +2,19 @@
 
 mod client;
 mod server;
+mod stack;
 mod walk;
 
 use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
 use fedround_data::Examples;
-use fedround_ir::fed::Op;
+use fedround_ir::fed::{Kind, Op};
+use fedround_ir::tensor::TensorType;
+use fedround_passes::tensor::Frontend;
 
 use crate::error::RunError;
+use crate::ops;
 use crate::program::Program;
 use crate::value::RtVal;
 use crate::workers::Workers;
@@ -45,7 +49,8 @@ pub struct RoundStats {
     pub bytes_down: u64,
 }
 
-/// Runs one round from `params`; gives the next parameters.
+/// Runs one round from `params`, up to `group` clients at a time in one graph; gives the next
+/// parameters.
 ///
 /// # Errors
 ///
@@ -54,6 +59,7 @@ pub(crate) fn run_round(
     program: &Program,
     federation: &Federation,
     workers: &Workers,
+    group: usize,
     state: &mut State,
     params: Vec<DispatchTensor>,
     round: usize,
@@ -65,6 +71,7 @@ pub(crate) fn run_round(
             round,
         },
         workers,
+        group,
         state,
         slots: Default::default(),
         losses: vec![],
@@ -92,18 +99,18 @@ fn missing(op: &Op, expected: &'static str) -> RunError {
     }
 }
 
-/// A program's state before it is first set.
-fn zeros(program: &Program) -> Vec<DispatchTensor> {
-    let leaves = fedround_passes::tensor::Frontend::parameters(&program.tracer);
-    leaves
-        .iter()
-        .map(|(_, ty)| crate::ops::tensor(vec![0.0; ty.len()], &ty.shape, &program.device))
-        .collect()
-}
-
-fn params(value: Option<RtVal>, op: &Op) -> Result<Vec<DispatchTensor>, RunError> {
-    match value {
-        Some(RtVal::Params(leaves)) => Ok(leaves),
-        _ => Err(missing(op, "parameters")),
+/// A state's value, zeros before it is first set.
+fn kept_or_zeros(program: &Program, kind: Kind, kept: Option<Vec<DispatchTensor>>) -> RtVal {
+    let zeros = |ty: &TensorType| ops::tensor(vec![0.0; ty.len()], &ty.shape, &program.device);
+    match (kind, kept) {
+        (Kind::Params, Some(leaves)) => RtVal::Params(leaves),
+        (Kind::Params, None) => {
+            let leaves = program.tracer.parameters().iter();
+            RtVal::Params(leaves.map(|(_, ty)| zeros(ty)).collect())
+        }
+        (_, kept) => {
+            let first = kept.and_then(|leaves| leaves.into_iter().next());
+            RtVal::Tensor(first.unwrap_or_else(|| zeros(&TensorType::f32([1]))))
+        }
     }
 }

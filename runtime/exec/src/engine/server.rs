@@ -1,16 +1,18 @@
 //! The server's part of a round: sample, broadcast, map, reduce.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
 use burn_backend::ops::FloatTensorOps;
-use burn_dispatch::Dispatch;
+use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_data::schedule::cohort;
 use fedround_ir::fed::{Op, OpKind, Reduce, Value};
 use fedround_passes::tensor::{Block, Control, Frontend};
 
+use super::stack::{leaves, stack};
 use super::walk::{Walker, repeat, walk};
-use super::{Cx, RoundStats, State, client, missing, params, zeros};
+use super::{Cx, RoundStats, State, client, kept_or_zeros, missing};
 use crate::error::RunError;
 use crate::ops;
 use crate::reduce::weighted_sum;
@@ -21,6 +23,8 @@ use crate::workers::Workers;
 pub(super) struct Server<'a> {
     pub cx: Cx<'a>,
     pub workers: &'a Workers,
+    /// How many clients run in one graph.
+    pub group: usize,
     pub state: &'a mut State,
     pub slots: Slots,
     pub losses: Vec<DispatchTensor>,
@@ -65,25 +69,41 @@ impl Server<'_> {
 
     fn map(&mut self, control: &Control, body: &Block, env: &mut Env) -> Result<(), RunError> {
         let op = &control.op;
-        let mut ids: Option<Arc<[usize]>> = None;
-        let mut columns: Vec<Vec<RtVal>> = vec![];
-        for v in &op.operands {
-            let Some(RtVal::Clients(cohort, values)) = env.peek(*v) else {
-                return Err(missing(op, "value of each client"));
-            };
-            ids = Some(Arc::clone(cohort));
-            columns.push(values.clone());
-        }
-        let ids = ids.ok_or_else(|| missing(op, "cohort"))?;
         let (cx, kept, visit) = (self.cx, &*self.state, self.visits);
+        let mut cohort: Option<&Arc<[usize]>> = None;
+        let mut operands = Vec::with_capacity(op.operands.len());
+        for v in &op.operands {
+            let value = env.peek(*v);
+            match value {
+                Some(value @ (RtVal::Clients(ids, _) | RtVal::Broadcast(ids, _))) => {
+                    cohort = Some(ids);
+                    operands.push(value);
+                }
+                _ => return Err(missing(op, "value of each client")),
+            }
+        }
+        let ids = Arc::clone(cohort.ok_or_else(|| missing(op, "cohort"))?);
         self.visits += 1;
-        let outcomes = self.workers.run(ids.len(), |i| {
-            let args = columns.iter().map(|column| column[i].clone()).collect();
-            client::run(cx, kept, body, (ids[i], visit), args)
+        let groups = groups(&ids, &cx.federation.parts, self.group);
+        let outcomes = self.workers.run(groups.len(), |g| {
+            let members = &groups[g];
+            let own: Vec<usize> = members.iter().map(|&i| ids[i]).collect();
+            let args = operands
+                .iter()
+                .map(|v| argument(v, members, &cx.program.device));
+            let args: Option<Vec<RtVal>> = args.collect();
+            let args = args.ok_or_else(|| missing(op, "tensor of each client"))?;
+            client::run(cx, kept, body, &own, visit, args)
         });
+        let mut by_client: Vec<Option<client::Outcome>> = Vec::new();
+        by_client.resize_with(ids.len(), || None);
+        for (members, outcomes) in groups.iter().zip(outcomes) {
+            for (&i, outcome) in members.iter().zip(outcomes?) {
+                by_client[i] = Some(outcome);
+            }
+        }
         let mut results = vec![Vec::with_capacity(ids.len()); op.results.len()];
-        for (&id, outcome) in ids.iter().zip(outcomes) {
-            let outcome = outcome?;
+        for (&id, outcome) in ids.iter().zip(by_client.into_iter().flatten()) {
             self.losses.extend(outcome.losses);
             self.stats.client_steps += outcome.steps;
             for (name, value) in outcome.state {
@@ -101,7 +121,10 @@ impl Server<'_> {
 
     fn reduce(&mut self, kind: Reduce, op: &Op, env: &Env) -> Result<RtVal, RunError> {
         let clients = |i: usize| match op.operands.get(i).and_then(|v| env.peek(*v)) {
-            Some(RtVal::Clients(_, values)) => Ok(values),
+            Some(RtVal::Clients(_, values)) => Ok(Cow::Borrowed(values)),
+            Some(RtVal::Broadcast(ids, value)) => {
+                Ok(Cow::Owned(vec![value.as_ref().clone(); ids.len()]))
+            }
             _ => Err(missing(op, "value of each client")),
         };
         let values = clients(0)?;
@@ -148,14 +171,16 @@ impl Server<'_> {
 
     /// Bytes of a value of each client, as `f32`.
     fn wire_bytes(&self, value: Option<&RtVal>) -> u64 {
-        let Some(RtVal::Clients(_, values)) = value else {
-            return 0;
-        };
         let bytes = |x: &RtVal| match x {
             RtVal::Params(_) => 4 * self.cx.program.parameter_count(),
             _ => 4,
         };
-        values.iter().map(bytes).sum::<usize>() as u64
+        let total = match value {
+            Some(RtVal::Clients(_, values)) => values.iter().map(bytes).sum(),
+            Some(RtVal::Broadcast(ids, value)) => ids.len() * bytes(value),
+            _ => 0,
+        };
+        total as u64
     }
 
     fn sample(&mut self, op: &Op) -> Result<RtVal, RunError> {
@@ -176,9 +201,31 @@ impl Server<'_> {
         };
         let value = env.read(op.operands[0], last);
         let value = value.ok_or_else(|| missing(op, "value on the server"))?;
-        let result = RtVal::Clients(Arc::clone(&ids), vec![value; ids.len()]);
+        let result = RtVal::Broadcast(ids, Box::new(value));
         self.stats.bytes_down += self.wire_bytes(Some(&result));
         Ok(result)
+    }
+}
+
+/// Positions in the cohort of the clients of each group: of like sizes, so that few sit out.
+fn groups(ids: &[usize], parts: &[Vec<usize>], size: usize) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..ids.len()).collect();
+    if size > 1 {
+        order.sort_by_key(|&i| std::cmp::Reverse(parts[ids[i]].len()));
+    }
+    order.chunks(size.max(1)).map(<[usize]>::to_vec).collect()
+}
+
+/// What the clients of a group are given.
+fn argument(value: &RtVal, members: &[usize], device: &DispatchDevice) -> Option<RtVal> {
+    match (value, members) {
+        (RtVal::Broadcast(_, value), _) => Some(value.as_ref().clone()),
+        (RtVal::Clients(_, values), &[i]) => Some(values[i].clone()),
+        (RtVal::Clients(_, values), _) => {
+            let own: Vec<RtVal> = members.iter().map(|&i| values[i].clone()).collect();
+            stack(&own, device)
+        }
+        _ => None,
     }
 }
 
@@ -216,11 +263,14 @@ impl Walker for Server<'_> {
             (OpKind::Broadcast, _) => self.broadcast(op, env, last)?,
             (OpKind::Reduce(kind), _) => self.reduce(*kind, op, env)?,
             (OpKind::ServerState(name), _) => {
+                let kind = self.cx.program.schedule.module.type_of(op.results[0]).kind;
                 let kept = self.state.server.get(name).cloned();
-                RtVal::Params(kept.unwrap_or_else(|| zeros(self.cx.program)))
+                kept_or_zeros(self.cx.program, kind, kept)
             }
             (OpKind::SetServerState(name), _) => {
-                let value = params(env.read(op.operands[0], last), op)?;
+                let value = env.read(op.operands[0], last);
+                let value = value.and_then(|v| leaves(&v, &self.cx.program.device));
+                let value = value.ok_or_else(|| missing(op, "value to keep"))?;
                 self.state.server.insert(name.clone(), value);
                 return Ok(());
             }
@@ -232,6 +282,10 @@ impl Walker for Server<'_> {
 
     fn losses(&mut self, losses: &[DispatchTensor]) {
         self.losses.extend_from_slice(losses);
+    }
+
+    fn clients(&self) -> usize {
+        1
     }
 
     fn slots(&mut self) -> &mut Slots {

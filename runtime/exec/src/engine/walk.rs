@@ -1,12 +1,14 @@
 //! Walking a block: compute segments run here, control ops are the walker's own.
 
 use burn::tensor::DispatchTensor;
+use burn_backend::TensorMetadata;
 use fedround_ir::fed::{Kind, Op, Value};
 use fedround_passes::tensor::{Block, Control, Frontend, Item};
 
 use super::Cx;
 use crate::error::RunError;
 use crate::ops;
+use crate::program::Variant;
 use crate::run::Slots;
 use crate::value::{Env, RtVal};
 
@@ -17,6 +19,9 @@ pub(super) trait Walker {
 
     /// Collects the training losses of a segment.
     fn losses(&mut self, losses: &[DispatchTensor]);
+
+    /// How many clients walk in step: those of a group, or one.
+    fn clients(&self) -> usize;
 
     /// Slots for plans, kept between steps.
     fn slots(&mut self) -> &mut Slots;
@@ -48,12 +53,19 @@ fn compute(
     let program = cx.program;
     let compute = &program.schedule.segments[index];
     let mut batch = 0;
+    let mut each = Vec::with_capacity(compute.ins.len());
     let mut inputs = Vec::with_capacity(16);
     for v in &compute.ins {
-        match env.read(*v, last) {
+        let value = env.read(*v, last);
+        each.push(matches!(value, Some(RtVal::Each(_))));
+        let value = match value {
+            Some(RtVal::Each(value)) => Some(*value),
+            value => value,
+        };
+        match value {
             Some(RtVal::Params(leaves)) => inputs.extend(leaves),
             Some(RtVal::Batch(x, y)) => {
-                batch = burn_backend::TensorMetadata::shape(&y)[0];
+                batch = y.shape().iter().last().copied().unwrap_or_default();
                 inputs.extend([x, y]);
             }
             Some(RtVal::Tensor(t)) => inputs.push(t),
@@ -61,7 +73,13 @@ fn compute(
             _ => return Err(super::missing(&compute.ops[0], "tensor")),
         }
     }
-    let segment = program.segment(index, batch)?;
+    let grouped = each.contains(&true);
+    let segment = program.segment(&Variant {
+        segment: index,
+        batch,
+        clients: if grouped { walker.clients() } else { 1 },
+        each,
+    })?;
     inputs.extend(segment.hypers.iter().cloned());
     let mut outputs = segment.plan.run(&program.device, inputs, walker.slots())?;
     let losses = outputs.split_off(outputs.len() - segment.losses);
@@ -76,6 +94,7 @@ fn compute(
                 None => return Err(super::missing(&compute.ops[0], "output")),
             },
         };
+        let value = if grouped { RtVal::each(value) } else { value };
         env.set(*v, value);
     }
     Ok(())

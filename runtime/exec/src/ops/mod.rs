@@ -107,9 +107,8 @@ pub(crate) fn tensor(values: Vec<f32>, shape: &[usize], device: &DispatchDevice)
 }
 
 /// An integer tensor on a device.
-pub(crate) fn ints(values: Vec<i32>, device: &DispatchDevice) -> DispatchTensor {
-    let len = values.len();
-    Dispatch::int_from_data(TensorData::new(values, [len]), device)
+pub(crate) fn ints(values: Vec<i32>, shape: &[usize], device: &DispatchDevice) -> DispatchTensor {
+    Dispatch::int_from_data(TensorData::new(values, Shape::from(shape.to_vec())), device)
 }
 
 /// The float values of a tensor, in row-major order.

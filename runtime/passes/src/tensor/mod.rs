@@ -6,6 +6,7 @@
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
 //! - [`fuse`](mod@fuse) makes one op of each parameter update, for devices without fusion.
 
+pub mod batch;
 pub mod cse;
 pub mod dce;
 pub mod fold;
@@ -16,6 +17,7 @@ mod rewrite;
 pub mod rules;
 pub mod schedule;
 
+pub use batch::{Batched, batch};
 pub use fuse::fuse;
 pub use grad::{GradError, grad};
 pub use lower::{Frontend, LowerError, Lowered, lower};

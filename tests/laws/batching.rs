@@ -1,0 +1,80 @@
+//! Client batching: K clients in one graph compute what each computes alone.
+
+use fedround::algorithms::{FedAvg, FedProx};
+use fedround::prelude::*;
+
+use crate::common::{COLOUR, assert_close, dealt, digits, run, simulation, weights};
+use crate::state::Drift;
+
+fn fed_avg() -> FedAvg {
+    FedAvg {
+        fraction: 1.0,
+        epochs: 2,
+        batch: 4,
+        lr: 0.1,
+    }
+}
+
+/// Clients of many sizes, so that some sit out whole steps and last batches are short.
+fn ragged() -> Vec<Vec<usize>> {
+    let mut next = 0;
+    [5, 4, 9, 1, 9]
+        .into_iter()
+        .map(|n| {
+            next += n;
+            (next - n..next).collect()
+        })
+        .collect()
+}
+
+/// Two rounds alone and in groups of three: every client-step is taken, with the same result.
+fn agree(algorithm: &dyn Algorithm, model: &str, rgb: bool, tolerance: f32) {
+    let data = if rgb {
+        let synth = fedround::data::synth::SynthDigits::rgb();
+        fedround::data::synth::SynthDigits {
+            train: 30,
+            test: 1,
+            ..synth
+        }
+        .generate()
+    } else {
+        digits(30, 1)
+    };
+    let federation = || dealt(&data.train, ragged(), 3);
+    let mut alone = simulation(algorithm, model, federation());
+    let mut grouped = simulation(algorithm, model, federation()).with_cohort_batch(3);
+    let (a, b) = (run(&mut alone, 2), run(&mut grouped, 2));
+    assert_eq!(a.client_steps, b.client_steps);
+    assert!(
+        (a.train_loss - b.train_loss).abs() < 1e-5,
+        "{model}: losses {} and {}",
+        a.train_loss,
+        b.train_loss
+    );
+    assert_close(&weights(&grouped), &weights(&alone), tolerance);
+}
+
+#[test]
+fn batched_is_sequential_for_every_model() {
+    for model in ["logistic", "2nn", "cnn"] {
+        agree(&fed_avg(), model, false, 2e-6);
+    }
+    let _ = COLOUR;
+    for model in ["lenet5", "pfl-cnn"] {
+        agree(&fed_avg(), model, true, 2e-6);
+    }
+}
+
+#[test]
+fn batched_is_sequential_with_a_penalty_on_shared_parameters() {
+    let prox = FedProx {
+        base: fed_avg(),
+        mu: 0.1,
+    };
+    agree(&prox, "2nn", false, 2e-6);
+}
+
+#[test]
+fn batched_is_sequential_with_client_state() {
+    agree(&Drift { base: fed_avg() }, "logistic", false, 2e-6);
+}
