@@ -9,10 +9,10 @@ use fedround_dsl::{Algorithm, stage};
 use fedround_ir::Loc;
 use fedround_ir::fed::{HyperValue, Kind, Module, OpKind, Value};
 use fedround_ir::tensor::Graph;
-use fedround_passes::fed::link;
+use fedround_passes::fed::{fuse_maps, link};
 use fedround_passes::tensor::{
     Block, Free, Frontend, Item, LowerError, Lowered, Schedule, batch, fuse, lower, optimize,
-    schedule,
+    schedule, stream,
 };
 
 use crate::error::CompileError;
@@ -64,8 +64,12 @@ impl Program {
     pub fn compile(algorithm: &dyn Algorithm, tracer: Tracer) -> Result<Self, CompileError> {
         let staged = stage(algorithm)?;
         let linked = link(staged.clone())?;
+        let mut fused = linked.module.clone();
+        fuse_maps(&mut fused);
+        let mut schedule = schedule(&fused).ok_or(CompileError::NoRound)?;
+        stream(&mut schedule);
         let this = Self {
-            schedule: schedule(&linked.module).ok_or(CompileError::NoRound)?,
+            schedule,
             linked: linked.module,
             warnings: linked.warnings.iter().map(ToString::to_string).collect(),
             staged,

@@ -1,6 +1,8 @@
 //! Drives a program's round: walks the schedule, runs clients on workers, reduces in a fixed order.
 
 mod client;
+mod map;
+mod running;
 mod server;
 mod stack;
 mod walk;

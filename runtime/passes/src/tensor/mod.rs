@@ -16,12 +16,14 @@ pub mod lower;
 mod rewrite;
 pub mod rules;
 pub mod schedule;
+pub mod stream;
 
 pub use batch::{Batched, batch};
 pub use fuse::fuse;
 pub use grad::{GradError, grad};
 pub use lower::{Frontend, LowerError, Lowered, lower};
 pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};
+pub use stream::stream;
 
 use fedround_ir::tensor::{Graph, GraphError, Node, Op, TensorType};
 

@@ -40,6 +40,8 @@ pub struct Control {
     pub op: Op,
     /// The block it runs: once a client, once a batch or once a repetition.
     pub body: Option<Block>,
+    /// Reductions that take a map's results client by client; see [`stream`](super::stream()).
+    pub reductions: Vec<Op>,
 }
 
 /// One entry of a block.
@@ -49,6 +51,24 @@ pub enum Item {
     Control(Box<Control>),
     /// Index into [`Schedule::segments`].
     Compute(usize),
+}
+
+impl Item {
+    /// The values that the entry and the code inside it read, with repetitions.
+    pub(super) fn reads(&self, segments: &[Compute]) -> Vec<Value> {
+        match self {
+            Self::Compute(i) => segments[*i].ins.clone(),
+            Self::Control(c) => {
+                let mut reads = c.op.operands.clone();
+                if let Some(body) = &c.body {
+                    let inner = body.items.iter();
+                    reads.extend(inner.flat_map(|(item, _)| item.reads(segments)));
+                    reads.extend(&body.yields);
+                }
+                reads
+            }
+        }
+    }
 }
 
 /// A region, split.
@@ -148,7 +168,11 @@ fn is_read(kind: &OpKind) -> bool {
 }
 
 fn read(op: Op) -> Item {
-    Item::Control(Box::new(Control { op, body: None }))
+    Item::Control(Box::new(Control {
+        op,
+        body: None,
+        reductions: vec![],
+    }))
 }
 
 fn hoist_reads(op: &mut Op, items: &mut Vec<Item>) {
@@ -206,7 +230,11 @@ impl Split<'_> {
                 let body = op.regions.first().map(|r| self.block(r));
                 let mut op = (*op).clone();
                 op.regions.clear();
-                items.push(Item::Control(Box::new(Control { op, body })));
+                items.push(Item::Control(Box::new(Control {
+                    op,
+                    body,
+                    reductions: vec![],
+                })));
             } else {
                 let mut op = (*op).clone();
                 hoist_reads(&mut op, &mut items);
@@ -284,7 +312,7 @@ impl Split<'_> {
             .iter()
             .rev()
             .map(|item| {
-                let reads = self.item_reads(item);
+                let reads = item.reads(&self.segments);
                 let mut fresh: Vec<Value> = reads
                     .into_iter()
                     .filter(|v| later.insert(*v) && own.contains(v))
@@ -295,24 +323,6 @@ impl Split<'_> {
             .collect();
         last.reverse();
         last
-    }
-
-    fn item_reads(&self, item: &Item) -> Vec<Value> {
-        match item {
-            Item::Compute(i) => self.segments[*i].ins.clone(),
-            Item::Control(c) => {
-                let mut reads = c.op.operands.clone();
-                if let Some(body) = &c.body {
-                    reads.extend(
-                        body.items
-                            .iter()
-                            .flat_map(|(item, _)| self.item_reads(item)),
-                    );
-                    reads.extend(&body.yields);
-                }
-                reads
-            }
-        }
     }
 }
 

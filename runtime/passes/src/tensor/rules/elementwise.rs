@@ -8,13 +8,13 @@ use super::{Parts, Rule};
 
 pub(super) fn apply(r: &mut Rule<'_>) -> Parts {
     let (g, y, ins) = (r.g, r.node.outs[0], r.node.ins.clone());
-    match ins.as_slice() {
-        &[a] => Ok(vec![unary(r, g, y, a)?]),
-        &[a, b] => r.each(|r, i| {
+    match *ins.as_slice() {
+        [a] => Ok(vec![unary(r, g, y, a)?]),
+        [a, b] => r.each(|r, i| {
             let part = binary(r, g, y, (a, b), i)?;
             r.sum_to(part, if i == 0 { a } else { b })
         }),
-        &[m, a, b] => Ok(vec![
+        [m, a, b] => Ok(vec![
             None,
             chosen(r, [m, a, b], 1)?,
             chosen(r, [m, a, b], 2)?,

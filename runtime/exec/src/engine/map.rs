@@ -1,0 +1,157 @@
+//! `fed.map`: every client of a cohort runs the same code, a group at a time on each worker.
+
+use std::sync::Arc;
+
+use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
+use fedround_ir::fed::{OpKind, Value};
+use fedround_passes::tensor::{Block, Control};
+
+use super::client::{self, Outcome};
+use super::missing;
+use super::running::{Running, bytes};
+use super::server::Server;
+use super::stack::stack;
+use crate::error::RunError;
+use crate::program::Program;
+use crate::value::{Env, RtVal};
+
+impl Server<'_> {
+    /// Runs a map and the reductions that its results stream into.
+    pub fn map(&mut self, control: &Control, body: &Block, env: &mut Env) -> Result<(), RunError> {
+        let op = &control.op;
+        let (cx, visit) = (self.cx, self.visits);
+        self.visits += 1;
+        let mut cohort: Option<&Arc<[usize]>> = None;
+        let mut operands = Vec::with_capacity(op.operands.len());
+        for v in &op.operands {
+            let value = env.peek(*v);
+            match value {
+                Some(value @ (RtVal::Clients(ids, _) | RtVal::Broadcast(ids, _))) => {
+                    cohort = Some(ids);
+                    operands.push(value);
+                }
+                _ => return Err(missing(op, "value of each client")),
+            }
+        }
+        let ids = Arc::clone(cohort.ok_or_else(|| missing(op, "cohort"))?);
+        let groups = groups(&ids, &cx.federation.parts, self.group);
+        let kept = &*self.state;
+        let work = |g: usize| {
+            let members: &Vec<usize> = &groups[g];
+            let own: Vec<usize> = members.iter().map(|&i| ids[i]).collect();
+            let args = operands
+                .iter()
+                .map(|v| argument(v, members, &cx.program.device));
+            let args: Option<Vec<RtVal>> = args.collect();
+            let args = args.ok_or_else(|| missing(op, "tensor of each client"))?;
+            client::run(cx, kept, body, &own, visit, args)
+        };
+        let mut results = Results::new(control, ids.len());
+        let mut failed = None;
+        let ahead = 2 * self.workers.len();
+        self.workers
+            .stream(groups.len(), ahead, work, |g, outcomes| match outcomes {
+                Ok(outcomes) => {
+                    for (&i, outcome) in groups[g].iter().zip(outcomes) {
+                        results.take(cx.program, i, ids[i], outcome);
+                    }
+                }
+                Err(error) => failed = failed.take().or(Some(error)),
+            });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        self.losses.append(&mut results.losses);
+        self.stats.client_steps += results.steps;
+        self.state.clients.extend(results.state);
+        self.stats.bytes_up += results.bytes;
+        for (reduction, running) in control.reductions.iter().zip(results.running) {
+            let value = running.finish(cx.program, reduction)?;
+            env.set(reduction.results[0], value);
+        }
+        for (result, column) in op.results.iter().zip(results.columns) {
+            let values = column.into_iter().flatten().collect();
+            env.set(*result, RtVal::Clients(Arc::clone(&ids), values));
+        }
+        Ok(())
+    }
+}
+
+/// What a map leaves behind.
+#[derive(Default)]
+struct Results {
+    losses: Vec<DispatchTensor>,
+    steps: u64,
+    state: Vec<((usize, String), Vec<DispatchTensor>)>,
+    /// The clients' values, result by result: none where they stream into reductions.
+    columns: Vec<Vec<Option<RtVal>>>,
+    /// For each reduction, which of a client's values it takes and with what weight.
+    sources: Vec<(usize, Option<usize>)>,
+    running: Vec<Running>,
+    /// What the reductions' operands weigh on the wire.
+    bytes: u64,
+}
+
+impl Results {
+    fn new(control: &Control, clients: usize) -> Self {
+        let mut this = Self::default();
+        let position = |v: &Value| control.op.results.iter().position(|r| r == v);
+        for reduction in &control.reductions {
+            if let (OpKind::Reduce(kind), Some(value)) = (
+                &reduction.kind,
+                reduction.operands.first().and_then(position),
+            ) {
+                let weight = reduction.operands.get(1).and_then(position);
+                this.sources.push((value, weight));
+                this.running.push(Running::new(*kind));
+            }
+        }
+        if control.reductions.is_empty() {
+            this.columns = vec![vec![None; clients]; control.op.results.len()];
+        }
+        this
+    }
+
+    fn take(&mut self, program: &Program, i: usize, id: usize, outcome: Outcome) {
+        self.losses.extend(outcome.losses);
+        self.steps += outcome.steps;
+        let state = outcome.state.into_iter();
+        self.state
+            .extend(state.map(|(name, value)| ((id, name), value)));
+        let yields = outcome.yields;
+        for (running, &(value, weight)) in self.running.iter_mut().zip(&self.sources) {
+            let (value, weight) = (yields.get(value), weight.and_then(|w| yields.get(w)));
+            if let Some(value) = value {
+                running.add(value, weight);
+            }
+            let sent = value.into_iter().chain(weight);
+            self.bytes += sent.map(|v| bytes(program, v)).sum::<u64>();
+        }
+        for (column, value) in self.columns.iter_mut().zip(yields) {
+            column[i] = Some(value);
+        }
+    }
+}
+
+/// Positions in the cohort of the clients of each group: of like sizes, so that few sit out.
+fn groups(ids: &[usize], parts: &[Vec<usize>], size: usize) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..ids.len()).collect();
+    if size > 1 {
+        order.sort_by_key(|&i| std::cmp::Reverse(parts[ids[i]].len()));
+    }
+    order.chunks(size.max(1)).map(<[usize]>::to_vec).collect()
+}
+
+/// What the clients of a group are given.
+fn argument(value: &RtVal, members: &[usize], device: &DispatchDevice) -> Option<RtVal> {
+    match (value, members) {
+        (RtVal::Broadcast(_, value), _) => Some(value.as_ref().clone()),
+        (RtVal::Clients(_, values), &[i]) => Some(values[i].clone()),
+        (RtVal::Clients(_, values), _) => {
+            let own: Vec<RtVal> = members.iter().map(|&i| values[i].clone()).collect();
+            stack(&own, device)
+        }
+        _ => None,
+    }
+}
