@@ -9,10 +9,10 @@ use fedround_dsl::{Algorithm, stage};
 use fedround_ir::Loc;
 use fedround_ir::fed::{HyperValue, Kind, Module, OpKind, Value};
 use fedround_ir::tensor::Graph;
-use fedround_passes::fed::{fuse_maps, link};
+use fedround_passes::fed::{fuse_maps, licm, link};
 use fedround_passes::tensor::{
-    Block, Free, Frontend, Item, LowerError, Lowered, Schedule, batch, fuse, lower, optimize,
-    schedule, stream,
+    Block, Free, Frontend, Item, LowerError, Lowered, Schedule, batch_clients, fuse, lower,
+    optimize, schedule, stream,
 };
 
 use crate::error::CompileError;
@@ -65,6 +65,7 @@ impl Program {
         let staged = stage(algorithm)?;
         let linked = link(staged.clone())?;
         let mut fused = linked.module.clone();
+        licm(&mut fused);
         fuse_maps(&mut fused);
         let mut schedule = schedule(&fused).ok_or(CompileError::NoRound)?;
         stream(&mut schedule);
@@ -245,10 +246,8 @@ impl Program {
         let mut graph = optimize(lowered.graph).map_err(LowerError::from)?;
         if variant.clients > 1 {
             let each = self.inputs_of_each(variant, graph.inputs.len());
-            let batched = batch(&graph, variant.clients, &each);
-            graph = batched
-                .and_then(|b| optimize(b.graph))
-                .map_err(LowerError::from)?;
+            let batched = batch_clients(&graph, variant.clients, &each);
+            graph = batched.map_err(LowerError::from)?.graph;
         }
         lowered.graph = fuse(&graph).map_err(LowerError::from)?;
         Ok(lowered)

@@ -16,6 +16,7 @@ pub mod lower;
 mod rewrite;
 pub mod rules;
 pub mod schedule;
+pub mod sink;
 pub mod stream;
 
 pub use batch::{Batched, batch};
@@ -23,6 +24,7 @@ pub use fuse::fuse;
 pub use grad::{GradError, grad};
 pub use lower::{Frontend, LowerError, Lowered, lower};
 pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};
+pub use sink::sink;
 pub use stream::stream;
 
 use fedround_ir::tensor::{Graph, GraphError, Node, Op, TensorType};
@@ -39,6 +41,27 @@ pub fn optimize(mut graph: Graph) -> Result<Graph, GraphError> {
         if shape_of(&graph) == before {
             graph.verify()?;
             return Ok(graph);
+        }
+    }
+}
+
+/// Batches a graph over `clients` and cleans up: views that the batching rules left around each
+/// layer sink until they meet.
+///
+/// # Errors
+///
+/// As [`optimize`].
+pub fn batch_clients(
+    graph: &Graph,
+    clients: usize,
+    inputs: &[bool],
+) -> Result<Batched, GraphError> {
+    let mut batched = batch(graph, clients, inputs)?;
+    loop {
+        let before = shape_of(&batched.graph);
+        batched.graph = optimize(sink::sink(&batched.graph)?)?;
+        if shape_of(&batched.graph) == before {
+            return Ok(batched);
         }
     }
 }

@@ -20,15 +20,16 @@ pub(super) fn batch(b: &mut Batch, op: &Op, ins: &[Value]) -> Results {
             let w = b.push(op, &[x, g])?;
             one(b.reshape(w, to))
         }
-        // Pools look at one plane at a time.
+        // Pools look at one plane at a time: as channels, which is how convolutions of clients with
+        // weights of their own give and take them.
         _ => {
-            let mut images = Vec::with_capacity(ins.len());
+            let mut planes = Vec::with_capacity(ins.len());
             for v in ins {
                 let full = b.full_one(*v)?;
-                images.push(rows(b, full)?);
+                planes.push(channels(b, full)?);
             }
-            let outs = b.op(op.clone(), &images)?;
-            outs.into_iter().map(|y| split_rows(b, y)).collect()
+            let outs = b.op(op.clone(), &planes)?;
+            outs.into_iter().map(|y| split_channels(b, y)).collect()
         }
     }
 }
