@@ -95,6 +95,12 @@ pub(super) struct RunArgs {
     /// Clients trained at once; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
+    /// Where clients train: cpu, wgpu or cuda [default: cpu]
+    #[arg(long, value_name = "D")]
+    pub device: Option<String>,
+    /// Clients that run in one graph, with a client axis: N, auto or off [default: auto]
+    #[arg(long, value_name = "N")]
+    pub cohort_batch: Option<String>,
     /// Run folder [default: runs/SPEC-DATA-seedSEED, or the next free name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -209,6 +215,12 @@ pub(super) struct BenchArgs {
     /// Clients trained at once; on Linux the process is pinned to as many cores
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub threads: usize,
+    /// Where clients train: cpu, wgpu or cuda
+    #[arg(long, value_name = "D", default_value = "cpu")]
+    pub device: String,
+    /// Clients that run in one graph, with a client axis: N, auto or off
+    #[arg(long, value_name = "N", default_value = "auto")]
+    pub cohort_batch: String,
     /// Write the report here too
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

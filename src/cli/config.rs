@@ -19,11 +19,13 @@ pub(super) struct Config {
     pub seed: Option<u64>,
     pub eval_every: Option<usize>,
     pub threads: Option<usize>,
+    pub device: Option<String>,
+    pub cohort_batch: Option<String>,
     #[serde(default)]
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 13] = [
     "spec",
     "data",
     "data_dir",
@@ -34,6 +36,8 @@ const KEYS: [&str; 11] = [
     "seed",
     "eval_every",
     "threads",
+    "device",
+    "cohort_batch",
     "hyper",
 ];
 
@@ -91,6 +95,8 @@ mod tests {
             seed: Some(1),
             eval_every: Some(1),
             threads: Some(1),
+            device: Some(String::new()),
+            cohort_batch: Some(String::new()),
             hyper: toml::Table::new(),
         };
         let table = toml::Table::try_from(&config).unwrap();

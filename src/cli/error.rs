@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use fedround_data::{DataError, PartitionError};
 use fedround_dsl::{HyperError, SpecError};
-use fedround_exec::{CompileError, RunError};
+use fedround_exec::{CohortBatchError, CompileError, DeviceError, RunError};
 use fedround_models::ModelError;
 
 /// Exit code of bad input and failed runs.
@@ -39,6 +39,10 @@ pub(super) enum CliError {
     Partition(#[from] PartitionError),
     #[error(transparent)]
     Model(#[from] ModelError),
+    #[error("--device: {0}")]
+    Device(#[from] DeviceError),
+    #[error("--cohort-batch: {0}")]
+    CohortBatch(#[from] CohortBatchError),
     #[error("cannot compile: {0}")]
     Compile(#[from] CompileError),
     #[error("{source}")]

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use fedround_data::Partition;
 use fedround_dsl::Hyper;
+use fedround_exec::{CohortBatch, Device};
 
 use super::args::RunArgs;
 use super::config::Config;
@@ -35,6 +36,8 @@ pub(super) struct Settings {
     pub seed: u64,
     pub eval_every: usize,
     pub threads: usize,
+    pub device: Device,
+    pub cohort_batch: CohortBatch,
 }
 
 impl Settings {
@@ -72,6 +75,8 @@ impl Settings {
                 EVAL_EVERY,
             )?,
             threads: count("threads", args.threads.or(file.threads), cores())?,
+            device: text(&args.device, file.device, "cpu").parse()?,
+            cohort_batch: text(&args.cohort_batch, file.cohort_batch, "auto").parse()?,
         })
     }
 
@@ -89,6 +94,8 @@ impl Settings {
             seed: Some(self.seed),
             eval_every: Some(self.eval_every),
             threads: Some(self.threads),
+            device: Some(self.device.to_string()),
+            cohort_batch: Some(self.cohort_batch.to_string()),
             hyper: named
                 .map(|(name, value)| (name, hypers::to_toml(&value)))
                 .collect(),

@@ -1,9 +1,10 @@
 //! Client batching: K clients in one graph compute what each computes alone.
 
 use fedround::algorithms::{FedAvg, FedProx};
+use fedround::exec::CohortBatch;
 use fedround::prelude::*;
 
-use crate::common::{COLOUR, assert_close, dealt, digits, run, simulation, weights};
+use crate::common::{assert_close, dealt, digits, run, simulation, weights};
 use crate::state::Drift;
 
 fn fed_avg() -> FedAvg {
@@ -42,7 +43,8 @@ fn agree(algorithm: &dyn Algorithm, model: &str, rgb: bool, tolerance: f32) {
     };
     let federation = || dealt(&data.train, ragged(), 3);
     let mut alone = simulation(algorithm, model, federation());
-    let mut grouped = simulation(algorithm, model, federation()).with_cohort_batch(3);
+    let mut grouped =
+        simulation(algorithm, model, federation()).with_cohort_batch(CohortBatch::Clients(3));
     let (a, b) = (run(&mut alone, 2), run(&mut grouped, 2));
     assert_eq!(a.client_steps, b.client_steps);
     assert!(
@@ -59,7 +61,6 @@ fn batched_is_sequential_for_every_model() {
     for model in ["logistic", "2nn", "cnn"] {
         agree(&fed_avg(), model, false, 2e-6);
     }
-    let _ = COLOUR;
     for model in ["lenet5", "pfl-cnn"] {
         agree(&fed_avg(), model, true, 2e-6);
     }

@@ -5,6 +5,7 @@ use fedround_ir::Loc;
 use fedround_passes::fed::PassError;
 use fedround_passes::tensor::LowerError;
 
+use crate::device::DeviceError;
 use crate::run::EmptySlot;
 
 /// A program could not be compiled.
@@ -19,6 +20,9 @@ pub enum CompileError {
     /// A compute segment could not be lowered.
     #[error(transparent)]
     Lower(#[from] LowerError),
+    /// The device cannot be used.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// The algorithm defines no round.
     #[error("the algorithm defines no slot `round`; implement `fn round(&self, server, w)`")]
     NoRound,

@@ -8,6 +8,8 @@
 //! Embedders should use mimalloc as their global allocator: with glibc's, every step page-faults
 //! its larger tensors anew, which makes a small model's step several times slower.
 
+mod cohort_batch;
+mod device;
 pub mod engine;
 mod error;
 mod eval;
@@ -24,6 +26,8 @@ pub mod trace;
 mod value;
 mod workers;
 
+pub use cohort_batch::{CohortBatch, CohortBatchError};
+pub use device::{Device, DeviceError};
 pub use engine::{Federation, RoundStats};
 pub use error::{CompileError, RunError};
 pub use eval::Evaluation;

@@ -15,6 +15,7 @@ use fedround_passes::tensor::{
     optimize, schedule, stream,
 };
 
+use crate::device::Device;
 use crate::error::CompileError;
 use crate::ops;
 use crate::plan::Plan;
@@ -62,6 +63,19 @@ impl Program {
     ///
     /// See [`CompileError`]; each names the line of the spec.
     pub fn compile(algorithm: &dyn Algorithm, tracer: Tracer) -> Result<Self, CompileError> {
+        Self::compile_for(algorithm, tracer, Device::Cpu)
+    }
+
+    /// As [`compile`](Self::compile), for a device.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`](Self::compile), or the device cannot be used.
+    pub fn compile_for(
+        algorithm: &dyn Algorithm,
+        tracer: Tracer,
+        device: Device,
+    ) -> Result<Self, CompileError> {
         let staged = stage(algorithm)?;
         let linked = link(staged.clone())?;
         let mut fused = linked.module.clone();
@@ -75,7 +89,7 @@ impl Program {
             warnings: linked.warnings.iter().map(ToString::to_string).collect(),
             staged,
             tracer,
-            device: DispatchDevice::default(),
+            device: device.open()?,
             compiled: RwLock::default(),
             forward: RwLock::default(),
         };

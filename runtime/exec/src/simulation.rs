@@ -7,6 +7,7 @@ use fedround_ir::tensor::TensorType;
 use fedround_passes::tensor::Frontend;
 use rayon::ThreadPoolBuildError;
 
+use crate::cohort_batch::CohortBatch;
 use crate::engine::{Federation, RoundStats, State, run_round};
 use crate::error::RunError;
 use crate::eval::{Evaluation, evaluate};
@@ -44,7 +45,7 @@ impl Simulation {
         let params = upload(leaves, values, &program.device);
         Ok(Self {
             workers: Workers::new(threads)?,
-            group: 1,
+            group: CohortBatch::Auto.clients(&program),
             params,
             program,
             federation,
@@ -53,13 +54,16 @@ impl Simulation {
         })
     }
 
-    /// Runs up to `clients` clients at a time in one graph, with a client axis (1 at first).
-    ///
-    /// Results stay the same within rounding.
+    /// Chooses how many clients run in one graph. Results stay the same within rounding.
     #[must_use]
-    pub fn with_cohort_batch(mut self, clients: usize) -> Self {
-        self.group = clients.max(1);
+    pub fn with_cohort_batch(mut self, batch: CohortBatch) -> Self {
+        self.group = batch.clients(&self.program);
         self
+    }
+
+    /// How many clients run in one graph.
+    pub fn cohort_batch(&self) -> usize {
+        self.group
     }
 
     /// Runs the next round and gives its statistics.

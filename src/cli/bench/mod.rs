@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use fedround_data::{load, rng};
-use fedround_exec::{Federation, Program, Simulation};
+use fedround_exec::{CohortBatch, Device, Federation, Program, Simulation};
 use fedround_models::{Losses, Task};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -66,7 +66,10 @@ pub(super) fn bench(args: &BenchArgs) -> Result<(), CliError> {
     process::pin(threads);
     let data = load(task.data, args.data_dir.as_deref(), rng::SEED)?;
     let (test, classes) = (data.test.clone(), data.classes);
-    let mut simulation = simulation(&task, lr, data, threads)?;
+    let device: Device = args.device.parse()?;
+    let cohort_batch: CohortBatch = args.cohort_batch.parse()?;
+    let mut simulation =
+        simulation(&task, lr, data, threads, device)?.with_cohort_batch(cohort_batch);
     let clock = timed(&mut simulation, rounds, started)?;
     // Before the evaluation, which the peers do outside of their measured part.
     let peak_rss = process::peak_rss_mb();
@@ -75,9 +78,9 @@ pub(super) fn bench(args: &BenchArgs) -> Result<(), CliError> {
     let report = Report {
         peer: "fedround",
         task: task.name,
-        device: "cpu",
+        device: device.name(),
         threads,
-        options: Map::new(),
+        options: Map::from_iter([("cohort_batch".to_owned(), simulation.cohort_batch().into())]),
         lr,
         rounds,
         timed_rounds: clock.timed_rounds,
@@ -108,6 +111,7 @@ fn simulation(
     lr: f64,
     data: fedround_data::Dataset,
     threads: usize,
+    device: Device,
 ) -> Result<Simulation, CliError> {
     let shape = Task {
         input: data.train.shape(),
@@ -119,7 +123,7 @@ fn simulation(
         .split(labels, data.classes, task.clients, rng::SEED)?;
     let model = fedround_models::find(task.model)?.build(shape, &Default::default())?;
     let tracer = fedround_exec::Tracer::new(task.model, model, shape, Losses::default());
-    let program = Program::compile(&task.algorithm(lr), tracer)?;
+    let program = Program::compile_for(&task.algorithm(lr), tracer, device)?;
     let federation = Federation {
         examples: data.train,
         parts,

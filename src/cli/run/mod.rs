@@ -91,7 +91,8 @@ fn prepare(
         input: data.train.shape(),
         classes: data.classes,
     };
-    let program = Program::compile(algorithm, cli.tracer(&settings.model, task)?)?;
+    let tracer = cli.tracer(&settings.model, task)?;
+    let program = Program::compile_for(algorithm, tracer, settings.device)?;
     warn(&program);
     let federation = Federation {
         examples: data.train,
@@ -99,10 +100,11 @@ fn prepare(
         seed: settings.seed,
     };
     let simulation = Simulation::new(program, federation, settings.threads);
-    simulation.map_err(|source| CliError::Threads {
+    let simulation = simulation.map_err(|source| CliError::Threads {
         threads: settings.threads,
         message: source.to_string(),
-    })
+    })?;
+    Ok(simulation.with_cohort_batch(settings.cohort_batch))
 }
 
 /// The exit code of what is now in the folder.
