@@ -34,6 +34,7 @@ mod conv_grad;
 mod dot;
 mod elementwise;
 mod flex;
+pub mod fused;
 mod lower;
 mod matmul;
 mod matrix;
