@@ -6,13 +6,13 @@
 // A benchmark that cannot start should stop.
 #![allow(clippy::expect_used)]
 
-use burn_backend::ops::{ActivationOps, ConvOptions, FloatTensorOps, ModuleOps};
+use burn_backend::ops::{ConvOptions, ModuleOps};
 use burn_backend::{IntDType, TensorData, TensorMetadata};
 use burn_flex::{Flex, FlexTensor};
 use divan::{Bencher, black_box};
 use fedround_kernels::{
-    Conv2d, MaxPool2d, axpy, conv2d, conv2d_bias_grad, conv2d_input_grad, conv2d_weight_grad,
-    max_pool2d, max_pool2d_backward, relu_backward,
+    Conv2d, MaxPool2d, conv2d, conv2d_bias_grad, conv2d_input_grad, conv2d_weight_grad, max_pool2d,
+    max_pool2d_backward,
 };
 
 #[global_allocator]
@@ -185,45 +185,4 @@ mod pool_backward {
 fn pool_shape(printed: &str) -> [usize; 4] {
     let found = POOLS.into_iter().find(|s| format!("{s:?}") == printed);
     found.expect("an argument of the benchmark")
-}
-
-const LENGTHS: [usize; 4] = [2_000, 7_840, 184_320, 1_600_000];
-
-/// Runs `f` on a tensor that it takes and gives back, as the executor's last uses do.
-fn chained(bencher: Bencher, len: usize, f: impl Fn(FlexTensor, &FlexTensor) -> FlexTensor) {
-    let x = tensor(&[len]);
-    let mut kept = Some(tensor(&[len]));
-    bencher.bench_local(|| kept = kept.take().map(|y| f(y, black_box(&x))));
-}
-
-mod sgd_update {
-    use super::*;
-
-    #[divan::bench(args = LENGTHS)]
-    fn ours(bencher: Bencher, len: usize) {
-        chained(bencher, len, |w, grad| axpy(w, -1e-4, grad));
-    }
-
-    #[divan::bench(args = LENGTHS)]
-    fn burn(bencher: Bencher, len: usize) {
-        chained(bencher, len, |w, grad| {
-            Flex::float_sub(w, Flex::float_mul_scalar(grad.clone(), 1e-4f32.into()))
-        });
-    }
-}
-
-mod relu_grad {
-    use super::*;
-
-    #[divan::bench(args = LENGTHS)]
-    fn ours(bencher: Bencher, len: usize) {
-        chained(bencher, len, |grad, output| relu_backward(output, grad));
-    }
-
-    #[divan::bench(args = LENGTHS)]
-    fn burn(bencher: Bencher, len: usize) {
-        chained(bencher, len, |grad, output| {
-            Flex::relu_backward(output.clone(), grad)
-        });
-    }
 }

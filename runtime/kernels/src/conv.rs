@@ -11,7 +11,7 @@ use crate::tile::{ROWS, RowBlock, blocks};
 /// Two-dimensional convolution (cross-correlation, as everywhere in deep learning).
 ///
 /// # Shapes
-/// `x: [batch, in, height, width]`, `w: [out, in, kh, kw]`, `bias: [out]`; the result is
+/// `x: [batch, in, height, width]`, `w: [out, in / groups, kh, kw]`, `bias: [out]`; the result is
 /// `[batch, out, oh, ow]`. All `f32`.
 ///
 /// # Panics
@@ -28,9 +28,9 @@ pub fn conv2d(
     let bias = bias.map(FlexTensor::to_contiguous);
     let bias = bias.as_ref().map(|bias| bias.storage::<f32>());
     assert!(
-        bias.is_none_or(|bias| bias.len() == sizes.filters),
+        bias.is_none_or(|bias| bias.len() == sizes.groups * sizes.filters),
         "conv2d bias: expected {} values, found {:?}",
-        sizes.filters,
+        sizes.groups * sizes.filters,
         bias.map(<[f32]>::len)
     );
     let lowering = Lowering::for_rows(&sizes);
@@ -48,7 +48,7 @@ pub(crate) fn forward(
 ) -> Vec<f32> {
     let (taps, len) = (sizes.taps(), lowering.len);
     let row_starts: [usize; ROWS] = std::array::from_fn(|i| i * len);
-    let mut y = Vec::with_capacity(sizes.batch * sizes.filters * sizes.pixels());
+    let mut y = Vec::with_capacity(sizes.batch * sizes.groups * sizes.output_len());
     scratch::with(|scratch| {
         let Scratch {
             image,
@@ -57,10 +57,16 @@ pub(crate) fn forward(
             block,
             ..
         } = scratch;
-        let panels = room(panels, sizes.filters * taps);
-        pack_filters(w, taps, panels);
+        let filters_len = sizes.filters * taps;
+        let panels = room(panels, sizes.groups * filters_len);
+        let groups = w.chunks_exact(filters_len);
+        for (w, panels) in groups.zip(panels.chunks_exact_mut(filters_len)) {
+            pack_filters(w, taps, panels);
+        }
         let b = room(rows, lowering.rows_len(sizes));
-        for x in x.chunks_exact(sizes.image_len()) {
+        for (i, x) in x.chunks_exact(sizes.image_len()).enumerate() {
+            let group = i % sizes.groups;
+            let panels = &panels[group * filters_len..];
             lowering.stage(sizes, x, image, b);
             for (start, count) in blocks(sizes.filters) {
                 let c = room(block, count * len);
@@ -76,7 +82,7 @@ pub(crate) fn forward(
                 }
                 .run();
                 for (i, row) in c.chunks_exact(len).enumerate() {
-                    let bias = bias.map_or(0.0, |bias| bias[start + i]);
+                    let bias = bias.map_or(0.0, |bias| bias[group * sizes.filters + start + i]);
                     emit(sizes, lowering.pitch, row, bias, &mut y);
                 }
             }

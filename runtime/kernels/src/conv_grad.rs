@@ -13,7 +13,7 @@ use crate::tile::{RowBlock, blocks};
 /// Gradient of [`conv2d`](crate::conv2d) with respect to its input.
 ///
 /// # Shapes
-/// `w: [out, in, kh, kw]`, `grad: [batch, out, oh, ow]`; the result has `x_shape`.
+/// `w: [out, in / groups, kh, kw]`, `grad: [batch, out, oh, ow]`; the result has `x_shape`.
 ///
 /// # Panics
 /// If [`Conv2d::supports`] is false for these shapes, or `grad` does not have the output's shape.
@@ -50,11 +50,14 @@ pub fn conv2d_weight_grad(
     let mut w = vec![0.0; w_shape.iter().product()];
     scratch::with(|scratch| {
         let (x, grad) = (x.storage(), grad.storage());
-        if patches::is_faster(&sizes) {
-            patches::weight_grad(&sizes, x, grad, scratch, &mut w);
-        } else {
-            let lowering = Lowering::for_dots(&sizes);
-            weight_grad(&sizes, &lowering, x, grad, scratch, &mut w);
+        let lowering = Lowering::for_dots(&sizes);
+        let groups = w.chunks_exact_mut(sizes.filters * sizes.taps());
+        for (group, w) in groups.enumerate() {
+            if patches::is_faster(&sizes) {
+                patches::weight_grad(&sizes, group, x, grad, scratch, w);
+            } else {
+                weight_grad(&sizes, group, &lowering, x, grad, scratch, w);
+            }
         }
     });
     floats(w, &sizes.w_shape())
@@ -104,7 +107,7 @@ pub(crate) fn input_grad(sizes: &Sizes, lowering: &Lowering, w: &[f32], grad: &[
     let order = scatter_order(sizes);
     let starts: Vec<usize> = order.iter().map(|&k| lowering.offsets[k]).collect();
     let grad_offsets: Vec<usize> = (0..sizes.filters).map(|o| o * lowering.len).collect();
-    let mut x = Vec::with_capacity(sizes.batch * sizes.image_len());
+    let mut x = Vec::with_capacity(sizes.batch * sizes.groups * sizes.image_len());
     scratch::with(|scratch| {
         let Scratch {
             image,
@@ -114,9 +117,14 @@ pub(crate) fn input_grad(sizes: &Sizes, lowering: &Lowering, w: &[f32], grad: &[
             ..
         } = scratch;
         let panels = room(panels, w.len());
-        pack_taps(w, &order, sizes.filters, panels);
+        let filters_len = sizes.filters * sizes.taps();
+        let groups = w.chunks_exact(filters_len);
+        for (w, panels) in groups.zip(panels.chunks_exact_mut(filters_len)) {
+            pack_taps(w, &order, sizes.filters, panels);
+        }
         let image = room(image, staged_len(sizes));
-        for grad in grad.chunks_exact(sizes.filters * sizes.pixels()) {
+        for (i, grad) in grad.chunks_exact(sizes.output_len()).enumerate() {
+            let panels = &panels[i % sizes.groups * filters_len..];
             let b = if lowering.takes_plain_grad(sizes) {
                 grad
             } else {
@@ -178,27 +186,29 @@ fn pack_taps(w: &[f32], order: &[usize], filters: usize, panels: &mut [f32]) {
     }
 }
 
-/// Adds the weight gradient to `w`, by dot products.
+/// Adds the weight gradient of a group to `w`, by dot products.
 fn weight_grad(
     sizes: &Sizes,
+    channel_group: usize,
     lowering: &Lowering,
     x: &[f32],
     grad: &[f32],
     scratch: &mut Scratch,
     w: &mut [f32],
 ) {
-    let (image_len, grad_len) = (sizes.image_len(), sizes.filters * sizes.pixels());
+    let (image_len, grad_len) = (sizes.image_len(), sizes.output_len());
     let (b_len, a_len) = (lowering.rows_len(sizes), sizes.filters * lowering.len);
     let group = (GROUP / (a_len + b_len)).clamp(1, sizes.batch);
     let a = room(&mut scratch.grad, group * a_len);
     let b = room(&mut scratch.rows, group * b_len);
-    let grads = grad.chunks(group * grad_len);
-    for (x, grad) in x.chunks(group * image_len).zip(grads) {
-        let images = x.len() / image_len;
-        for (grad, a) in grad.chunks_exact(grad_len).zip(a.chunks_exact_mut(a_len)) {
+    for first in (0..sizes.batch).step_by(group) {
+        let images = group.min(sizes.batch - first);
+        let grads = sizes.images(grad, grad_len, channel_group, first);
+        for (grad, a) in grads.zip(a.chunks_exact_mut(a_len)) {
             lowering.stage_grad(sizes, grad, a);
         }
-        for (x, b) in x.chunks_exact(image_len).zip(b.chunks_exact_mut(b_len)) {
+        let xs = sizes.images(x, image_len, channel_group, first);
+        for (x, b) in xs.zip(b.chunks_exact_mut(b_len)) {
             lowering.stage(sizes, x, &mut scratch.image, b);
         }
         RowDots {

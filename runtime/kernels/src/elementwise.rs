@@ -44,18 +44,35 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len(), "dot: lengths of the operands");
     Arch::new().dispatch(
         #[inline(always)]
-        || {
-            let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<64>(), b.as_chunks::<64>());
-            let mut lanes = [0.0f32; 64];
-            for (a, b) in a.iter().zip(b) {
-                for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
-                    *lane += a * b;
-                }
-            }
-            let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-            lanes.iter().sum::<f32>() + rest
-        },
+        || dot_lanes(a, b),
     )
+}
+
+/// `Σ a · b` in 64 lanes.
+#[inline(always)]
+pub(crate) fn dot_lanes(a: &[f32], b: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<64>(), b.as_chunks::<64>());
+    let mut lanes = [0.0f32; 64];
+    for (a, b) in a.iter().zip(b) {
+        for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
+            *lane += a * b;
+        }
+    }
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    lanes.iter().sum::<f32>() + rest
+}
+
+/// `Σ a` in 64 lanes.
+#[inline(always)]
+pub(crate) fn sum_lanes(a: &[f32]) -> f32 {
+    let (a, rest) = a.as_chunks::<64>();
+    let mut lanes = [0.0f32; 64];
+    for a in a {
+        for (lane, a) in lanes.iter_mut().zip(a) {
+            *lane += a;
+        }
+    }
+    lanes.iter().sum::<f32>() + rest.iter().sum::<f32>()
 }
 
 /// `f(y, x)` for every pair of values, in place where `y` allows it, on the widest vectors the

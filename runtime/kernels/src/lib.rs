@@ -34,6 +34,7 @@ mod conv_grad;
 mod dot;
 mod elementwise;
 mod flex;
+pub mod fused;
 mod lower;
 mod matmul;
 mod matrix;
@@ -50,5 +51,7 @@ pub use conv::conv2d;
 pub use conv_grad::{conv2d_bias_grad, conv2d_input_grad, conv2d_weight_grad};
 pub use elementwise::{axpy, dot, relu_backward};
 pub use matmul::{matmul, matmul_update};
-pub use pool::{MaxPool2d, max_pool2d, max_pool2d_backward};
+pub use pool::{
+    AvgPool2d, MaxPool2d, avg_pool2d, avg_pool2d_backward, max_pool2d, max_pool2d_backward,
+};
 pub use shape::Conv2d;

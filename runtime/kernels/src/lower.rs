@@ -57,7 +57,8 @@ impl Lowering {
         let mut offsets = Vec::with_capacity(sizes.taps());
         for c in 0..sizes.channels {
             for ky in 0..sizes.kernel[0] {
-                offsets.extend((0..sizes.kernel[1]).map(|kx| c * plane + ky * pitch + kx));
+                let row = c * plane + ky * sizes.dilation[0] * pitch;
+                offsets.extend((0..sizes.kernel[1]).map(|kx| row + kx * sizes.dilation[1]));
             }
         }
         Self {
@@ -218,13 +219,13 @@ pub(crate) fn col2im(sizes: &Sizes, columns: &[f32], len: usize, image: &mut [f3
 
 /// Calls `f(row, first pixel)` for every row of the im2col matrix.
 fn each_tap(sizes: &Sizes, mut f: impl FnMut(usize, usize)) {
-    let [kh, kw] = sizes.kernel;
+    let ([kh, kw], [dy, dx]) = (sizes.kernel, sizes.dilation);
     let plane = sizes.padded[0] * sizes.padded[1];
     let mut k = 0;
     for c in 0..sizes.channels {
         for ky in 0..kh {
             for kx in 0..kw {
-                f(k, c * plane + ky * sizes.padded[1] + kx);
+                f(k, c * plane + ky * dy * sizes.padded[1] + kx * dx);
                 k += 1;
             }
         }

@@ -13,14 +13,16 @@ use crate::shape::Sizes;
 use crate::tile::{DEPTH, LANES, ROWS, RowBlock, blocks};
 
 /// Whether this is faster than the dot products, as measured: short rows waste part of a vector or
-/// of a tile, and over large maps the transposition costs more than the surplus of the dots.
+/// of a tile, and over large maps the transposition costs more than the surplus of the dots. With
+/// a dilation, the values of a kernel row are no neighbours.
 pub(crate) fn is_faster(sizes: &Sizes) -> bool {
-    sizes.kernel[1] * sizes.channels >= 96 && sizes.pixels() <= 1024
+    sizes.dilation[1] == 1 && sizes.kernel[1] * sizes.channels >= 96 && sizes.pixels() <= 1024
 }
 
-/// Adds the weight gradient to `w`.
+/// Writes the weight gradient of a group to `w`.
 pub(crate) fn weight_grad(
     sizes: &Sizes,
+    channel_group: usize,
     x: &[f32],
     grad: &[f32],
     scratch: &mut Scratch,
@@ -37,20 +39,22 @@ pub(crate) fn weight_grad(
     let panel = room(&mut scratch.panels, group * pixels * ROWS);
     let sums = room(&mut scratch.grad, filters * kh * row_len);
     sums.fill(0.0);
-    let grads = grad.chunks(group * filters * pixels);
-    for (x, grad) in x.chunks(group * sizes.image_len()).zip(grads) {
-        channels_last(sizes, x, images);
-        let terms = x.len() / sizes.image_len() * pixels;
+    for first in (0..sizes.batch).step_by(group) {
+        let part = group.min(sizes.batch - first);
+        let x = sizes.images(x, sizes.image_len(), channel_group, first);
+        channels_last(sizes, x.take(part), images);
+        let terms = part * pixels;
         for (start, count) in blocks(filters) {
             let panel = &mut panel[..terms * count];
-            pack_grad(grad, (filters, pixels), (start, count), panel);
+            let grad = sizes.images(grad, filters * pixels, channel_group, first);
+            pack_grad(grad, pixels, (start, count), panel);
             for ky in 0..kh {
                 let c_offsets: [usize; ROWS] =
                     std::array::from_fn(|i| ((start + i) * kh + ky) * row_len);
                 RowBlock {
                     rows: count,
                     panel,
-                    b: &images[ky * sizes.padded[1] * channels..],
+                    b: &images[ky * sizes.dilation[0] * sizes.padded[1] * channels..],
                     b_offsets: &starts[..terms],
                     len: row_len,
                     c: sums,
@@ -85,7 +89,7 @@ fn pixel_starts(sizes: &Sizes, group: usize, image_len: usize) -> Vec<usize> {
 }
 
 /// Copies images into `[images][padded height][padded width][channels]`.
-fn channels_last(sizes: &Sizes, x: &[f32], images: &mut [f32]) {
+fn channels_last<'a>(sizes: &Sizes, x: impl Iterator<Item = &'a [f32]>, images: &mut [f32]) {
     let [height, width] = sizes.image;
     let [top, left] = sizes.padding;
     let channels = sizes.channels;
@@ -93,7 +97,7 @@ fn channels_last(sizes: &Sizes, x: &[f32], images: &mut [f32]) {
         images.fill(0.0);
     }
     let padded = images.chunks_exact_mut(sizes.padded[0] * sizes.padded[1] * channels);
-    for (x, padded) in x.chunks_exact(sizes.image_len()).zip(padded) {
+    for (x, padded) in x.zip(padded) {
         let rows = padded.chunks_exact_mut(sizes.padded[1] * channels);
         for (y, row) in rows.skip(top).take(height).enumerate() {
             let row = row[left * channels..].chunks_exact_mut(channels);
@@ -108,13 +112,12 @@ fn channels_last(sizes: &Sizes, x: &[f32], images: &mut [f32]) {
 }
 
 /// Packs `count` filters' gradients into `[images * pixels][count]`.
-fn pack_grad(
-    grad: &[f32],
-    (filters, pixels): (usize, usize),
+fn pack_grad<'a>(
+    images: impl Iterator<Item = &'a [f32]>,
+    pixels: usize,
     (start, count): (usize, usize),
     panel: &mut [f32],
 ) {
-    let images = grad.chunks_exact(filters * pixels);
     for (grad, panel) in images.zip(panel.chunks_exact_mut(pixels * count)) {
         let rows = grad[start * pixels..].chunks_exact(pixels).take(count);
         for (i, row) in rows.enumerate() {

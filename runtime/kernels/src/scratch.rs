@@ -15,6 +15,8 @@ pub(crate) struct Scratch {
     pub panels: Vec<f32>,
     /// Output rows of one block, before the surplus columns are dropped.
     pub block: Vec<f32>,
+    /// Values of a block of an element-wise program.
+    pub registers: Vec<Vec<f32>>,
 }
 
 thread_local! {

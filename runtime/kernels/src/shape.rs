@@ -28,18 +28,18 @@ impl Default for Conv2d {
 impl Conv2d {
     /// Whether the kernels of this crate can run the convolution of `f32` tensors of these shapes
     /// (`x: [batch, in, height, width]`, `w: [out, in / groups, kh, kw]`). What they cannot run
-    /// (groups, dilation, empty tensors, a kernel larger than the padded image) is burn's.
+    /// (empty tensors, a kernel larger than the padded image) is burn's.
     pub fn supports(&self, x_shape: &[usize], w_shape: &[usize]) -> bool {
         let (&[n, c, h, w], &[o, c_in, kh, kw]) = (x_shape, w_shape) else {
             return false;
         };
-        let filled = [n, c, h, w, o, kh, kw, self.stride[0], self.stride[1]];
-        self.groups == 1
-            && self.dilation == [1, 1]
-            && c == c_in
-            && !filled.contains(&0)
-            && h + 2 * self.padding[0] >= kh
-            && w + 2 * self.padding[1] >= kw
+        let ([sy, sx], [dy, dx]) = (self.stride, self.dilation);
+        let filled = [n, c, h, w, o, kh, kw, sy, sx, dy, dx, self.groups];
+        !filled.contains(&0)
+            && c == c_in * self.groups
+            && o.is_multiple_of(self.groups)
+            && h + 2 * self.padding[0] > dy * (kh - 1)
+            && w + 2 * self.padding[1] > dx * (kw - 1)
     }
 
     /// The sizes of one supported convolution.
@@ -50,29 +50,35 @@ impl Conv2d {
              and weight {w:?}; use burn's own for it"
         );
         let padded = [x[2] + 2 * self.padding[0], x[3] + 2 * self.padding[1]];
+        let output =
+            |i: usize| (padded[i] - 1 - self.dilation[i] * (w[i + 2] - 1)) / self.stride[i] + 1;
         Sizes {
             batch: x[0],
-            channels: x[1],
+            groups: self.groups,
+            channels: w[1],
             image: [x[2], x[3]],
             padding: self.padding,
             padded,
             stride: self.stride,
-            filters: w[0],
+            dilation: self.dilation,
+            filters: w[0] / self.groups,
             kernel: [w[2], w[3]],
-            output: [
-                (padded[0] - w[2]) / self.stride[0] + 1,
-                (padded[1] - w[3]) / self.stride[1] + 1,
-            ],
+            output: [output(0), output(1)],
         }
     }
 }
 
 /// The sizes of one convolution; pairs are height, width.
+///
+/// A group of an image is contiguous in memory, and so are its filters and its outputs, so the
+/// kernels take a group for an image of fewer channels: "an image" is one group of one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sizes {
-    /// Images.
+    /// Images of all groups.
     pub batch: usize,
-    /// Input channels.
+    /// Groups.
+    pub groups: usize,
+    /// Input channels of a group.
     pub channels: usize,
     /// Input image.
     pub image: [usize; 2],
@@ -82,7 +88,9 @@ pub(crate) struct Sizes {
     pub padded: [usize; 2],
     /// Stride.
     pub stride: [usize; 2],
-    /// Output channels.
+    /// Dilation.
+    pub dilation: [usize; 2],
+    /// Output channels of a group.
     pub filters: usize,
     /// Kernel.
     pub kernel: [usize; 2],
@@ -91,9 +99,29 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// Values of one input image.
+    /// Values of one input image (of one group).
     pub fn image_len(&self) -> usize {
         self.channels * self.image[0] * self.image[1]
+    }
+
+    /// Values of one output image (of one group).
+    pub fn output_len(&self) -> usize {
+        self.filters * self.pixels()
+    }
+
+    /// Images from `first` on of a group, from `values` of all groups of all images, `len` of them
+    /// each.
+    pub fn images<'a>(
+        &self,
+        values: &'a [f32],
+        len: usize,
+        group: usize,
+        first: usize,
+    ) -> impl Iterator<Item = &'a [f32]> + use<'a> {
+        let start = (first * self.groups + group) * len;
+        let rest = values.get(start..).unwrap_or_default();
+        rest.chunks(self.groups * len)
+            .map(move |image| &image[..len])
     }
 
     /// Pixels of one output channel.
@@ -108,16 +136,19 @@ impl Sizes {
 
     /// Shape of the input.
     pub fn x_shape(&self) -> [usize; 4] {
-        [self.batch, self.channels, self.image[0], self.image[1]]
+        let channels = self.groups * self.channels;
+        [self.batch, channels, self.image[0], self.image[1]]
     }
 
     /// Shape of the output.
     pub fn y_shape(&self) -> [usize; 4] {
-        [self.batch, self.filters, self.output[0], self.output[1]]
+        let filters = self.groups * self.filters;
+        [self.batch, filters, self.output[0], self.output[1]]
     }
 
     /// Shape of the weight.
     pub fn w_shape(&self) -> [usize; 4] {
-        [self.filters, self.channels, self.kernel[0], self.kernel[1]]
+        let filters = self.groups * self.filters;
+        [filters, self.channels, self.kernel[0], self.kernel[1]]
     }
 }

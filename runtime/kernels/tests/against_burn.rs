@@ -4,8 +4,8 @@ use burn_backend::ops::{ConvOptions, ModuleOps};
 use burn_backend::{IntDType, Shape, TensorData, TensorMetadata};
 use burn_flex::{Flex, FlexTensor};
 use fedround_kernels::{
-    Conv2d, MaxPool2d, conv2d, conv2d_bias_grad, conv2d_input_grad, conv2d_weight_grad, max_pool2d,
-    max_pool2d_backward,
+    AvgPool2d, Conv2d, MaxPool2d, avg_pool2d, avg_pool2d_backward, conv2d, conv2d_bias_grad,
+    conv2d_input_grad, conv2d_weight_grad, max_pool2d, max_pool2d_backward,
 };
 use proptest::prelude::*;
 
@@ -39,7 +39,12 @@ fn check(x_shape: [usize; 4], w_shape: [usize; 4], options: Conv2d) {
     let x = tensor(&x_shape, 1);
     let w = tensor(&w_shape, 2);
     let bias = tensor(&[w_shape[0]], 3);
-    let burn = ConvOptions::new(options.stride, options.padding, options.dilation, 1);
+    let burn = ConvOptions::new(
+        options.stride,
+        options.padding,
+        options.dilation,
+        options.groups,
+    );
     let ours = conv2d(&x, &w, Some(&bias), &options);
     let theirs = Flex::conv2d(x.clone(), w.clone(), Some(bias.clone()), burn.clone());
     close(&ours, &theirs, "output");
@@ -118,6 +123,30 @@ proptest! {
     }
 
     #[test]
+    fn convolutions_with_groups_and_dilation(
+        batch in 1..5usize, groups in 1..6usize, channels in 1..6usize, filters in 1..6usize,
+        image in [1..14usize, 1..20usize], kernel in [1..4usize, 1..4usize],
+        stride in [1..3usize, 1..3usize], padding in [0..3usize, 0..3usize],
+        dilation in [1..4usize, 1..4usize],
+    ) {
+        let options = Conv2d { stride, padding, dilation, groups };
+        let x = [batch, groups * channels, image[0], image[1]];
+        let w = [groups * filters, channels, kernel[0], kernel[1]];
+        prop_assume!(options.supports(&x, &w));
+        check(x, w, options);
+    }
+
+    #[test]
+    fn wide_groups(
+        batch in 1..5usize, groups in 1..4usize, channels in 32..50usize, filters in 1..10usize,
+        image in 4..9usize, stride in 1..3usize, dilation in [1..3usize, 1..3usize],
+    ) {
+        let options = Conv2d { stride: [stride; 2], padding: [1, 1], dilation, groups };
+        let x = [batch, groups * channels, image, image];
+        check(x, [groups * filters, channels, 3, 3], options);
+    }
+
+    #[test]
     fn convolutions_of_many_channels(
         batch in 1..9usize, channels in 20..80usize, filters in 1..19usize,
         image in [3..12usize, 3..12usize], kernel in [1..4usize, 2..6usize],
@@ -131,28 +160,82 @@ proptest! {
     }
 
     #[test]
-    fn pools_of_any_size(n in 1..3usize, c in 1..4usize, h in 2..40usize, w in 2..40usize, levels in 1..50u32) {
-        let x_shape = [n, c, h, w];
-        // Few distinct values, for ties.
-        let values: Vec<f32> = tensor(&x_shape, 5).storage::<f32>().iter()
-            .map(|v| (v * levels as f32).round()).collect();
-        let x = FlexTensor::from_data(TensorData::new(values, x_shape.to_vec()));
-        let options = MaxPool2d::default();
-        prop_assert!(options.supports(&x_shape));
-        let (values, indices) = max_pool2d(&x, &options);
-        let burns = Flex::max_pool2d_with_indices(
-            x.clone(), [2, 2], [2, 2], [0, 0], [1, 1], false, IntDType::I32,
-        );
-        prop_assert_eq!(values.storage::<f32>(), burns.output.storage::<f32>());
-        prop_assert_eq!(indices.storage::<i32>(), burns.indices.storage::<i32>());
-
-        let grad = tensor(&values.shape(), 6);
-        let ours = max_pool2d_backward(&grad, &indices, x_shape);
-        let theirs = Flex::max_pool2d_with_indices_backward(
-            x, [2, 2], [2, 2], [0, 0], [1, 1], false, grad, indices,
-        );
-        prop_assert_eq!(ours.storage::<f32>(), theirs.x_grad.storage::<f32>());
+    fn max_pools_of_any_size(
+        n in 1..3usize, c in 1..4usize, image in [1..40usize, 1..40usize], levels in 1..50u32,
+        kernel in [1..5usize, 1..5usize], stride in [1..5usize, 1..5usize],
+        padding in [0..3usize, 0..3usize], dilation in [1..3usize, 1..3usize],
+    ) {
+        let default = MaxPool2d::default();
+        let x_shape = [n, c, image[0], image[1]];
+        check_max_pool(x_shape, default, levels);
+        check_max_pool(x_shape, MaxPool2d { kernel, stride, padding, dilation }, levels);
     }
+
+    #[test]
+    fn average_pools_of_any_size(
+        n in 1..3usize, c in 1..4usize, image in [1..40usize, 1..40usize],
+        kernel in [1..5usize, 1..5usize], stride in [1..5usize, 1..5usize],
+        padding in [0..3usize, 0..3usize], count_include_pad: bool,
+    ) {
+        let x_shape = [n, c, image[0], image[1]];
+        let none = [0, 0];
+        check_average_pool(x_shape, AvgPool2d { kernel, stride, padding, count_include_pad });
+        check_average_pool(
+            x_shape,
+            AvgPool2d { kernel: image, stride, padding: none, count_include_pad },
+        );
+    }
+}
+
+fn check_max_pool(x_shape: [usize; 4], options: MaxPool2d, levels: u32) {
+    if !options.supports(&x_shape) {
+        return;
+    }
+    let MaxPool2d {
+        kernel,
+        stride,
+        padding,
+        dilation,
+    } = options;
+    // Few distinct values, for ties.
+    let values = tensor(&x_shape, 5);
+    let values = values.storage::<f32>().iter();
+    let values: Vec<f32> = values.map(|v| (v * levels as f32).round()).collect();
+    let x = FlexTensor::from_data(TensorData::new(values, x_shape.to_vec()));
+    let (values, indices) = max_pool2d(&x, &options);
+    let kind = IntDType::I32;
+    let burns =
+        Flex::max_pool2d_with_indices(x.clone(), kernel, stride, padding, dilation, false, kind);
+    assert_eq!(values.shape(), burns.output.shape());
+    assert_eq!(values.storage::<f32>(), burns.output.storage::<f32>());
+    assert_eq!(indices.storage::<i32>(), burns.indices.storage::<i32>());
+
+    let grad = tensor(&values.shape(), 6);
+    let ours = max_pool2d_backward(&grad, &indices, x_shape);
+    let theirs = Flex::max_pool2d_with_indices_backward(
+        x, kernel, stride, padding, dilation, false, grad, indices,
+    );
+    close(&ours, &theirs.x_grad, "max pool gradient");
+}
+
+fn check_average_pool(x_shape: [usize; 4], options: AvgPool2d) {
+    if !options.supports(&x_shape) {
+        return;
+    }
+    let AvgPool2d {
+        kernel,
+        stride,
+        padding,
+        count_include_pad: include,
+    } = options;
+    let x = tensor(&x_shape, 5);
+    let ours = avg_pool2d(&x, &options);
+    let theirs = Flex::avg_pool2d(x.clone(), kernel, stride, padding, include, false);
+    close(&ours, &theirs, "average pool");
+    let grad = tensor(&ours.shape(), 6);
+    let ours = avg_pool2d_backward(&grad, x_shape, &options);
+    let theirs = Flex::avg_pool2d_backward(x, grad, kernel, stride, padding, include, false);
+    close(&ours, &theirs, "average pool gradient");
 }
 
 #[test]
@@ -228,18 +311,18 @@ fn what_the_kernels_cannot_run_is_refused() {
     assert!(!plain.supports(&[0, 4, 8, 8], &w));
     assert!(!plain.supports(&[4, 8, 8], &w));
     let grouped = Conv2d { groups: 2, ..plain };
-    let dilated = Conv2d {
-        dilation: [2, 1],
-        ..plain
-    };
-    assert!(!grouped.supports(&x, &[6, 2, 3, 3]) && !dilated.supports(&x, &w));
+    assert!(grouped.supports(&x, &[6, 2, 3, 3]));
+    assert!(!grouped.supports(&x, &w) && !grouped.supports(&x, &[5, 2, 3, 3]));
+    let dilated = |dilation| Conv2d { dilation, ..plain };
+    assert!(dilated([3, 3]).supports(&x, &w) && !dilated([4, 3]).supports(&x, &w));
+    assert!(!dilated([0, 1]).supports(&x, &w));
     let pool = MaxPool2d::default();
-    assert!(pool.supports(&x) && !pool.supports(&[2, 4, 1, 8]));
-    let overlapping = MaxPool2d {
-        stride: [1, 1],
+    assert!(pool.supports(&x) && !pool.supports(&[2, 4, 1, 8]) && !pool.supports(&[2, 0, 8, 8]));
+    let still = MaxPool2d {
+        stride: [0, 1],
         ..pool
     };
-    assert!(!overlapping.supports(&x));
+    assert!(!still.supports(&x));
 }
 
 #[test]

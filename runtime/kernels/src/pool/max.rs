@@ -4,6 +4,7 @@ use burn_backend::DType;
 use burn_flex::FlexTensor;
 use pulp::Arch;
 
+use super::axis::{Axis, strided};
 use crate::flex::{floats, ints, shape4};
 
 /// Options of a two-dimensional max pooling, in the order height, width. The output is rounded
@@ -33,24 +34,33 @@ impl Default for MaxPool2d {
 }
 
 impl MaxPool2d {
-    /// Whether [`max_pool2d`] has a kernel for a `f32` tensor of this shape: windows of 2x2 that do
-    /// not overlap, over at least one window.
+    /// Whether [`max_pool2d`] has a kernel for a `f32` tensor of this shape: no dimension is 0, and
+    /// there is at least one window.
     pub fn supports(&self, x_shape: &[usize]) -> bool {
-        *self == Self::default()
-            && matches!(*x_shape, [n, c, h, w] if n > 0 && c > 0 && h > 1 && w > 1)
-            && x_shape[2] * x_shape[3] <= i32::MAX as usize
+        matches!(*x_shape, [n, c, h, w] if n > 0 && c > 0
+            && h * w <= i32::MAX as usize
+            && self.axes([h, w]).is_some())
+    }
+
+    fn axes(&self, image: [usize; 2]) -> Option<[Axis; 2]> {
+        let axis = |i: usize| {
+            let (kernel, stride) = (self.kernel[i], self.stride[i]);
+            Axis::new(image[i], kernel, stride, self.padding[i], self.dilation[i])
+        };
+        Some([axis(0)?, axis(1)?])
     }
 }
 
-/// Max pooling over 2x2 windows that do not overlap: the maxima, and where they were.
+/// Max pooling: the maxima, and where they were.
 ///
-/// Ties go to the first pixel of the window; a NaN wins only as the first, as in burn-flex.
+/// Ties go to the first pixel of the window; a NaN wins only as the first, as in burn-flex. A window
+/// that lies in the padding has the maximum -∞ at -1.
 ///
 /// # Shapes
-/// `x: [batch, channels, height, width]`; both results are `[batch, channels, height / 2,
-/// width / 2]`. The indices are `i32`, the position `y * width + x` in the input plane. (burn-flex
-/// computes the same numbers as `i64` and casts them to the type asked for; its backward pass and
-/// [`max_pool2d_backward`] take both types.)
+/// `x: [batch, channels, height, width]`; both results are `[batch, channels, oh, ow]`. The indices
+/// are `i32`, the position `y * width + x` in the input plane. (burn-flex computes the same numbers
+/// as `i64` and casts them to the type asked for; its backward pass and [`max_pool2d_backward`]
+/// take both types.)
 ///
 /// # Panics
 /// If [`MaxPool2d::supports`] is false for this shape, or `x` is not `f32`.
@@ -62,17 +72,71 @@ pub fn max_pool2d(x: &FlexTensor, options: &MaxPool2d) -> (FlexTensor, FlexTenso
          use burn's own for it"
     );
     let [n, c, h, w] = shape;
+    let Some(axes) = options.axes([h, w]) else {
+        return (x.clone(), x.clone());
+    };
     let x = x.to_contiguous();
-    let out = [n, c, h / 2, w / 2];
+    let out = [n, c, axes[0].output, axes[1].output];
     let len = out.iter().product();
     let (mut values, mut indices) = (vec![0.0; len], vec![0; len]);
     let x = x.storage::<f32>();
-    Arch::new().dispatch(|| pool_planes(x, h, w, &mut values, &mut indices));
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            if *options == MaxPool2d::default() {
+                pool_pairs(x, h, w, &mut values, &mut indices);
+            } else {
+                pool_planes(x, &axes, &mut values, &mut indices);
+            }
+        },
+    );
     (floats(values, &out), ints(indices, &out))
 }
 
+/// Any windows.
 #[inline(always)]
-fn pool_planes(x: &[f32], h: usize, w: usize, values: &mut [f32], indices: &mut [i32]) {
+fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indices: &mut [i32]) {
+    values.fill(f32::NEG_INFINITY);
+    indices.fill(-1);
+    let plane = rows.output * columns.output;
+    let out = values
+        .chunks_exact_mut(plane)
+        .zip(indices.chunks_exact_mut(plane));
+    for (x, (values, indices)) in x.chunks_exact(rows.input * columns.input).zip(out) {
+        let out = values
+            .chunks_exact_mut(columns.output)
+            .zip(indices.chunks_exact_mut(columns.output));
+        for (window, (values, indices)) in out.enumerate() {
+            for line in rows.pixels(window) {
+                let start = line * columns.input;
+                for element in &columns.elements {
+                    let at = start + element.first;
+                    let x = &x[at..start + columns.input];
+                    let windows = element.windows.clone();
+                    let (values, indices) = (&mut values[windows.clone()], &mut indices[windows]);
+                    take_greater(x, columns.stride, at as i32, values, indices);
+                }
+            }
+        }
+    }
+}
+
+/// Takes in one element of each window of a row.
+#[inline(always)]
+fn take_greater(x: &[f32], stride: usize, first: i32, values: &mut [f32], indices: &mut [i32]) {
+    let len = values.len();
+    let indices = &mut indices[..len];
+    strided(x, stride, len, |i, x| {
+        let wins = x > values[i] || indices[i] < 0;
+        values[i] = if wins { x } else { values[i] };
+        let here = first + (i * stride) as i32;
+        indices[i] = if wins { here } else { indices[i] };
+    });
+}
+
+/// Windows of 2x2 that do not overlap.
+#[inline(always)]
+fn pool_pairs(x: &[f32], h: usize, w: usize, values: &mut [f32], indices: &mut [i32]) {
     let (oh, ow) = (h / 2, w / 2);
     let out = values
         .chunks_exact_mut(oh * ow)

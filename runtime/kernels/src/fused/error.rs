@@ -1,0 +1,53 @@
+//! What can be wrong with a program or its operands.
+
+use burn_backend::DType;
+
+/// An error of [`Program::new`](super::Program::new) or [`Program::run`](super::Program::run).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FusedError {
+    /// A step uses a value that is not there yet.
+    #[error("step {step} uses value {value}: expected a step before it; reorder the steps")]
+    Order {
+        /// Number of the step.
+        step: usize,
+        /// Number of the value.
+        value: usize,
+    },
+    /// An output or a sum is no step.
+    #[error("expected an output or sum below {steps}, the number of steps, found {value}")]
+    NoStep {
+        /// Number of the value.
+        value: usize,
+        /// Number of steps.
+        steps: usize,
+    },
+    /// The program is run with another number of operands.
+    #[error("expected {expected} operands, the number the program loads, found {found}")]
+    Operands {
+        /// One more than the highest operand that is loaded.
+        expected: usize,
+        /// Number of tensors.
+        found: usize,
+    },
+    /// An operand is not of 32-bit floats.
+    #[error("operand {operand}: expected f32, found {found:?}; cast it first")]
+    Type {
+        /// Number of the operand.
+        operand: usize,
+        /// Its type.
+        found: DType,
+    },
+    /// An operand's shape cannot be repeated to the shape of the result in one run.
+    #[error(
+        "operand {operand}: expected a shape that repeats to {expected:?} along its leading or \
+         trailing dimensions, found {found:?}; expand it first"
+    )]
+    Shape {
+        /// Number of the operand.
+        operand: usize,
+        /// Shape of the result.
+        expected: Vec<usize>,
+        /// Shape of the operand.
+        found: Vec<usize>,
+    },
+}

@@ -1,0 +1,40 @@
+//! Straight-line element-wise programs in one pass over memory.
+//!
+//! burn-flex runs every element-wise operation as a pass of its own. Here a whole chain of them is
+//! computed for one block of elements at a time: its intermediate values stay in the first-level
+//! cache, operands are read once and outputs written once.
+//!
+//! ```
+//! use burn_flex::FlexTensor;
+//! use burn_backend::TensorData;
+//! use fedround_kernels::fused::{Binary, Program, Step};
+//!
+//! // FedProx's pull towards the round's parameters: w - 0.1 (w - w0), and |w - w0|².
+//! let steps = vec![
+//!     Step::Operand(0),
+//!     Step::Operand(1),
+//!     Step::Binary(Binary::Sub, 0, 1),
+//!     Step::Constant(0.1),
+//!     Step::Binary(Binary::Mul, 2, 3),
+//!     Step::Binary(Binary::Sub, 0, 4),
+//!     Step::Binary(Binary::Mul, 2, 2),
+//! ];
+//! let program = Program::new(steps, vec![5], vec![6])?;
+//! let tensor = |values: [f32; 2]| FlexTensor::from_data(TensorData::new(values.to_vec(), [2]));
+//! let results = program.run(vec![tensor([1.0, 2.0]), tensor([1.0, 0.0])], &[2])?;
+//! assert_eq!(results.outputs[0].storage::<f32>(), [1.0, 1.8]);
+//! assert_eq!(results.sums, [4.0]);
+//! # Ok::<(), fedround_kernels::fused::FusedError>(())
+//! ```
+
+mod broadcast;
+mod error;
+mod math;
+mod program;
+mod run;
+mod step;
+
+pub use error::FusedError;
+pub use program::Program;
+pub use run::Results;
+pub use step::{Binary, Step, Unary};

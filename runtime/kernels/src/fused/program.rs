@@ -1,0 +1,134 @@
+//! Programs, checked and with registers allotted.
+
+use super::error::FusedError;
+use super::step::{Binary, Step};
+
+/// A straight-line program over equally shaped values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Program {
+    pub(super) steps: Vec<Step>,
+    /// Values that are results.
+    pub(super) outputs: Vec<usize>,
+    pub(super) sums: Vec<Sum>,
+    /// The register of each step's value.
+    pub(super) registers: Vec<usize>,
+    /// Number of registers.
+    pub(super) register_count: usize,
+    /// Number of operands.
+    pub(super) operand_count: usize,
+    /// Steps that no other step computes in its place.
+    pub(super) live: Vec<bool>,
+}
+
+/// A sum over all elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sum {
+    /// Of a value.
+    Of(usize),
+    /// Of a product that nothing else uses: it is never stored.
+    OfProduct(usize, usize),
+}
+
+impl Program {
+    /// A program of these steps, whose results are the values `outputs`, and the sums over all
+    /// elements of the values `sums`. Steps that no result needs are left out.
+    ///
+    /// # Errors
+    /// If a step uses a value before it is computed, or a result is no step.
+    pub fn new(
+        steps: Vec<Step>,
+        outputs: Vec<usize>,
+        sums: Vec<usize>,
+    ) -> Result<Self, FusedError> {
+        for (number, step) in steps.iter().enumerate() {
+            if let Some(value) = arguments(step).find(|value| *value >= number) {
+                let step = number;
+                return Err(FusedError::Order { step, value });
+            }
+        }
+        let results = || outputs.iter().chain(&sums).copied();
+        if let Some(value) = results().find(|value| *value >= steps.len()) {
+            let steps = steps.len();
+            return Err(FusedError::NoStep { value, steps });
+        }
+        let mut uses = vec![0usize; steps.len()];
+        results().for_each(|value| uses[value] += 1);
+        for number in (0..steps.len()).rev() {
+            if uses[number] > 0 {
+                arguments(&steps[number]).for_each(|value| uses[value] += 1);
+            }
+        }
+        let sums: Vec<Sum> = sums
+            .into_iter()
+            .map(|value| match steps[value] {
+                Step::Binary(Binary::Mul, a, b) if uses[value] == 1 => {
+                    uses[value] = 0;
+                    Sum::OfProduct(a, b)
+                }
+                _ => Sum::Of(value),
+            })
+            .collect();
+        let live: Vec<bool> = uses.iter().map(|uses| *uses > 0).collect();
+        let operands = steps.iter().map(|step| match step {
+            Step::Operand(operand) => operand + 1,
+            _ => 0,
+        });
+        let operand_count = operands.max().unwrap_or(0);
+        let (registers, register_count) = allot(&steps, &live, &outputs, &sums);
+        Ok(Self {
+            steps,
+            outputs,
+            sums,
+            registers,
+            register_count,
+            operand_count,
+            live,
+        })
+    }
+}
+
+/// The values that a step uses.
+fn arguments(step: &Step) -> impl Iterator<Item = usize> + use<> {
+    let values = match *step {
+        Step::Operand(_) | Step::Constant(_) => [None; 3],
+        Step::Unary(_, a) => [Some(a), None, None],
+        Step::Binary(_, a, b) => [Some(a), Some(b), None],
+        Step::Select(mask, a, b) => [Some(mask), Some(a), Some(b)],
+    };
+    values.into_iter().flatten()
+}
+
+/// A register for every value, and their number. Operands and constants keep theirs, so that they
+/// need not be filled for every block, and results keep theirs until the end of the block.
+fn allot(steps: &[Step], live: &[bool], outputs: &[usize], sums: &[Sum]) -> (Vec<usize>, usize) {
+    let used = || steps.iter().enumerate().filter(|(number, _)| live[*number]);
+    let mut last_use = vec![0; steps.len()];
+    for (number, step) in used() {
+        arguments(step).for_each(|value| last_use[value] = number);
+    }
+    let kept = used().filter(|(_, step)| arguments(step).next().is_none());
+    let summed = sums.iter().flat_map(|sum| match *sum {
+        Sum::Of(value) => [value, value],
+        Sum::OfProduct(a, b) => [a, b],
+    });
+    let kept = kept.map(|(number, _)| number).chain(summed);
+    for value in kept.chain(outputs.iter().copied()) {
+        last_use[value] = steps.len();
+    }
+    let (mut registers, mut free, mut count) = (vec![0; steps.len()], Vec::new(), 0);
+    for (number, step) in used() {
+        registers[number] = free.pop().unwrap_or_else(|| {
+            count += 1;
+            count - 1
+        });
+        // Only now, because a step must not write what it reads.
+        for value in arguments(step) {
+            if last_use[value] == number {
+                free.push(registers[value]);
+                // A step may use a value twice.
+                last_use[value] = 0;
+            }
+        }
+    }
+    (registers, count)
+}

@@ -1,0 +1,188 @@
+//! The steps of a program, and how one is computed for a block.
+
+use super::math;
+
+/// One step of a program. Numbers of steps are the values that they compute.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step {
+    /// The elements of an operand, repeated to the shape of the result.
+    Operand(usize),
+    /// One number.
+    Constant(f32),
+    /// A function of one value.
+    Unary(Unary, usize),
+    /// A function of two values.
+    Binary(Binary, usize, usize),
+    /// `(mask, a, b)`: `a` where the mask is not 0, else `b`.
+    Select(usize, usize, usize),
+}
+
+/// A function of one value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Unary {
+    /// `-x`.
+    Neg,
+    /// `|x|`.
+    Abs,
+    /// -1, 0 or 1; NaN for NaN.
+    Sign,
+    /// `1 / x`.
+    Recip,
+    /// `√x`.
+    Sqrt,
+    /// `e^x`.
+    Exp,
+    /// `ln x`.
+    Log,
+    /// `ln(1 + x)`.
+    Log1p,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// `1 / (1 + e^-x)`.
+    Sigmoid,
+    /// The error function.
+    Erf,
+    /// The sine, computed one by one.
+    Sin,
+    /// The cosine, computed one by one.
+    Cos,
+    /// `max(x, 0)`, and 0 for NaN as in burn-flex.
+    Relu,
+    /// `min` below it, `max` above it; NaN for NaN.
+    Clamp {
+        /// The least result.
+        min: f32,
+        /// The greatest result.
+        max: f32,
+    },
+    /// `x` to a power; others than 1, 2 and 3 are computed one by one.
+    Powf(f32),
+    /// 1 where `x` is 0, else 0.
+    Not,
+}
+
+/// A function of two values. Comparisons and logical functions give 1 for true and 0 for false, and
+/// take everything but 0 for true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Binary {
+    /// `a + b`.
+    Add,
+    /// `a - b`.
+    Sub,
+    /// `a * b`.
+    Mul,
+    /// `a / b`.
+    Div,
+    /// The greater one; the other one where one is NaN.
+    Max,
+    /// The lesser one; the other one where one is NaN.
+    Min,
+    /// `a` to the power `b`, computed one by one.
+    Pow,
+    /// `a > b`.
+    Greater,
+    /// `a >= b`.
+    GreaterEqual,
+    /// `a < b`.
+    Less,
+    /// `a <= b`.
+    LessEqual,
+    /// `a == b`.
+    Equal,
+    /// `a != b`.
+    NotEqual,
+    /// Both.
+    And,
+    /// At least one.
+    Or,
+}
+
+impl Unary {
+    /// Computes a block.
+    #[inline(always)]
+    pub(super) fn run(self, x: &[f32], to: &mut [f32]) {
+        match self {
+            Self::Neg => map(x, to, |x| -x),
+            Self::Abs => map(x, to, f32::abs),
+            Self::Sign => map(x, to, |x| {
+                if x == 0.0 || x.is_nan() {
+                    x + 0.0
+                } else {
+                    1f32.copysign(x)
+                }
+            }),
+            Self::Recip => map(x, to, |x| 1.0 / x),
+            Self::Sqrt => map(x, to, f32::sqrt),
+            Self::Exp => map(x, to, math::exp),
+            Self::Log => map(x, to, math::log),
+            Self::Log1p => map(x, to, math::log1p),
+            Self::Tanh => map(x, to, math::tanh),
+            Self::Sigmoid => map(x, to, math::sigmoid),
+            Self::Erf => map(x, to, math::erf),
+            Self::Sin => map(x, to, f32::sin),
+            Self::Cos => map(x, to, f32::cos),
+            Self::Relu => map(x, to, |x| x.max(0.0)),
+            Self::Clamp { min, max } => map(x, to, |x| {
+                let x = if x < min { min } else { x };
+                if x > max { max } else { x }
+            }),
+            Self::Powf(1.0) => to.copy_from_slice(x),
+            Self::Powf(2.0) => map(x, to, |x| x * x),
+            Self::Powf(3.0) => map(x, to, |x| x * x * x),
+            Self::Powf(power) => map(x, to, |x| x.powf(power)),
+            Self::Not => map(x, to, |x| truth(x == 0.0)),
+        }
+    }
+}
+
+impl Binary {
+    /// Computes a block.
+    #[inline(always)]
+    pub(super) fn run(self, a: &[f32], b: &[f32], to: &mut [f32]) {
+        match self {
+            Self::Add => zip(a, b, to, |a, b| a + b),
+            Self::Sub => zip(a, b, to, |a, b| a - b),
+            Self::Mul => zip(a, b, to, |a, b| a * b),
+            Self::Div => zip(a, b, to, |a, b| a / b),
+            Self::Max => zip(a, b, to, f32::max),
+            Self::Min => zip(a, b, to, f32::min),
+            Self::Pow => zip(a, b, to, f32::powf),
+            Self::Greater => zip(a, b, to, |a, b| truth(a > b)),
+            Self::GreaterEqual => zip(a, b, to, |a, b| truth(a >= b)),
+            Self::Less => zip(a, b, to, |a, b| truth(a < b)),
+            Self::LessEqual => zip(a, b, to, |a, b| truth(a <= b)),
+            Self::Equal => zip(a, b, to, |a, b| truth(a == b)),
+            Self::NotEqual => zip(a, b, to, |a, b| truth(a != b)),
+            Self::And => zip(a, b, to, |a, b| truth(a != 0.0 && b != 0.0)),
+            Self::Or => zip(a, b, to, |a, b| truth(a != 0.0 || b != 0.0)),
+        }
+    }
+}
+
+/// Computes a block of [`Step::Select`].
+#[inline(always)]
+pub(super) fn select(mask: &[f32], a: &[f32], b: &[f32], to: &mut [f32]) {
+    let values = mask.iter().zip(a).zip(b);
+    for (to, ((mask, a), b)) in to.iter_mut().zip(values) {
+        *to = if *mask != 0.0 { *a } else { *b };
+    }
+}
+
+#[inline(always)]
+fn truth(holds: bool) -> f32 {
+    if holds { 1.0 } else { 0.0 }
+}
+
+#[inline(always)]
+fn map(x: &[f32], to: &mut [f32], f: impl Fn(f32) -> f32) {
+    for (to, x) in to.iter_mut().zip(x) {
+        *to = f(*x);
+    }
+}
+
+#[inline(always)]
+fn zip(a: &[f32], b: &[f32], to: &mut [f32], f: impl Fn(f32, f32) -> f32) {
+    for (to, (a, b)) in to.iter_mut().zip(a.iter().zip(b)) {
+        *to = f(*a, *b);
+    }
+}

@@ -1,0 +1,195 @@
+//! Average pooling.
+
+use burn_flex::FlexTensor;
+use pulp::Arch;
+
+use super::axis::{Axis, strided};
+use crate::elementwise::sum_lanes;
+use crate::flex::{floats, shape4};
+
+/// Options of a two-dimensional average pooling, in the order height, width. The output is rounded
+/// down (burn's `ceil_mode = false`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AvgPool2d {
+    /// Window.
+    pub kernel: [usize; 2],
+    /// Input pixels between neighbouring windows.
+    pub stride: [usize; 2],
+    /// Zero pixels outside the image on both sides.
+    pub padding: [usize; 2],
+    /// Whether they count in the mean.
+    pub count_include_pad: bool,
+}
+
+impl AvgPool2d {
+    /// Whether [`avg_pool2d`] has a kernel for a `f32` tensor of this shape: no dimension is 0, and
+    /// there is at least one window.
+    pub fn supports(&self, x_shape: &[usize]) -> bool {
+        matches!(*x_shape, [n, c, h, w] if n > 0 && c > 0 && self.axes([h, w]).is_some())
+    }
+
+    fn axes(&self, image: [usize; 2]) -> Option<[Axis; 2]> {
+        let axis = |i: usize| {
+            let (kernel, stride) = (self.kernel[i], self.stride[i]);
+            Axis::new(image[i], kernel, stride, self.padding[i], 1)
+        };
+        Some([axis(0)?, axis(1)?])
+    }
+
+    fn plan(&self, x_shape: [usize; 4]) -> Option<Plan> {
+        assert!(
+            self.supports(&x_shape),
+            "avg_pool2d: expected a pooling that `supports` accepts, found {self:?} of {x_shape:?}; \
+             use burn's own for it"
+        );
+        let axes = self.axes([x_shape[2], x_shape[3]])?;
+        let pixels = |i: usize| -> Vec<f32> {
+            let count = |window| {
+                if self.count_include_pad {
+                    self.kernel[i]
+                } else {
+                    axes[i].pixels(window).count()
+                }
+            };
+            (0..axes[i].output)
+                .map(|window| count(window) as f32)
+                .collect()
+        };
+        Some(Plan {
+            whole: self.padding == [0, 0] && self.kernel == [x_shape[2], x_shape[3]],
+            pixels: [pixels(0), pixels(1)],
+            axes,
+        })
+    }
+}
+
+/// What a pooling of images of one size does.
+struct Plan {
+    axes: [Axis; 2],
+    /// How many pixels the mean of a window is over, along each axis.
+    pixels: [Vec<f32>; 2],
+    /// Whether there is one window, the image.
+    whole: bool,
+}
+
+/// Average pooling: the mean of each window.
+///
+/// # Shapes
+/// `x: [batch, channels, height, width]`; the result is `[batch, channels, oh, ow]`. All `f32`.
+///
+/// # Panics
+/// If [`AvgPool2d::supports`] is false for this shape, or `x` is not `f32`.
+pub fn avg_pool2d(x: &FlexTensor, options: &AvgPool2d) -> FlexTensor {
+    let shape @ [n, c, h, w] = shape4(x, "avg_pool2d input");
+    let Some(plan) = options.plan(shape) else {
+        return x.clone();
+    };
+    let out = [n, c, plan.axes[0].output, plan.axes[1].output];
+    let mut y = vec![0.0; out.iter().product()];
+    let x = x.to_contiguous();
+    let planes = x.storage::<f32>().chunks_exact(h * w);
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for (x, y) in planes.zip(y.chunks_exact_mut(out[2] * out[3])) {
+                plan.average(x, y);
+            }
+        },
+    );
+    floats(y, &out)
+}
+
+/// Gradient of [`avg_pool2d`] with respect to its input.
+///
+/// # Shapes
+/// `grad: [batch, channels, oh, ow]`; the result has `x_shape`. All `f32`.
+///
+/// # Panics
+/// If [`AvgPool2d::supports`] is false for this shape, or `grad` does not have the output's.
+pub fn avg_pool2d_backward(
+    grad: &FlexTensor,
+    x_shape: [usize; 4],
+    options: &AvgPool2d,
+) -> FlexTensor {
+    let [n, c, h, w] = x_shape;
+    let Some(plan) = options.plan(x_shape) else {
+        return grad.clone();
+    };
+    let expected = [n, c, plan.axes[0].output, plan.axes[1].output];
+    let found = shape4(grad, "avg_pool2d output gradient");
+    assert!(
+        found == expected,
+        "avg_pool2d output gradient: expected shape {expected:?}, found {found:?}"
+    );
+    let grad = grad.to_contiguous();
+    let grads = grad
+        .storage::<f32>()
+        .chunks_exact(expected[2] * expected[3]);
+    let mut x = vec![0.0; x_shape.iter().product()];
+    let mut row = vec![0.0; expected[3]];
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for (grad, x) in grads.zip(x.chunks_exact_mut(h * w)) {
+                plan.spread(grad, &mut row, x);
+            }
+        },
+    );
+    floats(x, &x_shape)
+}
+
+impl Plan {
+    /// The means of a plane.
+    #[inline(always)]
+    fn average(&self, x: &[f32], y: &mut [f32]) {
+        let [rows, columns] = &self.axes;
+        if self.whole {
+            y[0] = sum_lanes(x) / x.len() as f32;
+            return;
+        }
+        for (window, y) in y.chunks_exact_mut(columns.output).enumerate() {
+            for line in rows.pixels(window) {
+                let x = &x[line * columns.input..][..columns.input];
+                for element in &columns.elements {
+                    let y = &mut y[element.windows.clone()];
+                    let len = y.len();
+                    strided(&x[element.first..], columns.stride, len, |i, x| y[i] += x);
+                }
+            }
+            for (y, pixels) in y.iter_mut().zip(&self.pixels[1]) {
+                *y /= (pixels * self.pixels[0][window]).max(1.0);
+            }
+        }
+    }
+
+    /// Adds each window's part of the gradient to the pixels that it saw.
+    #[inline(always)]
+    fn spread(&self, grad: &[f32], row: &mut [f32], x: &mut [f32]) {
+        let [rows, columns] = &self.axes;
+        if self.whole {
+            x.fill(grad[0] / x.len() as f32);
+            return;
+        }
+        for (window, grad) in grad.chunks_exact(columns.output).enumerate() {
+            for ((part, grad), pixels) in row.iter_mut().zip(grad).zip(&self.pixels[1]) {
+                *part = grad / (pixels * self.pixels[0][window]).max(1.0);
+            }
+            for line in rows.pixels(window) {
+                let x = &mut x[line * columns.input..][..columns.input];
+                for element in &columns.elements {
+                    let x = &mut x[element.first..];
+                    let parts = &row[element.windows.clone()];
+                    if columns.stride == 1 {
+                        for (x, part) in x.iter_mut().zip(parts) {
+                            *x += part;
+                        }
+                    } else {
+                        for (x, part) in x.iter_mut().step_by(columns.stride).zip(parts) {
+                            *x += part;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

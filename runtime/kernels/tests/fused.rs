@@ -1,0 +1,347 @@
+//! Fused programs against an interpreter that runs one step at a time on one element.
+
+use burn_backend::TensorData;
+use burn_flex::FlexTensor;
+use fedround_kernels::fused::{Binary, FusedError, Program, Step, Unary};
+use proptest::prelude::*;
+
+fn tensor(values: Vec<f32>, shape: &[usize]) -> FlexTensor {
+    FlexTensor::from_data(TensorData::new(values, shape.to_vec()))
+}
+
+/// Values in -4..4, some of them 0.
+fn numbers(len: usize, seed: usize) -> Vec<f32> {
+    (0..len)
+        .map(|i| ((i * 7919 + seed * 104_729) % 1009) as f32 / 126.0 - 4.0)
+        .map(|v| if v.abs() < 0.05 { 0.0 } else { v })
+        .collect()
+}
+
+fn truth(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
+}
+
+fn unary(function: Unary, x: f64) -> f64 {
+    match function {
+        Unary::Neg => -x,
+        Unary::Abs => x.abs(),
+        Unary::Sign => {
+            if x == 0.0 || x.is_nan() {
+                x
+            } else {
+                x.signum()
+            }
+        }
+        Unary::Recip => 1.0 / x,
+        Unary::Sqrt => x.sqrt(),
+        Unary::Exp => x.exp(),
+        Unary::Log => x.ln(),
+        Unary::Log1p => x.ln_1p(),
+        Unary::Tanh => x.tanh(),
+        Unary::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+        Unary::Erf => libm::erf(x),
+        Unary::Sin => x.sin(),
+        Unary::Cos => x.cos(),
+        Unary::Relu => x.max(0.0),
+        Unary::Clamp { min, max } => x.clamp(min.into(), max.into()),
+        Unary::Powf(power) => x.powf(power.into()),
+        Unary::Not => truth(x == 0.0),
+    }
+}
+
+fn binary(function: Binary, a: f64, b: f64) -> f64 {
+    match function {
+        Binary::Add => a + b,
+        Binary::Sub => a - b,
+        Binary::Mul => a * b,
+        Binary::Div => a / b,
+        Binary::Max => a.max(b),
+        Binary::Min => a.min(b),
+        Binary::Pow => a.powf(b),
+        Binary::Greater => truth(a > b),
+        Binary::GreaterEqual => truth(a >= b),
+        Binary::Less => truth(a < b),
+        Binary::LessEqual => truth(a <= b),
+        Binary::Equal => truth(a == b),
+        Binary::NotEqual => truth(a != b),
+        Binary::And => truth(a != 0.0 && b != 0.0),
+        Binary::Or => truth(a != 0.0 || b != 0.0),
+    }
+}
+
+/// The value of every step for one element, each rounded to `f32`.
+fn interpret(steps: &[Step], operands: impl Fn(usize) -> f32) -> Vec<f32> {
+    let mut values: Vec<f32> = Vec::new();
+    for step in steps {
+        let at = |i: usize| f64::from(values[i]);
+        values.push(match *step {
+            Step::Operand(i) => operands(i),
+            Step::Constant(value) => value,
+            Step::Unary(function, x) => unary(function, at(x)) as f32,
+            Step::Binary(function, a, b) => binary(function, at(a), at(b)) as f32,
+            Step::Select(mask, a, b) => values[if at(mask) != 0.0 { a } else { b }],
+        });
+    }
+    values
+}
+
+/// Equal, or equal up to rounding. Differences of nearly equal numbers are why programs that the
+/// tests draw use each inexact function on operands only.
+fn close(ours: f32, exact: f32) -> bool {
+    ours == exact
+        || (ours.is_nan() && exact.is_nan())
+        || (ours - exact).abs() <= 4e-7 * exact.abs().max(f32::MIN_POSITIVE)
+}
+
+const UNARY: [Unary; 21] = [
+    Unary::Neg,
+    Unary::Abs,
+    Unary::Sign,
+    Unary::Recip,
+    Unary::Sqrt,
+    Unary::Exp,
+    Unary::Log,
+    Unary::Log1p,
+    Unary::Tanh,
+    Unary::Sigmoid,
+    Unary::Erf,
+    Unary::Sin,
+    Unary::Cos,
+    Unary::Relu,
+    Unary::Clamp {
+        min: -1.5,
+        max: 0.5,
+    },
+    Unary::Powf(1.0),
+    Unary::Powf(2.0),
+    Unary::Powf(3.0),
+    Unary::Powf(-0.5),
+    Unary::Powf(-2.0),
+    Unary::Not,
+];
+
+const BINARY: [Binary; 15] = [
+    Binary::Add,
+    Binary::Sub,
+    Binary::Mul,
+    Binary::Div,
+    Binary::Max,
+    Binary::Min,
+    Binary::Pow,
+    Binary::Greater,
+    Binary::GreaterEqual,
+    Binary::Less,
+    Binary::LessEqual,
+    Binary::Equal,
+    Binary::NotEqual,
+    Binary::And,
+    Binary::Or,
+];
+
+#[test]
+fn every_function_agrees_with_its_definition() {
+    let (a, b) = (numbers(2500, 1), numbers(2500, 2));
+    let mut steps = vec![Step::Operand(0), Step::Operand(1)];
+    steps.extend(UNARY.map(|function| Step::Unary(function, 0)));
+    steps.extend(BINARY.map(|function| Step::Binary(function, 0, 1)));
+    steps.push(Step::Select(15, 0, 1));
+    let outputs: Vec<usize> = (2..steps.len()).collect();
+    let program = Program::new(steps.clone(), outputs.clone(), vec![]).unwrap();
+    let operands = vec![tensor(a.clone(), &[2500]), tensor(b.clone(), &[2500])];
+    let results = program.run(operands, &[2500]).unwrap().outputs;
+    for i in 0..a.len() {
+        let exact = interpret(&steps, |operand| [a[i], b[i]][operand]);
+        for (result, value) in results.iter().zip(&outputs) {
+            let ours = result.storage::<f32>()[i];
+            assert!(
+                close(ours, exact[*value]),
+                "{:?} of {} and {}: {ours} and {}",
+                steps[*value],
+                a[i],
+                b[i],
+                exact[*value]
+            );
+        }
+    }
+}
+
+/// A step of functions that are exact in `f32`, over any earlier values.
+fn step() -> impl Strategy<Value = (usize, usize, usize, usize, usize)> {
+    (0..4usize, 0..16usize, 0..100usize, 0..100usize, 0..100usize)
+}
+
+/// A program of four operands and a constant first.
+fn steps(drawn: &[(usize, usize, usize, usize, usize)]) -> Vec<Step> {
+    let mut steps: Vec<Step> = (0..4).map(Step::Operand).collect();
+    steps.push(Step::Constant(0.75));
+    for (kind, function, a, b, c) in drawn {
+        let n = steps.len();
+        let exact = [
+            Unary::Neg,
+            Unary::Abs,
+            Unary::Sign,
+            Unary::Sqrt,
+            Unary::Relu,
+            Unary::Not,
+        ];
+        steps.push(match kind {
+            0 => Step::Unary(exact[function % 6], a % n),
+            1 => Step::Select(a % n, b % n, c % n),
+            _ => {
+                let function = BINARY[function % 15];
+                let function = if function == Binary::Pow {
+                    Binary::Add
+                } else {
+                    function
+                };
+                Step::Binary(function, a % n, b % n)
+            }
+        });
+    }
+    steps
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn programs_agree_with_the_interpreter(
+        drawn in prop::collection::vec(step(), 1..20),
+        outputs in prop::collection::vec(0..100usize, 0..4),
+        sums in prop::collection::vec(0..100usize, 0..4),
+        (m, n) in prop_oneof![(1..70usize, 1..90usize), (1..4usize, 900..1300usize)],
+        forms in [0..4usize, 0..4usize, 0..5usize, 0..5usize],
+    ) {
+        let steps = steps(&drawn);
+        let outputs: Vec<usize> = outputs.into_iter().map(|o| o % steps.len()).collect();
+        let sums: Vec<usize> = sums.into_iter().map(|o| o % steps.len()).collect();
+        let program = Program::new(steps.clone(), outputs.clone(), sums.clone()).unwrap();
+        // Not all operands need be loaded.
+        let values: Vec<Vec<f32>> = (0..4).map(|i| numbers(m * n, i + 1)).collect();
+        let operands: Vec<FlexTensor> = (0..4).map(|i| match forms[i] {
+            0 | 4 => tensor(values[i].clone(), &[m, n]),
+            1 => tensor(values[i][..1].to_vec(), &[1]),
+            2 => tensor(values[i][..n].to_vec(), &[1, n]),
+            _ => tensor(values[i][..m].to_vec(), &[m, 1]),
+        }).collect();
+        let at = |operand: usize, i: usize| values[operand][match forms[operand] {
+            0 | 4 => i,
+            1 => 0,
+            2 => i % n,
+            _ => i / n,
+        }];
+        // Some are shared, so that their buffers cannot be reused.
+        let _kept: Vec<FlexTensor> = operands.iter().zip(forms)
+            .filter(|(_, form)| *form == 4).map(|(t, _)| t.clone()).collect();
+        let results = program.run(operands, &[m, n]).unwrap();
+        let exact: Vec<Vec<f32>> = (0..m * n).map(|i| interpret(&steps, |o| at(o, i))).collect();
+        for (result, value) in results.outputs.iter().zip(&outputs) {
+            for (ours, exact) in result.storage::<f32>().iter().zip(&exact) {
+                let exact = exact[*value];
+                prop_assert!(*ours == exact || (ours.is_nan() && exact.is_nan()), "{} {}", ours, exact);
+            }
+        }
+        for (ours, value) in results.sums.iter().zip(&sums) {
+            let terms = || exact.iter().map(|values| f64::from(values[*value]));
+            let (sum, size) = terms().fold((0.0, 0.0), |(s, z), v| (s + v, z + v.abs()));
+            let same = (f64::from(*ours) - sum).abs() <= 1e-5 * size;
+            // Sums that overflow or meet an infinity are not compared.
+            prop_assert!(same || !sum.is_finite() || size > 1e37, "{} {}", ours, sum);
+        }
+    }
+}
+
+#[test]
+fn a_buffer_that_nobody_shares_is_reused() {
+    let program = Program::new(
+        vec![
+            Step::Operand(0),
+            Step::Operand(1),
+            Step::Binary(Binary::Add, 0, 1),
+            Step::Binary(Binary::Sub, 0, 1),
+        ],
+        vec![2, 3],
+        vec![],
+    )
+    .unwrap();
+    let (a, b) = (
+        tensor(numbers(3000, 1), &[3000]),
+        tensor(numbers(3000, 2), &[3000]),
+    );
+    let at = [&a, &b].map(|t| t.storage::<f32>().as_ptr());
+    let [x, y] = [&a, &b].map(|t| t.storage::<f32>().to_vec());
+    let results = program.run(vec![a, b], &[3000]).unwrap().outputs;
+    assert_eq!([0, 1].map(|i| results[i].storage::<f32>().as_ptr()), at);
+    for i in 0..3000 {
+        assert_eq!(results[0].storage::<f32>()[i], x[i] + y[i]);
+        assert_eq!(results[1].storage::<f32>()[i], x[i] - y[i]);
+    }
+    assert!(results.iter().all(FlexTensor::is_unique));
+
+    let kept = results[0].clone();
+    let shared = program.run(results, &[3000]).unwrap().outputs;
+    assert_eq!(kept.storage::<f32>()[7], x[7] + y[7]);
+    assert_eq!(shared[0].storage::<f32>()[7], (x[7] + y[7]) + (x[7] - y[7]));
+}
+
+#[test]
+fn an_operand_that_is_an_output_keeps_its_values() {
+    let steps = vec![Step::Operand(0), Step::Unary(Unary::Neg, 0)];
+    let program = Program::new(steps, vec![1, 0], vec![0]).unwrap();
+    let results = program
+        .run(vec![tensor(vec![1.0, 2.0], &[2])], &[2])
+        .unwrap();
+    assert_eq!(results.outputs[0].storage::<f32>(), [-1.0, -2.0]);
+    assert_eq!(results.outputs[1].storage::<f32>(), [1.0, 2.0]);
+    assert_eq!(results.sums, [3.0]);
+}
+
+#[test]
+fn views_and_empty_tensors() {
+    let steps = vec![
+        Step::Operand(0),
+        Step::Operand(1),
+        Step::Binary(Binary::Sub, 0, 1),
+    ];
+    let program = Program::new(steps, vec![2], vec![2]).unwrap();
+    let wide = tensor((0..24).map(|v| v as f32).collect(), &[4, 6]);
+    let view = wide.narrow(0, 1, 2).narrow(1, 2, 3).transpose(0, 1);
+    let tail = wide.narrow(0, 3, 1);
+    let results = program
+        .run(vec![view, tail.narrow(1, 4, 2)], &[3, 2])
+        .unwrap();
+    let expected = [-14.0, -9.0, -13.0, -8.0, -12.0, -7.0];
+    assert_eq!(results.outputs[0].storage::<f32>(), expected);
+    assert_eq!(results.sums, [-63.0]);
+    // A part of a buffer is read in place.
+    let results = program
+        .run(vec![tail, tensor(vec![1.0], &[1])], &[1, 6])
+        .unwrap();
+    assert_eq!(results.sums, [117.0]);
+    for (a, b, shape) in [(&[0, 3], &[1, 3], &[0, 3]), (&[2, 0], &[2, 1], &[2, 0])] {
+        let len = |shape: &[usize; 2]| shape.iter().product::<usize>();
+        let operands = vec![tensor(vec![1.0; len(a)], a), tensor(vec![1.0; len(b)], b)];
+        let results = program.run(operands, shape).unwrap();
+        assert_eq!(results.outputs[0].layout().shape()[..], shape[..]);
+        assert_eq!(results.sums, [0.0]);
+    }
+}
+
+#[test]
+fn wrong_programs_and_operands_are_refused() {
+    let order = Program::new(vec![Step::Unary(Unary::Neg, 0)], vec![0], vec![]);
+    assert_eq!(order, Err(FusedError::Order { step: 0, value: 0 }));
+    let missing = Program::new(vec![Step::Operand(0)], vec![], vec![1]);
+    assert_eq!(missing, Err(FusedError::NoStep { value: 1, steps: 1 }));
+    let program = Program::new(vec![Step::Operand(0)], vec![0], vec![]).unwrap();
+    let run = |operands| program.run(operands, &[2, 3]).map(|_| ());
+    let (expected, found) = (1, 0);
+    assert_eq!(run(vec![]), Err(FusedError::Operands { expected, found }));
+    let wrong = run(vec![tensor(vec![0.0; 2], &[2])]);
+    assert!(matches!(wrong, Err(FusedError::Shape { operand: 0, .. })));
+    let ints = FlexTensor::from_data(TensorData::new(vec![1i32; 6], [2, 3]));
+    assert!(matches!(
+        run(vec![ints]),
+        Err(FusedError::Type { operand: 0, .. })
+    ));
+}
