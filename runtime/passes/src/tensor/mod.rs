@@ -11,6 +11,7 @@ pub mod cse;
 pub mod dce;
 pub mod fold;
 pub mod fuse;
+pub mod fuse_elementwise;
 pub mod grad;
 pub mod lower;
 mod rewrite;
@@ -21,6 +22,7 @@ pub mod stream;
 
 pub use batch::{Batched, batch};
 pub use fuse::fuse;
+pub use fuse_elementwise::fuse_elementwise;
 pub use grad::{GradError, grad};
 pub use lower::{Frontend, LowerError, Lowered, lower};
 pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};
