@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{Hyper, HyperValue, OpKind, Value};
+use fedround_ir::fed::{Hyper, HyperValue, Math, OpKind, Value};
 
 /// What an op may be replaced by.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,7 +120,17 @@ impl Definitions<'_> {
                 (None, Some(&[inner])) => Some(Same(inner)),
                 _ => None,
             },
+            (OpKind::Math(math), &[x]) => self.literal(x).and_then(|x| constant(apply(*math, x))),
+            (OpKind::Select, &[_, a, b]) if a == b => Some(Same(a)),
+            (OpKind::Select, &[c, a, b]) => {
+                self.literal(c).map(|c| Same(if c > 0.0 { a } else { b }))
+            }
             (OpKind::TreeScale, &[by, tree]) if self.is(by, 1.0) => Some(Same(tree)),
+            (OpKind::TreeAddScalar, &[by, tree]) if self.is(by, 0.0) => Some(Same(tree)),
+            (OpKind::TreeMul | OpKind::TreeDiv, &[a, _]) if self.zero(a) => Some(Same(a)),
+            (OpKind::TreeMul, &[_, b]) if self.zero(b) => Some(Same(b)),
+            (OpKind::TreeSqrt, &[a]) if self.zero(a) => Some(Same(a)),
+            (OpKind::TreeSelect, &[c, a, b]) if a == b || self.zero(c) => Some(Same(b)),
             (OpKind::TreeAdd, &[a, b]) if self.zero(b) => Some(Same(a)),
             (OpKind::TreeAdd, &[a, b]) if self.zero(a) => Some(Same(b)),
             (OpKind::TreeAdd, &[a, b]) => self.minus(b).map(|b| Op(OpKind::TreeSub, vec![a, b])),
@@ -131,6 +141,16 @@ impl Definitions<'_> {
             (OpKind::TreeSqNorm, &[a]) if self.zero(a) => constant(0.0),
             _ => None,
         }
+    }
+}
+
+fn apply(math: Math, x: f64) -> f64 {
+    match math {
+        Math::Sqrt => x.sqrt(),
+        Math::Exp => x.exp(),
+        Math::Log => x.ln(),
+        Math::Cos => x.cos(),
+        Math::Floor => x.floor(),
     }
 }
 

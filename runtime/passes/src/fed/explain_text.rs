@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{OpKind, Reduce, Region, Value};
+use fedround_ir::fed::{Math, OpKind, Reduce, Region, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
@@ -81,6 +81,7 @@ pub(super) fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) ->
         (OpKind::Const(x), _) => Text::name(x.to_string()),
         (OpKind::IndexConst(n), _) => Text::name(n.to_string()),
         (OpKind::NumExamples, _) => Text::name("n_k"),
+        (OpKind::RoundIndex, _) => Text::name("t"),
         (OpKind::Add | OpKind::TreeAdd, [a, b]) => {
             Text::sum(format!("{} + {}", a.plain(), b.plain()))
         }
@@ -93,6 +94,31 @@ pub(super) fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) ->
             Level::Product,
         ),
         (OpKind::Neg, [a]) => Text::sum(format!("−{}", a.in_product())),
+        (OpKind::Math(Math::Sqrt) | OpKind::TreeSqrt, [x]) => {
+            Text::factor(format!("√{}", x.above(Level::Factor)))
+        }
+        (OpKind::Math(Math::Floor), [x]) => Text::factor(format!("⌊{}⌋", x.plain())),
+        (OpKind::Math(Math::Exp), operands) => Text::call("exp", operands),
+        (OpKind::Math(Math::Log), operands) => Text::call("ln", operands),
+        (OpKind::Math(Math::Cos), operands) => Text::call("cos", operands),
+        (OpKind::Select | OpKind::TreeSelect, [c, a, b]) => Text::factor(format!(
+            "[{} if {} > 0 else {}]",
+            a.plain(),
+            c.plain(),
+            b.plain()
+        )),
+        (OpKind::TreeMul, [a, b]) => Text::new(
+            format!("{} ⊙ {}", a.in_product(), b.in_product()),
+            Level::Product,
+        ),
+        (OpKind::TreeDiv, [a, b]) => Text::new(
+            format!("{} ⊘ {}", a.in_product(), b.above(Level::Product)),
+            Level::Product,
+        ),
+        (OpKind::TreeAddScalar, [s, a]) => Text::sum(format!("{} + {}", a.plain(), s.plain())),
+        (OpKind::TreeClamp, [min, max, a]) => {
+            Text::call("clamp", &[a.clone(), min.clone(), max.clone()])
+        }
         (OpKind::TreeDot, [a, b]) => Text::factor(format!("⟨{}, {}⟩", a.plain(), b.plain())),
         (OpKind::TreeSqNorm, [a]) => Text::factor(format!("‖{}‖²", a.plain())),
         (OpKind::BatchX, [b]) => Text::name(format!("{}.x", b.plain())),
