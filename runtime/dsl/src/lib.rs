@@ -65,7 +65,8 @@ pub mod prelude {
 
     pub use crate::{
         Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Features, Hyper, Index,
-        Labels, Params, Real, Scalar, Server, ServerCx, Tree, cross_entropy, grad, loss, optim,
+        Labels, Params, Real, Scalar, Server, ServerCx, Tree, cross_entropy, grad, loss,
+        optim::{self, Optimizer},
         value_and_grad,
     };
 }

@@ -52,14 +52,12 @@ pub trait Real: sealed::Sealed + Clone {
         math(self, Math::Floor, Loc::caller())
     }
 
-    /// `xʸ` for `x > 0`.
+    /// `xʸ`.
     #[must_use]
     #[track_caller]
     fn pow(&self, y: impl Rate) -> Self {
-        let (loc, x) = (Loc::caller(), self.to_scalar());
-        let log = Scalar::op(OpKind::Math(Math::Log), &[&x], loc);
-        let product = Scalar::op(OpKind::Mul, &[&y.rate(loc), &log], loc);
-        let power = Scalar::op(OpKind::Math(Math::Exp), &[&product], loc);
+        let loc = Loc::caller();
+        let power = Scalar::op(OpKind::Pow, &[&self.to_scalar(), &y.rate(loc)], loc);
         self.of(power, loc)
     }
 

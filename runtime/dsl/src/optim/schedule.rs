@@ -19,7 +19,7 @@ use fedround_ir::Loc;
 use crate::Scalar;
 use crate::real::{Rate, Real};
 
-/// `η · γ^⌊t / s⌋`: by a factor `γ > 0` every `s`, as PyTorch's `StepLR`.
+/// `η · γ^⌊t / s⌋`: by a factor `γ` every `s`, as PyTorch's `StepLR`.
 #[must_use]
 #[track_caller]
 pub fn step<T: Real>(lr: impl Rate, t: &T, every: impl Rate, gamma: impl Rate) -> T {
@@ -28,7 +28,7 @@ pub fn step<T: Real>(lr: impl Rate, t: &T, every: impl Rate, gamma: impl Rate) -
     scaled(lr, t, loc, |t| gamma.pow((t / every).floor()))
 }
 
-/// `η · γᵗ` for `γ > 0`, as PyTorch's `ExponentialLR`.
+/// `η · γᵗ`, as PyTorch's `ExponentialLR`.
 #[must_use]
 #[track_caller]
 pub fn exponential<T: Real>(lr: impl Rate, t: &T, gamma: impl Rate) -> T {

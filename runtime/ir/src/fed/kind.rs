@@ -27,6 +27,7 @@ impl OpKind {
             Self::Sub => "arith.sub",
             Self::Mul => "arith.mul",
             Self::Div => "arith.div",
+            Self::Pow => "arith.pow",
             Self::Neg => "arith.neg",
             Self::Math(Math::Sqrt) => "arith.sqrt",
             Self::Math(Math::Exp) => "arith.exp",
@@ -99,6 +100,7 @@ impl OpKind {
             | Self::Sub
             | Self::Mul
             | Self::Div
+            | Self::Pow
             | Self::Neg
             | Self::Math(_)
             | Self::Select
@@ -133,6 +135,7 @@ impl OpKind {
             | Self::Sub
             | Self::Mul
             | Self::Div
+            | Self::Pow
             | Self::Neg
             | Self::Math(_)
             | Self::Select

@@ -46,6 +46,8 @@ pub enum OpKind {
     Mul,
     /// `arith.div`.
     Div,
+    /// `arith.pow`: `(f32 a, f32 b) -> f32`; `aᵇ`.
+    Pow,
     /// `arith.neg`: `(f32) -> f32`.
     Neg,
     /// `arith.sqrt` and kin: `(f32) -> f32`.

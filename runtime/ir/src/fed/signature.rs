@@ -54,7 +54,7 @@ pub fn signature(
         }
         OpKind::Const(_) => plain(&[], &[at(Scalar)]),
         OpKind::IndexConst(_) => plain(&[], &[at(Index)]),
-        OpKind::Add | OpKind::Sub | OpKind::Mul | OpKind::Div => {
+        OpKind::Add | OpKind::Sub | OpKind::Mul | OpKind::Div | OpKind::Pow => {
             plain(&[at(Scalar), at(Scalar)], &[at(Scalar)])
         }
         OpKind::Neg | OpKind::Math(_) => plain(&[at(Scalar)], &[at(Scalar)]),

@@ -115,6 +115,7 @@ impl Definitions<'_> {
                 _ if self.is(b, 1.0) => Some(Same(a)),
                 _ => None,
             },
+            (OpKind::Pow, &[a, b]) => literals(a, b).and_then(|(x, y)| constant(x.powf(y))),
             (OpKind::Neg, &[a]) => match (self.literal(a), self.operand(a, &OpKind::Neg)) {
                 (Some(x), _) => constant(-x),
                 (None, Some(&[inner])) => Some(Same(inner)),

@@ -94,6 +94,11 @@ pub(super) fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) ->
             Level::Product,
         ),
         (OpKind::Neg, [a]) => Text::sum(format!("−{}", a.in_product())),
+        (OpKind::Pow, [a, b]) => Text::factor(format!(
+            "{}^{}",
+            a.above(Level::Factor),
+            b.above(Level::Product)
+        )),
         (OpKind::Math(Math::Sqrt) | OpKind::TreeSqrt, [x]) => {
             Text::factor(format!("√{}", x.above(Level::Factor)))
         }

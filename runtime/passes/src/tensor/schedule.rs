@@ -145,6 +145,7 @@ fn is_control(kind: &OpKind) -> bool {
         | OpKind::Sub
         | OpKind::Mul
         | OpKind::Div
+        | OpKind::Pow
         | OpKind::Neg
         | OpKind::Math(_)
         | OpKind::Select
