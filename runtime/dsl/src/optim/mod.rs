@@ -38,6 +38,8 @@ pub use lbfgs::Lbfgs;
 pub use running::Running;
 pub use sgd::Sgd;
 
+use fedround_ir::Loc;
+
 use crate::carried::Carried;
 use crate::contexts::Keeper;
 use crate::tree::{Tree, recast};
@@ -65,7 +67,9 @@ pub trait Optimizer: Clone {
     /// Starts with no memory, for parameters like `w`.
     #[track_caller]
     fn start<T: Tree>(&self, w: &T) -> Running<Self, T> {
-        Running::new(self, self.init(&recast(w)))
+        let (loc, w): (_, Params) = (Loc::caller(), recast(w));
+        let state = w.graph.located(loc, || self.init(&w));
+        Running::new(self, state)
     }
 
     /// Goes on from the state that [`Running::keep`] kept under a name; starts where there is none.

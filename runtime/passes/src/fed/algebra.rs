@@ -226,4 +226,34 @@ mod tests {
         );
         assert_eq!(simplify(TreeSub, &[X, Y], &TreeAdd, &[X, A]), None);
     }
+
+    #[test]
+    fn functions_of_literals_and_decided_choices() {
+        use OpKind::{
+            Const, Math, Pow, Select, TreeAddScalar, TreeDiv, TreeMul, TreeScale, TreeSub,
+        };
+        let number = |x| Some(Simpler::Op(Const(x), vec![]));
+        let four = || Const(4.0);
+        let sqrt = Math(super::Math::Sqrt);
+        assert_eq!(simplify(four(), &[], &sqrt, &[A]), number(2.0));
+        assert_eq!(simplify(four(), &[], &Pow, &[A, A]), number(256.0));
+        // A hyper-parameter may have another value in another run.
+        assert_eq!(simplify(OpKind::Hyper(0), &[], &sqrt, &[A]), None);
+        let same = |v| Some(Simpler::Same(v));
+        assert_eq!(simplify(four(), &[], &Select, &[A, X, Y]), same(X));
+        assert_eq!(simplify(Const(0.0), &[], &Select, &[A, X, Y]), same(Y));
+        assert_eq!(
+            simplify(OpKind::Hyper(0), &[], &Select, &[A, X, X]),
+            same(X)
+        );
+        assert_eq!(
+            simplify(OpKind::Hyper(0), &[], &TreeAddScalar, &[A, X]),
+            same(X)
+        );
+        for (of, zero) in [(TreeSub, [Y, Y]), (TreeScale, [Y, Y])] {
+            let expected = (of == TreeSub).then_some(Simpler::Same(A));
+            assert_eq!(simplify(of.clone(), &zero, &TreeMul, &[X, A]), expected);
+            assert_eq!(simplify(of, &zero, &TreeDiv, &[A, X]), expected);
+        }
+    }
 }

@@ -78,7 +78,7 @@ pub(super) fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) ->
     };
     match (kind, operands) {
         (OpKind::Hyper(index), _) => Text::name(hypers.get(*index).cloned().unwrap_or_default()),
-        (OpKind::Const(x), _) => Text::name(x.to_string()),
+        (OpKind::Const(x), _) => Text::name(literal(*x)),
         (OpKind::IndexConst(n), _) => Text::name(n.to_string()),
         (OpKind::NumExamples, _) => Text::name("n_k"),
         (OpKind::RoundIndex, _) => Text::name("t"),
@@ -88,6 +88,7 @@ pub(super) fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) ->
         (OpKind::Sub | OpKind::TreeSub, [a, b]) => {
             Text::sum(format!("{} − {}", a.plain(), b.in_product()))
         }
+        (OpKind::TreeScale, [zero, _]) if zero.plain() == "0" => zero.clone(),
         (OpKind::Mul | OpKind::TreeScale, [a, b]) => product(a, b),
         (OpKind::Div, [a, b]) => Text::new(
             format!("{} / {}", a.in_product(), b.above(Level::Product)),
@@ -131,6 +132,17 @@ pub(super) fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) ->
         (OpKind::Predict, operands) => Text::call("model", operands),
         (OpKind::Loss(name), operands) => Text::call(name, operands),
         (kind, operands) => Text::call(&kind.name(), operands),
+    }
+}
+
+/// A constant with the digits that the graph computes with.
+fn literal(x: f64) -> String {
+    #[allow(clippy::cast_possible_truncation)]
+    let x = x as f32;
+    if x != 0.0 && x.abs() < 1e-3 {
+        format!("{x:e}")
+    } else {
+        x.to_string()
     }
 }
 
