@@ -1,15 +1,19 @@
 //! Optimizers as specs use them.
 
+use fedround::__private::for_each;
 use fedround::algorithms::FedAvg;
 use fedround::data::Examples;
 use fedround::exec::Federation;
 use fedround::ir::fed::difference;
 use fedround::optim::schedule::cosine;
-use fedround::optim::{Adam, Sgd};
+use fedround::optim::{Adam, Lbfgs, Sgd};
 use fedround::passes::fed::link;
 use fedround::prelude::*;
 
-use crate::common::{assert_close, bits, digits, federation, run, simulation, trained, weights};
+use super::Closure;
+use crate::common::{
+    assert_close, bits, dealt, digits, federation, run, simulation, trained, weights,
+};
 
 /// Local training with momentum and a step size that falls with the rounds.
 #[derive(Hyper, Debug, Clone)]
@@ -227,4 +231,37 @@ fn training_learns() {
     let first = run(&mut simulation, 1).train_loss;
     let last = run(&mut simulation, 7).train_loss;
     assert!(last < 0.5 * first, "{first} to {last}");
+}
+
+/// Full-batch L-BFGS with a search on every client.
+fn newton(m: &mut fedround::__private::Definer) {
+    m.round(|server, w| {
+        let update = |k: &ClientCx, w: Params| {
+            for_each(k.batches(1, 100), (w,), |b, (w,)| {
+                let loss =
+                    |w: &Params| cross_entropy(k.predict(w, &b.x), &b.y) + 0.01 * w.sq_norm();
+                (Lbfgs::new(3).armijo(8).minimize(&w, 4, loss),)
+            })
+            .0
+        };
+        w.broadcast(&server.everyone()).map(update).mean()
+    });
+}
+
+#[test]
+fn groups_of_clients_step_as_each_alone() {
+    let data = digits(60, 10).train;
+    let parts = || vec![(0..13).collect(), (13..41).collect(), (41..60).collect()];
+    let kept = LocalMomentum {
+        keep: true,
+        ..momentum()
+    };
+    for algorithm in [&kept as &dyn Algorithm, &Closure(newton)] {
+        let mut alone = simulation(algorithm, "logistic", dealt(&data, parts(), 1));
+        let mut grouped =
+            simulation(algorithm, "logistic", dealt(&data, parts(), 1)).with_cohort_batch(3);
+        let (a, b) = (run(&mut alone, 3), run(&mut grouped, 3));
+        assert!((a.train_loss - b.train_loss).abs() < 1e-5);
+        assert_close(&weights(&grouped), &weights(&alone), 1e-4);
+    }
 }

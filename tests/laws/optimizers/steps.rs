@@ -145,3 +145,44 @@ fn a_step_may_have_a_size_of_its_own() {
     let expected: Vec<f32> = before.iter().map(descend).collect();
     assert_close(&after, &expected, 1e-6);
 }
+
+/// AdaGrad. Duchi, Hazan & Singer 2011, "Adaptive Subgradient Methods for Online Learning and
+/// Stochastic Optimization".
+#[derive(Clone)]
+struct AdaGrad {
+    lr: Scalar,
+}
+
+impl Optimizer for AdaGrad {
+    type State = Params;
+    const STATE: &'static [&'static str] = &["sum"];
+
+    fn lr(&self) -> Scalar {
+        self.lr.clone()
+    }
+
+    fn init(&self, w: &Params) -> Params {
+        w.zeros_like()
+    }
+
+    fn direction(&self, sum: &mut Params, _: &Params, g: &Params) -> Params {
+        *sum += Tree::mul(g, g);
+        g.div(&sum.sqrt().add_scalar(1e-10))
+    }
+}
+
+#[test]
+fn an_optimizer_of_ones_own_steps_everywhere() {
+    let opt = || AdaGrad { lr: 0.1.into() };
+    for (before, after) in [local(opt), across_rounds(opt)] {
+        let descend = |&w: &f32| {
+            let step = |(w, sum): (f64, f64), _| {
+                let (g, sum) = (slope(w), sum + slope(w) * slope(w));
+                (w - 0.1 * g / (sum.sqrt() + 1e-10), sum)
+            };
+            (0..STEPS).fold((f64::from(w), 0.0), step).0 as f32
+        };
+        let expected: Vec<f32> = before.iter().map(descend).collect();
+        assert_close(&after, &expected, 2e-6);
+    }
+}
