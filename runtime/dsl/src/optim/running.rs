@@ -1,6 +1,5 @@
 //! An optimizer with its state.
 
-use std::borrow::Borrow;
 use std::marker::PhantomData;
 
 use fedround_ir::Loc;
@@ -34,22 +33,22 @@ impl<O: Optimizer, T: Tree> Running<O, T> {
 
     /// `w ← w − η d` with the optimizer's step size.
     #[track_caller]
-    pub fn step(&mut self, w: &mut T, g: impl Borrow<T>) {
-        self.stepped(self.rule.lr(), w, g.borrow(), Loc::caller());
+    pub fn step(&mut self, w: &mut T, g: T) {
+        self.stepped(self.rule.lr(), w, &g, Loc::caller());
     }
 
     /// `w ← w − η d` with a step size for this step alone, such as one that depends on the step.
     #[track_caller]
-    pub fn step_at(&mut self, lr: impl Rate, w: &mut T, g: impl Borrow<T>) {
+    pub fn step_at(&mut self, lr: impl Rate, w: &mut T, g: T) {
         let loc = Loc::caller();
-        self.stepped(lr.rate(loc), w, g.borrow(), loc);
+        self.stepped(lr.rate(loc), w, &g, loc);
     }
 
     /// `d`: what a step would descend; counts as a step for the state.
     #[must_use]
     #[track_caller]
-    pub fn direction(&mut self, w: &T, g: impl Borrow<T>) -> T {
-        self.directed(w, g.borrow(), Loc::caller())
+    pub fn direction(&mut self, w: &T, g: T) -> T {
+        self.directed(w, &g, Loc::caller())
     }
 
     fn stepped(&mut self, lr: Scalar, w: &mut T, g: &T, loc: Loc) {
