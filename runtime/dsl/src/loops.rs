@@ -90,13 +90,13 @@ pub trait StagedLoop {
     type Item;
     /// Stages the loop.
     #[doc(hidden)]
-    fn stage<C: Carried>(self, carried: C, body: impl FnMut(Self::Item, C) -> C) -> C;
+    fn stage<C: Carried>(self, carried: C, body: impl Fn(Self::Item, C) -> C) -> C;
 }
 
 impl StagedLoop for Batches {
     type Item = Batch;
 
-    fn stage<C: Carried>(self, carried: C, mut body: impl FnMut(Batch, C) -> C) -> C {
+    fn stage<C: Carried>(self, carried: C, body: impl Fn(Batch, C) -> C) -> C {
         let (graph, loc) = (&self.graph, self.loc);
         let mut operands = vec![
             self.client,
@@ -125,7 +125,7 @@ impl StagedLoop for Batches {
 impl StagedLoop for Repeat {
     type Item = ();
 
-    fn stage<C: Carried>(self, carried: C, mut body: impl FnMut((), C) -> C) -> C {
+    fn stage<C: Carried>(self, carried: C, body: impl Fn((), C) -> C) -> C {
         let loc = self.loc;
         let Some(graph) = carried.graph() else {
             // Constants and hyper-parameters only: no place to stage a loop at, and a known count.
@@ -143,11 +143,12 @@ impl StagedLoop for Repeat {
     }
 }
 
-/// Stages `for pattern in iter { body }` with the variables that the body assigns.
+/// Stages `for pattern in iter { body }` with the variables that the body assigns. The body is `Fn`,
+/// so that rustc reports a variable that it changes in another way, and that would not be carried.
 pub fn for_each<L: StagedLoop, C: Carried>(
     iter: L,
     carried: C,
-    body: impl FnMut(L::Item, C) -> C,
+    body: impl Fn(L::Item, C) -> C,
 ) -> C {
     iter.stage(carried, body)
 }

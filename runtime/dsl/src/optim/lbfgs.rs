@@ -75,7 +75,7 @@ impl Lbfgs {
         let iterations = Repeat::at(&iterations.into(), loc);
         let (w, _) = for_each(iterations, start, |(), (w, mut opt)| {
             let (g, f) = value_and_grad(&w, &loss);
-            let d = opt.direction(&w, &g);
+            let d = opt.direction(&w, &g, loc);
             let lr = match &self.tries {
                 Some(tries) => {
                     let slope = graph.located(loc, || g.dot(&d));

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::Value;
+use fedround_ir::fed::{OpKind, Value};
 
 use super::Optimizer;
 use crate::carried::Carried;
@@ -44,28 +44,15 @@ impl<O: Optimizer, T: Tree> Running<O, T> {
         self.stepped(lr.rate(loc), w, &g, loc);
     }
 
-    /// `d`: what a step would descend; counts as a step for the state.
-    #[must_use]
-    #[track_caller]
-    pub fn direction(&mut self, w: &T, g: T) -> T {
-        self.directed(w, &g, Loc::caller())
-    }
-
     fn stepped(&mut self, lr: Scalar, w: &mut T, g: &T, loc: Loc) {
-        let d: Params = recast(&self.directed(w, g, loc));
-        let next = recast::<T, Params>(w).binary(
-            fedround_ir::fed::OpKind::TreeSub,
-            &d.scaled_by(&lr, loc),
-            loc,
-        );
-        *w = recast(&next);
+        let d = self.direction(w, g, loc);
+        *w = w.binary(OpKind::TreeSub, &d.scaled_by(&lr, loc), loc);
     }
 
-    fn directed(&mut self, w: &T, g: &T, loc: Loc) -> T {
+    pub(super) fn direction(&mut self, w: &T, g: &T, loc: Loc) -> T {
         let (w, g): (Params, Params) = (recast(w), recast(g));
-        let graph = w.graph.clone();
-        let d = graph.located(loc, || self.rule.direction(&mut self.state, &w, &g));
-        recast(&d)
+        let rule = || self.rule.direction(&mut self.state, &w, &g);
+        recast(&w.graph.located(loc, rule))
     }
 
     /// Keeps the state for the rounds that follow, under a name that is this algorithm's own.
