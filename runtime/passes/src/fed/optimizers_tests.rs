@@ -56,6 +56,11 @@ fn a_loop_carries_the_velocity() {
          w, w2 ← w − 0.1 · u, u"
     );
     assert_eq!(
+        local(move |k| sgd(k).weight_decay(1e-4)),
+        "u ← 0.9 · w2 + ∇F + 1e-4 · w\n\
+         w, w2 ← w − 0.1 · u, u"
+    );
+    assert_eq!(
         local(move |k| sgd(k).weight_decay(0.01).nesterov()),
         "u ← ∇F + 0.01 · w\n\
          u2 ← 0.9 · w2 + u\n\
