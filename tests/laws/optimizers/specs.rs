@@ -3,7 +3,7 @@
 use fedround::__private::for_each;
 use fedround::algorithms::FedAvg;
 use fedround::data::Examples;
-use fedround::exec::Federation;
+use fedround::exec::{CohortBatch, Federation};
 use fedround::ir::fed::difference;
 use fedround::optim::schedule::cosine;
 use fedround::optim::{Adam, Lbfgs, Sgd};
@@ -258,8 +258,8 @@ fn groups_of_clients_step_as_each_alone() {
     };
     for algorithm in [&kept as &dyn Algorithm, &Closure(newton)] {
         let mut alone = simulation(algorithm, "logistic", dealt(&data, parts(), 1));
-        let mut grouped =
-            simulation(algorithm, "logistic", dealt(&data, parts(), 1)).with_cohort_batch(3);
+        let mut grouped = simulation(algorithm, "logistic", dealt(&data, parts(), 1))
+            .with_cohort_batch(CohortBatch::Clients(3));
         let (a, b) = (run(&mut alone, 3), run(&mut grouped, 3));
         assert!((a.train_loss - b.train_loss).abs() < 1e-5);
         assert_close(&weights(&grouped), &weights(&alone), 1e-4);
