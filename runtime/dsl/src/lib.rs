@@ -13,6 +13,7 @@ mod algebra;
 mod algorithm;
 mod arith;
 mod batch;
+mod carried;
 mod clients;
 mod contexts;
 mod definer;
@@ -24,19 +25,23 @@ mod hyper_error;
 mod hyper_field;
 mod index;
 mod loops;
+pub mod optim;
 mod params;
+mod real;
 mod registry;
 mod scalar;
 mod server;
 mod slots;
 mod spec;
 mod stage;
+mod tree;
 mod wire;
 
 pub use algorithm::{Algorithm, BoxedAlgorithm};
 pub use batch::{Batch, Features, Labels};
+pub use carried::Carried;
 pub use clients::{Clients, Zipped};
-pub use contexts::{ClientCx, Cohort, ServerCx};
+pub use contexts::{ClientCx, Cohort, Keeper, ServerCx};
 pub use definer::Definer;
 pub use field::{DefaultValue, Field, FieldKind, Range};
 pub use grad::{cross_entropy, grad, loss, value_and_grad};
@@ -45,11 +50,13 @@ pub use hyper_error::HyperError;
 pub use index::Index;
 pub use loops::Batches;
 pub use params::Params;
+pub use real::{Rate, Real};
 pub use registry::{Entry, Registered, Registry};
 pub use scalar::Scalar;
 pub use server::Server;
 pub use spec::SpecError;
 pub use stage::{StageError, stage};
+pub use tree::Tree;
 pub use wire::{Upload, Wire};
 
 /// Everything that a spec names: `use fedround::prelude::*;`.
@@ -58,7 +65,9 @@ pub mod prelude {
 
     pub use crate::{
         Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Features, Hyper, Index,
-        Labels, Params, Scalar, Server, ServerCx, cross_entropy, grad, loss, value_and_grad,
+        Labels, Params, Real, Scalar, Server, ServerCx, Tree, cross_entropy, grad, loss,
+        optim::{self, Optimizer},
+        value_and_grad,
     };
 }
 
@@ -66,7 +75,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::hyper_field::{HyperField, hyper, read_field, unknown_field, write_field};
-    pub use crate::loops::{Batches, Carried, CarriedValue, Repeat, StagedLoop, for_each, range};
+    pub use crate::loops::{Batches, Repeat, StagedLoop, for_each, range};
     pub use crate::slots::{base, call};
     pub use crate::{
         Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, DefaultValue, Definer, Entry, Field,

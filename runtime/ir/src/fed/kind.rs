@@ -1,6 +1,6 @@
 //! What a pass may know of an op without reading its doc: name, place and effect.
 
-use super::{OpKind, Place, Reduce};
+use super::{Math, OpKind, Place, Reduce};
 
 /// What happens besides an op's results; see [`OpKind::effect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,15 @@ impl OpKind {
             Self::Sub => "arith.sub",
             Self::Mul => "arith.mul",
             Self::Div => "arith.div",
+            Self::Pow => "arith.pow",
             Self::Neg => "arith.neg",
+            Self::Math(Math::Sqrt) => "arith.sqrt",
+            Self::Math(Math::Exp) => "arith.exp",
+            Self::Math(Math::Log) => "arith.log",
+            Self::Math(Math::Cos) => "arith.cos",
+            Self::Math(Math::Floor) => "arith.floor",
+            Self::Select => "arith.select",
+            Self::RoundIndex => "fed.round_index",
             Self::Sample => "fed.sample",
             Self::Everyone => "fed.everyone",
             Self::Broadcast => "fed.broadcast",
@@ -37,9 +45,9 @@ impl OpKind {
             Self::Reduce(Reduce::WeightedMean) => "fed.weighted_mean",
             Self::NumExamples => "fed.num_examples",
             Self::Received => "fed.received",
-            Self::ServerState(_) => "fed.server_state",
+            Self::ServerState(..) => "fed.server_state",
             Self::SetServerState(_) => "fed.set_server_state",
-            Self::ClientState(_) => "fed.client_state",
+            Self::ClientState(..) => "fed.client_state",
             Self::SetClientState(_) => "fed.set_client_state",
             Self::ForBatches => "opt.for_batches",
             Self::Repeat => "opt.repeat",
@@ -52,6 +60,12 @@ impl OpKind {
             Self::TreeScale => "tree.scale",
             Self::TreeDot => "tree.dot",
             Self::TreeSqNorm => "tree.sq_norm",
+            Self::TreeMul => "tree.mul",
+            Self::TreeDiv => "tree.div",
+            Self::TreeSqrt => "tree.sqrt",
+            Self::TreeAddScalar => "tree.add_scalar",
+            Self::TreeClamp => "tree.clamp",
+            Self::TreeSelect => "tree.select",
             Self::Call(_) => "fed.call",
             Self::Super(_) => "fed.super",
         }
@@ -66,11 +80,11 @@ impl OpKind {
             | Self::Broadcast
             | Self::Map
             | Self::Reduce(_)
-            | Self::ServerState(_)
+            | Self::ServerState(..)
             | Self::SetServerState(_) => Some(Place::Server),
             Self::NumExamples
             | Self::Received
-            | Self::ClientState(_)
+            | Self::ClientState(..)
             | Self::SetClientState(_)
             | Self::ForBatches
             | Self::Grad
@@ -86,13 +100,23 @@ impl OpKind {
             | Self::Sub
             | Self::Mul
             | Self::Div
+            | Self::Pow
             | Self::Neg
+            | Self::Math(_)
+            | Self::Select
+            | Self::RoundIndex
             | Self::Repeat
             | Self::TreeAdd
             | Self::TreeSub
             | Self::TreeScale
             | Self::TreeDot
-            | Self::TreeSqNorm => None,
+            | Self::TreeSqNorm
+            | Self::TreeMul
+            | Self::TreeDiv
+            | Self::TreeSqrt
+            | Self::TreeAddScalar
+            | Self::TreeClamp
+            | Self::TreeSelect => None,
         }
     }
 
@@ -102,7 +126,7 @@ impl OpKind {
             Self::SetServerState(_) | Self::SetClientState(_) | Self::Call(_) | Self::Super(_) => {
                 Effect::Writes
             }
-            Self::Sample | Self::ServerState(_) | Self::ClientState(_) => Effect::Reads,
+            Self::Sample | Self::ServerState(..) | Self::ClientState(..) => Effect::Reads,
             Self::Map | Self::ForBatches | Self::Repeat | Self::Grad => Effect::Regions,
             Self::Hyper(_)
             | Self::Const(_)
@@ -111,7 +135,11 @@ impl OpKind {
             | Self::Sub
             | Self::Mul
             | Self::Div
+            | Self::Pow
             | Self::Neg
+            | Self::Math(_)
+            | Self::Select
+            | Self::RoundIndex
             | Self::Everyone
             | Self::Broadcast
             | Self::Reduce(_)
@@ -125,7 +153,13 @@ impl OpKind {
             | Self::TreeSub
             | Self::TreeScale
             | Self::TreeDot
-            | Self::TreeSqNorm => Effect::Pure,
+            | Self::TreeSqNorm
+            | Self::TreeMul
+            | Self::TreeDiv
+            | Self::TreeSqrt
+            | Self::TreeAddScalar
+            | Self::TreeClamp
+            | Self::TreeSelect => Effect::Pure,
         }
     }
 

@@ -22,7 +22,7 @@ mod verify_ops;
 pub use builder::{BuildError, Builder};
 pub use equal::{difference, equal};
 pub use kind::Effect;
-pub use op::{Func, Hyper, HyperValue, Layer, Module, Op, OpKind, Reduce, Region, Slot};
+pub use op::{Func, Hyper, HyperValue, Layer, Math, Module, Op, OpKind, Reduce, Region, Slot};
 pub use print::{print, print_with_locations};
 pub use signature::{RegionSignature, Signature, signature};
 pub use types::{Kind, Place, Type, Value};

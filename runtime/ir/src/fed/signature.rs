@@ -54,10 +54,12 @@ pub fn signature(
         }
         OpKind::Const(_) => plain(&[], &[at(Scalar)]),
         OpKind::IndexConst(_) => plain(&[], &[at(Index)]),
-        OpKind::Add | OpKind::Sub | OpKind::Mul | OpKind::Div => {
+        OpKind::Add | OpKind::Sub | OpKind::Mul | OpKind::Div | OpKind::Pow => {
             plain(&[at(Scalar), at(Scalar)], &[at(Scalar)])
         }
-        OpKind::Neg => plain(&[at(Scalar)], &[at(Scalar)]),
+        OpKind::Neg | OpKind::Math(_) => plain(&[at(Scalar)], &[at(Scalar)]),
+        OpKind::Select => plain(&[at(Scalar); 3], &[at(Scalar)]),
+        OpKind::RoundIndex => plain(&[], &[at(Scalar)]),
 
         OpKind::Sample => plain(&[Type::server(Scalar)], &[Type::server(Cohort)]),
         OpKind::Everyone => plain(&[], &[Type::server(Cohort)]),
@@ -78,10 +80,11 @@ pub fn signature(
             plain(&operands, &[Type::server(crosses)])
         }
         OpKind::NumExamples => plain(&[at(Client)], &[at(Scalar)]),
-        OpKind::Received | OpKind::ClientState(_) => plain(&[at(Client)], &[at(Params)]),
-        OpKind::ServerState(_) => plain(&[], &[at(Params)]),
-        OpKind::SetServerState(_) => plain(&[at(Params)], &[]),
-        OpKind::SetClientState(_) => plain(&[at(Client), at(Params)], &[]),
+        OpKind::Received => plain(&[at(Client)], &[at(Params)]),
+        OpKind::ServerState(_, kind) => plain(&[], &[at(wire_kind(*kind))]),
+        OpKind::SetServerState(_) => plain(&[at(wire_kind(found(0)))], &[]),
+        OpKind::ClientState(_, kind) => plain(&[at(Client)], &[at(wire_kind(*kind))]),
+        OpKind::SetClientState(_) => plain(&[at(Client), at(wire_kind(found(1)))], &[]),
 
         OpKind::ForBatches => carried(
             place,
@@ -104,8 +107,15 @@ pub fn signature(
         OpKind::Predict => plain(&[at(Params), at(Tensor)], &[at(Tensor)]),
         OpKind::Loss(_) => plain(&[at(Tensor), at(Labels)], &[at(Scalar)]),
 
-        OpKind::TreeAdd | OpKind::TreeSub => plain(&[at(Params), at(Params)], &[at(Params)]),
-        OpKind::TreeScale => plain(&[at(Scalar), at(Params)], &[at(Params)]),
+        OpKind::TreeAdd | OpKind::TreeSub | OpKind::TreeMul | OpKind::TreeDiv => {
+            plain(&[at(Params), at(Params)], &[at(Params)])
+        }
+        OpKind::TreeScale | OpKind::TreeAddScalar => {
+            plain(&[at(Scalar), at(Params)], &[at(Params)])
+        }
+        OpKind::TreeSqrt => plain(&[at(Params)], &[at(Params)]),
+        OpKind::TreeClamp => plain(&[at(Scalar), at(Scalar), at(Params)], &[at(Params)]),
+        OpKind::TreeSelect => plain(&[at(Params); 3], &[at(Params)]),
         OpKind::TreeDot => plain(&[at(Params), at(Params)], &[at(Scalar)]),
         OpKind::TreeSqNorm => plain(&[at(Params)], &[at(Scalar)]),
 
@@ -116,7 +126,7 @@ pub fn signature(
     }
 }
 
-/// Parameters and scalars are all that a wire op carries.
+/// Parameters and scalars are all that a wire op, a state or a loop carries.
 fn wire_kind(found: Kind) -> Kind {
     if found == Kind::Scalar {
         Kind::Scalar

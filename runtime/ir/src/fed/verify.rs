@@ -18,12 +18,15 @@
 //! 10. *Operands and results* have the types of the op's signature. A `fed.call` and a
 //!     `fed.super` have their slot's.
 //! 11. *Regions.* An op has as many as its signature, with its arguments and yields.
-//! 12. *Linked* ([`verify_linked`] only): one function, a `fed.round`, without `fed.call`,
+//! 12. *State.* A state has one kind, wherever it is read and set.
+//! 13. *Linked* ([`verify_linked`] only): one function, a `fed.round`, without `fed.call`,
 //!     `fed.super` and `fed.received`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::{Broken, Func, Module, Place, Region, Slot, Type, Value, VerifyError, VerifyErrors};
+use super::{
+    Broken, Func, Kind, Module, Place, Region, Slot, Type, Value, VerifyError, VerifyErrors,
+};
 use crate::Loc;
 
 /// Checks a module before or after linking.
@@ -46,6 +49,8 @@ pub(super) struct Verifier<'m> {
     pub(super) module: &'m Module,
     pub(super) linked: bool,
     pub(super) errors: Vec<VerifyError>,
+    /// The kind of each state where it was first met, by place and name.
+    pub(super) states: HashMap<(Place, String), Kind>,
     defined: HashSet<Value>,
     constants: HashSet<Value>,
     scopes: Vec<Scope>,
@@ -71,6 +76,7 @@ impl<'m> Verifier<'m> {
             module,
             linked,
             errors: Vec::new(),
+            states: HashMap::new(),
             defined,
             constants,
             scopes: Vec::new(),

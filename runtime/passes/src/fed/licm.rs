@@ -91,6 +91,12 @@ fn is_work(kind: &OpKind) -> bool {
             | OpKind::TreeScale
             | OpKind::TreeDot
             | OpKind::TreeSqNorm
+            | OpKind::TreeMul
+            | OpKind::TreeDiv
+            | OpKind::TreeSqrt
+            | OpKind::TreeAddScalar
+            | OpKind::TreeClamp
+            | OpKind::TreeSelect
             | OpKind::Predict
             | OpKind::Loss(_)
     )

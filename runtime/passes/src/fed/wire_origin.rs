@@ -128,11 +128,11 @@ impl Derivation<'_> {
     fn op(&mut self, op: &Op) {
         let operands = self.from(&op.operands);
         let own = match op.kind {
-            OpKind::ServerState(_) => Origin {
+            OpKind::ServerState(..) => Origin {
                 server_state: true,
                 ..operands
             },
-            OpKind::ClientState(_) => Origin {
+            OpKind::ClientState(..) => Origin {
                 client_state: true,
                 ..operands
             },

@@ -6,6 +6,7 @@
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
 //! - [`fuse`](mod@fuse) makes one op of each parameter update, for devices without fusion.
 
+mod arithmetic;
 pub mod batch;
 pub mod cse;
 pub mod dce;

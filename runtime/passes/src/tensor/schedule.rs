@@ -127,11 +127,12 @@ fn is_control(kind: &OpKind) -> bool {
         | OpKind::Broadcast
         | OpKind::Map
         | OpKind::Reduce(_)
+        | OpKind::RoundIndex
         | OpKind::NumExamples
         | OpKind::Received
-        | OpKind::ServerState(_)
+        | OpKind::ServerState(..)
         | OpKind::SetServerState(_)
-        | OpKind::ClientState(_)
+        | OpKind::ClientState(..)
         | OpKind::SetClientState(_)
         | OpKind::ForBatches
         | OpKind::Repeat
@@ -144,7 +145,10 @@ fn is_control(kind: &OpKind) -> bool {
         | OpKind::Sub
         | OpKind::Mul
         | OpKind::Div
+        | OpKind::Pow
         | OpKind::Neg
+        | OpKind::Math(_)
+        | OpKind::Select
         | OpKind::Grad
         | OpKind::BatchX
         | OpKind::BatchY
@@ -154,7 +158,13 @@ fn is_control(kind: &OpKind) -> bool {
         | OpKind::TreeSub
         | OpKind::TreeScale
         | OpKind::TreeDot
-        | OpKind::TreeSqNorm => false,
+        | OpKind::TreeSqNorm
+        | OpKind::TreeMul
+        | OpKind::TreeDiv
+        | OpKind::TreeSqrt
+        | OpKind::TreeAddScalar
+        | OpKind::TreeClamp
+        | OpKind::TreeSelect => false,
     }
 }
 
@@ -163,7 +173,10 @@ fn is_control(kind: &OpKind) -> bool {
 fn is_read(kind: &OpKind) -> bool {
     matches!(
         kind,
-        OpKind::NumExamples | OpKind::ClientState(_) | OpKind::ServerState(_)
+        OpKind::RoundIndex
+            | OpKind::NumExamples
+            | OpKind::ClientState(..)
+            | OpKind::ServerState(..)
     )
 }
 
