@@ -1,6 +1,6 @@
 //! What a tensor op carries besides its operands, for labels and for JSON.
 
-use fedround_ir::tensor::{Conv2d, Op, Pool2d};
+use fedround_ir::tensor::{Conv2d, Distribution, Op, Pool2d};
 use serde_json::{Value, json};
 
 type Attributes = Vec<(&'static str, Value)>;
@@ -9,11 +9,17 @@ type Attributes = Vec<(&'static str, Value)>;
 pub(crate) fn attributes(op: &Op) -> Attributes {
     match op {
         Op::Full(value, shape) => vec![("value", json!(value)), ("shape", json!(shape))],
-        Op::AddScalar(c) | Op::MulScalar(c) | Op::Axpy(c) | Op::MatMulAdd(c) => {
+        Op::Constant(constant) => vec![("values", json!(&constant.values[..]))],
+        Op::Random(distribution, stream, _) => random(*distribution, *stream),
+        Op::AddScalar(c) | Op::MulScalar(c) | Op::Axpy(c) | Op::MatMulAdd(c) | Op::PowScalar(c) => {
             vec![("c", json!(c))]
         }
+        Op::Clamp(low, high) => vec![("low", json!(low)), ("high", json!(high))],
+        Op::Compare(order) => vec![("order", json!(order.name()))],
+        Op::CompareScalar(order, c) => vec![("order", json!(order.name())), ("c", json!(c))],
+        Op::Cast(dtype) => vec![("dtype", json!(dtype.name()))],
         Op::Reshape(shape) | Op::Expand(shape) => vec![("shape", json!(shape))],
-        Op::Permute(axes) => vec![("axes", json!(axes))],
+        Op::Permute(axes) | Op::Flip(axes) => vec![("axes", json!(axes))],
         Op::Slice(ranges) | Op::SliceAssign(ranges) => vec![("ranges", json!(ranges))],
         Op::Cat(dim)
         | Op::SumDim(dim)
@@ -21,7 +27,10 @@ pub(crate) fn attributes(op: &Op) -> Attributes {
         | Op::MaxDim(dim)
         | Op::LogSoftmax(dim)
         | Op::Gather(dim)
-        | Op::ScatterAdd(dim) => vec![("dim", json!(dim))],
+        | Op::ScatterAdd(dim)
+        | Op::Select(dim)
+        | Op::SelectAdd(dim) => vec![("dim", json!(dim))],
+        Op::CumSum { dim, reverse } => vec![("dim", json!(dim)), ("reverse", json!(reverse))],
         Op::Conv2d(options) => conv(options),
         Op::Conv2dInputGrad(options, shape) | Op::Conv2dWeightGrad(options, shape) => {
             let mut all = conv(options);
@@ -36,17 +45,45 @@ pub(crate) fn attributes(op: &Op) -> Attributes {
         | Op::Sub
         | Op::Mul
         | Op::Div
+        | Op::Pow
         | Op::Neg
         | Op::Exp
         | Op::Log
+        | Op::Log1p
         | Op::Sqrt
+        | Op::Abs
+        | Op::Sign
+        | Op::Floor
+        | Op::Sin
+        | Op::Cos
+        | Op::Tanh
+        | Op::Sigmoid
+        | Op::Erf
         | Op::Relu
         | Op::ReluGrad
+        | Op::And
+        | Op::Or
+        | Op::Not
+        | Op::Where
+        | Op::StopGradient
         | Op::Sum
         | Op::Dot
         | Op::Mean
         | Op::MatMul => vec![],
     }
+}
+
+fn random(distribution: Distribution, stream: usize) -> Attributes {
+    let (name, parameters) = match distribution {
+        Distribution::Uniform(low, high) => ("uniform", vec![low, high]),
+        Distribution::Normal(mean, deviation) => ("normal", vec![mean, deviation]),
+        Distribution::Bernoulli(p) => ("bernoulli", vec![p]),
+    };
+    vec![
+        ("distribution", json!(name)),
+        ("parameters", json!(parameters)),
+        ("stream", json!(stream)),
+    ]
 }
 
 fn conv(o: &Conv2d) -> Attributes {
@@ -73,12 +110,17 @@ pub(crate) fn label(op: &Op) -> String {
     let mut text = op.name().to_owned();
     for (name, value) in attributes(op) {
         let told = match (name, &value) {
-            ("shape", _) => continue,
+            ("shape" | "values" | "parameters" | "dtype", _) | ("reverse", Value::Bool(false)) => {
+                continue;
+            }
+            ("reverse", _) => "reverse".to_owned(),
+            ("order" | "distribution", Value::String(text)) => text.clone(),
+            ("stream", v) => format!("stream {v}"),
             ("padding", v) if *v == json!([0, 0]) => continue,
             ("dilation", v) if *v == json!([1, 1]) => continue,
             ("groups", v) if *v == json!(1) => continue,
             ("count_include_pad", _) => continue,
-            ("value" | "c", Value::Number(c)) => match c.as_f64() {
+            ("value" | "c" | "low" | "high", Value::Number(c)) => match c.as_f64() {
                 Some(c) if c.fract() == 0.0 && c.abs() < 100.0 => format!("{c}"),
                 Some(c) => format!("{c:.3e}"),
                 None => continue,

@@ -3,7 +3,7 @@
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{HyperValue, Module, Op, OpKind, Place, Region};
-use fedround_ir::tensor::{DType, Val};
+use fedround_ir::tensor::Val;
 use serde_json::{Map, Value, json};
 
 use crate::Sheet;
@@ -114,11 +114,7 @@ fn sheet(sheet: &Sheet) -> Value {
         })
     });
     let values = graph.types.iter().enumerate().map(|(id, ty)| {
-        let dtype = match ty.dtype {
-            DType::F32 => "f32",
-            DType::I32 => "i32",
-        };
-        let mut value = json!({ "id": id, "dtype": dtype, "shape": ty.shape });
+        let mut value = json!({ "id": id, "dtype": ty.dtype.name(), "shape": ty.shape });
         if let (Some(slots), Value::Object(fields)) = (&sheet.slots, &mut value) {
             fields.insert("slot".to_owned(), json!(slots.get(id)));
         }
