@@ -121,7 +121,7 @@ pub(crate) fn label(op: &Op) -> String {
             ("groups", v) if *v == json!(1) => continue,
             ("count_include_pad", _) => continue,
             ("value" | "c" | "low" | "high", Value::Number(c)) => match c.as_f64() {
-                Some(c) if c.fract() == 0.0 && c.abs() < 100.0 => format!("{c}"),
+                Some(c) if c.to_string().len() < 8 => c.to_string(),
                 Some(c) => format!("{c:.3e}"),
                 None => continue,
             },
@@ -157,7 +157,8 @@ mod tests {
         assert_eq!(label(&Op::Conv2d(conv)), "conv2d stride 1×1, padding 2×2");
         assert_eq!(label(&Op::SumDim(1)), "sum_dim 1");
         assert_eq!(label(&Op::Full(0.0, vec![3])), "full 0");
-        assert_eq!(label(&Op::MulScalar(0.1)), "mul_scalar 1.000e-1");
+        assert_eq!(label(&Op::MulScalar(0.1)), "mul_scalar 0.1");
+        assert_eq!(label(&Op::MulScalar(1.0 / 3.0)), "mul_scalar 3.333e-1");
         assert_eq!(label(&Op::Reshape(vec![3])), "reshape");
     }
 }

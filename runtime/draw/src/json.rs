@@ -4,6 +4,7 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::{HyperValue, Module, Op, OpKind, Place, Region};
 use fedround_ir::tensor::Val;
+use fedround_passes::tensor::cost;
 use serde_json::{Map, Value, json};
 
 use crate::Sheet;
@@ -102,7 +103,8 @@ fn sheet(sheet: &Sheet) -> Value {
         let entries = list.iter().map(|(n, v)| json!({ "name": n, "value": v.0 }));
         entries.collect::<Vec<_>>()
     };
-    let nodes = graph.nodes.iter().map(|node| {
+    let total = cost(graph);
+    let nodes = graph.nodes.iter().zip(&total.nodes).map(|(node, cost)| {
         let attributes = attributes(&node.op).into_iter();
         let attributes: Map<String, Value> = attributes.map(|(k, v)| (k.to_owned(), v)).collect();
         json!({
@@ -110,6 +112,12 @@ fn sheet(sheet: &Sheet) -> Value {
             "attributes": attributes,
             "operands": ids(&node.ins),
             "results": ids(&node.outs),
+            "cost": {
+                "flops": cost.flops,
+                "read": cost.read,
+                "written": cost.written,
+                "live": cost.live,
+            },
             "location": location(node.loc),
         })
     });
@@ -125,6 +133,12 @@ fn sheet(sheet: &Sheet) -> Value {
         "inputs": named(&graph.inputs),
         "nodes": nodes.collect::<Vec<_>>(),
         "outputs": named(&graph.outputs),
+        "cost": {
+            "flops": total.flops,
+            "read": total.read,
+            "written": total.written,
+            "peak": total.peak,
+        },
         "values": values.collect::<Vec<_>>(),
     })
 }

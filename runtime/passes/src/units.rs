@@ -16,6 +16,14 @@ pub fn count(n: u64) -> String {
     scaled(n)
 }
 
+/// `7968400` as `8.0 MFLOP`.
+pub fn flops(n: u64) -> String {
+    if n < 1000 {
+        return format!("{n} FLOP");
+    }
+    format!("{}FLOP", scaled(n))
+}
+
 /// `199210` as `199,210`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -54,6 +62,7 @@ mod tests {
             [0, 999, 1000, 1_234_567].map(grouped),
             ["0", "999", "1,000", "1,234,567"]
         );
+        assert_eq!([999, 7_968_400].map(flops), ["999 FLOP", "8.0 MFLOP"]);
         assert_eq!([999, 7_968_400].map(count), ["999", "8.0 M"]);
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn layout(sizes: &[(f64, f64)], edges: &[(usize, usize)]) -> Layout {
         rows[spot.layer].push(i);
     }
     order(&spots, &mut rows);
-    let centres = columns(&spots, &rows);
+    let centres = columns(&spots, &rows, &chains);
     let mut tops = vec![0.0; depth];
     let mut heights = vec![0.0_f64; depth];
     let mut y = 0.0;
@@ -197,8 +197,13 @@ fn crossings(spots: &[Spot], rows: &[Vec<usize>], at: &[usize]) -> usize {
 }
 
 /// The centre of each spot.
-fn columns(spots: &[Spot], rows: &[Vec<usize>]) -> Vec<f64> {
+fn columns(spots: &[Spot], rows: &[Vec<usize>], chains: &[Vec<usize>]) -> Vec<f64> {
     let mut centre = vec![0.0; spots.len()];
+    let mut chain_of = vec![&[][..]; spots.len()];
+    for chain in chains {
+        let joints = &chain[1..chain.len() - 1];
+        joints.iter().for_each(|&i| chain_of[i] = joints);
+    }
     for row in rows {
         settle(spots, row, &vec![(0.0, 1.0); row.len()], &mut centre);
     }
@@ -211,12 +216,17 @@ fn columns(spots: &[Spot], rows: &[Vec<usize>]) -> Vec<f64> {
                 _ => &[below],
             };
             let near: Vec<usize> = near.iter().flat_map(|n| n.iter().copied()).collect();
+            if spots[i].is_joint && sweep >= SWEEPS {
+                // Long edges are to be straight.
+                let joints = chain_of[i];
+                let sum: f64 = joints.iter().map(|&j| centre[j]).sum();
+                return (sum / joints.len() as f64, 8.0);
+            }
             if near.is_empty() {
                 return (centre[i], 0.1);
             }
             let mean = near.iter().map(|&j| centre[j]).sum::<f64>() / near.len() as f64;
-            // Long edges are to be straight.
-            (mean, if spots[i].is_joint { 8.0 } else { 1.0 })
+            (mean, 1.0)
         };
         let depth = rows.len();
         for step in 0..depth {

@@ -20,7 +20,7 @@ mod optimizers_tests;
 mod pipeline;
 mod rewrite;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod unused_hypers;
 mod warnings;
 mod wire;

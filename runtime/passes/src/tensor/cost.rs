@@ -311,8 +311,8 @@ impl Memory {
 /// The costs of a graph as a table, a node a line, with the totals above it.
 pub fn cost_table(name: &str, graph: &Graph, cost: &Cost) -> String {
     let mut text = format!(
-        "cost @{name}: {}FLOP, {} read, {} written, peak {}\n",
-        flop_prefix(cost.flops),
+        "cost @{name}: {}, {} read, {} written, peak {}\n",
+        units::flops(cost.flops),
         units::bytes(cost.read),
         units::bytes(cost.written),
         units::bytes(cost.peak),
@@ -345,16 +345,6 @@ pub fn cost_table(name: &str, graph: &Graph, cost: &Cost) -> String {
         );
     }
     text
-}
-
-/// A count before `FLOP`: `2.4 M`, `12 `.
-fn flop_prefix(flops: u64) -> String {
-    let text = units::count(flops);
-    if text.ends_with(|c: char| c.is_ascii_digit()) {
-        text + " "
-    } else {
-        text
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 //! - [`grad`](mod@grad) appends reverse-mode gradients, one rule for each op in [`rules`];
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
 //! - [`fuse`](mod@fuse) makes one op of each parameter update, for devices without fusion;
-//! - [`cost`](mod@cost) counts operations, memory traffic and peak memory.
+//! - [`cost`](mod@cost) counts operations, memory traffic and peak memory, [`runs`](mod@runs) how
+//!   often a round runs a segment.
 
 mod arithmetic;
 pub mod batch;
@@ -19,6 +20,7 @@ pub mod grad;
 pub mod lower;
 mod rewrite;
 pub mod rules;
+pub mod runs;
 pub mod schedule;
 pub mod sink;
 pub mod stream;
@@ -29,6 +31,7 @@ pub use fuse::fuse;
 pub use fuse_elementwise::fuse_elementwise;
 pub use grad::{GradError, grad};
 pub use lower::{Frontend, LowerError, Lowered, lower};
+pub use runs::{Runs, runs};
 pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};
 pub use sink::sink;
 pub use stream::stream;
