@@ -153,10 +153,7 @@ pub enum GraphError {
 /// # Errors
 ///
 /// See [`GraphError`].
-pub fn graph_text(
-    algorithm: &dyn Algorithm,
-    view: impl Into<View>,
-) -> Result<String, GraphError> {
+pub fn graph_text(algorithm: &dyn Algorithm, view: impl Into<View>) -> Result<String, GraphError> {
     let view = view.into();
     let program = Program::compile(algorithm, view.tracer()?)?;
     let batch = view.batch.unwrap_or_else(|| program.batch_size());

@@ -13,7 +13,10 @@ fn step(model: &str, batch: usize) -> Cost {
         input: [1, 28, 28],
         classes: 10,
     };
-    let built = find(model).unwrap().build(task, &Default::default()).unwrap();
+    let built = find(model)
+        .unwrap()
+        .build(task, &Default::default())
+        .unwrap();
     let tracer = Tracer::new(model, built, task, Losses::default());
     let program = Program::compile(&FedAvg::default(), tracer).unwrap();
     let graphs = program.graphs(batch).unwrap();
@@ -50,11 +53,18 @@ fn the_2nn() {
     let relus = 2 * (2 * n * 200);
     let input_gradients = matmul(n, 10, 200) + matmul(n, 200, 200);
     let cost = step("2nn", 10);
-    assert_eq!(cost.flops, layers + relus + input_gradients + cross_entropy(n));
+    assert_eq!(
+        cost.flops,
+        layers + relus + input_gradients + cross_entropy(n)
+    );
     assert_eq!(cost.flops, 9_207_441);
     // Parameters, the batch and the learning rate at least; a few activations on top.
     let inputs = 4 * (199_210 + 7840 + 10 + 1);
-    assert!(cost.peak > inputs && cost.peak < inputs + 4 * 10 * 1000, "{}", cost.peak);
+    assert!(
+        cost.peak > inputs && cost.peak < inputs + 4 * 10 * 1000,
+        "{}",
+        cost.peak
+    );
 }
 
 #[test]

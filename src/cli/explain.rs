@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use fedround_dsl::{Hyper, LayerField, all_fields};
-use fedround_ir::fed::HyperValue;
 use fedround_exec::Program;
+use fedround_ir::fed::HyperValue;
 use fedround_passes::fed::{Direction, Wire, explain as algorithm_box, wire, wire_table};
 use fedround_passes::tensor::{Runs, cost, runs};
 use fedround_passes::units::flops;
@@ -85,7 +85,11 @@ fn compute(program: &Program, examples: u64) -> Result<String, CliError> {
         flops(client),
     );
     if server > 0 {
-        let _ = writeln!(text, "  the server, a round, without means and sums: {}", flops(server));
+        let _ = writeln!(
+            text,
+            "  the server, a round, without means and sums: {}",
+            flops(server)
+        );
     }
     Ok(text)
 }

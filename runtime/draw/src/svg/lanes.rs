@@ -5,21 +5,13 @@ use fedround_passes::fed::{Direction, wire};
 use fedround_passes::units;
 
 use super::canvas::{Anchor, Canvas, Font, Rect, colour};
-use super::script::{Crossing, Frame, Item, Scene, Step, scenes};
-use super::text::{plain_width, width};
-
-const MARGIN: f64 = 20.0;
-const BOX: f64 = 30.0;
-const GAP: f64 = 18.0;
-const INSET: f64 = 12.0;
-/// From a lane's edge to its boxes.
-const LANE: f64 = 18.0;
-const FRAME_PAD: f64 = 14.0;
-const LINE: f64 = 18.0;
-const TITLE: f64 = 15.0;
-const TEXT: f64 = 13.0;
-const SMALL: f64 = 10.5;
-const TINY: f64 = 9.5;
+use super::measure::{
+    BOX, FRAME_PAD, GAP, INSET, LINE, Lanes, MARGIN, SMALL, TEXT, TINY, TITLE, head_height,
+    lane_of, stack,
+};
+use super::scene::{Crossing, Frame, Item, Scene, Step};
+use super::script::scenes;
+use super::text::width;
 
 const BODY: Font = Font::new(TEXT, colour::INK);
 const OP: Font = Font::new(TINY, colour::GREY).mono();
@@ -57,105 +49,6 @@ pub fn module(module: &Module, parameters: Option<usize>) -> String {
         height += MARGIN;
     }
     pen.canvas.finish(pen.lanes.page(), height, module.name())
-}
-
-/// Left edge and width of both lanes.
-#[derive(Clone, Copy, Debug)]
-struct Lanes {
-    server: (f64, f64),
-    clients: (f64, f64),
-}
-
-impl Lanes {
-    /// As wide as the widest box of each lane and the widest label between them.
-    fn fit(scenes: &[Scene]) -> Self {
-        let mut widths: [f64; 3] = [170.0, 210.0, 120.0];
-        for scene in scenes {
-            let lane = usize::from(scene.place != Place::Server);
-            widths[lane] = widths[lane].max(plain_width(&scene.title, SMALL));
-            widen(&scene.items, lane, &mut widths);
-        }
-        let [server, clients, label] = widths;
-        let server = (MARGIN, server + 2.0 * LANE);
-        let gutter = label + 28.0;
-        let clients = (server.0 + server.1 + gutter, clients + 2.0 * LANE);
-        Self { server, clients }
-    }
-
-    fn page(self) -> f64 {
-        self.clients.0 + self.clients.1 + MARGIN
-    }
-
-    fn of(self, lane: usize) -> (f64, f64) {
-        if lane == 0 { self.server } else { self.clients }
-    }
-
-    /// The column of a lane's boxes.
-    fn column(self, lane: usize) -> (f64, f64) {
-        let (x, width) = self.of(lane);
-        (x + LANE, width - 2.0 * LANE)
-    }
-}
-
-/// Widens the server's lane, the clients' lane and the room between them.
-fn widen(items: &[Item], lane: usize, widths: &mut [f64; 3]) {
-    for item in items {
-        match item {
-            Item::Frame(frame) => {
-                let lane = lane_of(frame, lane);
-                widths[lane] = widths[lane].max(frame_width(frame));
-            }
-            Item::Step(step) => widths[lane] = widths[lane].max(step_width(step)),
-            Item::Crossing(crossing) => {
-                widths[0] = widths[0].max(step_width(&crossing.server));
-                for sent in &crossing.sent {
-                    let label = plain_width(&sent.derived, SMALL);
-                    widths[2] = widths[2].max(label.max(width(&sent.bytes, SMALL) * 1.15));
-                }
-            }
-        }
-    }
-}
-
-fn lane_of(frame: &Frame, lane: usize) -> usize {
-    if frame.op == "fed.map" { 1 } else { lane }
-}
-
-fn step_width(step: &Step) -> f64 {
-    let op = mono_width(&step.op);
-    width(&step.text, TEXT) + op + 2.0 * INSET + if op > 0.0 { 22.0 } else { 0.0 }
-}
-
-fn mono_width(text: &str) -> f64 {
-    0.61 * TINY * text.chars().count() as f64
-}
-
-fn frame_width(frame: &Frame) -> f64 {
-    let inner = frame.items.iter().map(|item| match item {
-        Item::Frame(frame) => frame_width(frame),
-        Item::Step(step) => step_width(step),
-        Item::Crossing(_) => 0.0,
-    });
-    let head = width(&frame.title, TEXT) * 1.08 + 24.0 + mono_width(&frame.op);
-    let widest = inner.fold(head.max(width(&frame.note, SMALL)), f64::max);
-    widest + 2.0 * FRAME_PAD
-}
-
-fn head_height(frame: &Frame) -> f64 {
-    FRAME_PAD + LINE * if frame.note.is_empty() { 1.0 } else { 2.0 }
-}
-
-fn height(item: &Item) -> f64 {
-    match item {
-        Item::Step(_) => BOX,
-        Item::Frame(frame) => head_height(frame) + stack(&frame.items) + FRAME_PAD,
-        Item::Crossing(crossing) => crossing.sent.len() as f64 * (BOX + GAP) - GAP,
-    }
-}
-
-fn stack(items: &[Item]) -> f64 {
-    let heights: f64 = items.iter().map(height).sum();
-    heights + GAP * items.len().saturating_sub(1) as f64
 }
 
 struct Pen {

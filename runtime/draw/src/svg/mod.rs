@@ -8,7 +8,11 @@
 mod canvas;
 mod lanes;
 mod layers;
+mod measure;
+mod scene;
 mod script;
+mod script_regions;
+mod script_wires;
 mod tensor;
 mod text;
 

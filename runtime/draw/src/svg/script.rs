@@ -2,66 +2,11 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{Func, Kind, Module, Op, OpKind, Place, Region, Slot, Value};
-use fedround_passes::fed::notation::{Text, count_uses, expression, reduction};
-use fedround_passes::fed::{Direction, Protection, Wire, wire};
-use fedround_passes::units;
+use fedround_ir::fed::{Func, Kind, Module, Op, OpKind, Region, Slot, Value};
+use fedround_passes::fed::notation::{Text, count_uses, expression};
+use fedround_passes::fed::{Wire, wire};
 
-/// One thing on a lane.
-#[derive(Clone, Debug)]
-pub(super) enum Item {
-    /// An op, or the values that a region gives.
-    Step(Step),
-    /// A region.
-    Frame(Frame),
-    /// Values that cross between the lanes.
-    Crossing(Crossing),
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Step {
-    pub text: String,
-    /// The op's name; empty for a line that names a value anew.
-    pub op: String,
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Frame {
-    pub title: String,
-    /// What its variables start from.
-    pub note: String,
-    pub op: String,
-    pub is_grad: bool,
-    pub items: Vec<Item>,
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Crossing {
-    pub direction: Direction,
-    /// What the server does.
-    pub server: Step,
-    /// What crosses.
-    pub sent: Vec<Sent>,
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Sent {
-    pub name: String,
-    pub derived: String,
-    pub bytes: String,
-}
-
-/// A function's items, with its title and where it runs.
-#[derive(Clone, Debug)]
-pub(super) struct Scene {
-    pub title: String,
-    pub place: Place,
-    /// The parameters that a round starts from; empty for what is no round.
-    pub start: String,
-    pub items: Vec<Item>,
-    /// Those that it ends with.
-    pub end: String,
-}
+use super::scene::{Item, Scene, Step};
 
 /// The scenes of a module, one for each function. With the number of the model's parameters,
 /// bytes are numbers too.
@@ -84,19 +29,19 @@ pub(super) fn scenes(module: &Module, parameters: Option<usize>) -> Vec<Scene> {
     module.funcs.iter().map(|func| script.scene(func)).collect()
 }
 
-struct Script<'m> {
+pub(super) struct Script<'m> {
     module: &'m Module,
-    linked: bool,
-    parameters: Option<usize>,
+    pub(super) linked: bool,
+    pub(super) parameters: Option<usize>,
     hypers: Vec<String>,
-    texts: HashMap<Value, Text>,
+    pub(super) texts: HashMap<Value, Text>,
     uses: HashMap<Value, usize>,
     /// How often a name was given.
     taken: HashMap<String, usize>,
     /// The cohort that a clients' value is over.
-    cohorts: HashMap<Value, String>,
+    pub(super) cohorts: HashMap<Value, String>,
     /// What crosses by which value; taken out when it is drawn.
-    wires: HashMap<Value, Wire>,
+    pub(super) wires: HashMap<Value, Wire>,
 }
 
 impl Script<'_> {
@@ -139,22 +84,22 @@ impl Script<'_> {
         }
     }
 
-    fn text(&self, value: Value) -> Text {
+    pub(super) fn text(&self, value: Value) -> Text {
         let known = self.texts.get(&value).cloned();
         known.unwrap_or_else(|| Text::name("?"))
     }
 
-    fn list(&self, values: &[Value]) -> String {
+    pub(super) fn list(&self, values: &[Value]) -> String {
         let texts = values.iter().map(|v| self.text(*v).plain().to_owned());
         texts.collect::<Vec<_>>().join(", ")
     }
 
-    fn kind(&self, value: Value) -> Kind {
+    pub(super) fn kind(&self, value: Value) -> Kind {
         self.module.type_of(value).kind
     }
 
     /// A name of its own for each value: `u`, `u2`, ….
-    fn unique(&mut self, base: &str) -> String {
+    pub(super) fn unique(&mut self, base: &str) -> String {
         let count = self.taken.entry(base.to_owned()).or_default();
         *count += 1;
         match *count {
@@ -163,7 +108,7 @@ impl Script<'_> {
         }
     }
 
-    fn name(&mut self, value: Value, op: &OpKind) -> String {
+    pub(super) fn name(&mut self, value: Value, op: &OpKind) -> String {
         let base = match (op, self.kind(value)) {
             (OpKind::Sample, _) => "S",
             (OpKind::ServerState(name) | OpKind::ClientState(name), _) => own(name),
@@ -178,7 +123,7 @@ impl Script<'_> {
 
     /// The items of a region. Where its last op gives one of its yields, that value goes by the
     /// name in `finals`, if there is one.
-    fn region(&mut self, region: &Region, finals: &[String]) -> Vec<Item> {
+    pub(super) fn region(&mut self, region: &Region, finals: &[String]) -> Vec<Item> {
         let mut items = vec![];
         for (index, op) in region.ops.iter().enumerate() {
             let is_last = index + 1 == region.ops.len();
@@ -197,7 +142,7 @@ impl Script<'_> {
     }
 
     /// A line that gives values their final names, unless they have them.
-    fn rename(&mut self, values: &[Value], names: &[String], items: &mut Vec<Item>) {
+    pub(super) fn rename(&mut self, values: &[Value], names: &[String], items: &mut Vec<Item>) {
         let renamed = values.iter().zip(names).filter_map(|(value, name)| {
             let text = self.text(*value);
             (text.plain() != name).then(|| (name.clone(), text.plain().to_owned()))
@@ -292,203 +237,6 @@ impl Script<'_> {
                 }
             }
         }
-    }
-
-    fn broadcast(&mut self, op: &Op, result: Value, items: &mut Vec<Item>) {
-        let [value, cohort] = op.operands.as_slice() else {
-            return;
-        };
-        let text = self.text(*value);
-        if !text.is_name() {
-            let name = self.unique("c");
-            let names = [name];
-            self.rename(&[*value], &names, items);
-        }
-        let text = self.text(*value);
-        let cohort = self.text(*cohort).plain().to_owned();
-        let server = Step {
-            text: format!("broadcast {} to {cohort}", text.plain()),
-            op: op.kind.name(),
-        };
-        self.texts.insert(result, text);
-        self.cohorts.insert(result, cohort);
-        self.cross(Direction::Down, server, &[result], items);
-    }
-
-    fn reduce(&mut self, op: &Op, result: Value, wanted: Option<String>, items: &mut Vec<Item>) {
-        let OpKind::Reduce(reduce) = op.kind else {
-            return;
-        };
-        let operands: Vec<Text> = op.operands.iter().map(|v| self.text(*v)).collect();
-        let name = wanted.unwrap_or_else(|| self.name(result, &op.kind));
-        let server = Step {
-            text: format!("{name} ← {}", reduction(reduce, &operands).plain()),
-            op: op.kind.name(),
-        };
-        self.texts.insert(result, Text::name(name));
-        self.cross(Direction::Up, server, &op.operands, items);
-    }
-
-    /// What crosses; a plain step on the server where all of it has crossed before.
-    fn cross(
-        &mut self,
-        direction: Direction,
-        server: Step,
-        values: &[Value],
-        items: &mut Vec<Item>,
-    ) {
-        let mut sent = vec![];
-        for value in values {
-            let Some(row) = self.wires.remove(value) else {
-                continue;
-            };
-            let formula = row.formula();
-            sent.push(Sent {
-                name: self.text(*value).plain().to_owned(),
-                derived: match row.protection {
-                    // What a function's arguments are derived from shows once it is linked.
-                    Protection::None if self.linked => row.derived.clone(),
-                    Protection::None => row.kind.to_string(),
-                },
-                bytes: match self.parameters {
-                    Some(p) if row.kind == Kind::Params => {
-                        format!("{formula} = {}", units::bytes(row.bytes(p) as u64))
-                    }
-                    Some(p) => units::bytes(row.bytes(p) as u64),
-                    None => format!("{formula} bytes"),
-                },
-            });
-        }
-        items.push(if sent.is_empty() {
-            Item::Step(server)
-        } else {
-            Item::Crossing(Crossing {
-                direction,
-                server,
-                sent,
-            })
-        });
-    }
-
-    /// Nothing for a map that only names values, such as `n_k`.
-    fn map(&mut self, op: &Op, results: &[Value], region: &Region) -> Option<Frame> {
-        if let Some(client) = region.args.first() {
-            self.texts.insert(*client, Text::name("k"));
-        }
-        for (arg, operand) in region.args.iter().skip(1).zip(&op.operands) {
-            let text = self.text(*operand);
-            self.texts.insert(*arg, text);
-        }
-        let cohort = op
-            .operands
-            .iter()
-            .find_map(|v| self.cohorts.get(v).cloned());
-        let cohort = cohort.unwrap_or_else(|| "cohort".to_owned());
-        let mut items = self.region(region, &[]);
-        let plain = items.is_empty() && region.yields.iter().all(|v| self.text(*v).is_name());
-        if plain {
-            for (result, yielded) in results.iter().zip(&region.yields) {
-                let text = self.text(*yielded);
-                self.texts.insert(*result, text);
-                self.cohorts.insert(*result, cohort.clone());
-            }
-            return None;
-        }
-        let names = results.iter().map(|result| {
-            let base = if self.kind(*result) == Kind::Params {
-                "w_k"
-            } else {
-                "a_k"
-            };
-            self.unique(base)
-        });
-        let names: Vec<String> = names.collect();
-        self.rename(&region.yields, &names, &mut items);
-        for (result, name) in results.iter().zip(names) {
-            self.texts.insert(*result, Text::name(name));
-            self.cohorts.insert(*result, cohort.clone());
-        }
-        Some(Frame {
-            title: format!("for each client k ∈ {cohort}, in parallel"),
-            note: String::new(),
-            op: op.kind.name(),
-            is_grad: false,
-            items,
-        })
-    }
-
-    fn repeat(&mut self, op: &Op, results: &[Value], region: &Region) -> Option<Frame> {
-        let fixed = op.operands.len().saturating_sub(results.len());
-        let (control, first) = op.operands.split_at(fixed);
-        let own = region.args.len().saturating_sub(first.len());
-        let title = match (&op.kind, control) {
-            (OpKind::ForBatches, [_, epochs, size]) => {
-                let b = self.unique("b");
-                if let Some(arg) = region.args.first() {
-                    self.texts.insert(*arg, Text::name(b.clone()));
-                }
-                let (epochs, size) = (self.text(*epochs), self.text(*size));
-                format!("for {b} in batches({}, {})", epochs.plain(), size.plain())
-            }
-            _ => format!("{} times", self.list(control)),
-        };
-        let mut notes = vec![];
-        let mut names = vec![];
-        for (arg, start) in region.args.iter().skip(own).zip(first) {
-            let base = if self.kind(*arg) == Kind::Params {
-                "w"
-            } else {
-                "s"
-            };
-            let name = self.unique(base);
-            notes.push(format!("{name} = {}", self.text(*start).plain()));
-            self.texts.insert(*arg, Text::name(name.clone()));
-            names.push(name);
-        }
-        let mut items = self.region(region, &names);
-        self.rename(&region.yields, &names, &mut items);
-        for (result, name) in results.iter().zip(names) {
-            self.texts.insert(*result, Text::name(name));
-        }
-        Some(Frame {
-            title,
-            note: format!("starting from {}", notes.join(", ")),
-            op: op.kind.name(),
-            is_grad: false,
-            items,
-        })
-    }
-
-    fn grad(&mut self, op: &Op, results: &[Value], region: &Region) -> Option<Frame> {
-        let at = op.operands.first().map(|v| self.text(*v))?;
-        let variable = if at.is_name() {
-            at.plain().to_owned()
-        } else {
-            self.unique("v")
-        };
-        if let Some(arg) = region.args.first() {
-            self.texts.insert(*arg, Text::name(variable.clone()));
-        }
-        let f = self.unique("f");
-        let mut items = self.region(region, std::slice::from_ref(&f));
-        self.rename(&region.yields, std::slice::from_ref(&f), &mut items);
-        let g = self.unique("g");
-        let names = [g.clone(), f.clone()];
-        for (result, name) in results.iter().zip(names) {
-            self.texts.insert(*result, Text::name(name));
-        }
-        let note = if at.is_name() {
-            String::new()
-        } else {
-            format!("at {variable} = {}", at.plain())
-        };
-        Some(Frame {
-            title: format!("{g} ← ∇{f}({variable})"),
-            note,
-            op: op.kind.name(),
-            is_grad: true,
-            items,
-        })
     }
 }
 

@@ -17,6 +17,7 @@ pub mod fold;
 pub mod fuse;
 pub mod fuse_elementwise;
 pub mod grad;
+mod liveness;
 pub mod lower;
 mod rewrite;
 pub mod rules;

@@ -19,7 +19,10 @@ pub struct Runs {
 impl Runs {
     /// Runs of one round, for a client with so many examples.
     pub fn count(&self, examples: u64) -> u64 {
-        let batches = self.batches.iter().map(|&size| examples.div_ceil(size.max(1)));
+        let batches = self
+            .batches
+            .iter()
+            .map(|&size| examples.div_ceil(size.max(1)));
         self.times * batches.product::<u64>()
     }
 }
@@ -101,7 +104,10 @@ mod tests {
     fn the_server_runs_its_code_once() {
         let all = runs_of(&Closure(control_variates));
         let (clients, server): (Vec<_>, Vec<_>) = all.iter().partition(|runs| runs.on_clients);
-        assert_eq!(clients.iter().map(|r| r.count(25)).collect::<Vec<_>>(), [3, 1]);
+        assert_eq!(
+            clients.iter().map(|r| r.count(25)).collect::<Vec<_>>(),
+            [3, 1]
+        );
         assert!(server.iter().all(|runs| runs.count(25) == 1));
     }
 }
