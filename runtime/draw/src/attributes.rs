@@ -41,6 +41,21 @@ pub(crate) fn attributes(op: &Op) -> Attributes {
         | Op::MaxPool2dGrad(options)
         | Op::AvgPool2d(options)
         | Op::AvgPool2dGrad(options) => pool(options),
+        Op::Fused(fused) => {
+            let steps = fused.steps.iter().map(|(op, ins)| {
+                let own: serde_json::Map<_, _> = attributes(op)
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .collect();
+                json!({ "op": op.name(), "attributes": own, "operands": ins })
+            });
+            vec![
+                ("shape", json!(fused.shape)),
+                ("steps", json!(steps.collect::<Vec<_>>())),
+                ("outputs", json!(fused.outputs)),
+                ("sums", json!(fused.sums)),
+            ]
+        }
         Op::Add
         | Op::Sub
         | Op::Mul
@@ -110,7 +125,12 @@ pub(crate) fn label(op: &Op) -> String {
     let mut text = op.name().to_owned();
     for (name, value) in attributes(op) {
         let told = match (name, &value) {
-            ("shape" | "values" | "parameters" | "dtype", _) | ("reverse", Value::Bool(false)) => {
+            ("steps", Value::Array(steps)) => {
+                let names = steps.iter().filter_map(|step| step["op"].as_str());
+                names.collect::<Vec<_>>().join(" ")
+            }
+            ("shape" | "values" | "parameters" | "dtype" | "outputs" | "sums", _)
+            | ("reverse", Value::Bool(false)) => {
                 continue;
             }
             ("reverse", _) => "reverse".to_owned(),

@@ -77,9 +77,9 @@ fn fed_attributes(module: &Module, kind: &OpKind) -> Value {
         OpKind::Const(x) => json!({ "value": x }),
         OpKind::IndexConst(n) => json!({ "value": n }),
         OpKind::Call(slot) | OpKind::Super(slot) => json!({ "slot": slot.name() }),
-        OpKind::ServerState(name)
+        OpKind::ServerState(name, _)
         | OpKind::SetServerState(name)
-        | OpKind::ClientState(name)
+        | OpKind::ClientState(name, _)
         | OpKind::SetClientState(name) => json!({ "name": name }),
         // The rest is in the op's name.
         _ => json!({}),

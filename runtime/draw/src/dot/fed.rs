@@ -125,9 +125,9 @@ impl Writer<'_> {
             OpKind::Call(slot) | OpKind::Super(slot) => {
                 format!("{} {}", op.kind.name(), slot.name())
             }
-            OpKind::ServerState(name)
+            OpKind::ServerState(name, _)
             | OpKind::SetServerState(name)
-            | OpKind::ClientState(name)
+            | OpKind::ClientState(name, _)
             | OpKind::SetClientState(name) => format!("{} {name}", op.kind.name()),
             kind => kind.name(),
         };

@@ -111,7 +111,7 @@ impl Script<'_> {
     pub(super) fn name(&mut self, value: Value, op: &OpKind) -> String {
         let base = match (op, self.kind(value)) {
             (OpKind::Sample, _) => "S",
-            (OpKind::ServerState(name) | OpKind::ClientState(name), _) => own(name),
+            (OpKind::ServerState(name, _) | OpKind::ClientState(name, _), _) => own(name),
             (OpKind::Predict, _) => "z",
             (OpKind::Loss(_), _) => "ℓ",
             (_, Kind::Params) => "u",
@@ -178,9 +178,14 @@ impl Script<'_> {
                 let text = self.expression(op);
                 let inline = match kind {
                     OpKind::BatchX | OpKind::BatchY | OpKind::NumExamples => true,
-                    OpKind::Add | OpKind::Sub | OpKind::Mul | OpKind::Div | OpKind::Neg => {
-                        self.uses.get(result) == Some(&1) && wanted.is_none()
-                    }
+                    OpKind::Add
+                    | OpKind::Sub
+                    | OpKind::Mul
+                    | OpKind::Div
+                    | OpKind::Neg
+                    | OpKind::Pow
+                    | OpKind::Math(_)
+                    | OpKind::RoundIndex => self.uses.get(result) == Some(&1) && wanted.is_none(),
                     kind => kind.is_constant(),
                 };
                 if inline {
@@ -223,7 +228,7 @@ impl Script<'_> {
             OpKind::Call(slot) => Text::call(slot.name(), &operands),
             OpKind::Super(slot) => Text::call(&format!("base.{}", slot.name()), &operands),
             OpKind::Received => Text::call("received", &operands),
-            OpKind::ServerState(name) | OpKind::ClientState(name) => {
+            OpKind::ServerState(name, _) | OpKind::ClientState(name, _) => {
                 Text::call("state", &[Text::name(own(name))])
             }
             kind => {

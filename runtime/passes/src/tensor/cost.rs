@@ -12,7 +12,7 @@
 
 use std::fmt::Write;
 
-use fedround_ir::tensor::{DType, Graph, Node, Op, TensorType, Val};
+use fedround_ir::tensor::{DType, Fused, Graph, Node, Op, TensorType, Val};
 
 use super::liveness::live;
 use crate::units;
@@ -131,6 +131,7 @@ pub(super) fn class(op: &Op) -> Class {
         | Op::Not
         | Op::Where => Class::Map(1),
         Op::Axpy(_) | Op::Clamp(..) => Class::Map(2),
+        Op::Fused(fused) => Class::Map(fused_flops(fused)),
         Op::LogSoftmax(_) => Class::Map(5),
         Op::SliceAssign(_) | Op::ScatterAdd(_) | Op::SelectAdd(_) | Op::MatMulAdd(_) => {
             Class::Update
@@ -150,6 +151,15 @@ pub(super) fn class(op: &Op) -> Class {
     }
 }
 
+/// FLOPs of all steps for one element, the sums included.
+fn fused_flops(fused: &Fused) -> u64 {
+    let step = |(op, _): &(Op, Vec<usize>)| match class(op) {
+        Class::Map(each) => each,
+        _ => 0,
+    };
+    fused.steps.iter().map(step).sum::<u64>() + fused.sums.len() as u64
+}
+
 fn flops(graph: &Graph, node: &Node) -> u64 {
     let len = |v: Option<&Val>| v.map_or(0, |v| graph.type_of(*v).len() as u64);
     let dim = |v: Option<&Val>, from_end: usize| {
@@ -160,6 +170,8 @@ fn flops(graph: &Graph, node: &Node) -> u64 {
     let (ins, out) = (&node.ins, len(node.outs.first()));
     match (class(&node.op), &node.op) {
         (Class::View | Class::Move | Class::Pick, _) => 0,
+        // Its first result may be a sum.
+        (Class::Map(each), Op::Fused(fused)) => each * fused.shape.iter().product::<usize>() as u64,
         (Class::Map(each), _) => each * out,
         (Class::Reduce(each), _) => each * len(ins.first()),
         (_, Op::ScatterAdd(_) | Op::SelectAdd(_)) => len(ins.get(2)),
