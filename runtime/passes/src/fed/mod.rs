@@ -20,7 +20,7 @@ mod optimizers_tests;
 mod pipeline;
 mod rewrite;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod unused_hypers;
 mod warnings;
 mod wire;
@@ -36,4 +36,9 @@ pub use licm::licm;
 pub use link_slots::link_slots;
 pub use pipeline::{Linked, link, link_observed, passes};
 pub use warnings::{Warning, warnings};
+/// Expressions as the algorithm box writes them.
+pub mod notation {
+    pub use super::explain_text::{Text, count_uses, expression, reduction};
+}
+
 pub use wire::{Direction, Protection, Wire, wire, wire_table};

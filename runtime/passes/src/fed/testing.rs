@@ -1,6 +1,6 @@
 //! Modules for the passes' tests.
 
-pub(super) use specs::{Closure, FedAvg, FedProx};
+pub(crate) use specs::{Closure, FedAvg, FedProx};
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{Builder, Module, Slot, Value, print};
@@ -46,7 +46,7 @@ pub(super) fn body(module: &Module) -> String {
 }
 
 /// SCAFFOLD's shape: state on both sides, two broadcasts, two uploads.
-pub(super) fn control_variates(m: &mut fedround::Definer) {
+pub(crate) fn control_variates(m: &mut fedround::Definer) {
     use fedround::__private::{for_each, hyper};
     use fedround::prelude::*;
     m.round(|server, w| {

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, Module};
+use fedround_ir::fed::{Kind, Module, Value};
 
 use super::wire_origin::rows;
 
@@ -26,6 +26,8 @@ pub enum Protection {
 /// One value that crosses for each client in each round.
 #[derive(Clone, Debug)]
 pub struct Wire {
+    /// What crosses: a broadcast's result, or the clients' value that a reduction reads.
+    pub value: Value,
     /// The op that sends it, such as `fed.broadcast`.
     pub op: String,
     /// Which way.

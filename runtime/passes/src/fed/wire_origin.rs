@@ -233,6 +233,7 @@ impl Derivation<'_> {
         };
         let protection = Protection::None;
         self.rows.push(Wire {
+            value: key,
             op: op.kind.name(),
             direction,
             kind,
