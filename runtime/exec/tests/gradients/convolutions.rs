@@ -34,7 +34,7 @@ proptest! {
         n in 1usize..3, c in 1usize..3, o in 1usize..3, groups in 1usize..3, side in 2usize..4, kernel in 2usize..4,
         stride in 1usize..3, padding in 0usize..2, out in 0usize..2, dilation in 1usize..3, seed in 0u32..1000,
     ) {
-        prop_assume!(out < stride.max(dilation));
+        prop_assume!(out < stride);
         let case = Case::new("conv_transpose2d", seed)
             .input([n, c * groups, side, side + 1], -1.0, 1.1)
             .input([c * groups, o, kernel, kernel], -0.5, 0.6)

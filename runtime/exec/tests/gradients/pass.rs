@@ -1,6 +1,8 @@
 //! What the pass itself promises: which values are differentiated, and its errors.
 
 use burn::tensor::Tensor;
+use burn::tensor::module::conv_transpose2d;
+use burn::tensor::ops::ConvTransposeOptions;
 use fedround_exec::trace::trace_function;
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op};
@@ -180,6 +182,19 @@ fn what_the_dialect_lacks_is_named() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("loss `comb` uses burn's `Slice`"), "{error}");
+}
+
+#[test]
+fn a_transposed_convolution_of_more_rows_than_its_stride_is_unknown() {
+    let f = |x: &[Tensor<4>]| {
+        let options = ConvTransposeOptions::new([1, 1], [0, 0], [1, 1], [2, 2], 1);
+        conv_transpose2d(x[0].clone(), x[1].clone(), None, options).sum()
+    };
+    let shapes = [[1, 1, 2, 2], [1, 1, 2, 2]];
+    let error = trace_function("model `odd`", &shapes, &f)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("`ConvTranspose2d`"), "{error}");
 }
 
 #[test]
