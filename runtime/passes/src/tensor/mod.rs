@@ -4,10 +4,12 @@
 //! - [`lower`](mod@lower) turns a segment into a tensor graph, with models and losses traced by a [`Frontend`];
 //! - [`grad`](mod@grad) appends reverse-mode gradients, one rule for each op in [`rules`];
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
+//! - [`coverage`](mod@coverage) says what they do with each op;
 //! - [`fuse`](mod@fuse) makes one op of each parameter update, for devices without fusion.
 
 mod arithmetic;
 pub mod batch;
+pub mod coverage;
 pub mod cse;
 pub mod dce;
 pub mod fold;
@@ -22,6 +24,7 @@ pub mod sink;
 pub mod stream;
 
 pub use batch::{Batched, batch};
+pub use coverage::coverage;
 pub use fuse::fuse;
 pub use fuse_elementwise::fuse_elementwise;
 pub use grad::{GradError, grad};
