@@ -42,6 +42,17 @@ const HARD: &[Unary] = &[(
     4.1,
 )];
 
+/// Far out, where the formulas would over- or underflow if written naively.
+const EXTREMES: &[Unary] = &[
+    ("log_sigmoid", |x| weigh(log_sigmoid(x)), -200.0, 200.1),
+    ("sigmoid", |x| weigh(sigmoid(x)), -80.0, 80.1),
+    ("tanh", |x| weigh(tanh(x)), -80.0, 80.1),
+    ("gelu", |x| weigh(gelu(x)), -80.0, 80.1),
+    ("silu", |x| weigh(silu(x)), -80.0, 80.1),
+    ("softmax", |x| weigh(softmax(x, 1)), -400.0, 400.1),
+    ("log_softmax", |x| weigh(log_softmax(x, 1)), -400.0, 400.1),
+];
+
 proptest! {
     #![proptest_config(few_cases())]
 
@@ -49,6 +60,11 @@ proptest! {
     fn activations(shape in prop::array::uniform4(1usize..5), seed in 0u32..1000) {
         check_all(ACTIVATIONS, shape, seed);
         check_all_by_differences(HARD, shape, seed);
+    }
+
+    #[test]
+    fn extremes(shape in prop::array::uniform4(1usize..4), seed in 0u32..1000) {
+        check_all(EXTREMES, shape, seed);
     }
 
     #[test]

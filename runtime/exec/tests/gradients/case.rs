@@ -7,8 +7,10 @@ use fedround_exec::plan::Plan;
 use fedround_exec::run::Slots;
 use fedround_exec::trace::trace_function;
 use fedround_ir::Loc;
-use fedround_ir::tensor::{Constant, Graph, Op, Val};
+use fedround_ir::tensor::{Graph, Val};
 use fedround_passes::tensor::{grad, optimize};
+
+use crate::differences::{component, direction, slope};
 
 pub type Function<'a> = &'a dyn Fn(&[Tensor<4>]) -> Tensor<1>;
 
@@ -35,7 +37,7 @@ pub fn weigh<const D: usize>(y: Tensor<D>) -> Tensor<1> {
 }
 
 /// The values of all inputs, in the order of their elements.
-type Point = Vec<Vec<f64>>;
+pub type Point = Vec<Vec<f64>>;
 
 /// A function's name and the point that it is checked at.
 pub struct Case {
@@ -53,6 +55,11 @@ impl Case {
             shapes: vec![],
             point: vec![],
         }
+    }
+
+    /// The values of the inputs.
+    pub fn point(&self) -> &Point {
+        &self.point
     }
 
     /// An input of evenly spaced values in a random order: no two are so close that a difference
@@ -109,9 +116,9 @@ impl Case {
         self.second_order(f, 1e-3, first);
     }
 
-    /// Value and gradient alone, for functions with stopped gradients, which differences do not
-    /// know of.
-    pub fn check_stopped(&self, f: Function<'_>) {
+    /// Value and gradient alone against burn's: for functions with stopped gradients, which
+    /// differences do not know of, or that burn computes in `f32`, which is too coarse for them.
+    pub fn check_first_order(&self, f: Function<'_>) {
         self.first_order(f, |point| self.burns(f, point).1);
     }
 
@@ -201,7 +208,8 @@ impl Case {
         f(&self.tensors(&device(), point)).into_scalar()
     }
 
-    fn burns(&self, f: Function<'_>, point: &Point) -> (f64, Point) {
+    /// Value and gradient by burn, in `f64`.
+    pub fn burns(&self, f: Function<'_>, point: &Point) -> (f64, Point) {
         let device = device().autodiff();
         let tensors: Vec<Tensor<4>> = self.tensors(&device, point);
         let tensors: Vec<Tensor<4>> = tensors.into_iter().map(Tensor::require_grad).collect();
@@ -235,48 +243,6 @@ impl Case {
             );
         }
     }
-}
-
-/// Central differences of `f` along a direction.
-fn slope(point: &Point, along: &Point, step: f64, f: impl Fn(&Point) -> Point) -> Point {
-    let moved = |t: f64| {
-        let leaf = |(x, s): (&Vec<f64>, &Vec<f64>)| -> Vec<f64> {
-            x.iter().zip(s).map(|(x, s)| x + t * s).collect()
-        };
-        f(&point.iter().zip(along).map(leaf).collect())
-    };
-    let (above, below) = (moved(step), moved(-step));
-    let slope = |(a, b): (&f64, &f64)| (a - b) / (2.0 * step);
-    let slopes = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(slope).collect();
-    above.iter().zip(&below).map(slopes).collect()
-}
-
-/// An uneven direction in the space of a tensor.
-fn direction(shape: &[usize]) -> Vec<f64> {
-    let n: usize = shape.iter().product();
-    (0..n)
-        .map(|i| ((7 * i + 3) % 11) as f64 / 5.0 - 1.0)
-        .collect()
-}
-
-/// `Σ g · v` over all gradients, `v` being [`direction`].
-fn component(graph: &mut Graph, grads: &[Val]) -> Val {
-    let mut total = graph
-        .push(Op::Full(0.0, vec![1]), &[], Loc::caller())
-        .unwrap();
-    for &g in grads {
-        let constant = Constant {
-            ty: graph.type_of(g).clone(),
-            values: direction(graph.shape(g)).into(),
-        };
-        let v = graph
-            .push(Op::Constant(constant), &[], Loc::caller())
-            .unwrap();
-        let product = graph.push(Op::Mul, &[g, v], Loc::caller()).unwrap();
-        let sum = graph.push(Op::Sum, &[product], Loc::caller()).unwrap();
-        total = graph.push(Op::Add, &[total, sum], Loc::caller()).unwrap();
-    }
-    total
 }
 
 /// A function of one tensor: its name, itself, and the range of values that it is checked on.

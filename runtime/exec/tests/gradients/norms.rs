@@ -1,5 +1,6 @@
 //! Normalisations, norms and similarities.
 
+use burn::nn::{GroupNormConfig, InstanceNormConfig, RmsNormConfig};
 use burn::tensor::Tensor;
 use burn::tensor::linalg::{Norm, cosine_similarity, l1_norm, l2_norm, lp_norm, vector_normalize};
 use burn::tensor::module::{batch_norm, layer_norm};
@@ -55,6 +56,24 @@ proptest! {
         case.check(&|x| {
             let [gamma, beta, mean, var] = [1, 2, 3, 4].map(|i| channels(&x[i]));
             weigh(batch_norm(x[0].clone(), gamma, beta, mean, var, 1e-3))
+        });
+    }
+
+    /// Layers of burn's that are made of primitives.
+    #[test]
+    fn groups(n in 1usize..4, c in 1usize..3, side in 2usize..4, seed in 0u32..1000) {
+        let case = |name| Case::new(name, seed).input([n, 2 * c, side, side], -1.0, 1.1);
+        case("group_norm").check(&|x| {
+            let layer = GroupNormConfig::new(2, 2 * c).with_epsilon(1e-2).init(&x[0].device());
+            weigh(layer.forward(x[0].clone()))
+        });
+        case("instance_norm").check(&|x| {
+            let layer = InstanceNormConfig::new(2 * c).with_epsilon(1e-2).init(&x[0].device());
+            weigh(layer.forward(x[0].clone()))
+        });
+        case("rms_norm").check_first_order(&|x| {
+            let layer = RmsNormConfig::new(side).with_epsilon(1e-2).init(&x[0].device());
+            weigh(layer.forward(x[0].clone()))
         });
     }
 

@@ -1,8 +1,8 @@
 //! What the pass itself promises: which values are differentiated, and its errors.
 
-use burn::tensor::Tensor;
 use burn::tensor::module::conv_transpose2d;
 use burn::tensor::ops::ConvTransposeOptions;
+use burn::tensor::{Distribution, Tensor};
 use fedround_exec::trace::trace_function;
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op};
@@ -35,7 +35,7 @@ fn with_gradients(f: crate::case::Function<'_>) -> Graph {
 #[test]
 fn gradients_stop_where_they_are_told_to() {
     let f = |x: &[Tensor<4>]| (x[0].clone() * stop_gradient(x[0].clone() * x[1].clone())).sum();
-    case().check_stopped(&f);
+    case().check_first_order(&f);
     let graph = with_gradients(&f);
     let outputs = case().run(&optimize(graph).unwrap());
     // d/dx of x · [x y] is [x y] = x y, and y gets none.
@@ -125,6 +125,22 @@ fn two_losses_share_their_forward() {
     for ((s, a), b) in sum[1].iter().zip(&alone[1]).zip(&other[1]) {
         assert!((s - (a + b)).abs() < 1e-4, "{s} is not {a} + {b}");
     }
+}
+
+/// A dropout's mask is drawn once, for the forward and the backward.
+#[test]
+fn random_draws_are_shared_with_the_gradient() {
+    let drop = |x: &Tensor<4>| {
+        let mask = Tensor::<4>::random(x.dims(), Distribution::Bernoulli(0.5), &x.device());
+        (x.clone() * mask).exp()
+    };
+    let graph = optimize(with_gradients(&|x| (drop(&x[0]) * drop(&x[1])).sum())).unwrap();
+    let draws = graph
+        .nodes
+        .iter()
+        .filter(|n| n.op.name() == "random")
+        .count();
+    assert_eq!(draws, 2, "{}", graph.text("dropout"));
 }
 
 /// Another derivative of the same loss leaves the first alone.
