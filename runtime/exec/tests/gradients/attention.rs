@@ -11,7 +11,7 @@ use crate::case::{Case, few_cases, weigh};
 fn hidden(shape: [usize; 4], x: &Tensor<4>) -> Tensor<4, Bool> {
     let [_, _, rows, columns] = shape;
     let n: usize = shape.iter().product();
-    let hide = |i: usize| i / columns % rows == 0 || i % 3 == 1;
+    let hide = |i: usize| (i / columns).is_multiple_of(rows) || i % 3 == 1;
     let values: Vec<bool> = (0..n).map(hide).collect();
     Tensor::from_data(TensorData::new(values, shape), &x.device())
 }
