@@ -87,7 +87,7 @@ proptest! {
         });
     }
 
-    /// FedAD and FedDF style distillation: soft targets at a temperature, held constant.
+    /// Distillation: soft targets at a temperature, held constant.
     #[test]
     fn distillation(n in 1usize..4, d in 2usize..5, seed in 0u32..1000) {
         let case = Case::new("distillation", seed).input([1, 1, n, d], -2.0, 2.1).input([1, 1, n, d], -2.0, 2.3);
@@ -95,6 +95,30 @@ proptest! {
             let teacher = stop_gradient(softmax(matrix(&x[1]).div_scalar(2.0), 1));
             let student = log_softmax(matrix(&x[0]).div_scalar(2.0), 1);
             (teacher * student).sum_dim(1).mean().neg().mul_scalar(4.0)
+        });
+    }
+
+    /// LG-FedAvg, Eqs. 4 to 8: the task's loss less the adversary's, on one representation.
+    #[test]
+    fn lg_fedavg(n in 1usize..4, d in 2usize..5, seed in 0u32..1000) {
+        let case = Case::new("lg-fedavg", seed)
+            .input([1, 1, n, d], -1.0, 1.1).input([1, 1, d, 3], -1.0, 1.1).input([1, 1, d, 2], -1.0, 1.1);
+        case.check(&|x| {
+            let h = matrix(&x[0]).tanh();
+            let task = cross_entropy(h.clone().matmul(matrix(&x[1])), labels(n, 3, &x[0]));
+            task - cross_entropy(h.matmul(matrix(&x[2])), labels(n, 2, &x[0]))
+        });
+    }
+
+    /// PartialFed: a hard choice whose gradient is the soft one's, straight through.
+    #[test]
+    fn partial_fed(n in 1usize..4, d in 2usize..5, seed in 0u32..1000) {
+        let case = Case::new("partialfed", seed).input([1, 1, n, 2], -1.0, 1.1).input([1, 1, n, d], -1.0, 1.1);
+        case.check_first_order(&|x| {
+            let soft = softmax(matrix(&x[0]).div_scalar(0.5), 1);
+            let hard = soft.clone().greater_scalar(0.5).float();
+            let choice = stop_gradient(hard - soft.clone()) + soft;
+            (choice.slice([0..n, 0..1]) * matrix(&x[1]).exp()).sum()
         });
     }
 }
