@@ -16,6 +16,7 @@ pub fn has_own_kernel(op: &Op) -> bool {
         op,
         Op::Axpy(_)
             | Op::MatMulAdd(_)
+            | Op::Fused(_)
             | Op::MatMul
             | Op::Dot
             | Op::ReluGrad
@@ -24,6 +25,8 @@ pub fn has_own_kernel(op: &Op) -> bool {
             | Op::Conv2dWeightGrad(..)
             | Op::MaxPool2d(_)
             | Op::MaxPool2dGrad(_)
+            | Op::AvgPool2d(_)
+            | Op::AvgPool2dGrad(_)
     )
 }
 

@@ -8,7 +8,7 @@ use fedround_exec::run::Slots;
 use fedround_exec::trace::trace_function;
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Val};
-use fedround_passes::tensor::{grad, optimize};
+use fedround_passes::tensor::{fuse, fuse_elementwise, grad, optimize};
 
 use crate::differences::{component, direction, slope};
 
@@ -186,7 +186,7 @@ impl Case {
         data.map(|d| d.iter::<f64>().collect()).collect()
     }
 
-    /// Value, gradient, and gradient of the gradient's component along [`direction`].
+    /// As the CPU runs them, fused: value, gradient, and gradient of the gradient's component along [`direction`].
     fn ours(&self, f: Function<'_>) -> (f64, Point, Point) {
         let mut graph = self.trace(f);
         let wrt: Vec<Val> = graph.inputs.iter().map(|(_, v)| *v).collect();
@@ -198,7 +198,13 @@ impl Case {
             graph.outputs.push((format!("d{i}"), g));
         }
         graph.verify().unwrap();
-        let mut outputs = self.run(&optimize(graph).unwrap()).into_iter();
+        let plain = optimize(graph).unwrap();
+        let fused = fuse(&plain).and_then(|g| fuse_elementwise(&g)).unwrap();
+        let outputs = self.run(&fused);
+        for (fused, plain) in outputs.iter().zip(self.run(&plain)) {
+            self.close("fused", fused, &plain, 1e-4, 1e-2);
+        }
+        let mut outputs = outputs.into_iter();
         let value = outputs.next().unwrap()[0];
         let first = outputs.by_ref().take(wrt.len()).collect();
         (value, first, outputs.collect())

@@ -48,6 +48,7 @@ fn table() -> String {
             match node.op {
                 Op::Random(..) => "input",
                 _ if has_own_kernel(&node.op) => "own",
+                _ if node.op.is_elementwise() => "fused",
                 _ => "burn",
             },
         );

@@ -1,8 +1,10 @@
 //! `coverage`: what the passes do with each op of the dialect, asked of the passes themselves.
 
+use std::sync::Arc;
+
 use fedround_ir::Loc;
 use fedround_ir::tensor::{
-    Cmp, Constant, Conv2d, DType, Distribution, Graph, Op, Pool2d, TensorType, TypeError,
+    Cmp, Constant, Conv2d, DType, Distribution, Fused, Graph, Op, Pool2d, TensorType, TypeError,
 };
 
 use super::{GradError, batch, rules};
@@ -109,6 +111,7 @@ examples! {
     Op::MulScalar(_) => Op::MulScalar(0.5), [f32([2, 3])];
     Op::Axpy(_) => Op::Axpy(-1.0), [f32([2, 3]), f32([1]), f32([2, 3])];
     Op::MatMulAdd(_) => Op::MatMulAdd(-1.0), [f32([2, 3]), f32([1]), f32([2, 4]), f32([4, 3])];
+    Op::Fused(_) => Op::Fused(fused()), [f32([2, 3]), f32([1, 3])];
     Op::Neg => Op::Neg, [f32([2, 3])];
     Op::Exp => Op::Exp, [f32([2, 3])];
     Op::Log => Op::Log, [f32([2, 3])];
@@ -193,6 +196,16 @@ fn mask<const N: usize>(shape: [usize; N]) -> TensorType {
     TensorType::new(DType::Bool, shape)
 }
 
+/// `(tanh(a + b), Σ (a + b))`.
+fn fused() -> Arc<Fused> {
+    Arc::new(Fused {
+        shape: vec![2, 3],
+        steps: vec![(Op::Add, vec![0, 1]), (Op::Tanh, vec![2])],
+        outputs: vec![3],
+        sums: vec![2],
+    })
+}
+
 fn constant() -> Constant {
     Constant {
         ty: f32([3]),
@@ -248,10 +261,10 @@ mod tests {
     /// Of the ops that models and losses are traced to, and of those that gradients are made of,
     /// each can be differentiated.
     #[test]
-    fn only_what_fuse_makes_has_no_gradient() {
+    fn only_what_fusion_makes_has_no_gradient() {
         let all = coverage().unwrap();
         let lacking = all.iter().filter(|c| c.gradient == Gradient::None);
         let lacking: Vec<&str> = lacking.map(|c| c.op().name()).collect();
-        assert_eq!(lacking, ["axpy", "matmul_add", "dot"]);
+        assert_eq!(lacking, ["axpy", "matmul_add", "fused", "dot"]);
     }
 }
