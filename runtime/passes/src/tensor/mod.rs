@@ -4,6 +4,7 @@
 //! - [`lower`](mod@lower) turns a segment into a tensor graph, with models and losses traced by a [`Frontend`];
 //! - [`grad`](mod@grad) appends reverse-mode gradients, one rule for each op in [`rules`];
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
+//! - [`coverage`](mod@coverage) says what they do with each op;
 //! - [`fuse`](mod@fuse) makes one op of each parameter update, for devices without fusion;
 //! - [`cost`](mod@cost) counts operations, memory traffic and peak memory, [`runs`](mod@runs) how
 //!   often a round runs a segment.
@@ -11,6 +12,7 @@
 mod arithmetic;
 pub mod batch;
 pub mod cost;
+pub mod coverage;
 pub mod cse;
 pub mod dce;
 pub mod fold;
@@ -28,6 +30,7 @@ pub mod stream;
 
 pub use batch::{Batched, batch};
 pub use cost::{Cost, NodeCost, cost, cost_table};
+pub use coverage::coverage;
 pub use fuse::fuse;
 pub use fuse_elementwise::fuse_elementwise;
 pub use grad::{GradError, grad};
