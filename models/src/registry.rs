@@ -165,9 +165,7 @@ mod tests {
             let model = find(name).unwrap().build(task, &Device::default()).unwrap();
             let leaves = model.leaves();
             let trained = leaves.iter().filter(|l| !l.buffer);
-            trained
-                .map(|l| l.shape.iter().product::<usize>())
-                .sum()
+            trained.map(|l| l.shape.iter().product::<usize>()).sum()
         };
         assert_eq!(count("logistic", GREY), 7_850);
         assert_eq!(count("2nn", GREY), 199_210);

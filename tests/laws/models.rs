@@ -5,7 +5,7 @@ use burn::tensor::{Device, Gradients, Int, Tensor, TensorData};
 use fedround::algorithms::FedAvg;
 use fedround::data::synth::SynthDigits;
 use fedround::models::{
-    Classifier, LeNet5, Logistic, McMahanCnn, PflCnn, Task, TwoNn, cross_entropy,
+    Classifier, ForwardCx, LeNet5, Logistic, McMahanCnn, PflCnn, Task, TwoNn, cross_entropy,
 };
 
 use crate::common::{COLOUR, GREY, assert_close, dealt, leaves, run, simulation};
@@ -73,7 +73,8 @@ fn compare<M: Classifier>(name: &str, task: Task, new: fn(Task, &Device) -> M) {
     let mut values = leaves(&simulation);
     for _ in 0..STEPS {
         model = model.map(&mut Replace(values.iter()));
-        let loss = cross_entropy(model.forward(x.clone()), y.clone());
+        let logits = model.forward(x.clone(), &ForwardCx::training());
+        let loss = cross_entropy(logits, y.clone());
         let gradients = loss.backward();
         let mut collect = Collect {
             gradients: &gradients,

@@ -40,9 +40,8 @@ impl Simulation {
         federation: Federation,
         threads: usize,
     ) -> Result<Self, ThreadPoolBuildError> {
-        let leaves = program.tracer.parameters();
-        let values = init::parameters(leaves, federation.seed);
-        let params = upload(leaves, values, &program.device);
+        let values = init::parameters(&program.tracer.model().leaves(), federation.seed);
+        let params = upload(program.tracer.parameters(), values, &program.device);
         Ok(Self {
             workers: Workers::new(threads)?,
             group: CohortBatch::Auto.clients(&program),
@@ -102,6 +101,7 @@ impl Simulation {
             examples,
             classes,
             &self.workers,
+            (self.federation.seed, self.round),
         )
     }
 

@@ -4,6 +4,7 @@
 //! - [`lower`](mod@lower) turns a segment into a tensor graph, with models and losses traced by a [`Frontend`];
 //! - [`grad`](mod@grad) appends reverse-mode gradients, one rule for each op in [`rules`];
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
+//! - [`hoist`](mod@hoist) makes inputs of constants and random draws;
 //! - [`fuse`](mod@fuse) makes one op of each parameter update, for devices without fusion.
 
 mod arithmetic;
@@ -14,6 +15,7 @@ pub mod fold;
 pub mod fuse;
 pub mod fuse_elementwise;
 pub mod grad;
+pub mod hoist;
 pub mod lower;
 mod rewrite;
 pub mod rules;
@@ -25,6 +27,7 @@ pub use batch::{Batched, batch};
 pub use fuse::fuse;
 pub use fuse_elementwise::fuse_elementwise;
 pub use grad::{GradError, grad};
+pub use hoist::{Supply, hoist};
 pub use lower::{Frontend, LowerError, Lowered, lower};
 pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};
 pub use sink::sink;

@@ -29,6 +29,9 @@ pub struct Compute {
     pub ins: Vec<Value>,
     /// Values that code outside the segment reads.
     pub outs: Vec<Value>,
+    /// Values among `ins` whose buffers it advances, by a gradient in training, and that are read
+    /// again: they have the new buffers from there on.
+    pub advanced: Vec<Value>,
     /// Hyper-parameters and literals that it reads.
     pub free: Vec<Value>,
 }
@@ -296,8 +299,18 @@ impl Split<'_> {
             .filter(|v| outside(v) && !self.free.contains_key(v));
         let free = reads.iter().filter(|v| self.free.contains_key(v));
         let results = ops.iter().flat_map(|op| &op.results);
+        let ins = unique(ins);
+        // What an outer region defines may be read by the next iteration, too.
+        let own = region.ops.iter().flat_map(|op| &op.results);
+        let own: HashSet<&Value> = own.chain(&region.args).collect();
+        let mut advanced = vec![];
+        ops.iter().for_each(|op| differentiates(op, &mut advanced));
+        let advanced = advanced
+            .iter()
+            .filter(|v| ins.contains(v) && (later.contains(v) || !own.contains(v)));
         let compute = Compute {
-            ins: unique(ins),
+            advanced: unique(advanced),
+            ins,
             free: unique(free),
             outs: unique(results.filter(|v| later.contains(v) && !self.views.contains_key(v))),
             ops,
@@ -353,6 +366,15 @@ fn uses(op: &Op, out: &mut Vec<Value>) {
         region.ops.iter().for_each(|op| uses(op, out));
         out.extend(&region.yields);
     }
+}
+
+/// The trees that the gradients in an op are taken with respect to.
+fn differentiates(op: &Op, out: &mut Vec<Value>) {
+    if op.kind == OpKind::Grad {
+        out.extend(op.operands.first());
+    }
+    let regions = op.regions.iter();
+    regions.for_each(|region| region.ops.iter().for_each(|op| differentiates(op, out)));
 }
 
 fn unique<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<Value> {
