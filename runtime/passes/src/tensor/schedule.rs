@@ -303,8 +303,7 @@ impl Split<'_> {
         // What an outer region defines may be read by the next iteration, too.
         let own = region.ops.iter().flat_map(|op| &op.results);
         let own: HashSet<&Value> = own.chain(&region.args).collect();
-        let mut advanced = vec![];
-        ops.iter().for_each(|op| differentiates(op, &mut advanced));
+        let advanced: Vec<Value> = ops.iter().flat_map(Op::differentiated).collect();
         let advanced = advanced
             .iter()
             .filter(|v| ins.contains(v) && (later.contains(v) || !own.contains(v)));
@@ -366,15 +365,6 @@ fn uses(op: &Op, out: &mut Vec<Value>) {
         region.ops.iter().for_each(|op| uses(op, out));
         out.extend(&region.yields);
     }
-}
-
-/// The trees that the gradients in an op are taken with respect to.
-fn differentiates(op: &Op, out: &mut Vec<Value>) {
-    if op.kind == OpKind::Grad {
-        out.extend(op.operands.first());
-    }
-    let regions = op.regions.iter();
-    regions.for_each(|region| region.ops.iter().for_each(|op| differentiates(op, out)));
 }
 
 fn unique<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<Value> {
