@@ -4,7 +4,7 @@ use burn::module::{Initializer, Module, Param};
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor};
 use fedround::algorithms::FedAvg;
-use fedround::exec::{Federation, Simulation};
+use fedround::exec::{CohortBatch, Federation, Simulation};
 use fedround::models::layers::Dropout;
 use fedround::models::{Classifier, ForwardCx, Model, Task};
 use fedround::prelude::*;
@@ -73,8 +73,8 @@ fn a_group_draws_what_its_clients_draw() {
     let data = digits(30, 1).train;
     let parts = || vec![(0..5).collect(), (5..9).collect(), (9..30).collect()];
     let after = |clients: usize| {
-        let mut simulation =
-            start(&step(4), 0.5, dealt(&data, parts(), 3), 2).with_cohort_batch(clients);
+        let mut simulation = start(&step(4), 0.5, dealt(&data, parts(), 3), 2)
+            .with_cohort_batch(CohortBatch::Clients(clients));
         run(&mut simulation, 2);
         weights(&simulation)
     };

@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use fedround::algorithms::{FedAvg, FedProx};
 use fedround::data::Examples;
 use fedround::data::schedule::client_order;
-use fedround::exec::{Federation, Program, Simulation};
+use fedround::exec::{CohortBatch, Federation, Program, Simulation};
 use fedround::models::layers::BatchNorm;
 use fedround::models::{Classifier, ForwardCx, Model, Task};
 use fedround::prelude::*;
@@ -194,7 +194,7 @@ fn groups_of_clients_keep_their_own_statistics() {
     for algorithm in algorithms {
         let federation = || dealt(&data, parts(), 3);
         let mut alone = start(algorithm, federation());
-        let mut grouped = start(algorithm, federation()).with_cohort_batch(3);
+        let mut grouped = start(algorithm, federation()).with_cohort_batch(CohortBatch::Clients(3));
         run(&mut alone, 2);
         run(&mut grouped, 2);
         assert_close(&weights(&grouped), &weights(&alone), 1e-5);
