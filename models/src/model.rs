@@ -6,6 +6,30 @@ use burn::tensor::{Device, DispatchTensor, Tensor, TensorData};
 use crate::{Buffer, ForwardCx};
 
 /// A classifier as a burn module. Implement this for your own modules; [`Model`] follows.
+///
+/// ```
+/// use burn::module::Module;
+/// use burn::nn::{Linear, conv::Conv2d};
+/// use burn::tensor::{Tensor, activation::relu};
+/// use fedround_models::layers::{BatchNorm, Dropout};
+/// use fedround_models::{Classifier, ForwardCx};
+///
+/// #[derive(Module, Debug)]
+/// pub struct Small {
+///     conv: Conv2d,
+///     norm: BatchNorm,
+///     dropout: Dropout,
+///     head: Linear,
+/// }
+///
+/// impl Classifier for Small {
+///     fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+///         let h = relu(self.norm.forward(self.conv.forward(x), cx));
+///         let h = self.dropout.forward(h.flatten::<2>(1, 3), cx);
+///         self.head.forward(h)
+///     }
+/// }
+/// ```
 pub trait Classifier: Module + Sync + 'static {
     /// Logits of a batch of inputs. `cx` says whether this is training, to the layers that ask
     /// ([`BatchNorm`](crate::layers::BatchNorm), [`Dropout`](crate::layers::Dropout)).

@@ -93,3 +93,60 @@ impl BatchNorm {
         cx.update(running, kept + batch * self.momentum);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values<const D: usize>(x: Tensor<D>) -> Vec<f32> {
+        x.into_data().try_to_vec().unwrap()
+    }
+
+    fn assert_close(found: &[f32], expected: &[f32]) {
+        assert_eq!(found.len(), expected.len());
+        for (x, y) in found.iter().zip(expected) {
+            assert!((x - y).abs() < 1e-5, "{found:?}, expected {expected:?}");
+        }
+    }
+
+    #[test]
+    fn channels_are_normalised_one_by_one() {
+        let device = Device::default();
+        let norm = BatchNorm::new(2, &device);
+        let x = [[1.0, 10.0], [3.0, 10.0], [5.0, 40.0]];
+        let cx = ForwardCx::training();
+        let y = values(norm.forward(Tensor::<2>::from_floats(x, &device), &cx));
+        // Means 3 and 20, biased variances 8/3 and 200.
+        let (a, b) = (2.0 / (8.0f32 / 3.0).sqrt(), 10.0 / 200f32.sqrt());
+        assert_close(&y, &[-a, -b, 0.0, -b, a, 2.0 * b]);
+        // Unbiased variances 4 and 300.
+        assert_close(&values(cx.value(&norm.running_mean)), &[0.3, 2.0]);
+        assert_close(&values(cx.value(&norm.running_var)), &[1.3, 30.9]);
+        // The module itself is as it was.
+        let cx = ForwardCx::inference();
+        assert_close(&values(cx.value(&norm.running_mean)), &[0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_layer_that_runs_twice_updates_twice() {
+        let device = Device::default();
+        let norm = BatchNorm::new(1, &device);
+        let cx = ForwardCx::training();
+        let x = Tensor::<2>::from_floats([[1.0], [3.0]], &device);
+        let y = norm.forward(x.clone(), &cx);
+        norm.forward(x, &cx);
+        assert_close(&values(y), &[-1.0, 1.0]);
+        assert_close(&values(cx.value(&norm.running_mean)), &[0.38]);
+    }
+
+    #[test]
+    fn one_element_is_its_own_mean() {
+        let device = Device::default();
+        let norm = BatchNorm::new(1, &device);
+        let cx = ForwardCx::training();
+        let y = norm.forward(Tensor::<2>::from_floats([[7.0]], &device), &cx);
+        assert_eq!(values(y), [0.0]);
+        assert_close(&values(cx.value(&norm.running_mean)), &[0.7]);
+        assert_close(&values(cx.value(&norm.running_var)), &[0.9]);
+    }
+}

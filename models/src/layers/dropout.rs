@@ -40,3 +40,30 @@ impl Dropout {
         x * (mask * (1.0 / keep))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::tensor::Device;
+
+    #[test]
+    fn kept_elements_are_scaled_in_training_alone() {
+        let ones = Tensor::<2>::ones([100, 100], &Device::default());
+        let dropout = Dropout::new(0.2);
+        let values = |cx: &ForwardCx| -> Vec<f32> {
+            let y = dropout.forward(ones.clone(), cx);
+            y.into_data().try_to_vec().unwrap()
+        };
+        assert_eq!(values(&ForwardCx::inference()), [1.0; 10_000]);
+        let trained = values(&ForwardCx::training());
+        assert!(trained.iter().all(|&v| v == 0.0 || v == 1.25));
+        let mean = trained.iter().sum::<f32>() / 1e4;
+        assert!((mean - 1.0).abs() < 0.03, "{mean}");
+    }
+
+    #[test]
+    #[should_panic(expected = "expected a probability in [0, 1), found 1")]
+    fn everything_cannot_be_dropped() {
+        Dropout::new(1.0);
+    }
+}
