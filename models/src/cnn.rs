@@ -8,7 +8,7 @@ use burn::tensor::module::max_pool2d;
 use burn::tensor::{Device, Tensor};
 
 use crate::linear::linear;
-use crate::{Classifier, Task};
+use crate::{Classifier, ForwardCx, Task};
 
 /// A valid convolution whose parameters are set by the caller's initialisation.
 pub(crate) fn conv(channels: [usize; 2], kernel: usize, device: &Device) -> Conv2d {
@@ -61,7 +61,7 @@ impl McMahanCnn {
 }
 
 impl Classifier for McMahanCnn {
-    fn forward(&self, x: Tensor<4>) -> Tensor<2> {
+    fn forward(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
         let f = &self.features;
         let h = pool(relu(f.conv1.forward(x)));
         let h = pool(relu(f.conv2.forward(h)));
@@ -108,7 +108,7 @@ impl PflCnn {
 }
 
 impl Classifier for PflCnn {
-    fn forward(&self, x: Tensor<4>) -> Tensor<2> {
+    fn forward(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
         let f = &self.features;
         let h = relu(f.conv1.forward(x));
         let h = pool(relu(f.conv2.forward(h)));

@@ -8,7 +8,7 @@ use burn::tensor::{Device, Tensor};
 
 use crate::cnn::{conv, pool};
 use crate::linear::linear;
-use crate::{Classifier, Task};
+use crate::{Classifier, ForwardCx, Task};
 
 /// LeNet-5: conv5x5x6, pool, conv5x5x16, pool, 120, 84, classes; valid convolutions.
 /// 28x28 inputs leave 4x4x16 = 256 features, 32x32 inputs 5x5x16 = 400.
@@ -51,7 +51,7 @@ impl LeNet5 {
 }
 
 impl Classifier for LeNet5 {
-    fn forward(&self, x: Tensor<4>) -> Tensor<2> {
+    fn forward(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
         let f = &self.features;
         let h = pool(relu(f.conv1.forward(x)));
         let h = pool(relu(f.conv2.forward(h)));

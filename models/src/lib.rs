@@ -6,17 +6,22 @@
 //! they are traced once and compiled.
 
 mod cnn;
+mod forward;
+pub mod layers;
 mod lenet;
 mod linear;
 pub mod losses;
 mod model;
 mod registry;
+mod resnet;
 mod stop_gradient;
 
 pub use cnn::{McMahanCnn, PflCnn};
+pub use forward::{Buffer, ForwardCx};
 pub use lenet::LeNet5;
 pub use linear::{Logistic, TwoNn};
 pub use losses::{Loss, Losses, UnknownLoss, cross_entropy};
-pub use model::{Classifier, Leaf, Model, Task};
+pub use model::{Classifier, Leaf, Model, Output, Task};
 pub use registry::{MODELS, ModelError, ModelInfo, find};
+pub use resnet::{NormKind, ResNet18};
 pub use stop_gradient::stop_gradient;

@@ -5,7 +5,7 @@ use burn::nn::{Linear, LinearConfig};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 
-use crate::{Classifier, Task};
+use crate::{Classifier, ForwardCx, Task};
 
 /// A linear layer whose parameters are set by the caller's initialisation.
 pub(crate) fn linear(d_in: usize, d_out: usize, device: &Device) -> Linear {
@@ -31,7 +31,7 @@ impl Logistic {
 }
 
 impl Classifier for Logistic {
-    fn forward(&self, x: Tensor<4>) -> Tensor<2> {
+    fn forward(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
         self.head.forward(x.flatten(1, 3))
     }
 }
@@ -68,7 +68,7 @@ impl TwoNn {
 }
 
 impl Classifier for TwoNn {
-    fn forward(&self, x: Tensor<4>) -> Tensor<2> {
+    fn forward(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
         let h = relu(self.features.fc1.forward(x.flatten::<2>(1, 3)));
         let h = relu(self.features.fc2.forward(h));
         self.head.forward(h)

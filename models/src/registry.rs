@@ -2,7 +2,7 @@
 
 use burn::tensor::Device;
 
-use crate::{LeNet5, Logistic, McMahanCnn, Model, PflCnn, Task, TwoNn};
+use crate::{LeNet5, Logistic, McMahanCnn, Model, NormKind, PflCnn, ResNet18, Task, TwoNn};
 
 /// A bundled model.
 pub struct ModelInfo {
@@ -51,7 +51,7 @@ fn hint(nearest: &Option<&'static str>) -> String {
 }
 
 /// All bundled models.
-pub const MODELS: [ModelInfo; 5] = [
+pub const MODELS: [ModelInfo; 7] = [
     ModelInfo {
         name: "logistic",
         doc: "multinomial logistic regression",
@@ -86,6 +86,20 @@ pub const MODELS: [ModelInfo; 5] = [
         paper: "Granqvist et al. 2024 (pfl-research), without dropout",
         min_side: 6,
         make: |task, device| Box::new(PflCnn::new(task, device)),
+    },
+    ModelInfo {
+        name: "resnet18",
+        doc: "ResNet-18 for small images, with batch normalisation",
+        paper: "He et al. 2016",
+        min_side: 8,
+        make: |task, device| Box::new(ResNet18::new(task, NormKind::Batch, device)),
+    },
+    ModelInfo {
+        name: "resnet18-gn",
+        doc: "ResNet-18 for small images, with group normalisation (2 groups)",
+        paper: "Reddi et al. 2021",
+        min_side: 8,
+        make: |task, device| Box::new(ResNet18::new(task, NormKind::Group(2), device)),
     },
 ];
 
@@ -150,10 +164,8 @@ mod tests {
         let count = |name: &str, task: Task| -> usize {
             let model = find(name).unwrap().build(task, &Device::default()).unwrap();
             let leaves = model.leaves();
-            leaves
-                .iter()
-                .map(|l| l.shape.iter().product::<usize>())
-                .sum()
+            let trained = leaves.iter().filter(|l| !l.buffer);
+            trained.map(|l| l.shape.iter().product::<usize>()).sum()
         };
         assert_eq!(count("logistic", GREY), 7_850);
         assert_eq!(count("2nn", GREY), 199_210);
@@ -161,6 +173,35 @@ mod tests {
         assert_eq!(count("lenet5", GREY), 44_426);
         assert_eq!(count("lenet5", COLOUR), 62_006);
         assert_eq!(count("pfl-cnn", COLOUR), 1_626_442);
+        assert_eq!(count("resnet18", COLOUR), 11_173_962);
+        assert_eq!(count("resnet18-gn", COLOUR), 11_173_962);
+    }
+
+    #[test]
+    fn buffers_are_leaves_of_their_layer() {
+        let model = find("resnet18").unwrap();
+        let model = model.build(COLOUR, &Device::default()).unwrap();
+        let on_device = model.to_device(&Device::default());
+        let zeros = |l: &crate::Leaf| burn::tensor::TensorData::zeros::<f32, _>(l.shape.clone());
+        let replaced = model.with_leaves(model.leaves().iter().map(zeros).collect());
+        for model in [model, on_device, replaced] {
+            let leaves = model.leaves();
+            let buffers: Vec<&str> = leaves
+                .iter()
+                .filter(|l| l.buffer)
+                .map(|l| l.name.as_str())
+                .collect();
+            // A mean and a variance for each of 20 normalisations.
+            assert_eq!(buffers.len(), 40);
+            assert_eq!(
+                buffers[..3],
+                [
+                    "features.norm.running_mean",
+                    "features.norm.running_var",
+                    "features.stage1.0.norm1.running_mean"
+                ]
+            );
+        }
     }
 
     #[test]

@@ -89,8 +89,9 @@ impl Cli {
         self
     }
 
-    /// Adds a model, made for a task with any values of its parameters. One of the same name is
-    /// replaced.
+    /// Adds a model, made for a task. Weights of linear and convolutional layers may have any
+    /// values, for a run draws its own; other layers start as they are made. A model of the same
+    /// name is replaced.
     #[must_use]
     pub fn model(
         mut self,

@@ -9,7 +9,7 @@ use fedround::Algorithm;
 use fedround::data::synth::SynthDigits;
 use fedround::data::{Dataset, Examples};
 use fedround::exec::{Federation, Program, RoundStats, Simulation, Tracer};
-use fedround::models::{self, Losses, Task};
+use fedround::models::{self, Losses, Model, Task};
 
 /// The task of the grey datasets.
 pub const GREY: Task = Task {
@@ -39,8 +39,18 @@ pub fn compile(algorithm: &dyn Algorithm, model: &str, task: Task) -> Program {
         .unwrap()
         .build(task, &Default::default())
         .unwrap();
-    let tracer = Tracer::new(model, built, task, Losses::default());
-    Program::compile(algorithm, tracer).unwrap_or_else(|error| panic!("{model}: {error}"))
+    compile_model(algorithm, model, built, task)
+}
+
+/// An algorithm compiled for a model of one's own.
+pub fn compile_model(
+    algorithm: &dyn Algorithm,
+    name: &str,
+    model: Box<dyn Model>,
+    task: Task,
+) -> Program {
+    let tracer = Tracer::new(name, model, task, Losses::default());
+    Program::compile(algorithm, tracer).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// Clients over examples, dealt by a partition's text.

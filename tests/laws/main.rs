@@ -11,9 +11,11 @@ mod common;
 
 mod batching;
 mod descent;
+mod dropout;
 mod fed_prox;
 mod models;
 mod optimizers;
 mod reduction;
 mod seeds;
 mod state;
+mod training;

@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor};
 use fedround::algorithms::FedAvg;
-use fedround::models::{Classifier, Model, Task};
+use fedround::models::{Classifier, ForwardCx, Model, Task};
 use fedround::prelude::*;
 
 /// Weight decay, added to any algorithm's loss.
@@ -32,7 +32,7 @@ pub struct Tiny {
 }
 
 impl Classifier for Tiny {
-    fn forward(&self, x: Tensor<4>) -> Tensor<2> {
+    fn forward(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
         self.head.forward(x.flatten(1, 3))
     }
 }

@@ -33,6 +33,7 @@ mod error;
 mod files;
 pub mod idx;
 mod load;
+pub mod noise;
 pub mod partition;
 pub mod rng;
 pub mod schedule;

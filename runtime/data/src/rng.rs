@@ -21,6 +21,10 @@ pub const SAMPLE: u64 = 3;
 pub const SHUFFLE: u64 = 4;
 /// Purpose: drawing synthetic examples, key `[SYNTH, split, example]`.
 pub const SYNTH: u64 = 5;
+/// Purpose: random numbers of a step, such as dropout's masks; see [`noise`](crate::noise).
+pub const NOISE: u64 = 6;
+/// Purpose: random numbers of a forward pass in evaluation, key `[EVALUATE, round, chunk, stream]`.
+pub const EVALUATE: u64 = 7;
 
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 

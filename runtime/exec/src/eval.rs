@@ -1,7 +1,7 @@
 //! Evaluation on held-out examples.
 
 use burn::tensor::DispatchTensor;
-use fedround_data::Examples;
+use fedround_data::{Examples, rng};
 
 use crate::error::RunError;
 use crate::ops;
@@ -23,7 +23,8 @@ pub struct Evaluation {
 /// Examples a worker evaluates at once.
 const CHUNK: usize = 250;
 
-/// Evaluates parameters; chunks of examples run on the workers and are summed in order.
+/// Evaluates parameters in inference; chunks of examples run on the workers and are summed in
+/// order. `stream` is the seed and the round of what a model draws in inference, if anything.
 ///
 /// # Errors
 ///
@@ -34,17 +35,22 @@ pub(crate) fn evaluate(
     examples: &Examples,
     classes: usize,
     workers: &Workers,
+    (seed, round): (u64, usize),
 ) -> Result<Evaluation, RunError> {
     let chunks = examples.len().div_ceil(CHUNK);
     let parts = workers.run(chunks, |i| {
         let indices: Vec<usize> = (i * CHUNK..((i + 1) * CHUNK).min(examples.len())).collect();
-        let plan = program.forward(indices.len())?;
+        let forward = program.forward(indices.len())?;
         let (mut x, mut y) = (Vec::new(), Vec::new());
         examples.gather(&indices, &mut x, &mut y);
         let [c, h, w] = examples.shape();
         let x = ops::tensor(x, &[indices.len(), c, h, w], &program.device);
-        let inputs = params.iter().cloned().chain([x]);
-        let logits = plan.run(&program.device, inputs, &mut Slots::default())?;
+        let keys = [[rng::EVALUATE, round as u64, i as u64]];
+        let supplies = forward.supplies.tensors(seed, &keys, &program.device);
+        let inputs = params.iter().cloned().chain([x]).chain(supplies);
+        let logits = forward
+            .plan
+            .run(&program.device, inputs, &mut Slots::default())?;
         let logits = logits
             .into_iter()
             .next()

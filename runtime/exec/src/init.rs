@@ -1,37 +1,40 @@
 //! Initial parameters.
 
 use fedround_data::rng;
-use fedround_ir::tensor::TensorType;
+use fedround_models::Leaf;
 
-/// `U(−1/√fan_in, 1/√fan_in)` for weights and biases of linear and convolutional layers (PyTorch's
-/// default), from the stream `(INIT, layer, 0 | 1)` of the seed.
+use crate::ops;
+
+/// Linear and convolutional layers, whose first leaf is a weight of at least two dimensions, are
+/// drawn from `U(−1/√fan_in, 1/√fan_in)` (PyTorch's default), from the stream
+/// `(INIT, layer, 0 | 1)` of the seed. Other layers, such as normalisations, keep the values that
+/// the model was built with.
 ///
 /// Values are drawn in the order `[out, in, …]`. burn keeps a linear weight as `[in, out]`, so
 /// that one is transposed.
-pub fn parameters(leaves: &[(String, TensorType)], seed: u64) -> Vec<Vec<f32>> {
-    let (mut layer, mut fan_in, mut out) = (0, 1, Vec::with_capacity(leaves.len()));
-    for (i, (name, ty)) in leaves.iter().enumerate() {
-        let module = |name: &str| name.rsplit_once('.').map(|(m, _)| m.to_owned());
-        let starts_layer = i == 0 || module(&leaves[i - 1].0) != module(name);
-        if starts_layer && i > 0 {
-            layer += 1;
-        }
-        let bias = !starts_layer;
-        if !bias {
-            fan_in = match ty.shape[..] {
-                [d_in, _] => d_in,
-                [_, ref rest @ ..] => rest.iter().product(),
-                [] => 1,
+pub fn parameters(leaves: &[Leaf], seed: u64) -> Vec<Vec<f32>> {
+    let module = |leaf: &Leaf| leaf.name.rsplit_once('.').map(|(m, _)| m.to_owned());
+    let layers = leaves.chunk_by(|a, b| module(a) == module(b));
+    let values = layers.enumerate().flat_map(|(layer, leaves)| {
+        let fan_in = match leaves[0].shape[..] {
+            [] | [_] => None,
+            [d_in, _] => Some(d_in),
+            [_, ref rest @ ..] => Some(rest.iter().product()),
+        };
+        leaves.iter().enumerate().map(move |(i, leaf)| {
+            let Some(fan_in) = fan_in.filter(|_| !leaf.buffer) else {
+                return ops::values(leaf.tensor.clone());
             };
-        }
-        let bound = (fan_in as f64).powf(-0.5);
-        let values = rng::uniform(seed, ty.len(), bound, &[rng::INIT, layer, u64::from(bias)]);
-        out.push(match ty.shape[..] {
-            [d_in, d_out] if !bias => transposed(&values, d_out, d_in),
-            _ => values,
-        });
-    }
-    out
+            let bound = (fan_in as f64).powf(-0.5);
+            let key = [rng::INIT, layer as u64, u64::from(i > 0)];
+            let values = rng::uniform(seed, leaf.shape.iter().product(), bound, &key);
+            match leaf.shape[..] {
+                [d_in, d_out] if i == 0 => transposed(&values, d_out, d_in),
+                _ => values,
+            }
+        })
+    });
+    values.collect()
 }
 
 /// `[rows, columns]` to `[columns, rows]`.
@@ -44,13 +47,24 @@ fn transposed(values: &[f32], rows: usize, columns: usize) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use burn::tensor::{Device, Tensor};
+
+    fn leaf(name: &str, shape: &[usize]) -> Leaf {
+        let values = Tensor::<1>::full([shape.iter().product::<usize>()], 0.5, &Device::default());
+        Leaf {
+            name: name.to_owned(),
+            tensor: values.into_dispatch(),
+            shape: shape.to_vec(),
+            buffer: false,
+        }
+    }
 
     #[test]
     fn two_layers_draw_from_their_own_streams() {
         let leaves = [
-            ("fc1.weight".to_owned(), TensorType::f32([3, 2])),
-            ("fc1.bias".to_owned(), TensorType::f32([2])),
-            ("fc2.weight".to_owned(), TensorType::f32([2, 1])),
+            leaf("fc1.weight", &[3, 2]),
+            leaf("fc1.bias", &[2]),
+            leaf("fc2.weight", &[2, 1]),
         ];
         let values = parameters(&leaves, 7);
         let raw = rng::uniform(7, 6, 3f64.powf(-0.5), &[rng::INIT, 0, 0]);
@@ -63,5 +77,20 @@ mod tests {
             values[2],
             rng::uniform(7, 2, 2f64.powf(-0.5), &[rng::INIT, 1, 0])
         );
+    }
+
+    #[test]
+    fn normalisations_keep_their_values() {
+        let leaves = [
+            leaf("conv.weight", &[2, 1, 3, 3]),
+            leaf("norm.gamma", &[2]),
+            leaf("norm.beta", &[2]),
+        ];
+        let values = parameters(&leaves, 7);
+        assert_eq!(
+            values[0],
+            rng::uniform(7, 18, 9f64.powf(-0.5), &[rng::INIT, 0, 0])
+        );
+        assert_eq!(values[1..], [[0.5, 0.5], [0.5, 0.5]]);
     }
 }

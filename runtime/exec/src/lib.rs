@@ -23,6 +23,7 @@ pub mod program;
 mod reduce;
 pub mod run;
 mod simulation;
+mod supply;
 pub mod trace;
 mod value;
 mod workers;

@@ -11,14 +11,15 @@ use fedround_ir::fed::{HyperValue, Kind, Module, OpKind, Value};
 use fedround_ir::tensor::Graph;
 use fedround_passes::fed::{fuse_maps, licm, link};
 use fedround_passes::tensor::{
-    Block, Free, Frontend, Item, LowerError, Lowered, Schedule, batch_clients, fuse,
-    fuse_elementwise, lower, optimize, schedule, stream,
+    Block, Free, Frontend, Item, LowerError, Lowered, Schedule, Supply, batch_clients, fuse,
+    fuse_elementwise, hoist, lower, optimize, schedule, stream,
 };
 
 use crate::device::{Device, is_cpu};
 use crate::error::CompileError;
 use crate::ops;
 use crate::plan::Plan;
+use crate::supply::Supplies;
 use crate::trace::Tracer;
 
 /// A segment compiled for one batch size.
@@ -26,6 +27,8 @@ pub(crate) struct Segment {
     pub plan: Plan,
     /// The hyper-parameters among the inputs, as tensors of one element.
     pub hypers: Vec<DispatchTensor>,
+    /// The constants and random draws among the inputs, after the hyper-parameters.
+    pub supplies: Supplies,
     /// How many outputs at the end are training losses.
     pub losses: usize,
 }
@@ -52,7 +55,7 @@ pub struct Program {
     pub(crate) tracer: Tracer,
     pub(crate) device: DispatchDevice,
     compiled: RwLock<HashMap<Variant, Arc<Segment>>>,
-    forward: RwLock<HashMap<usize, Arc<Plan>>>,
+    forward: RwLock<HashMap<usize, Arc<Segment>>>,
 }
 
 impl Program {
@@ -149,7 +152,7 @@ impl Program {
     /// A segment cannot be lowered.
     pub fn graphs(&self, batch: usize) -> Result<Vec<Graph>, CompileError> {
         (0..self.schedule.segments.len())
-            .map(|i| Ok(self.graph(&self.alone(i, batch))?.graph))
+            .map(|i| Ok(self.graph(&self.alone(i, batch))?.0.graph))
             .collect()
     }
 
@@ -223,8 +226,9 @@ impl Program {
             return Ok(Arc::clone(segment));
         }
         drop(read);
-        let lowered = self.graph(variant)?;
+        let (lowered, supplies) = self.graph(variant)?;
         let segment = Arc::new(Segment {
+            supplies: Supplies::new(supplies, &self.device),
             plan: Plan::new(&lowered.graph),
             hypers: lowered
                 .hypers
@@ -243,24 +247,31 @@ impl Program {
         Ok(Arc::clone(write.entry(variant.clone()).or_insert(segment)))
     }
 
-    /// The forward pass alone, for evaluation: parameters and inputs to logits.
-    pub(crate) fn forward(&self, batch: usize) -> Result<Arc<Plan>, CompileError> {
+    /// The forward pass alone, in inference: parameters and inputs to logits.
+    pub(crate) fn forward(&self, batch: usize) -> Result<Arc<Segment>, CompileError> {
         let read = self.forward.read().unwrap_or_else(|e| e.into_inner());
-        if let Some(plan) = read.get(&batch) {
-            return Ok(Arc::clone(plan));
+        if let Some(segment) = read.get(&batch) {
+            return Ok(Arc::clone(segment));
         }
         drop(read);
-        let traced = self.tracer.predict(&self.tracer.input(batch));
+        let traced = self.tracer.predict(&self.tracer.input(batch), false);
         let graph = traced.map_err(|source| LowerError::Frontend {
             loc: Loc::caller(),
             source,
         })?;
-        let plan = Arc::new(Plan::new(&optimize(graph).map_err(LowerError::from)?));
+        let hoisted = optimize(graph).and_then(|g| hoist(&g));
+        let (graph, supplies) = hoisted.map_err(LowerError::from)?;
+        let segment = Arc::new(Segment {
+            plan: Plan::new(&graph),
+            hypers: vec![],
+            supplies: Supplies::new(supplies, &self.device),
+            losses: 0,
+        });
         let mut write = self.forward.write().unwrap_or_else(|e| e.into_inner());
-        Ok(Arc::clone(write.entry(batch).or_insert(plan)))
+        Ok(Arc::clone(write.entry(batch).or_insert(segment)))
     }
 
-    fn graph(&self, variant: &Variant) -> Result<Lowered, CompileError> {
+    fn graph(&self, variant: &Variant) -> Result<(Lowered, Vec<Supply>), CompileError> {
         let segment = &self.schedule.segments[variant.segment];
         let mut lowered = lower(&self.schedule, segment, &self.tracer, variant.batch)?;
         let mut graph = optimize(lowered.graph).map_err(LowerError::from)?;
@@ -269,13 +280,14 @@ impl Program {
             let batched = batch_clients(&graph, variant.clients, &each);
             graph = batched.map_err(LowerError::from)?.graph;
         }
+        let (mut graph, supplies) = hoist(&graph).map_err(LowerError::from)?;
         // A GPU's backend fuses by itself.
         if is_cpu(&self.device) {
             let fused = fuse(&graph).and_then(|g| fuse_elementwise(&g));
             graph = fused.map_err(LowerError::from)?;
         }
         lowered.graph = graph;
-        Ok(lowered)
+        Ok((lowered, supplies))
     }
 
     /// Which of a graph's inputs have a client axis: all tensors of the values that do.

@@ -41,9 +41,8 @@ impl Simulation {
         federation: Federation,
         threads: usize,
     ) -> Result<Self, ThreadPoolBuildError> {
-        let leaves = program.tracer.parameters();
-        let values = init::parameters(leaves, federation.seed);
-        let params = upload(leaves, values, &program.device);
+        let values = init::parameters(&program.tracer.model().leaves(), federation.seed);
+        let params = upload(program.tracer.parameters(), values, &program.device);
         Ok(Self {
             // A GPU runs one graph at a time, and is fed by one thread.
             workers: Workers::new(if is_cpu(&program.device) { threads } else { 1 })?,
@@ -104,6 +103,7 @@ impl Simulation {
             examples,
             classes,
             &self.workers,
+            (self.federation.seed, self.round),
         )
     }
 

@@ -8,7 +8,7 @@ use burn::tensor::{DType, Device, DispatchTensor, Int, Tensor, TensorData};
 use burn_dispatch::backends::capture::{CaptureError, CapturedGraph, TensorId};
 use burn_dispatch::{BackendTensor, DispatchTensorKind};
 use fedround_ir::tensor::{Graph, TensorType};
-use fedround_models::{Losses, Model, Task};
+use fedround_models::{ForwardCx, Losses, Model, Task};
 use fedround_passes::tensor::{Frontend, lower::FrontendError};
 
 use crate::import::{ImportError, from_burn};
@@ -49,15 +49,21 @@ pub struct Tracer {
     task: Task,
     losses: Losses,
     parameters: Vec<(String, TensorType)>,
+    buffers: Vec<usize>,
 }
 
 impl Tracer {
     /// For a model built for `task`.
     pub fn new(name: &str, model: Box<dyn Model>, task: Task, losses: Losses) -> Self {
-        let leaves = model.leaves().into_iter();
+        let leaves = model.leaves();
+        let buffers = leaves.iter().enumerate().filter(|(_, l)| l.buffer);
         Self {
             name: name.to_owned(),
-            parameters: leaves.map(|l| (l.name, TensorType::f32(l.shape))).collect(),
+            buffers: buffers.map(|(i, _)| i).collect(),
+            parameters: leaves
+                .into_iter()
+                .map(|l| (l.name, TensorType::f32(l.shape)))
+                .collect(),
             model,
             task,
             losses,
@@ -79,7 +85,7 @@ impl Tracer {
         &self.name
     }
 
-    fn predict_graph(&self, x: &TensorType) -> Result<Graph, TraceError> {
+    fn predict_graph(&self, x: &TensorType, training: bool) -> Result<Graph, TraceError> {
         trace(&format!("model `{}`", self.name), |device| {
             let model = self.model.to_device(device);
             let leaves = model.leaves();
@@ -89,10 +95,19 @@ impl Tracer {
             }
             let x: Tensor<4> = Tensor::from_data(zeros(x), device);
             inputs.extend(id(&x.clone().into_dispatch()).map(|id| ("x".to_owned(), id)));
-            let y = model.forward(x.clone()).into_dispatch();
+            let cx = if training {
+                ForwardCx::training()
+            } else {
+                ForwardCx::inference()
+            };
+            let output = model.forward(x.clone(), &cx);
+            let mut outputs = vec![output.logits.into_dispatch()];
+            if training {
+                outputs.extend(output.buffers);
+            }
             Traced {
                 inputs,
-                outputs: vec![y],
+                outputs,
                 alive: Box::new((model, leaves, x)),
             }
         })
@@ -130,13 +145,17 @@ impl Frontend for Tracer {
         &self.parameters
     }
 
+    fn buffers(&self) -> &[usize] {
+        &self.buffers
+    }
+
     fn input(&self, batch: usize) -> TensorType {
         let [c, h, w] = self.task.input;
         TensorType::f32([batch, c, h, w])
     }
 
-    fn predict(&self, x: &TensorType) -> Result<Graph, FrontendError> {
-        Ok(self.predict_graph(x)?)
+    fn predict(&self, x: &TensorType, training: bool) -> Result<Graph, FrontendError> {
+        Ok(self.predict_graph(x, training)?)
     }
 
     fn loss(

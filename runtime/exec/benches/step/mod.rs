@@ -10,7 +10,9 @@ use fedround_algorithms::FedAvg;
 use fedround_exec::plan::Plan;
 use fedround_exec::run::Slots;
 use fedround_exec::{Program, Tracer};
-use fedround_models::{Classifier, Losses, McMahanCnn, Task, TwoNn, cross_entropy, find};
+use fedround_models::{
+    Classifier, ForwardCx, Losses, McMahanCnn, Task, TwoNn, cross_entropy, find,
+};
 
 const TASK: Task = Task {
     input: [1, 28, 28],
@@ -144,7 +146,10 @@ fn eager<M: Classifier + burn::module::AutodiffModule>(
     let mut model = Some(model);
     move || {
         let m = model.take().unwrap();
-        let loss = cross_entropy(Classifier::forward(&m, x.clone()), y.clone());
+        let loss = cross_entropy(
+            Classifier::forward(&m, x.clone(), &ForwardCx::inference()),
+            y.clone(),
+        );
         let grads = GradientsParams::from_grads(loss.backward(), &m);
         model = Some(sgd.step(0.05, m, grads));
     }

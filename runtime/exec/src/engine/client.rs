@@ -35,6 +35,8 @@ struct Clients<'a> {
     state: HashMap<String, RtVal>,
     losses: Vec<DispatchTensor>,
     steps: Vec<u64>,
+    /// Segments run in this round that draw random numbers, on from those of earlier visits.
+    random_runs: Vec<u64>,
     /// Who takes the present step, where not all do.
     live: Option<Vec<bool>>,
     /// Epochs begun in this round: each has an order of its own.
@@ -64,6 +66,7 @@ pub(super) fn run(
         state: HashMap::new(),
         losses: vec![],
         steps: vec![0; ids.len()],
+        random_runs: vec![(visit as u64) << 32; ids.len()],
         live: None,
         epoch: visit << 32,
         slots: Slots::default(),
@@ -291,6 +294,19 @@ impl Clients<'_> {
 impl Walker for Clients<'_> {
     fn clients(&self) -> usize {
         self.ids.len()
+    }
+
+    fn live(&self) -> Option<&[bool]> {
+        self.live.as_deref()
+    }
+
+    fn count_random_run(&mut self) -> Vec<[u64; 2]> {
+        let clients = self.ids.iter().zip(&self.random_runs);
+        let keys = clients.map(|(&id, &runs)| [1 + id as u64, runs]).collect();
+        for (k, runs) in self.random_runs.iter_mut().enumerate() {
+            *runs += u64::from(self.live.as_ref().is_none_or(|live| live[k]));
+        }
+        keys
     }
 
     fn control(

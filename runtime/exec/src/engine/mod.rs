@@ -80,6 +80,7 @@ pub(crate) fn run_round(
         stats: RoundStats::default(),
         draws: 0,
         visits: 0,
+        random_runs: 0,
     };
     let params = server.round(params)?;
     Ok((params, server.finish()?))

@@ -31,6 +31,8 @@ pub(super) struct Server<'a> {
     /// Cohorts drawn in this round, and maps run: each draw and each visit has its own stream.
     pub draws: usize,
     pub visits: usize,
+    /// Segments run in this round that draw random numbers.
+    pub random_runs: u64,
 }
 
 impl Server<'_> {
@@ -173,5 +175,14 @@ impl Walker for Server<'_> {
 
     fn slots(&mut self) -> &mut Slots {
         &mut self.slots
+    }
+
+    fn live(&self) -> Option<&[bool]> {
+        None
+    }
+
+    fn count_random_run(&mut self) -> Vec<[u64; 2]> {
+        self.random_runs += 1;
+        vec![[0, self.random_runs - 1]]
     }
 }

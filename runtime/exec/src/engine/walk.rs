@@ -2,10 +2,12 @@
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
+use fedround_data::rng;
 use fedround_ir::fed::{Kind, Op, Value};
 use fedround_passes::tensor::{Block, Control, Frontend, Item};
 
 use super::Cx;
+use super::stack::{select, stack};
 use crate::error::RunError;
 use crate::ops;
 use crate::program::Variant;
@@ -22,6 +24,14 @@ pub(super) trait Walker {
 
     /// How many clients walk in step: those of a group, or one.
     fn clients(&self) -> usize;
+
+    /// Which of them take the present step, where not all do.
+    fn live(&self) -> Option<&[bool]>;
+
+    /// For each client that walks, who it is and how many segments that draw random
+    /// numbers it has run in this round: 0 is the server, `1 + k` client `k`. Counts one more for
+    /// those that take the step.
+    fn count_random_run(&mut self) -> Vec<[u64; 2]>;
 
     /// Slots for plans, kept between steps.
     fn slots(&mut self) -> &mut Slots;
@@ -73,19 +83,33 @@ fn compute(
             _ => return Err(super::missing(&compute.ops[0], "tensor")),
         }
     }
-    let grouped = each.contains(&true);
-    let segment = program.segment(&Variant {
+    let mut grouped = each.contains(&true);
+    let mut variant = Variant {
         segment: index,
         batch,
         clients: if grouped { walker.clients() } else { 1 },
         each,
-    })?;
+    };
+    let mut segment = program.segment(&variant)?;
+    if segment.supplies.are_random() && variant.clients != walker.clients() {
+        // Clients draw for themselves, even where they read the same values.
+        (variant.clients, grouped) = (walker.clients(), true);
+        segment = program.segment(&variant)?;
+    }
     inputs.extend(segment.hypers.iter().cloned());
+    let runs = match segment.supplies.are_random() {
+        true => walker.count_random_run(),
+        false => vec![],
+    };
+    let key = |[who, runs]: [u64; 2]| [rng::NOISE, cx.round as u64, who, runs, index as u64];
+    let keys: Vec<_> = runs.into_iter().map(key).collect();
+    let seed = cx.federation.seed;
+    inputs.extend(segment.supplies.tensors(seed, &keys, &program.device));
     let mut outputs = segment.plan.run(&program.device, inputs, walker.slots())?;
     let losses = outputs.split_off(outputs.len() - segment.losses);
     walker.losses(&losses);
     let mut outputs = outputs.into_iter();
-    let leaves = program.tracer.parameters().len();
+    let (leaves, buffers) = (program.tracer.parameters().len(), program.tracer.buffers());
     for v in &compute.outs {
         let value = match program.schedule.module.type_of(*v).kind {
             Kind::Params => RtVal::Params(outputs.by_ref().take(leaves).collect()),
@@ -97,7 +121,52 @@ fn compute(
         let value = if grouped { RtVal::each(value) } else { value };
         env.set(*v, value);
     }
+    for v in &compute.advanced {
+        let buffers: Vec<DispatchTensor> = outputs.by_ref().take(buffers.len()).collect();
+        let value = env.peek(*v).and_then(|old| match grouped {
+            true => advance(walker, cx, old, buffers),
+            false => with_buffers(cx, old.clone(), buffers),
+        });
+        let value = value.ok_or_else(|| super::missing(&compute.ops[0], "parameters"))?;
+        env.set(*v, value);
+    }
     Ok(())
+}
+
+/// Parameters with other buffers.
+fn with_buffers(cx: Cx<'_>, value: RtVal, next: Vec<DispatchTensor>) -> Option<RtVal> {
+    match value {
+        RtVal::Params(mut leaves) => {
+            for (&b, next) in cx.program.tracer.buffers().iter().zip(next) {
+                leaves[b] = next;
+            }
+            Some(RtVal::Params(leaves))
+        }
+        RtVal::Each(value) => with_buffers(cx, *value, next).map(RtVal::each),
+        _ => None,
+    }
+}
+
+/// The parameters of a group of clients with the buffers that those in the present step made.
+fn advance(
+    walker: &impl Walker,
+    cx: Cx<'_>,
+    old: &RtVal,
+    next: Vec<DispatchTensor>,
+) -> Option<RtVal> {
+    if next.is_empty() {
+        return Some(old.clone());
+    }
+    let device = &cx.program.device;
+    let old = match old {
+        RtVal::Each(_) => old.clone(),
+        shared => stack(&vec![shared.clone(); walker.clients()], device)?,
+    };
+    let new = with_buffers(cx, old.clone(), next)?;
+    match walker.live() {
+        Some(live) => select(live, &new, &old, device),
+        None => Some(new),
+    }
 }
 
 /// A value that is defined here, or known before the round.

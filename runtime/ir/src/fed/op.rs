@@ -143,6 +143,19 @@ pub struct Op {
     pub loc: Loc,
 }
 
+impl Op {
+    /// The values that gradients in this op are taken with respect to. In training, a forward pass
+    /// in such a gradient advances the buffers of its value.
+    pub fn differentiated(&self) -> Vec<Value> {
+        let own = self.operands.first().filter(|_| self.kind == OpKind::Grad);
+        let inner = self.regions.iter().flat_map(|region| &region.ops);
+        own.copied()
+            .into_iter()
+            .chain(inner.flat_map(Self::differentiated))
+            .collect()
+    }
+}
+
 /// A block of ops with arguments, ended by the values it yields.
 #[derive(Clone, Debug, Default)]
 pub struct Region {

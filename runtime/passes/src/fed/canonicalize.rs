@@ -126,12 +126,14 @@ impl Canonicalize<'_> {
         }
     }
 
-    /// A client value that a map hands on as it is.
+    /// A client value that a map hands on as it is, statistics included.
     fn passed_through_map(&mut self, op: &mut Op) {
         let (OpKind::Map, [region]) = (&op.kind, op.regions.as_slice()) else {
             return;
         };
-        for (result, yielded) in op.results.iter().zip(&region.yields) {
+        let advanced = op.differentiated();
+        let yields = op.results.iter().zip(&region.yields);
+        for (result, yielded) in yields.filter(|(_, yielded)| !advanced.contains(yielded)) {
             let arg = region.args.iter().skip(1).position(|arg| arg == yielded);
             let Some(operand) = arg.and_then(|index| op.operands.get(index)) else {
                 continue;

@@ -43,6 +43,8 @@ fn in_region(region: &mut Region) -> bool {
 fn invariants(op: &mut Op) -> Vec<Op> {
     let mut inside = HashSet::new();
     op.regions.iter().for_each(|r| defines(r, &mut inside));
+    // A model that is trained on may have other statistics in the next step.
+    inside.extend(op.differentiated());
     let changes_state = op.regions.iter().any(|r| r.ops.iter().any(writes));
     let mut fixed: Vec<Op> = vec![];
     for region in &op.regions {

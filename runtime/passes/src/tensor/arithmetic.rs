@@ -83,10 +83,13 @@ impl Lower<'_> {
         self.graph.push(Op::Where, &[beyond, bound, leaf], loc)
     }
 
-    /// `Σ aᵢ · bᵢ` over all leaves.
+    /// `Σ aᵢ · bᵢ` over the trained leaves: buffers are no part of norms.
     fn dot(&mut self, a: &Tree, b: &Tree, loc: Loc) -> Result<Tree, TypeError> {
         let mut total = self.graph.push(Op::Full(0.0, vec![1]), &[], loc)?;
-        for (&x, &y) in a.0.iter().zip(&b.0) {
+        for (i, (&x, &y)) in a.0.iter().zip(&b.0).enumerate() {
+            if self.frontend.buffers().contains(&i) {
+                continue;
+            }
             let product = self.graph.push(Op::Mul, &[x, y], loc)?;
             let sum = self.graph.push(Op::Sum, &[product], loc)?;
             total = self.graph.push(Op::Add, &[total, sum], loc)?;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::tensor::{Graph, GraphError, Val};
+use fedround_ir::tensor::{Graph, GraphError, Op, Val};
 
 use super::rewrite::Rewrite;
 
@@ -12,9 +12,9 @@ use super::rewrite::Rewrite;
 ///
 /// The graph is not well formed.
 pub fn cse(graph: &Graph) -> Result<Graph, GraphError> {
-    let mut seen: HashMap<(String, Vec<Val>), Vec<Val>> = HashMap::new();
+    let mut seen: HashMap<(Key, Vec<Val>), Vec<Val>> = HashMap::new();
     Rewrite::run(graph, |rewrite, node| {
-        let key = (format!("{:?}", node.op), node.ins.clone());
+        let key = (key(&node.op), node.ins.clone());
         if let Some(outs) = seen.get(&key) {
             return Ok(outs.clone());
         }
@@ -22,6 +22,19 @@ pub fn cse(graph: &Graph) -> Result<Graph, GraphError> {
         seen.insert(key, outs.clone());
         Ok(outs)
     })
+}
+
+/// An op as text, and the bits of the numbers that it holds: 0 and -0 differ, as they must.
+type Key = (String, Vec<u64>);
+
+fn key(op: &Op) -> Key {
+    match op {
+        Op::Constant(c) => (
+            format!("{:?}", c.ty),
+            c.values.iter().map(|x| x.to_bits()).collect(),
+        ),
+        op => (format!("{op:?}"), vec![]),
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
 
-use super::rewrite::Rewrite;
+use super::rewrite::{Growing, Rewrite};
 
 /// Applies the identities of this module's `simplify` to every node, operands first.
 ///
@@ -46,7 +46,7 @@ fn full(r: &mut Rewrite, c: f64, shape: Vec<usize>, loc: Loc) -> Result<Vec<Val>
     Ok(vec![r.new.push(Op::Full(c, shape), &[], loc)?])
 }
 
-fn result_shape(graph: &Graph, node: &Node) -> Vec<usize> {
+fn result_shape(graph: &Growing, node: &Node) -> Vec<usize> {
     let ins: Vec<_> = node.ins.iter().map(|&v| graph.type_of(v)).collect();
     match node.op.infer(&ins, node.loc) {
         Ok(types) => types[0].shape.clone(),
@@ -54,18 +54,14 @@ fn result_shape(graph: &Graph, node: &Node) -> Vec<usize> {
     }
 }
 
-fn producer(graph: &Graph, v: Val) -> Option<&Node> {
-    graph.nodes.iter().rev().find(|n| n.outs.contains(&v))
-}
-
-fn constant(graph: &Graph, v: Val) -> Option<f64> {
-    match producer(graph, v)?.op {
+fn constant(graph: &Growing, v: Val) -> Option<f64> {
+    match graph.producer(v)?.op {
         Op::Full(c, _) => Some(c),
         _ => None,
     }
 }
 
-fn simplify(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
+fn simplify(graph: &Growing, node: &Node, shape: &[usize]) -> Option<Simpler> {
     let ins = node.ins.as_slice();
     let keeps_shape = |v: Val| graph.shape(v) == shape;
     match (&node.op, ins) {
@@ -81,7 +77,7 @@ fn simplify(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
             if let Some(x) = constant(graph, a) {
                 return Some(Simpler::Full(x * c));
             }
-            match producer(graph, a) {
+            match graph.producer(a) {
                 _ if *c == 1.0 => Some(Simpler::Is(a)),
                 Some(Node {
                     op: Op::MulScalar(d),
@@ -104,7 +100,7 @@ fn simplify(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
                     op: Op::Reshape(to),
                     ins,
                     ..
-                }) => match producer(graph, ins[0]) {
+                }) => match graph.producer(ins[0]) {
                     Some(Node {
                         op: Op::MulScalar(d),
                         ins,
@@ -132,7 +128,7 @@ fn simplify(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
             }))
         }
         (Op::Flip(axes), &[_]) if axes.iter().all(|&d| shape[d] == 1) => Some(Simpler::Is(ins[0])),
-        (Op::Neg, &[a]) => match (constant(graph, a), producer(graph, a)) {
+        (Op::Neg, &[a]) => match (constant(graph, a), graph.producer(a)) {
             (Some(x), _) => Some(Simpler::Full(-x)),
             (
                 _,
@@ -150,7 +146,7 @@ fn simplify(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
             ) => Some(Simpler::Node(Op::MulScalar(-c), ins.clone())),
             _ => None,
         },
-        (Op::Reshape(to), &[a]) => match producer(graph, a) {
+        (Op::Reshape(to), &[a]) => match graph.producer(a) {
             _ if keeps_shape(a) => Some(Simpler::Is(a)),
             Some(Node {
                 op: Op::Full(c, _), ..
@@ -162,7 +158,7 @@ fn simplify(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
             }) => Some(Simpler::Node(Op::Reshape(to.clone()), ins.clone())),
             _ => None,
         },
-        (Op::Permute(axes), &[a]) => match producer(graph, a) {
+        (Op::Permute(axes), &[a]) => match graph.producer(a) {
             _ if axes.iter().copied().eq(0..axes.len()) => Some(Simpler::Is(a)),
             Some(Node {
                 op: Op::Full(c, _), ..
@@ -197,7 +193,7 @@ fn simplify(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
     }
 }
 
-fn binary(graph: &Graph, op: &Op, a: Val, b: Val, shape: &[usize]) -> Option<Simpler> {
+fn binary(graph: &Growing, op: &Op, a: Val, b: Val, shape: &[usize]) -> Option<Simpler> {
     let keeps = |v: Val| graph.shape(v) == shape;
     match (op, constant(graph, a), constant(graph, b)) {
         (Op::Add, Some(x), Some(y)) => Some(Simpler::Full(x + y)),
@@ -218,8 +214,8 @@ fn binary(graph: &Graph, op: &Op, a: Val, b: Val, shape: &[usize]) -> Option<Sim
 }
 
 /// The values that `a` scatters into zeros along `d`: their sum along `d` is that of `a`.
-fn scattered(graph: &Graph, d: usize, a: Val) -> Option<Val> {
-    match producer(graph, a)? {
+fn scattered(graph: &Growing, d: usize, a: Val) -> Option<Val> {
+    match graph.producer(a)? {
         Node {
             op: Op::ScatterAdd(along),
             ins,
@@ -230,13 +226,13 @@ fn scattered(graph: &Graph, d: usize, a: Val) -> Option<Val> {
 }
 
 /// An operand that is expanded only to be broadcast is read as it was.
-fn without_expand(graph: &Graph, node: &Node, shape: &[usize]) -> Option<Simpler> {
+fn without_expand(graph: &Growing, node: &Node, shape: &[usize]) -> Option<Simpler> {
     for (i, &v) in node.ins.iter().enumerate() {
         let Some(Node {
             op: Op::Expand(_),
             ins,
             ..
-        }) = producer(graph, v)
+        }) = graph.producer(v)
         else {
             continue;
         };

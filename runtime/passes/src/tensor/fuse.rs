@@ -7,7 +7,7 @@ use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
 
 use super::cse::cse;
 use super::dce::dce;
-use super::rewrite::Rewrite;
+use super::rewrite::{Growing, Rewrite};
 
 /// Fuses sums and differences with products that nothing else reads.
 ///
@@ -74,8 +74,8 @@ pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
 }
 
 /// The operands of a product that is read once.
-fn product(graph: &Graph, single: &[bool], v: Val) -> Option<[Val; 2]> {
-    let at = graph.nodes.iter().position(|n| n.outs.contains(&v))?;
+fn product(graph: &Growing, single: &[bool], v: Val) -> Option<[Val; 2]> {
+    let at = graph.definition(v)?;
     let Node {
         op: Op::Mul, ins, ..
     } = &graph.nodes[at]
@@ -86,8 +86,8 @@ fn product(graph: &Graph, single: &[bool], v: Val) -> Option<[Val; 2]> {
 }
 
 /// The factor and operands of an `axpy` that is read once.
-fn axpy(graph: &Graph, single: &[bool], v: Val) -> Option<(f64, [Val; 3])> {
-    let at = graph.nodes.iter().position(|n| n.outs.contains(&v))?;
+fn axpy(graph: &Growing, single: &[bool], v: Val) -> Option<(f64, [Val; 3])> {
+    let at = graph.definition(v)?;
     match &graph.nodes[at] {
         Node {
             op: Op::Axpy(c),
@@ -99,21 +99,21 @@ fn axpy(graph: &Graph, single: &[bool], v: Val) -> Option<(f64, [Val; 3])> {
 }
 
 /// The factors of a product of two matrices that is read once.
-fn gemm(graph: &Graph, single: &[bool], v: Val) -> Option<[Val; 2]> {
-    let at = graph.nodes.iter().position(|n| n.outs.contains(&v))?;
+fn gemm(graph: &Growing, single: &[bool], v: Val) -> Option<[Val; 2]> {
+    let at = graph.definition(v)?;
     let node = &graph.nodes[at];
     let matrices = node.op == Op::MatMul && graph.shape(v).len() == 2 && single[at];
     matrices.then(|| [node.ins[0], node.ins[1]])
 }
 
 /// The scalar `s: f32[1]` and the tensor `x` of a product `s · x` that is read once.
-fn scaled(graph: &Graph, single: &[bool], v: Val) -> Option<(Val, Val)> {
+fn scaled(graph: &Growing, single: &[bool], v: Val) -> Option<(Val, Val)> {
     let [a, b] = product(graph, single, v)?;
     [(a, b), (b, a)].into_iter().find_map(|(s, x)| {
         if graph.shape(s) == [1] {
             return Some((s, x));
         }
-        let node = graph.nodes.iter().find(|n| n.outs.contains(&s))?;
+        let node = graph.producer(s)?;
         let reshaped = matches!(node.op, Op::Reshape(_)) && graph.shape(node.ins[0]) == [1];
         reshaped.then_some((node.ins[0], x))
     })

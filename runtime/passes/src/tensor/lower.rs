@@ -3,8 +3,12 @@
 //! Parameter trees become one tensor for each leaf, scalars tensors of one element. Models and
 //! losses are traced by a [`Frontend`] and inlined; `opt.grad` calls the gradient pass on what its
 //! region lowered to. Hyper-parameters are inputs, so that a graph serves all of their values.
+//!
+//! A forward pass on what an enclosing `opt.grad` differentiates is in training, and advances the
+//! buffers of the tree that it ran on: after the `opt.grad`, the tree has the new ones. Every other
+//! forward pass is in inference.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Module, Op as FedOp, OpKind, Region, Value};
@@ -17,15 +21,20 @@ pub trait Frontend {
     /// Name and type of each leaf of the model's parameters, in order.
     fn parameters(&self) -> &[(String, TensorType)];
 
+    /// Indices of the leaves that are buffers, ascending: gradients do not train them, forward
+    /// passes in training update them.
+    fn buffers(&self) -> &[usize];
+
     /// Type of the model's input for a batch size.
     fn input(&self, batch: usize) -> TensorType;
 
-    /// The forward pass: inputs are the parameters and `x`, the output the logits.
+    /// The forward pass: inputs are the parameters and `x`, outputs the logits and, in training,
+    /// the next value of each buffer.
     ///
     /// # Errors
     ///
     /// The model uses an op that the tensor dialect lacks, or panics while traced.
-    fn predict(&self, x: &TensorType) -> Result<Graph, FrontendError>;
+    fn predict(&self, x: &TensorType, training: bool) -> Result<Graph, FrontendError>;
 
     /// A registered loss: inputs are logits and labels, the output one scalar.
     ///
@@ -83,7 +92,8 @@ pub enum LowerError {
 
 /// A lowered segment. The graph's inputs are, in order: the leaves of each value in
 /// [`Compute::ins`] (a batch is `x`, then `y`), then one `[1]` tensor for each hyper-parameter.
-/// Its outputs are the leaves of each value in [`Compute::outs`], then `losses` scalars.
+/// Its outputs are the leaves of each value in [`Compute::outs`], the buffers of each in
+/// [`Compute::advanced`], then `losses` scalars.
 #[derive(Clone, Debug)]
 pub struct Lowered {
     /// The graph, not yet optimised.
@@ -110,6 +120,7 @@ pub fn lower(
         frontend,
         graph: Graph::default(),
         env: HashMap::new(),
+        trained: HashSet::new(),
         losses: vec![],
     };
     this.bind_inputs(segment, batch)?;
@@ -138,6 +149,13 @@ pub fn lower(
             this.graph.outputs.push((name, leaf));
         }
     }
+    for (i, v) in segment.advanced.iter().enumerate() {
+        let Tree(leaves) = this.get(*v, &segment.ops[0])?;
+        for &b in frontend.buffers() {
+            let name = format!("next{i}.{}", frontend.parameters()[b].0);
+            this.graph.outputs.push((name, leaves[b]));
+        }
+    }
     let losses = std::mem::take(&mut this.losses);
     for (i, loss) in losses.iter().enumerate() {
         this.graph.outputs.push((format!("loss{i}"), *loss));
@@ -155,9 +173,11 @@ pub(super) struct Tree(pub(super) Vec<Val>);
 
 pub(super) struct Lower<'a> {
     module: &'a Module,
-    frontend: &'a dyn Frontend,
+    pub(super) frontend: &'a dyn Frontend,
     pub(super) graph: Graph,
     env: HashMap<Value, Tree>,
+    /// What the enclosing gradients differentiate, and trees made of it.
+    trained: HashSet<Value>,
     losses: Vec<Val>,
 }
 
@@ -211,6 +231,9 @@ impl Lower<'_> {
                 .map(|v| self.get(*v, op))
                 .collect::<Result<_, _>>()?;
             let results = self.op(op, &operands)?;
+            if op.operands.iter().any(|v| self.trained.contains(v)) {
+                self.trained.extend(&op.results);
+            }
             self.env.extend(op.results.iter().copied().zip(results));
         }
         Ok(())
@@ -222,12 +245,7 @@ impl Lower<'_> {
         match (&op.kind, operands) {
             (OpKind::BatchX, [b]) => one(b.0[0]),
             (OpKind::BatchY, [b]) => one(b.0[1]),
-            (OpKind::Predict, [w, x]) => {
-                let ty = self.graph.type_of(x.0[0]).clone();
-                let traced = self.frontend.predict(&ty).map_err(frontend(loc))?;
-                let args: Vec<Val> = w.0.iter().chain(&x.0).copied().collect();
-                Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
-            }
+            (OpKind::Predict, [w, x]) => one(self.predict(op, w, x)?),
             (OpKind::Loss(name), [z, y]) => {
                 let (logits, labels) = (self.graph.type_of(z.0[0]), self.graph.type_of(y.0[0]));
                 let traced = self
@@ -245,6 +263,23 @@ impl Lower<'_> {
         }
     }
 
+    /// The logits. In training, the tree has the buffers that the forward pass makes from here on.
+    fn predict(&mut self, op: &FedOp, w: &Tree, x: &Tree) -> Result<Val, LowerError> {
+        let training = self.trained.contains(&op.operands[0]);
+        let ty = self.graph.type_of(x.0[0]).clone();
+        let traced = self.frontend.predict(&ty, training);
+        let traced = traced.map_err(frontend(op.loc))?;
+        let args: Vec<Val> = w.0.iter().chain(&x.0).copied().collect();
+        let mut outs = self.graph.inline(&traced, &args, op.loc)?.into_iter();
+        let logits = outs.next().ok_or_else(|| unsupported(op))?;
+        let mut next = w.clone();
+        for (&b, out) in self.frontend.buffers().iter().zip(outs) {
+            next.0[b] = self.graph.push(Op::StopGradient, &[out], op.loc)?;
+        }
+        self.env.insert(op.operands[0], next);
+        Ok(logits)
+    }
+
     fn grad(&mut self, op: &FedOp, region: &Region, w: &Tree) -> Result<Vec<Tree>, LowerError> {
         // The region's own copies of the parameters: what it captures from outside is constant,
         // even where it is the same value. Folding removes the copies.
@@ -257,9 +292,22 @@ impl Lower<'_> {
             return Err(unsupported(op));
         };
         self.env.insert(arg, Tree(copies.clone()));
+        self.trained.insert(arg);
         self.ops(&region.ops)?;
         let loss = self.get(loss, op)?.0[0];
-        let grads = grad(&mut self.graph, loss, &copies, op.loc)?;
+        let buffers = self.frontend.buffers();
+        let (mut after, advanced) = (w.clone(), self.get(arg, op)?);
+        buffers.iter().for_each(|&b| after.0[b] = advanced.0[b]);
+        self.env.insert(op.operands[0], after);
+        let leaves = copies.iter().enumerate();
+        let wrt = leaves.filter(|(i, _)| !buffers.contains(i));
+        let wrt: Vec<Val> = wrt.map(|(_, v)| *v).collect();
+        let mut grads = grad(&mut self.graph, loss, &wrt, op.loc)?;
+        for &b in buffers {
+            let shape = self.graph.shape(copies[b]).to_vec();
+            let zeros = self.graph.push(Op::Full(0.0, shape), &[], op.loc)?;
+            grads.insert(b, zeros);
+        }
         self.losses.push(loss);
         Ok(vec![Tree(grads), Tree(vec![loss])])
     }

@@ -4,6 +4,7 @@
 //! - [`lower`](mod@lower) turns a segment into a tensor graph, with models and losses traced by a [`Frontend`];
 //! - [`grad`](mod@grad) appends reverse-mode gradients, one rule for each op in [`rules`];
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
+//! - [`hoist`](mod@hoist) makes inputs of constants and random draws;
 //! - [`coverage`](mod@coverage) says what they do with each op;
 //! - [`fuse`](mod@fuse) makes one op of each parameter update, for devices without fusion;
 //! - [`cost`](mod@cost) counts operations, memory traffic and peak memory, [`runs`](mod@runs) how
@@ -19,6 +20,7 @@ pub mod fold;
 pub mod fuse;
 pub mod fuse_elementwise;
 pub mod grad;
+pub mod hoist;
 mod liveness;
 pub mod lower;
 mod rewrite;
@@ -34,6 +36,7 @@ pub use coverage::coverage;
 pub use fuse::fuse;
 pub use fuse_elementwise::fuse_elementwise;
 pub use grad::{GradError, grad};
+pub use hoist::{Supply, hoist};
 pub use lower::{Frontend, LowerError, Lowered, lower};
 pub use runs::{Runs, runs};
 pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};

@@ -1,10 +1,57 @@
 //! Rebuilding a graph node by node, which all clean-up passes do.
 
-use fedround_ir::tensor::{Graph, GraphError, Node, Val};
+use std::ops::Deref;
+
+use fedround_ir::Loc;
+use fedround_ir::tensor::{Graph, GraphError, Node, Op, TensorType, TypeError, Val};
+
+/// A graph that only grows, and where each of its values is defined.
+#[derive(Default)]
+pub(super) struct Growing {
+    graph: Graph,
+    /// For each value, the index of the node that defines it; `None` for an input.
+    definitions: Vec<Option<usize>>,
+}
+
+impl Deref for Growing {
+    type Target = Graph;
+
+    fn deref(&self) -> &Graph {
+        &self.graph
+    }
+}
+
+impl Growing {
+    pub fn input(&mut self, name: String, ty: TensorType) -> Val {
+        self.definitions.push(None);
+        self.graph.input(name, ty)
+    }
+
+    pub fn push(&mut self, op: Op, ins: &[Val], loc: Loc) -> Result<Val, TypeError> {
+        Ok(self.push_multi(op, ins, loc)?[0])
+    }
+
+    pub fn push_multi(&mut self, op: Op, ins: &[Val], loc: Loc) -> Result<Vec<Val>, TypeError> {
+        let outs = self.graph.push_multi(op, ins, loc)?;
+        let node = self.graph.nodes.len() - 1;
+        self.definitions.resize(self.graph.types.len(), Some(node));
+        Ok(outs)
+    }
+
+    /// Index of the node that defines a value.
+    pub fn definition(&self, v: Val) -> Option<usize> {
+        self.definitions[v.0 as usize]
+    }
+
+    /// The node that defines a value.
+    pub fn producer(&self, v: Val) -> Option<&Node> {
+        self.definition(v).map(|i| &self.graph.nodes[i])
+    }
+}
 
 /// The graph under construction and where each old value went.
 pub(super) struct Rewrite {
-    pub new: Graph,
+    pub new: Growing,
     map: Vec<Option<Val>>,
 }
 
@@ -16,7 +63,7 @@ impl Rewrite {
         mut visit: impl FnMut(&mut Self, Node) -> Result<Vec<Val>, GraphError>,
     ) -> Result<Graph, GraphError> {
         let mut this = Self {
-            new: Graph::default(),
+            new: Growing::default(),
             map: vec![None; old.types.len()],
         };
         for (name, val) in &old.inputs {
@@ -35,9 +82,9 @@ impl Rewrite {
         }
         for (name, val) in &old.outputs {
             let new = this.renamed("return", *val)?;
-            this.new.outputs.push((name.clone(), new));
+            this.new.graph.outputs.push((name.clone(), new));
         }
-        Ok(this.new)
+        Ok(this.new.graph)
     }
 
     /// Appends a node as it is.

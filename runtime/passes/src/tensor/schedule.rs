@@ -29,6 +29,9 @@ pub struct Compute {
     pub ins: Vec<Value>,
     /// Values that code outside the segment reads.
     pub outs: Vec<Value>,
+    /// Values among `ins` whose buffers it advances, by a gradient in training, and that are read
+    /// again: they have the new buffers from there on.
+    pub advanced: Vec<Value>,
     /// Hyper-parameters and literals that it reads.
     pub free: Vec<Value>,
 }
@@ -296,8 +299,17 @@ impl Split<'_> {
             .filter(|v| outside(v) && !self.free.contains_key(v));
         let free = reads.iter().filter(|v| self.free.contains_key(v));
         let results = ops.iter().flat_map(|op| &op.results);
+        let ins = unique(ins);
+        // What an outer region defines may be read by the next iteration, too.
+        let own = region.ops.iter().flat_map(|op| &op.results);
+        let own: HashSet<&Value> = own.chain(&region.args).collect();
+        let advanced: Vec<Value> = ops.iter().flat_map(Op::differentiated).collect();
+        let advanced = advanced
+            .iter()
+            .filter(|v| ins.contains(v) && (later.contains(v) || !own.contains(v)));
         let compute = Compute {
-            ins: unique(ins),
+            advanced: unique(advanced),
+            ins,
             free: unique(free),
             outs: unique(results.filter(|v| later.contains(v) && !self.views.contains_key(v))),
             ops,

@@ -6,7 +6,7 @@
 
 use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
 
-use super::rewrite::Rewrite;
+use super::rewrite::{Growing, Rewrite};
 
 /// Moves each view that one elementwise op alone reads below that op.
 ///
@@ -39,14 +39,14 @@ pub fn sink(graph: &Graph) -> Result<Graph, GraphError> {
 }
 
 /// The view that all operands of an elementwise op go through, and what they view.
-fn views(graph: &Graph, node: &Node) -> Option<(Op, Vec<Val>)> {
+fn views(graph: &Growing, node: &Node) -> Option<(Op, Vec<Val>)> {
     if !is_elementwise(&node.op) {
         return None;
     }
     let mut common: Option<(Op, Vec<usize>)> = None;
     let mut ins = vec![];
     for v in &node.ins {
-        let producer = graph.nodes.iter().rev().find(|n| n.outs.contains(v))?;
+        let producer = graph.producer(*v)?;
         let (Op::Reshape(_) | Op::Permute(_)) = producer.op else {
             return None;
         };

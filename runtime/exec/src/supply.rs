@@ -1,0 +1,96 @@
+//! What a program supplies to its graphs: constants, which stay on the device, and random numbers.
+
+use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
+use fedround_data::noise;
+use fedround_data::rng::{self, Words};
+use fedround_ir::tensor::Distribution;
+use fedround_passes::tensor::Supply;
+
+use crate::ops;
+
+/// The inputs that [`hoist`](fedround_passes::tensor::hoist()) made of one graph.
+pub(crate) struct Supplies(Vec<Input>);
+
+enum Input {
+    Constant(DispatchTensor),
+    Random(Distribution, usize, Vec<usize>),
+}
+
+impl Supplies {
+    pub fn new(supplies: Vec<Supply>, device: &DispatchDevice) -> Self {
+        let input = |supply| match supply {
+            Supply::Constant(c) => Input::Constant(ops::constant(&c, device)),
+            Supply::Random {
+                distribution,
+                stream,
+                shape,
+            } => Input::Random(distribution, stream, shape),
+        };
+        Self(supplies.into_iter().map(input).collect())
+    }
+
+    /// Whether some are drawn.
+    pub fn are_random(&self) -> bool {
+        let random = |input: &Input| matches!(input, Input::Random(..));
+        self.0.iter().any(random)
+    }
+
+    /// The tensors of one run of the graph. Each key names the run of one client; a graph of K
+    /// clients takes K. A draw has the stream that the key and its number in the graph name, so
+    /// equal keys give equal numbers, alone or in a group.
+    pub fn tensors<'a, const N: usize>(
+        &'a self,
+        seed: u64,
+        keys: &'a [[u64; N]],
+        device: &'a DispatchDevice,
+    ) -> impl Iterator<Item = DispatchTensor> + 'a {
+        self.0.iter().map(move |input| match input {
+            Input::Constant(tensor) => tensor.clone(),
+            Input::Random(distribution, stream, shape) => {
+                let mut values = vec![0.0; shape.iter().product()];
+                let own = (values.len() / keys.len().max(1)).max(1);
+                for (values, key) in values.chunks_mut(own).zip(keys) {
+                    let key = [key.as_slice(), &[*stream as u64]].concat();
+                    draw(*distribution, values, &mut rng::words(seed, &key));
+                }
+                ops::tensor(values, shape, device)
+            }
+        })
+    }
+}
+
+fn draw(distribution: Distribution, values: &mut [f32], stream: &mut Words) {
+    match distribution {
+        Distribution::Uniform(low, high) => noise::uniform(values, (low, high), stream),
+        Distribution::Normal(mean, std) => noise::normal(values, (mean, std), stream),
+        Distribution::Bernoulli(p) => noise::bernoulli(values, p, stream),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(keys: &[[u64; 1]], clients: usize) -> Vec<f32> {
+        let supply = Supply::Random {
+            distribution: Distribution::Normal(0.0, 1.0),
+            stream: 3,
+            shape: vec![clients, 5],
+        };
+        let device = DispatchDevice::default();
+        let supplies = Supplies::new(vec![supply], &device);
+        supplies
+            .tensors(7, keys, &device)
+            .flat_map(ops::values)
+            .collect()
+    }
+
+    #[test]
+    fn a_client_draws_the_same_alone_and_in_a_group() {
+        let group = noise(&[[1], [2]], 2);
+        assert_eq!(group[..5], noise(&[[1]], 1));
+        assert_eq!(group[5..], noise(&[[2]], 1));
+        assert_ne!(group[..5], group[5..]);
+    }
+}
