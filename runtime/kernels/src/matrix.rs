@@ -68,14 +68,21 @@ impl<'a> Operand<'a> {
     /// The tensor's form, if it has two dimensions, neither of them empty, of `f32`, and contiguous
     /// rows or columns.
     pub fn of(tensor: &'a FlexTensor) -> Option<Self> {
+        (tensor.layout().num_dims() == 2).then(|| Self::at(tensor, 0))?
+    }
+
+    /// The same for the last two dimensions, `offset` values after the start of the tensor.
+    pub fn at(tensor: &'a FlexTensor, offset: usize) -> Option<Self> {
         let layout = tensor.layout();
-        let (&[rows, columns], &[down, right]) = (&layout.shape()[..], layout.strides()) else {
+        let (&[.., rows, columns], &[.., down, right]) = (&layout.shape()[..], layout.strides())
+        else {
             return None;
         };
         if tensor.dtype() != DType::F32 || rows == 0 || columns == 0 {
             return None;
         }
-        let values = tensor.storage::<f32>().get(layout.start_offset()..)?;
+        let start = layout.start_offset() + offset;
+        let values = tensor.storage::<f32>().get(start..)?;
         let matrix = |lines: usize, len: usize, stride: isize, unit: isize| {
             let stride = if lines == 1 {
                 len

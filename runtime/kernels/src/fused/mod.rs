@@ -29,7 +29,6 @@
 
 mod broadcast;
 mod error;
-mod math;
 mod program;
 mod run;
 mod step;

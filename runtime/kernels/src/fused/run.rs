@@ -10,8 +10,8 @@ use super::broadcast::Broadcast;
 use super::error::FusedError;
 use super::program::{Program, Sum};
 use super::step::{Step, select};
-use crate::elementwise::{dot_lanes, sum_lanes};
 use crate::flex::floats;
+use crate::lanes;
 use crate::scratch;
 
 /// Most elements of a block: ten values fit in the first-level cache together.
@@ -300,8 +300,8 @@ impl<'a> Run<'a> {
         for (i, sum) in program.sums.iter().enumerate() {
             let read = |value| self.read(value, start, len);
             let sum = match *sum {
-                Sum::Of(value) => sum_lanes(read(value)),
-                Sum::OfProduct(a, b) => dot_lanes(read(a), read(b)),
+                Sum::Of(value) => lanes::sum::<64>(read(value)),
+                Sum::OfProduct(a, b) => lanes::dot(read(a), read(b)),
             };
             self.sums[i] += f64::from(sum);
         }

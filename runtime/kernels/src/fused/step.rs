@@ -1,6 +1,6 @@
 //! The steps of a program, and how one is computed for a block.
 
-use super::math;
+use crate::math;
 
 /// One step of a program. Numbers of steps are the values that they compute.
 #[derive(Debug, Clone, Copy, PartialEq)]

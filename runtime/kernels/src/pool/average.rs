@@ -4,8 +4,8 @@ use burn_flex::FlexTensor;
 use pulp::Arch;
 
 use super::axis::{Axis, strided};
-use crate::elementwise::sum_lanes;
 use crate::flex::{floats, shape4};
+use crate::lanes;
 
 /// Options of a two-dimensional average pooling, in the order height, width. The output is rounded
 /// down (burn's `ceil_mode = false`).
@@ -144,7 +144,7 @@ impl Plan {
     fn average(&self, x: &[f32], y: &mut [f32]) {
         let [rows, columns] = &self.axes;
         if self.whole {
-            y[0] = sum_lanes(x) / x.len() as f32;
+            y[0] = lanes::sum::<16>(x) / x.len() as f32;
             return;
         }
         for (window, y) in y.chunks_exact_mut(columns.output).enumerate() {
