@@ -2,10 +2,10 @@
 
 use burn_backend::TensorMetadata;
 use burn_flex::FlexTensor;
-use pulp::Arch;
 
 use crate::flex::{floats, same_shape, writable};
 use crate::lanes;
+use crate::simd::vectorize;
 
 /// `y + alpha * x`, in one pass and in place where `y` is not shared: the optimizer's update is
 /// `axpy(w, -lr, &grad)`.
@@ -43,7 +43,7 @@ pub fn relu_backward(output: &FlexTensor, grad: FlexTensor) -> FlexTensor {
 /// If the slices' lengths differ.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len(), "dot: lengths of the operands");
-    Arch::new().dispatch(
+    vectorize(
         #[inline(always)]
         || lanes::dot(a, b),
     )
@@ -57,14 +57,14 @@ fn update(y: FlexTensor, x: &FlexTensor, f: impl Fn(f32, f32) -> f32) -> FlexTen
     let x = x.storage::<f32>();
     let mut result = writable(y);
     if let Some(y) = result.try_storage_mut::<f32>() {
-        Arch::new().dispatch(
+        vectorize(
             #[inline(always)]
             || y.iter_mut().zip(x).for_each(|(y, x)| *y = f(*y, *x)),
         );
         return result;
     }
     let y = result.storage::<f32>();
-    let values = Arch::new().dispatch(
+    let values = vectorize(
         #[inline(always)]
         || y.iter().zip(x).map(|(y, x)| f(*y, *x)).collect(),
     );

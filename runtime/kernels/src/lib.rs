@@ -50,6 +50,7 @@ mod product;
 mod row_dots;
 mod scratch;
 mod shape;
+mod simd;
 mod softmax;
 mod strip;
 mod tile;

@@ -2,7 +2,8 @@
 
 use burn_backend::DType;
 use burn_flex::FlexTensor;
-use pulp::Arch;
+
+use crate::simd::vectorize;
 
 /// A row-major matrix: row `i` starts at `i * stride`.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +33,7 @@ impl<'a> Matrix<'a> {
     /// Writes the transpose of the first `rows` by `columns` values: value `(i, j)` is at
     /// `j * pitch + i`.
     pub fn transpose_into(self, [rows, columns]: [usize; 2], into: &mut [f32], pitch: usize) {
-        Arch::new().dispatch(
+        vectorize(
             #[inline(always)]
             || {
                 let whole = rows - rows % 8;

@@ -2,11 +2,11 @@
 
 use burn_backend::TensorMetadata;
 use burn_flex::FlexTensor;
-use pulp::Arch;
 
 use crate::flex::{same_shape, writable};
 use crate::lanes;
 use crate::math::{exp, log};
+use crate::simd::vectorize;
 
 /// Values of the rows that are computed together: few classes do not fill vectors, many rows do.
 const BLOCK: usize = 1024;
@@ -22,7 +22,7 @@ pub fn log_softmax(x: FlexTensor) -> FlexTensor {
     let classes = x.shape().last().copied().unwrap_or(1).max(1);
     let mut y = writable(x);
     let values = y.storage_mut::<f32>();
-    Arch::new().dispatch(
+    vectorize(
         #[inline(always)]
         || {
             let rows = (values.len() / classes).clamp(1, (BLOCK / classes).max(1));
@@ -62,7 +62,7 @@ pub fn log_softmax_backward(y: &FlexTensor, grad: FlexTensor) -> FlexTensor {
     let y = y.to_contiguous();
     let mut x = writable(grad);
     let (values, y) = (x.storage_mut::<f32>(), y.storage::<f32>());
-    Arch::new().dispatch(
+    vectorize(
         #[inline(always)]
         || {
             let len = (BLOCK / classes).max(1) * classes;

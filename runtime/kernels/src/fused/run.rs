@@ -4,7 +4,6 @@ use std::mem::take;
 
 use burn_backend::{DType, Shape, TensorMetadata};
 use burn_flex::{FlexTensor, Layout};
-use pulp::Arch;
 
 use super::broadcast::Broadcast;
 use super::error::FusedError;
@@ -13,6 +12,7 @@ use super::step::{Step, select};
 use crate::flex::floats;
 use crate::lanes;
 use crate::scratch;
+use crate::simd::vectorize;
 
 /// Most elements of a block: ten values fit in the first-level cache together.
 const BLOCK: usize = 1024;
@@ -93,7 +93,7 @@ impl Program {
         }
         let registers = scratch::with(|scratch| take(&mut scratch.registers));
         let mut run = Run::new(self, &sources, &broadcasts, len, targets, registers);
-        Arch::new().dispatch(
+        vectorize(
             #[inline(always)]
             || run.blocks(len),
         );

@@ -1,11 +1,11 @@
 //! Average pooling.
 
 use burn_flex::FlexTensor;
-use pulp::Arch;
 
 use super::axis::{Axis, strided};
 use crate::flex::{floats, shape4};
 use crate::lanes;
+use crate::simd::vectorize;
 
 /// Options of a two-dimensional average pooling, in the order height, width. The output is rounded
 /// down (burn's `ceil_mode = false`).
@@ -88,7 +88,7 @@ pub fn avg_pool2d(x: &FlexTensor, options: &AvgPool2d) -> FlexTensor {
     let mut y = vec![0.0; out.iter().product()];
     let x = x.to_contiguous();
     let planes = x.storage::<f32>().chunks_exact(h * w);
-    Arch::new().dispatch(
+    vectorize(
         #[inline(always)]
         || {
             for (x, y) in planes.zip(y.chunks_exact_mut(out[2] * out[3])) {
@@ -127,7 +127,7 @@ pub fn avg_pool2d_backward(
         .chunks_exact(expected[2] * expected[3]);
     let mut x = vec![0.0; x_shape.iter().product()];
     let mut row = vec![0.0; expected[3]];
-    Arch::new().dispatch(
+    vectorize(
         #[inline(always)]
         || {
             for (grad, x) in grads.zip(x.chunks_exact_mut(h * w)) {

@@ -2,10 +2,10 @@
 
 use burn_backend::DType;
 use burn_flex::FlexTensor;
-use pulp::Arch;
 
 use super::axis::{Axis, strided};
 use crate::flex::{floats, ints, shape4};
+use crate::simd::vectorize;
 
 /// Options of a two-dimensional max pooling, in the order height, width. The output is rounded
 /// down (burn's `ceil_mode = false`).
@@ -80,7 +80,7 @@ pub fn max_pool2d(x: &FlexTensor, options: &MaxPool2d) -> (FlexTensor, FlexTenso
     let len = out.iter().product();
     let (mut values, mut indices) = (vec![0.0; len], vec![0; len]);
     let x = x.storage::<f32>();
-    Arch::new().dispatch(
+    vectorize(
         #[inline(always)]
         || {
             if *options == MaxPool2d::default() {
