@@ -8,7 +8,7 @@ use burn_flex::{FlexTensor, Layout};
 use super::broadcast::Broadcast;
 use super::error::FusedError;
 use super::program::{Program, Sum};
-use super::step::{Step, select};
+use super::step::{Step, zip3};
 use crate::flex::floats;
 use crate::lanes;
 use crate::scratch;
@@ -292,7 +292,16 @@ impl<'a> Run<'a> {
             match *step {
                 Step::Unary(function, x) => function.run(read(x), &mut to[..len]),
                 Step::Binary(function, a, b) => function.run(read(a), read(b), &mut to[..len]),
-                Step::Select(mask, a, b) => select(read(mask), read(a), read(b), &mut to[..len]),
+                Step::MulAdd(a, x, y) => {
+                    zip3([a, x, y].map(read), &mut to[..len], |a, x, y| a + x * y);
+                }
+                Step::MulSub(a, x, y) => {
+                    zip3([a, x, y].map(read), &mut to[..len], |a, x, y| a - x * y);
+                }
+                Step::Select(mask, a, b) => {
+                    let choose = |mask, a, b| if mask != 0.0 { a } else { b };
+                    zip3([mask, a, b].map(read), &mut to[..len], choose);
+                }
                 Step::Operand(_) | Step::Constant(_) => {}
             }
             self.registers[register] = to;

@@ -152,8 +152,8 @@ impl Plan {
                 let x = &x[line * columns.input..][..columns.input];
                 for element in &columns.elements {
                     let y = &mut y[element.windows.clone()];
-                    let len = y.len();
-                    strided(&x[element.first..], columns.stride, len, |i, x| y[i] += x);
+                    let x = &x[element.first..];
+                    strided(x, columns.stride, y.iter_mut(), |(y, x)| *y += x);
                 }
             }
             for (y, pixels) in y.iter_mut().zip(&self.pixels[1]) {

@@ -103,6 +103,10 @@ fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indic
         .chunks_exact_mut(plane)
         .zip(indices.chunks_exact_mut(plane));
     for (x, (values, indices)) in x.chunks_exact(rows.input * columns.input).zip(out) {
+        if plane == 1 {
+            (values[0], indices[0]) = greatest(x, rows, columns);
+            continue;
+        }
         let out = values
             .chunks_exact_mut(columns.output)
             .zip(indices.chunks_exact_mut(columns.output));
@@ -121,16 +125,30 @@ fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indic
     }
 }
 
+/// The only window of a plane.
+#[inline(always)]
+fn greatest(x: &[f32], rows: &Axis, columns: &Axis) -> (f32, i32) {
+    let (mut value, mut index) = (f32::NEG_INFINITY, -1);
+    for line in rows.pixels(0) {
+        for column in columns.pixels(0) {
+            let at = line * columns.input + column;
+            if x[at] > value || index < 0 {
+                (value, index) = (x[at], at as i32);
+            }
+        }
+    }
+    (value, index)
+}
+
 /// Takes in one element of each window of a row.
 #[inline(always)]
 fn take_greater(x: &[f32], stride: usize, first: i32, values: &mut [f32], indices: &mut [i32]) {
-    let len = values.len();
-    let indices = &mut indices[..len];
-    strided(x, stride, len, |i, x| {
-        let wins = x > values[i] || indices[i] < 0;
-        values[i] = if wins { x } else { values[i] };
+    let out = values.iter_mut().zip(indices).enumerate();
+    strided(x, stride, out, |((i, (value, index)), x)| {
+        let wins = x > *value || *index < 0;
+        *value = if wins { x } else { *value };
         let here = first + (i * stride) as i32;
-        indices[i] = if wins { here } else { indices[i] };
+        *index = if wins { here } else { *index };
     });
 }
 
