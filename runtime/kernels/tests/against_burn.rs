@@ -169,6 +169,7 @@ proptest! {
         let x_shape = [n, c, image[0], image[1]];
         check_max_pool(x_shape, default, levels);
         check_max_pool(x_shape, MaxPool2d { kernel, stride, padding, dilation }, levels);
+        check_max_pool(x_shape, MaxPool2d { kernel: image, ..default }, levels);
     }
 
     #[test]

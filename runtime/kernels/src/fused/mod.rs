@@ -27,6 +27,7 @@
 //! # Ok::<(), fedround_kernels::fused::FusedError>(())
 //! ```
 
+mod blocks;
 mod broadcast;
 mod error;
 mod program;

@@ -56,7 +56,7 @@ impl AvgPool2d {
                 .collect()
         };
         Some(Plan {
-            whole: self.padding == [0, 0] && self.kernel == [x_shape[2], x_shape[3]],
+            whole: axes.iter().all(Axis::is_whole),
             pixels: [pixels(0), pixels(1)],
             axes,
         })

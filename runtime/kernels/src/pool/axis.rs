@@ -57,6 +57,14 @@ impl Axis {
         })
     }
 
+    /// Whether there is one window, the whole axis.
+    pub fn is_whole(&self) -> bool {
+        let mut elements = self.elements.iter().enumerate();
+        self.output == 1
+            && self.elements.len() == self.input
+            && elements.all(|(k, element)| element.first == k && element.windows == (0..1))
+    }
+
     /// The pixels that a window sees.
     pub fn pixels(&self, window: usize) -> impl Iterator<Item = usize> {
         self.elements.iter().filter_map(move |element| {

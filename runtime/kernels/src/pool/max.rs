@@ -99,12 +99,13 @@ fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indic
     values.fill(f32::NEG_INFINITY);
     indices.fill(-1);
     let plane = rows.output * columns.output;
+    let whole = rows.is_whole() && columns.is_whole();
     let out = values
         .chunks_exact_mut(plane)
         .zip(indices.chunks_exact_mut(plane));
     for (x, (values, indices)) in x.chunks_exact(rows.input * columns.input).zip(out) {
-        if plane == 1 {
-            (values[0], indices[0]) = greatest(x, rows, columns);
+        if whole {
+            (values[0], indices[0]) = greatest(x);
             continue;
         }
         let out = values
@@ -125,16 +126,13 @@ fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indic
     }
 }
 
-/// The only window of a plane.
+/// The greatest of the pixels of a plane, and where it is.
 #[inline(always)]
-fn greatest(x: &[f32], rows: &Axis, columns: &Axis) -> (f32, i32) {
+fn greatest(x: &[f32]) -> (f32, i32) {
     let (mut value, mut index) = (f32::NEG_INFINITY, -1);
-    for line in rows.pixels(0) {
-        for column in columns.pixels(0) {
-            let at = line * columns.input + column;
-            if x[at] > value || index < 0 {
-                (value, index) = (x[at], at as i32);
-            }
+    for (at, x) in x.iter().enumerate() {
+        if *x > value || index < 0 {
+            (value, index) = (*x, at as i32);
         }
     }
     (value, index)
