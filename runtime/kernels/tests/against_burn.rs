@@ -265,6 +265,21 @@ fn the_backward_pass_takes_the_indices_of_an_overlapping_pool() {
 fn a_pool_treats_nan_and_infinity_as_burn_does() {
     let (nan, inf) = (f32::NAN, f32::INFINITY);
     let x = vec![nan, 1.0, 1.0, nan, 2.0, 3.0, -inf, 0.5];
+    for first in [nan, -inf, -0.0] {
+        let x = vec![first, nan, -inf, 0.0, -1.0, -0.0];
+        let x = FlexTensor::from_data(TensorData::new(x, vec![1, 1, 2, 3]));
+        let size = [2, 3];
+        let whole = MaxPool2d {
+            kernel: size,
+            ..MaxPool2d::default()
+        };
+        let (value, index) = max_pool2d(&x, &whole);
+        let burns =
+            Flex::max_pool2d_with_indices(x, size, [2, 2], [0, 0], [1, 1], false, IntDType::I32);
+        assert_eq!(index.storage::<i32>(), burns.indices.storage::<i32>());
+        let bits = |t: &FlexTensor| t.storage::<f32>()[0].to_bits();
+        assert_eq!(bits(&value), bits(&burns.output));
+    }
     let x = FlexTensor::from_data(TensorData::new(x, vec![1, 1, 2, 4]));
     let (values, indices) = max_pool2d(&x, &MaxPool2d::default());
     let burns =

@@ -5,6 +5,7 @@ use burn_flex::FlexTensor;
 
 use super::axis::{Axis, strided};
 use crate::flex::{floats, ints, shape4};
+use crate::lanes;
 use crate::simd::vectorize;
 
 /// Options of a two-dimensional max pooling, in the order height, width. The output is rounded
@@ -129,13 +130,12 @@ fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indic
 /// The greatest of the pixels of a plane, and where it is.
 #[inline(always)]
 fn greatest(x: &[f32]) -> (f32, i32) {
-    let (mut value, mut index) = (f32::NEG_INFINITY, -1);
-    for (at, x) in x.iter().enumerate() {
-        if *x > value || index < 0 {
-            (value, index) = (*x, at as i32);
-        }
+    if x[0].is_nan() {
+        return (x[0], 0);
     }
-    (value, index)
+    let max = lanes::max(x);
+    let at = x.iter().position(|x| *x == max).unwrap_or(0);
+    (x[at], at as i32)
 }
 
 /// Takes in one element of each window of a row.
