@@ -216,18 +216,41 @@ mod relu_grad {
 /// Scores of batches: classes of MNIST and of CIFAR-100.
 mod log_softmax {
     use super::*;
+    use fedround_kernels::{log_softmax, log_softmax_backward};
 
-    #[divan::bench(args = [[10, 10], [64, 10], [64, 100]].map(|s: [usize; 2]| format!("{}x{}", s[0], s[1])))]
-    fn burn(bencher: Bencher, shape: &str) {
+    const SHAPES: [&str; 3] = ["10x10", "64x10", "64x100"];
+
+    fn scores(shape: &str) -> FlexTensor {
         let dims: Vec<usize> = shape.split('x').filter_map(|d| d.parse().ok()).collect();
-        let x = tensor(&dims);
+        tensor(&dims)
+    }
+
+    #[divan::bench(args = SHAPES)]
+    fn ours(bencher: Bencher, shape: &str) {
+        let x = scores(shape);
+        bencher.bench_local(|| log_softmax(black_box(&x).clone()));
+    }
+
+    #[divan::bench(args = SHAPES)]
+    fn burn(bencher: Bencher, shape: &str) {
+        let x = scores(shape);
         bencher.bench_local(|| Flex::log_softmax(black_box(&x).clone(), 1));
     }
 
-    #[divan::bench(args = [[10, 10], [64, 10], [64, 100]].map(|s: [usize; 2]| format!("{}x{}", s[0], s[1])))]
-    fn burn_softmax(bencher: Bencher, shape: &str) {
-        let dims: Vec<usize> = shape.split('x').filter_map(|d| d.parse().ok()).collect();
-        let x = tensor(&dims);
-        bencher.bench_local(|| Flex::softmax(black_box(&x).clone(), 1));
+    #[divan::bench(args = SHAPES)]
+    fn our_gradient(bencher: Bencher, shape: &str) {
+        let y = scores(shape);
+        bencher.bench_local(|| log_softmax_backward(black_box(&y), y.clone()));
+    }
+
+    /// The operations that a graph has for it.
+    #[divan::bench(args = SHAPES)]
+    fn burns_gradient(bencher: Bencher, shape: &str) {
+        let y = scores(shape);
+        bencher.bench_local(|| {
+            let grad = black_box(&y).clone();
+            let sum = Flex::float_sum_dim(grad.clone(), 1);
+            Flex::float_sub(grad, Flex::float_mul(Flex::float_exp(y.clone()), sum))
+        });
     }
 }

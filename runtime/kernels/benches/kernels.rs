@@ -11,8 +11,8 @@ use burn_backend::{IntDType, TensorData, TensorMetadata};
 use burn_flex::{Flex, FlexTensor};
 use divan::{Bencher, black_box};
 use fedround_kernels::{
-    Conv2d, MaxPool2d, conv2d, conv2d_bias_grad, conv2d_input_grad, conv2d_weight_grad, max_pool2d,
-    max_pool2d_backward,
+    AvgPool2d, Conv2d, MaxPool2d, avg_pool2d, avg_pool2d_backward, conv2d, conv2d_bias_grad,
+    conv2d_input_grad, conv2d_weight_grad, max_pool2d, max_pool2d_backward,
 };
 
 #[global_allocator]
@@ -23,33 +23,63 @@ fn main() {
     pool.expect("a pool of one thread").install(divan::main);
 }
 
-/// Input and weight of one convolution; printed as the benchmark's argument.
+/// Input, weight, stride, padding and groups of one convolution; printed as the benchmark's argument.
 #[derive(Debug, Clone, Copy)]
-struct Conv([usize; 4], [usize; 4]);
+struct Conv([usize; 4], [usize; 4], usize, usize, usize);
 
 impl std::fmt::Display for Conv {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Conv([n, c, h, w], [o, _, kh, kw]) = self;
-        write!(f, "{n}x{c}x{h}x{w} to {o}, {kh}x{kw}")
+        let Conv([n, c, h, w], [o, _, kh, kw], stride, padding, groups) = self;
+        write!(f, "{n}x{c}x{h}x{w} to {o}, {kh}x{kw}")?;
+        for (name, value, plain) in [("s", stride, 1), ("p", padding, 0), ("g", groups, 1)] {
+            if *value != plain {
+                write!(f, " {name}{value}")?;
+            }
+        }
+        Ok(())
     }
 }
 
-const CONVS: [Conv; 8] = [
-    Conv([10, 1, 28, 28], [32, 1, 5, 5]),
-    Conv([10, 32, 12, 12], [64, 32, 5, 5]),
-    Conv([10, 3, 32, 32], [6, 3, 5, 5]),
-    Conv([10, 6, 14, 14], [16, 6, 5, 5]),
-    Conv([10, 3, 32, 32], [32, 3, 3, 3]),
-    Conv([10, 32, 30, 30], [64, 32, 3, 3]),
-    Conv([64, 32, 12, 12], [64, 32, 5, 5]),
-    Conv([10, 128, 8, 8], [128, 128, 3, 3]),
+/// The benchmark models', ResNet-18's on CIFAR, pointwise ones, and ones with groups.
+const CONVS: [Conv; 17] = [
+    Conv([10, 1, 28, 28], [32, 1, 5, 5], 1, 0, 1),
+    Conv([10, 32, 12, 12], [64, 32, 5, 5], 1, 0, 1),
+    Conv([10, 3, 32, 32], [6, 3, 5, 5], 1, 0, 1),
+    Conv([10, 6, 14, 14], [16, 6, 5, 5], 1, 0, 1),
+    Conv([10, 3, 32, 32], [32, 3, 3, 3], 1, 0, 1),
+    Conv([10, 32, 30, 30], [64, 32, 3, 3], 1, 0, 1),
+    Conv([64, 32, 12, 12], [64, 32, 5, 5], 1, 0, 1),
+    Conv([10, 64, 32, 32], [64, 64, 3, 3], 1, 1, 1),
+    Conv([10, 64, 32, 32], [128, 64, 3, 3], 2, 1, 1),
+    Conv([10, 128, 16, 16], [128, 128, 3, 3], 1, 1, 1),
+    Conv([10, 256, 8, 8], [256, 256, 3, 3], 1, 1, 1),
+    Conv([10, 512, 4, 4], [512, 512, 3, 3], 1, 1, 1),
+    Conv([10, 64, 32, 32], [128, 64, 1, 1], 2, 0, 1),
+    Conv([10, 256, 16, 16], [64, 256, 1, 1], 1, 0, 1),
+    Conv([10, 512, 8, 8], [512, 512, 1, 1], 1, 0, 1),
+    Conv([10, 64, 16, 16], [64, 16, 3, 3], 1, 1, 4),
+    Conv([10, 64, 16, 16], [64, 1, 3, 3], 1, 1, 64),
 ];
 
-const POOLS: [[usize; 4]; 4] = [
-    [10, 32, 24, 24],
-    [10, 64, 8, 8],
-    [10, 6, 28, 28],
-    [10, 64, 28, 28],
+/// Image and window of one pool, with its stride and padding; printed as the benchmark's argument.
+#[derive(Debug, Clone, Copy)]
+struct Pool([usize; 4], usize, usize, usize);
+
+impl std::fmt::Display for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Pool([n, c, h, w], k, stride, padding) = self;
+        write!(f, "{n}x{c}x{h}x{w}, {k}x{k} s{stride} p{padding}")
+    }
+}
+
+const POOLS: [Pool; 7] = [
+    Pool([10, 32, 24, 24], 2, 2, 0),
+    Pool([10, 64, 8, 8], 2, 2, 0),
+    Pool([10, 6, 28, 28], 2, 2, 0),
+    Pool([10, 64, 28, 28], 2, 2, 0),
+    Pool([10, 64, 32, 32], 3, 2, 1),
+    Pool([10, 64, 16, 16], 3, 1, 1),
+    Pool([10, 512, 4, 4], 4, 1, 0),
 ];
 
 fn tensor(shape: &[usize]) -> FlexTensor {
@@ -74,12 +104,17 @@ struct Case {
 }
 
 impl Case {
-    fn new(Conv(x_shape, w_shape): Conv) -> Self {
+    fn new(Conv(x_shape, w_shape, stride, padding, groups): Conv) -> Self {
         let (x, w, bias) = (tensor(&x_shape), tensor(&w_shape), tensor(&w_shape[..1]));
-        let ours = Conv2d::default();
+        let ours = Conv2d {
+            stride: [stride; 2],
+            padding: [padding; 2],
+            dilation: [1, 1],
+            groups,
+        };
         let grad = tensor(&conv2d(&x, &w, None, &ours).shape());
         let flops = 2 * grad.shape().num_elements() * w_shape[1] * w_shape[2] * w_shape[3];
-        let burns = ConvOptions::new([1, 1], [0, 0], [1, 1], 1);
+        let burns = ConvOptions::new(ours.stride, ours.padding, ours.dilation, groups);
         Self {
             x,
             w,
@@ -129,60 +164,86 @@ conv_benches! {
         Flex::conv2d_bias_backward(c.x.clone(), c.bias.clone(), c.grad.clone());
 }
 
-mod pool_forward {
-    use super::*;
+/// The tensors of one pool.
+struct PoolCase {
+    x: FlexTensor,
+    grad: FlexTensor,
+    indices: FlexTensor,
+    x_shape: [usize; 4],
+    max: MaxPool2d,
+    average: AvgPool2d,
+}
 
-    #[divan::bench(args = POOLS.map(|s| format!("{s:?}")))]
-    fn ours(bencher: Bencher, shape: &str) {
-        let x = tensor(&pool_shape(shape));
-        bencher.bench_local(|| max_pool2d(black_box(&x), &MaxPool2d::default()));
-    }
-
-    #[divan::bench(args = POOLS.map(|s| format!("{s:?}")))]
-    fn burn(bencher: Bencher, shape: &str) {
-        let x = tensor(&pool_shape(shape));
-        bencher.bench_local(|| {
-            let x = black_box(&x).clone();
-            let kind = IntDType::I32;
-            Flex::max_pool2d_with_indices(x, [2, 2], [2, 2], [0, 0], [1, 1], false, kind)
-        });
+impl PoolCase {
+    fn new(Pool(x_shape, kernel, stride, padding): Pool) -> Self {
+        let (kernel, stride, padding) = ([kernel; 2], [stride; 2], [padding; 2]);
+        let max = MaxPool2d {
+            kernel,
+            stride,
+            padding,
+            dilation: [1, 1],
+        };
+        let average = AvgPool2d {
+            kernel,
+            stride,
+            padding,
+            count_include_pad: true,
+        };
+        let x = tensor(&x_shape);
+        let (grad, indices) = max_pool2d(&x, &max);
+        Self {
+            x,
+            grad,
+            indices,
+            x_shape,
+            max,
+            average,
+        }
     }
 }
 
-mod pool_backward {
-    use super::*;
+macro_rules! pool_benches {
+    ($($group:ident: $case:ident => $ours:expr, $burns:expr;)+) => {$(
+        mod $group {
+            use super::*;
 
-    #[divan::bench(args = POOLS.map(|s| format!("{s:?}")))]
-    fn ours(bencher: Bencher, shape: &str) {
-        let shape = pool_shape(shape);
-        let (values, indices) = max_pool2d(&tensor(&shape), &MaxPool2d::default());
-        bencher.bench_local(|| max_pool2d_backward(black_box(&values), &indices, shape));
-    }
+            #[divan::bench(args = POOLS)]
+            fn ours(bencher: Bencher, pool: Pool) {
+                let case = PoolCase::new(pool);
+                let run = |$case: &PoolCase| $ours;
+                bencher.bench_local(|| run(black_box(&case)));
+            }
 
-    #[divan::bench(args = POOLS.map(|s| format!("{s:?}")))]
-    fn burn(bencher: Bencher, shape: &str) {
-        let x = tensor(&pool_shape(shape));
-        let (values, indices) = max_pool2d(&x, &MaxPool2d::default());
-        bencher.bench_local(|| {
-            let (x, grad, indices) = (x.clone(), black_box(&values).clone(), indices.clone());
-            let size = [2, 2];
-            let none = [0, 0];
-            Flex::max_pool2d_with_indices_backward(
-                x,
-                size,
-                size,
-                none,
-                [1, 1],
-                false,
-                grad,
-                indices,
-            )
-        });
-    }
+            #[divan::bench(args = POOLS)]
+            fn burn(bencher: Bencher, pool: Pool) {
+                let case = PoolCase::new(pool);
+                let run = |$case: &PoolCase| $burns;
+                bencher.bench_local(|| run(black_box(&case)));
+            }
+        }
+    )+};
 }
 
-/// The shape whose printed form is the benchmark's argument.
-fn pool_shape(printed: &str) -> [usize; 4] {
-    let found = POOLS.into_iter().find(|s| format!("{s:?}") == printed);
-    found.expect("an argument of the benchmark")
+pool_benches! {
+    max_pool: c => max_pool2d(&c.x, &c.max), {
+        let MaxPool2d { kernel, stride, padding, dilation } = c.max;
+        let kind = IntDType::I32;
+        Flex::max_pool2d_with_indices(c.x.clone(), kernel, stride, padding, dilation, false, kind)
+    };
+    max_pool_grad: c => max_pool2d_backward(&c.grad, &c.indices, c.x_shape), {
+        let MaxPool2d { kernel, stride, padding, dilation } = c.max;
+        let (x, grad, at) = (c.x.clone(), c.grad.clone(), c.indices.clone());
+        Flex::max_pool2d_with_indices_backward(
+            x, kernel, stride, padding, dilation, false, grad, at,
+        )
+    };
+    average_pool: c => avg_pool2d(&c.x, &c.average), {
+        let AvgPool2d { kernel, stride, padding, count_include_pad } = c.average;
+        Flex::avg_pool2d(c.x.clone(), kernel, stride, padding, count_include_pad, false)
+    };
+    average_pool_grad: c => avg_pool2d_backward(&c.grad, c.x_shape, &c.average), {
+        let AvgPool2d { kernel, stride, padding, count_include_pad } = c.average;
+        let (x, grad) = (c.x.clone(), c.grad.clone());
+        Flex::avg_pool2d_backward(x, grad, kernel, stride, padding, count_include_pad, false)
+    };
 }

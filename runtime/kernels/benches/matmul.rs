@@ -148,3 +148,86 @@ mod weight_update {
         });
     }
 }
+
+/// What the processor can do: burn-flex's product of large squares, which is `gemm`'s.
+mod peak {
+    use super::*;
+
+    #[divan::bench(args = [256, 512, 1024])]
+    fn burn(bencher: Bencher, size: usize) {
+        Case::new(Dense(size, [size, size])).bench(bencher, |case| {
+            Flex::float_matmul(case.x.clone(), case.w.clone())
+        });
+    }
+}
+
+/// Dense layers of eight clients at once: `[8, m, k] · [8, k, n]`.
+mod batch {
+    use super::*;
+
+    const CLIENTS: usize = 8;
+
+    /// Clients' layers, and the same as transposed views.
+    struct Clients {
+        x: FlexTensor,
+        w: FlexTensor,
+        grad: FlexTensor,
+        flops: usize,
+    }
+
+    impl Clients {
+        fn new(Dense(batch, [inputs, outputs]): Dense) -> Self {
+            let all = |rows: usize, columns: usize| {
+                tensor(CLIENTS * rows, columns).reshape(vec![CLIENTS, rows, columns].into())
+            };
+            Self {
+                x: all(batch, inputs),
+                w: all(inputs, outputs),
+                grad: all(batch, outputs),
+                flops: 2 * CLIENTS * batch * inputs * outputs,
+            }
+        }
+    }
+
+    macro_rules! products {
+        ($($name:ident: $case:ident => $a:expr, $b:expr;)+) => {$(
+            mod $name {
+                use super::*;
+
+                fn bench(
+                    bencher: Bencher,
+                    layer: Dense,
+                    f: impl Fn(&FlexTensor, &FlexTensor) -> FlexTensor,
+                ) {
+                    let $case = Clients::new(layer);
+                    let (a, b) = ($a, $b);
+                    bencher
+                        .counter(divan::counter::ItemsCount::new($case.flops))
+                        .bench_local(|| f(black_box(&a), &b));
+                }
+
+                #[divan::bench(args = some())]
+                fn ours(bencher: Bencher, layer: Dense) {
+                    bench(bencher, layer, product);
+                }
+
+                #[divan::bench(args = some())]
+                fn burn(bencher: Bencher, layer: Dense) {
+                    bench(bencher, layer, |a, b| Flex::float_matmul(a.clone(), b.clone()));
+                }
+            }
+        )+};
+    }
+
+    fn some() -> impl Iterator<Item = Dense> {
+        [[784, 200], [200, 10], [120, 84]]
+            .into_iter()
+            .flat_map(|layer| [10, 64].map(|batch| Dense(batch, layer)))
+    }
+
+    products! {
+        forward: c => c.x.clone(), c.w.clone();
+        input_grad: c => c.grad.clone(), c.w.transpose(1, 2);
+        weight_grad: c => c.x.transpose(1, 2), c.grad.clone();
+    }
+}

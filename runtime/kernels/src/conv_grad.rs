@@ -4,6 +4,7 @@ use burn_flex::FlexTensor;
 
 use crate::dot::RowDots;
 use crate::flex::{floats, shape4};
+use crate::lanes;
 use crate::lower::{Form, Lowering, col2im, crop, staged_len};
 use crate::patches;
 use crate::scratch::{self, Scratch, room};
@@ -76,21 +77,9 @@ pub fn conv2d_bias_grad(grad: &FlexTensor) -> FlexTensor {
     let mut sums = vec![0.0; filters];
     let planes = grad.storage::<f32>().chunks_exact((height * width).max(1));
     for (i, plane) in planes.enumerate() {
-        sums[i % filters] += sum(plane);
+        sums[i % filters] += lanes::sum::<16>(plane);
     }
     floats(sums, &[filters])
-}
-
-/// A sum in sixteen lanes, in the same order on every processor.
-fn sum(values: &[f32]) -> f32 {
-    let (chunks, rest) = values.as_chunks::<16>();
-    let mut lanes = [0.0f32; 16];
-    for chunk in chunks {
-        for (lane, value) in lanes.iter_mut().zip(chunk) {
-            *lane += value;
-        }
-    }
-    lanes.iter().sum::<f32>() + rest.iter().sum::<f32>()
 }
 
 fn check_grad(sizes: &Sizes, grad: &FlexTensor) {

@@ -2,9 +2,10 @@
 
 use burn_backend::TensorMetadata;
 use burn_flex::FlexTensor;
-use pulp::Arch;
 
-use crate::flex::{floats, same_shape};
+use crate::flex::{floats, same_shape, writable};
+use crate::lanes;
+use crate::simd::vectorize;
 
 /// `y + alpha * x`, in one pass and in place where `y` is not shared: the optimizer's update is
 /// `axpy(w, -lr, &grad)`.
@@ -42,37 +43,10 @@ pub fn relu_backward(output: &FlexTensor, grad: FlexTensor) -> FlexTensor {
 /// If the slices' lengths differ.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len(), "dot: lengths of the operands");
-    Arch::new().dispatch(
+    vectorize(
         #[inline(always)]
-        || dot_lanes(a, b),
+        || lanes::dot(a, b),
     )
-}
-
-/// `Σ a · b` in 64 lanes.
-#[inline(always)]
-pub(crate) fn dot_lanes(a: &[f32], b: &[f32]) -> f32 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<64>(), b.as_chunks::<64>());
-    let mut lanes = [0.0f32; 64];
-    for (a, b) in a.iter().zip(b) {
-        for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
-            *lane += a * b;
-        }
-    }
-    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    lanes.iter().sum::<f32>() + rest
-}
-
-/// `Σ a` in 64 lanes.
-#[inline(always)]
-pub(crate) fn sum_lanes(a: &[f32]) -> f32 {
-    let (a, rest) = a.as_chunks::<64>();
-    let mut lanes = [0.0f32; 64];
-    for a in a {
-        for (lane, a) in lanes.iter_mut().zip(a) {
-            *lane += a;
-        }
-    }
-    lanes.iter().sum::<f32>() + rest.iter().sum::<f32>()
 }
 
 /// `f(y, x)` for every pair of values, in place where `y` allows it, on the widest vectors the
@@ -81,19 +55,16 @@ pub(crate) fn sum_lanes(a: &[f32]) -> f32 {
 fn update(y: FlexTensor, x: &FlexTensor, f: impl Fn(f32, f32) -> f32) -> FlexTensor {
     let x = x.to_contiguous();
     let x = x.storage::<f32>();
-    // A view gets a buffer of its own here, a contiguous tensor a second holder of the same one,
-    // so the first holder goes.
-    let mut result = y.to_contiguous();
-    drop(y);
+    let mut result = writable(y);
     if let Some(y) = result.try_storage_mut::<f32>() {
-        Arch::new().dispatch(
+        vectorize(
             #[inline(always)]
             || y.iter_mut().zip(x).for_each(|(y, x)| *y = f(*y, *x)),
         );
         return result;
     }
     let y = result.storage::<f32>();
-    let values = Arch::new().dispatch(
+    let values = vectorize(
         #[inline(always)]
         || y.iter().zip(x).map(|(y, x)| f(*y, *x)).collect(),
     );

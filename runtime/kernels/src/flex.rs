@@ -26,6 +26,15 @@ pub(crate) fn ints(data: Vec<i32>, shape: &[usize]) -> FlexTensor {
     FlexTensor::new(Bytes::from_elems(data), layout, DType::I32)
 }
 
+/// The tensor with contiguous elements, whose buffer is its own where nobody else holds it.
+pub(crate) fn writable(tensor: FlexTensor) -> FlexTensor {
+    // A view gets a buffer of its own here, a contiguous tensor a second holder of the same one,
+    // so the first holder goes.
+    let result = tensor.to_contiguous();
+    drop(tensor);
+    result
+}
+
 /// Asserts that two tensors have one shape.
 pub(crate) fn same_shape(what: &str, a: &FlexTensor, b: &FlexTensor) {
     let (a, b) = (a.shape(), b.shape());

@@ -1,4 +1,5 @@
-//! Fast `f32` convolution, pooling and small matrix products over burn-flex tensors, for one-thread workers.
+//! Fast `f32` convolutions, pools, small matrix products and element-wise programs over burn-flex
+//! tensors, for one-thread workers.
 //!
 //! The simulation runs one client per worker thread, so every kernel here is single threaded: it
 //! starts no thread and touches no global pool. Tensors are NCHW; inputs that are not contiguous
@@ -23,6 +24,9 @@
 //! code here. For one instruction set, results depend on the inputs only, and those of an image do
 //! not depend on the other images of its batch (a weight gradient sums over images, in order).
 //!
+//! A group of channels is an image of its own, with its own filters; a dilation changes the
+//! offsets only.
+//!
 //! A zero in the padding, or in the gap between two rows, is multiplied and added like any other
 //! value: an infinite or NaN weight or pixel spreads to at least the outputs that IEEE arithmetic
 //! gives it, and in gradients to a few more.
@@ -35,7 +39,9 @@ mod dot;
 mod elementwise;
 mod flex;
 pub mod fused;
+mod lanes;
 mod lower;
+mod math;
 mod matmul;
 mod matrix;
 mod patches;
@@ -44,6 +50,8 @@ mod product;
 mod row_dots;
 mod scratch;
 mod shape;
+mod simd;
+mod softmax;
 mod strip;
 mod tile;
 
@@ -55,3 +63,4 @@ pub use pool::{
     AvgPool2d, MaxPool2d, avg_pool2d, avg_pool2d_backward, max_pool2d, max_pool2d_backward,
 };
 pub use shape::Conv2d;
+pub use softmax::{log_softmax, log_softmax_backward};

@@ -11,7 +11,7 @@
 use burn_backend::{DType, TensorMetadata};
 use burn_flex::FlexTensor;
 
-use crate::flex::floats;
+use crate::flex::{floats, writable};
 use crate::lower::round_up;
 use crate::matrix::{Matrix, Operand};
 use crate::product::{Factors, Product};
@@ -44,32 +44,42 @@ const TURNED: usize = 128;
 /// of rows changes only where `b` is transposed.
 ///
 /// # Shapes
-/// `a: [m, k]`, `b: [k, n]`; the result is `[m, n]`. Either, but not both, may be a transposed view
-/// of a matrix with contiguous rows, and rows may be parts of longer ones. `None` for other
-/// layouts, types and shapes, for a batch above 128 (`k` where `a` is transposed, else
+/// `a: [.., m, k]`, `b: [.., k, n]`; the result is `[.., m, n]`. Leading dimensions are those of
+/// separate products, as many in both; one of size 1 is repeated. In each product either, but not
+/// both, may be a transposed view of a matrix with contiguous rows, and rows may be parts of longer
+/// ones. `None` for other layouts, types and shapes, for a batch above 128 (`k` where `a` is transposed, else
 /// `m`), for fewer than 20 rows times more than 2^20 values, and for a transposed `b` with few
 /// terms (`k` below 64, 128 or 256 for `m` up to 32, 64 or 128).
 pub fn matmul(a: &FlexTensor, b: &FlexTensor) -> Option<FlexTensor> {
-    let sizes = sizes(a, b)?;
-    let [m, k, n] = sizes;
-    let (a, b) = (Operand::of(a)?, Operand::of(b)?);
-    let supported = match (a, b) {
+    let (shape, sizes) = batch_sizes(a, b)?;
+    let (batch, [m, _, n]) = (&shape[..shape.len() - 2], sizes);
+    if !supported(sizes, Operand::at(a, 0)?, Operand::at(b, 0)?) {
+        return None;
+    }
+    let mut c = vec![0.0; shape.iter().product()];
+    for (i, c) in c.chunks_exact_mut(m * n).enumerate() {
+        let (a, b) = (
+            Operand::at(a, batch_offset(a, batch, i)?)?,
+            Operand::at(b, batch_offset(b, batch, i)?)?,
+        );
+        match (a, b) {
+            (Operand::Plain(a), Operand::Transposed(b)) if is_turned(sizes) => {
+                turned(sizes, a, b, c);
+            }
+            _ => run(sizes, a, b, c, None),
+        }
+    }
+    Some(floats(c, &shape))
+}
+
+/// Whether the product is faster here than in burn-flex.
+fn supported([m, k, n]: [usize; 3], a: Operand<'_>, b: Operand<'_>) -> bool {
+    match (a, b) {
         (Operand::Plain(_), Operand::Plain(_)) => m <= MOST_ROWS && (m >= 20 || k * n <= STREAMED),
         (Operand::Plain(_), Operand::Transposed(_)) => m <= MOST_ROWS && k >= least_terms(m),
         (Operand::Transposed(_), Operand::Plain(_)) => k <= MOST_ROWS,
         (Operand::Transposed(_), Operand::Transposed(_)) => false,
-    };
-    if !supported {
-        return None;
     }
-    let mut c = vec![0.0; m * n];
-    match (a, b) {
-        (Operand::Plain(a), Operand::Transposed(b)) if is_turned(sizes) => {
-            turned(sizes, a, b, &mut c);
-        }
-        _ => run(sizes, a, b, &mut c, None),
-    }
-    Some(floats(c, &[m, n]))
 }
 
 /// `y + alpha * a · b` in one pass over `y`, and in place where `y` is not shared: the optimizer's
@@ -96,10 +106,7 @@ pub fn matmul_update(y: FlexTensor, alpha: f32, a: &FlexTensor, b: &FlexTensor) 
     let Some(sizes @ [m, k, n]) = sizes else {
         return y;
     };
-    // A view gets a buffer of its own here, a contiguous tensor a second holder of the same one,
-    // so the first holder goes.
-    let mut result = y.to_contiguous();
-    drop(y);
+    let mut result = writable(y);
     if m * k * n == 0 {
         return result;
     }
@@ -145,6 +152,41 @@ pub fn matmul_update(y: FlexTensor, alpha: f32, a: &FlexTensor, b: &FlexTensor) 
         }
     }
     floats(c, &[m, n])
+}
+
+/// The shape of the products of all leading dimensions, and `m`, `k` and `n`.
+fn batch_sizes(a: &FlexTensor, b: &FlexTensor) -> Option<(Vec<usize>, [usize; 3])> {
+    let (a, b) = (a.shape(), b.shape());
+    let (&[ref left @ .., m, k], &[ref right @ .., terms, n]) = (&a[..], &b[..]) else {
+        return None;
+    };
+    if k != terms || left.len() != right.len() {
+        return None;
+    }
+    let dims = left
+        .iter()
+        .zip(right)
+        .map(|(left, right)| match (left, right) {
+            (1, dim) | (dim, 1) => Some(*dim),
+            (left, right) => (left == right).then_some(*left),
+        });
+    let mut shape = dims.collect::<Option<Vec<usize>>>()?;
+    shape.extend([m, n]);
+    Some((shape, [m, k, n]))
+}
+
+/// Where the matrix of product `i` starts, if it does so after the first.
+fn batch_offset(tensor: &FlexTensor, batch: &[usize], i: usize) -> Option<usize> {
+    let layout = tensor.layout();
+    let dims = batch.iter().zip(&layout.shape()[..]).zip(layout.strides());
+    let (mut i, mut offset) = (i, 0isize);
+    for ((dim, own), stride) in dims.rev() {
+        if *own > 1 {
+            offset += (i % dim) as isize * stride;
+        }
+        i /= dim;
+    }
+    offset.try_into().ok()
 }
 
 /// `m`, `k` and `n`, if the shapes are those of a product.

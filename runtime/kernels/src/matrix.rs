@@ -2,7 +2,8 @@
 
 use burn_backend::DType;
 use burn_flex::FlexTensor;
-use pulp::Arch;
+
+use crate::simd::vectorize;
 
 /// A row-major matrix: row `i` starts at `i * stride`.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +33,7 @@ impl<'a> Matrix<'a> {
     /// Writes the transpose of the first `rows` by `columns` values: value `(i, j)` is at
     /// `j * pitch + i`.
     pub fn transpose_into(self, [rows, columns]: [usize; 2], into: &mut [f32], pitch: usize) {
-        Arch::new().dispatch(
+        vectorize(
             #[inline(always)]
             || {
                 let whole = rows - rows % 8;
@@ -68,14 +69,21 @@ impl<'a> Operand<'a> {
     /// The tensor's form, if it has two dimensions, neither of them empty, of `f32`, and contiguous
     /// rows or columns.
     pub fn of(tensor: &'a FlexTensor) -> Option<Self> {
+        (tensor.layout().num_dims() == 2).then(|| Self::at(tensor, 0))?
+    }
+
+    /// The same for the last two dimensions, `offset` values after the start of the tensor.
+    pub fn at(tensor: &'a FlexTensor, offset: usize) -> Option<Self> {
         let layout = tensor.layout();
-        let (&[rows, columns], &[down, right]) = (&layout.shape()[..], layout.strides()) else {
+        let (&[.., rows, columns], &[.., down, right]) = (&layout.shape()[..], layout.strides())
+        else {
             return None;
         };
         if tensor.dtype() != DType::F32 || rows == 0 || columns == 0 {
             return None;
         }
-        let values = tensor.storage::<f32>().get(layout.start_offset()..)?;
+        let start = layout.start_offset() + offset;
+        let values = tensor.storage::<f32>().get(start..)?;
         let matrix = |lines: usize, len: usize, stride: isize, unit: isize| {
             let stride = if lines == 1 {
                 len

@@ -1,6 +1,6 @@
 //! The kernels against burn-flex's own operations.
 
-use burn_backend::ops::{ConvOptions, ModuleOps};
+use burn_backend::ops::{ConvOptions, FloatTensorOps, ModuleOps};
 use burn_backend::{IntDType, Shape, TensorData, TensorMetadata};
 use burn_flex::{Flex, FlexTensor};
 use fedround_kernels::{
@@ -169,6 +169,7 @@ proptest! {
         let x_shape = [n, c, image[0], image[1]];
         check_max_pool(x_shape, default, levels);
         check_max_pool(x_shape, MaxPool2d { kernel, stride, padding, dilation }, levels);
+        check_max_pool(x_shape, MaxPool2d { kernel: image, ..default }, levels);
     }
 
     #[test]
@@ -264,6 +265,21 @@ fn the_backward_pass_takes_the_indices_of_an_overlapping_pool() {
 fn a_pool_treats_nan_and_infinity_as_burn_does() {
     let (nan, inf) = (f32::NAN, f32::INFINITY);
     let x = vec![nan, 1.0, 1.0, nan, 2.0, 3.0, -inf, 0.5];
+    for first in [nan, -inf, -0.0] {
+        let x = vec![first, nan, -inf, 0.0, -1.0, -0.0];
+        let x = FlexTensor::from_data(TensorData::new(x, vec![1, 1, 2, 3]));
+        let size = [2, 3];
+        let whole = MaxPool2d {
+            kernel: size,
+            ..MaxPool2d::default()
+        };
+        let (value, index) = max_pool2d(&x, &whole);
+        let burns =
+            Flex::max_pool2d_with_indices(x, size, [2, 2], [0, 0], [1, 1], false, IntDType::I32);
+        assert_eq!(index.storage::<i32>(), burns.indices.storage::<i32>());
+        let bits = |t: &FlexTensor| t.storage::<f32>()[0].to_bits();
+        assert_eq!(bits(&value), bits(&burns.output));
+    }
     let x = FlexTensor::from_data(TensorData::new(x, vec![1, 1, 2, 4]));
     let (values, indices) = max_pool2d(&x, &MaxPool2d::default());
     let burns =
@@ -339,4 +355,63 @@ fn shapes_follow_the_options() {
         &options,
     );
     assert_eq!(y.shape(), Shape::from(vec![1, 3, 4, 6]));
+}
+
+#[test]
+fn pools_read_views_as_their_logical_values() {
+    let copy = |t: &FlexTensor| FlexTensor::from_data(t.clone().into_data());
+    let shape = vec![2, 3, 8, 9];
+    let expanded = Flex::float_expand(tensor(&[2, 1, 8, 1], 2), shape.into());
+    let flipped = Flex::float_flip(tensor(&[2, 3, 8, 9], 3), &[1, 3]);
+    let transposed = tensor(&[2, 3, 9, 8], 1).transpose(2, 3);
+    for x in [expanded, flipped, transposed] {
+        let max = MaxPool2d {
+            padding: [1, 0],
+            ..MaxPool2d::default()
+        };
+        let average = AvgPool2d {
+            kernel: [3, 2],
+            stride: [1, 2],
+            padding: [1, 0],
+            count_include_pad: false,
+        };
+        let (values, at) = max_pool2d(&x, &max);
+        let (expected, _) = max_pool2d(&copy(&x), &max);
+        close(&values, &expected, "max");
+        let means = avg_pool2d(&x, &average);
+        close(&means, &avg_pool2d(&copy(&x), &average), "mean");
+        // The input stands for a gradient of some larger pool's output.
+        let window = AvgPool2d {
+            kernel: [2, 2],
+            stride: [1, 1],
+            padding: [0, 0],
+            ..average
+        };
+        let to = [2, 3, 9, 10];
+        close(
+            &avg_pool2d_backward(&x, to, &window),
+            &avg_pool2d_backward(&copy(&x), to, &window),
+            "gradient",
+        );
+        let grad = max_pool2d_backward(&values, &at, [2, 3, 8, 9]);
+        assert_eq!(&grad.shape()[..], [2, 3, 8, 9]);
+    }
+}
+
+#[test]
+fn empty_tensors_are_refused_or_stay_empty() {
+    let none = [0, 3, 8, 8];
+    let mean = AvgPool2d {
+        kernel: [2, 2],
+        stride: [2, 2],
+        padding: [0, 0],
+        count_include_pad: true,
+    };
+    assert!(!mean.supports(&none) && !mean.supports(&[2, 3, 1, 8]) && !mean.supports(&[3, 8, 8]));
+    assert!(!MaxPool2d::default().supports(&none));
+    let sums = conv2d_bias_grad(&tensor(&none, 1));
+    assert_eq!(sums.storage::<f32>(), [0.0; 3]);
+    let indices = FlexTensor::from_data(TensorData::new(Vec::<i32>::new(), [0, 3, 4, 4]));
+    let grad = max_pool2d_backward(&tensor(&[0, 3, 4, 4], 1), &indices, none);
+    assert_eq!(&grad.shape()[..], none);
 }

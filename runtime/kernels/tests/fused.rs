@@ -79,6 +79,8 @@ fn interpret(steps: &[Step], operands: impl Fn(usize) -> f32) -> Vec<f32> {
             Step::Constant(value) => value,
             Step::Unary(function, x) => unary(function, at(x)) as f32,
             Step::Binary(function, a, b) => binary(function, at(a), at(b)) as f32,
+            Step::MulAdd(a, x, y) => values[a] + values[x] * values[y],
+            Step::MulSub(a, x, y) => values[a] - values[x] * values[y],
             Step::Select(mask, a, b) => values[if at(mask) != 0.0 { a } else { b }],
         });
     }
@@ -186,7 +188,11 @@ fn steps(drawn: &[(usize, usize, usize, usize, usize)]) -> Vec<Step> {
         ];
         steps.push(match kind {
             0 => Step::Unary(exact[function % 6], a % n),
-            1 => Step::Select(a % n, b % n, c % n),
+            1 => match function % 3 {
+                0 => Step::MulAdd(a % n, b % n, c % n),
+                1 => Step::MulSub(a % n, b % n, c % n),
+                _ => Step::Select(a % n, b % n, c % n),
+            },
             _ => {
                 let function = BINARY[function % 15];
                 let function = if function == Binary::Pow {

@@ -148,6 +148,57 @@ proptest! {
     }
 }
 
+/// `count` operands side by side, as a view where they are transposed.
+fn operands(count: usize, rows: usize, columns: usize, transposed: bool, seed: u64) -> FlexTensor {
+    let (lines, len) = if transposed {
+        (columns, rows)
+    } else {
+        (rows, columns)
+    };
+    let all = tensor(count * lines, len, seed).reshape(vec![count, lines, len].into());
+    if transposed { all.transpose(1, 2) } else { all }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn products_of_a_batch(
+        count in 1..6usize, [m, k, n] in [1..40usize, 1..200usize, 1..60usize],
+        transposed in prop_oneof![Just([false; 2]), Just([true, false]), Just([false, true])],
+        shared in [any::<bool>(), any::<bool>()],
+    ) {
+        let own = shared.map(|shared| if shared { 1 } else { count });
+        let a = operands(own[0], m, k, transposed[0], 1);
+        let b = operands(own[1], k, n, transposed[1], 2);
+        if let Some(ours) = matmul(&a, &b) {
+            let burns = values(&Flex::float_matmul(a, b));
+            prop_assert_eq!(&ours.shape()[..], [own[0].max(own[1]), m, n]);
+            let burns: Vec<f64> = burns.into_iter().map(f64::from).collect();
+            close(&ours, &burns, "burn's products");
+        }
+    }
+}
+
+#[test]
+fn batches_of_other_layouts() {
+    // Heads of an attention: the matrices' rows are parts of longer ones.
+    let a = tensor(6, 40, 1)
+        .reshape(vec![2, 3, 4, 10].into())
+        .transpose(1, 2);
+    let b = tensor(20, 12, 2).reshape(vec![2, 1, 10, 12].into());
+    let ours = matmul(&a, &b).unwrap();
+    assert_eq!(&ours.shape()[..], [2, 4, 3, 12]);
+    let burns = values(&Flex::float_matmul(a.clone(), b.clone()));
+    let burns: Vec<f64> = burns.into_iter().map(f64::from).collect();
+    close(&ours, &burns, "heads");
+    let expanded = tensor(3, 10, 1).reshape(vec![1, 3, 10].into());
+    let none = matmul(&expanded.narrow(0, 0, 0), &expanded.transpose(1, 2));
+    assert!(none.is_none_or(|none| none.shape()[..] == [0, 3, 3]));
+    assert!(matmul(&a, &b.narrow(0, 0, 1).reshape(vec![1, 10, 12].into())).is_none());
+    assert!(matmul(&a, &operands(3, 10, 12, false, 1)).is_none());
+}
+
 #[test]
 fn a_row_does_not_depend_on_the_other_rows() {
     for (k, n) in [(200, 200), (784, 10), (10, 200), (512, 84)] {

@@ -27,9 +27,9 @@
 //! # Ok::<(), fedround_kernels::fused::FusedError>(())
 //! ```
 
+mod blocks;
 mod broadcast;
 mod error;
-mod math;
 mod program;
 mod run;
 mod step;

@@ -36,7 +36,7 @@ impl Program {
     /// # Errors
     /// If a step uses a value before it is computed, or a result is no step.
     pub fn new(
-        steps: Vec<Step>,
+        mut steps: Vec<Step>,
         outputs: Vec<usize>,
         sums: Vec<usize>,
     ) -> Result<Self, FusedError> {
@@ -68,6 +68,14 @@ impl Program {
                 _ => Sum::Of(value),
             })
             .collect();
+        for number in 0..steps.len() {
+            if uses[number] > 0
+                && let Some((step, product)) = with_product(&steps, &uses, number)
+            {
+                steps[number] = step;
+                uses[product] = 0;
+            }
+        }
         let live: Vec<bool> = uses.iter().map(|uses| *uses > 0).collect();
         let operands = steps.iter().map(|step| match step {
             Step::Operand(operand) => operand + 1,
@@ -87,13 +95,35 @@ impl Program {
     }
 }
 
+/// A sum or difference with a product that nothing else uses, as one step, and the product.
+fn with_product(steps: &[Step], uses: &[usize], number: usize) -> Option<(Step, usize)> {
+    let factors = |value: usize| match steps[value] {
+        Step::Binary(Binary::Mul, x, y) if uses[value] == 1 => Some((x, y)),
+        _ => None,
+    };
+    let Step::Binary(function @ (Binary::Add | Binary::Sub), a, b) = steps[number] else {
+        return None;
+    };
+    if let Some((x, y)) = factors(b) {
+        let step = match function {
+            Binary::Add => Step::MulAdd(a, x, y),
+            _ => Step::MulSub(a, x, y),
+        };
+        return Some((step, b));
+    }
+    let (x, y) = factors(a).filter(|_| function == Binary::Add)?;
+    Some((Step::MulAdd(b, x, y), a))
+}
+
 /// The values that a step uses.
 fn arguments(step: &Step) -> impl Iterator<Item = usize> + use<> {
     let values = match *step {
         Step::Operand(_) | Step::Constant(_) => [None; 3],
         Step::Unary(_, a) => [Some(a), None, None],
         Step::Binary(_, a, b) => [Some(a), Some(b), None],
-        Step::Select(mask, a, b) => [Some(mask), Some(a), Some(b)],
+        Step::MulAdd(a, b, c) | Step::MulSub(a, b, c) | Step::Select(a, b, c) => {
+            [Some(a), Some(b), Some(c)]
+        }
     };
     values.into_iter().flatten()
 }

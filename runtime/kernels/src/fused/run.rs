@@ -1,21 +1,18 @@
-//! The execution of a program, block by block.
+//! A program run on tensors.
 
 use std::mem::take;
 
 use burn_backend::{DType, Shape, TensorMetadata};
 use burn_flex::{FlexTensor, Layout};
-use pulp::Arch;
 
+use super::blocks::{Run, Source, Target};
 use super::broadcast::Broadcast;
 use super::error::FusedError;
-use super::program::{Program, Sum};
-use super::step::{Step, select};
-use crate::elementwise::{dot_lanes, sum_lanes};
+use super::program::Program;
+use super::step::Step;
 use crate::flex::floats;
 use crate::scratch;
-
-/// Most elements of a block: ten values fit in the first-level cache together.
-const BLOCK: usize = 1024;
+use crate::simd::vectorize;
 
 /// What a program has computed.
 #[derive(Debug, Clone)]
@@ -24,32 +21,6 @@ pub struct Results {
     pub outputs: Vec<FlexTensor>,
     /// The sums over all elements.
     pub sums: Vec<f32>,
-}
-
-/// Where a block of a value is read.
-#[derive(Clone, Copy)]
-enum Source<'a> {
-    /// A register.
-    Register(usize),
-    /// An operand.
-    Operand(&'a [f32]),
-    /// An operand that an output replaces.
-    Replaced(usize),
-}
-
-/// Where an output is written.
-enum Target<'a> {
-    /// In place of an operand.
-    Replaced(&'a mut [f32]),
-    /// At the end of a new buffer.
-    New(Vec<f32>),
-}
-
-/// An operand that is read into a register.
-struct Fill<'a> {
-    register: usize,
-    values: &'a [f32],
-    broadcast: Broadcast,
 }
 
 impl Program {
@@ -93,7 +64,7 @@ impl Program {
         }
         let registers = scratch::with(|scratch| take(&mut scratch.registers));
         let mut run = Run::new(self, &sources, &broadcasts, len, targets, registers);
-        Arch::new().dispatch(
+        vectorize(
             #[inline(always)]
             || run.blocks(len),
         );
@@ -186,172 +157,4 @@ fn dense(tensor: FlexTensor) -> FlexTensor {
     } else {
         tensor.to_contiguous()
     }
-}
-
-/// A program with its operands.
-struct Run<'a> {
-    program: &'a Program,
-    /// Where the value of each step is.
-    sources: Vec<Source<'a>>,
-    /// What is read into registers for each block.
-    fills: Vec<Fill<'a>>,
-    targets: Vec<Target<'a>>,
-    registers: Vec<Vec<f32>>,
-    sums: Vec<f64>,
-    block: usize,
-}
-
-impl<'a> Run<'a> {
-    fn new(
-        program: &'a Program,
-        operands: &[Source<'a>],
-        broadcasts: &[Broadcast],
-        len: usize,
-        targets: Vec<Target<'a>>,
-        mut registers: Vec<Vec<f32>>,
-    ) -> Self {
-        let count = program.register_count;
-        if registers.len() < count {
-            registers.resize_with(count, || vec![0.0; BLOCK]);
-        }
-        let mut run = Self {
-            program,
-            sources: program
-                .registers
-                .iter()
-                .map(|r| Source::Register(*r))
-                .collect(),
-            fills: Vec::new(),
-            targets,
-            registers,
-            sums: vec![0.0; program.sums.len()],
-            block: block_len(broadcasts, len),
-        };
-        for (number, step) in program
-            .steps
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| program.live[*i])
-        {
-            let register = program.registers[number];
-            match *step {
-                Step::Constant(value) => run.registers[register].fill(value),
-                Step::Operand(operand) if broadcasts[operand].is_full(len) => {
-                    run.sources[number] = operands[operand];
-                }
-                Step::Operand(operand) => {
-                    let Source::Operand(values) = operands[operand] else {
-                        continue;
-                    };
-                    let broadcast = broadcasts[operand];
-                    if run.block.is_multiple_of(broadcast.period().max(1)) {
-                        // The same in every block.
-                        broadcast.fill(
-                            values,
-                            0,
-                            &mut run.registers[register][..run.block.min(len)],
-                        );
-                    } else {
-                        run.fills.push(Fill {
-                            register,
-                            values,
-                            broadcast,
-                        });
-                    }
-                }
-                _ => {}
-            }
-        }
-        run
-    }
-
-    #[inline(always)]
-    fn blocks(&mut self, len: usize) {
-        let mut start = 0;
-        while start < len {
-            let count = self.block.min(len - start);
-            self.block(start, count);
-            start += count;
-        }
-    }
-
-    #[inline(always)]
-    fn block(&mut self, start: usize, len: usize) {
-        for fill in &self.fills {
-            let to = &mut self.registers[fill.register][..len];
-            fill.broadcast.fill(fill.values, start, to);
-        }
-        let program = self.program;
-        for (number, step) in program.steps.iter().enumerate() {
-            if !program.live[number] || matches!(step, Step::Operand(_) | Step::Constant(_)) {
-                continue;
-            }
-            let register = program.registers[number];
-            let mut to = take(&mut self.registers[register]);
-            let read = |value| self.read(value, start, len);
-            match *step {
-                Step::Unary(function, x) => function.run(read(x), &mut to[..len]),
-                Step::Binary(function, a, b) => function.run(read(a), read(b), &mut to[..len]),
-                Step::Select(mask, a, b) => select(read(mask), read(a), read(b), &mut to[..len]),
-                Step::Operand(_) | Step::Constant(_) => {}
-            }
-            self.registers[register] = to;
-        }
-        for (i, sum) in program.sums.iter().enumerate() {
-            let read = |value| self.read(value, start, len);
-            let sum = match *sum {
-                Sum::Of(value) => sum_lanes(read(value)),
-                Sum::OfProduct(a, b) => dot_lanes(read(a), read(b)),
-            };
-            self.sums[i] += f64::from(sum);
-        }
-        for (i, value) in program.outputs.iter().enumerate() {
-            // No output is an operand that an output replaces.
-            let values = match self.sources[*value] {
-                Source::Register(register) => &self.registers[register][..len],
-                Source::Operand(values) => &values[start..start + len],
-                Source::Replaced(_) => continue,
-            };
-            match &mut self.targets[i] {
-                Target::Replaced(into) => into[start..start + len].copy_from_slice(values),
-                Target::New(into) => into.extend_from_slice(values),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn read(&self, value: usize, start: usize, len: usize) -> &[f32] {
-        match self.sources[value] {
-            Source::Register(register) => &self.registers[register][..len],
-            Source::Operand(values) => &values[start..start + len],
-            Source::Replaced(output) => match &self.targets[output] {
-                Target::Replaced(values) => &values[start..start + len],
-                Target::New(_) => &[],
-            },
-        }
-    }
-}
-
-/// Elements of a block: whole vectors, and where that is possible whole periods of the operands
-/// that repeat.
-fn block_len(broadcasts: &[Broadcast], len: usize) -> usize {
-    let mut unit = 16;
-    for broadcast in broadcasts
-        .iter()
-        .filter(|broadcast| !broadcast.is_full(len))
-    {
-        let both = least_common_multiple(unit, broadcast.period().max(1));
-        if both <= BLOCK {
-            unit = both;
-        }
-    }
-    BLOCK / unit * unit
-}
-
-fn least_common_multiple(a: usize, b: usize) -> usize {
-    let (mut x, mut y) = (a, b);
-    while y > 0 {
-        (x, y) = (y, x % y);
-    }
-    a / x * b
 }

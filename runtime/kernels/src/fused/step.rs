@@ -1,6 +1,6 @@
 //! The steps of a program, and how one is computed for a block.
 
-use super::math;
+use crate::math;
 
 /// One step of a program. Numbers of steps are the values that they compute.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,6 +13,11 @@ pub enum Step {
     Unary(Unary, usize),
     /// A function of two values.
     Binary(Binary, usize, usize),
+    /// `(a, x, y)`: `a + x * y`, rounded twice like the two steps, which a program makes into this
+    /// one.
+    MulAdd(usize, usize, usize),
+    /// `(a, x, y)`: `a - x * y`, the same.
+    MulSub(usize, usize, usize),
     /// `(mask, a, b)`: `a` where the mask is not 0, else `b`.
     Select(usize, usize, usize),
 }
@@ -159,12 +164,12 @@ impl Binary {
     }
 }
 
-/// Computes a block of [`Step::Select`].
+/// Computes a block of a function of three values.
 #[inline(always)]
-pub(super) fn select(mask: &[f32], a: &[f32], b: &[f32], to: &mut [f32]) {
-    let values = mask.iter().zip(a).zip(b);
-    for (to, ((mask, a), b)) in to.iter_mut().zip(values) {
-        *to = if *mask != 0.0 { *a } else { *b };
+pub(super) fn zip3([a, b, c]: [&[f32]; 3], to: &mut [f32], f: impl Fn(f32, f32, f32) -> f32) {
+    let values = a.iter().zip(b).zip(c);
+    for (to, ((a, b), c)) in to.iter_mut().zip(values) {
+        *to = f(*a, *b, *c);
     }
 }
 

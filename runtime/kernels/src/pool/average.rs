@@ -1,11 +1,11 @@
 //! Average pooling.
 
 use burn_flex::FlexTensor;
-use pulp::Arch;
 
 use super::axis::{Axis, strided};
-use crate::elementwise::sum_lanes;
 use crate::flex::{floats, shape4};
+use crate::lanes;
+use crate::simd::vectorize;
 
 /// Options of a two-dimensional average pooling, in the order height, width. The output is rounded
 /// down (burn's `ceil_mode = false`).
@@ -56,7 +56,7 @@ impl AvgPool2d {
                 .collect()
         };
         Some(Plan {
-            whole: self.padding == [0, 0] && self.kernel == [x_shape[2], x_shape[3]],
+            whole: axes.iter().all(Axis::is_whole),
             pixels: [pixels(0), pixels(1)],
             axes,
         })
@@ -88,7 +88,7 @@ pub fn avg_pool2d(x: &FlexTensor, options: &AvgPool2d) -> FlexTensor {
     let mut y = vec![0.0; out.iter().product()];
     let x = x.to_contiguous();
     let planes = x.storage::<f32>().chunks_exact(h * w);
-    Arch::new().dispatch(
+    vectorize(
         #[inline(always)]
         || {
             for (x, y) in planes.zip(y.chunks_exact_mut(out[2] * out[3])) {
@@ -127,7 +127,7 @@ pub fn avg_pool2d_backward(
         .chunks_exact(expected[2] * expected[3]);
     let mut x = vec![0.0; x_shape.iter().product()];
     let mut row = vec![0.0; expected[3]];
-    Arch::new().dispatch(
+    vectorize(
         #[inline(always)]
         || {
             for (grad, x) in grads.zip(x.chunks_exact_mut(h * w)) {
@@ -144,7 +144,7 @@ impl Plan {
     fn average(&self, x: &[f32], y: &mut [f32]) {
         let [rows, columns] = &self.axes;
         if self.whole {
-            y[0] = sum_lanes(x) / x.len() as f32;
+            y[0] = lanes::sum::<16>(x) / x.len() as f32;
             return;
         }
         for (window, y) in y.chunks_exact_mut(columns.output).enumerate() {
@@ -152,8 +152,8 @@ impl Plan {
                 let x = &x[line * columns.input..][..columns.input];
                 for element in &columns.elements {
                     let y = &mut y[element.windows.clone()];
-                    let len = y.len();
-                    strided(&x[element.first..], columns.stride, len, |i, x| y[i] += x);
+                    let x = &x[element.first..];
+                    strided(x, columns.stride, y.iter_mut(), |(y, x)| *y += x);
                 }
             }
             for (y, pixels) in y.iter_mut().zip(&self.pixels[1]) {

@@ -57,6 +57,14 @@ impl Axis {
         })
     }
 
+    /// Whether there is one window, the whole axis.
+    pub fn is_whole(&self) -> bool {
+        let mut elements = self.elements.iter().enumerate();
+        self.output == 1
+            && self.elements.len() == self.input
+            && elements.all(|(k, element)| element.first == k && element.windows == (0..1))
+    }
+
     /// The pixels that a window sees.
     pub fn pixels(&self, window: usize) -> impl Iterator<Item = usize> {
         self.elements.iter().filter_map(move |element| {
@@ -67,31 +75,36 @@ impl Axis {
     }
 }
 
-/// Calls `f(i, x[i * stride])` for the `len` pixels a stride apart; the strides of most poolings are
+/// Calls `f(out, x)` for pairs of `out[i]` and `x[i * stride]`; the strides of most poolings are
 /// constants, so that these become vector loads.
 #[inline(always)]
-pub(super) fn strided(x: &[f32], stride: usize, len: usize, f: impl FnMut(usize, f32)) {
+pub(super) fn strided<T>(
+    x: &[f32],
+    stride: usize,
+    out: impl ExactSizeIterator<Item = T>,
+    f: impl FnMut((T, f32)),
+) {
     match stride {
-        1 => chunks::<1>(x, len, f),
-        2 => chunks::<2>(x, len, f),
-        3 => chunks::<3>(x, len, f),
-        _ => x.iter().step_by(stride).take(len).enumerate().for_each({
-            let mut f = f;
-            move |(i, x)| f(i, *x)
-        }),
+        1 => out.zip(x.iter().copied()).for_each(f),
+        2 => chunks::<2, T>(x, out, f),
+        3 => chunks::<3, T>(x, out, f),
+        _ => out.zip(x.iter().step_by(stride).copied()).for_each(f),
     }
 }
 
 #[inline(always)]
-fn chunks<const STRIDE: usize>(x: &[f32], len: usize, mut f: impl FnMut(usize, f32)) {
-    let (whole, _) = x.as_chunks::<STRIDE>();
-    let whole = &whole[..len.min(whole.len())];
-    for (i, pixels) in whole.iter().enumerate() {
-        f(i, pixels[0]);
-    }
-    // The last pixel may have no neighbours after it.
-    for i in whole.len()..len {
-        f(i, x[i * STRIDE]);
+fn chunks<const STRIDE: usize, T>(
+    x: &[f32],
+    out: impl ExactSizeIterator<Item = T>,
+    f: impl FnMut((T, f32)),
+) {
+    let (whole, rest) = x.as_chunks::<STRIDE>();
+    if whole.len() >= out.len() {
+        out.zip(whole.iter().map(|pixels| pixels[0])).for_each(f);
+    } else {
+        // The last pixel has no neighbours after it.
+        let pixels = whole.iter().map(|pixels| pixels[0]);
+        out.zip(pixels.chain(rest.first().copied())).for_each(f);
     }
 }
 

@@ -2,10 +2,11 @@
 
 use burn_backend::DType;
 use burn_flex::FlexTensor;
-use pulp::Arch;
 
 use super::axis::{Axis, strided};
 use crate::flex::{floats, ints, shape4};
+use crate::lanes;
+use crate::simd::vectorize;
 
 /// Options of a two-dimensional max pooling, in the order height, width. The output is rounded
 /// down (burn's `ceil_mode = false`).
@@ -80,7 +81,7 @@ pub fn max_pool2d(x: &FlexTensor, options: &MaxPool2d) -> (FlexTensor, FlexTenso
     let len = out.iter().product();
     let (mut values, mut indices) = (vec![0.0; len], vec![0; len]);
     let x = x.storage::<f32>();
-    Arch::new().dispatch(
+    vectorize(
         #[inline(always)]
         || {
             if *options == MaxPool2d::default() {
@@ -99,10 +100,15 @@ fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indic
     values.fill(f32::NEG_INFINITY);
     indices.fill(-1);
     let plane = rows.output * columns.output;
+    let whole = rows.is_whole() && columns.is_whole();
     let out = values
         .chunks_exact_mut(plane)
         .zip(indices.chunks_exact_mut(plane));
     for (x, (values, indices)) in x.chunks_exact(rows.input * columns.input).zip(out) {
+        if whole {
+            (values[0], indices[0]) = greatest(x);
+            continue;
+        }
         let out = values
             .chunks_exact_mut(columns.output)
             .zip(indices.chunks_exact_mut(columns.output));
@@ -121,16 +127,26 @@ fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indic
     }
 }
 
+/// The greatest of the pixels of a plane, and where it is.
+#[inline(always)]
+fn greatest(x: &[f32]) -> (f32, i32) {
+    if x[0].is_nan() {
+        return (x[0], 0);
+    }
+    let max = lanes::max(x);
+    let at = x.iter().position(|x| *x == max).unwrap_or(0);
+    (x[at], at as i32)
+}
+
 /// Takes in one element of each window of a row.
 #[inline(always)]
 fn take_greater(x: &[f32], stride: usize, first: i32, values: &mut [f32], indices: &mut [i32]) {
-    let len = values.len();
-    let indices = &mut indices[..len];
-    strided(x, stride, len, |i, x| {
-        let wins = x > values[i] || indices[i] < 0;
-        values[i] = if wins { x } else { values[i] };
+    let out = values.iter_mut().zip(indices).enumerate();
+    strided(x, stride, out, |((i, (value, index)), x)| {
+        let wins = x > *value || *index < 0;
+        *value = if wins { x } else { *value };
         let here = first + (i * stride) as i32;
-        indices[i] = if wins { here } else { indices[i] };
+        *index = if wins { here } else { *index };
     });
 }
 

@@ -1,0 +1,218 @@
+//! The execution of a program, block by block.
+
+use std::mem::take;
+
+use super::broadcast::Broadcast;
+use super::program::{Program, Sum};
+use super::step::{Step, zip3};
+use crate::lanes;
+
+/// Most elements of a block: ten values fit in the first-level cache together.
+const BLOCK: usize = 1024;
+
+/// Where a block of a value is read.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'a> {
+    /// A register.
+    Register(usize),
+    /// An operand.
+    Operand(&'a [f32]),
+    /// An operand that an output replaces.
+    Replaced(usize),
+}
+
+/// Where an output is written.
+pub(super) enum Target<'a> {
+    /// In place of an operand.
+    Replaced(&'a mut [f32]),
+    /// At the end of a new buffer.
+    New(Vec<f32>),
+}
+
+/// An operand that is read into a register.
+struct Fill<'a> {
+    register: usize,
+    values: &'a [f32],
+    broadcast: Broadcast,
+}
+
+/// A program with its operands.
+pub(super) struct Run<'a> {
+    program: &'a Program,
+    /// Where the value of each step is.
+    sources: Vec<Source<'a>>,
+    /// What is read into registers for each block.
+    fills: Vec<Fill<'a>>,
+    pub targets: Vec<Target<'a>>,
+    pub registers: Vec<Vec<f32>>,
+    pub sums: Vec<f64>,
+    /// Elements of a block.
+    block: usize,
+}
+
+impl<'a> Run<'a> {
+    /// A run over `len` elements, whose operands are read at these places, with registers left over
+    /// from an earlier one.
+    pub fn new(
+        program: &'a Program,
+        operands: &[Source<'a>],
+        broadcasts: &[Broadcast],
+        len: usize,
+        targets: Vec<Target<'a>>,
+        mut registers: Vec<Vec<f32>>,
+    ) -> Self {
+        let count = program.register_count;
+        if registers.len() < count {
+            registers.resize_with(count, || vec![0.0; BLOCK]);
+        }
+        let mut run = Self {
+            program,
+            sources: program
+                .registers
+                .iter()
+                .map(|r| Source::Register(*r))
+                .collect(),
+            fills: Vec::new(),
+            targets,
+            registers,
+            sums: vec![0.0; program.sums.len()],
+            block: block_len(broadcasts, len),
+        };
+        for (number, step) in program
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| program.live[*i])
+        {
+            let register = program.registers[number];
+            match *step {
+                Step::Constant(value) => run.registers[register].fill(value),
+                Step::Operand(operand) if broadcasts[operand].is_full(len) => {
+                    run.sources[number] = operands[operand];
+                }
+                Step::Operand(operand) => {
+                    let Source::Operand(values) = operands[operand] else {
+                        continue;
+                    };
+                    let broadcast = broadcasts[operand];
+                    if run.block.is_multiple_of(broadcast.period().max(1)) {
+                        // The same in every block.
+                        broadcast.fill(
+                            values,
+                            0,
+                            &mut run.registers[register][..run.block.min(len)],
+                        );
+                    } else {
+                        run.fills.push(Fill {
+                            register,
+                            values,
+                            broadcast,
+                        });
+                    }
+                }
+                _ => {}
+            }
+        }
+        run
+    }
+
+    /// Runs the program, one block after the other.
+    #[inline(always)]
+    pub fn blocks(&mut self, len: usize) {
+        let mut start = 0;
+        while start < len {
+            let count = self.block.min(len - start);
+            self.block(start, count);
+            start += count;
+        }
+    }
+
+    #[inline(always)]
+    fn block(&mut self, start: usize, len: usize) {
+        for fill in &self.fills {
+            let to = &mut self.registers[fill.register][..len];
+            fill.broadcast.fill(fill.values, start, to);
+        }
+        let program = self.program;
+        for (number, step) in program.steps.iter().enumerate() {
+            if !program.live[number] || matches!(step, Step::Operand(_) | Step::Constant(_)) {
+                continue;
+            }
+            let register = program.registers[number];
+            let mut to = take(&mut self.registers[register]);
+            let read = |value| self.read(value, start, len);
+            match *step {
+                Step::Unary(function, x) => function.run(read(x), &mut to[..len]),
+                Step::Binary(function, a, b) => function.run(read(a), read(b), &mut to[..len]),
+                Step::MulAdd(a, x, y) => {
+                    zip3([a, x, y].map(read), &mut to[..len], |a, x, y| a + x * y);
+                }
+                Step::MulSub(a, x, y) => {
+                    zip3([a, x, y].map(read), &mut to[..len], |a, x, y| a - x * y);
+                }
+                Step::Select(mask, a, b) => {
+                    let choose = |mask, a, b| if mask != 0.0 { a } else { b };
+                    zip3([mask, a, b].map(read), &mut to[..len], choose);
+                }
+                Step::Operand(_) | Step::Constant(_) => {}
+            }
+            self.registers[register] = to;
+        }
+        for (i, sum) in program.sums.iter().enumerate() {
+            let read = |value| self.read(value, start, len);
+            let sum = match *sum {
+                Sum::Of(value) => lanes::sum::<64>(read(value)),
+                Sum::OfProduct(a, b) => lanes::dot(read(a), read(b)),
+            };
+            self.sums[i] += f64::from(sum);
+        }
+        for (i, value) in program.outputs.iter().enumerate() {
+            // No output is an operand that an output replaces.
+            let values = match self.sources[*value] {
+                Source::Register(register) => &self.registers[register][..len],
+                Source::Operand(values) => &values[start..start + len],
+                Source::Replaced(_) => continue,
+            };
+            match &mut self.targets[i] {
+                Target::Replaced(into) => into[start..start + len].copy_from_slice(values),
+                Target::New(into) => into.extend_from_slice(values),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn read(&self, value: usize, start: usize, len: usize) -> &[f32] {
+        match self.sources[value] {
+            Source::Register(register) => &self.registers[register][..len],
+            Source::Operand(values) => &values[start..start + len],
+            Source::Replaced(output) => match &self.targets[output] {
+                Target::Replaced(values) => &values[start..start + len],
+                Target::New(_) => &[],
+            },
+        }
+    }
+}
+
+/// Elements of a block: whole vectors, and where that is possible whole periods of the operands
+/// that repeat.
+fn block_len(broadcasts: &[Broadcast], len: usize) -> usize {
+    let mut unit = 16;
+    for broadcast in broadcasts
+        .iter()
+        .filter(|broadcast| !broadcast.is_full(len))
+    {
+        let both = least_common_multiple(unit, broadcast.period().max(1));
+        if both <= BLOCK {
+            unit = both;
+        }
+    }
+    BLOCK / unit * unit
+}
+
+fn least_common_multiple(a: usize, b: usize) -> usize {
+    let (mut x, mut y) = (a, b);
+    while y > 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x * b
+}
