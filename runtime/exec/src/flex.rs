@@ -108,9 +108,14 @@ pub(crate) fn matmul_add(
     Some(float(kernels::matmul_update(take(y)?, c as f32 * s, a, b)))
 }
 
-/// `a b` of two matrices.
+/// `a b` of the last two dimensions.
 pub(crate) fn matmul(a: &DispatchTensor, b: &DispatchTensor) -> Option<DispatchTensor> {
     Some(float(kernels::matmul(peek(a)?, peek(b)?)?))
+}
+
+/// Log-softmax along the last dimension, in place where `x` is not shared.
+pub(crate) fn log_softmax(x: DispatchTensor) -> Option<DispatchTensor> {
+    take(x).map(|x| float(kernels::log_softmax(x)))
 }
 
 /// `Σ a · b`, in one pass.

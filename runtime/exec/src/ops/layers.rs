@@ -3,7 +3,7 @@
 
 use burn::tensor::{DispatchTensor, Shape};
 use burn_backend::ops::{ActivationOps, ConvOptions, FloatTensorOps, ModuleOps};
-use burn_backend::{FloatDType, IntDType, Scalar};
+use burn_backend::{FloatDType, IntDType, Scalar, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{Conv2d, Op};
 
@@ -26,7 +26,14 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
             let step = Dispatch::float_mul(Dispatch::float_matmul(a, b), s);
             one(Dispatch::float_add(y, step))
         }
-        Op::LogSoftmax(dim) => one(Dispatch::log_softmax(next()?, *dim)),
+        Op::LogSoftmax(dim) => {
+            let x = next()?;
+            one(if flex::holds(&x) && x.shape().num_dims() == dim + 1 {
+                flex::log_softmax(x)?
+            } else {
+                Dispatch::log_softmax(x, *dim)
+            })
+        }
         Op::Conv2d(options) => {
             let (x, w, bias) = (next()?, next()?, next());
             one(flex::conv2d(&x, &w, bias.as_ref(), options)

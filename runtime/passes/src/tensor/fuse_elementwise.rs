@@ -26,7 +26,7 @@ pub fn fuse_elementwise(graph: &Graph) -> Result<Graph, GraphError> {
         let nodes: Vec<&Node> = unit.iter().map(|&i| &graph.nodes[i]).collect();
         let (op, ins, outs) = match nodes.as_slice() {
             [node] => (node.op.clone(), node.ins.clone(), node.outs.clone()),
-            _ => fused(graph, &unit),
+            _ => fused(graph, &unit)?,
         };
         if outs.is_empty() {
             // Nothing reads what the group gives.
@@ -108,7 +108,7 @@ fn groups(graph: &Graph) -> Vec<usize> {
             let own = group[i];
             let fits = own != other
                 && shape_of(graph, &graph.nodes[other]) == Some(shape)
-                && legal(&feeds, &group, own, other);
+                && legal(graph, &feeds, &group, own, other);
             if fits {
                 let (into, from) = (own.min(other), own.max(other));
                 group
@@ -143,12 +143,18 @@ fn groups(graph: &Graph) -> Vec<usize> {
 }
 
 /// Whether groups could run one after the other, were group `b` part of group `a`.
-fn legal(feeds: &[Vec<usize>], group: &[usize], a: usize, b: usize) -> bool {
+fn legal(graph: &Graph, feeds: &[Vec<usize>], group: &[usize], a: usize, b: usize) -> bool {
     let unit = |n: usize| if group[n] == b { a } else { group[n] };
     let mut reads: Vec<HashSet<usize>> = vec![HashSet::new(); group.len()];
     for (n, from) in feeds.iter().enumerate() {
-        let others = from.iter().map(|&p| unit(p)).filter(|&p| p != unit(n));
-        reads[unit(n)].extend(others);
+        for &p in from {
+            if unit(p) != unit(n) {
+                reads[unit(n)].insert(unit(p));
+            } else if unit(n) == a && matches!(graph.nodes[p].op, Op::Sum | Op::Dot) {
+                // A sum is complete only after the pass.
+                return false;
+            }
+        }
     }
     // The merged group must not read, through others, what it gives.
     let mut seen = vec![false; group.len()];
@@ -212,7 +218,7 @@ fn order(graph: &Graph, group: &[usize]) -> Vec<Vec<usize>> {
 }
 
 /// The op that computes some nodes of one shape, what it reads and what it gives.
-fn fused(graph: &Graph, unit: &[usize]) -> (Op, Vec<Val>, Vec<Val>) {
+fn fused(graph: &Graph, unit: &[usize]) -> Result<(Op, Vec<Val>, Vec<Val>), GraphError> {
     let nodes: Vec<&Node> = unit.iter().map(|&i| &graph.nodes[i]).collect();
     let own: Vec<Val> = nodes.iter().flat_map(|n| n.outs.clone()).collect();
     let mut ins: Vec<Val> = vec![];
@@ -225,7 +231,14 @@ fn fused(graph: &Graph, unit: &[usize]) -> (Op, Vec<Val>, Vec<Val>) {
     let (mut steps, mut sums, mut results) = (vec![], vec![], vec![]);
     let mut shape = vec![];
     for node in &nodes {
-        let reads: Vec<usize> = node.ins.iter().map(|v| number[v]).collect();
+        let op = node.op.name();
+        let read = |v: &Val| {
+            number
+                .get(v)
+                .copied()
+                .ok_or(GraphError::Undefined { op, val: *v })
+        };
+        let reads: Vec<usize> = node.ins.iter().map(read).collect::<Result<_, _>>()?;
         shape = shape_of(graph, node).unwrap_or_default().to_vec();
         let out = node.outs[0];
         match node.op {
@@ -255,7 +268,10 @@ fn fused(graph: &Graph, unit: &[usize]) -> (Op, Vec<Val>, Vec<Val>) {
         .map(|n| n.outs[0])
         .filter(escapes)
         .collect();
-    let outputs = stored.iter().map(|v| number[v]).collect();
+    let outputs = stored
+        .iter()
+        .filter_map(|v| number.get(v).copied())
+        .collect();
     let fused = Fused {
         shape,
         steps,
@@ -264,7 +280,7 @@ fn fused(graph: &Graph, unit: &[usize]) -> (Op, Vec<Val>, Vec<Val>) {
     };
     let mut outs = stored;
     outs.extend(results);
-    (Op::Fused(Arc::new(fused)), ins, outs)
+    Ok((Op::Fused(Arc::new(fused)), ins, outs))
 }
 
 #[cfg(test)]
