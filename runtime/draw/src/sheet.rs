@@ -16,7 +16,7 @@ pub struct Sheet {
 /// What a node is for in a training step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The loss depends on it.
+    /// The loss depends on it, by a way past the updates.
     Forward,
     /// It comes after the loss: gradients.
     Backward,
@@ -41,17 +41,16 @@ impl Sheet {
         let trains = of_loss.contains(&true);
         let mut phases = vec![Phase::Forward; graph.nodes.len()];
         for (node, phase) in graph.nodes.iter().zip(&mut phases).rev() {
-            if node.outs.iter().any(|v| of_loss[v.0 as usize]) {
+            let gives = |(name, v): &(String, Val)| !is_loss(name) && node.outs.contains(v);
+            if trains && graph.outputs.iter().any(gives) {
+                // Fused with a part of the loss or not.
+                *phase = Phase::Update;
+            } else if node.outs.iter().any(|v| of_loss[v.0 as usize]) {
                 for v in &node.ins {
                     of_loss[v.0 as usize] = true;
                 }
             } else if trains {
-                let given = graph.outputs.iter().any(|(_, v)| node.outs.contains(v));
-                *phase = if given {
-                    Phase::Update
-                } else {
-                    Phase::Backward
-                };
+                *phase = Phase::Backward;
             }
         }
         phases

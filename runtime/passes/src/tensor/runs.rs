@@ -101,13 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn the_server_runs_its_code_once() {
+    fn code_outside_of_loops_runs_once() {
         let all = runs_of(&Closure(control_variates));
         let (clients, server): (Vec<_>, Vec<_>) = all.iter().partition(|runs| runs.on_clients);
-        assert_eq!(
-            clients.iter().map(|r| r.count(25)).collect::<Vec<_>>(),
-            [3, 1]
-        );
+        // The step, and what comes before and after its loop.
+        let mut often: Vec<u64> = clients.iter().map(|runs| runs.count(25)).collect();
+        often.sort_unstable();
+        assert_eq!(often.pop(), Some(3));
+        assert!(often.iter().all(|&times| times == 1));
         assert!(server.iter().all(|runs| runs.count(25) == 1));
     }
 }
