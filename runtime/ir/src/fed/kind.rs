@@ -1,6 +1,6 @@
 //! What a pass may know of an op without reading its doc: name, place and effect.
 
-use super::{OpKind, Place, Reduce};
+use super::{Dp, OpKind, Place, Reduce};
 
 /// What happens besides an op's results; see [`OpKind::effect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,16 @@ pub enum Effect {
     Regions,
     /// Changes a state, or may once it is linked: stays.
     Writes,
+}
+
+impl Dp {
+    /// Its name in text: `local` or `central`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Central => "central",
+        }
+    }
 }
 
 impl OpKind {
@@ -42,6 +52,7 @@ impl OpKind {
             Self::ClientState(_) => "fed.client_state",
             Self::SetClientState(_) => "fed.set_client_state",
             Self::ForBatches => "opt.for_batches",
+            Self::OneBatch => "opt.batch",
             Self::Repeat => "opt.repeat",
             Self::Grad => "opt.grad",
             Self::BatchX => "batch.x",
@@ -52,6 +63,12 @@ impl OpKind {
             Self::TreeScale => "tree.scale",
             Self::TreeDot => "tree.dot",
             Self::TreeSqNorm => "tree.sq_norm",
+            Self::TreeWithParts(_) => "tree.with_parts",
+            Self::Personal(..) => "fed.personal",
+            Self::Release(_) => "priv.release",
+            Self::Clip => "priv.clip",
+            Self::Noise => "priv.noise",
+            Self::Claim(_) => "priv.claim",
             Self::Call(_) => "fed.call",
             Self::Super(_) => "fed.super",
         }
@@ -67,12 +84,16 @@ impl OpKind {
             | Self::Map
             | Self::Reduce(_)
             | Self::ServerState(_)
-            | Self::SetServerState(_) => Some(Place::Server),
+            | Self::SetServerState(_)
+            | Self::Claim(_) => Some(Place::Server),
             Self::NumExamples
             | Self::Received
             | Self::ClientState(_)
             | Self::SetClientState(_)
+            | Self::Personal(..)
+            | Self::Release(_)
             | Self::ForBatches
+            | Self::OneBatch
             | Self::Grad
             | Self::BatchX
             | Self::BatchY
@@ -92,17 +113,27 @@ impl OpKind {
             | Self::TreeSub
             | Self::TreeScale
             | Self::TreeDot
-            | Self::TreeSqNorm => None,
+            | Self::TreeSqNorm
+            | Self::TreeWithParts(_)
+            | Self::Clip
+            | Self::Noise => None,
         }
     }
 
     /// What it does besides its results.
     pub fn effect(&self) -> Effect {
         match self {
-            Self::SetServerState(_) | Self::SetClientState(_) | Self::Call(_) | Self::Super(_) => {
-                Effect::Writes
-            }
-            Self::Sample | Self::ServerState(_) | Self::ClientState(_) => Effect::Reads,
+            Self::SetServerState(_)
+            | Self::SetClientState(_)
+            | Self::Claim(_)
+            | Self::Call(_)
+            | Self::Super(_) => Effect::Writes,
+            Self::Sample
+            | Self::ServerState(_)
+            | Self::ClientState(_)
+            | Self::Personal(..)
+            | Self::OneBatch
+            | Self::Noise => Effect::Reads,
             Self::Map | Self::ForBatches | Self::Repeat | Self::Grad => Effect::Regions,
             Self::Hyper(_)
             | Self::Const(_)
@@ -125,7 +156,10 @@ impl OpKind {
             | Self::TreeSub
             | Self::TreeScale
             | Self::TreeDot
-            | Self::TreeSqNorm => Effect::Pure,
+            | Self::TreeSqNorm
+            | Self::TreeWithParts(_)
+            | Self::Release(_)
+            | Self::Clip => Effect::Pure,
         }
     }
 

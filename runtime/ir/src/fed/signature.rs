@@ -62,7 +62,7 @@ pub fn signature(
         OpKind::Sample => plain(&[Type::server(Scalar)], &[Type::server(Cohort)]),
         OpKind::Everyone => plain(&[], &[Type::server(Cohort)]),
         OpKind::Broadcast => {
-            let crosses = wire_kind(found(0));
+            let crosses = reduced_kind(found(0));
             plain(
                 &[Type::server(crosses), Type::server(Cohort)],
                 &[Type::clients(crosses)],
@@ -70,7 +70,7 @@ pub fn signature(
         }
         OpKind::Map => map(operands, yields),
         OpKind::Reduce(reduce) => {
-            let crosses = wire_kind(found(0));
+            let crosses = reduced_kind(found(0));
             let mut operands = vec![Type::clients(crosses)];
             if *reduce == Reduce::WeightedMean {
                 operands.push(Type::clients(Scalar));
@@ -82,6 +82,7 @@ pub fn signature(
         OpKind::ServerState(_) => plain(&[], &[at(Params)]),
         OpKind::SetServerState(_) => plain(&[at(Params)], &[]),
         OpKind::SetClientState(_) => plain(&[at(Client), at(Params)], &[]),
+        OpKind::Personal(..) => plain(&[at(Client), at(Params)], &[at(Params)]),
 
         OpKind::ForBatches => carried(
             place,
@@ -89,6 +90,7 @@ pub fn signature(
             &[at(Batch)],
             operands,
         ),
+        OpKind::OneBatch => plain(&[at(Client), at(Index)], &[at(Batch)]),
         OpKind::Repeat => carried(place, &[at(Index)], &[], operands),
         OpKind::Grad => Signature {
             operands: vec![at(Params)],
@@ -104,10 +106,19 @@ pub fn signature(
         OpKind::Predict => plain(&[at(Params), at(Tensor)], &[at(Tensor)]),
         OpKind::Loss(_) => plain(&[at(Tensor), at(Labels)], &[at(Scalar)]),
 
-        OpKind::TreeAdd | OpKind::TreeSub => plain(&[at(Params), at(Params)], &[at(Params)]),
+        OpKind::TreeAdd | OpKind::TreeSub | OpKind::TreeWithParts(_) => {
+            plain(&[at(Params), at(Params)], &[at(Params)])
+        }
         OpKind::TreeScale => plain(&[at(Scalar), at(Params)], &[at(Params)]),
         OpKind::TreeDot => plain(&[at(Params), at(Params)], &[at(Scalar)]),
         OpKind::TreeSqNorm => plain(&[at(Params)], &[at(Scalar)]),
+
+        OpKind::Release(_) => {
+            let released = if found(0) == Labels { Labels } else { Tensor };
+            plain(&[at(released)], &[at(released)])
+        }
+        OpKind::Clip | OpKind::Noise => plain(&[at(Params), at(Scalar)], &[at(Params)]),
+        OpKind::Claim(_) => plain(&[], &[]),
 
         OpKind::Call(slot) | OpKind::Super(slot) => {
             let (args, results) = slot.signature();
@@ -116,8 +127,25 @@ pub fn signature(
     }
 }
 
-/// Parameters and scalars are all that a wire op carries.
+/// What code of a client may take and give: parameters and scalars, and features and labels that
+/// were released, of which the verifier makes sure.
 fn wire_kind(found: Kind) -> Kind {
+    match found {
+        Kind::Labels => Kind::Labels,
+        found => reduced_kind(found),
+    }
+}
+
+/// What can be averaged, and so be on the server: no labels.
+fn reduced_kind(found: Kind) -> Kind {
+    match found {
+        Kind::Tensor => Kind::Tensor,
+        found => carried_kind(found),
+    }
+}
+
+/// What a loop may carry.
+fn carried_kind(found: Kind) -> Kind {
     if found == Kind::Scalar {
         Kind::Scalar
     } else {
@@ -151,7 +179,7 @@ fn carried(place: Place, control: &[Type], inner: &[Type], operands: &[Type]) ->
         .iter()
         .skip(control.len())
         .map(|ty| Type {
-            kind: wire_kind(ty.kind),
+            kind: carried_kind(ty.kind),
             place,
         })
         .collect();
