@@ -10,7 +10,7 @@ use crate::wire::Wire;
 use crate::{Params, Scalar, Server};
 
 /// A tree of parameters at some place.
-trait Tree: Sized {
+pub(crate) trait Tree: Sized {
     fn parts(&self) -> (&Graph, Value);
     fn bind(graph: &Graph, value: Value) -> Self;
 

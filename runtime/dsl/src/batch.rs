@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{OpKind, Value};
+use fedround_ir::fed::{Kind, OpKind, Value};
 
 use crate::graph::Graph;
+use crate::wire::Wire;
 
 /// A mini-batch of a client's examples. Stays on the client.
 #[derive(Clone, Debug)]
@@ -31,7 +32,8 @@ impl Batch {
     }
 }
 
-/// A float tensor derived from examples: inputs, features or logits. Stays on the client.
+/// A float tensor derived from examples: inputs, features or logits. Stays on the client, unless
+/// it is [released](Features::release).
 #[derive(Clone, Debug)]
 pub struct Features(Part);
 
@@ -76,6 +78,18 @@ impl Features {
 
     pub(crate) fn stage(&self, graph: &Graph, loc: Loc) -> Value {
         self.0.stage(graph, loc)
+    }
+}
+
+impl Wire for Features {
+    const KIND: Kind = Kind::Tensor;
+
+    fn bind(graph: &Graph, value: Value) -> Self {
+        Self::new(graph, value)
+    }
+
+    fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
+        self.stage(graph, loc)
     }
 }
 

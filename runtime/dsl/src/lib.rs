@@ -25,6 +25,8 @@ mod hyper_field;
 mod index;
 mod loops;
 mod params;
+mod parts;
+mod privacy;
 mod registry;
 mod scalar;
 mod server;
@@ -38,6 +40,7 @@ pub use batch::{Batch, Features, Labels};
 pub use clients::{Clients, Zipped};
 pub use contexts::{ClientCx, Cohort, ServerCx};
 pub use definer::Definer;
+pub use fedround_ir::fed::Dp;
 pub use field::{DefaultValue, Field, FieldKind, Range};
 pub use grad::{cross_entropy, grad, loss, value_and_grad};
 pub use hyper::{Hyper, LayerField, all_fields, set, validate};
@@ -45,6 +48,7 @@ pub use hyper_error::HyperError;
 pub use index::Index;
 pub use loops::Batches;
 pub use params::Params;
+pub use privacy::Released;
 pub use registry::{Entry, Registered, Registry};
 pub use scalar::Scalar;
 pub use server::Server;
@@ -57,7 +61,7 @@ pub mod prelude {
     pub use fedround_macros::{Hyper, federated};
 
     pub use crate::{
-        Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Features, Hyper, Index,
+        Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Dp, Features, Hyper, Index,
         Labels, Params, Scalar, Server, ServerCx, cross_entropy, grad, loss, value_and_grad,
     };
 }

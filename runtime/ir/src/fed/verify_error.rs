@@ -131,7 +131,7 @@ pub enum Broken {
     },
     /// A state that is read but set nowhere.
     #[error(
-        "state `{state}` is read but set nowhere: it would be what it is in the first round for ever; set it with `set_state` or `set_personal`"
+        "state `{state}` is read but set nowhere: it would be what it is in the first round for ever; set it with `set_state` or `keep_personal`"
     )]
     NeverWritten {
         /// Its name, the layer's own.
