@@ -146,6 +146,20 @@ impl Printer<'_> {
                 let value = operands.last().map(Text::plain).unwrap_or_default();
                 self.line(&format!("state({}) ← {value}", own(name)));
             }
+            (OpKind::Personal(_, parts), [result], _) => {
+                let parts = Text::name(parts.join(", "));
+                self.texts.insert(*result, Text::call("personal", &[parts]));
+                self.bind(*result, "v");
+            }
+            (OpKind::OneBatch, [batch], _) => {
+                let size = operands.last().cloned();
+                let text = Text::call("batch", &size.into_iter().collect::<Vec<_>>());
+                self.texts.insert(*batch, text);
+                self.bind(*batch, "b");
+            }
+            (OpKind::Claim(dp), _, _) => {
+                self.line(&format!("claims {} differential privacy", dp.name()));
+            }
             // Bound at once: a later line may set the state.
             (OpKind::ServerState(name) | OpKind::ClientState(name), [result], _) => {
                 self.texts

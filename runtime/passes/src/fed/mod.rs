@@ -19,10 +19,12 @@ mod pipeline;
 mod rewrite;
 #[cfg(test)]
 mod testing;
+mod unused;
 mod unused_hypers;
 mod warnings;
 mod wire;
 mod wire_origin;
+mod wire_table;
 
 pub use canonicalize::canonicalize;
 pub use cse::cse;
@@ -34,4 +36,5 @@ pub use licm::licm;
 pub use link_slots::link_slots;
 pub use pipeline::{Linked, link, link_observed, passes};
 pub use warnings::{Warning, warnings};
-pub use wire::{Direction, Protection, Wire, wire, wire_table};
+pub use wire::{Direction, Noise, Protection, Wire, wire};
+pub use wire_table::wire_table;

@@ -11,6 +11,11 @@ mod specs;
 
 pub(super) type Fill<'f> = &'f dyn Fn(&mut Builder, &[Value]) -> Vec<Value>;
 
+/// A spec, linked.
+pub(super) fn linked(alg: &dyn fedround::Algorithm) -> Module {
+    super::link(fedround::stage(alg).unwrap()).unwrap().module
+}
+
 pub(super) fn loc() -> Loc {
     Loc::caller()
 }

@@ -10,7 +10,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Module, Op as FedOp, OpKind, Region, Value};
 use fedround_ir::tensor::{Graph, GraphError, Op, TensorType, TypeError, Val};
 
-use super::{Compute, Free, GradError, Schedule, grad};
+use super::{Compute, Free, GradError, Schedule, grad, parts};
 
 /// Traces models and losses into graphs.
 pub trait Frontend {
@@ -69,6 +69,22 @@ pub enum LowerError {
     )]
     Crosses {
         /// The first line after it.
+        loc: Loc,
+    },
+    /// A part that the model does not have.
+    #[error("{loc}: the model has no part `{part}`; it has {}", .known.join(", "))]
+    UnknownPart {
+        /// What was asked for.
+        part: String,
+        /// First segments of the paths of the model's parameters.
+        known: Vec<String>,
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// Features that are released, which the executor cannot send.
+    #[error("{loc}: features are released here, but uploading features is not implemented yet")]
+    Upload {
+        /// The line of the spec.
         loc: Loc,
     },
     /// A fed op has no tensor form here.
@@ -151,12 +167,12 @@ pub fn lower(
 
 /// The tensors of one fed value.
 #[derive(Clone)]
-struct Tree(Vec<Val>);
+pub(super) struct Tree(pub(super) Vec<Val>);
 
-struct Lower<'a> {
+pub(super) struct Lower<'a> {
     module: &'a Module,
     frontend: &'a dyn Frontend,
-    graph: Graph,
+    pub(super) graph: Graph,
     env: HashMap<Value, Tree>,
     losses: Vec<Val>,
 }
@@ -250,6 +266,20 @@ impl Lower<'_> {
             }
             (OpKind::TreeDot, [a, b]) => one(self.dot(a, b, loc)?),
             (OpKind::TreeSqNorm, [a]) => one(self.dot(a, a, loc)?),
+            (OpKind::TreeWithParts(parts), [a, b]) => {
+                let leaves = self.frontend.parameters();
+                parts::merge(leaves, parts, &a.0, &b.0, loc).map(|tree| vec![Tree(tree)])
+            }
+            (OpKind::Clip, [x, bound]) => {
+                let factor = self.clip_factor(x, bound.0[0], loc)?;
+                let scaled = x.0.iter().map(|&leaf| self.scale(factor, leaf, loc));
+                Ok(vec![Tree(scaled.collect::<Result<_, _>>()?)])
+            }
+            (OpKind::Noise, [x, sigma]) => {
+                let noised = x.0.iter().map(|&leaf| self.noised(leaf, sigma.0[0], loc));
+                Ok(vec![Tree(noised.collect::<Result<_, _>>()?)])
+            }
+            (OpKind::Release(_), _) => Err(LowerError::Upload { loc }),
             (OpKind::Grad, [w]) => match op.regions.first() {
                 Some(region) => self.grad(op, region, w),
                 None => Err(unsupported(op)),
@@ -264,14 +294,14 @@ impl Lower<'_> {
         Ok(vec![Tree(leaves.collect::<Result<_, _>>()?)])
     }
 
-    fn scale(&mut self, s: Val, leaf: Val, loc: Loc) -> Result<Val, TypeError> {
+    pub(super) fn scale(&mut self, s: Val, leaf: Val, loc: Loc) -> Result<Val, TypeError> {
         let rank = self.graph.shape(leaf).len();
         let s = self.graph.push(Op::Reshape(vec![1; rank]), &[s], loc)?;
         self.graph.push(Op::Mul, &[leaf, s], loc)
     }
 
     /// `Σ aᵢ · bᵢ` over all leaves.
-    fn dot(&mut self, a: &Tree, b: &Tree, loc: Loc) -> Result<Val, TypeError> {
+    pub(super) fn dot(&mut self, a: &Tree, b: &Tree, loc: Loc) -> Result<Val, TypeError> {
         let mut total = self.graph.push(Op::Full(0.0, vec![1]), &[], loc)?;
         for (&x, &y) in a.0.iter().zip(&b.0) {
             let product = self.graph.push(Op::Mul, &[x, y], loc)?;

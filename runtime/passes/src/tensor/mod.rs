@@ -13,6 +13,8 @@ pub mod fold;
 pub mod fuse;
 pub mod grad;
 pub mod lower;
+mod parts;
+mod privacy;
 mod rewrite;
 pub mod rules;
 pub mod schedule;

@@ -133,8 +133,11 @@ fn is_control(kind: &OpKind) -> bool {
         | OpKind::SetServerState(_)
         | OpKind::ClientState(_)
         | OpKind::SetClientState(_)
+        | OpKind::Personal(..)
         | OpKind::ForBatches
+        | OpKind::OneBatch
         | OpKind::Repeat
+        | OpKind::Claim(_)
         | OpKind::Call(_)
         | OpKind::Super(_) => true,
         OpKind::Hyper(_)
@@ -154,7 +157,11 @@ fn is_control(kind: &OpKind) -> bool {
         | OpKind::TreeSub
         | OpKind::TreeScale
         | OpKind::TreeDot
-        | OpKind::TreeSqNorm => false,
+        | OpKind::TreeSqNorm
+        | OpKind::TreeWithParts(_)
+        | OpKind::Release(_)
+        | OpKind::Clip
+        | OpKind::Noise => false,
     }
 }
 
@@ -163,7 +170,7 @@ fn is_control(kind: &OpKind) -> bool {
 fn is_read(kind: &OpKind) -> bool {
     matches!(
         kind,
-        OpKind::NumExamples | OpKind::ClientState(_) | OpKind::ServerState(_)
+        OpKind::NumExamples | OpKind::ClientState(_) | OpKind::ServerState(_) | OpKind::OneBatch
     )
 }
 
@@ -220,6 +227,8 @@ impl Split<'_> {
             .ops
             .iter()
             .filter(|op| !op.results.iter().any(|r| self.free.contains_key(r)))
+            // The verifier held the program to it; there is nothing to carry out.
+            .filter(|op| !matches!(op.kind, OpKind::Claim(_)))
             .collect();
         for (i, op) in ops.iter().enumerate() {
             if is_read(&op.kind) {
