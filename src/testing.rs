@@ -63,6 +63,6 @@ pub fn graph(algorithm: &dyn Algorithm, model: &str, stage: Stage) -> Result<Str
         Stage::Tensor => program.tensor_text(program.batch_size())?,
         Stage::Plan => program.plan_text(program.batch_size())?,
         Stage::Box => explain(program.linked()),
-        Stage::Wire => wire_table(&wire(program.linked())),
+        Stage::Wire => wire_table(&wire(program.linked()), None),
     })
 }
