@@ -7,8 +7,10 @@ use super::{Dp, OpKind, Place, Reduce};
 pub enum Effect {
     /// The same operands give the same results: may be merged with its twin and dropped.
     Pure,
-    /// Reads a state or draws at random: may be dropped when unused, never merged.
+    /// Reads a state: may be dropped when unused, never merged.
     Reads,
+    /// Draws at random: as [`Effect::Reads`], and anew each time, so that it stays in its loop.
+    Draws,
     /// Has regions; may be dropped when unused and everything inside may.
     Regions,
     /// Changes a state, or may once it is linked: stays.
@@ -128,12 +130,8 @@ impl OpKind {
             | Self::Claim(_)
             | Self::Call(_)
             | Self::Super(_) => Effect::Writes,
-            Self::Sample
-            | Self::ServerState(_)
-            | Self::ClientState(_)
-            | Self::Personal(..)
-            | Self::OneBatch
-            | Self::Noise => Effect::Reads,
+            Self::ServerState(_) | Self::ClientState(_) | Self::Personal(..) => Effect::Reads,
+            Self::Sample | Self::OneBatch | Self::Noise => Effect::Draws,
             Self::Map | Self::ForBatches | Self::Repeat | Self::Grad => Effect::Regions,
             Self::Hyper(_)
             | Self::Const(_)
