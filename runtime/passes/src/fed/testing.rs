@@ -72,3 +72,24 @@ pub(super) fn control_variates(m: &mut fedround::Definer) {
         y_k.mean()
     });
 }
+
+/// DP-FedAvg (McMahan et al. 2018) with a personal head: each update clipped, their mean noised.
+pub(super) fn dp_own_head(m: &mut fedround::Definer) {
+    use fedround::__private::{for_each, hyper};
+    use fedround::prelude::*;
+    m.round(|server, w| {
+        server.claim(Dp::Central);
+        let s = server.sample(hyper("fraction", &0.5_f32));
+        let (clip, z) = (hyper("clip", &2.0_f32), hyper("z", &0.1_f32));
+        let delta_k = w.broadcast(&s).map(|k, w| {
+            let own = k.personal(&["head"], &w);
+            let (y,) = for_each(k.batches(1, 10), (own,), |b, (y,)| {
+                let g = grad(&y, |y| cross_entropy(k.predict(y, &b.x), &b.y));
+                (y - 0.1 * g,)
+            });
+            k.keep_personal(&["head"], &y);
+            (y.with_parts(&["head"], &w) - w).clip(&clip)
+        });
+        w + delta_k.mean().noise(z * clip)
+    });
+}

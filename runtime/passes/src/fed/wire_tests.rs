@@ -2,7 +2,7 @@
 
 use fedround::prelude::*;
 
-use super::super::testing::{FedAvg, FedProx, control_variates, linked};
+use super::super::testing::{FedAvg, FedProx, control_variates, dp_own_head, linked};
 use super::super::wire_table;
 use super::*;
 
@@ -86,6 +86,15 @@ fn clip_and_noise_protect_and_say_where() {
         w - update_k.mean().noise(0.5) - update_k.sum()
     });
     assert_eq!(beside, "clip", "the sum is told without noise");
+}
+
+#[test]
+fn a_personal_head_is_not_in_what_is_sent() {
+    let rows = wire(&linked(&super::super::testing::Closure(dp_own_head)));
+    let text = wire_table(&rows, None);
+    let up = "client → server  parameters  trained on local data and kept client state  \
+        clip, noise by the server  4P\n";
+    assert!(text.contains(up), "{text}");
 }
 
 #[test]
