@@ -18,7 +18,7 @@ pub(crate) mod sealed {
 }
 
 /// A value that may be placed on the server or on all clients of a cohort: [`Params`], [`Scalar`],
-/// or [`Features`] that were [released](Features::release).
+/// or [`Features`](crate::Features) that were [released](crate::Features::release).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be placed on the server or on a cohort",
     label = "only `Params`, `Scalar` and released `Features` cross between server and clients",
@@ -37,7 +37,7 @@ pub trait Wire: sealed::Sealed + Clone + 'static {
 }
 
 /// What a closure of [`Clients::map`] may return: a [`Params`], a [`Scalar`], features that were
-/// [released](Features::release), or two or three of them as a tuple.
+/// [released](crate::Features::release), or two or three of them as a tuple.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot leave a client",
     label = "expected `Params`, `Scalar` or a tuple of them from the closure of `map`",
