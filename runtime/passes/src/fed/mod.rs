@@ -18,7 +18,7 @@ mod link_slots;
 mod pipeline;
 mod rewrite;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod unused;
 mod unused_hypers;
 mod warnings;

@@ -1,6 +1,6 @@
 //! Modules for the passes' tests.
 
-pub(super) use specs::{Closure, FedAvg, FedProx};
+pub(crate) use specs::{Closure, FedAvg, FedProx};
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{Builder, Module, Slot, Value, print};
@@ -9,19 +9,19 @@ use fedround_ir::fed::{Builder, Module, Slot, Value, print};
 #[allow(missing_docs)]
 mod specs;
 
-pub(super) type Fill<'f> = &'f dyn Fn(&mut Builder, &[Value]) -> Vec<Value>;
+pub(crate) type Fill<'f> = &'f dyn Fn(&mut Builder, &[Value]) -> Vec<Value>;
 
 /// A spec, linked.
-pub(super) fn linked(alg: &dyn fedround::Algorithm) -> Module {
+pub(crate) fn linked(alg: &dyn fedround::Algorithm) -> Module {
     super::link(fedround::stage(alg).unwrap()).unwrap().module
 }
 
-pub(super) fn loc() -> Loc {
+pub(crate) fn loc() -> Loc {
     Loc::caller()
 }
 
 /// A module of layers, innermost first, each with its slots.
-pub(super) fn layers(layers: &[(&str, &[(Slot, Fill)])]) -> Module {
+pub(crate) fn layers(layers: &[(&str, &[(Slot, Fill)])]) -> Module {
     let mut b = Builder::new();
     for (name, slots) in layers {
         b.layer(name);
@@ -35,12 +35,12 @@ pub(super) fn layers(layers: &[(&str, &[(Slot, Fill)])]) -> Module {
 }
 
 /// A module of one function.
-pub(super) fn func(slot: Slot, fill: impl Fn(&mut Builder, &[Value]) -> Vec<Value>) -> Module {
+pub(crate) fn func(slot: Slot, fill: impl Fn(&mut Builder, &[Value]) -> Vec<Value>) -> Module {
     layers(&[("test", &[(slot, &fill)])])
 }
 
 /// The printed body of a module's only function.
-pub(super) fn body(module: &Module) -> String {
+pub(crate) fn body(module: &Module) -> String {
     let text = print(module);
     let lines: Vec<&str> = text.lines().collect();
     let inner: Vec<&str> = lines[3..lines.len() - 2]
@@ -51,7 +51,7 @@ pub(super) fn body(module: &Module) -> String {
 }
 
 /// SCAFFOLD's shape: state on both sides, two broadcasts, two uploads.
-pub(super) fn control_variates(m: &mut fedround::Definer) {
+pub(crate) fn control_variates(m: &mut fedround::Definer) {
     use fedround::__private::{for_each, hyper};
     use fedround::prelude::*;
     m.round(|server, w| {
@@ -74,7 +74,7 @@ pub(super) fn control_variates(m: &mut fedround::Definer) {
 }
 
 /// DP-FedAvg (McMahan et al. 2018) with a personal head: each update clipped, their mean noised.
-pub(super) fn dp_own_head(m: &mut fedround::Definer) {
+pub(crate) fn dp_own_head(m: &mut fedround::Definer) {
     use fedround::__private::{for_each, hyper};
     use fedround::prelude::*;
     m.round(|server, w| {
