@@ -3,10 +3,9 @@
 use std::rc::Rc;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, OpKind, Value};
+use fedround_ir::fed::{OpKind, Value};
 
 use crate::graph::Graph;
-use crate::wire::Wire;
 
 /// A mini-batch of a client's examples. Stays on the client.
 #[derive(Clone, Debug)]
@@ -78,18 +77,6 @@ impl Features {
 
     pub(crate) fn stage(&self, graph: &Graph, loc: Loc) -> Value {
         self.0.stage(graph, loc)
-    }
-}
-
-impl Wire for Features {
-    const KIND: Kind = Kind::Tensor;
-
-    fn bind(graph: &Graph, value: Value) -> Self {
-        Self::new(graph, value)
-    }
-
-    fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
-        self.stage(graph, loc)
     }
 }
 

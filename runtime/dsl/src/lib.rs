@@ -62,7 +62,8 @@ pub mod prelude {
 
     pub use crate::{
         Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Dp, Features, Hyper, Index,
-        Labels, Params, Scalar, Server, ServerCx, cross_entropy, grad, loss, value_and_grad,
+        Labels, Params, Released, Scalar, Server, ServerCx, cross_entropy, grad, loss,
+        value_and_grad,
     };
 }
 

@@ -1,26 +1,49 @@
 //! What may leave a client, and what hides single clients: release, clip, noise and claims.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Dp, OpKind};
+use fedround_ir::fed::{Dp, Kind, OpKind, Value};
 
 use crate::algebra::Tree;
+use crate::graph::Graph;
 use crate::wire::Wire;
 use crate::{Features, Params, Scalar, Server, ServerCx};
 
-/// Features that may leave their client, as the spec says; see [`Features::release`].
+/// Features that may leave their client, as the spec says; see [`Features::release`]. On the wire,
+/// and on the server, they stay released.
 #[derive(Clone, Debug)]
-pub struct Released<T>(pub(crate) T);
+pub struct Released(Features);
 
 impl Features {
     /// States that these features, though derived from examples, may leave their client, and why.
     /// `fedround explain` prints the reason in its table of what crosses the wire.
     #[track_caller]
-    pub fn release(&self, why: &str) -> Released<Self> {
+    pub fn release(&self, why: &str) -> Released {
         let loc = Loc::caller();
         let graph = self.graph();
-        let value = self.value_in(graph, loc);
-        let released = graph.op(OpKind::Release(why.to_owned()), &[value], loc);
-        Released(Self::bind(graph, released))
+        let value = self.stage(graph, loc);
+        Released::bind(
+            graph,
+            graph.op(OpKind::Release(why.to_owned()), &[value], loc),
+        )
+    }
+}
+
+impl Released {
+    /// The features, to compute with. What is computed from them is not released.
+    pub fn features(&self) -> Features {
+        self.0.clone()
+    }
+}
+
+impl Wire for Released {
+    const KIND: Kind = Kind::Tensor;
+
+    fn bind(graph: &Graph, value: Value) -> Self {
+        Self(Features::new(graph, value))
+    }
+
+    fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
+        self.0.stage(graph, loc)
     }
 }
 

@@ -11,17 +11,16 @@ pub(crate) mod sealed {
     pub trait Sealed {}
     impl Sealed for crate::Params {}
     impl Sealed for crate::Scalar {}
-    impl Sealed for crate::Features {}
-    impl<T> Sealed for crate::Released<T> {}
+    impl Sealed for crate::Released {}
     impl<A: Sealed, B: Sealed> Sealed for (A, B) {}
     impl<A: Sealed, B: Sealed, C: Sealed> Sealed for (A, B, C) {}
 }
 
 /// A value that may be placed on the server or on all clients of a cohort: [`Params`], [`Scalar`],
-/// or [`Features`](crate::Features) that were [released](crate::Features::release).
+/// or [`Released`] features.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be placed on the server or on a cohort",
-    label = "only `Params`, `Scalar` and released `Features` cross between server and clients",
+    label = "only `Params`, `Scalar` and `Released` features cross between server and clients",
     note = "labels and batches are examples and stay on their client"
 )]
 pub trait Wire: sealed::Sealed + Clone + 'static {
@@ -46,9 +45,6 @@ pub trait Wire: sealed::Sealed + Clone + 'static {
 pub trait Upload: sealed::Sealed {
     /// One value for each client: `Clients<T>`, or a tuple of them.
     type Clients;
-    /// How many values it is.
-    #[doc(hidden)]
-    const LEN: usize;
     /// The values that the map's region yields.
     #[doc(hidden)]
     fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value>;
@@ -57,12 +53,10 @@ pub trait Upload: sealed::Sealed {
     fn bind_all(graph: &Graph, values: &[Value]) -> Self::Clients;
 }
 
-/// What a client may give away as it is.
 macro_rules! upload_one {
     ($($ty:ty),*) => {$(
         impl Upload for $ty {
             type Clients = Clients<$ty>;
-            const LEN: usize = 1;
             fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
                 vec![self.value_in(graph, loc)]
             }
@@ -72,33 +66,17 @@ macro_rules! upload_one {
         }
     )*};
 }
-upload_one!(Params, Scalar);
-
-impl<T: Wire> Upload for Released<T> {
-    type Clients = Clients<T>;
-    const LEN: usize = 1;
-    fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
-        vec![self.0.value_in(graph, loc)]
-    }
-    fn bind_all(graph: &Graph, values: &[Value]) -> Self::Clients {
-        Clients::new(graph, only(values))
-    }
-}
+upload_one!(Params, Scalar, Released);
 
 macro_rules! upload_tuple {
     ($($ty:ident $index:tt),*) => {
-        impl<$($ty: Upload),*> Upload for ($($ty,)*) {
-            type Clients = ($($ty::Clients,)*);
-            const LEN: usize = 0 $(+ $ty::LEN)*;
+        impl<$($ty: Wire),*> Upload for ($($ty,)*) {
+            type Clients = ($(Clients<$ty>,)*);
             fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
-                [$(self.$index.values(graph, loc)),*].concat()
+                vec![$(self.$index.value_in(graph, loc)),*]
             }
             fn bind_all(graph: &Graph, values: &[Value]) -> Self::Clients {
-                let mut values = values.iter().copied();
-                ($({
-                    let own: Vec<Value> = values.by_ref().take($ty::LEN).collect();
-                    $ty::bind_all(graph, &own)
-                },)*)
+                ($(Clients::<$ty>::new(graph, only(values.get($index..).unwrap_or_default())),)*)
             }
         }
     };

@@ -106,7 +106,7 @@ fn released_features_say_why() {
             k.predict(&w, &b.x).release("a mean over clients")
         });
         let loss_k = z_k.mean().broadcast(&s_t);
-        let loss_k = loss_k.map(|k, z| cross_entropy(z, &k.batch(10).y));
+        let loss_k = loss_k.map(|k, z| cross_entropy(z.features(), &k.batch(10).y));
         loss_k.mean() * w
     });
     assert_eq!(
