@@ -65,5 +65,5 @@ pub use fedround_passes as passes;
 pub use fedround_dsl::__private;
 pub use fedround_dsl::{
     Algorithm, BoxedAlgorithm, Entry, Field, Hyper, HyperError, Registered, Registry, SpecError,
-    StageError, all_fields, prelude, set, stage, validate,
+    StageError, all_fields, optim, prelude, set, stage, validate,
 };

@@ -13,6 +13,7 @@ mod batching;
 mod descent;
 mod fed_prox;
 mod models;
+mod optimizers;
 mod privacy;
 mod reduction;
 mod seeds;

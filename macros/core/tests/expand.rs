@@ -16,7 +16,13 @@ fn assert_snapshot(name: &str, text: &str) {
 
 #[test]
 fn impls() {
-    for name in ["fed_avg", "fed_prox", "nested_loops", "choices"] {
+    for name in [
+        "fed_avg",
+        "fed_prox",
+        "nested_loops",
+        "choices",
+        "optimizers",
+    ] {
         let expanded = expansions(&fixture(name)).into_iter();
         let text: Vec<String> = expanded.map(|(_, output)| pretty(output)).collect();
         assert_snapshot(name, &text.join("\n"));

@@ -3,55 +3,11 @@
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{OpKind, Value};
+use fedround_ir::fed::OpKind;
 
-use crate::graph::Graph;
+use crate::tree::Tree;
 use crate::wire::Wire;
 use crate::{Params, Scalar, Server};
-
-/// A tree of parameters at some place.
-pub(crate) trait Tree: Sized {
-    fn parts(&self) -> (&Graph, Value);
-    fn bind(graph: &Graph, value: Value) -> Self;
-
-    fn binary(&self, kind: OpKind, other: &Self, loc: Loc) -> Self {
-        let ((graph, a), (theirs, b)) = (self.parts(), other.parts());
-        graph.same(theirs, "parameters", loc);
-        Self::bind(graph, graph.op(kind, &[a, b], loc))
-    }
-
-    fn scaled(&self, by: Value, loc: Loc) -> Self {
-        let (graph, value) = self.parts();
-        Self::bind(graph, graph.op(OpKind::TreeScale, &[by, value], loc))
-    }
-
-    fn scaled_by(&self, by: &Scalar, loc: Loc) -> Self {
-        self.scaled(by.value_in(self.parts().0, loc), loc)
-    }
-
-    fn divided_by(&self, by: &Scalar, loc: Loc) -> Self {
-        let inverse = Scalar::binary(OpKind::Div, &Scalar::constant(1.0, loc), by, loc);
-        self.scaled_by(&inverse, loc)
-    }
-}
-
-impl Tree for Params {
-    fn parts(&self) -> (&Graph, Value) {
-        (&self.graph, self.value)
-    }
-    fn bind(graph: &Graph, value: Value) -> Self {
-        Wire::bind(graph, value)
-    }
-}
-
-impl Tree for Server<Params> {
-    fn parts(&self) -> (&Graph, Value) {
-        (&self.graph, self.value)
-    }
-    fn bind(graph: &Graph, value: Value) -> Self {
-        Self::new(graph, value)
-    }
-}
 
 /// `a op b` for all of owned and borrowed, and `a op= b`.
 macro_rules! tree_binary {

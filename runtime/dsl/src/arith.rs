@@ -27,7 +27,7 @@ macro_rules! scalar_binary {
             #[track_caller]
             fn $method(self, other: $right) -> Scalar {
                 let loc = Loc::caller();
-                Scalar::binary(OpKind::$kind, &number(self, loc), &number(other, loc), loc)
+                Scalar::op(OpKind::$kind, &[&number(self, loc), &number(other, loc)], loc)
             }
         }
     )*};
@@ -73,7 +73,7 @@ impl Neg for Scalar {
     type Output = Self;
     #[track_caller]
     fn neg(self) -> Self {
-        self.negated(Loc::caller())
+        Self::op(OpKind::Neg, &[&self], Loc::caller())
     }
 }
 
@@ -81,7 +81,7 @@ impl Neg for &Scalar {
     type Output = Scalar;
     #[track_caller]
     fn neg(self) -> Scalar {
-        self.negated(Loc::caller())
+        Scalar::op(OpKind::Neg, &[self], Loc::caller())
     }
 }
 
@@ -89,7 +89,7 @@ impl<N: crate::algebra::Number> AddAssign<N> for Scalar {
     #[track_caller]
     fn add_assign(&mut self, other: N) {
         let loc = Loc::caller();
-        *self = Self::binary(OpKind::Add, self, &other.number(loc), loc);
+        *self = Self::op(OpKind::Add, &[self, &other.number(loc)], loc);
     }
 }
 
@@ -97,6 +97,6 @@ impl<N: crate::algebra::Number> SubAssign<N> for Scalar {
     #[track_caller]
     fn sub_assign(&mut self, other: N) {
         let loc = Loc::caller();
-        *self = Self::binary(OpKind::Sub, self, &other.number(loc), loc);
+        *self = Self::op(OpKind::Sub, &[self, &other.number(loc)], loc);
     }
 }

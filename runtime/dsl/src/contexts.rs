@@ -1,11 +1,12 @@
 //! Where code runs: on the server or on one client.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{OpKind, Value};
+use fedround_ir::fed::{Kind, OpKind, Value};
 
 use crate::batch::Features;
 use crate::graph::Graph;
-use crate::wire::Wire;
+use crate::tree::Tree;
+use crate::wire::{Wire, sealed};
 use crate::{Batch, Batches, Index, Params, Scalar, Server};
 
 /// The server, in server code.
@@ -57,31 +58,35 @@ impl ServerCx {
         self.cohort(self.graph.op(OpKind::Everyone, &[], Loc::caller()))
     }
 
+    /// `t`: how many rounds were completed before this one.
+    #[track_caller]
+    pub fn round(&self) -> Server<Scalar> {
+        Server::new(
+            &self.graph,
+            self.graph.op(OpKind::RoundIndex, &[], Loc::caller()),
+        )
+    }
+
     /// Parameters that the server keeps between rounds under a name, which is this algorithm's
     /// own: another one in a composition may use it too. Zeros before the first
     /// [`set_state`](Self::set_state).
     #[track_caller]
     pub fn state(&self, name: &str) -> Server<Params> {
-        Server::new(
-            &self.graph,
-            self.graph.op(
-                OpKind::ServerState(self.graph.qualified(name)),
-                &[],
-                Loc::caller(),
-            ),
-        )
+        Server::new(&self.graph, self.read(name, Kind::Params, Loc::caller()))
     }
 
-    /// Keeps parameters on the server for the rounds that follow.
+    /// A number that the server keeps, like [`state`](Self::state); 0 at first.
     #[track_caller]
-    pub fn set_state(&self, name: &str, value: &Server<Params>) {
+    pub fn scalar_state(&self, name: &str) -> Server<Scalar> {
+        Server::new(&self.graph, self.read(name, Kind::Scalar, Loc::caller()))
+    }
+
+    /// Keeps parameters or a number on the server for the rounds that follow.
+    #[track_caller]
+    pub fn set_state<T: Wire>(&self, name: &str, value: &Server<T>) {
         let loc = Loc::caller();
         self.graph.same(&value.graph, "set_state", loc);
-        self.graph.op(
-            OpKind::SetServerState(self.graph.qualified(name)),
-            &[value.value],
-            loc,
-        );
+        self.write(name, value.value, loc);
     }
 }
 
@@ -142,24 +147,81 @@ impl ClientCx {
         )
     }
 
+    /// `t`: how many rounds were completed before this one.
+    #[track_caller]
+    pub fn round(&self) -> Scalar {
+        Scalar::bind(
+            &self.graph,
+            self.graph.op(OpKind::RoundIndex, &[], Loc::caller()),
+        )
+    }
+
     /// Parameters that the client keeps between its rounds under a name, which is this
     /// algorithm's own: another one in a composition may use it too. Zeros before the first
     /// [`set_state`](Self::set_state).
     #[track_caller]
     pub fn state(&self, name: &str) -> Params {
-        let op = OpKind::ClientState(self.graph.qualified(name));
-        Params::bind(&self.graph, self.graph.op(op, &[self.value], Loc::caller()))
+        Params::bind(&self.graph, self.read(name, Kind::Params, Loc::caller()))
     }
 
-    /// Keeps parameters on the client for its next rounds.
+    /// A number that the client keeps, like [`state`](Self::state); 0 at first.
     #[track_caller]
-    pub fn set_state(&self, name: &str, value: &Params) {
+    pub fn scalar_state(&self, name: &str) -> Scalar {
+        Scalar::bind(&self.graph, self.read(name, Kind::Scalar, Loc::caller()))
+    }
+
+    /// Keeps parameters or a number on the client for its next rounds.
+    #[track_caller]
+    pub fn set_state<T: Wire>(&self, name: &str, value: &T) {
         let loc = Loc::caller();
-        let operands = [self.value, value.value_in(&self.graph, loc)];
-        self.graph.op(
-            OpKind::SetClientState(self.graph.qualified(name)),
-            &operands,
-            loc,
-        );
+        self.write(name, value.value_in(&self.graph, loc), loc);
+    }
+}
+
+/// A place that keeps values between rounds: the server, or a client for itself.
+pub trait Keeper: sealed::Sealed {
+    /// Parameters there.
+    type Params: Tree;
+    #[doc(hidden)]
+    fn graph(&self) -> &Graph;
+    #[doc(hidden)]
+    fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value;
+    #[doc(hidden)]
+    fn write(&self, name: &str, value: Value, loc: Loc);
+}
+
+impl Keeper for ServerCx {
+    type Params = Server<Params>;
+
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value {
+        let op = OpKind::ServerState(self.graph.qualified(name), kind);
+        self.graph.op(op, &[], loc)
+    }
+
+    fn write(&self, name: &str, value: Value, loc: Loc) {
+        let op = OpKind::SetServerState(self.graph.qualified(name));
+        self.graph.op(op, &[value], loc);
+    }
+}
+
+impl Keeper for ClientCx {
+    type Params = Params;
+
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value {
+        let op = OpKind::ClientState(self.graph.qualified(name), kind);
+        self.graph.op(op, &[self.value], loc)
+    }
+
+    fn write(&self, name: &str, value: Value, loc: Loc) {
+        let op = OpKind::SetClientState(self.graph.qualified(name));
+        self.graph.op(op, &[self.value, value], loc);
     }
 }

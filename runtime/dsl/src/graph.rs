@@ -74,6 +74,14 @@ impl Graph {
         self.with(|builder| builder.place())
     }
 
+    /// Runs library code whose ops stand for one line of the user's.
+    pub(crate) fn located<R>(&self, loc: Loc, act: impl FnOnce() -> R) -> R {
+        let outer = self.with(|builder| builder.locate(Some(loc)));
+        let result = act();
+        self.with(|builder| builder.locate(outer));
+        result
+    }
+
     /// Reports a handle of another graph.
     pub(crate) fn same(&self, other: &Self, op: &'static str, loc: Loc) {
         if !Rc::ptr_eq(&self.0, &other.0) {

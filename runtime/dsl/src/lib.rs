@@ -13,6 +13,7 @@ mod algebra;
 mod algorithm;
 mod arith;
 mod batch;
+mod carried;
 mod clients;
 mod contexts;
 mod definer;
@@ -24,21 +25,25 @@ mod hyper_error;
 mod hyper_field;
 mod index;
 mod loops;
+pub mod optim;
 mod params;
 mod parts;
 mod privacy;
+mod real;
 mod registry;
 mod scalar;
 mod server;
 mod slots;
 mod spec;
 mod stage;
+mod tree;
 mod wire;
 
 pub use algorithm::{Algorithm, BoxedAlgorithm};
 pub use batch::{Batch, Features, Labels};
+pub use carried::Carried;
 pub use clients::{Clients, Zipped};
-pub use contexts::{ClientCx, Cohort, ServerCx};
+pub use contexts::{ClientCx, Cohort, Keeper, ServerCx};
 pub use definer::Definer;
 pub use fedround_ir::fed::Dp;
 pub use field::{DefaultValue, Field, FieldKind, Range};
@@ -49,11 +54,13 @@ pub use index::Index;
 pub use loops::Batches;
 pub use params::Params;
 pub use privacy::Released;
+pub use real::{Rate, Real};
 pub use registry::{Entry, Registered, Registry};
 pub use scalar::Scalar;
 pub use server::Server;
 pub use spec::SpecError;
 pub use stage::{StageError, stage};
+pub use tree::Tree;
 pub use wire::{Upload, Wire};
 
 /// Everything that a spec names: `use fedround::prelude::*;`.
@@ -62,7 +69,8 @@ pub mod prelude {
 
     pub use crate::{
         Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Dp, Features, Hyper, Index,
-        Labels, Params, Released, Scalar, Server, ServerCx, cross_entropy, grad, loss,
+        Labels, Params, Real, Released, Scalar, Server, ServerCx, Tree, cross_entropy, grad, loss,
+        optim::{self, Optimizer},
         value_and_grad,
     };
 }
@@ -71,7 +79,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::hyper_field::{HyperField, hyper, read_field, unknown_field, write_field};
-    pub use crate::loops::{Batches, Carried, CarriedValue, Repeat, StagedLoop, for_each, range};
+    pub use crate::loops::{Batches, Repeat, StagedLoop, for_each, range};
     pub use crate::slots::{base, call};
     pub use crate::{
         Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, DefaultValue, Definer, Entry, Field,

@@ -3,9 +3,9 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, OpKind, Type, Value};
 
+use crate::carried::Carried;
 use crate::graph::{Graph, only};
-use crate::wire::Wire;
-use crate::{Batch, Index, Params, Scalar, Server};
+use crate::{Batch, Index};
 
 /// A client's batches; see [`ClientCx::batches`](crate::ClientCx::batches).
 ///
@@ -62,6 +62,15 @@ pub struct Repeat {
     loc: Loc,
 }
 
+impl Repeat {
+    pub(crate) fn at(times: &Index, loc: Loc) -> Self {
+        Self {
+            times: times.clone(),
+            loc,
+        }
+    }
+}
+
 /// A number of equal steps: what `0..n` becomes in a staged loop.
 #[track_caller]
 pub fn range(times: impl Into<Index>) -> Repeat {
@@ -81,13 +90,13 @@ pub trait StagedLoop {
     type Item;
     /// Stages the loop.
     #[doc(hidden)]
-    fn stage<C: Carried>(self, carried: C, body: impl FnMut(Self::Item, C) -> C) -> C;
+    fn stage<C: Carried>(self, carried: C, body: impl Fn(Self::Item, C) -> C) -> C;
 }
 
 impl StagedLoop for Batches {
     type Item = Batch;
 
-    fn stage<C: Carried>(self, carried: C, mut body: impl FnMut(Batch, C) -> C) -> C {
+    fn stage<C: Carried>(self, carried: C, body: impl Fn(Batch, C) -> C) -> C {
         let (graph, loc) = (&self.graph, self.loc);
         let mut operands = vec![
             self.client,
@@ -103,19 +112,20 @@ impl StagedLoop for Batches {
         operands.extend(first);
         let args = graph.open(&types, graph.place());
         let batch = Batch::new(graph, only(&args));
-        let next = body(batch, C::bind(graph, args.get(1..).unwrap_or_default()));
+        let next = body(
+            batch,
+            carried.rebind(graph, &mut args.iter().skip(1).copied()),
+        );
         let region = graph.close(next.values(graph, loc), loc);
-        C::bind(
-            graph,
-            &graph.op_with(OpKind::ForBatches, &operands, region, loc),
-        )
+        let results = graph.op_with(OpKind::ForBatches, &operands, region, loc);
+        carried.rebind(graph, &mut results.into_iter())
     }
 }
 
 impl StagedLoop for Repeat {
     type Item = ();
 
-    fn stage<C: Carried>(self, carried: C, mut body: impl FnMut((), C) -> C) -> C {
+    fn stage<C: Carried>(self, carried: C, body: impl Fn((), C) -> C) -> C {
         let loc = self.loc;
         let Some(graph) = carried.graph() else {
             // Constants and hyper-parameters only: no place to stage a loop at, and a known count.
@@ -126,114 +136,19 @@ impl StagedLoop for Repeat {
         let types = graph.types(&first);
         operands.extend(first);
         let args = graph.open(&types, graph.place());
-        let next = body((), C::bind(&graph, &args));
+        let next = body((), carried.rebind(&graph, &mut args.into_iter()));
         let region = graph.close(next.values(&graph, loc), loc);
-        C::bind(
-            &graph,
-            &graph.op_with(OpKind::Repeat, &operands, region, loc),
-        )
+        let results = graph.op_with(OpKind::Repeat, &operands, region, loc);
+        carried.rebind(&graph, &mut results.into_iter())
     }
 }
 
-/// Stages `for pattern in iter { body }` with the variables that the body assigns.
+/// Stages `for pattern in iter { body }` with the variables that the body assigns. The body is `Fn`,
+/// so that rustc reports a variable that it changes in another way, and that would not be carried.
 pub fn for_each<L: StagedLoop, C: Carried>(
     iter: L,
     carried: C,
-    body: impl FnMut(L::Item, C) -> C,
+    body: impl Fn(L::Item, C) -> C,
 ) -> C {
     iter.stage(carried, body)
 }
-
-/// A variable that a staged loop may assign.
-#[diagnostic::on_unimplemented(
-    message = "a variable of type `{Self}` cannot be assigned in a staged loop",
-    label = "expected `Params`, `Scalar`, `Server<Params>` or `Server<Scalar>`",
-    note = "declare it inside the loop, or carry parameters and scalars only"
-)]
-pub trait CarriedValue: Clone {
-    /// Its graph, if it has one yet.
-    #[doc(hidden)]
-    fn graph(&self) -> Option<Graph>;
-    /// Its value, staged now if it was not before.
-    #[doc(hidden)]
-    fn value_in(&self, graph: &Graph, loc: Loc) -> Value;
-    /// The handle of a value.
-    #[doc(hidden)]
-    fn bind(graph: &Graph, value: Value) -> Self;
-}
-
-impl CarriedValue for Params {
-    fn graph(&self) -> Option<Graph> {
-        Some(self.graph.clone())
-    }
-    fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
-        Wire::value_in(self, graph, loc)
-    }
-    fn bind(graph: &Graph, value: Value) -> Self {
-        Wire::bind(graph, value)
-    }
-}
-
-impl CarriedValue for Scalar {
-    fn graph(&self) -> Option<Graph> {
-        Self::graph(self).cloned()
-    }
-    fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
-        Wire::value_in(self, graph, loc)
-    }
-    fn bind(graph: &Graph, value: Value) -> Self {
-        Wire::bind(graph, value)
-    }
-}
-
-impl<T: Wire> CarriedValue for Server<T> {
-    fn graph(&self) -> Option<Graph> {
-        Some(self.graph.clone())
-    }
-    fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
-        graph.same(&self.graph, "a loop", loc);
-        self.value
-    }
-    fn bind(graph: &Graph, value: Value) -> Self {
-        Self::new(graph, value)
-    }
-}
-
-/// The variables that a staged loop assigns, as a tuple of one to six.
-#[diagnostic::on_unimplemented(
-    message = "these variables cannot be carried through a staged loop: `{Self}`",
-    note = "a staged loop assigns one to six variables, each `Params`, `Scalar` or placed on the server"
-)]
-pub trait Carried {
-    /// The graph of the first variable that has one.
-    #[doc(hidden)]
-    fn graph(&self) -> Option<Graph>;
-    /// Their values.
-    #[doc(hidden)]
-    fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value>;
-    /// The handles of values.
-    #[doc(hidden)]
-    fn bind(graph: &Graph, values: &[Value]) -> Self;
-}
-
-macro_rules! carried {
-    ($($ty:ident $index:tt),*) => {
-        impl<$($ty: CarriedValue),*> Carried for ($($ty,)*) {
-            fn graph(&self) -> Option<Graph> {
-                None$(.or_else(|| self.$index.graph()))*
-            }
-            fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
-                vec![$(self.$index.value_in(graph, loc)),*]
-            }
-            fn bind(graph: &Graph, values: &[Value]) -> Self {
-                ($($ty::bind(graph, only(values.get($index..).unwrap_or_default())),)*)
-            }
-        }
-    };
-}
-carried!(A 0);
-carried!(A 0, B 1);
-carried!(A 0, B 1, C 2);
-carried!(A 0, B 1, C 2, D 3);
-carried!(A 0, B 1, C 2, D 3, E 4);
-carried!(A 0, B 1, C 2, D 3, E 4, F 5);

@@ -3,8 +3,8 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::{Dp, Kind, OpKind, Value};
 
-use crate::algebra::Tree;
 use crate::graph::Graph;
+use crate::tree::Tree;
 use crate::wire::Wire;
 use crate::{Features, Params, Scalar, Server, ServerCx};
 
@@ -50,13 +50,13 @@ impl Wire for Released {
 fn clip<T: Tree>(tree: &T, bound: &Scalar, loc: Loc) -> T {
     let (graph, value) = tree.parts();
     let operands = [value, bound.value_in(graph, loc)];
-    T::bind(graph, graph.op(OpKind::Clip, &operands, loc))
+    T::of(graph, graph.op(OpKind::Clip, &operands, loc))
 }
 
 fn noise<T: Tree>(tree: &T, sigma: &Scalar, loc: Loc) -> T {
     let (graph, value) = tree.parts();
     let operands = [value, sigma.value_in(graph, loc)];
-    T::bind(graph, graph.op(OpKind::Noise, &operands, loc))
+    T::of(graph, graph.op(OpKind::Noise, &operands, loc))
 }
 
 macro_rules! clip_and_noise {

@@ -32,8 +32,7 @@ struct Lazy {
 enum Expression {
     Const(f64),
     Hyper(&'static str, f64),
-    Binary(OpKind, Rc<Lazy>, Rc<Lazy>),
-    Neg(Rc<Lazy>),
+    Op(OpKind, Vec<Rc<Lazy>>),
 }
 
 impl Lazy {
@@ -41,13 +40,9 @@ impl Lazy {
         match &self.expression {
             Expression::Const(x) => graph.op(OpKind::Const(*x), &[], self.loc),
             Expression::Hyper(name, x) => graph.hyper(name, HyperValue::Float(*x), self.loc),
-            Expression::Binary(kind, a, b) => {
-                let operands = [a.stage(graph), b.stage(graph)];
+            Expression::Op(kind, operands) => {
+                let operands: Vec<Value> = operands.iter().map(|x| x.stage(graph)).collect();
                 graph.op(kind.clone(), &operands, self.loc)
-            }
-            Expression::Neg(x) => {
-                let operand = x.stage(graph);
-                graph.op(OpKind::Neg, &[operand], self.loc)
             }
         }
     }
@@ -74,24 +69,17 @@ impl Scalar {
         }
     }
 
-    pub(crate) fn binary(kind: OpKind, a: &Self, b: &Self, loc: Loc) -> Self {
-        let graph = match (&a.0, &b.0) {
-            (Repr::Lazy(a), Repr::Lazy(b)) => {
-                return Self::lazy(Expression::Binary(kind, Rc::clone(a), Rc::clone(b)), loc);
-            }
-            (Repr::Staged { graph, .. }, _) | (_, Repr::Staged { graph, .. }) => graph,
-        };
-        let operands = [a.value_in(graph, loc), b.value_in(graph, loc)];
-        Self::bind(graph, graph.op(kind, &operands, loc))
-    }
-
-    pub(crate) fn negated(&self, loc: Loc) -> Self {
-        match &self.0 {
-            Repr::Lazy(x) => Self::lazy(Expression::Neg(Rc::clone(x)), loc),
-            Repr::Staged { graph, value } => {
-                Self::bind(graph, graph.op(OpKind::Neg, &[*value], loc))
-            }
+    /// An op from numbers to a number: staged if one of them is.
+    pub(crate) fn op(kind: OpKind, operands: &[&Self], loc: Loc) -> Self {
+        if let Some(graph) = operands.iter().find_map(|x| x.graph()) {
+            let values: Vec<Value> = operands.iter().map(|x| x.value_in(graph, loc)).collect();
+            return Self::bind(graph, graph.op(kind, &values, loc));
         }
+        let lazy = operands.iter().filter_map(|x| match &x.0 {
+            Repr::Lazy(lazy) => Some(Rc::clone(lazy)),
+            Repr::Staged { .. } => None,
+        });
+        Self::lazy(Expression::Op(kind, lazy.collect()), loc)
     }
 }
 

@@ -7,11 +7,14 @@ use crate::graph::{Graph, only};
 use crate::{Clients, Params, Released, Scalar};
 
 pub(crate) mod sealed {
-    /// Closes [`super::Wire`] and [`super::Upload`].
+    /// Closes the traits of values and places.
     pub trait Sealed {}
     impl Sealed for crate::Params {}
     impl Sealed for crate::Scalar {}
     impl Sealed for crate::Released {}
+    impl<T> Sealed for crate::Server<T> {}
+    impl Sealed for crate::ClientCx {}
+    impl Sealed for crate::ServerCx {}
     impl<A: Sealed, B: Sealed> Sealed for (A, B) {}
     impl<A: Sealed, B: Sealed, C: Sealed> Sealed for (A, B, C) {}
 }

@@ -143,6 +143,67 @@ fn a_loop_over_constants_alone_is_unrolled() {
 }
 
 #[test]
+fn loops_carry_bundles() {
+    let text = body(|m| {
+        m.client_update(|k, w| {
+            let bundle = (w.clone(), (vec![w.zeros_like(), w], k.round()));
+            let (w, (history, _)) = for_each(range(3), bundle, |(), (w, (mut history, t))| {
+                history.push(w.clone());
+                let oldest = history.remove(0);
+                (w.mul(&oldest), (history, t + 1.0))
+            });
+            w + &history[1]
+        });
+    });
+    assert_eq!(
+        text,
+        "\
+%0 = arith.const 0.0 : f32
+%1 = tree.scale %0, %w : params
+%2 = fed.round_index : f32
+%3 = arith.index_const 3 : index
+%4, %5, %6, %7 = opt.repeat %3 with(%8 = %w, %9 = %1, %10 = %w, %11 = %2) {
+  %12 = tree.mul %8, %9 : params
+  %13 = arith.const 1.0 : f32
+  %14 = arith.add %11, %13 : f32
+  opt.yield %12, %10, %8, %14 : params, params, params, f32
+} : params, params, params, f32
+%15 = tree.add %4, %6 : params
+fed.yield %15 : params
+"
+    );
+}
+
+#[test]
+fn numbers_are_kept_beside_parameters() {
+    let text = body(|m| {
+        m.client_update(|k, w| {
+            let t = k.scalar_state("t") + 1.0;
+            k.set_state("t", &t);
+            k.set_state("seen", &w);
+            t.sqrt().min(2.0) * w
+        });
+    });
+    assert_eq!(
+        text,
+        "\
+%0 = fed.client_state \"test.t\" %k : f32
+%1 = arith.const 1.0 : f32
+%2 = arith.add %0, %1 : f32
+fed.set_client_state \"test.t\" %k, %2
+fed.set_client_state \"test.seen\" %k, %w
+%3 = arith.sqrt %2 : f32
+%4 = arith.const 2.0 : f32
+%5 = arith.sub %3, %4 : f32
+%6 = arith.const 2.0 : f32
+%7 = arith.select %5, %6, %3 : f32
+%8 = tree.scale %7, %w : params
+fed.yield %8 : params
+"
+    );
+}
+
+#[test]
 fn server_state_and_algebra() {
     let text = body(|m| {
         m.round(|server, w| {

@@ -16,7 +16,7 @@ fn peek(t: &DispatchTensor) -> Option<&FlexTensor> {
     }
 }
 
-fn float(t: FlexTensor) -> DispatchTensor {
+pub(crate) fn float(t: FlexTensor) -> DispatchTensor {
     DispatchTensor {
         kind: DispatchTensorKind::Flex(BackendTensor::Float(t)),
         checkpointing: None,
@@ -55,7 +55,8 @@ pub(crate) fn holds(t: &DispatchTensor) -> bool {
     peek(t).is_some_and(|t| t.dtype() == DType::F32)
 }
 
-fn take(t: DispatchTensor) -> Option<FlexTensor> {
+/// The tensor in host memory, `None` if it is elsewhere.
+pub(crate) fn take(t: DispatchTensor) -> Option<FlexTensor> {
     match t.kind {
         DispatchTensorKind::Flex(BackendTensor::Float(t)) => Some(t),
         _ => None,
@@ -170,4 +171,31 @@ pub(crate) fn max_pool2d_backward(
     pool_options(o, x)?;
     let to = shape(x).try_into().ok()?;
     Some(float(kernels::max_pool2d_backward(peek(g)?, peek(at)?, to)))
+}
+
+fn mean_options(o: &Pool2d, x_shape: &[usize]) -> Option<kernels::AvgPool2d> {
+    let options = kernels::AvgPool2d {
+        kernel: o.kernel,
+        stride: o.stride,
+        padding: o.padding,
+        count_include_pad: o.count_include_pad,
+    };
+    options.supports(x_shape).then_some(options)
+}
+
+pub(crate) fn avg_pool2d(x: &DispatchTensor, o: &Pool2d) -> Option<DispatchTensor> {
+    let x = peek(x)?;
+    let options = mean_options(o, shape(x))?;
+    Some(float(kernels::avg_pool2d(x, &options)))
+}
+
+pub(crate) fn avg_pool2d_backward(
+    x: &DispatchTensor,
+    g: &DispatchTensor,
+    o: &Pool2d,
+) -> Option<DispatchTensor> {
+    let x_shape = shape(peek(x)?);
+    let options = mean_options(o, x_shape)?;
+    let to = x_shape.try_into().ok()?;
+    Some(float(kernels::avg_pool2d_backward(peek(g)?, to, &options)))
 }

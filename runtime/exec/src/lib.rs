@@ -14,6 +14,7 @@ pub mod engine;
 mod error;
 mod eval;
 mod flex;
+mod fused;
 pub mod import;
 mod init;
 mod ops;

@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 
 use fedround_ir::tensor::{Graph, Op, TensorType, Val};
 
+use crate::fused::Kernel;
+
 /// A read of a slot, the last one or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Read {
@@ -26,6 +28,8 @@ pub struct Instr {
     pub ins: Vec<Read>,
     /// Where its results go; `None` for a result that nothing reads.
     pub outs: Vec<Option<usize>>,
+    /// The program of a fused op.
+    pub kernel: Option<Kernel>,
 }
 
 /// A graph in executable form.
@@ -73,7 +77,12 @@ impl Plan {
                     slots.free(*v);
                 }
             }
+            let kernel = match &node.op {
+                Op::Fused(fused) => Kernel::new(fused, node.ins.len()),
+                _ => None,
+            };
             instrs.push(Instr {
+                kernel,
                 op: node.op.clone(),
                 ins,
                 outs,

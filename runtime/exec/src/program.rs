@@ -11,11 +11,11 @@ use fedround_ir::fed::{HyperValue, Kind, Module, OpKind, Value};
 use fedround_ir::tensor::Graph;
 use fedround_passes::fed::{fuse_maps, licm, link};
 use fedround_passes::tensor::{
-    Block, Free, Frontend, Item, LowerError, Lowered, Schedule, batch_clients, fuse, lower,
-    optimize, schedule, stream,
+    Block, Free, Frontend, Item, LowerError, Lowered, Schedule, batch_clients, fuse,
+    fuse_elementwise, lower, optimize, schedule, stream,
 };
 
-use crate::device::Device;
+use crate::device::{Device, is_cpu};
 use crate::error::CompileError;
 use crate::ops;
 use crate::plan::Plan;
@@ -266,7 +266,12 @@ impl Program {
             let batched = batch_clients(&graph, variant.clients, &each);
             graph = batched.map_err(LowerError::from)?.graph;
         }
-        lowered.graph = fuse(&graph).map_err(LowerError::from)?;
+        // A GPU's backend fuses by itself.
+        if is_cpu(&self.device) {
+            let fused = fuse(&graph).and_then(|g| fuse_elementwise(&g));
+            graph = fused.map_err(LowerError::from)?;
+        }
+        lowered.graph = graph;
         Ok(lowered)
     }
 

@@ -41,6 +41,17 @@ impl Plan {
         for instr in &self.instrs {
             let op = instr.op.name();
             let mut reads = instr.ins.iter();
+            if let Some(kernel) = &instr.kernel {
+                let operands = reads.map(|r| read(slots, r)).collect::<Option<Vec<_>>>();
+                let results = operands.and_then(|operands| kernel.run(operands, device));
+                let results = results.ok_or(EmptySlot { op })?;
+                for (slot, result) in instr.outs.iter().zip(results) {
+                    if let Some(slot) = slot {
+                        slots[*slot] = Some(result);
+                    }
+                }
+                continue;
+            }
             let results = ops::apply(&instr.op, device, || read(slots, reads.next()?));
             let (first, second) = results.ok_or(EmptySlot { op })?;
             for (slot, result) in instr.outs.iter().zip([Some(first), second]) {

@@ -2,14 +2,16 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
+use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{
-    Arm, BinOp, Block, Expr, ExprBinary, ExprClosure, ExprForLoop, ExprIf, ExprMatch,
-    ExprReference, ExprUnary, Lit, Local, Pat, Stmt, UnOp,
+    Arm, BinOp, Block, Expr, ExprBinary, ExprCall, ExprClosure, ExprForLoop, ExprIf, ExprMatch,
+    ExprMethodCall, ExprReference, ExprUnary, Lit, Local, Pat, Stmt, Token, UnOp,
 };
 
 use super::loops::may_have_turns;
 use crate::diagnostics::Diagnostics;
+use crate::model::lent_variable;
 
 /// Checks a body; conditions have rules of their own.
 pub fn check(block: &Block, diagnostics: &mut Diagnostics) {
@@ -43,6 +45,15 @@ impl Subset<'_> {
     fn error(&mut self, at: impl ToTokens, expected: &str, found: &str, help: &str) {
         self.diagnostics
             .error(at, format!("expected {expected}, found {found}"), help);
+    }
+
+    /// A variable may be lent to a call, which gives it a new value.
+    fn arguments(&mut self, args: &Punctuated<Expr, Token![,]>) {
+        for arg in args {
+            if lent_variable(arg).is_none() {
+                self.visit_expr(arg);
+            }
+        }
     }
 }
 
@@ -122,9 +133,20 @@ impl<'a> Visit<'a> for Subset<'_> {
         self.visit_expr(&node.body);
     }
 
+    fn visit_expr_call(&mut self, node: &'a ExprCall) {
+        self.visit_expr(&node.func);
+        self.arguments(&node.args);
+    }
+
+    fn visit_expr_method_call(&mut self, node: &'a ExprMethodCall) {
+        self.visit_expr(&node.receiver);
+        self.arguments(&node.args);
+    }
+
     fn visit_expr_reference(&mut self, node: &'a ExprReference) {
         if let Some(token) = &node.mutability {
-            let help = "a value of the graph never changes; give the variable a new one: `w = ..`";
+            let help = "a value of the graph never changes; give the variable a new one: `w = ..`, \
+                or lend it to a call that does: `opt.step(&mut w, g)`";
             self.error(token, "`&`", "`&mut`", help);
         }
         self.visit_expr(&node.expr);

@@ -18,13 +18,21 @@ pub fn for_each(one: &ExprForLoop, model: Option<&Loop<'_>>, names: &Names) -> E
     let body = &one.body;
     let (pattern, iter) = turns(one, &private);
     let tuple = quote_spanned!(span=> (#(#carried,)*));
-    Expr::Verbatim(quote_spanned! {span=>
+    let staged = quote_spanned! {span=>
         #tuple = #private::for_each(#iter, #tuple, |#pattern, #tuple| {
             #(#[allow(unused_assignments)] let mut #carried = #carried;)*
             #body
             #tuple
         })
-    })
+    };
+    let receivers = model
+        .map(|model| model.receivers.as_slice())
+        .unwrap_or_default();
+    if receivers.is_empty() {
+        return Expr::Verbatim(staged);
+    }
+    // Read, so that rustc does not warn of an optimizer that no one asks again.
+    Expr::Verbatim(quote_spanned!(span=> { #staged; #(let _ = &#receivers;)* }))
 }
 
 /// The pattern and the iterator: `0..n` is `range(n)`, whose turns are `()`; anything else stages

@@ -2,8 +2,8 @@
 
 use syn::visit::{self, Visit};
 use syn::{
-    Arm, BinOp, Block, Expr, ExprAssign, ExprBinary, ExprClosure, ExprForLoop, ExprIf, ExprMatch,
-    Ident, Local, Stmt,
+    Arm, BinOp, Block, Expr, ExprAssign, ExprBinary, ExprCall, ExprClosure, ExprForLoop, ExprIf,
+    ExprMatch, ExprMethodCall, Ident, Local, Stmt,
 };
 
 use super::scope::{Frame, Scopes};
@@ -14,7 +14,8 @@ use super::{SelfUse, bound_names, classify};
 pub struct Body<'a> {
     /// `for` loops, an outer one before the loops in it.
     pub loops: Vec<Loop<'a>>,
-    /// What `=`, `+=` and the like assign; `(a, b) = ..` has two targets.
+    /// What `=`, `+=` and the like assign; `(a, b) = ..` has two targets. A call with `&mut w` among
+    /// its arguments assigns `w`, and a method so called its receiver too.
     pub assigns: Vec<Target<'a>>,
     /// Conditions of `if` and values of `match`.
     pub conditions: Vec<&'a Expr>,
@@ -29,6 +30,9 @@ pub struct Loop<'a> {
     /// Variables declared outside of it and assigned in it, in the order of their first
     /// assignment, each at that assignment.
     pub carried: Vec<&'a Ident>,
+    /// Those that a method may have changed, such as an optimizer: not to be read again is no
+    /// mistake.
+    pub receivers: Vec<&'a Ident>,
 }
 
 /// What is on the left of `=`.
@@ -106,6 +110,29 @@ impl<'a> Walk<'a> {
         self.body.assigns.push(target);
     }
 
+    /// What the arguments of a call let it change.
+    fn lent(&mut self, receiver: Option<&'a Expr>, args: impl Iterator<Item = &'a Expr>) {
+        let lent: Vec<&Expr> = args.filter_map(lent_variable).collect();
+        if lent.is_empty() {
+            return;
+        }
+        lent.into_iter().for_each(|variable| self.assign(variable));
+        if let Some(Expr::Path(path)) = receiver
+            && let Some(name) = path.path.get_ident()
+            && let Some(found) = self.scopes.find(&name.to_string())
+        {
+            let resolution = self.resolve(name);
+            self.body.assigns.push(Target::Variable(name, resolution));
+            for index in found.loops {
+                if let Some(outer) = self.body.loops.get_mut(index)
+                    && !outer.receivers.contains(&name)
+                {
+                    outer.receivers.push(name);
+                }
+            }
+        }
+    }
+
     fn resolve(&mut self, name: &'a Ident) -> Resolution {
         let Some(found) = self.scopes.find(&name.to_string()) else {
             return Resolution::Undeclared;
@@ -156,6 +183,7 @@ impl<'a> Visit<'a> for Walk<'a> {
         self.body.loops.push(Loop {
             node,
             carried: Vec::new(),
+            receivers: Vec::new(),
         });
         self.visit_expr(&node.expr);
         let names = bound_names(&node.pat);
@@ -202,6 +230,16 @@ impl<'a> Visit<'a> for Walk<'a> {
         }
     }
 
+    fn visit_expr_call(&mut self, node: &'a ExprCall) {
+        visit::visit_expr_call(self, node);
+        self.lent(None, node.args.iter());
+    }
+
+    fn visit_expr_method_call(&mut self, node: &'a ExprMethodCall) {
+        visit::visit_expr_method_call(self, node);
+        self.lent(Some(&node.receiver), node.args.iter());
+    }
+
     fn visit_expr(&mut self, node: &'a Expr) {
         let Some(what) = classify(node, self.base) else {
             return visit::visit_expr(self, node);
@@ -213,6 +251,17 @@ impl<'a> Visit<'a> for Walk<'a> {
         if let Expr::MethodCall(call) = node {
             call.args.iter().for_each(|arg| self.visit_expr(arg));
         }
+    }
+}
+
+/// `w` of the argument `&mut w`.
+pub fn lent_variable(argument: &Expr) -> Option<&Expr> {
+    match argument {
+        Expr::Reference(lent) if lent.mutability.is_some() => match &*lent.expr {
+            variable @ Expr::Path(path) if path.path.get_ident().is_some() => Some(variable),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

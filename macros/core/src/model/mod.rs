@@ -8,7 +8,7 @@ mod self_use;
 mod slot;
 mod spec;
 
-pub use body::{Body, Loop, Resolution, SelfRef, Target, block_body};
+pub use body::{Body, Loop, Resolution, SelfRef, Target, block_body, lent_variable};
 pub use hyper::{FieldType, HyperField, Hypers, hypers, key, number};
 pub use names::Names;
 pub use scope::bound_names;

@@ -13,7 +13,7 @@ use fedround_passes::tensor::{Block, Control};
 
 use super::stack::{flat, lane, leaves, select, stack, unstack};
 use super::walk::{Walker, carried, known, next, repeat, walk};
-use super::{Cx, State, kept_or_zeros, missing};
+use super::{Cx, State, kept_or_zeros, missing, written};
 use crate::error::RunError;
 use crate::ops;
 use crate::run::Slots;
@@ -347,7 +347,8 @@ impl Walker for Clients<'_> {
             (OpKind::NumExamples, _) => self.each(op, |id| {
                 RtVal::Host(self.cx.federation.parts[id].len() as f64)
             })?,
-            (OpKind::ClientState(name), _) => self.kept(op, name)?,
+            (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
+            (OpKind::ClientState(name, _), _) => self.kept(op, name)?,
             (OpKind::Personal(name, _), _) => {
                 let first = env.read(op.operands[1], last);
                 let first = first.ok_or_else(|| missing(op, "parameters"))?;
@@ -355,7 +356,7 @@ impl Walker for Clients<'_> {
             }
             (OpKind::OneBatch, _) => self.one_batch(op)?,
             (OpKind::SetClientState(name), _) => {
-                let value = env.read(op.operands[1], last);
+                let value = written(self.cx, op.operands[1], env, last);
                 let value = value.ok_or_else(|| missing(op, "value to keep"))?;
                 return self.keep(op, name, value);
             }

@@ -11,14 +11,14 @@ use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
 use fedround_data::Examples;
-use fedround_ir::fed::{Kind, Op};
+use fedround_ir::fed::{Kind, Op, Value};
 use fedround_ir::tensor::TensorType;
 use fedround_passes::tensor::Frontend;
 
 use crate::error::RunError;
 use crate::ops;
 use crate::program::Program;
-use crate::value::RtVal;
+use crate::value::{Env, RtVal};
 use crate::workers::Workers;
 
 /// What a round reads besides the model: the clients' data and the seed of every random choice.
@@ -91,6 +91,19 @@ struct Cx<'a> {
     program: &'a Program,
     federation: &'a Federation,
     round: usize,
+}
+
+impl Cx<'_> {
+    /// `t` of specs, which counts from 0.
+    fn round_index(&self) -> f64 {
+        self.round.saturating_sub(1) as f64
+    }
+}
+
+/// What a state is set to: a value of the round, or one known before it.
+fn written(cx: Cx<'_>, v: Value, env: &mut Env, last: &[Value]) -> Option<RtVal> {
+    let constant = || cx.program.real(v).map(RtVal::Host);
+    env.read(v, last).or_else(constant)
 }
 
 fn missing(op: &Op, expected: &'static str) -> RunError {

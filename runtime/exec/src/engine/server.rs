@@ -12,7 +12,7 @@ use fedround_passes::tensor::Control;
 use super::running::{Running, bytes};
 use super::stack::leaves;
 use super::walk::{Walker, repeat, walk};
-use super::{Cx, RoundStats, State, kept_or_zeros, missing};
+use super::{Cx, RoundStats, State, kept_or_zeros, missing, written};
 use crate::error::RunError;
 use crate::ops;
 use crate::run::Slots;
@@ -144,13 +144,14 @@ impl Walker for Server<'_> {
             (OpKind::Everyone, _) => RtVal::Cohort((0..self.cx.federation.parts.len()).collect()),
             (OpKind::Broadcast, _) => self.broadcast(op, env, last)?,
             (OpKind::Reduce(kind), _) => self.reduce(*kind, op, env)?,
-            (OpKind::ServerState(name), _) => {
+            (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
+            (OpKind::ServerState(name, _), _) => {
                 let kind = self.cx.program.schedule.module.type_of(op.results[0]).kind;
                 let kept = self.state.server.get(name).cloned();
                 kept_or_zeros(self.cx.program, kind, kept)
             }
             (OpKind::SetServerState(name), _) => {
-                let value = env.read(op.operands[0], last);
+                let value = written(self.cx, op.operands[0], env, last);
                 let value = value.and_then(|v| leaves(&v, &self.cx.program.device));
                 let value = value.ok_or_else(|| missing(op, "value to keep"))?;
                 self.state.server.insert(name.clone(), value);

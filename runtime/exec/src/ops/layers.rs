@@ -5,7 +5,7 @@ use burn::tensor::{DispatchTensor, Shape};
 use burn_backend::ops::{ActivationOps, ConvOptions, FloatTensorOps, ModuleOps};
 use burn_backend::{FloatDType, IntDType, Scalar};
 use burn_dispatch::{Dispatch, DispatchDevice};
-use fedround_ir::tensor::{Conv2d, Op, Pool2d};
+use fedround_ir::tensor::{Conv2d, Op};
 
 use super::{Next, Results, one};
 use crate::flex;
@@ -71,32 +71,18 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
                 }),
             )
         }
-        Op::AvgPool2d(Pool2d {
-            kernel,
-            stride,
-            padding,
-            count_include_pad,
-            ..
-        }) => one(Dispatch::avg_pool2d(
-            next()?,
-            *kernel,
-            *stride,
-            *padding,
-            *count_include_pad,
-            false,
-        )),
-        Op::AvgPool2dGrad(Pool2d {
-            kernel,
-            stride,
-            padding,
-            count_include_pad,
-            ..
-        }) => {
+        Op::AvgPool2d(o) => {
+            let x = next()?;
+            let pad = o.count_include_pad;
+            one(flex::avg_pool2d(&x, o).unwrap_or_else(|| {
+                Dispatch::avg_pool2d(x, o.kernel, o.stride, o.padding, pad, false)
+            }))
+        }
+        Op::AvgPool2dGrad(o) => {
             let (x, g) = (next()?, next()?);
-            let pad = *count_include_pad;
-            one(Dispatch::avg_pool2d_backward(
-                x, g, *kernel, *stride, *padding, pad, false,
-            ))
+            let (k, s, p, pad) = (o.kernel, o.stride, o.padding, o.count_include_pad);
+            one(flex::avg_pool2d_backward(&x, &g, o)
+                .unwrap_or_else(|| Dispatch::avg_pool2d_backward(x, g, k, s, p, pad, false)))
         }
         _ => None,
     }

@@ -32,6 +32,8 @@ pub(crate) fn apply(
             one(Dispatch::float_full(shape, value, device, FloatDType::F32))
         }
         Op::Constant(c) => one(constant(c, device)),
+        // Run by its kernel; see `Instr::kernel`.
+        Op::Fused(_) => None,
         // Drawn by the caller: `hoist` made inputs of them.
         Op::Random(..) => None,
         Op::Reshape(_)

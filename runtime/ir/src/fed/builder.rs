@@ -55,6 +55,7 @@ pub struct Builder {
     module: Module,
     open: Vec<Open>,
     errors: Vec<BuildError>,
+    within: Option<Loc>,
 }
 
 impl Builder {
@@ -82,6 +83,12 @@ impl Builder {
     /// The type of a value.
     pub fn type_of(&self, value: Value) -> Option<Type> {
         self.module.types.get(value.0 as usize).copied()
+    }
+
+    /// Gives ops from here on this location instead of their own, until it is set to nothing; gives
+    /// the one before. For library code that stands for one line of the user's.
+    pub fn locate(&mut self, within: Option<Loc>) -> Option<Loc> {
+        std::mem::replace(&mut self.within, within)
     }
 
     /// Records an error that the caller found.
@@ -175,7 +182,7 @@ impl Builder {
             operands: operands.to_vec(),
             results: results.clone(),
             regions,
-            loc,
+            loc: self.within.unwrap_or(loc),
         };
         match self.open.last_mut() {
             Some(open) => open.region.ops.push(op),

@@ -121,8 +121,8 @@ impl<A: Analysis> Solver<'_, A> {
             inputs.extend(region.yields.iter().map(|value| self.fact(*value)));
         }
         match &op.kind {
-            OpKind::ServerState(state)
-            | OpKind::ClientState(state)
+            OpKind::ServerState(state, _)
+            | OpKind::ClientState(state, _)
             | OpKind::Personal(state, _) => {
                 inputs.push(self.kept.get(state).cloned().unwrap_or_default());
             }

@@ -1,6 +1,6 @@
 //! What a pass may know of an op without reading its doc: name, place and effect.
 
-use super::{Dp, OpKind, Place, Reduce};
+use super::{Dp, Math, OpKind, Place, Reduce};
 
 /// What happens besides an op's results; see [`OpKind::effect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,15 @@ impl OpKind {
             Self::Sub => "arith.sub",
             Self::Mul => "arith.mul",
             Self::Div => "arith.div",
+            Self::Pow => "arith.pow",
             Self::Neg => "arith.neg",
+            Self::Math(Math::Sqrt) => "arith.sqrt",
+            Self::Math(Math::Exp) => "arith.exp",
+            Self::Math(Math::Log) => "arith.log",
+            Self::Math(Math::Cos) => "arith.cos",
+            Self::Math(Math::Floor) => "arith.floor",
+            Self::Select => "arith.select",
+            Self::RoundIndex => "fed.round_index",
             Self::Sample => "fed.sample",
             Self::Everyone => "fed.everyone",
             Self::Broadcast => "fed.broadcast",
@@ -49,9 +57,9 @@ impl OpKind {
             Self::Reduce(Reduce::WeightedMean) => "fed.weighted_mean",
             Self::NumExamples => "fed.num_examples",
             Self::Received => "fed.received",
-            Self::ServerState(_) => "fed.server_state",
+            Self::ServerState(..) => "fed.server_state",
             Self::SetServerState(_) => "fed.set_server_state",
-            Self::ClientState(_) => "fed.client_state",
+            Self::ClientState(..) => "fed.client_state",
             Self::SetClientState(_) => "fed.set_client_state",
             Self::ForBatches => "opt.for_batches",
             Self::OneBatch => "opt.batch",
@@ -65,6 +73,12 @@ impl OpKind {
             Self::TreeScale => "tree.scale",
             Self::TreeDot => "tree.dot",
             Self::TreeSqNorm => "tree.sq_norm",
+            Self::TreeMul => "tree.mul",
+            Self::TreeDiv => "tree.div",
+            Self::TreeSqrt => "tree.sqrt",
+            Self::TreeAddScalar => "tree.add_scalar",
+            Self::TreeClamp => "tree.clamp",
+            Self::TreeSelect => "tree.select",
             Self::TreeWithParts(_) => "tree.with_parts",
             Self::Personal(..) => "fed.personal",
             Self::Release(_) => "priv.release",
@@ -85,12 +99,12 @@ impl OpKind {
             | Self::Broadcast
             | Self::Map
             | Self::Reduce(_)
-            | Self::ServerState(_)
+            | Self::ServerState(..)
             | Self::SetServerState(_)
             | Self::Claim(_) => Some(Place::Server),
             Self::NumExamples
             | Self::Received
-            | Self::ClientState(_)
+            | Self::ClientState(..)
             | Self::SetClientState(_)
             | Self::Personal(..)
             | Self::Release(_)
@@ -109,7 +123,11 @@ impl OpKind {
             | Self::Sub
             | Self::Mul
             | Self::Div
+            | Self::Pow
             | Self::Neg
+            | Self::Math(_)
+            | Self::Select
+            | Self::RoundIndex
             | Self::Repeat
             | Self::TreeAdd
             | Self::TreeSub
@@ -118,7 +136,13 @@ impl OpKind {
             | Self::TreeSqNorm
             | Self::TreeWithParts(_)
             | Self::Clip
-            | Self::Noise => None,
+            | Self::Noise
+            | Self::TreeMul
+            | Self::TreeDiv
+            | Self::TreeSqrt
+            | Self::TreeAddScalar
+            | Self::TreeClamp
+            | Self::TreeSelect => None,
         }
     }
 
@@ -130,7 +154,7 @@ impl OpKind {
             | Self::Claim(_)
             | Self::Call(_)
             | Self::Super(_) => Effect::Writes,
-            Self::ServerState(_) | Self::ClientState(_) | Self::Personal(..) => Effect::Reads,
+            Self::ServerState(..) | Self::ClientState(..) | Self::Personal(..) => Effect::Reads,
             Self::Sample | Self::OneBatch | Self::Noise => Effect::Draws,
             Self::Map | Self::ForBatches | Self::Repeat | Self::Grad => Effect::Regions,
             Self::Hyper(_)
@@ -140,7 +164,11 @@ impl OpKind {
             | Self::Sub
             | Self::Mul
             | Self::Div
+            | Self::Pow
             | Self::Neg
+            | Self::Math(_)
+            | Self::Select
+            | Self::RoundIndex
             | Self::Everyone
             | Self::Broadcast
             | Self::Reduce(_)
@@ -157,7 +185,13 @@ impl OpKind {
             | Self::TreeSqNorm
             | Self::TreeWithParts(_)
             | Self::Release(_)
-            | Self::Clip => Effect::Pure,
+            | Self::Clip
+            | Self::TreeMul
+            | Self::TreeDiv
+            | Self::TreeSqrt
+            | Self::TreeAddScalar
+            | Self::TreeClamp
+            | Self::TreeSelect => Effect::Pure,
         }
     }
 

@@ -26,7 +26,7 @@ pub use builder::{BuildError, Builder};
 pub use equal::{difference, equal};
 pub use flow::{Analysis, Facts, solve};
 pub use kind::Effect;
-pub use op::{Dp, Func, Hyper, HyperValue, Layer, Module, Op, OpKind, Reduce, Region, Slot};
+pub use op::{Dp, Func, Hyper, HyperValue, Layer, Math, Module, Op, OpKind, Reduce, Region, Slot};
 pub use print::{print, print_with_locations};
 pub use privacy::{Exposure, Privacy};
 pub use signature::{RegionSignature, Signature, signature};

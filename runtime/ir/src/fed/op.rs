@@ -1,6 +1,6 @@
 //! Ops, regions, functions and modules of the fed dialect.
 
-use super::{Type, Value};
+use super::{Kind, Type, Value};
 use crate::Loc;
 
 /// How the values of a cohort become one value on the server.
@@ -12,6 +12,21 @@ pub enum Reduce {
     Mean,
     /// `Σ n_k x_k / Σ n_k`; the op's second operand holds the weights `n_k`.
     WeightedMean,
+}
+
+/// A function of one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Math {
+    /// `√x`.
+    Sqrt,
+    /// `eˣ`.
+    Exp,
+    /// `ln x`.
+    Log,
+    /// `cos x`, of radians.
+    Cos,
+    /// `⌊x⌋`.
+    Floor,
 }
 
 /// A model of differential privacy: who adds the noise, and so who must be trusted.
@@ -40,9 +55,17 @@ pub enum OpKind {
     Mul,
     /// `arith.div`.
     Div,
+    /// `arith.pow`: `(f32 a, f32 b) -> f32`; `aᵇ`.
+    Pow,
     /// `arith.neg`: `(f32) -> f32`.
     Neg,
+    /// `arith.sqrt` and kin: `(f32) -> f32`.
+    Math(Math),
+    /// `arith.select`: `(f32 c, f32 a, f32 b) -> f32`; `a` if `c > 0`, else `b`.
+    Select,
 
+    /// `fed.round_index`: `() -> f32`; `t`, how many rounds were completed before this one.
+    RoundIndex,
     /// `fed.sample`: `(f32) -> cohort@server`; `max(C·K, 1)` clients without replacement.
     Sample,
     /// `fed.everyone`: `() -> cohort@server`.
@@ -59,13 +82,13 @@ pub enum OpKind {
     /// `fed.received`: `(client) -> params`; what was broadcast to the client this round.
     /// Replaced by `link-slots` with the argument of the enclosing `fed.map`.
     Received,
-    /// `fed.server_state "v"`: `() -> params@server`; zeros before it is first set.
-    ServerState(String),
-    /// `fed.set_server_state "v"`: `(params@server) -> ()`.
+    /// `fed.server_state "v"`: `() -> params | f32 @server`; zeros before it is first set.
+    ServerState(String, Kind),
+    /// `fed.set_server_state "v"`: `(params | f32 @server) -> ()`.
     SetServerState(String),
-    /// `fed.client_state "c"`: `(client) -> params`; kept between rounds, zeros at first.
-    ClientState(String),
-    /// `fed.set_client_state "c"`: `(client, params) -> ()`.
+    /// `fed.client_state "c"`: `(client) -> params | f32`; kept between rounds, zeros at first.
+    ClientState(String, Kind),
+    /// `fed.set_client_state "c"`: `(client, params | f32) -> ()`.
     SetClientState(String),
 
     /// `fed.personal "v" ["head"]`: `(client, params first) -> params`; the client state `v`, or
@@ -101,6 +124,18 @@ pub enum OpKind {
     TreeDot,
     /// `tree.sq_norm`: `(params) -> f32`.
     TreeSqNorm,
+    /// `tree.mul`: `(params, params) -> params`, entry by entry, like the five that follow.
+    TreeMul,
+    /// `tree.div`.
+    TreeDiv,
+    /// `tree.sqrt`: `(params) -> params`.
+    TreeSqrt,
+    /// `tree.add_scalar`: `(f32, params) -> params`.
+    TreeAddScalar,
+    /// `tree.clamp`: `(f32 min, f32 max, params) -> params`.
+    TreeClamp,
+    /// `tree.select`: `(params c, params a, params b) -> params`; `a` where `c > 0`, else `b`.
+    TreeSelect,
 
     /// `tree.with_parts ["head"]`: `(params a, params b) -> params`; `a` with the named parts of
     /// `b`. A part is the first segment of a parameter's path: `head` of `head.weight`.

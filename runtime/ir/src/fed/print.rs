@@ -224,9 +224,9 @@ impl<'m> Printer<'m> {
             OpKind::Call(slot) | OpKind::Super(slot) => {
                 format!("{name} @{}({operands})", slot.name())
             }
-            OpKind::ServerState(state)
+            OpKind::ServerState(state, _)
             | OpKind::SetServerState(state)
-            | OpKind::ClientState(state)
+            | OpKind::ClientState(state, _)
             | OpKind::SetClientState(state) => {
                 format!("{name} {state:?} {operands}").trim_end().to_owned()
             }

@@ -76,9 +76,9 @@ impl Analysis for Exposures {
         // A clip's bound and a noise's deviation must not be derived from data themselves.
         let fixed = of(1) <= Noised;
         let exposure = match op.kind {
-            OpKind::ServerState(_) => return Fact::default(),
+            OpKind::ServerState(..) => return Fact::default(),
             OpKind::NumExamples => Public,
-            OpKind::BatchX | OpKind::BatchY | OpKind::ClientState(_) | OpKind::Personal(..) => Raw,
+            OpKind::BatchX | OpKind::BatchY | OpKind::ClientState(..) | OpKind::Personal(..) => Raw,
             OpKind::Clip if fixed => of(0).min(Clipped),
             OpKind::Noise if fixed && of(0) == Clipped => {
                 return Fact {

@@ -54,10 +54,12 @@ pub fn signature(
         }
         OpKind::Const(_) => plain(&[], &[at(Scalar)]),
         OpKind::IndexConst(_) => plain(&[], &[at(Index)]),
-        OpKind::Add | OpKind::Sub | OpKind::Mul | OpKind::Div => {
+        OpKind::Add | OpKind::Sub | OpKind::Mul | OpKind::Div | OpKind::Pow => {
             plain(&[at(Scalar), at(Scalar)], &[at(Scalar)])
         }
-        OpKind::Neg => plain(&[at(Scalar)], &[at(Scalar)]),
+        OpKind::Neg | OpKind::Math(_) => plain(&[at(Scalar)], &[at(Scalar)]),
+        OpKind::Select => plain(&[at(Scalar); 3], &[at(Scalar)]),
+        OpKind::RoundIndex => plain(&[], &[at(Scalar)]),
 
         OpKind::Sample => plain(&[Type::server(Scalar)], &[Type::server(Cohort)]),
         OpKind::Everyone => plain(&[], &[Type::server(Cohort)]),
@@ -78,10 +80,11 @@ pub fn signature(
             plain(&operands, &[Type::server(crosses)])
         }
         OpKind::NumExamples => plain(&[at(Client)], &[at(Scalar)]),
-        OpKind::Received | OpKind::ClientState(_) => plain(&[at(Client)], &[at(Params)]),
-        OpKind::ServerState(_) => plain(&[], &[at(Params)]),
-        OpKind::SetServerState(_) => plain(&[at(Params)], &[]),
-        OpKind::SetClientState(_) => plain(&[at(Client), at(Params)], &[]),
+        OpKind::Received => plain(&[at(Client)], &[at(Params)]),
+        OpKind::ServerState(_, kind) => plain(&[], &[at(carried_kind(*kind))]),
+        OpKind::SetServerState(_) => plain(&[at(carried_kind(found(0)))], &[]),
+        OpKind::ClientState(_, kind) => plain(&[at(Client)], &[at(carried_kind(*kind))]),
+        OpKind::SetClientState(_) => plain(&[at(Client), at(carried_kind(found(1)))], &[]),
         OpKind::Personal(..) => plain(&[at(Client), at(Params)], &[at(Params)]),
 
         OpKind::ForBatches => carried(
@@ -106,10 +109,17 @@ pub fn signature(
         OpKind::Predict => plain(&[at(Params), at(Tensor)], &[at(Tensor)]),
         OpKind::Loss(_) => plain(&[at(Tensor), at(Labels)], &[at(Scalar)]),
 
-        OpKind::TreeAdd | OpKind::TreeSub | OpKind::TreeWithParts(_) => {
-            plain(&[at(Params), at(Params)], &[at(Params)])
+        OpKind::TreeAdd
+        | OpKind::TreeSub
+        | OpKind::TreeMul
+        | OpKind::TreeDiv
+        | OpKind::TreeWithParts(_) => plain(&[at(Params), at(Params)], &[at(Params)]),
+        OpKind::TreeScale | OpKind::TreeAddScalar => {
+            plain(&[at(Scalar), at(Params)], &[at(Params)])
         }
-        OpKind::TreeScale => plain(&[at(Scalar), at(Params)], &[at(Params)]),
+        OpKind::TreeSqrt => plain(&[at(Params)], &[at(Params)]),
+        OpKind::TreeClamp => plain(&[at(Scalar), at(Scalar), at(Params)], &[at(Params)]),
+        OpKind::TreeSelect => plain(&[at(Params); 3], &[at(Params)]),
         OpKind::TreeDot => plain(&[at(Params), at(Params)], &[at(Scalar)]),
         OpKind::TreeSqNorm => plain(&[at(Params)], &[at(Scalar)]),
 
@@ -144,7 +154,7 @@ fn reduced_kind(found: Kind) -> Kind {
     }
 }
 
-/// What a loop may carry.
+/// What a state or a loop may carry.
 fn carried_kind(found: Kind) -> Kind {
     if found == Kind::Scalar {
         Kind::Scalar

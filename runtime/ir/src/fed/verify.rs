@@ -19,25 +19,26 @@
 //! 10. *Operands and results* have the types of the op's signature. A `fed.call` and a
 //!     `fed.super` have their slot's.
 //! 11. *Regions.* An op has as many as its signature, with its arguments and yields.
-//! 12. *Linked* ([`verify_linked`] only): one function, a `fed.round`, without `fed.call`,
+//! 12. *State.* A state has one kind, wherever it is read and set.
+//! 13. *Linked* ([`verify_linked`] only): one function, a `fed.round`, without `fed.call`,
 //!     `fed.super` and `fed.received`.
 //!
 //! And of a linked module that keeps all of these, in `checks/`, with tests beside them:
 //!
-//! 13. *Noise* is added to what is clipped.
-//! 14. *Claims* of differential privacy hold: local ones of uploads, central ones of aggregates.
-//! 15. *Personal parts* are replaced before a tree is uploaded.
-//! 16. *State* that is read is set.
-//! 17. *Cohorts.* Values of clients meet values of the same clients.
+//! 14. *Noise* is added to what is clipped.
+//! 15. *Claims* of differential privacy hold: local ones of uploads, central ones of aggregates.
+//! 16. *Personal parts* are replaced before a tree is uploaded.
+//! 17. *State* that is read is set.
+//! 18. *Cohorts.* Values of clients meet values of the same clients.
 //!
 //! Placements and references need no more: a value has one [`Type`], hence one placement (10); a
 //! broadcast takes one value of the server, hence the same for all clients (10); a map reads
 //! neither its own results nor what the server made of them (6, 7).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{
-    Broken, Func, Module, Place, Region, Slot, Type, Value, VerifyError, VerifyErrors, checks,
+    Broken, Func, Kind, Module, Place, Region, Slot, Type, Value, VerifyError, VerifyErrors, checks,
 };
 use crate::Loc;
 
@@ -62,6 +63,8 @@ pub(super) struct Verifier<'m> {
     pub(super) module: &'m Module,
     pub(super) linked: bool,
     pub(super) errors: Vec<VerifyError>,
+    /// The kind of each state where it was first met, by place and name.
+    pub(super) states: HashMap<(Place, String), Kind>,
     defined: HashSet<Value>,
     constants: HashSet<Value>,
     scopes: Vec<Scope>,
@@ -87,6 +90,7 @@ impl<'m> Verifier<'m> {
             module,
             linked,
             errors: Vec::new(),
+            states: HashMap::new(),
             defined,
             constants,
             scopes: Vec::new(),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::Kind;
 use crate::Loc;
 
 /// A broken invariant of a fed module: which op, where, what was expected and what was found.
@@ -142,6 +143,18 @@ pub enum Broken {
         "values of two cohorts meet: each `sample` draws other clients; draw once and broadcast everything to that cohort"
     )]
     Cohorts,
+    /// A state of two kinds.
+    #[error(
+        "state `{name}` is {expected} where it was met first, and {found} here; give one of them another name"
+    )]
+    State {
+        /// Its name.
+        name: String,
+        /// Its kind at first.
+        expected: Kind,
+        /// Its kind here.
+        found: Kind,
+    },
     /// A bad hyper-parameter.
     #[error("hyper-parameter {found}: expected {expected}")]
     Hyper {

@@ -1,4 +1,4 @@
-//! The verifier's checks of one op: invariants 7 to 12.
+//! The verifier's checks of one op: invariants 7 to 13.
 
 use super::verify::{At, Verifier};
 use super::{Broken, Kind, Op, OpKind, Place, Region, Type, Value, signature};
@@ -39,6 +39,7 @@ impl Verifier<'_> {
             );
         }
         self.release(&at, op);
+        self.state(&at, op, place);
         if self.linked
             && matches!(
                 op.kind,
@@ -73,6 +74,31 @@ impl Verifier<'_> {
             self.types(&at, "yields", &expected.yields, &region.yields);
         }
         self.define(&at, &op.results, op.kind.is_constant());
+    }
+
+    fn state(&mut self, at: &At, op: &Op, place: Place) {
+        let (name, value) = match &op.kind {
+            OpKind::ServerState(name, _)
+            | OpKind::ClientState(name, _)
+            | OpKind::Personal(name, _) => (name, op.results.first()),
+            OpKind::SetServerState(name) | OpKind::SetClientState(name) => {
+                (name, op.operands.last())
+            }
+            _ => return,
+        };
+        let Some(found) = value.and_then(|value| self.type_of(*value)) else {
+            return;
+        };
+        let known = self.states.entry((place, name.clone()));
+        let expected = *known.or_insert(found.kind);
+        if expected != found.kind {
+            let broken = Broken::State {
+                name: name.clone(),
+                expected,
+                found: found.kind,
+            };
+            self.report(at, broken);
+        }
     }
 
     fn release(&mut self, at: &At, op: &Op) {

@@ -1,4 +1,4 @@
-//! Breaches of invariants 8 to 12.
+//! Breaches of invariants 8 to 13.
 
 use super::super::verify::tests::{loc, mapped, module, only, penalty};
 use super::super::{Builder, Module, Reduce, Slot, verify, verify_linked};
@@ -177,7 +177,26 @@ fn i11_a_region_has_its_yields() {
 }
 
 #[test]
-fn i12_nothing_is_left_to_link() {
+fn i12_a_state_has_one_kind() {
+    let set = |kind| {
+        module(Slot::Penalty, |b, args| {
+            let c = b.push(OpKind::ClientState("c".into(), kind), &args[..1], loc());
+            let norm = b.push(OpKind::TreeSqNorm, &args[1..], loc());
+            let operands = [args[0], norm[0]];
+            b.push(OpKind::SetClientState("c".into()), &operands, loc());
+            if kind == Kind::Scalar { c } else { norm }
+        })
+    };
+    verify(&set(Kind::Scalar)).unwrap();
+    assert!(
+        only(&set(Kind::Params))
+            .to_string()
+            .contains("state `c` is params where it was met first, and f32 here")
+    );
+}
+
+#[test]
+fn i13_nothing_is_left_to_link() {
     let errors = verify_linked(&mapped(|b, _, args| {
         let received = b.push(OpKind::Received, &args[..1], loc());
         let trained = b.push(

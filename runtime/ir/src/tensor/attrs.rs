@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::TensorType;
+use super::{DType, Op, TensorType};
 
 /// Options of a 2-d convolution, `[vertical, horizontal]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,5 +90,86 @@ impl Cmp {
             Self::Less => "lt",
             Self::LessEqual => "le",
         }
+    }
+}
+
+/// A straight line of elementwise ops over one shape, computed in one pass over memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fused {
+    /// Shape of every step's result; operands broadcast to it.
+    pub shape: Vec<usize>,
+    /// Elementwise ops with the values that they read: values number the operands first, then the
+    /// steps.
+    pub steps: Vec<(Op, Vec<usize>)>,
+    /// Values that are results.
+    pub outputs: Vec<usize>,
+    /// Values whose sums over all elements are results, after the outputs.
+    pub sums: Vec<usize>,
+}
+
+impl Fused {
+    /// Whether the steps are elementwise, read what is there, and give floats as results.
+    pub(super) fn is_sound(&self, operands: usize) -> bool {
+        let known = operands + self.steps.len();
+        let step = |(i, (op, ins)): (usize, &(Op, Vec<usize>))| {
+            op.is_elementwise() && !ins.is_empty() && ins.iter().all(|&v| v < operands + i)
+        };
+        let float = |v: &usize| {
+            *v < known
+                && v.checked_sub(operands)
+                    .is_none_or(|i| !self.steps[i].0.gives_mask())
+        };
+        self.steps.iter().enumerate().all(step)
+            && self.outputs.iter().chain(&self.sums).all(float)
+            && self.outputs.len() + self.sums.len() > 0
+    }
+}
+
+impl Op {
+    /// Whether each element of the float or mask that it gives depends on that element of its
+    /// operands alone.
+    pub fn is_elementwise(&self) -> bool {
+        matches!(
+            self,
+            Self::Add
+                | Self::Sub
+                | Self::Mul
+                | Self::Div
+                | Self::Pow
+                | Self::AddScalar(_)
+                | Self::MulScalar(_)
+                | Self::Axpy(_)
+                | Self::Neg
+                | Self::Exp
+                | Self::Log
+                | Self::Log1p
+                | Self::Sqrt
+                | Self::PowScalar(_)
+                | Self::Abs
+                | Self::Sign
+                | Self::Sin
+                | Self::Cos
+                | Self::Tanh
+                | Self::Sigmoid
+                | Self::Erf
+                | Self::Clamp(..)
+                | Self::Relu
+                | Self::ReluGrad
+                | Self::Compare(_)
+                | Self::CompareScalar(..)
+                | Self::And
+                | Self::Or
+                | Self::Not
+                | Self::Where
+                | Self::Cast(DType::F32)
+        )
+    }
+
+    /// Whether it gives truth values.
+    pub fn gives_mask(&self) -> bool {
+        matches!(
+            self,
+            Self::Compare(_) | Self::CompareScalar(..) | Self::And | Self::Or | Self::Not
+        )
     }
 }

@@ -159,6 +159,19 @@ impl Op {
                     expect(shape, "y [m, n], a scalar, a [m, k] and b [k, n]")?,
                 )
             }
+            Self::Fused(fused) => {
+                let fit = fused.is_sound(ins.len())
+                    && ins
+                        .iter()
+                        .all(|t| t.dtype != DType::I32 && repeats(&t.shape, &fused.shape));
+                expect(
+                    fit.then_some(()),
+                    format!("operands that broadcast to {:?}", fused.shape),
+                )?;
+                let results = fused.outputs.iter().map(|_| fused.shape.clone());
+                let results = results.chain(fused.sums.iter().map(|_| vec![1]));
+                Ok(results.map(TensorType::f32).collect())
+            }
             Self::ReluGrad => {
                 let [y, g] = floats(ins)?;
                 expect((y == g).then_some(()), "two equal shapes")?;
@@ -396,6 +409,12 @@ fn broadcast_of(ins: &[&TensorType]) -> Result<Vec<usize>, String> {
         shape = shape.and_then(|s| broadcast(&s, &t.shape));
     }
     expect(shape, "shapes of equal rank that broadcast")
+}
+
+/// Whether a shape repeats to another, missing leading dimensions counting as 1.
+fn repeats(from: &[usize], to: &[usize]) -> bool {
+    let missing = to.len().checked_sub(from.len());
+    missing.is_some_and(|n| from.iter().zip(&to[n..]).all(|(a, b)| a == b || *a == 1))
 }
 
 fn dim(a: &TensorType, d: usize) -> Result<(), String> {

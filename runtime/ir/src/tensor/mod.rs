@@ -18,7 +18,7 @@ mod shapes;
 mod ty;
 mod verify;
 
-pub use attrs::{Cmp, Constant, Conv2d, Distribution, Pool2d};
+pub use attrs::{Cmp, Constant, Conv2d, Distribution, Fused, Pool2d};
 pub use graph::{Graph, Node, Val};
 pub use infer::TypeError;
 pub use op::Op;

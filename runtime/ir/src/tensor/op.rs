@@ -1,6 +1,8 @@
 //! Ops of the tensor dialect.
 
-use super::{Cmp, Constant, Conv2d, DType, Distribution, Pool2d};
+use std::sync::Arc;
+
+use super::{Cmp, Constant, Conv2d, DType, Distribution, Fused, Pool2d};
 
 /// What a node computes. Operands are listed as `(operands) -> results`.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +32,8 @@ pub enum Op {
     Axpy(f64),
     /// `(y, s, a, b) -> y + c · s · (a b)`, matrices: the update of a dense layer's weight.
     MatMulAdd(f64),
+    /// `(a, b, …) -> (y, …, f32[1] sum, …)`: elementwise ops in one pass.
+    Fused(Arc<Fused>),
     /// `(a) -> −a`.
     Neg,
     /// `(a) -> eᵃ`.
@@ -157,6 +161,7 @@ impl Op {
             Self::MulScalar(_) => "mul_scalar",
             Self::Axpy(_) => "axpy",
             Self::MatMulAdd(_) => "matmul_add",
+            Self::Fused(_) => "fused",
             Self::Neg => "neg",
             Self::Exp => "exp",
             Self::Log => "log",

@@ -102,6 +102,20 @@ impl fmt::Display for Attributes<'_> {
             Op::MaxPool2d(o) | Op::MaxPool2dGrad(o) | Op::AvgPool2d(o) | Op::AvgPool2dGrad(o) => {
                 pool(f, o)
             }
+            Op::Fused(fused) => {
+                let steps = fused.steps.iter().map(|(op, ins)| {
+                    let ins: Vec<String> = ins.iter().map(|v| format!("${v}")).collect();
+                    format!("{}{}({})", op.name(), Attributes(op), ins.join(", "))
+                });
+                let steps: Vec<String> = steps.collect();
+                write!(f, "[{}", steps.join("; "))?;
+                if !fused.sums.is_empty() {
+                    let sums: Vec<String> = fused.sums.iter().map(|v| format!("${v}")).collect();
+                    write!(f, "; sum {}", sums.join(", "))?;
+                }
+                let outs: Vec<String> = fused.outputs.iter().map(|v| format!("${v}")).collect();
+                write!(f, "; give {}]", outs.join(", "))
+            }
             _ => Ok(()),
         }
     }

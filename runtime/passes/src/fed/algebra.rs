@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{Hyper, HyperValue, OpKind, Value};
+use fedround_ir::fed::{Hyper, HyperValue, Math, OpKind, Value};
 
 /// What an op may be replaced by.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,12 +115,23 @@ impl Definitions<'_> {
                 _ if self.is(b, 1.0) => Some(Same(a)),
                 _ => None,
             },
+            (OpKind::Pow, &[a, b]) => literals(a, b).and_then(|(x, y)| constant(x.powf(y))),
             (OpKind::Neg, &[a]) => match (self.literal(a), self.operand(a, &OpKind::Neg)) {
                 (Some(x), _) => constant(-x),
                 (None, Some(&[inner])) => Some(Same(inner)),
                 _ => None,
             },
+            (OpKind::Math(math), &[x]) => self.literal(x).and_then(|x| constant(apply(*math, x))),
+            (OpKind::Select, &[_, a, b]) if a == b => Some(Same(a)),
+            (OpKind::Select, &[c, a, b]) => {
+                self.literal(c).map(|c| Same(if c > 0.0 { a } else { b }))
+            }
             (OpKind::TreeScale, &[by, tree]) if self.is(by, 1.0) => Some(Same(tree)),
+            (OpKind::TreeAddScalar, &[by, tree]) if self.is(by, 0.0) => Some(Same(tree)),
+            (OpKind::TreeMul | OpKind::TreeDiv, &[a, _]) if self.zero(a) => Some(Same(a)),
+            (OpKind::TreeMul, &[_, b]) if self.zero(b) => Some(Same(b)),
+            (OpKind::TreeSqrt, &[a]) if self.zero(a) => Some(Same(a)),
+            (OpKind::TreeSelect, &[c, a, b]) if a == b || self.zero(c) => Some(Same(b)),
             (OpKind::TreeAdd, &[a, b]) if self.zero(b) => Some(Same(a)),
             (OpKind::TreeAdd, &[a, b]) if self.zero(a) => Some(Same(b)),
             (OpKind::TreeAdd, &[a, b]) => self.minus(b).map(|b| Op(OpKind::TreeSub, vec![a, b])),
@@ -131,6 +142,16 @@ impl Definitions<'_> {
             (OpKind::TreeSqNorm, &[a]) if self.zero(a) => constant(0.0),
             _ => None,
         }
+    }
+}
+
+fn apply(math: Math, x: f64) -> f64 {
+    match math {
+        Math::Sqrt => x.sqrt(),
+        Math::Exp => x.exp(),
+        Math::Log => x.ln(),
+        Math::Cos => x.cos(),
+        Math::Floor => x.floor(),
     }
 }
 
@@ -204,5 +225,35 @@ mod tests {
             Some(Simpler::Op(TreeSqNorm, vec![X]))
         );
         assert_eq!(simplify(TreeSub, &[X, Y], &TreeAdd, &[X, A]), None);
+    }
+
+    #[test]
+    fn functions_of_literals_and_decided_choices() {
+        use OpKind::{
+            Const, Math, Pow, Select, TreeAddScalar, TreeDiv, TreeMul, TreeScale, TreeSub,
+        };
+        let number = |x| Some(Simpler::Op(Const(x), vec![]));
+        let four = || Const(4.0);
+        let sqrt = Math(super::Math::Sqrt);
+        assert_eq!(simplify(four(), &[], &sqrt, &[A]), number(2.0));
+        assert_eq!(simplify(four(), &[], &Pow, &[A, A]), number(256.0));
+        // A hyper-parameter may have another value in another run.
+        assert_eq!(simplify(OpKind::Hyper(0), &[], &sqrt, &[A]), None);
+        let same = |v| Some(Simpler::Same(v));
+        assert_eq!(simplify(four(), &[], &Select, &[A, X, Y]), same(X));
+        assert_eq!(simplify(Const(0.0), &[], &Select, &[A, X, Y]), same(Y));
+        assert_eq!(
+            simplify(OpKind::Hyper(0), &[], &Select, &[A, X, X]),
+            same(X)
+        );
+        assert_eq!(
+            simplify(OpKind::Hyper(0), &[], &TreeAddScalar, &[A, X]),
+            same(X)
+        );
+        for (of, zero) in [(TreeSub, [Y, Y]), (TreeScale, [Y, Y])] {
+            let expected = (of == TreeSub).then_some(Simpler::Same(A));
+            assert_eq!(simplify(of.clone(), &zero, &TreeMul, &[X, A]), expected);
+            assert_eq!(simplify(of, &zero, &TreeDiv, &[A, X]), expected);
+        }
     }
 }

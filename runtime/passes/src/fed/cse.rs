@@ -67,7 +67,7 @@ fn key(op: &Op) -> (String, Vec<Value>) {
     let mut operands = op.operands.clone();
     if matches!(
         op.kind,
-        OpKind::Add | OpKind::Mul | OpKind::TreeAdd | OpKind::TreeDot
+        OpKind::Add | OpKind::Mul | OpKind::TreeAdd | OpKind::TreeMul | OpKind::TreeDot
     ) {
         operands.sort_unstable();
     }
@@ -76,7 +76,7 @@ fn key(op: &Op) -> (String, Vec<Value>) {
 
 #[cfg(test)]
 mod tests {
-    use fedround_ir::fed::{HyperValue, Slot, verify};
+    use fedround_ir::fed::{HyperValue, Kind, Slot, verify};
 
     use super::super::testing::{body, func, loc};
     use super::*;
@@ -107,9 +107,9 @@ mod tests {
     #[test]
     fn draws_and_states_do_not() {
         let mut module = func(Slot::Round, |b, w| {
-            let first = b.push(OpKind::ServerState("v".into()), &[], loc());
+            let first = b.push(OpKind::ServerState("v".into(), Kind::Params), &[], loc());
             let _ = b.push(OpKind::SetServerState("v".into()), w, loc());
-            let second = b.push(OpKind::ServerState("v".into()), &[], loc());
+            let second = b.push(OpKind::ServerState("v".into(), Kind::Params), &[], loc());
             b.push(OpKind::TreeSub, &[second[0], first[0]], loc())
         });
         assert!(!cse(&mut module));

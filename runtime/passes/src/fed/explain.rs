@@ -170,7 +170,7 @@ impl Printer<'_> {
                 self.line(&format!("claims {} differential privacy", dp.name()));
             }
             // Bound at once: a later line may set the state.
-            (OpKind::ServerState(name) | OpKind::ClientState(name), [result], _) => {
+            (OpKind::ServerState(name, _) | OpKind::ClientState(name, _), [result], _) => {
                 self.texts
                     .insert(*result, Text::call("state", &[Text::name(own(name))]));
                 self.bind(*result, own(name));

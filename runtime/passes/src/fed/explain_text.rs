@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{OpKind, Reduce, Region, Value};
+use fedround_ir::fed::{Math, OpKind, Reduce, Region, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
@@ -78,21 +78,53 @@ pub(super) fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) ->
     };
     match (kind, operands) {
         (OpKind::Hyper(index), _) => Text::name(hypers.get(*index).cloned().unwrap_or_default()),
-        (OpKind::Const(x), _) => Text::name(x.to_string()),
+        (OpKind::Const(x), _) => Text::name(literal(*x)),
         (OpKind::IndexConst(n), _) => Text::name(n.to_string()),
         (OpKind::NumExamples, _) => Text::name("n_k"),
+        (OpKind::RoundIndex, _) => Text::name("t"),
         (OpKind::Add | OpKind::TreeAdd, [a, b]) => {
             Text::sum(format!("{} + {}", a.plain(), b.plain()))
         }
         (OpKind::Sub | OpKind::TreeSub, [a, b]) => {
             Text::sum(format!("{} − {}", a.plain(), b.in_product()))
         }
+        (OpKind::TreeScale, [zero, _]) if zero.plain() == "0" => zero.clone(),
         (OpKind::Mul | OpKind::TreeScale, [a, b]) => product(a, b),
         (OpKind::Div, [a, b]) => Text::new(
             format!("{} / {}", a.in_product(), b.above(Level::Product)),
             Level::Product,
         ),
         (OpKind::Neg, [a]) => Text::sum(format!("−{}", a.in_product())),
+        (OpKind::Pow, [a, b]) => Text::factor(format!(
+            "{}^{}",
+            a.above(Level::Factor),
+            b.above(Level::Product)
+        )),
+        (OpKind::Math(Math::Sqrt) | OpKind::TreeSqrt, [x]) => {
+            Text::factor(format!("√{}", x.above(Level::Factor)))
+        }
+        (OpKind::Math(Math::Floor), [x]) => Text::factor(format!("⌊{}⌋", x.plain())),
+        (OpKind::Math(Math::Exp), operands) => Text::call("exp", operands),
+        (OpKind::Math(Math::Log), operands) => Text::call("ln", operands),
+        (OpKind::Math(Math::Cos), operands) => Text::call("cos", operands),
+        (OpKind::Select | OpKind::TreeSelect, [c, a, b]) => Text::factor(format!(
+            "[{} if {} > 0 else {}]",
+            a.plain(),
+            c.plain(),
+            b.plain()
+        )),
+        (OpKind::TreeMul, [a, b]) => Text::new(
+            format!("{} ⊙ {}", a.in_product(), b.in_product()),
+            Level::Product,
+        ),
+        (OpKind::TreeDiv, [a, b]) => Text::new(
+            format!("{} ⊘ {}", a.in_product(), b.above(Level::Product)),
+            Level::Product,
+        ),
+        (OpKind::TreeAddScalar, [s, a]) => Text::sum(format!("{} + {}", a.plain(), s.plain())),
+        (OpKind::TreeClamp, [min, max, a]) => {
+            Text::call("clamp", &[a.clone(), min.clone(), max.clone()])
+        }
         (OpKind::TreeDot, [a, b]) => Text::factor(format!("⟨{}, {}⟩", a.plain(), b.plain())),
         (OpKind::TreeSqNorm, [a]) => Text::factor(format!("‖{}‖²", a.plain())),
         (OpKind::TreeWithParts(parts), [a, b]) => Text::factor(format!(
@@ -112,6 +144,17 @@ pub(super) fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) ->
         (OpKind::Predict, operands) => Text::call("model", operands),
         (OpKind::Loss(name), operands) => Text::call(name, operands),
         (kind, operands) => Text::call(&kind.name(), operands),
+    }
+}
+
+/// A constant with the digits that the graph computes with.
+fn literal(x: f64) -> String {
+    #[allow(clippy::cast_possible_truncation)]
+    let x = x as f32;
+    if x != 0.0 && x.abs() < 1e-3 {
+        format!("{x:e}")
+    } else {
+        x.to_string()
     }
 }
 

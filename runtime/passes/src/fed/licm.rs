@@ -93,6 +93,12 @@ fn is_work(kind: &OpKind) -> bool {
             | OpKind::TreeSqNorm
             | OpKind::TreeWithParts(_)
             | OpKind::Clip
+            | OpKind::TreeMul
+            | OpKind::TreeDiv
+            | OpKind::TreeSqrt
+            | OpKind::TreeAddScalar
+            | OpKind::TreeClamp
+            | OpKind::TreeSelect
             | OpKind::Predict
             | OpKind::Loss(_)
     )

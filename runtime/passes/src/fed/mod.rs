@@ -15,6 +15,8 @@ mod explain_text;
 mod fuse_maps;
 mod licm;
 mod link_slots;
+#[cfg(test)]
+mod optimizers_tests;
 mod pipeline;
 mod rewrite;
 #[cfg(test)]

@@ -32,10 +32,10 @@ impl Search {
         for op in &region.ops {
             self.reads.extend(&op.operands);
             match &op.kind {
-                OpKind::ServerState(state) => {
+                OpKind::ServerState(state, _) => {
                     self.states.insert((true, state.clone()));
                 }
-                OpKind::ClientState(state) | OpKind::Personal(state, _) => {
+                OpKind::ClientState(state, _) | OpKind::Personal(state, _) => {
                     self.states.insert((false, state.clone()));
                 }
                 _ => {}

@@ -53,13 +53,13 @@ impl Analysis for Origins {
         origin.released.clear();
         match &op.kind {
             // A state is an origin of its own, whatever was kept in it.
-            OpKind::ServerState(_) => {
+            OpKind::ServerState(..) => {
                 return Origin {
                     server_state: true,
                     ..Origin::default()
                 };
             }
-            OpKind::ClientState(_) | OpKind::Personal(..) => {
+            OpKind::ClientState(..) | OpKind::Personal(..) => {
                 let first = inputs.get(1).filter(|_| op.operands.len() > 1);
                 return Origin {
                     client_state: true,

@@ -54,11 +54,12 @@ pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
                 if let Some((c, [product, t, d])) = axpy(&rewrite.new, &single, x)
                     && let Some([a, b]) = gemm(&rewrite.new, &single, product)
                 {
-                    // y ± s · (a b + c · t · d): the product goes straight into y.
+                    // y ± s · (a b + c · t · d): the product goes straight into y, last, so that
+                    // the rest of the update may share a pass with what else reads y.
                     let mut push = |op, ins: &[Val]| rewrite.new.push(op, ins, node.loc);
-                    let y = push(Op::MatMulAdd(sign), &[y, s, a, b])?;
                     let st = push(Op::Mul, &[s, t])?;
-                    return Ok(vec![push(Op::Axpy(sign * c), &[y, st, d])?]);
+                    let y = push(Op::Axpy(sign * c), &[y, st, d])?;
+                    return Ok(vec![push(Op::MatMulAdd(sign), &[y, s, a, b])?]);
                 }
                 let (op, ins) = match gemm(&rewrite.new, &single, x) {
                     Some([a, b]) => (Op::MatMulAdd(sign), vec![y, s, a, b]),
@@ -210,7 +211,7 @@ mod tests {
         let g = fuse(&g).unwrap();
         g.verify().unwrap();
         let ops: Vec<Op> = g.nodes.into_iter().map(|n| n.op).collect();
-        assert_eq!(ops, [Op::MatMulAdd(-1.0), Op::Mul, Op::Axpy(-1.0)]);
+        assert_eq!(ops, [Op::Mul, Op::Axpy(-1.0), Op::MatMulAdd(-1.0)]);
     }
 
     #[test]

@@ -236,11 +236,6 @@ impl Lower<'_> {
         let loc = op.loc;
         let one = |v: Val| Ok(vec![Tree(vec![v])]);
         match (&op.kind, operands) {
-            (OpKind::Add, [a, b]) => one(self.graph.push(Op::Add, &[a.0[0], b.0[0]], loc)?),
-            (OpKind::Sub, [a, b]) => one(self.graph.push(Op::Sub, &[a.0[0], b.0[0]], loc)?),
-            (OpKind::Mul, [a, b]) => one(self.graph.push(Op::Mul, &[a.0[0], b.0[0]], loc)?),
-            (OpKind::Div, [a, b]) => one(self.graph.push(Op::Div, &[a.0[0], b.0[0]], loc)?),
-            (OpKind::Neg, [a]) => one(self.graph.push(Op::Neg, &[a.0[0]], loc)?),
             (OpKind::BatchX, [b]) => one(b.0[0]),
             (OpKind::BatchY, [b]) => one(b.0[1]),
             (OpKind::Predict, [w, x]) => {
@@ -258,57 +253,19 @@ impl Lower<'_> {
                 let args = [z.0[0], y.0[0]];
                 Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
             }
-            (OpKind::TreeAdd, [a, b]) => self.zip(Op::Add, a, b, loc),
-            (OpKind::TreeSub, [a, b]) => self.zip(Op::Sub, a, b, loc),
-            (OpKind::TreeScale, [s, a]) => {
-                let scaled = a.0.iter().map(|&leaf| self.scale(s.0[0], leaf, loc));
-                Ok(vec![Tree(scaled.collect::<Result<_, _>>()?)])
-            }
-            (OpKind::TreeDot, [a, b]) => one(self.dot(a, b, loc)?),
-            (OpKind::TreeSqNorm, [a]) => one(self.dot(a, a, loc)?),
             (OpKind::TreeWithParts(parts), [a, b]) => {
                 let leaves = self.frontend.parameters();
                 parts::merge(leaves, parts, &a.0, &b.0, loc).map(|tree| vec![Tree(tree)])
             }
-            (OpKind::Clip, [x, bound]) => {
-                let factor = self.clip_factor(x, bound.0[0], loc)?;
-                let scaled = x.0.iter().map(|&leaf| self.scale(factor, leaf, loc));
-                Ok(vec![Tree(scaled.collect::<Result<_, _>>()?)])
-            }
-            (OpKind::Noise, [x, sigma]) => {
-                let noised = x.0.iter().map(|&leaf| self.noised(leaf, sigma.0[0], loc));
-                Ok(vec![Tree(noised.collect::<Result<_, _>>()?)])
-            }
+            (OpKind::Clip, [x, bound]) => Ok(vec![self.clip(x, bound.0[0], loc)?]),
+            (OpKind::Noise, [x, sigma]) => Ok(vec![self.noise(x, sigma.0[0], loc)?]),
             (OpKind::Release(_), _) => Err(LowerError::Upload { loc }),
             (OpKind::Grad, [w]) => match op.regions.first() {
                 Some(region) => self.grad(op, region, w),
                 None => Err(unsupported(op)),
             },
-            _ => Err(unsupported(op)),
+            _ => self.arithmetic(op, operands),
         }
-    }
-
-    fn zip(&mut self, op: Op, a: &Tree, b: &Tree, loc: Loc) -> Result<Vec<Tree>, LowerError> {
-        let pairs = a.0.iter().zip(&b.0);
-        let leaves = pairs.map(|(&x, &y)| self.graph.push(op.clone(), &[x, y], loc));
-        Ok(vec![Tree(leaves.collect::<Result<_, _>>()?)])
-    }
-
-    pub(super) fn scale(&mut self, s: Val, leaf: Val, loc: Loc) -> Result<Val, TypeError> {
-        let rank = self.graph.shape(leaf).len();
-        let s = self.graph.push(Op::Reshape(vec![1; rank]), &[s], loc)?;
-        self.graph.push(Op::Mul, &[leaf, s], loc)
-    }
-
-    /// `Σ aᵢ · bᵢ` over all leaves.
-    pub(super) fn dot(&mut self, a: &Tree, b: &Tree, loc: Loc) -> Result<Val, TypeError> {
-        let mut total = self.graph.push(Op::Full(0.0, vec![1]), &[], loc)?;
-        for (&x, &y) in a.0.iter().zip(&b.0) {
-            let product = self.graph.push(Op::Mul, &[x, y], loc)?;
-            let sum = self.graph.push(Op::Sum, &[product], loc)?;
-            total = self.graph.push(Op::Add, &[total, sum], loc)?;
-        }
-        Ok(total)
     }
 
     fn grad(&mut self, op: &FedOp, region: &Region, w: &Tree) -> Result<Vec<Tree>, LowerError> {
@@ -331,7 +288,7 @@ impl Lower<'_> {
     }
 }
 
-fn unsupported(op: &FedOp) -> LowerError {
+pub(super) fn unsupported(op: &FedOp) -> LowerError {
     LowerError::Unsupported {
         op: format!("{:?}", op.kind),
         loc: op.loc,

@@ -6,11 +6,13 @@
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
 //! - [`fuse`](mod@fuse) makes one op of each parameter update, for devices without fusion.
 
+mod arithmetic;
 pub mod batch;
 pub mod cse;
 pub mod dce;
 pub mod fold;
 pub mod fuse;
+pub mod fuse_elementwise;
 pub mod grad;
 pub mod lower;
 mod parts;
@@ -23,6 +25,7 @@ pub mod stream;
 
 pub use batch::{Batched, batch};
 pub use fuse::fuse;
+pub use fuse_elementwise::fuse_elementwise;
 pub use grad::{GradError, grad};
 pub use lower::{Frontend, LowerError, Lowered, lower};
 pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};

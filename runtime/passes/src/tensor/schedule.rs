@@ -127,11 +127,12 @@ fn is_control(kind: &OpKind) -> bool {
         | OpKind::Broadcast
         | OpKind::Map
         | OpKind::Reduce(_)
+        | OpKind::RoundIndex
         | OpKind::NumExamples
         | OpKind::Received
-        | OpKind::ServerState(_)
+        | OpKind::ServerState(..)
         | OpKind::SetServerState(_)
-        | OpKind::ClientState(_)
+        | OpKind::ClientState(..)
         | OpKind::SetClientState(_)
         | OpKind::Personal(..)
         | OpKind::ForBatches
@@ -147,7 +148,10 @@ fn is_control(kind: &OpKind) -> bool {
         | OpKind::Sub
         | OpKind::Mul
         | OpKind::Div
+        | OpKind::Pow
         | OpKind::Neg
+        | OpKind::Math(_)
+        | OpKind::Select
         | OpKind::Grad
         | OpKind::BatchX
         | OpKind::BatchY
@@ -161,7 +165,13 @@ fn is_control(kind: &OpKind) -> bool {
         | OpKind::TreeWithParts(_)
         | OpKind::Release(_)
         | OpKind::Clip
-        | OpKind::Noise => false,
+        | OpKind::Noise
+        | OpKind::TreeMul
+        | OpKind::TreeDiv
+        | OpKind::TreeSqrt
+        | OpKind::TreeAddScalar
+        | OpKind::TreeClamp
+        | OpKind::TreeSelect => false,
     }
 }
 
@@ -170,7 +180,11 @@ fn is_control(kind: &OpKind) -> bool {
 fn is_read(kind: &OpKind) -> bool {
     matches!(
         kind,
-        OpKind::NumExamples | OpKind::ClientState(_) | OpKind::ServerState(_) | OpKind::OneBatch
+        OpKind::RoundIndex
+            | OpKind::NumExamples
+            | OpKind::ClientState(..)
+            | OpKind::ServerState(..)
+            | OpKind::OneBatch
     )
 }
 

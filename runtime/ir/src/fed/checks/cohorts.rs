@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::super::{Broken, Module, Op, OpKind, Region, Value, VerifyError};
 use super::error;
 
-/// 17. All operands of a `fed.map` and of a reduction are over one cohort. Two draws of
+/// 18. All operands of a `fed.map` and of a reduction are over one cohort. Two draws of
 ///     `fed.sample` are two cohorts; `fed.everyone` is always the same.
 pub(super) fn values_meet_their_own(module: &Module) -> Vec<VerifyError> {
     let mut walk = Walk::default();
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn i17_two_draws_do_not_meet() {
+    fn i18_two_draws_do_not_meet() {
         let drawn = weighted(|b| {
             let half = b.number(0.5);
             b.op(OpKind::Sample, &[half])
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn i17_everyone_is_everyone() {
+    fn i18_everyone_is_everyone() {
         assert_eq!(broken(&weighted(|b| b.op(OpKind::Everyone, &[]))), []);
     }
 }

@@ -3,7 +3,7 @@
 use super::super::{Broken, Dp, Exposure, Module, Op, OpKind, Place, Privacy, Value, VerifyError};
 use super::{error, ops};
 
-/// 13. Noise is added to what is clipped: noise of any size hides nothing of a value that can be
+/// 14. Noise is added to what is clipped: noise of any size hides nothing of a value that can be
 ///     arbitrarily large.
 pub(super) fn noise_follows_clip(module: &Module) -> Vec<VerifyError> {
     let privacy = Privacy::of(module);
@@ -20,7 +20,7 @@ pub(super) fn noise_follows_clip(module: &Module) -> Vec<VerifyError> {
         .collect()
 }
 
-/// 14. Under a claim of *local* differential privacy whatever a client uploads is noised by the
+/// 15. Under a claim of *local* differential privacy whatever a client uploads is noised by the
 ///     client, or derived from no data. Under a claim of *central* differential privacy whatever
 ///     an aggregate tells the next round (its parameters, a server state, a broadcast) is noised.
 pub(super) fn claims_hold(module: &Module) -> Vec<VerifyError> {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn i13_noise_follows_clip() {
+    fn i14_noise_follows_clip() {
         for (local, central) in [(true, false), (false, true)] {
             assert_eq!(broken(&dp_fed_avg(None, true, local, central)), []);
             assert_eq!(
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn i13_a_clipped_value_stays_bounded_under_sums_and_constant_factors_only() {
+    fn i14_a_clipped_value_stays_bounded_under_sums_and_constant_factors_only() {
         let noised = |change: fn(&mut Round<'_>, Value) -> Value| {
             averaged(|b, k, w| {
                 let trained = b.train(k, w);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn i13_a_bound_derived_from_data_is_none() {
+    fn i14_a_bound_derived_from_data_is_none() {
         let module = averaged(|b, k, w| {
             let trained = b.train(k, w);
             let norm = b.op(OpKind::TreeSqNorm, &[trained]);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn i14_local_noise_is_added_by_the_clients() {
+    fn i15_local_noise_is_added_by_the_clients() {
         assert_eq!(broken(&dp_fed_avg(Some(Dp::Local), true, true, false)), []);
         let errors = broken(&dp_fed_avg(Some(Dp::Local), true, false, true));
         let [(op, Broken::LocalDp { after: Some(_), .. })] = errors.as_slice() else {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn i14_central_noise_covers_what_the_next_round_is_told() {
+    fn i15_central_noise_covers_what_the_next_round_is_told() {
         assert_eq!(
             broken(&dp_fed_avg(Some(Dp::Central), true, false, true)),
             []
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn i14_a_state_beside_the_noise_is_told_too() {
+    fn i15_a_state_beside_the_noise_is_told_too() {
         let module = round(|b, w| {
             b.claim(Dp::Central);
             let sent = b.everyone(w);

@@ -10,7 +10,7 @@ mod testing;
 use super::{Broken, Module, Op, Region, VerifyError};
 use crate::Loc;
 
-/// Invariants 13 to 18 of [`verify`](super::verify()), of a module that keeps the ones before.
+/// Invariants 14 to 18 of [`verify`](super::verify()), of a module that keeps the ones before.
 pub(super) fn dataflow(module: &Module) -> Vec<VerifyError> {
     let mut errors = dp::noise_follows_clip(module);
     errors.extend(dp::claims_hold(module));

@@ -6,7 +6,7 @@ use super::super::flow::{Analysis, solve};
 use super::super::{Broken, Module, Op, OpKind, Value, VerifyError};
 use super::{error, ops};
 
-/// 15. Nothing that is uploaded has a personal part in it: a part that `fed.personal` names is
+/// 16. Nothing that is uploaded has a personal part in it: a part that `fed.personal` names is
 ///     replaced, by `tree.with_parts`, before its tree is reduced.
 pub(super) fn parts_stay(module: &Module) -> Vec<VerifyError> {
     let facts = solve(module, &mut Parts::default());
@@ -74,6 +74,7 @@ impl Analysis for Parts {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Kind;
     use super::super::testing::{averaged, broken};
     use super::*;
 
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn i15_a_personal_part_is_not_uploaded() {
+    fn i16_a_personal_part_is_not_uploaded() {
         let errors = broken(&fed_rep(|_, trained, _| trained));
         let [(op, Broken::Personal { part, .. })] = errors.as_slice() else {
             panic!("{errors:?}");
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn i15_a_change_of_it_is_not_either() {
+    fn i16_a_change_of_it_is_not_either() {
         let errors = broken(&fed_rep(|b, trained, w| {
             b.op(OpKind::TreeSub, &[trained, w])
         }));
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn i15_a_replaced_part_is() {
+    fn i16_a_replaced_part_is() {
         let received = fed_rep(|b, trained, w| b.op(OpKind::TreeWithParts(head()), &[trained, w]));
         assert_eq!(broken(&received), []);
         let zeroed = fed_rep(|b, trained, _| {
@@ -124,9 +125,9 @@ mod tests {
     }
 
     #[test]
-    fn i15_another_state_does_not_launder_it() {
+    fn i16_another_state_does_not_launder_it() {
         let errors = broken(&averaged(|b, k, w| {
-            let kept = b.op(OpKind::ClientState("c".into()), &[k]);
+            let kept = b.op(OpKind::ClientState("c".into(), Kind::Params), &[k]);
             let own = b.op(OpKind::Personal("v".into(), head()), &[k, w]);
             let _ = b.op(OpKind::SetClientState("v".into()), &[k, own]);
             let _ = b.op(OpKind::SetClientState("c".into()), &[k, own]);

@@ -5,15 +5,17 @@ use std::collections::HashSet;
 use super::super::{Broken, Module, OpKind, VerifyError};
 use super::{error, ops};
 
-/// 16. A state that a round reads is set by the round, before or after: otherwise it would be
+/// 17. A state that a round reads is set by the round, before or after: otherwise it would be
 ///     zeros for ever, which no algorithm means.
 pub(super) fn reads_are_written(module: &Module) -> Vec<VerifyError> {
     let ops = ops(module);
     let key = |kind: &OpKind| match kind {
-        OpKind::SetServerState(state) | OpKind::ServerState(state) => Some((true, state.clone())),
-        OpKind::SetClientState(state) | OpKind::ClientState(state) | OpKind::Personal(state, _) => {
-            Some((false, state.clone()))
+        OpKind::SetServerState(state) | OpKind::ServerState(state, _) => {
+            Some((true, state.clone()))
         }
+        OpKind::SetClientState(state)
+        | OpKind::ClientState(state, _)
+        | OpKind::Personal(state, _) => Some((false, state.clone())),
         _ => None,
     };
     let sets = ops.iter().filter(|op| {
@@ -33,14 +35,15 @@ pub(super) fn reads_are_written(module: &Module) -> Vec<VerifyError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Kind;
     use super::super::testing::{averaged, broken, round};
     use super::*;
 
     #[test]
-    fn i16_a_state_that_is_read_is_set() {
+    fn i17_a_state_that_is_read_is_set() {
         let server = |set: bool| {
             round(|b, w| {
-                let v = b.op(OpKind::ServerState("v".into()), &[]);
+                let v = b.op(OpKind::ServerState("v".into(), Kind::Params), &[]);
                 let next = b.op(OpKind::TreeAdd, &[v, w]);
                 if set {
                     let _ = b.op(OpKind::SetServerState("v".into()), &[next]);
@@ -60,9 +63,9 @@ mod tests {
     }
 
     #[test]
-    fn i16_a_state_of_the_server_is_not_the_clients() {
+    fn i17_a_state_of_the_server_is_not_the_clients() {
         let module = averaged(|b, k, w| {
-            let c = b.op(OpKind::ClientState("c".into()), &[k]);
+            let c = b.op(OpKind::ClientState("c".into(), Kind::Params), &[k]);
             let _ = b.op(OpKind::SetClientState("d".into()), &[k, w]);
             c
         });

@@ -110,7 +110,7 @@ pub fn rule(op: &Op) -> Rule {
         | Op::AvgPool2d(_)
         | Op::AvgPool2dGrad(_) => Rule::Merged,
         // Made by `fuse`, which runs on batched graphs.
-        Op::Axpy(_) | Op::MatMulAdd(_) | Op::Dot => Rule::Loop,
+        Op::Axpy(_) | Op::MatMulAdd(_) | Op::Dot | Op::Fused(_) => Rule::Loop,
         _ => Rule::Broadcast,
     }
 }

@@ -41,7 +41,7 @@ pub fn apply(
         | Op::Or
         | Op::Not
         | Op::StopGradient => Ok(vec![None; node.ins.len()]),
-        Op::Axpy(_) | Op::MatMulAdd(_) | Op::Dot => Err(GradError::NoRule {
+        Op::Axpy(_) | Op::MatMulAdd(_) | Op::Dot | Op::Fused(_) => Err(GradError::NoRule {
             op: node.op.name(),
             loc: node.loc,
         }),

@@ -1,0 +1,139 @@
+//! L-BFGS.
+
+use fedround_ir::Loc;
+
+use super::Optimizer;
+use super::line_search::armijo;
+use crate::loops::{Repeat, for_each};
+use crate::real::{Rate, Real};
+use crate::tree::Tree;
+use crate::{Index, Params, Scalar, value_and_grad};
+
+/// Limited-memory BFGS: `d = H g`, where the inverse Hessian `H` is that of the last `m` moves
+/// `sᵢ` and changes of the gradient `yᵢ`, applied by the two-loop recursion:
+///
+/// ```text
+/// q ← g
+/// newest to oldest:  αᵢ = ρᵢ ⟨sᵢ, q⟩,   q ← q − αᵢ yᵢ         ρᵢ = 1 / ⟨sᵢ, yᵢ⟩
+/// d ← γ q                                                     γ = ⟨s, y⟩ / ⟨y, y⟩ of the newest
+/// oldest to newest:  d ← d + (αᵢ − ρᵢ ⟨yᵢ, d⟩) sᵢ
+/// ```
+///
+/// Nocedal & Wright 2006, "Numerical Optimization", Algorithms 7.4 and 7.5. For gradients of a
+/// function that stays the same from step to step: a client's whole data, not its batches.
+///
+/// The graph has no branches. A move without curvature, `⟨s, y⟩ ≤ 10⁻¹⁰` as in PyTorch, gets
+/// `ρ = 0` and so counts for nothing, but takes its place among the `m`. The first direction is
+/// `g · min(1, 1/‖g‖)`, as nothing is known of the function's scale yet.
+#[derive(Clone, Debug)]
+pub struct Lbfgs {
+    lr: Scalar,
+    history: usize,
+    tries: Option<Index>,
+}
+
+impl Lbfgs {
+    /// With a memory of `m` moves and full steps.
+    #[track_caller]
+    pub fn new(history: usize) -> Self {
+        Self {
+            lr: Scalar::constant(1.0, Loc::caller()),
+            history,
+            tries: None,
+        }
+    }
+
+    /// `η`: step size, or the first one that a search tries; 1 unless set.
+    #[must_use]
+    #[track_caller]
+    pub fn lr(mut self, lr: impl Rate) -> Self {
+        self.lr = lr.rate(Loc::caller());
+        self
+    }
+
+    /// [`minimize`](Self::minimize) takes the first of `η`, `η/2`, `η/4`, … with which the loss
+    /// falls by a part of what the slope promises, and no step if none of this many does: the loss
+    /// never rises. All of them are computed.
+    #[must_use]
+    #[track_caller]
+    pub fn armijo(mut self, tries: impl Into<Index>) -> Self {
+        self.tries = Some(tries.into());
+        self
+    }
+
+    /// What a number of iterations makes of `w` for a loss. The closure is run to record its ops,
+    /// once for the gradient and once for the search.
+    #[track_caller]
+    pub fn minimize(
+        &self,
+        w: &Params,
+        iterations: impl Into<Index>,
+        loss: impl Fn(&Params) -> Scalar,
+    ) -> Params {
+        let (loc, graph) = (Loc::caller(), &w.graph);
+        let start = graph.located(loc, || (w.clone(), self.start(w)));
+        let iterations = Repeat::at(&iterations.into(), loc);
+        let (w, _) = for_each(iterations, start, |(), (w, mut opt)| {
+            let (g, f) = value_and_grad(&w, &loss);
+            let d = opt.direction(&w, &g, loc);
+            let lr = match &self.tries {
+                Some(tries) => {
+                    let slope = graph.located(loc, || g.dot(&d));
+                    armijo(&self.lr, tries, (&w, &d), (&f, &slope), &loss, loc)
+                }
+                None => self.lr.clone(),
+            };
+            (graph.located(loc, || w - lr * d), opt)
+        });
+        w
+    }
+}
+
+/// A move, the change of the gradient on it, and `ρ`.
+type Pair = (Params, Params, Scalar);
+
+impl Optimizer for Lbfgs {
+    /// The pairs, oldest first; `γ`; where the last step was, its gradient, and 1 once there was one.
+    type State = (Vec<Pair>, Scalar, Params, Params, Scalar);
+    const STATE: &'static [&'static str] = &[];
+
+    fn lr(&self) -> Scalar {
+        self.lr.clone()
+    }
+
+    fn init(&self, w: &Params) -> Self::State {
+        let zero = || Scalar::from(0.0);
+        let pair = || (w.zeros_like(), w.zeros_like(), zero());
+        let pairs = (0..self.history).map(|_| pair()).collect();
+        (pairs, zero(), w.zeros_like(), w.zeros_like(), zero())
+    }
+
+    fn direction(&self, state: &mut Self::State, w: &Params, g: &Params) -> Params {
+        let (pairs, gamma, last_w, last_g, started) = state;
+        let s = &*started * (w - &*last_w);
+        let y = &*started * (g - &*last_g);
+        let sy = s.dot(&y);
+        let curved = &sy - 1e-10;
+        let rho = curved.select(1.0 / &sy, 0.0);
+        *gamma = curved.select(&sy / y.sq_norm(), &*gamma);
+        pairs.push((s, y, rho));
+        if pairs.len() > self.history {
+            pairs.remove(0);
+        }
+
+        let mut d = g.clone();
+        let mut alphas = Vec::with_capacity(pairs.len());
+        for (s, y, rho) in pairs.iter().rev() {
+            let alpha = rho * s.dot(&d);
+            d -= &alpha * y;
+            alphas.push(alpha);
+        }
+        let first = (1.0 / g.sq_norm().sqrt()).min(1.0);
+        d *= gamma.select(&*gamma, started.select(1.0, first));
+        for ((s, y, rho), alpha) in pairs.iter().zip(alphas.iter().rev()) {
+            d += (alpha - rho * y.dot(&d)) * s;
+        }
+        (*last_w, *last_g, *started) = (w.clone(), g.clone(), 1.0.into());
+        d
+    }
+}

@@ -1,0 +1,140 @@
+//! Functions of numbers, on a client or on the server.
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{Math, OpKind};
+
+use crate::algebra::Number;
+use crate::wire::{Wire, sealed};
+use crate::{Scalar, Server};
+
+/// A number at some place: [`Scalar`], or `Server<Scalar>` on the server.
+///
+/// Nothing here branches: both sides of [`Real::select`] are computed.
+pub trait Real: sealed::Sealed + Clone {
+    #[doc(hidden)]
+    fn to_scalar(&self) -> Scalar;
+    /// A result of a computation with this number.
+    #[doc(hidden)]
+    fn of(&self, scalar: Scalar, loc: Loc) -> Self;
+
+    /// `√x`.
+    #[must_use]
+    #[track_caller]
+    fn sqrt(&self) -> Self {
+        math(self, Math::Sqrt, Loc::caller())
+    }
+
+    /// `eˣ`.
+    #[must_use]
+    #[track_caller]
+    fn exp(&self) -> Self {
+        math(self, Math::Exp, Loc::caller())
+    }
+
+    /// `ln x`.
+    #[must_use]
+    #[track_caller]
+    fn ln(&self) -> Self {
+        math(self, Math::Log, Loc::caller())
+    }
+
+    /// `cos x`, of radians.
+    #[must_use]
+    #[track_caller]
+    fn cos(&self) -> Self {
+        math(self, Math::Cos, Loc::caller())
+    }
+
+    /// `⌊x⌋`.
+    #[must_use]
+    #[track_caller]
+    fn floor(&self) -> Self {
+        math(self, Math::Floor, Loc::caller())
+    }
+
+    /// `xʸ`.
+    #[must_use]
+    #[track_caller]
+    fn pow(&self, y: impl Rate) -> Self {
+        let loc = Loc::caller();
+        let power = Scalar::op(OpKind::Pow, &[&self.to_scalar(), &y.rate(loc)], loc);
+        self.of(power, loc)
+    }
+
+    /// The smaller of two.
+    #[must_use]
+    #[track_caller]
+    fn min(&self, other: impl Rate) -> Self {
+        let (loc, a) = (Loc::caller(), self.to_scalar());
+        let b = other.rate(loc);
+        let above = Scalar::op(OpKind::Sub, &[&a, &b], loc);
+        self.of(Scalar::op(OpKind::Select, &[&above, &b, &a], loc), loc)
+    }
+
+    /// The larger of two.
+    #[must_use]
+    #[track_caller]
+    fn max(&self, other: impl Rate) -> Self {
+        let (loc, a) = (Loc::caller(), self.to_scalar());
+        let b = other.rate(loc);
+        let above = Scalar::op(OpKind::Sub, &[&a, &b], loc);
+        self.of(Scalar::op(OpKind::Select, &[&above, &a, &b], loc), loc)
+    }
+
+    /// `a` if this number is positive, else `b`.
+    #[must_use]
+    #[track_caller]
+    fn select(&self, a: impl Rate, b: impl Rate) -> Self {
+        let (loc, c) = (Loc::caller(), self.to_scalar());
+        let (a, b) = (a.rate(loc), b.rate(loc));
+        self.of(Scalar::op(OpKind::Select, &[&c, &a, &b], loc), loc)
+    }
+}
+
+fn math<T: Real>(x: &T, math: Math, loc: Loc) -> T {
+    x.of(Scalar::op(OpKind::Math(math), &[&x.to_scalar()], loc), loc)
+}
+
+impl Real for Scalar {
+    fn to_scalar(&self) -> Scalar {
+        self.clone()
+    }
+    fn of(&self, scalar: Scalar, _: Loc) -> Self {
+        scalar
+    }
+}
+
+impl Real for Server<Scalar> {
+    fn to_scalar(&self) -> Scalar {
+        Scalar::bind(&self.graph, self.value)
+    }
+    fn of(&self, scalar: Scalar, loc: Loc) -> Self {
+        Self::new(&self.graph, scalar.value_in(&self.graph, loc))
+    }
+}
+
+/// A number where either side may have computed it: an `f64`, a [`Scalar`] or a `Server<Scalar>`,
+/// owned or borrowed. A server's number in client code is reported when the algorithm is staged.
+pub trait Rate {
+    /// The number.
+    #[doc(hidden)]
+    fn rate(self, loc: Loc) -> Scalar;
+}
+
+impl<N: Number> Rate for N {
+    fn rate(self, loc: Loc) -> Scalar {
+        self.number(loc)
+    }
+}
+
+impl Rate for Server<Scalar> {
+    fn rate(self, _: Loc) -> Scalar {
+        self.to_scalar()
+    }
+}
+
+impl Rate for &Server<Scalar> {
+    fn rate(self, _: Loc) -> Scalar {
+        self.to_scalar()
+    }
+}

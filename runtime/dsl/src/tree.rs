@@ -1,0 +1,150 @@
+//! Parameters as vectors, entry by entry, on a client or on the server.
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{OpKind, Value};
+
+use crate::carried::Carried;
+use crate::graph::Graph;
+use crate::optim::clip::by_norm;
+use crate::real::Rate;
+use crate::wire::{Wire, sealed};
+use crate::{Params, Scalar, Server};
+
+/// A tree of parameters at some place: [`Params`] in client code, `Server<Params>` on the server.
+/// The methods here work entry by entry; `+`, `-` and products with numbers are operators.
+pub trait Tree: sealed::Sealed + Carried {
+    #[doc(hidden)]
+    fn parts(&self) -> (&Graph, Value);
+    #[doc(hidden)]
+    fn of(graph: &Graph, value: Value) -> Self;
+
+    #[doc(hidden)]
+    fn binary(&self, kind: OpKind, other: &Self, loc: Loc) -> Self {
+        let ((graph, a), (theirs, b)) = (self.parts(), other.parts());
+        graph.same(theirs, "parameters", loc);
+        Self::of(graph, graph.op(kind, &[a, b], loc))
+    }
+
+    #[doc(hidden)]
+    fn scaled(&self, by: Value, loc: Loc) -> Self {
+        let (graph, value) = self.parts();
+        Self::of(graph, graph.op(OpKind::TreeScale, &[by, value], loc))
+    }
+
+    #[doc(hidden)]
+    fn scaled_by(&self, by: &Scalar, loc: Loc) -> Self {
+        self.scaled(by.value_in(self.parts().0, loc), loc)
+    }
+
+    #[doc(hidden)]
+    fn divided_by(&self, by: &Scalar, loc: Loc) -> Self {
+        let inverse = Scalar::op(OpKind::Div, &[&Scalar::constant(1.0, loc), by], loc);
+        self.scaled_by(&inverse, loc)
+    }
+
+    /// Zeros in the shape of these parameters.
+    #[must_use]
+    #[track_caller]
+    fn zeros_like(&self) -> Self {
+        let loc = Loc::caller();
+        self.scaled_by(&Scalar::constant(0.0, loc), loc)
+    }
+
+    /// `aᵢ · bᵢ`.
+    #[must_use]
+    #[track_caller]
+    fn mul(&self, other: &Self) -> Self {
+        self.binary(OpKind::TreeMul, other, Loc::caller())
+    }
+
+    /// `aᵢ / bᵢ`.
+    #[must_use]
+    #[track_caller]
+    fn div(&self, other: &Self) -> Self {
+        self.binary(OpKind::TreeDiv, other, Loc::caller())
+    }
+
+    /// `√aᵢ`.
+    #[must_use]
+    #[track_caller]
+    fn sqrt(&self) -> Self {
+        let (graph, value) = self.parts();
+        Self::of(graph, graph.op(OpKind::TreeSqrt, &[value], Loc::caller()))
+    }
+
+    /// `aᵢ + s`.
+    #[must_use]
+    #[track_caller]
+    fn add_scalar(&self, s: impl Rate) -> Self {
+        let (loc, (graph, value)) = (Loc::caller(), self.parts());
+        let operands = [s.rate(loc).value_in(graph, loc), value];
+        Self::of(graph, graph.op(OpKind::TreeAddScalar, &operands, loc))
+    }
+
+    /// `min(max(aᵢ, low), high)`.
+    #[must_use]
+    #[track_caller]
+    fn clamp(&self, low: impl Rate, high: impl Rate) -> Self {
+        let (loc, (graph, value)) = (Loc::caller(), self.parts());
+        let bound = |x: Scalar| x.value_in(graph, loc);
+        let operands = [bound(low.rate(loc)), bound(high.rate(loc)), value];
+        Self::of(graph, graph.op(OpKind::TreeClamp, &operands, loc))
+    }
+
+    /// `aᵢ` between `−c` and `c`: clipping by value.
+    #[must_use]
+    #[track_caller]
+    fn clip_value(&self, c: impl Rate) -> Self {
+        let (loc, (graph, value)) = (Loc::caller(), self.parts());
+        let c = c.rate(loc);
+        let bounds = [Scalar::op(OpKind::Neg, &[&c], loc), c].map(|x| x.value_in(graph, loc));
+        let operands = [bounds[0], bounds[1], value];
+        Self::of(graph, graph.op(OpKind::TreeClamp, &operands, loc))
+    }
+
+    /// `a · min(1, C / (‖a‖ + 10⁻⁶))`: clipping by the Euclidean norm over all entries, as
+    /// `torch.nn.utils.clip_grad_norm_`.
+    #[must_use]
+    #[track_caller]
+    fn clip_norm(&self, max: impl Rate) -> Self {
+        let loc = Loc::caller();
+        recast(&by_norm(&recast(self), &max.rate(loc), loc))
+    }
+
+    /// `aᵢ` where this tree is positive, `bᵢ` elsewhere: `(&a - &b).select(&a, &b)` is the larger.
+    #[must_use]
+    #[track_caller]
+    fn select(&self, a: &Self, b: &Self) -> Self {
+        let (loc, (graph, value)) = (Loc::caller(), self.parts());
+        for other in [a, b] {
+            graph.same(other.parts().0, "parameters", loc);
+        }
+        let operands = [value, a.parts().1, b.parts().1];
+        Self::of(graph, graph.op(OpKind::TreeSelect, &operands, loc))
+    }
+}
+
+impl Tree for Params {
+    fn parts(&self) -> (&Graph, Value) {
+        (&self.graph, self.value)
+    }
+    fn of(graph: &Graph, value: Value) -> Self {
+        Self::bind(graph, value)
+    }
+}
+
+impl Tree for Server<Params> {
+    fn parts(&self) -> (&Graph, Value) {
+        (&self.graph, self.value)
+    }
+    fn of(graph: &Graph, value: Value) -> Self {
+        Self::new(graph, value)
+    }
+}
+
+/// The same tree at another place in the types. Ops take their place from the code around them, so
+/// that what is written once over [`Params`] serves the server too.
+pub(crate) fn recast<A: Tree, B: Tree>(tree: &A) -> B {
+    let (graph, value) = tree.parts();
+    B::of(graph, value)
+}

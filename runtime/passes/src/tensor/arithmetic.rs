@@ -1,0 +1,112 @@
+//! `lower`, continued: arithmetic on numbers and on parameters, leaf by leaf.
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{Math, Op as FedOp, OpKind};
+use fedround_ir::tensor::{Cmp, Op, TypeError, Val};
+
+use super::lower::{Lower, LowerError, Tree, unsupported};
+
+impl Lower<'_> {
+    pub(super) fn arithmetic(
+        &mut self,
+        op: &FedOp,
+        operands: &[Tree],
+    ) -> Result<Vec<Tree>, LowerError> {
+        let loc = op.loc;
+        let tree = match (&op.kind, operands) {
+            (OpKind::Add | OpKind::TreeAdd, [a, b]) => self.zip(&Op::Add, a, b, loc)?,
+            (OpKind::Sub | OpKind::TreeSub, [a, b]) => self.zip(&Op::Sub, a, b, loc)?,
+            (OpKind::Mul | OpKind::TreeMul, [a, b]) => self.zip(&Op::Mul, a, b, loc)?,
+            (OpKind::Div | OpKind::TreeDiv, [a, b]) => self.zip(&Op::Div, a, b, loc)?,
+            (OpKind::Pow, [a, b]) => self.zip(&Op::Pow, a, b, loc)?,
+            (OpKind::Neg, [a]) => self.each(a, |g, x| g.graph.push(Op::Neg, &[x], loc))?,
+            (OpKind::Math(math), [a]) => {
+                self.each(a, |g, x| g.graph.push(tensor_op(*math), &[x], loc))?
+            }
+            (OpKind::TreeSqrt, [a]) => self.each(a, |g, x| g.graph.push(Op::Sqrt, &[x], loc))?,
+            (OpKind::TreeScale, [s, a]) => {
+                self.each(a, |g, x| g.with_number(Op::Mul, x, s.0[0], loc))?
+            }
+            (OpKind::TreeAddScalar, [s, a]) => {
+                self.each(a, |g, x| g.with_number(Op::Add, x, s.0[0], loc))?
+            }
+            (OpKind::TreeClamp, [low, high, a]) => self.each(a, |g, x| {
+                let x = g.bounded(Cmp::Less, x, low.0[0], loc)?;
+                g.bounded(Cmp::Greater, x, high.0[0], loc)
+            })?,
+            (OpKind::Select | OpKind::TreeSelect, [c, a, b]) => {
+                let leaves = c.0.iter().zip(a.0.iter().zip(&b.0));
+                let leaves = leaves.map(|(&c, (&a, &b))| {
+                    let above = Op::CompareScalar(Cmp::Greater, 0.0);
+                    let above = self.graph.push(above, &[c], loc)?;
+                    self.graph.push(Op::Where, &[above, a, b], loc)
+                });
+                Tree(leaves.collect::<Result<_, TypeError>>()?)
+            }
+            (OpKind::TreeDot, [a, b]) => self.dot(a, b, loc)?,
+            (OpKind::TreeSqNorm, [a]) => self.dot(a, a, loc)?,
+            _ => return Err(unsupported(op)),
+        };
+        Ok(vec![tree])
+    }
+
+    pub(super) fn each(
+        &mut self,
+        a: &Tree,
+        mut leaf: impl FnMut(&mut Self, Val) -> Result<Val, TypeError>,
+    ) -> Result<Tree, TypeError> {
+        let leaves = a.0.iter().map(|&x| leaf(self, x));
+        Ok(Tree(leaves.collect::<Result<_, _>>()?))
+    }
+
+    fn zip(&mut self, op: &Op, a: &Tree, b: &Tree, loc: Loc) -> Result<Tree, TypeError> {
+        let pairs = a.0.iter().zip(&b.0);
+        let leaves = pairs.map(|(&x, &y)| self.graph.push(op.clone(), &[x, y], loc));
+        Ok(Tree(leaves.collect::<Result<_, _>>()?))
+    }
+
+    /// A number, `f32[1]`, in a shape that broadcasts with a leaf.
+    fn number_like(&mut self, s: Val, leaf: Val, loc: Loc) -> Result<Val, TypeError> {
+        let rank = self.graph.shape(leaf).len();
+        self.graph.push(Op::Reshape(vec![1; rank]), &[s], loc)
+    }
+
+    pub(super) fn with_number(
+        &mut self,
+        op: Op,
+        leaf: Val,
+        s: Val,
+        loc: Loc,
+    ) -> Result<Val, TypeError> {
+        let s = self.number_like(s, leaf, loc)?;
+        self.graph.push(op, &[leaf, s], loc)
+    }
+
+    /// A leaf with the bound where it is beyond it.
+    fn bounded(&mut self, beyond: Cmp, leaf: Val, bound: Val, loc: Loc) -> Result<Val, TypeError> {
+        let bound = self.number_like(bound, leaf, loc)?;
+        let beyond = self.graph.push(Op::Compare(beyond), &[leaf, bound], loc)?;
+        self.graph.push(Op::Where, &[beyond, bound, leaf], loc)
+    }
+
+    /// `Σ aᵢ · bᵢ` over all leaves.
+    pub(super) fn dot(&mut self, a: &Tree, b: &Tree, loc: Loc) -> Result<Tree, TypeError> {
+        let mut total = self.graph.push(Op::Full(0.0, vec![1]), &[], loc)?;
+        for (&x, &y) in a.0.iter().zip(&b.0) {
+            let product = self.graph.push(Op::Mul, &[x, y], loc)?;
+            let sum = self.graph.push(Op::Sum, &[product], loc)?;
+            total = self.graph.push(Op::Add, &[total, sum], loc)?;
+        }
+        Ok(Tree(vec![total]))
+    }
+}
+
+fn tensor_op(math: Math) -> Op {
+    match math {
+        Math::Sqrt => Op::Sqrt,
+        Math::Exp => Op::Exp,
+        Math::Log => Op::Log,
+        Math::Cos => Op::Cos,
+        Math::Floor => Op::Floor,
+    }
+}

@@ -1,0 +1,346 @@
+//! `fuse-elementwise`: chains of elementwise ops become one [`Op::Fused`], which walks memory once.
+//!
+//! For devices whose backend does not fuse elementwise ops itself. A group is a set of elementwise
+//! ops over one shape, and sums of their results over all elements, that some order of the graph
+//! runs one after the other: no op outside of the group both depends on it and feeds it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use fedround_ir::tensor::{DType, Fused, Graph, GraphError, Node, Op, Val};
+
+/// Fuses every group of at least two ops.
+///
+/// # Errors
+///
+/// The graph is not well formed.
+pub fn fuse_elementwise(graph: &Graph) -> Result<Graph, GraphError> {
+    let groups = groups(graph);
+    let order = order(graph, &groups);
+    let mut new = Graph::default();
+    let mut map: Vec<Option<Val>> = vec![None; graph.types.len()];
+    for (name, val) in &graph.inputs {
+        map[val.0 as usize] = Some(new.input(name.clone(), graph.type_of(*val).clone()));
+    }
+    for unit in order {
+        let nodes: Vec<&Node> = unit.iter().map(|&i| &graph.nodes[i]).collect();
+        let (op, ins, outs) = match nodes.as_slice() {
+            [node] => (node.op.clone(), node.ins.clone(), node.outs.clone()),
+            _ => fused(graph, &unit),
+        };
+        let name = op.name();
+        let ins = ins
+            .iter()
+            .map(|v| map[v.0 as usize].ok_or(GraphError::Undefined { op: name, val: *v }));
+        let ins: Vec<Val> = ins.collect::<Result<_, _>>()?;
+        let results = new.push_multi(op, &ins, nodes[0].loc)?;
+        for (old, result) in outs.iter().zip(results) {
+            map[old.0 as usize] = Some(result);
+        }
+    }
+    for (name, val) in &graph.outputs {
+        let op = "return";
+        let result = map[val.0 as usize].ok_or(GraphError::Undefined { op, val: *val })?;
+        new.outputs.push((name.clone(), result));
+    }
+    Ok(new)
+}
+
+/// The shape over which a node can be fused, if it can.
+fn shape_of<'g>(graph: &'g Graph, node: &Node) -> Option<&'g [usize]> {
+    let floats = |v: &Val| graph.type_of(*v).dtype != DType::I32;
+    match node.op {
+        // A sum runs over its operand's shape.
+        Op::Sum | Op::Dot => Some(graph.shape(node.ins[0])),
+        _ if node.op.is_elementwise() && node.ins.iter().all(floats) => {
+            let shape = graph.shape(node.outs[0]);
+            let repeats = node.ins.iter().all(|v| in_one_run(graph.shape(*v), shape));
+            repeats.then_some(shape)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a shape repeats to another such that the dimensions that do not are neighbours, as the
+/// kernels want it.
+fn in_one_run(from: &[usize], to: &[usize]) -> bool {
+    if from.len() != to.len() {
+        return from == [1];
+    }
+    let kept = |i: &usize| from[*i] == to[*i] && to[*i] != 1;
+    let (Some(first), Some(last)) = ((0..to.len()).find(kept), (0..to.len()).rfind(kept)) else {
+        return true;
+    };
+    (first..=last).all(|i| from[i] == to[i])
+}
+
+/// For each node, the group that it is in: the index of the group's first node.
+fn groups(graph: &Graph) -> Vec<usize> {
+    let mut group: Vec<usize> = (0..graph.nodes.len()).collect();
+    let producer = producers(graph);
+    let mut feeds = vec![vec![]; graph.nodes.len()];
+    for (i, node) in graph.nodes.iter().enumerate() {
+        for v in &node.ins {
+            if let Some(&p) = producer.get(v) {
+                feeds[i].push(p);
+            }
+        }
+    }
+    let readers = readers(graph);
+    for (i, node) in graph.nodes.iter().enumerate() {
+        let Some(shape) = shape_of(graph, node) else {
+            continue;
+        };
+        // Ops that read one tensor are worth one pass too, as `w − w₀` and `w − η g` are.
+        let related = node.ins.iter().flat_map(|v| {
+            let whole = graph.shape(*v) == shape;
+            let siblings = readers.get(v).into_iter().flatten().filter(move |_| whole);
+            producer.get(v).into_iter().chain(siblings).copied()
+        });
+        let mut candidates: Vec<usize> = related.filter(|&j| j < i).map(|j| group[j]).collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        for other in candidates {
+            let own = group[i];
+            let fits = own != other
+                && shape_of(graph, &graph.nodes[other]) == Some(shape)
+                && legal(&feeds, &group, own, other);
+            if fits {
+                let (into, from) = (own.min(other), own.max(other));
+                group
+                    .iter_mut()
+                    .filter(|g| **g == from)
+                    .for_each(|g| *g = into);
+            }
+        }
+    }
+    // Fused code neither stores masks nor reads stored ones: such a group is taken apart.
+    let masks = |i: usize| {
+        let node = &graph.nodes[i];
+        let is_mask = |v: &&Val| graph.type_of(**v).dtype == DType::Bool;
+        let stored = node.outs.iter().filter(is_mask).any(|v| {
+            let mut read = readers.get(v).into_iter().flatten();
+            read.any(|&j| group[j] != group[i]) || graph.outputs.iter().any(|(_, o)| o == v)
+        });
+        let read = node.ins.iter().filter(is_mask).any(|v| {
+            let from = producer.get(v).map(|&p| group[p]);
+            from != Some(group[i])
+        });
+        stored || read
+    };
+    let apart: HashSet<usize> = (0..group.len())
+        .filter(|&i| masks(i))
+        .map(|i| group[i])
+        .collect();
+    let split = group.iter().enumerate();
+    split
+        .map(|(i, &g)| if apart.contains(&g) { i } else { g })
+        .collect()
+}
+
+/// Whether two groups may become one: no path leaves them and comes back.
+fn legal(feeds: &[Vec<usize>], group: &[usize], a: usize, b: usize) -> bool {
+    let inside = |n: usize| group[n] == a || group[n] == b;
+    let members: Vec<usize> = (0..group.len()).filter(|&n| inside(n)).collect();
+    let Some(&last) = members.last() else {
+        return true;
+    };
+    // Units outside that depend on a member, in order; groups count as one.
+    let mut depends = vec![false; group.len()];
+    let mut tainted = vec![false; group.len()];
+    for n in 0..=last {
+        if inside(n) {
+            if feeds[n].iter().any(|&p| !inside(p) && tainted[group[p]]) {
+                return false;
+            }
+            continue;
+        }
+        depends[n] = feeds[n].iter().any(|&p| inside(p) || tainted[group[p]]);
+        tainted[group[n]] |= depends[n];
+    }
+    // A group outside may be tainted by a later member than the one that feeds us.
+    members
+        .iter()
+        .all(|&n| feeds[n].iter().all(|&p| inside(p) || !tainted[group[p]]))
+}
+
+fn producers(graph: &Graph) -> HashMap<Val, usize> {
+    let nodes = graph.nodes.iter().enumerate();
+    nodes
+        .flat_map(|(i, n)| n.outs.iter().map(move |v| (*v, i)))
+        .collect()
+}
+
+fn readers(graph: &Graph) -> HashMap<Val, Vec<usize>> {
+    let mut readers: HashMap<Val, Vec<usize>> = HashMap::new();
+    for (i, node) in graph.nodes.iter().enumerate() {
+        for v in &node.ins {
+            readers.entry(*v).or_default().push(i);
+        }
+    }
+    readers
+}
+
+/// Groups and single nodes in an order in which each comes after what it reads; ties keep the
+/// graph's order.
+fn order(graph: &Graph, group: &[usize]) -> Vec<Vec<usize>> {
+    let producer = producers(graph);
+    let mut units: Vec<Vec<usize>> = vec![vec![]; graph.nodes.len()];
+    for (i, &g) in group.iter().enumerate() {
+        units[g].push(i);
+    }
+    // Placing a unit where its last member was keeps values short-lived.
+    let mut pending: Vec<usize> = (0..units.len()).filter(|&g| !units[g].is_empty()).collect();
+    pending.sort_by_key(|&g| units[g].last().copied());
+    let mut done = vec![false; units.len()];
+    let mut order = vec![];
+    while !pending.is_empty() {
+        let ready = pending.iter().position(|&g| {
+            let members = units[g].iter();
+            let mut reads = members.flat_map(|&i| &graph.nodes[i].ins);
+            reads.all(|v| {
+                let from = producer.get(v).map(|&p| group[p]);
+                from.is_none_or(|p| p == g || done[p])
+            })
+        });
+        // `legal` leaves no cycle, so one is always ready.
+        let next = pending.remove(ready.unwrap_or(0));
+        done[next] = true;
+        order.push(units[next].clone());
+    }
+    order
+}
+
+/// The op that computes some nodes of one shape, what it reads and what it gives.
+fn fused(graph: &Graph, unit: &[usize]) -> (Op, Vec<Val>, Vec<Val>) {
+    let nodes: Vec<&Node> = unit.iter().map(|&i| &graph.nodes[i]).collect();
+    let own: Vec<Val> = nodes.iter().flat_map(|n| n.outs.clone()).collect();
+    let mut ins: Vec<Val> = vec![];
+    for v in nodes.iter().flat_map(|n| &n.ins) {
+        if !own.contains(v) && !ins.contains(v) {
+            ins.push(*v);
+        }
+    }
+    let mut number: HashMap<Val, usize> = ins.iter().enumerate().map(|(i, v)| (*v, i)).collect();
+    let (mut steps, mut sums, mut results) = (vec![], vec![], vec![]);
+    let mut shape = vec![];
+    for node in &nodes {
+        let reads: Vec<usize> = node.ins.iter().map(|v| number[v]).collect();
+        shape = shape_of(graph, node).unwrap_or_default().to_vec();
+        let out = node.outs[0];
+        match node.op {
+            Op::Sum => {
+                sums.push(reads[0]);
+                results.push(out);
+            }
+            Op::Dot => {
+                steps.push((Op::Mul, reads));
+                sums.push(ins.len() + steps.len() - 1);
+                results.push(out);
+            }
+            _ => {
+                steps.push((node.op.clone(), reads));
+                number.insert(out, ins.len() + steps.len() - 1);
+            }
+        }
+    }
+    let inside = |i: usize| unit.contains(&i);
+    let escapes = |v: &Val| {
+        let mut outside = graph.nodes.iter().enumerate().filter(|(i, _)| !inside(*i));
+        outside.any(|(_, n)| n.ins.contains(v)) || graph.outputs.iter().any(|(_, o)| o == v)
+    };
+    let stored: Vec<Val> = nodes
+        .iter()
+        .filter(|n| !matches!(n.op, Op::Sum | Op::Dot))
+        .map(|n| n.outs[0])
+        .filter(escapes)
+        .collect();
+    let outputs = stored.iter().map(|v| number[v]).collect();
+    let fused = Fused {
+        shape,
+        steps,
+        outputs,
+        sums,
+    };
+    let mut outs = stored;
+    outs.extend(results);
+    (Op::Fused(Arc::new(fused)), ins, outs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fedround_ir::Loc;
+    use fedround_ir::tensor::TensorType;
+
+    struct Build(Graph);
+
+    impl Build {
+        fn input(&mut self, name: &str, shape: &[usize]) -> Val {
+            self.0.input(name, TensorType::f32(shape))
+        }
+
+        fn op(&mut self, op: Op, ins: &[Val]) -> Val {
+            self.0.push(op, ins, Loc::caller()).unwrap()
+        }
+
+        fn names(mut self, outputs: &[Val]) -> Vec<&'static str> {
+            for v in outputs {
+                self.0.outputs.push((format!("o{}", v.0), *v));
+            }
+            let fused = fuse_elementwise(&self.0).unwrap();
+            fused.verify().unwrap();
+            fused.nodes.iter().map(|n| n.op.name()).collect()
+        }
+    }
+
+    #[test]
+    fn a_proximal_pull_and_its_norm_are_one_pass() {
+        let mut b = Build(Graph::default());
+        let (w, w0, c) = (
+            b.input("w", &[2, 3]),
+            b.input("w0", &[2, 3]),
+            b.input("c", &[1]),
+        );
+        let d = b.op(Op::Sub, &[w, w0]);
+        let norm = b.op(Op::Dot, &[d, d]);
+        let next = b.op(Op::Axpy(-1.0), &[w, c, d]);
+        assert_eq!(b.names(&[norm, next]), ["fused"]);
+    }
+
+    #[test]
+    fn what_a_product_separates_stays_apart() {
+        let mut b = Build(Graph::default());
+        let (x, w) = (b.input("x", &[3, 3]), b.input("w", &[3, 3]));
+        let a = b.op(Op::Exp, &[x]);
+        let product = b.op(Op::MatMul, &[a, w]);
+        let sum = b.op(Op::Add, &[a, product]);
+        assert_eq!(b.names(&[sum]), ["exp", "matmul", "add"]);
+    }
+
+    #[test]
+    fn a_mask_that_others_read_is_stored() {
+        let mut b = Build(Graph::default());
+        let x = b.input("x", &[4]);
+        let mask = b.op(
+            Op::CompareScalar(fedround_ir::tensor::Cmp::Greater, 0.0),
+            &[x],
+        );
+        let zero = b.op(Op::Full(0.0, vec![1]), &[]);
+        let y = b.op(Op::Where, &[mask, x, zero]);
+        assert_eq!(b.names(&[y, mask]), ["compare_scalar", "full", "where"]);
+    }
+
+    #[test]
+    fn a_mask_within_is_not() {
+        let mut b = Build(Graph::default());
+        let x = b.input("x", &[4]);
+        let mask = b.op(
+            Op::CompareScalar(fedround_ir::tensor::Cmp::Greater, 0.0),
+            &[x],
+        );
+        let half = b.op(Op::MulScalar(0.5), &[x]);
+        let y = b.op(Op::Where, &[mask, x, half]);
+        assert_eq!(b.names(&[y]), ["fused"]);
+    }
+}
