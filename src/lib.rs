@@ -52,13 +52,16 @@
 //! does: with glibc's, a small model's step is several times slower.
 
 pub mod cli;
+mod sheets;
 pub mod testing;
 
 pub use fedround_algorithms as algorithms;
 pub use fedround_data as data;
+pub use fedround_draw as draw;
 pub use fedround_exec as exec;
 pub use fedround_ir as ir;
 pub use fedround_models as models;
+pub use fedround_models::stop_gradient;
 pub use fedround_passes as passes;
 
 #[doc(hidden)]

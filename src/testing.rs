@@ -1,34 +1,140 @@
-//! For the tests of a crate of own algorithms: a spec's graph as text, to be snapshot-tested.
+//! Snapshot tests for a crate of own algorithms: what a spec is compiled to, at any stage.
+//!
+//! With `insta` among the dev-dependencies, a snapshot is one line:
+//!
+//! ```no_run
+//! use fedround::algorithms::FedAvg;
+//! use fedround::testing::{Stage, View, assert_graph_snapshot};
+//!
+//! # fn tests() {
+//! assert_graph_snapshot!(FedAvg::default(), Stage::Linked);
+//! assert_graph_snapshot!("cnn step", FedAvg::default(), View::of(Stage::Tensor).model("cnn").batch(20));
+//! # }
+//! ```
+//!
+//! The text has no values of hyper-parameters, no paths and no line numbers, so that a snapshot
+//! changes with the algorithm alone. [`graph_text`] gives it to other tests:
 //!
 //! ```
 //! use fedround::algorithms::FedAvg;
-//! use fedround::testing::{Stage, graph};
+//! use fedround::testing::{Stage, graph_text};
 //!
-//! let text = graph(&FedAvg::default(), "2nn", Stage::Linked).unwrap();
+//! let text = graph_text(&FedAvg::default(), Stage::Linked).unwrap();
 //! assert!(text.contains("fed.weighted_mean"));
 //! ```
 
+use burn::tensor::Device;
 use fedround_dsl::Algorithm;
 use fedround_exec::{CompileError, Program, Tracer};
 use fedround_ir::fed::print;
-use fedround_models::{Losses, ModelError, Task, find};
+use fedround_models::{Losses, Model, ModelError, Task, find};
 use fedround_passes::fed::{explain, wire, wire_table};
+use fedround_passes::tensor::{cost, cost_table};
 
-/// What [`graph`] prints.
+/// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The spec as it was written: slots, calls and regions.
     Fed,
     /// Slots bound and simplified: one round, from parameters to parameters.
     Linked,
-    /// Each compute region as a graph of tensor ops, for the spec's batch size.
+    /// Each compute region as a graph of tensor ops, for a batch size.
     Tensor,
     /// The same with its slots: what the executor walks.
     Plan,
+    /// FLOPs, bytes moved and bytes alive of each tensor op.
+    Costs,
     /// The algorithm box, read off the linked graph.
     Box,
     /// What crosses between server and clients.
     Wire,
+}
+
+/// A stage, and what the spec is compiled for: the 2NN on 28x28 grey images of ten classes and the
+/// spec's own batch size, unless it is told otherwise. A [`Stage`] alone is a view too.
+#[derive(Clone)]
+pub struct View {
+    stage: Stage,
+    model: Subject,
+    task: Task,
+    batch: Option<usize>,
+    losses: Losses,
+}
+
+#[derive(Clone)]
+enum Subject {
+    Bundled(String),
+    Own(&'static str, fn(Task, &Device) -> Box<dyn Model>),
+}
+
+impl From<Stage> for View {
+    fn from(stage: Stage) -> Self {
+        Self::of(stage)
+    }
+}
+
+impl View {
+    /// A stage of the 2NN.
+    pub fn of(stage: Stage) -> Self {
+        Self {
+            stage,
+            model: Subject::Bundled("2nn".to_owned()),
+            task: Task {
+                input: [1, 28, 28],
+                classes: 10,
+            },
+            batch: None,
+            losses: Losses::default(),
+        }
+    }
+
+    /// For a bundled model, by its name on the command line.
+    #[must_use]
+    pub fn model(mut self, name: &str) -> Self {
+        self.model = Subject::Bundled(name.to_owned());
+        self
+    }
+
+    /// For a model of one's own, as for [`Cli::model`](crate::cli::Cli::model).
+    #[must_use]
+    pub fn own_model(
+        mut self,
+        name: &'static str,
+        make: fn(Task, &Device) -> Box<dyn Model>,
+    ) -> Self {
+        self.model = Subject::Own(name, make);
+        self
+    }
+
+    /// For inputs of another shape, or another number of classes.
+    #[must_use]
+    pub fn task(mut self, task: Task) -> Self {
+        self.task = task;
+        self
+    }
+
+    /// For another batch size than the spec's; it shows in tensor graphs alone.
+    #[must_use]
+    pub fn batch(mut self, size: usize) -> Self {
+        self.batch = Some(size);
+        self
+    }
+
+    /// With losses of one's own registered.
+    #[must_use]
+    pub fn losses(mut self, losses: Losses) -> Self {
+        self.losses = losses;
+        self
+    }
+
+    fn tracer(&self) -> Result<Tracer, ModelError> {
+        let device = Device::default();
+        let (name, model) = match &self.model {
+            Subject::Bundled(name) => (name.as_str(), find(name)?.build(self.task, &device)?),
+            Subject::Own(name, make) => (*name, make(self.task, &device)),
+        };
+        Ok(Tracer::new(name, model, self.task, self.losses.clone()))
+    }
 }
 
 /// A spec's graph could not be had.
@@ -42,27 +148,60 @@ pub enum GraphError {
     Compile(#[from] CompileError),
 }
 
-/// The text of a spec at a stage, compiled for a bundled model on 28x28 grey images of ten
-/// classes. It has no values of hyper-parameters, no paths and no line numbers, so that a snapshot
-/// of it changes with the algorithm alone.
+/// The text of a spec at a stage.
 ///
 /// # Errors
 ///
 /// See [`GraphError`].
-pub fn graph(algorithm: &dyn Algorithm, model: &str, stage: Stage) -> Result<String, GraphError> {
-    let task = Task {
-        input: [1, 28, 28],
-        classes: 10,
-    };
-    let built = find(model)?.build(task, &Default::default())?;
-    let tracer = Tracer::new(model, built, task, Losses::default());
-    let program = Program::compile(algorithm, tracer)?;
-    Ok(match stage {
+pub fn graph_text(algorithm: &dyn Algorithm, view: impl Into<View>) -> Result<String, GraphError> {
+    let view = view.into();
+    let program = Program::compile(algorithm, view.tracer()?)?;
+    let batch = view.batch.unwrap_or_else(|| program.batch_size());
+    Ok(match view.stage {
         Stage::Fed => print(program.staged()),
         Stage::Linked => print(program.linked()),
-        Stage::Tensor => program.tensor_text(program.batch_size())?,
-        Stage::Plan => program.plan_text(program.batch_size())?,
+        Stage::Tensor => program.tensor_text(batch)?,
+        Stage::Plan => program.plan_text(batch)?,
+        Stage::Costs => {
+            let graphs = program.graphs(batch)?;
+            let tables = graphs
+                .iter()
+                .enumerate()
+                .map(|(i, graph)| cost_table(&program.segment_name(i), graph, &cost(graph)));
+            tables.collect::<Vec<_>>().join("\n")
+        }
         Stage::Box => explain(program.linked()),
         Stage::Wire => wire_table(&wire(program.linked()), None),
     })
 }
+
+/// Compares a spec's graph with its snapshot, by `insta`, which the calling crate has among its
+/// dev-dependencies: `assert_graph_snapshot!(algorithm, view)`, or with a name for the snapshot
+/// first. A spec that does not compile fails the test with the compiler's error.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __assert_graph_snapshot {
+    ($name:literal, $algorithm:expr, $view:expr $(,)?) => {
+        match $crate::testing::graph_text(&$algorithm, $view) {
+            ::std::result::Result::Ok(text) => {
+                ::insta::with_settings!({ omit_expression => true }, {
+                    ::insta::assert_snapshot!($name, text);
+                })
+            }
+            ::std::result::Result::Err(error) => ::std::panic!("{error}"),
+        }
+    };
+    ($algorithm:expr, $view:expr $(,)?) => {
+        match $crate::testing::graph_text(&$algorithm, $view) {
+            ::std::result::Result::Ok(text) => {
+                ::insta::with_settings!({ omit_expression => true }, {
+                    ::insta::assert_snapshot!(text);
+                })
+            }
+            ::std::result::Result::Err(error) => ::std::panic!("{error}"),
+        }
+    };
+}
+
+#[doc(inline)]
+pub use crate::__assert_graph_snapshot as assert_graph_snapshot;

@@ -1,4 +1,4 @@
-//! The guide's code is the example's code.
+//! The guide's code is the example's code, and the drawing in the docs that of FedAvg.
 
 #![allow(
     clippy::unwrap_used,
@@ -7,6 +7,11 @@
 )]
 
 use std::path::Path;
+
+use fedround::algorithms::FedAvg;
+use fedround::draw::svg;
+use fedround::exec::{Program, Tracer};
+use fedround::models::{Losses, Task, find};
 
 /// The fenced block after a line that names its file, as in "`src/main.rs`:".
 fn block<'a>(guide: &'a str, file: &str) -> Option<&'a str> {
@@ -27,4 +32,22 @@ fn the_first_algorithm_is_the_example() {
     let snapshot = read(&format!("examples/my-algorithm/{snapshot}"));
     let graph = snapshot.splitn(3, "---\n").nth(2).unwrap();
     assert!(guide.contains(graph.trim_end()), "the graph is another");
+}
+
+#[test]
+fn the_drawing_of_fed_avg_is_current() {
+    let task = Task {
+        input: [1, 28, 28],
+        classes: 10,
+    };
+    let model = find("2nn").unwrap().build(task, &Default::default());
+    let tracer = Tracer::new("2nn", model.unwrap(), task, Losses::default());
+    let program = Program::compile(&FedAvg::default(), tracer).unwrap();
+    let drawing = svg::module(program.linked(), Some(program.parameter_count()));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/fedavg.svg");
+    let kept = std::fs::read_to_string(path).unwrap();
+    assert!(
+        kept == drawing,
+        "docs/fedavg.svg is another drawing; renew it by `fedround graph fedavg --format svg > docs/fedavg.svg`"
+    );
 }

@@ -15,7 +15,7 @@ use fedround::algorithms::{FedAvg, FedProx};
 use fedround::ir::fed::print;
 use fedround::passes::fed::link_observed;
 use fedround::prelude::*;
-use fedround::testing::{Stage, graph};
+use fedround::testing::{Stage, graph_text};
 
 /// Compares with `snapshots/<kind>/<case>.snap`.
 fn snapshot(kind: &str, case: &str, text: &str) {
@@ -38,7 +38,7 @@ fn both(kind: &str, suffix: &str, stage: Stage) {
     let algorithms: [(&str, &dyn Algorithm); 2] =
         [("fed_avg", &FedAvg::default()), ("fed_prox", &fed_prox())];
     for (name, algorithm) in algorithms {
-        let text = graph(algorithm, "2nn", stage).unwrap();
+        let text = graph_text(algorithm, stage).unwrap();
         snapshot(kind, &format!("{name}{suffix}"), &text);
     }
 }
@@ -115,7 +115,7 @@ fn dp_fed_avg() {
         ("wire", "", Stage::Wire),
     ];
     for (kind, suffix, stage) in stages {
-        let text = graph(&algorithm, "logistic", stage).unwrap();
+        let text = graph_text(&algorithm, stage).unwrap();
         snapshot(kind, &format!("dp_fed_avg{suffix}"), &text);
     }
 }
@@ -173,7 +173,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn snapshots_are_small_and_tell_no_paths() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for kind in ["ir", "pass", "tensor", "plan", "box", "wire"] {
+    for kind in ["ir", "pass", "tensor", "plan", "box", "wire", "draw"] {
         let files = files(&root.join("snapshots").join(kind));
         assert!(!files.is_empty(), "{kind}");
         for file in files {

@@ -11,6 +11,7 @@ mod linear;
 pub mod losses;
 mod model;
 mod registry;
+mod stop_gradient;
 
 pub use cnn::{McMahanCnn, PflCnn};
 pub use lenet::LeNet5;
@@ -18,3 +19,4 @@ pub use linear::{Logistic, TwoNn};
 pub use losses::{Loss, Losses, UnknownLoss, cross_entropy};
 pub use model::{Classifier, Leaf, Model, Task};
 pub use registry::{MODELS, ModelError, ModelInfo, find};
+pub use stop_gradient::stop_gradient;

@@ -1,4 +1,5 @@
-//! Losses: functions from logits and labels to one scalar.
+//! Losses: functions from logits and labels to one scalar. What a loss treats as a constant goes
+//! through [`stop_gradient`](crate::stop_gradient).
 
 use std::collections::BTreeMap;
 

@@ -136,6 +136,9 @@ Stages:
 
 Examples:
   fedround graph fedprox --at linked
+  fedround graph fedavg --format svg > fedavg.svg          two lanes, for a paper
+  fedround graph fedavg --at tensor --format dot | dot -Tpdf > step.pdf
+  fedround graph fedavg --at tensor --costs
   fedround graph fedprox --at plan --model cnn --set batch=20";
 
 /// Prints what an algorithm is compiled to.
@@ -147,6 +150,24 @@ pub(super) struct GraphArgs {
     /// Stage
     #[arg(long, value_enum, default_value_t = Stage::Linked)]
     pub at: Stage,
+    /// Format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Print FLOPs, bytes moved and bytes alive of each tensor op instead
+    #[arg(long, conflicts_with = "format")]
+    pub costs: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// The dialect's text form
+    Text,
+    /// For Graphviz
+    Dot,
+    /// A drawing, for papers
+    Svg,
+    /// For other programs
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -158,7 +179,8 @@ pub(super) enum Stage {
 }
 
 /// Prints an algorithm's box, read off the compiled graph, and the wire table: what crosses
-/// between server and clients, in which direction, how derived and how many bytes.
+/// between server and clients, in which direction, how derived and how many bytes. Then what the
+/// clients and the server compute: FLOPs, bytes moved and peak memory, counted from the graphs.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ExplainArgs {
     #[command(flatten)]
@@ -166,6 +188,9 @@ pub(super) struct ExplainArgs {
     /// Number of clients, for the bytes of a round
     #[arg(long, value_name = "N", default_value_t = super::settings::CLIENTS)]
     pub clients: usize,
+    /// Examples of a client, for the FLOPs of a round
+    #[arg(long, value_name = "N", default_value_t = 600)]
+    pub examples: u64,
 }
 
 /// What to compile.

@@ -3,8 +3,11 @@
 use std::fmt::Write;
 
 use fedround_dsl::{Hyper, LayerField, all_fields};
+use fedround_exec::Program;
 use fedround_ir::fed::HyperValue;
 use fedround_passes::fed::{Direction, Wire, explain as algorithm_box, wire, wire_table};
+use fedround_passes::tensor::{Runs, cost, runs};
+use fedround_passes::units::flops;
 
 use super::Cli;
 use super::args::ExplainArgs;
@@ -48,7 +51,57 @@ pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
             bytes(up * cohort as u64),
         );
     }
+    text += "\nCompute\n";
+    text += &compute(&program, args.examples)?;
     print(&text)
+}
+
+/// What each segment costs, and what it comes to in a round.
+fn compute(program: &Program, examples: u64) -> Result<String, CliError> {
+    let batch = program.batch_size();
+    let graphs = program.graphs(batch)?;
+    let mut text = String::new();
+    let mut totals = [0; 2];
+    for (i, (graph, runs)) in graphs.iter().zip(runs(program.schedule())).enumerate() {
+        let cost = cost(graph);
+        let who = if runs.on_clients { "client" } else { "server" };
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(
+            text,
+            "  {}, {who}, {} a round: {}, {} moved, peak {}",
+            program.segment_name(i),
+            times(&runs),
+            flops(cost.flops),
+            bytes(cost.read + cost.written),
+            bytes(cost.peak),
+        );
+        totals[usize::from(runs.on_clients)] += cost.flops * runs.count(examples);
+    }
+    let [server, client] = totals;
+    let _ = writeln!(
+        text,
+        "\n  n: examples of a client, here {}; batches of {batch}\n  a client, a round: {}",
+        grouped(examples),
+        flops(client),
+    );
+    if server > 0 {
+        let _ = writeln!(
+            text,
+            "  the server, a round, without means and sums: {}",
+            flops(server)
+        );
+    }
+    Ok(text)
+}
+
+/// `5·⌈n/10⌉×`.
+fn times(runs: &Runs) -> String {
+    let batches = runs.batches.iter().map(|size| format!("⌈n/{size}⌉"));
+    let mut factors: Vec<String> = batches.collect();
+    if runs.times != 1 || factors.is_empty() {
+        factors.insert(0, runs.times.to_string());
+    }
+    factors.join("·") + "×"
 }
 
 fn total(rows: &[Wire], direction: Direction, parameters: usize) -> u64 {

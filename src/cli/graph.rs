@@ -1,21 +1,58 @@
 //! `fedround graph`.
 
-use fedround_ir::fed::print as fed_text;
+use fedround_draw::{Sheet, dot, json, svg};
+use fedround_exec::Program;
+use fedround_ir::fed::{Module, print as fed_text};
+use fedround_passes::tensor::{cost, cost_table};
 
 use super::Cli;
-use super::args::{GraphArgs, Stage};
+use super::args::{Format, GraphArgs, Stage};
 use super::error::CliError;
 use super::output::print;
+use crate::sheets::sheets;
 
 /// Runs the subcommand.
 pub(super) fn graph(cli: &Cli, args: &GraphArgs) -> Result<(), CliError> {
     let (_, program) = cli.compile(&args.subject)?;
     let batch = program.batch_size();
-    let text = match args.at {
-        Stage::Fed => fed_text(program.staged()),
-        Stage::Linked => fed_text(program.linked()),
-        Stage::Tensor => program.tensor_text(batch)?,
-        Stage::Plan => program.plan_text(batch)?,
+    let text = if args.costs {
+        costs(&program)?
+    } else {
+        match (args.at, args.format) {
+            (Stage::Tensor, Format::Text) => program.tensor_text(batch)?,
+            (Stage::Plan, Format::Text) => program.plan_text(batch)?,
+            (Stage::Fed, format) => module(program.staged(), &program, format)?,
+            (Stage::Linked, format) => module(program.linked(), &program, format)?,
+            (Stage::Tensor, format) => graphs(&sheets(&program, batch, false)?, format)?,
+            (Stage::Plan, format) => graphs(&sheets(&program, batch, true)?, format)?,
+        }
     };
     print(&(text.trim_end().to_owned() + "\n"))
+}
+
+fn module(module: &Module, program: &Program, format: Format) -> Result<String, CliError> {
+    Ok(match format {
+        Format::Text => fed_text(module),
+        Format::Dot => dot::module(module),
+        Format::Svg => svg::module(module, Some(program.parameter_count())),
+        Format::Json => serde_json::to_string_pretty(&json::module(module))?,
+    })
+}
+
+fn graphs(sheets: &[Sheet], format: Format) -> Result<String, CliError> {
+    Ok(match format {
+        Format::Dot => dot::sheets(sheets),
+        Format::Svg => svg::sheets(sheets),
+        Format::Text | Format::Json => serde_json::to_string_pretty(&json::sheets(sheets))?,
+    })
+}
+
+/// The cost of each op of each segment.
+fn costs(program: &Program) -> Result<String, CliError> {
+    let graphs = program.graphs(program.batch_size())?;
+    let tables = graphs
+        .iter()
+        .enumerate()
+        .map(|(i, graph)| cost_table(&program.segment_name(i), graph, &cost(graph)));
+    Ok(tables.collect::<Vec<_>>().join("\n"))
 }

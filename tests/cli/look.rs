@@ -58,6 +58,35 @@ fn graph_shows_four_stages() {
 }
 
 #[test]
+fn graph_has_four_formats() {
+    let place = Place::new();
+    for stage in ["fed", "linked", "tensor", "plan"] {
+        let graph =
+            |format: &str| place.success(&format!("graph fedavg --at {stage} --format {format}"));
+        assert!(graph("dot").starts_with("digraph"), "{stage}");
+        assert!(graph("svg").starts_with("<svg"), "{stage}");
+        let json: serde_json::Value = serde_json::from_str(&graph("json")).unwrap();
+        assert!(json["format"].as_str().unwrap().starts_with("fedround"));
+        let plain = place.success(&format!("graph fedavg --at {stage}"));
+        assert_eq!(graph("text"), plain);
+    }
+}
+
+#[test]
+fn costs_are_counted() {
+    let place = Place::new();
+    let table = place.success("graph fedavg --at tensor --costs");
+    assert!(table.starts_with("cost @step0: 9.2 MFLOP"), "{table}");
+    let text = place.success("explain fedavg --examples 30 --set epochs=2");
+    for part in [
+        "2·⌈n/10⌉× a round: 9.2 MFLOP",
+        "a client, a round: 55.2 MFLOP",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
 fn a_term_of_weight_zero_is_compiled_away() {
     let place = Place::new();
     let stage = |spec: &str| place.success(&format!("graph {spec} --at tensor"));

@@ -5,7 +5,7 @@ use fedround::algorithms::FedAvg;
 use fedround::data::{Partition, synth::SynthDigits};
 use fedround::exec::{Federation, Program, Simulation, Tracer};
 use fedround::models::{self, Losses, Task};
-use fedround::testing::{Stage, graph};
+use fedround::testing::{Stage, assert_graph_snapshot};
 
 use crate::lookahead::Lookahead;
 
@@ -18,7 +18,7 @@ fn lookahead(alpha: f32) -> Lookahead {
 
 #[test]
 fn graph_is_as_reviewed() {
-    insta::assert_snapshot!(graph(&lookahead(0.5), "2nn", Stage::Linked).unwrap());
+    assert_graph_snapshot!(lookahead(0.5), Stage::Linked);
 }
 
 /// The parameters after some rounds on a few digits.

@@ -4,10 +4,31 @@
 use burn::tensor::{DType, DispatchTensor};
 use burn_dispatch::{BackendTensor, DispatchDevice, DispatchTensorKind};
 use burn_flex::FlexTensor;
-use fedround_ir::tensor::{Conv2d, Pool2d};
+use fedround_ir::tensor::{Conv2d, Op, Pool2d};
 use fedround_kernels as kernels;
 
 use crate::ops;
+
+/// Whether an op has a kernel of fedround's own on the CPU. Where the kernel does not support the
+/// shapes, and on other devices, burn's ops run.
+pub fn has_own_kernel(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Axpy(_)
+            | Op::MatMulAdd(_)
+            | Op::Fused(_)
+            | Op::MatMul
+            | Op::Dot
+            | Op::ReluGrad
+            | Op::Conv2d(_)
+            | Op::Conv2dInputGrad(..)
+            | Op::Conv2dWeightGrad(..)
+            | Op::MaxPool2d(_)
+            | Op::MaxPool2dGrad(_)
+            | Op::AvgPool2d(_)
+            | Op::AvgPool2dGrad(_)
+    )
+}
 
 fn peek(t: &DispatchTensor) -> Option<&FlexTensor> {
     match &t.kind {

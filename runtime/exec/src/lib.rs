@@ -32,6 +32,7 @@ pub use device::{Device, DeviceError};
 pub use engine::{Federation, RoundStats};
 pub use error::{CompileError, RunError};
 pub use eval::Evaluation;
+pub use flex::has_own_kernel;
 pub use program::Program;
 pub use simulation::Simulation;
 pub use trace::Tracer;

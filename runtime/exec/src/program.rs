@@ -190,7 +190,13 @@ impl Program {
         ))
     }
 
-    fn segment_name(&self, i: usize) -> String {
+    /// The compute segments and the control between them.
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// Name of a segment in text: `step0` if it reads a batch, `compute1` otherwise.
+    pub fn segment_name(&self, i: usize) -> String {
         if self.reads_batch(i) {
             format!("step{i}")
         } else {

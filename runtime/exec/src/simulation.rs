@@ -8,6 +8,7 @@ use fedround_passes::tensor::Frontend;
 use rayon::ThreadPoolBuildError;
 
 use crate::cohort_batch::CohortBatch;
+use crate::device::is_cpu;
 use crate::engine::{Federation, RoundStats, State, run_round};
 use crate::error::RunError;
 use crate::eval::{Evaluation, evaluate};
@@ -44,7 +45,8 @@ impl Simulation {
         let values = init::parameters(leaves, federation.seed);
         let params = upload(leaves, values, &program.device);
         Ok(Self {
-            workers: Workers::new(threads)?,
+            // A GPU runs one graph at a time, and is fed by one thread.
+            workers: Workers::new(if is_cpu(&program.device) { threads } else { 1 })?,
             group: CohortBatch::Auto.clients(&program),
             params,
             program,

@@ -2,3 +2,4 @@
 
 pub mod fed;
 pub mod tensor;
+pub mod units;

@@ -31,7 +31,7 @@ impl Import<'_> {
                 let y = self.push(Op::Reshape(shape(&o.out)), &[y])?;
                 self.bind(&o.out, y)
             }
-            Module::ConvTranspose2d(o) => {
+            Module::ConvTranspose2d(o) if fits(o.options.padding_out, o.options.stride) => {
                 let options = Conv2d {
                     stride: o.options.stride,
                     padding: o.options.padding,
@@ -42,7 +42,7 @@ impl Import<'_> {
                 let y = self.transposed(options, x, w, shape(&o.out), o.bias.as_ref())?;
                 self.bind(&o.out, y)
             }
-            Module::ConvTranspose1d(o) => {
+            Module::ConvTranspose1d(o) if fits(o.options.padding_out, o.options.stride) => {
                 let (s, p, d) = (o.options.stride, o.options.padding, o.options.dilation);
                 let options = in_a_row(s, p, d, o.options.groups);
                 let (x, w) = (self.row(&o.x)?, self.row(&o.weight)?);
@@ -112,6 +112,12 @@ impl Import<'_> {
         let val = self.value(t)?;
         self.push(Op::Reshape(row_of(shape(t))), &[val])
     }
+}
+
+/// Whether a transposed convolution is the input gradient of one: another row of output, of as many
+/// as the stride, would be another row of input.
+fn fits<const N: usize>(padding_out: [usize; N], stride: [usize; N]) -> bool {
+    padding_out.iter().zip(stride).all(|(p, s)| *p < s)
 }
 
 fn row_of(mut shape: Vec<usize>) -> Vec<usize> {

@@ -62,19 +62,25 @@ impl Import<'_> {
                     let ops = [Op::MulScalar(1.0 / cap), Op::Tanh, Op::MulScalar(cap)];
                     scores = self.chain(scores, ops)?;
                 }
+                let mut masks = vec![];
                 if let Some(mask) = &o.mask {
-                    let mask = self.value(mask)?;
-                    scores = self.masked(scores, mask)?;
+                    masks.push(self.value(mask)?);
                 }
                 if o.options.is_causal {
-                    let mask = self.causal(scores)?;
-                    scores = self.masked(scores, mask)?;
+                    masks.push(self.causal(scores)?);
+                }
+                for &mask in &masks {
+                    scores = self.filled_where(mask, f64::from(f32::MIN), scores)?;
                 }
                 if let Some(bias) = &o.attn_bias {
                     let bias = self.value(bias)?;
                     scores = self.push(Op::Add, &[scores, bias])?;
                 }
-                let weights = self.chain(scores, [Op::LogSoftmax(3), Op::Exp])?;
+                let mut weights = self.chain(scores, [Op::LogSoftmax(3), Op::Exp])?;
+                // A query whose keys are all hidden attends to none, not to all alike.
+                for &mask in &masks {
+                    weights = self.filled_where(mask, 0.0, weights)?;
+                }
                 let value = self.value(&o.value)?;
                 let y = self.push(Op::MatMul, &[weights, value])?;
                 self.bind(&o.out, y)
@@ -83,16 +89,17 @@ impl Import<'_> {
         }
     }
 
-    /// −∞ where the mask holds.
-    fn masked(&mut self, scores: Val, mask: Val) -> Result<Val, ImportError> {
-        let never = self.push(Op::Full(f64::NEG_INFINITY, vec![1; 4]), &[])?;
-        self.push(Op::Where, &[mask, never, scores])
+    /// A number where the mask holds.
+    fn filled_where(&mut self, mask: Val, c: f64, otherwise: Val) -> Result<Val, ImportError> {
+        let number = self.push(Op::Full(c, vec![1; 4]), &[])?;
+        self.push(Op::Where, &[mask, number, otherwise])
     }
 
-    /// True where a key comes after its query.
+    /// True where a key comes after its query; the last key and the last query are in line.
     fn causal(&mut self, scores: Val) -> Result<Val, ImportError> {
         let (rows, columns) = (self.graph.shape(scores)[2], self.graph.shape(scores)[3]);
-        let later = |i: usize| f64::from(u8::from(i % columns > i / columns));
+        let later = |i: usize| i % columns + rows > i / columns + columns;
+        let later = |i: usize| f64::from(u8::from(later(i)));
         let values: Vec<f64> = (0..rows * columns).map(later).collect();
         let constant = Constant {
             ty: TensorType::new(DType::Bool, [1, 1, rows, columns]),

@@ -9,14 +9,17 @@ impl Import<'_> {
     pub(super) fn pool(&mut self, op: &Module) -> Result<(), ImportError> {
         match op {
             Module::MaxPool2d(o) if !o.ceil_mode => {
-                let options = Pool2d {
-                    kernel: o.kernel_size,
-                    stride: o.stride,
-                    padding: o.padding,
-                    dilation: o.dilation,
-                    count_include_pad: true,
-                };
+                let options = max_pool(o.kernel_size, o.stride, o.padding, o.dilation);
                 self.emit(Op::MaxPool2d(options), &[&o.x], &o.out)
+            }
+            Module::MaxPool2dWithIndices(o) if !o.ceil_mode => {
+                let options = max_pool(o.kernel_size, o.stride, o.padding, o.dilation);
+                let x = self.value(&o.x)?;
+                let found = self
+                    .graph
+                    .push_multi(Op::MaxPool2d(options), &[x], self.loc)?;
+                self.bind(&o.out, found[0])?;
+                self.bind(&o.out_indices, found[1])
             }
             Module::AvgPool2d(o) if !o.ceil_mode => {
                 let options = Pool2d {
@@ -29,13 +32,8 @@ impl Import<'_> {
                 self.emit(Op::AvgPool2d(options), &[&o.x], &o.out)
             }
             Module::MaxPool1d(o) if !o.ceil_mode => {
-                let options = Pool2d {
-                    kernel: [1, o.kernel_size],
-                    stride: [1, o.stride],
-                    padding: [0, o.padding],
-                    dilation: [1, o.dilation],
-                    count_include_pad: true,
-                };
+                let [k, s, p, d] = [o.kernel_size, o.stride, o.padding, o.dilation];
+                let options = max_pool([1, k], [1, s], [0, p], [1, d]);
                 self.in_a_row(Op::MaxPool2d(options), &o.x, &o.out)
             }
             Module::AvgPool1d(o) if !o.ceil_mode => {
@@ -57,5 +55,20 @@ impl Import<'_> {
         let x = self.row(x)?;
         let y = self.chain(x, [op, Op::Reshape(shape(out))])?;
         self.bind(out, y)
+    }
+}
+
+fn max_pool(
+    kernel: [usize; 2],
+    stride: [usize; 2],
+    padding: [usize; 2],
+    dilation: [usize; 2],
+) -> Pool2d {
+    Pool2d {
+        kernel,
+        stride,
+        padding,
+        dilation,
+        count_include_pad: true,
     }
 }

@@ -116,7 +116,12 @@ fn allot(steps: &[Step], live: &[bool], outputs: &[usize], sums: &[Sum]) -> (Vec
         last_use[value] = steps.len();
     }
     let (mut registers, mut free, mut count) = (vec![0; steps.len()], Vec::new(), 0);
-    for (number, step) in used() {
+    // Before any other, which must not write them: they are filled once for all blocks.
+    for (number, _) in used().filter(|(_, step)| arguments(step).next().is_none()) {
+        registers[number] = count;
+        count += 1;
+    }
+    for (number, step) in used().filter(|(_, step)| arguments(step).next().is_some()) {
         registers[number] = free.pop().unwrap_or_else(|| {
             count += 1;
             count - 1

@@ -14,7 +14,7 @@ enum Level {
 
 /// A printed expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Text {
+pub struct Text {
     text: String,
     level: Level,
 }
@@ -25,32 +25,33 @@ impl Text {
     }
 
     /// A name or a number.
-    pub(super) fn name(text: impl Into<String>) -> Self {
+    pub fn name(text: impl Into<String>) -> Self {
         Self::new(text.into(), Level::Name)
     }
 
     /// Something that ends in brackets of its own.
-    pub(super) fn factor(text: impl Into<String>) -> Self {
+    pub fn factor(text: impl Into<String>) -> Self {
         Self::new(text.into(), Level::Factor)
     }
 
     /// Something that needs brackets in a product.
-    pub(super) fn sum(text: impl Into<String>) -> Self {
+    pub fn sum(text: impl Into<String>) -> Self {
         Self::new(text.into(), Level::Sum)
     }
 
     /// `function(arguments)`.
-    pub(super) fn call(function: &str, arguments: &[Self]) -> Self {
+    pub fn call(function: &str, arguments: &[Self]) -> Self {
         let arguments: Vec<&str> = arguments.iter().map(Self::plain).collect();
         Self::factor(format!("{function}({})", arguments.join(", ")))
     }
 
-    pub(super) fn is_name(&self) -> bool {
+    /// Whether it is a name or a number.
+    pub fn is_name(&self) -> bool {
         self.level == Level::Name
     }
 
     /// The text without brackets around it.
-    pub(super) fn plain(&self) -> &str {
+    pub fn plain(&self) -> &str {
         &self.text
     }
 
@@ -63,13 +64,13 @@ impl Text {
     }
 
     /// The text as a factor of a product.
-    pub(super) fn in_product(&self) -> String {
+    pub fn in_product(&self) -> String {
         self.above(Level::Sum)
     }
 }
 
 /// The expression of an op without regions, over those of its operands.
-pub(super) fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
+pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
     let product = |a: &Text, b: &Text| {
         Text::new(
             format!("{} · {}", a.in_product(), b.in_product()),
@@ -159,7 +160,7 @@ fn literal(x: f64) -> String {
 }
 
 /// The expression of a reduction, over its value and weight on client `k`.
-pub(super) fn reduction(reduce: Reduce, operands: &[Text]) -> Text {
+pub fn reduction(reduce: Reduce, operands: &[Text]) -> Text {
     let x = operands.first().map(Text::in_product).unwrap_or_default();
     Text::sum(match (reduce, operands.get(1)) {
         (Reduce::Mean, _) => format!("1/m Σ {x}"),
@@ -172,7 +173,7 @@ pub(super) fn reduction(reduce: Reduce, operands: &[Text]) -> Text {
 }
 
 /// How often each value is read.
-pub(super) fn count_uses(region: &Region, uses: &mut HashMap<Value, usize>) {
+pub fn count_uses(region: &Region, uses: &mut HashMap<Value, usize>) {
     for op in &region.ops {
         for value in &op.operands {
             *uses.entry(*value).or_default() += 1;

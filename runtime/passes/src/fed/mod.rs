@@ -38,5 +38,10 @@ pub use licm::licm;
 pub use link_slots::link_slots;
 pub use pipeline::{Linked, link, link_observed, passes};
 pub use warnings::{Warning, warnings};
+/// Expressions as the algorithm box writes them.
+pub mod notation {
+    pub use super::explain_text::{Text, count_uses, expression, reduction};
+}
+
 pub use wire::{Direction, Noise, Protection, Wire, wire};
 pub use wire_table::wire_table;

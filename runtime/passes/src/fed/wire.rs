@@ -40,6 +40,8 @@ pub enum Noise {
 /// One value that crosses for each client in each round.
 #[derive(Clone, Debug)]
 pub struct Wire {
+    /// What crosses: a broadcast's result, or the clients' value that a reduction reads.
+    pub value: Value,
     /// The op that sends it, such as `fed.broadcast`.
     pub op: String,
     /// Which way.
@@ -198,7 +200,12 @@ impl Rows<'_> {
             Direction::Down => (origin.down(kind).to_owned(), Protection::default()),
             Direction::Up => (origin.up(kind), self.protection(value, &origin)),
         };
+        let sent = match direction {
+            Direction::Down => op.results.first().copied().unwrap_or(value),
+            Direction::Up => value,
+        };
         self.rows.push(Wire {
+            value: sent,
             op: op.kind.name(),
             direction,
             kind,

@@ -28,6 +28,10 @@ pub fn fuse_elementwise(graph: &Graph) -> Result<Graph, GraphError> {
             [node] => (node.op.clone(), node.ins.clone(), node.outs.clone()),
             _ => fused(graph, &unit),
         };
+        if outs.is_empty() {
+            // Nothing reads what the group gives.
+            continue;
+        }
         let name = op.name();
         let ins = ins
             .iter()
@@ -138,30 +142,26 @@ fn groups(graph: &Graph) -> Vec<usize> {
         .collect()
 }
 
-/// Whether two groups may become one: no path leaves them and comes back.
+/// Whether groups could run one after the other, were group `b` part of group `a`.
 fn legal(feeds: &[Vec<usize>], group: &[usize], a: usize, b: usize) -> bool {
-    let inside = |n: usize| group[n] == a || group[n] == b;
-    let members: Vec<usize> = (0..group.len()).filter(|&n| inside(n)).collect();
-    let Some(&last) = members.last() else {
-        return true;
-    };
-    // Units outside that depend on a member, in order; groups count as one.
-    let mut depends = vec![false; group.len()];
-    let mut tainted = vec![false; group.len()];
-    for n in 0..=last {
-        if inside(n) {
-            if feeds[n].iter().any(|&p| !inside(p) && tainted[group[p]]) {
-                return false;
-            }
-            continue;
-        }
-        depends[n] = feeds[n].iter().any(|&p| inside(p) || tainted[group[p]]);
-        tainted[group[n]] |= depends[n];
+    let unit = |n: usize| if group[n] == b { a } else { group[n] };
+    let mut reads: Vec<HashSet<usize>> = vec![HashSet::new(); group.len()];
+    for (n, from) in feeds.iter().enumerate() {
+        let others = from.iter().map(|&p| unit(p)).filter(|&p| p != unit(n));
+        reads[unit(n)].extend(others);
     }
-    // A group outside may be tainted by a later member than the one that feeds us.
-    members
-        .iter()
-        .all(|&n| feeds[n].iter().all(|&p| inside(p) || !tainted[group[p]]))
+    // The merged group must not read, through others, what it gives.
+    let mut seen = vec![false; group.len()];
+    let mut todo: Vec<usize> = reads[a].iter().copied().collect();
+    while let Some(n) = todo.pop() {
+        if n == a {
+            return false;
+        }
+        if !std::mem::replace(&mut seen[n], true) {
+            todo.extend(&reads[n]);
+        }
+    }
+    true
 }
 
 fn producers(graph: &Graph) -> HashMap<Val, usize> {

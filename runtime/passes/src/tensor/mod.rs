@@ -4,30 +4,40 @@
 //! - [`lower`](mod@lower) turns a segment into a tensor graph, with models and losses traced by a [`Frontend`];
 //! - [`grad`](mod@grad) appends reverse-mode gradients, one rule for each op in [`rules`];
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
-//! - [`fuse`](mod@fuse) makes one op of each parameter update, for devices without fusion.
+//! - [`coverage`](mod@coverage) says what they do with each op;
+//! - [`fuse`](mod@fuse) makes one op of each parameter update, for devices without fusion;
+//! - [`cost`](mod@cost) counts operations, memory traffic and peak memory, [`runs`](mod@runs) how
+//!   often a round runs a segment.
 
 mod arithmetic;
 pub mod batch;
+pub mod cost;
+pub mod coverage;
 pub mod cse;
 pub mod dce;
 pub mod fold;
 pub mod fuse;
 pub mod fuse_elementwise;
 pub mod grad;
+mod liveness;
 pub mod lower;
 mod parts;
 mod privacy;
 mod rewrite;
 pub mod rules;
+pub mod runs;
 pub mod schedule;
 pub mod sink;
 pub mod stream;
 
 pub use batch::{Batched, batch};
+pub use cost::{Cost, NodeCost, cost, cost_table};
+pub use coverage::coverage;
 pub use fuse::fuse;
 pub use fuse_elementwise::fuse_elementwise;
 pub use grad::{GradError, grad};
 pub use lower::{Frontend, LowerError, Lowered, lower};
+pub use runs::{Runs, runs};
 pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};
 pub use sink::sink;
 pub use stream::stream;

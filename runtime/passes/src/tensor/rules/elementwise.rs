@@ -51,6 +51,8 @@ fn unary(r: &mut Rule<'_>, g: Val, y: Val, a: Val) -> Result<Option<Val>, TypeEr
             return Ok(float.then_some(g));
         }
         Op::Exp => y,
+        // 1 everywhere; the formula below would divide by zero.
+        Op::PowScalar(0.0) => return Ok(None),
         Op::PowScalar(c) => {
             let power = r.op(Op::PowScalar(c - 1.0), &[a])?;
             r.op(Op::MulScalar(c), &[power])?

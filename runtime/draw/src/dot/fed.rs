@@ -1,0 +1,158 @@
+//! A fed module in the dot language.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use fedround_ir::fed::{Module, Op, OpKind, Place, Region, Value};
+
+use super::{head, quoted};
+
+/// A fed module: an op is a node, a region a cluster with a node for its arguments and one for
+/// what it yields. Constants and hyper-parameters stand in the label of the op that reads them.
+pub fn module(module: &Module) -> String {
+    let mut writer = Writer {
+        module,
+        out: head(module.name()),
+        nodes: 0,
+        clusters: 0,
+        from: HashMap::new(),
+        constants: HashMap::new(),
+    };
+    for func in &module.funcs {
+        let layer = module.layers.get(func.layer).map_or("?", |l| &l.name);
+        let label = match module.is_linked() {
+            true => format!("{}, round", module.name()),
+            false => format!("{layer}::{}", func.slot.name()),
+        };
+        writer.open(&label, func.slot.place());
+        writer.region(&func.body, func.slot.arg_names(), None);
+        writer.close();
+    }
+    writer.out + "}\n"
+}
+
+struct Writer<'m> {
+    module: &'m Module,
+    out: String,
+    nodes: usize,
+    clusters: usize,
+    /// The node that gives a value.
+    from: HashMap<Value, String>,
+    constants: HashMap<Value, String>,
+}
+
+// Writing to a `String` cannot fail: its results are dropped.
+impl Writer<'_> {
+    fn open(&mut self, label: &str, place: Place) {
+        let (fill, line) = match place {
+            Place::Server => ("#eef3fa", "#8aa6c8"),
+            Place::Clients | Place::Client => ("#f0f6ed", "#93b585"),
+        };
+        _ = writeln!(
+            self.out,
+            "  subgraph cluster_{} {{ label={}; style=\"rounded,filled\"; fillcolor=\"{fill}\"; color=\"{line}\"; labeljust=l;",
+            self.clusters,
+            quoted(label)
+        );
+        self.clusters += 1;
+    }
+
+    fn close(&mut self) {
+        self.out += "  }\n";
+    }
+
+    fn node(&mut self, label: &str, extra: &str) -> String {
+        let id = format!("n{}", self.nodes);
+        self.nodes += 1;
+        _ = writeln!(self.out, "    {id} [label={}{extra}];", quoted(label));
+        id
+    }
+
+    fn edges(&mut self, values: &[Value], to: &str) {
+        for value in values {
+            if let Some(from) = self.from.get(value) {
+                let label = quoted(&self.module.type_of(*value).to_string());
+                _ = writeln!(self.out, "    {from} -> {to} [label={label}];");
+            }
+        }
+    }
+
+    /// The constants among an op's operands, in brackets.
+    fn constants(&self, op: &Op) -> String {
+        let known = op.operands.iter().filter_map(|v| self.constants.get(v));
+        let known: Vec<&str> = known.map(String::as_str).collect();
+        if known.is_empty() {
+            String::new()
+        } else {
+            format!("({})", known.join(", "))
+        }
+    }
+
+    /// Draws a region; gives the node of what it yields. Values that it takes over from its op
+    /// come from the node `entry`.
+    fn region(&mut self, region: &Region, names: &[&str], entry: Option<&str>) -> String {
+        for (index, arg) in region.args.iter().enumerate() {
+            let node = match (entry, names.get(index)) {
+                (Some(entry), _) => entry.to_owned(),
+                (None, name) => {
+                    let name = name.copied().unwrap_or("argument");
+                    let label = format!("{name}: {}", self.module.type_of(*arg));
+                    self.node(&label, ", shape=ellipse")
+                }
+            };
+            self.from.insert(*arg, node);
+        }
+        for op in &region.ops {
+            self.op(op);
+        }
+        let end = self.node("yield", ", shape=ellipse");
+        self.edges(&region.yields, &end);
+        end
+    }
+
+    fn op(&mut self, op: &Op) {
+        let constant = match &op.kind {
+            OpKind::Hyper(index) => Some(self.module.hyper_label(*index)),
+            OpKind::Const(x) => Some(x.to_string()),
+            OpKind::IndexConst(n) => Some(n.to_string()),
+            _ => None,
+        };
+        if let (Some(text), [result]) = (constant, op.results.as_slice()) {
+            self.constants.insert(*result, text);
+            return;
+        }
+        let label = match &op.kind {
+            OpKind::Call(slot) | OpKind::Super(slot) => {
+                format!("{} {}", op.kind.name(), slot.name())
+            }
+            OpKind::ServerState(name, _)
+            | OpKind::SetServerState(name)
+            | OpKind::ClientState(name, _)
+            | OpKind::SetClientState(name) => format!("{} {name}", op.kind.name()),
+            kind => kind.name(),
+        };
+        let label = label + &self.constants(op);
+        let given = if op.regions.is_empty() {
+            let node = self.node(&label, "");
+            self.edges(&op.operands, &node);
+            node
+        } else {
+            let place = match op.kind.place() {
+                Some(Place::Server) if op.kind != OpKind::Map => Place::Server,
+                _ => Place::Client,
+            };
+            self.open(&label, place);
+            let entry = self.node("enter", ", shape=ellipse");
+            self.edges(&op.operands, &entry);
+            let mut end = entry.clone();
+            for region in &op.regions {
+                end = self.region(region, &[], Some(&entry));
+            }
+            self.close();
+            end
+        };
+        for result in &op.results {
+            self.from.insert(*result, given.clone());
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Graphs for [Graphviz](https://graphviz.org): `fedround graph … --format dot | dot -Tpdf`.
+//!
+//! A fed module has a cluster for each function and each region; a tensor graph has one for each
+//! phase of a training step. Edges are values, labelled with what they carry.
+
+mod fed;
+mod tensor;
+
+pub use fed::module;
+pub use tensor::sheets;
+
+/// A quoted string of the dot language, its lines centred.
+fn quoted(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{}\"", escaped.replace('\n', "\\n"))
+}
+
+/// What every drawing starts with.
+fn head(name: &str) -> String {
+    format!(
+        "digraph {} {{
+  rankdir=TB; compound=true; fontname=\"Helvetica\"; fontsize=11;
+  node [shape=box, style=\"rounded,filled\", fillcolor=\"#ffffff\", fontname=\"Helvetica\", fontsize=10, height=0.3];
+  edge [fontname=\"Helvetica\", fontsize=8, color=\"#5b6775\", arrowsize=0.6];
+",
+        quoted(name)
+    )
+}

@@ -1,0 +1,78 @@
+//! One tensor graph to be drawn.
+
+use fedround_ir::tensor::{Graph, Val};
+
+/// A named tensor graph, with its slots where it is drawn as a plan.
+#[derive(Clone, Debug)]
+pub struct Sheet {
+    /// Name in the text forms, such as `step0`.
+    pub name: String,
+    /// The graph.
+    pub graph: Graph,
+    /// For a plan, the slot of each value; `None` for one that is never read.
+    pub slots: Option<Vec<Option<usize>>>,
+}
+
+/// What a node is for in a training step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The loss depends on it.
+    Forward,
+    /// It comes after the loss: gradients.
+    Backward,
+    /// It gives an output other than a loss: the new parameters.
+    Update,
+}
+
+impl Sheet {
+    /// The slot of a value, in a plan.
+    pub(crate) fn slot(&self, val: Val) -> Option<usize> {
+        *self.slots.as_ref()?.get(val.0 as usize)?
+    }
+
+    /// The phase of each node; all are [`Phase::Forward`] in a graph without a training loss.
+    pub fn phases(&self) -> Vec<Phase> {
+        let graph = &self.graph;
+        let is_loss = |name: &str| name.starts_with("loss");
+        let mut of_loss = vec![false; graph.types.len()];
+        for (name, val) in &graph.outputs {
+            of_loss[val.0 as usize] |= is_loss(name);
+        }
+        let trains = of_loss.contains(&true);
+        let mut phases = vec![Phase::Forward; graph.nodes.len()];
+        for (node, phase) in graph.nodes.iter().zip(&mut phases).rev() {
+            if node.outs.iter().any(|v| of_loss[v.0 as usize]) {
+                for v in &node.ins {
+                    of_loss[v.0 as usize] = true;
+                }
+            } else if trains {
+                let given = graph.outputs.iter().any(|(_, v)| node.outs.contains(v));
+                *phase = if given {
+                    Phase::Update
+                } else {
+                    Phase::Backward
+                };
+            }
+        }
+        phases
+    }
+
+    /// Names of the inputs by value, without their argument's number where that is not needed to
+    /// tell them apart: `features.fc1.weight` for `in0.features.fc1.weight`.
+    pub(crate) fn input_names(&self) -> Vec<Option<&str>> {
+        let mut names = vec![None; self.graph.types.len()];
+        let short = |name: &'_ str| -> Option<usize> {
+            let (argument, rest) = name.split_once('.')?;
+            let number = argument.strip_prefix("in")?;
+            let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+            (is_number && !rest.is_empty()).then_some(argument.len() + 1)
+        };
+        for (name, val) in &self.graph.inputs {
+            let tail = short(name).map_or(name.as_str(), |from| &name[from..]);
+            let ends = |other: &str| short(other).map_or(other, |from| &other[from..]) == tail;
+            let twins = self.graph.inputs.iter().filter(|(n, _)| ends(n)).count();
+            names[val.0 as usize] = Some(if twins > 1 { name } else { tail });
+        }
+        names
+    }
+}

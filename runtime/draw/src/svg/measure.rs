@@ -1,0 +1,118 @@
+//! How large things on the lanes are.
+
+use fedround_ir::fed::Place;
+
+use super::scene::{Frame, Item, Scene, Step};
+use super::text::{plain_width, width};
+
+pub(super) const MARGIN: f64 = 20.0;
+pub(super) const BOX: f64 = 30.0;
+pub(super) const GAP: f64 = 18.0;
+pub(super) const INSET: f64 = 12.0;
+/// From a lane's edge to its boxes.
+pub(super) const LANE: f64 = 18.0;
+pub(super) const FRAME_PAD: f64 = 14.0;
+pub(super) const LINE: f64 = 18.0;
+pub(super) const TITLE: f64 = 15.0;
+pub(super) const TEXT: f64 = 13.0;
+pub(super) const SMALL: f64 = 10.5;
+pub(super) const TINY: f64 = 9.5;
+
+/// Left edge and width of both lanes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lanes {
+    pub(super) server: (f64, f64),
+    pub(super) clients: (f64, f64),
+}
+
+impl Lanes {
+    /// As wide as the widest box of each lane and the widest label between them.
+    pub(super) fn fit(scenes: &[Scene]) -> Self {
+        let mut widths: [f64; 3] = [170.0, 210.0, 120.0];
+        for scene in scenes {
+            let lane = usize::from(scene.place != Place::Server);
+            widths[lane] = widths[lane].max(plain_width(&scene.title, SMALL));
+            widen(&scene.items, lane, &mut widths);
+        }
+        let [server, clients, label] = widths;
+        let server = (MARGIN, server + 2.0 * LANE);
+        let gutter = label + 28.0;
+        let clients = (server.0 + server.1 + gutter, clients + 2.0 * LANE);
+        Self { server, clients }
+    }
+
+    pub(super) fn page(self) -> f64 {
+        self.clients.0 + self.clients.1 + MARGIN
+    }
+
+    pub(super) fn of(self, lane: usize) -> (f64, f64) {
+        if lane == 0 { self.server } else { self.clients }
+    }
+
+    /// The column of a lane's boxes.
+    pub(super) fn column(self, lane: usize) -> (f64, f64) {
+        let (x, width) = self.of(lane);
+        (x + LANE, width - 2.0 * LANE)
+    }
+}
+
+/// Widens the server's lane, the clients' lane and the room between them.
+pub(super) fn widen(items: &[Item], lane: usize, widths: &mut [f64; 3]) {
+    for item in items {
+        match item {
+            Item::Frame(frame) => {
+                let lane = lane_of(frame, lane);
+                widths[lane] = widths[lane].max(frame_width(frame));
+            }
+            Item::Step(step) => widths[lane] = widths[lane].max(step_width(step)),
+            Item::Crossing(crossing) => {
+                widths[0] = widths[0].max(step_width(&crossing.server));
+                for sent in &crossing.sent {
+                    let label = plain_width(&sent.derived, SMALL);
+                    widths[2] = widths[2].max(label.max(width(&sent.bytes, SMALL) * 1.15));
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn lane_of(frame: &Frame, lane: usize) -> usize {
+    if frame.op == "fed.map" { 1 } else { lane }
+}
+
+pub(super) fn step_width(step: &Step) -> f64 {
+    let op = mono_width(&step.op);
+    width(&step.text, TEXT) + op + 2.0 * INSET + if op > 0.0 { 22.0 } else { 0.0 }
+}
+
+pub(super) fn mono_width(text: &str) -> f64 {
+    0.61 * TINY * text.chars().count() as f64
+}
+
+pub(super) fn frame_width(frame: &Frame) -> f64 {
+    let inner = frame.items.iter().map(|item| match item {
+        Item::Frame(frame) => frame_width(frame),
+        Item::Step(step) => step_width(step),
+        Item::Crossing(_) => 0.0,
+    });
+    let head = width(&frame.title, TEXT) * 1.08 + 24.0 + mono_width(&frame.op);
+    let widest = inner.fold(head.max(width(&frame.note, SMALL)), f64::max);
+    widest + 2.0 * FRAME_PAD
+}
+
+pub(super) fn head_height(frame: &Frame) -> f64 {
+    FRAME_PAD + LINE * if frame.note.is_empty() { 1.0 } else { 2.0 }
+}
+
+pub(super) fn height(item: &Item) -> f64 {
+    match item {
+        Item::Step(_) => BOX,
+        Item::Frame(frame) => head_height(frame) + stack(&frame.items) + FRAME_PAD,
+        Item::Crossing(crossing) => crossing.sent.len() as f64 * (BOX + GAP) - GAP,
+    }
+}
+
+pub(super) fn stack(items: &[Item]) -> f64 {
+    let heights: f64 = items.iter().map(height).sum();
+    heights + GAP * items.len().saturating_sub(1) as f64
+}

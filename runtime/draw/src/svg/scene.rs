@@ -1,0 +1,60 @@
+//! What is drawn of a fed module.
+
+use fedround_ir::fed::Place;
+use fedround_passes::fed::Direction;
+
+/// One thing on a lane.
+#[derive(Clone, Debug)]
+pub(super) enum Item {
+    /// An op, or the values that a region gives.
+    Step(Step),
+    /// A region.
+    Frame(Frame),
+    /// Values that cross between the lanes.
+    Crossing(Crossing),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub text: String,
+    /// The op's name; empty for a line that names a value anew.
+    pub op: String,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub title: String,
+    /// What its variables start from.
+    pub note: String,
+    pub op: String,
+    pub is_grad: bool,
+    pub items: Vec<Item>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Crossing {
+    pub direction: Direction,
+    /// What the server does.
+    pub server: Step,
+    /// What crosses.
+    pub sent: Vec<Sent>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    pub name: String,
+    pub derived: String,
+    pub bytes: String,
+}
+
+/// A function's items, with its title and where it runs.
+#[derive(Clone, Debug)]
+pub(super) struct Scene {
+    pub title: String,
+    pub place: Place,
+    /// The parameters that a round starts from; empty for what is no round.
+    pub start: String,
+    pub items: Vec<Item>,
+    /// Those that it ends with.
+    pub end: String,
+}

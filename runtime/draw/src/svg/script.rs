@@ -1,0 +1,251 @@
+//! A fed module as what is drawn: boxes, frames and crossings, in order.
+
+use std::collections::HashMap;
+
+use fedround_ir::fed::{Func, Kind, Module, Op, OpKind, Region, Slot, Value};
+use fedround_passes::fed::notation::{Text, count_uses, expression};
+use fedround_passes::fed::{Wire, wire};
+
+use super::scene::{Item, Scene, Step};
+
+/// The scenes of a module, one for each function. With the number of the model's parameters,
+/// bytes are numbers too.
+pub(super) fn scenes(module: &Module, parameters: Option<usize>) -> Vec<Scene> {
+    let linked = module.is_linked();
+    let wires = wire(module).into_iter().map(|row| (row.value, row));
+    let mut script = Script {
+        module,
+        linked,
+        parameters,
+        hypers: (0..module.hypers.len())
+            .map(|i| module.hyper_label(i))
+            .collect(),
+        texts: HashMap::new(),
+        uses: HashMap::new(),
+        taken: HashMap::new(),
+        cohorts: HashMap::new(),
+        wires: wires.collect(),
+    };
+    module.funcs.iter().map(|func| script.scene(func)).collect()
+}
+
+pub(super) struct Script<'m> {
+    module: &'m Module,
+    pub(super) linked: bool,
+    pub(super) parameters: Option<usize>,
+    hypers: Vec<String>,
+    pub(super) texts: HashMap<Value, Text>,
+    uses: HashMap<Value, usize>,
+    /// How often a name was given.
+    taken: HashMap<String, usize>,
+    /// The cohort that a clients' value is over.
+    pub(super) cohorts: HashMap<Value, String>,
+    /// What crosses by which value; taken out when it is drawn.
+    pub(super) wires: HashMap<Value, Wire>,
+}
+
+impl Script<'_> {
+    fn scene(&mut self, func: &Func) -> Scene {
+        self.taken.clear();
+        count_uses(&func.body, &mut self.uses);
+        let round = func.slot == Slot::Round && self.linked;
+        for (arg, name) in func.body.args.iter().zip(func.slot.arg_names()) {
+            self.taken.insert((*name).to_owned(), usize::from(!round));
+            let name = if round { "wᵗ" } else { name };
+            self.texts.insert(*arg, Text::name(name));
+        }
+        let end = if round { "wᵗ⁺¹" } else { "" };
+        let mut items = self.region(&func.body, &[end.to_owned()]);
+        if round {
+            self.rename(&func.body.yields, &[end.to_owned()], &mut items);
+        } else {
+            items.push(Item::Step(Step {
+                text: format!("return {}", self.list(&func.body.yields)),
+                op: "fed.yield".to_owned(),
+            }));
+        }
+        let layer = self.module.layers.get(func.layer).map_or("?", |l| &l.name);
+        let title = if round {
+            format!("{}, round t", self.module.name())
+        } else {
+            let args = func.slot.arg_names().join(", ");
+            format!("{layer}::{}({args})", func.slot.name())
+        };
+        Scene {
+            title,
+            place: func.slot.place(),
+            start: if round {
+                "wᵗ".to_owned()
+            } else {
+                String::new()
+            },
+            items,
+            end: end.to_owned(),
+        }
+    }
+
+    pub(super) fn text(&self, value: Value) -> Text {
+        let known = self.texts.get(&value).cloned();
+        known.unwrap_or_else(|| Text::name("?"))
+    }
+
+    pub(super) fn list(&self, values: &[Value]) -> String {
+        let texts = values.iter().map(|v| self.text(*v).plain().to_owned());
+        texts.collect::<Vec<_>>().join(", ")
+    }
+
+    pub(super) fn kind(&self, value: Value) -> Kind {
+        self.module.type_of(value).kind
+    }
+
+    /// A name of its own for each value: `u`, `u2`, ….
+    pub(super) fn unique(&mut self, base: &str) -> String {
+        let count = self.taken.entry(base.to_owned()).or_default();
+        *count += 1;
+        match *count {
+            1 => base.to_owned(),
+            n => format!("{base}{n}"),
+        }
+    }
+
+    pub(super) fn name(&mut self, value: Value, op: &OpKind) -> String {
+        let base = match (op, self.kind(value)) {
+            (OpKind::Sample, _) => "S",
+            (OpKind::ServerState(name, _) | OpKind::ClientState(name, _), _) => own(name),
+            (OpKind::Predict, _) => "z",
+            (OpKind::Loss(_), _) => "ℓ",
+            (_, Kind::Params) => "u",
+            (_, Kind::Tensor) => "h",
+            _ => "a",
+        };
+        self.unique(base)
+    }
+
+    /// The items of a region. Where its last op gives one of its yields, that value goes by the
+    /// name in `finals`, if there is one.
+    pub(super) fn region(&mut self, region: &Region, finals: &[String]) -> Vec<Item> {
+        let mut items = vec![];
+        for (index, op) in region.ops.iter().enumerate() {
+            let is_last = index + 1 == region.ops.len();
+            let wanted = match op.results.as_slice() {
+                [result] if is_last => {
+                    let yielded = region.yields.iter().position(|v| v == result);
+                    yielded
+                        .and_then(|i| finals.get(i))
+                        .filter(|name| !name.is_empty())
+                }
+                _ => None,
+            };
+            self.op(op, wanted.cloned(), &mut items);
+        }
+        items
+    }
+
+    /// A line that gives values their final names, unless they have them.
+    pub(super) fn rename(&mut self, values: &[Value], names: &[String], items: &mut Vec<Item>) {
+        let renamed = values.iter().zip(names).filter_map(|(value, name)| {
+            let text = self.text(*value);
+            (text.plain() != name).then(|| (name.clone(), text.plain().to_owned()))
+        });
+        let (left, right): (Vec<String>, Vec<String>) = renamed.unzip();
+        if !left.is_empty() {
+            items.push(Item::Step(Step {
+                text: format!("{} ← {}", left.join(", "), right.join(", ")),
+                op: String::new(),
+            }));
+        }
+        for (value, name) in values.iter().zip(names) {
+            self.texts.insert(*value, Text::name(name.clone()));
+        }
+    }
+
+    fn op(&mut self, op: &Op, wanted: Option<String>, items: &mut Vec<Item>) {
+        match (&op.kind, op.results.as_slice(), op.regions.as_slice()) {
+            (OpKind::Broadcast, [sent], _) => self.broadcast(op, *sent, items),
+            (OpKind::Reduce(_), [result], _) => self.reduce(op, *result, wanted, items),
+            (OpKind::Everyone, [cohort], _) => {
+                self.texts.insert(*cohort, Text::name("all clients"));
+            }
+            (_, results, [region]) => {
+                let frame = match op.kind {
+                    OpKind::Map => self.map(op, results, region),
+                    OpKind::Grad => self.grad(op, results, region),
+                    _ => self.repeat(op, results, region),
+                };
+                items.extend(frame.map(Item::Frame));
+            }
+            (kind, [result], _) => {
+                let text = self.expression(op);
+                let inline = match kind {
+                    OpKind::BatchX | OpKind::BatchY | OpKind::NumExamples => true,
+                    OpKind::Add
+                    | OpKind::Sub
+                    | OpKind::Mul
+                    | OpKind::Div
+                    | OpKind::Neg
+                    | OpKind::Pow
+                    | OpKind::Math(_)
+                    | OpKind::RoundIndex => self.uses.get(result) == Some(&1) && wanted.is_none(),
+                    kind => kind.is_constant(),
+                };
+                if inline {
+                    self.texts.insert(*result, text);
+                    return;
+                }
+                let name = wanted.unwrap_or_else(|| self.name(*result, kind));
+                items.push(Item::Step(Step {
+                    text: format!("{name} ← {}", text.plain()),
+                    op: kind.name(),
+                }));
+                self.texts.insert(*result, Text::name(name));
+            }
+            (OpKind::SetServerState(name) | OpKind::SetClientState(name), _, _) => {
+                let value = op.operands.last().map(|v| self.text(*v));
+                let value = value.as_ref().map(Text::plain).unwrap_or_default();
+                items.push(Item::Step(Step {
+                    text: format!("state({}) ← {value}", own(name)),
+                    op: op.kind.name(),
+                }));
+            }
+            (kind, results, _) => {
+                let names: Vec<String> = results.iter().map(|v| self.name(*v, kind)).collect();
+                let text = self.expression(op);
+                for (result, name) in results.iter().zip(&names) {
+                    self.texts.insert(*result, Text::name(name.clone()));
+                }
+                let arrow = if names.is_empty() { "" } else { " ← " };
+                items.push(Item::Step(Step {
+                    text: format!("{}{arrow}{}", names.join(", "), text.plain()),
+                    op: kind.name(),
+                }));
+            }
+        }
+    }
+
+    fn expression(&self, op: &Op) -> Text {
+        let operands: Vec<Text> = op.operands.iter().map(|v| self.text(*v)).collect();
+        match &op.kind {
+            OpKind::Call(slot) => Text::call(slot.name(), &operands),
+            OpKind::Super(slot) => Text::call(&format!("base.{}", slot.name()), &operands),
+            OpKind::Received => Text::call("received", &operands),
+            OpKind::ServerState(name, _) | OpKind::ClientState(name, _) => {
+                Text::call("state", &[Text::name(own(name))])
+            }
+            kind => {
+                let text = expression(kind, &operands, &self.hypers);
+                // An op without a notation of its own goes by its name, without the dialect.
+                match kind.name().split_once('.') {
+                    Some((_, name)) if text.plain().starts_with(&kind.name()) => {
+                        Text::call(name, &operands)
+                    }
+                    _ => text,
+                }
+            }
+        }
+    }
+}
+
+/// A state's name without its layer.
+fn own(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}

@@ -1,0 +1,130 @@
+//! The frames of maps, loops and gradients.
+
+use fedround_ir::fed::{Kind, Op, OpKind, Region, Value};
+use fedround_passes::fed::notation::Text;
+
+use super::scene::Frame;
+use super::script::Script;
+
+impl Script<'_> {
+    /// Nothing for a map that only names values, such as `n_k`.
+    pub(super) fn map(&mut self, op: &Op, results: &[Value], region: &Region) -> Option<Frame> {
+        if let Some(client) = region.args.first() {
+            self.texts.insert(*client, Text::name("k"));
+        }
+        for (arg, operand) in region.args.iter().skip(1).zip(&op.operands) {
+            let text = self.text(*operand);
+            self.texts.insert(*arg, text);
+        }
+        let cohort = op
+            .operands
+            .iter()
+            .find_map(|v| self.cohorts.get(v).cloned());
+        let cohort = cohort.unwrap_or_else(|| "cohort".to_owned());
+        let mut items = self.region(region, &[]);
+        let plain = items.is_empty() && region.yields.iter().all(|v| self.text(*v).is_name());
+        if plain {
+            for (result, yielded) in results.iter().zip(&region.yields) {
+                let text = self.text(*yielded);
+                self.texts.insert(*result, text);
+                self.cohorts.insert(*result, cohort.clone());
+            }
+            return None;
+        }
+        let names = results.iter().map(|result| {
+            let base = if self.kind(*result) == Kind::Params {
+                "w_k"
+            } else {
+                "a_k"
+            };
+            self.unique(base)
+        });
+        let names: Vec<String> = names.collect();
+        self.rename(&region.yields, &names, &mut items);
+        for (result, name) in results.iter().zip(names) {
+            self.texts.insert(*result, Text::name(name));
+            self.cohorts.insert(*result, cohort.clone());
+        }
+        Some(Frame {
+            title: format!("for each client k ∈ {cohort}, in parallel"),
+            note: String::new(),
+            op: op.kind.name(),
+            is_grad: false,
+            items,
+        })
+    }
+
+    pub(super) fn repeat(&mut self, op: &Op, results: &[Value], region: &Region) -> Option<Frame> {
+        let fixed = op.operands.len().saturating_sub(results.len());
+        let (control, first) = op.operands.split_at(fixed);
+        let own = region.args.len().saturating_sub(first.len());
+        let title = match (&op.kind, control) {
+            (OpKind::ForBatches, [_, epochs, size]) => {
+                let b = self.unique("b");
+                if let Some(arg) = region.args.first() {
+                    self.texts.insert(*arg, Text::name(b.clone()));
+                }
+                let (epochs, size) = (self.text(*epochs), self.text(*size));
+                format!("for {b} in batches({}, {})", epochs.plain(), size.plain())
+            }
+            _ => format!("{} times", self.list(control)),
+        };
+        let mut notes = vec![];
+        let mut names = vec![];
+        for (arg, start) in region.args.iter().skip(own).zip(first) {
+            let base = if self.kind(*arg) == Kind::Params {
+                "w"
+            } else {
+                "s"
+            };
+            let name = self.unique(base);
+            notes.push(format!("{name} = {}", self.text(*start).plain()));
+            self.texts.insert(*arg, Text::name(name.clone()));
+            names.push(name);
+        }
+        let mut items = self.region(region, &names);
+        self.rename(&region.yields, &names, &mut items);
+        for (result, name) in results.iter().zip(names) {
+            self.texts.insert(*result, Text::name(name));
+        }
+        Some(Frame {
+            title,
+            note: format!("starting from {}", notes.join(", ")),
+            op: op.kind.name(),
+            is_grad: false,
+            items,
+        })
+    }
+
+    pub(super) fn grad(&mut self, op: &Op, results: &[Value], region: &Region) -> Option<Frame> {
+        let at = op.operands.first().map(|v| self.text(*v))?;
+        let variable = if at.is_name() {
+            at.plain().to_owned()
+        } else {
+            self.unique("v")
+        };
+        if let Some(arg) = region.args.first() {
+            self.texts.insert(*arg, Text::name(variable.clone()));
+        }
+        let f = self.unique("f");
+        let mut items = self.region(region, std::slice::from_ref(&f));
+        self.rename(&region.yields, std::slice::from_ref(&f), &mut items);
+        let g = self.unique("g");
+        let names = [g.clone(), f.clone()];
+        for (result, name) in results.iter().zip(names) {
+            self.texts.insert(*result, Text::name(name));
+        }
+        let note = if at.is_name() {
+            String::new()
+        } else {
+            format!("at {variable} = {}", at.plain())
+        };
+        Some(Frame {
+            title: format!("{g} ← ∇{f}({variable})"),
+            note,
+            op: op.kind.name(),
+            is_grad: true,
+            items,
+        })
+    }
+}

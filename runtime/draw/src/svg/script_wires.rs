@@ -1,0 +1,96 @@
+//! What crosses between the lanes.
+
+use fedround_ir::fed::{Kind, Op, OpKind, Value};
+use fedround_passes::fed::notation::{Text, reduction};
+use fedround_passes::fed::{Direction, Protection};
+use fedround_passes::units;
+
+use super::scene::{Crossing, Item, Sent, Step};
+use super::script::Script;
+
+impl Script<'_> {
+    pub(super) fn broadcast(&mut self, op: &Op, result: Value, items: &mut Vec<Item>) {
+        let [value, cohort] = op.operands.as_slice() else {
+            return;
+        };
+        let text = self.text(*value);
+        if !text.is_name() {
+            let name = self.unique("c");
+            let names = [name];
+            self.rename(&[*value], &names, items);
+        }
+        let text = self.text(*value);
+        let cohort = self.text(*cohort).plain().to_owned();
+        let server = Step {
+            text: format!("broadcast {} to {cohort}", text.plain()),
+            op: op.kind.name(),
+        };
+        self.texts.insert(result, text);
+        self.cohorts.insert(result, cohort);
+        self.cross(Direction::Down, server, &[result], items);
+    }
+
+    pub(super) fn reduce(
+        &mut self,
+        op: &Op,
+        result: Value,
+        wanted: Option<String>,
+        items: &mut Vec<Item>,
+    ) {
+        let OpKind::Reduce(reduce) = op.kind else {
+            return;
+        };
+        let operands: Vec<Text> = op.operands.iter().map(|v| self.text(*v)).collect();
+        let name = wanted.unwrap_or_else(|| self.name(result, &op.kind));
+        let server = Step {
+            text: format!("{name} ← {}", reduction(reduce, &operands).plain()),
+            op: op.kind.name(),
+        };
+        self.texts.insert(result, Text::name(name));
+        self.cross(Direction::Up, server, &op.operands, items);
+    }
+
+    /// What crosses; a plain step on the server where all of it has crossed before.
+    fn cross(
+        &mut self,
+        direction: Direction,
+        server: Step,
+        values: &[Value],
+        items: &mut Vec<Item>,
+    ) {
+        let mut sent = vec![];
+        for value in values {
+            let Some(row) = self.wires.remove(value) else {
+                continue;
+            };
+            let formula = row.formula();
+            sent.push(Sent {
+                name: self.text(*value).plain().to_owned(),
+                // What a function's arguments are derived from shows once it is linked.
+                derived: if !self.linked {
+                    row.kind.to_string()
+                } else if row.protection == Protection::default() {
+                    row.derived.clone()
+                } else {
+                    format!("{}; {}", row.derived, row.protection)
+                },
+                bytes: match self.parameters.and_then(|p| row.bytes(p)) {
+                    Some(number) if row.kind == Kind::Params => {
+                        format!("{formula} = {}", units::bytes(number as u64))
+                    }
+                    Some(number) => units::bytes(number as u64),
+                    None => format!("{formula} bytes"),
+                },
+            });
+        }
+        items.push(if sent.is_empty() {
+            Item::Step(server)
+        } else {
+            Item::Crossing(Crossing {
+                direction,
+                server,
+                sent,
+            })
+        });
+    }
+}

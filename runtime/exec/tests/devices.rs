@@ -1,0 +1,107 @@
+//! The same rounds on every device that this build knows, clients alone and in groups.
+//!
+//! Run with `--features wgpu` (Debian's `mesa-vulkan-drivers` is a device on any CPU) or
+//! `--features cuda`. Fusion and batching reorder additions: hence tolerances of 1e-4 on parameters
+//! of size 0.1.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at its first error"
+)]
+
+use fedround_algorithms::{FedAvg, FedProx};
+use fedround_data::synth::SynthDigits;
+use fedround_dsl::Algorithm;
+use fedround_exec::{CohortBatch, Device, Federation, Program, Simulation, Tracer};
+use fedround_models::{Losses, Task, find};
+
+fn devices() -> Vec<Device> {
+    let mut devices = vec![Device::Cpu];
+    if cfg!(feature = "wgpu") {
+        devices.push(Device::Wgpu);
+    }
+    if cfg!(feature = "cuda") {
+        devices.push(Device::Cuda);
+    }
+    devices
+}
+
+/// Parameters and loss after two rounds of three clients of unlike sizes.
+fn run(
+    algorithm: &dyn Algorithm,
+    model: &str,
+    device: Device,
+    batch: CohortBatch,
+) -> (Vec<f32>, f64) {
+    let task = Task {
+        input: [1, 28, 28],
+        classes: 10,
+    };
+    let data = SynthDigits {
+        train: 18,
+        test: 1,
+        ..SynthDigits::default()
+    }
+    .generate();
+    let federation = Federation {
+        examples: data.train,
+        parts: vec![(0..8).collect(), (8..13).collect(), (13..18).collect()],
+        seed: 2,
+    };
+    let built = find(model)
+        .unwrap()
+        .build(task, &Default::default())
+        .unwrap();
+    let tracer = Tracer::new(model, built, task, Losses::default());
+    let program = Program::compile_for(algorithm, tracer, device)
+        .unwrap_or_else(|error| panic!("{device}: {error}"));
+    let mut simulation = Simulation::new(program, federation, 2)
+        .unwrap()
+        .with_cohort_batch(batch);
+    let mut loss = 0.0;
+    for _ in 0..2 {
+        loss = simulation.step().unwrap().train_loss;
+    }
+    let leaves = simulation.parameters().into_iter();
+    (leaves.flat_map(|(_, _, values)| values).collect(), loss)
+}
+
+fn agree(algorithm: &dyn Algorithm, model: &str) {
+    let (expected, loss) = run(algorithm, model, Device::Cpu, CohortBatch::Off);
+    for device in devices() {
+        for batch in [CohortBatch::Off, CohortBatch::Clients(3)] {
+            let (found, other) = run(algorithm, model, device, batch);
+            let name = format!("{model} on {device}, cohort batch {batch}");
+            assert!((loss - other).abs() < 1e-4, "{name}: {other}, not {loss}");
+            for (i, (x, y)) in found.iter().zip(&expected).enumerate() {
+                assert!((x - y).abs() < 1e-4, "{name}: element {i} is {x}, not {y}");
+            }
+        }
+    }
+}
+
+fn fed_avg() -> FedAvg {
+    FedAvg {
+        fraction: 1.0,
+        epochs: 1,
+        batch: 4,
+        lr: 0.1,
+    }
+}
+
+#[test]
+fn every_device_trains_the_same_models() {
+    for model in ["logistic", "2nn", "cnn"] {
+        agree(&fed_avg(), model);
+    }
+}
+
+#[test]
+fn every_device_trains_with_a_penalty() {
+    let prox = FedProx {
+        base: fed_avg(),
+        mu: 0.1,
+    };
+    agree(&prox, "2nn");
+}

@@ -1,0 +1,118 @@
+//! Fused elementwise code computes what its ops compute one by one.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
+
+use burn::tensor::{Device, Tensor, TensorData};
+use fedround_exec::plan::Plan;
+use fedround_exec::run::Slots;
+use fedround_ir::Loc;
+use fedround_ir::tensor::{Cmp, Graph, Op, TensorType, Val};
+use fedround_passes::tensor::fuse_elementwise;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+/// Runs a graph on inputs of its shapes, all different.
+fn run(graph: &Graph) -> Vec<Vec<f32>> {
+    let device = Device::default();
+    let inputs = graph.inputs.iter().enumerate().map(|(k, (_, v))| {
+        let shape = graph.shape(*v).to_vec();
+        let n: usize = shape.iter().product();
+        let value = |i: usize| 0.3 + ((i * 7 + k * 3) % 11) as f32 / 11.0;
+        let data = TensorData::new((0..n).map(value).collect::<Vec<f32>>(), shape);
+        Tensor::<2>::from_data(data, &device).into_dispatch()
+    });
+    let inputs: Vec<_> = inputs.collect();
+    let outputs = Plan::new(graph)
+        .run(device.as_dispatch(), inputs, &mut Slots::default())
+        .unwrap();
+    let values = outputs.into_iter().map(|t| {
+        let data = Tensor::<2>::from_dispatch(t).into_data();
+        data.try_to_vec().unwrap()
+    });
+    values.collect()
+}
+
+fn same(graph: &Graph) {
+    let fused = fuse_elementwise(graph).unwrap();
+    fused.verify().unwrap();
+    for (k, (a, b)) in run(graph).iter().zip(run(&fused)).enumerate() {
+        for (i, (x, y)) in a.iter().zip(&b).enumerate() {
+            let close = (x - y).abs() <= 1e-5 * (1.0 + x.abs());
+            assert!(
+                close,
+                "output {k}[{i}]: {x} and {y} in\n{}\n{}",
+                graph.text("apart"),
+                fused.text("fused")
+            );
+        }
+    }
+}
+
+/// One more op on values that are there.
+fn push(graph: &mut Graph, values: &mut Vec<Val>, kind: usize, picks: (usize, usize, usize)) {
+    let at = Loc::caller();
+    let full: Vec<Val> = values
+        .iter()
+        .copied()
+        .filter(|v| graph.shape(*v) == [3, 4])
+        .collect();
+    let any = |i: usize| values[i % values.len()];
+    let (a, b, c) = (
+        full[picks.0 % full.len()],
+        any(picks.1),
+        full[picks.2 % full.len()],
+    );
+    let one = |graph: &mut Graph, op: Op, ins: &[Val]| graph.push(op, ins, at).unwrap();
+    let value = match kind {
+        0 => one(graph, Op::Add, &[a, b]),
+        1 => one(graph, Op::Sub, &[b, a]),
+        2 => one(graph, Op::Mul, &[a, b]),
+        3 => one(graph, Op::Tanh, &[a]),
+        4 => one(graph, Op::Relu, &[a]),
+        5 => one(graph, Op::ReluGrad, &[a, c]),
+        6 => {
+            let mask = one(graph, Op::CompareScalar(Cmp::Greater, 0.6), &[a]);
+            one(graph, Op::Where, &[mask, b, c])
+        }
+        7 => one(graph, Op::AddScalar(-0.5), &[a]),
+        8 => one(graph, Op::SumDim(0), &[a]),
+        9 => one(graph, Op::SumDim(1), &[a]),
+        10 => {
+            let dot = one(graph, Op::Dot, &[a, c]);
+            one(graph, Op::Reshape(vec![1, 1]), &[dot])
+        }
+        _ => {
+            let sum = one(graph, Op::Sum, &[c]);
+            let scaled = one(graph, Op::MulScalar(0.01), &[sum]);
+            one(graph, Op::Axpy(-0.3), &[a, scaled, c])
+        }
+    };
+    values.push(value);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 300, failure_persistence: None, rng_seed: RngSeed::Fixed(5), ..Default::default()
+    })]
+
+    #[test]
+    fn random_graphs(
+        ops in prop::collection::vec((0usize..12, 0usize..50, 0usize..50, 0usize..50), 1..14),
+        outputs in prop::collection::vec(0usize..50, 1..4),
+    ) {
+        let mut graph = Graph::default();
+        let shapes = [[3, 4], [3, 4], [1, 4], [3, 1], [1, 1]];
+        let inputs = shapes.iter().enumerate();
+        let mut values: Vec<Val> = inputs
+            .map(|(i, s)| graph.input(format!("x{i}"), TensorType::f32(*s)))
+            .collect();
+        for (kind, a, b, c) in ops {
+            push(&mut graph, &mut values, kind, (a, b, c));
+        }
+        for (i, at) in outputs.into_iter().enumerate() {
+            let v = values[values.len() - 1 - at % values.len()];
+            graph.outputs.push((format!("o{i}"), v));
+        }
+        same(&graph);
+    }
+}

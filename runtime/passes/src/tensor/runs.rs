@@ -1,0 +1,113 @@
+//! How often each compute segment runs in a round.
+
+use fedround_ir::fed::{HyperValue, OpKind, Value};
+
+use super::{Block, Free, Item, Schedule};
+
+/// How often a segment runs in a round.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Runs {
+    /// Whether each client runs it so often; the server does otherwise.
+    pub on_clients: bool,
+    /// Repetitions and epochs of the loops around it, multiplied.
+    pub times: u64,
+    /// Batch sizes of the batch loops around it, outermost first: each loop runs once for each
+    /// batch of the client's examples.
+    pub batches: Vec<u64>,
+}
+
+impl Runs {
+    /// Runs of one round, for a client with so many examples.
+    pub fn count(&self, examples: u64) -> u64 {
+        let batches = self
+            .batches
+            .iter()
+            .map(|&size| examples.div_ceil(size.max(1)));
+        self.times * batches.product::<u64>()
+    }
+}
+
+/// [`Runs`] of each segment of a schedule, in order.
+pub fn runs(schedule: &Schedule) -> Vec<Runs> {
+    let mut all = vec![Runs::default(); schedule.segments.len()];
+    let once = Runs {
+        times: 1,
+        ..Runs::default()
+    };
+    count(schedule, &schedule.round, &once, &mut all);
+    all
+}
+
+fn count(schedule: &Schedule, block: &Block, here: &Runs, all: &mut [Runs]) {
+    for (item, _) in &block.items {
+        match item {
+            Item::Compute(i) => {
+                if let Some(runs) = all.get_mut(*i) {
+                    runs.clone_from(here);
+                }
+            }
+            Item::Control(control) => {
+                let Some(body) = &control.body else { continue };
+                let mut inside = here.clone();
+                let index = |i: usize| {
+                    let value = control.op.operands.get(i);
+                    value.map_or(1, |v| known(schedule, *v))
+                };
+                match control.op.kind {
+                    OpKind::Map => inside.on_clients = true,
+                    OpKind::ForBatches => {
+                        inside.times *= index(1);
+                        inside.batches.push(index(2));
+                    }
+                    OpKind::Repeat => inside.times *= index(0),
+                    _ => {}
+                }
+                count(schedule, body, &inside, all);
+            }
+        }
+    }
+}
+
+/// A count known before the round; the verifier allows no others for loops.
+fn known(schedule: &Schedule, value: Value) -> u64 {
+    match schedule.free.get(&value) {
+        Some(Free::Hyper(_, HyperValue::Int(n)) | Free::Index(n)) => *n as u64,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround::stage;
+
+    use super::*;
+    use crate::fed::link;
+    use crate::fed::testing::{Closure, FedAvg, control_variates};
+    use crate::tensor::schedule;
+
+    fn runs_of(algorithm: &dyn fedround::Algorithm) -> Vec<Runs> {
+        let linked = link(stage(algorithm).unwrap()).unwrap();
+        runs(&schedule(&linked.module).unwrap())
+    }
+
+    #[test]
+    fn a_step_runs_for_each_batch_of_each_epoch() {
+        let fed_avg = FedAvg::default();
+        let [step] = runs_of(&fed_avg).try_into().unwrap();
+        assert!(step.on_clients);
+        assert_eq!(step.batches.len(), 1);
+        let size = step.batches[0];
+        assert_eq!(step.count(6 * size + 1), 7 * step.times);
+    }
+
+    #[test]
+    fn the_server_runs_its_code_once() {
+        let all = runs_of(&Closure(control_variates));
+        let (clients, server): (Vec<_>, Vec<_>) = all.iter().partition(|runs| runs.on_clients);
+        assert_eq!(
+            clients.iter().map(|r| r.count(25)).collect::<Vec<_>>(),
+            [3, 1]
+        );
+        assert!(server.iter().all(|runs| runs.count(25) == 1));
+    }
+}
