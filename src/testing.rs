@@ -171,7 +171,7 @@ pub fn graph_text(algorithm: &dyn Algorithm, view: impl Into<View>) -> Result<St
             tables.collect::<Vec<_>>().join("\n")
         }
         Stage::Box => explain(program.linked()),
-        Stage::Wire => wire_table(&wire(program.linked())),
+        Stage::Wire => wire_table(&wire(program.linked()), None),
     })
 }
 

@@ -11,10 +11,10 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fedround::Algorithm;
 use fedround::algorithms::{FedAvg, FedProx};
 use fedround::ir::fed::print;
 use fedround::passes::fed::link_observed;
+use fedround::prelude::*;
 use fedround::testing::{Stage, graph_text};
 
 /// Compares with `snapshots/<kind>/<case>.snap`.
@@ -71,6 +71,53 @@ fn algorithm_box() {
 #[test]
 fn wire() {
     both("wire", "", Stage::Wire);
+}
+
+/// DP-FedAvg, McMahan et al. 2018, Algorithm 1, with equal weights, and `σ = z C` where the
+/// paper divides by the number of clients.
+#[derive(Hyper, Debug, Clone)]
+pub struct DpFedAvg<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// `C`: bound on the length of an update.
+    #[hyper(default = 0.5, range = 0.0..)]
+    pub clip: f32,
+    /// `z`: noise for each unit of the bound.
+    #[hyper(default = 0.1, range = 0.0..)]
+    pub z: f32,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for DpFedAvg<A> {
+    /// `Δ_k ← clip(θ_k − θ_0, C)`.
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        let delta = self.base.client_update(k, w) - k.received();
+        k.received() + delta.clip(self.clip)
+    }
+
+    /// `Δ̃ ← 1/m Σ Δ_k + N(0, (z C)²)`.
+    fn aggregate(&self, server: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
+        server.claim(Dp::Central);
+        w_k.mean().noise(self.z * self.clip)
+    }
+}
+
+#[test]
+fn dp_fed_avg() {
+    let algorithm = DpFedAvg {
+        base: FedAvg::default(),
+        clip: 0.5,
+        z: 0.1,
+    };
+    let stages = [
+        ("ir", ".linked", Stage::Linked),
+        ("box", "", Stage::Box),
+        ("wire", "", Stage::Wire),
+    ];
+    for (kind, suffix, stage) in stages {
+        let text = graph_text(&algorithm, stage).unwrap();
+        snapshot(kind, &format!("dp_fed_avg{suffix}"), &text);
+    }
 }
 
 /// What the passes after `link-slots` do, one case for each run that changes something.

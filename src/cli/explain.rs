@@ -23,7 +23,7 @@ pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
     text += "\nHyper-parameters\n";
     text += &hypers(&*algorithm);
     text += "\nWire\n";
-    text += &indent(&wire_table(&rows));
+    text += &indent(&wire_table(&rows, Some(parameters)));
     // Writing to a `String` cannot fail.
     let _ = writeln!(
         text,
@@ -106,7 +106,7 @@ fn times(runs: &Runs) -> String {
 
 fn total(rows: &[Wire], direction: Direction, parameters: usize) -> u64 {
     let rows = rows.iter().filter(|row| row.direction == direction);
-    rows.map(|row| row.bytes(parameters) as u64).sum()
+    rows.filter_map(|row| row.bytes(parameters)).sum::<usize>() as u64
 }
 
 /// Names, values and docs, the outermost layer's first.

@@ -15,6 +15,7 @@ mod dropout;
 mod fed_prox;
 mod models;
 mod optimizers;
+mod privacy;
 mod reduction;
 mod seeds;
 mod state;

@@ -141,18 +141,13 @@ fn state_of_the_same_name_is_each_layers_own() {
 pub struct Pull<A = FedAvg> {
     /// What trains.
     pub base: A,
-    /// Whether `c_k` is ever set.
-    #[hyper(default = true)]
-    pub keep: bool,
 }
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Pull<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let w = self.base.client_update(k, w);
-        if self.keep {
-            k.set_state("c", &(&w - k.received()));
-        }
+        k.set_state("c", &(&w - k.received()));
         w
     }
 
@@ -169,15 +164,11 @@ fn a_penalty_may_read_state() {
         fraction: 1.0,
         ..base()
     };
-    let train = |keep, rounds| {
-        let pull = Pull { base: all(), keep };
-        trained(&pull, "logistic", deal(), rounds)
-    };
+    let train = |rounds| trained(&Pull { base: all() }, "logistic", deal(), rounds);
     let plain = |rounds| trained(&all(), "logistic", deal(), rounds);
     // Zeros before it is set, so the first round is the base's; the second feels it.
-    assert_close(&train(true, 1), &plain(1), 1e-7);
-    assert_close(&train(false, 3), &plain(3), 1e-7);
-    let moved = train(true, 2)
+    assert_close(&train(1), &plain(1), 1e-7);
+    let moved = train(2)
         .iter()
         .zip(plain(2))
         .map(|(a, b)| (a - b).abs())

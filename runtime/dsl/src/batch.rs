@@ -31,7 +31,8 @@ impl Batch {
     }
 }
 
-/// A float tensor derived from examples: inputs, features or logits. Stays on the client.
+/// A float tensor derived from examples: inputs, features or logits. Stays on the client, unless
+/// it is [released](Features::release).
 #[derive(Clone, Debug)]
 pub struct Features(Part);
 

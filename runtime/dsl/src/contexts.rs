@@ -7,7 +7,7 @@ use crate::batch::Features;
 use crate::graph::Graph;
 use crate::tree::Tree;
 use crate::wire::{Wire, sealed};
-use crate::{Batches, Index, Params, Scalar, Server};
+use crate::{Batch, Batches, Index, Params, Scalar, Server};
 
 /// The server, in server code.
 #[derive(Clone, Debug)]
@@ -109,6 +109,14 @@ impl ClientCx {
             size.into(),
             Loc::caller(),
         )
+    }
+
+    /// One batch of at most `size` examples, drawn anew at each call.
+    #[track_caller]
+    pub fn batch(&self, size: impl Into<Index>) -> Batch {
+        let operands = [self.value, size.into().value_in(&self.graph)];
+        let value = self.graph.op(OpKind::OneBatch, &operands, Loc::caller());
+        Batch::new(&self.graph, value)
     }
 
     /// The model's forward pass: `[examples, …]` to logits `[examples, classes]`.

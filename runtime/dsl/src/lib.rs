@@ -27,6 +27,8 @@ mod index;
 mod loops;
 pub mod optim;
 mod params;
+mod parts;
+mod privacy;
 mod real;
 mod registry;
 mod scalar;
@@ -43,6 +45,7 @@ pub use carried::Carried;
 pub use clients::{Clients, Zipped};
 pub use contexts::{ClientCx, Cohort, Keeper, ServerCx};
 pub use definer::Definer;
+pub use fedround_ir::fed::Dp;
 pub use field::{DefaultValue, Field, FieldKind, Range};
 pub use grad::{cross_entropy, grad, loss, value_and_grad};
 pub use hyper::{Hyper, LayerField, all_fields, set, validate};
@@ -50,6 +53,7 @@ pub use hyper_error::HyperError;
 pub use index::Index;
 pub use loops::Batches;
 pub use params::Params;
+pub use privacy::Released;
 pub use real::{Rate, Real};
 pub use registry::{Entry, Registered, Registry};
 pub use scalar::Scalar;
@@ -64,8 +68,8 @@ pub mod prelude {
     pub use fedround_macros::{Hyper, federated};
 
     pub use crate::{
-        Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Features, Hyper, Index,
-        Labels, Params, Real, Scalar, Server, ServerCx, Tree, cross_entropy, grad, loss,
+        Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Dp, Features, Hyper, Index,
+        Labels, Params, Real, Released, Scalar, Server, ServerCx, Tree, cross_entropy, grad, loss,
         optim::{self, Optimizer},
         value_and_grad,
     };

@@ -4,13 +4,14 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Value};
 
 use crate::graph::{Graph, only};
-use crate::{Clients, Params, Scalar};
+use crate::{Clients, Params, Released, Scalar};
 
 pub(crate) mod sealed {
     /// Closes the traits of values and places.
     pub trait Sealed {}
     impl Sealed for crate::Params {}
     impl Sealed for crate::Scalar {}
+    impl Sealed for crate::Released {}
     impl<T> Sealed for crate::Server<T> {}
     impl Sealed for crate::ClientCx {}
     impl Sealed for crate::ServerCx {}
@@ -18,11 +19,12 @@ pub(crate) mod sealed {
     impl<A: Sealed, B: Sealed, C: Sealed> Sealed for (A, B, C) {}
 }
 
-/// A value that may be placed on the server or on all clients of a cohort: [`Params`] or [`Scalar`].
+/// A value that may be placed on the server or on all clients of a cohort: [`Params`], [`Scalar`],
+/// or [`Released`] features.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be placed on the server or on a cohort",
-    label = "only `Params` and `Scalar` cross between server and clients",
-    note = "features, labels and batches are derived from examples and stay on their client"
+    label = "only `Params`, `Scalar` and `Released` features cross between server and clients",
+    note = "labels and batches are examples and stay on their client"
 )]
 pub trait Wire: sealed::Sealed + Clone + 'static {
     /// Its kind in the graph.
@@ -36,12 +38,12 @@ pub trait Wire: sealed::Sealed + Clone + 'static {
     fn value_in(&self, graph: &Graph, loc: Loc) -> Value;
 }
 
-/// What a closure of [`Clients::map`] may return: a [`Params`], a [`Scalar`], or two or three of
-/// them as a tuple.
+/// What a closure of [`Clients::map`] may return: a [`Params`], a [`Scalar`], features that were
+/// [released](crate::Features::release), or two or three of them as a tuple.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot leave a client",
     label = "expected `Params`, `Scalar` or a tuple of them from the closure of `map`",
-    note = "features, labels and batches are derived from examples and stay on their client"
+    note = "labels and batches are examples and stay on their client; features may leave it by `x.release(\"why they may\")`"
 )]
 pub trait Upload: sealed::Sealed {
     /// One value for each client: `Clients<T>`, or a tuple of them.
@@ -67,7 +69,7 @@ macro_rules! upload_one {
         }
     )*};
 }
-upload_one!(Params, Scalar);
+upload_one!(Params, Scalar, Released);
 
 macro_rules! upload_tuple {
     ($($ty:ident $index:tt),*) => {

@@ -131,12 +131,15 @@ impl Program {
             .sum()
     }
 
-    /// The batch size of the spec's first batch loop, 1 if it has none.
+    /// The batch size of the spec's first batch or loop over batches, 1 if it has none.
     pub fn batch_size(&self) -> usize {
         fn find(this: &Program, block: &Block) -> Option<usize> {
             block.items.iter().find_map(|(item, _)| match item {
                 Item::Control(c) if c.op.kind == OpKind::ForBatches => {
                     this.index(*c.op.operands.get(2)?)
+                }
+                Item::Control(c) if c.op.kind == OpKind::OneBatch => {
+                    this.index(*c.op.operands.get(1)?)
                 }
                 Item::Control(c) => find(this, c.body.as_ref()?),
                 Item::Compute(_) => None,

@@ -6,7 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{
     Arm, BinOp, Block, Expr, ExprBinary, ExprCall, ExprClosure, ExprForLoop, ExprIf, ExprMatch,
-    ExprMethodCall, ExprReference, ExprUnary, Local, Pat, Stmt, Token, UnOp,
+    ExprMethodCall, ExprReference, ExprUnary, Lit, Local, Pat, Stmt, Token, UnOp,
 };
 
 use super::loops::may_have_turns;
@@ -179,6 +179,10 @@ impl<'a> Visit<'a> for Subset<'_> {
     }
 }
 
+fn is_name(expr: &Expr) -> bool {
+    matches!(expr, Expr::Lit(literal) if matches!(literal.lit, Lit::Str(_)))
+}
+
 fn is_arithmetic(op: &BinOp) -> bool {
     use BinOp::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Sub, SubAssign};
     matches!(
@@ -245,6 +249,8 @@ fn forbidden(expr: &Expr) -> Option<Fault> {
         Expr::Macro(e) => (at(&e.mac.path), CALL, "a macro call", MACRO_HELP),
         Expr::Block(e) if e.label.is_some() => (at(&e.label), "a block", "a label", BREAK_HELP),
         Expr::Const(e) => (at(e.const_token), "a value", "a `const` block", DATA_HELP),
+        // Names, such as those of a model's parts: `&["head"]`.
+        Expr::Array(e) if e.elems.iter().all(is_name) => return None,
         Expr::Array(e) => (at(e), "a value", "an array", DATA_HELP),
         Expr::Repeat(e) => (at(e), "a value", "an array", DATA_HELP),
         Expr::Struct(e) => (at(&e.path), "a value", "a struct", DATA_HELP),

@@ -36,7 +36,7 @@ pub fn module(module: &Module, parameters: Option<usize>) -> String {
         let rows = wire(module);
         let total = |direction| {
             let rows = rows.iter().filter(|row| row.direction == direction);
-            units::bytes(rows.map(|row| row.bytes(parameters) as u64).sum())
+            units::bytes(rows.filter_map(|row| row.bytes(parameters)).sum::<usize>() as u64)
         };
         let text = format!(
             "Bytes for each client in each round, P = {} parameters: {} down, {} up",

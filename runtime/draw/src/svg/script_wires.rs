@@ -66,16 +66,19 @@ impl Script<'_> {
             let formula = row.formula();
             sent.push(Sent {
                 name: self.text(*value).plain().to_owned(),
-                derived: match row.protection {
-                    // What a function's arguments are derived from shows once it is linked.
-                    Protection::None if self.linked => row.derived.clone(),
-                    Protection::None => row.kind.to_string(),
+                // What a function's arguments are derived from shows once it is linked.
+                derived: if !self.linked {
+                    row.kind.to_string()
+                } else if row.protection == Protection::default() {
+                    row.derived.clone()
+                } else {
+                    format!("{}; {}", row.derived, row.protection)
                 },
-                bytes: match self.parameters {
-                    Some(p) if row.kind == Kind::Params => {
-                        format!("{formula} = {}", units::bytes(row.bytes(p) as u64))
+                bytes: match self.parameters.and_then(|p| row.bytes(p)) {
+                    Some(number) if row.kind == Kind::Params => {
+                        format!("{formula} = {}", units::bytes(number as u64))
                     }
-                    Some(p) => units::bytes(row.bytes(p) as u64),
+                    Some(number) => units::bytes(number as u64),
                     None => format!("{formula} bytes"),
                 },
             });

@@ -267,6 +267,47 @@ impl Clients<'_> {
         })
     }
 
+    /// A personal state; until it is first set, the clients' values of `first`. Those are kept at
+    /// once, so that a client that sits out a step which sets it loses nothing.
+    fn personal(&mut self, op: &Op, name: &str, first: &RtVal) -> Result<RtVal, RunError> {
+        if let Some(value) = self.state.get(name) {
+            return Ok(value.clone());
+        }
+        let mut own = Vec::with_capacity(self.ids.len());
+        for (k, &id) in self.ids.iter().enumerate() {
+            let kept = self.kept.clients.get(&(id, name.to_owned())).cloned();
+            let value = kept.map(RtVal::Params).or_else(|| unstack(first, k));
+            own.push(value.ok_or_else(|| missing(op, "parameters"))?);
+        }
+        let value = if self.alone() {
+            own.pop()
+        } else {
+            stack(&own, &self.cx.program.device)
+        };
+        let value = value.ok_or_else(|| missing(op, "parameters"))?;
+        self.state.insert(name.to_owned(), value.clone());
+        Ok(value)
+    }
+
+    /// `opt.batch`: the first examples of an order of its own. Maps with it take one client at a
+    /// time, as batches of several sizes do not stack.
+    fn one_batch(&mut self, op: &Op) -> Result<RtVal, RunError> {
+        let size = self.cx.program.index(op.operands[1]);
+        let size = size.ok_or_else(|| missing(op, "count"))?.max(1);
+        let &[id] = self.ids else {
+            return Err(missing(op, "single client"));
+        };
+        let (federation, round) = (self.cx.federation, self.cx.round);
+        let mine = &federation.parts[id];
+        if mine.is_empty() {
+            return Err(RunError::NoExamples { client: id });
+        }
+        let order = client_order(federation.seed, round, id, mine, self.epoch);
+        self.epoch += 1;
+        let chosen = &order[..size.min(order.len())];
+        self.batch(&[chosen], chosen.len())
+    }
+
     fn keep(&mut self, op: &Op, name: &str, value: RtVal) -> Result<(), RunError> {
         let value = match &self.live {
             None => value,
@@ -324,6 +365,12 @@ impl Walker for Clients<'_> {
             })?,
             (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
             (OpKind::ClientState(name, _), _) => self.kept(op, name)?,
+            (OpKind::Personal(name, _), _) => {
+                let first = env.read(op.operands[1], last);
+                let first = first.ok_or_else(|| missing(op, "parameters"))?;
+                self.personal(op, name, &first)?
+            }
+            (OpKind::OneBatch, _) => self.one_batch(op)?,
             (OpKind::SetClientState(name), _) => {
                 let value = written(self.cx, op.operands[1], env, last);
                 let value = value.ok_or_else(|| missing(op, "value to keep"))?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_ir::fed::{OpKind, Value};
-use fedround_passes::tensor::{Block, Control};
+use fedround_passes::tensor::{Block, Control, Item};
 
 use super::client::{self, Outcome};
 use super::missing;
@@ -35,7 +35,8 @@ impl Server<'_> {
             }
         }
         let ids = Arc::clone(cohort.ok_or_else(|| missing(op, "cohort"))?);
-        let groups = groups(&ids, &cx.federation.parts, self.group);
+        let size = if draws_batches(body) { 1 } else { self.group };
+        let groups = groups(&ids, &cx.federation.parts, size);
         let kept = &*self.state;
         let work = |g: usize| {
             let members: &Vec<usize> = &groups[g];
@@ -132,6 +133,16 @@ impl Results {
             column[i] = Some(value);
         }
     }
+}
+
+/// Whether code draws single batches, of which a client with few examples has smaller ones.
+fn draws_batches(block: &Block) -> bool {
+    block.items.iter().any(|(item, _)| match item {
+        Item::Control(control) => {
+            control.op.kind == OpKind::OneBatch || control.body.as_ref().is_some_and(draws_batches)
+        }
+        Item::Compute(_) => false,
+    })
 }
 
 /// Positions in the cohort of the clients of each group: of like sizes, so that few sit out.

@@ -1,18 +1,30 @@
 //! What a pass may know of an op without reading its doc: name, place and effect.
 
-use super::{Math, OpKind, Place, Reduce};
+use super::{Dp, Math, OpKind, Place, Reduce};
 
 /// What happens besides an op's results; see [`OpKind::effect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// The same operands give the same results: may be merged with its twin and dropped.
     Pure,
-    /// Reads a state or draws at random: may be dropped when unused, never merged.
+    /// Reads a state: may be dropped when unused, never merged.
     Reads,
+    /// Draws at random: as [`Effect::Reads`], and anew each time, so that it stays in its loop.
+    Draws,
     /// Has regions; may be dropped when unused and everything inside may.
     Regions,
     /// Changes a state, or may once it is linked: stays.
     Writes,
+}
+
+impl Dp {
+    /// Its name in text: `local` or `central`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Central => "central",
+        }
+    }
 }
 
 impl OpKind {
@@ -50,6 +62,7 @@ impl OpKind {
             Self::ClientState(..) => "fed.client_state",
             Self::SetClientState(_) => "fed.set_client_state",
             Self::ForBatches => "opt.for_batches",
+            Self::OneBatch => "opt.batch",
             Self::Repeat => "opt.repeat",
             Self::Grad => "opt.grad",
             Self::BatchX => "batch.x",
@@ -66,6 +79,12 @@ impl OpKind {
             Self::TreeAddScalar => "tree.add_scalar",
             Self::TreeClamp => "tree.clamp",
             Self::TreeSelect => "tree.select",
+            Self::TreeWithParts(_) => "tree.with_parts",
+            Self::Personal(..) => "fed.personal",
+            Self::Release(_) => "priv.release",
+            Self::Clip => "priv.clip",
+            Self::Noise => "priv.noise",
+            Self::Claim(_) => "priv.claim",
             Self::Call(_) => "fed.call",
             Self::Super(_) => "fed.super",
         }
@@ -81,12 +100,16 @@ impl OpKind {
             | Self::Map
             | Self::Reduce(_)
             | Self::ServerState(..)
-            | Self::SetServerState(_) => Some(Place::Server),
+            | Self::SetServerState(_)
+            | Self::Claim(_) => Some(Place::Server),
             Self::NumExamples
             | Self::Received
             | Self::ClientState(..)
             | Self::SetClientState(_)
+            | Self::Personal(..)
+            | Self::Release(_)
             | Self::ForBatches
+            | Self::OneBatch
             | Self::Grad
             | Self::BatchX
             | Self::BatchY
@@ -111,6 +134,9 @@ impl OpKind {
             | Self::TreeScale
             | Self::TreeDot
             | Self::TreeSqNorm
+            | Self::TreeWithParts(_)
+            | Self::Clip
+            | Self::Noise
             | Self::TreeMul
             | Self::TreeDiv
             | Self::TreeSqrt
@@ -123,10 +149,13 @@ impl OpKind {
     /// What it does besides its results.
     pub fn effect(&self) -> Effect {
         match self {
-            Self::SetServerState(_) | Self::SetClientState(_) | Self::Call(_) | Self::Super(_) => {
-                Effect::Writes
-            }
-            Self::Sample | Self::ServerState(..) | Self::ClientState(..) => Effect::Reads,
+            Self::SetServerState(_)
+            | Self::SetClientState(_)
+            | Self::Claim(_)
+            | Self::Call(_)
+            | Self::Super(_) => Effect::Writes,
+            Self::ServerState(..) | Self::ClientState(..) | Self::Personal(..) => Effect::Reads,
+            Self::Sample | Self::OneBatch | Self::Noise => Effect::Draws,
             Self::Map | Self::ForBatches | Self::Repeat | Self::Grad => Effect::Regions,
             Self::Hyper(_)
             | Self::Const(_)
@@ -154,6 +183,9 @@ impl OpKind {
             | Self::TreeScale
             | Self::TreeDot
             | Self::TreeSqNorm
+            | Self::TreeWithParts(_)
+            | Self::Release(_)
+            | Self::Clip
             | Self::TreeMul
             | Self::TreeDiv
             | Self::TreeSqrt

@@ -6,12 +6,15 @@
 //! one `fed.round` with everything inlined, which [`verify_linked`] checks.
 
 mod builder;
+mod checks;
 mod equal;
+mod flow;
 mod hyper;
 mod kind;
 mod module;
 mod op;
 mod print;
+mod privacy;
 mod signature;
 mod slot;
 mod types;
@@ -21,9 +24,11 @@ mod verify_ops;
 
 pub use builder::{BuildError, Builder};
 pub use equal::{difference, equal};
+pub use flow::{Analysis, Facts, solve};
 pub use kind::Effect;
-pub use op::{Func, Hyper, HyperValue, Layer, Math, Module, Op, OpKind, Reduce, Region, Slot};
+pub use op::{Dp, Func, Hyper, HyperValue, Layer, Math, Module, Op, OpKind, Reduce, Region, Slot};
 pub use print::{print, print_with_locations};
+pub use privacy::{Exposure, Privacy};
 pub use signature::{RegionSignature, Signature, signature};
 pub use types::{Kind, Place, Type, Value};
 pub use verify::{verify, verify_linked};

@@ -29,6 +29,15 @@ pub enum Math {
     Floor,
 }
 
+/// A model of differential privacy: who adds the noise, and so who must be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dp {
+    /// Every client, to what it uploads.
+    Local,
+    /// The server, to what it aggregated.
+    Central,
+}
+
 /// What an op does. Operands and results are listed as `(operands) -> results`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpKind {
@@ -82,9 +91,15 @@ pub enum OpKind {
     /// `fed.set_client_state "c"`: `(client, params | f32) -> ()`.
     SetClientState(String),
 
+    /// `fed.personal "v" ["head"]`: `(client, params first) -> params`; the client state `v`, or
+    /// `first` before it is first set. Its named parts are personal: they may not be uploaded.
+    Personal(String, Vec<String>),
+
     /// `opt.for_batches`: `(client, index epochs, index size, T…) -> T…`; the region's arguments
     /// are the batch and the carried values, its yields the next carried values.
     ForBatches,
+    /// `opt.batch`: `(client, index size) -> batch`; one batch, drawn anew each time.
+    OneBatch,
     /// `opt.repeat`: `(index n, T…) -> T…`; the region's arguments and yields are the carried values.
     Repeat,
     /// `opt.grad`: `(params) -> params, f32`; gradient and value of the region, a function of
@@ -121,6 +136,21 @@ pub enum OpKind {
     TreeClamp,
     /// `tree.select`: `(params c, params a, params b) -> params`; `a` where `c > 0`, else `b`.
     TreeSelect,
+
+    /// `tree.with_parts ["head"]`: `(params a, params b) -> params`; `a` with the named parts of
+    /// `b`. A part is the first segment of a parameter's path: `head` of `head.weight`.
+    TreeWithParts(Vec<String>),
+
+    /// `priv.release "why"`: `(T) -> T`, a tensor or labels; the spec's statement that something
+    /// derived from examples may leave its client, with the reason that `explain` prints.
+    Release(String),
+    /// `priv.clip`: `(params x, f32 bound) -> params`; `min(1, C / ‖x‖) · x`.
+    Clip,
+    /// `priv.noise`: `(params x, f32 sigma) -> params`; `x + N(0, σ² I)`, drawn anew each time.
+    Noise,
+    /// `priv.claim "local"`: `() -> ()`; the model of differential privacy that the spec claims,
+    /// which the verifier holds it to.
+    Claim(Dp),
 
     /// `fed.call @slot`: a slot's outermost definition; resolved by `link-slots`.
     Call(Slot),

@@ -230,6 +230,10 @@ impl<'m> Printer<'m> {
             | OpKind::SetClientState(state) => {
                 format!("{name} {state:?} {operands}").trim_end().to_owned()
             }
+            OpKind::TreeWithParts(parts) => format!("{name} {parts:?} {operands}"),
+            OpKind::Personal(state, parts) => format!("{name} {state:?} {parts:?} {operands}"),
+            OpKind::Release(why) => format!("{name} {why:?} {operands}"),
+            OpKind::Claim(dp) => format!("{name} {:?}", dp.name()),
             OpKind::Broadcast if op.operands.len() == 2 => {
                 format!(
                     "{name} {} to {}",

@@ -54,3 +54,42 @@ fn a_broken_module_prints() {
     module.funcs[0].body.yields[0] = Value(99);
     assert!(print(&module).contains("fed.yield %undefined99 : ?"));
 }
+
+#[test]
+fn names_of_states_and_parts_and_reasons_are_quoted() {
+    let mut b = Builder::new();
+    b.layer("test");
+    let args = b.begin(Slot::ClientUpdate);
+    let head = vec!["head".to_owned(), "neck".to_owned()];
+    let own = OpKind::Personal("v".into(), head.clone());
+    let own = b.push(own, &args, Loc::caller());
+    let whole = b.push(
+        OpKind::TreeWithParts(head),
+        &[args[1], own[0]],
+        Loc::caller(),
+    );
+    let bound = b.push(OpKind::Const(1.0), &[], Loc::caller());
+    let clipped = b.push(OpKind::Clip, &[whole[0], bound[0]], Loc::caller());
+    let noised = b.push(OpKind::Noise, &[clipped[0], bound[0]], Loc::caller());
+    let size = b.push(OpKind::IndexConst(10), &[], Loc::caller());
+    let batch = b.push(OpKind::OneBatch, &[args[0], size[0]], Loc::caller());
+    let x = b.push(OpKind::BatchX, &batch, Loc::caller());
+    let _ = b.push(OpKind::Release("\"public\"".into()), &x, Loc::caller());
+    b.end(Slot::ClientUpdate, noised, Loc::caller());
+    let text = print(&b.finish().unwrap());
+    let lines: Vec<&str> = text.lines().skip(3).map(str::trim).collect();
+    assert_eq!(
+        lines[..9],
+        [
+            r#"%0 = fed.personal "v" ["head", "neck"] %k, %w : params"#,
+            r#"%1 = tree.with_parts ["head", "neck"] %w, %0 : params"#,
+            "%2 = arith.const 1.0 : f32",
+            "%3 = priv.clip %1, %2 : params",
+            "%4 = priv.noise %3, %2 : params",
+            "%5 = arith.index_const 10 : index",
+            "%6 = opt.batch %k, %5 : batch",
+            "%7 = batch.x %6 : tensor",
+            r#"%8 = priv.release "\"public\"" %7 : tensor"#,
+        ]
+    );
+}

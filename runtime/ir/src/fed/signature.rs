@@ -64,7 +64,7 @@ pub fn signature(
         OpKind::Sample => plain(&[Type::server(Scalar)], &[Type::server(Cohort)]),
         OpKind::Everyone => plain(&[], &[Type::server(Cohort)]),
         OpKind::Broadcast => {
-            let crosses = wire_kind(found(0));
+            let crosses = reduced_kind(found(0));
             plain(
                 &[Type::server(crosses), Type::server(Cohort)],
                 &[Type::clients(crosses)],
@@ -72,7 +72,7 @@ pub fn signature(
         }
         OpKind::Map => map(operands, yields),
         OpKind::Reduce(reduce) => {
-            let crosses = wire_kind(found(0));
+            let crosses = reduced_kind(found(0));
             let mut operands = vec![Type::clients(crosses)];
             if *reduce == Reduce::WeightedMean {
                 operands.push(Type::clients(Scalar));
@@ -81,10 +81,11 @@ pub fn signature(
         }
         OpKind::NumExamples => plain(&[at(Client)], &[at(Scalar)]),
         OpKind::Received => plain(&[at(Client)], &[at(Params)]),
-        OpKind::ServerState(_, kind) => plain(&[], &[at(wire_kind(*kind))]),
-        OpKind::SetServerState(_) => plain(&[at(wire_kind(found(0)))], &[]),
-        OpKind::ClientState(_, kind) => plain(&[at(Client)], &[at(wire_kind(*kind))]),
-        OpKind::SetClientState(_) => plain(&[at(Client), at(wire_kind(found(1)))], &[]),
+        OpKind::ServerState(_, kind) => plain(&[], &[at(carried_kind(*kind))]),
+        OpKind::SetServerState(_) => plain(&[at(carried_kind(found(0)))], &[]),
+        OpKind::ClientState(_, kind) => plain(&[at(Client)], &[at(carried_kind(*kind))]),
+        OpKind::SetClientState(_) => plain(&[at(Client), at(carried_kind(found(1)))], &[]),
+        OpKind::Personal(..) => plain(&[at(Client), at(Params)], &[at(Params)]),
 
         OpKind::ForBatches => carried(
             place,
@@ -92,6 +93,7 @@ pub fn signature(
             &[at(Batch)],
             operands,
         ),
+        OpKind::OneBatch => plain(&[at(Client), at(Index)], &[at(Batch)]),
         OpKind::Repeat => carried(place, &[at(Index)], &[], operands),
         OpKind::Grad => Signature {
             operands: vec![at(Params)],
@@ -107,9 +109,11 @@ pub fn signature(
         OpKind::Predict => plain(&[at(Params), at(Tensor)], &[at(Tensor)]),
         OpKind::Loss(_) => plain(&[at(Tensor), at(Labels)], &[at(Scalar)]),
 
-        OpKind::TreeAdd | OpKind::TreeSub | OpKind::TreeMul | OpKind::TreeDiv => {
-            plain(&[at(Params), at(Params)], &[at(Params)])
-        }
+        OpKind::TreeAdd
+        | OpKind::TreeSub
+        | OpKind::TreeMul
+        | OpKind::TreeDiv
+        | OpKind::TreeWithParts(_) => plain(&[at(Params), at(Params)], &[at(Params)]),
         OpKind::TreeScale | OpKind::TreeAddScalar => {
             plain(&[at(Scalar), at(Params)], &[at(Params)])
         }
@@ -119,6 +123,13 @@ pub fn signature(
         OpKind::TreeDot => plain(&[at(Params), at(Params)], &[at(Scalar)]),
         OpKind::TreeSqNorm => plain(&[at(Params)], &[at(Scalar)]),
 
+        OpKind::Release(_) => {
+            let released = if found(0) == Labels { Labels } else { Tensor };
+            plain(&[at(released)], &[at(released)])
+        }
+        OpKind::Clip | OpKind::Noise => plain(&[at(Params), at(Scalar)], &[at(Params)]),
+        OpKind::Claim(_) => plain(&[], &[]),
+
         OpKind::Call(slot) | OpKind::Super(slot) => {
             let (args, results) = slot.signature();
             plain(args, results)
@@ -126,8 +137,25 @@ pub fn signature(
     }
 }
 
-/// Parameters and scalars are all that a wire op, a state or a loop carries.
+/// What code of a client may take and give: parameters and scalars, and features and labels that
+/// were released, of which the verifier makes sure.
 fn wire_kind(found: Kind) -> Kind {
+    match found {
+        Kind::Labels => Kind::Labels,
+        found => reduced_kind(found),
+    }
+}
+
+/// What can be averaged, and so be on the server: no labels.
+fn reduced_kind(found: Kind) -> Kind {
+    match found {
+        Kind::Tensor => Kind::Tensor,
+        found => carried_kind(found),
+    }
+}
+
+/// What a state or a loop may carry.
+fn carried_kind(found: Kind) -> Kind {
     if found == Kind::Scalar {
         Kind::Scalar
     } else {
@@ -161,7 +189,7 @@ fn carried(place: Place, control: &[Type], inner: &[Type], operands: &[Type]) ->
         .iter()
         .skip(control.len())
         .map(|ty| Type {
-            kind: wire_kind(ty.kind),
+            kind: carried_kind(ty.kind),
             place,
         })
         .collect();

@@ -13,19 +13,32 @@
 //!     hyper-parameters.
 //! 8.  *Placement.* Ops of the server are in its code, ops of a client (`fed.num_examples`,
 //!     `fed.received`, client state, batches, gradients, predictions, losses) in client code.
-//! 9.  *Release.* Nothing but parameters and scalars is broadcast, mapped over, yielded by a
-//!     `fed.map`, or reduced. Features, labels and batches stay on their client.
+//! 9.  *Release.* Nothing but parameters, scalars, features and labels is broadcast, mapped over,
+//!     yielded by a `fed.map`, or reduced; and features and labels are yielded as a
+//!     `priv.release` gives them, or as they came. Batches stay on their client.
 //! 10. *Operands and results* have the types of the op's signature. A `fed.call` and a
 //!     `fed.super` have their slot's.
 //! 11. *Regions.* An op has as many as its signature, with its arguments and yields.
 //! 12. *State.* A state has one kind, wherever it is read and set.
 //! 13. *Linked* ([`verify_linked`] only): one function, a `fed.round`, without `fed.call`,
 //!     `fed.super` and `fed.received`.
+//!
+//! And of a linked module that keeps all of these, in `checks/`, with tests beside them:
+//!
+//! 14. *Noise* is added to what is clipped.
+//! 15. *Claims* of differential privacy hold: local ones of uploads, central ones of aggregates.
+//! 16. *Personal parts* are replaced before a tree is uploaded.
+//! 17. *State* that is read is set.
+//! 18. *Cohorts.* Values of clients meet values of the same clients.
+//!
+//! Placements and references need no more: a value has one [`Type`], hence one placement (10); a
+//! broadcast takes one value of the server, hence the same for all clients (10); a map reads
+//! neither its own results nor what the server made of them (6, 7).
 
 use std::collections::{HashMap, HashSet};
 
 use super::{
-    Broken, Func, Kind, Module, Place, Region, Slot, Type, Value, VerifyError, VerifyErrors,
+    Broken, Func, Kind, Module, Place, Region, Slot, Type, Value, VerifyError, VerifyErrors, checks,
 };
 use crate::Loc;
 
@@ -37,7 +50,8 @@ pub fn verify(module: &Module) -> Result<(), VerifyErrors> {
     Verifier::new(module, false).run()
 }
 
-/// Checks a module after `link-slots`: all of [`verify`], and that nothing is left to link.
+/// Checks a module after `link-slots`: all of [`verify`], that nothing is left to link, and where
+/// values come from.
 ///
 /// # Errors
 /// Every broken invariant, in program order.
@@ -137,6 +151,9 @@ impl<'m> Verifier<'m> {
             self.types(&at, "arguments", args, &func.body.args);
             self.types(&at, "yields", results, &func.body.yields);
             self.region(&at, &func.body, func.slot.place(), false);
+        }
+        if self.errors.is_empty() && self.linked {
+            self.errors = checks::dataflow(module);
         }
         if self.errors.is_empty() {
             Ok(())

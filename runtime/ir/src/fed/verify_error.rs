@@ -76,14 +76,73 @@ pub enum Broken {
         /// Where it was found.
         found: &'static str,
     },
-    /// Something that may not cross between server and clients.
+    /// Something that may never cross between server and clients.
     #[error(
-        "`{found}` may not cross between clients and server: it is derived from examples; only parameters and scalars may"
+        "`{found}` may not cross between clients and server; only parameters, numbers, and features or labels that were released may"
+    )]
+    Crosses {
+        /// Its type.
+        found: String,
+    },
+    /// Something derived from examples that leaves its client without a statement that it may.
+    #[error(
+        "`{found}` of {from} is derived from examples and leaves its client; if it may, say why: `.release(\"why\")`"
     )]
     Release {
         /// Its type.
         found: String,
+        /// The op that gives it and where.
+        from: String,
     },
+    /// Noise on a value without a bound.
+    #[error(
+        "noise hides nothing of a value that may be arbitrarily large; bound each client's part of it first: `.clip(bound)`"
+    )]
+    NoiseWithoutClip,
+    /// An upload without noise under a claim of local differential privacy.
+    #[error(
+        "local differential privacy is claimed at {claim}, but what is uploaded here has no noise{}; clip it and add noise in client code: `.clip(bound).noise(sigma)`",
+        .after.as_ref().map(|at| format!(" before it is aggregated (noise is added after, at {at})")).unwrap_or_default()
+    )]
+    LocalDp {
+        /// Where it is claimed.
+        claim: String,
+        /// Where the server adds noise instead, if it does.
+        after: Option<String>,
+    },
+    /// An aggregate without noise under a claim of central differential privacy.
+    #[error(
+        "central differential privacy is claimed at {claim}, but this aggregate reaches {reaches} without noise; clip each client's part and add noise to the aggregate: `.noise(sigma)`"
+    )]
+    CentralDp {
+        /// Where it is claimed.
+        claim: String,
+        /// What it reaches.
+        reaches: &'static str,
+    },
+    /// A personal part that is uploaded.
+    #[error(
+        "the part `{part}` of what is uploaded here is personal by {from}; replace it before: `.with_parts(&[{part:?}], &k.received())`"
+    )]
+    Personal {
+        /// The part.
+        part: String,
+        /// Where it is declared.
+        from: String,
+    },
+    /// A state that is read but set nowhere.
+    #[error(
+        "state `{state}` is read but set nowhere: it would be what it is in the first round for ever; set it with `set_state` or `keep_personal`"
+    )]
+    NeverWritten {
+        /// Its name, the layer's own.
+        state: String,
+    },
+    /// Values of two cohorts side by side.
+    #[error(
+        "values of two cohorts meet: each `sample` draws other clients; draw once and broadcast everything to that cohort"
+    )]
+    Cohorts,
     /// A state of two kinds.
     #[error(
         "state `{name}` is {expected} where it was met first, and {found} here; give one of them another name"

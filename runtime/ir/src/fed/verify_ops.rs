@@ -1,7 +1,7 @@
 //! The verifier's checks of one op: invariants 7 to 13.
 
 use super::verify::{At, Verifier};
-use super::{Broken, Kind, Op, OpKind, Place, Type, Value, signature};
+use super::{Broken, Kind, Op, OpKind, Place, Region, Type, Value, signature};
 
 impl Verifier<'_> {
     pub(super) fn op(&mut self, op: &Op, place: Place) {
@@ -78,9 +78,9 @@ impl Verifier<'_> {
 
     fn state(&mut self, at: &At, op: &Op, place: Place) {
         let (name, value) = match &op.kind {
-            OpKind::ServerState(name, _) | OpKind::ClientState(name, _) => {
-                (name, op.results.first())
-            }
+            OpKind::ServerState(name, _)
+            | OpKind::ClientState(name, _)
+            | OpKind::Personal(name, _) => (name, op.results.first()),
             OpKind::SetServerState(name) | OpKind::SetClientState(name) => {
                 (name, op.operands.last())
             }
@@ -102,31 +102,55 @@ impl Verifier<'_> {
     }
 
     fn release(&mut self, at: &At, op: &Op) {
-        let crossing: Vec<Value> = match op.kind {
-            OpKind::Broadcast => op.operands.iter().take(1).copied().collect(),
-            OpKind::Reduce(_) => op.operands.clone(),
-            OpKind::Map => {
-                let yields = op
-                    .regions
-                    .iter()
-                    .flat_map(|region| region.yields.iter().copied());
-                op.operands.iter().copied().chain(yields).collect()
-            }
+        let crossing = match op.kind {
+            OpKind::Broadcast => op.operands.get(..1).unwrap_or_default(),
+            OpKind::Reduce(_) | OpKind::Map => &op.operands,
             _ => return,
         };
         for value in crossing {
-            let Some(ty) = self.type_of(value) else {
-                continue;
-            };
-            if !matches!(ty.kind, Kind::Params | Kind::Scalar) {
-                self.report(
-                    at,
-                    Broken::Release {
-                        found: ty.to_string(),
-                    },
-                );
+            self.crosses(at, *value);
+        }
+        if op.kind != OpKind::Map {
+            return;
+        }
+        for region in &op.regions {
+            for &value in &region.yields {
+                if self.crosses(at, value)
+                    && let Some(broken) = self.unreleased(region, value)
+                {
+                    self.report(at, broken);
+                }
             }
         }
+    }
+
+    /// Whether a value is of a kind that may cross, and reports it if not.
+    fn crosses(&mut self, at: &At, value: Value) -> bool {
+        let Some(ty) = self.type_of(value) else {
+            return false;
+        };
+        let may = match ty.kind {
+            Kind::Params | Kind::Scalar | Kind::Tensor | Kind::Labels => true,
+            Kind::Index | Kind::Batch | Kind::Client | Kind::Cohort => false,
+        };
+        if !may {
+            let found = ty.to_string();
+            self.report(at, Broken::Crosses { found });
+        }
+        may
+    }
+
+    /// A region gives away what is derived from examples and not released.
+    fn unreleased(&self, region: &Region, value: Value) -> Option<Broken> {
+        let ty = self.type_of(value)?;
+        if matches!(ty.kind, Kind::Params | Kind::Scalar) || region.args.contains(&value) {
+            return None;
+        }
+        let from = region.ops.iter().find(|op| op.results.contains(&value))?;
+        (!matches!(from.kind, OpKind::Release(_))).then(|| Broken::Release {
+            found: ty.to_string(),
+            from: format!("`{}` at {}", from.kind.name(), from.loc),
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Breaches of invariants 8 to 13.
 
 use super::super::verify::tests::{loc, mapped, module, only, penalty};
-use super::super::{Slot, verify, verify_linked};
+use super::super::{Builder, Module, Reduce, Slot, verify, verify_linked};
 use super::*;
 
 #[test]
@@ -19,39 +19,94 @@ fn i8_ops_are_at_their_place() {
     );
 }
 
-#[test]
-fn i9_nothing_derived_from_examples_leaves_a_client() {
-    let leak = module(Slot::Round, |b, w| {
+/// The mean of features of a batch, as `release` makes them.
+fn features(release: fn(&mut Builder, Value) -> Value) -> Module {
+    module(Slot::Round, |b, w| {
         let everyone = b.push(OpKind::Everyone, &[], loc());
         let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
-        let args = b.open(
-            &[Type::client(Kind::Client), Type::client(Kind::Params)],
-            Place::Client,
-        );
-        let count = b.push(OpKind::IndexConst(1), &[], loc());
-        let inner = b.open(
-            &[Type::client(Kind::Batch), Type::client(Kind::Params)],
-            Place::Client,
-        );
-        let x = b.push(OpKind::BatchX, &inner[..1], loc());
-        let logits = b.push(OpKind::Predict, &[inner[1], x[0]], loc());
-        let region = b.close(vec![inner[1]], loc());
-        let _ = b.push_with(
-            OpKind::ForBatches,
-            &[args[0], count[0], count[0], args[1]],
-            vec![region],
-            loc(),
-        );
-        let region = b.close(logits, loc());
-        let _ = b.push_with(OpKind::Map, &sent, vec![region], loc());
+        let types = [Type::client(Kind::Client), Type::client(Kind::Params)];
+        let args = b.open(&types, Place::Client);
+        let size = b.push(OpKind::IndexConst(10), &[], loc());
+        let batch = b.push(OpKind::OneBatch, &[args[0], size[0]], loc());
+        let x = b.push(OpKind::BatchX, &batch, loc());
+        let logits = b.push(OpKind::Predict, &[args[1], x[0]], loc());
+        let released = release(b, logits[0]);
+        let region = b.close(vec![released], loc());
+        let x_k = b.push_with(OpKind::Map, &sent, vec![region], loc());
+        let _ = b.push(OpKind::Reduce(Reduce::Mean), &x_k, loc());
         w.to_vec()
+    })
+}
+
+#[test]
+fn i9_features_leave_a_client_by_release_only() {
+    let error = only(&features(|_, x| x));
+    assert_eq!(error.op, "fed.map");
+    let Broken::Release { found, from } = &error.broken else {
+        panic!("{error}");
+    };
+    assert_eq!(found, "tensor");
+    assert!(from.starts_with("`nn.predict` at "), "{from}");
+    let released = features(|b, x| b.push(OpKind::Release("test".into()), &[x], loc())[0]);
+    verify_linked(&released).unwrap();
+}
+
+#[test]
+fn i9_a_batch_never_leaves() {
+    let leak = mapped(|b, _, args| {
+        let size = b.push(OpKind::IndexConst(10), &[], loc());
+        let batch = b.push(OpKind::OneBatch, &[args[0], size[0]], loc());
+        vec![args[1], batch[0]]
     });
     let errors = verify(&leak).unwrap_err().0;
-    let released = errors.iter().any(|error| {
+    let crossed = errors.iter().any(|error| {
         error.op == "fed.map"
-            && matches!(&error.broken, Broken::Release { found } if found == "tensor")
+            && matches!(&error.broken, Broken::Crosses { found } if found == "batch")
     });
-    assert!(released, "{errors:#?}");
+    assert!(crossed, "{errors:#?}");
+}
+
+#[test]
+fn i10_a_value_has_one_placement_and_a_broadcast_one_value() {
+    let mixed = module(Slot::Round, |b, w| {
+        let everyone = b.push(OpKind::Everyone, &[], loc());
+        let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
+        b.push(OpKind::TreeAdd, &[w[0], sent[0]], loc())
+    });
+    let found = "found (params@server, {params}@clients)";
+    assert!(only(&mixed).to_string().contains(found));
+    let again = module(Slot::Round, |b, w| {
+        let everyone = b.push(OpKind::Everyone, &[], loc());
+        let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
+        let _ = b.push(OpKind::Broadcast, &[sent[0], everyone[0]], loc());
+        w.to_vec()
+    });
+    let found = "found ({params}@clients, cohort@server)";
+    assert!(only(&again).to_string().contains(found));
+}
+
+#[test]
+fn i10_labels_are_not_averaged() {
+    let labels = module(Slot::Round, |b, w| {
+        let everyone = b.push(OpKind::Everyone, &[], loc());
+        let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
+        let types = [Type::client(Kind::Client), Type::client(Kind::Params)];
+        let args = b.open(&types, Place::Client);
+        let size = b.push(OpKind::IndexConst(10), &[], loc());
+        let batch = b.push(OpKind::OneBatch, &[args[0], size[0]], loc());
+        let y = b.push(OpKind::BatchY, &batch, loc());
+        let released = b.push(OpKind::Release("test".into()), &y, loc());
+        let region = b.close(released, loc());
+        let y_k = b.push_with(OpKind::Map, &sent, vec![region], loc());
+        let _ = b.push(OpKind::Reduce(Reduce::Mean), &y_k, loc());
+        w.to_vec()
+    });
+    assert!(
+        verify(&labels)
+            .unwrap_err()
+            .to_string()
+            .contains("fed.mean")
+    );
 }
 
 #[test]

@@ -147,6 +147,15 @@ fn i7_client_code_captures_constants_only() {
 }
 
 #[test]
+fn i7_a_map_reads_no_aggregate_of_its_own() {
+    // Its mean is a value of the server, and not there yet.
+    let mut module = mapped(|b, w, args| b.push(OpKind::TreeAdd, &[args[1], w], loc()));
+    let mean = module.funcs[0].body.yields[0];
+    module.funcs[0].body.ops[2].regions[0].ops[0].operands[1] = mean;
+    assert!(matches!(only(&module).broken, Broken::Undefined { .. }));
+}
+
+#[test]
 fn i7_a_hyper_may_be_captured() {
     let module = module(Slot::Round, |b, w| {
         let lr = b.hyper("lr", HyperValue::Float(0.1), loc());

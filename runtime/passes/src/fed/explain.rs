@@ -33,6 +33,7 @@ pub fn explain_with(module: &Module, letter: impl Fn(&Hyper) -> Option<String>) 
         uses: HashMap::new(),
         taken: HashMap::new(),
         variables: HashSet::new(),
+        personal: HashSet::new(),
         lines: vec![format!("{}, round t", module.name())],
         depth: 1,
     };
@@ -61,6 +62,8 @@ pub(super) struct Printer<'m> {
     taken: HashMap<String, usize>,
     /// Names that loops assign.
     pub(super) variables: HashSet<String>,
+    /// States that hold personal parts.
+    personal: HashSet<String>,
     pub(super) lines: Vec<String>,
     pub(super) depth: usize,
 }
@@ -144,7 +147,27 @@ impl Printer<'_> {
             }
             (OpKind::SetServerState(name) | OpKind::SetClientState(name), _, _) => {
                 let value = operands.last().map(Text::plain).unwrap_or_default();
-                self.line(&format!("state({}) ← {value}", own(name)));
+                let state = if self.personal.contains(name) {
+                    "personal"
+                } else {
+                    "state"
+                };
+                self.line(&format!("{state}({}) ← {value}", own(name)));
+            }
+            (OpKind::Personal(state, parts), [result], _) => {
+                let parts = Text::name(parts.join(", "));
+                self.personal.insert(state.clone());
+                self.texts.insert(*result, Text::call("personal", &[parts]));
+                self.bind(*result, "v");
+            }
+            (OpKind::OneBatch, [batch], _) => {
+                let size = operands.last().cloned();
+                let text = Text::call("batch", &size.into_iter().collect::<Vec<_>>());
+                self.texts.insert(*batch, text);
+                self.bind(*batch, "b");
+            }
+            (OpKind::Claim(dp), _, _) => {
+                self.line(&format!("claims {} differential privacy", dp.name()));
             }
             // Bound at once: a later line may set the state.
             (OpKind::ServerState(name, _) | OpKind::ClientState(name, _), [result], _) => {
@@ -179,7 +202,7 @@ fn own(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::super::link;
-    use super::super::testing::{Closure, FedAvg, FedProx, control_variates};
+    use super::super::testing::{Closure, FedAvg, FedProx, control_variates, dp_own_head};
     use super::*;
 
     #[test]
@@ -230,6 +253,27 @@ test, round t
     w_k2 ← u − c_k
   state(c) ← c + 1/m Σ w_k2
   wᵗ⁺¹ ← 1/m Σ w_k
+"
+        );
+    }
+
+    #[test]
+    fn clip_noise_and_personal_parts_read_like_their_box() {
+        let staged = fedround::stage(&Closure(dp_own_head)).unwrap();
+        assert_eq!(
+            explain(&link(staged).unwrap().module),
+            "\
+test, round t
+  claims central differential privacy
+  S ← sample(fraction)
+  for k ∈ S in parallel
+    v ← personal(head)
+    w ← wᵗ[head ← v]
+    for b in batches(1, 10)
+      w ← w − 0.1 · ∇[cross_entropy(model(w, b.x), b.y)]
+    personal(head) ← w
+    w_k ← clip(w[head ← wᵗ] − wᵗ, clip)
+  wᵗ⁺¹ ← wᵗ + 1/m Σ w_k + N(0, (z · clip)²)
 "
         );
     }

@@ -128,6 +128,18 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         }
         (OpKind::TreeDot, [a, b]) => Text::factor(format!("⟨{}, {}⟩", a.plain(), b.plain())),
         (OpKind::TreeSqNorm, [a]) => Text::factor(format!("‖{}‖²", a.plain())),
+        (OpKind::TreeWithParts(parts), [a, b]) => Text::factor(format!(
+            "{}[{} ← {}]",
+            a.in_product(),
+            parts.join(", "),
+            b.plain()
+        )),
+        (OpKind::Clip, operands) => Text::call("clip", operands),
+        (OpKind::Noise, [x, sigma]) => {
+            let sigma = sigma.above(Level::Factor);
+            Text::sum(format!("{} + N(0, {sigma}²)", x.plain()))
+        }
+        (OpKind::Release(_), [x]) => Text::call("release", std::slice::from_ref(x)),
         (OpKind::BatchX, [b]) => Text::name(format!("{}.x", b.plain())),
         (OpKind::BatchY, [b]) => Text::name(format!("{}.y", b.plain())),
         (OpKind::Predict, operands) => Text::call("model", operands),

@@ -56,10 +56,10 @@ fn producer(ops: &[Op], i: usize) -> Option<usize> {
 }
 
 fn walks_batches(region: &Region) -> bool {
-    region
-        .ops
-        .iter()
-        .any(|op| op.kind == OpKind::ForBatches || op.regions.iter().any(walks_batches))
+    region.ops.iter().any(|op| {
+        matches!(op.kind, OpKind::ForBatches | OpKind::OneBatch)
+            || op.regions.iter().any(walks_batches)
+    })
 }
 
 fn merge(first: &mut Op, mut second: Op) {

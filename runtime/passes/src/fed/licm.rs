@@ -70,7 +70,7 @@ fn invariants(op: &mut Op) -> Vec<Op> {
 fn collect(region: &Region, inside: &mut HashSet<Value>, state: bool, fixed: &mut Vec<Op>) {
     for op in &region.ops {
         let pure = match op.kind.effect() {
-            Effect::Writes => false,
+            Effect::Writes | Effect::Draws => false,
             Effect::Reads => !state,
             _ => true,
         };
@@ -93,6 +93,8 @@ fn is_work(kind: &OpKind) -> bool {
             | OpKind::TreeScale
             | OpKind::TreeDot
             | OpKind::TreeSqNorm
+            | OpKind::TreeWithParts(_)
+            | OpKind::Clip
             | OpKind::TreeMul
             | OpKind::TreeDiv
             | OpKind::TreeSqrt
@@ -166,5 +168,27 @@ mod tests {
         let before = print(&module);
         licm(&mut module);
         assert_eq!(print(&module), before);
+    }
+
+    #[test]
+    fn a_draw_is_drawn_in_every_step() {
+        let noisy = |m: &mut Definer| {
+            use fedround::__private::{for_each, range};
+            m.round(|server, w| {
+                let w_k = w.broadcast(&server.everyone()).map(|_, w| {
+                    let (y,) = for_each(range(3), (w.clone(),), |(), (y,)| {
+                        (y + w.clip(1.0).noise(0.5),)
+                    });
+                    y
+                });
+                w_k.mean()
+            });
+        };
+        let mut module = link(stage(&Closure(noisy)).unwrap()).unwrap().module;
+        assert!(licm(&mut module));
+        let text = print(&module);
+        let of = |op: &str| text.find(op).unwrap();
+        assert!(of("priv.clip") < of("opt.repeat"), "{text}");
+        assert!(of("opt.repeat") < of("priv.noise"), "{text}");
     }
 }

@@ -21,10 +21,12 @@ mod pipeline;
 mod rewrite;
 #[cfg(test)]
 pub(crate) mod testing;
+mod unused;
 mod unused_hypers;
 mod warnings;
 mod wire;
 mod wire_origin;
+mod wire_table;
 
 pub use canonicalize::canonicalize;
 pub use cse::cse;
@@ -41,4 +43,5 @@ pub mod notation {
     pub use super::explain_text::{Text, count_uses, expression, reduction};
 }
 
-pub use wire::{Direction, Protection, Wire, wire, wire_table};
+pub use wire::{Direction, Noise, Protection, Wire, wire};
+pub use wire_table::wire_table;

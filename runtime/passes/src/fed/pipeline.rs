@@ -2,6 +2,7 @@
 
 use fedround_ir::fed::{Module, verify, verify_linked};
 
+use super::unused::unused;
 use super::{PassError, Warning, canonicalize, cse, dce, link_slots, warnings};
 
 /// A module of one `fed.round`, verified and simplified.
@@ -48,13 +49,14 @@ pub fn link_observed(
         when: "before link-slots",
         errors,
     })?;
-    let warnings = warnings(&module);
+    let mut warnings = warnings(&module);
     let mut linked = link_slots(&module)?;
     observe(LINK_SLOTS, &module, &linked);
     verify_linked(&linked).map_err(|errors| PassError::Verify {
         when: "after link-slots",
         errors,
     })?;
+    warnings.extend(unused(&linked));
     let mut changed = true;
     while changed {
         changed = false;
@@ -87,12 +89,8 @@ mod tests {
     use fedround::{BoxedAlgorithm, stage};
     use fedround_ir::fed::{difference, equal};
 
-    use super::super::testing::{FedAvg, FedProx};
+    use super::super::testing::{FedAvg, FedProx, linked};
     use super::*;
-
-    fn linked(alg: &dyn fedround::Algorithm) -> Module {
-        link(stage(alg).unwrap()).unwrap().module
-    }
 
     #[test]
     fn fed_prox_without_its_term_is_fed_avg() {

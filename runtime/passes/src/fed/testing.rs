@@ -9,14 +9,19 @@ use fedround_ir::fed::{Builder, Module, Slot, Value, print};
 #[allow(missing_docs)]
 mod specs;
 
-pub(super) type Fill<'f> = &'f dyn Fn(&mut Builder, &[Value]) -> Vec<Value>;
+pub(crate) type Fill<'f> = &'f dyn Fn(&mut Builder, &[Value]) -> Vec<Value>;
 
-pub(super) fn loc() -> Loc {
+/// A spec, linked.
+pub(crate) fn linked(alg: &dyn fedround::Algorithm) -> Module {
+    super::link(fedround::stage(alg).unwrap()).unwrap().module
+}
+
+pub(crate) fn loc() -> Loc {
     Loc::caller()
 }
 
 /// A module of layers, innermost first, each with its slots.
-pub(super) fn layers(layers: &[(&str, &[(Slot, Fill)])]) -> Module {
+pub(crate) fn layers(layers: &[(&str, &[(Slot, Fill)])]) -> Module {
     let mut b = Builder::new();
     for (name, slots) in layers {
         b.layer(name);
@@ -30,12 +35,12 @@ pub(super) fn layers(layers: &[(&str, &[(Slot, Fill)])]) -> Module {
 }
 
 /// A module of one function.
-pub(super) fn func(slot: Slot, fill: impl Fn(&mut Builder, &[Value]) -> Vec<Value>) -> Module {
+pub(crate) fn func(slot: Slot, fill: impl Fn(&mut Builder, &[Value]) -> Vec<Value>) -> Module {
     layers(&[("test", &[(slot, &fill)])])
 }
 
 /// The printed body of a module's only function.
-pub(super) fn body(module: &Module) -> String {
+pub(crate) fn body(module: &Module) -> String {
     let text = print(module);
     let lines: Vec<&str> = text.lines().collect();
     let inner: Vec<&str> = lines[3..lines.len() - 2]
@@ -65,5 +70,26 @@ pub(crate) fn control_variates(m: &mut fedround::Definer) {
         });
         server.set_state("c", &(c + change_k.mean()));
         y_k.mean()
+    });
+}
+
+/// DP-FedAvg (McMahan et al. 2018) with a personal head: each update clipped, their mean noised.
+pub(crate) fn dp_own_head(m: &mut fedround::Definer) {
+    use fedround::__private::{for_each, hyper};
+    use fedround::prelude::*;
+    m.round(|server, w| {
+        server.claim(Dp::Central);
+        let s = server.sample(hyper("fraction", &0.5_f32));
+        let (clip, z) = (hyper("clip", &2.0_f32), hyper("z", &0.1_f32));
+        let delta_k = w.broadcast(&s).map(|k, w| {
+            let own = k.personal(&["head"], &w);
+            let (y,) = for_each(k.batches(1, 10), (own,), |b, (y,)| {
+                let g = grad(&y, |y| cross_entropy(k.predict(y, &b.x), &b.y));
+                (y - 0.1 * g,)
+            });
+            k.keep_personal(&["head"], &y);
+            (y.with_parts(&["head"], &w) - w).clip(&clip)
+        });
+        w + delta_k.mean().noise(z * clip)
     });
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use fedround_ir::Loc;
 use fedround_ir::fed::{Func, Module, OpKind, Region, Slot};
 
-/// A composition in which some layer's code has no effect.
+/// Code of a layer that has no effect.
 #[derive(Clone, Debug)]
 pub enum Warning {
     /// A layer overrides a slot without calling the inner definition.
@@ -28,6 +28,18 @@ pub enum Warning {
         /// Where it is.
         loc: Loc,
     },
+    /// What clients give, or its aggregate, is not read.
+    UnusedUpload {
+        /// The map or the reduction.
+        loc: Loc,
+    },
+    /// A state is set that nothing reads.
+    UnreadState {
+        /// Its name, the layer's own.
+        state: String,
+        /// Where it is set.
+        loc: Loc,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -46,6 +58,12 @@ impl fmt::Display for Warning {
                     f,
                     "{loc}: `{slot}` of {of} is called by no layer and has no effect"
                 )
+            }
+            Self::UnusedUpload { loc } => {
+                write!(f, "{loc}: nothing reads what the clients upload here")
+            }
+            Self::UnreadState { state, loc } => {
+                write!(f, "{loc}: state `{state}` is set but nothing reads it")
             }
         }
     }

@@ -1,11 +1,12 @@
 //! The wire table: what crosses between server and clients in a round.
 
-use std::fmt::{self, Write};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, Module, Value};
+use fedround_ir::fed::{Exposure, Facts, Kind, Module, Op, OpKind, Privacy, Region, Value, solve};
 
-use super::wire_origin::rows;
+use super::wire_origin::{Origin, Origins, noun};
 
 /// Which way a value goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,11 +17,24 @@ pub enum Direction {
     Up,
 }
 
-/// What keeps a value from telling about single examples.
+/// What keeps a value from telling about single clients, and who says that it may leave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Protection {
+    /// Its norm is bounded on the client.
+    pub clipped: bool,
+    /// Who adds noise to it.
+    pub noise: Option<Noise>,
+    /// Why it was released, where it was derived from examples.
+    pub released: BTreeSet<String>,
+}
+
+/// Who adds noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protection {
-    /// Nothing.
-    None,
+pub enum Noise {
+    /// The client, before it sends.
+    Local,
+    /// The server, to every aggregate of it, before anything else reads one.
+    Central,
 }
 
 /// One value that crosses for each client in each round.
@@ -32,29 +46,43 @@ pub struct Wire {
     pub op: String,
     /// Which way.
     pub direction: Direction,
-    /// [`Kind::Params`] or [`Kind::Scalar`].
+    /// [`Kind::Params`], [`Kind::Scalar`] or [`Kind::Tensor`].
     pub kind: Kind,
-    /// What it is and from what it is derived.
+    /// From what it is derived.
     pub derived: String,
     /// By what it is protected.
     pub protection: Protection,
+    /// The exchange of the round in which it crosses, from 1: what is sent in a later one depends
+    /// on what the server got in the one before.
+    pub exchange: usize,
     /// Where the spec sends it.
     pub loc: Loc,
 }
 
 impl Wire {
-    /// Bytes per client and round for a model of so many parameters, as `f32`.
-    pub fn bytes(&self, parameters: usize) -> usize {
-        if self.kind == Kind::Params {
-            4 * parameters
-        } else {
-            4
+    /// What it is: `parameters`, `number` or `features`.
+    pub fn noun(&self) -> &'static str {
+        noun(self.kind)
+    }
+
+    /// Bytes per client and round for a model of so many parameters, as `f32`; nothing for
+    /// features, whose size is their model's own.
+    pub fn bytes(&self, parameters: usize) -> Option<usize> {
+        match self.kind {
+            Kind::Params => Some(4 * parameters),
+            Kind::Scalar => Some(4),
+            _ => None,
         }
     }
 
-    /// [`Wire::bytes`] as a formula in `P`, the number of parameters.
+    /// [`Wire::bytes`] as a formula in `P`, the number of parameters, and `F`, the number of
+    /// features.
     pub fn formula(&self) -> &'static str {
-        if self.kind == Kind::Params { "4P" } else { "4" }
+        match self.kind {
+            Kind::Params => "4P",
+            Kind::Scalar => "4",
+            _ => "4F",
+        }
     }
 }
 
@@ -69,132 +97,142 @@ impl fmt::Display for Direction {
 
 impl fmt::Display for Protection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => f.write_str("none"),
-        }
+        let clip = self.clipped.then(|| "clip".to_owned());
+        let noise = self.noise.map(|noise| match noise {
+            Noise::Local => "noise by the client".to_owned(),
+            Noise::Central => "noise by the server".to_owned(),
+        });
+        let released = self.released.iter().map(|why| format!("released: {why}"));
+        let all: Vec<String> = clip.into_iter().chain(noise).chain(released).collect();
+        f.write_str(if all.is_empty() { "none" } else { "" })?;
+        f.write_str(&all.join(", "))
     }
 }
 
 /// Lists what crosses, in program order, from a linked module. A client's value that several
 /// reductions read crosses once.
 pub fn wire(module: &Module) -> Vec<Wire> {
-    rows(module)
-}
-
-/// The table as text, with its totals.
-pub fn wire_table(rows: &[Wire]) -> String {
-    let header = [
-        "direction",
-        "what",
-        "kind",
-        "protected by",
-        "bytes per client and round",
-    ]
-    .map(str::to_owned);
-    let mut table = vec![header];
-    for row in rows {
-        table.push([
-            row.direction.to_string(),
-            row.derived.clone(),
-            row.kind.to_string(),
-            row.protection.to_string(),
-            row.formula().to_owned(),
-        ]);
-    }
-    let widths: Vec<usize> = (0..5)
-        .map(|column| {
-            table
-                .iter()
-                .filter_map(|row| row.get(column))
-                .map(|cell| cell.chars().count())
-                .max()
-        })
-        .map(Option::unwrap_or_default)
-        .collect();
-    let mut text = String::new();
-    for row in &table {
-        let cells = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:<width$}"));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    let _ = writeln!(
-        text,
-        "total down: {}, up: {}",
-        total(rows, Direction::Down),
-        total(rows, Direction::Up)
-    );
-    text
-}
-
-/// The sum of one direction as a formula, such as `4P + 4`.
-fn total(rows: &[Wire], direction: Direction) -> String {
-    let of = |kind| {
-        4 * rows
-            .iter()
-            .filter(|row| row.direction == direction && row.kind == kind)
-            .count()
+    let privacy = Privacy::of(module);
+    let mut rows = Rows {
+        module,
+        origins: solve(module, &mut Origins),
+        aggregates: HashMap::new(),
+        told: HashSet::new(),
+        privacy,
+        sent: HashSet::new(),
+        rows: Vec::new(),
     };
-    match (of(Kind::Params), of(Kind::Scalar)) {
-        (0, scalars) => format!("{scalars} bytes"),
-        (params, 0) => format!("{params}P bytes"),
-        (params, scalars) => format!("{params}P + {scalars} bytes"),
+    for func in &module.funcs {
+        rows.look_ahead(&func.body);
+        let yields = func.body.yields.iter();
+        rows.told
+            .extend(yields.flat_map(|value| rows.privacy.open(*value)));
+    }
+    for func in &module.funcs {
+        rows.region(&func.body);
+    }
+    rows.rows
+}
+
+struct Rows<'m> {
+    module: &'m Module,
+    origins: Facts<Origin>,
+    privacy: Privacy,
+    /// The aggregates of each client value.
+    aggregates: HashMap<Value, Vec<Value>>,
+    /// Aggregates that something beyond the round reads without noise.
+    told: HashSet<Value>,
+    sent: HashSet<Value>,
+    rows: Vec<Wire>,
+}
+
+impl Rows<'_> {
+    fn look_ahead(&mut self, region: &Region) {
+        for op in &region.ops {
+            match op.kind {
+                OpKind::Reduce(_) => {
+                    for value in &op.operands {
+                        let all = self.aggregates.entry(*value).or_default();
+                        all.extend(&op.results);
+                    }
+                }
+                OpKind::Broadcast | OpKind::SetServerState(_) => {
+                    let value = op.operands.first();
+                    let open = value.map(|value| self.privacy.open(*value));
+                    self.told.extend(open.into_iter().flatten());
+                }
+                _ => {}
+            }
+            for inner in &op.regions {
+                self.look_ahead(inner);
+            }
+        }
+    }
+
+    fn region(&mut self, region: &Region) {
+        for op in &region.ops {
+            match op.kind {
+                OpKind::Broadcast => {
+                    for value in op.operands.iter().take(1) {
+                        self.row(op, Direction::Down, *value);
+                    }
+                }
+                OpKind::Reduce(_) => {
+                    for value in &op.operands {
+                        if self.sent.insert(*value) {
+                            self.row(op, Direction::Up, *value);
+                        }
+                    }
+                }
+                _ => {}
+            }
+            for inner in &op.regions {
+                self.region(inner);
+            }
+        }
+    }
+
+    fn row(&mut self, op: &Op, direction: Direction, value: Value) {
+        let ty = self.module.types.get(value.0 as usize);
+        let kind = ty.map_or(Kind::Params, |ty| ty.kind);
+        let origin = self.origins.get(&value).cloned().unwrap_or_default();
+        let (derived, protection) = match direction {
+            Direction::Down => (origin.down(kind).to_owned(), Protection::default()),
+            Direction::Up => (origin.up(kind), self.protection(value, &origin)),
+        };
+        let sent = match direction {
+            Direction::Down => op.results.first().copied().unwrap_or(value),
+            Direction::Up => value,
+        };
+        self.rows.push(Wire {
+            value: sent,
+            op: op.kind.name(),
+            direction,
+            kind,
+            derived,
+            protection,
+            exchange: origin.aggregates + 1,
+            loc: op.loc,
+        });
+    }
+
+    fn protection(&self, value: Value, origin: &Origin) -> Protection {
+        let exposure = self.privacy.exposure(value);
+        let aggregates = self.aggregates.get(&value).map(Vec::as_slice);
+        let open = |aggregate: &Value| self.told.contains(aggregate);
+        let hidden = aggregates.is_some_and(|all| !all.iter().any(open));
+        Protection {
+            clipped: matches!(exposure, Exposure::Clipped | Exposure::Noised),
+            noise: match exposure {
+                Exposure::Noised => Some(Noise::Local),
+                Exposure::Clipped if hidden => Some(Noise::Central),
+                _ => None,
+            },
+            released: origin.released.clone(),
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::link;
-    use super::super::testing::{Closure, FedAvg, FedProx, control_variates};
-    use super::*;
-
-    #[test]
-    fn fed_prox_sends_parameters_and_counts() {
-        let staged = fedround::stage(&FedProx {
-            base: FedAvg::default(),
-            mu: 0.1,
-        })
-        .unwrap();
-        let rows = wire(&link(staged).unwrap().module);
-        assert_eq!(
-            wire_table(&rows),
-            "\
-direction        what                               kind    protected by  bytes per client and round
-server → client  global parameters                  params  none          4P
-client → server  parameters, trained on local data  params  none          4P
-client → server  count of examples                  f32     none          4
-total down: 4P bytes, up: 4P + 4 bytes
-"
-        );
-        assert_eq!(rows.iter().map(|row| row.bytes(10)).sum::<usize>(), 84);
-    }
-
-    #[test]
-    fn states_are_named() {
-        let staged = fedround::stage(&Closure(control_variates)).unwrap();
-        let rows = wire(&link(staged).unwrap().module);
-        let derived: Vec<&str> = rows.iter().map(|row| row.derived.as_str()).collect();
-        let up = "parameters, trained on local data and kept client state";
-        assert_eq!(derived, ["global parameters", "server state", up, up]);
-    }
-
-    #[test]
-    fn a_value_that_is_reduced_twice_crosses_once() {
-        let twice = |m: &mut fedround::Definer| {
-            m.round(|server, w| {
-                let w_k = w.broadcast(&server.everyone()).map(|_, w| 2.0 * w);
-                w_k.mean() + w_k.sum()
-            });
-        };
-        let rows = wire(
-            &link(fedround::stage(&Closure(twice)).unwrap())
-                .unwrap()
-                .module,
-        );
-        let derived: Vec<&str> = rows.iter().map(|row| row.derived.as_str()).collect();
-        assert_eq!(derived, ["global parameters", "parameters, as received"]);
-    }
-}
+#[path = "wire_tests.rs"]
+mod tests;

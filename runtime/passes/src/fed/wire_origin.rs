@@ -1,245 +1,124 @@
 //! From what a value is derived: a forward analysis for the wire table.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 
-use fedround_ir::fed::{Kind, Module, Op, OpKind, Region, Value};
-
-use super::rewrite::carried_from;
-use super::{Direction, Protection, Wire};
-
-/// The rows of a module, in program order.
-pub(super) fn rows(module: &Module) -> Vec<Wire> {
-    let mut derivation = Derivation {
-        module,
-        of: HashMap::new(),
-        rows: Vec::new(),
-        sent: Vec::new(),
-    };
-    for func in &module.funcs {
-        for arg in &func.body.args {
-            let origin = Origin {
-                global: true,
-                ..Origin::default()
-            };
-            derivation.of.insert(*arg, origin);
-        }
-        derivation.region(&func.body);
-    }
-    derivation.rows
-}
+use fedround_ir::fed::{Analysis, Kind, Op, OpKind};
 
 /// From what a value is derived.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Origin {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Origin {
     global: bool,
     server_state: bool,
     client_state: bool,
     data: bool,
     count: bool,
+    /// Why it may leave its client, from each `priv.release`.
+    pub(super) released: BTreeSet<String>,
+    /// How many aggregates of the round it comes after, one after the other.
+    pub(super) aggregates: usize,
 }
 
-impl Origin {
-    fn and(self, other: Self) -> Self {
-        Self {
-            global: self.global || other.global,
-            server_state: self.server_state || other.server_state,
-            client_state: self.client_state || other.client_state,
-            data: self.data || other.data,
-            count: self.count || other.count,
+/// More exchanges than this are not told apart: a loop on the server may have any number.
+const MANY: usize = 9;
+
+/// Works out the [`Origin`] of every value.
+pub(super) struct Origins;
+
+impl Analysis for Origins {
+    type Fact = Origin;
+
+    fn argument(&self) -> Origin {
+        Origin {
+            global: true,
+            ..Origin::default()
         }
     }
 
-    fn up(self, kind: Kind) -> String {
-        let state = if self.client_state {
-            " and kept client state"
-        } else {
-            ""
-        };
-        match (kind, self) {
-            (Kind::Params, Self { data: true, .. }) => {
-                format!("parameters, trained on local data{state}")
+    fn join(&self, a: &Origin, b: &Origin) -> Origin {
+        Origin {
+            global: a.global || b.global,
+            server_state: a.server_state || b.server_state,
+            client_state: a.client_state || b.client_state,
+            data: a.data || b.data,
+            count: a.count || b.count,
+            released: a.released.union(&b.released).cloned().collect(),
+            aggregates: a.aggregates.max(b.aggregates),
+        }
+    }
+
+    fn transfer(&mut self, op: &Op, inputs: &[Origin]) -> Origin {
+        let none = Origin::default();
+        let mut origin = inputs.iter().fold(none, |all, one| self.join(&all, one));
+        // Of the value itself, not of what is computed from it.
+        origin.released.clear();
+        match &op.kind {
+            // A state is an origin of its own, whatever was kept in it.
+            OpKind::ServerState(..) => {
+                return Origin {
+                    server_state: true,
+                    ..Origin::default()
+                };
             }
-            (
-                Kind::Params,
-                Self {
-                    client_state: true, ..
-                },
-            ) => "parameters, kept on the client".to_owned(),
-            (Kind::Params, _) => "parameters, as received".to_owned(),
-            (_, Self { data: true, .. }) => format!("number, computed from local data{state}"),
+            OpKind::ClientState(..) | OpKind::Personal(..) => {
+                let first = inputs.get(1).filter(|_| op.operands.len() > 1);
+                return Origin {
+                    client_state: true,
+                    ..first.cloned().unwrap_or_default()
+                };
+            }
+            OpKind::NumExamples => origin.count = true,
+            OpKind::BatchX | OpKind::BatchY => origin.data = true,
+            OpKind::Release(why) => {
+                origin.released.insert(why.clone());
+            }
+            OpKind::Reduce(_) => origin.aggregates = MANY.min(origin.aggregates + 1),
+            _ => {}
+        }
+        origin
+    }
+}
+
+/// What a value is, in the table.
+pub(super) fn noun(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Params => "parameters",
+        Kind::Tensor => "features",
+        Kind::Labels => "labels",
+        _ => "number",
+    }
+}
+
+impl Origin {
+    /// From what an upload is derived.
+    pub(super) fn up(&self, kind: Kind) -> String {
+        let (and_state, verb) = if kind == Kind::Params {
+            (" and kept client state", "trained on")
+        } else {
+            (" and kept client state", "computed from")
+        };
+        let state = if self.client_state { and_state } else { "" };
+        match (kind, self) {
+            (_, Self { data: true, .. }) => format!("{verb} local data{state}"),
             (
                 _,
                 Self {
                     client_state: true, ..
                 },
-            ) => "number, computed from kept client state".to_owned(),
-            (_, Self { count: true, .. }) => "count of examples".to_owned(),
-            _ => "number, the same on every client".to_owned(),
+            ) => "kept client state".to_owned(),
+            (Kind::Scalar, Self { count: true, .. }) => "count of examples".to_owned(),
+            (Kind::Scalar, _) => "the same on every client".to_owned(),
+            _ => "as received".to_owned(),
         }
     }
 
-    fn down(self, kind: Kind) -> &'static str {
-        match (kind, self) {
-            (
-                Kind::Params,
-                Self {
-                    global: true,
-                    server_state: true,
-                    ..
-                },
-            ) => "global parameters and server state",
-            (
-                Kind::Params,
-                Self {
-                    server_state: true, ..
-                },
-            ) => "server state",
-            (Kind::Params, Self { global: true, .. }) => "global parameters",
-            (Kind::Params, _) => "parameters, computed on the server",
-            _ => "number, computed on the server",
+    /// From what a broadcast is derived.
+    pub(super) fn down(&self, kind: Kind) -> &'static str {
+        match (kind, self.global, self.server_state) {
+            (_, _, _) if self.aggregates > 0 => "aggregate of this round",
+            (Kind::Params, true, true) => "global parameters and server state",
+            (Kind::Params, false, true) => "server state",
+            (Kind::Params, true, false) => "global parameters",
+            _ => "computed on the server",
         }
-    }
-}
-
-struct Derivation<'m> {
-    module: &'m Module,
-    of: HashMap<Value, Origin>,
-    rows: Vec<Wire>,
-    sent: Vec<Value>,
-}
-
-impl Derivation<'_> {
-    fn from(&self, values: &[Value]) -> Origin {
-        let known = values.iter().filter_map(|value| self.of.get(value));
-        known.fold(Origin::default(), |all, one| all.and(*one))
-    }
-
-    fn join(&mut self, value: Value, from: Origin) {
-        let known = self.of.entry(value).or_default();
-        *known = known.and(from);
-    }
-
-    fn region(&mut self, region: &Region) {
-        for op in &region.ops {
-            self.op(op);
-        }
-    }
-
-    fn op(&mut self, op: &Op) {
-        let operands = self.from(&op.operands);
-        let own = match op.kind {
-            OpKind::ServerState(..) => Origin {
-                server_state: true,
-                ..operands
-            },
-            OpKind::ClientState(..) => Origin {
-                client_state: true,
-                ..operands
-            },
-            OpKind::NumExamples => Origin {
-                count: true,
-                ..operands
-            },
-            OpKind::BatchX | OpKind::BatchY => Origin {
-                data: true,
-                ..operands
-            },
-            _ => operands,
-        };
-        if let [region] = op.regions.as_slice() {
-            self.nested(op, region);
-            return;
-        }
-        for result in &op.results {
-            self.join(*result, own);
-        }
-        match op.kind {
-            OpKind::Broadcast => self.send(
-                op,
-                Direction::Down,
-                op.operands.get(..1),
-                op.results.first(),
-            ),
-            OpKind::Reduce(_) => {
-                for value in &op.operands {
-                    self.send(op, Direction::Up, Some(&[*value]), Some(value));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn nested(&mut self, op: &Op, region: &Region) {
-        let (fixed, own) = match op.kind {
-            OpKind::Map => (0, 1),
-            _ => carried_from(&op.kind).unwrap_or_default(),
-        };
-        for (arg, operand) in region
-            .args
-            .iter()
-            .skip(own)
-            .zip(op.operands.iter().skip(fixed))
-        {
-            let from = self.from(&[*operand]);
-            self.join(*arg, from);
-        }
-        // A step of a loop reads what the step before yielded; flags only grow, and there are five.
-        for _ in 0..5 {
-            self.region(region);
-            if carried_from(&op.kind).is_none() {
-                break;
-            }
-            for (arg, yielded) in region.args.iter().skip(own).zip(&region.yields) {
-                let from = self.from(&[*yielded]);
-                self.join(*arg, from);
-            }
-        }
-        let all = self.from(&region.yields);
-        for (index, result) in op.results.iter().enumerate() {
-            // A gradient depends on whatever its function does.
-            let from = if op.kind == OpKind::Grad {
-                all
-            } else {
-                self.from(region.yields.get(index..=index).unwrap_or_default())
-            };
-            self.join(*result, from);
-        }
-        // The parameters after a loop of no step are those before it.
-        if carried_from(&op.kind).is_some() {
-            for (first, result) in op.operands.iter().skip(fixed).zip(&op.results) {
-                let from = self.from(&[*first]);
-                self.join(*result, from);
-            }
-        }
-    }
-
-    fn send(&mut self, op: &Op, direction: Direction, what: Option<&[Value]>, key: Option<&Value>) {
-        let (Some(&[value]), Some(&key)) = (what, key) else {
-            return;
-        };
-        if self.sent.contains(&key) && direction == Direction::Up {
-            return;
-        }
-        self.sent.push(key);
-        let kind = self
-            .module
-            .types
-            .get(value.0 as usize)
-            .map_or(Kind::Params, |ty| ty.kind);
-        let from = self.from(&[value]);
-        let derived = match direction {
-            Direction::Down => from.down(kind).to_owned(),
-            Direction::Up => from.up(kind),
-        };
-        let protection = Protection::None;
-        self.rows.push(Wire {
-            value: key,
-            op: op.kind.name(),
-            direction,
-            kind,
-            derived,
-            protection,
-            loc: op.loc,
-        });
     }
 }

@@ -50,7 +50,7 @@ impl Lower<'_> {
         Ok(vec![tree])
     }
 
-    fn each(
+    pub(super) fn each(
         &mut self,
         a: &Tree,
         mut leaf: impl FnMut(&mut Self, Val) -> Result<Val, TypeError>,
@@ -71,7 +71,13 @@ impl Lower<'_> {
         self.graph.push(Op::Reshape(vec![1; rank]), &[s], loc)
     }
 
-    fn with_number(&mut self, op: Op, leaf: Val, s: Val, loc: Loc) -> Result<Val, TypeError> {
+    pub(super) fn with_number(
+        &mut self,
+        op: Op,
+        leaf: Val,
+        s: Val,
+        loc: Loc,
+    ) -> Result<Val, TypeError> {
         let s = self.number_like(s, leaf, loc)?;
         self.graph.push(op, &[leaf, s], loc)
     }
@@ -84,7 +90,7 @@ impl Lower<'_> {
     }
 
     /// `Σ aᵢ · bᵢ` over the trained leaves: buffers are no part of norms.
-    fn dot(&mut self, a: &Tree, b: &Tree, loc: Loc) -> Result<Tree, TypeError> {
+    pub(super) fn dot(&mut self, a: &Tree, b: &Tree, loc: Loc) -> Result<Tree, TypeError> {
         let mut total = self.graph.push(Op::Full(0.0, vec![1]), &[], loc)?;
         for (i, (&x, &y)) in a.0.iter().zip(&b.0).enumerate() {
             if self.frontend.buffers().contains(&i) {

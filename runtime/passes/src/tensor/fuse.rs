@@ -115,7 +115,7 @@ fn scaled(graph: &Growing, single: &[bool], v: Val) -> Option<(Val, Val)> {
         }
         let node = graph.producer(s)?;
         let reshaped = matches!(node.op, Op::Reshape(_)) && graph.shape(node.ins[0]) == [1];
-        reshaped.then_some((node.ins[0], x))
+        reshaped.then(|| (node.ins[0], x))
     })
 }
 
@@ -139,6 +139,27 @@ mod tests {
             g.outputs.push(("step".into(), step));
         }
         g
+    }
+
+    #[test]
+    fn a_drawn_direction_fuses_too() {
+        let at = Loc::caller();
+        let mut g = Graph::default();
+        let w = g.input("w", TensorType::f32([2, 3]));
+        let sigma = g.input("sigma", TensorType::f32([1]));
+        let sigma = g.push(Op::Reshape(vec![1, 1]), &[sigma], at).unwrap();
+        let normal = fedround_ir::tensor::Distribution::Normal(0.0, 1.0);
+        let draw = g.push(Op::Random(normal, 0, vec![2, 3]), &[], at).unwrap();
+        let noise = g.push(Op::Mul, &[draw, sigma], at).unwrap();
+        let next = g.push(Op::Add, &[w, noise], at).unwrap();
+        g.outputs.push(("next".into(), next));
+        let g = fuse(&g).unwrap();
+        g.verify().unwrap();
+        assert!(
+            g.nodes.iter().any(|n| n.op == Op::Axpy(1.0)),
+            "{}",
+            g.text("g")
+        );
     }
 
     #[test]

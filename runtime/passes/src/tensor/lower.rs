@@ -14,7 +14,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Module, Op as FedOp, OpKind, Region, Value};
 use fedround_ir::tensor::{Graph, GraphError, Op, TensorType, TypeError, Val};
 
-use super::{Compute, Free, GradError, Schedule, grad};
+use super::{Compute, Free, GradError, Schedule, grad, parts};
 
 /// Traces models and losses into graphs.
 pub trait Frontend {
@@ -78,6 +78,22 @@ pub enum LowerError {
     )]
     Crosses {
         /// The first line after it.
+        loc: Loc,
+    },
+    /// A part that the model does not have.
+    #[error("{loc}: the model has no part `{part}`; it has {}", .known.join(", "))]
+    UnknownPart {
+        /// What was asked for.
+        part: String,
+        /// First segments of the paths of the model's parameters.
+        known: Vec<String>,
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// Features that are released, which the executor cannot send.
+    #[error("{loc}: features are released here, but uploading features is not implemented yet")]
+    Upload {
+        /// The line of the spec.
         loc: Loc,
     },
     /// A fed op has no tensor form here.
@@ -255,6 +271,13 @@ impl Lower<'_> {
                 let args = [z.0[0], y.0[0]];
                 Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
             }
+            (OpKind::TreeWithParts(parts), [a, b]) => {
+                let leaves = self.frontend.parameters();
+                parts::merge(leaves, parts, &a.0, &b.0, loc).map(|tree| vec![Tree(tree)])
+            }
+            (OpKind::Clip, [x, bound]) => Ok(vec![self.clip(x, bound.0[0], loc)?]),
+            (OpKind::Noise, [x, sigma]) => Ok(vec![self.noise(x, sigma.0[0], loc)?]),
+            (OpKind::Release(_), _) => Err(LowerError::Upload { loc }),
             (OpKind::Grad, [w]) => match op.regions.first() {
                 Some(region) => self.grad(op, region, w),
                 None => Err(unsupported(op)),

@@ -23,6 +23,8 @@ pub mod grad;
 pub mod hoist;
 mod liveness;
 pub mod lower;
+mod parts;
+mod privacy;
 mod rewrite;
 pub mod rules;
 pub mod runs;

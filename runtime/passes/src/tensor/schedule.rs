@@ -137,8 +137,11 @@ fn is_control(kind: &OpKind) -> bool {
         | OpKind::SetServerState(_)
         | OpKind::ClientState(..)
         | OpKind::SetClientState(_)
+        | OpKind::Personal(..)
         | OpKind::ForBatches
+        | OpKind::OneBatch
         | OpKind::Repeat
+        | OpKind::Claim(_)
         | OpKind::Call(_)
         | OpKind::Super(_) => true,
         OpKind::Hyper(_)
@@ -162,6 +165,10 @@ fn is_control(kind: &OpKind) -> bool {
         | OpKind::TreeScale
         | OpKind::TreeDot
         | OpKind::TreeSqNorm
+        | OpKind::TreeWithParts(_)
+        | OpKind::Release(_)
+        | OpKind::Clip
+        | OpKind::Noise
         | OpKind::TreeMul
         | OpKind::TreeDiv
         | OpKind::TreeSqrt
@@ -180,6 +187,7 @@ fn is_read(kind: &OpKind) -> bool {
             | OpKind::NumExamples
             | OpKind::ClientState(..)
             | OpKind::ServerState(..)
+            | OpKind::OneBatch
     )
 }
 
@@ -236,6 +244,8 @@ impl Split<'_> {
             .ops
             .iter()
             .filter(|op| !op.results.iter().any(|r| self.free.contains_key(r)))
+            // The verifier held the program to it; there is nothing to carry out.
+            .filter(|op| !matches!(op.kind, OpKind::Claim(_)))
             .collect();
         for (i, op) in ops.iter().enumerate() {
             if is_read(&op.kind) {

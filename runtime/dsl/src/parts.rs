@@ -1,0 +1,59 @@
+//! Parts of a model: shared, replaced, or a client's own.
+//!
+//! A part is the first segment of the paths of its parameters: `head` of `head.weight` and
+//! `head.bias`. A part that the model does not have is an error when the algorithm is compiled.
+
+use fedround_ir::Loc;
+use fedround_ir::fed::OpKind;
+
+use crate::graph::Graph;
+use crate::wire::Wire;
+use crate::{ClientCx, Params};
+
+fn owned(parts: &[&str]) -> Vec<String> {
+    parts.iter().map(|part| (*part).to_owned()).collect()
+}
+
+/// The state that keeps some parts: the layer's own, so that another layer may keep them too.
+fn state(graph: &Graph, parts: &[&str]) -> String {
+    graph.qualified(&parts.join("+"))
+}
+
+impl Params {
+    /// These parameters, with the named parts of `other`.
+    #[track_caller]
+    pub fn with_parts(&self, parts: &[&str], other: &Self) -> Self {
+        let loc = Loc::caller();
+        let operands = [self.value, other.value_in(&self.graph, loc)];
+        let op = OpKind::TreeWithParts(owned(parts));
+        Self::bind(&self.graph, self.graph.op(op, &operands, loc))
+    }
+}
+
+impl ClientCx {
+    /// `w` with the client's own named parts: as it last [kept](Self::keep_personal) them, those
+    /// of `w` itself in its first round.
+    ///
+    /// Personal parts stay on the client: to upload a tree that holds them is an error when the
+    /// algorithm is linked. Replace them first, say by
+    /// `w.with_parts(&["head"], &k.received())`.
+    #[track_caller]
+    pub fn personal(&self, parts: &[&str], w: &Params) -> Params {
+        let loc = Loc::caller();
+        let op = OpKind::Personal(state(&self.graph, parts), owned(parts));
+        let operands = [self.value, w.value_in(&self.graph, loc)];
+        let own = Params::bind(&self.graph, self.graph.op(op, &operands, loc));
+        let operands = [w.value, own.value];
+        let op = OpKind::TreeWithParts(owned(parts));
+        Params::bind(&self.graph, self.graph.op(op, &operands, loc))
+    }
+
+    /// Keeps the named parts of `w` for the client's next rounds; see [`personal`](Self::personal).
+    #[track_caller]
+    pub fn keep_personal(&self, parts: &[&str], w: &Params) {
+        let loc = Loc::caller();
+        let operands = [self.value, w.value_in(&self.graph, loc)];
+        let op = OpKind::SetClientState(state(&self.graph, parts));
+        self.graph.op(op, &operands, loc);
+    }
+}

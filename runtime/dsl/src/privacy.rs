@@ -1,0 +1,95 @@
+//! What may leave a client, and what hides single clients: release, clip, noise and claims.
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{Dp, Kind, OpKind, Value};
+
+use crate::graph::Graph;
+use crate::tree::Tree;
+use crate::wire::Wire;
+use crate::{Features, Params, Scalar, Server, ServerCx};
+
+/// Features that may leave their client, as the spec says; see [`Features::release`]. On the wire,
+/// and on the server, they stay released.
+#[derive(Clone, Debug)]
+pub struct Released(Features);
+
+impl Features {
+    /// States that these features, though derived from examples, may leave their client, and why.
+    /// `fedround explain` prints the reason in its table of what crosses the wire.
+    #[track_caller]
+    pub fn release(&self, why: &str) -> Released {
+        let loc = Loc::caller();
+        let graph = self.graph();
+        let value = self.stage(graph, loc);
+        Released::bind(
+            graph,
+            graph.op(OpKind::Release(why.to_owned()), &[value], loc),
+        )
+    }
+}
+
+impl Released {
+    /// The features, to compute with. What is computed from them is not released.
+    pub fn features(&self) -> Features {
+        self.0.clone()
+    }
+}
+
+impl Wire for Released {
+    const KIND: Kind = Kind::Tensor;
+
+    fn bind(graph: &Graph, value: Value) -> Self {
+        Self(Features::new(graph, value))
+    }
+
+    fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
+        self.0.stage(graph, loc)
+    }
+}
+
+fn clip<T: Tree>(tree: &T, bound: &Scalar, loc: Loc) -> T {
+    let (graph, value) = tree.parts();
+    let operands = [value, bound.value_in(graph, loc)];
+    T::of(graph, graph.op(OpKind::Clip, &operands, loc))
+}
+
+fn noise<T: Tree>(tree: &T, sigma: &Scalar, loc: Loc) -> T {
+    let (graph, value) = tree.parts();
+    let operands = [value, sigma.value_in(graph, loc)];
+    T::of(graph, graph.op(OpKind::Noise, &operands, loc))
+}
+
+macro_rules! clip_and_noise {
+    ($ty:ty) => {
+        impl $ty {
+            /// `min(1, C / ‖x‖) · x`: scaled down, where it is longer, to the length `bound`, which
+            /// must be positive.
+            #[track_caller]
+            pub fn clip(&self, bound: impl Into<Scalar>) -> Self {
+                clip(self, &bound.into(), Loc::caller())
+            }
+
+            /// `x + N(0, σ² I)`: Gaussian noise with standard deviation `sigma` in every entry.
+            ///
+            /// Noise on what is not [clipped](Self::clip) is an error when the algorithm is linked.
+            #[track_caller]
+            pub fn noise(&self, sigma: impl Into<Scalar>) -> Self {
+                noise(self, &sigma.into(), Loc::caller())
+            }
+        }
+    };
+}
+clip_and_noise!(Params);
+clip_and_noise!(Server<Params>);
+
+impl ServerCx {
+    /// Claims a model of differential privacy, to which the algorithm is held when it is linked:
+    /// under [`Dp::Local`] every upload is clipped and noised by its client, under
+    /// [`Dp::Central`] every aggregate is one of clipped values and noised before it is used
+    /// beyond the round. Whether the noise is enough for some ε the claim does not say.
+    #[track_caller]
+    pub fn claim(&self, dp: Dp) {
+        self.graph
+            .with(|builder| builder.push(OpKind::Claim(dp), &[], Loc::caller()));
+    }
+}

@@ -1,0 +1,96 @@
+//! Values of clients meet values of the same clients.
+
+use std::collections::HashMap;
+
+use super::super::{Broken, Module, Op, OpKind, Region, Value, VerifyError};
+use super::error;
+
+/// 18. All operands of a `fed.map` and of a reduction are over one cohort. Two draws of
+///     `fed.sample` are two cohorts; `fed.everyone` is always the same.
+pub(super) fn values_meet_their_own(module: &Module) -> Vec<VerifyError> {
+    let mut walk = Walk::default();
+    for func in &module.funcs {
+        walk.region(&func.body);
+    }
+    walk.errors
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Cohort {
+    Everyone,
+    Drawn(Value),
+}
+
+#[derive(Default)]
+struct Walk {
+    of: HashMap<Value, Cohort>,
+    errors: Vec<VerifyError>,
+}
+
+impl Walk {
+    fn region(&mut self, region: &Region) {
+        for op in &region.ops {
+            self.op(op);
+            op.regions.iter().for_each(|inner| self.region(inner));
+        }
+    }
+
+    fn op(&mut self, op: &Op) {
+        let cohort = match op.kind {
+            OpKind::Everyone => Some(Cohort::Everyone),
+            OpKind::Sample => op.results.first().copied().map(Cohort::Drawn),
+            OpKind::Broadcast => op.operands.get(1).and_then(|v| self.of.get(v)).copied(),
+            OpKind::Map | OpKind::Reduce(_) => {
+                let mut met = op.operands.iter().filter_map(|v| self.of.get(v)).copied();
+                let first = met.next();
+                if met.any(|other| Some(other) != first) {
+                    self.errors.push(error(op, Broken::Cohorts));
+                }
+                first
+            }
+            _ => None,
+        };
+        if let (Some(cohort), OpKind::Everyone | OpKind::Sample | OpKind::Broadcast | OpKind::Map) =
+            (cohort, &op.kind)
+        {
+            self.of.extend(op.results.iter().map(|v| (*v, cohort)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{Module, Reduce};
+    use super::super::testing::{Round, broken, round};
+    use super::*;
+
+    /// The weighted mean of values of one cohort by weights of another.
+    fn weighted(draw: fn(&mut Round<'_>) -> Value) -> Module {
+        round(|b, w| {
+            let over = |b: &mut Round<'_>| {
+                let cohort = draw(b);
+                b.op(OpKind::Broadcast, &[w, cohort])
+            };
+            let (left, right) = (over(b), over(b));
+            let n_k = b.map(right, |b, k, _| b.op(OpKind::NumExamples, &[k]));
+            b.op(OpKind::Reduce(Reduce::WeightedMean), &[left, n_k])
+        })
+    }
+
+    #[test]
+    fn i18_two_draws_do_not_meet() {
+        let drawn = weighted(|b| {
+            let half = b.number(0.5);
+            b.op(OpKind::Sample, &[half])
+        });
+        assert_eq!(
+            broken(&drawn),
+            [("fed.weighted_mean".to_owned(), Broken::Cohorts)]
+        );
+    }
+
+    #[test]
+    fn i18_everyone_is_everyone() {
+        assert_eq!(broken(&weighted(|b| b.op(OpKind::Everyone, &[]))), []);
+    }
+}

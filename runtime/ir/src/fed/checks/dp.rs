@@ -1,0 +1,227 @@
+//! Differential privacy: noise follows a clip, and a claimed model is kept.
+
+use super::super::{Broken, Dp, Exposure, Module, Op, OpKind, Place, Privacy, Value, VerifyError};
+use super::{error, ops};
+
+/// 14. Noise is added to what is clipped: noise of any size hides nothing of a value that can be
+///     arbitrarily large.
+pub(super) fn noise_follows_clip(module: &Module) -> Vec<VerifyError> {
+    let privacy = Privacy::of(module);
+    let unbounded = |op: &&Op| {
+        op.kind == OpKind::Noise
+            && op
+                .operands
+                .iter()
+                .any(|value| privacy.exposure(*value) == Exposure::Raw)
+    };
+    let noises = ops(module).into_iter().filter(unbounded);
+    noises
+        .map(|op| error(op, Broken::NoiseWithoutClip))
+        .collect()
+}
+
+/// 15. Under a claim of *local* differential privacy whatever a client uploads is noised by the
+///     client, or derived from no data. Under a claim of *central* differential privacy whatever
+///     an aggregate tells the next round (its parameters, a server state, a broadcast) is noised.
+pub(super) fn claims_hold(module: &Module) -> Vec<VerifyError> {
+    let ops = ops(module);
+    let mut errors = Vec::new();
+    let mut held = Vec::new();
+    for op in &ops {
+        if let OpKind::Claim(dp) = op.kind
+            && !held.contains(&dp)
+        {
+            held.push(dp);
+            let claim = op.loc.to_string();
+            errors.extend(match dp {
+                Dp::Local => local(module, &ops, &claim),
+                Dp::Central => central(module, &ops, &claim),
+            });
+        }
+    }
+    errors
+}
+
+fn local(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
+    let privacy = Privacy::of(module);
+    let on_server = |op: &&&Op| {
+        let place = op.results.first().map(|value| module.type_of(*value).place);
+        op.kind == OpKind::Noise && place == Some(Place::Server)
+    };
+    let after = ops.iter().find(on_server).map(|op| op.loc.to_string());
+    let exposed = |op: &&&Op| {
+        matches!(op.kind, OpKind::Reduce(_))
+            && op
+                .operands
+                .iter()
+                .any(|value| privacy.exposure(*value) > Exposure::Noised)
+    };
+    let uploads = ops.iter().filter(exposed);
+    uploads
+        .map(|op| {
+            let (claim, after) = (claim.to_owned(), after.clone());
+            error(op, Broken::LocalDp { claim, after })
+        })
+        .collect()
+}
+
+fn central(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
+    let privacy = Privacy::of(module);
+    let mut told: Vec<(Value, &'static str)> = Vec::new();
+    let mut tell = |value: Option<&Value>, to: &'static str| {
+        for aggregate in value.into_iter().flat_map(|value| privacy.open(*value)) {
+            if !told.iter().any(|(known, _)| *known == aggregate) {
+                told.push((aggregate, to));
+            }
+        }
+    };
+    for op in ops {
+        match op.kind {
+            OpKind::SetServerState(_) => tell(op.operands.first(), "a server state"),
+            OpKind::Broadcast => tell(op.operands.first(), "a broadcast"),
+            _ => {}
+        }
+    }
+    for func in &module.funcs {
+        tell(func.body.yields.first(), "the next global parameters");
+    }
+    let broken = |op: &&Op| {
+        let (_, reaches) = told.iter().find(|(value, _)| op.results.contains(value))?;
+        let claim = claim.to_owned();
+        Some(error(op, Broken::CentralDp { claim, reaches }))
+    };
+    ops.iter().filter_map(broken).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Round, averaged, broken, round};
+    use super::*;
+
+    /// DP-FedAvg: the mean of clipped updates, with what is left out by the flags.
+    fn dp_fed_avg(claim: Option<Dp>, clip: bool, local: bool, central: bool) -> Module {
+        round(|b, w| {
+            if let Some(dp) = claim {
+                b.claim(dp);
+            }
+            let sent = b.everyone(w);
+            let update_k = b.map(sent, |b, k, w| {
+                let trained = b.train(k, w);
+                let mut update = b.op(OpKind::TreeSub, &[trained, w]);
+                if clip {
+                    update = b.clip(update);
+                }
+                if local { b.noise(update) } else { update }
+            });
+            let mut update = b.mean(update_k);
+            if central {
+                update = b.noise(update);
+            }
+            b.op(OpKind::TreeAdd, &[w, update])
+        })
+    }
+
+    #[test]
+    fn i14_noise_follows_clip() {
+        for (local, central) in [(true, false), (false, true)] {
+            assert_eq!(broken(&dp_fed_avg(None, true, local, central)), []);
+            assert_eq!(
+                broken(&dp_fed_avg(None, false, local, central)),
+                [("priv.noise".to_owned(), Broken::NoiseWithoutClip)]
+            );
+        }
+    }
+
+    #[test]
+    fn i14_a_clipped_value_stays_bounded_under_sums_and_constant_factors_only() {
+        let noised = |change: fn(&mut Round<'_>, Value) -> Value| {
+            averaged(|b, k, w| {
+                let trained = b.train(k, w);
+                let clipped = b.clip(trained);
+                let changed = change(b, clipped);
+                b.noise(changed)
+            })
+        };
+        assert_eq!(
+            broken(&noised(|b, x| {
+                let half = b.number(0.5);
+                let scaled = b.op(OpKind::TreeScale, &[half, x]);
+                b.op(OpKind::TreeAdd, &[scaled, x])
+            })),
+            []
+        );
+        let by_its_norm = broken(&noised(|b, x| {
+            let norm = b.op(OpKind::TreeSqNorm, &[x]);
+            b.op(OpKind::TreeScale, &[norm, x])
+        }));
+        assert_eq!(by_its_norm[0].1, Broken::NoiseWithoutClip);
+    }
+
+    #[test]
+    fn i14_a_bound_derived_from_data_is_none() {
+        let module = averaged(|b, k, w| {
+            let trained = b.train(k, w);
+            let norm = b.op(OpKind::TreeSqNorm, &[trained]);
+            let clipped = b.op(OpKind::Clip, &[trained, norm]);
+            b.noise(clipped)
+        });
+        assert_eq!(broken(&module)[0].1, Broken::NoiseWithoutClip);
+    }
+
+    #[test]
+    fn i15_local_noise_is_added_by_the_clients() {
+        assert_eq!(broken(&dp_fed_avg(Some(Dp::Local), true, true, false)), []);
+        let errors = broken(&dp_fed_avg(Some(Dp::Local), true, false, true));
+        let [(op, Broken::LocalDp { after: Some(_), .. })] = errors.as_slice() else {
+            panic!("{errors:?}");
+        };
+        assert_eq!(op, "fed.mean");
+        let errors = broken(&dp_fed_avg(Some(Dp::Local), true, false, false));
+        assert!(matches!(errors[0].1, Broken::LocalDp { after: None, .. }));
+    }
+
+    #[test]
+    fn i15_central_noise_covers_what_the_next_round_is_told() {
+        assert_eq!(
+            broken(&dp_fed_avg(Some(Dp::Central), true, false, true)),
+            []
+        );
+        let errors = broken(&dp_fed_avg(Some(Dp::Central), true, false, false));
+        let [(op, Broken::CentralDp { reaches, .. })] = errors.as_slice() else {
+            panic!("{errors:?}");
+        };
+        assert_eq!(
+            (op.as_str(), *reaches),
+            ("fed.mean", "the next global parameters")
+        );
+    }
+
+    #[test]
+    fn i15_a_state_beside_the_noise_is_told_too() {
+        let module = round(|b, w| {
+            b.claim(Dp::Central);
+            let sent = b.everyone(w);
+            let w_k = b.map(sent, |b, k, w| {
+                let trained = b.train(k, w);
+                b.clip(trained)
+            });
+            let mean = b.mean(w_k);
+            let _ = b.op(OpKind::SetServerState("v".into()), &[mean]);
+            b.noise(mean)
+        });
+        let errors = broken(&module);
+        assert!(
+            matches!(
+                &errors[..],
+                [(
+                    _,
+                    Broken::CentralDp {
+                        reaches: "a server state",
+                        ..
+                    }
+                )]
+            ),
+            "{errors:?}"
+        );
+    }
+}

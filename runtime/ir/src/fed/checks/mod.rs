@@ -1,0 +1,44 @@
+//! The checks of a linked module that need to know where values come from, one file each.
+
+mod cohorts;
+mod dp;
+mod personal;
+mod state;
+#[cfg(test)]
+mod testing;
+
+use super::{Broken, Module, Op, Region, VerifyError};
+use crate::Loc;
+
+/// Invariants 14 to 18 of [`verify`](super::verify()), of a module that keeps the ones before.
+pub(super) fn dataflow(module: &Module) -> Vec<VerifyError> {
+    let mut errors = dp::noise_follows_clip(module);
+    errors.extend(dp::claims_hold(module));
+    errors.extend(personal::parts_stay(module));
+    errors.extend(state::reads_are_written(module));
+    errors.extend(cohorts::values_meet_their_own(module));
+    errors
+}
+
+fn error(op: &Op, broken: Broken) -> VerifyError {
+    at(op.kind.name(), op.loc, broken)
+}
+
+fn at(op: String, loc: Loc, broken: Broken) -> VerifyError {
+    VerifyError { op, loc, broken }
+}
+
+/// Every op of a module in program order, an op before those inside it.
+fn ops(module: &Module) -> Vec<&Op> {
+    fn collect<'m>(region: &'m Region, all: &mut Vec<&'m Op>) {
+        for op in &region.ops {
+            all.push(op);
+            op.regions.iter().for_each(|inner| collect(inner, all));
+        }
+    }
+    let mut all = Vec::new();
+    for func in &module.funcs {
+        collect(&func.body, &mut all);
+    }
+    all
+}

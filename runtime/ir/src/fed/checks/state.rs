@@ -1,0 +1,74 @@
+//! State that is read is written somewhere.
+
+use std::collections::HashSet;
+
+use super::super::{Broken, Module, OpKind, VerifyError};
+use super::{error, ops};
+
+/// 17. A state that a round reads is set by the round, before or after: otherwise it would be
+///     zeros for ever, which no algorithm means.
+pub(super) fn reads_are_written(module: &Module) -> Vec<VerifyError> {
+    let ops = ops(module);
+    let key = |kind: &OpKind| match kind {
+        OpKind::SetServerState(state) | OpKind::ServerState(state, _) => {
+            Some((true, state.clone()))
+        }
+        OpKind::SetClientState(state)
+        | OpKind::ClientState(state, _)
+        | OpKind::Personal(state, _) => Some((false, state.clone())),
+        _ => None,
+    };
+    let sets = ops.iter().filter(|op| {
+        matches!(
+            op.kind,
+            OpKind::SetServerState(_) | OpKind::SetClientState(_)
+        )
+    });
+    let written: HashSet<_> = sets.filter_map(|op| key(&op.kind)).collect();
+    let unwritten = ops.iter().filter_map(|op| {
+        let (on_server, state) = key(&op.kind)?;
+        let missing = !written.contains(&(on_server, state.clone()));
+        missing.then(|| error(op, Broken::NeverWritten { state }))
+    });
+    unwritten.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Kind;
+    use super::super::testing::{averaged, broken, round};
+    use super::*;
+
+    #[test]
+    fn i17_a_state_that_is_read_is_set() {
+        let server = |set: bool| {
+            round(|b, w| {
+                let v = b.op(OpKind::ServerState("v".into(), Kind::Params), &[]);
+                let next = b.op(OpKind::TreeAdd, &[v, w]);
+                if set {
+                    let _ = b.op(OpKind::SetServerState("v".into()), &[next]);
+                }
+                next
+            })
+        };
+        assert_eq!(broken(&server(true)), []);
+        let state = "v".to_owned();
+        assert_eq!(
+            broken(&server(false)),
+            [(
+                "fed.server_state".to_owned(),
+                Broken::NeverWritten { state }
+            )]
+        );
+    }
+
+    #[test]
+    fn i17_a_state_of_the_server_is_not_the_clients() {
+        let module = averaged(|b, k, w| {
+            let c = b.op(OpKind::ClientState("c".into(), Kind::Params), &[k]);
+            let _ = b.op(OpKind::SetClientState("d".into()), &[k, w]);
+            c
+        });
+        assert_eq!(broken(&module)[0].0, "fed.client_state");
+    }
+}

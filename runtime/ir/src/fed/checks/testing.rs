@@ -1,0 +1,98 @@
+//! Rounds for the tests of the checks.
+
+use super::super::verify::tests::{loc, module};
+use super::super::{
+    Broken, Builder, Dp, Kind, Module, OpKind, Place, Reduce, Slot, Type, Value, verify_linked,
+};
+
+/// A round that is being written.
+pub(super) struct Round<'b>(&'b mut Builder);
+
+impl Round<'_> {
+    pub(super) fn op(&mut self, kind: OpKind, operands: &[Value]) -> Value {
+        let results = self.0.push(kind, operands, loc());
+        results.first().copied().unwrap_or(Value(u32::MAX))
+    }
+
+    pub(super) fn claim(&mut self, dp: Dp) {
+        let _ = self.op(OpKind::Claim(dp), &[]);
+    }
+
+    pub(super) fn number(&mut self, x: f64) -> Value {
+        self.op(OpKind::Const(x), &[])
+    }
+
+    pub(super) fn clip(&mut self, x: Value) -> Value {
+        let bound = self.number(1.0);
+        self.op(OpKind::Clip, &[x, bound])
+    }
+
+    pub(super) fn noise(&mut self, x: Value) -> Value {
+        let sigma = self.number(0.5);
+        self.op(OpKind::Noise, &[x, sigma])
+    }
+
+    pub(super) fn mean(&mut self, x: Value) -> Value {
+        self.op(OpKind::Reduce(Reduce::Mean), &[x])
+    }
+
+    pub(super) fn everyone(&mut self, w: Value) -> Value {
+        let everyone = self.op(OpKind::Everyone, &[]);
+        self.op(OpKind::Broadcast, &[w, everyone])
+    }
+
+    /// One value for each client, from the client and what it received.
+    pub(super) fn map(
+        &mut self,
+        sent: Value,
+        body: impl FnOnce(&mut Round<'_>, Value, Value) -> Value,
+    ) -> Value {
+        let types = [Type::client(Kind::Client), Type::client(Kind::Params)];
+        let args = self.0.open(&types, Place::Client);
+        let yielded = body(&mut Round(self.0), args[0], args[1]);
+        let region = self.0.close(vec![yielded], loc());
+        self.0.push_with(OpKind::Map, &[sent], vec![region], loc())[0]
+    }
+
+    /// `w` after a step on the client's data.
+    pub(super) fn train(&mut self, k: Value, w: Value) -> Value {
+        let count = self.op(OpKind::IndexConst(1), &[]);
+        let types = [Type::client(Kind::Batch), Type::client(Kind::Params)];
+        let step = self.0.open(&types, Place::Client);
+        let point = self.0.open(&types[1..], Place::Client);
+        let x = self.op(OpKind::BatchX, &step[..1]);
+        let y = self.op(OpKind::BatchY, &step[..1]);
+        let logits = self.op(OpKind::Predict, &[point[0], x]);
+        let loss = self.op(OpKind::Loss("cross_entropy".into()), &[logits, y]);
+        let function = self.0.close(vec![loss], loc());
+        let gradient = self
+            .0
+            .push_with(OpKind::Grad, &step[1..], vec![function], loc());
+        let next = self.op(OpKind::TreeSub, &[step[1], gradient[0]]);
+        let body = self.0.close(vec![next], loc());
+        let operands = [k, count, count, w];
+        self.0
+            .push_with(OpKind::ForBatches, &operands, vec![body], loc())[0]
+    }
+}
+
+/// A linked module of one round.
+pub(super) fn round(fill: impl FnOnce(&mut Round<'_>, Value) -> Value) -> Module {
+    module(Slot::Round, |b, w| vec![fill(&mut Round(b), w[0])])
+}
+
+/// A round in which the server averages what each client makes of `w`.
+pub(super) fn averaged(body: impl FnOnce(&mut Round<'_>, Value, Value) -> Value) -> Module {
+    round(|b, w| {
+        let sent = b.everyone(w);
+        let w_k = b.map(sent, body);
+        b.mean(w_k)
+    })
+}
+
+/// What is broken, by op.
+pub(super) fn broken(module: &Module) -> Vec<(String, Broken)> {
+    let errors = verify_linked(module).err().map(|errors| errors.0);
+    let errors = errors.unwrap_or_default().into_iter();
+    errors.map(|error| (error.op, error.broken)).collect()
+}

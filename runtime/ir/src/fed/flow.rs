@@ -1,0 +1,145 @@
+//! Forward dataflow: what is true of a value, worked out from what is true of what it is made of.
+
+use std::collections::HashMap;
+
+use super::{Module, Op, OpKind, Region, Value};
+
+/// What an [`Analysis`] found, by value. A value that is not in it has the default fact.
+pub type Facts<F> = HashMap<Value, F>;
+
+/// A forward analysis of a linked module; see [`solve`].
+pub trait Analysis {
+    /// What is known of a value. The default is the least fact, that of a value of nothing.
+    type Fact: Clone + Default + PartialEq;
+
+    /// The fact of an argument of the round.
+    fn argument(&self) -> Self::Fact {
+        Self::Fact::default()
+    }
+
+    /// The least fact that holds of both: `a`, `b`, or more.
+    fn join(&self, a: &Self::Fact, b: &Self::Fact) -> Self::Fact;
+
+    /// The fact of an op's results. Inputs are the facts of its operands, and after them that of
+    /// the region's yield for `opt.grad`, and of what was kept for reads of a state.
+    fn transfer(&mut self, op: &Op, inputs: &[Self::Fact]) -> Self::Fact;
+}
+
+/// Runs an analysis until nothing changes, through regions, steps of loops and state alike.
+///
+/// Facts only grow by [`Analysis::join`], so that it ends where they cannot grow for ever.
+pub fn solve<A: Analysis>(module: &Module, analysis: &mut A) -> Facts<A::Fact> {
+    let mut solver = Solver {
+        analysis,
+        facts: HashMap::new(),
+        kept: HashMap::new(),
+        changed: true,
+    };
+    for func in &module.funcs {
+        for arg in &func.body.args {
+            let fact = solver.analysis.argument();
+            solver.grow(*arg, &fact);
+        }
+    }
+    while std::mem::take(&mut solver.changed) {
+        for func in &module.funcs {
+            solver.region(&func.body);
+        }
+    }
+    solver.facts
+}
+
+/// The operands and region arguments that a loop carries begin here; nothing for other ops.
+fn carried_from(kind: &OpKind) -> Option<(usize, usize)> {
+    match kind {
+        OpKind::ForBatches => Some((3, 1)),
+        OpKind::Repeat => Some((1, 0)),
+        _ => None,
+    }
+}
+
+struct Solver<'a, A: Analysis> {
+    analysis: &'a mut A,
+    facts: Facts<A::Fact>,
+    /// Of the states, which keep values for later rounds.
+    kept: HashMap<String, A::Fact>,
+    changed: bool,
+}
+
+impl<A: Analysis> Solver<'_, A> {
+    fn fact(&self, value: Value) -> A::Fact {
+        self.facts.get(&value).cloned().unwrap_or_default()
+    }
+
+    fn grow(&mut self, value: Value, fact: &A::Fact) {
+        let old = self.facts.entry(value).or_default();
+        let new = self.analysis.join(old, fact);
+        if *old != new {
+            *old = new;
+            self.changed = true;
+        }
+    }
+
+    /// `to` is at least what `from` is, one by one.
+    fn flow(&mut self, from: &[Value], to: &[Value]) {
+        for (from, to) in from.iter().zip(to) {
+            let fact = self.fact(*from);
+            self.grow(*to, &fact);
+        }
+    }
+
+    fn region(&mut self, region: &Region) {
+        for op in &region.ops {
+            self.op(op);
+        }
+    }
+
+    fn op(&mut self, op: &Op) {
+        let tail = |values: &'_ [Value], from: usize| -> Vec<Value> {
+            values.get(from..).unwrap_or_default().to_vec()
+        };
+        if let (Some((fixed, own)), [region]) = (carried_from(&op.kind), op.regions.as_slice()) {
+            let (first, args) = (tail(&op.operands, fixed), tail(&region.args, own));
+            self.flow(&first, &args);
+            self.region(region);
+            self.flow(&region.yields, &args);
+            // The value after a loop of no step is that before it.
+            self.flow(&first, &op.results);
+            self.flow(&region.yields, &op.results);
+            return;
+        }
+        if let (OpKind::Map, [region]) = (&op.kind, op.regions.as_slice()) {
+            self.flow(&op.operands, &tail(&region.args, 1));
+            self.region(region);
+            self.flow(&region.yields, &op.results);
+            return;
+        }
+        let mut inputs: Vec<A::Fact> = op.operands.iter().map(|value| self.fact(*value)).collect();
+        for region in &op.regions {
+            self.flow(&op.operands, &region.args);
+            self.region(region);
+            inputs.extend(region.yields.iter().map(|value| self.fact(*value)));
+        }
+        match &op.kind {
+            OpKind::ServerState(state, _)
+            | OpKind::ClientState(state, _)
+            | OpKind::Personal(state, _) => {
+                inputs.push(self.kept.get(state).cloned().unwrap_or_default());
+            }
+            OpKind::SetServerState(state) | OpKind::SetClientState(state) => {
+                let fact = inputs.last().cloned().unwrap_or_default();
+                let old = self.kept.entry(state.clone()).or_default();
+                let new = self.analysis.join(old, &fact);
+                self.changed |= *old != new;
+                *old = new;
+            }
+            _ => {}
+        }
+        if !op.results.is_empty() {
+            let fact = self.analysis.transfer(op, &inputs);
+            for result in &op.results {
+                self.grow(*result, &fact);
+            }
+        }
+    }
+}

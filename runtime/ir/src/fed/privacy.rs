@@ -1,0 +1,113 @@
+//! How much a value tells of single clients: the analysis behind the checks of differential
+//! privacy and behind the wire table.
+
+use std::collections::BTreeSet;
+
+use super::flow::{Analysis, Facts, solve};
+use super::{Module, Op, OpKind, Value};
+
+/// How much a value tells of the data of a single client, from nothing to everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exposure {
+    /// Derived from no client's data of this round. What the server knew before the round is
+    /// public: it was released by an earlier one. So are counts of examples.
+    #[default]
+    Public,
+    /// Derived from clients' data through noise on a bounded value, by ops on nothing else.
+    Noised,
+    /// Each client's contribution has a bounded norm.
+    Clipped,
+    /// Derived from clients' data without a bound.
+    Raw,
+}
+
+/// The exposure of every value of a linked module.
+#[derive(Clone, Debug)]
+pub struct Privacy {
+    facts: Facts<Fact>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Fact {
+    exposure: Exposure,
+    /// Results of the reductions that it is derived from with no noise added since.
+    open: BTreeSet<Value>,
+}
+
+impl Privacy {
+    /// Analyses a linked module.
+    pub fn of(module: &Module) -> Self {
+        Self {
+            facts: solve(module, &mut Exposures),
+        }
+    }
+
+    /// The exposure of a value.
+    pub fn exposure(&self, value: Value) -> Exposure {
+        self.facts
+            .get(&value)
+            .map_or(Exposure::Public, |fact| fact.exposure)
+    }
+
+    /// The aggregates, by their values, that a value tells of without noise.
+    pub fn open(&self, value: Value) -> impl Iterator<Item = Value> + '_ {
+        let fact = self.facts.get(&value);
+        fact.into_iter().flat_map(|fact| fact.open.iter().copied())
+    }
+}
+
+struct Exposures;
+
+impl Analysis for Exposures {
+    type Fact = Fact;
+
+    fn join(&self, a: &Fact, b: &Fact) -> Fact {
+        Fact {
+            exposure: a.exposure.max(b.exposure),
+            open: a.open.union(&b.open).copied().collect(),
+        }
+    }
+
+    fn transfer(&mut self, op: &Op, inputs: &[Fact]) -> Fact {
+        use Exposure::{Clipped, Noised, Public, Raw};
+        let least = Fact::default();
+        let all = inputs.iter().fold(least, |all, one| self.join(&all, one));
+        let of = |index: usize| inputs.get(index).map_or(Public, |fact| fact.exposure);
+        // A clip's bound and a noise's deviation must not be derived from data themselves.
+        let fixed = of(1) <= Noised;
+        let exposure = match op.kind {
+            OpKind::ServerState(..) => return Fact::default(),
+            OpKind::NumExamples => Public,
+            OpKind::BatchX | OpKind::BatchY | OpKind::ClientState(..) | OpKind::Personal(..) => Raw,
+            OpKind::Clip if fixed => of(0).min(Clipped),
+            OpKind::Noise if fixed && of(0) == Clipped => {
+                return Fact {
+                    exposure: Noised,
+                    open: BTreeSet::new(),
+                };
+            }
+            // A sum of bounded values is bounded, whatever the signs.
+            OpKind::Add
+            | OpKind::Sub
+            | OpKind::Neg
+            | OpKind::TreeAdd
+            | OpKind::TreeSub
+            | OpKind::TreeWithParts(_)
+            | OpKind::Broadcast
+            | OpKind::Reduce(_)
+            | OpKind::Noise
+            | OpKind::Release(_) => all.exposure,
+            // So is a product with what is the same for all clients' data.
+            OpKind::Mul | OpKind::TreeScale if of(0).min(of(1)) <= Noised => all.exposure,
+            OpKind::Div if fixed => all.exposure,
+            // Of all else, also of ops yet to come, the norm is not known.
+            _ if all.exposure <= Noised => all.exposure,
+            _ => Raw,
+        };
+        let mut open = all.open;
+        if matches!(op.kind, OpKind::Reduce(_)) && exposure >= Clipped {
+            open.extend(&op.results);
+        }
+        Fact { exposure, open }
+    }
+}

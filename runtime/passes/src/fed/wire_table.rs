@@ -1,0 +1,73 @@
+//! The wire table as text.
+
+use std::fmt::Write;
+
+use fedround_ir::fed::Kind;
+
+use super::{Direction, Wire};
+
+/// The table as text, with its totals; for a model of so many parameters, in numbers too.
+pub fn wire_table(rows: &[Wire], parameters: Option<usize>) -> String {
+    let mut header = vec!["direction", "what", "derived from", "protected by"];
+    header.push("bytes per client and round");
+    let mut table = vec![header.into_iter().map(str::to_owned).collect::<Vec<_>>()];
+    for row in rows {
+        let number = parameters.and_then(|parameters| row.bytes(parameters));
+        table.push(vec![
+            row.direction.to_string(),
+            row.noun().to_owned(),
+            row.derived.clone(),
+            row.protection.to_string(),
+            equals(row.formula(), number),
+        ]);
+    }
+    let width = |column: usize| {
+        let cells = table.iter().filter_map(|row| row.get(column));
+        let widths = cells.map(|cell| cell.chars().count());
+        widths.max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..5).map(width).collect();
+    let mut text = String::new();
+    for row in &table {
+        let cells = row.iter().zip(&widths);
+        let cells = cells.map(|(cell, width)| format!("{cell:<width$}"));
+        let line = cells.collect::<Vec<_>>().join("  ");
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    let [down, up] = [Direction::Down, Direction::Up].map(|way| total(rows, way));
+    let _ = writeln!(text, "total down: {down}, up: {up}");
+    let exchanges = rows.iter().map(|row| row.exchange).max().unwrap_or(1);
+    if exchanges > 1 {
+        let _ = writeln!(text, "exchanges: {exchanges} a round, one after the other");
+    }
+    text
+}
+
+/// `4P = 796040`; the formula alone where it is the number, or there is none.
+fn equals(formula: &str, number: Option<usize>) -> String {
+    match number {
+        Some(number) if formula != number.to_string() => format!("{formula} = {number}"),
+        _ => formula.to_owned(),
+    }
+}
+
+/// The sum of one direction as a formula, such as `4P + 4 bytes`.
+fn total(rows: &[Wire], direction: Direction) -> String {
+    let of = |kind| {
+        let rows = rows.iter().filter(|row| row.direction == direction);
+        4 * rows.filter(|row| row.kind == kind).count()
+    };
+    let terms = [
+        (of(Kind::Params), "P"),
+        (of(Kind::Tensor), "F"),
+        (of(Kind::Scalar), ""),
+    ];
+    let terms = terms.iter().filter(|(count, _)| *count > 0);
+    let terms: Vec<String> = terms.map(|(count, of)| format!("{count}{of}")).collect();
+    if terms.is_empty() {
+        "0 bytes".to_owned()
+    } else {
+        format!("{} bytes", terms.join(" + "))
+    }
+}

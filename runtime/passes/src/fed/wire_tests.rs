@@ -1,0 +1,142 @@
+//! Rows of the wire table.
+
+use fedround::prelude::*;
+
+use super::super::testing::{FedAvg, FedProx, control_variates, dp_own_head, linked};
+use super::super::wire_table;
+use super::*;
+
+#[test]
+fn fed_prox_sends_parameters_and_counts() {
+    let rows = wire(&linked(&FedProx {
+        base: FedAvg::default(),
+        mu: 0.1,
+    }));
+    assert_eq!(
+        wire_table(&rows, Some(10)),
+        "\
+direction        what        derived from           protected by  bytes per client and round
+server → client  parameters  global parameters      none          4P = 40
+client → server  parameters  trained on local data  none          4P = 40
+client → server  number      count of examples      none          4
+total down: 4P bytes, up: 4P + 4 bytes
+"
+    );
+    let bytes = rows.iter().filter_map(|row| row.bytes(10));
+    assert_eq!(bytes.sum::<usize>(), 84);
+}
+
+fn of(round: fn(&ServerCx, Server<Params>) -> Server<Params>) -> Vec<Wire> {
+    let define = move |m: &mut fedround::Definer| m.round(round);
+    wire(&linked(&super::super::testing::Closure(define)))
+}
+
+fn derived(rows: &[Wire]) -> Vec<&str> {
+    rows.iter().map(|row| row.derived.as_str()).collect()
+}
+
+#[test]
+fn states_are_named() {
+    let rows = wire(&linked(&super::super::testing::Closure(control_variates)));
+    let up = "trained on local data and kept client state";
+    assert_eq!(
+        derived(&rows),
+        ["global parameters", "server state", up, up]
+    );
+}
+
+#[test]
+fn a_value_that_is_reduced_twice_crosses_once() {
+    let rows = of(|server, w| {
+        let w_k = w.broadcast(&server.everyone()).map(|_, w| 2.0 * w);
+        w_k.mean() + w_k.sum()
+    });
+    assert_eq!(derived(&rows), ["global parameters", "as received"]);
+}
+
+/// A gradient step, clipped, on the client's data.
+fn update(k: &ClientCx, w: &Params) -> Params {
+    let b = k.batch(10);
+    grad(w, |w| cross_entropy(k.predict(w, &b.x), &b.y)).clip(1.0)
+}
+
+#[test]
+fn clip_and_noise_protect_and_say_where() {
+    let protection = |round| of(round)[1].protection.to_string();
+    let none = protection(|server, w| {
+        let update_k = w
+            .broadcast(&server.everyone())
+            .map(|k, w| 2.0 * update(k, &w) + w);
+        update_k.mean()
+    });
+    assert_eq!(none, "clip");
+    let local = protection(|server, w| {
+        let update_k = w.broadcast(&server.everyone());
+        let update_k = update_k.map(|k, w| update(k, &w).noise(0.5));
+        w - update_k.mean()
+    });
+    assert_eq!(local, "clip, noise by the client");
+    let central = protection(|server, w| {
+        let update_k = w.broadcast(&server.everyone()).map(|k, w| update(k, &w));
+        w - update_k.mean().noise(0.5)
+    });
+    assert_eq!(central, "clip, noise by the server");
+    let beside = protection(|server, w| {
+        let update_k = w.broadcast(&server.everyone()).map(|k, w| update(k, &w));
+        w - update_k.mean().noise(0.5) - update_k.sum()
+    });
+    assert_eq!(beside, "clip", "the sum is told without noise");
+}
+
+#[test]
+fn a_personal_head_is_not_in_what_is_sent() {
+    let rows = wire(&linked(&super::super::testing::Closure(dp_own_head)));
+    let text = wire_table(&rows, None);
+    let up = "client → server  parameters  trained on local data and kept client state  \
+        clip, noise by the server  4P\n";
+    assert!(text.contains(up), "{text}");
+}
+
+#[test]
+fn released_features_say_why() {
+    let rows = of(|server, w| {
+        let s_t = server.everyone();
+        let z_k = w.broadcast(&s_t).map(|k, w| {
+            let b = k.batch(10);
+            k.predict(&w, &b.x).release("a mean over clients")
+        });
+        let loss_k = z_k.mean().broadcast(&s_t);
+        let loss_k = loss_k.map(|k, z| cross_entropy(z.features(), &k.batch(10).y));
+        loss_k.mean() * w
+    });
+    assert_eq!(
+        wire_table(&rows, Some(10)),
+        "\
+direction        what        derived from              protected by                   bytes per client and round
+server → client  parameters  global parameters         none                           4P = 40
+client → server  features    computed from local data  released: a mean over clients  4F
+server → client  features    aggregate of this round   none                           4F
+client → server  number      computed from local data  none                           4
+total down: 4P + 4F bytes, up: 4F + 4 bytes
+exchanges: 2 a round, one after the other
+"
+    );
+}
+
+#[test]
+fn exchanges_are_counted() {
+    let rows = of(|server, w| {
+        let s_t = server.everyone();
+        let g = w.broadcast(&s_t).map(|k, w| update(k, &w)).mean();
+        let w_k = w.broadcast(&s_t).zip(&g.broadcast(&s_t));
+        w_k.map(|k, (w, g)| update(k, &w) - g).mean()
+    });
+    let exchanges: Vec<usize> = rows.iter().map(|row| row.exchange).collect();
+    assert_eq!(exchanges, [1, 1, 2, 2]);
+    let text = wire_table(&rows, None);
+    assert!(text.contains("aggregate of this round"), "{text}");
+    assert!(
+        text.ends_with("exchanges: 2 a round, one after the other\n"),
+        "{text}"
+    );
+}

@@ -1,0 +1,109 @@
+//! Clip and noise as tensor ops.
+
+use fedround_ir::Loc;
+use fedround_ir::tensor::{Distribution, Op, TypeError, Val};
+
+use super::lower::{Lower, Tree};
+
+impl Lower<'_> {
+    /// `C / max(‖x‖, C) · x`, which is defined where `x` is zero.
+    pub(super) fn clip(&mut self, x: &Tree, bound: Val, loc: Loc) -> Result<Tree, TypeError> {
+        let square = self.dot(x, x, loc)?.0[0];
+        let norm = self.graph.push(Op::Sqrt, &[square], loc)?;
+        let above = self.graph.push(Op::Sub, &[norm, bound], loc)?;
+        let above = self.graph.push(Op::Relu, &[above], loc)?;
+        let longest = self.graph.push(Op::Add, &[above, bound], loc)?;
+        let factor = self.graph.push(Op::Div, &[bound, longest], loc)?;
+        self.each(x, |g, leaf| g.with_number(Op::Mul, leaf, factor, loc))
+    }
+
+    /// `x + σ · n` with `n` standard normal, a draw of its own for each leaf.
+    pub(super) fn noise(&mut self, x: &Tree, sigma: Val, loc: Loc) -> Result<Tree, TypeError> {
+        self.each(x, |g, leaf| {
+            let shape = g.graph.shape(leaf).to_vec();
+            let stream = g.graph.random_streams();
+            let draw = Op::Random(Distribution::Normal(0.0, 1.0), stream, shape);
+            let draw = g.graph.push(draw, &[], loc)?;
+            let noise = g.with_number(Op::Mul, draw, sigma, loc)?;
+            g.graph.push(Op::Add, &[leaf, noise], loc)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround::Definer;
+    use fedround::prelude::*;
+    use fedround_ir::tensor::{Graph, TensorType};
+
+    use super::super::lower::FrontendError;
+    use super::super::{Frontend, LowerError, lower, schedule};
+    use crate::fed::testing::{Closure, linked};
+
+    /// Two parts of one leaf each, and no model.
+    struct Parts(Vec<(String, TensorType)>);
+
+    impl Frontend for Parts {
+        fn parameters(&self) -> &[(String, TensorType)] {
+            &self.0
+        }
+        fn input(&self, batch: usize) -> TensorType {
+            TensorType::f32([batch])
+        }
+        fn buffers(&self) -> &[usize] {
+            &[]
+        }
+        fn predict(&self, _: &TensorType, _: bool) -> Result<Graph, FrontendError> {
+            Err("no model".into())
+        }
+        fn loss(&self, _: &str, _: &TensorType, _: &TensorType) -> Result<Graph, FrontendError> {
+            Err("no loss".into())
+        }
+    }
+
+    /// The text of the clients' segment.
+    fn lowered(update: fn(&ClientCx, &Params) -> Params) -> Result<String, LowerError> {
+        let module = linked(&Closure(move |m: &mut Definer| {
+            m.round(|server, w| {
+                let w_k = w.broadcast(&server.everyone());
+                w_k.map(|k, w| update(k, &w)).mean()
+            });
+        }));
+        let leaf = |name: &str, n: usize| (name.to_owned(), TensorType::f32([n]));
+        let parts = Parts(vec![leaf("features.weight", 2), leaf("head.weight", 3)]);
+        let schedule = schedule(&module).unwrap();
+        let graph = lower(&schedule, &schedule.segments[0], &parts, 1)?.graph;
+        graph.verify().unwrap();
+        Ok(graph.text("update"))
+    }
+
+    #[test]
+    fn each_leaf_has_noise_of_its_own() {
+        let text = lowered(|_, w| w.clip(2.0).noise(0.5)).unwrap();
+        assert_eq!(text.matches("tensor.random").count(), 2, "{text}");
+        for stream in ["stream 0]", "stream 1]"] {
+            assert!(text.contains(stream), "{text}");
+        }
+        // One norm over all leaves, one factor for all.
+        assert_eq!(text.matches("tensor.sqrt").count(), 1, "{text}");
+        assert_eq!(text.matches("tensor.div").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn parts_are_leaves_by_their_first_name() {
+        let text = lowered(|_, w| (2.0 * w).with_parts(&["head"], w)).unwrap();
+        assert!(
+            text.contains("out0.head.weight = %in0.head.weight"),
+            "{text}"
+        );
+        assert!(!text.contains("out0.features.weight = %in0"), "{text}");
+        let error = lowered(|_, w| (2.0 * w).with_parts(&["neck"], w)).unwrap_err();
+        let LowerError::UnknownPart { part, known, .. } = error else {
+            panic!("{error}");
+        };
+        assert_eq!(
+            (part.as_str(), known),
+            ("neck", vec!["features".into(), "head".into()])
+        );
+    }
+}
