@@ -83,7 +83,7 @@ fn svg_shows_the_round_and_its_wires() {
         "opt.for_batches",
         "loss.cross_entropy",
         "global parameters",
-        "parameters, trained on local data",
+        "trained on local data",
         "count of examples",
         "4P = 796.8 kB",
         "4 B",
