@@ -302,6 +302,23 @@ fn an_operand_that_is_an_output_keeps_its_values() {
     assert_eq!(results.sums, [3.0]);
 }
 
+/// A constant keeps its register while the steps before it run, also where one is free by then.
+#[test]
+fn a_constant_after_the_steps_that_free_a_register() {
+    let steps = vec![
+        Step::Operand(0),
+        Step::Unary(Unary::Neg, 0),
+        Step::Unary(Unary::Abs, 1),
+        Step::Constant(0.5),
+        Step::Binary(Binary::Mul, 2, 3),
+    ];
+    let program = Program::new(steps, vec![4], vec![]).unwrap();
+    let results = program
+        .run(vec![tensor(vec![1.0, 2.0], &[2])], &[2])
+        .unwrap();
+    assert_eq!(results.outputs[0].storage::<f32>(), [0.5, 1.0]);
+}
+
 #[test]
 fn views_and_empty_tensors() {
     let steps = vec![

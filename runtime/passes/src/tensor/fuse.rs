@@ -229,6 +229,18 @@ mod tests {
     }
 
     #[test]
+    fn a_product_with_a_constant_is_no_update() {
+        let mut g = Graph::default();
+        let y = g.input("y", TensorType::f32([2]));
+        let c = g.push(Op::Full(3.0, vec![2]), &[], Loc::caller()).unwrap();
+        let product = g.push(Op::Mul, &[c, y], Loc::caller()).unwrap();
+        let sum = g.push(Op::Add, &[y, product], Loc::caller()).unwrap();
+        g.outputs.push(("sum".into(), sum));
+        let ops: Vec<Op> = fuse(&g).unwrap().nodes.into_iter().map(|n| n.op).collect();
+        assert_eq!(ops, [Op::Full(3.0, vec![2]), Op::Mul, Op::Add]);
+    }
+
+    #[test]
     fn a_product_that_is_read_again_stays() {
         let g = fuse(&update(true)).unwrap();
         assert_eq!(g.nodes.len(), 3);

@@ -334,6 +334,19 @@ mod tests {
         assert_eq!(b.names(&[sum]), ["exp", "matmul", "add"]);
     }
 
+    /// A sum of one element has the shape of what it sums.
+    #[test]
+    fn what_reads_a_sum_is_not_in_its_pass() {
+        for shape in [[1], [5]] {
+            let mut b = Build(Graph::default());
+            let x = b.input("x", &shape);
+            let exp = b.op(Op::Exp, &[x]);
+            let sum = b.op(Op::Sum, &[exp]);
+            let y = b.op(Op::Mul, &[exp, sum]);
+            assert_eq!(b.names(&[y]), ["fused", "mul"]);
+        }
+    }
+
     #[test]
     fn a_mask_that_others_read_is_stored() {
         let mut b = Build(Graph::default());
