@@ -5,11 +5,13 @@
 //! - [`fed`]: rounds, placements, slots, wire ops and regions. What a spec is staged into.
 //! - [`tensor`]: straight-line SSA graphs, one for each compute region of a fed program.
 //!
-//! Both are closed enums, so that a pass is an exhaustive `match`. Text forms are deterministic:
-//! values are renumbered, maps are ordered, and no path, address or float of a run is printed.
+//! Both are closed enums, so that a pass is an exhaustive `match`. Both have a [`text`] form, which
+//! is deterministic (values are renumbered, maps are ordered, no path or address is printed) and
+//! reads back. For snapshots it comes without the numbers of a run.
 
 pub mod fed;
 mod loc;
 pub mod tensor;
+pub mod text;
 
 pub use loc::Loc;

@@ -23,6 +23,15 @@ impl Loc {
         }
     }
 
+    /// A line and a column (both from 1) of a text that was parsed.
+    pub(crate) fn text(line: u32, column: u32) -> Self {
+        Self {
+            file: "text",
+            line,
+            column,
+        }
+    }
+
     /// File as the compiler names it, line and column (both from 1).
     pub fn position(&self) -> (&'static str, u32, u32) {
         (self.file, self.line, self.column)

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::{Func, Module, Op, Region, Value};
+use super::{Func, Module, Op, OpKind, Region, Value};
 
 /// Whether two modules are the same program: the same functions, ops, operands and regions up to
 /// the numbering of values.
 ///
 /// Ignored: source locations, names of layers, and values of hyper-parameters (they are inputs of
-/// the program; their fields and kinds are compared).
+/// the program; their fields and kinds are compared). A hyper-parameter is the same input wherever
+/// it is read: where and how often `fed.hyper` stands does not matter.
 pub fn equal(a: &Module, b: &Module) -> bool {
     difference(a, b).is_none()
 }
@@ -52,6 +53,7 @@ pub fn difference(a: &Module, b: &Module) -> Option<String> {
             a,
             b,
             same: HashMap::new(),
+            hypers: (HashMap::new(), HashMap::new()),
         };
         if let Err(difference) = walk.func(x, y) {
             return Some(format!("in {}: {difference}", x.slot.name()));
@@ -74,10 +76,24 @@ fn layer_ranks(module: &Module) -> Vec<usize> {
     module.funcs.iter().map(rank).collect()
 }
 
+/// Enters the hyper-parameters that a region reads; gives its other ops.
+fn read_hypers<'m>(region: &'m Region, hypers: &mut HashMap<Value, usize>) -> Vec<&'m Op> {
+    let other = |op: &&Op| match (&op.kind, op.results.as_slice()) {
+        (OpKind::Hyper(index), [value]) => {
+            hypers.insert(*value, *index);
+            false
+        }
+        _ => true,
+    };
+    region.ops.iter().filter(other).collect()
+}
+
 struct Walk<'m> {
     a: &'m Module,
     b: &'m Module,
     same: HashMap<Value, Value>,
+    /// The hyper-parameter that a value is.
+    hypers: (HashMap<Value, usize>, HashMap<Value, usize>),
 }
 
 impl Walk<'_> {
@@ -103,7 +119,11 @@ impl Walk<'_> {
     }
 
     fn uses(&self, a: &[Value], b: &[Value], what: &str) -> Result<(), String> {
-        let same = a.len() == b.len() && a.iter().zip(b).all(|(x, y)| self.same.get(x) == Some(y));
+        let same = |(x, y): (&Value, &Value)| match (self.hypers.0.get(x), self.hypers.1.get(y)) {
+            (None, None) => self.same.get(x) == Some(y),
+            (x, y) => x == y,
+        };
+        let same = a.len() == b.len() && a.iter().zip(b).all(same);
         if same {
             Ok(())
         } else {
@@ -113,12 +133,16 @@ impl Walk<'_> {
 
     fn region(&mut self, a: &Region, b: &Region) -> Result<(), String> {
         self.define(&a.args, &b.args, "arguments")?;
-        for (index, (x, y)) in a.ops.iter().zip(&b.ops).enumerate() {
+        let ops = (
+            read_hypers(a, &mut self.hypers.0),
+            read_hypers(b, &mut self.hypers.1),
+        );
+        for (index, (x, y)) in ops.0.iter().zip(&ops.1).enumerate() {
             self.op(x, y)
                 .map_err(|difference| format!("op {index}, {}: {difference}", x.kind.name()))?;
         }
-        if a.ops.len() != b.ops.len() {
-            return Err(format!("{} ops against {}", a.ops.len(), b.ops.len()));
+        if ops.0.len() != ops.1.len() {
+            return Err(format!("{} ops against {}", ops.0.len(), ops.1.len()));
         }
         self.uses(&a.yields, &b.yields, "yields")
     }

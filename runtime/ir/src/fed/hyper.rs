@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Hyper, HyperValue, Kind, Module};
+use super::{Hyper, HyperValue, Kind, Module, Slot};
 
 impl HyperValue {
     /// What a graph sees of it: [`Kind::Scalar`] or [`Kind::Index`], nothing for a value that is
@@ -44,7 +44,7 @@ impl Module {
             return format!("hyper_{index}");
         };
         let field = hyper.field();
-        let taken = matches!(field, "w" | "k" | "b" | "w_k")
+        let taken = Slot::names_argument(field)
             || self
                 .hypers
                 .iter()

@@ -1,6 +1,6 @@
-//! What a pass may know of an op without reading its doc: name, place and effect.
+//! What a pass may know of an op without reading its doc: place and effect.
 
-use super::{Dp, Math, OpKind, Place, Reduce};
+use super::{Dp, OpKind, Place};
 
 /// What happens besides an op's results; see [`OpKind::effect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,69 +28,6 @@ impl Dp {
 }
 
 impl OpKind {
-    /// Its name in text, such as `tree.sq_norm`.
-    pub fn name(&self) -> String {
-        match self {
-            Self::Loss(name) => return format!("loss.{name}"),
-            Self::Hyper(_) => "fed.hyper",
-            Self::Const(_) => "arith.const",
-            Self::IndexConst(_) => "arith.index_const",
-            Self::Add => "arith.add",
-            Self::Sub => "arith.sub",
-            Self::Mul => "arith.mul",
-            Self::Div => "arith.div",
-            Self::Pow => "arith.pow",
-            Self::Neg => "arith.neg",
-            Self::Math(Math::Sqrt) => "arith.sqrt",
-            Self::Math(Math::Exp) => "arith.exp",
-            Self::Math(Math::Log) => "arith.log",
-            Self::Math(Math::Cos) => "arith.cos",
-            Self::Math(Math::Floor) => "arith.floor",
-            Self::Select => "arith.select",
-            Self::RoundIndex => "fed.round_index",
-            Self::Sample => "fed.sample",
-            Self::Everyone => "fed.everyone",
-            Self::Broadcast => "fed.broadcast",
-            Self::Map => "fed.map",
-            Self::Reduce(Reduce::Sum) => "fed.sum",
-            Self::Reduce(Reduce::Mean) => "fed.mean",
-            Self::Reduce(Reduce::WeightedMean) => "fed.weighted_mean",
-            Self::NumExamples => "fed.num_examples",
-            Self::Received => "fed.received",
-            Self::ServerState(..) => "fed.server_state",
-            Self::SetServerState(_) => "fed.set_server_state",
-            Self::ClientState(..) => "fed.client_state",
-            Self::SetClientState(_) => "fed.set_client_state",
-            Self::ForBatches => "opt.for_batches",
-            Self::OneBatch => "opt.batch",
-            Self::Repeat => "opt.repeat",
-            Self::Grad => "opt.grad",
-            Self::BatchX => "batch.x",
-            Self::BatchY => "batch.y",
-            Self::Predict => "nn.predict",
-            Self::TreeAdd => "tree.add",
-            Self::TreeSub => "tree.sub",
-            Self::TreeScale => "tree.scale",
-            Self::TreeDot => "tree.dot",
-            Self::TreeSqNorm => "tree.sq_norm",
-            Self::TreeMul => "tree.mul",
-            Self::TreeDiv => "tree.div",
-            Self::TreeSqrt => "tree.sqrt",
-            Self::TreeAddScalar => "tree.add_scalar",
-            Self::TreeClamp => "tree.clamp",
-            Self::TreeSelect => "tree.select",
-            Self::TreeWithParts(_) => "tree.with_parts",
-            Self::Personal(..) => "fed.personal",
-            Self::Release(_) => "priv.release",
-            Self::Clip => "priv.clip",
-            Self::Noise => "priv.noise",
-            Self::Claim(_) => "priv.claim",
-            Self::Call(_) => "fed.call",
-            Self::Super(_) => "fed.super",
-        }
-        .to_owned()
-    }
-
     /// The only place where it may run; nothing where it may run on both.
     pub fn place(&self) -> Option<Place> {
         match self {

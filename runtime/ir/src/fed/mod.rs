@@ -1,7 +1,7 @@
 //! The fed dialect: a federated algorithm as a placed, structured SSA program.
 //!
 //! A spec is staged into a [`Module`] by a [`Builder`], checked by [`verify`], printed by
-//! [`print()`] and compared by [`equal`]. Before `link-slots` a module holds one [`Func`] for each
+//! [`print()`] and [`print_exact`], read by [`parse()`] and compared by [`equal`]. Before `link-slots` a module holds one [`Func`] for each
 //! slot and layer, which refer to each other by `fed.call` and `fed.super`; afterwards it holds
 //! one `fed.round` with everything inlined, which [`verify_linked`] checks.
 
@@ -13,10 +13,13 @@ mod hyper;
 mod kind;
 mod module;
 mod op;
+mod parse;
+mod parse_op;
 mod print;
 mod privacy;
 mod signature;
 mod slot;
+mod syntax;
 mod types;
 mod verify;
 mod verify_error;
@@ -27,7 +30,8 @@ pub use equal::{difference, equal};
 pub use flow::{Analysis, Facts, solve};
 pub use kind::Effect;
 pub use op::{Dp, Func, Hyper, HyperValue, Layer, Math, Module, Op, OpKind, Reduce, Region, Slot};
-pub use print::{print, print_with_locations};
+pub use parse::parse;
+pub use print::{print, print_exact, print_with_locations};
 pub use privacy::{Exposure, Privacy};
 pub use signature::{RegionSignature, Signature, signature};
 pub use types::{Kind, Place, Type, Value};

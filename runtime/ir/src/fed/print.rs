@@ -1,7 +1,8 @@
 //! The text form of a module.
 //!
 //! Deterministic: values are renumbered in each function, hyper-parameters and slot arguments go
-//! by name, and neither values of hyper-parameters nor source locations are printed.
+//! by name, and source locations are not printed. [`print_exact`] has the values of
+//! hyper-parameters and reads back, [`print()`] leaves them out, as snapshots want it.
 //!
 //! ```text
 //! // fedround fed v1
@@ -18,20 +19,36 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::{Func, Kind, Module, Op, OpKind, Place, Region, Value};
+use super::syntax::FUNC_END;
+use super::{Func, HyperValue, Kind, Module, Op, OpKind, Place, Region, Value};
+use crate::text::attribute::AttributeText;
+use crate::text::lexer::written;
+use crate::text::{FED_VERSION, header};
 
-/// Prints a module.
+/// Prints a module without the values of its hyper-parameters.
 pub fn print(module: &Module) -> String {
-    Printer::new(module, false).module()
+    Printer::new(module).module()
+}
+
+/// Prints a module so that [`parse`](super::parse()) gives it back.
+pub fn print_exact(module: &Module) -> String {
+    let mut printer = Printer::new(module);
+    printer.values = true;
+    printer.module()
 }
 
 /// Prints a module with the source line of each op in a trailing comment.
 pub fn print_with_locations(module: &Module) -> String {
-    Printer::new(module, true).module()
+    let mut printer = Printer::new(module);
+    printer.locations = true;
+    printer.module()
 }
 
 struct Printer<'m> {
     module: &'m Module,
+    /// Whether hyper-parameters have their values.
+    values: bool,
+    /// Whether ops have their locations.
     locations: bool,
     out: String,
     depth: usize,
@@ -40,10 +57,11 @@ struct Printer<'m> {
 }
 
 impl<'m> Printer<'m> {
-    fn new(module: &'m Module, locations: bool) -> Self {
+    fn new(module: &'m Module) -> Self {
         Self {
             module,
-            locations,
+            values: false,
+            locations: false,
             out: String::new(),
             depth: 0,
             names: HashMap::new(),
@@ -57,17 +75,9 @@ impl<'m> Printer<'m> {
     }
 
     fn module(mut self) -> String {
-        self.line("// fedround fed v1");
+        self.line(&header("fed", FED_VERSION));
         let hypers: Vec<String> = (0..self.module.hypers.len())
-            .map(|index| {
-                let kind = self
-                    .module
-                    .hypers
-                    .get(index)
-                    .and_then(|hyper| hyper.value.kind());
-                let kind = kind.map_or_else(|| "?".to_owned(), |kind| kind.to_string());
-                format!("%{}: {kind}", self.module.hyper_label(index))
-            })
+            .map(|index| self.hyper(index))
             .collect();
         let name = self.module.name();
         self.line(&format!("fed.algorithm @{name}({}) {{", hypers.join(", ")));
@@ -79,6 +89,18 @@ impl<'m> Printer<'m> {
         self.depth -= 1;
         self.line("}");
         self.out
+    }
+
+    fn hyper(&self, index: usize) -> String {
+        let name = written(&self.module.hyper_label(index));
+        let value = self.module.hypers.get(index).map(|hyper| &hyper.value);
+        let kind = value.and_then(HyperValue::kind);
+        let kind = kind.map_or("?", Kind::name);
+        match value {
+            Some(HyperValue::Float(x)) if self.values => format!("{name}: {kind} = {x:?}"),
+            Some(value) if self.values => format!("{name}: {kind} = {value}"),
+            _ => format!("{name}: {kind}"),
+        }
     }
 
     fn func(&mut self, func: &Func, linked: bool) {
@@ -117,7 +139,7 @@ impl<'m> Printer<'m> {
                 func.slot.name()
             ));
         }
-        self.body(&func.body, "fed.yield");
+        self.body(&func.body, FUNC_END);
         self.line("}");
     }
 
@@ -177,7 +199,7 @@ impl<'m> Printer<'m> {
     fn op(&mut self, op: &Op) {
         if let (OpKind::Hyper(index), [result]) = (&op.kind, op.results.as_slice()) {
             let label = self.module.hyper_label(*index);
-            self.names.insert(*result, format!("%{label}"));
+            self.names.insert(*result, written(&label));
             return;
         }
         let results: Vec<String> = op.results.iter().map(|value| self.fresh(*value)).collect();
@@ -205,50 +227,28 @@ impl<'m> Printer<'m> {
             let head = self.head(op, region);
             let lead = if index == 0 { define.as_str() } else { "and " };
             self.line(&format!("{lead}{head} {{{at}"));
-            let end = if op.kind == OpKind::Map {
-                "fed.yield"
-            } else {
-                "opt.yield"
-            };
-            self.body(region, end);
+            self.body(region, op.kind.terminator());
         }
         self.line(&format!("}}{types}"));
     }
 
+    /// `fed.broadcast %w to %0`, `fed.call @penalty(%k, %w)`: name, attributes and operands.
     fn flat(&self, op: &Op) -> String {
-        let name = op.kind.name();
-        let operands = self.values(&op.operands);
-        match &op.kind {
-            OpKind::Const(x) => format!("{name} {x:?}"),
-            OpKind::IndexConst(n) => format!("{name} {n}"),
-            OpKind::Call(slot) | OpKind::Super(slot) => {
-                format!("{name} @{}({operands})", slot.name())
-            }
-            OpKind::ServerState(state, _)
-            | OpKind::SetServerState(state)
-            | OpKind::ClientState(state, _)
-            | OpKind::SetClientState(state) => {
-                format!("{name} {state:?} {operands}").trim_end().to_owned()
-            }
-            OpKind::TreeWithParts(parts) => format!("{name} {parts:?} {operands}"),
-            OpKind::Personal(state, parts) => format!("{name} {state:?} {parts:?} {operands}"),
-            OpKind::Release(why) => format!("{name} {why:?} {operands}"),
-            OpKind::Claim(dp) => format!("{name} {:?}", dp.name()),
-            OpKind::Broadcast if op.operands.len() == 2 => {
-                format!(
-                    "{name} {} to {}",
-                    self.name(op.operands[0]),
-                    self.name(op.operands[1])
-                )
-            }
-            OpKind::Reduce(_) if op.operands.len() == 2 => {
-                format!(
-                    "{name} {} by {}",
-                    self.name(op.operands[0]),
-                    self.name(op.operands[1])
-                )
-            }
-            _ => format!("{name} {operands}").trim_end().to_owned(),
+        let mut attributes = AttributeText {
+            entries: vec![op.kind.name()],
+            exact: true,
+        };
+        op.kind.write_attributes(&mut attributes);
+        let head = attributes.entries.join(" ");
+        let operands = op.operands.iter().map(|value| self.name(*value));
+        let operands: Vec<String> = operands.collect();
+        let operands = operands.join(&match op.kind.separator() {
+            "," => ", ".to_owned(),
+            word => format!(" {word} "),
+        });
+        match op.kind {
+            OpKind::Call(_) | OpKind::Super(_) => format!("{head}({operands})"),
+            _ => format!("{head} {operands}").trim_end().to_owned(),
         }
     }
 
@@ -256,12 +256,8 @@ impl<'m> Printer<'m> {
     /// the carried ones with their first value.
     fn head(&mut self, op: &Op, region: &Region) -> String {
         let name = op.kind.name();
-        let (control, label) = match op.kind {
-            OpKind::ForBatches => (3, " with"),
-            OpKind::Repeat => (1, " with"),
-            _ => (0, ""),
-        };
-        let control = control.min(op.operands.len());
+        let label = op.kind.controls().map_or("", |_| " with");
+        let control = op.kind.controls().unwrap_or(0).min(op.operands.len());
         let (fixed, carried) = op.operands.split_at(control);
         let fixed = self.values(fixed);
         let own = region.args.len().saturating_sub(carried.len());

@@ -53,6 +53,13 @@ impl Slot {
         }
     }
 
+    /// Whether a slot has an argument of this name.
+    pub fn names_argument(name: &str) -> bool {
+        Self::ALL
+            .iter()
+            .any(|slot| slot.arg_names().contains(&name))
+    }
+
     /// Where its code runs: [`Place::Server`] or [`Place::Client`].
     pub const fn place(self) -> Place {
         match self {

@@ -73,9 +73,22 @@ impl Type {
     }
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 8] = [
+        Self::Params,
+        Self::Scalar,
+        Self::Index,
+        Self::Tensor,
+        Self::Labels,
+        Self::Batch,
+        Self::Client,
+        Self::Cohort,
+    ];
+
+    /// Its name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Params => "params",
             Self::Scalar => "f32",
             Self::Index => "index",
@@ -84,7 +97,18 @@ impl fmt::Display for Kind {
             Self::Batch => "batch",
             Self::Client => "client",
             Self::Cohort => "cohort",
-        })
+        }
+    }
+
+    /// The kind of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -23,6 +23,11 @@ impl TypeError {
             loc,
         }
     }
+
+    /// What was expected and found, without the place.
+    pub(super) fn message(&self) -> String {
+        format!("expected {}, found {}", self.expected, self.found)
+    }
 }
 
 /// What an op gives, or what it expected.

@@ -10,17 +10,24 @@
 //! dimension with size 1.
 
 mod attrs;
+mod codecs;
+mod equal;
+mod fused;
 mod graph;
 mod infer;
 mod op;
+mod parse;
 mod print;
 mod shapes;
+mod syntax;
 mod ty;
 mod verify;
 
 pub use attrs::{Cmp, Constant, Conv2d, Distribution, Fused, Pool2d};
+pub use equal::{difference, equal};
 pub use graph::{Graph, Node, Val};
 pub use infer::TypeError;
 pub use op::Op;
+pub use parse::parse;
 pub use ty::{DType, TensorType};
 pub use verify::GraphError;

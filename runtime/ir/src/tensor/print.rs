@@ -1,141 +1,103 @@
 //! Text form of a graph.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
-use super::{Conv2d, Distribution, Graph, Op, Pool2d, Val};
+use super::{Graph, Node, Op, Val};
+use crate::text::attribute::AttributeText;
+use crate::text::lexer::{label, written};
 
 impl Graph {
-    /// The graph's text, with values renumbered in order of definition. Float literals print as
-    /// `_` unless they are small whole numbers, so that a snapshot does not depend on `1/N`.
+    /// The graph's text for snapshots, with values renumbered in order of definition. Float
+    /// literals print as `_` unless they are small whole numbers, so that a snapshot does not
+    /// depend on `1/N`.
     pub fn text(&self, name: &str) -> String {
-        let mut names = vec![String::new(); self.types.len()];
-        for (input, val) in &self.inputs {
-            names[val.0 as usize] = format!("%{input}");
+        Printer::new(self, false).graph(name)
+    }
+
+    /// The graph's text with every literal as it is, which [`parse`](super::parse()) reads back;
+    /// without the header line, which stands above the first graph of a text.
+    pub fn exact_text(&self, name: &str) -> String {
+        Printer::new(self, true).graph(name)
+    }
+}
+
+struct Printer<'g> {
+    graph: &'g Graph,
+    exact: bool,
+    names: Vec<String>,
+    next: usize,
+}
+
+impl<'g> Printer<'g> {
+    fn new(graph: &'g Graph, exact: bool) -> Self {
+        let mut names = vec!["%undefined".to_owned(); graph.types.len()];
+        for (input, val) in &graph.inputs {
+            names[val.0 as usize] = written(input);
         }
-        let mut next = 0;
-        let mut out = String::new();
-        let arg =
-            |v: &Val, names: &[String]| format!("{}: {}", names[v.0 as usize], self.type_of(*v));
-        let args: Vec<String> = self.inputs.iter().map(|(_, v)| arg(v, &names)).collect();
-        _ = writeln!(out, "tensor.graph @{name}(");
-        for chunk in args.chunks(3) {
+        Self {
+            graph,
+            exact,
+            names,
+            next: 0,
+        }
+    }
+
+    fn graph(mut self, name: &str) -> String {
+        let mut out = format!("tensor.graph @{name}(\n");
+        let inputs = self.graph.inputs.iter();
+        let inputs: Vec<String> = inputs
+            .map(|(_, v)| format!("{}: {}", self.names[v.0 as usize], self.graph.type_of(*v)))
+            .collect();
+        // Writing to a `String` cannot fail.
+        for chunk in inputs.chunks(3) {
             _ = writeln!(out, "    {},", chunk.join(", "));
         }
         out.push_str(") {\n");
-        for node in &self.nodes {
-            for v in &node.outs {
-                names[v.0 as usize] = format!("%{next}");
-                next += 1;
-            }
-            let list = |vals: &[Val]| {
-                let names: Vec<&str> = vals.iter().map(|v| names[v.0 as usize].as_str()).collect();
-                names.join(", ")
-            };
-            let ins = list(&node.ins);
-            _ = writeln!(
-                out,
-                "  {} = tensor.{}{}{}{} : {}",
-                list(&node.outs),
-                node.op.name(),
-                Attributes(&node.op),
-                if ins.is_empty() { "" } else { " " },
-                ins,
-                self.type_of(node.outs[0]),
-            );
+        for node in &self.graph.nodes {
+            let node = self.node(node);
+            _ = writeln!(out, "  {node}");
         }
-        for (label, val) in &self.outputs {
-            _ = writeln!(out, "  return {label} = {}", names[val.0 as usize]);
+        for (name, val) in &self.graph.outputs {
+            let value = &self.names[val.0 as usize];
+            _ = writeln!(out, "  return {} = {value}", label(name));
         }
         out.push_str("}\n");
         out
     }
-}
 
-/// What an op carries besides operands, printed between its name and them.
-pub(crate) struct Attributes<'a>(pub &'a Op);
-
-impl fmt::Display for Attributes<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Op::Full(c, _)
-            | Op::AddScalar(c)
-            | Op::MulScalar(c)
-            | Op::Axpy(c)
-            | Op::MatMulAdd(c) => {
-                if c.fract() == 0.0 && c.abs() < 100.0 {
-                    write!(f, "[{c}]")
-                } else {
-                    f.write_str("[_]")
-                }
-            }
-            Op::PowScalar(c) if c.fract() == 0.0 => write!(f, "[{c}]"),
-            Op::PowScalar(_) | Op::Clamp(..) | Op::Constant(_) => f.write_str("[_]"),
-            Op::Random(d, stream, _) => {
-                let name = match d {
-                    Distribution::Uniform(..) => "uniform",
-                    Distribution::Normal(..) => "normal",
-                    Distribution::Bernoulli(_) => "bernoulli",
-                };
-                write!(f, "[{name}, stream {stream}]")
-            }
-            Op::Compare(cmp) => write!(f, "[{}]", cmp.name()),
-            Op::CompareScalar(cmp, c) if c.fract() == 0.0 => write!(f, "[{} {c}]", cmp.name()),
-            Op::CompareScalar(cmp, _) => write!(f, "[{} _]", cmp.name()),
-            Op::CumSum { dim, reverse } => {
-                write!(f, "[dim {dim}{}]", if *reverse { ", reverse" } else { "" })
-            }
-            Op::Permute(axes) | Op::Flip(axes) => write!(f, "{axes:?}"),
-            Op::Slice(ranges) | Op::SliceAssign(ranges) => {
-                let ranges: Vec<String> = ranges.iter().map(|(a, b)| format!("{a}..{b}")).collect();
-                write!(f, "[{}]", ranges.join(", "))
-            }
-            Op::Cat(d)
-            | Op::SumDim(d)
-            | Op::MeanDim(d)
-            | Op::MaxDim(d)
-            | Op::LogSoftmax(d)
-            | Op::Gather(d)
-            | Op::ScatterAdd(d)
-            | Op::Select(d)
-            | Op::SelectAdd(d) => write!(f, "[dim {d}]"),
-            Op::Conv2d(o) | Op::Conv2dInputGrad(o, _) | Op::Conv2dWeightGrad(o, _) => conv(f, o),
-            Op::MaxPool2d(o) | Op::MaxPool2dGrad(o) | Op::AvgPool2d(o) | Op::AvgPool2dGrad(o) => {
-                pool(f, o)
-            }
-            Op::Fused(fused) => {
-                let steps = fused.steps.iter().map(|(op, ins)| {
-                    let ins: Vec<String> = ins.iter().map(|v| format!("${v}")).collect();
-                    format!("{}{}({})", op.name(), Attributes(op), ins.join(", "))
-                });
-                let steps: Vec<String> = steps.collect();
-                write!(f, "[{}", steps.join("; "))?;
-                if !fused.sums.is_empty() {
-                    let sums: Vec<String> = fused.sums.iter().map(|v| format!("${v}")).collect();
-                    write!(f, "; sum {}", sums.join(", "))?;
-                }
-                let outs: Vec<String> = fused.outputs.iter().map(|v| format!("${v}")).collect();
-                write!(f, "; give {}]", outs.join(", "))
-            }
-            _ => Ok(()),
+    fn node(&mut self, node: &Node) -> String {
+        for v in &node.outs {
+            self.names[v.0 as usize] = format!("%{}", self.next);
+            self.next += 1;
         }
+        let types = node.outs.iter().map(|v| self.graph.type_of(*v).to_string());
+        let types: Vec<String> = types.collect();
+        let ins = self.list(&node.ins);
+        format!(
+            "{} = tensor.{}{}{}{ins} : {}",
+            self.list(&node.outs),
+            node.op.name(),
+            self.attributes(&node.op),
+            if ins.is_empty() { "" } else { " " },
+            types.join(", "),
+        )
     }
-}
 
-fn conv(f: &mut fmt::Formatter<'_>, o: &Conv2d) -> fmt::Result {
-    write!(f, "[stride {:?}, padding {:?}", o.stride, o.padding)?;
-    if o.dilation != [1, 1] {
-        write!(f, ", dilation {:?}", o.dilation)?;
+    /// What an op carries besides operands: `[dim 1]`.
+    fn attributes(&self, op: &Op) -> String {
+        let mut text = AttributeText {
+            entries: Vec::new(),
+            exact: self.exact,
+        };
+        op.write_attributes(&mut text);
+        if text.entries.is_empty() {
+            return String::new();
+        }
+        format!("[{}]", text.entries.join(", "))
     }
-    if o.groups != 1 {
-        write!(f, ", groups {}", o.groups)?;
-    }
-    f.write_str("]")
-}
 
-fn pool(f: &mut fmt::Formatter<'_>, o: &Pool2d) -> fmt::Result {
-    write!(f, "[kernel {:?}, stride {:?}", o.kernel, o.stride)?;
-    if o.padding != [0, 0] {
-        write!(f, ", padding {:?}", o.padding)?;
+    fn list(&self, vals: &[Val]) -> String {
+        let names = vals.iter().map(|v| self.names[v.0 as usize].as_str());
+        names.collect::<Vec<_>>().join(", ")
     }
-    f.write_str("]")
 }

@@ -14,6 +14,9 @@ pub enum DType {
 }
 
 impl DType {
+    /// Every element type.
+    pub const ALL: [Self; 3] = [Self::F32, Self::I32, Self::Bool];
+
     /// Name in the text form.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,0 +1,180 @@
+//! How ops are written: the table of their names and attributes, and the words between operands.
+
+use super::{Dp, Kind, Math, OpKind, Reduce, Slot};
+use crate::text::attribute::{
+    AttributeText, Codec, Count, Piece, Quoted, QuotedList, Real, TextAttributes,
+};
+use crate::text::{nearest, ops};
+
+ops! { OpKind {
+    "fed.hyper" = Hyper [index: Count];
+    "arith.const" = Const [value: Real];
+    "arith.index_const" = IndexConst [value: Count];
+    "arith.add" = Add [];
+    "arith.sub" = Sub [];
+    "arith.mul" = Mul [];
+    "arith.div" = Div [];
+    "arith.pow" = Pow [];
+    "arith.neg" = Neg [];
+    "arith.sqrt" = Math (Math::Sqrt);
+    "arith.exp" = Math (Math::Exp);
+    "arith.log" = Math (Math::Log);
+    "arith.cos" = Math (Math::Cos);
+    "arith.floor" = Math (Math::Floor);
+    "arith.select" = Select [];
+    "fed.round_index" = RoundIndex [];
+    "fed.sample" = Sample [];
+    "fed.everyone" = Everyone [];
+    "fed.broadcast" = Broadcast [];
+    "fed.map" = Map [];
+    "fed.sum" = Reduce (Reduce::Sum);
+    "fed.mean" = Reduce (Reduce::Mean);
+    "fed.weighted_mean" = Reduce (Reduce::WeightedMean);
+    "fed.num_examples" = NumExamples [];
+    "fed.received" = Received [];
+    "fed.server_state" = ServerState [name: Quoted, kind: ResultKind];
+    "fed.set_server_state" = SetServerState [name: Quoted];
+    "fed.client_state" = ClientState [name: Quoted, kind: ResultKind];
+    "fed.set_client_state" = SetClientState [name: Quoted];
+    "fed.personal" = Personal [name: Quoted, parts: QuotedList];
+    "opt.for_batches" = ForBatches [];
+    "opt.batch" = OneBatch [];
+    "opt.repeat" = Repeat [];
+    "opt.grad" = Grad [];
+    "batch.x" = BatchX [];
+    "batch.y" = BatchY [];
+    "nn.predict" = Predict [];
+    "loss." = Loss [name: InName];
+    "tree.add" = TreeAdd [];
+    "tree.sub" = TreeSub [];
+    "tree.scale" = TreeScale [];
+    "tree.dot" = TreeDot [];
+    "tree.sq_norm" = TreeSqNorm [];
+    "tree.mul" = TreeMul [];
+    "tree.div" = TreeDiv [];
+    "tree.sqrt" = TreeSqrt [];
+    "tree.add_scalar" = TreeAddScalar [];
+    "tree.clamp" = TreeClamp [];
+    "tree.select" = TreeSelect [];
+    "tree.with_parts" = TreeWithParts [parts: QuotedList];
+    "priv.release" = Release [reason: Quoted];
+    "priv.clip" = Clip [];
+    "priv.noise" = Noise [];
+    "priv.claim" = Claim [model: DpName];
+    "fed.call" = Call [slot: SlotName];
+    "fed.super" = Super [slot: SlotName];
+} }
+
+/// What follows a prefix in the op's name, and is written there.
+struct InName;
+
+impl Codec<String> for InName {
+    fn write(_: &String, _: &'static str, _: &mut AttributeText) {}
+
+    fn read(_: &'static str, from: &mut TextAttributes) -> Result<String, String> {
+        match from.source().suffix {
+            "" => Err("a name after the dot".to_owned()),
+            name => Ok(name.to_owned()),
+        }
+    }
+}
+
+/// The kind of the first result's type.
+struct ResultKind;
+
+impl Codec<Kind> for ResultKind {
+    fn write(_: &Kind, _: &'static str, _: &mut AttributeText) {}
+
+    fn read(_: &'static str, from: &mut TextAttributes) -> Result<Kind, String> {
+        from.source().kind.ok_or_else(|| "a type".to_owned())
+    }
+}
+
+/// `"local"` or `"central"`.
+struct DpName;
+
+impl Codec<Dp> for DpName {
+    fn write(value: &Dp, label: &'static str, to: &mut AttributeText) {
+        Quoted::write(&value.name().to_owned(), label, to);
+    }
+
+    fn read(_: &'static str, from: &mut TextAttributes) -> Result<Dp, String> {
+        let model = from.plain(|piece| match piece {
+            Piece::Text(name) => [Dp::Local, Dp::Central]
+                .into_iter()
+                .find(|dp| dp.name() == name),
+            _ => None,
+        });
+        model.ok_or_else(|| "`\"local\"` or `\"central\"`".to_owned())
+    }
+}
+
+/// `@slot`.
+struct SlotName;
+
+impl Codec<Slot> for SlotName {
+    fn write(value: &Slot, _: &'static str, to: &mut AttributeText) {
+        to.entries.push(format!("@{}", value.name()));
+    }
+
+    fn read(_: &'static str, from: &mut TextAttributes) -> Result<Slot, String> {
+        let mut found = "";
+        let slot = from.plain(|piece| match piece {
+            Piece::Symbol(name) => {
+                found = name;
+                Slot::named(name)
+            }
+            _ => None,
+        });
+        slot.ok_or_else(|| match nearest(found, Slot::ALL.map(Slot::name)) {
+            Some(near) => format!("a slot (did you mean `@{near}`?)"),
+            None => format!("a slot, one of {}", Slot::ALL.map(Slot::name).join(", ")),
+        })
+    }
+}
+
+impl Slot {
+    /// The slot of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|slot| slot.name() == name)
+    }
+}
+
+impl OpKind {
+    /// Its name in text, such as `tree.sq_norm`.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Loss(name) => format!("loss.{name}"),
+            kind => kind.table_name().to_owned(),
+        }
+    }
+
+    /// The word between its operands.
+    pub(super) fn separator(&self) -> &'static str {
+        match self {
+            Self::Broadcast => "to",
+            Self::Reduce(_) => "by",
+            _ => ",",
+        }
+    }
+
+    /// How many operands stand before the `with(..)` of an op whose region carries values.
+    pub(super) fn controls(&self) -> Option<usize> {
+        match self {
+            Self::ForBatches => Some(3),
+            Self::Repeat => Some(1),
+            _ => None,
+        }
+    }
+
+    /// What ends its region.
+    pub(super) fn terminator(&self) -> &'static str {
+        match self {
+            Self::Map => FUNC_END,
+            _ => "opt.yield",
+        }
+    }
+}
+
+/// What ends a function, and the code of a client.
+pub(super) const FUNC_END: &str = "fed.yield";

@@ -1,0 +1,88 @@
+//! Structural equality of graphs.
+
+use super::{Graph, Node, Val};
+
+/// Whether two graphs are the same program: the same inputs, nodes and outputs up to the numbering
+/// of values. Ignored: source locations.
+pub fn equal(a: &Graph, b: &Graph) -> bool {
+    difference(a, b).is_none()
+}
+
+/// The first difference between two graphs in words, nothing when they are [`equal`].
+pub fn difference(a: &Graph, b: &Graph) -> Option<String> {
+    let mut walk = Walk {
+        a,
+        b,
+        same: vec![None; a.types.len()],
+    };
+    walk.graphs().err()
+}
+
+struct Walk<'g> {
+    a: &'g Graph,
+    b: &'g Graph,
+    /// The value of `b` that each value of `a` stands for.
+    same: Vec<Option<Val>>,
+}
+
+impl Walk<'_> {
+    fn graphs(&mut self) -> Result<(), String> {
+        let (a, b) = (self.a, self.b);
+        counts("inputs", a.inputs.len(), b.inputs.len())?;
+        for ((name, x), (other, y)) in a.inputs.iter().zip(&b.inputs) {
+            if name != other {
+                return Err(format!("input `{name}` against `{other}`"));
+            }
+            self.define(*x, *y)
+                .map_err(|types| format!("input `{name}`: {types}"))?;
+        }
+        for (index, (x, y)) in a.nodes.iter().zip(&b.nodes).enumerate() {
+            self.node(x, y)
+                .map_err(|difference| format!("node {index}, {}: {difference}", x.op.name()))?;
+        }
+        counts("nodes", a.nodes.len(), b.nodes.len())?;
+        counts("outputs", a.outputs.len(), b.outputs.len())?;
+        for ((name, x), (other, y)) in a.outputs.iter().zip(&b.outputs) {
+            if name != other || self.same[x.0 as usize] != Some(*y) {
+                return Err(format!(
+                    "output `{name}` against `{other}`, or of another value"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, a: &Node, b: &Node) -> Result<(), String> {
+        // As text, a NaN equals itself, and 0 differs from -0.
+        let (x, y) = (format!("{:?}", a.op), format!("{:?}", b.op));
+        if x != y {
+            return Err(format!("{x} against {y}"));
+        }
+        let mapped = a.ins.iter().map(|v| self.same[v.0 as usize]);
+        if !mapped.eq(b.ins.iter().copied().map(Some)) {
+            return Err("operands are other values".to_owned());
+        }
+        counts("results", a.outs.len(), b.outs.len())?;
+        for (x, y) in a.outs.iter().zip(&b.outs) {
+            self.define(*x, *y)?;
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, a: Val, b: Val) -> Result<(), String> {
+        let (x, y) = (self.a.type_of(a), self.b.type_of(b));
+        if x != y {
+            return Err(format!("{x} against {y}"));
+        }
+        self.same[a.0 as usize] = Some(b);
+        Ok(())
+    }
+}
+
+fn counts(what: &str, a: usize, b: usize) -> Result<(), String> {
+    if a == b {
+        Ok(())
+    } else {
+        Err(format!("{a} {what} against {b}"))
+    }
+}

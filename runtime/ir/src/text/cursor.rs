@@ -1,0 +1,161 @@
+//! Walking over tokens: what both dialects' parsers share.
+
+use super::attribute::{Entry, Source, TextAttributes};
+use super::lexer::{Token, TokenKind, tokens};
+use super::{ParseError, Problem, Span};
+use crate::Loc;
+
+/// Largest count, size or index of a text: products of two fit 64 bits.
+pub(crate) const LARGEST: usize = i32::MAX as usize;
+
+/// A position in the tokens of a text.
+pub(crate) struct Cursor<'t> {
+    text: &'t str,
+    tokens: Vec<Token<'t>>,
+    at: usize,
+}
+
+impl<'t> Cursor<'t> {
+    pub fn new(text: &'t str) -> Result<Self, ParseError> {
+        let tokens = tokens(text)?;
+        Ok(Self {
+            text,
+            tokens,
+            at: 0,
+        })
+    }
+
+    /// The next token, which stays.
+    pub fn peek(&self) -> Token<'t> {
+        self.ahead(0)
+    }
+
+    /// The token after `n` others. The last one is the end, for ever.
+    pub fn ahead(&self, n: usize) -> Token<'t> {
+        self.tokens[(self.at + n).min(self.tokens.len() - 1)]
+    }
+
+    /// The next token, passed.
+    pub fn next(&mut self) -> Token<'t> {
+        let token = self.peek();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    pub fn is(&self, text: &str) -> bool {
+        let token = self.peek();
+        token.text == text && matches!(token.kind, TokenKind::Punctuation | TokenKind::Word)
+    }
+
+    /// Passes punctuation or a word if it is next.
+    pub fn eat(&mut self, text: &str) -> bool {
+        let found = self.is(text);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    pub fn expect(&mut self, text: &str) -> Result<Token<'t>, ParseError> {
+        if self.is(text) {
+            Ok(self.next())
+        } else {
+            Err(self.expected(&format!("`{text}`")))
+        }
+    }
+
+    pub fn kind(&mut self, kind: TokenKind, expected: &str) -> Result<Token<'t>, ParseError> {
+        if self.peek().kind == kind {
+            Ok(self.next())
+        } else {
+            Err(self.expected(expected))
+        }
+    }
+
+    /// A list with commas up to a closing token, a comma after the last one allowed.
+    pub fn list<T>(
+        &mut self,
+        close: &str,
+        mut item: impl FnMut(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<Vec<T>, ParseError> {
+        let mut items = Vec::new();
+        while !self.is(close) {
+            items.push(item(self)?);
+            if !self.is(close) && !self.eat(",") {
+                return Err(self.expected(&format!("`,` or `{close}`")));
+            }
+        }
+        self.expect(close)?;
+        Ok(items)
+    }
+
+    /// Items with commas between them, at least one.
+    pub fn several<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<Vec<T>, ParseError> {
+        let mut items = vec![item(self)?];
+        while self.eat(",") {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// The error that the next token is not what belongs here.
+    pub fn expected(&self, expected: &str) -> ParseError {
+        let token = self.peek();
+        let found = match token.kind {
+            TokenKind::End => "the end".to_owned(),
+            TokenKind::Value => format!("`%{}`", token.text),
+            TokenKind::Symbol => format!("`@{}`", token.text),
+            TokenKind::Place => format!("`${}`", token.text),
+            _ => format!("`{}`", token.text),
+        };
+        let expected = expected.to_owned();
+        self.error(token.span, Problem::Expected { expected, found })
+    }
+
+    pub fn error(&self, span: Span, problem: Problem) -> ParseError {
+        ParseError::new(self.text, span, problem)
+    }
+
+    /// The error of an earlier place, as a [`Loc`] of this text remembers it.
+    pub fn broken_at(&self, loc: Loc, message: String) -> ParseError {
+        let (_, line, column) = loc.position();
+        let (line, byte) = (line.saturating_sub(1), column.saturating_sub(1));
+        let same = |token: &&Token| token.span.line() == line + 1 && token.span.byte() == byte + 1;
+        let span = self.tokens.iter().find(same).map(|token| token.span);
+        let span = span.unwrap_or_else(|| Span::new(line as usize, byte as usize, 1));
+        self.error(span, Problem::Broken(message))
+    }
+
+    /// Reads an op's attributes with `read`, which says what it expected where it fails. None may
+    /// be left.
+    pub fn attributes<T>(
+        &self,
+        op: Token,
+        entries: Vec<Entry<'t>>,
+        source: Source<'t>,
+        read: impl FnOnce(&mut TextAttributes<'t>) -> Result<T, String>,
+    ) -> Result<T, ParseError> {
+        let mut attributes = TextAttributes::new(entries, source);
+        let read = read(&mut attributes);
+        let rest = attributes.rest();
+        let expected = match read {
+            Ok(value) if rest.is_none() => return Ok(value),
+            Ok(_) => "no further attribute".to_owned(),
+            Err(expected) => expected,
+        };
+        let expected = format!("{expected} for `{}`", op.text);
+        let (found, span) = match rest {
+            Some(entry) => (format!("`{}`", entry.text()), entry.span),
+            None => ("nothing".to_owned(), op.span),
+        };
+        Err(self.error(span, Problem::Expected { expected, found }))
+    }
+}
+
+/// A size, count or index.
+pub(crate) fn count(text: &str) -> Option<usize> {
+    text.parse().ok().filter(|n| *n <= LARGEST)
+}

@@ -1,0 +1,165 @@
+//! What is wrong with a text, and where.
+
+use std::fmt;
+
+/// A place in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// Line, from 0.
+    line: usize,
+    /// First byte in the line.
+    start: usize,
+    /// Number of bytes.
+    len: usize,
+}
+
+impl Span {
+    pub fn new(line: usize, start: usize, len: usize) -> Self {
+        Self { line, start, len }
+    }
+
+    /// Just behind the last line's last character.
+    pub fn end(text: &str) -> Self {
+        let line = text.lines().count().saturating_sub(1);
+        let start = text.lines().last().map_or(0, str::len);
+        Self::new(line, start, 0)
+    }
+
+    /// Line from 1, for a [`Loc`](crate::Loc).
+    pub fn line(self) -> u32 {
+        u32::try_from(self.line + 1).unwrap_or(u32::MAX)
+    }
+
+    /// Byte in the line, from 1.
+    pub fn byte(self) -> u32 {
+        u32::try_from(self.start + 1).unwrap_or(u32::MAX)
+    }
+}
+
+/// A text that is no module or graph: where, what was expected and what was found.
+///
+/// Prints as a position, a message and the line with a mark under the culprit:
+///
+/// ```text
+/// 3:8: unknown op `tensor.ad` (did you mean `tensor.add`?)
+///   3 |   %0 = tensor.ad %x, %x : f32[2]
+///     |        ^^^^^^^^^
+/// ```
+#[derive(Clone, Debug)]
+pub struct ParseError {
+    span: Span,
+    source: String,
+    problem: Problem,
+}
+
+/// The kinds of [`ParseError`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// Something else belongs here.
+    #[error("expected {expected}, found {found}")]
+    Expected {
+        /// What belongs here.
+        expected: String,
+        /// What is here.
+        found: String,
+    },
+    /// A text of a later fedround.
+    #[error(
+        "version {found} of the {dialect} dialect is newer than this fedround, which reads up to version {newest}; upgrade fedround"
+    )]
+    Version {
+        /// The dialect.
+        dialect: &'static str,
+        /// The text's version.
+        found: u32,
+        /// The latest that can be read.
+        newest: u32,
+    },
+    /// A name of which there is a fixed set.
+    #[error("unknown {what} `{name}`{}", hint(.nearest))]
+    Unknown {
+        /// Op, slot, type, ….
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// The closest known one.
+        nearest: Option<String>,
+    },
+    /// A value that is read where it is not defined.
+    #[error("value `%{name}` is not defined here")]
+    Undefined {
+        /// Its name.
+        name: String,
+    },
+    /// A name that is given twice.
+    #[error("value `%{name}` is defined twice")]
+    Redefined {
+        /// The name.
+        name: String,
+    },
+    /// Types that do not fit the op, or a graph that breaks a rule of its dialect.
+    #[error("{0}")]
+    Broken(String),
+}
+
+fn hint(nearest: &Option<String>) -> String {
+    let hint = |name| format!(" (did you mean `{name}`?)");
+    nearest.as_ref().map(hint).unwrap_or_default()
+}
+
+impl ParseError {
+    pub(crate) fn new(text: &str, span: Span, problem: Problem) -> Self {
+        Self {
+            span,
+            source: text.lines().nth(span.line).unwrap_or_default().to_owned(),
+            problem,
+        }
+    }
+
+    /// What is wrong.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Line, from 1.
+    pub fn line(&self) -> usize {
+        self.span.line + 1
+    }
+
+    /// Column in characters, from 1.
+    pub fn column(&self) -> usize {
+        self.before().chars().count() + 1
+    }
+
+    fn before(&self) -> &str {
+        self.source.get(..self.span.start).unwrap_or(&self.source)
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.line();
+        writeln!(f, "{line}:{}: {}", self.column(), self.problem)?;
+        let width = line.to_string().len() + 2;
+        writeln!(f, "{line:>width$} | {}", self.source)?;
+        let end = self.span.start + self.span.len;
+        let marked = self.source.get(self.span.start..end);
+        let marks = marked.map_or(0, |text| text.chars().count()).max(1);
+        // Tabs stay, so that the marks stand below what they mark.
+        let blank = |c| if c == '\t' { '\t' } else { ' ' };
+        let indent: String = self.before().chars().map(blank).collect();
+        write!(f, "{:>width$} | {indent}{}", "", "^".repeat(marks))
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// The known name closest to one that is not known, if it is close enough to be a slip.
+pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let scored = known
+        .into_iter()
+        .map(|other| (strsim::jaro_winkler(name, other), other));
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
+    best.filter(|(similarity, _)| *similarity > 0.75)
+        .map(|(_, other)| other)
+}
