@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use fedround_passes::{PassManager, timing_table};
 
 use super::bench::TaskName;
 
@@ -36,6 +37,8 @@ pub(super) enum Command {
     List(ListArgs),
     /// Print what an algorithm is compiled to, at one of four stages
     Graph(GraphArgs),
+    /// Run passes on a program's text
+    Opt(OptArgs),
     /// Print an algorithm's box and what crosses between server and clients
     Explain(ExplainArgs),
     /// Run a benchmark task and report it as JSON
@@ -139,7 +142,11 @@ Examples:
   fedround graph fedavg --format svg > fedavg.svg          two lanes, for a paper
   fedround graph fedavg --at tensor --format dot | dot -Tpdf > step.pdf
   fedround graph fedavg --at tensor --costs
-  fedround graph fedprox --at plan --model cnn --set batch=20";
+  fedround graph fedprox --at plan --model cnn --set batch=20
+  fedround graph fedavg --diff fuse                         what a pass changes
+  fedround graph fedprox --at linked --exact > fedprox.txt  to be read by `fedround opt`
+
+FEDROUND_IR=before|after|PASS prints programs to stderr around every pass, or around one.";
 
 /// Prints what an algorithm is compiled to.
 #[derive(Debug, ClapArgs)]
@@ -156,6 +163,53 @@ pub(super) struct GraphArgs {
     /// Print FLOPs, bytes moved and bytes alive of each tensor op instead
     #[arg(long, conflicts_with = "format")]
     pub costs: bool,
+    /// Print the program right after this pass changed it; `fedround opt --list` names them
+    #[arg(long, value_name = "PASS", conflicts_with_all = ["format", "costs"])]
+    pub pass: Option<String>,
+    /// Print what this pass changes
+    #[arg(long, value_name = "PASS", conflicts_with_all = ["pass", "format", "costs"])]
+    pub diff: Option<String>,
+    /// With every literal and the values of hyper-parameters, so that it reads back
+    #[arg(long, conflicts_with_all = ["format", "costs"])]
+    pub exact: bool,
+    /// Report the time of each pass on stderr
+    #[arg(long)]
+    pub timings: bool,
+}
+
+impl GraphArgs {
+    /// Writes the times of a compilation to stderr, if they are wanted.
+    pub fn report_timings(&self, manager: &PassManager) {
+        if self.timings {
+            eprint!("{}", timing_table(&manager.timings()));
+        }
+    }
+}
+
+const OPT_EXAMPLES: &str = "\
+Examples:
+  fedround graph fedprox --at fed --exact | fedround opt - --passes link-slots,canonicalize
+  fedround opt step.txt --passes fold,cse,dce,batch-clients=8,fuse
+  fedround opt step.txt                             check it and print it as it is
+  fedround opt --list                               the passes of each dialect";
+
+/// Reads a program's text, of the fed or the tensor dialect, runs passes in the given order and
+/// prints the result. The program is checked when it is read and after every pass.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = OPT_EXAMPLES)]
+pub(super) struct OptArgs {
+    /// File, or - for stdin
+    #[arg(required_unless_present = "list")]
+    pub file: Option<PathBuf>,
+    /// Passes, with commas between them
+    #[arg(long, value_name = "PASS,…", default_value = "")]
+    pub passes: String,
+    /// List the passes
+    #[arg(long)]
+    pub list: bool,
+    /// Report the time of each pass on stderr
+    #[arg(long)]
+    pub timings: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -5,6 +5,7 @@ use fedround_data::{DATASETS, DataError, DatasetInfo};
 use fedround_dsl::BoxedAlgorithm;
 use fedround_exec::{Program, Tracer};
 use fedround_models::{MODELS, Model, ModelError, Task, find};
+use fedround_passes::PassManager;
 
 use super::Cli;
 use super::args::Subject;
@@ -62,6 +63,15 @@ impl Cli {
 
     /// Compiles what `graph` and `explain` are about.
     pub(super) fn compile(&self, subject: &Subject) -> Result<(BoxedAlgorithm, Program), CliError> {
+        self.compile_with(subject, &mut PassManager::from_env()?)
+    }
+
+    /// The same under a pass manager of the caller's.
+    pub(super) fn compile_with(
+        &self,
+        subject: &Subject,
+        passes: &mut PassManager,
+    ) -> Result<(BoxedAlgorithm, Program), CliError> {
         let settings = hypers::assignments(&subject.set)?;
         let algorithm = self.algorithm(&subject.spec, &settings)?;
         let data = dataset(&subject.data)?;
@@ -69,7 +79,9 @@ impl Cli {
             input: data.shape,
             classes: data.classes,
         };
-        let program = Program::compile(&*algorithm, self.tracer(&subject.model, task)?)?;
+        let tracer = self.tracer(&subject.model, task)?;
+        let program =
+            Program::compile_with(&*algorithm, tracer, fedround_exec::Device::Cpu, passes)?;
         warn(&program);
         Ok((algorithm, program))
     }

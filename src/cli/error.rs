@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use fedround_data::{DataError, PartitionError};
 use fedround_dsl::{HyperError, SpecError};
 use fedround_exec::{CohortBatchError, CompileError, DeviceError, RunError};
+use fedround_ir::text::ParseError;
 use fedround_models::ModelError;
+use fedround_passes::{PassError, RequestError};
 
 /// Exit code of bad input and failed runs.
 const FAILED: u8 = 1;
@@ -70,6 +72,17 @@ pub(super) enum CliError {
         path: PathBuf,
         source: io::Error,
     },
+    #[error("{}:{source}", path.display())]
+    Text {
+        path: PathBuf,
+        source: Box<ParseError>,
+    },
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    #[error(transparent)]
+    Pass(#[from] PassError),
+    #[error("pass `{pass}` does not run here; the passes that do are {ran}")]
+    NotRun { pass: String, ran: String },
     #[error("cannot write to stdout: {0}")]
     Stdout(io::Error),
     #[error("cannot start {threads} worker threads: {message}")]
@@ -155,6 +168,10 @@ impl CliError {
             } => {
                 return Some(kept.to_string());
             }
+            Self::Text { .. } => "docs/ir.md describes the text form",
+            Self::Request(_)
+            | Self::Pass(PassError::Request(_) | PassError::Dump(_))
+            | Self::NotRun { .. } => "`fedround opt --list` shows the passes",
             Self::Config { .. } | Self::ConfigKey { .. } => {
                 "the config.toml of any run folder is an example"
             }

@@ -2,23 +2,33 @@
 
 use fedround_draw::{Sheet, dot, json, svg};
 use fedround_exec::Program;
-use fedround_ir::fed::{Module, print as fed_text};
+use fedround_ir::fed::{Module, print as fed_text, print_exact};
+use fedround_passes::PassManager;
 use fedround_passes::tensor::{cost, cost_table};
 
 use super::Cli;
 use super::args::{Format, GraphArgs, Stage};
 use super::error::CliError;
 use super::output::print;
+use super::passes;
 use crate::sheets::sheets;
 
 /// Runs the subcommand.
 pub(super) fn graph(cli: &Cli, args: &GraphArgs) -> Result<(), CliError> {
-    let (_, program) = cli.compile(&args.subject)?;
+    if let Some(pass) = args.pass.as_ref().or(args.diff.as_ref()) {
+        return passes::show(cli, args, pass, args.diff.is_some());
+    }
+    let mut manager = PassManager::from_env()?;
+    let (_, program) = cli.compile_with(&args.subject, &mut manager)?;
+    args.report_timings(&manager);
     let batch = program.batch_size();
     let text = if args.costs {
         costs(&program)?
     } else {
         match (args.at, args.format) {
+            (Stage::Fed, Format::Text) if args.exact => print_exact(program.staged()),
+            (Stage::Linked, Format::Text) if args.exact => print_exact(program.linked()),
+            (Stage::Tensor, Format::Text) if args.exact => program.exact_tensor_text(batch)?,
             (Stage::Tensor, Format::Text) => program.tensor_text(batch)?,
             (Stage::Plan, Format::Text) => program.plan_text(batch)?,
             (Stage::Fed, format) => module(program.staged(), &program, format)?,

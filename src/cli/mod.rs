@@ -24,12 +24,15 @@ mod args;
 mod assets;
 mod bench;
 mod config;
+mod diff;
 mod error;
 mod explain;
 mod graph;
 mod hypers;
 mod list;
+mod opt;
 mod output;
+mod passes;
 mod run;
 mod settings;
 
@@ -138,6 +141,7 @@ impl Cli {
             Command::Run(args) => return run::run(self, args),
             Command::List(args) => list::list(self, args)?,
             Command::Graph(args) => graph::graph(self, args)?,
+            Command::Opt(args) => opt::opt(args)?,
             Command::Explain(args) => explain::explain(self, args)?,
             Command::Bench(args) => bench::bench(args)?,
         }

@@ -10,5 +10,6 @@
 mod bad_input;
 mod folder;
 mod look;
+mod opt;
 mod run;
 mod support;

@@ -2,7 +2,7 @@
 
 use fedround_dsl::StageError;
 use fedround_ir::Loc;
-use fedround_passes::fed::PassError;
+use fedround_passes::PassError;
 use fedround_passes::tensor::LowerError;
 
 use crate::device::DeviceError;
@@ -14,7 +14,7 @@ pub enum CompileError {
     /// The spec does not stage to a valid module.
     #[error(transparent)]
     Stage(#[from] StageError),
-    /// Linking or a fed pass failed.
+    /// Linking or another pass failed.
     #[error(transparent)]
     Pass(#[from] PassError),
     /// A compute segment could not be lowered.

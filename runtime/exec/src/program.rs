@@ -9,10 +9,12 @@ use fedround_dsl::{Algorithm, stage};
 use fedround_ir::Loc;
 use fedround_ir::fed::{HyperValue, Kind, Module, OpKind, Value};
 use fedround_ir::tensor::Graph;
-use fedround_passes::fed::{fuse_maps, licm, link};
+use fedround_ir::text::TENSOR_VERSION;
+use fedround_passes::PassManager;
+use fedround_passes::fed::{lay_out, link_with};
 use fedround_passes::tensor::{
-    Block, Free, Frontend, Item, LowerError, Lowered, Schedule, Supply, batch_clients, fuse,
-    fuse_elementwise, hoist, lower, optimize, schedule, stream,
+    Block, Free, Frontend, Item, LowerError, Lowered, Schedule, Supply, batch_clients_with,
+    fuse_with, hoist_with, lower, optimize_with, schedule, stream,
 };
 
 use crate::device::{Device, is_cpu};
@@ -79,12 +81,26 @@ impl Program {
         tracer: Tracer,
         device: Device,
     ) -> Result<Self, CompileError> {
-        let staged = stage(algorithm)?;
-        let linked = link(staged.clone())?;
-        let mut fused = linked.module.clone();
-        licm(&mut fused);
-        fuse_maps(&mut fused);
-        let mut schedule = schedule(&fused).ok_or(CompileError::NoRound)?;
+        Self::compile_with(algorithm, tracer, device, &mut PassManager::from_env()?)
+    }
+
+    /// As [`compile_for`](Self::compile_for), under a pass manager of the caller's, which times
+    /// and shows the passes of the module and of its graphs.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile_for`](Self::compile_for).
+    pub fn compile_with(
+        algorithm: &dyn Algorithm,
+        tracer: Tracer,
+        device: Device,
+        passes: &mut PassManager,
+    ) -> Result<Self, CompileError> {
+        let staged = passes.time("fed", "stage", || stage(algorithm))?;
+        let linked = link_with(staged.clone(), passes)?;
+        let mut laid_out = linked.module.clone();
+        lay_out(&mut laid_out, passes)?;
+        let mut schedule = schedule(&laid_out).ok_or(CompileError::NoRound)?;
         stream(&mut schedule);
         let this = Self {
             schedule,
@@ -97,7 +113,8 @@ impl Program {
             forward: RwLock::default(),
         };
         for i in 0..this.schedule.segments.len() {
-            this.segment(&this.alone(i, this.batch_size()))?;
+            let variant = this.alone(i, this.batch_size());
+            this.compiled(&variant, passes)?;
         }
         Ok(this)
     }
@@ -155,23 +172,43 @@ impl Program {
     /// A segment cannot be lowered.
     pub fn graphs(&self, batch: usize) -> Result<Vec<Graph>, CompileError> {
         (0..self.schedule.segments.len())
-            .map(|i| Ok(self.graph(&self.alone(i, batch))?.0.graph))
+            .map(|i| {
+                let mut silent = PassManager::new();
+                Ok(self.graph(&self.alone(i, batch), &mut silent)?.0.graph)
+            })
             .collect()
     }
 
-    /// The text of the tensor graphs for a batch size.
+    /// The text of the tensor graphs for a batch size, as snapshots want it.
     ///
     /// # Errors
     ///
     /// A segment cannot be lowered.
     pub fn tensor_text(&self, batch: usize) -> Result<String, CompileError> {
+        self.graphs_text(batch, Graph::text)
+    }
+
+    /// The text of the tensor graphs for a batch size with every literal, which reads back.
+    ///
+    /// # Errors
+    ///
+    /// A segment cannot be lowered.
+    pub fn exact_tensor_text(&self, batch: usize) -> Result<String, CompileError> {
+        self.graphs_text(batch, Graph::exact_text)
+    }
+
+    fn graphs_text(
+        &self,
+        batch: usize,
+        text: fn(&Graph, &str) -> String,
+    ) -> Result<String, CompileError> {
         let graphs = self.graphs(batch)?;
         let texts = graphs
             .iter()
             .enumerate()
-            .map(|(i, g)| g.text(&self.segment_name(i)));
+            .map(|(i, g)| text(g, &self.segment_name(i)));
         Ok(format!(
-            "// fedround tensor v1\n{}",
+            "// fedround tensor v{TENSOR_VERSION}\n{}",
             texts.collect::<Vec<_>>().join("\n")
         ))
     }
@@ -224,15 +261,23 @@ impl Program {
     }
 
     pub(crate) fn segment(&self, variant: &Variant) -> Result<Arc<Segment>, CompileError> {
+        self.compiled(variant, &mut PassManager::from_env()?)
+    }
+
+    fn compiled(
+        &self,
+        variant: &Variant,
+        passes: &mut PassManager,
+    ) -> Result<Arc<Segment>, CompileError> {
         let read = self.compiled.read().unwrap_or_else(|e| e.into_inner());
         if let Some(segment) = read.get(variant) {
             return Ok(Arc::clone(segment));
         }
         drop(read);
-        let (lowered, supplies) = self.graph(variant)?;
+        let (lowered, supplies) = self.graph(variant, passes)?;
         let segment = Arc::new(Segment {
             supplies: Supplies::new(supplies, &self.device),
-            plan: Plan::new(&lowered.graph),
+            plan: passes.time("plan", "slots", || Plan::new(&lowered.graph)),
             hypers: lowered
                 .hypers
                 .iter()
@@ -262,8 +307,9 @@ impl Program {
             loc: Loc::caller(),
             source,
         })?;
-        let hoisted = optimize(graph).and_then(|g| hoist(&g));
-        let (graph, supplies) = hoisted.map_err(LowerError::from)?;
+        let mut passes = PassManager::from_env()?;
+        let mut graph = optimize_with(graph, "forward", &mut passes)?;
+        let supplies = hoist_with(&mut graph, "forward", &mut passes)?;
         let segment = Arc::new(Segment {
             plan: Plan::new(&graph),
             hypers: vec![],
@@ -274,20 +320,25 @@ impl Program {
         Ok(Arc::clone(write.entry(batch).or_insert(segment)))
     }
 
-    fn graph(&self, variant: &Variant) -> Result<(Lowered, Vec<Supply>), CompileError> {
+    fn graph(
+        &self,
+        variant: &Variant,
+        passes: &mut PassManager,
+    ) -> Result<(Lowered, Vec<Supply>), CompileError> {
         let segment = &self.schedule.segments[variant.segment];
-        let mut lowered = lower(&self.schedule, segment, &self.tracer, variant.batch)?;
-        let mut graph = optimize(lowered.graph).map_err(LowerError::from)?;
+        let name = self.segment_name(variant.segment);
+        let mut lowered = passes.time("tensor", "lower", || {
+            lower(&self.schedule, segment, &self.tracer, variant.batch)
+        })?;
+        let mut graph = optimize_with(lowered.graph, &name, passes)?;
         if variant.clients > 1 {
             let each = self.inputs_of_each(variant, graph.inputs.len());
-            let batched = batch_clients(&graph, variant.clients, &each);
-            graph = batched.map_err(LowerError::from)?.graph;
+            batch_clients_with(&mut graph, variant.clients, &each, &name, passes)?;
         }
-        let (mut graph, supplies) = hoist(&graph).map_err(LowerError::from)?;
+        let supplies = hoist_with(&mut graph, &name, passes)?;
         // A GPU's backend fuses by itself.
         if is_cpu(&self.device) {
-            let fused = fuse(&graph).and_then(|g| fuse_elementwise(&g));
-            graph = fused.map_err(LowerError::from)?;
+            fuse_with(&mut graph, &name, passes)?;
         }
         lowered.graph = graph;
         Ok((lowered, supplies))

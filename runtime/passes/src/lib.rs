@@ -1,5 +1,36 @@
 //! Passes over the fed and tensor dialects, one per file.
+//!
+//! A pass has a name. [`fed::link`] and [`tensor::optimize`] run the usual ones in their order; a
+//! [`PassManager`] runs any on demand, as `fedround opt` does:
+//!
+//! ```
+//! use fedround_ir::tensor::{Graph, parse};
+//! use fedround_passes::{PassManager, Request};
+//!
+//! let text = "\
+//! // fedround tensor v1
+//! tensor.graph @f(%x: f32[2]) {
+//!   %0 = tensor.exp %x : f32[2]
+//!   %1 = tensor.exp %x : f32[2]
+//!   %2 = tensor.add %0, %1 : f32[2]
+//!   return y = %2
+//! }
+//! ";
+//! let (name, mut graph) = parse(text)?.remove(0);
+//! let mut manager = PassManager::new();
+//! for request in Request::<Graph>::list("fold,cse,dce")? {
+//!     manager.run(&request, &name, &mut graph)?;
+//! }
+//! assert!(graph.exact_text(&name).contains("tensor.add %0, %0"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod fed;
+mod manager;
 pub mod tensor;
 pub mod units;
+
+pub use manager::{
+    DUMP_VARIABLE, Ir, Pass, PassError, PassManager, Program, Request, RequestError, Run, Timing,
+    timing_table,
+};

@@ -23,6 +23,8 @@ pub fn graph(seed: u64, size: usize) -> Graph {
         ("image", DType::F32, vec![2, 4, 5, 5]),
         ("filter", DType::F32, vec![4, 2, 3, 3]),
         ("grad", DType::F32, vec![2, 4, 3, 3]),
+        ("pooled", DType::F32, vec![2, 4, 2, 2]),
+        ("index", DType::I32, vec![2, 4, 2, 2]),
         ("matrix", DType::F32, vec![2, 2]),
         ("mask", DType::Bool, vec![2, 2]),
         ("places", DType::I32, vec![2, 2]),
@@ -77,6 +79,21 @@ impl Random {
         let all: Vec<Val> = all
             .filter(|v| rank(v) == 4 || !op.name().contains("2d"))
             .collect();
+        let usual: &[&str] = match op.name() {
+            "matmul_add" => &["matrix", "rate", "matrix", "matrix"],
+            "and" | "or" => &["mask", "mask"],
+            "where" => &["mask", "matrix", "matrix"],
+            "scatter_add" => &["matrix", "places", "matrix"],
+            "select_add" => &["matrix", "rows", "matrix"],
+            "conv2d_input_grad" => &["filter", "grad"],
+            "conv2d_weight_grad" => &["image", "grad"],
+            "max_pool2d_grad" => &["image", "pooled", "index"],
+            _ => &[],
+        };
+        if !usual.is_empty() && self.below(2) == 0 {
+            let named = |name: &&str| graph.inputs.iter().find(|(input, _)| input == name);
+            return usual.iter().filter_map(named).map(|(_, v)| *v).collect();
+        }
         let mut ins: Vec<Val> = Vec::new();
         for _ in 0..self.below(5) {
             let like = ins.first().copied().filter(|_| self.below(2) == 0);

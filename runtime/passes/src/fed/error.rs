@@ -1,23 +1,6 @@
 //! Errors of the fed passes.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::VerifyErrors;
-
-/// Why a pass could not finish.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum PassError {
-    /// The module breaks a rule of the fed dialect.
-    #[error("{when}:\n{errors}")]
-    Verify {
-        /// Before or after which pass.
-        when: &'static str,
-        /// The breaches.
-        errors: VerifyErrors,
-    },
-    /// Slots cannot be bound.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Link(Vec<LinkError>),
-}
 
 /// Why a slot cannot be bound.
 #[derive(Clone, Debug, thiserror::Error)]

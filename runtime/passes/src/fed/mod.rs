@@ -31,12 +31,14 @@ mod wire_table;
 pub use canonicalize::canonicalize;
 pub use cse::cse;
 pub use dce::dce;
-pub use error::{LinkError, PassError};
+pub use error::LinkError;
 pub use explain::{explain, explain_with};
 pub use fuse_maps::fuse_maps;
 pub use licm::licm;
 pub use link_slots::link_slots;
-pub use pipeline::{Linked, link, link_observed, passes};
+pub use pipeline::{Linked, lay_out, link, link_observed, link_with};
+
+pub use crate::PassError;
 pub use warnings::{Warning, warnings};
 /// Expressions as the algorithm box writes them.
 pub mod notation {

@@ -1,9 +1,10 @@
 //! The passes in order, from a staged module to a linked one.
 
-use fedround_ir::fed::{Module, verify, verify_linked};
+use fedround_ir::fed::{Module, verify_linked};
 
 use super::unused::unused;
-use super::{PassError, Warning, canonicalize, cse, dce, link_slots, warnings};
+use super::{Warning, warnings};
+use crate::{Ir, PassError, PassManager, Program, Request};
 
 /// A module of one `fed.round`, verified and simplified.
 #[derive(Clone, Debug)]
@@ -14,26 +15,15 @@ pub struct Linked {
     pub warnings: Vec<Warning>,
 }
 
-type Simplify = fn(&mut Module) -> bool;
-
-const LINK_SLOTS: &str = "link-slots";
-const SIMPLIFY: [(&str, Simplify); 3] =
-    [("canonicalize", canonicalize), ("cse", cse), ("dce", dce)];
-
-/// The names of the passes, in order of their first run.
-pub fn passes() -> Vec<&'static str> {
-    [LINK_SLOTS]
-        .into_iter()
-        .chain(SIMPLIFY.map(|(name, _)| name))
-        .collect()
-}
+/// What runs in turns after `link-slots`, until nothing changes.
+const SIMPLIFY: [&str; 3] = ["canonicalize", "cse", "dce"];
 
 /// Links and simplifies a staged module.
 ///
 /// # Errors
 /// [`PassError`], if it breaks a rule of the dialect or its slots cannot be bound.
 pub fn link(module: Module) -> Result<Linked, PassError> {
-    link_observed(module, |_, _, _| {})
+    link_with(module, &mut PassManager::from_env()?)
 }
 
 /// [`link`], with a look at the module before and after each run of a pass. `canonicalize`, `cse`
@@ -45,43 +35,54 @@ pub fn link_observed(
     module: Module,
     mut observe: impl FnMut(&'static str, &Module, &Module),
 ) -> Result<Linked, PassError> {
-    verify(&module).map_err(|errors| PassError::Verify {
-        when: "before link-slots",
-        errors,
-    })?;
+    let mut manager = PassManager::from_env()?.observed(|run| {
+        if let (Ir::Fed(before), Ir::Fed(after)) = (run.before, run.after) {
+            observe(run.pass, before, after);
+        }
+    });
+    link_with(module, &mut manager)
+}
+
+/// [`link`] under a pass manager of the caller's.
+///
+/// # Errors
+/// As [`link`].
+pub fn link_with(module: Module, manager: &mut PassManager) -> Result<Linked, PassError> {
+    module.check("before link-slots".to_owned())?;
     let mut warnings = warnings(&module);
-    let mut linked = link_slots(&module)?;
-    observe(LINK_SLOTS, &module, &linked);
-    verify_linked(&linked).map_err(|errors| PassError::Verify {
-        when: "after link-slots",
-        errors,
-    })?;
-    warnings.extend(unused(&linked));
+    let name = module.name().to_owned();
+    let mut module = module;
+    let mut run = |pass: &str, module: &mut Module| {
+        let request = Request::named(pass)?;
+        manager.run(&request, &name, module)
+    };
+    run("link-slots", &mut module)?;
+    warnings.extend(unused(&module));
     let mut changed = true;
     while changed {
         changed = false;
-        for (name, pass) in SIMPLIFY {
-            let before = linked.clone();
-            changed |= pass(&mut linked);
-            observe(name, &before, &linked);
-            verify_linked(&linked).map_err(|errors| PassError::Verify {
-                when: after(name),
-                errors,
-            })?;
+        for pass in SIMPLIFY {
+            changed |= run(pass, &mut module)?;
         }
     }
-    Ok(Linked {
-        module: linked,
-        warnings,
-    })
+    verify_linked(&module).map_err(|errors| PassError::Verify {
+        when: "after linking".to_owned(),
+        errors,
+    })?;
+    Ok(Linked { module, warnings })
 }
 
-fn after(pass: &str) -> &'static str {
-    match pass {
-        "canonicalize" => "after canonicalize",
-        "cse" => "after cse",
-        _ => "after dce",
+/// Arranges a linked module for execution: invariant work leaves loops, maps become one where they
+/// can. What is explained and printed as the algorithm is the module before this.
+///
+/// # Errors
+/// A pass broke a rule of the dialect: a bug in fedround, not in the program.
+pub fn lay_out(module: &mut Module, manager: &mut PassManager) -> Result<(), PassError> {
+    let name = module.name().to_owned();
+    for pass in ["licm", "fuse-maps"] {
+        manager.run(&Request::named(pass)?, &name, module)?;
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -133,6 +134,7 @@ mod tests {
         let mut seen = Vec::new();
         let module = stage(&FedAvg::default()).unwrap();
         let _ = link_observed(module, |name, _, _| seen.push(name)).unwrap();
-        assert_eq!(seen[..4], passes());
+        let passes = Module::passes().iter().map(|pass| pass.name);
+        assert_eq!(seen[..4], passes.take(4).collect::<Vec<_>>());
     }
 }

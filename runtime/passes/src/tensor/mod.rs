@@ -32,7 +32,7 @@ pub mod schedule;
 pub mod sink;
 pub mod stream;
 
-pub use batch::{Batched, batch};
+pub use batch::{Batched, Looped, batch};
 pub use cost::{Cost, NodeCost, cost, cost_table};
 pub use coverage::coverage;
 pub use fuse::fuse;
@@ -45,50 +45,123 @@ pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};
 pub use sink::sink;
 pub use stream::stream;
 
-use fedround_ir::tensor::{Graph, GraphError, Node, Op, TensorType};
+use fedround_ir::tensor::{Graph, GraphError, equal};
+
+use crate::{PassError, PassManager, Request};
+
+/// What runs in turns until nothing changes.
+const CLEAN_UP: [&str; 3] = ["fold", "cse", "dce"];
 
 /// Folds constants, shares equal nodes and drops unused ones until nothing changes.
 ///
 /// # Errors
 ///
 /// A pass broke an invariant of the graph: a bug in fedround, not in the program.
-pub fn optimize(mut graph: Graph) -> Result<Graph, GraphError> {
-    loop {
-        let before = shape_of(&graph);
-        graph = dce::dce(&cse::cse(&fold::fold(&graph)?)?);
-        if shape_of(&graph) == before {
-            graph.verify()?;
-            return Ok(graph);
-        }
-    }
+pub fn optimize(graph: Graph) -> Result<Graph, PassError> {
+    optimize_with(graph, "graph", &mut PassManager::from_env()?)
 }
 
-/// Batches a graph over `clients` and cleans up: views that the batching rules left around each
-/// layer sink until they meet.
+/// [`optimize`] under a pass manager of the caller's; the graph is shown under `name`.
 ///
 /// # Errors
 ///
 /// As [`optimize`].
-pub fn batch_clients(
-    graph: &Graph,
-    clients: usize,
-    inputs: &[bool],
-) -> Result<Batched, GraphError> {
-    let mut batched = batch(graph, clients, inputs)?;
+pub fn optimize_with(
+    mut graph: Graph,
+    name: &str,
+    manager: &mut PassManager,
+) -> Result<Graph, PassError> {
+    clean_up(&mut graph, name, manager)?;
+    Ok(graph)
+}
+
+/// Gives whether anything changed.
+fn clean_up(graph: &mut Graph, name: &str, manager: &mut PassManager) -> Result<bool, PassError> {
+    let mut any = false;
     loop {
-        let before = shape_of(&batched.graph);
-        batched.graph = optimize(sink::sink(&batched.graph)?)?;
-        if shape_of(&batched.graph) == before {
-            return Ok(batched);
+        let mut changed = false;
+        for pass in CLEAN_UP {
+            changed |= manager.run(&Request::named(pass)?, name, graph)?;
         }
+        if !changed {
+            return Ok(any);
+        }
+        any = true;
     }
 }
 
-/// What a graph does: equal before and after a pass that changed nothing.
-fn shape_of(graph: &Graph) -> Vec<(Op, Vec<TensorType>)> {
-    let node = |n: &Node| {
-        let types = n.ins.iter().map(|v| graph.type_of(*v).clone());
-        (n.op.clone(), types.collect())
-    };
-    graph.nodes.iter().map(node).collect()
+/// Batches a graph over `clients` and cleans up: views that the batching rules left around each
+/// layer sink until they meet. Gives the ops that have no batching rule.
+///
+/// # Errors
+///
+/// As [`optimize`].
+pub fn batch_clients_with(
+    graph: &mut Graph,
+    clients: usize,
+    inputs: &[bool],
+    name: &str,
+    manager: &mut PassManager,
+) -> Result<Vec<Looped>, PassError> {
+    let mut looped = Vec::new();
+    manager.apply("batch-clients", name, graph, |graph| {
+        replace(graph, "batch-clients", |graph| {
+            let batched = batch(graph, clients, inputs)?;
+            looped = batched.looped;
+            Ok(batched.graph)
+        })
+    })?;
+    while manager.run(&Request::named("sink")?, name, graph)? | clean_up(graph, name, manager)? {}
+    Ok(looped)
+}
+
+/// [`hoist`](fn@hoist) under a pass manager of the caller's; the graph is shown under `name`.
+///
+/// # Errors
+///
+/// As [`optimize`].
+pub fn hoist_with(
+    graph: &mut Graph,
+    name: &str,
+    manager: &mut PassManager,
+) -> Result<Vec<Supply>, PassError> {
+    let mut supplies = Vec::new();
+    manager.apply("hoist", name, graph, |graph| {
+        replace(graph, "hoist", |graph| {
+            let (hoisted, found) = hoist(graph)?;
+            supplies = found;
+            Ok(hoisted)
+        })
+    })?;
+    Ok(supplies)
+}
+
+/// Fuses for a device whose backend does not: updates, then chains of elementwise ops.
+///
+/// # Errors
+///
+/// As [`optimize`].
+pub fn fuse_with(
+    graph: &mut Graph,
+    name: &str,
+    manager: &mut PassManager,
+) -> Result<(), PassError> {
+    for pass in ["fuse", "fuse-elementwise"] {
+        manager.run(&Request::named(pass)?, name, graph)?;
+    }
+    Ok(())
+}
+
+/// Puts what a pass gives in the place of a graph; gives whether it is another one.
+pub(crate) fn replace(
+    graph: &mut Graph,
+    pass: &str,
+    work: impl FnOnce(&Graph) -> Result<Graph, GraphError>,
+) -> Result<bool, PassError> {
+    let new = work(graph).map_err(|source| PassError::Graph {
+        when: format!("in {pass}"),
+        source: Box::new(source),
+    })?;
+    let old = std::mem::replace(graph, new);
+    Ok(!equal(&old, graph))
 }

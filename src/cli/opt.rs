@@ -1,0 +1,80 @@
+//! `fedround opt`.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use fedround_ir::fed::{Module, print_exact};
+use fedround_ir::tensor::Graph;
+use fedround_ir::text::{Document, TENSOR_VERSION, parse};
+use fedround_passes::{Pass, PassManager, Program, Request, timing_table};
+
+use super::args::OptArgs;
+use super::error::CliError;
+use super::output::print;
+
+/// Runs the subcommand.
+pub(super) fn opt(args: &OptArgs) -> Result<(), CliError> {
+    let (Some(file), false) = (&args.file, args.list) else {
+        return print(&(list::<Module>() + &list::<Graph>()));
+    };
+    let text = read(file)?;
+    let document = parse(&text).map_err(|source| CliError::Text {
+        path: file.clone(),
+        source: Box::new(source),
+    })?;
+    let mut manager = PassManager::from_env()?;
+    let text = match document {
+        Document::Fed(mut module) => {
+            let name = module.name().to_owned();
+            run(&mut manager, &args.passes, &name, &mut module)?;
+            print_exact(&module)
+        }
+        Document::Tensor(graphs) => {
+            let mut texts = Vec::new();
+            for (name, mut graph) in graphs {
+                run(&mut manager, &args.passes, &name, &mut graph)?;
+                texts.push(graph.exact_text(&name));
+            }
+            format!("// fedround tensor v{TENSOR_VERSION}\n{}", texts.join("\n"))
+        }
+    };
+    if args.timings {
+        eprint!("{}", timing_table(&manager.timings()));
+    }
+    print(&text)
+}
+
+fn run<P: Program>(
+    manager: &mut PassManager,
+    passes: &str,
+    name: &str,
+    program: &mut P,
+) -> Result<(), CliError> {
+    for request in Request::list(passes)? {
+        manager.run(&request, name, program)?;
+    }
+    Ok(())
+}
+
+/// A file's text, or stdin's for `-`.
+fn read(file: &Path) -> Result<String, CliError> {
+    if file != Path::new("-") {
+        return fs::read_to_string(file).map_err(CliError::io("read", file));
+    }
+    let mut text = String::new();
+    let stdin = io::stdin().read_to_string(&mut text);
+    stdin.map_err(CliError::io("read", file))?;
+    Ok(text)
+}
+
+/// The passes of a dialect.
+fn list<P: Program>() -> String {
+    let name = |pass: &Pass<P>| match pass.number {
+        Some(_) => format!("{}=N", pass.name),
+        None => pass.name.to_owned(),
+    };
+    let line = |pass| format!("  {:<16} {}\n", name(pass), pass.about);
+    let lines: String = P::passes().iter().map(line).collect();
+    format!("{}\n{lines}", P::DIALECT)
+}
