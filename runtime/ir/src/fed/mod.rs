@@ -14,6 +14,7 @@ mod kind;
 mod module;
 mod op;
 mod parse;
+mod parse_module;
 mod parse_op;
 mod print;
 mod privacy;

@@ -1,6 +1,6 @@
 //! Reading modules: what is printed comes back, what is wrong is said.
 
-use super::super::{Builder, difference, print, print_exact};
+use super::super::{Builder, HyperValue, Slot, difference, print, print_exact};
 use super::*;
 
 const TEXT: &str = r#"// fedround fed v1
@@ -16,6 +16,9 @@ fed.algorithm @fed_prox(%fraction: f32 = 0.1, %epochs: index = 5, %fed_avg.w: f3
     %7 = fed.weighted_mean %2 by %3 : params@server
     %8 = fed.server_state "v \"quoted\"" : params@server
     %9 = tree.add %7, %8 : params@server
+    %10 = fed.server_state "n" : f32@server
+    %11 = arith.sqrt %10 : f32@server
+    fed.set_server_state "n" %11
     fed.set_server_state "v \"quoted\"" %9
     fed.yield %9 : params@server
   }
@@ -97,7 +100,7 @@ fn what_is_wrong_is_said_where_it_is() {
             "4:10: unknown op `fed.smaple` (did you mean `fed.sample`?)",
         ),
         ("fed.sample", "tensor.add", "4:10: unknown op `tensor.add`"),
-        ("loss.cross_entropy", "loss", "24:15: unknown op `loss`"),
+        ("loss.cross_entropy", "loss", "27:15: unknown op `loss`"),
         (
             "@fed_avg::round",
             "@fed_avg",

@@ -42,37 +42,42 @@ impl Codec<Arc<Fused>> for Body {
     }
 
     fn read(_: &'static str, from: &mut TextAttributes) -> Result<Arc<Fused>, String> {
+        let result = from.source().result.ok_or("a type")?;
+        let mut expected = "steps, as in `[add($0, $1); relu($2); give $3]`".to_owned();
         let body = from.plain(|piece| match piece {
-            Piece::Steps(steps) => Some(steps.clone()),
+            Piece::Steps(steps) => body(steps, result).map_err(|e| expected = e).ok(),
             _ => None,
         });
-        let body = body.ok_or("steps, as in `[add($0, $1); relu($2); give $3]`")?;
-        let result = from.source().result.ok_or("a type")?;
-        let shape = body.shape.unwrap_or_else(|| result.shape.clone());
-        // Casts in a body are to floats.
-        let ty = TensorType::f32(shape.clone());
-        let mut steps = Vec::new();
-        for (name, entries, ins) in body.steps {
-            let source = Source {
-                result: Some(&ty),
-                ..Source::default()
-            };
-            let mut attributes = TextAttributes::new(entries, source);
-            let op = Op::read_attributes(name, &mut attributes)
-                .map_err(|expected| format!("{expected} for `{name}`"))?;
-            match op.filter(Op::is_elementwise) {
-                Some(op) if attributes.rest().is_none() => steps.push((op, ins)),
-                Some(_) => return Err(format!("no further attribute for `{name}`")),
-                None => return Err(format!("an elementwise op instead of `{name}`")),
-            }
-        }
-        Ok(Arc::new(Fused {
-            shape,
-            steps,
-            outputs: body.outputs,
-            sums: body.sums,
-        }))
+        body.map(Arc::new).ok_or(expected)
     }
+}
+
+/// A body from its text and the type of its first result.
+fn body(text: &Steps, result: &TensorType) -> Result<Fused, String> {
+    let shape = text.shape.as_ref().unwrap_or(&result.shape);
+    // Casts in a body are to floats.
+    let ty = TensorType::f32(shape.clone());
+    let mut steps = Vec::new();
+    for (name, entries, ins) in &text.steps {
+        let source = Source {
+            result: Some(&ty),
+            ..Source::default()
+        };
+        let mut attributes = TextAttributes::new(entries.clone(), source);
+        let op = Op::read_attributes(name, &mut attributes)
+            .map_err(|expected| format!("{expected} for `{name}`"))?;
+        match op.filter(Op::is_elementwise) {
+            Some(op) if attributes.rest().is_none() => steps.push((op, ins.clone())),
+            Some(_) => return Err(format!("no further attribute for `{name}`")),
+            None => return Err(format!("an elementwise op instead of `{name}`")),
+        }
+    }
+    Ok(Fused {
+        shape: shape.clone(),
+        steps,
+        outputs: text.outputs.clone(),
+        sums: text.sums.clone(),
+    })
 }
 
 fn places(values: &[usize]) -> String {

@@ -20,6 +20,8 @@ tensor.graph @step(
   %9 = tensor.cast %8 : f32[4x2]
   %10 = tensor.random[normal, 0, 0.5, stream 3] : f32[4x2]
   %11 = tensor.constant[1, 2.5, inf, -0] : f32[2x2]
+  %12 = tensor.fused[add($0, $1); mul_scalar[0.1]($2); give $3] %10, %10 : f32[4x2]
+  %13 = tensor.fused[exp($0); over [4, 2]; sum $1] %12 : f32[1]
   return out.0.w = %10
   return "a b" = %9
   return loss = %"a b"
@@ -171,17 +173,37 @@ fn what_is_wrong_is_said_where_it_is() {
         (
             "  return loss",
             "  retrun loss",
-            "19:3: expected an op, `return` or `}`, found `retrun`",
+            "21:3: expected an op, `return` or `}`, found `retrun`",
         ),
         (
-            "= %10\n",
-            "= %12\n",
-            "17:20: value `%12` is not defined here",
+            "out.0.w = %10\n",
+            "out.0.w = %22\n",
+            "19:20: value `%22` is not defined here",
+        ),
+        (
+            "add($0, $1)",
+            "matmul($0, $1)",
+            "17:22: expected an elementwise op instead of `matmul` for `tensor.fused`, found `matmul; mul_scalar`",
+        ),
+        (
+            "mul_scalar[0.1]($2)",
+            "mul_scalar[_]($2)",
+            "expected a number (snapshots leave it out) for `mul_scalar` for `tensor.fused`",
+        ),
+        (
+            "exp($0)",
+            "exp(%10)",
+            "18:26: expected `$` and the number of a value, found `%10`",
+        ),
+        (
+            "give $3",
+            "give $9",
+            "17:9: `tensor.fused` expected operands that broadcast to [4, 2]",
         ),
         (
             "tensor.graph @empty(",
             "tensor.grph @empty(",
-            "22:1: expected `tensor.graph`, found `tensor.grph`",
+            "24:1: expected `tensor.graph`, found `tensor.grph`",
         ),
     ];
     let wrong = cases.into_iter().filter_map(|(from, to, message)| {

@@ -132,7 +132,10 @@ impl Entry<'_> {
             Piece::Text(text) => format!("{text:?}"),
             Piece::List(items) => format!("[{}]", items.join(", ")),
             Piece::Texts(items) => format!("{items:?}"),
-            Piece::Steps(_) => "steps".to_owned(),
+            Piece::Steps(steps) => {
+                let names: Vec<&str> = steps.steps.iter().map(|(name, ..)| *name).collect();
+                names.join("; ")
+            }
         };
         let label = self
             .label

@@ -82,6 +82,7 @@ impl Random {
         let usual: &[&str] = match op.name() {
             "matmul_add" => &["matrix", "rate", "matrix", "matrix"],
             "and" | "or" => &["mask", "mask"],
+            "slice_assign" => &["matrix", "matrix"],
             "where" => &["mask", "matrix", "matrix"],
             "scatter_add" => &["matrix", "places", "matrix"],
             "select_add" => &["matrix", "rows", "matrix"],
@@ -253,6 +254,7 @@ impl Random {
             "flip" => Op::Flip(vec![dim]),
             "expand" => Op::Expand(self.dims(3)),
             "slice" => Op::Slice(self.ranges()),
+            "slice_assign" if dim < 2 => Op::SliceAssign(vec![(0, 2), (0, 2)]),
             "slice_assign" => Op::SliceAssign(self.ranges()),
             "cat" => Op::Cat(dim),
             "sum" => Op::Sum,
