@@ -35,7 +35,7 @@ impl Timing {
 /// A table of timings, in milliseconds.
 pub fn timing_table(timings: &[Timing]) -> String {
     let mut text = format!(
-        "{:<22} {:>5} {:>8} {:>10}\n",
+        "{:<24} {:>5} {:>8} {:>10}\n",
         "pass", "runs", "changed", "ms"
     );
     let total: Duration = timings.iter().map(|timing| timing.wall).sum();
@@ -43,7 +43,7 @@ pub fn timing_table(timings: &[Timing]) -> String {
         // Writing to a `String` cannot fail.
         _ = writeln!(
             text,
-            "{:<22} {:>5} {:>8} {:>10.3}",
+            "{:<24} {:>5} {:>8} {:>10.3}",
             format!("{} {}", timing.dialect, timing.step),
             timing.runs,
             timing.changed,
@@ -52,7 +52,7 @@ pub fn timing_table(timings: &[Timing]) -> String {
     }
     _ = writeln!(
         text,
-        "{:<22} {:>5} {:>8} {:>10.3}",
+        "{:<24} {:>5} {:>8} {:>10.3}",
         "all",
         "",
         "",
