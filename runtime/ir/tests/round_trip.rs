@@ -41,3 +41,16 @@ fn every_op_is_tried() {
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
+
+#[test]
+fn the_documented_texts_are_sound() {
+    let guide = include_str!("../../../docs/ir.md");
+    let blocks = guide.split("```mlir\n").skip(1);
+    let texts: Vec<&str> = blocks
+        .map(|block| block.split("```").next().unwrap())
+        .collect();
+    assert_eq!(texts.len(), 2);
+    for text in texts {
+        fedround_ir::text::parse(text).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
