@@ -9,12 +9,16 @@ use std::sync::Arc;
 
 use fedround_ir::tensor::{DType, Fused, Graph, GraphError, Node, Op, Val};
 
+use super::dce::dce;
+
 /// Fuses every group of at least two ops.
 ///
 /// # Errors
 ///
 /// The graph is not well formed.
 pub fn fuse_elementwise(graph: &Graph) -> Result<Graph, GraphError> {
+    // A group that nothing reads would have no result.
+    let graph = &dce(graph);
     let groups = groups(graph);
     let order = order(graph, &groups);
     let mut new = Graph::default();

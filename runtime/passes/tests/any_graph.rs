@@ -1,0 +1,36 @@
+//! Passes take any sound graph, not only what specs lower to.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at its first error"
+)]
+
+#[path = "../../ir/tests/support/mod.rs"]
+mod support;
+
+use fedround_ir::tensor::Graph;
+use fedround_passes::{PassManager, Request};
+
+#[test]
+fn every_pass_leaves_a_sound_graph() {
+    let mut failed: Vec<String> = Vec::new();
+    for seed in 0..100 {
+        for pass in [
+            "fold",
+            "cse",
+            "dce",
+            "sink",
+            "fuse",
+            "fuse-elementwise",
+            "batch-clients=3",
+        ] {
+            let mut graph = support::graph(seed, 30);
+            let request = Request::<Graph>::named(pass).unwrap();
+            if let Err(error) = PassManager::new().run(&request, "any", &mut graph) {
+                failed.push(format!("{pass}, seed {seed}: {error}"));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
