@@ -17,7 +17,7 @@ pub(super) fn apply(op: &Op, next: Next<'_>) -> Option<Results> {
     let scalar = |c: &f64| Scalar::Float(*c);
     one(match op {
         Op::Add => Dispatch::float_add(a, next()?),
-        Op::Sub => Dispatch::float_sub(a, next()?),
+        Op::Sub => subtract(a, next()?),
         Op::Mul => Dispatch::float_mul(a, next()?),
         Op::Div => Dispatch::float_div(a, next()?),
         Op::Pow => Dispatch::float_powf(a, next()?),
@@ -104,6 +104,16 @@ fn integers(op: &Op, a: DispatchTensor, next: Next<'_>) -> Option<Results> {
         Op::Cast(DType::I32) | Op::StopGradient => a,
         _ => return None,
     })
+}
+
+/// `a − b`. On GPUs `a + (−1) b`, which is the same number: cubecl 0.11.0-pre.3 cannot compile the
+/// `x − x` that comes of a tensor given twice, as a client's model and the model it received are
+/// in its first step.
+fn subtract(a: DispatchTensor, b: DispatchTensor) -> DispatchTensor {
+    if flex::holds(&a) {
+        return Dispatch::float_sub(a, b);
+    }
+    Dispatch::float_add(a, Dispatch::float_mul_scalar(b, Scalar::Float(-1.0)))
 }
 
 fn axpy(c: f64, y: DispatchTensor, s: DispatchTensor, x: DispatchTensor) -> Option<DispatchTensor> {

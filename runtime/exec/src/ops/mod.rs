@@ -10,6 +10,7 @@ use burn_backend::{BoolDType, DType as BurnDType, FloatDType, Scalar};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{Constant, DType, Op};
 
+use crate::device::is_cpu;
 use crate::flex;
 
 /// Results of an op: the second one for ops that also give indices.
@@ -96,9 +97,15 @@ pub(crate) fn constant(c: &Constant, device: &DispatchDevice) -> DispatchTensor 
             let values: Vec<i32> = c.values.iter().map(|&x| x as i32).collect();
             Dispatch::int_from_data(TensorData::new(values, shape), device)
         }
-        DType::Bool => {
+        DType::Bool if is_cpu(device) => {
             let values: Vec<bool> = c.values.iter().map(|&x| x != 0.0).collect();
             Dispatch::bool_from_data(TensorData::new(values, shape), device)
+        }
+        // GPUs take no masks from the host.
+        DType::Bool => {
+            let values: Vec<i32> = c.values.iter().map(|&x| i32::from(x != 0.0)).collect();
+            let numbers = Dispatch::int_from_data(TensorData::new(values, shape), device);
+            Dispatch::int_not_equal_elem(numbers, Scalar::Int(0), BOOL)
         }
     }
 }
