@@ -71,6 +71,11 @@ fn conv_options(o: &Conv2d) -> kernels::Conv2d {
     }
 }
 
+/// Whether the tensor, of any element type, lives in host memory.
+pub(crate) fn is_host(t: &DispatchTensor) -> bool {
+    matches!(t.kind, DispatchTensorKind::Flex(_))
+}
+
 /// Whether [`axpy`] and [`relu_backward`] can write this tensor.
 pub(crate) fn holds(t: &DispatchTensor) -> bool {
     peek(t).is_some_and(|t| t.dtype() == DType::F32)

@@ -6,7 +6,7 @@ use burn_backend::{FloatDType, IntDType, Scalar, TensorMetadata};
 use burn_dispatch::Dispatch;
 use fedround_ir::tensor::{Cmp, DType, Op};
 
-use super::{BOOL, Next, Results, dtype, one, structure};
+use super::{Next, Results, dtype, mask_dtype, one, structure};
 use crate::flex;
 
 pub(super) fn apply(op: &Op, next: Next<'_>) -> Option<Results> {
@@ -58,7 +58,8 @@ pub(super) fn apply(op: &Op, next: Next<'_>) -> Option<Results> {
         Op::Cast(to) => match (dtype(&a), to) {
             (DType::F32, DType::I32) => Dispatch::float_into_int(a, IntDType::I32),
             (DType::F32, DType::Bool) => {
-                Dispatch::float_not_equal_elem(a, Scalar::Float(0.0), BOOL)
+                let mask = mask_dtype(&a);
+                Dispatch::float_not_equal_elem(a, Scalar::Float(0.0), mask)
             }
             (DType::Bool, DType::F32) => Dispatch::bool_into_float(a, FloatDType::F32),
             (DType::Bool, DType::I32) => Dispatch::bool_into_int(a, IntDType::I32),
@@ -69,6 +70,7 @@ pub(super) fn apply(op: &Op, next: Next<'_>) -> Option<Results> {
 }
 
 fn integers(op: &Op, a: DispatchTensor, next: Next<'_>) -> Option<Results> {
+    let mask = mask_dtype(&a);
     let scalar = |c: &f64| Scalar::Int(*c as i64);
     one(match op {
         Op::Add => Dispatch::int_add(a, next()?),
@@ -80,27 +82,27 @@ fn integers(op: &Op, a: DispatchTensor, next: Next<'_>) -> Option<Results> {
         Op::Compare(cmp) => {
             let b = next()?;
             match cmp {
-                Cmp::Equal => Dispatch::int_equal(a, b, BOOL),
-                Cmp::NotEqual => Dispatch::int_not_equal(a, b, BOOL),
-                Cmp::Greater => Dispatch::int_greater(a, b, BOOL),
-                Cmp::GreaterEqual => Dispatch::int_greater_equal(a, b, BOOL),
-                Cmp::Less => Dispatch::int_lower(a, b, BOOL),
-                Cmp::LessEqual => Dispatch::int_lower_equal(a, b, BOOL),
+                Cmp::Equal => Dispatch::int_equal(a, b, mask),
+                Cmp::NotEqual => Dispatch::int_not_equal(a, b, mask),
+                Cmp::Greater => Dispatch::int_greater(a, b, mask),
+                Cmp::GreaterEqual => Dispatch::int_greater_equal(a, b, mask),
+                Cmp::Less => Dispatch::int_lower(a, b, mask),
+                Cmp::LessEqual => Dispatch::int_lower_equal(a, b, mask),
             }
         }
         Op::CompareScalar(cmp, c) => {
             let c = scalar(c);
             match cmp {
-                Cmp::Equal => Dispatch::int_equal_elem(a, c, BOOL),
-                Cmp::NotEqual => Dispatch::int_not_equal_elem(a, c, BOOL),
-                Cmp::Greater => Dispatch::int_greater_elem(a, c, BOOL),
-                Cmp::GreaterEqual => Dispatch::int_greater_equal_elem(a, c, BOOL),
-                Cmp::Less => Dispatch::int_lower_elem(a, c, BOOL),
-                Cmp::LessEqual => Dispatch::int_lower_equal_elem(a, c, BOOL),
+                Cmp::Equal => Dispatch::int_equal_elem(a, c, mask),
+                Cmp::NotEqual => Dispatch::int_not_equal_elem(a, c, mask),
+                Cmp::Greater => Dispatch::int_greater_elem(a, c, mask),
+                Cmp::GreaterEqual => Dispatch::int_greater_equal_elem(a, c, mask),
+                Cmp::Less => Dispatch::int_lower_elem(a, c, mask),
+                Cmp::LessEqual => Dispatch::int_lower_equal_elem(a, c, mask),
             }
         }
         Op::Cast(DType::F32) => Dispatch::int_into_float(a, FloatDType::F32),
-        Op::Cast(DType::Bool) => Dispatch::int_not_equal_elem(a, Scalar::Int(0), BOOL),
+        Op::Cast(DType::Bool) => Dispatch::int_not_equal_elem(a, Scalar::Int(0), mask),
         Op::Cast(DType::I32) | Op::StopGradient => a,
         _ => return None,
     })
@@ -127,24 +129,26 @@ fn axpy(c: f64, y: DispatchTensor, s: DispatchTensor, x: DispatchTensor) -> Opti
 }
 
 fn compare(cmp: Cmp, a: DispatchTensor, b: DispatchTensor) -> DispatchTensor {
+    let mask = mask_dtype(&a);
     match cmp {
-        Cmp::Equal => Dispatch::float_equal(a, b, BOOL),
-        Cmp::NotEqual => Dispatch::float_not_equal(a, b, BOOL),
-        Cmp::Greater => Dispatch::float_greater(a, b, BOOL),
-        Cmp::GreaterEqual => Dispatch::float_greater_equal(a, b, BOOL),
-        Cmp::Less => Dispatch::float_lower(a, b, BOOL),
-        Cmp::LessEqual => Dispatch::float_lower_equal(a, b, BOOL),
+        Cmp::Equal => Dispatch::float_equal(a, b, mask),
+        Cmp::NotEqual => Dispatch::float_not_equal(a, b, mask),
+        Cmp::Greater => Dispatch::float_greater(a, b, mask),
+        Cmp::GreaterEqual => Dispatch::float_greater_equal(a, b, mask),
+        Cmp::Less => Dispatch::float_lower(a, b, mask),
+        Cmp::LessEqual => Dispatch::float_lower_equal(a, b, mask),
     }
 }
 
 fn compare_scalar(cmp: Cmp, a: DispatchTensor, c: Scalar) -> DispatchTensor {
+    let mask = mask_dtype(&a);
     match cmp {
-        Cmp::Equal => Dispatch::float_equal_elem(a, c, BOOL),
-        Cmp::NotEqual => Dispatch::float_not_equal_elem(a, c, BOOL),
-        Cmp::Greater => Dispatch::float_greater_elem(a, c, BOOL),
-        Cmp::GreaterEqual => Dispatch::float_greater_equal_elem(a, c, BOOL),
-        Cmp::Less => Dispatch::float_lower_elem(a, c, BOOL),
-        Cmp::LessEqual => Dispatch::float_lower_equal_elem(a, c, BOOL),
+        Cmp::Equal => Dispatch::float_equal_elem(a, c, mask),
+        Cmp::NotEqual => Dispatch::float_not_equal_elem(a, c, mask),
+        Cmp::Greater => Dispatch::float_greater_elem(a, c, mask),
+        Cmp::GreaterEqual => Dispatch::float_greater_equal_elem(a, c, mask),
+        Cmp::Less => Dispatch::float_lower_elem(a, c, mask),
+        Cmp::LessEqual => Dispatch::float_lower_equal_elem(a, c, mask),
     }
 }
 

@@ -16,8 +16,15 @@ use crate::flex;
 /// Results of an op: the second one for ops that also give indices.
 pub(crate) type Results = (DispatchTensor, Option<DispatchTensor>);
 
-/// How masks are stored, on every device.
-const BOOL: BoolDType = BoolDType::Native;
+/// How masks are stored where `t` lives: bytes in host memory, words on GPUs, whose kernels know no
+/// smaller ones.
+fn mask_dtype(t: &DispatchTensor) -> BoolDType {
+    if flex::is_host(t) {
+        BoolDType::Native
+    } else {
+        BoolDType::U32
+    }
+}
 
 /// Applies `op` to the operands that `next` gives in order; `None` when one is missing.
 pub(crate) fn apply(
@@ -105,7 +112,8 @@ pub(crate) fn constant(c: &Constant, device: &DispatchDevice) -> DispatchTensor 
         DType::Bool => {
             let values: Vec<i32> = c.values.iter().map(|&x| i32::from(x != 0.0)).collect();
             let numbers = Dispatch::int_from_data(TensorData::new(values, shape), device);
-            Dispatch::int_not_equal_elem(numbers, Scalar::Int(0), BOOL)
+            let mask = mask_dtype(&numbers);
+            Dispatch::int_not_equal_elem(numbers, Scalar::Int(0), mask)
         }
     }
 }
