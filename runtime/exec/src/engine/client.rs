@@ -11,6 +11,7 @@ use fedround_data::schedule::client_order;
 use fedround_ir::fed::{Kind, Op, OpKind, Value};
 use fedround_passes::tensor::{Block, Control};
 
+use super::batches::Batches;
 use super::stack::{flat, lane, leaves, select, stack, unstack};
 use super::walk::{Walker, carried, known, next, repeat, walk};
 use super::{Cx, State, kept_or_zeros, missing, written};
@@ -98,33 +99,6 @@ pub(super) fn run(
     Ok(outcomes)
 }
 
-/// One client's batches of a `for_batches`: every epoch visits its examples in its own order; the
-/// last batch of an epoch may be short.
-struct Batches<'a> {
-    mine: &'a [usize],
-    size: usize,
-    /// The epoch whose order is at hand.
-    epoch: usize,
-    order: Vec<usize>,
-}
-
-impl Batches<'_> {
-    fn per_epoch(&self) -> usize {
-        self.mine.len().div_ceil(self.size)
-    }
-
-    fn get(&mut self, cx: Cx<'_>, id: usize, first_epoch: usize, step: usize) -> &[usize] {
-        let epoch = first_epoch + step / self.per_epoch();
-        if self.order.is_empty() || epoch != self.epoch {
-            let seed = cx.federation.seed;
-            self.order = client_order(seed, cx.round, id, self.mine, epoch);
-            self.epoch = epoch;
-        }
-        let start = step % self.per_epoch() * self.size;
-        &self.order[start..(start + self.size).min(self.order.len())]
-    }
-}
-
 impl Clients<'_> {
     fn alone(&self) -> bool {
         self.ids.len() == 1
@@ -151,12 +125,7 @@ impl Clients<'_> {
             if mine.is_empty() {
                 return Err(RunError::NoExamples { client: id });
             }
-            batches.push(Batches {
-                mine,
-                size,
-                epoch: 0,
-                order: vec![],
-            });
+            batches.push(Batches::new(mine, size));
         }
         let outer = self.live.take();
         let steps = batches.iter().map(|b| epochs * b.per_epoch()).max();

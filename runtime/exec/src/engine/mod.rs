@@ -1,5 +1,6 @@
 //! Drives a program's round: walks the schedule, runs clients on workers, reduces in a fixed order.
 
+mod batches;
 mod client;
 mod map;
 mod running;

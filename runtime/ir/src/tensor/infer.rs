@@ -1,6 +1,7 @@
 //! Result types of each op, and the error when operands do not fit.
 
-use super::shapes::{broadcast, conv2d, elements, fits, matmul, pool2d};
+use super::infer_layers as layers;
+use super::shapes::{broadcast, elements, fits, matmul};
 use super::{DType, Op, TensorType};
 use crate::Loc;
 
@@ -31,13 +32,13 @@ impl TypeError {
 }
 
 /// What an op gives, or what it expected.
-type Inferred = Result<Vec<TensorType>, String>;
+pub(super) type Inferred = Result<Vec<TensorType>, String>;
 
-fn expect<T>(value: Option<T>, expected: impl Into<String>) -> Result<T, String> {
+pub(super) fn expect<T>(value: Option<T>, expected: impl Into<String>) -> Result<T, String> {
     value.ok_or_else(|| expected.into())
 }
 
-fn one(dtype: DType, shape: impl Into<Vec<usize>>) -> Inferred {
+pub(super) fn one(dtype: DType, shape: impl Into<Vec<usize>>) -> Inferred {
     Ok(vec![TensorType::new(dtype, shape)])
 }
 
@@ -278,131 +279,21 @@ impl Op {
                     expect(shape, "matrices [.., m, k] and [.., k, n]")?,
                 )
             }
-            _ => self.indexed_or_windowed(ins),
-        }
-    }
-
-    fn indexed_or_windowed(&self, ins: &[&TensorType]) -> Inferred {
-        const CONV: &str = "x [n, c, h, w] and w [o, c / groups, kh, kw] that fit";
-        const POOL: &str = "x [n, c, h, w] no smaller than the window";
-        match self {
-            Self::Gather(d) => {
-                let [a, i] = operands(ins)?;
-                dim(a, *d)?;
-                let fit = i.dtype == DType::I32 && fits_but(&i.shape, &a.shape, *d);
-                expect(
-                    fit.then_some(()),
-                    "a tensor and integer indices of its rank",
-                )?;
-                one(a.dtype, i.shape.clone())
-            }
-            Self::ScatterAdd(d) => {
-                let [a, i, v] = operands(ins)?;
-                dim(a, *d)?;
-                let fit = i.dtype == DType::I32
-                    && a.dtype == DType::F32
-                    && v.dtype == DType::F32
-                    && i.shape == v.shape
-                    && fits_but(&i.shape, &a.shape, *d);
-                expect(
-                    fit.then_some(()),
-                    "a tensor, integer indices and values of their shape",
-                )?;
-                Ok(vec![a.clone()])
-            }
-            Self::Select(d) => {
-                let [a, i] = operands(ins)?;
-                dim(a, *d)?;
-                let fit = i.dtype == DType::I32 && i.shape.len() == 1;
-                expect(fit.then_some(()), "a tensor and a row of integer indices")?;
-                let mut shape = a.shape.clone();
-                shape[*d] = i.shape[0];
-                one(a.dtype, shape)
-            }
-            Self::SelectAdd(d) => {
-                let [a, i, v] = operands(ins)?;
-                dim(a, *d)?;
-                let mut shape = a.shape.clone();
-                let fit = a.dtype == DType::F32 && i.dtype == DType::I32 && i.shape.len() == 1;
-                shape[*d] = if fit { i.shape[0] } else { 0 };
-                let fit = fit && *v == TensorType::f32(shape);
-                expect(
-                    fit.then_some(()),
-                    "a tensor, a row of integer indices and one entry for each",
-                )?;
-                Ok(vec![a.clone()])
-            }
-            Self::Conv2d(options) => {
-                let (&[x, w], bias) = expect(ins.split_first_chunk::<2>(), CONV)?;
-                floats::<2>(&[x, w])?;
-                let shape = expect(conv2d(options, &x.shape, &w.shape), CONV)?;
-                let fit = match bias {
-                    [] => true,
-                    [b] => **b == TensorType::f32([shape[1]]),
-                    _ => false,
-                };
-                expect(fit.then_some(()), "a bias of one number for each filter")?;
-                one(DType::F32, shape)
-            }
-            Self::Conv2dInputGrad(options, shape) => {
-                let [w, g] = floats(ins)?;
-                let fit = conv2d(options, shape, &w.shape).filter(|y| *y == g.shape);
-                expect(
-                    fit,
-                    format!("a weight and a result of a convolution of {shape:?}"),
-                )?;
-                one(DType::F32, shape.clone())
-            }
-            Self::Conv2dWeightGrad(options, shape) => {
-                let [x, g] = floats(ins)?;
-                let fit = conv2d(options, &x.shape, shape).filter(|y| *y == g.shape);
-                expect(
-                    fit,
-                    format!("an input and a result of a convolution with {shape:?}"),
-                )?;
-                one(DType::F32, shape.clone())
-            }
-            Self::MaxPool2d(options) => {
-                let [x] = floats(ins)?;
-                let shape = expect(pool2d(options, &x.shape), POOL)?;
-                Ok(vec![TensorType::f32(shape.clone()), TensorType::i32(shape)])
-            }
-            Self::MaxPool2dGrad(options) => {
-                let [x, g, at] = operands(ins)?;
-                let shape = expect(pool2d(options, &x.shape), POOL)?;
-                let fit = x.dtype == DType::F32
-                    && *g == TensorType::f32(shape.clone())
-                    && *at == TensorType::i32(shape);
-                expect(
-                    fit.then_some(()),
-                    "x, and a gradient and indices of its pool",
-                )?;
-                Ok(vec![x.clone()])
-            }
-            Self::AvgPool2d(options) => {
-                let [x] = floats(ins)?;
-                one(DType::F32, expect(pool2d(options, &x.shape), POOL)?)
-            }
-            Self::AvgPool2dGrad(options) => {
-                let [x, g] = floats(ins)?;
-                let shape = expect(pool2d(options, &x.shape), POOL)?;
-                expect(
-                    (g.shape == shape).then_some(()),
-                    "x and a gradient of its pool",
-                )?;
-                Ok(vec![x.clone()])
-            }
-            _ => Err("an op of the dialect".to_owned()),
+            _ => layers::result_types(self, ins),
         }
     }
 }
 
-fn operands<'a, const N: usize>(ins: &'a [&TensorType]) -> Result<[&'a TensorType; N], String> {
+pub(super) fn operands<'a, const N: usize>(
+    ins: &'a [&TensorType],
+) -> Result<[&'a TensorType; N], String> {
     let found: Option<&[&TensorType; N]> = ins.try_into().ok();
     expect(found.copied(), format!("{N} operand(s)"))
 }
 
-fn floats<'a, const N: usize>(ins: &'a [&TensorType]) -> Result<[&'a TensorType; N], String> {
+pub(super) fn floats<'a, const N: usize>(
+    ins: &'a [&TensorType],
+) -> Result<[&'a TensorType; N], String> {
     let found = operands::<N>(ins).ok();
     let found = found.filter(|ins| ins.iter().all(|t| t.dtype == DType::F32));
     expect(found, format!("{N} float operand(s)"))
@@ -422,7 +313,7 @@ fn repeats(from: &[usize], to: &[usize]) -> bool {
     missing.is_some_and(|n| from.iter().zip(&to[n..]).all(|(a, b)| a == b || *a == 1))
 }
 
-fn dim(a: &TensorType, d: usize) -> Result<(), String> {
+pub(super) fn dim(a: &TensorType, d: usize) -> Result<(), String> {
     let found = (d < a.shape.len()).then_some(());
     expect(found, format!("an operand with a dimension {d}"))
 }
@@ -436,14 +327,4 @@ fn reduced(a: &TensorType, d: usize) -> Result<Vec<usize>, String> {
 
 fn sizes(ranges: &[(usize, usize)]) -> Vec<usize> {
     ranges.iter().map(|(a, b)| b - a).collect()
-}
-
-/// Whether `part` is no larger than `whole` in every dimension but `d`.
-fn fits_but(part: &[usize], whole: &[usize], d: usize) -> bool {
-    part.len() == whole.len()
-        && part
-            .iter()
-            .zip(whole)
-            .enumerate()
-            .all(|(i, (a, b))| i == d || a <= b)
 }

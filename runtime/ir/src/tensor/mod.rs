@@ -15,6 +15,7 @@ mod equal;
 mod fused;
 mod graph;
 mod infer;
+mod infer_layers;
 mod op;
 mod parse;
 mod print;
