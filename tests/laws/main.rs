@@ -19,4 +19,5 @@ mod privacy;
 mod reduction;
 mod seeds;
 mod state;
+mod tracing;
 mod training;

@@ -3,6 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use burn::tensor::{DType, Device, DispatchTensor, Int, Tensor, TensorData};
 use burn_dispatch::backends::capture::{CaptureError, CapturedGraph, TensorId};
@@ -49,6 +50,7 @@ pub struct Tracer {
     task: Task,
     losses: Losses,
     parameters: Vec<(String, TensorType)>,
+    traces: AtomicUsize,
     buffers: Vec<usize>,
 }
 
@@ -60,6 +62,7 @@ impl Tracer {
         Self {
             name: name.to_owned(),
             buffers: buffers.map(|(i, _)| i).collect(),
+            traces: AtomicUsize::new(0),
             parameters: leaves
                 .into_iter()
                 .map(|l| (l.name, TensorType::f32(l.shape)))
@@ -80,12 +83,19 @@ impl Tracer {
         self.task
     }
 
+    /// How often the model or a loss was traced. A run traces each batch shape once, whatever the
+    /// number of rounds.
+    pub fn traces(&self) -> usize {
+        self.traces.load(Ordering::Relaxed)
+    }
+
     /// Name of the model.
     pub fn name(&self) -> &str {
         &self.name
     }
 
     fn predict_graph(&self, x: &TensorType, training: bool) -> Result<Graph, TraceError> {
+        self.traces.fetch_add(1, Ordering::Relaxed);
         trace(&format!("model `{}`", self.name), |device| {
             let model = self.model.to_device(device);
             let leaves = model.leaves();
@@ -120,6 +130,7 @@ impl Tracer {
         labels: &TensorType,
     ) -> Result<Graph, FrontendError> {
         let loss = self.losses.get(name)?;
+        self.traces.fetch_add(1, Ordering::Relaxed);
         let graph = trace(&format!("loss `{name}`"), |device| {
             let z: Tensor<2> = Tensor::from_data(zeros(logits), device);
             let y: Tensor<1, Int> = Tensor::from_data(
