@@ -51,20 +51,31 @@ impl fmt::Display for CohortBatch {
     }
 }
 
+/// On the CPU, parameters of a model that is trained in groups, and the size of those.
+const CPU_PARAMETERS: usize = 16 * 1024;
+const CPU_CLIENTS: usize = 5;
+
 /// On a GPU, bytes that the parameters, gradients and optimizer state of a batch may take.
 const GPU_BYTES: usize = 2 << 30;
 
 impl CohortBatch {
     /// The number of clients for a program.
     ///
-    /// On the CPU it is one: one-thread workers, each with one client in its cache, were faster
-    /// than a client axis for every model and batch size measured (`docs/benchmarks/cpu.md`). On a
-    /// GPU it is as many as fit in a part of its memory, up to 64.
+    /// On the CPU a client axis pays for steps so small that their ops' fixed costs are most of
+    /// them, such as logistic regression's; for larger ones, one-thread workers with one client in
+    /// each one's cache are faster (`docs/benchmarks/cpu.md`). On a GPU it is as many as fit in a
+    /// part of its memory, up to 64.
     pub(crate) fn clients(self, program: &Program) -> usize {
         match self {
             Self::Off => 1,
             Self::Clients(n) => n,
-            Self::Auto if device::is_cpu(&program.device) => 1,
+            Self::Auto if device::is_cpu(&program.device) => {
+                if program.parameter_count() <= CPU_PARAMETERS {
+                    CPU_CLIENTS
+                } else {
+                    1
+                }
+            }
             Self::Auto => {
                 let inputs = program.tracer.input(program.batch_size()).len();
                 let bytes = 4 * (4 * program.parameter_count() + 8 * inputs);
