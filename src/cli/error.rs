@@ -160,6 +160,10 @@ impl CliError {
             }
             Self::Partition(_) => "--clients N sets the number of clients",
             Self::Model(_) => "`fedround list models` shows the models",
+            Self::Device(_) | Self::Compile(CompileError::Device(_)) => {
+                "--device cpu runs everywhere; GPUs need a build with their feature"
+            }
+            Self::CohortBatch(_) => "--cohort-batch 8 runs up to eight clients in one graph",
             Self::Taken { .. } => {
                 "choose another --out, or leave it away for the next free name under runs/"
             }

@@ -244,3 +244,21 @@ fn an_output_folder_that_cannot_be_made_is_an_error() {
     assert!(text.contains("file"), "{text}");
     assert_eq!(place.read("file"), b"");
 }
+
+#[test]
+fn devices_and_groups_of_clients_are_named() {
+    let place = Place::new();
+    fails(
+        &place,
+        "run fedavg --device tpu",
+        &["--device", "expected `cpu`, `wgpu` or `cuda`, found `tpu`"],
+    );
+    if !cfg!(feature = "cuda") {
+        fails(&place, "run fedavg --device cuda", &["`--features cuda`"]);
+    }
+    fails(
+        &place,
+        "run fedavg --cohort-batch 0",
+        &["--cohort-batch", "found `0`"],
+    );
+}
