@@ -79,3 +79,28 @@ fn batched_is_sequential_with_a_penalty_on_shared_parameters() {
 fn batched_is_sequential_with_client_state() {
     agree(&Drift { base: fed_avg() }, "logistic", false, 2e-6);
 }
+
+/// Keeps a gradient that no example has a part in: a segment that a group shares.
+#[derive(Hyper, Debug, Clone)]
+struct Shared<A = FedAvg> {
+    /// What gives the direction.
+    pub base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Shared<A> {
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        let mut w = w;
+        for b in k.batches(2, 4) {
+            let g = grad(&k.received(), |w| 0.5 * w.sq_norm());
+            k.set_state("g", &g);
+            w -= 0.1 * self.direction(k, &w, &b);
+        }
+        w
+    }
+}
+
+#[test]
+fn a_loss_that_clients_share_counts_for_each_that_takes_the_step() {
+    agree(&Shared { base: fed_avg() }, "logistic", false, 2e-6);
+}

@@ -15,7 +15,7 @@ use fedround::stage;
 use fedround_draw::{dot, json, svg};
 use fedround_ir::fed::Module;
 use fedround_passes::fed::link;
-use specs::{Closure, FedAvg, FedProx};
+use specs::{Closure, FedAvg, FedProx, control_variates};
 use support::{check_dot, check_svg, snapshot, texts};
 
 fn linked(algorithm: &dyn fedround::Algorithm) -> Module {
@@ -27,29 +27,6 @@ fn fed_prox() -> FedProx {
         base: FedAvg::default(),
         mu: 0.1,
     }
-}
-
-/// State on both sides, two broadcasts, two uploads.
-fn control_variates(m: &mut fedround::Definer) {
-    use fedround::__private::{for_each, hyper};
-    use fedround::prelude::*;
-    m.round(|server, w| {
-        let s = server.everyone();
-        let c = server.state("c");
-        let (y_k, change_k) = w.broadcast(&s).zip(&c.broadcast(&s)).map(|k, (w, c)| {
-            let c_k = k.state("c_k");
-            let lr = hyper("lr", &0.1_f32);
-            let (y,) = for_each(k.batches(1, 10), (w.clone(),), |b, (y,)| {
-                let g = grad(&y, |y| cross_entropy(k.predict(y, &b.x), &b.y));
-                (y - &lr * (g - &c_k + &c),)
-            });
-            let next = &c_k - &c + (w - &y) * 0.5;
-            k.set_state("c_k", &next);
-            (y, next - c_k)
-        });
-        server.set_state("c", &(c + change_k.mean()));
-        y_k.mean()
-    });
 }
 
 fn modules() -> [Module; 5] {

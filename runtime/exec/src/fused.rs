@@ -118,6 +118,7 @@ fn unary(op: &Op) -> Option<Unary> {
         Op::PowScalar(c) => Unary::Powf(*c as f32),
         Op::Abs => Unary::Abs,
         Op::Sign => Unary::Sign,
+        Op::Floor => Unary::Floor,
         Op::Sin => Unary::Sin,
         Op::Cos => Unary::Cos,
         Op::Tanh => Unary::Tanh,

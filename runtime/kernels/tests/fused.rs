@@ -32,6 +32,7 @@ fn unary(function: Unary, x: f64) -> f64 {
                 x.signum()
             }
         }
+        Unary::Floor => x.floor(),
         Unary::Recip => 1.0 / x,
         Unary::Sqrt => x.sqrt(),
         Unary::Exp => x.exp(),
@@ -95,10 +96,11 @@ fn close(ours: f32, exact: f32) -> bool {
         || (ours - exact).abs() <= 4e-7 * exact.abs().max(f32::MIN_POSITIVE)
 }
 
-const UNARY: [Unary; 21] = [
+const UNARY: [Unary; 22] = [
     Unary::Neg,
     Unary::Abs,
     Unary::Sign,
+    Unary::Floor,
     Unary::Recip,
     Unary::Sqrt,
     Unary::Exp,

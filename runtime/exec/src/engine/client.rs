@@ -50,7 +50,7 @@ struct Clients<'a> {
 pub(super) fn run(
     cx: Cx<'_>,
     kept: &State,
-    body: &Block,
+    (op, body): (&Op, &Block),
     ids: &[usize],
     visit: usize,
     args: Vec<RtVal>,
@@ -73,11 +73,9 @@ pub(super) fn run(
         slots: Slots::default(),
     };
     walk(&mut clients, cx, body, &mut env)?;
-    let yields: Vec<RtVal> = body
-        .yields
-        .iter()
-        .filter_map(|v| known(cx, *v, &env))
-        .collect();
+    let yields = body.yields.iter().map(|v| known(cx, *v, &env));
+    let yields: Option<Vec<RtVal>> = yields.collect();
+    let yields = yields.ok_or_else(|| missing(op, "yielded value"))?;
     let mut outcomes = Vec::with_capacity(ids.len());
     for (k, &steps) in clients.steps.iter().enumerate() {
         let own = yields.iter().map(|v| unstack(v, k)).collect();
@@ -91,7 +89,7 @@ pub(super) fn run(
             steps,
             state,
         });
-        outcomes.extend(outcome);
+        outcomes.push(outcome.ok_or_else(|| missing(op, "value of each client"))?);
     }
     if let Some(first) = outcomes.first_mut() {
         first.losses = clients.losses;
@@ -351,13 +349,17 @@ impl Walker for Clients<'_> {
         Ok(())
     }
 
-    fn losses(&mut self, losses: &[DispatchTensor]) {
+    fn losses(&mut self, losses: &[DispatchTensor], grouped: bool) {
         for loss in losses {
-            match &self.live {
-                None => self.losses.extend(flat(loss.clone())),
-                Some(live) => {
-                    let lanes = live.iter().enumerate().filter(|(_, live)| **live);
-                    self.losses.extend(lanes.filter_map(|(k, _)| lane(loss, k)));
+            if grouped && self.live.is_none() {
+                self.losses.extend(flat(loss.clone()));
+                continue;
+            }
+            for k in 0..self.ids.len() {
+                if self.live.as_ref().is_none_or(|live| live[k]) {
+                    // A loss that the clients share counts once for each.
+                    let shared = (!grouped).then(|| loss.clone());
+                    self.losses.extend(shared.or_else(|| lane(loss, k)));
                 }
             }
         }

@@ -46,7 +46,7 @@ impl Server<'_> {
                 .map(|v| argument(v, members, &cx.program.device));
             let args: Option<Vec<RtVal>> = args.collect();
             let args = args.ok_or_else(|| missing(op, "tensor of each client"))?;
-            client::run(cx, kept, body, &own, visit, args)
+            client::run(cx, kept, (op, body), &own, visit, args)
         };
         let mut results = Results::new(control, ids.len());
         let mut failed = None;

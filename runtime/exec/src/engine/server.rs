@@ -165,7 +165,7 @@ impl Walker for Server<'_> {
         Ok(())
     }
 
-    fn losses(&mut self, losses: &[DispatchTensor]) {
+    fn losses(&mut self, losses: &[DispatchTensor], _: bool) {
         self.losses.extend_from_slice(losses);
     }
 

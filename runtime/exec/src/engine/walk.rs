@@ -19,8 +19,8 @@ pub(super) trait Walker {
     fn control(&mut self, control: &Control, env: &mut Env, last: &[Value])
     -> Result<(), RunError>;
 
-    /// Collects the training losses of a segment.
-    fn losses(&mut self, losses: &[DispatchTensor]);
+    /// Collects the training losses of a segment: one for each client if it ran for a group.
+    fn losses(&mut self, losses: &[DispatchTensor], grouped: bool);
 
     /// How many clients walk in step: those of a group, or one.
     fn clients(&self) -> usize;
@@ -107,7 +107,7 @@ fn compute(
     inputs.extend(segment.supplies.tensors(seed, &keys, &program.device));
     let mut outputs = segment.plan.run(&program.device, inputs, walker.slots())?;
     let losses = outputs.split_off(outputs.len() - segment.losses);
-    walker.losses(&losses);
+    walker.losses(&losses, grouped);
     let mut outputs = outputs.into_iter();
     let (leaves, buffers) = (program.tracer.parameters().len(), program.tracer.buffers());
     for v in &compute.outs {

@@ -8,7 +8,7 @@ use burn::tensor::{DispatchTensor, Shape, TensorData};
 use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
 use burn_backend::{BoolDType, DType as BurnDType, FloatDType, Scalar};
 use burn_dispatch::{Dispatch, DispatchDevice};
-use fedround_ir::tensor::{Constant, DType, Op};
+use fedround_ir::tensor::{Constant, DType, Family, Op};
 
 use crate::device::is_cpu;
 use crate::flex;
@@ -40,39 +40,17 @@ pub(crate) fn apply(
             one(Dispatch::float_full(shape, value, device, FloatDType::F32))
         }
         Op::Constant(c) => one(constant(c, device)),
-        // Run by its kernel; see `Instr::kernel`.
-        Op::Fused(_) => None,
-        // Drawn by the caller: `hoist` made inputs of them.
-        Op::Random(..) => None,
-        Op::Reshape(_)
-        | Op::Permute(_)
-        | Op::Flip(_)
-        | Op::Expand(_)
-        | Op::Slice(_)
-        | Op::SliceAssign(_)
-        | Op::Cat(_)
-        | Op::Sum
-        | Op::Dot
-        | Op::SumDim(_)
-        | Op::Mean
-        | Op::MeanDim(_)
-        | Op::MaxDim(_)
-        | Op::CumSum { .. }
-        | Op::Gather(_)
-        | Op::ScatterAdd(_)
-        | Op::Select(_)
-        | Op::SelectAdd(_) => structure::apply(op, device, next),
-        Op::MatMul
-        | Op::MatMulAdd(_)
-        | Op::LogSoftmax(_)
-        | Op::Conv2d(_)
-        | Op::Conv2dInputGrad(..)
-        | Op::Conv2dWeightGrad(..)
-        | Op::MaxPool2d(_)
-        | Op::MaxPool2dGrad(_)
-        | Op::AvgPool2d(_)
-        | Op::AvgPool2dGrad(_) => layers::apply(op, device, next),
-        _ => elementwise::apply(op, next),
+        // Run by its kernel (see `Instr::kernel`), and drawn by the caller (see `hoist`).
+        Op::Fused(_) | Op::Random(..) => None,
+        Op::Axpy(_) => elementwise::apply(op, next),
+        Op::Dot => structure::apply(op, device, next),
+        Op::MatMulAdd(_) => layers::apply(op, device, next),
+        _ => match op.family() {
+            Family::Elementwise => elementwise::apply(op, next),
+            Family::Structure => structure::apply(op, device, next),
+            Family::Layer => layers::apply(op, device, next),
+            Family::Source | Family::Fused => None,
+        },
     }
 }
 

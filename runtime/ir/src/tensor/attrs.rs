@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{DType, Op, TensorType};
+use super::{Op, TensorType};
 
 /// Options of a 2-d convolution, `[vertical, horizontal]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -122,54 +122,5 @@ impl Fused {
         self.steps.iter().enumerate().all(step)
             && self.outputs.iter().chain(&self.sums).all(float)
             && self.outputs.len() + self.sums.len() > 0
-    }
-}
-
-impl Op {
-    /// Whether each element of the float or mask that it gives depends on that element of its
-    /// operands alone.
-    pub fn is_elementwise(&self) -> bool {
-        matches!(
-            self,
-            Self::Add
-                | Self::Sub
-                | Self::Mul
-                | Self::Div
-                | Self::Pow
-                | Self::AddScalar(_)
-                | Self::MulScalar(_)
-                | Self::Axpy(_)
-                | Self::Neg
-                | Self::Exp
-                | Self::Log
-                | Self::Log1p
-                | Self::Sqrt
-                | Self::PowScalar(_)
-                | Self::Abs
-                | Self::Sign
-                | Self::Sin
-                | Self::Cos
-                | Self::Tanh
-                | Self::Sigmoid
-                | Self::Erf
-                | Self::Clamp(..)
-                | Self::Relu
-                | Self::ReluGrad
-                | Self::Compare(_)
-                | Self::CompareScalar(..)
-                | Self::And
-                | Self::Or
-                | Self::Not
-                | Self::Where
-                | Self::Cast(DType::F32)
-        )
-    }
-
-    /// Whether it gives truth values.
-    pub fn gives_mask(&self) -> bool {
-        matches!(
-            self,
-            Self::Compare(_) | Self::CompareScalar(..) | Self::And | Self::Or | Self::Not
-        )
     }
 }

@@ -12,6 +12,7 @@
 mod attrs;
 mod codecs;
 mod equal;
+mod family;
 mod fused;
 mod graph;
 mod infer;
@@ -26,6 +27,7 @@ mod verify;
 
 pub use attrs::{Cmp, Constant, Conv2d, Distribution, Fused, Pool2d};
 pub use equal::{difference, equal};
+pub use family::Family;
 pub use graph::{Graph, Node, Val};
 pub use infer::TypeError;
 pub use op::Op;

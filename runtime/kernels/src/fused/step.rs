@@ -31,6 +31,8 @@ pub enum Unary {
     Abs,
     /// -1, 0 or 1; NaN for NaN.
     Sign,
+    /// The greatest whole number that is not above `x`.
+    Floor,
     /// `1 / x`.
     Recip,
     /// `√x`.
@@ -116,6 +118,7 @@ impl Unary {
                     1f32.copysign(x)
                 }
             }),
+            Self::Floor => map(x, to, f32::floor),
             Self::Recip => map(x, to, |x| 1.0 / x),
             Self::Sqrt => map(x, to, f32::sqrt),
             Self::Exp => map(x, to, math::exp),

@@ -1,6 +1,6 @@
 //! Modules for the passes' tests.
 
-pub(crate) use specs::{Closure, FedAvg, FedProx};
+pub(crate) use specs::{Closure, FedAvg, FedProx, control_variates};
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{Builder, Module, Slot, Value, print};
@@ -48,29 +48,6 @@ pub(crate) fn body(module: &Module) -> String {
         .map(|line| &line[4..])
         .collect();
     inner.join("\n")
-}
-
-/// SCAFFOLD's shape: state on both sides, two broadcasts, two uploads.
-pub(crate) fn control_variates(m: &mut fedround::Definer) {
-    use fedround::__private::{for_each, hyper};
-    use fedround::prelude::*;
-    m.round(|server, w| {
-        let s = server.sample(hyper("fraction", &0.5_f32));
-        let c = server.state("c");
-        let (y_k, change_k) = w.broadcast(&s).zip(&c.broadcast(&s)).map(|k, (w, c)| {
-            let c_k = k.state("c_k");
-            let lr = hyper("lr", &0.1_f32);
-            let (y,) = for_each(k.batches(1, 10), (w.clone(),), |b, (y,)| {
-                let g = grad(&y, |y| cross_entropy(k.predict(y, &b.x), &b.y));
-                (y - &lr * (g - &c_k + &c),)
-            });
-            let next = &c_k - &c + (w - &y) * 0.5;
-            k.set_state("c_k", &next);
-            (y, next - c_k)
-        });
-        server.set_state("c", &(c + change_k.mean()));
-        y_k.mean()
-    });
 }
 
 /// DP-FedAvg (McMahan et al. 2018) with a personal head: each update clipped, their mean noised.

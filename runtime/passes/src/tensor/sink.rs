@@ -40,7 +40,7 @@ pub fn sink(graph: &Graph) -> Result<Graph, GraphError> {
 
 /// The view that all operands of an elementwise op go through, and what they view.
 fn views(graph: &Growing, node: &Node) -> Option<(Op, Vec<Val>)> {
-    if !is_elementwise(&node.op) {
+    if !node.op.is_elementwise() {
         return None;
     }
     let mut common: Option<(Op, Vec<usize>)> = None;
@@ -62,31 +62,6 @@ fn views(graph: &Growing, node: &Node) -> Option<(Op, Vec<Val>)> {
     // Adding dimensions of size 1 for a broadcast is no layout: leave it where it is.
     let grows = matches!(&view, Op::Reshape(to) if to.len() > from.len() && to.contains(&1));
     (!grows).then_some((view, ins))
-}
-
-fn is_elementwise(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Add
-            | Op::Sub
-            | Op::Mul
-            | Op::Div
-            | Op::AddScalar(_)
-            | Op::MulScalar(_)
-            | Op::Neg
-            | Op::Exp
-            | Op::Log
-            | Op::Log1p
-            | Op::Sqrt
-            | Op::PowScalar(_)
-            | Op::Abs
-            | Op::Tanh
-            | Op::Sigmoid
-            | Op::Erf
-            | Op::Clamp(..)
-            | Op::Relu
-            | Op::ReluGrad
-    )
 }
 
 #[cfg(test)]

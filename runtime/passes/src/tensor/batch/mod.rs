@@ -9,7 +9,7 @@ mod layers;
 mod structure;
 
 use fedround_ir::Loc;
-use fedround_ir::tensor::{Graph, GraphError, Node, Op, TensorType, TypeError, Val};
+use fedround_ir::tensor::{Family, Graph, GraphError, Node, Op, TensorType, TypeError, Val};
 
 /// A graph over K clients.
 #[derive(Clone, Debug)]
@@ -80,38 +80,12 @@ pub enum Rule {
 
 /// The rule of an op.
 pub fn rule(op: &Op) -> Rule {
-    match op {
-        Op::Full(..) | Op::Constant(_) => Rule::Broadcast,
-        Op::Random(..)
-        | Op::Reshape(_)
-        | Op::Permute(_)
-        | Op::Flip(_)
-        | Op::Expand(_)
-        | Op::Slice(_)
-        | Op::SliceAssign(_)
-        | Op::Cat(_)
-        | Op::Sum
-        | Op::SumDim(_)
-        | Op::Mean
-        | Op::MeanDim(_)
-        | Op::MaxDim(_)
-        | Op::CumSum { .. }
-        | Op::LogSoftmax(_)
-        | Op::Gather(_)
-        | Op::ScatterAdd(_)
-        | Op::Select(_)
-        | Op::SelectAdd(_) => Rule::Shifted,
-        Op::MatMul
-        | Op::Conv2d(_)
-        | Op::Conv2dInputGrad(..)
-        | Op::Conv2dWeightGrad(..)
-        | Op::MaxPool2d(_)
-        | Op::MaxPool2dGrad(_)
-        | Op::AvgPool2d(_)
-        | Op::AvgPool2dGrad(_) => Rule::Merged,
-        // Made by `fuse`, which runs on batched graphs.
-        Op::Axpy(_) | Op::MatMulAdd(_) | Op::Dot | Op::Fused(_) => Rule::Loop,
-        _ => Rule::Broadcast,
+    match (op, op.family()) {
+        (Op::Random(..) | Op::LogSoftmax(_), _) | (_, Family::Structure) => Rule::Shifted,
+        (_, Family::Source | Family::Elementwise) => Rule::Broadcast,
+        (_, Family::Layer) => Rule::Merged,
+        // Made on batched graphs.
+        (_, Family::Fused) => Rule::Loop,
     }
 }
 

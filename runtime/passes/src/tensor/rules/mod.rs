@@ -8,7 +8,7 @@ mod layers;
 mod structure;
 
 use fedround_ir::Loc;
-use fedround_ir::tensor::{Graph, Node, Op, TypeError, Val};
+use fedround_ir::tensor::{Family, Graph, Node, Op, TypeError, Val};
 
 use super::GradError;
 
@@ -31,7 +31,6 @@ pub fn apply(
         wanted,
     };
     match &node.op {
-        Op::Full(..) | Op::Constant(_) | Op::Random(..) => Ok(vec![]),
         // Flat wherever they are differentiable, or not meant to be seen through.
         Op::Sign
         | Op::Floor
@@ -41,37 +40,16 @@ pub fn apply(
         | Op::Or
         | Op::Not
         | Op::StopGradient => Ok(vec![None; node.ins.len()]),
-        Op::Axpy(_) | Op::MatMulAdd(_) | Op::Dot | Op::Fused(_) => Err(GradError::NoRule {
-            op: node.op.name(),
-            loc: node.loc,
-        }),
-        Op::Reshape(_)
-        | Op::Permute(_)
-        | Op::Flip(_)
-        | Op::Expand(_)
-        | Op::Slice(_)
-        | Op::SliceAssign(_)
-        | Op::Cat(_)
-        | Op::Sum
-        | Op::SumDim(_)
-        | Op::Mean
-        | Op::MeanDim(_)
-        | Op::MaxDim(_)
-        | Op::CumSum { .. }
-        | Op::Gather(_)
-        | Op::ScatterAdd(_)
-        | Op::Select(_)
-        | Op::SelectAdd(_) => Ok(structure::apply(&mut rule)?),
-        Op::MatMul
-        | Op::LogSoftmax(_)
-        | Op::Conv2d(_)
-        | Op::Conv2dInputGrad(..)
-        | Op::Conv2dWeightGrad(..)
-        | Op::MaxPool2d(_)
-        | Op::MaxPool2dGrad(_)
-        | Op::AvgPool2d(_)
-        | Op::AvgPool2dGrad(_) => Ok(layers::apply(&mut rule)?),
-        _ => Ok(elementwise::apply(&mut rule)?),
+        op => match op.family() {
+            Family::Source => Ok(vec![]),
+            Family::Elementwise => Ok(elementwise::apply(&mut rule)?),
+            Family::Structure => Ok(structure::apply(&mut rule)?),
+            Family::Layer => Ok(layers::apply(&mut rule)?),
+            Family::Fused => Err(GradError::NoRule {
+                op: op.name(),
+                loc: node.loc,
+            }),
+        },
     }
 }
 
