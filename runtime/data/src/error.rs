@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::RecordError;
 use crate::load::DATASETS;
 
 /// Why a dataset could not be loaded.
@@ -145,6 +146,9 @@ pub enum DataError {
         /// The file, or the folder of files.
         path: PathBuf,
     },
+    /// A file of records or of JSON is wrong.
+    #[error(transparent)]
+    Record(#[from] RecordError),
     /// Pixels and labels handed to [`Examples::new`](crate::Examples::new) do not fit.
     #[error("{labels} labels of shape {shape:?} need {expected} bytes of pixels, found {found}")]
     Examples {

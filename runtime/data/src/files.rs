@@ -68,6 +68,12 @@ impl Raw {
         self.check_sound(Some(expected))
     }
 
+    /// The bytes, if unpacking came to a good end.
+    pub fn sound(mut self) -> Result<Vec<u8>, DataError> {
+        self.check_sound(None)?;
+        Ok(self.bytes)
+    }
+
     /// Checks that unpacking came to a good end.
     fn check_sound(&mut self, expected: Option<u64>) -> Result<(), DataError> {
         match self.damage.take() {

@@ -27,6 +27,7 @@
 //! # }
 //! ```
 
+pub mod adult;
 pub mod cifar;
 mod dataset;
 mod error;
@@ -35,11 +36,14 @@ pub mod idx;
 mod load;
 pub mod noise;
 pub mod partition;
+mod record;
 pub mod rng;
 pub mod schedule;
 pub mod synth;
+pub mod text;
 
 pub use dataset::{Dataset, Examples, Scale};
 pub use error::DataError;
 pub use load::{DATASETS, DatasetInfo, load};
 pub use partition::{Partition, PartitionError};
+pub use record::RecordError;

@@ -23,6 +23,10 @@ pub const SHUFFLE: u64 = 4;
 pub const SYNTH: u64 = 5;
 /// Purpose: random numbers of a step, such as dropout's masks; see [`noise`](crate::noise).
 pub const NOISE: u64 = 6;
+/// Purpose: dealing people to the halves of [`adult`](crate::adult).
+pub const HALVES: u64 = 10;
+/// Purpose: the first centres of [`Topics`](crate::text::Topics).
+pub const TOPICS: u64 = 11;
 /// Purpose: random numbers of a forward pass in evaluation, key `[EVALUATE, round, chunk, stream]`.
 pub const EVALUATE: u64 = 7;
 

@@ -1,0 +1,222 @@
+//! Text files of records: one record a line, fields between commas.
+
+use std::path::{Path, PathBuf};
+
+use csv::{ReaderBuilder, StringRecord};
+use serde::de::DeserializeOwned;
+
+use crate::DataError;
+use crate::files::read;
+
+/// What is wrong with a file of records or of JSON, and where.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// A field is not what it must be.
+    #[error("{}:{line}: {field}: expected {expected}, found `{found}`", path.display())]
+    Field {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// The field's name.
+        field: &'static str,
+        /// What it may be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// A record has too few or too many fields.
+    #[error(
+        "{}:{line}: expected {expected} fields with commas between them, found {found}; get the file again",
+        path.display()
+    )]
+    Fields {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// The number of fields of a record.
+        expected: usize,
+        /// The number found.
+        found: usize,
+    },
+    /// The first line does not name the expected columns.
+    #[error("{}:1: expected the header `{expected}`, found `{found}`", path.display())]
+    Header {
+        /// The file.
+        path: PathBuf,
+        /// The names of the columns.
+        expected: &'static str,
+        /// The line.
+        found: String,
+    },
+    /// The last line has no line end.
+    #[error("{} breaks off in line {line}; get the file again", path.display())]
+    BreaksOff {
+        /// The file.
+        path: PathBuf,
+        /// The last line, from 1.
+        line: u64,
+    },
+    /// A field starts with a quote that its line does not close.
+    #[error("{}:{line}: a quote is not closed; get the file again", path.display())]
+    Quote {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+    },
+    /// The bytes of a line are not UTF-8.
+    #[error("{}:{line}: expected UTF-8 text, found other bytes; get the file again", path.display())]
+    Utf8 {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+    },
+    /// A JSON file is malformed, breaks off or has other fields.
+    #[error("{}: {source}", path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// What the parser says, with line and column.
+        source: serde_json::Error,
+    },
+    /// What a record names is not there.
+    #[error("{}: {what} `{name}` is not in {}", path.display(), place.display())]
+    Reference {
+        /// The file of records.
+        path: PathBuf,
+        /// What is named, such as an image.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// The file or folder that should have it.
+        place: PathBuf,
+    },
+}
+
+/// The text of a file of records.
+pub(crate) struct Records {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+/// One record and where it is.
+pub(crate) struct Record<'a> {
+    path: &'a Path,
+    line: u64,
+    fields: StringRecord,
+}
+
+impl Records {
+    /// Reads a file, gzipped if its name ends in `.gz`.
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        let bytes = read(path)?.sound()?;
+        if bytes.last().is_some_and(|&b| b != b'\n') {
+            let line = 1 + bytes.iter().filter(|&&b| b == b'\n').count() as u64;
+            let path = path.to_path_buf();
+            return Err(RecordError::BreaksOff { path, line }.into());
+        }
+        Ok(Self {
+            path: path.to_path_buf(),
+            bytes,
+        })
+    }
+
+    /// The records, each of `N` fields. Empty lines and lines that start with
+    /// `comment` are passed over.
+    pub fn rows<const N: usize>(
+        &self,
+        comment: Option<u8>,
+    ) -> impl Iterator<Item = Result<Record<'_>, RecordError>> {
+        let rows = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .comment(comment)
+            .from_reader(&self.bytes[..]);
+        rows.into_records().map(move |fields| {
+            let fields = fields.map_err(|error| self.unreadable(&error))?;
+            let line = fields.position().map_or(0, |at| self.line_of(at, comment));
+            let path = &self.path;
+            if fields.iter().any(|f| f.contains('\n')) {
+                let path = path.clone();
+                return Err(RecordError::Quote { path, line });
+            }
+            if fields.len() != N {
+                return Err(RecordError::Fields {
+                    path: path.clone(),
+                    line,
+                    expected: N,
+                    found: fields.len(),
+                });
+            }
+            Ok(Record { path, line, fields })
+        })
+    }
+
+    /// [`rows`](Self::rows) after a line that names the columns.
+    pub fn rows_below<const N: usize>(
+        &self,
+        header: &'static str,
+    ) -> Result<impl Iterator<Item = Result<Record<'_>, RecordError>>, RecordError> {
+        let end = self.bytes.iter().position(|&b| b == b'\n');
+        let first = String::from_utf8_lossy(&self.bytes[..end.unwrap_or(0)]);
+        if first.trim() != header {
+            return Err(RecordError::Header {
+                path: self.path.clone(),
+                expected: header,
+                found: first.trim().chars().take(80).collect(),
+            });
+        }
+        Ok(self.rows::<N>(None).skip(1))
+    }
+
+    /// The line of a record that starts at or after `at`: the reader counts the
+    /// lines that it passes over as a part of the next record.
+    fn line_of(&self, at: &csv::Position, comment: Option<u8>) -> u64 {
+        let start = usize::try_from(at.byte()).unwrap_or(usize::MAX);
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        let passed = |line: &&[u8]| match line.first() {
+            None | Some(b'\r') => true,
+            Some(first) => Some(*first) == comment,
+        };
+        let skipped = rest.split(|&b| b == b'\n').take_while(passed).count();
+        at.line() + skipped as u64
+    }
+
+    fn unreadable(&self, error: &csv::Error) -> RecordError {
+        RecordError::Utf8 {
+            path: self.path.clone(),
+            line: error.position().map_or(0, csv::Position::line),
+        }
+    }
+}
+
+impl Record<'_> {
+    /// Field `index`, which [`Records::rows`] has checked to be there, without the blanks around it.
+    pub fn text(&self, index: usize) -> &str {
+        self.fields.get(index).unwrap_or_default().trim()
+    }
+
+    /// The error of a field that is not as expected.
+    pub fn wrong(&self, index: usize, field: &'static str, expected: String) -> RecordError {
+        RecordError::Field {
+            path: self.path.to_path_buf(),
+            line: self.line,
+            field,
+            expected,
+            found: self.text(index).to_owned(),
+        }
+    }
+}
+
+/// The value that a JSON file, plain or gzipped, holds.
+pub(crate) fn json<T: DeserializeOwned>(path: &Path) -> Result<T, DataError> {
+    let bytes = read(path)?.sound()?;
+    serde_json::from_slice(&bytes).map_err(|source| {
+        let path = path.to_path_buf();
+        RecordError::Json { path, source }.into()
+    })
+}

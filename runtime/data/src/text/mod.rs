@@ -1,0 +1,12 @@
+//! Words: vocabularies, captions of images, questions about images.
+//!
+//! * [`words`] and [`Vocabulary`] turn text into the ids that a model reads, and back.
+//! * [`captions`] reads Flickr8k and MS COCO and groups images by what they show.
+//! * [`Topics`] groups texts that nobody has labelled.
+
+pub mod captions;
+mod topics;
+mod vocabulary;
+
+pub use topics::Topics;
+pub use vocabulary::{END, PAD, START, UNKNOWN, Vocabulary, words};
