@@ -33,7 +33,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let data = SynthDigits { train: 200, test: 50, ..SynthDigits::default() }.generate();
-//! let task = Task { input: data.train.shape(), classes: data.classes };
+//! let task = Task { input: data.train.image_shape()?, classes: data.classes };
 //! let model = models::find("logistic")?.build(task, &Default::default())?;
 //! let tracer = Tracer::new("logistic", model, task, Losses::default());
 //! let program = Program::compile(&Decay::<FedAvg>::default(), tracer)?;

@@ -76,7 +76,7 @@ impl Cli {
         let algorithm = self.algorithm(&subject.spec, &settings)?;
         let data = dataset(&subject.data)?;
         let task = Task {
-            input: data.shape,
+            input: data.image_shape()?,
             classes: data.classes,
         };
         let tracer = self.tracer(&subject.model, task)?;

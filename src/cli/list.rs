@@ -95,8 +95,8 @@ fn models(cli: &Cli) -> String {
 
 fn datasets() -> String {
     let rows = DATASETS.iter().map(|d| {
-        let [c, h, w] = d.shape;
-        let shape = format!("{c}x{h}x{w}, {} classes", d.classes);
+        let sizes: Vec<String> = d.shape.iter().map(usize::to_string).collect();
+        let shape = format!("{}, {} classes", sizes.join("x"), d.classes);
         [d.name.to_owned(), shape, d.doc.to_owned(), d.how.to_owned()]
     });
     format!("Datasets (--data)\n{}", table(rows))

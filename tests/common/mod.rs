@@ -84,7 +84,7 @@ pub fn on_threads(
     federation: Federation,
     threads: usize,
 ) -> Simulation {
-    let [channels, ..] = federation.examples.shape();
+    let [channels, ..] = federation.examples.image_shape().unwrap();
     let task = if channels == 1 { GREY } else { COLOUR };
     Simulation::new(compile(algorithm, model, task), federation, threads).unwrap()
 }

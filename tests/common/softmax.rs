@@ -31,7 +31,7 @@ impl Softmax {
     /// `∂ℓ/∂z = (softmax(z) − onehot(y)) / n`, `∂ℓ/∂W = xᵀ ∂ℓ/∂z`, `∂ℓ/∂b = Σ ∂ℓ/∂z`.
     pub fn step(&mut self, examples: &Examples, batch: &[usize], lr: f64) -> f64 {
         let (mut x, mut y) = (vec![], vec![]);
-        examples.gather(batch, &mut x, &mut y);
+        examples.gather(batch, &mut x, &mut y).unwrap();
         let mut gradient = vec![0.0; self.weights.len()];
         let mut loss = 0.0;
         for (x, &y) in x.chunks(self.features).zip(&y) {

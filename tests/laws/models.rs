@@ -77,7 +77,7 @@ fn compare_steps<M: Classifier>(name: &str, task: Task, new: fn(Task, &Device) -
 
     let device = Device::default().autodiff();
     let (mut x, mut y) = (vec![], vec![]);
-    data.gather(&all, &mut x, &mut y);
+    data.gather(&all, &mut x, &mut y).unwrap();
     let [c, h, w] = task.input;
     let x = Tensor::<4>::from_data(TensorData::new(x, [BATCH, c, h, w]), &device);
     let y = Tensor::<1, Int>::from_data(TensorData::new(y, [BATCH]), &device);

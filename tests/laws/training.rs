@@ -60,7 +60,7 @@ fn step(batch: usize, lr: f32) -> FedAvg {
 /// Mean and unbiased variance of all pixels of some images, in `f64`.
 fn moments(data: &Examples, indices: &[usize]) -> (f64, f64) {
     let (mut x, mut y) = (vec![], vec![]);
-    data.gather(indices, &mut x, &mut y);
+    data.gather(indices, &mut x, &mut y).unwrap();
     let n = x.len() as f64;
     let mean = x.iter().map(|&v| f64::from(v)).sum::<f64>() / n;
     let squares = x.iter().map(|&v| (f64::from(v) - mean).powi(2));

@@ -30,7 +30,7 @@ fn train(algorithm: &dyn Algorithm, rounds: usize) -> Vec<f32> {
     }
     .generate();
     let task = Task {
-        input: data.train.shape(),
+        input: data.train.image_shape().unwrap(),
         classes: data.classes,
     };
     let model = models::find("logistic")

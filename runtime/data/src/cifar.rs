@@ -56,13 +56,13 @@ pub fn examples(batches: &[PathBuf]) -> Result<Examples, DataError> {
     let (mut pixels, mut labels) = (Vec::with_capacity(bytes), Vec::new());
     for (part_pixels, part_labels) in parts {
         pixels.extend_from_slice(&part_pixels);
-        labels.extend_from_slice(&part_labels);
+        labels.extend(part_labels.into_iter().map(u16::from));
     }
     if labels.is_empty() {
         let path = batches.first().cloned().unwrap_or_default();
         return Err(DataError::Empty { path });
     }
-    Examples::new(SHAPE, pixels, labels, Scale::Centred)
+    Ok(Examples::new(SHAPE, pixels, labels, Scale::Centred)?)
 }
 
 /// The training batches of a folder in the order of their numbers; a plain

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::RecordError;
 use crate::load::DATASETS;
+use crate::{ColumnError, RecordError};
 
 /// Why a dataset could not be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -149,18 +149,30 @@ pub enum DataError {
     /// A file of records or of JSON is wrong.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// Pixels and labels handed to [`Examples::new`](crate::Examples::new) do not fit.
-    #[error("{labels} labels of shape {shape:?} need {expected} bytes of pixels, found {found}")]
-    Examples {
+    /// A picture cannot be decoded.
+    #[error(
+        "cannot decode {} ({bytes} bytes): {message}; get the file again, or remove it from the folder",
+        path.display()
+    )]
+    Image {
+        /// The file.
+        path: PathBuf,
+        /// The bytes that it has.
+        bytes: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// No picture can be brought to this shape.
+    #[error(
+        "images of shape {shape:?}: expected 1 or 3 channels, and a height and width of at least 1"
+    )]
+    ImageShape {
         /// Channels, height and width.
         shape: [usize; 3],
-        /// The number of labels.
-        labels: usize,
-        /// The number of bytes they need.
-        expected: usize,
-        /// The number of bytes there are.
-        found: usize,
     },
+    /// Columns, labels and groups do not fit together.
+    #[error(transparent)]
+    Column(#[from] ColumnError),
 }
 
 pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {

@@ -5,7 +5,6 @@
 //! elements.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::files::{check_labels, find, read};
 use crate::{DataError, DatasetInfo, Examples, Scale};
@@ -74,14 +73,20 @@ pub fn examples(images: &Path, labels: &Path) -> Result<Examples, DataError> {
         });
     }
     check_labels(labels, &classes, CLASSES)?;
-    Examples::new([1, SIDE, SIDE], pixels, classes, Scale::Unit)
+    let classes: Vec<u16> = classes.into_iter().map(u16::from).collect();
+    Ok(Examples::new(
+        [1, SIDE, SIDE],
+        pixels,
+        classes,
+        Scale::Unit,
+    )?)
 }
 
 /// The dimensions and elements of an idx file of bytes with `DIMS` dimensions.
 fn parse<const DIMS: usize>(
     path: &Path,
     what: &'static str,
-) -> Result<([usize; DIMS], Arc<[u8]>), DataError> {
+) -> Result<([usize; DIMS], Vec<u8>), DataError> {
     let mut raw = read(path)?;
     let header = 4 + 4 * DIMS;
     let word = |at: usize| {
@@ -110,5 +115,6 @@ fn parse<const DIMS: usize>(
         .iter()
         .fold(1u64, |n, &dim| n.saturating_mul(dim as u64));
     raw.check_length(elements.saturating_add(header as u64))?;
-    Ok((shape, Arc::from(&raw.bytes[header..])))
+    raw.bytes.drain(..header);
+    Ok((shape, raw.bytes))
 }

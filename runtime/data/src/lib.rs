@@ -20,7 +20,7 @@
 //! for k in schedule::cohort(7, round, 0, clients.len(), 3) {
 //!     let order = schedule::client_order(7, round, k, &clients[k], 0);
 //!     let (mut x, mut y) = (Vec::new(), Vec::new());
-//!     data.train.gather(&order[..10], &mut x, &mut y);
+//!     data.train.gather(&order[..10], &mut x, &mut y)?;
 //!     assert_eq!(x.len(), 10 * data.train.features());
 //! }
 //! # Ok(())
@@ -33,6 +33,7 @@ mod dataset;
 mod error;
 mod files;
 pub mod idx;
+mod images;
 mod load;
 pub mod noise;
 pub mod partition;
@@ -42,8 +43,9 @@ pub mod schedule;
 pub mod synth;
 pub mod text;
 
-pub use dataset::{Dataset, Examples, Scale};
+pub use dataset::{Column, ColumnError, Dataset, Element, Examples, Scale};
 pub use error::DataError;
+pub use images::{Fit, ImageFiles};
 pub use load::{DATASETS, DatasetInfo, load};
 pub use partition::{Partition, PartitionError};
 pub use record::RecordError;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::dataset::image_shape;
 use crate::error::nearest;
 use crate::synth::SynthDigits;
 use crate::{DataError, Dataset, cifar, idx};
@@ -17,13 +18,23 @@ pub struct DatasetInfo {
     pub classes: usize,
     /// The name of each class.
     pub class_names: &'static [&'static str],
-    /// Channels, height and width of an example.
-    pub shape: [usize; 3],
+    /// The shape of an example: channels, height and width of an image.
+    pub shape: &'static [usize],
     /// The files it is read from, relative to the data folder; none for
     /// datasets that are generated. Each may also end in `.gz`.
     pub files: &'static [&'static str],
     /// Where to get the files.
     pub how: &'static str,
+}
+
+impl DatasetInfo {
+    /// Channels, height and width of an example.
+    ///
+    /// # Errors
+    /// [`ColumnError::NotImages`](crate::ColumnError::NotImages) where it is of another rank.
+    pub fn image_shape(&self) -> Result<[usize; 3], DataError> {
+        image_shape(self.name, self.shape)
+    }
 }
 
 pub(crate) const DIGITS: &[&str] = &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
@@ -35,7 +46,7 @@ pub const DATASETS: &[DatasetInfo] = &[
         doc: "digits drawn from strokes with affine and elastic distortion; needs no files",
         classes: 10,
         class_names: DIGITS,
-        shape: [1, 28, 28],
+        shape: &[1, 28, 28],
         files: &[],
         how: "",
     },
@@ -44,7 +55,7 @@ pub const DATASETS: &[DatasetInfo] = &[
         doc: "the same digits in colour; needs no files",
         classes: 10,
         class_names: DIGITS,
-        shape: [3, 32, 32],
+        shape: &[3, 32, 32],
         files: &[],
         how: "",
     },
@@ -53,7 +64,7 @@ pub const DATASETS: &[DatasetInfo] = &[
         doc: "handwritten digits (LeCun et al., 1998)",
         classes: 10,
         class_names: DIGITS,
-        shape: [1, 28, 28],
+        shape: &[1, 28, 28],
         files: &[
             "mnist/train-images-idx3-ubyte",
             "mnist/train-labels-idx1-ubyte",
@@ -78,7 +89,7 @@ pub const DATASETS: &[DatasetInfo] = &[
             "bag",
             "ankle boot",
         ],
-        shape: [1, 28, 28],
+        shape: &[1, 28, 28],
         files: &[
             "fashion-mnist/train-images-idx3-ubyte",
             "fashion-mnist/train-labels-idx1-ubyte",
@@ -104,7 +115,7 @@ pub const DATASETS: &[DatasetInfo] = &[
             "ship",
             "truck",
         ],
-        shape: [3, 32, 32],
+        shape: &[3, 32, 32],
         files: &[
             "cifar-10-batches-bin/data_batch_*.bin",
             "cifar-10-batches-bin/test_batch.bin",
@@ -145,11 +156,10 @@ pub fn load(name: &str, data_dir: Option<&Path>, seed: u64) -> Result<Dataset, D
         "cifar-10" => cifar::load(info, &dir.join("cifar-10-batches-bin"))?,
         folder => idx::load(info, &dir.join(folder))?,
     };
-    Ok(Dataset {
-        name: info.name.to_owned(),
+    Ok(Dataset::new(
+        info.name,
         train,
         test,
-        classes: info.classes,
-        class_names: info.class_names,
-    })
+        info.class_names.iter().copied(),
+    ))
 }

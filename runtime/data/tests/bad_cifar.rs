@@ -50,7 +50,10 @@ fn cifar_takes_any_number_of_batches_in_order() {
     let data = load("cifar-10", Some(root.path()), 0).unwrap();
     assert_eq!(data.train.labels(), [1, 2, 9, 3, 4, 7]);
     assert_eq!(
-        (data.test.labels(), data.train.image(5)[1..4].to_vec()),
+        (
+            data.test.labels(),
+            data.train.image(5).unwrap()[1..4].to_vec()
+        ),
         (&[5][..], vec![1, 2, 3])
     );
 }

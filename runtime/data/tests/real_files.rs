@@ -30,7 +30,8 @@ fn real(name: &str, folder: &str) -> Option<Dataset> {
 }
 
 fn pixel_sum(examples: &Examples) -> u64 {
-    examples.pixels().iter().map(|&u| u64::from(u)).sum()
+    let images = (0..examples.len()).flat_map(|i| examples.image(i).unwrap());
+    images.map(|&u| u64::from(u)).sum()
 }
 
 fn histogram(examples: &Examples) -> [usize; 10] {
@@ -55,7 +56,7 @@ fn mnist() {
         return;
     };
     assert_eq!((data.train.len(), data.test.len()), (60_000, 10_000));
-    assert_eq!((data.train.shape(), data.classes), ([1, 28, 28], 10));
+    assert_eq!((data.train.shape(), data.classes), (&[1, 28, 28][..], 10));
     assert_eq!(
         (pixel_sum(&data.train), pixel_sum(&data.test)),
         (1_567_298_545, 264_923_200)
@@ -66,7 +67,7 @@ fn mnist() {
     assert_eq!(histogram(&data.test), test);
 
     let (mut x, mut y) = (Vec::new(), Vec::new());
-    data.train.gather(&[0], &mut x, &mut y);
+    data.train.gather(&[0], &mut x, &mut y).unwrap();
     let row = [0.0, 0.0, 3.0, 18.0, 18.0, 18.0, 126.0, 136.0, 175.0, 26.0];
     assert_eq!(x[5 * 28 + 10..5 * 28 + 20], row.map(|u: f32| u / 255.0));
     assert_eq!(y, [5]);
@@ -118,12 +119,12 @@ fn cifar_10() {
     };
     assert_eq!(
         (data.train.shape(), data.test.shape()),
-        ([3, 32, 32], [3, 32, 32])
+        (&[3, 32, 32][..], &[3, 32, 32][..])
     );
     assert_eq!(data.train.labels()[..10], [6, 9, 9, 4, 1, 1, 2, 7, 8, 3]);
     assert_eq!(data.test.labels()[..10], [3, 8, 8, 0, 6, 6, 1, 6, 3, 1]);
     let (mut x, mut y) = (Vec::new(), Vec::new());
-    data.train.gather(&[0], &mut x, &mut y);
+    data.train.gather(&[0], &mut x, &mut y).unwrap();
     let bits: Vec<u32> = x[..3].iter().map(|v| v.to_bits()).collect();
     assert_eq!(bits, [3_213_461_898, 3_215_567_274, 3_214_646_172]);
 

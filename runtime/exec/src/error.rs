@@ -1,5 +1,6 @@
 //! What can go wrong between a spec and its results.
 
+use fedround_data::DataError;
 use fedround_dsl::StageError;
 use fedround_ir::Loc;
 use fedround_passes::PassError;
@@ -34,6 +35,9 @@ pub enum RunError {
     /// A segment met a new batch shape and could not be compiled for it.
     #[error(transparent)]
     Compile(#[from] CompileError),
+    /// Examples could not be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// A plan is malformed.
     #[error(transparent)]
     Plan(#[from] EmptySlot),

@@ -42,9 +42,9 @@ pub(crate) fn evaluate(
         let indices: Vec<usize> = (i * CHUNK..((i + 1) * CHUNK).min(examples.len())).collect();
         let forward = program.forward(indices.len())?;
         let (mut x, mut y) = (Vec::new(), Vec::new());
-        examples.gather(&indices, &mut x, &mut y);
-        let [c, h, w] = examples.shape();
-        let x = ops::tensor(x, &[indices.len(), c, h, w], &program.device);
+        examples.gather(&indices, &mut x, &mut y)?;
+        let shape = [&[indices.len()], examples.shape()].concat();
+        let x = ops::tensor(x, &shape, &program.device);
         let keys = [[rng::EVALUATE, round as u64, i as u64]];
         let supplies = forward.supplies.tensors(seed, &keys, &program.device);
         let inputs = params.iter().cloned().chain([x]).chain(supplies);

@@ -114,7 +114,7 @@ fn simulation(
     device: Device,
 ) -> Result<Simulation, CliError> {
     let shape = Task {
-        input: data.train.shape(),
+        input: data.train.image_shape()?,
         classes: data.classes,
     };
     let labels = data.train.labels();

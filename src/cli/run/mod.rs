@@ -39,7 +39,7 @@ pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
     }
     let config = settings.config(&*algorithm);
     let data = load(&settings.data, settings.data_dir.as_deref(), DATA_SEED)?;
-    let (test, class_names) = (data.test.clone(), data.class_names);
+    let (test, class_names) = (data.test.clone(), data.class_names.clone());
     let mut simulation = prepare(cli, &settings, &*algorithm, data)?;
     let parameters = simulation.program().parameter_count();
 
@@ -61,7 +61,7 @@ pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
         &settings,
         &config,
         &outcome,
-        class_names,
+        &class_names,
         parameters,
         folder.dir(),
         started.elapsed(),
@@ -88,7 +88,7 @@ fn prepare(
         .partition
         .split(labels, data.classes, settings.clients, settings.seed)?;
     let task = Task {
-        input: data.train.shape(),
+        input: data.train.image_shape()?,
         classes: data.classes,
     };
     let tracer = cli.tracer(&settings.model, task)?;

@@ -70,7 +70,7 @@ impl Summary {
         settings: &Settings,
         config: &Config,
         outcome: &Outcome,
-        class_names: &[&str],
+        class_names: &[String],
         parameters: usize,
         dir: &Path,
         total: Duration,

@@ -1,5 +1,7 @@
 //! Plain models trained by plain SGD, to measure how hard a dataset is.
 
+#![allow(clippy::expect_used, reason = "images in memory can be gathered")]
+
 use fedround_data::Examples;
 use fedround_data::rng::{INIT, SHUFFLE, permutation, uniform};
 
@@ -96,7 +98,7 @@ impl Net {
     fn accuracy(&self, data: &Examples) -> f64 {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         let right = (0..data.len()).filter(|&i| {
-            data.gather(&[i], &mut x, &mut y);
+            data.gather(&[i], &mut x, &mut y).expect("images in memory");
             let values = self.forward(&x);
             let logits = &values[values.len() - 1];
             let best = (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
@@ -121,7 +123,9 @@ pub fn train(
     let epoch = |epoch: usize| {
         let order = permutation(1, train.len(), &[SHUFFLE, epoch as u64]);
         for batch in order.chunks(BATCH) {
-            train.gather(batch, &mut x, &mut y);
+            train
+                .gather(batch, &mut x, &mut y)
+                .expect("images in memory");
             for (x, &label) in x.chunks_exact(train.features()).zip(&y) {
                 net.backward(x, label as usize);
             }

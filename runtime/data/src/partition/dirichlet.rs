@@ -9,7 +9,7 @@ const TRIES: usize = 1000;
 const MIN: usize = 10;
 
 pub(super) fn split(
-    labels: &[u8],
+    labels: &[u16],
     classes: usize,
     clients: usize,
     alpha: f64,
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn tiny_alphas_give_whole_classes_away() {
-        let labels: Vec<u8> = (0..1000).map(|i| (i % 10) as u8).collect();
+        let labels: Vec<u16> = (0..1000).map(|i| (i % 10) as u16).collect();
         let parts = split(&labels, 10, 2, 1e-6, None, 3).unwrap();
         for counts in crate::partition::class_counts(&parts, &labels, 10) {
             assert!(counts.iter().all(|&n| n == 0 || n == 100), "{counts:?}");

@@ -56,7 +56,7 @@ pub enum PartitionError {
         /// The example.
         index: usize,
         /// Its label.
-        label: u8,
+        label: u16,
         /// The number of classes.
         classes: usize,
     },

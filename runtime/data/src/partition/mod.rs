@@ -86,7 +86,7 @@ impl Partition {
     /// every try.
     pub fn split(
         &self,
-        labels: &[u8],
+        labels: &[u16],
         classes: usize,
         clients: usize,
         seed: u64,
@@ -130,7 +130,7 @@ fn even(n: usize, parts: usize) -> impl Iterator<Item = std::ops::Range<usize>> 
 }
 
 fn shards(
-    labels: &[u8],
+    labels: &[u16],
     clients: usize,
     per_client: usize,
     seed: u64,
@@ -166,7 +166,7 @@ fn shards(
 ///
 /// # Panics
 /// Where a part names an example that `labels` does not have.
-pub fn class_counts(parts: &[Vec<usize>], labels: &[u8], classes: usize) -> Vec<Vec<usize>> {
+pub fn class_counts(parts: &[Vec<usize>], labels: &[u16], classes: usize) -> Vec<Vec<usize>> {
     let count = |part: &Vec<usize>| {
         let mut counts = vec![0; classes];
         for &example in part {

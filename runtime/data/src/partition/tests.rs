@@ -11,8 +11,8 @@ fn fingerprint(parts: &[Vec<usize>]) -> u64 {
         .sum()
 }
 
-fn cycle(n: usize, classes: usize) -> Vec<u8> {
-    (0..n).map(|i| (i * 7 % classes) as u8).collect()
+fn cycle(n: usize, classes: usize) -> Vec<u16> {
+    (0..n).map(|i| (i * 7 % classes) as u16).collect()
 }
 
 #[test]
@@ -158,7 +158,7 @@ proptest! {
     #[test]
     fn every_example_goes_to_one_client(
         partition in partitions(),
-        labels in proptest::collection::vec(0u8..5, 1..300),
+        labels in proptest::collection::vec(0u16..5, 1..300),
         clients in 1usize..40,
         seed in any::<u64>(),
     ) {

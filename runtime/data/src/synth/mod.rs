@@ -82,9 +82,9 @@ impl SynthDigits {
     }
 
     /// The digit of example `index`.
-    pub fn label_of(&self, split: Split, index: usize) -> u8 {
+    pub fn label_of(&self, split: Split, index: usize) -> u16 {
         let block = permutation(self.seed, 10, &key(split, index / 10, LABEL));
-        block[index % 10] as u8
+        block[index % 10] as u16
     }
 
     /// The style of example `index`, for instance to give clients different styles.
@@ -105,18 +105,13 @@ impl SynthDigits {
 
     /// Draws the examples, on the threads of the current rayon pool.
     pub fn generate(&self) -> Dataset {
-        Dataset {
-            name: if self.rgb {
-                "synth-digits-rgb"
-            } else {
-                "synth-digits"
-            }
-            .to_owned(),
-            train: self.examples(Split::Train, self.train),
-            test: self.examples(Split::Test, self.test),
-            classes: 10,
-            class_names: crate::load::DIGITS,
-        }
+        let name = match self.rgb {
+            true => "synth-digits-rgb",
+            false => "synth-digits",
+        };
+        let train = self.examples(Split::Train, self.train);
+        let test = self.examples(Split::Test, self.test);
+        Dataset::new(name, train, test, crate::load::DIGITS.iter().copied())
     }
 
     /// Draws the first `count` examples of a split.
@@ -139,8 +134,8 @@ impl SynthDigits {
                 style.paint(&canvas.ink, side, &mut paint, image);
                 label
             })
-            .collect::<Vec<u8>>();
-        Examples::of_bytes(shape, pixels.into(), labels.into(), scale)
+            .collect::<Vec<u16>>();
+        Examples::of_images(shape, pixels, labels, scale)
     }
 }
 

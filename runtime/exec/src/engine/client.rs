@@ -200,16 +200,16 @@ impl Clients<'_> {
         let rows = x.chunks_mut(n * features).zip(y.chunks_mut(n));
         for (indices, (x, y)) in chosen.iter().zip(rows) {
             if indices.len() == n {
-                examples.gather_into(indices, x, y);
+                examples.gather_into(indices, x, y)?;
             }
         }
-        let [c, h, w] = examples.shape();
         let device = &self.cx.program.device;
+        let shape = |outer: &[usize]| [outer, examples.shape()].concat();
         if self.alone() {
-            let x = ops::tensor(x, &[n, c, h, w], device);
+            let x = ops::tensor(x, &shape(&[n]), device);
             return Ok(RtVal::Batch(x, ops::ints(y, &[n], device)));
         }
-        let x = ops::tensor(x, &[clients, n, c, h, w], device);
+        let x = ops::tensor(x, &shape(&[clients, n]), device);
         let y = ops::ints(y, &[clients, n], device);
         Ok(RtVal::each(RtVal::Batch(x, y)))
     }

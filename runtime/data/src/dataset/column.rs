@@ -1,0 +1,308 @@
+//! A column: one value of each example.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{ColumnError, Scale};
+use crate::DataError;
+use crate::images::ImageFiles;
+
+/// One named value of every example, such as an image, a row of numbers or a sentence of token
+/// ids, all of one shape.
+///
+/// A column is a view: cloning it and taking [`subset`](Self::subset)s of it copies no elements.
+#[derive(Clone)]
+pub struct Column {
+    name: Arc<str>,
+    shape: Arc<[usize]>,
+    store: Store,
+    /// Where each example is in the store; in the store's own order if there are none.
+    rows: Option<Arc<[usize]>>,
+}
+
+#[derive(Clone)]
+enum Store {
+    Bytes(Arc<Vec<u8>>, Scale),
+    Floats(Arc<Vec<f32>>),
+    Ids(Arc<Vec<i32>>),
+    Images(Arc<ImageFiles>, Scale),
+}
+
+/// What the elements of a [`Column`] are when they are gathered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Element {
+    /// `f32` numbers, from [`Column::gather_into`].
+    Float,
+    /// `i32` ids, from [`Column::gather_ids_into`].
+    Id,
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Float => "numbers",
+            Self::Id => "ids",
+        })
+    }
+}
+
+impl Column {
+    /// A column of bytes, one example after another, that `scale` turns into numbers.
+    ///
+    /// # Errors
+    /// A number of bytes that is no whole number of examples; a scale that does not fit the
+    /// shape's first dimension, the channels.
+    pub fn bytes(
+        name: &str,
+        shape: impl Into<Arc<[usize]>>,
+        bytes: Vec<u8>,
+        scale: Scale,
+    ) -> Result<Self, ColumnError> {
+        let column = Self::new(name, shape.into(), Store::Bytes(bytes.into(), scale));
+        column.checked()
+    }
+
+    /// A column of numbers, one example after another.
+    ///
+    /// # Errors
+    /// A number of elements that is no whole number of examples.
+    pub fn floats(
+        name: &str,
+        shape: impl Into<Arc<[usize]>>,
+        numbers: Vec<f32>,
+    ) -> Result<Self, ColumnError> {
+        Self::new(name, shape.into(), Store::Floats(numbers.into())).checked()
+    }
+
+    /// A column of ids, such as tokens, one example after another.
+    ///
+    /// # Errors
+    /// A number of elements that is no whole number of examples.
+    pub fn ids(
+        name: &str,
+        shape: impl Into<Arc<[usize]>>,
+        ids: Vec<i32>,
+    ) -> Result<Self, ColumnError> {
+        Self::new(name, shape.into(), Store::Ids(ids.into())).checked()
+    }
+
+    /// A column of image files that are decoded as they are gathered, whose bytes `scale` turns
+    /// into numbers.
+    ///
+    /// # Errors
+    /// A scale that does not fit the channels.
+    pub fn images(
+        name: &str,
+        files: impl Into<Arc<ImageFiles>>,
+        scale: Scale,
+    ) -> Result<Self, ColumnError> {
+        let files = files.into();
+        let shape = Arc::from(files.shape());
+        Self::new(name, shape, Store::Images(files, scale)).checked()
+    }
+
+    /// The column `x` of images that are of this shape by construction.
+    pub(super) fn of_images(shape: [usize; 3], bytes: Vec<u8>, scale: Scale) -> Self {
+        Self::new("x", shape.into(), Store::Bytes(bytes.into(), scale))
+    }
+
+    fn new(name: &str, shape: Arc<[usize]>, store: Store) -> Self {
+        Self {
+            name: name.into(),
+            shape,
+            store,
+            rows: None,
+        }
+    }
+
+    fn checked(self) -> Result<Self, ColumnError> {
+        let (features, found) = (self.features(), self.store.elements());
+        if features == 0 || found % features != 0 {
+            return Err(ColumnError::Elements {
+                column: self.name.to_string(),
+                shape: self.shape.to_vec(),
+                found,
+            });
+        }
+        if let Store::Bytes(_, scale) | Store::Images(_, scale) = &self.store {
+            let channels = self.shape.first().copied().unwrap_or(1);
+            if !scale.fits(channels) {
+                return Err(ColumnError::Scale {
+                    column: self.name.to_string(),
+                    channels,
+                    scale: scale.clone(),
+                });
+            }
+        }
+        Ok(self)
+    }
+
+    /// The column's name; `x` for a model's input.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The shape of one example: `[channels, height, width]` of an image.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Elements per example, the product of the shape.
+    pub fn features(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// The number of examples.
+    pub fn len(&self) -> usize {
+        match &self.rows {
+            Some(rows) => rows.len(),
+            None => self.store.elements() / self.features(),
+        }
+    }
+
+    /// Whether there are no examples.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What the elements are.
+    pub fn element(&self) -> Element {
+        match self.store {
+            Store::Ids(_) => Element::Id,
+            Store::Bytes(..) | Store::Floats(_) | Store::Images(..) => Element::Float,
+        }
+    }
+
+    /// The bytes of example `index`, where the column holds bytes.
+    ///
+    /// # Panics
+    /// Where `index` is not below [`len`](Self::len).
+    pub fn image(&self, index: usize) -> Option<&[u8]> {
+        match &self.store {
+            Store::Bytes(bytes, _) => Some(self.row(bytes, index)),
+            _ => None,
+        }
+    }
+
+    /// How bytes become numbers, where they do.
+    pub fn scale(&self) -> Option<&Scale> {
+        match &self.store {
+            Store::Bytes(_, scale) | Store::Images(_, scale) => Some(scale),
+            Store::Floats(_) | Store::Ids(_) => None,
+        }
+    }
+
+    /// The same examples under another scale.
+    ///
+    /// # Errors
+    /// A scale that does not fit the channels.
+    pub fn with_scale(mut self, scale: Scale) -> Result<Self, ColumnError> {
+        if let Store::Bytes(_, own) | Store::Images(_, own) = &mut self.store {
+            *own = scale;
+        }
+        self.checked()
+    }
+
+    /// Writes the numbers of the examples at `indices`, `[indices, shape…]`.
+    ///
+    /// # Errors
+    /// A column of ids, and an image file that cannot be decoded.
+    ///
+    /// # Panics
+    /// Where an index is not below [`len`](Self::len), or `out` does not have
+    /// `indices.len() * features()` elements.
+    pub fn gather_into(&self, indices: &[usize], out: &mut [f32]) -> Result<(), DataError> {
+        let features = self.features();
+        assert_eq!(out.len(), indices.len() * features, "length of the output");
+        let rows = indices.iter().zip(out.chunks_exact_mut(features));
+        match &self.store {
+            Store::Bytes(bytes, scale) => {
+                rows.for_each(|(&i, row)| scale.apply(self.row(bytes, i), row));
+            }
+            Store::Floats(numbers) => {
+                rows.for_each(|(&i, row)| row.copy_from_slice(self.row(numbers, i)));
+            }
+            Store::Images(files, scale) => {
+                let at: Vec<usize> = indices.iter().map(|&i| self.at(i)).collect();
+                files.decode_each(&at, out, |bytes, row| scale.apply(bytes, row))?;
+            }
+            Store::Ids(_) => return Err(self.is_not(Element::Float)),
+        }
+        Ok(())
+    }
+
+    /// Writes the ids of the examples at `indices`, `[indices, shape…]`.
+    ///
+    /// # Errors
+    /// A column of numbers.
+    ///
+    /// # Panics
+    /// As [`gather_into`](Self::gather_into).
+    pub fn gather_ids_into(&self, indices: &[usize], out: &mut [i32]) -> Result<(), DataError> {
+        let features = self.features();
+        assert_eq!(out.len(), indices.len() * features, "length of the output");
+        let Store::Ids(ids) = &self.store else {
+            return Err(self.is_not(Element::Id));
+        };
+        for (&i, row) in indices.iter().zip(out.chunks_exact_mut(features)) {
+            row.copy_from_slice(self.row(ids, i));
+        }
+        Ok(())
+    }
+
+    /// A view of the examples at `indices`, in that order; it copies no elements.
+    ///
+    /// # Panics
+    /// Where an index is not below [`len`](Self::len).
+    #[must_use]
+    pub fn subset(&self, indices: &Arc<[usize]>) -> Self {
+        let rows = match &self.rows {
+            Some(rows) => indices.iter().map(|&i| rows[i]).collect(),
+            None => {
+                assert!(indices.iter().all(|&i| i < self.len()), "index of a subset");
+                indices.clone()
+            }
+        };
+        Self {
+            rows: Some(rows),
+            ..self.clone()
+        }
+    }
+
+    /// Where example `index` is in the store.
+    fn at(&self, index: usize) -> usize {
+        self.rows.as_ref().map_or(index, |rows| rows[index])
+    }
+
+    fn row<'a, T>(&self, elements: &'a [T], index: usize) -> &'a [T] {
+        let (features, at) = (self.features(), self.at(index));
+        &elements[at * features..(at + 1) * features]
+    }
+
+    fn is_not(&self, expected: Element) -> DataError {
+        let column = self.name.to_string();
+        DataError::Column(ColumnError::Element { column, expected })
+    }
+}
+
+impl Store {
+    fn elements(&self) -> usize {
+        match self {
+            Self::Bytes(bytes, _) => bytes.len(),
+            Self::Floats(numbers) => numbers.len(),
+            Self::Ids(ids) => ids.len(),
+            Self::Images(files, _) => files.len() * files.shape().iter().product::<usize>(),
+        }
+    }
+}
+
+impl fmt::Debug for Column {
+    // The elements would drown everything else that is printed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Column")
+            .field("name", &self.name)
+            .field("len", &self.len())
+            .field("shape", &self.shape)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,82 @@
+use super::{Element, Scale};
+
+/// Why columns, labels and groups do not make a dataset, or a column cannot be used so.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ColumnError {
+    /// A column holds a part of an example.
+    #[error(
+        "column `{column}`: {found} elements are no whole number of examples of shape {shape:?}, \
+         of {} elements each", shape.iter().product::<usize>()
+    )]
+    Elements {
+        /// The column.
+        column: String,
+        /// The shape of an example.
+        shape: Vec<usize>,
+        /// The number of elements.
+        found: usize,
+    },
+    /// Columns and labels differ in number.
+    #[error("column `{column}` has {found} examples, expected {expected}, one for each label")]
+    Length {
+        /// The column.
+        column: String,
+        /// The number of labels.
+        expected: usize,
+        /// The number of examples in the column.
+        found: usize,
+    },
+    /// Examples need an input.
+    #[error("examples need at least one column, the model's input")]
+    None,
+    /// Two columns have one name.
+    #[error("two columns are called `{column}`; give each a name of its own")]
+    Twice {
+        /// The name.
+        column: String,
+    },
+    /// A scale for another number of channels, or one that divides by zero.
+    #[error(
+        "column `{column}`: {scale:?} does not fit {channels} channels; give a finite mean and a \
+         standard deviation other than 0 for each channel, or one of both for all"
+    )]
+    Scale {
+        /// The column.
+        column: String,
+        /// The first dimension of an example.
+        channels: usize,
+        /// The scale.
+        scale: Scale,
+    },
+    /// A column of ids was read as numbers, or the other way round.
+    #[error("column `{column}` does not hold {expected}")]
+    Element {
+        /// The column.
+        column: String,
+        /// What was asked for.
+        expected: Element,
+    },
+    /// Examples that are no images, where images are needed.
+    #[error("`{name}` has examples of shape {shape:?}, expected images: [channels, height, width]")]
+    NotImages {
+        /// The dataset or column.
+        name: String,
+        /// The shape of an example.
+        shape: Vec<usize>,
+    },
+    /// Groups do not fit the examples.
+    #[error(
+        "{found} groups of {examples} {split} examples; each needs one, below the number of names, {names}"
+    )]
+    Groups {
+        /// `training` or `test`.
+        split: &'static str,
+        /// The number of examples.
+        examples: usize,
+        /// The number of groups given for them.
+        found: usize,
+        /// The number of names of groups.
+        names: usize,
+    },
+}

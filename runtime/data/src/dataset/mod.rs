@@ -1,0 +1,92 @@
+//! Datasets: named columns of examples, their labels and where each came from.
+
+mod column;
+mod error;
+mod examples;
+mod scale;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use column::{Column, Element};
+pub use error::ColumnError;
+pub use examples::Examples;
+pub(crate) use examples::image_shape;
+pub use scale::Scale;
+
+/// A dataset: training and test examples of the same columns.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    /// The name that it is loaded by, such as `mnist`.
+    pub name: String,
+    /// The examples that are dealt to clients.
+    pub train: Examples,
+    /// The examples that the server evaluates on.
+    pub test: Examples,
+    /// The number of classes; labels are `0..classes`.
+    pub classes: usize,
+    /// The name of each class, `classes` of them.
+    pub class_names: Vec<String>,
+    /// Where each training example came from, an index into `group_names`: its domain, the user
+    /// that wrote it, the kind of object in it. None where the dataset does not say.
+    pub groups: Option<Arc<[u32]>>,
+    /// The same for the test examples.
+    pub test_groups: Option<Arc<[u32]>>,
+    /// The name of each group; empty without groups.
+    pub group_names: Vec<String>,
+}
+
+impl Dataset {
+    /// A dataset without groups, with a class for each of `class_names`.
+    pub fn new(
+        name: impl Into<String>,
+        train: Examples,
+        test: Examples,
+        class_names: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        let class_names: Vec<String> = class_names.into_iter().map(Into::into).collect();
+        Self {
+            name: name.into(),
+            train,
+            test,
+            classes: class_names.len(),
+            class_names,
+            groups: None,
+            test_groups: None,
+            group_names: vec![],
+        }
+    }
+
+    /// Adds the groups of the training and of the test examples.
+    ///
+    /// # Errors
+    /// [`ColumnError::Groups`] where their numbers are not those of the examples, or a group has
+    /// no name.
+    pub fn with_groups(
+        mut self,
+        train: impl Into<Arc<[u32]>>,
+        test: impl Into<Arc<[u32]>>,
+        names: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<Self, ColumnError> {
+        let (train, test) = (train.into(), test.into());
+        self.group_names = names.into_iter().map(Into::into).collect();
+        for (split, groups, examples) in [
+            ("training", &train, self.train.len()),
+            ("test", &test, self.test.len()),
+        ] {
+            let names = self.group_names.len();
+            let named = groups.iter().all(|&g| (g as usize) < names);
+            if groups.len() != examples || !named {
+                return Err(ColumnError::Groups {
+                    split,
+                    examples,
+                    found: groups.len(),
+                    names,
+                });
+            }
+        }
+        (self.groups, self.test_groups) = (Some(train), Some(test));
+        Ok(self)
+    }
+}
