@@ -1,0 +1,97 @@
+//! Distance correlation.
+
+use crate::{MetricError, Rows};
+
+/// The squared distance correlation `R²(X, Y)` of paired samples, `x` `[n, d_x]` and `y`
+/// `[n, d_y]`: in `[0, 1]`, and 0 where either is constant. Biased, as in the definition.
+///
+/// # Errors
+/// No samples, or not as many in `y` as in `x`.
+///
+/// # Paper
+/// FedAA, Eqs. (8) and (13); Székely, Rizzo, Bakirov, "Measuring and testing dependence by
+/// correlation of distances", 2007. Takes time `n²(d_x + d_y)` and memory `n`.
+pub fn distance_correlation_squared(x: Rows, y: Rows) -> Result<f64, MetricError> {
+    MetricError::lengths(("samples of Y", y.len()), ("of X", x.len()))?;
+    MetricError::too_few("samples", 1, x.len())?;
+    let pairs = Distances::between(x, y);
+    let (xy, xx, yy) = (pairs.covariance(), pairs.variance_x(), pairs.variance_y());
+    let norm = (xx * yy).sqrt();
+    Ok(if norm > 0.0 {
+        (xy / norm).clamp(0.0, 1.0)
+    } else {
+        0.0
+    })
+}
+
+/// The squared distance covariance `dCov²(X, Y)`, the numerator of
+/// [`distance_correlation_squared`]; with `y = x` it is the squared distance variance.
+///
+/// # Errors
+/// As of [`distance_correlation_squared`].
+///
+/// # Paper
+/// FedAA, Eq. (12).
+pub fn distance_covariance_squared(x: Rows, y: Rows) -> Result<f64, MetricError> {
+    MetricError::lengths(("samples of Y", y.len()), ("of X", x.len()))?;
+    MetricError::too_few("samples", 1, x.len())?;
+    Ok(Distances::between(x, y).covariance())
+}
+
+/// Sums over the distances `a` of X and `b` of Y.
+///
+/// With `A` and `B` centred by row, column and in total, `Σ A_ij B_ij` is
+/// `Σ a_ij b_ij − 2n Σ ā_i b̄_i + n² ā b̄`: no matrix need be kept.
+struct Distances {
+    /// The mean of each row of `a` and of `b`.
+    rows: Vec<[f64; 2]>,
+    /// The means of `a b`, `a²` and `b²`.
+    products: [f64; 3],
+}
+
+impl Distances {
+    fn between(x: Rows, y: Rows) -> Self {
+        let n = x.len();
+        let (x, y): (Vec<_>, Vec<_>) = (x.iter().collect(), y.iter().collect());
+        let mut rows = vec![[0.0; 2]; n];
+        let mut products = [0.0; 3];
+        for i in 0..n {
+            for j in 0..i {
+                let (a, b) = (distance(x[i], x[j]), distance(y[i], y[j]));
+                for k in [i, j] {
+                    rows[k][0] += a / n as f64;
+                    rows[k][1] += b / n as f64;
+                }
+                for (sum, product) in products.iter_mut().zip([a * b, a * a, b * b]) {
+                    *sum += 2.0 * product / (n as f64).powi(2);
+                }
+            }
+        }
+        Self { rows, products }
+    }
+
+    fn covariance(&self) -> f64 {
+        self.centred(self.products[0], 0, 1)
+    }
+
+    fn variance_x(&self) -> f64 {
+        self.centred(self.products[1], 0, 0)
+    }
+
+    fn variance_y(&self) -> f64 {
+        self.centred(self.products[2], 1, 1)
+    }
+
+    fn centred(&self, product: f64, left: usize, right: usize) -> f64 {
+        let n = self.rows.len() as f64;
+        let mean = |side: usize| self.rows.iter().map(|r| r[side]).sum::<f64>() / n;
+        let rows = self.rows.iter().map(|r| r[left] * r[right]).sum::<f64>() / n;
+        // Not negative but for rounding.
+        (product - 2.0 * rows + mean(left) * mean(right)).max(0.0)
+    }
+}
+
+fn distance(a: &[f32], b: &[f32]) -> f64 {
+    let square = |(&a, &b): (&f32, &f32)| (f64::from(a) - f64::from(b)).powi(2);
+    a.iter().zip(b).map(square).sum::<f64>().sqrt()
+}

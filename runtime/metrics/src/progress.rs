@@ -1,0 +1,56 @@
+//! What a run takes to reach a target.
+
+/// A measurement in the course of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Rounds that are over.
+    pub round: usize,
+    /// Bytes sent so far, both directions, all clients.
+    pub bytes: u64,
+    /// What was measured, such as the accuracy; larger is better.
+    pub value: f64,
+}
+
+/// The first point of a `curve` in the order of rounds that is at least `target`: its `round` is
+/// the rounds to target, its `bytes` the bytes. `None` where none is.
+pub fn first_to_reach(curve: &[Point], target: f64) -> Option<Point> {
+    curve.iter().copied().find(|point| point.value >= target)
+}
+
+/// The largest point, the first of equal ones; `None` where there is none but NaN.
+pub fn best(curve: &[Point]) -> Option<Point> {
+    let larger = |best: Point, point: Point| {
+        if point.value > best.value {
+            point
+        } else {
+            best
+        }
+    };
+    let numbers = curve.iter().copied().filter(|point| !point.value.is_nan());
+    numbers.reduce(larger)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(values: &[f64]) -> Vec<Point> {
+        let point = |(i, &value)| Point {
+            round: i + 1,
+            bytes: 100 * (i as u64 + 1),
+            value,
+        };
+        values.iter().enumerate().map(point).collect()
+    }
+
+    #[test]
+    fn the_first_round_counts_even_if_a_later_one_falls_back() {
+        let curve = curve(&[0.1, f64::NAN, 0.8, 0.7, 0.9, 0.9]);
+        let reached = first_to_reach(&curve, 0.75).unwrap();
+        assert_eq!((reached.round, reached.bytes), (3, 300));
+        assert_eq!(first_to_reach(&curve, 0.8), Some(reached));
+        assert_eq!(first_to_reach(&curve, 0.95), None);
+        assert_eq!(best(&curve).map(|p| p.round), Some(5));
+        assert_eq!(best(&curve[1..2]), None);
+    }
+}
