@@ -1,7 +1,7 @@
 //! Algorithms and models by name, and their compilation.
 
 use burn::tensor::Device;
-use fedround_data::{DATASETS, DataError, DatasetInfo};
+use fedround_data::DatasetInfo;
 use fedround_dsl::BoxedAlgorithm;
 use fedround_exec::{Program, Tracer};
 use fedround_models::{MODELS, Model, ModelError, Task, find};
@@ -74,7 +74,7 @@ impl Cli {
     ) -> Result<(BoxedAlgorithm, Program), CliError> {
         let settings = hypers::assignments(&subject.set)?;
         let algorithm = self.algorithm(&subject.spec, &settings)?;
-        let data = dataset(&subject.data)?;
+        let data = DatasetInfo::find(&subject.data)?;
         let task = Task {
             input: data.image_shape()?,
             classes: data.classes,
@@ -85,17 +85,6 @@ impl Cli {
         warn(&program);
         Ok((algorithm, program))
     }
-}
-
-/// A dataset's description.
-pub(super) fn dataset(name: &str) -> Result<&'static DatasetInfo, DataError> {
-    let known = || DATASETS.iter();
-    known()
-        .find(|d| d.name == name)
-        .ok_or_else(|| DataError::UnknownDataset {
-            name: name.to_owned(),
-            nearest: nearest(name, known().map(|d| d.name)),
-        })
 }
 
 /// Shows what the compiler finds legal but seldom meant.

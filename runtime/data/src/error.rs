@@ -127,8 +127,8 @@ pub enum DataError {
     },
     /// A label is not one of the classes.
     #[error(
-        "{}: label {label} of example {index} is out of range, expected 0 to {}",
-        path.display(), classes - 1
+        "{}: label {label} of example {index} is out of range, expected {first} to {}",
+        path.display(), usize::from(*first) + classes - 1
     )]
     Label {
         /// The file.
@@ -137,6 +137,8 @@ pub enum DataError {
         index: usize,
         /// Its label.
         label: u8,
+        /// The label of the first class.
+        first: u8,
         /// The number of classes.
         classes: usize,
     },

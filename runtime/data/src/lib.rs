@@ -1,7 +1,7 @@
 //! Datasets, partitioners and seeded schedules.
 //!
 //! * [`load`] gives a [`Dataset`] by name: the built-in `synth-digits`, which
-//!   is drawn on the spot, or MNIST, Fashion-MNIST and CIFAR-10 from files.
+//!   is drawn on the spot, or one of [`DATASETS`] from files.
 //! * [`Partition`] deals the training examples to clients.
 //! * [`schedule`] says who trains in a round and in which order a client sees
 //!   its examples.
@@ -28,14 +28,16 @@
 //! ```
 
 pub mod adult;
-pub mod cifar;
+mod cifar;
 mod dataset;
+mod emnist;
 mod error;
 mod files;
-pub mod idx;
+mod idx;
 mod images;
 mod load;
 pub mod noise;
+mod notes;
 pub mod partition;
 mod record;
 pub mod rng;

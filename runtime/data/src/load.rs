@@ -1,11 +1,11 @@
 //! Datasets by name.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::dataset::image_shape;
 use crate::error::nearest;
-use crate::synth::SynthDigits;
-use crate::{DataError, Dataset, cifar, idx};
+use crate::notes::Notes;
+use crate::{DataError, Dataset, Examples, cifar, emnist, idx, synth};
 
 /// What a dataset is, for listings.
 #[derive(Clone, Copy, Debug)]
@@ -16,18 +16,31 @@ pub struct DatasetInfo {
     pub doc: &'static str,
     /// The number of classes.
     pub classes: usize,
-    /// The name of each class.
+    /// The name of each class; none where the files have them.
     pub class_names: &'static [&'static str],
     /// The shape of an example: channels, height and width of an image.
     pub shape: &'static [usize],
-    /// The files it is read from, relative to the data folder; none for
-    /// datasets that are generated. Each may also end in `.gz`.
+    /// The files it is read from, relative to the data folder; none for datasets that are
+    /// generated.
     pub files: &'static [&'static str],
     /// Where to get the files.
     pub how: &'static str,
+    pub(crate) read: fn(&Request<'_>) -> Result<Dataset, DataError>,
 }
 
 impl DatasetInfo {
+    /// The dataset called `name`.
+    ///
+    /// # Errors
+    /// [`DataError::UnknownDataset`].
+    pub fn find(name: &str) -> Result<&'static Self, DataError> {
+        let unknown = || DataError::UnknownDataset {
+            name: name.to_owned(),
+            nearest: nearest(name, DATASETS.iter().map(|d| d.name)),
+        };
+        DATASETS.iter().find(|d| d.name == name).ok_or_else(unknown)
+    }
+
     /// Channels, height and width of an example.
     ///
     /// # Errors
@@ -37,129 +50,74 @@ impl DatasetInfo {
     }
 }
 
+/// What [`DatasetInfo::read`] is asked for.
+pub(crate) struct Request<'a> {
+    pub info: &'static DatasetInfo,
+    data_dir: Option<&'a Path>,
+    pub seed: u64,
+    pub notes: Notes,
+}
+
+impl Request<'_> {
+    /// A file or folder by its place in the data folder.
+    pub fn path(&self, place: &str) -> Result<PathBuf, DataError> {
+        let dir = self.data_dir.ok_or(DataError::NoDirectory {
+            dataset: self.info.name,
+            files: self.info.files,
+            how: self.info.how,
+        })?;
+        Ok(dir.join(place))
+    }
+
+    /// The error of files that are not there.
+    pub fn missing(&self, looked_for: Vec<PathBuf>) -> DataError {
+        DataError::Missing {
+            dataset: self.info.name,
+            looked_for,
+            how: self.info.how,
+        }
+    }
+
+    /// The dataset of these examples, its name and classes as listed.
+    pub fn dataset(&self, train: Examples, test: Examples) -> Dataset {
+        let classes = self.info.class_names.iter().copied();
+        Dataset::new(self.info.name, train, test, classes)
+    }
+}
+
 pub(crate) const DIGITS: &[&str] = &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 /// Every dataset that [`load`] knows.
 pub const DATASETS: &[DatasetInfo] = &[
-    DatasetInfo {
-        name: "synth-digits",
-        doc: "digits drawn from strokes with affine and elastic distortion; needs no files",
-        classes: 10,
-        class_names: DIGITS,
-        shape: &[1, 28, 28],
-        files: &[],
-        how: "",
-    },
-    DatasetInfo {
-        name: "synth-digits-rgb",
-        doc: "the same digits in colour; needs no files",
-        classes: 10,
-        class_names: DIGITS,
-        shape: &[3, 32, 32],
-        files: &[],
-        how: "",
-    },
-    DatasetInfo {
-        name: "mnist",
-        doc: "handwritten digits (LeCun et al., 1998)",
-        classes: 10,
-        class_names: DIGITS,
-        shape: &[1, 28, 28],
-        files: &[
-            "mnist/train-images-idx3-ubyte",
-            "mnist/train-labels-idx1-ubyte",
-            "mnist/t10k-images-idx3-ubyte",
-            "mnist/t10k-labels-idx1-ubyte",
-        ],
-        how: "Get the four .gz files from https://ossci-datasets.s3.amazonaws.com/mnist/ into DIR/mnist",
-    },
-    DatasetInfo {
-        name: "fashion-mnist",
-        doc: "articles of clothing (Xiao et al., 2017)",
-        classes: 10,
-        class_names: &[
-            "t-shirt",
-            "trouser",
-            "pullover",
-            "dress",
-            "coat",
-            "sandal",
-            "shirt",
-            "sneaker",
-            "bag",
-            "ankle boot",
-        ],
-        shape: &[1, 28, 28],
-        files: &[
-            "fashion-mnist/train-images-idx3-ubyte",
-            "fashion-mnist/train-labels-idx1-ubyte",
-            "fashion-mnist/t10k-images-idx3-ubyte",
-            "fashion-mnist/t10k-labels-idx1-ubyte",
-        ],
-        how: "Get the four .gz files from https://github.com/zalandoresearch/fashion-mnist (data/fashion) \
-              into DIR/fashion-mnist",
-    },
-    DatasetInfo {
-        name: "cifar-10",
-        doc: "small colour photographs (Krizhevsky, 2009)",
-        classes: 10,
-        class_names: &[
-            "airplane",
-            "automobile",
-            "bird",
-            "cat",
-            "deer",
-            "dog",
-            "frog",
-            "horse",
-            "ship",
-            "truck",
-        ],
-        shape: &[3, 32, 32],
-        files: &[
-            "cifar-10-batches-bin/data_batch_*.bin",
-            "cifar-10-batches-bin/test_batch.bin",
-        ],
-        how: "Unpack https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz in DIR",
-    },
+    synth::GREY,
+    synth::RGB,
+    idx::MNIST,
+    idx::FASHION_MNIST,
+    emnist::BALANCED,
+    emnist::BYCLASS,
+    emnist::BYMERGE,
+    emnist::LETTERS,
+    emnist::DIGITS,
+    emnist::MNIST,
+    cifar::CIFAR_10,
+    cifar::CIFAR_100,
 ];
 
-/// The dataset called `name`. Datasets of files are read from their folder in
-/// `data_dir`; generated ones are a function of `seed`, which the others ignore.
+/// The dataset called `name`. Datasets of files are read from their folder in `data_dir`; `seed`
+/// is that of generated ones and of random splits into training and test examples.
 ///
 /// # Errors
 /// An unknown name, no `data_dir` for a dataset of files, and whatever is
 /// wrong with the files: see [`DataError`].
 pub fn load(name: &str, data_dir: Option<&Path>, seed: u64) -> Result<Dataset, DataError> {
-    let Some(info) = DATASETS.iter().find(|d| d.name == name) else {
-        let nearest = nearest(name, DATASETS.iter().map(|d| d.name));
-        return Err(DataError::UnknownDataset {
-            name: name.to_owned(),
-            nearest,
-        });
+    let info = DatasetInfo::find(name)?;
+    let request = Request {
+        info,
+        data_dir,
+        seed,
+        notes: Notes::default(),
     };
-    if info.files.is_empty() {
-        let rgb = info.shape[0] == 3;
-        let synth = if rgb {
-            SynthDigits::rgb()
-        } else {
-            SynthDigits::default()
-        };
-        return Ok(SynthDigits { seed, ..synth }.generate());
-    }
-    let dir = data_dir.ok_or(DataError::NoDirectory {
-        dataset: info.name,
-        files: info.files,
-        how: info.how,
-    })?;
-    let (train, test) = match info.name {
-        "cifar-10" => cifar::load(info, &dir.join("cifar-10-batches-bin"))?,
-        folder => idx::load(info, &dir.join(folder))?,
-    };
-    Ok(Dataset::new(
-        info.name,
-        train,
-        test,
-        info.class_names.iter().copied(),
-    ))
+    let mut data = (info.read)(&request)?;
+    data.notes.extend(request.notes.take());
+    Ok(data)
 }

@@ -113,7 +113,7 @@ pub(crate) struct Record<'a> {
 impl Records {
     /// Reads a file, gzipped if its name ends in `.gz`.
     pub fn open(path: &Path) -> Result<Self, DataError> {
-        let bytes = read(path)?.sound()?;
+        let bytes = read(path)?;
         if bytes.last().is_some_and(|&b| b != b'\n') {
             let line = 1 + bytes.iter().filter(|&&b| b == b'\n').count() as u64;
             let path = path.to_path_buf();
@@ -214,7 +214,7 @@ impl Record<'_> {
 
 /// The value that a JSON file, plain or gzipped, holds.
 pub(crate) fn json<T: DeserializeOwned>(path: &Path) -> Result<T, DataError> {
-    let bytes = read(path)?.sound()?;
+    let bytes = read(path)?;
     serde_json::from_slice(&bytes).map_err(|source| {
         let path = path.to_path_buf();
         RecordError::Json { path, source }.into()

@@ -13,9 +13,16 @@ mod common;
 use std::fs;
 
 use common::{error, gz, message};
-use fedround_data::idx::NAMES;
 use fedround_data::{DataError, load};
 use tempfile::TempDir;
+
+/// Training images, training labels, test images, test labels.
+const NAMES: [&str; 4] = [
+    "train-images-idx3-ubyte",
+    "train-labels-idx1-ubyte",
+    "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte",
+];
 
 /// Images whose pixels are hard to compress, so that cuts hit the stream.
 fn images(n: u32) -> Vec<u8> {
@@ -70,11 +77,10 @@ fn plain_and_gzipped_files_are_the_same() {
 #[test]
 fn names_and_folders() {
     let dir = tempfile::tempdir().unwrap();
-    assert_eq!(
-        message("cifar10", dir.path()),
-        "unknown dataset `cifar10` (did you mean `cifar-10`?); the datasets are \
-         synth-digits, synth-digits-rgb, mnist, fashion-mnist, cifar-10"
-    );
+    let text = message("cifar10", dir.path());
+    let start =
+        "unknown dataset `cifar10` (did you mean `cifar-10`?); the datasets are synth-digits, ";
+    assert!(text.starts_with(start), "{text}");
     let text = load("mnist", None, 0).unwrap_err().to_string();
     assert!(
         text.contains("--data-dir") && text.contains("mnist/t10k-labels-idx1-ubyte"),
@@ -109,7 +115,7 @@ fn missing_files_are_listed() {
         "{text}"
     );
     assert!(
-        text.contains("DIR/cifar-10-batches-bin/test_batch.bin"),
+        text.contains("DIR/cifar-10-batches-bin/test_batch*.bin"),
         "{text}"
     );
 }

@@ -39,6 +39,9 @@ pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
     }
     let config = settings.config(&*algorithm);
     let data = load(&settings.data, settings.data_dir.as_deref(), DATA_SEED)?;
+    if !args.quiet {
+        data.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    }
     let (test, class_names) = (data.test.clone(), data.class_names.clone());
     let mut simulation = prepare(cli, &settings, &*algorithm, data)?;
     let parameters = simulation.program().parameter_count();

@@ -35,6 +35,9 @@ pub struct Dataset {
     pub test_groups: Option<Arc<[u32]>>,
     /// The name of each group; empty without groups.
     pub group_names: Vec<String>,
+    /// What there is to know about the files: parts that are absent, contents that are not the
+    /// published ones.
+    pub notes: Vec<String>,
 }
 
 impl Dataset {
@@ -55,6 +58,7 @@ impl Dataset {
             groups: None,
             test_groups: None,
             group_names: vec![],
+            notes: vec![],
         }
     }
 

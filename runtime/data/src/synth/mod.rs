@@ -21,8 +21,9 @@ pub use style::Style;
 
 use rayon::prelude::*;
 
+use crate::load::DIGITS;
 use crate::rng::{SYNTH, permutation, words};
-use crate::{Dataset, Examples, Scale};
+use crate::{Dataset, DatasetInfo, Examples, Scale};
 use shape::Canvas;
 
 /// One of the two parts of a dataset.
@@ -65,6 +66,25 @@ impl Default for SynthDigits {
     }
 }
 
+pub(crate) const GREY: DatasetInfo = DatasetInfo {
+    name: "synth-digits",
+    doc: "digits drawn from strokes with affine and elastic distortion; needs no files",
+    classes: 10,
+    class_names: DIGITS,
+    shape: &[1, 28, 28],
+    files: &[],
+    how: "",
+    read: |request| Ok(SynthDigits::default().with_seed(request.seed).generate()),
+};
+
+pub(crate) const RGB: DatasetInfo = DatasetInfo {
+    name: "synth-digits-rgb",
+    doc: "the same digits in colour; needs no files",
+    shape: &[3, 32, 32],
+    read: |request| Ok(SynthDigits::rgb().with_seed(request.seed).generate()),
+    ..GREY
+};
+
 /// The purposes of an example's streams, last in their keys.
 const LABEL: u64 = 0;
 const STYLE: u64 = 1;
@@ -79,6 +99,10 @@ impl SynthDigits {
             styles: vec![(Style::Coloured, 1.0)],
             ..Self::default()
         }
+    }
+
+    fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
     }
 
     /// The digit of example `index`.
@@ -105,13 +129,10 @@ impl SynthDigits {
 
     /// Draws the examples, on the threads of the current rayon pool.
     pub fn generate(&self) -> Dataset {
-        let name = match self.rgb {
-            true => "synth-digits-rgb",
-            false => "synth-digits",
-        };
+        let info = if self.rgb { &RGB } else { &GREY };
         let train = self.examples(Split::Train, self.train);
         let test = self.examples(Split::Test, self.test);
-        Dataset::new(name, train, test, crate::load::DIGITS.iter().copied())
+        Dataset::new(info.name, train, test, DIGITS.iter().copied())
     }
 
     /// Draws the first `count` examples of a split.
