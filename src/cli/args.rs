@@ -80,7 +80,8 @@ pub(super) struct RunArgs {
     /// Number of clients [default: 100]
     #[arg(long, value_name = "N")]
     pub clients: Option<usize>,
-    /// Who gets which examples: iid, shards:N or dirichlet:ALPHA [default: shards:2]
+    /// Who gets which examples: iid, shards:N, dirichlet:ALPHA or another of `fedround list
+    /// partitioners` [default: shards:2]
     #[arg(long, value_name = "P")]
     pub partition: Option<String>,
     /// Model [default: 2nn]

@@ -19,7 +19,7 @@ pub(in crate::cli) enum TaskName {
 
 /// FedAvg with one local epoch, on clients that hold equally many examples, a whole number of
 /// batches each.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct BenchTask {
     pub name: &'static str,
     pub data: &'static str,

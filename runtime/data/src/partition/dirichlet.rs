@@ -1,44 +1,35 @@
 //! Label and quantity skew from Dirichlet draws.
 
-use super::{Partition, PartitionError, text};
-use crate::rng::{self, Words};
+use super::pool::{Pool, Stream};
+use super::{Partition, PartitionError};
+use crate::rng::{self, PARTITION, Words};
 
 /// A draw is cheap (a number per class and client), and skewed settings such as
 /// 100 clients at alpha 0.1 need a few before nobody is left too small.
 const TRIES: usize = 1000;
 const MIN: usize = 10;
 
+/// Deals each of `strata` by shares that are drawn for it; `partition` is whose they are.
 pub(super) fn split(
-    labels: &[u16],
-    classes: usize,
-    clients: usize,
+    pool: &Pool,
+    strata: &[Vec<usize>],
+    partition: &Partition,
     alpha: f64,
     min: Option<usize>,
-    seed: u64,
 ) -> Result<Vec<Vec<usize>>, PartitionError> {
-    let partition = Partition::Dirichlet { alpha, min };
-    if !(alpha.is_finite() && alpha > 0.0) || min == Some(0) {
-        return Err(PartitionError::argument(
-            &partition.to_string(),
-            text::DIRICHLET,
-        ));
-    }
-    let share = labels.len() / clients;
+    let Pool { clients, seed, .. } = *pool;
+    let share = pool.len() / clients;
     let min = min.unwrap_or(MIN.min(share / 4).max(1));
     if min > share {
         return Err(PartitionError::Minimum {
             clients,
             min,
-            examples: labels.len(),
+            examples: pool.len(),
         });
-    }
-    let mut by_class = vec![Vec::new(); classes];
-    for (example, &label) in labels.iter().enumerate() {
-        by_class[usize::from(label)].push(example);
     }
     let mut best = 0;
     for attempt in 0..TRIES {
-        let cuts = draw(&by_class, clients, alpha, seed, attempt as u64);
+        let cuts = draw(strata, clients, alpha, seed, attempt as u64);
         let size = |client: usize| {
             cuts.iter()
                 .map(|c| c[client + 1] - c[client])
@@ -46,12 +37,12 @@ pub(super) fn split(
         };
         let smallest = (0..clients).map(size).min().unwrap_or(0);
         if smallest >= min {
-            return Ok(deal(&by_class, &cuts, clients, seed));
+            return Ok(deal(strata, &cuts, clients, seed));
         }
         best = best.max(smallest);
     }
     Err(PartitionError::GaveUp {
-        partition,
+        partition: partition.clone(),
         clients,
         tries: TRIES,
         best,
@@ -71,7 +62,8 @@ fn draw(
     let mut sizes = vec![0; clients];
     let mut cuts = Vec::with_capacity(by_class.len());
     for (class, members) in by_class.iter().enumerate() {
-        let mut words = rng::words(seed, &[rng::PARTITION, 0, attempt, class as u64]);
+        let key = [PARTITION, Stream::Dirichlet as u64, attempt, class as u64];
+        let mut words = rng::words(seed, &key);
         let logs: Vec<f64> = (0..clients)
             .map(|_| log_gamma_draw(alpha, &mut words))
             .collect();
@@ -111,7 +103,8 @@ fn deal(
 ) -> Vec<Vec<usize>> {
     let mut parts = vec![Vec::new(); clients];
     for (class, (members, cut)) in by_class.iter().zip(cuts).enumerate() {
-        let order = rng::permutation(seed, members.len(), &[rng::PARTITION, 1, class as u64]);
+        let key = [PARTITION, Stream::DirichletOrder as u64, class as u64];
+        let order = rng::permutation(seed, members.len(), &key);
         for (client, part) in parts.iter_mut().enumerate() {
             part.extend(
                 order[cut[client]..cut[client + 1]]
@@ -174,7 +167,11 @@ mod tests {
     #[test]
     fn tiny_alphas_give_whole_classes_away() {
         let labels: Vec<u16> = (0..1000).map(|i| (i % 10) as u16).collect();
-        let parts = split(&labels, 10, 2, 1e-6, None, 3).unwrap();
+        let partition = Partition::Dirichlet {
+            alpha: 1e-6,
+            min: None,
+        };
+        let parts = partition.split(&labels, 10, 2, 3).unwrap();
         for counts in crate::partition::class_counts(&parts, &labels, 10) {
             assert!(counts.iter().all(|&n| n == 0 || n == 100), "{counts:?}");
         }

@@ -1,4 +1,4 @@
-use super::Partition;
+use super::{PARTITIONS, Partition};
 use crate::error::did_you_mean;
 
 /// Why examples could not be dealt to clients.
@@ -7,8 +7,9 @@ use crate::error::did_you_mean;
 pub enum PartitionError {
     /// No partition has this name.
     #[error(
-        "unknown partition `{name}`{}; write iid, shards:N or dirichlet:ALPHA",
-        did_you_mean(*nearest)
+        "unknown partition `{name}`{}; write {}",
+        did_you_mean(*nearest),
+        syntaxes()
     )]
     Unknown {
         /// The name that was written.
@@ -77,7 +78,7 @@ pub enum PartitionError {
     #[error(
         "partition `{partition}` left a client with too few examples in each of {tries} tries: \
          at best the smallest of {clients} clients had {best}, expected {min}; \
-         use a larger ALPHA, fewer clients, or a lower minimum (dirichlet:ALPHA:MIN)"
+         use a larger ALPHA, fewer clients, or a lower minimum (the number after ALPHA)"
     )]
     GaveUp {
         /// The partition.
@@ -91,13 +92,131 @@ pub enum PartitionError {
         /// The size it should have had.
         min: usize,
     },
+    /// The dataset has no groups to go by.
+    #[error(
+        "partition `{partition}` goes by groups, and there are none here; use a dataset with groups \
+         (domains, users, kinds of objects) or a partition by labels such as dirichlet:0.5"
+    )]
+    NoGroups {
+        /// The partition.
+        partition: Partition,
+    },
+    /// Labels alone do not say what a partition does.
+    #[error(
+        "partition `{partition}` changes examples, which labels alone do not have; deal a dataset"
+    )]
+    NeedsDataset {
+        /// The partition.
+        partition: Partition,
+    },
+    /// A class or group has fewer examples than it is cut into pieces.
+    #[error(
+        "cannot cut the {examples} examples of {kind} {index} into {pieces}; use fewer clients"
+    )]
+    TooFewOfKind {
+        /// `class` or `group`.
+        kind: &'static str,
+        /// Which one.
+        index: usize,
+        /// The number of its examples.
+        examples: usize,
+        /// The number of pieces.
+        pieces: usize,
+    },
+    /// A client cannot hold that many classes.
+    #[error(
+        "a client cannot hold {per_client} of {classes} classes; use at most {classes} classes per client"
+    )]
+    TooManyClasses {
+        /// The number of classes of each client.
+        per_client: usize,
+        /// The number of classes there are to hold.
+        classes: usize,
+    },
+    /// Not as many weights as classes.
+    #[error(
+        "{found} weights of labels for {classes} classes (`labels:K` alone has the 10 of AdFL's table 1); \
+         write one for each class, labels:K:W,W,..."
+    )]
+    Weights {
+        /// The number of classes.
+        classes: usize,
+        /// The number of weights.
+        found: usize,
+    },
+    /// Some clients would hold nothing.
+    #[error("{examples} examples leave some of {clients} clients without any; use fewer clients")]
+    Empty {
+        /// The number of clients.
+        clients: usize,
+        /// The number of examples.
+        examples: usize,
+    },
+    /// Groups would have different numbers of clients.
+    #[error(
+        "cannot give each of {groups} groups as many of {clients} clients; \
+         use a multiple of {groups} clients, such as {}", clients.next_multiple_of(*groups)
+    )]
+    NotAMultiple {
+        /// The number of clients.
+        clients: usize,
+        /// The number of groups.
+        groups: usize,
+    },
+    /// A group has fewer parts than clients.
+    #[error(
+        "{clients} clients of {groups} groups need {} parts of each, found {parts}; \
+         use domains:{} or at most {} clients", clients / groups, clients / groups, parts * groups
+    )]
+    TooFewParts {
+        /// The number of parts of each group.
+        parts: usize,
+        /// The number of clients.
+        clients: usize,
+        /// The number of groups.
+        groups: usize,
+    },
+    /// Some clients would have no group.
+    #[error(
+        "cannot deal {groups} groups to {clients} clients; use at most {groups} clients, or domains to cut groups"
+    )]
+    TooFewGroups {
+        /// The number of clients.
+        clients: usize,
+        /// The number of groups.
+        groups: usize,
+    },
+    /// The rotated client would leave nothing for the others, or there are none.
+    #[error(
+        "a rotated client with {newcomer} of {examples} examples leaves too few for {} others; \
+         use at least 2 clients, and fewer examples for the rotated one", clients.saturating_sub(1)
+    )]
+    NoRoom {
+        /// The number of clients, the rotated one among them.
+        clients: usize,
+        /// The number of examples of the rotated client.
+        newcomer: usize,
+        /// The number of examples.
+        examples: usize,
+    },
+    /// What would be rotated is not a square image.
+    #[error(
+        "cannot rotate column x of shape {shape:?}: expected square images [channels, side, side] in memory; \
+         use a partition without `+rotated`"
+    )]
+    NotSquare {
+        /// The shape of an example.
+        shape: Vec<usize>,
+    },
+    /// A fraction of validation examples that is none.
+    #[error("cannot hold out {fraction} of the training examples; use at least 0 and less than 1")]
+    Fraction {
+        /// The fraction.
+        fraction: f64,
+    },
 }
 
-impl PartitionError {
-    pub(super) fn argument(text: &str, expected: &'static str) -> Self {
-        Self::Argument {
-            text: text.to_owned(),
-            expected,
-        }
-    }
+fn syntaxes() -> String {
+    let syntaxes: Vec<&str> = PARTITIONS.iter().map(|p| p.syntax).collect();
+    syntaxes.join(", ")
 }

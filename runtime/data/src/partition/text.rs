@@ -3,55 +3,116 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Partition, PartitionError};
+use super::{PARTITIONS, Partition, PartitionError, Rotation, info};
 use crate::error::nearest;
-
-const NAMES: [&str; 3] = ["iid", "shards", "dirichlet"];
-const IID: &str = "iid takes no argument";
-pub(super) const SHARDS: &str = "expected shards:N with the number of shards per client, a whole number of at least 1, as in shards:2";
-pub(super) const DIRICHLET: &str = "expected dirichlet:ALPHA with a finite number above 0, as in dirichlet:0.5, and optionally the least \
-     number of examples per client, at least 1, as in dirichlet:0.5:1";
 
 impl FromStr for Partition {
     type Err = PartitionError;
 
     fn from_str(text: &str) -> Result<Self, PartitionError> {
         let text = text.trim();
-        let (name, argument) = match text.split_once(':') {
-            Some((name, argument)) => (name.trim(), Some(argument.trim())),
-            None => (text, None),
+        let Some((base, newcomer)) = text.split_once('+') else {
+            return known(text, text, simple);
         };
-        let wrong = |expected| PartitionError::argument(text, expected);
-        match name {
-            "iid" if argument.is_none() => Ok(Self::Iid),
-            "iid" => Err(wrong(IID)),
-            "shards" => match argument.and_then(positive) {
-                Some(per_client) => Ok(Self::Shards { per_client }),
-                None => Err(wrong(SHARDS)),
-            },
-            "dirichlet" => argument.and_then(dirichlet).ok_or_else(|| wrong(DIRICHLET)),
-            _ => Err(PartitionError::Unknown {
-                name: name.to_owned(),
-                nearest: nearest(name, NAMES),
+        let base = base.trim_end().parse::<Self>()?;
+        known(text, newcomer, |name, arguments| match (name, arguments) {
+            ("rotated", [degrees, examples]) => Some(Self::Rotated {
+                base: Box::new(base.clone()),
+                rotation: Rotation::degrees(degrees.parse().ok()?)?,
+                examples: positive(examples)?,
             }),
-        }
+            _ => None,
+        })
     }
 }
 
-fn dirichlet(argument: &str) -> Option<Partition> {
-    let (alpha, min) = match argument.split_once(':') {
-        Some((alpha, min)) => (alpha.trim(), Some(positive(min.trim())?)),
-        None => (argument, None),
+/// What `parse` makes of the name and the arguments in `part` of `text`.
+fn known(
+    text: &str,
+    part: &str,
+    parse: impl Fn(&str, &[&str]) -> Option<Partition>,
+) -> Result<Partition, PartitionError> {
+    let mut words = part.split(':').map(str::trim);
+    let name = words.next().unwrap_or_default();
+    let arguments: Vec<&str> = words.collect();
+    let Some(kind) = info::find(name) else {
+        return Err(PartitionError::Unknown {
+            name: name.to_owned(),
+            nearest: nearest(name, PARTITIONS.iter().map(|p| p.name())),
+        });
     };
-    let alpha = alpha
-        .parse()
-        .ok()
-        .filter(|a: &f64| a.is_finite() && *a > 0.0)?;
-    Some(Partition::Dirichlet { alpha, min })
+    parse(name, &arguments).ok_or_else(|| PartitionError::Argument {
+        text: text.to_owned(),
+        expected: kind.expected,
+    })
+}
+
+fn simple(name: &str, arguments: &[&str]) -> Option<Partition> {
+    Some(match (name, arguments) {
+        ("iid", []) => Partition::Iid,
+        ("shards", [n]) => Partition::Shards {
+            per_client: positive(n)?,
+        },
+        ("dirichlet", [alpha, min @ ..]) => Partition::Dirichlet {
+            alpha: above_zero(alpha)?,
+            min: optional(min, positive)?,
+        },
+        ("quantity", [alpha, min @ ..]) => Partition::Quantity {
+            alpha: above_zero(alpha)?,
+            min: optional(min, positive)?,
+        },
+        ("islands", []) => Partition::Islands,
+        ("classes", [k]) => Partition::Classes {
+            per_client: positive(k)?,
+        },
+        ("subset", [share]) => Partition::Subset {
+            share: above_zero(share).filter(|s| *s <= 1.0)?,
+        },
+        ("labels", [k, of @ ..]) => Partition::Labels {
+            per_client: positive(k)?,
+            weights: optional(of, weights)?,
+        },
+        ("domains", []) => Partition::Domains {
+            parts: None,
+            most: None,
+        },
+        ("domains", [parts, most @ ..]) => Partition::Domains {
+            parts: Some(positive(parts)?),
+            most: optional(most, positive)?,
+        },
+        ("groups", []) => Partition::Groups,
+        ("natural", []) => Partition::Natural,
+        _ => return None,
+    })
+}
+
+/// `None` where there is not one argument at most, or it is wrong.
+fn optional<T>(arguments: &[&str], parse: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
+    match arguments {
+        [] => Some(None),
+        [argument] => parse(argument).map(Some),
+        _ => None,
+    }
 }
 
 fn positive(text: &str) -> Option<usize> {
     text.parse().ok().filter(|&n| n > 0)
+}
+
+fn above_zero(text: &str) -> Option<f64> {
+    text.parse()
+        .ok()
+        .filter(|&x: &f64| x.is_finite() && x > 0.0)
+}
+
+fn weights(text: &str) -> Option<Vec<f64>> {
+    let weight = |w: &str| {
+        w.trim()
+            .parse()
+            .ok()
+            .filter(|&w: &f64| w.is_finite() && w >= 0.0)
+    };
+    text.split(',').map(weight).collect()
 }
 
 impl fmt::Display for Partition {
@@ -59,67 +120,42 @@ impl fmt::Display for Partition {
         match self {
             Self::Iid => write!(f, "iid"),
             Self::Shards { per_client } => write!(f, "shards:{per_client}"),
-            Self::Dirichlet { alpha, min: None } => write!(f, "dirichlet:{alpha}"),
-            Self::Dirichlet {
-                alpha,
-                min: Some(min),
-            } => write!(f, "dirichlet:{alpha}:{min}"),
+            Self::Dirichlet { alpha, min } => {
+                write!(f, "dirichlet:{alpha}")?;
+                argument(f, min.as_ref())
+            }
+            Self::Quantity { alpha, min } => {
+                write!(f, "quantity:{alpha}")?;
+                argument(f, min.as_ref())
+            }
+            Self::Islands => write!(f, "islands"),
+            Self::Classes { per_client } => write!(f, "classes:{per_client}"),
+            Self::Subset { share } => write!(f, "subset:{share}"),
+            Self::Labels {
+                per_client,
+                weights,
+            } => {
+                write!(f, "labels:{per_client}")?;
+                let texts = |w: &Vec<f64>| w.iter().map(f64::to_string).collect::<Vec<_>>();
+                argument(f, weights.as_ref().map(|w| texts(w).join(",")))
+            }
+            Self::Domains { parts, most } => {
+                write!(f, "domains")?;
+                // A maximum without parts has no text; this one is refused.
+                argument(f, parts.or(most.map(|_| 0)))?;
+                argument(f, most.as_ref())
+            }
+            Self::Groups => write!(f, "groups"),
+            Self::Natural => write!(f, "natural"),
+            Self::Rotated {
+                base,
+                rotation,
+                examples,
+            } => write!(f, "{base}+rotated:{}:{examples}", rotation.in_degrees()),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn error(text: &str) -> String {
-        text.parse::<Partition>().unwrap_err().to_string()
-    }
-
-    #[test]
-    fn text_survives_a_round_trip() {
-        for text in [
-            "iid",
-            "shards:2",
-            "dirichlet:0.5",
-            "dirichlet:0.001",
-            "dirichlet:100:1",
-        ] {
-            assert_eq!(text.parse::<Partition>().unwrap().to_string(), text);
-        }
-        assert_eq!(
-            " shards : 3 ".parse(),
-            Ok(Partition::Shards { per_client: 3 })
-        );
-    }
-
-    #[test]
-    fn slips_are_explained() {
-        assert_eq!(
-            error("dirchlet:0.1"),
-            "unknown partition `dirchlet` (did you mean `dirichlet`?); write iid, shards:N or dirichlet:ALPHA"
-        );
-        assert_eq!(
-            error("quantity"),
-            "unknown partition `quantity`; write iid, shards:N or dirichlet:ALPHA"
-        );
-        assert_eq!(
-            error("iid:3"),
-            "bad partition `iid:3`: iid takes no argument"
-        );
-        for text in [
-            "shards",
-            "shards:",
-            "shards:0",
-            "shards:-1",
-            "shards:1.5",
-            "shards:2:3",
-        ] {
-            assert_eq!(error(text), format!("bad partition `{text}`: {SHARDS}"));
-        }
-        for bad in ["", "0", "-1", "nan", "inf", "x", "0.5:", "0.5:0", "0.5:1:2"] {
-            let text = format!("dirichlet:{bad}");
-            assert_eq!(error(&text), format!("bad partition `{text}`: {DIRICHLET}"));
-        }
-    }
+fn argument(f: &mut fmt::Formatter<'_>, value: Option<impl fmt::Display>) -> fmt::Result {
+    value.map_or(Ok(()), |value| write!(f, ":{value}"))
 }

@@ -1,4 +1,7 @@
-use proptest::prelude::*;
+mod kinds;
+mod laws;
+mod local;
+mod text;
 
 use super::*;
 use crate::rng::SEED;
@@ -87,7 +90,7 @@ fn giving_up_is_explained() {
         error.to_string(),
         "partition `dirichlet:0.0001:5` left a client with too few examples in each of 1000 tries: \
          at best the smallest of 50 clients had 0, expected 5; use a larger ALPHA, fewer clients, \
-         or a lower minimum (dirichlet:ALPHA:MIN)"
+         or a lower minimum (the number after ALPHA)"
     );
 }
 
@@ -126,70 +129,4 @@ fn what_cannot_be_dealt_is_an_error() {
             .to_string(),
         "label 9 of example 2 is out of range, expected 0 to 2"
     );
-    // Built by hand rather than parsed.
-    let error = Partition::Shards { per_client: 0 }
-        .split(&[0; 4], 1, 2, 1)
-        .unwrap_err();
-    assert!(matches!(error, PartitionError::Argument { .. }));
-    let none = Partition::Dirichlet {
-        alpha: f64::NAN,
-        min: None,
-    };
-    assert!(matches!(
-        none.split(&[0; 4], 1, 2, 1),
-        Err(PartitionError::Argument { .. })
-    ));
-}
-
-fn partitions() -> impl Strategy<Value = Partition> {
-    prop_oneof![
-        Just(Partition::Iid),
-        (1usize..4).prop_map(|per_client| Partition::Shards { per_client }),
-        (0.05f64..20.0).prop_map(|alpha| Partition::Dirichlet {
-            alpha,
-            min: Some(1)
-        }),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
-
-    #[test]
-    fn every_example_goes_to_one_client(
-        partition in partitions(),
-        labels in proptest::collection::vec(0u16..5, 1..300),
-        clients in 1usize..40,
-        seed in any::<u64>(),
-    ) {
-        let Ok(parts) = partition.split(&labels, 5, clients, seed) else {
-            // Only what is too small to deal may fail, or a skewed draw.
-            let per_client = if let Partition::Shards { per_client } = partition { per_client } else { 1 };
-            let skewed = matches!(partition, Partition::Dirichlet { .. });
-            prop_assert!(skewed || labels.len() < clients * per_client);
-            return Ok(());
-        };
-        prop_assert_eq!(parts.len(), clients);
-        prop_assert!(parts.iter().all(|p| !p.is_empty()));
-        let mut all = parts.concat();
-        all.sort_unstable();
-        prop_assert!(all.into_iter().eq(0..labels.len()));
-
-        let sizes = parts.iter().map(Vec::len);
-        let spread = sizes.clone().max().unwrap() - sizes.min().unwrap();
-        match partition {
-            Partition::Iid => prop_assert!(spread <= 1),
-            Partition::Shards { per_client } => prop_assert!(spread <= per_client),
-            Partition::Dirichlet { .. } => {}
-        }
-        prop_assert_eq!(&parts, &partition.split(&labels, 5, clients, seed).unwrap());
-
-        let counts = class_counts(&parts, &labels, 5);
-        prop_assert_eq!(counts.iter().flatten().sum::<usize>(), labels.len());
-    }
-
-    #[test]
-    fn printing_and_parsing_agree(partition in partitions()) {
-        prop_assert_eq!(partition.to_string().parse::<Partition>(), Ok(partition));
-    }
 }

@@ -1,0 +1,93 @@
+//! Clients made of the dataset's groups: domains, kinds of objects, users.
+
+use super::pool::{Pool, Stratum, Stream, even};
+use super::{Partition, PartitionError};
+
+pub(super) fn domains(
+    pool: &Pool,
+    partition: &Partition,
+    parts: Option<usize>,
+    most: Option<usize>,
+) -> Result<Vec<Vec<usize>>, PartitionError> {
+    let groups = by_group(pool, partition)?;
+    let (clients, count) = (pool.clients, groups.len());
+    if clients % count != 0 {
+        return Err(PartitionError::NotAMultiple {
+            clients,
+            groups: count,
+        });
+    }
+    let holders = clients / count;
+    let pieces = parts.unwrap_or(holders);
+    if pieces < holders {
+        return Err(PartitionError::TooFewParts {
+            parts: pieces,
+            clients,
+            groups: count,
+        });
+    }
+    // In turn, so that a client has the same part however many follow.
+    let stratum = |(at, (group, members))| Stratum {
+        kind: "group",
+        index: group,
+        members,
+        holders: (at..clients).step_by(count).collect(),
+        pieces,
+        most: most.unwrap_or(usize::MAX),
+    };
+    let strata: Vec<_> = groups.into_iter().enumerate().map(stratum).collect();
+    pool.share(&strata)
+}
+
+pub(super) fn groups(
+    pool: &Pool,
+    partition: &Partition,
+) -> Result<Vec<Vec<usize>>, PartitionError> {
+    let groups = enough(pool, partition)?;
+    let order = pool.permutation(groups.len(), Stream::Order, 0);
+    let hand =
+        |hand: std::ops::Range<usize>| order[hand].iter().flat_map(|&g| &groups[g].1).copied();
+    let hands = even(groups.len(), pool.clients);
+    Ok(hands.map(|range| hand(range).collect()).collect())
+}
+
+pub(super) fn natural(
+    pool: &Pool,
+    partition: &Partition,
+) -> Result<Vec<Vec<usize>>, PartitionError> {
+    let groups = enough(pool, partition)?;
+    let mut chosen = pool.permutation(groups.len(), Stream::Order, 0);
+    chosen.truncate(pool.clients);
+    // In the order of the dataset, so that with all groups client k is group k.
+    chosen.sort_unstable();
+    Ok(chosen.into_iter().map(|g| groups[g].1.clone()).collect())
+}
+
+/// The groups that have examples, at least as many as clients.
+fn enough(pool: &Pool, partition: &Partition) -> Result<Vec<(usize, Vec<usize>)>, PartitionError> {
+    let groups = by_group(pool, partition)?;
+    if groups.len() < pool.clients {
+        return Err(PartitionError::TooFewGroups {
+            clients: pool.clients,
+            groups: groups.len(),
+        });
+    }
+    Ok(groups)
+}
+
+fn by_group(
+    pool: &Pool,
+    partition: &Partition,
+) -> Result<Vec<(usize, Vec<usize>)>, PartitionError> {
+    let Some(groups) = pool.groups else {
+        return Err(PartitionError::NoGroups {
+            partition: partition.clone(),
+        });
+    };
+    let mut members = vec![Vec::new(); groups.iter().max().map_or(0, |&g| g as usize + 1)];
+    for (example, &group) in groups.iter().enumerate() {
+        members[group as usize].push(example);
+    }
+    let members = members.into_iter().enumerate();
+    Ok(members.filter(|(_, members)| !members.is_empty()).collect())
+}

@@ -1,0 +1,137 @@
+//! What each client holds: training, validation and test examples of its own.
+
+use std::collections::BTreeMap;
+
+use super::pool::{Pool, Stream};
+use super::{Partition, PartitionError, Rotation};
+use crate::Dataset;
+use crate::rng::{self, PARTITION};
+
+/// The examples of one client.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Split {
+    /// Indices of [`Dataset::train`]; at least one.
+    pub train: Vec<usize>,
+    /// Indices of [`Dataset::train`] that the client holds but does not train on.
+    pub validation: Vec<usize>,
+    /// Indices of [`Dataset::test`] that are distributed like the client's training examples; may
+    /// be empty where clients are many and test examples few.
+    pub test: Vec<usize>,
+    /// How the client's images, for training and for testing, differ from the dataset's:
+    /// [`Rotation::turned`] copies them so.
+    pub rotation: Option<Rotation>,
+}
+
+impl Partition {
+    /// Deals the training examples of `data` to `clients`, and to each client test examples whose
+    /// labels (or groups, where the partition goes by groups) are distributed like those of its
+    /// training examples. No validation examples; see [`hold_out`].
+    ///
+    /// A test example goes to one client, or to none where nobody trains on its label or group. Of
+    /// a label, a client has the same share of the test examples as of the dealt training examples,
+    /// rounded.
+    ///
+    /// # Errors
+    /// As of [`split`](Self::split), and a partition by groups of a dataset without.
+    ///
+    /// # Paper
+    /// LG-FedAvg, Section 4: train and test data of a device have matching distributions.
+    pub fn deal(
+        &self,
+        data: &Dataset,
+        clients: usize,
+        seed: u64,
+    ) -> Result<Vec<Split>, PartitionError> {
+        let parts = self.assign(&Pool {
+            labels: data.train.labels(),
+            classes: data.classes,
+            groups: data.groups.as_deref(),
+            clients,
+            seed,
+        })?;
+        let tests = match (&data.groups, &data.test_groups) {
+            (Some(train), Some(test)) if self.by_groups() => matching(&parts, train, test, seed),
+            _ => matching(&parts, data.train.labels(), data.test.labels(), seed),
+        };
+        let mut splits: Vec<Split> = parts
+            .into_iter()
+            .zip(tests)
+            .map(|(train, test)| Split {
+                train,
+                test,
+                ..Split::default()
+            })
+            .collect();
+        if let (Self::Rotated { rotation, .. }, Some(last)) = (self, splits.last_mut()) {
+            last.rotation = Some(*rotation);
+        }
+        Ok(splits)
+    }
+}
+
+/// Deals test examples by key: of those with a key, each client gets a share in proportion to its
+/// training examples with that key.
+fn matching<K: Copy + Ord + Into<u64>>(
+    parts: &[Vec<usize>],
+    train: &[K],
+    test: &[K],
+    seed: u64,
+) -> Vec<Vec<usize>> {
+    let mut holders: BTreeMap<K, Vec<(usize, u128)>> = BTreeMap::new();
+    for (client, part) in parts.iter().enumerate() {
+        let mut counts: BTreeMap<K, u128> = BTreeMap::new();
+        for &example in part {
+            *counts.entry(train[example]).or_default() += 1;
+        }
+        for (key, count) in counts {
+            holders.entry(key).or_default().push((client, count));
+        }
+    }
+    let mut strata: BTreeMap<K, Vec<usize>> = BTreeMap::new();
+    for (example, key) in test.iter().enumerate() {
+        strata.entry(*key).or_default().push(example);
+    }
+    let mut tests = vec![Vec::new(); parts.len()];
+    for (key, members) in strata {
+        let Some(holders) = holders.get(&key) else {
+            continue;
+        };
+        let stream = [PARTITION, Stream::LocalTest as u64, key.into()];
+        let order = rng::permutation(seed, members.len(), &stream);
+        let total: u128 = holders.iter().map(|(_, count)| count).sum();
+        let (mut sum, mut start) = (0, 0);
+        for &(client, count) in holders {
+            sum += count;
+            let end = (sum * members.len() as u128 / total) as usize;
+            tests[client].extend(order[start..end].iter().map(|&i| members[i]));
+            start = end;
+        }
+    }
+    tests
+}
+
+/// Moves `fraction` of each client's training examples, drawn at random and rounded, to its
+/// validation examples. One stays.
+///
+/// # Errors
+/// A fraction that is not in `[0, 1)`.
+pub fn hold_out(splits: &mut [Split], fraction: f64, seed: u64) -> Result<(), PartitionError> {
+    if !(0.0..1.0).contains(&fraction) {
+        return Err(PartitionError::Fraction { fraction });
+    }
+    for (client, split) in splits.iter_mut().enumerate() {
+        let n = split.train.len();
+        let count = ((fraction * n as f64).round() as usize).min(n.saturating_sub(1));
+        let key = [PARTITION, Stream::Validation as u64, client as u64];
+        let mut held = vec![false; n];
+        for i in rng::permutation(seed, n, &key).into_iter().take(count) {
+            held[i] = true;
+        }
+        let mut held = held.into_iter();
+        let (validation, train) = std::mem::take(&mut split.train)
+            .into_iter()
+            .partition(|_| held.next() == Some(true));
+        (split.train, split.validation) = (train, validation);
+    }
+    Ok(())
+}

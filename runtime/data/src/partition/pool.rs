@@ -1,0 +1,143 @@
+//! What is dealt, and how strata of it are cut.
+
+use std::ops::Range;
+
+use super::PartitionError;
+use crate::rng::{self, PARTITION};
+
+/// The examples, and to how many they are dealt.
+#[derive(Clone, Copy)]
+pub(super) struct Pool<'a> {
+    pub labels: &'a [u16],
+    pub classes: usize,
+    pub groups: Option<&'a [u32]>,
+    pub clients: usize,
+    pub seed: u64,
+}
+
+/// The streams of a partition, after [`PARTITION`] in their keys. Those of `iid` and `shards` have
+/// no more in their keys.
+#[derive(Clone, Copy)]
+pub(super) enum Stream {
+    Dirichlet,
+    DirichletOrder,
+    /// The order of a stratum that is cut evenly.
+    Stratum,
+    /// The order of the classes or groups themselves.
+    Order,
+    /// The classes of a client.
+    Classes,
+    Newcomer,
+    LocalTest,
+    Validation,
+}
+
+impl Pool<'_> {
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    pub fn all(&self) -> Vec<usize> {
+        (0..self.len()).collect()
+    }
+
+    pub fn check(&self) -> Result<(), PartitionError> {
+        let (clients, classes) = (self.clients, self.classes);
+        if clients == 0 {
+            return Err(PartitionError::NoClients);
+        }
+        if clients > self.len() {
+            return Err(PartitionError::TooManyClients {
+                clients,
+                examples: self.len(),
+            });
+        }
+        let mut labels = self.labels.iter().enumerate();
+        match labels.find(|(_, label)| usize::from(**label) >= classes) {
+            None => Ok(()),
+            Some((index, &label)) => Err(PartitionError::Label {
+                index,
+                label,
+                classes,
+            }),
+        }
+    }
+
+    /// The examples of each class, `[classes]`.
+    pub fn by_class(&self) -> Vec<Vec<usize>> {
+        let mut members = vec![Vec::new(); self.classes];
+        for (example, &label) in self.labels.iter().enumerate() {
+            members[usize::from(label)].push(example);
+        }
+        members
+    }
+
+    pub fn permutation(&self, n: usize, stream: Stream, index: usize) -> Vec<usize> {
+        rng::permutation(self.seed, n, &[PARTITION, stream as u64, index as u64])
+    }
+
+    /// Deals each stratum, shuffled and cut into equal pieces, to its holders.
+    pub fn share(&self, strata: &[Stratum]) -> Result<Vec<Vec<usize>>, PartitionError> {
+        let mut parts = vec![Vec::new(); self.clients];
+        for (index, stratum) in strata.iter().enumerate() {
+            let members = &stratum.members;
+            if !stratum.holders.is_empty() && members.len() < stratum.pieces {
+                return Err(PartitionError::TooFewOfKind {
+                    kind: stratum.kind,
+                    index: stratum.index,
+                    examples: members.len(),
+                    pieces: stratum.pieces,
+                });
+            }
+            let order = self.permutation(members.len(), Stream::Stratum, index);
+            for (&client, piece) in stratum
+                .holders
+                .iter()
+                .zip(even(members.len(), stratum.pieces))
+            {
+                let piece = &order[piece];
+                let piece = &piece[..piece.len().min(stratum.most)];
+                parts[client].extend(piece.iter().map(|&i| members[i]));
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// Examples of one class or group, and who holds them.
+pub(super) struct Stratum {
+    /// `class` or `group`.
+    pub kind: &'static str,
+    /// Which class or group.
+    pub index: usize,
+    pub members: Vec<usize>,
+    /// The clients of the first pieces.
+    pub holders: Vec<usize>,
+    pub pieces: usize,
+    /// The most examples of a piece that are dealt.
+    pub most: usize,
+}
+
+impl Stratum {
+    /// A class, cut among its holders.
+    pub fn class(index: usize, members: Vec<usize>, holders: Vec<usize>) -> Self {
+        Self {
+            kind: "class",
+            index,
+            members,
+            pieces: holders.len(),
+            holders,
+            most: usize::MAX,
+        }
+    }
+}
+
+/// Cuts `0..n` into `parts` ranges whose sizes differ by one at most, the
+/// larger ones first.
+pub(super) fn even(n: usize, parts: usize) -> impl Iterator<Item = Range<usize>> {
+    let (size, extra) = (n / parts.max(1), n % parts.max(1));
+    (0..parts).map(move |i| {
+        let start = i * size + i.min(extra);
+        start..start + size + usize::from(i < extra)
+    })
+}

@@ -1,0 +1,34 @@
+//! Shuffled and sorted examples in equal shares.
+
+use super::PartitionError;
+use super::pool::{Pool, even};
+use crate::rng::{self, PARTITION};
+
+pub(super) fn iid(pool: &Pool) -> Vec<Vec<usize>> {
+    let order = rng::permutation(pool.seed, pool.len(), &[PARTITION]);
+    let shares = even(pool.len(), pool.clients);
+    shares.map(|share| order[share].to_vec()).collect()
+}
+
+pub(super) fn shards(pool: &Pool, per_client: usize) -> Result<Vec<Vec<usize>>, PartitionError> {
+    let total = pool.clients.saturating_mul(per_client);
+    if total > pool.len() {
+        return Err(PartitionError::TooManyShards {
+            clients: pool.clients,
+            per_client,
+            total,
+            examples: pool.len(),
+        });
+    }
+    let mut by_label = pool.all();
+    by_label.sort_by_key(|&i| pool.labels[i]);
+    let shards: Vec<_> = even(pool.len(), total).collect();
+    let dealt = rng::permutation(pool.seed, total, &[PARTITION]);
+    let deal = |hand: &[usize]| {
+        hand.iter()
+            .flat_map(|&s| &by_label[shards[s].clone()])
+            .copied()
+            .collect()
+    };
+    Ok(dealt.chunks(per_client).map(deal).collect())
+}
