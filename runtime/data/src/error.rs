@@ -151,6 +151,30 @@ pub enum DataError {
     /// A file of records or of JSON is wrong.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// A binary file is not what it must be.
+    #[error("{} at byte {offset}: expected {expected}, found {found}; get the file again", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Where in the file.
+        offset: u64,
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// A line of a text file is not what it must be.
+    #[error("{}:{line}: expected {expected}, found {found}; get the file again", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
     /// A picture cannot be decoded.
     #[error(
         "cannot decode {} ({bytes} bytes): {message}; get the file again, or remove it from the folder",

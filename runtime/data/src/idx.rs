@@ -70,10 +70,7 @@ fn read(request: &Request<'_>) -> Result<Dataset, DataError> {
 /// The pixels and labels of the training and of the test examples: of the dataset's four files
 /// of images and labels. Labels are counted from `first` in the files, and from 0 here.
 pub(crate) fn splits(request: &Request<'_>, first: u8) -> Result<[Labelled; 2], DataError> {
-    let files = request.info.files.iter();
-    let wanted = files
-        .map(|file| request.path(file))
-        .collect::<Result<Vec<PathBuf>, _>>()?;
+    let wanted = request.paths()?;
     let found: Vec<PathBuf> = wanted.iter().filter_map(|p| find(p)).collect();
     let [train_images, train_labels, test_images, test_labels] = &found[..] else {
         let missing = |p: &PathBuf| find(p).is_none();

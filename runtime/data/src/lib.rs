@@ -30,20 +30,25 @@
 pub mod adult;
 mod cifar;
 mod dataset;
+mod digits;
 mod emnist;
 mod error;
 mod files;
+mod hold_out;
 mod idx;
 mod images;
 mod load;
+mod mnist_m;
 pub mod noise;
 mod notes;
 pub mod partition;
 mod record;
 pub mod rng;
 pub mod schedule;
+mod svhn;
 pub mod synth;
 pub mod text;
+mod usps;
 
 pub use dataset::{Column, ColumnError, Dataset, Element, Examples, Scale};
 pub use error::DataError;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::dataset::image_shape;
 use crate::error::nearest;
 use crate::notes::Notes;
-use crate::{DataError, Dataset, Examples, cifar, emnist, idx, synth};
+use crate::{DataError, Dataset, Examples, cifar, digits, emnist, idx, mnist_m, svhn, synth, usps};
 
 /// What a dataset is, for listings.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +69,21 @@ impl Request<'_> {
         Ok(dir.join(place))
     }
 
+    /// The dataset's files in the data folder, in their order.
+    pub fn paths(&self) -> Result<Vec<PathBuf>, DataError> {
+        self.info.files.iter().map(|file| self.path(file)).collect()
+    }
+
+    /// Another dataset from the same data folder, its notes among this one's.
+    pub fn load(&self, name: &str) -> Result<Dataset, DataError> {
+        let data = load(name, self.data_dir, self.seed)?;
+        data.notes
+            .iter()
+            .cloned()
+            .for_each(|note| self.notes.add(note));
+        Ok(data)
+    }
+
     /// The error of files that are not there.
     pub fn missing(&self, looked_for: Vec<PathBuf>) -> DataError {
         DataError::Missing {
@@ -99,6 +114,10 @@ pub const DATASETS: &[DatasetInfo] = &[
     emnist::LETTERS,
     emnist::DIGITS,
     emnist::MNIST,
+    usps::USPS,
+    mnist_m::MNIST_M,
+    svhn::SVHN,
+    digits::DIGITS,
     cifar::CIFAR_10,
     cifar::CIFAR_100,
 ];

@@ -27,6 +27,8 @@ pub const NOISE: u64 = 6;
 pub const HALVES: u64 = 10;
 /// Purpose: the first centres of [`Topics`](crate::text::Topics).
 pub const TOPICS: u64 = 11;
+/// Purpose: splitting examples into training and test, key `[HOLD_OUT, part]`.
+pub const HOLD_OUT: u64 = 20;
 /// Purpose: random numbers of a forward pass in evaluation, key `[EVALUATE, round, chunk, stream]`.
 pub const EVALUATE: u64 = 7;
 

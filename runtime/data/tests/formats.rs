@@ -53,3 +53,82 @@ fn cifar_100_has_fine_labels_and_groups_of_them() {
     assert_eq!(named(99, 13), ("worm", "non-insect invertebrates"));
     assert_eq!(data.train.image(1).unwrap(), samples::noise(3072));
 }
+
+#[test]
+fn usps_keeps_its_values_and_says_that_it_is_short() {
+    let data = loaded(&samples::usps());
+    assert_eq!(data.train.labels(), [6, 0, 9]);
+    assert_eq!(data.train.shape(), [1, 16, 16]);
+    let (mut x, mut y) = (vec![], vec![]);
+    data.train.gather(&[1], &mut x, &mut y).unwrap();
+    assert_eq!(x[..3], [-1.0, -0.93, -0.86]);
+    assert!(data.notes[1].ends_with("holds 3 examples, the published file 7291"));
+}
+
+#[test]
+fn mnist_m_is_what_its_lists_name() {
+    let data = loaded(&samples::mnist_m());
+    assert_eq!(data.train.labels(), [5, 0, 9]);
+    let raw = samples::noise(3072);
+    let image = data.train.image(2).unwrap();
+    assert!((0..3072).all(|i| image[i] == raw[i % 1024 * 3 + i / 1024]));
+
+    let mut extra = samples::mnist_m();
+    let picture = extra.files[0].1.clone();
+    extra
+        .files
+        .push(("mnist_m/mnist_m_test/00000077.png".to_owned(), picture));
+    let root = extra.write();
+    let error = load("mnist-m", Some(root.path()), 0)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("holds 2 images but"), "{error}");
+}
+
+#[test]
+fn svhn_is_read_from_columns_and_counts_0_as_10() {
+    let data = loaded(&samples::svhn());
+    assert_eq!(
+        (data.train.labels(), data.test.labels()),
+        (&[1, 0, 9][..], &[2, 3][..])
+    );
+    for (examples, i) in [(&data.train, 2), (&data.test, 1)] {
+        let image = examples.image(i).unwrap();
+        let byte = |h: usize, r: usize, c: usize| (r + 2 * c + 80 * h + i) as u8;
+        let at = |i: usize| byte(i / 1024, i / 32 % 32, i % 32);
+        assert!((0..3072).all(|i| image[i] == at(i)));
+    }
+}
+
+#[test]
+fn digits_are_of_the_domains_that_are_there() {
+    let root = tempfile::tempdir().unwrap();
+    for sample in [samples::usps(), samples::svhn()] {
+        sample.write_to(root.path());
+    }
+    let data = load("digits", Some(root.path()), 3).unwrap();
+    assert_eq!(data.group_names, ["svhn", "usps", "synth-digits"]);
+    // Of 4 in usps, 1 is for testing; the others are cut down to 3.
+    let count = |groups: &[u32], group| groups.iter().filter(|&&g| g == group).count();
+    let groups = (data.groups.unwrap(), data.test_groups.unwrap());
+    assert_eq!([0, 1, 2].map(|g| count(&groups.0, g)), [3, 3, 3]);
+    assert_eq!([0, 1, 2].map(|g| count(&groups.1, g)), [1, 1, 2400]);
+    assert_eq!(data.train.shape(), [3, 28, 28]);
+    let absent = data
+        .notes
+        .iter()
+        .filter(|n| n.starts_with("digits without"));
+    assert_eq!(absent.count(), 2, "{:?}", data.notes);
+    // A grey image is the same in all channels.
+    let usps = groups.0.iter().position(|&g| g == 1).unwrap();
+    let image = data.train.image(usps).unwrap();
+    assert_eq!(image[..784], image[784..1568]);
+
+    let nothing = tempfile::tempdir().unwrap();
+    let error = load("digits", Some(nothing.path()), 0).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("dataset `digits` is not complete")
+    );
+}

@@ -71,6 +71,7 @@ fn mnist() {
     let row = [0.0, 0.0, 3.0, 18.0, 18.0, 18.0, 126.0, 136.0, 175.0, 26.0];
     assert_eq!(x[5 * 28 + 10..5 * 28 + 20], row.map(|u: f32| u / 255.0));
     assert_eq!(y, [5]);
+    assert!(data.notes.is_empty(), "{:?}", data.notes);
 }
 
 #[test]
@@ -108,6 +109,62 @@ fn fashion_mnist() {
         ([6000; 10], [1000; 10])
     );
     assert_eq!(data.class_names[9], "ankle boot");
+}
+
+#[test]
+fn usps() {
+    let Some(data) = real("usps", "usps") else {
+        return;
+    };
+    // The table of zip.info.txt.
+    let train = [1194, 1005, 731, 658, 652, 556, 664, 645, 542, 644];
+    assert_eq!(histogram(&data.train), train);
+    let test = [359, 264, 198, 166, 200, 160, 170, 147, 166, 177];
+    assert_eq!(histogram(&data.test), test);
+    let sum = |examples: &Examples| {
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        let all: Vec<usize> = (0..examples.len()).collect();
+        examples.gather(&all, &mut x, &mut y).unwrap();
+        x.iter().copied().map(f64::from).sum::<f64>()
+    };
+    assert!((sum(&data.train) + 916_521.717).abs() < 0.01);
+    assert!((sum(&data.test) + 238_801.158).abs() < 0.01);
+    assert!(data.notes.is_empty(), "{:?}", data.notes);
+}
+
+/// The bundle's part of MNIST-M: 2,000 and 500 images.
+#[test]
+fn mnist_m() {
+    let Some(data) = real("mnist-m", "mnist_m") else {
+        return;
+    };
+    if (data.train.len(), data.test.len()) != (2000, 500) {
+        eprintln!("SKIPPED: sums of mnist-m are known for 2000 and 500 images");
+        return;
+    }
+    assert_eq!(
+        (pixel_sum(&data.train), pixel_sum(&data.test)),
+        (696_211_070, 175_876_596)
+    );
+    let test = [42, 66, 55, 46, 55, 50, 43, 49, 40, 54];
+    assert_eq!(histogram(&data.test), test);
+}
+
+/// ADCOL's digits, of the domains of the bundle.
+#[test]
+fn digits() {
+    let Some(data) = real("digits", "mnist") else {
+        return;
+    };
+    let domains = data.group_names.len() as u32;
+    let count = |groups: &[u32], g| groups.iter().filter(|&&h| h == g).count();
+    let train = data.groups.as_ref().unwrap();
+    let sizes: Vec<usize> = (0..domains).map(|g| count(train, g)).collect();
+    assert!(sizes.iter().all(|&n| n == sizes[0]), "{sizes:?}");
+    // One fifth of MNIST's 70,000.
+    assert_eq!(data.group_names[0], "mnist");
+    assert_eq!(count(data.test_groups.as_ref().unwrap(), 0), 14_000);
+    assert_eq!(data.train.image_shape().unwrap(), [3, 28, 28]);
 }
 
 /// Any number of batches is valid, so only the bundle of batches 1 to 3 and a

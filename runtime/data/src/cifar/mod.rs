@@ -74,10 +74,7 @@ fn splits<const LABELS: usize>(
     request: &Request<'_>,
     classes: [usize; LABELS],
 ) -> Result<[Batches<LABELS>; 2], DataError> {
-    let patterns = request.info.files.iter();
-    let patterns = patterns
-        .map(|pattern| request.path(pattern))
-        .collect::<Result<Vec<_>, _>>()?;
+    let patterns = request.paths()?;
     let found = patterns.iter().map(|pattern| batches(pattern));
     let found = found.collect::<Result<Vec<_>, _>>()?;
     let [train, test] = &found[..] else {

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use image::imageops::FilterType;
-use image::{DynamicImage, ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, ImageBuffer, ImageFormat, ImageReader, Limits, Luma};
 
 use super::Fit;
 use crate::DataError;
@@ -42,6 +42,18 @@ pub(super) fn into(
         }
     }
     Ok(())
+}
+
+/// One channel of an image in another size.
+pub(crate) fn resize(bytes: &[u8], from: [usize; 2], to: [usize; 2], out: &mut [u8]) {
+    let [(height, width), (to_height, to_width)] = [from, to].map(|[h, w]| (h as u32, w as u32));
+    match ImageBuffer::<Luma<u8>, _>::from_raw(width, height, bytes) {
+        Some(image) if from != to => {
+            let image = image::imageops::resize(&image, to_width, to_height, FilterType::Triangle);
+            out.copy_from_slice(image.as_raw());
+        }
+        _ => out.copy_from_slice(bytes),
+    }
 }
 
 fn decode(path: &Path) -> Result<DynamicImage, DataError> {

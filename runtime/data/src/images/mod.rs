@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::DataError;
 use cache::Cache;
+pub(crate) use decode::resize;
 
 /// How a picture of any size comes to have the size of its column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

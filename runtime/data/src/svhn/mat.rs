@@ -1,0 +1,306 @@
+//! Numeric arrays of MATLAB 5 files.
+//!
+//! A file is a header of 128 bytes and elements. An element is a tag (its type and its number of
+//! bytes) and that many bytes, padded to a multiple of 8; up to four bytes may be inside of the
+//! tag. A compressed element (zlib) holds one other. An array is an element of elements: its
+//! class, its dimensions, its name and its numbers, in a type that need not be the class's.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use flate2::read::ZlibDecoder;
+
+use crate::DataError;
+
+/// Types of elements.
+const INT32: u32 = 5;
+const UINT32: u32 = 6;
+const UINT8: u32 = 2;
+const ARRAY: u32 = 14;
+const COMPRESSED: u32 = 15;
+/// Classes of arrays from here on are of numbers, below they are text, cells and structures.
+const FIRST_NUMERIC: u32 = 6;
+
+/// An array of numbers, the first dimension changing fastest.
+pub(super) struct Array {
+    pub name: String,
+    pub dims: Vec<usize>,
+    /// Where it is in the file.
+    pub offset: u64,
+    element: u32,
+    contents: Vec<u8>,
+}
+
+/// The error of what is at `offset` of a file.
+pub(super) fn wrong(path: &Path, offset: u64, expected: String, found: String) -> DataError {
+    DataError::Format {
+        path: path.to_path_buf(),
+        offset,
+        expected,
+        found,
+    }
+}
+
+/// Every array of numbers of a file.
+pub(super) fn arrays(path: &Path) -> Result<Vec<Array>, DataError> {
+    let unreadable = |source| DataError::Read {
+        path: path.to_path_buf(),
+        source,
+    };
+    let file = File::open(path).map_err(unreadable)?;
+    let size = file.metadata().map_err(unreadable)?.len();
+    let mut file = Reader {
+        path,
+        inner: BufReader::with_capacity(1 << 16, file),
+        offset: 0,
+        moving: true,
+        most: size,
+    };
+    let header = file.bytes(128)?;
+    if header[124..128] != [0, 1, b'I', b'M'] {
+        let expected = "a little-endian MATLAB 5 file (version 0x0100, `IM`)".to_owned();
+        let found = format!("{:02x?}", &header[124..128]);
+        return Err(wrong(path, 124, expected, found));
+    }
+    let mut arrays = Vec::new();
+    while file.offset < size {
+        arrays.extend(element(&mut file)?);
+    }
+    Ok(arrays)
+}
+
+/// The next element of a file, if it is an array of numbers.
+fn element(file: &mut Reader<'_, BufReader<File>>) -> Result<Option<Array>, DataError> {
+    let start = file.offset;
+    let tag = file.tag()?;
+    if tag.element != COMPRESSED {
+        return array(file, &tag, start);
+    }
+    // No file unpacks to more than this.
+    let most = tag.size.min(file.most).saturating_mul(1032);
+    let mut packed = (&mut file.inner).take(tag.size);
+    let mut inside = Reader {
+        path: file.path,
+        inner: ZlibDecoder::new(&mut packed),
+        offset: start,
+        moving: false,
+        most,
+    };
+    let tag_inside = inside.tag()?;
+    let found = array(&mut inside, &tag_inside, start)?;
+    // To the end of the stream, whose checksum is there.
+    inside.skip_to_end()?;
+    let left = packed.limit();
+    file.skip(left)?;
+    file.offset = start + 8 + tag.size;
+    Ok(found)
+}
+
+fn array<R: Read>(
+    reader: &mut Reader<'_, R>,
+    tag: &Tag,
+    offset: u64,
+) -> Result<Option<Array>, DataError> {
+    if tag.element != ARRAY {
+        reader.skip(tag.size)?;
+        return Ok(None);
+    }
+    let flags = reader.part("the array's class", UINT32)?;
+    let class = flags.first().copied().map_or(0, u32::from);
+    if class < FIRST_NUMERIC {
+        // 16 bytes are the class and its tag.
+        reader.skip(tag.size.saturating_sub(16))?;
+        return Ok(None);
+    }
+    let dims = reader.part("the array's dimensions", INT32)?;
+    let dims = dims.chunks_exact(4).map(|b| {
+        let size = b.first_chunk::<4>().map_or(-1, |b| i32::from_le_bytes(*b));
+        usize::try_from(size).unwrap_or(usize::MAX)
+    });
+    let dims: Vec<usize> = dims.collect();
+    let name = reader.tag()?;
+    let name = reader.contents(&name)?;
+    let numbers = reader.tag()?;
+    let count = dims.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64));
+    let expected = width(numbers.element).map(|w| count.saturating_mul(w));
+    if expected != Some(numbers.size) {
+        let expected = format!("the numbers of an array of {dims:?}");
+        let found = format!("{} bytes of type {}", numbers.size, numbers.element);
+        return Err(wrong(reader.path, offset, expected, found));
+    }
+    Ok(Some(Array {
+        name: String::from_utf8_lossy(&name).into_owned(),
+        dims,
+        offset,
+        element: numbers.element,
+        contents: reader.contents(&numbers)?,
+    }))
+}
+
+/// Bytes of a number of a type.
+fn width(element: u32) -> Option<u64> {
+    Some(match element {
+        1 | UINT8 => 1,
+        3 | 4 => 2,
+        INT32 | UINT32 | 7 => 4,
+        9 => 8,
+        _ => return None,
+    })
+}
+
+impl Array {
+    /// The numbers, which must be bytes.
+    pub fn bytes(self, path: &Path) -> Result<Vec<u8>, DataError> {
+        if self.element != UINT8 {
+            let expected = format!("`{}` of bytes (type {UINT8})", self.name);
+            return Err(wrong(
+                path,
+                self.offset,
+                expected,
+                format!("type {}", self.element),
+            ));
+        }
+        Ok(self.contents)
+    }
+
+    /// The numbers, whatever their type.
+    pub fn numbers(&self, path: &Path) -> Result<Vec<f64>, DataError> {
+        let width = width(self.element).unwrap_or(1) as usize;
+        let number = |b: &[u8]| match (self.element, b) {
+            (1, &[a]) => Some(f64::from(a as i8)),
+            (UINT8, &[a]) => Some(f64::from(a)),
+            (3, &[a, b]) => Some(f64::from(i16::from_le_bytes([a, b]))),
+            (4, &[a, b]) => Some(f64::from(u16::from_le_bytes([a, b]))),
+            (INT32, &[a, b, c, d]) => Some(f64::from(i32::from_le_bytes([a, b, c, d]))),
+            (UINT32, &[a, b, c, d]) => Some(f64::from(u32::from_le_bytes([a, b, c, d]))),
+            (7, &[a, b, c, d]) => Some(f64::from(f32::from_le_bytes([a, b, c, d]))),
+            (9, b) => b.first_chunk().map(|b| f64::from_le_bytes(*b)),
+            _ => None,
+        };
+        let numbers = self.contents.chunks_exact(width).map(number);
+        let numbers: Option<Vec<f64>> = numbers.collect();
+        let expected = || format!("numbers in `{}`", self.name);
+        numbers.ok_or_else(|| {
+            wrong(
+                path,
+                self.offset,
+                expected(),
+                format!("type {}", self.element),
+            )
+        })
+    }
+}
+
+struct Tag {
+    element: u32,
+    size: u64,
+    /// The contents of an element that is inside of its tag.
+    inside: Option<Vec<u8>>,
+}
+
+/// Reads on, and knows where it is in the file.
+struct Reader<'a, R> {
+    path: &'a Path,
+    inner: R,
+    offset: u64,
+    /// Whether the offset moves; inside of a compressed element it stays at its start.
+    moving: bool,
+    /// No more bytes can follow.
+    most: u64,
+}
+
+impl<R: Read> Reader<'_, R> {
+    fn bytes(&mut self, n: u64) -> Result<Vec<u8>, DataError> {
+        let room = usize::try_from(n.min(self.most)).unwrap_or(0);
+        let mut bytes = Vec::with_capacity(room);
+        let read = (&mut self.inner).take(n).read_to_end(&mut bytes);
+        let found = match read {
+            Ok(_) if bytes.len() as u64 == n => {
+                self.offset += if self.moving { n } else { 0 };
+                return Ok(bytes);
+            }
+            Ok(found) => format!("{found} before the end"),
+            Err(error) => format!("{} ({error})", bytes.len()),
+        };
+        Err(wrong(
+            self.path,
+            self.offset,
+            format!("{n} more bytes"),
+            found,
+        ))
+    }
+
+    fn skip(&mut self, n: u64) -> Result<(), DataError> {
+        const PIECE: u64 = 1 << 16;
+        let mut left = n;
+        while left > 0 {
+            left -= self.bytes(left.min(PIECE))?.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn skip_to_end(&mut self) -> Result<(), DataError> {
+        let bad = |error: std::io::Error| {
+            let expected = "the end of a compressed element".to_owned();
+            wrong(self.path, self.offset, expected, error.to_string())
+        };
+        std::io::copy(&mut self.inner, &mut std::io::sink()).map_err(bad)?;
+        Ok(())
+    }
+
+    fn tag(&mut self) -> Result<Tag, DataError> {
+        let bytes = self.bytes(8)?;
+        let word = |at: usize| {
+            let word = bytes[at..].first_chunk::<4>();
+            word.map_or(0, |b| u32::from_le_bytes(*b))
+        };
+        let (first, second) = (word(0), word(4));
+        // The upper half of the first word is 0, or the size of contents inside of the tag.
+        Ok(match first >> 16 {
+            0 => Tag {
+                element: first,
+                size: u64::from(second),
+                inside: None,
+            },
+            size => Tag {
+                element: first & 0xFFFF,
+                size: u64::from(size),
+                inside: Some(bytes[4..].iter().copied().take(size as usize).collect()),
+            },
+        })
+    }
+
+    /// An element's contents, past its padding.
+    fn contents(&mut self, tag: &Tag) -> Result<Vec<u8>, DataError> {
+        if let Some(inside) = &tag.inside {
+            if inside.len() as u64 == tag.size {
+                return Ok(inside.clone());
+            }
+            let expected = "at most 4 bytes inside of a tag".to_owned();
+            return Err(wrong(
+                self.path,
+                self.offset,
+                expected,
+                tag.size.to_string(),
+            ));
+        }
+        let bytes = self.bytes(tag.size)?;
+        self.skip(tag.size.next_multiple_of(8) - tag.size)?;
+        Ok(bytes)
+    }
+
+    fn part(&mut self, what: &str, element: u32) -> Result<Vec<u8>, DataError> {
+        let tag = self.tag()?;
+        if tag.element != element {
+            let expected = format!("{what} (type {element})");
+            return Err(wrong(
+                self.path,
+                self.offset,
+                expected,
+                format!("type {}", tag.element),
+            ));
+        }
+        self.contents(&tag)
+    }
+}
