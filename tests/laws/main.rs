@@ -18,6 +18,7 @@ mod optimizers;
 mod privacy;
 mod reduction;
 mod seeds;
+mod server;
 mod state;
 mod tracing;
 mod training;

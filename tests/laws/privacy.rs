@@ -170,12 +170,24 @@ fn an_unknown_part_is_refused_with_the_known_ones() {
 }
 
 #[test]
-fn released_features_are_refused_where_they_leave() {
-    let error = refused(&Logits { batch: 10 });
-    assert!(
-        error.contains("privacy.rs") && error.contains("not implemented yet"),
-        "{error}"
-    );
+fn released_features_are_averaged_and_their_bytes_counted() {
+    let data = digits(20, 10).train;
+    let two = |second: usize| dealt(&data, vec![(0..10).collect(), (10..second).collect()], 9);
+    let logits = Logits { batch: 10 };
+    let mut simulation = simulation(&logits, "2nn", two(20));
+    let start = weights(&simulation);
+    let stats = run(&mut simulation, 1);
+    assert_ne!(weights(&simulation), start);
+    let model = 4 * start.len() as u64;
+    let features = 4 * 10 * 10;
+    // Each of two clients gets the model and the mean logits, and sends its own and a loss.
+    assert_eq!(stats.bytes_down, 2 * (model + features));
+    assert_eq!(stats.bytes_up, 2 * (features + 4));
+    let error = self::simulation(&logits, "2nn", two(15))
+        .step()
+        .unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("of shapes [10, 10] and [5, 10]"), "{error}");
 }
 
 /// Moves by the gradient on one batch.

@@ -38,6 +38,7 @@ pub fn module(module: &Module) -> Value {
         json!({ "id": id, "kind": ty.kind.to_string(), "place": match ty.place {
             Place::Server => "server",
             Place::Clients => "clients",
+            Place::Gathered => "gathered",
             Place::Client => "client",
         }})
     });

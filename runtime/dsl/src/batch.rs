@@ -36,7 +36,8 @@ impl Batch {
 #[derive(Clone, Debug)]
 pub struct Features(Part);
 
-/// The class labels of a batch. Stay on the client.
+/// The class labels of examples. Stay on the client, unless they are
+/// [released](Labels::release).
 #[derive(Clone, Debug)]
 pub struct Labels(Part);
 
@@ -81,6 +82,17 @@ impl Features {
 }
 
 impl Labels {
+    pub(crate) fn new(graph: &Graph, value: Value) -> Self {
+        Self(Part {
+            graph: graph.clone(),
+            of: Of::Value(value),
+        })
+    }
+
+    pub(crate) fn graph(&self) -> &Graph {
+        &self.0.graph
+    }
+
     pub(crate) fn stage(&self, graph: &Graph, loc: Loc) -> Value {
         self.0.stage(graph, loc)
     }

@@ -7,7 +7,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, OpKind, Place, Reduce, Type, Value};
 
 use crate::graph::{Graph, only};
-use crate::wire::{Upload, Wire};
+use crate::wire::{OnClients, Upload, Wire};
 use crate::{ClientCx, Scalar, Server};
 
 /// One value for each client of a cohort, on the clients: `{T}@clients`.
@@ -42,6 +42,10 @@ impl<T> Clients<T> {
         }
     }
 
+    pub(crate) fn parts(&self) -> (&Graph, Value) {
+        (&self.graph, self.value)
+    }
+
     pub(crate) fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
         graph.same(&self.graph, "clients' values", loc);
         self.value
@@ -51,7 +55,7 @@ impl<T> Clients<T> {
 impl<T: Wire> Clients<T> {
     /// Runs code on every client of the cohort. The closure is run once, to record its ops.
     #[track_caller]
-    pub fn map<U: Upload>(&self, body: impl FnOnce(&ClientCx, T) -> U) -> U::Clients {
+    pub fn map<U: Upload>(&self, body: impl FnOnce(&ClientCx, T) -> U) -> U::At<OnClients> {
         let loc = Loc::caller();
         map(&self.graph, &[self.value], &[T::KIND], loc, |k, values| {
             body(k, T::bind(&self.graph, only(values)))
@@ -106,7 +110,7 @@ pub struct Zipped<A, B>(Clients<A>, Clients<B>);
 impl<A: Wire, B: Wire> Zipped<A, B> {
     /// Runs code on every client of the cohort, with both values.
     #[track_caller]
-    pub fn map<U: Upload>(&self, body: impl FnOnce(&ClientCx, (A, B)) -> U) -> U::Clients {
+    pub fn map<U: Upload>(&self, body: impl FnOnce(&ClientCx, (A, B)) -> U) -> U::At<OnClients> {
         let loc = Loc::caller();
         let graph = &self.0.graph;
         let operands = [self.0.value, self.1.value_in(graph, loc)];
@@ -123,7 +127,7 @@ fn map<U: Upload>(
     kinds: &[Kind],
     loc: Loc,
     body: impl FnOnce(&ClientCx, &[Value]) -> U,
-) -> U::Clients {
+) -> U::At<OnClients> {
     let mut types = vec![Type::client(Kind::Client)];
     types.extend(kinds.iter().copied().map(Type::client));
     let args = graph.open(&types, Place::Client);
@@ -131,5 +135,5 @@ fn map<U: Upload>(
     let released = body(&cx, args.get(1..).unwrap_or_default());
     let yields = released.values(graph, loc);
     let region = graph.close(yields, loc);
-    U::bind_all(graph, &graph.op_with(OpKind::Map, operands, region, loc))
+    U::bind_all::<OnClients>(graph, &graph.op_with(OpKind::Map, operands, region, loc))
 }

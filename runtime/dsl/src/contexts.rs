@@ -122,9 +122,7 @@ impl ClientCx {
     /// The model's forward pass: `[examples, …]` to logits `[examples, classes]`.
     #[track_caller]
     pub fn predict(&self, w: &Params, x: &Features) -> Features {
-        let loc = Loc::caller();
-        let operands = [w.value_in(&self.graph, loc), x.stage(&self.graph, loc)];
-        Features::new(&self.graph, self.graph.op(OpKind::Predict, &operands, loc))
+        crate::grad::predict(&self.graph, w, x, Loc::caller())
     }
 
     /// `n_k`: how many examples the client has.

@@ -3,7 +3,7 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::{OpKind, Value};
 
-use crate::graph::only;
+use crate::graph::{Graph, only};
 use crate::wire::Wire;
 use crate::{Features, Labels, Params, Scalar};
 
@@ -31,6 +31,12 @@ fn stage(w: &Params, f: impl FnOnce(&Params) -> Scalar, loc: Loc) -> (Params, Sc
         Params::bind(graph, only(&results)),
         Scalar::bind(graph, second),
     )
+}
+
+/// The model's forward pass, where the code being staged runs.
+pub(crate) fn predict(graph: &Graph, w: &Params, x: &Features, loc: Loc) -> Features {
+    let operands = [w.value_in(graph, loc), x.stage(graph, loc)];
+    Features::new(graph, graph.op(OpKind::Predict, &operands, loc))
 }
 
 /// Mean cross-entropy of logits against labels over a batch.

@@ -7,7 +7,8 @@
 //!
 //! What crosses between server and clients is visible in the types: [`Server::broadcast`] sends,
 //! [`Clients::map`] computes on the clients, and [`Clients::mean`], [`Clients::sum`] and
-//! [`Clients::weighted_mean`] bring one value back.
+//! [`Clients::weighted_mean`] bring one value back. [`Clients::gather`] brings all of them, for
+//! [`Gathered::map`] to compute with on the server and [`Gathered::scatter`] to send back.
 
 mod algebra;
 mod algorithm;
@@ -18,6 +19,7 @@ mod clients;
 mod contexts;
 mod definer;
 mod field;
+mod gathered;
 mod grad;
 mod graph;
 mod hyper;
@@ -33,6 +35,7 @@ mod real;
 mod registry;
 mod scalar;
 mod server;
+mod server_code;
 mod slots;
 mod spec;
 mod stage;
@@ -47,6 +50,7 @@ pub use contexts::{ClientCx, Cohort, Keeper, ServerCx};
 pub use definer::Definer;
 pub use fedround_ir::fed::Dp;
 pub use field::{DefaultValue, Field, FieldKind, Range};
+pub use gathered::{Gathered, GatheredPair, Rows};
 pub use grad::{cross_entropy, grad, loss, value_and_grad};
 pub use hyper::{Hyper, LayerField, all_fields, set, validate};
 pub use hyper_error::HyperError;
@@ -58,18 +62,20 @@ pub use real::{Rate, Real};
 pub use registry::{Entry, Registered, Registry};
 pub use scalar::Scalar;
 pub use server::Server;
+pub use server_code::{ForClient, ServerCode, ServerSide};
 pub use spec::SpecError;
 pub use stage::{StageError, stage};
 pub use tree::Tree;
-pub use wire::{Upload, Wire};
+pub use wire::{Computed, Upload, Wire};
 
 /// Everything that a spec names: `use fedround::prelude::*;`.
 pub mod prelude {
     pub use fedround_macros::{Hyper, federated};
 
     pub use crate::{
-        Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Dp, Features, Hyper, Index,
-        Labels, Params, Real, Released, Scalar, Server, ServerCx, Tree, cross_entropy, grad, loss,
+        Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Dp, Features, ForClient,
+        Gathered, Hyper, Index, Labels, Params, Real, Released, Scalar, Server, ServerCode,
+        ServerCx, ServerSide, Tree, cross_entropy, grad, loss,
         optim::{self, Optimizer},
         value_and_grad,
     };

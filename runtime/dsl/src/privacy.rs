@@ -1,51 +1,76 @@
 //! What may leave a client, and what hides single clients: release, clip, noise and claims.
 
+use std::ops::Deref;
+
 use fedround_ir::Loc;
 use fedround_ir::fed::{Dp, Kind, OpKind, Value};
 
 use crate::graph::Graph;
 use crate::tree::Tree;
 use crate::wire::Wire;
-use crate::{Features, Params, Scalar, Server, ServerCx};
+use crate::{Features, Labels, Params, Scalar, Server, ServerCx};
 
-/// Features that may leave their client, as the spec says; see [`Features::release`]. On the wire,
-/// and on the server, they stay released.
+/// Features or labels that may leave their client, as the spec says; see [`Features::release`]. On
+/// the wire, and on the server, they stay released. What client code computes from them is not.
 #[derive(Clone, Debug)]
-pub struct Released(Features);
-
-impl Features {
-    /// States that these features, though derived from examples, may leave their client, and why.
-    /// `fedround explain` prints the reason in its table of what crosses the wire.
-    #[track_caller]
-    pub fn release(&self, why: &str) -> Released {
-        let loc = Loc::caller();
-        let graph = self.graph();
-        let value = self.stage(graph, loc);
-        Released::bind(
-            graph,
-            graph.op(OpKind::Release(why.to_owned()), &[value], loc),
-        )
-    }
-}
+pub struct Released<T = Features>(T);
 
 impl Released {
-    /// The features, to compute with. What is computed from them is not released.
+    /// The features, to compute with. What client code computes from them is not released.
     pub fn features(&self) -> Features {
         self.0.clone()
     }
 }
 
-impl Wire for Released {
-    const KIND: Kind = Kind::Tensor;
+impl<T> Deref for Released<T> {
+    type Target = T;
 
-    fn bind(graph: &Graph, value: Value) -> Self {
-        Self(Features::new(graph, value))
-    }
-
-    fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
-        self.0.stage(graph, loc)
+    fn deref(&self) -> &T {
+        &self.0
     }
 }
+
+macro_rules! released {
+    ($ty:ident, $kind:ident, $what:literal) => {
+        impl $ty {
+            #[doc = concat!("States that these ", $what, " may leave their client, and why.")]
+            /// `fedround explain` prints the reason in its table of what crosses the wire.
+            #[track_caller]
+            pub fn release(&self, why: &str) -> Released<Self> {
+                let (graph, loc) = (self.graph(), Loc::caller());
+                let value = self.stage(graph, loc);
+                let released = graph.op(OpKind::Release(why.to_owned()), &[value], loc);
+                Released::<Self>::bind(graph, released)
+            }
+        }
+
+        impl Wire for $ty {
+            const KIND: Kind = Kind::$kind;
+
+            fn bind(graph: &Graph, value: Value) -> Self {
+                Self::new(graph, value)
+            }
+
+            fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
+                self.stage(graph, loc)
+            }
+        }
+
+        impl Wire for Released<$ty> {
+            const KIND: Kind = Kind::$kind;
+
+            fn bind(graph: &Graph, value: Value) -> Self {
+                Self($ty::new(graph, value))
+            }
+
+            fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
+                self.0.stage(graph, loc)
+            }
+        }
+    };
+}
+released!(Features, Tensor, "features, though derived from examples,");
+released!(Labels, Labels, "labels");
 
 fn clip<T: Tree>(tree: &T, bound: &Scalar, loc: Loc) -> T {
     let (graph, value) = tree.parts();

@@ -4,27 +4,31 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Value};
 
 use crate::graph::{Graph, only};
-use crate::{Clients, Params, Released, Scalar};
+use crate::{Clients, Features, Gathered, Labels, Params, Released, Scalar, Server};
 
 pub(crate) mod sealed {
     /// Closes the traits of values and places.
     pub trait Sealed {}
     impl Sealed for crate::Params {}
     impl Sealed for crate::Scalar {}
-    impl Sealed for crate::Released {}
+    impl Sealed for crate::Features {}
+    impl Sealed for crate::Labels {}
+    impl<T> Sealed for crate::Released<T> {}
     impl<T> Sealed for crate::Server<T> {}
     impl Sealed for crate::ClientCx {}
     impl Sealed for crate::ServerCx {}
+    impl Sealed for crate::ServerSide {}
+    impl Sealed for crate::ForClient {}
     impl<A: Sealed, B: Sealed> Sealed for (A, B) {}
     impl<A: Sealed, B: Sealed, C: Sealed> Sealed for (A, B, C) {}
 }
 
 /// A value that may be placed on the server or on all clients of a cohort: [`Params`], [`Scalar`],
-/// or [`Released`] features.
+/// features and labels. What may leave a client is [`Upload`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be placed on the server or on a cohort",
-    label = "only `Params`, `Scalar` and `Released` features cross between server and clients",
-    note = "labels and batches are examples and stay on their client"
+    label = "only `Params`, `Scalar` and `Released` features or labels cross between server and clients",
+    note = "batches are examples and stay on their client"
 )]
 pub trait Wire: sealed::Sealed + Clone + 'static {
     /// Its kind in the graph.
@@ -38,51 +42,108 @@ pub trait Wire: sealed::Sealed + Clone + 'static {
     fn value_in(&self, graph: &Graph, loc: Loc) -> Value;
 }
 
-/// What a closure of [`Clients::map`] may return: a [`Params`], a [`Scalar`], features that were
-/// [released](crate::Features::release), or two or three of them as a tuple.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot leave a client",
-    label = "expected `Params`, `Scalar` or a tuple of them from the closure of `map`",
-    note = "labels and batches are examples and stay on their client; features may leave it by `x.release(\"why they may\")`"
-)]
-pub trait Upload: sealed::Sealed {
-    /// One value for each client: `Clients<T>`, or a tuple of them.
-    type Clients;
-    /// The values that the map's region yields.
-    #[doc(hidden)]
-    fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value>;
-    /// The handles of the map's results.
-    #[doc(hidden)]
-    fn bind_all(graph: &Graph, values: &[Value]) -> Self::Clients;
+/// Where the results of code are: [`OnClients`], [`AllOnServer`] or [`OnServer`].
+#[doc(hidden)]
+pub trait Hold {
+    /// A `T` there.
+    type Of<T: Wire>;
+    /// Its handle.
+    fn hold<T: Wire>(graph: &Graph, value: Value) -> Self::Of<T>;
 }
 
-macro_rules! upload_one {
-    ($($ty:ty),*) => {$(
-        impl Upload for $ty {
-            type Clients = Clients<$ty>;
-            fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
-                vec![self.value_in(graph, loc)]
-            }
-            fn bind_all(graph: &Graph, values: &[Value]) -> Self::Clients {
-                Clients::new(graph, only(values))
-            }
-        }
-    )*};
-}
-upload_one!(Params, Scalar, Released);
-
-macro_rules! upload_tuple {
-    ($($ty:ident $index:tt),*) => {
-        impl<$($ty: Wire),*> Upload for ($($ty,)*) {
-            type Clients = ($(Clients<$ty>,)*);
-            fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
-                vec![$(self.$index.value_in(graph, loc)),*]
-            }
-            fn bind_all(graph: &Graph, values: &[Value]) -> Self::Clients {
-                ($(Clients::<$ty>::new(graph, only(values.get($index..).unwrap_or_default())),)*)
+macro_rules! hold {
+    ($(#[$doc:meta])* $marker:ident, $of:ident) => {
+        $(#[$doc])*
+        #[doc(hidden)]
+        #[derive(Clone, Copy, Debug)]
+        pub enum $marker {}
+        impl Hold for $marker {
+            type Of<T: Wire> = $of<T>;
+            fn hold<T: Wire>(graph: &Graph, value: Value) -> $of<T> {
+                $of::new(graph, value)
             }
         }
     };
 }
-upload_tuple!(A 0, B 1);
-upload_tuple!(A 0, B 1, C 2);
+hold!(
+    /// One value on each client: [`Clients`].
+    OnClients, Clients
+);
+hold!(
+    /// The values of all clients on the server: [`Gathered`].
+    AllOnServer, Gathered
+);
+hold!(
+    /// One value on the server: [`Server`].
+    OnServer, Server
+);
+
+/// What code on the server may give: a [`Params`], a [`Scalar`], features or labels (there they are
+/// derived from released ones), or two or three of them as a tuple.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of code on the server",
+    label = "expected `Params`, `Scalar`, `Features`, `Labels` or a tuple of them"
+)]
+pub trait Computed: sealed::Sealed {
+    /// Its values somewhere.
+    #[doc(hidden)]
+    type At<H: Hold>;
+    /// The values that the region yields.
+    #[doc(hidden)]
+    fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value>;
+    /// The handles of the results.
+    #[doc(hidden)]
+    fn bind_all<H: Hold>(graph: &Graph, values: &[Value]) -> Self::At<H>;
+}
+
+/// What a closure of [`Clients::map`] may return: a [`Params`], a [`Scalar`], features or labels
+/// that were [released](crate::Features::release), or two or three of them as a tuple.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot leave a client",
+    label = "expected `Params`, `Scalar` or a tuple of them from the closure of `map`",
+    note = "batches are examples and stay on their client; features and labels may leave it by `x.release(\"why they may\")`"
+)]
+pub trait Upload: Computed {}
+
+macro_rules! computed {
+    ($($ty:ty),*) => {$(
+        impl Computed for $ty {
+            type At<H: Hold> = H::Of<Self>;
+            fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
+                vec![self.value_in(graph, loc)]
+            }
+            fn bind_all<H: Hold>(graph: &Graph, values: &[Value]) -> Self::At<H> {
+                H::hold(graph, only(values))
+            }
+        }
+    )*};
+}
+computed!(
+    Params,
+    Scalar,
+    Features,
+    Labels,
+    Released<Features>,
+    Released<Labels>
+);
+impl Upload for Params {}
+impl Upload for Scalar {}
+impl Upload for Released<Features> {}
+impl Upload for Released<Labels> {}
+
+macro_rules! tuple {
+    ($($ty:ident $index:tt),*) => {
+        impl<$($ty: Wire),*> Computed for ($($ty,)*) {
+            type At<H: Hold> = ($(H::Of<$ty>,)*);
+            fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
+                vec![$(self.$index.value_in(graph, loc)),*]
+            }
+            fn bind_all<H: Hold>(graph: &Graph, values: &[Value]) -> Self::At<H> {
+                ($(H::hold::<$ty>(graph, only(values.get($index..).unwrap_or_default())),)*)
+            }
+        }
+        impl<$($ty: Wire + Upload),*> Upload for ($($ty,)*) {}
+    };
+}
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);

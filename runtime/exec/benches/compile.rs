@@ -12,7 +12,9 @@ use fedround_exec::plan::Plan;
 use fedround_exec::{Program, Tracer};
 use fedround_models::{Losses, Task, find};
 use fedround_passes::fed::link;
-use fedround_passes::tensor::{Frontend, fuse, fuse_elementwise, lower, optimize, schedule};
+use fedround_passes::tensor::{
+    Frontend, Shapes, fuse, fuse_elementwise, lower, optimize, schedule,
+};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -44,8 +46,12 @@ fn main() {
         let steps = schedule.segments.iter();
         let step = steps.max_by_key(|s| s.ops.len()).unwrap();
 
+        let shapes = Shapes {
+            batch: BATCH,
+            ..Shapes::default()
+        };
         let (_, trace) = timed(|| frontend.predict(&frontend.input(BATCH), true).unwrap());
-        let (lowered, lowering) = timed(|| lower(&schedule, step, &frontend, BATCH).unwrap());
+        let (lowered, lowering) = timed(|| lower(&schedule, step, &frontend, &shapes).unwrap());
         let (graph, optimizing) = timed(|| optimize(lowered.graph.clone()).unwrap());
         let (fused, fusing) = timed(|| fuse_elementwise(&fuse(&graph).unwrap()).unwrap());
         let (_, planning) = timed(|| Plan::new(black_box(&fused)));

@@ -59,6 +59,18 @@ pub enum RunError {
         /// The line of the spec.
         loc: Loc,
     },
+    /// Features of several shapes, which have no mean.
+    #[error(
+        "{loc}: clients' features of shapes {expected:?} and {found:?} cannot be added; give each client as many rows, or `.gather()` them"
+    )]
+    Rows {
+        /// The shape of the first client's.
+        expected: Vec<usize>,
+        /// Another one.
+        found: Vec<usize>,
+        /// The line of the spec.
+        loc: Loc,
+    },
     /// A client has fewer examples than one batch needs.
     #[error("client {client} has no examples; every client needs at least one")]
     NoExamples {

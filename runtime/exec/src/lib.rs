@@ -17,6 +17,7 @@ mod flex;
 mod fused;
 pub mod import;
 mod init;
+mod nominal;
 mod ops;
 pub mod plan;
 pub mod program;

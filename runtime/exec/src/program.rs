@@ -8,12 +8,12 @@ use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, stage};
 use fedround_ir::Loc;
 use fedround_ir::fed::{HyperValue, Kind, Module, OpKind, Value};
-use fedround_ir::tensor::Graph;
+use fedround_ir::tensor::{DType, Graph, TensorType};
 use fedround_ir::text::TENSOR_VERSION;
 use fedround_passes::PassManager;
 use fedround_passes::fed::{lay_out, link_with};
 use fedround_passes::tensor::{
-    Block, Free, Frontend, Item, LowerError, Lowered, Schedule, Supply, batch_clients_with,
+    Block, Free, Frontend, Item, LowerError, Lowered, Schedule, Shapes, Supply, batch_clients_with,
     fuse_with, hoist_with, lower, optimize_with, schedule, stream,
 };
 
@@ -33,6 +33,8 @@ pub(crate) struct Segment {
     pub supplies: Supplies,
     /// How many outputs at the end are training losses.
     pub losses: usize,
+    /// The features and labels among the outputs.
+    pub rows: Vec<(Value, TensorType)>,
 }
 
 /// A form of a compute segment: each is compiled once.
@@ -42,6 +44,8 @@ pub(crate) struct Variant {
     pub segment: usize,
     /// Size of the batch it reads.
     pub batch: usize,
+    /// Shapes, for one client, of the features and labels that it reads.
+    pub rows: Vec<Vec<usize>>,
     /// How many clients it runs for.
     pub clients: usize,
     /// Which of its inputs have a client axis.
@@ -112,10 +116,9 @@ impl Program {
             compiled: RwLock::default(),
             forward: RwLock::default(),
         };
-        for i in 0..this.schedule.segments.len() {
-            let variant = this.alone(i, this.batch_size());
-            this.compiled(&variant, passes)?;
-        }
+        this.visit(this.batch_size(), &mut |variant| {
+            Ok(this.compiled(variant, passes)?.rows.clone())
+        })?;
         Ok(this)
     }
 
@@ -171,12 +174,15 @@ impl Program {
     ///
     /// A segment cannot be lowered.
     pub fn graphs(&self, batch: usize) -> Result<Vec<Graph>, CompileError> {
-        (0..self.schedule.segments.len())
-            .map(|i| {
-                let mut silent = PassManager::new();
-                Ok(self.graph(&self.alone(i, batch), &mut silent)?.0.graph)
-            })
-            .collect()
+        let mut graphs = vec![Graph::default(); self.schedule.segments.len()];
+        self.visit(batch, &mut |variant| {
+            let mut silent = PassManager::new();
+            let graph = self.graph(variant, &mut silent)?.0.graph;
+            let rows = self.rows(variant, &graph);
+            graphs[variant.segment] = graph;
+            Ok(rows)
+        })?;
+        Ok(graphs)
     }
 
     /// The text of the tensor graphs for a batch size, as snapshots want it.
@@ -250,14 +256,22 @@ impl Program {
         ins.any(|v| types.type_of(*v).kind == Kind::Batch)
     }
 
-    /// The segment of one client.
-    fn alone(&self, segment: usize, batch: usize) -> Variant {
-        Variant {
-            segment,
-            batch: if self.reads_batch(segment) { batch } else { 0 },
-            clients: 1,
-            each: vec![false; self.schedule.segments[segment].ins.len()],
-        }
+    /// The features and labels among a segment's results.
+    fn rows(&self, variant: &Variant, graph: &Graph) -> Vec<(Value, TensorType)> {
+        let mut outputs = graph.outputs.iter();
+        let outs = self.schedule.segments[variant.segment].outs.iter();
+        let rows = outs.filter_map(|v| {
+            let kind = self.schedule.module.type_of(*v).kind;
+            if kind == Kind::Params {
+                let leaves = self.tracer.parameters().len();
+                outputs.by_ref().take(leaves).for_each(drop);
+                return None;
+            }
+            let (_, value) = outputs.next()?;
+            let row = (*v, graph.type_of(*value).clone());
+            matches!(kind, Kind::Tensor | Kind::Labels).then_some(row)
+        });
+        rows.collect()
     }
 
     pub(crate) fn segment(&self, variant: &Variant) -> Result<Arc<Segment>, CompileError> {
@@ -290,6 +304,7 @@ impl Program {
                 })
                 .collect(),
             losses: lowered.losses,
+            rows: self.rows(variant, &lowered.graph),
         });
         let mut write = self.compiled.write().unwrap_or_else(|e| e.into_inner());
         Ok(Arc::clone(write.entry(variant.clone()).or_insert(segment)))
@@ -315,6 +330,7 @@ impl Program {
             hypers: vec![],
             supplies: Supplies::new(supplies, &self.device),
             losses: 0,
+            rows: vec![],
         });
         let mut write = self.forward.write().unwrap_or_else(|e| e.into_inner());
         Ok(Arc::clone(write.entry(batch).or_insert(segment)))
@@ -328,7 +344,7 @@ impl Program {
         let segment = &self.schedule.segments[variant.segment];
         let name = self.segment_name(variant.segment);
         let mut lowered = passes.time("tensor", "lower", || {
-            lower(&self.schedule, segment, &self.tracer, variant.batch)
+            lower(&self.schedule, segment, &self.tracer, &self.shapes(variant))
         })?;
         let mut graph = optimize_with(lowered.graph, &name, passes)?;
         if variant.clients > 1 {
@@ -342,6 +358,22 @@ impl Program {
         }
         lowered.graph = graph;
         Ok((lowered, supplies))
+    }
+
+    fn shapes(&self, variant: &Variant) -> Shapes {
+        let ins = self.schedule.segments[variant.segment].ins.iter();
+        let typed = ins.filter_map(|v| match self.schedule.module.type_of(*v).kind {
+            Kind::Tensor => Some((*v, DType::F32)),
+            Kind::Labels => Some((*v, DType::I32)),
+            _ => None,
+        });
+        let rows = typed.zip(&variant.rows);
+        Shapes {
+            batch: variant.batch,
+            rows: rows
+                .map(|((v, dtype), shape)| (v, TensorType::new(dtype, shape.clone())))
+                .collect(),
+        }
     }
 
     /// Which of a graph's inputs have a client axis: all tensors of the values that do.

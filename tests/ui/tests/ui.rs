@@ -6,6 +6,7 @@ fn ui() {
     cases.pass("cases/pass/*.rs");
     cases.compile_fail("cases/placement/*.rs");
     cases.compile_fail("cases/privacy/*.rs");
+    cases.compile_fail("cases/gathered/*.rs");
     cases.compile_fail("cases/slots/*.rs");
     cases.compile_fail("cases/control_flow/*.rs");
     cases.compile_fail("cases/hypers/*.rs");

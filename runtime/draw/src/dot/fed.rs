@@ -45,7 +45,7 @@ struct Writer<'m> {
 impl Writer<'_> {
     fn open(&mut self, label: &str, place: Place) {
         let (fill, line) = match place {
-            Place::Server => ("#eef3fa", "#8aa6c8"),
+            Place::Server | Place::Gathered => ("#eef3fa", "#8aa6c8"),
             Place::Clients | Place::Client => ("#f0f6ed", "#93b585"),
         };
         _ = writeln!(
@@ -137,10 +137,9 @@ impl Writer<'_> {
             self.edges(&op.operands, &node);
             node
         } else {
-            let place = match op.kind.place() {
-                Some(Place::Server) if op.kind != OpKind::Map => Place::Server,
-                _ => Place::Client,
-            };
+            // Its arguments are where its code runs.
+            let arg = op.regions.first().and_then(|region| region.args.first());
+            let place = arg.map_or(Place::Server, |arg| self.module.type_of(*arg).place);
             self.open(&label, place);
             let entry = self.node("enter", ", shape=ellipse");
             self.edges(&op.operands, &entry);

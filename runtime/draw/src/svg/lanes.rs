@@ -212,7 +212,7 @@ impl Pen {
         let rect = self.place(lane, inside, head_height(frame) + body + FRAME_PAD);
         let colours = match (frame.is_grad, frame.op.as_str()) {
             (true, _) => colour::GRAD,
-            (_, "fed.map") => [colour::WHITE, colour::CLIENT[1]],
+            (_, "fed.map") => [colour::WHITE, [colour::SERVER[1], colour::CLIENT[1]][lane]],
             _ => colour::LOOP,
         };
         if frame.op == "fed.map" {

@@ -77,7 +77,10 @@ pub(super) fn widen(items: &[Item], lane: usize, widths: &mut [f64; 3]) {
 }
 
 pub(super) fn lane_of(frame: &Frame, lane: usize) -> usize {
-    if frame.op == "fed.map" { 1 } else { lane }
+    match frame.op.as_str() {
+        "fed.map" => usize::from(!frame.on_server),
+        _ => lane,
+    }
 }
 
 pub(super) fn step_width(step: &Step) -> f64 {

@@ -28,6 +28,8 @@ pub(super) struct Frame {
     pub note: String,
     pub op: String,
     pub is_grad: bool,
+    /// Whether it is the server's work for each client.
+    pub on_server: bool,
     pub items: Vec<Item>,
 }
 

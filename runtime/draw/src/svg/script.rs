@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{Func, Kind, Module, Op, OpKind, Region, Slot, Value};
+use fedround_ir::fed::{Func, Kind, Module, Op, OpKind, Place, Region, Slot, Value};
 use fedround_passes::fed::notation::{Text, count_uses, expression};
 use fedround_passes::fed::{Wire, wire};
 
@@ -98,6 +98,10 @@ impl Script<'_> {
         self.module.type_of(value).kind
     }
 
+    pub(super) fn place(&self, value: Value) -> Place {
+        self.module.type_of(value).place
+    }
+
     /// A name of its own for each value: `u`, `u2`, ….
     pub(super) fn unique(&mut self, base: &str) -> String {
         let count = self.taken.entry(base.to_owned()).or_default();
@@ -162,6 +166,7 @@ impl Script<'_> {
     fn op(&mut self, op: &Op, wanted: Option<String>, items: &mut Vec<Item>) {
         match (&op.kind, op.results.as_slice(), op.regions.as_slice()) {
             (OpKind::Broadcast, [sent], _) => self.broadcast(op, *sent, items),
+            (OpKind::Gather | OpKind::Scatter, [result], _) => self.hand_over(op, *result, items),
             (OpKind::Reduce(_), [result], _) => self.reduce(op, *result, wanted, items),
             (OpKind::Everyone, [cohort], _) => {
                 self.texts.insert(*cohort, Text::name("all clients"));

@@ -1,6 +1,6 @@
 //! The frames of maps, loops and gradients.
 
-use fedround_ir::fed::{Kind, Op, OpKind, Region, Value};
+use fedround_ir::fed::{Kind, Op, OpKind, Place, Region, Value};
 use fedround_passes::fed::notation::Text;
 
 use super::scene::Frame;
@@ -32,24 +32,33 @@ impl Script<'_> {
             return None;
         }
         let names = results.iter().map(|result| {
-            let base = if self.kind(*result) == Kind::Params {
-                "w_k"
-            } else {
-                "a_k"
+            let base = match self.kind(*result) {
+                Kind::Params => "w_k",
+                Kind::Tensor => "z_k",
+                Kind::Labels => "y_k",
+                _ => "a_k",
             };
             self.unique(base)
         });
         let names: Vec<String> = names.collect();
+        let place = op.operands.first().map(|v| self.place(*v));
+        let on_server = place == Some(Place::Gathered);
+        let how = if on_server {
+            "on the server"
+        } else {
+            "in parallel"
+        };
         self.rename(&region.yields, &names, &mut items);
         for (result, name) in results.iter().zip(names) {
             self.texts.insert(*result, Text::name(name));
             self.cohorts.insert(*result, cohort.clone());
         }
         Some(Frame {
-            title: format!("for each client k ∈ {cohort}, in parallel"),
+            title: format!("for each client k ∈ {cohort}, {how}"),
             note: String::new(),
             op: op.kind.name(),
             is_grad: false,
+            on_server,
             items,
         })
     }
@@ -92,6 +101,7 @@ impl Script<'_> {
             note: format!("starting from {}", notes.join(", ")),
             op: op.kind.name(),
             is_grad: false,
+            on_server: false,
             items,
         })
     }
@@ -124,6 +134,7 @@ impl Script<'_> {
             note,
             op: op.kind.name(),
             is_grad: true,
+            on_server: false,
             items,
         })
     }

@@ -30,6 +30,26 @@ impl Script<'_> {
         self.cross(Direction::Down, server, &[result], items);
     }
 
+    /// Every client's own value, to the other side.
+    pub(super) fn hand_over(&mut self, op: &Op, result: Value, items: &mut Vec<Item>) {
+        let [value] = op.operands.as_slice() else {
+            return;
+        };
+        let text = self.text(*value);
+        let cohort = self.cohorts.get(value).cloned().unwrap_or_default();
+        let (verb, direction, crosses) = match op.kind {
+            OpKind::Gather => ("gather", Direction::Up, *value),
+            _ => ("scatter", Direction::Down, result),
+        };
+        let server = Step {
+            text: format!("{verb} {}, k ∈ {cohort}", text.plain()),
+            op: op.kind.name(),
+        };
+        self.texts.insert(result, text);
+        self.cohorts.insert(result, cohort);
+        self.cross(direction, server, &[crosses], items);
+    }
+
     pub(super) fn reduce(
         &mut self,
         op: &Op,

@@ -1,4 +1,5 @@
-//! The clients' part of a round: one client, or a group of K that walks the same code in step.
+//! What a round runs for each client, there or on the server: for one client, or a group of K that
+//! walks the same code in step.
 //!
 //! In a group, what differs between clients has a client axis ([`RtVal::Each`]) and each compute
 //! segment runs once for all. Clients with fewer batches than others sit out: their values are
@@ -7,6 +8,7 @@
 use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
+use burn_backend::TensorMetadata;
 use fedround_data::schedule::client_order;
 use fedround_ir::fed::{Kind, Op, OpKind, Value};
 use fedround_passes::tensor::{Block, Control};
@@ -14,7 +16,7 @@ use fedround_passes::tensor::{Block, Control};
 use super::batches::Batches;
 use super::stack::{flat, lane, leaves, select, stack, unstack};
 use super::walk::{Walker, carried, known, next, repeat, walk};
-use super::{Cx, State, kept_or_zeros, missing, written};
+use super::{ByClient, Cx, kept_or_zeros, missing, written};
 use crate::error::RunError;
 use crate::ops;
 use crate::run::Slots;
@@ -31,7 +33,7 @@ pub(super) struct Outcome {
 struct Clients<'a> {
     cx: Cx<'a>,
     ids: &'a [usize],
-    kept: &'a State,
+    kept: &'a ByClient,
     /// State set in this round, before it is committed.
     state: HashMap<String, RtVal>,
     losses: Vec<DispatchTensor>,
@@ -46,16 +48,21 @@ struct Clients<'a> {
 }
 
 /// Runs the body of the round's `visit`-th `fed.map` for some clients; gives an outcome for each.
-/// The losses of all are with the first.
+/// The losses of all are with the first. What code on the server reads of the values around it is
+/// in `around`.
 pub(super) fn run(
     cx: Cx<'_>,
-    kept: &State,
+    kept: &ByClient,
     (op, body): (&Op, &Block),
     ids: &[usize],
     visit: usize,
     args: Vec<RtVal>,
+    around: &[(Value, RtVal)],
 ) -> Result<Vec<Outcome>, RunError> {
     let mut env = Env::new(cx.program.schedule.module.types.len());
+    for (v, value) in around {
+        env.set(*v, value.clone());
+    }
     let values = std::iter::once(RtVal::Client).chain(args);
     for (arg, value) in body.args.iter().zip(values) {
         env.set(*arg, value);
@@ -229,7 +236,7 @@ impl Clients<'_> {
         }
         let kind = self.cx.program.schedule.module.type_of(op.results[0]).kind;
         self.each(op, |id| {
-            let kept = self.kept.clients.get(&(id, name.to_owned())).cloned();
+            let kept = self.kept.get(&(id, name.to_owned())).cloned();
             kept_or_zeros(self.cx.program, kind, kept)
         })
     }
@@ -242,7 +249,7 @@ impl Clients<'_> {
         }
         let mut own = Vec::with_capacity(self.ids.len());
         for (k, &id) in self.ids.iter().enumerate() {
-            let kept = self.kept.clients.get(&(id, name.to_owned())).cloned();
+            let kept = self.kept.get(&(id, name.to_owned())).cloned();
             let value = kept.map(RtVal::Params).or_else(|| unstack(first, k));
             own.push(value.ok_or_else(|| missing(op, "parameters"))?);
         }
@@ -275,6 +282,21 @@ impl Clients<'_> {
         self.batch(&[chosen], chosen.len())
     }
 
+    /// The number of each client, once for each row of its features.
+    fn labels(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        let of = env.peek(op.operands[1]).map(RtVal::unwrapped);
+        let Some(RtVal::Tensor(of)) = of else {
+            return Err(missing(op, "features"));
+        };
+        let shape = of.shape();
+        let lead = usize::from(matches!(env.peek(op.operands[1]), Some(RtVal::Each(_))));
+        let rows = shape.as_slice().get(lead).copied().unwrap_or_default();
+        self.each(op, |id| {
+            let labels = vec![id as i32; rows];
+            RtVal::Tensor(ops::ints(labels, &[rows], &self.cx.program.device))
+        })
+    }
+
     fn keep(&mut self, op: &Op, name: &str, value: RtVal) -> Result<(), RunError> {
         let value = match &self.live {
             None => value,
@@ -286,7 +308,7 @@ impl Clients<'_> {
                 let old = match self.state.get(name) {
                     Some(old) => old.clone(),
                     None => self.each(op, |id| {
-                        let kept = self.kept.clients.get(&(id, name.to_owned())).cloned();
+                        let kept = self.kept.get(&(id, name.to_owned())).cloned();
                         kept_or_zeros(self.cx.program, kind, kept)
                     })?,
                 };
@@ -331,14 +353,17 @@ impl Walker for Clients<'_> {
                 RtVal::Host(self.cx.federation.parts[id].len() as f64)
             })?,
             (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
-            (OpKind::ClientState(name, _), _) => self.kept(op, name)?,
+            (OpKind::ClientState(name, _) | OpKind::ServerState(name, _), _) => {
+                self.kept(op, name)?
+            }
+            (OpKind::ClientLabels, _) => self.labels(op, env)?,
             (OpKind::Personal(name, _), _) => {
                 let first = env.read(op.operands[1], last);
                 let first = first.ok_or_else(|| missing(op, "parameters"))?;
                 self.personal(op, name, &first)?
             }
             (OpKind::OneBatch, _) => self.one_batch(op)?,
-            (OpKind::SetClientState(name), _) => {
+            (OpKind::SetClientState(name) | OpKind::SetServerState(name), _) => {
                 let value = written(self.cx, op.operands[1], env, last);
                 let value = value.ok_or_else(|| missing(op, "value to keep"))?;
                 return self.keep(op, name, value);

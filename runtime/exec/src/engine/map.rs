@@ -1,17 +1,20 @@
-//! `fed.map`: every client of a cohort runs the same code, a group at a time on each worker.
+//! `fed.map`: the same code for every client of a cohort, a group at a time on each worker. On the
+//! server it runs like on the clients, with values of the server in reach.
 
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
+use burn_backend::TensorMetadata;
 use burn_dispatch::DispatchDevice;
-use fedround_ir::fed::{OpKind, Value};
+use fedround_ir::fed::{OpKind, Place, Value};
 use fedround_passes::tensor::{Block, Control, Item};
 
 use super::client::{self, Outcome};
-use super::missing;
 use super::running::{Running, bytes};
 use super::server::Server;
 use super::stack::stack;
+use super::walk::has_rows;
+use super::{Cx, missing};
 use crate::error::RunError;
 use crate::program::Program;
 use crate::value::{Env, RtVal};
@@ -35,9 +38,15 @@ impl Server<'_> {
             }
         }
         let ids = Arc::clone(cohort.ok_or_else(|| missing(op, "cohort"))?);
+        let on_server = op.operands.first().map(|v| place(cx, *v)) == Some(Place::Gathered);
         let size = if draws_batches(body) { 1 } else { self.group };
-        let groups = groups(&ids, &cx.federation.parts, size);
-        let kept = &*self.state;
+        let shapes = |i: usize| operands.iter().map(|v| shape(v, i)).collect();
+        let groups = groups(&ids, &cx.federation.parts, size, shapes);
+        let around = self.around(body, env);
+        let kept = match on_server {
+            true => &self.state.for_clients,
+            false => &self.state.clients,
+        };
         let work = |g: usize| {
             let members: &Vec<usize> = &groups[g];
             let own: Vec<usize> = members.iter().map(|&i| ids[i]).collect();
@@ -46,9 +55,9 @@ impl Server<'_> {
                 .map(|v| argument(v, members, &cx.program.device));
             let args: Option<Vec<RtVal>> = args.collect();
             let args = args.ok_or_else(|| missing(op, "tensor of each client"))?;
-            client::run(cx, kept, (op, body), &own, visit, args)
+            client::run(cx, kept, (op, body), &own, visit, args, &around)
         };
-        let mut results = Results::new(control, ids.len());
+        let mut results = Results::new(cx, control, ids.len());
         let mut failed = None;
         let ahead = 2 * self.workers.len();
         self.workers
@@ -63,10 +72,15 @@ impl Server<'_> {
         if let Some(error) = failed {
             return Err(error);
         }
-        self.losses.append(&mut results.losses);
+        if on_server {
+            self.own_losses.append(&mut results.losses);
+            self.state.for_clients.extend(results.state);
+        } else {
+            self.losses.append(&mut results.losses);
+            self.state.clients.extend(results.state);
+            self.stats.bytes_up += results.bytes;
+        }
         self.stats.client_steps += results.steps;
-        self.state.clients.extend(results.state);
-        self.stats.bytes_up += results.bytes;
         for (reduction, running) in control.reductions.iter().zip(results.running) {
             let value = running.finish(cx.program, reduction)?;
             env.set(reduction.results[0], value);
@@ -77,6 +91,23 @@ impl Server<'_> {
         }
         Ok(())
     }
+
+    /// The values of the server that a map's code reads.
+    fn around(&self, body: &Block, env: &Env) -> Vec<(Value, RtVal)> {
+        let mut around: Vec<(Value, RtVal)> = vec![];
+        for v in body.reads(&self.cx.program.schedule.segments) {
+            if let Some(value) = env.peek(v)
+                && !around.iter().any(|(known, _)| *known == v)
+            {
+                around.push((v, value.clone()));
+            }
+        }
+        around
+    }
+}
+
+fn place(cx: Cx<'_>, v: Value) -> Place {
+    cx.program.schedule.module.type_of(v).place
 }
 
 /// What a map leaves behind.
@@ -95,7 +126,7 @@ struct Results {
 }
 
 impl Results {
-    fn new(control: &Control, clients: usize) -> Self {
+    fn new(cx: Cx<'_>, control: &Control, clients: usize) -> Self {
         let mut this = Self::default();
         let position = |v: &Value| control.op.results.iter().position(|r| r == v);
         for reduction in &control.reductions {
@@ -105,7 +136,8 @@ impl Results {
             ) {
                 let weight = reduction.operands.get(1).and_then(position);
                 this.sources.push((value, weight));
-                this.running.push(Running::new(*kind));
+                let rows = has_rows(cx, reduction.operands[0]);
+                this.running.push(Running::new(*kind, rows));
             }
         }
         if control.reductions.is_empty() {
@@ -145,13 +177,33 @@ fn draws_batches(block: &Block) -> bool {
     })
 }
 
-/// Positions in the cohort of the clients of each group: of like sizes, so that few sit out.
-fn groups(ids: &[usize], parts: &[Vec<usize>], size: usize) -> Vec<Vec<usize>> {
+/// Positions in the cohort of the clients of each group: with features and labels of the same
+/// shapes, and of like sizes, so that few sit out.
+fn groups(
+    ids: &[usize],
+    parts: &[Vec<usize>],
+    size: usize,
+    shapes: impl Fn(usize) -> Vec<Vec<usize>>,
+) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..ids.len()).collect();
     if size > 1 {
-        order.sort_by_key(|&i| std::cmp::Reverse(parts[ids[i]].len()));
+        order.sort_by_cached_key(|&i| (shapes(i), std::cmp::Reverse(parts[ids[i]].len())));
     }
-    order.chunks(size.max(1)).map(<[usize]>::to_vec).collect()
+    let alike = order.chunk_by(|&i, &j| size <= 1 || shapes(i) == shapes(j));
+    let groups = alike.flat_map(|alike| alike.chunks(size.max(1)));
+    groups.map(<[usize]>::to_vec).collect()
+}
+
+/// The shape of the `i`-th client's features or labels; of anything else, which has one shape for
+/// all clients, an empty one.
+fn shape(value: &RtVal, i: usize) -> Vec<usize> {
+    match value {
+        RtVal::Clients(_, values) => match values.get(i) {
+            Some(RtVal::Tensor(t)) => t.shape().as_slice().to_vec(),
+            _ => vec![],
+        },
+        _ => vec![],
+    }
 }
 
 /// What the clients of a group are given.

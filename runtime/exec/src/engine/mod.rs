@@ -36,8 +36,13 @@ pub struct Federation {
 #[derive(Clone, Default)]
 pub(crate) struct State {
     pub server: HashMap<String, Vec<DispatchTensor>>,
-    pub clients: HashMap<(usize, String), Vec<DispatchTensor>>,
+    pub clients: ByClient,
+    /// What the server keeps for each client.
+    pub for_clients: ByClient,
 }
+
+/// States by client and name.
+type ByClient = HashMap<(usize, String), Vec<DispatchTensor>>;
 
 /// Counts and losses of one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -78,6 +83,7 @@ pub(crate) fn run_round(
         state,
         slots: Default::default(),
         losses: vec![],
+        own_losses: vec![],
         stats: RoundStats::default(),
         draws: 0,
         visits: 0,

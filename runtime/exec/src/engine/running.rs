@@ -1,5 +1,6 @@
 //! A reduction in progress: each client's value is added when it arrives, and let go.
 
+use burn_backend::TensorMetadata;
 use fedround_ir::fed::{Op, Reduce};
 use fedround_passes::tensor::Frontend;
 
@@ -15,15 +16,23 @@ pub(super) struct Running {
     sum: WeightedSum,
     clients: usize,
     numbers: bool,
+    /// Whether the values are features; and their shape, once it is known.
+    rows: bool,
+    shape: Option<Vec<usize>>,
+    /// A client's features of another shape.
+    other: Option<Vec<usize>>,
 }
 
 impl Running {
-    pub fn new(kind: Reduce) -> Self {
+    pub fn new(kind: Reduce, rows: bool) -> Self {
         Self {
             kind,
             sum: WeightedSum::default(),
             clients: 0,
             numbers: false,
+            rows,
+            shape: None,
+            other: None,
         }
     }
 
@@ -33,6 +42,14 @@ impl Running {
         let weight = weight.map_or(1.0, number);
         match value {
             RtVal::Params(leaves) => self.sum.add(weight, leaves),
+            RtVal::Tensor(t) if self.rows => {
+                let shape = t.shape().as_slice().to_vec();
+                if *self.shape.get_or_insert_with(|| shape.clone()) == shape {
+                    self.sum.add(weight, std::slice::from_ref(t));
+                } else {
+                    self.other = Some(shape);
+                }
+            }
             value => {
                 self.numbers = true;
                 self.sum.add_number(weight, number(value));
@@ -56,6 +73,20 @@ impl Running {
         if self.numbers {
             return Ok(RtVal::Host(self.sum.number() / total));
         }
+        if let Some(found) = self.other {
+            let (expected, loc) = (self.shape.unwrap_or_default(), op.loc);
+            return Err(RunError::Rows {
+                expected,
+                found,
+                loc,
+            });
+        }
+        if let Some(shape) = self.shape {
+            let shapes = std::iter::once(shape.as_slice());
+            let sums = self.sum.finish(1.0 / total, shapes, &program.device);
+            let features = sums.into_iter().next().map(RtVal::Tensor);
+            return features.ok_or_else(|| empty("the features are empty"));
+        }
         let leaves = program.tracer.parameters().iter();
         let shapes = leaves.map(|(_, ty)| ty.shape.as_slice());
         let sums = self.sum.finish(1.0 / total, shapes, &program.device);
@@ -75,10 +106,11 @@ pub(super) fn number(value: &RtVal) -> f64 {
     }
 }
 
-/// Bytes of a value on the wire, as `f32`.
+/// Bytes of a value on the wire, as `f32` and `i32`.
 pub(super) fn bytes(program: &Program, value: &RtVal) -> u64 {
     match value {
         RtVal::Params(_) => 4 * program.parameter_count() as u64,
+        RtVal::Tensor(t) => 4 * t.shape().num_elements() as u64,
         _ => 4,
     }
 }

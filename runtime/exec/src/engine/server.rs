@@ -7,11 +7,12 @@ use burn_backend::ops::FloatTensorOps;
 use burn_dispatch::Dispatch;
 use fedround_data::schedule::cohort;
 use fedround_ir::fed::{Op, OpKind, Reduce, Value};
+use fedround_ir::tensor::Op as TensorOp;
 use fedround_passes::tensor::Control;
 
 use super::running::{Running, bytes};
-use super::stack::leaves;
-use super::walk::{Walker, repeat, walk};
+use super::stack::{apply, leaves};
+use super::walk::{Walker, has_rows, repeat, walk};
 use super::{Cx, RoundStats, State, kept_or_zeros, missing, written};
 use crate::error::RunError;
 use crate::ops;
@@ -27,6 +28,8 @@ pub(super) struct Server<'a> {
     pub state: &'a mut State,
     pub slots: Slots,
     pub losses: Vec<DispatchTensor>,
+    /// Losses of the gradients that the server takes itself, which are no local steps'.
+    pub own_losses: Vec<DispatchTensor>,
     pub stats: RoundStats,
     /// Cohorts drawn in this round, and maps run: each draw and each visit has its own stream.
     pub draws: usize,
@@ -53,18 +56,9 @@ impl Server<'_> {
 
     /// Reads the losses back, once for the whole round.
     pub fn finish(mut self) -> Result<RoundStats, RunError> {
-        let losses = std::mem::take(&mut self.losses);
-        if losses.is_empty() {
-            self.stats.train_loss = f64::NAN;
-            return Ok(self.stats);
-        }
-        let values = ops::values(Dispatch::float_cat(losses, 0));
-        let loss = values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64;
-        if !loss.is_finite() {
-            let round = self.cx.round;
-            return Err(RunError::Diverged { round, loss });
-        }
-        self.stats.train_loss = loss;
+        let round = self.cx.round;
+        self.stats.train_loss = mean(std::mem::take(&mut self.losses), round)?;
+        mean(std::mem::take(&mut self.own_losses), round)?;
         Ok(self.stats)
     }
 
@@ -81,12 +75,14 @@ impl Server<'_> {
             Reduce::WeightedMean => Some(clients(1)?),
             Reduce::Sum | Reduce::Mean => None,
         };
-        let mut running = Running::new(kind);
+        let mut running = Running::new(kind, has_rows(self.cx, op.operands[0]));
         for (i, value) in values.iter().enumerate() {
             running.add(value, weights.as_ref().map(|w| &w[i]));
         }
-        for v in &op.operands {
-            self.stats.bytes_up += self.wire_bytes(env.peek(*v));
+        if self.cx.program.schedule.module.uploads(op) {
+            for v in &op.operands {
+                self.stats.bytes_up += self.wire_bytes(env.peek(*v));
+            }
         }
         running.finish(self.cx.program, op)
     }
@@ -125,6 +121,51 @@ impl Server<'_> {
     }
 }
 
+impl Server<'_> {
+    /// Takes a value of each client to the other side.
+    fn cross(&mut self, op: &Op, env: &mut Env, last: &[Value]) -> Result<RtVal, RunError> {
+        let value = env.read(op.operands[0], last);
+        let value = value.ok_or_else(|| missing(op, "value of each client"))?;
+        let bytes = self.wire_bytes(Some(&value));
+        match op.kind {
+            OpKind::Gather => self.stats.bytes_up += bytes,
+            _ => self.stats.bytes_down += bytes,
+        }
+        Ok(value)
+    }
+
+    /// The rows of all clients below each other.
+    fn concat(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        let rows = |value: &RtVal| match value {
+            RtVal::Tensor(t) => Some(t.clone()),
+            _ => None,
+        };
+        let all: Option<Vec<DispatchTensor>> = match env.peek(op.operands[0]) {
+            Some(RtVal::Clients(_, values)) => values.iter().map(rows).collect(),
+            Some(RtVal::Broadcast(ids, value)) => ids.iter().map(|_| rows(value)).collect(),
+            _ => None,
+        };
+        let joined = all.and_then(|all| apply(&TensorOp::Cat(0), all));
+        joined
+            .map(RtVal::Tensor)
+            .ok_or_else(|| missing(op, "features or labels"))
+    }
+}
+
+/// The mean of losses, NaN of none.
+fn mean(losses: Vec<DispatchTensor>, round: usize) -> Result<f64, RunError> {
+    if losses.is_empty() {
+        return Ok(f64::NAN);
+    }
+    let values = ops::values(Dispatch::float_cat(losses, 0));
+    let loss = values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64;
+    if loss.is_finite() {
+        Ok(loss)
+    } else {
+        Err(RunError::Diverged { round, loss })
+    }
+}
+
 impl Walker for Server<'_> {
     fn control(
         &mut self,
@@ -145,6 +186,8 @@ impl Walker for Server<'_> {
             (OpKind::Sample, _) => self.sample(op)?,
             (OpKind::Everyone, _) => RtVal::Cohort((0..self.cx.federation.parts.len()).collect()),
             (OpKind::Broadcast, _) => self.broadcast(op, env, last)?,
+            (OpKind::Gather | OpKind::Scatter, _) => self.cross(op, env, last)?,
+            (OpKind::Concat, _) => self.concat(op, env)?,
             (OpKind::Reduce(kind), _) => self.reduce(*kind, op, env)?,
             (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
             (OpKind::ServerState(name, _), _) => {
@@ -166,7 +209,7 @@ impl Walker for Server<'_> {
     }
 
     fn losses(&mut self, losses: &[DispatchTensor], _: bool) {
-        self.losses.extend_from_slice(losses);
+        self.own_losses.extend_from_slice(losses);
     }
 
     fn clients(&self) -> usize {

@@ -110,7 +110,7 @@ pub(super) fn flat(t: DispatchTensor) -> Option<DispatchTensor> {
     apply(&Op::Reshape(vec![n]), vec![t])
 }
 
-fn apply(op: &Op, operands: Vec<DispatchTensor>) -> Option<DispatchTensor> {
+pub(super) fn apply(op: &Op, operands: Vec<DispatchTensor>) -> Option<DispatchTensor> {
     // Read by ops that make tensors out of nothing alone: none of those above.
     let device = DispatchDevice::default();
     let mut operands = operands.into_iter();

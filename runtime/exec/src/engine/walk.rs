@@ -62,7 +62,7 @@ fn compute(
 ) -> Result<(), RunError> {
     let program = cx.program;
     let compute = &program.schedule.segments[index];
-    let mut batch = 0;
+    let (mut batch, mut rows) = (0, vec![]);
     let mut each = Vec::with_capacity(compute.ins.len());
     let mut inputs = Vec::with_capacity(16);
     for v in &compute.ins {
@@ -78,7 +78,13 @@ fn compute(
                 batch = y.shape().iter().last().copied().unwrap_or_default();
                 inputs.extend([x, y]);
             }
-            Some(RtVal::Tensor(t)) => inputs.push(t),
+            Some(RtVal::Tensor(t)) => {
+                if has_rows(cx, *v) {
+                    let lead = usize::from(each.last() == Some(&true));
+                    rows.push(t.shape().as_slice()[lead..].to_vec());
+                }
+                inputs.push(t);
+            }
             Some(RtVal::Host(c)) => inputs.push(ops::tensor(vec![c as f32], &[1], &program.device)),
             _ => return Err(super::missing(&compute.ops[0], "tensor")),
         }
@@ -87,6 +93,7 @@ fn compute(
     let mut variant = Variant {
         segment: index,
         batch,
+        rows,
         clients: if grouped { walker.clients() } else { 1 },
         each,
     };
@@ -131,6 +138,12 @@ fn compute(
         env.set(*v, value);
     }
     Ok(())
+}
+
+/// Whether a value is features or labels, whose shapes are known when they are there.
+pub(super) fn has_rows(cx: Cx<'_>, v: Value) -> bool {
+    let kind = cx.program.schedule.module.type_of(v).kind;
+    matches!(kind, Kind::Tensor | Kind::Labels)
 }
 
 /// Parameters with other buffers.

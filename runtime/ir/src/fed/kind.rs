@@ -36,6 +36,10 @@ impl OpKind {
             | Self::Broadcast
             | Self::Map
             | Self::Reduce(_)
+            | Self::Gather
+            | Self::Scatter
+            | Self::Concat
+            | Self::ClientLabels
             | Self::ServerState(..)
             | Self::SetServerState(_)
             | Self::Claim(_) => Some(Place::Server),
@@ -47,11 +51,8 @@ impl OpKind {
             | Self::Release(_)
             | Self::ForBatches
             | Self::OneBatch
-            | Self::Grad
             | Self::BatchX
-            | Self::BatchY
-            | Self::Predict
-            | Self::Loss(_) => Some(Place::Client),
+            | Self::BatchY => Some(Place::Client),
             Self::Call(slot) | Self::Super(slot) => Some(slot.place()),
             Self::Hyper(_)
             | Self::Const(_)
@@ -66,6 +67,9 @@ impl OpKind {
             | Self::Select
             | Self::RoundIndex
             | Self::Repeat
+            | Self::Grad
+            | Self::Predict
+            | Self::Loss(_)
             | Self::TreeAdd
             | Self::TreeSub
             | Self::TreeScale
@@ -109,6 +113,10 @@ impl OpKind {
             | Self::Everyone
             | Self::Broadcast
             | Self::Reduce(_)
+            | Self::Gather
+            | Self::Scatter
+            | Self::Concat
+            | Self::ClientLabels
             | Self::NumExamples
             | Self::Received
             | Self::BatchX
@@ -130,6 +138,22 @@ impl OpKind {
             | Self::TreeClamp
             | Self::TreeSelect => Effect::Pure,
         }
+    }
+
+    /// Whether it is about a whole cohort, and so stands outside of code for one client.
+    pub fn is_collective(&self) -> bool {
+        matches!(
+            self,
+            Self::Sample
+                | Self::Everyone
+                | Self::Broadcast
+                | Self::Map
+                | Self::Reduce(_)
+                | Self::Gather
+                | Self::Scatter
+                | Self::Concat
+                | Self::Claim(_)
+        )
     }
 
     /// Whether its result is known before a round runs, on the server and on every client alike:

@@ -1,6 +1,6 @@
 //! Ops, regions, functions and modules of the fed dialect.
 
-use super::{Kind, Type, Value};
+use super::{Kind, Place, Type, Value};
 use crate::Loc;
 
 /// How the values of a cohort become one value on the server.
@@ -73,18 +73,33 @@ pub enum OpKind {
     /// `fed.broadcast`: `(T@server, cohort@server) -> {T}@clients`.
     Broadcast,
     /// `fed.map`: `({T}@clients…) -> {U}@clients…`; the region's arguments are the client and one
-    /// client value for each operand, its yields one client value for each result.
+    /// client value for each operand, its yields one client value for each result. Or all of this
+    /// on the server, once for each client: `({T}@server…) -> {U}@server…`; that code may read
+    /// values of the server around it.
     Map,
-    /// `fed.weighted_mean` and kin: `({T}@clients[, {f32}@clients]) -> T@server`.
+    /// `fed.weighted_mean` and kin: `({T}@clients[, {f32}@clients]) -> T@server`, or the same over
+    /// values that were gathered.
     Reduce(Reduce),
+    /// `fed.gather`: `({T}@clients) -> {T}@server`; every client's own value, on the server.
+    Gather,
+    /// `fed.scatter`: `({T}@server) -> {T}@clients`; to every client its own value.
+    Scatter,
+    /// `fed.concat`: `({tensor | labels}@server) -> tensor | labels @server`; the rows of all
+    /// clients, in the order of the cohort.
+    Concat,
+    /// `fed.client_labels`: `(client@server, tensor@server) -> labels@server`; the client's number
+    /// among all clients, once for each row of the tensor.
+    ClientLabels,
     /// `fed.num_examples`: `(client) -> f32`; `n_k`.
     NumExamples,
     /// `fed.received`: `(client) -> params`; what was broadcast to the client this round.
     /// Replaced by `link-slots` with the argument of the enclosing `fed.map`.
     Received,
-    /// `fed.server_state "v"`: `() -> params | f32 @server`; zeros before it is first set.
+    /// `fed.server_state "v"`: `() -> params | f32 @server`; zeros before it is first set. In code
+    /// for one client, `(client@server) -> params | f32 @server`: one for each client.
     ServerState(String, Kind),
-    /// `fed.set_server_state "v"`: `(params | f32 @server) -> ()`.
+    /// `fed.set_server_state "v"`: `(params | f32 @server) -> ()`, or
+    /// `(client@server, params | f32 @server) -> ()`.
     SetServerState(String),
     /// `fed.client_state "c"`: `(client) -> params | f32`; kept between rounds, zeros at first.
     ClientState(String, Kind),
@@ -276,6 +291,16 @@ impl Module {
     /// The type of a value.
     pub fn type_of(&self, value: Value) -> Type {
         self.types[value.0 as usize]
+    }
+
+    /// Whether an op brings values from clients to the server.
+    pub fn uploads(&self, op: &Op) -> bool {
+        let from_clients = |value: &Value| self.type_of(*value).place == Place::Clients;
+        match op.kind {
+            OpKind::Gather => true,
+            OpKind::Reduce(_) => op.operands.iter().any(from_clients),
+            _ => false,
+        }
     }
 
     /// A new value of a type.

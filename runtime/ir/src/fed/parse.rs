@@ -167,10 +167,10 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// `params`, `params@server` or `{params}@clients`, with its first token.
+/// `params`, `params@server`, `{params}@clients` or `{params}@server`, with its first token.
 pub(super) fn fed_type<'t>(cursor: &mut Cursor<'t>) -> Result<(Type, Token<'t>), ParseError> {
     let first = cursor.peek();
-    let clients = cursor.eat("{");
+    let each = cursor.eat("{");
     let word = cursor.kind(TokenKind::Word, "a type")?;
     let Some(kind) = Kind::named(word.text) else {
         return Err(cursor.error(
@@ -182,22 +182,22 @@ pub(super) fn fed_type<'t>(cursor: &mut Cursor<'t>) -> Result<(Type, Token<'t>),
             },
         ));
     };
-    let mut place = Place::Client;
-    if clients {
+    if each {
         cursor.expect("}")?;
-        place = Place::Clients;
     }
     let at = cursor.peek();
-    if clients || (at.kind == TokenKind::Symbol && !at.leads) {
-        let expected = if clients { "clients" } else { "server" };
-        if at.kind != TokenKind::Symbol || at.text != expected {
-            return Err(cursor.expected(&format!("`@{expected}`")));
-        }
-        cursor.next();
-        if !clients {
-            place = Place::Server;
-        }
+    if !each && (at.kind != TokenKind::Symbol || at.leads) {
+        let place = Place::Client;
+        return Ok((Type { kind, place }, first));
     }
+    let place = match (each, at.kind, at.text) {
+        (true, TokenKind::Symbol, "clients") => Place::Clients,
+        (true, TokenKind::Symbol, "server") => Place::Gathered,
+        (false, TokenKind::Symbol, "server") => Place::Server,
+        (true, ..) => return Err(cursor.expected("`@clients` or `@server`")),
+        (false, ..) => return Err(cursor.expected("`@server`")),
+    };
+    cursor.next();
     Ok((Type { kind, place }, first))
 }
 

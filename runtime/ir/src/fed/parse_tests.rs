@@ -135,7 +135,7 @@ fn what_is_wrong_is_said_where_it_is() {
         (
             "{params}@clients",
             "{params}@client",
-            "5:43: expected `@clients`, found `@client`",
+            "5:43: expected `@clients` or `@server`, found `@client`",
         ),
         (
             "(%k, %4 = %1)",

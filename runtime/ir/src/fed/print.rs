@@ -278,7 +278,7 @@ impl<'m> Printer<'m> {
     fn arg(&mut self, value: Value) -> String {
         let ty = self.module.types.get(value.0 as usize);
         // Maps do not nest: one client is in scope at most.
-        if ty.is_some_and(|ty| ty.kind == Kind::Client && ty.place == Place::Client) {
+        if ty.is_some_and(|ty| ty.kind == Kind::Client && ty.place != Place::Clients) {
             self.names.insert(value, "%k".to_owned());
             return "%k".to_owned();
         }

@@ -30,7 +30,7 @@ pub struct Privacy {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Fact {
     exposure: Exposure,
-    /// Results of the reductions that it is derived from with no noise added since.
+    /// Results of the reductions and gathers that it is derived from with no noise added since.
     open: BTreeSet<Value>,
 }
 
@@ -77,6 +77,8 @@ impl Analysis for Exposures {
         let fixed = of(1) <= Noised;
         let exposure = match op.kind {
             OpKind::ServerState(..) => return Fact::default(),
+            // Of a tensor it reads the number of rows alone.
+            OpKind::ClientLabels => return Fact::default(),
             OpKind::NumExamples => Public,
             OpKind::BatchX | OpKind::BatchY | OpKind::ClientState(..) | OpKind::Personal(..) => Raw,
             OpKind::Clip if fixed => of(0).min(Clipped),
@@ -95,6 +97,9 @@ impl Analysis for Exposures {
             | OpKind::TreeWithParts(_)
             | OpKind::Broadcast
             | OpKind::Reduce(_)
+            | OpKind::Gather
+            | OpKind::Scatter
+            | OpKind::Concat
             | OpKind::Noise
             | OpKind::Release(_) => all.exposure,
             // So is a product with what is the same for all clients' data.
@@ -105,7 +110,7 @@ impl Analysis for Exposures {
             _ => Raw,
         };
         let mut open = all.open;
-        if matches!(op.kind, OpKind::Reduce(_)) && exposure >= Clipped {
+        if matches!(op.kind, OpKind::Reduce(_) | OpKind::Gather) && exposure >= Clipped {
             open.extend(&op.results);
         }
         Fact { exposure, open }

@@ -64,7 +64,7 @@ pub fn signature(
         OpKind::Sample => plain(&[Type::server(Scalar)], &[Type::server(Cohort)]),
         OpKind::Everyone => plain(&[], &[Type::server(Cohort)]),
         OpKind::Broadcast => {
-            let crosses = reduced_kind(found(0));
+            let crosses = wire_kind(found(0));
             plain(
                 &[Type::server(crosses), Type::server(Cohort)],
                 &[Type::clients(crosses)],
@@ -73,16 +73,38 @@ pub fn signature(
         OpKind::Map => map(operands, yields),
         OpKind::Reduce(reduce) => {
             let crosses = reduced_kind(found(0));
-            let mut operands = vec![Type::clients(crosses)];
+            let place = side(operands);
+            let each = |kind| Type { kind, place };
+            let mut operands = vec![each(crosses)];
             if *reduce == Reduce::WeightedMean {
-                operands.push(Type::clients(Scalar));
+                operands.push(each(Scalar));
             }
             plain(&operands, &[Type::server(crosses)])
         }
+        OpKind::Gather => {
+            let crosses = wire_kind(found(0));
+            plain(&[Type::clients(crosses)], &[Type::gathered(crosses)])
+        }
+        OpKind::Scatter => {
+            let crosses = wire_kind(found(0));
+            plain(&[Type::gathered(crosses)], &[Type::clients(crosses)])
+        }
+        OpKind::Concat => {
+            let rows = rows_kind(found(0));
+            plain(&[Type::gathered(rows)], &[Type::server(rows)])
+        }
+        OpKind::ClientLabels => plain(&[at(Client), at(Tensor)], &[at(Labels)]),
         OpKind::NumExamples => plain(&[at(Client)], &[at(Scalar)]),
         OpKind::Received => plain(&[at(Client)], &[at(Params)]),
-        OpKind::ServerState(_, kind) => plain(&[], &[at(carried_kind(*kind))]),
-        OpKind::SetServerState(_) => plain(&[at(carried_kind(found(0)))], &[]),
+        OpKind::ServerState(_, kind) => {
+            let client = [at(Client)];
+            let client = &client[..operands.len().min(1)];
+            plain(client, &[at(carried_kind(*kind))])
+        }
+        OpKind::SetServerState(_) => match operands {
+            [_, kept, ..] => plain(&[at(Client), at(carried_kind(kept.kind))], &[]),
+            _ => plain(&[at(carried_kind(found(0)))], &[]),
+        },
         OpKind::ClientState(_, kind) => plain(&[at(Client)], &[at(carried_kind(*kind))]),
         OpKind::SetClientState(_) => plain(&[at(Client), at(carried_kind(found(1)))], &[]),
         OpKind::Personal(..) => plain(&[at(Client), at(Params)], &[at(Params)]),
@@ -124,7 +146,7 @@ pub fn signature(
         OpKind::TreeSqNorm => plain(&[at(Params)], &[at(Scalar)]),
 
         OpKind::Release(_) => {
-            let released = if found(0) == Labels { Labels } else { Tensor };
+            let released = rows_kind(found(0));
             plain(&[at(released)], &[at(released)])
         }
         OpKind::Clip | OpKind::Noise => plain(&[at(Params), at(Scalar)], &[at(Params)]),
@@ -137,7 +159,7 @@ pub fn signature(
     }
 }
 
-/// What code of a client may take and give: parameters and scalars, and features and labels that
+/// What may cross: parameters and scalars, and features and labels that
 /// were released, of which the verifier makes sure.
 fn wire_kind(found: Kind) -> Kind {
     match found {
@@ -146,11 +168,27 @@ fn wire_kind(found: Kind) -> Kind {
     }
 }
 
-/// What can be averaged, and so be on the server: no labels.
+/// What can be averaged: no labels.
 fn reduced_kind(found: Kind) -> Kind {
     match found {
         Kind::Tensor => Kind::Tensor,
         found => carried_kind(found),
+    }
+}
+
+/// What has a row for each example.
+fn rows_kind(found: Kind) -> Kind {
+    match found {
+        Kind::Labels => Kind::Labels,
+        _ => Kind::Tensor,
+    }
+}
+
+/// Where the values of a cohort are: on the clients, unless they were gathered.
+fn side(operands: &[Type]) -> Place {
+    match operands {
+        [first, ..] if first.place == Place::Gathered => Place::Gathered,
+        _ => Place::Clients,
     }
 }
 
@@ -170,15 +208,21 @@ fn map(operands: &[Type], yields: &[Type]) -> Signature {
         some => some.iter().map(|ty| wire_kind(ty.kind)).collect(),
     };
     let released: Vec<Kind> = yields.iter().map(|ty| wire_kind(ty.kind)).collect();
-    let mut args = vec![Type::client(Kind::Client)];
-    args.extend(mapped.iter().copied().map(Type::client));
+    let side = side(operands);
+    let place = match side {
+        Place::Gathered => Place::Server,
+        _ => Place::Client,
+    };
+    let at = |place: Place, kinds: &[Kind]| -> Vec<Type> {
+        kinds.iter().map(|&kind| Type { kind, place }).collect()
+    };
     Signature {
-        operands: mapped.iter().copied().map(Type::clients).collect(),
-        results: released.iter().copied().map(Type::clients).collect(),
+        operands: at(side, &mapped),
+        results: at(side, &released),
         regions: vec![RegionSignature {
-            args,
-            yields: released.iter().copied().map(Type::client).collect(),
-            place: Place::Client,
+            args: at(place, &[&[Kind::Client], mapped.as_slice()].concat()),
+            yields: at(place, &released),
+            place,
         }],
     }
 }

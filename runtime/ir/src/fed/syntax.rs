@@ -30,6 +30,10 @@ ops! { OpKind {
     "fed.sum" = Reduce (Reduce::Sum);
     "fed.mean" = Reduce (Reduce::Mean);
     "fed.weighted_mean" = Reduce (Reduce::WeightedMean);
+    "fed.gather" = Gather [];
+    "fed.scatter" = Scatter [];
+    "fed.concat" = Concat [];
+    "fed.client_labels" = ClientLabels [];
     "fed.num_examples" = NumExamples [];
     "fed.received" = Received [];
     "fed.server_state" = ServerState [name: Quoted, kind: ResultKind];

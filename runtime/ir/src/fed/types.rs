@@ -34,11 +34,14 @@ pub enum Place {
     Server,
     /// One value for each client of a cohort, on the clients.
     Clients,
+    /// One value for each client of a cohort, on the server.
+    Gathered,
     /// One value inside client code, on the client that runs it.
     Client,
 }
 
-/// A kind with its placement, printed `params@server`, `{params}@clients` or `params`.
+/// A kind with its placement, printed `params@server`, `{params}@clients`, `{params}@server` or
+/// `params`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Type {
     /// What it is.
@@ -61,6 +64,14 @@ impl Type {
         Self {
             kind,
             place: Place::Clients,
+        }
+    }
+
+    /// One value for each client of a cohort, on the server.
+    pub const fn gathered(kind: Kind) -> Self {
+        Self {
+            kind,
+            place: Place::Gathered,
         }
     }
 
@@ -118,6 +129,7 @@ impl fmt::Display for Type {
         match self.place {
             Place::Server => write!(f, "{kind}@server"),
             Place::Clients => write!(f, "{{{kind}}}@clients"),
+            Place::Gathered => write!(f, "{{{kind}}}@server"),
             Place::Client => write!(f, "{kind}"),
         }
     }

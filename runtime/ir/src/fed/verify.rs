@@ -9,13 +9,14 @@
 //! 4.  *Typed values.* Every value is in the module's table of types.
 //! 5.  *Single definition.* Every value is defined once, in the whole module.
 //! 6.  *Dominance.* An operand is defined before its use, in the same or an enclosing region.
-//! 7.  *Capture.* Code of a `fed.map` reads no value of the server around it but constants and
+//! 7.  *Capture.* Client code reads no value of the server around it but constants and
 //!     hyper-parameters.
 //! 8.  *Placement.* Ops of the server are in its code, ops of a client (`fed.num_examples`,
-//!     `fed.received`, client state, batches, gradients, predictions, losses) in client code.
+//!     `fed.received`, client state, batches) in client code. Code for one client, there or on the
+//!     server, has no ops on whole cohorts and no server state but that client's.
 //! 9.  *Release.* Nothing but parameters, scalars, features and labels is broadcast, mapped over,
-//!     yielded by a `fed.map`, or reduced; and features and labels are yielded as a
-//!     `priv.release` gives them, or as they came. Batches stay on their client.
+//!     yielded by a `fed.map`, gathered, scattered, or reduced; and clients yield features and
+//!     labels as a `priv.release` gives them, or as they came. Batches stay on their client.
 //! 10. *Operands and results* have the types of the op's signature. A `fed.call` and a
 //!     `fed.super` have their slot's.
 //! 11. *Regions.* An op has as many as its signature, with its arguments and yields.
@@ -62,6 +63,8 @@ pub fn verify_linked(module: &Module) -> Result<(), VerifyErrors> {
 pub(super) struct Verifier<'m> {
     pub(super) module: &'m Module,
     pub(super) linked: bool,
+    /// Whether the code at hand is that of a `fed.map`.
+    pub(super) for_one: bool,
     pub(super) errors: Vec<VerifyError>,
     /// The kind of each state where it was first met, by place and name.
     pub(super) states: HashMap<(Place, String), Kind>,
@@ -89,6 +92,7 @@ impl<'m> Verifier<'m> {
         Self {
             module,
             linked,
+            for_one: false,
             errors: Vec::new(),
             states: HashMap::new(),
             defined,

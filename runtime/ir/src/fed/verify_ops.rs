@@ -37,6 +37,9 @@ impl Verifier<'_> {
                     found: noun(place),
                 },
             );
+        } else if self.for_one && is_of_all(op) {
+            let (expected, found) = ("the server, for all clients at once", "a `fed.map`");
+            self.report(&at, Broken::Placement { expected, found });
         }
         self.release(&at, op);
         self.state(&at, op, place);
@@ -70,7 +73,11 @@ impl Verifier<'_> {
         }
         for (region, expected) in op.regions.iter().zip(&expected.regions) {
             self.types(&at, "region arguments", &expected.args, &region.args);
-            self.region(&at, region, expected.place, op.kind == OpKind::Map);
+            let outer = self.for_one;
+            self.for_one |= op.kind == OpKind::Map;
+            let isolated = op.kind == OpKind::Map && expected.place == Place::Client;
+            self.region(&at, region, expected.place, isolated);
+            self.for_one = outer;
             self.types(&at, "yields", &expected.yields, &region.yields);
         }
         self.define(&at, &op.results, op.kind.is_constant());
@@ -89,6 +96,10 @@ impl Verifier<'_> {
         let Some(found) = value.and_then(|value| self.type_of(*value)) else {
             return;
         };
+        let place = match (place, self.for_one) {
+            (Place::Server, true) => Place::Gathered,
+            (place, _) => place,
+        };
         let known = self.states.entry((place, name.clone()));
         let expected = *known.or_insert(found.kind);
         if expected != found.kind {
@@ -104,7 +115,7 @@ impl Verifier<'_> {
     fn release(&mut self, at: &At, op: &Op) {
         let crossing = match op.kind {
             OpKind::Broadcast => op.operands.get(..1).unwrap_or_default(),
-            OpKind::Reduce(_) | OpKind::Map => &op.operands,
+            OpKind::Reduce(_) | OpKind::Map | OpKind::Gather | OpKind::Scatter => &op.operands,
             _ => return,
         };
         for value in crossing {
@@ -143,7 +154,8 @@ impl Verifier<'_> {
     /// A region gives away what is derived from examples and not released.
     fn unreleased(&self, region: &Region, value: Value) -> Option<Broken> {
         let ty = self.type_of(value)?;
-        if matches!(ty.kind, Kind::Params | Kind::Scalar) || region.args.contains(&value) {
+        let free = matches!(ty.kind, Kind::Params | Kind::Scalar) || ty.place == Place::Server;
+        if free || region.args.contains(&value) {
             return None;
         }
         let from = region.ops.iter().find(|op| op.results.contains(&value))?;
@@ -154,9 +166,18 @@ impl Verifier<'_> {
     }
 }
 
+/// Whether an op is about more than one client.
+fn is_of_all(op: &Op) -> bool {
+    match op.kind {
+        OpKind::ServerState(..) => op.operands.is_empty(),
+        OpKind::SetServerState(_) => op.operands.len() < 2,
+        _ => op.kind.is_collective(),
+    }
+}
+
 fn noun(place: Place) -> &'static str {
     match place {
-        Place::Server => "the server",
+        Place::Server | Place::Gathered => "the server",
         Place::Clients | Place::Client => "a client",
     }
 }

@@ -13,7 +13,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fedround_ir::fed::{Hyper, Kind, Module, Op, OpKind, Region, Value};
+use fedround_ir::fed::{Hyper, Kind, Module, Op, OpKind, Place, Region, Value};
 
 use super::explain_text::{Text, count_uses, expression, reduction};
 
@@ -96,6 +96,22 @@ impl Printer<'_> {
         values.iter().map(|value| self.text(*value)).collect()
     }
 
+    /// What a result of a map is called on client `k`.
+    pub(super) fn name_of_each(&self, value: Value) -> &'static str {
+        match self.module.type_of(value).kind {
+            Kind::Params => "w_k",
+            Kind::Tensor => "z_k",
+            Kind::Labels => "y_k",
+            _ => "a_k",
+        }
+    }
+
+    /// Where code over a cohort runs.
+    pub(super) fn on_server(&self, op: &Op) -> bool {
+        let place = |value: &Value| self.module.type_of(*value).place;
+        op.operands.first().map(place) == Some(Place::Gathered)
+    }
+
     pub(super) fn is_params(&self, value: Value) -> bool {
         self.module
             .types
@@ -139,6 +155,13 @@ impl Printer<'_> {
                     self.texts.insert(*sent, self.text(*value));
                     self.cohorts
                         .insert(*sent, self.text(*cohort).plain().to_owned());
+                }
+            }
+            (OpKind::Gather | OpKind::Scatter, [result], _) => {
+                if let [value] = op.operands.as_slice() {
+                    self.texts.insert(*result, self.text(*value));
+                    let cohort = self.cohorts.get(value).cloned();
+                    self.cohorts.insert(*result, cohort.unwrap_or_default());
                 }
             }
             (OpKind::Reduce(reduce), [result], _) => {

@@ -25,11 +25,7 @@ impl Printer<'_> {
             if self.lines.is_empty() && text.is_name() {
                 self.texts.insert(*result, text);
             } else {
-                let name = self.unique(if self.is_params(*result) {
-                    "w_k"
-                } else {
-                    "a_k"
-                });
+                let name = self.unique(self.name_of_each(*result));
                 self.line(&format!("{name} ← {}", text.plain()));
                 self.texts.insert(*result, Text::name(name));
             }
@@ -38,7 +34,12 @@ impl Printer<'_> {
         self.depth -= 1;
         let inner = std::mem::replace(&mut self.lines, outer);
         if !inner.is_empty() {
-            self.line(&format!("for k ∈ {cohort} in parallel"));
+            let place = if self.on_server(op) {
+                "on the server"
+            } else {
+                "in parallel"
+            };
+            self.line(&format!("for k ∈ {cohort} {place}"));
             self.lines.extend(inner);
         }
     }

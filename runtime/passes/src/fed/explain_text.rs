@@ -142,6 +142,8 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         (OpKind::Release(_), [x]) => Text::call("release", std::slice::from_ref(x)),
         (OpKind::BatchX, [b]) => Text::name(format!("{}.x", b.plain())),
         (OpKind::BatchY, [b]) => Text::name(format!("{}.y", b.plain())),
+        (OpKind::Concat, operands) => Text::call("concat", operands),
+        (OpKind::ClientLabels, _) => Text::name("k"),
         (OpKind::Predict, operands) => Text::call("model", operands),
         (OpKind::Loss(name), operands) => Text::call(name, operands),
         (kind, operands) => Text::call(&kind.name(), operands),

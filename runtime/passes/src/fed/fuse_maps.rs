@@ -5,7 +5,7 @@
 //! with its weight, and the weighted mean can take them one client at a time (see
 //! [`stream`](crate::tensor::stream)).
 
-use fedround_ir::fed::{Module, Op, OpKind, Region};
+use fedround_ir::fed::{Module, Op, OpKind, Region, Value};
 
 use super::rewrite::Replace;
 
@@ -48,11 +48,27 @@ fn producer(ops: &[Op], i: usize) -> Option<usize> {
     let second = &ops[i];
     let into = ops[..i].iter().rposition(|op| op.kind == OpKind::Map)?;
     let reads = |v| ops[into].results.contains(v);
-    let known = |v| !ops[into + 1..i].iter().any(|op| op.results.contains(v));
+    let known = |v: &Value| !ops[into + 1..i].iter().any(|op| op.results.contains(v));
     let fuses = second.operands.iter().any(reads)
         && second.operands.iter().all(known)
+        && second
+            .regions
+            .iter()
+            .all(|region| reads_only(region, &known))
         && !second.regions.iter().any(walks_batches);
     fuses.then_some(into)
+}
+
+/// Whether code reads nothing but what is known before; on the server it may read values around it.
+fn reads_only(region: &Region, known: &impl Fn(&Value) -> bool) -> bool {
+    let ops = region.ops.iter();
+    region.yields.iter().all(known)
+        && ops.flat_map(|op| &op.operands).all(known)
+        && region
+            .ops
+            .iter()
+            .flat_map(|op| &op.regions)
+            .all(|inner| reads_only(inner, known))
 }
 
 fn walks_batches(region: &Region) -> bool {

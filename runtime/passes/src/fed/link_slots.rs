@@ -165,7 +165,7 @@ impl<'m> Linker<'m> {
                     .map(|region| self.region(region, map, frame))
                     .collect();
                 let results = self.fresh(&op.results, map);
-                if op.kind == OpKind::Broadcast {
+                if matches!(op.kind, OpKind::Broadcast | OpKind::Scatter) {
                     for &sent in &results {
                         if self.target.type_of(sent).kind == Kind::Params {
                             self.origin.insert(sent, sent);
@@ -229,7 +229,7 @@ impl<'m> Linker<'m> {
         self.stack.pop();
     }
 
-    /// A map's client received what the first broadcast operand holds. A map over values that were
+    /// A map's client received what the first operand that was sent to it holds. A map over values that were
     /// computed on the clients has no such operand; if its code asks, it gets one.
     fn map(&mut self, op: &'m Op, map: &mut Values, frame: &Frame) -> Op {
         let mut operands = translate(&op.operands, map);

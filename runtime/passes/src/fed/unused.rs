@@ -2,13 +2,18 @@
 
 use std::collections::HashSet;
 
-use fedround_ir::fed::{Module, Op, OpKind, Region, Value};
+use fedround_ir::fed::{Module, Op, OpKind, Place, Region, Value};
 
 use super::Warning;
 
 /// The warnings of a linked module that is not simplified yet, in program order.
 pub(super) fn unused(module: &Module) -> Vec<Warning> {
-    let mut search = Search::default();
+    let mut search = Search {
+        module,
+        reads: HashSet::new(),
+        states: HashSet::new(),
+        found: Vec::new(),
+    };
     for func in &module.funcs {
         search.reads.extend(&func.body.yields);
         search.collect(&func.body);
@@ -19,15 +24,15 @@ pub(super) fn unused(module: &Module) -> Vec<Warning> {
     search.found
 }
 
-#[derive(Default)]
-struct Search {
+struct Search<'m> {
+    module: &'m Module,
     reads: HashSet<Value>,
     /// States that are read: whether the server's, and which.
     states: HashSet<(bool, String)>,
     found: Vec<Warning>,
 }
 
-impl Search {
+impl Search<'_> {
     fn collect(&mut self, region: &Region) {
         for op in &region.ops {
             self.reads.extend(&op.operands);
@@ -60,7 +65,9 @@ impl Search {
         let unread = |value: &Value| !self.reads.contains(value);
         match (&op.kind, op.regions.as_slice()) {
             (OpKind::Map, [body]) => {
-                let yielded = op.results.iter().zip(&body.yields);
+                let on_clients = |v: &Value| self.module.type_of(*v).place == Place::Clients;
+                let results = op.results.iter().filter(|v| on_clients(v));
+                let yielded = results.zip(&body.yields);
                 let computed = |value: &Value| {
                     let mut ops = body.ops.iter().filter(|op| op.results.contains(value));
                     ops.any(|op| !op.kind.is_constant())
@@ -71,7 +78,7 @@ impl Search {
                     self.found.push(Warning::UnusedUpload { loc: op.loc });
                 }
             }
-            (OpKind::Reduce(_), _) if op.results.iter().all(unread) => {
+            _ if self.module.uploads(op) && op.results.iter().all(unread) => {
                 self.found.push(Warning::UnusedUpload { loc: op.loc });
             }
             (OpKind::SetServerState(state), _) => self.state(true, state, op),

@@ -40,13 +40,14 @@ pub enum Noise {
 /// One value that crosses for each client in each round.
 #[derive(Clone, Debug)]
 pub struct Wire {
-    /// What crosses: a broadcast's result, or the clients' value that a reduction reads.
+    /// What crosses: what a broadcast or scatter gives, or the clients' value that a reduction or
+    /// gather reads.
     pub value: Value,
     /// The op that sends it, such as `fed.broadcast`.
     pub op: String,
     /// Which way.
     pub direction: Direction,
-    /// [`Kind::Params`], [`Kind::Scalar`] or [`Kind::Tensor`].
+    /// [`Kind::Params`], [`Kind::Scalar`], [`Kind::Tensor`] or [`Kind::Labels`].
     pub kind: Kind,
     /// From what it is derived.
     pub derived: String,
@@ -60,13 +61,13 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// What it is: `parameters`, `number` or `features`.
+    /// What it is: `parameters`, `number`, `features` or `labels`.
     pub fn noun(&self) -> &'static str {
         noun(self.kind)
     }
 
     /// Bytes per client and round for a model of so many parameters, as `f32`; nothing for
-    /// features, whose size is their model's own.
+    /// features and labels, whose size is their model's and batch's own.
     pub fn bytes(&self, parameters: usize) -> Option<usize> {
         match self.kind {
             Kind::Params => Some(4 * parameters),
@@ -75,12 +76,13 @@ impl Wire {
         }
     }
 
-    /// [`Wire::bytes`] as a formula in `P`, the number of parameters, and `F`, the number of
-    /// features.
+    /// [`Wire::bytes`] as a formula in `P`, the number of parameters, `F`, the number of features,
+    /// and `L`, the number of labels.
     pub fn formula(&self) -> &'static str {
         match self.kind {
             Kind::Params => "4P",
             Kind::Scalar => "4",
+            Kind::Labels => "4L",
             _ => "4F",
         }
     }
@@ -115,7 +117,7 @@ pub fn wire(module: &Module) -> Vec<Wire> {
     let privacy = Privacy::of(module);
     let mut rows = Rows {
         module,
-        origins: solve(module, &mut Origins),
+        origins: solve(module, &mut Origins(module)),
         aggregates: HashMap::new(),
         told: HashSet::new(),
         privacy,
@@ -150,17 +152,14 @@ impl Rows<'_> {
     fn look_ahead(&mut self, region: &Region) {
         for op in &region.ops {
             match op.kind {
-                OpKind::Reduce(_) => {
+                OpKind::Reduce(_) | OpKind::Gather if self.module.uploads(op) => {
                     for value in &op.operands {
                         let all = self.aggregates.entry(*value).or_default();
                         all.extend(&op.results);
                     }
                 }
-                OpKind::Broadcast | OpKind::SetServerState(_) => {
-                    let value = op.operands.first();
-                    let open = value.map(|value| self.privacy.open(*value));
-                    self.told.extend(open.into_iter().flatten());
-                }
+                OpKind::Broadcast | OpKind::Scatter => self.tell(op.operands.first()),
+                OpKind::SetServerState(_) => self.tell(op.operands.last()),
                 _ => {}
             }
             for inner in &op.regions {
@@ -169,15 +168,21 @@ impl Rows<'_> {
         }
     }
 
+    /// Something beyond the round, or the clients, reads a value.
+    fn tell(&mut self, value: Option<&Value>) {
+        let open = value.map(|value| self.privacy.open(*value));
+        self.told.extend(open.into_iter().flatten());
+    }
+
     fn region(&mut self, region: &Region) {
         for op in &region.ops {
             match op.kind {
-                OpKind::Broadcast => {
+                OpKind::Broadcast | OpKind::Scatter => {
                     for value in op.operands.iter().take(1) {
                         self.row(op, Direction::Down, *value);
                     }
                 }
-                OpKind::Reduce(_) => {
+                OpKind::Reduce(_) | OpKind::Gather if self.module.uploads(op) => {
                     for value in &op.operands {
                         if self.sent.insert(*value) {
                             self.row(op, Direction::Up, *value);
@@ -197,6 +202,9 @@ impl Rows<'_> {
         let kind = ty.map_or(Kind::Params, |ty| ty.kind);
         let origin = self.origins.get(&value).cloned().unwrap_or_default();
         let (derived, protection) = match direction {
+            Direction::Down if op.kind == OpKind::Scatter => {
+                ("the server's work for it".to_owned(), Protection::default())
+            }
             Direction::Down => (origin.down(kind).to_owned(), Protection::default()),
             Direction::Up => (origin.up(kind), self.protection(value, &origin)),
         };

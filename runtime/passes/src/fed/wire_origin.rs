@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fedround_ir::fed::{Analysis, Kind, Op, OpKind};
+use fedround_ir::fed::{Analysis, Kind, Module, Op, OpKind};
 
 /// From what a value is derived.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) struct Origin {
     count: bool,
     /// Why it may leave its client, from each `priv.release`.
     pub(super) released: BTreeSet<String>,
-    /// How many aggregates of the round it comes after, one after the other.
+    /// How many uploads of the round it comes after, one after the other.
     pub(super) aggregates: usize,
 }
 
@@ -22,9 +22,9 @@ pub(super) struct Origin {
 const MANY: usize = 9;
 
 /// Works out the [`Origin`] of every value.
-pub(super) struct Origins;
+pub(super) struct Origins<'m>(pub(super) &'m Module);
 
-impl Analysis for Origins {
+impl Analysis for Origins<'_> {
     type Fact = Origin;
 
     fn argument(&self) -> Origin {
@@ -71,7 +71,7 @@ impl Analysis for Origins {
             OpKind::Release(why) => {
                 origin.released.insert(why.clone());
             }
-            OpKind::Reduce(_) => origin.aggregates = MANY.min(origin.aggregates + 1),
+            _ if self.0.uploads(op) => origin.aggregates = MANY.min(origin.aggregates + 1),
             _ => {}
         }
         origin

@@ -61,6 +61,7 @@ fn total(rows: &[Wire], direction: Direction) -> String {
     let terms = [
         (of(Kind::Params), "P"),
         (of(Kind::Tensor), "F"),
+        (of(Kind::Labels), "L"),
         (of(Kind::Scalar), ""),
     ];
     let terms = terms.iter().filter(|(count, _)| *count > 0);

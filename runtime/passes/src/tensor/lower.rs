@@ -72,14 +72,6 @@ pub enum LowerError {
         /// What went wrong.
         source: FrontendError,
     },
-    /// Features or labels are used on both sides of a state update or loop.
-    #[error(
-        "{loc}: features or labels from before a `set_state` or a loop are used after it; compute them again there, or set the state last"
-    )]
-    Crosses {
-        /// The first line after it.
-        loc: Loc,
-    },
     /// A part that the model does not have.
     #[error("{loc}: the model has no part `{part}`; it has {}", .known.join(", "))]
     UnknownPart {
@@ -87,12 +79,6 @@ pub enum LowerError {
         part: String,
         /// First segments of the paths of the model's parameters.
         known: Vec<String>,
-        /// The line of the spec.
-        loc: Loc,
-    },
-    /// Features that are released, which the executor cannot send.
-    #[error("{loc}: features are released here, but uploading features is not implemented yet")]
-    Upload {
         /// The line of the spec.
         loc: Loc,
     },
@@ -104,6 +90,15 @@ pub enum LowerError {
         /// The line of the spec.
         loc: Loc,
     },
+}
+
+/// What a segment is lowered for.
+#[derive(Clone, Debug, Default)]
+pub struct Shapes {
+    /// Examples in a batch; any number, where the segment reads none.
+    pub batch: usize,
+    /// Types of the features and labels among [`Compute::ins`].
+    pub rows: HashMap<Value, TensorType>,
 }
 
 /// A lowered segment. The graph's inputs are, in order: the leaves of each value in
@@ -120,7 +115,7 @@ pub struct Lowered {
     pub losses: usize,
 }
 
-/// Lowers a segment for one batch size (any, where the segment reads no batch).
+/// Lowers a segment.
 ///
 /// # Errors
 ///
@@ -129,7 +124,7 @@ pub fn lower(
     schedule: &Schedule,
     segment: &Compute,
     frontend: &dyn Frontend,
-    batch: usize,
+    shapes: &Shapes,
 ) -> Result<Lowered, LowerError> {
     let mut this = Lower {
         module: &schedule.module,
@@ -139,7 +134,7 @@ pub fn lower(
         trained: HashSet::new(),
         losses: vec![],
     };
-    this.bind_inputs(segment, batch)?;
+    this.bind_inputs(segment, shapes)?;
     let mut hypers = vec![];
     for v in &segment.free {
         let lowered = match schedule.free.get(v) {
@@ -198,7 +193,7 @@ pub(super) struct Lower<'a> {
 }
 
 impl Lower<'_> {
-    fn bind_inputs(&mut self, segment: &Compute, batch: usize) -> Result<(), LowerError> {
+    fn bind_inputs(&mut self, segment: &Compute, shapes: &Shapes) -> Result<(), LowerError> {
         for (i, v) in segment.ins.iter().enumerate() {
             let leaves = match self.module.type_of(*v).kind {
                 Kind::Params => {
@@ -209,13 +204,13 @@ impl Lower<'_> {
                         .collect()
                 }
                 Kind::Batch => {
-                    let x = self.graph.input("x", self.frontend.input(batch));
-                    vec![x, self.graph.input("y", TensorType::i32([batch]))]
+                    let x = self.graph.input("x", self.frontend.input(shapes.batch));
+                    vec![x, self.graph.input("y", TensorType::i32([shapes.batch]))]
                 }
-                // Their shapes are known within a segment alone.
                 Kind::Tensor | Kind::Labels => {
-                    let op = &segment.ops[0];
-                    return Err(LowerError::Crosses { loc: op.loc });
+                    let ty = shapes.rows.get(v).cloned();
+                    let ty = ty.ok_or_else(|| unsupported(&segment.ops[0]))?;
+                    vec![self.graph.input(format!("in{i}"), ty)]
                 }
                 Kind::Scalar | Kind::Index | Kind::Client | Kind::Cohort => {
                     vec![self.graph.input(format!("in{i}"), TensorType::f32([1]))]
@@ -277,7 +272,8 @@ impl Lower<'_> {
             }
             (OpKind::Clip, [x, bound]) => Ok(vec![self.clip(x, bound.0[0], loc)?]),
             (OpKind::Noise, [x, sigma]) => Ok(vec![self.noise(x, sigma.0[0], loc)?]),
-            (OpKind::Release(_), _) => Err(LowerError::Upload { loc }),
+            // A statement, not a computation.
+            (OpKind::Release(_), [x]) => Ok(vec![x.clone()]),
             (OpKind::Grad, [w]) => match op.regions.first() {
                 Some(region) => self.grad(op, region, w),
                 None => Err(unsupported(op)),

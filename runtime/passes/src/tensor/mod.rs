@@ -39,7 +39,7 @@ pub use fuse::fuse;
 pub use fuse_elementwise::fuse_elementwise;
 pub use grad::{GradError, grad};
 pub use hoist::{Supply, hoist};
-pub use lower::{Frontend, LowerError, Lowered, lower};
+pub use lower::{Frontend, LowerError, Lowered, Shapes, lower};
 pub use runs::{Runs, runs};
 pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};
 pub use sink::sink;

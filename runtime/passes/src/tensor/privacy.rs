@@ -37,7 +37,7 @@ mod tests {
     use fedround_ir::tensor::{Graph, TensorType};
 
     use super::super::lower::FrontendError;
-    use super::super::{Frontend, LowerError, lower, schedule};
+    use super::super::{Frontend, LowerError, Shapes, lower, schedule};
     use crate::fed::testing::{Closure, linked};
 
     /// Two parts of one leaf each, and no model.
@@ -72,7 +72,8 @@ mod tests {
         let leaf = |name: &str, n: usize| (name.to_owned(), TensorType::f32([n]));
         let parts = Parts(vec![leaf("features.weight", 2), leaf("head.weight", 3)]);
         let schedule = schedule(&module).unwrap();
-        let graph = lower(&schedule, &schedule.segments[0], &parts, 1)?.graph;
+        let shapes = Shapes::default();
+        let graph = lower(&schedule, &schedule.segments[0], &parts, &shapes)?.graph;
         graph.verify().unwrap();
         Ok(graph.text("update"))
     }

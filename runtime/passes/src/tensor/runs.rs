@@ -1,14 +1,16 @@
 //! How often each compute segment runs in a round.
 
-use fedround_ir::fed::{HyperValue, OpKind, Value};
+use fedround_ir::fed::{HyperValue, OpKind, Place, Value};
 
-use super::{Block, Free, Item, Schedule};
+use super::{Block, Control, Free, Item, Schedule};
 
 /// How often a segment runs in a round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
     /// Whether each client runs it so often; the server does otherwise.
     pub on_clients: bool,
+    /// Whether the server runs it so often for each client of the cohort.
+    pub for_each: bool,
     /// Repetitions and epochs of the loops around it, multiplied.
     pub times: u64,
     /// Batch sizes of the batch loops around it, outermost first: each loop runs once for each
@@ -54,6 +56,7 @@ fn count(schedule: &Schedule, block: &Block, here: &Runs, all: &mut [Runs]) {
                     value.map_or(1, |v| known(schedule, *v))
                 };
                 match control.op.kind {
+                    OpKind::Map if gathered(schedule, control) => inside.for_each = true,
                     OpKind::Map => inside.on_clients = true,
                     OpKind::ForBatches => {
                         inside.times *= index(1);
@@ -66,6 +69,12 @@ fn count(schedule: &Schedule, block: &Block, here: &Runs, all: &mut [Runs]) {
             }
         }
     }
+}
+
+/// Whether a map runs on the server.
+fn gathered(schedule: &Schedule, map: &Control) -> bool {
+    let place = |v: &Value| schedule.module.type_of(*v).place;
+    map.op.operands.first().map(place) == Some(Place::Gathered)
 }
 
 /// A count known before the round; the verifier allows no others for loops.

@@ -63,11 +63,7 @@ impl Item {
             Self::Compute(i) => segments[*i].ins.clone(),
             Self::Control(c) => {
                 let mut reads = c.op.operands.clone();
-                if let Some(body) = &c.body {
-                    let inner = body.items.iter();
-                    reads.extend(inner.flat_map(|(item, _)| item.reads(segments)));
-                    reads.extend(&body.yields);
-                }
+                reads.extend(c.body.iter().flat_map(|body| body.reads(segments)));
                 reads
             }
         }
@@ -86,6 +82,15 @@ pub struct Block {
     pub yields: Vec<Value>,
     /// For each yield, whether it may be moved out: the block defines it, and yields it last here.
     pub moves: Vec<bool>,
+}
+
+impl Block {
+    /// The values that its code reads, its own and those around it, with repetitions.
+    pub fn reads(&self, segments: &[Compute]) -> Vec<Value> {
+        let inner = self.items.iter();
+        let reads = inner.flat_map(|(item, _)| item.reads(segments));
+        reads.chain(self.yields.iter().copied()).collect()
+    }
 }
 
 /// A linked module, split.
@@ -130,6 +135,10 @@ fn is_control(kind: &OpKind) -> bool {
         | OpKind::Broadcast
         | OpKind::Map
         | OpKind::Reduce(_)
+        | OpKind::Gather
+        | OpKind::Scatter
+        | OpKind::Concat
+        | OpKind::ClientLabels
         | OpKind::RoundIndex
         | OpKind::NumExamples
         | OpKind::Received

@@ -40,7 +40,7 @@ impl Walk {
             OpKind::Everyone => Some(Cohort::Everyone),
             OpKind::Sample => op.results.first().copied().map(Cohort::Drawn),
             OpKind::Broadcast => op.operands.get(1).and_then(|v| self.of.get(v)).copied(),
-            OpKind::Map | OpKind::Reduce(_) => {
+            OpKind::Map | OpKind::Reduce(_) | OpKind::Gather | OpKind::Scatter => {
                 let mut met = op.operands.iter().filter_map(|v| self.of.get(v)).copied();
                 let first = met.next();
                 if met.any(|other| Some(other) != first) {
@@ -50,8 +50,8 @@ impl Walk {
             }
             _ => None,
         };
-        if let (Some(cohort), OpKind::Everyone | OpKind::Sample | OpKind::Broadcast | OpKind::Map) =
-            (cohort, &op.kind)
+        if let Some(cohort) = cohort
+            && !matches!(op.kind, OpKind::Reduce(_))
         {
             self.of.extend(op.results.iter().map(|v| (*v, cohort)));
         }

@@ -50,7 +50,7 @@ fn local(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
     };
     let after = ops.iter().find(on_server).map(|op| op.loc.to_string());
     let exposed = |op: &&&Op| {
-        matches!(op.kind, OpKind::Reduce(_))
+        module.uploads(op)
             && op
                 .operands
                 .iter()
@@ -77,7 +77,8 @@ fn central(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
     };
     for op in ops {
         match op.kind {
-            OpKind::SetServerState(_) => tell(op.operands.first(), "a server state"),
+            OpKind::SetServerState(_) => tell(op.operands.last(), "a server state"),
+            OpKind::Scatter => tell(op.operands.first(), "the clients"),
             OpKind::Broadcast => tell(op.operands.first(), "a broadcast"),
             _ => {}
         }

@@ -12,7 +12,7 @@ pub(super) fn parts_stay(module: &Module) -> Vec<VerifyError> {
     let facts = solve(module, &mut Parts::default());
     let mut errors = Vec::new();
     for op in ops(module) {
-        if !matches!(op.kind, OpKind::Reduce(_)) {
+        if !module.uploads(op) {
             continue;
         }
         let uploaded = op.operands.iter().filter_map(|value| facts.get(value));

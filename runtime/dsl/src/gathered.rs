@@ -1,0 +1,166 @@
+//! Values of all clients of a cohort on the server.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{Kind, OpKind, Place, Reduce, Type, Value};
+
+use crate::graph::{Graph, only};
+use crate::wire::{AllOnServer, Computed, Wire};
+use crate::{Clients, Features, ForClient, Labels, Released, Scalar, Server};
+
+/// One value for each client of a cohort, on the server: `{T}@server`; see [`Clients::gather`].
+///
+/// Code on a client cannot use it: send each client its own with [`Gathered::scatter`].
+pub struct Gathered<T> {
+    graph: Graph,
+    value: Value,
+    kind: PhantomData<T>,
+}
+
+impl<T> Clone for Gathered<T> {
+    fn clone(&self) -> Self {
+        Self::new(&self.graph, self.value)
+    }
+}
+
+impl<T> fmt::Debug for Gathered<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Gathered({})", self.value.0)
+    }
+}
+
+impl<T> Gathered<T> {
+    pub(crate) fn new(graph: &Graph, value: Value) -> Self {
+        Self {
+            graph: graph.clone(),
+            value,
+            kind: PhantomData,
+        }
+    }
+
+    fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
+        graph.same(&self.graph, "gathered values", loc);
+        self.value
+    }
+
+    fn server(&self, kind: OpKind, operands: &[Value], loc: Loc) -> Server<T> {
+        Server::new(&self.graph, self.graph.op(kind, operands, loc))
+    }
+}
+
+impl<T: Wire> Clients<T> {
+    /// Uploads every client's value to the server, which keeps them apart.
+    #[track_caller]
+    pub fn gather(&self) -> Gathered<T> {
+        let (graph, value) = self.parts();
+        Gathered::new(graph, graph.op(OpKind::Gather, &[value], Loc::caller()))
+    }
+}
+
+impl<T: Wire> Gathered<T> {
+    /// Runs code on the server, once for each client of the cohort. The closure is run once, to
+    /// record its ops; it reads values of the server by [`get`](crate::ServerCode::get).
+    #[track_caller]
+    pub fn map<U: Computed>(&self, body: impl FnOnce(&ForClient, T) -> U) -> U::At<AllOnServer> {
+        let graph = &self.graph;
+        map(graph, &[self.value], &[T::KIND], Loc::caller(), |k, x| {
+            body(k, T::bind(graph, only(x)))
+        })
+    }
+
+    /// Both values of each client, for a [`map`](GatheredPair::map) over two.
+    pub fn zip<U: Wire>(&self, other: &Gathered<U>) -> GatheredPair<T, U> {
+        GatheredPair(self.clone(), other.clone())
+    }
+
+    /// Sends each client its own value.
+    #[track_caller]
+    pub fn scatter(&self) -> Clients<T> {
+        let sent = self.graph.op(OpKind::Scatter, &[self.value], Loc::caller());
+        Clients::new(&self.graph, sent)
+    }
+
+    /// `Σ_k x_k`.
+    #[track_caller]
+    pub fn sum(&self) -> Server<T> {
+        self.server(OpKind::Reduce(Reduce::Sum), &[self.value], Loc::caller())
+    }
+
+    /// `1/m Σ_k x_k` over the `m` clients of the cohort.
+    #[track_caller]
+    pub fn mean(&self) -> Server<T> {
+        self.server(OpKind::Reduce(Reduce::Mean), &[self.value], Loc::caller())
+    }
+
+    /// `Σ_k a_k x_k / Σ_k a_k`.
+    #[track_caller]
+    pub fn weighted_mean(&self, weights: &Gathered<Scalar>) -> Server<T> {
+        let loc = Loc::caller();
+        let operands = [self.value, weights.value_in(&self.graph, loc)];
+        self.server(OpKind::Reduce(Reduce::WeightedMean), &operands, loc)
+    }
+}
+
+/// What has a row for each example: features or labels.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no rows to join",
+    label = "only features and labels have a row for each example"
+)]
+pub trait Rows: Wire {}
+impl Rows for Features {}
+impl Rows for Labels {}
+impl Rows for Released<Features> {}
+impl Rows for Released<Labels> {}
+
+impl<T> Gathered<T> {
+    /// The rows of all clients, one client's after another's in the order of the cohort.
+    #[track_caller]
+    pub fn concat(&self) -> Server<T>
+    where
+        T: Rows,
+    {
+        self.server(OpKind::Concat, &[self.value], Loc::caller())
+    }
+}
+
+/// Two values for each client, on the server; see [`Gathered::zip`].
+#[derive(Clone, Debug)]
+pub struct GatheredPair<A, B>(Gathered<A>, Gathered<B>);
+
+impl<A: Wire, B: Wire> GatheredPair<A, B> {
+    /// Runs code on the server, once for each client of the cohort, with both values.
+    #[track_caller]
+    pub fn map<U: Computed>(
+        &self,
+        body: impl FnOnce(&ForClient, (A, B)) -> U,
+    ) -> U::At<AllOnServer> {
+        let loc = Loc::caller();
+        let graph = &self.0.graph;
+        let operands = [self.0.value, self.1.value_in(graph, loc)];
+        map(graph, &operands, &[A::KIND, B::KIND], loc, |k, values| {
+            let second = only(values.get(1..).unwrap_or_default());
+            body(k, (A::bind(graph, only(values)), B::bind(graph, second)))
+        })
+    }
+}
+
+fn map<U: Computed>(
+    graph: &Graph,
+    operands: &[Value],
+    kinds: &[Kind],
+    loc: Loc,
+    body: impl FnOnce(&ForClient, &[Value]) -> U,
+) -> U::At<AllOnServer> {
+    let mut types = vec![Type::server(Kind::Client)];
+    types.extend(kinds.iter().copied().map(Type::server));
+    let args = graph.open(&types, Place::Server);
+    let result = body(
+        &ForClient::new(graph, only(&args)),
+        args.get(1..).unwrap_or_default(),
+    );
+    let yields = result.values(graph, loc);
+    let region = graph.close(yields, loc);
+    U::bind_all::<AllOnServer>(graph, &graph.op_with(OpKind::Map, operands, region, loc))
+}

@@ -1,0 +1,139 @@
+//! Code on the server that computes with plain values, as client code does.
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{Kind, OpKind, Value};
+
+use crate::graph::Graph;
+use crate::wire::{Computed, OnServer, Wire};
+use crate::{Features, Keeper, Labels, Params, Scalar, Server, ServerCx};
+
+/// The server, in code that [`ServerCx::run`] runs.
+#[derive(Clone, Debug)]
+pub struct ServerSide {
+    graph: Graph,
+}
+
+/// The server at work for one client `k`, in code that [`Gathered::map`](crate::Gathered::map) runs.
+#[derive(Clone, Debug)]
+pub struct ForClient {
+    graph: Graph,
+    client: Value,
+}
+
+/// What code on the server may do with plain values. Its state is the server's; in code for one
+/// client, that client's own on the server.
+pub trait ServerCode: Keeper<Params = Params> {
+    /// A value of the server, to compute with.
+    #[track_caller]
+    fn get<T: Wire>(&self, value: &Server<T>) -> T {
+        self.graph().same(&value.graph, "get", Loc::caller());
+        T::bind(self.graph(), value.value)
+    }
+
+    /// The model's forward pass: `[examples, …]` to logits `[examples, classes]`.
+    #[track_caller]
+    fn predict(&self, w: &Params, x: &Features) -> Features {
+        crate::grad::predict(self.graph(), w, x, Loc::caller())
+    }
+
+    /// `t`: how many rounds were completed before this one.
+    #[track_caller]
+    fn round(&self) -> Scalar {
+        let round = self.graph().op(OpKind::RoundIndex, &[], Loc::caller());
+        Scalar::bind(self.graph(), round)
+    }
+
+    /// Parameters that are kept between rounds under a name, which is this algorithm's own. Zeros
+    /// before the first [`set_state`](Self::set_state).
+    #[track_caller]
+    fn state(&self, name: &str) -> Params {
+        Params::bind(self.graph(), self.read(name, Kind::Params, Loc::caller()))
+    }
+
+    /// A number that is kept, like [`state`](Self::state); 0 at first.
+    #[track_caller]
+    fn scalar_state(&self, name: &str) -> Scalar {
+        Scalar::bind(self.graph(), self.read(name, Kind::Scalar, Loc::caller()))
+    }
+
+    /// Keeps parameters or a number for the rounds that follow.
+    #[track_caller]
+    fn set_state<T: Wire>(&self, name: &str, value: &T) {
+        let loc = Loc::caller();
+        self.write(name, value.value_in(self.graph(), loc), loc);
+    }
+}
+
+impl ServerCode for ServerSide {}
+impl ServerCode for ForClient {}
+
+impl ServerCx {
+    /// Computes on the server with plain values, as client code does: takes them by
+    /// [`get`](ServerCode::get), has models, gradients and loops, and gives values of the server.
+    #[track_caller]
+    pub fn run<U: Computed>(&self, body: impl FnOnce(&ServerSide) -> U) -> U::At<OnServer> {
+        let (graph, loc) = (&self.graph, Loc::caller());
+        let side = ServerSide {
+            graph: graph.clone(),
+        };
+        let values = body(&side).values(graph, loc);
+        U::bind_all::<OnServer>(graph, &values)
+    }
+}
+
+impl ForClient {
+    pub(crate) fn new(graph: &Graph, client: Value) -> Self {
+        Self {
+            graph: graph.clone(),
+            client,
+        }
+    }
+
+    /// The client's number among all clients, from 0, as the label of each row of `x`: what a model
+    /// that tells clients apart is trained on. It needs as many classes as there are clients.
+    #[track_caller]
+    pub fn labels(&self, x: &Features) -> Labels {
+        let loc = Loc::caller();
+        let operands = [self.client, x.stage(&self.graph, loc)];
+        Labels::new(
+            &self.graph,
+            self.graph.op(OpKind::ClientLabels, &operands, loc),
+        )
+    }
+}
+
+impl Keeper for ServerSide {
+    type Params = Params;
+
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value {
+        ServerCx::new(&self.graph).read(name, kind, loc)
+    }
+
+    fn write(&self, name: &str, value: Value, loc: Loc) {
+        ServerCx::new(&self.graph).write(name, value, loc);
+    }
+}
+
+impl Keeper for ForClient {
+    type Params = Params;
+
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value {
+        let op = OpKind::ServerState(self.graph.qualified(name), kind);
+        self.graph.op(op, &[self.client], loc)
+    }
+
+    fn write(&self, name: &str, value: Value, loc: Loc) {
+        let op = OpKind::SetServerState(self.graph.qualified(name));
+        // Without a result.
+        self.graph
+            .with(|builder| builder.push(op, &[self.client, value], loc));
+    }
+}

@@ -1,0 +1,96 @@
+//! What the server does once for each client, as text: what comes back, and what is refused.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
+
+use fedround_ir::fed::{difference, parse, print_exact, verify_linked};
+
+const TEXT: &str = include_str!("texts/gathered.fed");
+
+#[test]
+fn gathered_values_come_back() {
+    let module = parse(TEXT).unwrap();
+    assert_eq!(print_exact(&module), TEXT);
+    let again = parse(&print_exact(&module)).unwrap();
+    assert_eq!(difference(&module, &again), None);
+}
+
+/// What is said about the text in which `from` is `to`.
+fn error(from: &str, to: &str) -> String {
+    assert!(TEXT.contains(from), "{from}");
+    parse(&TEXT.replacen(from, to, 1)).unwrap_err().to_string()
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let cases = [
+        // A map is at one place.
+        (
+            "%18 = %13)",
+            "%18 = %3)",
+            "expected operands ({params}@server, {tensor}@server)",
+        ),
+        // Only the server's code for a client reads what is around it.
+        (
+            "tree.add %5, %5",
+            "tree.add %5, %w",
+            "captured by code that runs on clients",
+        ),
+        // Code for one client is not about all.
+        (
+            "%20 = tree.sub %17, %w",
+            "%99 = fed.everyone : cohort@server\n      %20 = tree.sub %17, %w",
+            "runs on the server, for all clients at once only, found in code of a `fed.map`",
+        ),
+        (
+            "fed.set_server_state \"v\" %k, %21",
+            "fed.set_server_state \"v\" %21",
+            "a `fed.map`",
+        ),
+        // What clients hold is theirs, what the server holds its own.
+        (
+            "fed.gather %4 : {labels}@server",
+            "fed.gather %4 : {labels}@clients",
+            "{labels}@server",
+        ),
+        (
+            "fed.gather %4 : {labels}",
+            "fed.gather %13 : {labels}",
+            "expected operands ({tensor}@clients), found ({tensor}@server)",
+        ),
+        (
+            "fed.scatter %15",
+            "fed.scatter %2",
+            "expected operands ({params}@server)",
+        ),
+        (
+            "fed.concat %13 : tensor",
+            "fed.concat %12 : tensor",
+            "expected operands ({tensor}@server)",
+        ),
+        // Features leave a client by a release, also to be gathered.
+        (
+            "fed.yield %11, %8, %10",
+            "fed.yield %11, %7, %10",
+            ".release(\"why\")",
+        ),
+        (
+            "{labels}@server\n    %15",
+            "{labels}@sever\n    %15",
+            "expected `@clients` or `@server`",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        let error = error(from, to);
+        assert!(error.contains(expected), "{from} -> {to}\n{error}");
+    }
+}
+
+#[test]
+fn a_gather_is_an_upload() {
+    let claimed = TEXT.replacen("%0 =", "priv.claim \"local\"\n    %0 =", 1);
+    let module = parse(&claimed).unwrap();
+    let errors = verify_linked(&module).unwrap_err().to_string();
+    let local = "fed.gather: local differential privacy is claimed";
+    // The features and the labels; the models are the same on every client.
+    assert_eq!(errors.matches(local).count(), 2, "{errors}");
+}

@@ -1,0 +1,136 @@
+//! What the server does once for each client of a cohort, and with features that were released.
+
+use fedround::algorithms::FedAvg;
+use fedround::exec::{CohortBatch, Simulation};
+use fedround::prelude::*;
+
+use crate::common::{assert_close, bits, dealt, digits, on_threads, run, weights};
+
+fn base() -> FedAvg {
+    FedAvg {
+        fraction: 1.0,
+        epochs: 1,
+        batch: 4,
+        lr: 0.1,
+    }
+}
+
+/// Moves each client's model a few steps back to the one that was sent, on its client or on the
+/// server.
+#[derive(Hyper, Debug, Clone)]
+pub struct Pulled<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// How many steps.
+    #[hyper(default = 3)]
+    pub steps: usize,
+    /// Whether the server does it.
+    #[hyper(default = true)]
+    pub on_server: bool,
+    /// Whether the clients get the result and hand it in again.
+    #[hyper(default = false)]
+    pub and_back: bool,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Pulled<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let w_k = w
+            .broadcast(&server.everyone())
+            .map(|k, w| self.client_update(k, w));
+        if self.on_server {
+            let pulled = w_k.gather().map(|k, y| {
+                let mut y = y;
+                for _ in 0..self.steps {
+                    y -= 0.1 * (&y - k.get(&w));
+                }
+                y
+            });
+            if self.and_back {
+                pulled.scatter().mean()
+            } else {
+                pulled.mean()
+            }
+        } else {
+            let pulled = w_k.map(|k, y| {
+                let mut y = y;
+                for _ in 0..self.steps {
+                    y -= 0.1 * (&y - k.received());
+                }
+                y
+            });
+            pulled.mean()
+        }
+    }
+}
+
+fn pulled(steps: usize, on_server: bool) -> Pulled {
+    Pulled {
+        base: base(),
+        steps,
+        on_server,
+        and_back: false,
+    }
+}
+
+/// Clients of several sizes.
+fn ragged() -> Vec<Vec<usize>> {
+    vec![
+        (0..5).collect(),
+        (5..9).collect(),
+        (9..18).collect(),
+        (18..20).collect(),
+    ]
+}
+
+fn of_ragged(algorithm: &dyn Algorithm, threads: usize, group: usize) -> Simulation {
+    let data = digits(20, 1).train;
+    let federation = dealt(&data, ragged(), 3);
+    let simulation = on_threads(algorithm, "2nn", federation, threads);
+    simulation.with_cohort_batch(CohortBatch::Clients(group))
+}
+
+fn after_two(algorithm: &dyn Algorithm, threads: usize, group: usize) -> Vec<f32> {
+    let mut simulation = of_ragged(algorithm, threads, group);
+    run(&mut simulation, 2);
+    weights(&simulation)
+}
+
+#[test]
+fn the_mean_of_gathered_values_is_their_mean() {
+    let gathered = after_two(&pulled(0, true), 2, 1);
+    let plain = after_two(&pulled(0, false), 2, 1);
+    assert_eq!(bits(&gathered), bits(&plain));
+}
+
+#[test]
+fn work_on_the_server_is_that_on_the_clients() {
+    let on_server = after_two(&pulled(3, true), 2, 1);
+    assert_eq!(bits(&on_server), bits(&after_two(&pulled(3, false), 2, 1)));
+    assert_ne!(bits(&on_server), bits(&after_two(&pulled(0, true), 2, 1)));
+}
+
+#[test]
+fn workers_do_not_matter_and_groups_agree() {
+    let alone = after_two(&pulled(3, true), 1, 1);
+    assert_eq!(bits(&alone), bits(&after_two(&pulled(3, true), 3, 1)));
+    assert_close(&after_two(&pulled(3, true), 2, 3), &alone, 2e-6);
+}
+
+#[test]
+fn what_is_gathered_and_scattered_is_counted() {
+    let back = Pulled {
+        and_back: true,
+        ..pulled(3, true)
+    };
+    let mut simulation = of_ragged(&back, 2, 1);
+    let stats = run(&mut simulation, 2);
+    let model = 4 * weights(&simulation).len() as u64;
+    // Four clients get the model and their pulled one, and send theirs twice.
+    assert_eq!(stats.bytes_down, 2 * 4 * model);
+    assert_eq!(stats.bytes_up, 2 * 4 * model);
+    assert_eq!(
+        bits(&weights(&simulation)),
+        bits(&after_two(&pulled(3, true), 2, 1))
+    );
+}
