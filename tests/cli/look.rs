@@ -19,7 +19,8 @@ fn list_has_everything_with_papers_and_defaults() {
         "synth-digits",
         "cifar-10",
         "shards:N",
-        "Hsu et al., 2019",
+        "Yurochkin et al., ICML 2019",
+        "domains[:PARTS[:MAX]]",
     ];
     for part in parts {
         assert!(text.contains(part), "{part}: {text}");
