@@ -34,6 +34,7 @@ mod digits;
 mod emnist;
 mod error;
 mod files;
+mod folders;
 mod hold_out;
 mod idx;
 mod images;

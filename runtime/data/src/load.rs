@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::dataset::image_shape;
 use crate::error::nearest;
 use crate::notes::Notes;
-use crate::{DataError, Dataset, Examples, cifar, digits, emnist, idx, mnist_m, svhn, synth, usps};
+use crate::{
+    DataError, Dataset, Examples, cifar, digits, emnist, folders, idx, mnist_m, svhn, synth, usps,
+};
 
 /// What a dataset is, for listings.
 #[derive(Clone, Copy, Debug)]
@@ -120,6 +122,11 @@ pub const DATASETS: &[DatasetInfo] = &[
     digits::DIGITS,
     cifar::CIFAR_10,
     cifar::CIFAR_100,
+    folders::OFFICE_CALTECH_10,
+    folders::OFFICE_31,
+    folders::PACS,
+    folders::DOMAINNET,
+    folders::DOMAINNET_10,
 ];
 
 /// The dataset called `name`. Datasets of files are read from their folder in `data_dir`; `seed`

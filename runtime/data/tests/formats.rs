@@ -132,3 +132,29 @@ fn digits_are_of_the_domains_that_are_there() {
             .contains("dataset `digits` is not complete")
     );
 }
+
+#[test]
+fn folders_are_domains_of_classes() {
+    let data = loaded(&samples::pacs());
+    assert_eq!(
+        data.group_names,
+        ["art_painting", "cartoon", "photo", "sketch"]
+    );
+    assert_eq!(data.train.shape(), [3, 64, 64]);
+    // Of 7 images of a domain, 2 are for testing.
+    let test = data.test_groups.as_deref().unwrap();
+    assert_eq!(test, [0, 0, 1, 1, 2, 2, 3, 3]);
+    for class in 0..7 {
+        let count = |labels: &[u16]| labels.iter().filter(|&&l| l == class).count();
+        assert_eq!(count(data.train.labels()) + count(data.test.labels()), 4);
+    }
+    assert_eq!(data.notes.len(), 4, "{:?}", data.notes);
+
+    let mut other = samples::pacs();
+    other
+        .files
+        .retain(|(path, _)| !path.contains("photo/horse"));
+    let root = other.write();
+    let error = load("pacs", Some(root.path()), 0).unwrap_err().to_string();
+    assert!(error.contains("pacs/photo/horse"), "{error}");
+}

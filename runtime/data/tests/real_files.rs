@@ -208,3 +208,20 @@ fn cifar_10() {
         .unwrap();
     assert_eq!(fingerprint(&parts), 6_774_774_057_674);
 }
+
+/// All images; their sizes are those of the paper's split.
+#[test]
+fn office_caltech_10() {
+    let Some(data) = real("office-caltech-10", "office_caltech_10") else {
+        return;
+    };
+    assert!(data.notes.is_empty(), "{:?}", data.notes);
+    let count = |groups: &[u32], g| groups.iter().filter(|&&h| h == g).count();
+    let (train, test) = (data.groups.unwrap(), data.test_groups.unwrap());
+    let sizes = [0, 1, 2, 3].map(|g| [count(&train, g), count(&test, g)]);
+    assert_eq!(sizes, [[766, 192], [898, 225], [125, 32], [236, 59]]);
+    assert_eq!(data.group_names, ["amazon", "caltech10", "dslr", "webcam"]);
+    assert_eq!(data.train.shape(), [3, 64, 64]);
+    let bright = pixel_sum(&data.train) as f64 / (data.train.len() * 3 * 64 * 64) as f64;
+    assert!((100.0..220.0).contains(&bright), "{bright}");
+}

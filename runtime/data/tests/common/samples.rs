@@ -45,6 +45,7 @@ pub fn all() -> Vec<Sample> {
         usps(),
         mnist_m(),
         svhn(),
+        pacs(),
     ]
 }
 
@@ -251,5 +252,27 @@ pub fn svhn() -> Sample {
         ],
         train: 3,
         test: 2,
+    }
+}
+
+/// A picture of each class in each domain, JPEG and PNG in turn.
+pub fn pacs() -> Sample {
+    let classes = [
+        "dog", "elephant", "giraffe", "guitar", "horse", "house", "person",
+    ];
+    let formats = [ImageFormat::Jpeg, ImageFormat::Png];
+    let pictures = formats.map(|format| picture(20, format));
+    let mut files = vec![];
+    for domain in ["art_painting", "cartoon", "photo", "sketch"] {
+        for (i, class) in classes.iter().enumerate() {
+            let path = format!("pacs/{domain}/{class}/{}", ["1.JPG", "2.png"][i % 2]);
+            files.push((path, pictures[i % 2].clone()));
+        }
+    }
+    Sample {
+        name: "pacs",
+        files,
+        train: 20,
+        test: 8,
     }
 }
