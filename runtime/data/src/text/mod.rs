@@ -2,9 +2,11 @@
 //!
 //! * [`words`] and [`Vocabulary`] turn text into the ids that a model reads, and back.
 //! * [`captions`] reads Flickr8k and MS COCO and groups images by what they show.
+//! * [`questions`] reads VQA v2, DAQUAR and easy-VQA.
 //! * [`Topics`] groups texts that nobody has labelled.
 
 pub mod captions;
+pub mod questions;
 mod topics;
 mod vocabulary;
 

@@ -1,0 +1,101 @@
+//! Answers as classes.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::{Question, Questions};
+use crate::record::Records;
+use crate::DataError;
+
+/// The answers that a model chooses from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answers {
+    answers: Vec<String>,
+    classes: HashMap<String, u16>,
+}
+
+impl Answers {
+    /// The `most` answers that are most often a question's own: the one that
+    /// most of its people gave. By falling count, equal ones by alphabet.
+    pub fn most_frequent(questions: &Questions, most: u16) -> Self {
+        let mut counts = HashMap::<&str, usize>::new();
+        for question in &questions.questions {
+            let own = most_given(question.answers.iter().map(String::as_str));
+            if let Some(own) = own {
+                *counts.entry(own).or_default() += 1;
+            }
+        }
+        let mut counted: Vec<_> = counts.into_iter().collect();
+        counted.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        let kept = counted.into_iter().take(usize::from(most));
+        Self::of(kept.map(|(answer, _)| answer.to_owned()))
+    }
+
+    /// The answers of a file, one a line.
+    ///
+    /// # Errors
+    /// A missing file, a line with a comma, an answer that comes twice, more
+    /// than 65,535 answers, none.
+    pub fn read(path: &Path) -> Result<Self, DataError> {
+        let records = Records::open(path)?;
+        let mut answers = Self::of([]);
+        for record in records.rows::<1>(None) {
+            let record = record?;
+            let answer = record.text(0);
+            if answers.class(answer).is_some() || answers.answers.len() >= usize::from(u16::MAX) {
+                let expected = "at most 65,535 answers, each once".to_owned();
+                return Err(record.wrong(0, "answer", expected).into());
+            }
+            answers.add(answer.to_owned());
+        }
+        if answers.answers.is_empty() {
+            let path = path.to_path_buf();
+            return Err(DataError::Empty { path });
+        }
+        Ok(answers)
+    }
+
+    fn of(all: impl IntoIterator<Item = String>) -> Self {
+        let mut answers = Self {
+            answers: Vec::new(),
+            classes: HashMap::new(),
+        };
+        all.into_iter().for_each(|answer| answers.add(answer));
+        answers
+    }
+
+    /// Adds an answer; there are fewer than 65,535.
+    fn add(&mut self, answer: String) {
+        let class = self.answers.len() as u16;
+        self.classes.insert(answer.clone(), class);
+        self.answers.push(answer);
+    }
+
+    /// The answers in the order of their classes.
+    pub fn names(&self) -> &[String] {
+        &self.answers
+    }
+
+    /// The class of an answer, if it has one.
+    pub fn class(&self, answer: &str) -> Option<u16> {
+        self.classes.get(answer).copied()
+    }
+
+    /// The class that most of a question's people gave, the first given among
+    /// equals; `None` if nobody gave any that there is.
+    pub fn label(&self, question: &Question) -> Option<u16> {
+        let known = question.answers.iter().map(String::as_str);
+        let own = most_given(known.filter(|a| self.classes.contains_key(*a)));
+        own.and_then(|answer| self.class(answer))
+    }
+}
+
+/// The answer that comes most often, the first among equals.
+fn most_given<'a>(answers: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let count = |answer: &str| answers.clone().filter(|a| *a == answer).count();
+    let best = |best: (usize, &'a str), next: (usize, &'a str)| {
+        if next.0 > best.0 { next } else { best }
+    };
+    let counted = answers.clone().map(|answer| (count(answer), answer));
+    counted.reduce(best).map(|(_, answer)| answer)
+}
