@@ -23,8 +23,8 @@ pub const SHUFFLE: u64 = 4;
 pub const SYNTH: u64 = 5;
 /// Purpose: random numbers of a step, such as dropout's masks; see [`noise`](crate::noise).
 pub const NOISE: u64 = 6;
-/// Purpose: dealing people to the halves of [`adult`](crate::adult).
-pub const HALVES: u64 = 10;
+/// Purpose: dealing what is not split by its publisher to training and test.
+pub const SPLIT: u64 = 10;
 /// Purpose: the first centres of [`Topics`](crate::text::Topics).
 pub const TOPICS: u64 = 11;
 /// Purpose: splitting examples into training and test, key `[HOLD_OUT, part]`.

@@ -1,4 +1,4 @@
-//! The real Adult and Flickr8k, where they are. Expected values were computed
+//! The real Adult, Flickr8k, easy-VQA and DAQUAR, where they are. Expected values were computed
 //! from the files by a script of its own.
 
 #![allow(
@@ -10,9 +10,11 @@
 
 use std::path::PathBuf;
 
+use fedround_data::Examples;
 use fedround_data::adult::{self, Split};
-use fedround_data::text::Topics;
-use fedround_data::text::captions::flickr8k;
+use fedround_data::text::captions::{self, CaptionSet, flickr8k};
+use fedround_data::text::questions::{self, QuestionSet};
+use fedround_data::text::{END, START, Topics};
 
 /// The folder of a dataset, or `None` with a message where it is absent.
 fn real(folder: &str) -> Option<PathBuf> {
@@ -95,4 +97,86 @@ fn flickr8k_has_five_captions_an_image() {
         assert!(images > 0, "{name} is empty");
         eprintln!("{images} {name}");
     }
+}
+
+fn ids(examples: &Examples, column: &str, example: usize) -> Vec<i32> {
+    let column = examples.column(column).unwrap();
+    let mut ids = vec![0; column.features()];
+    column.gather_ids_into(&[example], &mut ids).unwrap();
+    ids
+}
+
+fn pixels(examples: &Examples, example: usize) -> Vec<f32> {
+    let mut x = vec![f32::NAN; examples.features()];
+    examples.x().gather_into(&[example], &mut x).unwrap();
+    x
+}
+
+#[test]
+fn captions_become_examples() {
+    let Some(folder) = real("flickr8k") else {
+        return;
+    };
+    let set = CaptionSet::flickr8k(&folder, captions::FORM, 1).unwrap();
+    let (train, test) = (&set.dataset.train, &set.dataset.test);
+    let all = flickr8k(&folder).unwrap().images.len();
+    let eighth = all / 8;
+    assert_eq!((set.validation.len(), test.len()), (eighth, eighth));
+    assert_eq!(train.len(), (all - 2 * eighth) * 5);
+
+    let sentence = ids(train, "tokens", 7);
+    let length = ids(train, "length", 7)[0] as usize;
+    assert_eq!((sentence[0], sentence[length - 1]), (START, END));
+    let references = ids(train, "references", 7);
+    assert_eq!(references.len(), 5 * 20);
+    assert_eq!(
+        references[2 * 20..3 * 20],
+        sentence,
+        "the third of its image"
+    );
+    assert_eq!(pixels(train, 5), pixels(train, 9), "the same image");
+    assert_ne!(pixels(train, 9), pixels(train, 10));
+    assert!(pixels(train, 5).iter().all(|v| (-2.0..=2.0).contains(v)));
+    assert_eq!(set.dataset.group_names.len(), 20);
+    assert!(set.vocabulary.decode(&sentence).split(' ').count() == length - 2);
+}
+
+#[test]
+fn easy_vqa_is_whole() {
+    let Some(folder) = real("easy_vqa") else {
+        return;
+    };
+    let set = QuestionSet::easy_vqa(&folder, questions::FORM).unwrap();
+    let data = &set.dataset;
+    assert_eq!((data.classes, set.left_out), (13, [0, 0]));
+    let question = ids(&data.train, "tokens", 0);
+    assert_eq!(set.vocabulary.decode(&question), "what is the blue shape");
+    let answer = usize::from(data.train.labels()[0]);
+    assert_eq!(data.class_names[answer], "rectangle");
+    assert_eq!(ids(&data.train, "length", 0), [5]);
+    assert_eq!(
+        pixels(&data.train, 0),
+        pixels(&data.train, 1),
+        "the same image"
+    );
+    assert_eq!(set.human.len(), data.test.len());
+    if data.train.len() == 9656 {
+        assert_eq!(data.test.len(), 2449);
+    } else {
+        eprintln!(
+            "SKIPPED: counts of {} questions, known for 9656",
+            data.train.len()
+        );
+    }
+}
+
+#[test]
+fn daquar_answers_are_in_its_space() {
+    let Some(folder) = real("daquar") else { return };
+    let set = QuestionSet::daquar(&folder, questions::FORM).unwrap();
+    assert_eq!((set.dataset.classes, set.left_out), (582, [0, 0]));
+    let cup = usize::from(set.dataset.train.labels()[0]);
+    assert_eq!(set.dataset.class_names[cup], "cup");
+    assert_eq!(set.human.last().unwrap()[4], "bottle");
+    pixels(&set.dataset.test, set.dataset.test.len() - 1);
 }

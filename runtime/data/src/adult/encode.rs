@@ -1,6 +1,8 @@
 //! People as numbers.
 
+use super::PROTECTED;
 use super::person::{CATEGORIES, NUMBERS, Person};
+use crate::{Column, DataError, Examples};
 
 /// Training and test people as numbers, and what each number is.
 #[derive(Clone, Debug)]
@@ -107,5 +109,14 @@ impl Table {
             protected: people.iter().flat_map(protected).collect(),
             labels: people.iter().map(|p| u16::from(p.rich)).collect(),
         }
+    }
+    /// The people as examples with columns `x` and `protected`.
+    pub(super) fn examples(self) -> Result<Examples, DataError> {
+        let inputs = self.x.len() / self.labels.len().max(1);
+        let columns = vec![
+            Column::floats("x", [inputs], self.x)?,
+            Column::floats("protected", [PROTECTED.len()], self.protected)?,
+        ];
+        Ok(Examples::of_columns(columns, self.labels)?)
     }
 }

@@ -17,8 +17,7 @@ mod person;
 
 use std::path::Path;
 
-use crate::DataError;
-use crate::rng;
+use crate::{DataError, Dataset, rng};
 
 pub use encode::{Encoding, Table};
 pub use person::{CATEGORIES, NUMBERS, Person, people};
@@ -62,6 +61,16 @@ pub fn load(folder: &Path, split: Split, seed: u64) -> Result<Encoding, DataErro
     Ok(Encoding::new(&train, &test))
 }
 
+/// [`load`] as a dataset of columns `x`, the inputs, and `protected`, `[2]`.
+///
+/// # Errors
+/// As [`load`].
+pub fn dataset(name: &str, folder: &Path, split: Split, seed: u64) -> Result<Dataset, DataError> {
+    let Encoding { train, test, .. } = load(folder, split, seed)?;
+    let (train, test) = (train.examples()?, test.examples()?);
+    Ok(Dataset::new(name, train, test, CLASSES.iter().copied()))
+}
+
 /// Half of the people of each class, and the other half; the first half has the
 /// extra person where a class is odd.
 fn halves(people: Vec<Person>, seed: u64) -> (Vec<Person>, Vec<Person>) {
@@ -70,7 +79,7 @@ fn halves(people: Vec<Person>, seed: u64) -> (Vec<Person>, Vec<Person>) {
         class.div_ceil(2)
     });
     let mut in_train = vec![false; people.len()];
-    for i in rng::permutation(seed, people.len(), &[rng::HALVES]) {
+    for i in rng::permutation(seed, people.len(), &[rng::SPLIT]) {
         let left = &mut left[usize::from(people[i].rich)];
         in_train[i] = *left > 0;
         *left = left.saturating_sub(1);

@@ -6,9 +6,11 @@
 //! * [`Topics`] groups texts that nobody has labelled.
 
 pub mod captions;
+mod pictures;
 pub mod questions;
 mod topics;
 mod vocabulary;
 
+pub use pictures::Form;
 pub use topics::Topics;
 pub use vocabulary::{END, PAD, START, UNKNOWN, Vocabulary, words};

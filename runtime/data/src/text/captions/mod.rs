@@ -2,6 +2,7 @@
 
 mod coco;
 mod flickr;
+mod set;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use super::Topics;
 
 pub use coco::coco;
 pub use flickr::flickr8k;
+pub use set::{CaptionSet, FORM, REFERENCES};
 
 /// An image and its captions.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{Question, Questions};
-use crate::record::Records;
 use crate::DataError;
+use crate::record::Records;
 
 /// The answers that a model chooses from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Answers {
     /// A missing file, a line with a comma, an answer that comes twice, more
     /// than 65,535 answers, none.
     pub fn read(path: &Path) -> Result<Self, DataError> {
-        let records = Records::open(path)?;
+        let records = Records::open_list(path)?;
         let mut answers = Self::of([]);
         for record in records.rows::<1>(None) {
             let record = record?;

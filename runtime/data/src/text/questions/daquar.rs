@@ -45,6 +45,7 @@ pub fn daquar(file: &Path, images: &Path) -> Result<Questions, DataError> {
         return Err(DataError::Empty { path });
     }
     Ok(Questions {
+        file: file.to_path_buf(),
         questions,
         images: rows.files,
         kinds: Vec::new(),

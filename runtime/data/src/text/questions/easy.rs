@@ -37,6 +37,7 @@ pub fn easy_vqa(folder: &Path) -> Result<Questions, DataError> {
         return Err(DataError::Empty { path });
     }
     Ok(Questions {
+        file: path,
         questions,
         images: rows.files,
         kinds: Vec::new(),

@@ -3,6 +3,7 @@
 mod answers;
 mod daquar;
 mod easy;
+mod set;
 mod vqa;
 
 use std::collections::HashMap;
@@ -11,11 +12,14 @@ use std::path::{Path, PathBuf};
 pub use answers::Answers;
 pub use daquar::daquar;
 pub use easy::easy_vqa;
+pub use set::{FORM, QuestionSet};
 pub use vqa::vqa;
 
 /// Questions about images, of which an image may have many.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Questions {
+    /// The file of the questions.
+    pub file: PathBuf,
     /// The questions, in the file's order.
     pub questions: Vec<Question>,
     /// The images' files, each once.

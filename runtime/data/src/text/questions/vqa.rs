@@ -108,6 +108,7 @@ pub fn vqa(
         return Err(DataError::Empty { path });
     }
     Ok(Questions {
+        file: questions.to_path_buf(),
         questions: all,
         images: rows.files,
         kinds,

@@ -1,0 +1,50 @@
+//! What sets of images and words have in common.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::{Column, DataError, Fit, ImageFiles, Scale};
+
+/// The decoded images that are kept, in bytes.
+const CACHE: usize = 1 << 29;
+
+/// How images and words become columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// Channels, height and width of an image.
+    pub image: [usize; 3],
+    /// How an image of another size is brought to that.
+    pub fit: Fit,
+    /// `T`: the ids of a sentence or question, padding included.
+    pub length: usize,
+    /// How often the training texts must have a word for it to get an id.
+    pub min_count: usize,
+}
+
+impl Form {
+    /// The column `x` of a view of image files; `rows` says which file each
+    /// example shows. Files are decoded when they are gathered.
+    pub(super) fn images(&self, files: Vec<PathBuf>, rows: &[usize]) -> Result<Column, DataError> {
+        let files = ImageFiles::new(files, self.image, self.fit)?.with_cache(CACHE);
+        let all = Column::images("x", files, Scale::Centred)?;
+        Ok(all.subset(&Arc::from(rows)))
+    }
+
+    /// The columns `tokens`, `[T]`, and `length`, `[]`, of texts that `write`
+    /// appends to the ids, returning how many are not padding.
+    pub(super) fn tokens<'a>(
+        &self,
+        texts: impl Iterator<Item = &'a str>,
+        write: impl Fn(&str, usize, &mut Vec<i32>) -> usize,
+    ) -> Result<[Column; 2], DataError> {
+        let (mut ids, mut lengths) = (Vec::new(), Vec::new());
+        for text in texts {
+            // At most `length`, which fits whatever memory holds.
+            lengths.push(write(text, self.length, &mut ids) as i32);
+        }
+        Ok([
+            Column::ids("tokens", [self.length], ids)?,
+            Column::ids("length", [], lengths)?,
+        ])
+    }
+}

@@ -1,0 +1,174 @@
+//! Questions as examples.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::{Answers, Questions, daquar, easy_vqa, vqa};
+use crate::text::Vocabulary;
+use crate::text::pictures::Form;
+use crate::{DataError, Dataset, Examples, Fit};
+
+/// Questions about images as examples: columns `x`, the image, `tokens`, `[T]`, a
+/// [question](Vocabulary::question), and `length`, `[]`, its ids that are not
+/// padding. Labels are answers, groups the dataset's kinds of questions, if it
+/// has them. Images are decoded as they are gathered and shared by their questions.
+#[derive(Clone, Debug)]
+pub struct QuestionSet {
+    /// Training and test examples; its classes are the answers.
+    pub dataset: Dataset,
+    /// The words of the training questions.
+    pub vocabulary: Vocabulary,
+    /// What people answered to each test question.
+    pub human: Vec<Vec<String>>,
+    /// The training and test questions that none of the classes answers and
+    /// that are left out. They count as wrong where a paper's accuracy is over
+    /// all questions.
+    pub left_out: [usize; 2],
+}
+
+/// 64 x 64 pixels in colour, 20 ids, words that occur twice.
+pub const FORM: Form = Form {
+    image: [3, 64, 64],
+    fit: Fit::Stretch,
+    length: 20,
+    min_count: 2,
+};
+
+/// The answers of VQA v2 that are classes (Antol et al., 2015, have 1,000; later work 3,000).
+const VQA_ANSWERS: u16 = 3000;
+
+impl QuestionSet {
+    /// easy-VQA, from a folder of `train/`, `test/` and `answers.txt`.
+    ///
+    /// # Errors
+    /// As [`easy_vqa`] and [`Answers::read`].
+    pub fn easy_vqa(folder: &Path, form: Form) -> Result<Self, DataError> {
+        let [train, test] = ["train", "test"].map(|split| easy_vqa(&folder.join(split)));
+        let answers = Answers::read(&folder.join("answers.txt"))?;
+        Self::new("easy-vqa", &train?, &test?, &answers, form)
+    }
+
+    /// DAQUAR, from a folder of `data_train.csv`, `data_eval.csv`,
+    /// `answer_space.txt` and `images/`. Train and test share images.
+    ///
+    /// # Errors
+    /// As [`daquar`] and [`Answers::read`].
+    pub fn daquar(folder: &Path, form: Form) -> Result<Self, DataError> {
+        let images = folder.join("images");
+        let [train, test] =
+            ["data_train.csv", "data_eval.csv"].map(|file| daquar(&folder.join(file), &images));
+        let answers = Answers::read(&folder.join("answer_space.txt"))?;
+        Self::new("daquar", &train?, &test?, &answers, form)
+    }
+
+    /// VQA v2 with the 3,000 most frequent answers of the training questions,
+    /// from a folder of the four JSON files of questions and annotations and
+    /// `train2014/` and `val2014/`, COCO's images. Validation questions are the
+    /// test, since the test's answers are not published.
+    ///
+    /// # Errors
+    /// As [`vqa`].
+    pub fn vqa(folder: &Path, form: Form) -> Result<Self, DataError> {
+        let [train, test] = ["train2014", "val2014"].map(|split| {
+            vqa(
+                &folder.join(format!("v2_OpenEnded_mscoco_{split}_questions.json")),
+                &folder.join(format!("v2_mscoco_{split}_annotations.json")),
+                &folder.join(split),
+                &format!("COCO_{split}_"),
+            )
+        });
+        let train = train?;
+        let answers = Answers::most_frequent(&train, VQA_ANSWERS);
+        Self::new("vqa-v2", &train, &test?, &answers, form)
+    }
+
+    /// A set of questions whose answers are among `answers`.
+    ///
+    /// # Errors
+    /// No question of either split has such an answer; an image cannot have the form.
+    pub fn new(
+        name: &str,
+        train: &Questions,
+        test: &Questions,
+        answers: &Answers,
+        form: Form,
+    ) -> Result<Self, DataError> {
+        let [answered, answered_test] = [train, test].map(|split| split.answered(answers));
+        let left_out = [
+            train.questions.len() - answered.len(),
+            test.questions.len() - answered_test.len(),
+        ];
+        for (split, answered) in [(train, &answered), (test, &answered_test)] {
+            if answered.is_empty() {
+                let path = split.file.clone();
+                return Err(DataError::Empty { path });
+            }
+        }
+        let texts = answered.iter().map(|&(i, _)| &*train.questions[i].text);
+        let vocabulary = Vocabulary::new(texts, form.min_count);
+        let dataset = Dataset::new(
+            name,
+            train.examples(&answered, &vocabulary, form)?,
+            test.examples(&answered_test, &vocabulary, form)?,
+            answers.names(),
+        );
+        let human = answered_test
+            .iter()
+            .map(|&(i, _)| test.questions[i].answers.clone());
+        let human = human.collect();
+        let (names, of) = kinds([(train, &answered), (test, &answered_test)]);
+        let [train_of, test_of] = of;
+        let dataset = match names.is_empty() {
+            true => dataset,
+            false => dataset.with_groups(train_of, test_of, names)?,
+        };
+        Ok(Self {
+            dataset,
+            vocabulary,
+            human,
+            left_out,
+        })
+    }
+}
+
+/// Questions by their index, and the class of their answer.
+type Answered = Vec<(usize, u16)>;
+
+impl Questions {
+    fn answered(&self, answers: &Answers) -> Answered {
+        let labels = self.questions.iter().map(|q| answers.label(q)).enumerate();
+        labels.filter_map(|(i, label)| Some((i, label?))).collect()
+    }
+
+    fn examples(
+        &self,
+        answered: &Answered,
+        vocabulary: &Vocabulary,
+        form: Form,
+    ) -> Result<Examples, DataError> {
+        let asked = || answered.iter().map(|&(i, _)| &self.questions[i]);
+        let rows: Vec<usize> = asked().map(|q| q.image).collect();
+        let write = |text: &str, n: usize, ids: &mut Vec<i32>| vocabulary.question(text, n, ids);
+        let [tokens, length] = form.tokens(asked().map(|q| &*q.text), write)?;
+        let columns = vec![form.images(self.images.clone(), &rows)?, tokens, length];
+        let labels: Vec<u16> = answered.iter().map(|&(_, label)| label).collect();
+        Ok(Examples::of_columns(columns, labels)?)
+    }
+}
+
+/// The names of the kinds of both splits, and the kind of each question.
+fn kinds(splits: [(&Questions, &Answered); 2]) -> (Vec<String>, [Vec<u32>; 2]) {
+    let mut names: Vec<String> = splits.iter().flat_map(|(q, _)| q.kinds.clone()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let index: HashMap<&str, u32> = names.iter().map(String::as_str).zip(0..).collect();
+    let of = splits.map(|(split, answered)| {
+        let kind = |&(i, _): &(usize, u16)| {
+            let kind = usize::from(split.questions[i].kind);
+            let name = split.kinds.get(kind)?;
+            index.get(name.as_str()).copied()
+        };
+        answered.iter().filter_map(kind).collect()
+    });
+    (names, of)
+}
