@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::dataset::image_shape;
 use crate::error::nearest;
 use crate::notes::Notes;
+use crate::text::listed;
 use crate::{
-    DataError, Dataset, Examples, cifar, digits, emnist, folders, idx, mnist_m, svhn, synth, usps,
+    DataError, Dataset, Examples, adult, cifar, digits, emnist, folders, idx, mnist_m, svhn, synth,
+    usps,
 };
 
 /// What a dataset is, for listings.
@@ -127,6 +129,13 @@ pub const DATASETS: &[DatasetInfo] = &[
     folders::PACS,
     folders::DOMAINNET,
     folders::DOMAINNET_10,
+    adult::HALVES,
+    adult::PUBLISHED,
+    listed::FLICKR8K,
+    listed::COCO,
+    listed::EASY_VQA,
+    listed::DAQUAR,
+    listed::VQA_V2,
 ];
 
 /// The dataset called `name`. Datasets of files are read from their folder in `data_dir`; `seed`

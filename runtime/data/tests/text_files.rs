@@ -10,11 +10,11 @@
 
 use std::path::PathBuf;
 
-use fedround_data::Examples;
 use fedround_data::adult::{self, Split};
 use fedround_data::text::captions::{self, CaptionSet, flickr8k};
 use fedround_data::text::questions::{self, QuestionSet};
 use fedround_data::text::{END, START, Topics};
+use fedround_data::{DATASETS, Examples, load};
 
 /// The folder of a dataset, or `None` with a message where it is absent.
 fn real(folder: &str) -> Option<PathBuf> {
@@ -96,6 +96,21 @@ fn flickr8k_has_five_captions_an_image() {
             .count();
         assert!(images > 0, "{name} is empty");
         eprintln!("{images} {name}");
+    }
+}
+
+#[test]
+fn every_dataset_has_the_form_that_is_listed() {
+    for info in DATASETS
+        .iter()
+        .filter(|d| d.name.starts_with("adult") || d.class_names.is_empty())
+    {
+        let (folder, _) = info.files[0].split_once('/').unwrap();
+        let Some(path) = real(folder) else { continue };
+        let data = load(info.name, path.parent(), 1).unwrap();
+        assert_eq!(data.train.shape(), info.shape, "{}", info.name);
+        assert_eq!(data.classes, info.classes, "{}", info.name);
+        assert_eq!(data.class_names.len(), data.classes, "{}", info.name);
     }
 }
 

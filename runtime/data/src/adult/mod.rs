@@ -17,7 +17,9 @@ mod person;
 
 use std::path::Path;
 
-use crate::{DataError, Dataset, rng};
+use crate::files::find;
+use crate::load::Request;
+use crate::{DataError, Dataset, DatasetInfo, rng};
 
 pub use encode::{Encoding, Table};
 pub use person::{CATEGORIES, NUMBERS, Person, people};
@@ -61,14 +63,52 @@ pub fn load(folder: &Path, split: Split, seed: u64) -> Result<Encoding, DataErro
     Ok(Encoding::new(&train, &test))
 }
 
+pub(crate) const HALVES: DatasetInfo = DatasetInfo {
+    name: "adult",
+    doc: "incomes in the census, with race and sex apart, as LG-FedAvg halves them (Kohavi, 1996)",
+    classes: 2,
+    class_names: CLASSES,
+    shape: &[INPUTS],
+    files: &["adult/adult.data"],
+    how: "Get adult.data from https://archive.ics.uci.edu/ml/machine-learning-databases/adult/ into DIR/adult",
+    read: |request| dataset(request, Split::Halves),
+};
+
+pub(crate) const PUBLISHED: DatasetInfo = DatasetInfo {
+    name: "adult-published",
+    doc: "the same with UCI's own test set",
+    files: &["adult/adult.data", "adult/adult.test"],
+    how: "Get adult.data and adult.test from \
+          https://archive.ics.uci.edu/ml/machine-learning-databases/adult/ into DIR/adult",
+    read: |request| dataset(request, Split::Published),
+    ..HALVES
+};
+
+/// The inputs of the published people.
+const INPUTS: usize = 93;
+
+/// The people of each published file whose race is White or Black.
+const PEOPLE: [usize; 2] = [30_940, 15_507];
+
 /// [`load`] as a dataset of columns `x`, the inputs, and `protected`, `[2]`.
-///
-/// # Errors
-/// As [`load`].
-pub fn dataset(name: &str, folder: &Path, split: Split, seed: u64) -> Result<Dataset, DataError> {
-    let Encoding { train, test, .. } = load(folder, split, seed)?;
-    let (train, test) = (train.examples()?, test.examples()?);
-    Ok(Dataset::new(name, train, test, CLASSES.iter().copied()))
+fn dataset(request: &Request<'_>, split: Split) -> Result<Dataset, DataError> {
+    let mut missing = request.paths()?;
+    missing.retain(|path| find(path).is_none());
+    if !missing.is_empty() {
+        return Err(request.missing(missing));
+    }
+    let Encoding { train, test, .. } = load(&request.path("adult")?, split, request.seed)?;
+    let found = train.labels.len() + test.labels.len();
+    let expected = match split {
+        Split::Halves => PEOPLE[0],
+        Split::Published => PEOPLE.iter().sum(),
+    };
+    if found != expected {
+        request.notes.add(format!(
+            "the files hold {found} people whose race is White or Black, the published ones {expected}"
+        ));
+    }
+    Ok(request.dataset(train.examples()?, test.examples()?))
 }
 
 /// Half of the people of each class, and the other half; the first half has the

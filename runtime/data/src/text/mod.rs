@@ -6,6 +6,7 @@
 //! * [`Topics`] groups texts that nobody has labelled.
 
 pub mod captions;
+pub(crate) mod listed;
 mod pictures;
 pub mod questions;
 mod topics;
