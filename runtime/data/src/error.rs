@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::load::DATASETS;
-use crate::{ColumnError, RecordError};
+use crate::{AugmentError, ColumnError, RecordError};
 
 /// Why a dataset could not be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -196,6 +196,9 @@ pub enum DataError {
         /// Channels, height and width.
         shape: [usize; 3],
     },
+    /// Images cannot be augmented so.
+    #[error(transparent)]
+    Augment(#[from] AugmentError),
     /// Columns, labels and groups do not fit together.
     #[error(transparent)]
     Column(#[from] ColumnError),

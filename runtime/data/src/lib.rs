@@ -28,6 +28,7 @@
 //! ```
 
 pub mod adult;
+pub mod augment;
 mod cifar;
 mod dataset;
 mod digits;
@@ -51,6 +52,7 @@ pub mod synth;
 pub mod text;
 mod usps;
 
+pub use augment::{Augment, AugmentError};
 pub use dataset::{Column, ColumnError, Dataset, Element, Examples, Scale};
 pub use error::DataError;
 pub use images::{Fit, ImageFiles};

@@ -29,6 +29,8 @@ pub const SPLIT: u64 = 10;
 pub const TOPICS: u64 = 11;
 /// Purpose: splitting examples into training and test, key `[HOLD_OUT, part]`.
 pub const HOLD_OUT: u64 = 20;
+/// Purpose: changes of an image, key `[AUGMENT, round, client, epoch, example]`.
+pub const AUGMENT: u64 = 21;
 /// Purpose: random numbers of a forward pass in evaluation, key `[EVALUATE, round, chunk, stream]`.
 pub const EVALUATE: u64 = 7;
 

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{ColumnError, Scale};
+use super::store::Store;
+use super::{ColumnError, Element, Scale};
 use crate::DataError;
 use crate::images::ImageFiles;
 
@@ -18,32 +19,6 @@ pub struct Column {
     store: Store,
     /// Where each example is in the store; in the store's own order if there are none.
     rows: Option<Arc<[usize]>>,
-}
-
-#[derive(Clone)]
-enum Store {
-    Bytes(Arc<Vec<u8>>, Scale),
-    Floats(Arc<Vec<f32>>),
-    Ids(Arc<Vec<i32>>),
-    Images(Arc<ImageFiles>, Scale),
-}
-
-/// What the elements of a [`Column`] are when they are gathered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Element {
-    /// `f32` numbers, from [`Column::gather_into`].
-    Float,
-    /// `i32` ids, from [`Column::gather_ids_into`].
-    Id,
-}
-
-impl fmt::Display for Element {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Float => "numbers",
-            Self::Id => "ids",
-        })
-    }
 }
 
 impl Column {
@@ -250,6 +225,16 @@ impl Column {
         Ok(())
     }
 
+    /// What a byte 0 is in each channel; of columns without bytes, 0.
+    pub(crate) fn black_into(&self, black: &mut Vec<f32>) {
+        let channels = self.shape.first().copied().unwrap_or(1);
+        black.clear();
+        black.resize(channels, 0.0);
+        if let Some(scale) = self.scale() {
+            scale.black(black);
+        }
+    }
+
     /// A view of the examples at `indices`, in that order; it copies no elements.
     ///
     /// # Panics
@@ -282,17 +267,6 @@ impl Column {
     fn is_not(&self, expected: Element) -> DataError {
         let column = self.name.to_string();
         DataError::Column(ColumnError::Element { column, expected })
-    }
-}
-
-impl Store {
-    fn elements(&self) -> usize {
-        match self {
-            Self::Bytes(bytes, _) => bytes.len(),
-            Self::Floats(numbers) => numbers.len(),
-            Self::Ids(ids) => ids.len(),
-            Self::Images(files, _) => files.len() * files.shape().iter().product::<usize>(),
-        }
     }
 }
 

@@ -4,16 +4,18 @@ mod column;
 mod error;
 mod examples;
 mod scale;
+mod store;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-pub use column::{Column, Element};
+pub use column::Column;
 pub use error::ColumnError;
 pub use examples::Examples;
 pub(crate) use examples::image_shape;
 pub use scale::Scale;
+pub use store::Element;
 
 /// A dataset: training and test examples of the same columns.
 #[derive(Clone, Debug)]

@@ -37,6 +37,20 @@ impl Scale {
         sound && mean.len() == std.len() && [1, channels].contains(&mean.len())
     }
 
+    /// The number of a byte 0, for each channel.
+    pub(super) fn black(&self, numbers: &mut [f32]) {
+        for (channel, number) in numbers.iter_mut().enumerate() {
+            *number = match self {
+                Self::Unit => 0.0,
+                Self::Centred => -2.0,
+                Self::Normalised { mean, std } => {
+                    let at = channel.min(mean.len().saturating_sub(1));
+                    -mean[at] / std[at]
+                }
+            };
+        }
+    }
+
     /// The numbers of one example's `bytes`, channel planes one after another, in single
     /// precision throughout, written to as many `numbers`.
     ///

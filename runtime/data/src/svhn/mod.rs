@@ -4,6 +4,7 @@
 //! stands for the digit 0.
 
 mod mat;
+mod reader;
 
 use std::path::Path;
 
@@ -14,6 +15,7 @@ use crate::idx::Labelled;
 use crate::load::{DIGITS, Request};
 use crate::{DataError, Dataset, DatasetInfo, Examples, Scale};
 use mat::Array;
+use reader::wrong;
 
 pub(crate) const SVHN: DatasetInfo = DatasetInfo {
     name: "svhn",
@@ -47,7 +49,7 @@ fn split(path: &Path) -> Result<Labelled, DataError> {
     let mut arrays = mat::arrays(path)?;
     let mut named = |name: &'static str| match arrays.iter().position(|a| a.name == name) {
         Some(at) => Ok(arrays.swap_remove(at)),
-        None => Err(mat::wrong(
+        None => Err(wrong(
             path,
             0,
             format!("an array `{name}`"),
@@ -58,12 +60,7 @@ fn split(path: &Path) -> Result<Labelled, DataError> {
     let n = y.dims.iter().product::<usize>();
     if x.dims != [SIDE, SIDE, 3, n] && (n != 1 || x.dims != [SIDE, SIDE, 3]) {
         let expected = format!("`X` of 32 x 32 x 3 x {n}, an image for each label");
-        return Err(mat::wrong(
-            path,
-            x.offset,
-            expected,
-            format!("{:?}", x.dims),
-        ));
+        return Err(wrong(path, x.offset, expected, format!("{:?}", x.dims)));
     }
     if n == 0 {
         let path = path.to_path_buf();

@@ -1,0 +1,224 @@
+//! Random changes of images as they are gathered.
+//!
+//! | text | what it does |
+//! |---|---|
+//! | `crop:PAD` | pads every side by PAD pixels of black and cuts out an image of the old size at random |
+//! | `flip` | mirrors left and right with probability 1/2 |
+//! | `rotate:DEGREES` | turns by a random angle of up to DEGREES either way; black comes in at the corners |
+//! | `resize:SIDE` | scales to SIDE x SIDE pixels |
+//! | `normalise:MEAN:STD` | `(x - MEAN) / STD`; one of each, or one for each channel with `/` between them |
+//!
+//! Steps with commas between them, as in `crop:4,flip`, are taken one after another. What is
+//! random is a function of the seed, the round, the client, its epoch and the example alone.
+
+mod error;
+mod pixels;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use crate::dataset::image_shape;
+use crate::rng::{AUGMENT, Words, words};
+use crate::{Column, DataError};
+
+pub use error::AugmentError;
+
+/// A pipeline of [`Step`]s. Parsed from, and printed as, the text that users write; see the
+/// [module](self). The default changes nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Augment {
+    /// What is done, in this order.
+    pub steps: Vec<Step>,
+}
+
+/// A change of an image of `[channels, height, width]`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Cuts an image of the old size out of a padded one, at random.
+    Crop {
+        /// Pixels of black on every side.
+        pad: usize,
+    },
+    /// Mirrors left and right with probability 1/2.
+    Flip,
+    /// Turns about the middle by a random angle, with linear interpolation.
+    Rotate {
+        /// The largest angle either way, in degrees.
+        degrees: f32,
+    },
+    /// Scales to a square, with linear interpolation between pixels' centres.
+    Resize {
+        /// The new height and width, in pixels.
+        side: usize,
+    },
+    /// `(x - mean) / std`.
+    Normalise {
+        /// The mean of each channel, or one for all.
+        mean: Vec<f32>,
+        /// The standard deviation of each channel, or one for all.
+        std: Vec<f32>,
+    },
+}
+
+/// When and by whom examples are seen, which all randomness depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// The seed of the federation.
+    pub seed: u64,
+    /// The round.
+    pub round: usize,
+    /// The client.
+    pub client: usize,
+    /// The client's local epoch in the round.
+    pub epoch: usize,
+}
+
+impl Visit {
+    fn stream(self, example: usize) -> Words {
+        let key = [self.round, self.client, self.epoch, example].map(|k| k as u64);
+        words(self.seed, &[AUGMENT, key[0], key[1], key[2], key[3]])
+    }
+}
+
+/// Memory of [`Augment::gather_into`], kept from batch to batch.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    batch: Vec<f32>,
+    from: Vec<f32>,
+    to: Vec<f32>,
+    /// What black is, for each channel.
+    black: Vec<f32>,
+}
+
+impl Augment {
+    /// The shape of what an image of `shape` becomes.
+    ///
+    /// # Errors
+    /// [`AugmentError::Channels`] where a step is for another number of channels.
+    pub fn output_shape(&self, shape: [usize; 3]) -> Result<[usize; 3], AugmentError> {
+        let [channels, mut height, mut width] = shape;
+        for step in &self.steps {
+            match step {
+                Step::Resize { side } => [height, width] = [*side; 2],
+                Step::Normalise { mean, std } => {
+                    let fits = |n: usize| n == 1 || n == channels;
+                    if !fits(mean.len()) || !fits(std.len()) {
+                        let step = step.to_string();
+                        return Err(AugmentError::Channels { step, channels });
+                    }
+                }
+                Step::Crop { .. } | Step::Flip | Step::Rotate { .. } => {}
+            }
+        }
+        Ok([channels, height, width])
+    }
+
+    /// Writes the changed images of the examples at `indices`, `[indices, output shape…]`. What
+    /// becomes of an example does not depend on the others.
+    ///
+    /// # Errors
+    /// Examples that are no images, a step for another number of channels, and image files that
+    /// cannot be decoded.
+    ///
+    /// # Panics
+    /// Where an index is not below the column's length, or `out` is not of the right length.
+    pub fn gather_into(
+        &self,
+        column: &Column,
+        indices: &[usize],
+        visit: Visit,
+        scratch: &mut Scratch,
+        out: &mut [f32],
+    ) -> Result<(), DataError> {
+        let shape = image_shape(column.name(), column.shape())?;
+        let features = column.features();
+        let size = self.output_shape(shape)?.iter().product::<usize>();
+        assert_eq!(out.len(), indices.len() * size, "length of the output");
+        if self.steps.is_empty() {
+            return column.gather_into(indices, out);
+        }
+        let mut batch = std::mem::take(&mut scratch.batch);
+        batch.resize(indices.len() * features, 0.0);
+        column.gather_into(indices, &mut batch)?;
+        let rows = batch
+            .chunks_exact(features)
+            .zip(out.chunks_exact_mut(size.max(1)));
+        for (&index, (image, out)) in indices.iter().zip(rows) {
+            scratch.from.clear();
+            scratch.from.extend_from_slice(image);
+            column.black_into(&mut scratch.black);
+            self.apply(shape, &mut visit.stream(index), scratch);
+            out.copy_from_slice(&scratch.from);
+        }
+        scratch.batch = batch;
+        Ok(())
+    }
+
+    /// Takes the image in `scratch.from` through the steps.
+    fn apply(&self, shape: [usize; 3], stream: &mut Words, scratch: &mut Scratch) {
+        let [channels, mut height, mut width] = shape;
+        let Scratch {
+            from, to, black, ..
+        } = scratch;
+        for step in &self.steps {
+            let old = [height, width];
+            if let Step::Resize { side } = step {
+                [height, width] = [*side; 2];
+            }
+            to.resize(channels * height * width, 0.0);
+            // Drawn once, for all channels.
+            let change = Change::draw(step, stream);
+            let planes = from.chunks_exact(old[0] * old[1]);
+            let planes = planes.zip(to.chunks_exact_mut(height * width));
+            for (channel, ((from, to), black)) in planes.zip(black.iter_mut()).enumerate() {
+                match change {
+                    Change::Keep => to.copy_from_slice(from),
+                    Change::Shift(by) => pixels::shift(from, old, by, *black, to),
+                    Change::Mirror => pixels::mirror(from, width, to),
+                    Change::Turn(angle) => pixels::turn(from, old, angle, *black, to),
+                    Change::Resize => pixels::resize(from, old, to, [height, width]),
+                    Change::Normalise(mean, std) => {
+                        let of = |values: &[f32]| values[channel.min(values.len() - 1)];
+                        let normal = |x: f32| (x - of(mean)) / of(std);
+                        to.iter_mut().zip(from).for_each(|(to, &x)| *to = normal(x));
+                        *black = normal(*black);
+                    }
+                }
+            }
+            std::mem::swap(from, to);
+        }
+    }
+}
+
+/// A step whose dice are cast.
+#[derive(Clone, Copy)]
+enum Change<'a> {
+    Keep,
+    /// Down and to the right, in pixels.
+    Shift([isize; 2]),
+    Mirror,
+    /// In radians.
+    Turn(f32),
+    Resize,
+    Normalise(&'a [f32], &'a [f32]),
+}
+
+impl<'a> Change<'a> {
+    fn draw(step: &'a Step, stream: &mut Words) -> Self {
+        match step {
+            Step::Crop { pad } => {
+                let mut by = || stream.below(2 * pad + 1) as isize - *pad as isize;
+                Self::Shift([by(), by()])
+            }
+            Step::Flip if stream.below(2) == 1 => Self::Mirror,
+            Step::Flip => Self::Keep,
+            Step::Rotate { degrees } => {
+                let degrees = f64::from(*degrees);
+                Self::Turn(stream.range(-degrees, degrees).to_radians() as f32)
+            }
+            Step::Resize { .. } => Self::Resize,
+            Step::Normalise { mean, std } => Self::Normalise(mean, std),
+        }
+    }
+}
