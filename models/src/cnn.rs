@@ -61,11 +61,14 @@ impl McMahanCnn {
 }
 
 impl Classifier for McMahanCnn {
-    fn forward(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
+    fn features(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
         let f = &self.features;
         let h = pool(relu(f.conv1.forward(x)));
         let h = pool(relu(f.conv2.forward(h)));
-        let h = relu(f.fc1.forward(h.flatten::<2>(1, 3)));
+        relu(f.fc1.forward(h.flatten::<2>(1, 3)))
+    }
+
+    fn head(&self, h: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
         self.head.forward(h)
     }
 }
@@ -108,11 +111,14 @@ impl PflCnn {
 }
 
 impl Classifier for PflCnn {
-    fn forward(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
+    fn features(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
         let f = &self.features;
         let h = relu(f.conv1.forward(x));
         let h = pool(relu(f.conv2.forward(h)));
-        let h = relu(f.fc1.forward(h.flatten::<2>(1, 3)));
+        relu(f.fc1.forward(h.flatten::<2>(1, 3)))
+    }
+
+    fn head(&self, h: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
         self.head.forward(h)
     }
 }

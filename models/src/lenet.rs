@@ -51,12 +51,15 @@ impl LeNet5 {
 }
 
 impl Classifier for LeNet5 {
-    fn forward(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
+    fn features(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
         let f = &self.features;
         let h = pool(relu(f.conv1.forward(x)));
         let h = pool(relu(f.conv2.forward(h)));
         let h = relu(f.fc1.forward(h.flatten::<2>(1, 3)));
-        let h = relu(f.fc2.forward(h));
+        relu(f.fc2.forward(h))
+    }
+
+    fn head(&self, h: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
         self.head.forward(h)
     }
 }

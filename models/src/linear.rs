@@ -31,8 +31,12 @@ impl Logistic {
 }
 
 impl Classifier for Logistic {
-    fn forward(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
-        self.head.forward(x.flatten(1, 3))
+    fn features(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
+        x.flatten(1, 3)
+    }
+
+    fn head(&self, h: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
+        self.head.forward(h)
     }
 }
 
@@ -68,9 +72,12 @@ impl TwoNn {
 }
 
 impl Classifier for TwoNn {
-    fn forward(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
+    fn features(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
         let h = relu(self.features.fc1.forward(x.flatten::<2>(1, 3)));
-        let h = relu(self.features.fc2.forward(h));
+        relu(self.features.fc2.forward(h))
+    }
+
+    fn head(&self, h: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
         self.head.forward(h)
     }
 }

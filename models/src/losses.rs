@@ -1,13 +1,15 @@
-//! Losses: functions from logits and labels to one scalar. What a loss treats as a constant goes
-//! through [`stop_gradient`](crate::stop_gradient).
+//! Losses: functions of tensors to one scalar. What a loss treats as a constant goes through
+//! [`stop_gradient`](crate::stop_gradient).
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Int, Tensor};
 
-/// A loss: logits `[batch, classes]` and labels `[batch]` to a scalar `[1]`.
-pub type Loss = fn(Tensor<2>, Tensor<1, Int>) -> Tensor<1>;
+use crate::function::Arguments;
+use crate::{AnyTensor, Argument, CallError};
 
 /// `−1/n Σ ln softmax(z)[y]`: mean over the batch, in nats.
 ///
@@ -24,17 +26,44 @@ pub fn cross_entropy(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
         .neg()
 }
 
-/// No loss is registered under a name.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("unknown loss `{name}`; registered are {known}")]
-pub struct UnknownLoss {
-    name: String,
-    known: String,
+type Call = Arc<dyn Fn(&str, &[AnyTensor]) -> Result<Tensor<1>, CallError> + Send + Sync>;
+
+/// A function that may be a loss: from one to four tensors of floats or integers, such as logits
+/// `[batch, classes]` and labels `[batch]`, to a scalar `[1]`. `A` is the tuple of what it takes.
+pub trait Loss<A>: Send + Sync + 'static {
+    #[doc(hidden)]
+    fn call(&self, name: &str, inputs: &[AnyTensor]) -> Result<Tensor<1>, CallError>;
 }
 
+macro_rules! loss {
+    ($count:literal: $($arg:ident)+) => {
+        impl<F, $($arg: Argument),+> Loss<($($arg,)+)> for F
+        where
+            F: Fn($($arg),+) -> Tensor<1> + Send + Sync + 'static,
+        {
+            #[allow(non_snake_case)]
+            fn call(&self, name: &str, inputs: &[AnyTensor]) -> Result<Tensor<1>, CallError> {
+                let mut arguments = Arguments::new(name, inputs, $count)?;
+                $(let $arg = arguments.take()?;)+
+                Ok(self($($arg),+))
+            }
+        }
+    };
+}
+loss!(1: A);
+loss!(2: A B);
+loss!(3: A B C);
+loss!(4: A B C D);
+
 /// The losses that specs may name.
-#[derive(Clone, Debug)]
-pub struct Losses(BTreeMap<&'static str, Loss>);
+#[derive(Clone)]
+pub struct Losses(BTreeMap<&'static str, Call>);
+
+impl fmt::Debug for Losses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
 
 impl Default for Losses {
     fn default() -> Self {
@@ -43,22 +72,25 @@ impl Default for Losses {
 }
 
 impl Losses {
-    /// Adds a loss, which a spec then calls with `loss("name", logits, labels)`.
+    /// Adds a loss, which a spec then calls with `loss("name", [&logits, &labels])`.
     #[must_use]
-    pub fn with(mut self, name: &'static str, loss: Loss) -> Self {
-        self.0.insert(name, loss);
+    pub fn with<A>(mut self, name: &'static str, loss: impl Loss<A>) -> Self {
+        let call = move |name: &str, inputs: &[AnyTensor]| loss.call(name, inputs);
+        self.0.insert(name, Arc::new(call));
         self
     }
 
-    /// The loss of a name.
+    /// The loss of a name, of some tensors.
     ///
     /// # Errors
     ///
-    /// No loss has that name.
-    pub fn get(&self, name: &str) -> Result<Loss, UnknownLoss> {
-        self.0.get(name).copied().ok_or_else(|| UnknownLoss {
+    /// No loss has the name, or it takes another number, kind or rank of tensors.
+    pub fn call(&self, name: &str, inputs: &[AnyTensor]) -> Result<Tensor<1>, CallError> {
+        let loss = self.0.get(name).ok_or_else(|| CallError::Unknown {
+            what: "registered loss",
             name: name.to_owned(),
-            known: self.0.keys().copied().collect::<Vec<_>>().join(", "),
-        })
+            known: self.0.keys().copied().collect(),
+        })?;
+        loss(name, inputs)
     }
 }

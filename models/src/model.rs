@@ -1,11 +1,12 @@
-//! What a model is to the compiler: a forward pass and an ordered list of named leaves.
+//! What a model is to the compiler: named functions and an ordered list of named leaves.
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
 use burn::tensor::{Device, DispatchTensor, Tensor, TensorData};
 
-use crate::{Buffer, ForwardCx};
+use crate::{AnyTensor, Buffer, CallError, ForwardCx, Function};
 
-/// A classifier as a burn module. Implement this for your own modules; [`Model`] follows.
+/// A classifier as a burn module: features and a head on them. Implement this for your own
+/// modules; [`Network`] and [`Model`] follow, with the functions `predict`, `features` and `head`.
 ///
 /// ```
 /// use burn::module::Module;
@@ -23,22 +24,95 @@ use crate::{Buffer, ForwardCx};
 /// }
 ///
 /// impl Classifier for Small {
-///     fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+///     fn features(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
 ///         let h = relu(self.norm.forward(self.conv.forward(x), cx));
-///         let h = self.dropout.forward(h.flatten::<2>(1, 3), cx);
+///         self.dropout.forward(h.flatten::<2>(1, 3), cx)
+///     }
+///
+///     fn head(&self, h: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
 ///         self.head.forward(h)
 ///     }
 /// }
 /// ```
 pub trait Classifier: Module + Sync + 'static {
-    /// Logits of a batch of inputs. `cx` says whether this is training, to the layers that ask
-    /// ([`BatchNorm`](crate::layers::BatchNorm), [`Dropout`](crate::layers::Dropout)).
+    /// The representation of a batch of inputs: all but the last layer. `cx` says whether this is
+    /// training, to the layers that ask ([`BatchNorm`](crate::layers::BatchNorm),
+    /// [`Dropout`](crate::layers::Dropout)).
+    ///
+    /// # Shapes
+    ///
+    /// - `x`: `[batch, channels, height, width]`
+    /// - output: `[batch, features]`
+    fn features(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2>;
+
+    /// Logits of representations.
+    ///
+    /// # Shapes
+    ///
+    /// - `h`: `[batch, features]`
+    /// - output: `[batch, classes]`
+    fn head(&self, h: Tensor<2>, cx: &ForwardCx) -> Tensor<2>;
+
+    /// Logits of a batch of inputs.
     ///
     /// # Shapes
     ///
     /// - `x`: `[batch, channels, height, width]`
     /// - output: `[batch, classes]`
-    fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2>;
+    fn predict(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+        self.head(self.features(x, cx), cx)
+    }
+}
+
+/// A burn module with named functions: what a spec may apply to a model's parameters. Implement
+/// this, instead of [`Classifier`], for models that do something else or more.
+///
+/// ```
+/// use burn::module::Module;
+/// use burn::nn::Linear;
+/// use burn::tensor::Tensor;
+/// use fedround_models::{ForwardCx, Function, Network};
+///
+/// #[derive(Module, Debug)]
+/// pub struct Autoencoder {
+///     encoder: Linear,
+///     decoder: Linear,
+/// }
+///
+/// impl Autoencoder {
+///     fn encode(&self, x: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
+///         self.encoder.forward(x)
+///     }
+///
+///     fn decode(&self, z: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
+///         self.decoder.forward(z)
+///     }
+/// }
+///
+/// impl Network for Autoencoder {
+///     fn functions() -> Vec<Function<Self>> {
+///         vec![
+///             Function::new("encode", Self::encode),
+///             Function::new("decode", Self::decode),
+///         ]
+///     }
+/// }
+/// ```
+pub trait Network: Module + Sync + 'static {
+    /// Its functions. Evaluation of classifiers calls `predict`, from the inputs to logits.
+    fn functions() -> Vec<Function<Self>>
+    where
+        Self: Sized;
+}
+
+impl<M: Classifier> Network for M {
+    fn functions() -> Vec<Function<Self>> {
+        vec![
+            Function::new("predict", <Self as Classifier>::predict),
+            Function::new("features", <Self as Classifier>::features),
+            Function::new("head", <Self as Classifier>::head),
+        ]
+    }
 }
 
 /// What a model is built for.
@@ -63,20 +137,31 @@ pub struct Leaf {
     pub buffer: bool,
 }
 
-/// What a forward pass gives.
+/// What a function of a model gives.
 #[derive(Debug)]
 pub struct Output {
-    /// `[batch, classes]`.
-    pub logits: Tensor<2>,
+    /// Its value.
+    pub value: AnyTensor,
     /// The next value of each buffer, in the order of the leaves: what the pass updated it to, or
     /// what it was.
     pub buffers: Vec<DispatchTensor>,
 }
 
-/// A [`Classifier`] behind a pointer.
+/// A [`Network`] behind a pointer.
 pub trait Model: Send + Sync {
-    /// A forward pass over a batch; see [`Classifier::forward`].
-    fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Output;
+    /// The names of its functions.
+    fn functions(&self) -> Vec<&'static str>;
+    /// A function of a batch.
+    ///
+    /// # Errors
+    ///
+    /// The model has no such function, or it takes other tensors.
+    fn call(
+        &self,
+        function: &str,
+        inputs: &[AnyTensor],
+        cx: &ForwardCx,
+    ) -> Result<Output, CallError>;
     /// A copy on another device.
     fn to_device(&self, device: &Device) -> Box<dyn Model>;
     /// The parameters and buffers, in the order of the module's fields.
@@ -85,17 +170,33 @@ pub trait Model: Send + Sync {
     fn with_leaves(&self, values: Vec<TensorData>) -> Box<dyn Model>;
 }
 
-impl<M: Classifier> Model for M {
-    fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Output {
-        let logits = Classifier::forward(self, x, cx);
+impl<M: Network> Model for M {
+    fn functions(&self) -> Vec<&'static str> {
+        M::functions().iter().map(Function::name).collect()
+    }
+
+    fn call(
+        &self,
+        function: &str,
+        inputs: &[AnyTensor],
+        cx: &ForwardCx,
+    ) -> Result<Output, CallError> {
+        let functions = M::functions();
+        let found = functions.iter().find(|f| f.name() == function);
+        let found = found.ok_or_else(|| CallError::Unknown {
+            what: "function of the model",
+            name: function.to_owned(),
+            known: functions.iter().map(Function::name).collect(),
+        })?;
+        let value = found.call(self, inputs, cx)?;
         let leaves = Collect::of(self).leaves.into_iter();
         let buffers = leaves
             .filter(|(_, leaf)| leaf.buffer)
             .map(|(id, leaf)| cx.updated(id).unwrap_or(leaf.tensor));
-        Output {
-            logits,
+        Ok(Output {
+            value,
             buffers: buffers.collect(),
-        }
+        })
     }
 
     fn to_device(&self, device: &Device) -> Box<dyn Model> {

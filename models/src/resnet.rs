@@ -165,7 +165,7 @@ impl ResNet18 {
 }
 
 impl Classifier for ResNet18 {
-    fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+    fn features(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
         let f = &self.features;
         let stem = relu(f.norm.forward(f.conv.forward(x), cx));
         let stages = [&f.stage1, &f.stage2, &f.stage3, &f.stage4];
@@ -174,7 +174,10 @@ impl Classifier for ResNet18 {
         // The mean of each channel's plane.
         let [batch, channels, height, width] = h.dims();
         let planes: Tensor<3> = h.reshape([batch, channels, height * width]);
-        self.head
-            .forward(planes.mean_dim(2).reshape([batch, channels]))
+        planes.mean_dim(2).reshape([batch, channels])
+    }
+
+    fn head(&self, h: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
+        self.head.forward(h)
     }
 }

@@ -85,9 +85,9 @@ impl Cli {
         self
     }
 
-    /// Adds a loss, which specs call with `loss("name", ..)`.
+    /// Adds a loss, which specs call with `loss("name", (&a, &b))`.
     #[must_use]
-    pub fn loss(mut self, name: &'static str, loss: Loss) -> Self {
+    pub fn loss<A>(mut self, name: &'static str, loss: impl Loss<A>) -> Self {
         self.losses = self.losses.with(name, loss);
         self
     }

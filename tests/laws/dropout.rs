@@ -6,7 +6,7 @@ use burn::tensor::{Device, Tensor};
 use fedround::algorithms::FedAvg;
 use fedround::exec::{CohortBatch, Federation, Simulation};
 use fedround::models::layers::Dropout;
-use fedround::models::{Classifier, ForwardCx, Model, Task};
+use fedround::models::{Classifier, ForwardCx, Function, Model, Network, Task};
 use fedround::prelude::*;
 
 use crate::common::{bits, compile_model, dealt, digits, run, weights};
@@ -24,9 +24,12 @@ struct Dropped {
 }
 
 impl Classifier for Dropped {
-    fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
-        let x: Tensor<2> = x.flatten(1, 3);
-        self.head.forward(self.dropout.forward(x, cx))
+    fn features(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+        self.dropout.forward(x.flatten::<2>(1, 3), cx)
+    }
+
+    fn head(&self, h: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
+        self.head.forward(h)
     }
 }
 
@@ -88,13 +91,19 @@ struct Masked {
     w: Param<Tensor<1>>,
 }
 
-impl Classifier for Masked {
-    fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+impl Masked {
+    fn predict(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
         let [batch, ..] = x.dims();
         let sum = self.dropout.forward(self.w.val(), cx).sum();
         let rest = Tensor::zeros([1, TASK.classes - 1], &x.device());
         let row: Tensor<2> = Tensor::cat(vec![sum.reshape([1, 1]), rest], 1);
         row.expand([batch, TASK.classes])
+    }
+}
+
+impl Network for Masked {
+    fn functions() -> Vec<Function<Self>> {
+        vec![Function::new("predict", Self::predict)]
     }
 }
 

@@ -13,6 +13,7 @@ mod batching;
 mod descent;
 mod dropout;
 mod fed_prox;
+mod functions;
 mod models;
 mod optimizers;
 mod privacy;

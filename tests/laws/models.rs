@@ -6,8 +6,8 @@ use fedround::algorithms::FedAvg;
 use fedround::data::synth::SynthDigits;
 use fedround::exec::Simulation;
 use fedround::models::{
-    Classifier, ForwardCx, LeNet5, Logistic, McMahanCnn, Model, NormKind, PflCnn, ResNet18, Task,
-    TwoNn, cross_entropy,
+    AnyTensor, Argument, Classifier, ForwardCx, LeNet5, Logistic, McMahanCnn, Model, NormKind,
+    PflCnn, ResNet18, Task, TwoNn, cross_entropy,
 };
 
 use crate::common::{COLOUR, GREY, assert_close, compile_model, dealt, leaves, run};
@@ -85,8 +85,10 @@ fn compare_steps<M: Classifier>(name: &str, task: Task, new: fn(Task, &Device) -
     let mut values = leaves(&simulation);
     for _ in 0..steps {
         model = model.map(&mut Replace(values.iter()));
-        let output = Model::forward(&model, x.clone(), &ForwardCx::training());
-        let loss = cross_entropy(output.logits, y.clone());
+        let (cx, inputs) = (ForwardCx::training(), [AnyTensor::from(x.clone())]);
+        let output = Model::call(&model, "predict", &inputs, &cx).unwrap();
+        let logits = Argument::take(output.value).unwrap();
+        let loss = cross_entropy(logits, y.clone());
         let gradients = loss.backward();
         let mut collect = Collect {
             gradients: &gradients,

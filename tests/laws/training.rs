@@ -7,7 +7,7 @@ use fedround::data::Examples;
 use fedround::data::schedule::client_order;
 use fedround::exec::{CohortBatch, Federation, Program, Simulation};
 use fedround::models::layers::BatchNorm;
-use fedround::models::{Classifier, ForwardCx, Model, Task};
+use fedround::models::{Argument, ForwardCx, Function, Model, Network, Task};
 use fedround::prelude::*;
 
 use crate::common::{assert_close, compile_model, dealt, digits, leaves, run, weights};
@@ -24,12 +24,18 @@ struct Normalised {
     norm: BatchNorm,
 }
 
-impl Classifier for Normalised {
-    fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+impl Normalised {
+    fn predict(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
         let y = self.norm.forward(x, cx);
         let [batch, ..] = y.dims();
         let flat: Tensor<2> = y.reshape([batch, 28 * 28]);
         flat.sum_dim(1).expand([batch, 10])
+    }
+}
+
+impl Network for Normalised {
+    fn functions() -> Vec<Function<Self>> {
+        vec![Function::new("predict", Self::predict)]
     }
 }
 
@@ -232,13 +238,9 @@ fn traces_differ_in_training_and_inference() {
     let model = normalised();
     let x = || Tensor::<4>::from_data(TensorData::new(vec![2.0f32; 784], [1, 1, 28, 28]), &device);
     let logit = |cx: &ForwardCx| {
-        let values: Vec<f32> = model
-            .forward(x(), cx)
-            .logits
-            .into_data()
-            .try_to_vec()
-            .unwrap();
-        values[0]
+        let output = model.call("predict", &[x().into()], cx).unwrap();
+        let logits: Tensor<2> = Argument::take(output.value).unwrap();
+        logits.into_data().try_to_vec::<f32>().unwrap()[0]
     };
     // A constant image is its own mean; the untrained estimates are 0 and 1.
     assert_eq!(logit(&ForwardCx::training()), 0.0);

@@ -32,8 +32,12 @@ pub struct Tiny {
 }
 
 impl Classifier for Tiny {
-    fn forward(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
-        self.head.forward(x.flatten(1, 3))
+    fn features(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
+        x.flatten(1, 3)
+    }
+
+    fn head(&self, h: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
+        self.head.forward(h)
     }
 }
 

@@ -7,7 +7,7 @@ use fedround_ir::fed::OpKind;
 
 use crate::tree::Tree;
 use crate::wire::Wire;
-use crate::{Params, Scalar, Server};
+use crate::{Features, Params, Scalar, Server};
 
 /// `a op b` for all of owned and borrowed, and `a op= b`.
 macro_rules! tree_binary {
@@ -129,27 +129,32 @@ macro_rules! tree_rest {
     };
 }
 tree_rest!(Params);
+tree_rest!(Features);
 tree_rest!(Server<Params>);
 
-impl Params {
-    /// `⟨a, b⟩` over all entries.
-    #[track_caller]
-    pub fn dot(&self, other: &Self) -> Scalar {
-        let loc = Loc::caller();
-        let operands = [self.value, other.value_in(&self.graph, loc)];
-        Scalar::bind(&self.graph, self.graph.op(OpKind::TreeDot, &operands, loc))
-    }
+macro_rules! products {
+    ($($ty:ty),*) => {$(
+        impl $ty {
+            /// `⟨a, b⟩` over all entries.
+            #[track_caller]
+            pub fn dot(&self, other: &Self) -> Scalar {
+                let loc = Loc::caller();
+                let ((graph, a), (theirs, b)) = (self.parts(loc), other.parts(loc));
+                graph.same(theirs, "dot", loc);
+                Scalar::bind(graph, graph.op(OpKind::TreeDot, &[a, b], loc))
+            }
 
-    /// `‖a‖²` over all entries.
-    #[track_caller]
-    pub fn sq_norm(&self) -> Scalar {
-        Scalar::bind(
-            &self.graph,
-            self.graph
-                .op(OpKind::TreeSqNorm, &[self.value], Loc::caller()),
-        )
-    }
+            /// `‖a‖²` over all entries.
+            #[track_caller]
+            pub fn sq_norm(&self) -> Scalar {
+                let loc = Loc::caller();
+                let (graph, value) = self.parts(loc);
+                Scalar::bind(graph, graph.op(OpKind::TreeSqNorm, &[value], loc))
+            }
+        }
+    )*};
 }
+products!(Params, Features);
 
 impl Server<Params> {
     /// `⟨a, b⟩` over all entries.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{OpKind, Value};
+use fedround_ir::fed::{Kind, OpKind, Value};
 
 use crate::graph::Graph;
 
@@ -14,6 +14,7 @@ pub struct Batch {
     pub x: Features,
     /// Class labels, `[examples]`.
     pub y: Labels,
+    graph: Graph,
     pub(crate) value: Value,
 }
 
@@ -24,10 +25,29 @@ impl Batch {
             of: Of::Batch(value, Rc::new(op)),
         };
         Self {
-            x: Features(part(OpKind::BatchX)),
-            y: Labels(part(OpKind::BatchY)),
+            x: Features(part(OpKind::Column("x".to_owned(), Kind::Tensor))),
+            y: Labels(part(OpKind::Column("y".to_owned(), Kind::Labels))),
+            graph: graph.clone(),
             value,
         }
+    }
+
+    /// Another column of the data, of floats: `[examples, …]`.
+    #[track_caller]
+    pub fn features(&self, column: &str) -> Features {
+        let op = OpKind::Column(column.to_owned(), Kind::Tensor);
+        Features::new(&self.graph, self.graph.op(op, &[self.value], Loc::caller()))
+    }
+
+    /// Another column of the data, of integers, such as the words of a sentence: `[examples, …]`.
+    #[track_caller]
+    pub fn labels(&self, column: &str) -> Labels {
+        let op = OpKind::Column(column.to_owned(), Kind::Labels);
+        let value = self.graph.op(op, &[self.value], Loc::caller());
+        Labels(Part {
+            graph: self.graph.clone(),
+            of: Of::Value(value),
+        })
     }
 }
 

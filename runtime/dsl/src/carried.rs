@@ -5,10 +5,10 @@ use fedround_ir::fed::Value;
 
 use crate::graph::Graph;
 use crate::wire::Wire;
-use crate::{Params, Scalar, Server};
+use crate::{Features, Params, Scalar, Server};
 
-/// A variable that a staged loop may assign: parameters, a number, either placed on the server, or
-/// a bundle of such values: a tuple, a `Vec`, an optimizer with its state.
+/// A variable that a staged loop may assign: parameters, features, a number, one of them placed on
+/// the server, or a bundle of such values: a tuple, a `Vec`, an optimizer with its state.
 #[diagnostic::on_unimplemented(
     message = "a variable of type `{Self}` cannot be assigned in a staged loop",
     label = "expected `Params`, `Scalar`, one of them on the server, an optimizer, or a tuple or `Vec` of these",
@@ -50,6 +50,18 @@ wired!(
     Params: |w: &Self| Some(w.graph.clone()),
     Scalar: |x: &Self| Self::graph(x).cloned()
 );
+
+impl Carried for Features {
+    fn graph(&self) -> Option<Graph> {
+        Some(Self::graph(self).clone())
+    }
+    fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
+        vec![self.stage(graph, loc)]
+    }
+    fn rebind(&self, graph: &Graph, values: &mut dyn Iterator<Item = Value>) -> Self {
+        Self::new(graph, next(values))
+    }
+}
 
 impl<T: Wire> Carried for Server<T> {
     fn graph(&self) -> Option<Graph> {

@@ -5,6 +5,7 @@ use fedround_ir::fed::{Kind, OpKind, Value};
 
 use crate::batch::Features;
 use crate::graph::Graph;
+use crate::inputs::Inputs;
 use crate::tree::Tree;
 use crate::wire::{Wire, sealed};
 use crate::{Batch, Batches, Index, Params, Scalar, Server};
@@ -122,7 +123,16 @@ impl ClientCx {
     /// The model's forward pass: `[examples, …]` to logits `[examples, classes]`.
     #[track_caller]
     pub fn predict(&self, w: &Params, x: &Features) -> Features {
-        crate::grad::predict(&self.graph, w, x, Loc::caller())
+        self.apply("predict", w, x)
+    }
+
+    /// A function of the model by name, of one to four features or labels: `k.apply("features", w,
+    /// &b.x)`. Models say which they have; classifiers have `predict`, `features` (all but the
+    /// last layer) and `head` (the last layer). A name that the model does not have is reported
+    /// when a program is compiled.
+    #[track_caller]
+    pub fn apply(&self, function: &str, w: &Params, inputs: impl Inputs) -> Features {
+        crate::grad::apply(&self.graph, function, w, inputs, Loc::caller())
     }
 
     /// `n_k`: how many examples the client has.

@@ -4,39 +4,80 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{OpKind, Value};
 
 use crate::graph::{Graph, only};
-use crate::wire::Wire;
+use crate::inputs::Inputs;
+use crate::wire::{Wire, sealed};
 use crate::{Features, Labels, Params, Scalar};
 
-/// `∇f(w)`: the gradient of a function of parameters. The closure is run once, to record its ops.
+/// What a loss may be differentiated with respect to: [`Params`], or [`Features`] such as the
+/// inputs of a batch.
+pub trait Differentiable: sealed::Sealed + Clone {
+    #[doc(hidden)]
+    fn staged(&self, loc: Loc) -> (&Graph, Value);
+    #[doc(hidden)]
+    fn handle(graph: &Graph, value: Value) -> Self;
+}
+
+impl Differentiable for Params {
+    fn staged(&self, _: Loc) -> (&Graph, Value) {
+        (&self.graph, self.value)
+    }
+
+    fn handle(graph: &Graph, value: Value) -> Self {
+        Self::bind(graph, value)
+    }
+}
+
+impl Differentiable for Features {
+    fn staged(&self, loc: Loc) -> (&Graph, Value) {
+        (self.graph(), self.stage(self.graph(), loc))
+    }
+
+    fn handle(graph: &Graph, value: Value) -> Self {
+        Self::new(graph, value)
+    }
+}
+
+/// `∇f(w)`: the gradient of a function of parameters or features. The closure is run once, to
+/// record its ops. What it takes from outside is constant to it, `w` itself included.
 #[track_caller]
-pub fn grad(w: &Params, f: impl FnOnce(&Params) -> Scalar) -> Params {
+pub fn grad<T: Differentiable>(w: &T, f: impl FnOnce(&T) -> Scalar) -> T {
     stage(w, f, Loc::caller()).0
 }
 
 /// `∇f(w)` and `f(w)`, in this order.
 #[track_caller]
-pub fn value_and_grad(w: &Params, f: impl FnOnce(&Params) -> Scalar) -> (Params, Scalar) {
+pub fn value_and_grad<T: Differentiable>(w: &T, f: impl FnOnce(&T) -> Scalar) -> (T, Scalar) {
     stage(w, f, Loc::caller())
 }
 
-fn stage(w: &Params, f: impl FnOnce(&Params) -> Scalar, loc: Loc) -> (Params, Scalar) {
-    let graph = &w.graph;
-    let args = graph.open(&graph.types(&[w.value]), graph.place());
-    let value = f(&Params::bind(graph, only(&args)));
-    let yields = vec![value.value_in(graph, loc)];
+fn stage<T: Differentiable>(w: &T, f: impl FnOnce(&T) -> Scalar, loc: Loc) -> (T, Scalar) {
+    let (graph, value) = w.staged(loc);
+    let args = graph.open(&graph.types(&[value]), graph.place());
+    let yielded = f(&T::handle(graph, only(&args)));
+    let yields = vec![yielded.value_in(graph, loc)];
     let region = graph.close(yields, loc);
-    let results: Vec<Value> = graph.op_with(OpKind::Grad, &[w.value], region, loc);
+    let results: Vec<Value> = graph.op_with(OpKind::Grad, &[value], region, loc);
     let second = only(results.get(1..).unwrap_or_default());
     (
-        Params::bind(graph, only(&results)),
+        T::handle(graph, only(&results)),
         Scalar::bind(graph, second),
     )
 }
 
-/// The model's forward pass, where the code being staged runs.
-pub(crate) fn predict(graph: &Graph, w: &Params, x: &Features, loc: Loc) -> Features {
-    let operands = [w.value_in(graph, loc), x.stage(graph, loc)];
-    Features::new(graph, graph.op(OpKind::Predict, &operands, loc))
+/// A function of the model, where the code being staged runs.
+pub(crate) fn apply(
+    graph: &Graph,
+    function: &str,
+    w: &Params,
+    inputs: impl Inputs,
+    loc: Loc,
+) -> Features {
+    let mut operands = vec![w.value_in(graph, loc)];
+    operands.extend(inputs.stage(graph, loc));
+    Features::new(
+        graph,
+        graph.op(OpKind::Apply(function.to_owned()), &operands, loc),
+    )
 }
 
 /// Mean cross-entropy of logits against labels over a batch.
@@ -48,18 +89,16 @@ pub(crate) fn predict(graph: &Graph, w: &Params, x: &Features, loc: Loc) -> Feat
 /// Nats.
 #[track_caller]
 pub fn cross_entropy(logits: Features, labels: &Labels) -> Scalar {
-    staged_loss("cross_entropy", &logits, labels, Loc::caller())
+    loss("cross_entropy", (&logits, labels))
 }
 
-/// A registered loss by name. A name that is not registered is reported when a program is compiled.
+/// A registered loss by name, of one to four features or labels: `loss("mse", (&z, &b.x))`. A name
+/// that is not registered is reported when a program is compiled.
 #[track_caller]
-pub fn loss(name: &str, features: Features, labels: &Labels) -> Scalar {
-    staged_loss(name, &features, labels, Loc::caller())
-}
-
-fn staged_loss(name: &str, features: &Features, labels: &Labels, loc: Loc) -> Scalar {
-    let graph = features.graph();
-    let operands = [features.stage(graph, loc), labels.stage(graph, loc)];
+pub fn loss(name: &str, inputs: impl Inputs) -> Scalar {
+    let loc = Loc::caller();
+    let graph = inputs.graph();
+    let operands = inputs.stage(graph, loc);
     Scalar::bind(
         graph,
         graph.op(OpKind::Loss(name.to_owned()), &operands, loc),

@@ -73,13 +73,13 @@ released!(Features, Tensor, "features, though derived from examples,");
 released!(Labels, Labels, "labels");
 
 fn clip<T: Tree>(tree: &T, bound: &Scalar, loc: Loc) -> T {
-    let (graph, value) = tree.parts();
+    let (graph, value) = tree.parts(loc);
     let operands = [value, bound.value_in(graph, loc)];
     T::of(graph, graph.op(OpKind::Clip, &operands, loc))
 }
 
 fn noise<T: Tree>(tree: &T, sigma: &Scalar, loc: Loc) -> T {
-    let (graph, value) = tree.parts();
+    let (graph, value) = tree.parts(loc);
     let operands = [value, sigma.value_in(graph, loc)];
     T::of(graph, graph.op(OpKind::Noise, &operands, loc))
 }

@@ -5,7 +5,7 @@ use fedround_ir::fed::{Kind, OpKind, Value};
 
 use crate::graph::Graph;
 use crate::wire::{Computed, OnServer, Wire};
-use crate::{Features, Keeper, Labels, Params, Scalar, Server, ServerCx};
+use crate::{Features, Inputs, Keeper, Labels, Params, Scalar, Server, ServerCx};
 
 /// The server, in code that [`ServerCx::run`] runs.
 #[derive(Clone, Debug)]
@@ -33,7 +33,13 @@ pub trait ServerCode: Keeper<Params = Params> {
     /// The model's forward pass: `[examples, …]` to logits `[examples, classes]`.
     #[track_caller]
     fn predict(&self, w: &Params, x: &Features) -> Features {
-        crate::grad::predict(self.graph(), w, x, Loc::caller())
+        self.apply("predict", w, x)
+    }
+
+    /// A function of the model by name; see [`ClientCx::apply`](crate::ClientCx::apply).
+    #[track_caller]
+    fn apply(&self, function: &str, w: &Params, inputs: impl Inputs) -> Features {
+        crate::grad::apply(self.graph(), function, w, inputs, Loc::caller())
     }
 
     /// `t`: how many rounds were completed before this one.

@@ -8,32 +8,33 @@ use crate::graph::Graph;
 use crate::optim::clip::by_norm;
 use crate::real::Rate;
 use crate::wire::{Wire, sealed};
-use crate::{Params, Scalar, Server};
+use crate::{Features, Params, Scalar, Server};
 
-/// A tree of parameters at some place: [`Params`] in client code, `Server<Params>` on the server.
+/// A tree of parameters at some place: [`Params`] in client code, `Server<Params>` on the server;
+/// and [`Features`], which are a single tensor.
 /// The methods here work entry by entry; `+`, `-` and products with numbers are operators.
 pub trait Tree: sealed::Sealed + Carried {
     #[doc(hidden)]
-    fn parts(&self) -> (&Graph, Value);
+    fn parts(&self, loc: Loc) -> (&Graph, Value);
     #[doc(hidden)]
     fn of(graph: &Graph, value: Value) -> Self;
 
     #[doc(hidden)]
     fn binary(&self, kind: OpKind, other: &Self, loc: Loc) -> Self {
-        let ((graph, a), (theirs, b)) = (self.parts(), other.parts());
+        let ((graph, a), (theirs, b)) = (self.parts(loc), other.parts(loc));
         graph.same(theirs, "parameters", loc);
         Self::of(graph, graph.op(kind, &[a, b], loc))
     }
 
     #[doc(hidden)]
     fn scaled(&self, by: Value, loc: Loc) -> Self {
-        let (graph, value) = self.parts();
+        let (graph, value) = self.parts(loc);
         Self::of(graph, graph.op(OpKind::TreeScale, &[by, value], loc))
     }
 
     #[doc(hidden)]
     fn scaled_by(&self, by: &Scalar, loc: Loc) -> Self {
-        self.scaled(by.value_in(self.parts().0, loc), loc)
+        self.scaled(by.value_in(self.parts(loc).0, loc), loc)
     }
 
     #[doc(hidden)]
@@ -68,15 +69,17 @@ pub trait Tree: sealed::Sealed + Carried {
     #[must_use]
     #[track_caller]
     fn sqrt(&self) -> Self {
-        let (graph, value) = self.parts();
-        Self::of(graph, graph.op(OpKind::TreeSqrt, &[value], Loc::caller()))
+        let loc = Loc::caller();
+        let (graph, value) = self.parts(loc);
+        Self::of(graph, graph.op(OpKind::TreeSqrt, &[value], loc))
     }
 
     /// `aᵢ + s`.
     #[must_use]
     #[track_caller]
     fn add_scalar(&self, s: impl Rate) -> Self {
-        let (loc, (graph, value)) = (Loc::caller(), self.parts());
+        let loc = Loc::caller();
+        let (graph, value) = self.parts(loc);
         let operands = [s.rate(loc).value_in(graph, loc), value];
         Self::of(graph, graph.op(OpKind::TreeAddScalar, &operands, loc))
     }
@@ -85,7 +88,8 @@ pub trait Tree: sealed::Sealed + Carried {
     #[must_use]
     #[track_caller]
     fn clamp(&self, low: impl Rate, high: impl Rate) -> Self {
-        let (loc, (graph, value)) = (Loc::caller(), self.parts());
+        let loc = Loc::caller();
+        let (graph, value) = self.parts(loc);
         let bound = |x: Scalar| x.value_in(graph, loc);
         let operands = [bound(low.rate(loc)), bound(high.rate(loc)), value];
         Self::of(graph, graph.op(OpKind::TreeClamp, &operands, loc))
@@ -95,7 +99,8 @@ pub trait Tree: sealed::Sealed + Carried {
     #[must_use]
     #[track_caller]
     fn clip_value(&self, c: impl Rate) -> Self {
-        let (loc, (graph, value)) = (Loc::caller(), self.parts());
+        let loc = Loc::caller();
+        let (graph, value) = self.parts(loc);
         let c = c.rate(loc);
         let bounds = [Scalar::op(OpKind::Neg, &[&c], loc), c].map(|x| x.value_in(graph, loc));
         let operands = [bounds[0], bounds[1], value];
@@ -108,24 +113,25 @@ pub trait Tree: sealed::Sealed + Carried {
     #[track_caller]
     fn clip_norm(&self, max: impl Rate) -> Self {
         let loc = Loc::caller();
-        recast(&by_norm(&recast(self), &max.rate(loc), loc))
+        recast(&by_norm(&recast(self, loc), &max.rate(loc), loc), loc)
     }
 
     /// `aᵢ` where this tree is positive, `bᵢ` elsewhere: `(&a - &b).select(&a, &b)` is the larger.
     #[must_use]
     #[track_caller]
     fn select(&self, a: &Self, b: &Self) -> Self {
-        let (loc, (graph, value)) = (Loc::caller(), self.parts());
+        let loc = Loc::caller();
+        let (graph, value) = self.parts(loc);
         for other in [a, b] {
-            graph.same(other.parts().0, "parameters", loc);
+            graph.same(other.parts(loc).0, "parameters", loc);
         }
-        let operands = [value, a.parts().1, b.parts().1];
+        let operands = [value, a.parts(loc).1, b.parts(loc).1];
         Self::of(graph, graph.op(OpKind::TreeSelect, &operands, loc))
     }
 }
 
 impl Tree for Params {
-    fn parts(&self) -> (&Graph, Value) {
+    fn parts(&self, _: Loc) -> (&Graph, Value) {
         (&self.graph, self.value)
     }
     fn of(graph: &Graph, value: Value) -> Self {
@@ -133,8 +139,17 @@ impl Tree for Params {
     }
 }
 
+impl Tree for Features {
+    fn parts(&self, loc: Loc) -> (&Graph, Value) {
+        (self.graph(), self.stage(self.graph(), loc))
+    }
+    fn of(graph: &Graph, value: Value) -> Self {
+        Self::new(graph, value)
+    }
+}
+
 impl Tree for Server<Params> {
-    fn parts(&self) -> (&Graph, Value) {
+    fn parts(&self, _: Loc) -> (&Graph, Value) {
         (&self.graph, self.value)
     }
     fn of(graph: &Graph, value: Value) -> Self {
@@ -144,7 +159,7 @@ impl Tree for Server<Params> {
 
 /// The same tree at another place in the types. Ops take their place from the code around them, so
 /// that what is written once over [`Params`] serves the server too.
-pub(crate) fn recast<A: Tree, B: Tree>(tree: &A) -> B {
-    let (graph, value) = tree.parts();
+pub(crate) fn recast<A: Tree, B: Tree>(tree: &A, loc: Loc) -> B {
+    let (graph, value) = tree.parts(loc);
     B::of(graph, value)
 }

@@ -50,7 +50,8 @@ fn main() {
             batch: BATCH,
             ..Shapes::default()
         };
-        let (_, trace) = timed(|| frontend.predict(&frontend.input(BATCH), true).unwrap());
+        let x = [frontend.input(BATCH)];
+        let (_, trace) = timed(|| frontend.apply("predict", &x, true).unwrap());
         let (lowered, lowering) = timed(|| lower(&schedule, step, &frontend, &shapes).unwrap());
         let (graph, optimizing) = timed(|| optimize(lowered.graph.clone()).unwrap());
         let (fused, fusing) = timed(|| fuse_elementwise(&fuse(&graph).unwrap()).unwrap());

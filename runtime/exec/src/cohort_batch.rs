@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use fedround_passes::tensor::Frontend;
-
 use crate::device;
 use crate::program::Program;
 

@@ -77,6 +77,9 @@ pub enum RunError {
         /// The client.
         client: usize,
     },
+    /// The spec reads a column that the clients' examples lack.
+    #[error("the spec reads column `{0}` of a batch, which the data does not have")]
+    Column(String),
     /// Training left the real numbers.
     #[error("round {round}: the training loss is {loss}; lower the learning rate (`--set lr=..`)")]
     Diverged {

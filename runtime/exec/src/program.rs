@@ -317,7 +317,8 @@ impl Program {
             return Ok(Arc::clone(segment));
         }
         drop(read);
-        let traced = self.tracer.predict(&self.tracer.input(batch), false);
+        let x = self.tracer.input(batch);
+        let traced = self.tracer.apply("predict", &[x], false);
         let graph = traced.map_err(|source| LowerError::Frontend {
             loc: Loc::caller(),
             source,
@@ -381,7 +382,7 @@ impl Program {
         let ins = &self.schedule.segments[variant.segment].ins;
         let tensors = |v: &Value| match self.schedule.module.type_of(*v).kind {
             Kind::Params => self.tracer.parameters().len(),
-            Kind::Batch => 2,
+            Kind::Batch => self.schedule.columns.len(),
             _ => 1,
         };
         let flags = ins

@@ -5,14 +5,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use burn::tensor::{DType, Device, DispatchTensor, Int, Tensor, TensorData};
+use burn::tensor::{Device, DispatchTensor, Tensor, TensorData};
 use burn_dispatch::backends::capture::{CaptureError, CapturedGraph, TensorId};
 use burn_dispatch::{BackendTensor, DispatchTensorKind};
+use fedround_ir::fed::Kind;
 use fedround_ir::tensor::{Graph, TensorType};
-use fedround_models::{ForwardCx, Losses, Model, Task};
+use fedround_models::{AnyTensor, CallError, ForwardCx, Losses, Model, Task};
 use fedround_passes::tensor::{Frontend, lower::FrontendError};
 
 use crate::import::{ImportError, from_burn};
+use crate::ops;
 
 /// A function could not be traced.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +35,9 @@ pub enum TraceError {
         /// burn's reason.
         source: CaptureFailure,
     },
+    /// A function or a loss was called wrongly.
+    #[error(transparent)]
+    Call(#[from] CallError),
     /// The recorded operations have no form in the tensor dialect.
     #[error(transparent)]
     Import(#[from] ImportError),
@@ -48,6 +53,7 @@ pub struct Tracer {
     name: String,
     model: Box<dyn Model>,
     task: Task,
+    columns: Vec<(String, Vec<usize>)>,
     losses: Losses,
     parameters: Vec<(String, TensorType)>,
     traces: AtomicUsize,
@@ -69,8 +75,19 @@ impl Tracer {
                 .collect(),
             model,
             task,
+            columns: vec![],
             losses,
         }
+    }
+
+    /// The names of the data's columns.
+    fn column_names(&self) -> Vec<String> {
+        let more = self.columns.iter().map(|(name, _)| name.clone());
+        ["x", "y"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(more)
+            .collect()
     }
 
     /// The model with its initial structure; its values are zeros.
@@ -81,6 +98,12 @@ impl Tracer {
     /// What the model was built for.
     pub fn task(&self) -> Task {
         self.task
+    }
+
+    /// Type of the model's inputs for a batch size.
+    pub fn input(&self, batch: usize) -> TensorType {
+        let [c, h, w] = self.task.input;
+        TensorType::f32([batch, c, h, w])
     }
 
     /// How often the model or a loss was traced. A run traces each batch shape once, whatever the
@@ -94,61 +117,90 @@ impl Tracer {
         &self.name
     }
 
-    fn predict_graph(&self, x: &TensorType, training: bool) -> Result<Graph, TraceError> {
+    /// Says which columns the data has besides the inputs `x` and the labels `y`: name and shape of
+    /// an example.
+    #[must_use]
+    pub fn with_columns(mut self, columns: Vec<(String, Vec<usize>)>) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    fn function_graph(
+        &self,
+        function: &str,
+        inputs: &[TensorType],
+        training: bool,
+    ) -> Result<Graph, TraceError> {
         self.traces.fetch_add(1, Ordering::Relaxed);
-        trace(&format!("model `{}`", self.name), |device| {
+        let what = match function {
+            "predict" => format!("model `{}`", self.name),
+            function => format!("function `{function}` of model `{}`", self.name),
+        };
+        trace(&what, |device| {
             let model = self.model.to_device(device);
             let leaves = model.leaves();
-            let mut inputs: Vec<(String, TensorId)> = vec![];
+            let mut named: Vec<(String, TensorId)> = vec![];
             for leaf in &leaves {
-                inputs.extend(id(&leaf.tensor).map(|id| (leaf.name.clone(), id)));
+                named.extend(id(&leaf.tensor).map(|id| (leaf.name.clone(), id)));
             }
-            let x: Tensor<4> = Tensor::from_data(zeros(x), device);
-            inputs.extend(id(&x.clone().into_dispatch()).map(|id| ("x".to_owned(), id)));
+            let arguments = arguments(inputs, device, &mut named);
             let cx = if training {
                 ForwardCx::training()
             } else {
                 ForwardCx::inference()
             };
-            let output = model.forward(x.clone(), &cx);
-            let mut outputs = vec![output.logits.into_dispatch()];
+            let output = model.call(function, &arguments, &cx)?;
+            let mut outputs = vec![output.value.into_dispatch()];
             if training {
                 outputs.extend(output.buffers);
             }
-            Traced {
-                inputs,
+            Ok(Traced {
+                inputs: named,
                 outputs,
-                alive: Box::new((model, leaves, x)),
-            }
+                alive: Box::new((model, leaves, arguments)),
+            })
         })
     }
 
-    fn loss_graph(
-        &self,
-        name: &str,
-        logits: &TensorType,
-        labels: &TensorType,
-    ) -> Result<Graph, FrontendError> {
-        let loss = self.losses.get(name)?;
+    fn loss_graph(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, TraceError> {
         self.traces.fetch_add(1, Ordering::Relaxed);
-        let graph = trace(&format!("loss `{name}`"), |device| {
-            let z: Tensor<2> = Tensor::from_data(zeros(logits), device);
-            let y: Tensor<1, Int> = Tensor::from_data(
-                TensorData::zeros::<i32, _>(labels.shape.clone()),
-                (device, DType::I32),
-            );
-            let mut inputs = vec![];
-            inputs.extend(id(&z.clone().into_dispatch()).map(|id| ("logits".to_owned(), id)));
-            inputs.extend(id(&y.clone().into_dispatch()).map(|id| ("labels".to_owned(), id)));
-            let out = loss(z.clone(), y.clone()).into_dispatch();
-            Traced {
-                inputs,
-                outputs: vec![out],
-                alive: Box::new((z, y)),
-            }
-        })?;
-        Ok(graph)
+        trace(&format!("loss `{name}`"), |device| {
+            let mut named = vec![];
+            let arguments = arguments(inputs, device, &mut named);
+            let value = self.losses.call(name, &arguments)?;
+            Ok(Traced {
+                inputs: named,
+                outputs: vec![value.into_dispatch()],
+                alive: Box::new(arguments),
+            })
+        })
     }
+}
+
+/// Placeholders for what a function is given, with their ids.
+fn arguments(
+    inputs: &[TensorType],
+    device: &Device,
+    named: &mut Vec<(String, TensorId)>,
+) -> Vec<AnyTensor> {
+    let device = device.as_dispatch();
+    let tensors = inputs.iter().enumerate().map(|(i, ty)| {
+        let zeros = match ty.dtype {
+            fedround_ir::tensor::DType::F32 => ops::tensor(vec![0.0; ty.len()], &ty.shape, device),
+            _ => ops::ints(vec![0; ty.len()], &ty.shape, device),
+        };
+        named.extend(id(&zeros).map(|id| (format!("x{i}"), id)));
+        AnyTensor::from(zeros)
+    });
+    tensors.collect()
+}
+
+/// The data has no column of a name.
+#[derive(Debug, thiserror::Error)]
+#[error("the data has no column `{name}`; it has {}", .known.join(", "))]
+struct UnknownColumn {
+    name: String,
+    known: Vec<String>,
 }
 
 impl Frontend for Tracer {
@@ -160,22 +212,37 @@ impl Frontend for Tracer {
         &self.buffers
     }
 
-    fn input(&self, batch: usize) -> TensorType {
-        let [c, h, w] = self.task.input;
-        TensorType::f32([batch, c, h, w])
+    fn column(&self, name: &str, kind: Kind, batch: usize) -> Result<TensorType, FrontendError> {
+        let own = match name {
+            "x" => return Ok(self.input(batch)),
+            "y" => vec![],
+            name => {
+                let found = self.columns.iter().find(|(column, _)| column == name);
+                let (_, shape) = found.ok_or_else(|| UnknownColumn {
+                    name: name.to_owned(),
+                    known: self.column_names(),
+                })?;
+                shape.clone()
+            }
+        };
+        let shape: Vec<usize> = [batch].into_iter().chain(own).collect();
+        Ok(match kind {
+            Kind::Labels => TensorType::i32(shape),
+            _ => TensorType::f32(shape),
+        })
     }
 
-    fn predict(&self, x: &TensorType, training: bool) -> Result<Graph, FrontendError> {
-        Ok(self.predict_graph(x, training)?)
-    }
-
-    fn loss(
+    fn apply(
         &self,
-        name: &str,
-        logits: &TensorType,
-        labels: &TensorType,
+        function: &str,
+        inputs: &[TensorType],
+        training: bool,
     ) -> Result<Graph, FrontendError> {
-        self.loss_graph(name, logits, labels)
+        Ok(self.function_graph(function, inputs, training)?)
+    }
+
+    fn loss(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, FrontendError> {
+        Ok(self.loss_graph(name, inputs)?)
     }
 }
 
@@ -197,11 +264,11 @@ pub fn trace_function(
             inputs.extend(id(&t.clone().into_dispatch()).map(|id| (format!("x{i}"), id)));
         }
         let out = f(&tensors).into_dispatch();
-        Traced {
+        Ok(Traced {
             inputs,
             outputs: vec![out],
             alive: Box::new(tensors),
-        }
+        })
     })
 }
 
@@ -217,15 +284,24 @@ struct Traced {
 /// is reused.
 static CAPTURE: Mutex<Option<Device>> = Mutex::new(None);
 
-fn trace(what: &str, run: impl FnOnce(&Device) -> Traced) -> Result<Graph, TraceError> {
+fn trace(
+    what: &str,
+    run: impl FnOnce(&Device) -> Result<Traced, CallError>,
+) -> Result<Graph, TraceError> {
     let mut pool = CAPTURE.lock().unwrap_or_else(|e| e.into_inner());
     let device = pool.get_or_insert_with(Device::capture).clone();
     let mut inputs = vec![];
-    let mut alive = None;
+    let (mut alive, mut refused) = (None, None);
     let captured: Result<Result<CapturedGraph, CaptureError>, _> =
         catch_unwind(AssertUnwindSafe(|| {
             device.capture_scope(|scope| {
-                let traced = run(&device);
+                let traced = match run(&device) {
+                    Ok(traced) => traced,
+                    Err(error) => {
+                        refused = Some(error);
+                        return scope.complete([], []);
+                    }
+                };
                 inputs = traced.inputs;
                 let done = scope.complete(
                     inputs.iter().map(|(_, id)| *id),
@@ -235,6 +311,9 @@ fn trace(what: &str, run: impl FnOnce(&Device) -> Traced) -> Result<Graph, Trace
                 done
             })
         }));
+    if let Some(error) = refused {
+        return Err(error.into());
+    }
     let what = what.to_owned();
     let captured = captured
         .map_err(|panic| TraceError::Panicked {
@@ -254,10 +333,6 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("it panicked")
         .to_owned()
-}
-
-fn zeros(ty: &TensorType) -> TensorData {
-    TensorData::zeros::<f32, _>(ty.shape.clone())
 }
 
 fn id(tensor: &DispatchTensor) -> Option<TensorId> {

@@ -14,8 +14,8 @@ pub(crate) enum RtVal {
     Host(f64),
     /// A tensor: a scalar of one element, inputs, features, logits or labels.
     Tensor(DispatchTensor),
-    /// Inputs and labels of a mini-batch.
-    Batch(DispatchTensor, DispatchTensor),
+    /// A mini-batch: how many examples, and the columns that the program reads.
+    Batch(usize, Vec<DispatchTensor>),
     /// The client whose code runs.
     Client,
     /// The clients of a round.

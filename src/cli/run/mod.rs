@@ -94,7 +94,10 @@ fn prepare(
         input: data.train.image_shape()?,
         classes: data.classes,
     };
+    let columns = data.train.columns().iter();
+    let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
     let tracer = cli.tracer(&settings.model, task)?;
+    let tracer = tracer.with_columns(columns.collect());
     let program = Program::compile_for(algorithm, tracer, settings.device)?;
     warn(&program);
     let federation = Federation {

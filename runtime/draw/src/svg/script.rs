@@ -116,7 +116,7 @@ impl Script<'_> {
         let base = match (op, self.kind(value)) {
             (OpKind::Sample, _) => "S",
             (OpKind::ServerState(name, _) | OpKind::ClientState(name, _), _) => own(name),
-            (OpKind::Predict, _) => "z",
+            (OpKind::Apply(_), _) => "z",
             (OpKind::Loss(_), _) => "ℓ",
             (_, Kind::Params) => "u",
             (_, Kind::Tensor) => "h",
@@ -182,7 +182,7 @@ impl Script<'_> {
             (kind, [result], _) => {
                 let text = self.expression(op);
                 let inline = match kind {
-                    OpKind::BatchX | OpKind::BatchY | OpKind::NumExamples => true,
+                    OpKind::Column(..) | OpKind::NumExamples => true,
                     OpKind::Add
                     | OpKind::Sub
                     | OpKind::Mul

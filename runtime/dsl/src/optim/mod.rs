@@ -67,7 +67,8 @@ pub trait Optimizer: Clone {
     /// Starts with no memory, for parameters like `w`.
     #[track_caller]
     fn start<T: Tree>(&self, w: &T) -> Running<Self, T> {
-        let (loc, w): (_, Params) = (Loc::caller(), recast(w));
+        let loc = Loc::caller();
+        let w: Params = recast(w, loc);
         let state = w.graph.located(loc, || self.init(&w));
         Running::new(self, state)
     }

@@ -50,9 +50,9 @@ impl<O: Optimizer, T: Tree> Running<O, T> {
     }
 
     pub(super) fn direction(&mut self, w: &T, g: &T, loc: Loc) -> T {
-        let (w, g): (Params, Params) = (recast(w), recast(g));
+        let (w, g): (Params, Params) = (recast(w, loc), recast(g, loc));
         let rule = || self.rule.direction(&mut self.state, &w, &g);
-        recast(&w.graph.located(loc, rule))
+        recast(&w.graph.located(loc, rule), loc)
     }
 
     /// Keeps the state for the rounds that follow, under a name that is this algorithm's own.

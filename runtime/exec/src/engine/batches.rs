@@ -1,8 +1,14 @@
-//! The order in which a client visits its examples.
+//! The order in which a client visits its examples, and what a batch of them holds.
 
+use burn::tensor::DispatchTensor;
 use fedround_data::schedule::client_order;
+use fedround_ir::Loc;
+use fedround_ir::fed::Kind;
+use fedround_passes::tensor::{Frontend, LowerError};
 
 use super::Cx;
+use crate::error::{CompileError, RunError};
+use crate::ops;
 
 /// One client's batches of a `for_batches`: every epoch visits its examples in its own order; the
 /// last batch of an epoch may be short.
@@ -41,4 +47,59 @@ impl<'a> Batches<'a> {
         let start = step % self.per_epoch() * self.size;
         &self.order[start..(start + self.size).min(self.order.len())]
     }
+}
+
+/// A column of the clients' batches, `[n, …]` of a client alone and `[clients, n, …]` of several;
+/// zeros for a client that sits out.
+pub(super) fn gather(
+    cx: Cx<'_>,
+    (name, kind): &(String, Kind),
+    chosen: &[&[usize]],
+    n: usize,
+) -> Result<DispatchTensor, RunError> {
+    let (program, examples) = (cx.program, &cx.federation.examples);
+    let ty = program.tracer.column(name, *kind, n).map_err(|source| {
+        let loc = Loc::caller();
+        CompileError::from(LowerError::Frontend { loc, source })
+    })?;
+    let mut shape = ty.shape.clone();
+    if chosen.len() > 1 {
+        shape.insert(0, chosen.len());
+    }
+    let column = || match name.as_str() {
+        "x" => Ok(examples.x()),
+        name => examples
+            .column(name)
+            .ok_or_else(|| RunError::Column(name.to_owned())),
+    };
+    if *kind == Kind::Labels {
+        let ids = of_each(chosen, n, ty.len(), |rows, ids| match name.as_str() {
+            "y" => {
+                examples.gather_labels_into(rows, ids);
+                Ok(())
+            }
+            _ => Ok(column()?.gather_ids_into(rows, ids)?),
+        })?;
+        return Ok(ops::ints(ids, &shape, &program.device));
+    }
+    let numbers = of_each(chosen, n, ty.len(), |rows, numbers| {
+        Ok(column()?.gather_into(rows, numbers)?)
+    })?;
+    Ok(ops::tensor(numbers, &shape, &program.device))
+}
+
+/// The elements of each client's batch, `size` of them, one after another.
+fn of_each<T: Copy + Default>(
+    chosen: &[&[usize]],
+    n: usize,
+    size: usize,
+    mut gather: impl FnMut(&[usize], &mut [T]) -> Result<(), RunError>,
+) -> Result<Vec<T>, RunError> {
+    let mut elements = vec![T::default(); chosen.len() * size];
+    for (rows, own) in chosen.iter().zip(elements.chunks_mut(size.max(1))) {
+        if rows.len() == n {
+            gather(rows, own)?;
+        }
+    }
+    Ok(elements)
 }

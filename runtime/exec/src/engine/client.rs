@@ -13,7 +13,7 @@ use fedround_data::schedule::client_order;
 use fedround_ir::fed::{Kind, Op, OpKind, Value};
 use fedround_passes::tensor::{Block, Control};
 
-use super::batches::Batches;
+use super::batches::{Batches, gather};
 use super::stack::{flat, lane, leaves, select, stack, unstack};
 use super::walk::{Walker, carried, known, next, repeat, walk};
 use super::{ByClient, Cx, kept_or_zeros, missing, written};
@@ -200,25 +200,16 @@ impl Clients<'_> {
 
     /// The clients' next batches, each of `n` examples; zeros for a client that sits out.
     fn batch(&self, chosen: &[&[usize]], n: usize) -> Result<RtVal, RunError> {
-        let examples = &self.cx.federation.examples;
-        let (clients, features) = (chosen.len(), examples.features());
-        let mut x = vec![0.0; clients * n * features];
-        let mut y = vec![0; clients * n];
-        let rows = x.chunks_mut(n * features).zip(y.chunks_mut(n));
-        for (indices, (x, y)) in chosen.iter().zip(rows) {
-            if indices.len() == n {
-                examples.gather_into(indices, x, y)?;
-            }
-        }
-        let device = &self.cx.program.device;
-        let shape = |outer: &[usize]| [outer, examples.shape()].concat();
-        if self.alone() {
-            let x = ops::tensor(x, &shape(&[n]), device);
-            return Ok(RtVal::Batch(x, ops::ints(y, &[n], device)));
-        }
-        let x = ops::tensor(x, &shape(&[clients, n]), device);
-        let y = ops::ints(y, &[clients, n], device);
-        Ok(RtVal::each(RtVal::Batch(x, y)))
+        let columns = &self.cx.program.schedule.columns;
+        let columns = columns
+            .iter()
+            .map(|column| gather(self.cx, column, chosen, n));
+        let batch = RtVal::Batch(n, columns.collect::<Result<_, _>>()?);
+        Ok(if self.alone() {
+            batch
+        } else {
+            RtVal::each(batch)
+        })
     }
 
     /// A value of each client.

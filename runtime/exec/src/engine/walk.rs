@@ -74,9 +74,9 @@ fn compute(
         };
         match value {
             Some(RtVal::Params(leaves)) => inputs.extend(leaves),
-            Some(RtVal::Batch(x, y)) => {
-                batch = y.shape().iter().last().copied().unwrap_or_default();
-                inputs.extend([x, y]);
+            Some(RtVal::Batch(examples, columns)) => {
+                batch = examples;
+                inputs.extend(columns);
             }
             Some(RtVal::Tensor(t)) => {
                 if has_rows(cx, *v) {

@@ -51,8 +51,7 @@ impl OpKind {
             | Self::Release(_)
             | Self::ForBatches
             | Self::OneBatch
-            | Self::BatchX
-            | Self::BatchY => Some(Place::Client),
+            | Self::Column(..) => Some(Place::Client),
             Self::Call(slot) | Self::Super(slot) => Some(slot.place()),
             Self::Hyper(_)
             | Self::Const(_)
@@ -68,7 +67,7 @@ impl OpKind {
             | Self::RoundIndex
             | Self::Repeat
             | Self::Grad
-            | Self::Predict
+            | Self::Apply(_)
             | Self::Loss(_)
             | Self::TreeAdd
             | Self::TreeSub
@@ -119,9 +118,8 @@ impl OpKind {
             | Self::ClientLabels
             | Self::NumExamples
             | Self::Received
-            | Self::BatchX
-            | Self::BatchY
-            | Self::Predict
+            | Self::Column(..)
+            | Self::Apply(_)
             | Self::Loss(_)
             | Self::TreeAdd
             | Self::TreeSub

@@ -117,19 +117,20 @@ pub enum OpKind {
     OneBatch,
     /// `opt.repeat`: `(index n, T…) -> T…`; the region's arguments and yields are the carried values.
     Repeat,
-    /// `opt.grad`: `(params) -> params, f32`; gradient and value of the region, a function of
-    /// parameters to one scalar.
+    /// `opt.grad`: `(T) -> T, f32` for parameters or a tensor; gradient and value of the region, a
+    /// function of them to one scalar.
     Grad,
-    /// `batch.x`: `(batch) -> tensor`.
-    BatchX,
-    /// `batch.y`: `(batch) -> labels`.
-    BatchY,
-    /// `nn.predict`: `(params, tensor) -> tensor`; the model's forward pass.
-    Predict,
-    /// `loss.NAME`: `(tensor, labels) -> f32`; a registered loss, traced from burn code.
+    /// `batch.NAME`: `(batch) -> tensor | labels`; a column of the batch: its inputs `x`, its class
+    /// labels `y`, and what else the dataset has.
+    Column(String, Kind),
+    /// `nn.NAME`: `(params, tensor | labels…) -> tensor`; a function of the model, such as its
+    /// forward pass `predict`.
+    Apply(String),
+    /// `loss.NAME`: `(tensor | labels…) -> f32`; a registered loss, traced from burn code.
     Loss(String),
 
-    /// `tree.add`: `(params, params) -> params`.
+    /// `tree.add`: `(params, params) -> params`. What holds entry by entry is defined for tensors,
+    /// too: here and below, `params` stands for either, the same throughout.
     TreeAdd,
     /// `tree.sub`: `(params, params) -> params`.
     TreeSub,

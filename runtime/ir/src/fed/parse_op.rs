@@ -79,9 +79,10 @@ impl<'t> Parser<'t> {
     }
 
     fn kind(&self, name: Token<'t>, entries: Vec<Entry<'t>>) -> Result<OpKind, ParseError> {
-        let (row, suffix) = match name.text.split_once('.') {
-            Some(("loss", suffix)) => (LOSS, suffix),
-            _ => (name.text, ""),
+        let prefix = OpKind::prefixes().find(|prefix| name.text.starts_with(prefix));
+        let (row, suffix) = match prefix {
+            Some(prefix) => (prefix, &name.text[prefix.len()..]),
+            None => (name.text, ""),
         };
         let source = Source {
             suffix,
@@ -92,7 +93,7 @@ impl<'t> Parser<'t> {
         if !known {
             let names = OpKind::NAMES
                 .iter()
-                .filter(|name| ![HYPER, LOSS].contains(name));
+                .filter(|name| **name != HYPER && !name.ends_with('.'));
             return Err(self.cursor.error(
                 name.span,
                 Problem::Unknown {
@@ -195,5 +196,3 @@ impl<'t> Parser<'t> {
 
 /// Hyper-parameters are written by name, where they are read.
 const HYPER: &str = "fed.hyper";
-/// The row of the losses, whose names follow it.
-const LOSS: &str = "loss.";

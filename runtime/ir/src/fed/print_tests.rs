@@ -73,7 +73,11 @@ fn names_of_states_and_parts_and_reasons_are_quoted() {
     let noised = b.push(OpKind::Noise, &[clipped[0], bound[0]], Loc::caller());
     let size = b.push(OpKind::IndexConst(10), &[], Loc::caller());
     let batch = b.push(OpKind::OneBatch, &[args[0], size[0]], Loc::caller());
-    let x = b.push(OpKind::BatchX, &batch, Loc::caller());
+    let x = b.push(
+        OpKind::Column("x".into(), Kind::Tensor),
+        &batch,
+        Loc::caller(),
+    );
     let _ = b.push(OpKind::Release("\"public\"".into()), &x, Loc::caller());
     b.end(Slot::ClientUpdate, noised, Loc::caller());
     let text = print(&b.finish().unwrap());

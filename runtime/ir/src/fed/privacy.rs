@@ -80,7 +80,7 @@ impl Analysis for Exposures {
             // Of a tensor it reads the number of rows alone.
             OpKind::ClientLabels => return Fact::default(),
             OpKind::NumExamples => Public,
-            OpKind::BatchX | OpKind::BatchY | OpKind::ClientState(..) | OpKind::Personal(..) => Raw,
+            OpKind::Column(..) | OpKind::ClientState(..) | OpKind::Personal(..) => Raw,
             OpKind::Clip if fixed => of(0).min(Clipped),
             OpKind::Noise if fixed && of(0) == Clipped => {
                 return Fact {

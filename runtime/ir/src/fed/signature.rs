@@ -44,6 +44,20 @@ pub fn signature(
         regions: Vec::new(),
     };
     let found = |index: usize| operands.get(index).map_or(Params, |ty| ty.kind);
+    // Parameters, or a tensor where one was found.
+    let tree = |index: usize| match found(index) {
+        Tensor => at(Tensor),
+        _ => at(Params),
+    };
+    // What a function of the model or a loss takes: at least one tensor or labels.
+    let inputs = |first: Option<Kind>| -> Vec<Type> {
+        let fixed = first.is_some().into();
+        let rest = (fixed..operands.len().max(fixed + 1)).map(|i| match found(i) {
+            Labels => Labels,
+            _ => Tensor,
+        });
+        first.into_iter().chain(rest).map(at).collect()
+    };
     match kind {
         OpKind::Hyper(index) => {
             let kind = module
@@ -118,38 +132,35 @@ pub fn signature(
         OpKind::OneBatch => plain(&[at(Client), at(Index)], &[at(Batch)]),
         OpKind::Repeat => carried(place, &[at(Index)], &[], operands),
         OpKind::Grad => Signature {
-            operands: vec![at(Params)],
-            results: vec![at(Params), at(Scalar)],
+            operands: vec![tree(0)],
+            results: vec![tree(0), at(Scalar)],
             regions: vec![RegionSignature {
-                args: vec![at(Params)],
+                args: vec![tree(0)],
                 yields: vec![at(Scalar)],
                 place,
             }],
         },
-        OpKind::BatchX => plain(&[at(Batch)], &[at(Tensor)]),
-        OpKind::BatchY => plain(&[at(Batch)], &[at(Labels)]),
-        OpKind::Predict => plain(&[at(Params), at(Tensor)], &[at(Tensor)]),
-        OpKind::Loss(_) => plain(&[at(Tensor), at(Labels)], &[at(Scalar)]),
+        OpKind::Column(_, Labels) => plain(&[at(Batch)], &[at(Labels)]),
+        OpKind::Column(..) => plain(&[at(Batch)], &[at(Tensor)]),
+        OpKind::Apply(_) => plain(&inputs(Some(Params)), &[at(Tensor)]),
+        OpKind::Loss(_) => plain(&inputs(None), &[at(Scalar)]),
 
-        OpKind::TreeAdd
-        | OpKind::TreeSub
-        | OpKind::TreeMul
-        | OpKind::TreeDiv
-        | OpKind::TreeWithParts(_) => plain(&[at(Params), at(Params)], &[at(Params)]),
-        OpKind::TreeScale | OpKind::TreeAddScalar => {
-            plain(&[at(Scalar), at(Params)], &[at(Params)])
+        OpKind::TreeAdd | OpKind::TreeSub | OpKind::TreeMul | OpKind::TreeDiv => {
+            plain(&[tree(0); 2], &[tree(0)])
         }
-        OpKind::TreeSqrt => plain(&[at(Params)], &[at(Params)]),
-        OpKind::TreeClamp => plain(&[at(Scalar), at(Scalar), at(Params)], &[at(Params)]),
-        OpKind::TreeSelect => plain(&[at(Params); 3], &[at(Params)]),
-        OpKind::TreeDot => plain(&[at(Params), at(Params)], &[at(Scalar)]),
-        OpKind::TreeSqNorm => plain(&[at(Params)], &[at(Scalar)]),
+        OpKind::TreeWithParts(_) => plain(&[at(Params); 2], &[at(Params)]),
+        OpKind::TreeScale | OpKind::TreeAddScalar => plain(&[at(Scalar), tree(1)], &[tree(1)]),
+        OpKind::TreeSqrt => plain(&[tree(0)], &[tree(0)]),
+        OpKind::TreeClamp => plain(&[at(Scalar), at(Scalar), tree(2)], &[tree(2)]),
+        OpKind::TreeSelect => plain(&[tree(0); 3], &[tree(0)]),
+        OpKind::TreeDot => plain(&[tree(0); 2], &[at(Scalar)]),
+        OpKind::TreeSqNorm => plain(&[tree(0)], &[at(Scalar)]),
 
         OpKind::Release(_) => {
             let released = rows_kind(found(0));
             plain(&[at(released)], &[at(released)])
         }
-        OpKind::Clip | OpKind::Noise => plain(&[at(Params), at(Scalar)], &[at(Params)]),
+        OpKind::Clip | OpKind::Noise => plain(&[tree(0), at(Scalar)], &[tree(0)]),
         OpKind::Claim(_) => plain(&[], &[]),
 
         OpKind::Call(slot) | OpKind::Super(slot) => {
@@ -168,7 +179,7 @@ fn wire_kind(found: Kind) -> Kind {
     }
 }
 
-/// What can be averaged: no labels.
+/// What can be averaged, and so be on the server, and what a loop may carry: no labels.
 fn reduced_kind(found: Kind) -> Kind {
     match found {
         Kind::Tensor => Kind::Tensor,
@@ -192,7 +203,7 @@ fn side(operands: &[Type]) -> Place {
     }
 }
 
-/// What a state or a loop may carry.
+/// What a state may hold.
 fn carried_kind(found: Kind) -> Kind {
     if found == Kind::Scalar {
         Kind::Scalar
@@ -233,7 +244,7 @@ fn carried(place: Place, control: &[Type], inner: &[Type], operands: &[Type]) ->
         .iter()
         .skip(control.len())
         .map(|ty| Type {
-            kind: carried_kind(ty.kind),
+            kind: reduced_kind(ty.kind),
             place,
         })
         .collect();

@@ -45,9 +45,8 @@ ops! { OpKind {
     "opt.batch" = OneBatch [];
     "opt.repeat" = Repeat [];
     "opt.grad" = Grad [];
-    "batch.x" = BatchX [];
-    "batch.y" = BatchY [];
-    "nn.predict" = Predict [];
+    "batch." = Column [name: InName, kind: ResultKind];
+    "nn." = Apply [name: InName];
     "loss." = Loss [name: InName];
     "tree.add" = TreeAdd [];
     "tree.sub" = TreeSub [];
@@ -145,10 +144,18 @@ impl Slot {
 }
 
 impl OpKind {
+    /// The start of the names of ops that a name ends, such as `loss.` of `loss.cross_entropy`.
+    pub(super) fn prefixes() -> impl Iterator<Item = &'static str> {
+        let names = Self::NAMES.iter().copied();
+        names.filter(|name| name.ends_with('.'))
+    }
+
     /// Its name in text, such as `tree.sq_norm`.
     pub fn name(&self) -> String {
         match self {
-            Self::Loss(name) => format!("loss.{name}"),
+            Self::Column(name, _) | Self::Apply(name) | Self::Loss(name) => {
+                format!("{}{name}", self.table_name())
+            }
             kind => kind.table_name().to_owned(),
         }
     }

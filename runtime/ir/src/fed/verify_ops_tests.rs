@@ -28,8 +28,8 @@ fn features(release: fn(&mut Builder, Value) -> Value) -> Module {
         let args = b.open(&types, Place::Client);
         let size = b.push(OpKind::IndexConst(10), &[], loc());
         let batch = b.push(OpKind::OneBatch, &[args[0], size[0]], loc());
-        let x = b.push(OpKind::BatchX, &batch, loc());
-        let logits = b.push(OpKind::Predict, &[args[1], x[0]], loc());
+        let x = b.push(OpKind::Column("x".into(), Kind::Tensor), &batch, loc());
+        let logits = b.push(OpKind::Apply("predict".into()), &[args[1], x[0]], loc());
         let released = release(b, logits[0]);
         let region = b.close(vec![released], loc());
         let x_k = b.push_with(OpKind::Map, &sent, vec![region], loc());
@@ -94,7 +94,7 @@ fn i10_labels_are_not_averaged() {
         let args = b.open(&types, Place::Client);
         let size = b.push(OpKind::IndexConst(10), &[], loc());
         let batch = b.push(OpKind::OneBatch, &[args[0], size[0]], loc());
-        let y = b.push(OpKind::BatchY, &batch, loc());
+        let y = b.push(OpKind::Column("y".into(), Kind::Labels), &batch, loc());
         let released = b.push(OpKind::Release("test".into()), &y, loc());
         let region = b.close(released, loc());
         let y_k = b.push_with(OpKind::Map, &sent, vec![region], loc());

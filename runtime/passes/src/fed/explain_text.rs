@@ -140,11 +140,11 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
             Text::sum(format!("{} + N(0, {sigma}²)", x.plain()))
         }
         (OpKind::Release(_), [x]) => Text::call("release", std::slice::from_ref(x)),
-        (OpKind::BatchX, [b]) => Text::name(format!("{}.x", b.plain())),
-        (OpKind::BatchY, [b]) => Text::name(format!("{}.y", b.plain())),
+        (OpKind::Column(name, _), [b]) => Text::name(format!("{}.{name}", b.plain())),
+        (OpKind::Apply(name), operands) if name == "predict" => Text::call("model", operands),
+        (OpKind::Apply(name), operands) => Text::call(name, operands),
         (OpKind::Concat, operands) => Text::call("concat", operands),
         (OpKind::ClientLabels, _) => Text::name("k"),
-        (OpKind::Predict, operands) => Text::call("model", operands),
         (OpKind::Loss(name), operands) => Text::call(name, operands),
         (kind, operands) => Text::call(&kind.name(), operands),
     }

@@ -101,7 +101,7 @@ fn is_work(kind: &OpKind) -> bool {
             | OpKind::TreeAddScalar
             | OpKind::TreeClamp
             | OpKind::TreeSelect
-            | OpKind::Predict
+            | OpKind::Apply(_)
             | OpKind::Loss(_)
     )
 }

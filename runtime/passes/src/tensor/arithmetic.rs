@@ -92,8 +92,9 @@ impl Lower<'_> {
     /// `Σ aᵢ · bᵢ` over the trained leaves: buffers are no part of norms.
     pub(super) fn dot(&mut self, a: &Tree, b: &Tree, loc: Loc) -> Result<Tree, TypeError> {
         let mut total = self.graph.push(Op::Full(0.0, vec![1]), &[], loc)?;
+        let buffers = self.buffers(a);
         for (i, (&x, &y)) in a.0.iter().zip(&b.0).enumerate() {
-            if self.frontend.buffers().contains(&i) {
+            if buffers.contains(&i) {
                 continue;
             }
             let product = self.graph.push(Op::Mul, &[x, y], loc)?;

@@ -25,28 +25,34 @@ pub trait Frontend {
     /// passes in training update them.
     fn buffers(&self) -> &[usize];
 
-    /// Type of the model's input for a batch size.
-    fn input(&self, batch: usize) -> TensorType;
-
-    /// The forward pass: inputs are the parameters and `x`, outputs the logits and, in training,
-    /// the next value of each buffer.
+    /// Type of a column of the data for a batch size: of floats, or of integers if its kind is
+    /// labels.
     ///
     /// # Errors
     ///
-    /// The model uses an op that the tensor dialect lacks, or panics while traced.
-    fn predict(&self, x: &TensorType, training: bool) -> Result<Graph, FrontendError>;
+    /// The data has no such column.
+    fn column(&self, name: &str, kind: Kind, batch: usize) -> Result<TensorType, FrontendError>;
 
-    /// A registered loss: inputs are logits and labels, the output one scalar.
+    /// A function of the model: inputs are the parameters and `inputs`, outputs its value and, in
+    /// training, the next value of each buffer.
+    ///
+    /// # Errors
+    ///
+    /// The model has no such function, uses an op that the tensor dialect lacks, or panics while
+    /// traced.
+    fn apply(
+        &self,
+        function: &str,
+        inputs: &[TensorType],
+        training: bool,
+    ) -> Result<Graph, FrontendError>;
+
+    /// A registered loss of some tensors: the output is one scalar.
     ///
     /// # Errors
     ///
     /// No loss has that name, or it cannot be traced.
-    fn loss(
-        &self,
-        name: &str,
-        logits: &TensorType,
-        labels: &TensorType,
-    ) -> Result<Graph, FrontendError>;
+    fn loss(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, FrontendError>;
 }
 
 /// Why a frontend gave no graph.
@@ -102,7 +108,7 @@ pub struct Shapes {
 }
 
 /// A lowered segment. The graph's inputs are, in order: the leaves of each value in
-/// [`Compute::ins`] (a batch is `x`, then `y`), then one `[1]` tensor for each hyper-parameter.
+/// [`Compute::ins`] (a batch is its [columns](Schedule::columns)), then one `[1]` tensor for each hyper-parameter.
 /// Its outputs are the leaves of each value in [`Compute::outs`], the buffers of each in
 /// [`Compute::advanced`], then `losses` scalars.
 #[derive(Clone, Debug)]
@@ -128,6 +134,7 @@ pub fn lower(
 ) -> Result<Lowered, LowerError> {
     let mut this = Lower {
         module: &schedule.module,
+        columns: &schedule.columns,
         frontend,
         graph: Graph::default(),
         env: HashMap::new(),
@@ -184,6 +191,7 @@ pub(super) struct Tree(pub(super) Vec<Val>);
 
 pub(super) struct Lower<'a> {
     module: &'a Module,
+    columns: &'a [(String, Kind)],
     pub(super) frontend: &'a dyn Frontend,
     pub(super) graph: Graph,
     env: HashMap<Value, Tree>,
@@ -192,7 +200,7 @@ pub(super) struct Lower<'a> {
     losses: Vec<Val>,
 }
 
-impl Lower<'_> {
+impl<'a> Lower<'a> {
     fn bind_inputs(&mut self, segment: &Compute, shapes: &Shapes) -> Result<(), LowerError> {
         for (i, v) in segment.ins.iter().enumerate() {
             let leaves = match self.module.type_of(*v).kind {
@@ -204,8 +212,12 @@ impl Lower<'_> {
                         .collect()
                 }
                 Kind::Batch => {
-                    let x = self.graph.input("x", self.frontend.input(shapes.batch));
-                    vec![x, self.graph.input("y", TensorType::i32([shapes.batch]))]
+                    let columns = self.columns.iter().map(|(name, kind)| {
+                        let ty = self.frontend.column(name, *kind, shapes.batch);
+                        let ty = ty.map_err(frontend(reader(&segment.ops, name)))?;
+                        Ok(self.graph.input(name.clone(), ty))
+                    });
+                    columns.collect::<Result<_, LowerError>>()?
                 }
                 Kind::Tensor | Kind::Labels => {
                     let ty = shapes.rows.get(v).cloned();
@@ -219,6 +231,14 @@ impl Lower<'_> {
             self.env.insert(*v, Tree(leaves));
         }
         Ok(())
+    }
+
+    /// Which leaves of a tree are buffers: none of a tensor.
+    pub(super) fn buffers(&self, tree: &Tree) -> &'a [usize] {
+        match tree.0.len() == self.frontend.parameters().len() {
+            true => self.frontend.buffers(),
+            false => &[],
+        }
     }
 
     fn full(&mut self, c: f64, segment: &Compute) -> Result<Val, TypeError> {
@@ -254,16 +274,16 @@ impl Lower<'_> {
         let loc = op.loc;
         let one = |v: Val| Ok(vec![Tree(vec![v])]);
         match (&op.kind, operands) {
-            (OpKind::BatchX, [b]) => one(b.0[0]),
-            (OpKind::BatchY, [b]) => one(b.0[1]),
-            (OpKind::Predict, [w, x]) => one(self.predict(op, w, x)?),
-            (OpKind::Loss(name), [z, y]) => {
-                let (logits, labels) = (self.graph.type_of(z.0[0]), self.graph.type_of(y.0[0]));
-                let traced = self
-                    .frontend
-                    .loss(name, logits, labels)
-                    .map_err(frontend(loc))?;
-                let args = [z.0[0], y.0[0]];
+            (OpKind::Column(name, _), [b]) => {
+                let index = self.columns.iter().position(|(column, _)| column == name);
+                one(b.0[index.ok_or_else(|| unsupported(op))?])
+            }
+            (OpKind::Apply(function), [w, inputs @ ..]) => {
+                one(self.apply(op, function, w, inputs)?)
+            }
+            (OpKind::Loss(name), inputs) => {
+                let (args, types) = self.arguments(inputs);
+                let traced = self.frontend.loss(name, &types).map_err(frontend(loc))?;
                 Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
             }
             (OpKind::TreeWithParts(parts), [a, b]) => {
@@ -282,21 +302,35 @@ impl Lower<'_> {
         }
     }
 
-    /// The logits. In training, the tree has the buffers that the forward pass makes from here on.
-    fn predict(&mut self, op: &FedOp, w: &Tree, x: &Tree) -> Result<Val, LowerError> {
+    /// What a function of the model or a loss is given, and its types.
+    fn arguments(&self, inputs: &[Tree]) -> (Vec<Val>, Vec<TensorType>) {
+        let values = inputs.iter().flat_map(|tree| &tree.0);
+        let typed = values.map(|&v| (v, self.graph.type_of(v).clone()));
+        typed.unzip()
+    }
+
+    /// The value of a function of the model. In training, the tree has the buffers that the
+    /// forward pass makes from here on.
+    fn apply(
+        &mut self,
+        op: &FedOp,
+        function: &str,
+        w: &Tree,
+        inputs: &[Tree],
+    ) -> Result<Val, LowerError> {
         let training = self.trained.contains(&op.operands[0]);
-        let ty = self.graph.type_of(x.0[0]).clone();
-        let traced = self.frontend.predict(&ty, training);
+        let (args, types) = self.arguments(inputs);
+        let traced = self.frontend.apply(function, &types, training);
         let traced = traced.map_err(frontend(op.loc))?;
-        let args: Vec<Val> = w.0.iter().chain(&x.0).copied().collect();
+        let args: Vec<Val> = w.0.iter().copied().chain(args).collect();
         let mut outs = self.graph.inline(&traced, &args, op.loc)?.into_iter();
-        let logits = outs.next().ok_or_else(|| unsupported(op))?;
+        let value = outs.next().ok_or_else(|| unsupported(op))?;
         let mut next = w.clone();
         for (&b, out) in self.frontend.buffers().iter().zip(outs) {
             next.0[b] = self.graph.push(Op::StopGradient, &[out], op.loc)?;
         }
         self.env.insert(op.operands[0], next);
-        Ok(logits)
+        Ok(value)
     }
 
     fn grad(&mut self, op: &FedOp, region: &Region, w: &Tree) -> Result<Vec<Tree>, LowerError> {
@@ -314,7 +348,7 @@ impl Lower<'_> {
         self.trained.insert(arg);
         self.ops(&region.ops)?;
         let loss = self.get(loss, op)?.0[0];
-        let buffers = self.frontend.buffers();
+        let buffers = self.buffers(w);
         let (mut after, advanced) = (w.clone(), self.get(arg, op)?);
         buffers.iter().for_each(|&b| after.0[b] = advanced.0[b]);
         self.env.insert(op.operands[0], after);
@@ -327,9 +361,25 @@ impl Lower<'_> {
             let zeros = self.graph.push(Op::Full(0.0, shape), &[], op.loc)?;
             grads.insert(b, zeros);
         }
-        self.losses.push(loss);
+        // What is descended on to train the model, and not on its inputs.
+        if self.module.type_of(op.operands[0]).kind == Kind::Params {
+            self.losses.push(loss);
+        }
         Ok(vec![Tree(grads), Tree(vec![loss])])
     }
+}
+
+/// Where the ops read a column of a batch.
+fn reader(ops: &[FedOp], column: &str) -> Loc {
+    fn find(op: &FedOp, column: &str) -> Option<Loc> {
+        let own = matches!(&op.kind, OpKind::Column(name, _) if name == column);
+        let inner = op.regions.iter().flat_map(|region| &region.ops);
+        own.then_some(op.loc)
+            .or_else(|| inner.filter_map(|op| find(op, column)).next())
+    }
+    let own = ops.iter().find_map(|op| find(op, column));
+    own.or_else(|| ops.first().map(|op| op.loc))
+        .unwrap_or_else(Loc::caller)
 }
 
 pub(super) fn unsupported(op: &FedOp) -> LowerError {

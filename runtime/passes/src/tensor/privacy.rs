@@ -34,6 +34,7 @@ impl Lower<'_> {
 mod tests {
     use fedround::Definer;
     use fedround::prelude::*;
+    use fedround_ir::fed::Kind;
     use fedround_ir::tensor::{Graph, TensorType};
 
     use super::super::lower::FrontendError;
@@ -47,16 +48,16 @@ mod tests {
         fn parameters(&self) -> &[(String, TensorType)] {
             &self.0
         }
-        fn input(&self, batch: usize) -> TensorType {
-            TensorType::f32([batch])
+        fn column(&self, _: &str, _: Kind, batch: usize) -> Result<TensorType, FrontendError> {
+            Ok(TensorType::f32([batch]))
         }
         fn buffers(&self) -> &[usize] {
             &[]
         }
-        fn predict(&self, _: &TensorType, _: bool) -> Result<Graph, FrontendError> {
+        fn apply(&self, _: &str, _: &[TensorType], _: bool) -> Result<Graph, FrontendError> {
             Err("no model".into())
         }
-        fn loss(&self, _: &str, _: &TensorType, _: &TensorType) -> Result<Graph, FrontendError> {
+        fn loss(&self, _: &str, _: &[TensorType]) -> Result<Graph, FrontendError> {
             Err("no loss".into())
         }
     }

@@ -5,9 +5,9 @@
 //! segment*, which [`lower`](super::lower()) turns into one tensor graph. A local step is one
 //! segment, from its batch to the updated parameters.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use fedround_ir::fed::{HyperValue, Module, Op, OpKind, Region, Slot, Value};
+use fedround_ir::fed::{HyperValue, Kind, Module, Op, OpKind, Region, Slot, Value};
 
 /// A value that is known before the round: bound by name or written in the spec.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,6 +104,8 @@ pub struct Schedule {
     pub segments: Vec<Compute>,
     /// Values known before the round.
     pub free: HashMap<Value, Free>,
+    /// The columns that the code reads of a batch, by name and kind: a batch has these, in order.
+    pub columns: Vec<(String, Kind)>,
 }
 
 /// Splits the round of a linked module. `None` when it has no round.
@@ -116,6 +118,8 @@ pub fn schedule(module: &Module) -> Option<Schedule> {
         views: HashMap::new(),
     };
     this.bind_free(&round.body);
+    let mut columns = BTreeMap::new();
+    read_columns(&round.body, &mut columns);
     let round = this.block(&round.body);
     Some(Schedule {
         module: Module {
@@ -125,7 +129,17 @@ pub fn schedule(module: &Module) -> Option<Schedule> {
         round,
         segments: this.segments,
         free: this.free,
+        columns: columns.into_iter().collect(),
     })
+}
+
+fn read_columns(region: &Region, columns: &mut BTreeMap<String, Kind>) {
+    for op in &region.ops {
+        if let OpKind::Column(name, kind) = &op.kind {
+            columns.insert(name.clone(), *kind);
+        }
+        op.regions.iter().for_each(|r| read_columns(r, columns));
+    }
 }
 
 fn is_control(kind: &OpKind) -> bool {
@@ -165,9 +179,8 @@ fn is_control(kind: &OpKind) -> bool {
         | OpKind::Math(_)
         | OpKind::Select
         | OpKind::Grad
-        | OpKind::BatchX
-        | OpKind::BatchY
-        | OpKind::Predict
+        | OpKind::Column(..)
+        | OpKind::Apply(_)
         | OpKind::Loss(_)
         | OpKind::TreeAdd
         | OpKind::TreeSub
@@ -223,7 +236,7 @@ struct Split<'a> {
     module: &'a Module,
     free: HashMap<Value, Free>,
     segments: Vec<Compute>,
-    /// `batch.x` and `batch.y`, by their results: each segment takes its own from the batch.
+    /// Columns of batches, by their results: each segment takes its own from the batch.
     views: HashMap<Value, Op>,
 }
 
@@ -295,7 +308,7 @@ impl Split<'_> {
         }
         let mut ops = std::mem::take(run);
         for op in &ops {
-            if matches!(op.kind, OpKind::BatchX | OpKind::BatchY) {
+            if matches!(op.kind, OpKind::Column(..)) {
                 self.views
                     .extend(op.results.iter().map(|v| (*v, op.clone())));
             }

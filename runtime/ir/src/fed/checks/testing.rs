@@ -60,9 +60,9 @@ impl Round<'_> {
         let types = [Type::client(Kind::Batch), Type::client(Kind::Params)];
         let step = self.0.open(&types, Place::Client);
         let point = self.0.open(&types[1..], Place::Client);
-        let x = self.op(OpKind::BatchX, &step[..1]);
-        let y = self.op(OpKind::BatchY, &step[..1]);
-        let logits = self.op(OpKind::Predict, &[point[0], x]);
+        let x = self.op(OpKind::Column("x".into(), Kind::Tensor), &step[..1]);
+        let y = self.op(OpKind::Column("y".into(), Kind::Labels), &step[..1]);
+        let logits = self.op(OpKind::Apply("predict".into()), &[point[0], x]);
         let loss = self.op(OpKind::Loss("cross_entropy".into()), &[logits, y]);
         let function = self.0.close(vec![loss], loc());
         let gradient = self

@@ -1,0 +1,244 @@
+//! Functions of models and losses by name, whatever the ranks and kinds of their tensors.
+
+use burn::tensor::{DType, DispatchTensor, Int, Tensor};
+use burn_backend::TensorMetadata;
+
+use crate::ForwardCx;
+
+/// A tensor of floats or integers of any rank.
+#[derive(Clone, Debug)]
+pub struct AnyTensor(DispatchTensor);
+
+impl AnyTensor {
+    /// Size of each dimension.
+    pub fn shape(&self) -> Vec<usize> {
+        self.0.shape().to_vec()
+    }
+
+    /// Whether its elements are floats.
+    pub fn is_float(&self) -> bool {
+        TensorMetadata::dtype(&self.0).is_float()
+    }
+
+    /// What it is, for errors.
+    fn describe(&self) -> String {
+        let kind = if self.is_float() {
+            "floats"
+        } else {
+            "integers"
+        };
+        format!("{kind} {:?}", self.shape())
+    }
+
+    /// The tensor as burn's backends hold it.
+    pub fn into_dispatch(self) -> DispatchTensor {
+        self.0
+    }
+}
+
+impl From<DispatchTensor> for AnyTensor {
+    fn from(tensor: DispatchTensor) -> Self {
+        Self(tensor)
+    }
+}
+
+impl<const D: usize> From<Tensor<D>> for AnyTensor {
+    fn from(tensor: Tensor<D>) -> Self {
+        Self(tensor.into_dispatch())
+    }
+}
+
+impl<const D: usize> From<Tensor<D, Int>> for AnyTensor {
+    fn from(tensor: Tensor<D, Int>) -> Self {
+        Self(tensor.into_dispatch())
+    }
+}
+
+/// What a function or a loss may take: a burn tensor of floats or integers.
+pub trait Argument: Sized {
+    /// What it is, such as `floats of rank 4`.
+    fn expected() -> String;
+    /// The tensor, if it has the right kind and rank.
+    fn take(tensor: AnyTensor) -> Option<Self>;
+}
+
+impl<const D: usize> Argument for Tensor<D> {
+    fn expected() -> String {
+        format!("floats of rank {D}")
+    }
+
+    fn take(tensor: AnyTensor) -> Option<Self> {
+        (tensor.is_float() && tensor.shape().len() == D).then(|| Self::from_dispatch(tensor.0))
+    }
+}
+
+impl<const D: usize> Argument for Tensor<D, Int> {
+    fn expected() -> String {
+        format!("integers of rank {D}")
+    }
+
+    fn take(tensor: AnyTensor) -> Option<Self> {
+        let is_int = matches!(TensorMetadata::dtype(&tensor.0), DType::I32 | DType::I64);
+        (is_int && tensor.shape().len() == D).then(|| Self::from_dispatch(tensor.0))
+    }
+}
+
+/// A function of a model or a loss was called wrongly.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// Nothing has the name.
+    #[error("unknown {what} `{name}`; there are {}", .known.join(", "))]
+    Unknown {
+        /// `function of the model` or `registered loss`.
+        what: &'static str,
+        /// The name asked for.
+        name: String,
+        /// All names.
+        known: Vec<&'static str>,
+    },
+    /// Too few or too many tensors.
+    #[error("`{name}` takes {expected} tensors, found {found}")]
+    Arity {
+        /// The function or the loss.
+        name: String,
+        /// How many it takes.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
+    /// A tensor of another kind or rank.
+    #[error("`{name}` takes {expected} as its tensor {index}, found {found}")]
+    Argument {
+        /// The function or the loss.
+        name: String,
+        /// Which of its tensors, from 1.
+        index: usize,
+        /// Kind and rank.
+        expected: String,
+        /// Kind and shape.
+        found: String,
+    },
+}
+
+/// Takes the arguments of a call one by one.
+pub(crate) struct Arguments<'a> {
+    name: &'a str,
+    tensors: &'a [AnyTensor],
+    taken: usize,
+}
+
+impl<'a> Arguments<'a> {
+    /// For a function that takes `expected` tensors.
+    pub fn new(
+        name: &'a str,
+        tensors: &'a [AnyTensor],
+        expected: usize,
+    ) -> Result<Self, CallError> {
+        if tensors.len() != expected {
+            return Err(CallError::Arity {
+                name: name.to_owned(),
+                expected,
+                found: tensors.len(),
+            });
+        }
+        Ok(Self {
+            name,
+            tensors,
+            taken: 0,
+        })
+    }
+
+    /// The next argument.
+    pub fn take<A: Argument>(&mut self) -> Result<A, CallError> {
+        let tensor = self.tensors.get(self.taken);
+        self.taken += 1;
+        tensor
+            .cloned()
+            .and_then(A::take)
+            .ok_or_else(|| CallError::Argument {
+                name: self.name.to_owned(),
+                index: self.taken,
+                expected: A::expected(),
+                found: tensor.map_or_else(|| "nothing".to_owned(), AnyTensor::describe),
+            })
+    }
+}
+
+type Call<M> =
+    Box<dyn Fn(&M, &str, &[AnyTensor], &ForwardCx) -> Result<AnyTensor, CallError> + Send + Sync>;
+
+/// A named function of a model: from its parameters and some tensors to one tensor.
+pub struct Function<M> {
+    name: &'static str,
+    call: Call<M>,
+}
+
+impl<M> Function<M> {
+    /// A function from a method such as `fn predict(&self, x: Tensor<4>, cx: &ForwardCx) ->
+    /// Tensor<2>`, with any number of tensors up to four between the model and the context.
+    pub fn new<A>(name: &'static str, method: impl Method<M, A>) -> Self {
+        Self {
+            name,
+            call: Box::new(move |model, name, inputs, cx| method.call(model, name, inputs, cx)),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Calls it.
+    ///
+    /// # Errors
+    ///
+    /// Another number, kind or rank of tensors than the function takes.
+    pub fn call(
+        &self,
+        model: &M,
+        inputs: &[AnyTensor],
+        cx: &ForwardCx,
+    ) -> Result<AnyTensor, CallError> {
+        (self.call)(model, self.name, inputs, cx)
+    }
+}
+
+/// A method of a model that may be a [`Function`]. `A` is the tuple of what it takes.
+pub trait Method<M, A>: Send + Sync + 'static {
+    #[doc(hidden)]
+    fn call(
+        &self,
+        model: &M,
+        name: &str,
+        inputs: &[AnyTensor],
+        cx: &ForwardCx,
+    ) -> Result<AnyTensor, CallError>;
+}
+
+macro_rules! method {
+    ($count:literal: $($arg:ident)*) => {
+        impl<M, F, R, $($arg: Argument),*> Method<M, ($($arg,)*)> for F
+        where
+            F: Fn(&M, $($arg,)* &ForwardCx) -> R + Send + Sync + 'static,
+            R: Into<AnyTensor>,
+        {
+            #[allow(unused_mut, unused_variables, non_snake_case)]
+            fn call(
+                &self,
+                model: &M,
+                name: &str,
+                inputs: &[AnyTensor],
+                cx: &ForwardCx,
+            ) -> Result<AnyTensor, CallError> {
+                let mut arguments = Arguments::new(name, inputs, $count)?;
+                $(let $arg = arguments.take()?;)*
+                Ok(self(model, $($arg,)* cx).into())
+            }
+        }
+    };
+}
+method!(0:);
+method!(1: A);
+method!(2: A B);
+method!(3: A B C);
+method!(4: A B C D);
