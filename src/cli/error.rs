@@ -155,9 +155,14 @@ impl CliError {
                 "`fedround list datasets` shows the datasets"
             }
             Self::Data(_) => "--data synth-digits trains without any files",
-            Self::Partition(PartitionError::Unknown { .. } | PartitionError::Argument { .. }) => {
-                "`fedround list partitioners` shows how to write partitions"
-            }
+            Self::Partition(
+                PartitionError::Unknown { .. }
+                | PartitionError::Argument { .. }
+                | PartitionError::NoGroups { .. }
+                | PartitionError::NotSquare { .. }
+                | PartitionError::TooManyClasses { .. }
+                | PartitionError::Weights { .. },
+            ) => "`fedround list partitioners` shows how to write partitions",
             Self::Partition(_) => "--clients N sets the number of clients",
             Self::Model(_) => "`fedround list models` shows the models",
             Self::Device(_) | Self::Compile(CompileError::Device(_)) => {
