@@ -15,14 +15,16 @@ const COLUMNS: usize = 12;
 pub(super) fn partition(args: &PartitionArgs) -> Result<String, DataCommandError> {
     let partition: Partition = args.partition.parse()?;
     let data = args.dataset.load()?;
+    let splits = partition.deal(&data, args.clients, args.seed)?;
+    let tests: Vec<usize> = splits.iter().map(|split| split.test.len()).collect();
+    let parts: Vec<Vec<usize>> = splits.into_iter().map(|split| split.train).collect();
     let labels = data.train.labels();
-    let parts = partition.split(labels, data.classes, args.clients, args.seed)?;
     let counts = class_counts(&parts, labels, data.classes);
-    let mut text = format!("{}\n", rows(&counts, &data.class_names));
+    let mut text = format!("{}\n", rows(&counts, &tests, &data.class_names));
     let sizes = || parts.iter().map(Vec::len);
     let held: usize = sizes().sum();
     text += &format!(
-        "{held} of {} examples held by {} clients, {} to {} each\n",
+        "{held} of {} training examples held by {} clients, {} to {} each\n",
         labels.len(),
         parts.len(),
         sizes().min().unwrap_or(0),
@@ -36,22 +38,23 @@ pub(super) fn partition(args: &PartitionArgs) -> Result<String, DataCommandError
     Ok(text)
 }
 
-/// A row for each client: its examples, its classes, and how many of each class,
-/// where there are few; else of those that it has most of.
-fn rows(counts: &[Vec<usize>], names: &[String]) -> Table {
+/// A row for each client: its training and test examples, its classes, and how
+/// many training examples of each class, where there are few classes; else of
+/// those that it has most of.
+fn rows(counts: &[Vec<usize>], tests: &[usize], names: &[String]) -> Table {
     let mut table = Table::new();
     table.load_preset(UTF8_FULL_CONDENSED);
     let wide = names.len() <= COLUMNS;
-    let mut header = vec!["client", "examples", "classes"];
+    let mut header = vec!["client", "train", "test", "classes"];
     match wide {
         true => header.extend(names.iter().map(String::as_str)),
         false => header.push("most of"),
     }
     table.set_header(header);
-    for (client, counts) in counts.iter().enumerate() {
+    for (client, (counts, &test)) in counts.iter().zip(tests).enumerate() {
         let held = counts.iter().filter(|&&n| n > 0).count();
         let total: usize = counts.iter().sum();
-        let mut row = [client, total, held].map(number).to_vec();
+        let mut row = [client, total, test, held].map(number).to_vec();
         match wide {
             true => row.extend(counts.iter().copied().map(number)),
             false => row.push(Cell::new(most(counts, names))),

@@ -20,15 +20,13 @@ pub(super) fn preview(args: &PreviewArgs) -> Result<String, DataCommandError> {
     }
     let data = args.dataset.load()?;
     let [_, height, width] = data.train.image_shape()?;
-    let rows = first_of_each(&data, args.columns);
+    let rows = first_of_each(&data, args.columns)?;
     let zoom = (SIDE / (height.max(width) as u32)).max(1);
     let [tile_w, tile_h] = [width, height].map(|side| side as u32 * zoom + GAP);
     let (sheet_w, sheet_h) = (args.columns as u32 * tile_w, rows.len() as u32 * tile_h);
     let mut sheet = RgbImage::from_pixel(sheet_w + GAP, sheet_h + GAP, Rgb([255; 3]));
-    for (row, (_, examples)) in rows.iter().enumerate() {
-        let pixels = unit(&data.train, examples)?;
-        let each = pixels.chunks(data.train.features().max(1));
-        for (column, pixels) in each.enumerate() {
+    for (row, (_, pictures)) in rows.iter().enumerate() {
+        for (column, pixels) in pictures.iter().enumerate() {
             let picture = picture(pixels, width as u32, height as u32);
             let (w, h) = (width as u32 * zoom, height as u32 * zoom);
             let picture = imageops::resize(&picture, w, h, imageops::FilterType::Nearest);
@@ -51,33 +49,48 @@ pub(super) fn preview(args: &PreviewArgs) -> Result<String, DataCommandError> {
     Ok(format!("{} holds\n{names}", args.out.display()))
 }
 
-/// The first classes that occur, with up to `n` training examples of each.
-fn first_of_each(data: &Dataset, n: usize) -> Vec<(usize, Vec<usize>)> {
+/// The pixels of an image in `[0, 1]`.
+type Pixels = Vec<f32>;
+
+/// The first classes that occur, with up to `n` training images of each; examples
+/// that share an image, as captions do, follow each other.
+fn first_of_each(data: &Dataset, n: usize) -> Result<Vec<(usize, Vec<Pixels>)>, DataCommandError> {
     let mut of = vec![Vec::new(); data.classes];
     for (example, &label) in data.train.labels().iter().enumerate() {
-        if let Some(examples) = of.get_mut(usize::from(label)).filter(|e| e.len() < n) {
+        if let Some(examples) = of.get_mut(usize::from(label)) {
             examples.push(example);
         }
     }
     let there = of
         .into_iter()
         .enumerate()
-        .filter(|(_, examples)| !examples.is_empty());
-    there.take(ROWS).collect()
+        .filter(|(_, all)| !all.is_empty());
+    let row = |(class, examples): (usize, Vec<usize>)| {
+        let mut pictures: Vec<Pixels> = Vec::new();
+        for example in examples {
+            let pixels = unit(&data.train, example)?;
+            if pictures.last() != Some(&pixels) {
+                pictures.push(pixels);
+            }
+            if pictures.len() == n {
+                break;
+            }
+        }
+        Ok((class, pictures))
+    };
+    there.take(ROWS).map(row).collect()
 }
 
-/// The examples' images in `[0, 1]`; those that do not come from bytes are
-/// spread over it.
-fn unit(examples: &Examples, indices: &[usize]) -> Result<Vec<f32>, DataCommandError> {
+/// An example's image; numbers that do not come from bytes are spread over `[0, 1]`.
+fn unit(examples: &Examples, index: usize) -> Result<Pixels, DataCommandError> {
     let x = examples.x();
-    let mut pixels = vec![0.0; indices.len() * x.features()];
+    let mut pixels = vec![0.0; x.features()];
     if x.scale().is_some() {
-        x.clone()
-            .with_scale(Scale::Unit)?
-            .gather_into(indices, &mut pixels)?;
+        let x = x.clone().with_scale(Scale::Unit)?;
+        x.gather_into(&[index], &mut pixels)?;
         return Ok(pixels);
     }
-    x.gather_into(indices, &mut pixels)?;
+    x.gather_into(&[index], &mut pixels)?;
     let low = pixels.iter().copied().fold(f32::INFINITY, f32::min);
     let high = pixels.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let range = if high > low { high - low } else { 1.0 };
