@@ -6,7 +6,7 @@ use fedround_dsl::{Hyper, LayerField, all_fields};
 use fedround_exec::Program;
 use fedround_ir::fed::HyperValue;
 use fedround_passes::fed::{Direction, Wire, explain as algorithm_box, wire, wire_table};
-use fedround_passes::tensor::{Runs, cost, runs};
+use fedround_passes::tensor::{Looped, Runs, cost, runs};
 use fedround_passes::units::flops;
 
 use super::Cli;
@@ -53,6 +53,7 @@ pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
     }
     text += "\nCompute\n";
     text += &compute(&program, args.examples)?;
+    text += &loops(&program.looped()?);
     print(&text)
 }
 
@@ -61,10 +62,14 @@ fn compute(program: &Program, examples: u64) -> Result<String, CliError> {
     let batch = program.batch_size();
     let graphs = program.graphs(batch)?;
     let mut text = String::new();
-    let mut totals = [0; 2];
+    let mut totals = [0; 3];
     for (i, (graph, runs)) in graphs.iter().zip(runs(program.schedule())).enumerate() {
         let cost = cost(graph);
-        let who = if runs.on_clients { "client" } else { "server" };
+        let who = match (runs.on_clients, runs.for_each) {
+            (true, _) => "client",
+            (false, true) => "server for each client",
+            (false, false) => "server",
+        };
         // Writing to a `String` cannot fail.
         let _ = writeln!(
             text,
@@ -75,9 +80,10 @@ fn compute(program: &Program, examples: u64) -> Result<String, CliError> {
             bytes(cost.read + cost.written),
             bytes(cost.peak),
         );
-        totals[usize::from(runs.on_clients)] += cost.flops * runs.count(examples);
+        let of = usize::from(runs.on_clients) + 2 * usize::from(runs.for_each);
+        totals[of] += cost.flops * runs.count(examples);
     }
-    let [server, client] = totals;
+    let [server, client, for_each] = totals;
     let _ = writeln!(
         text,
         "\n  n: examples of a client, here {}; batches of {batch}\n  a client, a round: {}",
@@ -91,7 +97,33 @@ fn compute(program: &Program, examples: u64) -> Result<String, CliError> {
             flops(server)
         );
     }
+    if for_each > 0 {
+        let _ = writeln!(
+            text,
+            "  the server, a round, for each client: {}",
+            flops(for_each)
+        );
+    }
     Ok(text)
+}
+
+/// A line for each op that a group of clients runs one client after another; nothing where there is
+/// none.
+fn loops(looped: &[(String, Looped)]) -> String {
+    let mut lines: Vec<String> = vec![];
+    for (segment, op) in looped {
+        let line = format!(
+            "  {segment}: `tensor.{}` of {} runs once for each client of a group: it has no rule for a client axis\n",
+            op.op, op.loc
+        );
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    match lines.is_empty() {
+        true => String::new(),
+        false => "\nClients in one graph\n".to_owned() + &lines.concat(),
+    }
 }
 
 /// `5·⌈n/10⌉×`.
@@ -136,4 +168,27 @@ fn cohort(algorithm: &dyn Hyper, clients: usize) -> Option<usize> {
 
 fn indent(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround_ir::Loc;
+
+    use super::*;
+
+    #[test]
+    fn an_op_that_loops_has_one_line() {
+        assert_eq!(loops(&[]), "");
+        let looped = Looped {
+            op: "sort",
+            loc: Loc::caller(),
+        };
+        let twice = vec![("step0".to_owned(), looped); 2];
+        let text = loops(&twice);
+        assert_eq!(text.matches("`tensor.sort`").count(), 1, "{text}");
+        assert!(
+            text.contains("step0") && text.contains("client axis"),
+            "{text}"
+        );
+    }
 }

@@ -8,7 +8,6 @@
 )]
 
 mod bad_input;
-mod data;
 mod folder;
 mod look;
 mod opt;

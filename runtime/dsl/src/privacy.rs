@@ -22,6 +22,13 @@ impl Released {
     }
 }
 
+impl Released<Labels> {
+    /// The labels, to compute with.
+    pub fn labels(&self) -> Labels {
+        self.0.clone()
+    }
+}
+
 impl<T> Deref for Released<T> {
     type Target = T;
 

@@ -13,8 +13,8 @@ use fedround_ir::text::TENSOR_VERSION;
 use fedround_passes::PassManager;
 use fedround_passes::fed::{lay_out, link_with};
 use fedround_passes::tensor::{
-    Block, Free, Frontend, Item, LowerError, Lowered, Schedule, Shapes, Supply, batch_clients_with,
-    fuse_with, hoist_with, lower, optimize_with, schedule, stream,
+    Block, Free, Frontend, Item, Looped, LowerError, Lowered, Schedule, Shapes, Supply,
+    batch_clients_with, fuse_with, hoist_with, lower, optimize_with, schedule, stream,
 };
 
 use crate::device::{Device, is_cpu};
@@ -50,6 +50,13 @@ pub(crate) struct Variant {
     pub clients: usize,
     /// Which of its inputs have a client axis.
     pub each: Vec<bool>,
+}
+
+/// A segment's graph, optimised, and what came of it on the way.
+struct Traced {
+    lowered: Lowered,
+    supplies: Vec<Supply>,
+    looped: Vec<Looped>,
 }
 
 /// An algorithm compiled for a model.
@@ -177,12 +184,36 @@ impl Program {
         let mut graphs = vec![Graph::default(); self.schedule.segments.len()];
         self.visit(batch, &mut |variant| {
             let mut silent = PassManager::new();
-            let graph = self.graph(variant, &mut silent)?.0.graph;
+            let graph = self.graph(variant, &mut silent)?.lowered.graph;
             let rows = self.rows(variant, &graph);
             graphs[variant.segment] = graph;
             Ok(rows)
         })?;
         Ok(graphs)
+    }
+
+    /// The ops of each segment, by its name, that run once for each client of a group because they
+    /// have no rule for a client axis.
+    ///
+    /// # Errors
+    ///
+    /// A segment cannot be lowered.
+    pub fn looped(&self) -> Result<Vec<(String, Looped)>, CompileError> {
+        let mut all = vec![];
+        self.visit(self.batch_size(), &mut |variant| {
+            let mut silent = PassManager::new();
+            let alone = self.graph(variant, &mut silent)?.lowered.graph;
+            let pair = Variant {
+                clients: 2,
+                each: vec![true; variant.each.len()],
+                ..variant.clone()
+            };
+            let looped = self.graph(&pair, &mut silent)?.looped;
+            let name = self.segment_name(variant.segment);
+            all.extend(looped.into_iter().map(|op| (name.clone(), op)));
+            Ok(self.rows(variant, &alone))
+        })?;
+        Ok(all)
     }
 
     /// The text of the tensor graphs for a batch size, as snapshots want it.
@@ -288,7 +319,9 @@ impl Program {
             return Ok(Arc::clone(segment));
         }
         drop(read);
-        let (lowered, supplies) = self.graph(variant, passes)?;
+        let Traced {
+            lowered, supplies, ..
+        } = self.graph(variant, passes)?;
         let segment = Arc::new(Segment {
             supplies: Supplies::new(supplies, &self.device),
             plan: passes.time("plan", "slots", || Plan::new(&lowered.graph)),
@@ -337,20 +370,17 @@ impl Program {
         Ok(Arc::clone(write.entry(batch).or_insert(segment)))
     }
 
-    fn graph(
-        &self,
-        variant: &Variant,
-        passes: &mut PassManager,
-    ) -> Result<(Lowered, Vec<Supply>), CompileError> {
+    fn graph(&self, variant: &Variant, passes: &mut PassManager) -> Result<Traced, CompileError> {
         let segment = &self.schedule.segments[variant.segment];
         let name = self.segment_name(variant.segment);
         let mut lowered = passes.time("tensor", "lower", || {
             lower(&self.schedule, segment, &self.tracer, &self.shapes(variant))
         })?;
         let mut graph = optimize_with(lowered.graph, &name, passes)?;
+        let mut looped = vec![];
         if variant.clients > 1 {
             let each = self.inputs_of_each(variant, graph.inputs.len());
-            batch_clients_with(&mut graph, variant.clients, &each, &name, passes)?;
+            looped = batch_clients_with(&mut graph, variant.clients, &each, &name, passes)?;
         }
         let supplies = hoist_with(&mut graph, &name, passes)?;
         // A GPU's backend fuses by itself.
@@ -358,7 +388,11 @@ impl Program {
             fuse_with(&mut graph, &name, passes)?;
         }
         lowered.graph = graph;
-        Ok((lowered, supplies))
+        Ok(Traced {
+            lowered,
+            supplies,
+            looped,
+        })
     }
 
     fn shapes(&self, variant: &Variant) -> Shapes {

@@ -1,11 +1,9 @@
 //! One number per client, such as the accuracy of each on its own test examples.
 
-use serde::Serialize;
-
 use crate::MetricError;
 
 /// What a number is like over clients, each of which counts once.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClientSummary {
     /// The number of clients.
     pub clients: usize,

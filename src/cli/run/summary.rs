@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use fedround_metrics::clients::ClientSummary;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -19,8 +18,6 @@ pub(super) struct Metric {
     pub train_loss: f64,
     pub test_loss: Option<f64>,
     pub test_accuracy: Option<f64>,
-    /// Over the clients' own test examples.
-    pub local_accuracy: Option<ClientSummary>,
     pub bytes_up: u64,
     pub bytes_down: u64,
     /// Of training, without the evaluation.
@@ -54,8 +51,6 @@ pub(super) struct Summary {
     pub train_loss: f64,
     pub test_loss: f64,
     pub test_accuracy: f64,
-    /// Over the clients' own test examples, where they have any.
-    pub local_accuracy: Option<ClientSummary>,
     /// By the class's name.
     pub class_accuracy: Map<String, Value>,
     pub client_steps: u64,
@@ -80,7 +75,7 @@ impl Summary {
         dir: &Path,
         total: Duration,
     ) -> Self {
-        let accuracy = outcome.tested.global.class_accuracy.iter();
+        let accuracy = outcome.evaluation.class_accuracy.iter();
         let classes = class_names.iter().zip(accuracy);
         Self {
             status: outcome.status,
@@ -95,9 +90,8 @@ impl Summary {
             threads: settings.threads,
             rounds: outcome.rounds,
             train_loss: outcome.train_loss,
-            test_loss: outcome.tested.global.loss,
-            test_accuracy: outcome.tested.global.accuracy,
-            local_accuracy: outcome.tested.local,
+            test_loss: outcome.evaluation.loss,
+            test_accuracy: outcome.evaluation.accuracy,
             class_accuracy: classes
                 .map(|(c, a)| ((*c).to_owned(), Value::from(*a)))
                 .collect(),

@@ -19,7 +19,6 @@ mod indexing;
 mod losses;
 mod meta;
 mod methods;
-mod models;
 mod norms;
 mod pass;
 mod resampling;

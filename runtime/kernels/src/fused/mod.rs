@@ -31,7 +31,6 @@ mod blocks;
 mod broadcast;
 mod error;
 mod program;
-mod pull;
 mod run;
 mod step;
 

@@ -13,6 +13,8 @@ mod explain;
 mod explain_regions;
 mod explain_text;
 mod fuse_maps;
+#[cfg(test)]
+mod gathered_tests;
 mod licm;
 mod link_slots;
 #[cfg(test)]

@@ -139,13 +139,7 @@ const FED: [Pass<Module>; 6] = [
     },
 ];
 
-const TENSOR: [Pass<Graph>; 9] = [
-    Pass {
-        name: "pool-first",
-        about: "max pools before the rectifications that only they read",
-        number: None,
-        run: |graph, _| tensor::replace(graph, "pool-first", tensor::pool_first),
-    },
+const TENSOR: [Pass<Graph>; 8] = [
     Pass {
         name: "fold",
         about: "propagate constants, apply algebraic identities",

@@ -1,0 +1,163 @@
+//! What each pass on tensor graphs does to a small one.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at its first error"
+)]
+
+use fedround_ir::Loc;
+use fedround_ir::tensor::{Graph, parse};
+use fedround_passes::tensor::grad;
+use fedround_passes::{PassManager, Program, Request};
+
+/// A graph for each pass, as `pass` or `pass=number`.
+const CASES: [(&str, &str); 8] = [
+    (
+        "fold",
+        "tensor.graph @step(%x: f32[2x3]) {
+  %0 = tensor.full[2.0] : f32[2x3]
+  %1 = tensor.mul %x, %0 : f32[2x3]
+  %2 = tensor.mul_scalar[3.0] %1 : f32[2x3]
+  %3 = tensor.reshape %2 : f32[6]
+  %4 = tensor.reshape %3 : f32[3x2]
+  %5 = tensor.full[0.0] : f32[3x2]
+  %6 = tensor.add %4, %5 : f32[3x2]
+  return y = %6
+}",
+    ),
+    (
+        "cse",
+        "tensor.graph @step(%x: f32[2x3], %w: f32[3x4]) {
+  %0 = tensor.matmul %x, %w : f32[2x4]
+  %1 = tensor.relu %0 : f32[2x4]
+  %2 = tensor.matmul %x, %w : f32[2x4]
+  %3 = tensor.relu %2 : f32[2x4]
+  %4 = tensor.add %1, %3 : f32[2x4]
+  return y = %4
+}",
+    ),
+    (
+        "dce",
+        "tensor.graph @step(%x: f32[2x3], %w: f32[3]) {
+  %0 = tensor.exp %x : f32[2x3]
+  %1 = tensor.sum %0 : f32[1]
+  %2 = tensor.neg %w : f32[3]
+  return y = %2
+}",
+    ),
+    (
+        "batch-clients=3",
+        "tensor.graph @step(%w: f32[4x5], %x: f32[2x4], %lr: f32[1]) {
+  %0 = tensor.matmul %x, %w : f32[2x5]
+  %1 = tensor.log_softmax[dim 1] %0 : f32[2x5]
+  %2 = tensor.permute[1, 0] %x : f32[4x2]
+  %3 = tensor.matmul %2, %1 : f32[4x5]
+  %4 = tensor.reshape %lr : f32[1x1]
+  %5 = tensor.mul %3, %4 : f32[4x5]
+  %6 = tensor.sub %w, %5 : f32[4x5]
+  return w = %6
+}",
+    ),
+    (
+        "sink",
+        "tensor.graph @step(%x: f32[2x3x4]) {
+  %0 = tensor.permute[2, 0, 1] %x : f32[4x2x3]
+  %1 = tensor.relu %0 : f32[4x2x3]
+  %2 = tensor.permute[1, 2, 0] %1 : f32[2x3x4]
+  return y = %2
+}",
+    ),
+    (
+        "hoist",
+        "tensor.graph @step(%x: f32[2x3]) {
+  %0 = tensor.constant[0.5, 1.5, 2.5] : f32[3]
+  %1 = tensor.reshape %0 : f32[1x3]
+  %2 = tensor.add %x, %1 : f32[2x3]
+  %3 = tensor.random[bernoulli, 0.5, stream 0] : f32[2x3]
+  %4 = tensor.mul %2, %3 : f32[2x3]
+  return y = %4
+}",
+    ),
+    (
+        "fuse",
+        "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4], %lr: f32[1]) {
+  %0 = tensor.permute[1, 0] %x : f32[3x2]
+  %1 = tensor.matmul %0, %g : f32[3x4]
+  %2 = tensor.reshape %lr : f32[1x1]
+  %3 = tensor.mul %1, %2 : f32[3x4]
+  %4 = tensor.sub %w, %3 : f32[3x4]
+  return w = %4
+}",
+    ),
+    (
+        "fuse-elementwise",
+        "tensor.graph @step(%x: f32[2x3], %y: f32[2x3]) {
+  %0 = tensor.sub %x, %y : f32[2x3]
+  %1 = tensor.mul %0, %0 : f32[2x3]
+  %2 = tensor.sum %1 : f32[1]
+  %3 = tensor.exp %1 : f32[2x3]
+  return norm = %2
+  return z = %3
+}",
+    ),
+];
+
+#[test]
+fn each_pass() {
+    for (pass, text) in CASES {
+        let text = format!("// fedround tensor v1\n{text}\n");
+        let read = parse(&text).unwrap_or_else(|error| panic!("{pass}: {error}"));
+        let (name, mut graph) = read.into_iter().next().unwrap();
+        let before = graph.text(&name);
+        let request = Request::<Graph>::named(pass).unwrap();
+        let changed = PassManager::new().run(&request, &name, &mut graph).unwrap();
+        assert!(changed, "{pass}");
+        let after = graph.text(&name);
+        let pass = request.pass.name;
+        let text = format!("// before {pass}\n{before}\n// after {pass}\n{after}");
+        snapshot(&format!("tensor.{pass}"), &text);
+    }
+}
+
+/// Not a pass by name: lowering runs it on each `opt.grad`.
+#[test]
+fn gradients() {
+    let text = "// fedround tensor v1
+tensor.graph @loss(%w: f32[3x1], %x: f32[2x3]) {
+  %0 = tensor.matmul %x, %w : f32[2x1]
+  %1 = tensor.relu %0 : f32[2x1]
+  %2 = tensor.mul %1, %1 : f32[2x1]
+  %3 = tensor.sum %2 : f32[1]
+  return loss = %3
+}
+";
+    let (name, mut graph) = parse(text).unwrap().remove(0);
+    let before = graph.text(&name);
+    let (w, loss) = (graph.inputs[0].1, graph.outputs[0].1);
+    let gradient = grad(&mut graph, loss, &[w], Loc::caller()).unwrap();
+    graph.outputs.push(("gradient".to_owned(), gradient[0]));
+    graph.verify().unwrap();
+    let after = graph.text(&name);
+    let text = format!("// before grad\n{before}\n// after grad\n{after}");
+    snapshot("tensor.grad", &text);
+}
+
+#[test]
+fn no_pass_is_left_out() {
+    let shown: Vec<&str> = CASES
+        .iter()
+        .filter_map(|(p, _)| p.split('=').next())
+        .collect();
+    let all: Vec<&str> = Graph::passes().iter().map(|pass| pass.name).collect();
+    assert_eq!(shown, all);
+}
+
+/// Compares with `snapshots/pass/<case>.snap`.
+fn snapshot(case: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../../snapshots/pass");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(case, text));
+}
