@@ -60,6 +60,7 @@ pub use fedround_data as data;
 pub use fedround_draw as draw;
 pub use fedround_exec as exec;
 pub use fedround_ir as ir;
+pub use fedround_metrics as metrics;
 pub use fedround_models as models;
 pub use fedround_models::stop_gradient;
 pub use fedround_passes as passes;

@@ -6,19 +6,12 @@ use burn::nn::conv::Conv2d;
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 
-use crate::cnn::{conv, pool};
-use crate::linear::linear;
-use crate::{Classifier, ForwardCx, Task};
+use crate::layers::{conv, linear, pool};
+use crate::{Encoder, ForwardCx, Headed, Task};
 
 /// LeNet-5: conv5x5x6, pool, conv5x5x16, pool, 120, 84, classes; valid convolutions.
 /// 28x28 inputs leave 4x4x16 = 256 features, 32x32 inputs 5x5x16 = 400.
-#[derive(Module, Debug)]
-pub struct LeNet5 {
-    /// Convolutions and hidden layers.
-    pub features: LeNetFeatures,
-    /// `[84, classes]`.
-    pub head: Linear,
-}
+pub type LeNet5 = Headed<LeNetFeatures>;
 
 /// Everything of [`LeNet5`] but its last layer.
 #[derive(Module, Debug)]
@@ -38,28 +31,21 @@ impl LeNet5 {
     pub fn new(task: Task, device: &Device) -> Self {
         let [c, h, w] = task.input;
         let side = |n: usize| ((n - 4) / 2 - 4) / 2;
-        Self {
-            features: LeNetFeatures {
-                conv1: conv([c, 6], 5, device),
-                conv2: conv([6, 16], 5, device),
-                fc1: linear(16 * side(h) * side(w), 120, device),
-                fc2: linear(120, 84, device),
-            },
-            head: linear(84, task.classes, device),
-        }
+        let features = LeNetFeatures {
+            conv1: conv([c, 6], 5).init(device),
+            conv2: conv([6, 16], 5).init(device),
+            fc1: linear(16 * side(h) * side(w), 120, device),
+            fc2: linear(120, 84, device),
+        };
+        Self::on(features, 84, task, device)
     }
 }
 
-impl Classifier for LeNet5 {
+impl Encoder for LeNetFeatures {
     fn features(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
-        let f = &self.features;
-        let h = pool(relu(f.conv1.forward(x)));
-        let h = pool(relu(f.conv2.forward(h)));
-        let h = relu(f.fc1.forward(h.flatten::<2>(1, 3)));
-        relu(f.fc2.forward(h))
-    }
-
-    fn head(&self, h: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
-        self.head.forward(h)
+        let h = pool(relu(self.conv1.forward(x)));
+        let h = pool(relu(self.conv2.forward(h)));
+        let h = relu(self.fc1.forward(h.flatten::<2>(1, 3)));
+        relu(self.fc2.forward(h))
     }
 }

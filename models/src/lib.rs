@@ -6,25 +6,54 @@
 //! or personal. A loss is a function from tensors to a scalar tensor. Neither knows of federation:
 //! they are traced once and compiled.
 
+mod adult;
+mod bundled;
+mod caption;
 mod cnn;
+mod digits;
+mod discriminator;
+mod encoder;
+mod fedaa;
+mod fedfed;
 mod forward;
 mod function;
 pub mod layers;
+mod leaf;
 mod lenet;
+mod lg_fedavg;
 mod linear;
 pub mod losses;
 mod model;
+mod projected;
 mod registry;
 mod resnet;
 mod stop_gradient;
+mod vqa;
+mod weights;
 
-pub use cnn::{McMahanCnn, PflCnn};
+pub use adult::{AdultConfig, AdultMlp};
+pub use bundled::MODELS;
+pub use caption::{
+    Attention, CaptionConfig, CaptionDecoder, CaptionStep, Captioner, Words, beam_search,
+};
+pub use cnn::{McMahanCnn, McMahanFeatures, PflCnn, PflFeatures};
+pub use digits::{DigitsCnn, DigitsConfig, DigitsFeatures};
+pub use discriminator::{Discriminator, PlaneResNet};
+pub use encoder::{Encoder, Headed};
+pub use fedaa::{FedAaCnn, FedAaConfig, FedAaFeatures, identifier};
+pub use fedfed::{BetaVae, ResNetGenerator, Residual, VaeConfig, VaeDecoder, VaeEncoder};
 pub use forward::{Buffer, ForwardCx};
 pub use function::{AnyTensor, Argument, CallError, Function, Method};
-pub use lenet::LeNet5;
-pub use linear::{Logistic, TwoNn};
+pub use layers::NormKind;
+pub use leaf::{Layer, Leaf};
+pub use lenet::{LeNet5, LeNetFeatures};
+pub use lg_fedavg::{DeepHeaded, LgConvolutions, LgHidden, LgLeNet5, LgMlp};
+pub use linear::{Logistic, TwoNn, TwoNnFeatures};
 pub use losses::{Loss, Losses, cross_entropy};
-pub use model::{Classifier, Leaf, Model, Network, Output, Task};
-pub use registry::{MODELS, ModelError, ModelInfo, find};
-pub use resnet::{NormKind, ResNet18};
+pub use model::{Classifier, Model, Network, Output, Task};
+pub use projected::{Moon, Predictor, Projector, SimSiam};
+pub use registry::{ModelError, ModelInfo, find};
+pub use resnet::{Block, BlockKind, ConvNorm, ResNet, ResNetConfig, ResNetFeatures, Stem};
 pub use stop_gradient::stop_gradient;
+pub use vqa::{QuestionEncoder, VqaConfig, VqaHead, VqaNet};
+pub use weights::{Renames, TORCHVISION_RESNET, WeightsError, load_weights};

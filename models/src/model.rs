@@ -1,9 +1,10 @@
 //! What a model is to the compiler: named functions and an ordered list of named leaves.
 
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
+use burn::module::Module;
 use burn::tensor::{Device, DispatchTensor, Tensor, TensorData};
 
-use crate::{AnyTensor, Buffer, CallError, ForwardCx, Function};
+use crate::leaf::{Collect, Replace};
+use crate::{AnyTensor, CallError, ForwardCx, Function, Leaf};
 
 /// A classifier as a burn module: features and a head on them. Implement this for your own
 /// modules; [`Network`] and [`Model`] follow, with the functions `predict`, `features` and `head`.
@@ -124,19 +125,6 @@ pub struct Task {
     pub classes: usize,
 }
 
-/// One tensor of a model's parameters.
-#[derive(Clone, Debug)]
-pub struct Leaf {
-    /// Path in the module, such as `features.conv1.weight`; its first segment is the part.
-    pub name: String,
-    /// The value, on the model's device.
-    pub tensor: DispatchTensor,
-    /// Size of each dimension.
-    pub shape: Vec<usize>,
-    /// Whether this is a [`Buffer`], which no gradient trains.
-    pub buffer: bool,
-}
-
 /// What a function of a model gives.
 #[derive(Debug)]
 pub struct Output {
@@ -213,68 +201,5 @@ impl<M: Network> Model for M {
             values: values.into_iter(),
         };
         Box::new(self.clone().map(&mut replace))
-    }
-}
-
-#[derive(Default)]
-struct Collect {
-    path: Vec<String>,
-    in_buffer: bool,
-    leaves: Vec<(ParamId, Leaf)>,
-}
-
-impl Collect {
-    fn of(model: &impl Module) -> Self {
-        let mut this = Self::default();
-        model.visit(&mut this);
-        this
-    }
-}
-
-/// Whether a container is no part of a leaf's name: the variant of an enum, or a buffer's field.
-fn is_transparent(container_type: &str) -> bool {
-    container_type.starts_with("Enum:") || container_type == Buffer::<1>::CONTAINER
-}
-
-impl ModuleVisitor for Collect {
-    fn enter_module(&mut self, name: &str, container_type: &str) {
-        self.in_buffer = container_type == Buffer::<1>::CONTAINER;
-        if !is_transparent(container_type) {
-            self.path.push(name.to_owned());
-        }
-    }
-
-    fn exit_module(&mut self, _name: &str, container_type: &str) {
-        self.in_buffer = false;
-        if !is_transparent(container_type) {
-            self.path.pop();
-        }
-    }
-
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let tensor = param.val();
-        let leaf = Leaf {
-            name: self.path.join("."),
-            shape: tensor.dims().to_vec(),
-            tensor: tensor.into_dispatch(),
-            buffer: self.in_buffer,
-        };
-        self.leaves.push((param.id, leaf));
-    }
-}
-
-struct Replace {
-    values: std::vec::IntoIter<TensorData>,
-}
-
-impl ModuleMapper for Replace {
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        match self.values.next() {
-            Some(data) => {
-                let device = param.val().device();
-                Param::initialized(param.id, Tensor::from_data(data, &device))
-            }
-            None => param,
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use burn::tensor::Device;
 
-use crate::{LeNet5, Logistic, McMahanCnn, Model, NormKind, PflCnn, ResNet18, Task, TwoNn};
+use crate::{MODELS, Model, Task};
 
 /// A bundled model.
 pub struct ModelInfo {
@@ -14,7 +14,7 @@ pub struct ModelInfo {
     pub paper: &'static str,
     /// Smallest height and width of an input.
     pub min_side: usize,
-    make: fn(Task, &Device) -> Box<dyn Model>,
+    pub(crate) make: fn(Task, &Device) -> Box<dyn Model>,
 }
 
 /// A model cannot be had.
@@ -49,59 +49,6 @@ pub enum ModelError {
 fn hint(nearest: &Option<&'static str>) -> String {
     nearest.map_or_else(String::new, |n| format!(" (did you mean `{n}`?)"))
 }
-
-/// All bundled models.
-pub const MODELS: [ModelInfo; 7] = [
-    ModelInfo {
-        name: "logistic",
-        doc: "multinomial logistic regression",
-        paper: "-",
-        min_side: 1,
-        make: |task, device| Box::new(Logistic::new(task, device)),
-    },
-    ModelInfo {
-        name: "2nn",
-        doc: "two hidden layers of 200 units",
-        paper: "McMahan et al. 2017",
-        min_side: 1,
-        make: |task, device| Box::new(TwoNn::new(task, device)),
-    },
-    ModelInfo {
-        name: "cnn",
-        doc: "conv5x5x32, pool, conv5x5x64, pool, 512",
-        paper: "McMahan et al. 2017",
-        min_side: 16,
-        make: |task, device| Box::new(McMahanCnn::new(task, device)),
-    },
-    ModelInfo {
-        name: "lenet5",
-        doc: "conv5x5x6, pool, conv5x5x16, pool, 120, 84",
-        paper: "LeCun et al. 1998, with ReLU and max pools",
-        min_side: 16,
-        make: |task, device| Box::new(LeNet5::new(task, device)),
-    },
-    ModelInfo {
-        name: "pfl-cnn",
-        doc: "conv3x3x32, conv3x3x64, pool, 128",
-        paper: "Granqvist et al. 2024 (pfl-research), without dropout",
-        min_side: 6,
-        make: |task, device| Box::new(PflCnn::new(task, device)),
-    },
-    ModelInfo {
-        name: "resnet18",
-        doc: "ResNet-18 for small images, with batch normalisation",
-        paper: "He et al. 2016",
-        min_side: 8,
-        make: |task, device| Box::new(ResNet18::new(task, NormKind::Batch, device)),
-    },
-    ModelInfo {
-        name: "resnet18-gn",
-        doc: "ResNet-18 for small images, with group normalisation (2 groups)",
-        paper: "Reddi et al. 2021",
-        min_side: 8,
-        make: |task, device| Box::new(ResNet18::new(task, NormKind::Group(2), device)),
-    },
-];
 
 /// The bundled model of a name.
 ///

@@ -6,6 +6,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use fedround_passes::{PassManager, timing_table};
 
 use super::bench::TaskName;
+use super::data::DataArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,6 +36,8 @@ pub(super) enum Command {
     Run(RunArgs),
     /// List algorithms, models, datasets and partitioners
     List(ListArgs),
+    /// List, fetch, check, draw and deal datasets
+    Data(DataArgs),
     /// Print what an algorithm is compiled to, at one of four stages
     Graph(GraphArgs),
     /// Run passes on a program's text

@@ -11,6 +11,8 @@ use fedround_ir::text::ParseError;
 use fedround_models::ModelError;
 use fedround_passes::{PassError, RequestError};
 
+use super::data::DataCommandError;
+
 /// Exit code of bad input and failed runs.
 const FAILED: u8 = 1;
 /// Exit code of wrong usage.
@@ -39,6 +41,8 @@ pub(super) enum CliError {
     Data(#[from] DataError),
     #[error(transparent)]
     Partition(#[from] PartitionError),
+    #[error(transparent)]
+    DataCommand(#[from] DataCommandError),
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error("--device: {0}")]
@@ -154,10 +158,16 @@ impl CliError {
             Self::Data(DataError::UnknownDataset { .. }) => {
                 "`fedround list datasets` shows the datasets"
             }
+            Self::DataCommand(error) => return error.help(),
             Self::Data(_) => "--data synth-digits trains without any files",
-            Self::Partition(PartitionError::Unknown { .. } | PartitionError::Argument { .. }) => {
-                "`fedround list partitioners` shows how to write partitions"
-            }
+            Self::Partition(
+                PartitionError::Unknown { .. }
+                | PartitionError::Argument { .. }
+                | PartitionError::NoGroups { .. }
+                | PartitionError::NotSquare { .. }
+                | PartitionError::TooManyClasses { .. }
+                | PartitionError::Weights { .. },
+            ) => "`fedround list partitioners` shows how to write partitions",
             Self::Partition(_) => "--clients N sets the number of clients",
             Self::Model(_) => "`fedround list models` shows the models",
             Self::Device(_) | Self::Compile(CompileError::Device(_)) => {

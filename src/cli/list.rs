@@ -107,7 +107,7 @@ fn dash(text: &str) -> &str {
 }
 
 /// Columns two spaces apart, two spaces in.
-fn table<T: Display, const N: usize>(rows: impl Iterator<Item = [T; N]>) -> String {
+pub(super) fn table<T: Display, const N: usize>(rows: impl Iterator<Item = [T; N]>) -> String {
     let mut table = Table::new();
     table.load_preset(NOTHING);
     for row in rows {

@@ -24,6 +24,7 @@ mod args;
 mod assets;
 mod bench;
 mod config;
+mod data;
 mod diff;
 mod error;
 mod explain;
@@ -140,6 +141,7 @@ impl Cli {
         match command {
             Command::Run(args) => return run::run(self, args),
             Command::List(args) => list::list(self, args)?,
+            Command::Data(args) => data::data(args)?,
             Command::Graph(args) => graph::graph(self, args)?,
             Command::Opt(args) => opt::opt(args)?,
             Command::Explain(args) => explain::explain(self, args)?,

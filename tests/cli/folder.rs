@@ -48,6 +48,7 @@ fn metrics_have_a_line_a_round() {
             "train_loss",
             "test_loss",
             "test_accuracy",
+            "local_accuracy",
             "bytes_up",
             "bytes_down",
             "seconds",

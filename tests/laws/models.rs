@@ -7,7 +7,7 @@ use fedround::data::synth::SynthDigits;
 use fedround::exec::Simulation;
 use fedround::models::{
     AnyTensor, Argument, Classifier, ForwardCx, LeNet5, Logistic, McMahanCnn, Model, NormKind,
-    PflCnn, ResNet18, Task, TwoNn, cross_entropy,
+    PflCnn, ResNet, ResNetConfig, Task, TwoNn, cross_entropy,
 };
 
 use crate::common::{COLOUR, GREY, assert_close, compile_model, dealt, leaves, run};
@@ -147,15 +147,23 @@ fn pfl_cnn() {
     compare("pfl-cnn", COLOUR, PflCnn::new);
 }
 
+fn narrow(norm: NormKind) -> ResNetConfig {
+    ResNetConfig {
+        width: 4,
+        norm,
+        ..ResNetConfig::resnet18()
+    }
+}
+
 /// A narrow one: the same graph on smaller tensors. Steps on six images overshoot, and with them
 /// differences in rounding grow tenfold a step: two are enough.
 #[test]
 fn resnet18() {
-    for norm in [NormKind::Batch, NormKind::Group(2)] {
-        let new: fn(Task, &Device) -> ResNet18 = match norm {
-            NormKind::Batch => |t, d| ResNet18::with_width(4, t, NormKind::Batch, d),
-            NormKind::Group(_) => |t, d| ResNet18::with_width(4, t, NormKind::Group(2), d),
-        };
+    let news: [fn(Task, &Device) -> ResNet; 2] = [
+        |t, d| narrow(NormKind::Batch).init(t, d),
+        |t, d| narrow(NormKind::Group(2)).init(t, d),
+    ];
+    for new in news {
         compare_steps("resnet18", COLOUR, new, 2);
     }
 }

@@ -18,6 +18,8 @@ pub struct Evaluation {
     pub accuracy: f64,
     /// The same for the examples of each class; NaN for a class without examples.
     pub class_accuracy: Vec<f64>,
+    /// The class of each example's largest logit, in the order of the examples.
+    pub predictions: Vec<u16>,
 }
 
 /// Examples a worker evaluates at once.
@@ -60,7 +62,7 @@ pub(crate) fn evaluate(
     });
     let mut total = Counts::new(classes);
     for part in parts {
-        total.add(&part?);
+        total.add(part?);
     }
     Ok(total.evaluation())
 }
@@ -69,6 +71,7 @@ struct Counts {
     loss: f64,
     right: Vec<u64>,
     seen: Vec<u64>,
+    predictions: Vec<u16>,
 }
 
 impl Counts {
@@ -77,6 +80,7 @@ impl Counts {
             loss: 0.0,
             right: vec![0; classes],
             seen: vec![0; classes],
+            predictions: vec![],
         }
     }
 
@@ -95,11 +99,12 @@ impl Counts {
             this.loss += norm.ln() + row[best] - row[label];
             this.seen[label] += 1;
             this.right[label] += u64::from(best == label);
+            this.predictions.push(best as u16);
         }
         this
     }
 
-    fn add(&mut self, other: &Self) {
+    fn add(&mut self, other: Self) {
         self.loss += other.loss;
         for (a, b) in self.right.iter_mut().zip(&other.right) {
             *a += b;
@@ -107,15 +112,17 @@ impl Counts {
         for (a, b) in self.seen.iter_mut().zip(&other.seen) {
             *a += b;
         }
+        self.predictions.extend(other.predictions);
     }
 
-    fn evaluation(&self) -> Evaluation {
+    fn evaluation(self) -> Evaluation {
         let seen = self.seen.iter().sum::<u64>() as f64;
         let classes = self.right.iter().zip(&self.seen);
         Evaluation {
             loss: self.loss / seen,
             accuracy: self.right.iter().sum::<u64>() as f64 / seen,
             class_accuracy: classes.map(|(&r, &s)| r as f64 / s as f64).collect(),
+            predictions: self.predictions,
         }
     }
 }
@@ -130,6 +137,7 @@ mod tests {
         let e = Counts::of(&logits, &[0, 1, 1], 2).evaluation();
         assert!((e.accuracy - 2.0 / 3.0).abs() < 1e-12);
         assert_eq!(e.class_accuracy, [1.0, 0.5]);
+        assert_eq!(e.predictions, [0, 1, 0]);
         let (near, far) = ((1.0 + (-2f64).exp()).ln(), (1.0 + 2f64.exp()).ln());
         assert!((e.loss - (2.0 * near + far) / 3.0).abs() < 1e-12);
     }

@@ -113,6 +113,21 @@ pub(crate) fn matmul_add(
     Some(float(kernels::matmul_update(take(y)?, c as f32 * s, a, b)))
 }
 
+/// `c · s · (a b)`, to be added to something.
+pub(crate) fn scaled_product(
+    c: f64,
+    s: &DispatchTensor,
+    a: &DispatchTensor,
+    b: &DispatchTensor,
+) -> Option<kernels::ScaledProduct> {
+    let s = floats(s)?.first()?;
+    Some(kernels::ScaledProduct::new(
+        c as f32 * s,
+        peek(a)?,
+        peek(b)?,
+    ))
+}
+
 /// `a b` of the last two dimensions.
 pub(crate) fn matmul(a: &DispatchTensor, b: &DispatchTensor) -> Option<DispatchTensor> {
     Some(float(kernels::matmul(peek(a)?, peek(b)?)?))

@@ -14,6 +14,8 @@ use crate::{flex, ops};
 pub struct Kernel {
     program: Arc<Program>,
     shape: Vec<usize>,
+    /// Factor of a product that is added to the first result.
+    product: Option<f64>,
 }
 
 impl Kernel {
@@ -32,18 +34,43 @@ impl Kernel {
         Some(Self {
             program: Arc::new(program),
             shape: fused.shape.clone(),
+            product: None,
         })
+    }
+
+    /// Adds `factor · s · (a b)` to the first result, where `s`, `a` and `b` are three more operands.
+    pub(crate) fn add_product(&mut self, factor: f64) {
+        self.product = Some(factor);
+    }
+
+    /// Whether a product is added.
+    pub(crate) fn adds_product(&self) -> bool {
+        self.product.is_some()
     }
 
     /// The op's results; `None` where the tensors do not live in host memory.
     pub(crate) fn run(
         &self,
-        operands: Vec<DispatchTensor>,
+        mut operands: Vec<DispatchTensor>,
         device: &DispatchDevice,
     ) -> Option<Vec<DispatchTensor>> {
+        let product = match self.product {
+            Some(factor) => {
+                let [s, a, b] = operands
+                    .split_off(operands.len().checked_sub(3)?)
+                    .try_into()
+                    .ok()?;
+                Some(flex::scaled_product(factor, &s, &a, &b)?)
+            }
+            None => None,
+        };
         let operands = operands.into_iter().map(flex::take);
         let operands = operands.collect::<Option<Vec<_>>>()?;
-        let results = self.program.run(operands, &self.shape).ok()?;
+        let results = match &product {
+            Some(product) => self.program.run_and_add(operands, &self.shape, product),
+            None => self.program.run(operands, &self.shape),
+        };
+        let results = results.ok()?;
         let outputs = results.outputs.into_iter().map(flex::float);
         let sums = results.sums.into_iter();
         let sums = sums.map(|sum| ops::tensor(vec![sum], &[1], device));

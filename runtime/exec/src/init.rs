@@ -1,40 +1,62 @@
 //! Initial parameters.
 
 use fedround_data::rng;
-use fedround_models::Leaf;
+use fedround_models::{Layer, Leaf};
 
 use crate::ops;
 
-/// Linear and convolutional layers, whose first leaf is a weight of at least two dimensions, are
-/// drawn from `U(−1/√fan_in, 1/√fan_in)` (PyTorch's default), from the stream
-/// `(INIT, layer, 0 | 1)` of the seed. Other layers, such as normalisations, keep the values that
-/// the model was built with.
+/// PyTorch's defaults, drawn from the stream `(INIT, layer, leaf)` of the seed:
 ///
-/// Values are drawn in the order `[out, in, …]`. burn keeps a linear weight as `[in, out]`, so
-/// that one is transposed.
+/// - linear, convolutional and transposed convolutional layers, and others whose first leaf is a
+///   weight of at least two dimensions: `U(−1/√fan_in, 1/√fan_in)`, biases too;
+/// - LSTM layers: `U(−1/√units, 1/√units)`;
+/// - embeddings: `N(0, 1)`;
+/// - other layers, such as normalisations, and buffers keep the values that the model was built
+///   with: ones and zeros.
+///
+/// Values are drawn in the order `[out, in, …]`. Linear and LSTM weights are kept as `[in, out]`,
+/// so those are transposed.
 pub fn parameters(leaves: &[Leaf], seed: u64) -> Vec<Vec<f32>> {
     let module = |leaf: &Leaf| leaf.name.rsplit_once('.').map(|(m, _)| m.to_owned());
     let layers = leaves.chunk_by(|a, b| module(a) == module(b));
     let values = layers.enumerate().flat_map(|(layer, leaves)| {
-        let fan_in = match leaves[0].shape[..] {
-            [] | [_] => None,
-            [d_in, _] => Some(d_in),
-            [_, ref rest @ ..] => Some(rest.iter().product()),
-        };
+        let bound = bound(leaves);
         leaves.iter().enumerate().map(move |(i, leaf)| {
-            let Some(fan_in) = fan_in.filter(|_| !leaf.buffer) else {
-                return ops::values(leaf.tensor.clone());
-            };
-            let bound = (fan_in as f64).powf(-0.5);
-            let key = [rng::INIT, layer as u64, u64::from(i > 0)];
-            let values = rng::uniform(seed, leaf.shape.iter().product(), bound, &key);
-            match leaf.shape[..] {
-                [d_in, d_out] if i == 0 => transposed(&values, d_out, d_in),
-                _ => values,
+            let key = [rng::INIT, layer as u64, i as u64];
+            let n = leaf.shape.iter().product();
+            match (leaf.layer, bound) {
+                (Layer::Embedding, _) => normal(seed, n, &key),
+                (_, Some(bound)) if !leaf.buffer => {
+                    let values = rng::uniform(seed, n, bound, &key);
+                    match leaf.shape[..] {
+                        [d_in, d_out] => transposed(&values, d_out, d_in),
+                        _ => values,
+                    }
+                }
+                _ => ops::values(leaf.tensor.clone()),
             }
         })
     });
     values.collect()
+}
+
+/// The bound of a layer's uniform values; none if it keeps its values.
+fn bound(leaves: &[Leaf]) -> Option<f64> {
+    let fan_in = match (leaves[0].layer, &leaves[0].shape[..]) {
+        (_, [] | [_]) => return None,
+        // Its gates are four times its units.
+        (Layer::Lstm, [_, gates]) => gates / 4,
+        (_, [d_in, _]) => *d_in,
+        // PyTorch counts a transposed convolution's outputs here, as its weight is `[in, out, …]`.
+        (_, [_, rest @ ..]) => rest.iter().product(),
+    };
+    Some((fan_in as f64).powf(-0.5))
+}
+
+/// `n` standard normal numbers.
+fn normal(seed: u64, n: usize, key: &[u64]) -> Vec<f32> {
+    let mut words = rng::words(seed, key);
+    (0..n).map(|_| words.normal() as f32).collect()
 }
 
 /// `[rows, columns]` to `[columns, rows]`.
@@ -56,6 +78,7 @@ mod tests {
             tensor: values.into_dispatch(),
             shape: shape.to_vec(),
             buffer: false,
+            layer: Layer::Other,
         }
     }
 
@@ -92,5 +115,50 @@ mod tests {
             rng::uniform(7, 18, 9f64.powf(-0.5), &[rng::INIT, 0, 0])
         );
         assert_eq!(values[1..], [[0.5, 0.5], [0.5, 0.5]]);
+    }
+
+    #[test]
+    fn lstm_layers_are_bounded_by_their_units() {
+        let names = ["weight_ih", "weight_hh", "bias_ih", "bias_hh"];
+        let shapes: [&[usize]; 4] = [&[100, 64], &[16, 64], &[64], &[64]];
+        let leaves = names.iter().zip(shapes).map(|(name, shape)| Leaf {
+            layer: Layer::Lstm,
+            ..leaf(&format!("lstm.{name}"), shape)
+        });
+        let values = parameters(&leaves.collect::<Vec<_>>(), 7);
+        for values in &values {
+            let largest = values.iter().fold(0.0f32, |m, v| m.max(v.abs()));
+            assert!((0.23..=0.25).contains(&largest), "{largest}");
+        }
+        // In PyTorch's order, transposed.
+        let raw = rng::uniform(7, 6400, 0.25, &[rng::INIT, 0, 0]);
+        assert_eq!(values[0][1], raw[100]);
+        let raw = rng::uniform(7, 1024, 0.25, &[rng::INIT, 0, 1]);
+        assert_eq!(values[1][1], raw[16]);
+        assert_ne!(values[2], values[3]);
+    }
+
+    #[test]
+    fn embeddings_are_standard_normal() {
+        let words = Leaf {
+            layer: Layer::Embedding,
+            ..leaf("words.weight", &[100, 50])
+        };
+        let values = &parameters(&[words], 7)[0];
+        let moment = |p| values.iter().map(|v| f64::from(*v).powi(p)).sum::<f64>() / 5e3;
+        assert!(moment(1).abs() < 0.05, "{}", moment(1));
+        assert!((moment(2) - 1.0).abs() < 0.06, "{}", moment(2));
+        assert!((moment(4) - 3.0).abs() < 0.5, "{}", moment(4));
+    }
+
+    /// The bound of `torch.nn.ConvTranspose2d(8, 2, 4)`: 2 · 4 · 4 inputs of a place.
+    #[test]
+    fn transposed_convolutions_count_their_outputs() {
+        let up = [leaf("up.weight", &[8, 2, 4, 4]), leaf("up.bias", &[2])];
+        let values = parameters(&up, 7);
+        assert_eq!(
+            values[0],
+            rng::uniform(7, 256, 32f64.powf(-0.5), &[rng::INIT, 0, 0])
+        );
     }
 }

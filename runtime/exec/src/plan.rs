@@ -32,6 +32,28 @@ pub struct Instr {
     pub kernel: Option<Kernel>,
 }
 
+impl Instr {
+    /// Takes in the next op, if it adds a product to what this one, fused, gives first and nothing
+    /// else reads: both then walk the tensor once. Gives whether it does.
+    fn join(&mut self, next: &Self) -> bool {
+        let (Some(kernel), Op::MatMulAdd(factor)) = (&mut self.kernel, &next.op) else {
+            return false;
+        };
+        let [y, rest @ ..] = next.ins.as_slice() else {
+            return false;
+        };
+        let first = self.outs.first().copied().flatten();
+        let made_here = |r: &Read| self.outs.contains(&Some(r.slot));
+        if first != Some(y.slot) || !y.take || kernel.adds_product() || rest.iter().any(made_here) {
+            return false;
+        }
+        kernel.add_product(*factor);
+        self.ins.extend(rest);
+        self.outs[0] = next.outs[0];
+        true
+    }
+}
+
 /// A graph in executable form.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -81,12 +103,18 @@ impl Plan {
                 Op::Fused(fused) => Kernel::new(fused, node.ins.len()),
                 _ => None,
             };
-            instrs.push(Instr {
+            let instr = Instr {
                 kernel,
                 op: node.op.clone(),
                 ins,
                 outs,
-            });
+            };
+            if !instrs
+                .last_mut()
+                .is_some_and(|last: &mut Instr| last.join(&instr))
+            {
+                instrs.push(instr);
+            }
         }
         let outputs = graph.outputs.iter().enumerate().map(|(i, (name, v))| {
             let take = !graph.outputs[i + 1..].iter().any(|(_, w)| w == v);
@@ -123,10 +151,12 @@ impl Plan {
                 .map(|s| s.map_or_else(|| "_".to_owned(), |s| format!("s{s}")))
                 .collect();
             let ins: Vec<String> = instr.ins.iter().map(read).collect();
+            let joined = instr.kernel.as_ref().is_some_and(Kernel::adds_product);
             let line = format!(
-                "  {} = {} {}",
+                "  {} = {}{} {}",
                 outs.join(", "),
                 instr.op.name(),
+                if joined { "+matmul_add" } else { "" },
                 ins.join(", ")
             );
             _ = writeln!(out, "{}", line.trim_end());

@@ -1,16 +1,20 @@
 //! A fixed set of one-thread workers.
 //!
 //! Each worker is a rayon pool of one thread: burn's kernels ask the pool they run in for threads
-//! and find one, so that a small step is not split. Clients are the unit of parallelism instead.
+//! and find one, so that a small step is not split. Clients are the unit of parallelism instead. Where
+//! there are fewer clients than workers, those without one help with the others' large kernels
+//! ([`team`]).
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
+use fedround_kernels::team;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 /// One-thread pools.
-pub struct Workers(Vec<ThreadPool>);
+pub struct Workers(Vec<Arc<ThreadPool>>);
 
 impl Workers {
     /// `threads` workers, at least one.
@@ -24,6 +28,7 @@ impl Workers {
                 .num_threads(1)
                 .thread_name(move |_| format!("worker-{i}"))
                 .build()
+                .map(Arc::new)
         };
         Ok(Self(
             (0..threads.max(1)).map(pool).collect::<Result<_, _>>()?,
@@ -61,15 +66,21 @@ impl Workers {
             }),
             changed: Condvar::new(),
         };
+        let (busy, idle) = self.0.split_at(self.0.len().min(n));
+        let started = AtomicUsize::new(0);
         let drain = || {
+            let own = started.fetch_add(1, Ordering::Relaxed);
+            let helpers: Vec<_> = idle.iter().skip(own).step_by(busy.len()).cloned().collect();
             while let Some(i) = queue.claim(n, ahead.max(1)) {
                 // A panic is passed on to the caller, who would wait for this result forever.
-                let result = catch_unwind(AssertUnwindSafe(|| work(i)));
+                let result = catch_unwind(AssertUnwindSafe(|| {
+                    team::with_helpers(&helpers, || work(i))
+                }));
                 queue.lock().done.insert(i, result);
                 queue.changed.notify_all();
             }
         };
-        spawn(&self.0[..self.0.len().min(n)], &drain, &mut || {
+        team::spread(busy, &drain, &mut || {
             for i in 0..n {
                 match queue.wait_for(i) {
                     Ok(result) => take(i, result),
@@ -126,17 +137,6 @@ impl<T> Queue<T> {
             }
             state = self.wait(state);
         }
-    }
-}
-
-/// Runs `job` on every pool and `then` on this thread, and waits for all.
-fn spawn(pools: &[ThreadPool], job: &(dyn Fn() + Sync), then: &mut dyn FnMut()) {
-    match pools {
-        [] => then(),
-        [pool, rest @ ..] => pool.in_place_scope(|scope| {
-            scope.spawn(|_| job());
-            spawn(rest, job, then);
-        }),
     }
 }
 

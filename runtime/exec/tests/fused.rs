@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 
 use burn::tensor::{Device, Tensor, TensorData};
+use burn_backend::ops::FloatTensorOps;
+use burn_dispatch::Dispatch;
 use fedround_exec::plan::Plan;
 use fedround_exec::run::Slots;
 use fedround_ir::Loc;
@@ -18,8 +20,9 @@ fn run(graph: &Graph) -> Vec<Vec<f32>> {
         let shape = graph.shape(*v).to_vec();
         let n: usize = shape.iter().product();
         let value = |i: usize| 0.3 + ((i * 7 + k * 3) % 11) as f32 / 11.0;
+        let shape = burn::tensor::Shape::from(shape);
         let data = TensorData::new((0..n).map(value).collect::<Vec<f32>>(), shape);
-        Tensor::<2>::from_data(data, &device).into_dispatch()
+        Dispatch::float_from_data(data, device.as_dispatch())
     });
     let inputs: Vec<_> = inputs.collect();
     let outputs = Plan::new(graph)
@@ -88,6 +91,33 @@ fn push(graph: &mut Graph, values: &mut Vec<Val>, kind: usize, picks: (usize, us
         }
     };
     values.push(value);
+}
+
+/// FedProx's update of a dense layer: `w − c (w − w₀) − lr · xᵀ g`, and `|w − w₀|²`.
+#[test]
+fn a_product_joins_the_pass_that_it_is_added_to() {
+    let at = Loc::caller();
+    let mut graph = Graph::default();
+    let mut input = |name: &str, shape: [usize; 2]| graph.input(name, TensorType::f32(shape));
+    let (w, w0) = (input("w", [300, 7]), input("w0", [300, 7]));
+    let (x, g) = (input("x", [300, 4]), input("g", [4, 7]));
+    let lr = graph.input("lr", TensorType::f32([1]));
+    let c = graph.input("c", TensorType::f32([1]));
+    let mut op = |op: Op, ins: &[Val]| graph.push(op, ins, at).unwrap();
+    let d = op(Op::Sub, &[w, w0]);
+    let norm = op(Op::Dot, &[d, d]);
+    let pulled = op(Op::Axpy(-1.0), &[w, c, d]);
+    let next = op(Op::MatMulAdd(-1.0), &[pulled, lr, x, g]);
+    graph.outputs.push(("next".into(), next));
+    graph.outputs.push(("norm".into(), norm));
+    same(&graph);
+    let text = Plan::new(&fuse_elementwise(&graph).unwrap()).text("step");
+    assert!(text.contains("= fused+matmul_add s"), "{text}");
+    // What the program gives is read again: the product has a copy of its own.
+    graph.outputs.push(("pulled".into(), pulled));
+    same(&graph);
+    let text = Plan::new(&fuse_elementwise(&graph).unwrap()).text("step");
+    assert!(!text.contains("fused+matmul_add"), "{text}");
 }
 
 proptest! {

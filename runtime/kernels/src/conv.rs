@@ -6,6 +6,7 @@ use crate::flex::{floats, shape4};
 use crate::lower::Lowering;
 use crate::scratch::{self, Scratch, room};
 use crate::shape::{Conv2d, Sizes};
+use crate::team;
 use crate::tile::{ROWS, RowBlock, blocks};
 
 /// Two-dimensional convolution (cross-correlation, as everywhere in deep learning).
@@ -46,60 +47,71 @@ pub(crate) fn forward(
     w: &[f32],
     bias: Option<&[f32]>,
 ) -> Vec<f32> {
-    let (taps, len) = (sizes.taps(), lowering.len);
-    let row_starts: [usize; ROWS] = std::array::from_fn(|i| i * len);
-    let mut y = Vec::with_capacity(sizes.batch * sizes.groups * sizes.output_len());
-    scratch::with(|scratch| {
-        let Scratch {
-            image,
-            rows,
-            panels,
-            block,
-            ..
-        } = scratch;
-        let filters_len = sizes.filters * taps;
-        let panels = room(panels, sizes.groups * filters_len);
-        let groups = w.chunks_exact(filters_len);
-        for (w, panels) in groups.zip(panels.chunks_exact_mut(filters_len)) {
-            pack_filters(w, taps, panels);
-        }
-        let b = room(rows, lowering.rows_len(sizes));
-        for (i, x) in x.chunks_exact(sizes.image_len()).enumerate() {
-            let group = i % sizes.groups;
-            let panels = &panels[group * filters_len..];
-            lowering.stage(sizes, x, image, b);
-            for (start, count) in blocks(sizes.filters) {
-                let c = room(block, count * len);
-                RowBlock {
-                    rows: count,
-                    panel: &panels[start * taps..(start + count) * taps],
-                    b,
-                    b_offsets: &lowering.offsets,
-                    len,
-                    c,
-                    c_offsets: &row_starts[..count],
-                    add: false,
-                }
-                .run();
-                for (i, row) in c.chunks_exact(len).enumerate() {
-                    let bias = bias.map_or(0.0, |bias| bias[group * sizes.filters + start + i]);
-                    emit(sizes, lowering.pitch, row, bias, &mut y);
-                }
+    let filters_len = sizes.filters * sizes.taps();
+    let mut y = vec![0.0; sizes.batch * sizes.groups * sizes.output_len()];
+    scratch::lend(
+        |scratch| &mut scratch.panels,
+        |panels| {
+            let panels = room(panels, w.len());
+            let groups = w.chunks_exact(filters_len);
+            for (w, panels) in groups.zip(panels.chunks_exact_mut(filters_len)) {
+                pack_filters(w, sizes.taps(), panels);
             }
-        }
-    });
+            let x = x.chunks_exact(sizes.image_len());
+            let images = x.zip(y.chunks_exact_mut(sizes.output_len())).enumerate();
+            team::each(sizes.flops(), images, |(i, (x, y))| {
+                let group = i % sizes.groups;
+                let panels = &panels[group * filters_len..][..filters_len];
+                let bias = bias.map(|bias| &bias[group * sizes.filters..][..sizes.filters]);
+                scratch::with(|scratch| image(sizes, lowering, panels, bias, x, y, scratch));
+            });
+        },
+    );
     y
 }
 
-/// Appends the pixels of one output channel.
-fn emit(sizes: &Sizes, pitch: usize, row: &[f32], bias: f32, y: &mut Vec<f32>) {
-    let width = sizes.output[1];
-    if pitch == width {
-        y.extend(row[..sizes.pixels()].iter().map(|v| v + bias));
-        return;
+/// The forward pass of one image.
+fn image(
+    sizes: &Sizes,
+    lowering: &Lowering,
+    panels: &[f32],
+    bias: Option<&[f32]>,
+    x: &[f32],
+    y: &mut [f32],
+    scratch: &mut Scratch,
+) {
+    let (taps, len) = (sizes.taps(), lowering.len);
+    let row_starts: [usize; ROWS] = std::array::from_fn(|i| i * len);
+    let b = room(&mut scratch.rows, lowering.rows_len(sizes));
+    lowering.stage(sizes, x, &mut scratch.image, b);
+    for (start, count) in blocks(sizes.filters) {
+        let c = room(&mut scratch.block, count * len);
+        RowBlock {
+            rows: count,
+            panel: &panels[start * taps..(start + count) * taps],
+            b,
+            b_offsets: &lowering.offsets,
+            len,
+            c,
+            c_offsets: &row_starts[..count],
+            add: false,
+        }
+        .run();
+        let channels = y[start * sizes.pixels()..].chunks_exact_mut(sizes.pixels());
+        for (i, (row, y)) in c.chunks_exact(len).zip(channels).enumerate() {
+            let bias = bias.map_or(0.0, |bias| bias[start + i]);
+            emit(sizes, lowering.pitch, row, bias, y);
+        }
     }
-    for line in row.chunks(pitch).take(sizes.output[0]) {
-        y.extend(line[..width].iter().map(|v| v + bias));
+}
+
+/// Writes the pixels of one output channel.
+fn emit(sizes: &Sizes, pitch: usize, row: &[f32], bias: f32, y: &mut [f32]) {
+    let lines = row.chunks(pitch).zip(y.chunks_exact_mut(sizes.output[1]));
+    for (line, y) in lines {
+        for (y, v) in y.iter_mut().zip(line) {
+            *y = v + bias;
+        }
     }
 }
 

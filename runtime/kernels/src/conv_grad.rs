@@ -9,7 +9,8 @@ use crate::lower::{Form, Lowering, col2im, crop, staged_len};
 use crate::patches;
 use crate::scratch::{self, Scratch, room};
 use crate::shape::{Conv2d, Sizes};
-use crate::tile::{RowBlock, blocks};
+use crate::team;
+use crate::tile::{ROWS, RowBlock, blocks};
 
 /// Gradient of [`conv2d`](crate::conv2d) with respect to its input.
 ///
@@ -49,17 +50,34 @@ pub fn conv2d_weight_grad(
     check_grad(&sizes, grad);
     let (x, grad) = (x.to_contiguous(), grad.to_contiguous());
     let mut w = vec![0.0; w_shape.iter().product()];
-    scratch::with(|scratch| {
-        let (x, grad) = (x.storage(), grad.storage());
-        let lowering = Lowering::for_dots(&sizes);
-        let groups = w.chunks_exact_mut(sizes.filters * sizes.taps());
-        for (group, w) in groups.enumerate() {
+    let (x, grad) = (x.storage(), grad.storage());
+    let lowering = Lowering::for_dots(&sizes);
+    // Each thread stages images for itself, so there are no more parts than threads.
+    let parts = team::size(sizes.flops()).div_ceil(sizes.groups);
+    let part = sizes.filters.div_ceil(parts).next_multiple_of(ROWS);
+    let groups = w.chunks_exact_mut(sizes.filters * sizes.taps()).enumerate();
+    let parts = groups.flat_map(|(group, w)| {
+        let parts = w.chunks_mut(part * sizes.taps()).enumerate();
+        parts.map(move |(i, w)| {
+            let count = w.len() / sizes.taps();
+            (
+                Filters {
+                    group,
+                    first: i * part,
+                    count,
+                },
+                w,
+            )
+        })
+    });
+    team::each(sizes.flops(), parts, |(filters, w)| {
+        scratch::with(|scratch| {
             if patches::is_faster(&sizes) {
-                patches::weight_grad(&sizes, group, x, grad, scratch, w);
+                patches::weight_grad(&sizes, filters, x, grad, scratch, w);
             } else {
-                weight_grad(&sizes, group, &lowering, x, grad, scratch, w);
+                weight_grad(&sizes, filters, &lowering, x, grad, scratch, w);
             }
-        }
+        });
     });
     floats(w, &sizes.w_shape())
 }
@@ -95,58 +113,71 @@ fn check_grad(sizes: &Sizes, grad: &FlexTensor) {
 pub(crate) fn input_grad(sizes: &Sizes, lowering: &Lowering, w: &[f32], grad: &[f32]) -> Vec<f32> {
     let order = scatter_order(sizes);
     let starts: Vec<usize> = order.iter().map(|&k| lowering.offsets[k]).collect();
-    let grad_offsets: Vec<usize> = (0..sizes.filters).map(|o| o * lowering.len).collect();
-    let mut x = Vec::with_capacity(sizes.batch * sizes.groups * sizes.image_len());
-    scratch::with(|scratch| {
-        let Scratch {
-            image,
-            rows,
-            grad: grad_rows,
-            panels,
-            ..
-        } = scratch;
-        let panels = room(panels, w.len());
-        let filters_len = sizes.filters * sizes.taps();
-        let groups = w.chunks_exact(filters_len);
-        for (w, panels) in groups.zip(panels.chunks_exact_mut(filters_len)) {
-            pack_taps(w, &order, sizes.filters, panels);
-        }
-        let image = room(image, staged_len(sizes));
-        for (i, grad) in grad.chunks_exact(sizes.output_len()).enumerate() {
-            let panels = &panels[i % sizes.groups * filters_len..];
-            let b = if lowering.takes_plain_grad(sizes) {
-                grad
-            } else {
-                let b = room(grad_rows, sizes.filters * lowering.len);
-                lowering.stage_grad(sizes, grad, b);
-                b
-            };
-            image.fill(0.0);
-            let add = lowering.form == Form::Shifted;
-            let c: &mut [f32] = match lowering.form {
-                Form::Shifted => image,
-                Form::Columns => room(rows, lowering.rows_len(sizes)),
-            };
-            for (start, count) in blocks(order.len()) {
-                RowBlock {
-                    rows: count,
-                    panel: &panels[start * sizes.filters..(start + count) * sizes.filters],
-                    b,
-                    b_offsets: &grad_offsets,
-                    len: lowering.len,
-                    c,
-                    c_offsets: &starts[start..start + count],
-                    add,
-                }
-                .run();
+    let filters_len = sizes.filters * sizes.taps();
+    let mut x = vec![0.0; sizes.batch * sizes.groups * sizes.image_len()];
+    scratch::lend(
+        |scratch| &mut scratch.panels,
+        |panels| {
+            let panels = room(panels, w.len());
+            let groups = w.chunks_exact(filters_len);
+            for (w, panels) in groups.zip(panels.chunks_exact_mut(filters_len)) {
+                pack_taps(w, &order, sizes.filters, panels);
             }
-            if lowering.form == Form::Columns {
-                col2im(sizes, rows, lowering.len, image);
-            }
-            crop(sizes, image, &mut x);
-        }
-    });
+            let grads = grad.chunks_exact(sizes.output_len());
+            let images = grads.zip(x.chunks_exact_mut(sizes.image_len())).enumerate();
+            team::each(sizes.flops(), images, |(i, (grad, x))| {
+                let panels = &panels[i % sizes.groups * filters_len..][..filters_len];
+                scratch::with(|scratch| {
+                    image_grad(sizes, lowering, panels, &starts, grad, x, scratch);
+                });
+            });
+        },
+    );
     x
+}
+
+/// The input gradient of one image. The rows of the im2col matrix start at `starts`.
+fn image_grad(
+    sizes: &Sizes,
+    lowering: &Lowering,
+    panels: &[f32],
+    starts: &[usize],
+    grad: &[f32],
+    x: &mut [f32],
+    scratch: &mut Scratch,
+) {
+    let grad_offsets: Vec<usize> = (0..sizes.filters).map(|o| o * lowering.len).collect();
+    let image = room(&mut scratch.image, staged_len(sizes));
+    let b = if lowering.takes_plain_grad(sizes) {
+        grad
+    } else {
+        let b = room(&mut scratch.grad, sizes.filters * lowering.len);
+        lowering.stage_grad(sizes, grad, b);
+        b
+    };
+    image.fill(0.0);
+    let add = lowering.form == Form::Shifted;
+    let c: &mut [f32] = match lowering.form {
+        Form::Shifted => image,
+        Form::Columns => room(&mut scratch.rows, lowering.rows_len(sizes)),
+    };
+    for (start, count) in blocks(starts.len()) {
+        RowBlock {
+            rows: count,
+            panel: &panels[start * sizes.filters..(start + count) * sizes.filters],
+            b,
+            b_offsets: &grad_offsets,
+            len: lowering.len,
+            c,
+            c_offsets: &starts[start..start + count],
+            add,
+        }
+        .run();
+    }
+    if lowering.form == Form::Columns {
+        col2im(sizes, &scratch.rows, lowering.len, image);
+    }
+    crop(sizes, image, x);
 }
 
 /// The rows `(c, ky, kx)` with the channel varying fastest, so that the rows of one block lie in
@@ -175,10 +206,21 @@ fn pack_taps(w: &[f32], order: &[usize], filters: usize, panels: &mut [f32]) {
     }
 }
 
-/// Adds the weight gradient of a group to `w`, by dot products.
+/// Some filters of a group.
+#[derive(Clone, Copy)]
+pub(crate) struct Filters {
+    /// The group.
+    pub group: usize,
+    /// The first filter in it.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+}
+
+/// Adds the weight gradient of some filters to `w`, by dot products.
 fn weight_grad(
     sizes: &Sizes,
-    channel_group: usize,
+    filters: Filters,
     lowering: &Lowering,
     x: &[f32],
     grad: &[f32],
@@ -186,22 +228,23 @@ fn weight_grad(
     w: &mut [f32],
 ) {
     let (image_len, grad_len) = (sizes.image_len(), sizes.output_len());
-    let (b_len, a_len) = (lowering.rows_len(sizes), sizes.filters * lowering.len);
-    let group = (GROUP / (a_len + b_len)).clamp(1, sizes.batch);
+    let (b_len, a_len) = (lowering.rows_len(sizes), filters.count * lowering.len);
+    // The same for any part of the filters, whose sums it groups.
+    let group = (GROUP / (sizes.filters * lowering.len + b_len)).clamp(1, sizes.batch);
     let a = room(&mut scratch.grad, group * a_len);
     let b = room(&mut scratch.rows, group * b_len);
     for first in (0..sizes.batch).step_by(group) {
         let images = group.min(sizes.batch - first);
-        let grads = sizes.images(grad, grad_len, channel_group, first);
+        let grads = sizes.images(grad, grad_len, filters.group, first);
         for (grad, a) in grads.zip(a.chunks_exact_mut(a_len)) {
-            lowering.stage_grad(sizes, grad, a);
+            lowering.stage_grad(sizes, &grad[filters.first * sizes.pixels()..], a);
         }
-        let xs = sizes.images(x, image_len, channel_group, first);
+        let xs = sizes.images(x, image_len, filters.group, first);
         for (x, b) in xs.zip(b.chunks_exact_mut(b_len)) {
             lowering.stage(sizes, x, &mut scratch.image, b);
         }
         RowDots {
-            rows: sizes.filters,
+            rows: filters.count,
             a: &a[..images * a_len],
             b: &b[..images * b_len],
             b_offsets: &lowering.offsets,

@@ -44,7 +44,7 @@ pub(crate) fn max(a: &[f32]) -> f32 {
 
 /// Halves the lanes until one is left.
 #[inline(always)]
-fn reduce<const N: usize>(mut lanes: [f32; N], f: impl Fn(f32, f32) -> f32) -> f32 {
+pub(crate) fn reduce<const N: usize>(mut lanes: [f32; N], f: impl Fn(f32, f32) -> f32) -> f32 {
     let mut half = N / 2;
     while half > 0 {
         for i in 0..half {

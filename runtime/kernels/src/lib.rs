@@ -1,8 +1,10 @@
 //! Fast `f32` convolutions, pools, small matrix products and element-wise programs over burn-flex
 //! tensors, for one-thread workers.
 //!
-//! The simulation runs one client per worker thread, so every kernel here is single threaded: it
-//! starts no thread and touches no global pool. Tensors are NCHW; inputs that are not contiguous
+//! The simulation runs one client per worker thread, so every kernel here runs on the thread that
+//! calls it: it starts no thread and touches no global pool. Where workers are idle they can be lent
+//! to that thread ([`team`]), and help with convolutions and matrix products that are large; results
+//! are the same, bit for bit. Tensors are NCHW; inputs that are not contiguous
 //! are copied first, outputs are contiguous.
 //!
 //! # How the convolutions work
@@ -53,12 +55,13 @@ mod shape;
 mod simd;
 mod softmax;
 mod strip;
+pub mod team;
 mod tile;
 
 pub use conv::conv2d;
 pub use conv_grad::{conv2d_bias_grad, conv2d_input_grad, conv2d_weight_grad};
 pub use elementwise::{axpy, dot, relu_backward};
-pub use matmul::{matmul, matmul_update};
+pub use matmul::{ScaledProduct, matmul, matmul_update};
 pub use pool::{
     AvgPool2d, MaxPool2d, avg_pool2d, avg_pool2d_backward, max_pool2d, max_pool2d_backward,
 };

@@ -160,17 +160,19 @@ fn pad(sizes: &Sizes, x: &[f32], image: &mut [f32]) {
     }
 }
 
-/// Copies the middle of a padded image to the end of `out`.
-pub(crate) fn crop(sizes: &Sizes, image: &[f32], out: &mut Vec<f32>) {
+/// Copies the middle of a padded image to `x`.
+pub(crate) fn crop(sizes: &Sizes, image: &[f32], x: &mut [f32]) {
     if sizes.padding == [0, 0] {
-        out.extend_from_slice(&image[..sizes.image_len()]);
+        x.copy_from_slice(&image[..x.len()]);
         return;
     }
     let [height, width] = sizes.padded;
     let [top, left] = sizes.padding;
-    for plane in image.chunks_exact(height * width).take(sizes.channels) {
-        for row in plane.chunks_exact(width).skip(top).take(sizes.image[0]) {
-            out.extend_from_slice(&row[left..left + sizes.image[1]]);
+    let planes = x.chunks_exact_mut(sizes.image[0] * sizes.image[1]);
+    for (padded, plane) in image.chunks_exact(height * width).zip(planes) {
+        let rows = padded.chunks_exact(width).skip(top);
+        for (row, line) in rows.zip(plane.chunks_exact_mut(sizes.image[1])) {
+            line.copy_from_slice(&row[left..left + line.len()]);
         }
     }
 }

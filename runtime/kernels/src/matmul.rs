@@ -17,6 +17,7 @@ use crate::matrix::{Matrix, Operand};
 use crate::product::{Factors, Product};
 use crate::row_dots::DotProduct;
 use crate::scratch::{self, Scratch, room};
+use crate::team;
 
 /// The longest small side: packing pays for larger products, and burn-flex packs.
 const MOST_ROWS: usize = 128;
@@ -37,7 +38,7 @@ const fn least_terms(m: usize) -> usize {
 /// Rows of the large matrix whose products are turned around at once.
 const TURNED: usize = 128;
 
-/// The product `a · b` on this thread, or `None` where burn-flex's own is as fast, which is then the
+/// The product `a · b`, or `None` where burn-flex's own is as fast, which is then the
 /// one to call, or where it refuses too.
 ///
 /// Every row of the result is computed from its row of `a` and from `b` in an order that the number
@@ -62,12 +63,7 @@ pub fn matmul(a: &FlexTensor, b: &FlexTensor) -> Option<FlexTensor> {
             Operand::at(a, batch_offset(a, batch, i)?)?,
             Operand::at(b, batch_offset(b, batch, i)?)?,
         );
-        match (a, b) {
-            (Operand::Plain(a), Operand::Transposed(b)) if is_turned(sizes) => {
-                turned(sizes, a, b, c);
-            }
-            _ => run(sizes, a, b, c, None),
-        }
+        run(sizes, a, b, c, None);
     }
     Some(floats(c, &shape))
 }
@@ -94,64 +90,89 @@ fn supported([m, k, n]: [usize; 3], a: Operand<'_>, b: Operand<'_>) -> bool {
 /// # Panics
 /// If the shapes do not fit, or a tensor is not `f32`.
 pub fn matmul_update(y: FlexTensor, alpha: f32, a: &FlexTensor, b: &FlexTensor) -> FlexTensor {
-    let sizes = sizes(a, b).filter(|[m, _, n]| y.shape()[..] == [*m, *n]);
+    let product = ScaledProduct::new(alpha, a, b);
+    let (shape, [m, n]) = (y.shape(), product.shape());
     assert!(
-        sizes.is_some() && [y.dtype(), a.dtype(), b.dtype()] == [DType::F32; 3],
-        "matmul_update: expected [m, n] + [m, k] · [k, n] of f32, found {:?} + {:?} · {:?} of {:?}",
-        y.shape(),
-        a.shape(),
-        b.shape(),
-        [y.dtype(), a.dtype(), b.dtype()],
+        shape[..] == [m, n] && y.dtype() == DType::F32,
+        "matmul_update: expected [m, n] + [m, k] · [k, n] of f32, found {shape:?} of {:?} and a \
+         product of {:?}",
+        y.dtype(),
+        [m, n],
     );
-    let Some(sizes @ [m, k, n]) = sizes else {
-        return y;
-    };
     let mut result = writable(y);
-    if m * k * n == 0 {
-        return result;
-    }
-    let (mut a, mut b) = (a.clone(), b.clone());
-    if Operand::of(&b).is_none() {
-        b = b.to_contiguous();
-    }
-    if matches!(
-        (Operand::of(&a), Operand::of(&b)),
-        (None, _) | (Some(Operand::Transposed(_)), Some(Operand::Transposed(_)))
-    ) {
-        a = a.to_contiguous();
-    }
-    let (Some(a), Some(b)) = (Operand::of(&a), Operand::of(&b)) else {
-        // Contiguous rows always have a form.
-        return result;
-    };
     if let Some(c) = result.try_storage_mut::<f32>() {
-        run(sizes, a, b, &mut c[..m * n], Some(alpha));
+        product.add_to(0, &mut c[..m * n]);
         return result;
     }
     let mut c = Vec::with_capacity(m * n);
-    let y = &result.storage::<f32>()[..m * n];
-    match (a, b) {
-        (Operand::Transposed(a), Operand::Plain(b)) => {
-            // Some rows at a time, which are in the cache when they are updated.
-            for (i, rows) in y.chunks(TURNED * n).enumerate() {
-                c.extend_from_slice(rows);
-                let a = Operand::Transposed(a.part(0, i * TURNED));
-                let sizes = [rows.len() / n, k, n];
-                run(
-                    sizes,
-                    a,
-                    Operand::Plain(b),
-                    &mut c[i * TURNED * n..],
-                    Some(alpha),
-                );
-            }
-        }
-        _ => {
-            c.extend_from_slice(y);
-            run(sizes, a, b, &mut c, Some(alpha));
-        }
+    // Some rows at a time, which are in the cache when they are updated.
+    for rows in result.storage::<f32>()[..m * n].chunks((TURNED * n).max(1)) {
+        let first = c.len();
+        c.extend_from_slice(rows);
+        product.add_to(first / n, &mut c[first..]);
     }
     floats(c, &[m, n])
+}
+
+/// `alpha * a · b`, to be added to something.
+pub struct ScaledProduct {
+    alpha: f32,
+    a: FlexTensor,
+    b: FlexTensor,
+    /// `m`, `k` and `n`.
+    sizes: [usize; 3],
+}
+
+impl ScaledProduct {
+    /// The product; operands of layouts that [`matmul`] does not handle are copied.
+    ///
+    /// # Shapes
+    /// `a: [m, k]`, `b: [k, n]`. All `f32`.
+    ///
+    /// # Panics
+    /// If the shapes do not fit, or a tensor is not `f32`.
+    pub fn new(alpha: f32, a: &FlexTensor, b: &FlexTensor) -> Self {
+        let (left, right) = (a.shape(), b.shape());
+        let sizes = match (&left[..], &right[..]) {
+            (&[m, k], &[terms, n]) if k == terms => [m, k, n],
+            _ => [0; 3],
+        };
+        assert!(
+            left[..] == sizes[..2]
+                && right[..] == sizes[1..]
+                && a.dtype() == DType::F32
+                && b.dtype() == DType::F32,
+            "product: expected [m, k] · [k, n] of f32, found {left:?} · {right:?} of {:?} and {:?}",
+            a.dtype(),
+            b.dtype(),
+        );
+        let (mut a, mut b) = (a.clone(), b.clone());
+        if Operand::of(&b).is_none() {
+            b = b.to_contiguous();
+        }
+        if matches!(
+            (Operand::of(&a), Operand::of(&b)),
+            (None, _) | (Some(Operand::Transposed(_)), Some(Operand::Transposed(_)))
+        ) {
+            a = a.to_contiguous();
+        }
+        Self { alpha, a, b, sizes }
+    }
+
+    /// `[m, n]`.
+    pub fn shape(&self) -> [usize; 2] {
+        [self.sizes[0], self.sizes[2]]
+    }
+
+    /// Adds some rows of the product, from `first` on.
+    pub(crate) fn add_to(&self, first: usize, rows: &mut [f32]) {
+        // An empty matrix has no form.
+        if let (Some(a), Some(b)) = (Operand::of(&self.a), Operand::of(&self.b)) {
+            let [_, k, n] = self.sizes;
+            let sizes = [rows.len() / n, k, n];
+            run(sizes, a.below(first), b, rows, Some(self.alpha));
+        }
+    }
 }
 
 /// The shape of the products of all leading dimensions, and `m`, `k` and `n`.
@@ -189,16 +210,27 @@ fn batch_offset(tensor: &FlexTensor, batch: &[usize], i: usize) -> Option<usize>
     offset.try_into().ok()
 }
 
-/// `m`, `k` and `n`, if the shapes are those of a product.
-fn sizes(a: &FlexTensor, b: &FlexTensor) -> Option<[usize; 3]> {
-    match (&a.shape()[..], &b.shape()[..]) {
-        (&[m, k], &[terms, n]) if k == terms => Some([m, k, n]),
-        _ => None,
-    }
-}
-
 /// Writes the product to `c`, or adds it times `alpha`. Not for two transposed operands.
 fn run(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], alpha: Option<f32>) {
+    let [m, k, n] = sizes;
+    let turn = alpha.is_none() && is_turned(sizes);
+    let flops = 2 * m * k * n;
+    let mut rows = m.div_ceil(team::size(flops));
+    if turn {
+        rows = round_up(rows);
+    }
+    let parts = c.chunks_mut(rows * n).enumerate();
+    team::each(flops, parts, |(i, c)| {
+        let (sizes, a) = ([c.len() / n, k, n], a.below(i * rows));
+        match (a, b) {
+            (Operand::Plain(a), Operand::Transposed(b)) if turn => turned(sizes, a, b, c),
+            _ => run_part(sizes, a, b, c, alpha),
+        }
+    });
+}
+
+/// [`run`] on this thread, without turning around.
+fn run_part(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], alpha: Option<f32>) {
     let (add, alpha) = (alpha.is_some(), alpha.unwrap_or(1.0));
     let (a, b) = match (a, b) {
         (Operand::Plain(a), Operand::Transposed(b)) => {

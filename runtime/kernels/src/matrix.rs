@@ -66,6 +66,14 @@ pub(crate) enum Operand<'a> {
 }
 
 impl<'a> Operand<'a> {
+    /// The matrix from a row on.
+    pub fn below(self, row: usize) -> Self {
+        match self {
+            Self::Plain(matrix) => Self::Plain(matrix.part(row, 0)),
+            Self::Transposed(matrix) => Self::Transposed(matrix.part(0, row)),
+        }
+    }
+
     /// The tensor's form, if it has two dimensions, neither of them empty, of `f32`, and contiguous
     /// rows or columns.
     pub fn of(tensor: &'a FlexTensor) -> Option<Self> {

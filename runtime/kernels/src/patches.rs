@@ -7,7 +7,9 @@
 //! surplus pixel and adds up no vector, which counts for small maps of many channels; unlike them
 //! it must transpose the image.
 
+use crate::conv_grad::Filters;
 use crate::lower::round_up;
+use crate::matrix::Matrix;
 use crate::scratch::{Scratch, room};
 use crate::shape::Sizes;
 use crate::tile::{DEPTH, LANES, ROWS, RowBlock, blocks};
@@ -19,17 +21,17 @@ pub(crate) fn is_faster(sizes: &Sizes) -> bool {
     sizes.dilation[1] == 1 && sizes.kernel[1] * sizes.channels >= 96 && sizes.pixels() <= 1024
 }
 
-/// Writes the weight gradient of a group to `w`.
+/// Writes the weight gradient of some filters to `w`.
 pub(crate) fn weight_grad(
     sizes: &Sizes,
-    channel_group: usize,
+    filters: Filters,
     x: &[f32],
     grad: &[f32],
     scratch: &mut Scratch,
     w: &mut [f32],
 ) {
     let [kh, kw] = sizes.kernel;
-    let (pixels, filters, channels) = (sizes.pixels(), sizes.filters, sizes.channels);
+    let (pixels, channels) = (sizes.pixels(), sizes.channels);
     let row_len = round_up(kw * channels);
     let image_len = sizes.padded[0] * sizes.padded[1] * channels;
     let group = (DEPTH / pixels).clamp(1, sizes.batch);
@@ -37,17 +39,17 @@ pub(crate) fn weight_grad(
 
     let images = room(&mut scratch.rows, group * image_len + LANES);
     let panel = room(&mut scratch.panels, group * pixels * ROWS);
-    let sums = room(&mut scratch.grad, filters * kh * row_len);
+    let sums = room(&mut scratch.grad, filters.count * kh * row_len);
     sums.fill(0.0);
     for first in (0..sizes.batch).step_by(group) {
         let part = group.min(sizes.batch - first);
-        let x = sizes.images(x, sizes.image_len(), channel_group, first);
+        let x = sizes.images(x, sizes.image_len(), filters.group, first);
         channels_last(sizes, x.take(part), images);
         let terms = part * pixels;
-        for (start, count) in blocks(filters) {
+        for (start, count) in blocks(filters.count) {
             let panel = &mut panel[..terms * count];
-            let grad = sizes.images(grad, filters * pixels, channel_group, first);
-            pack_grad(grad, pixels, (start, count), panel);
+            let grad = sizes.images(grad, sizes.output_len(), filters.group, first);
+            pack_grad(grad, pixels, (filters.first + start, count), panel);
             for ky in 0..kh {
                 let c_offsets: [usize; ROWS] =
                     std::array::from_fn(|i| ((start + i) * kh + ky) * row_len);
@@ -100,13 +102,11 @@ fn channels_last<'a>(sizes: &Sizes, x: impl Iterator<Item = &'a [f32]>, images: 
     for (x, padded) in x.zip(padded) {
         let rows = padded.chunks_exact_mut(sizes.padded[1] * channels);
         for (y, row) in rows.skip(top).take(height).enumerate() {
-            let row = row[left * channels..].chunks_exact_mut(channels);
-            for (i, pixel) in row.take(width).enumerate() {
-                let values = x[y * width + i..].iter().step_by(height * width);
-                for (into, value) in pixel.iter_mut().zip(values) {
-                    *into = *value;
-                }
-            }
+            let line = Matrix {
+                values: &x[y * width..],
+                stride: height * width,
+            };
+            line.transpose_into([channels, width], &mut row[left * channels..], channels);
         }
     }
 }

@@ -32,6 +32,18 @@ pub(crate) fn with<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
     })
 }
 
+/// Takes a buffer out of this thread's, for kernels whose items use the others; it should be put
+/// back.
+pub(crate) fn lend<R>(
+    buffer: impl Fn(&mut Scratch) -> &mut Vec<f32>,
+    f: impl FnOnce(&mut Vec<f32>) -> R,
+) -> R {
+    let mut lent = with(|scratch| std::mem::take(buffer(scratch)));
+    let result = f(&mut lent);
+    with(|scratch| *buffer(scratch) = lent);
+    result
+}
+
 /// The first `len` values of `buffer`, grown with zeros if it is shorter. What they hold is left
 /// over from an earlier call.
 pub(crate) fn room(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {

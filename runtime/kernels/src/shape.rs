@@ -129,6 +129,11 @@ impl Sizes {
         self.output[0] * self.output[1]
     }
 
+    /// Multiplications and additions of each of the three passes.
+    pub fn flops(&self) -> usize {
+        2 * self.batch * self.groups * self.output_len() * self.taps()
+    }
+
     /// Weights of one filter: the rows of the im2col matrix.
     pub fn taps(&self) -> usize {
         self.channels * self.kernel[0] * self.kernel[1]

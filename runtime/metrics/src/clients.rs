@@ -1,9 +1,11 @@
 //! One number per client, such as the accuracy of each on its own test examples.
 
+use serde::Serialize;
+
 use crate::MetricError;
 
 /// What a number is like over clients, each of which counts once.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ClientSummary {
     /// The number of clients.
     pub clients: usize,

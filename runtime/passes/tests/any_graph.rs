@@ -17,6 +17,7 @@ fn every_pass_leaves_a_sound_graph() {
     let mut failed: Vec<String> = Vec::new();
     for seed in 0..100 {
         for pass in [
+            "pool-first",
             "fold",
             "cse",
             "dce",

@@ -6,12 +6,10 @@
     reason = "a test stops at its first error"
 )]
 
-use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, parse};
-use fedround_passes::tensor::grad;
-use fedround_passes::{PassManager, Program, Request};
+use fedround_passes::{PassManager, Request};
 
-/// A graph for each pass, as `pass` or `pass=number`.
+/// A graph for a pass, as `pass` or `pass=number`.
 const CASES: [(&str, &str); 8] = [
     (
         "fold",
@@ -118,39 +116,6 @@ fn each_pass() {
         let text = format!("// before {pass}\n{before}\n// after {pass}\n{after}");
         snapshot(&format!("tensor.{pass}"), &text);
     }
-}
-
-/// Not a pass by name: lowering runs it on each `opt.grad`.
-#[test]
-fn gradients() {
-    let text = "// fedround tensor v1
-tensor.graph @loss(%w: f32[3x1], %x: f32[2x3]) {
-  %0 = tensor.matmul %x, %w : f32[2x1]
-  %1 = tensor.relu %0 : f32[2x1]
-  %2 = tensor.mul %1, %1 : f32[2x1]
-  %3 = tensor.sum %2 : f32[1]
-  return loss = %3
-}
-";
-    let (name, mut graph) = parse(text).unwrap().remove(0);
-    let before = graph.text(&name);
-    let (w, loss) = (graph.inputs[0].1, graph.outputs[0].1);
-    let gradient = grad(&mut graph, loss, &[w], Loc::caller()).unwrap();
-    graph.outputs.push(("gradient".to_owned(), gradient[0]));
-    graph.verify().unwrap();
-    let after = graph.text(&name);
-    let text = format!("// before grad\n{before}\n// after grad\n{after}");
-    snapshot("tensor.grad", &text);
-}
-
-#[test]
-fn no_pass_is_left_out() {
-    let shown: Vec<&str> = CASES
-        .iter()
-        .filter_map(|(p, _)| p.split('=').next())
-        .collect();
-    let all: Vec<&str> = Graph::passes().iter().map(|pass| pass.name).collect();
-    assert_eq!(shown, all);
 }
 
 /// Compares with `snapshots/pass/<case>.snap`.

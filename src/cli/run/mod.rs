@@ -2,6 +2,7 @@
 
 mod folder;
 mod interrupt;
+mod local;
 mod progress;
 mod summary;
 mod table;
@@ -22,6 +23,7 @@ use super::error::{self, CliError, Kept};
 use super::output::print;
 use super::settings::Settings;
 use folder::Folder;
+use local::Tests;
 use progress::Progress;
 use summary::{Status, Summary};
 use train::{Outcome, train};
@@ -42,8 +44,8 @@ pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
     if !args.quiet {
         data.notes.iter().for_each(|note| eprintln!("note: {note}"));
     }
-    let (test, class_names) = (data.test.clone(), data.class_names.clone());
-    let mut simulation = prepare(cli, &settings, &*algorithm, data)?;
+    let class_names = data.class_names.clone();
+    let (mut simulation, tests) = prepare(cli, &settings, &*algorithm, data)?;
     let parameters = simulation.program().parameter_count();
 
     // Bad input is behind us: from here on there is something to keep.
@@ -52,7 +54,7 @@ pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
     let mut progress = Progress::new(&settings, folder.dir(), parameters, args.quiet);
     let outcome = train(
         &mut simulation,
-        &test,
+        &tests,
         &settings,
         &folder,
         &mut progress,
@@ -79,30 +81,36 @@ pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
     end(outcome, &folder)
 }
 
-/// Deals the data to clients and compiles the algorithm for it.
+/// Deals the data to clients, for training and for tests, and compiles the algorithm for it.
 fn prepare(
     cli: &Cli,
     settings: &Settings,
     algorithm: &dyn Algorithm,
     data: Dataset,
-) -> Result<Simulation, CliError> {
-    let labels = data.train.labels();
-    let parts = settings
+) -> Result<(Simulation, Tests), CliError> {
+    let splits = settings
         .partition
-        .split(labels, data.classes, settings.clients, settings.seed)?;
+        .deal(&data, settings.clients, settings.seed)?;
+    let mut examples = data.train;
+    for split in &splits {
+        if let Some(rotation) = split.rotation {
+            examples = rotation.turned(&examples, &split.train)?;
+        }
+    }
     let task = Task {
-        input: data.train.image_shape()?,
+        input: examples.image_shape()?,
         classes: data.classes,
     };
-    let columns = data.train.columns().iter();
+    let columns = examples.columns().iter();
     let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
     let tracer = cli.tracer(&settings.model, task)?;
     let tracer = tracer.with_columns(columns.collect());
     let program = Program::compile_for(algorithm, tracer, settings.device)?;
     warn(&program);
+    let tests = Tests::new(data.test, &splits)?;
     let federation = Federation {
-        examples: data.train,
-        parts,
+        examples,
+        parts: splits.into_iter().map(|split| split.train).collect(),
         seed: settings.seed,
     };
     let simulation = Simulation::new(program, federation, settings.threads);
@@ -110,7 +118,7 @@ fn prepare(
         threads: settings.threads,
         message: source.to_string(),
     })?;
-    Ok(simulation.with_cohort_batch(settings.cohort_batch))
+    Ok((simulation.with_cohort_batch(settings.cohort_batch), tests))
 }
 
 /// The exit code of what is now in the folder.

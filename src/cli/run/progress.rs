@@ -51,7 +51,7 @@ impl Progress {
             format!(
                 "loss {:.4}  accuracy {}  {} client-steps/s",
                 outcome.train_loss,
-                percent(outcome.evaluation.accuracy),
+                percent(outcome.tested.global.accuracy),
                 grouped(outcome.steps_per_second() as u64),
             )
         };

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use fedround_metrics::clients::ClientSummary;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -18,6 +19,8 @@ pub(super) struct Metric {
     pub train_loss: f64,
     pub test_loss: Option<f64>,
     pub test_accuracy: Option<f64>,
+    /// Over the clients' own test examples.
+    pub local_accuracy: Option<ClientSummary>,
     pub bytes_up: u64,
     pub bytes_down: u64,
     /// Of training, without the evaluation.
@@ -51,6 +54,8 @@ pub(super) struct Summary {
     pub train_loss: f64,
     pub test_loss: f64,
     pub test_accuracy: f64,
+    /// Over the clients' own test examples, where they have any.
+    pub local_accuracy: Option<ClientSummary>,
     /// By the class's name.
     pub class_accuracy: Map<String, Value>,
     pub client_steps: u64,
@@ -75,7 +80,7 @@ impl Summary {
         dir: &Path,
         total: Duration,
     ) -> Self {
-        let accuracy = outcome.evaluation.class_accuracy.iter();
+        let accuracy = outcome.tested.global.class_accuracy.iter();
         let classes = class_names.iter().zip(accuracy);
         Self {
             status: outcome.status,
@@ -90,8 +95,9 @@ impl Summary {
             threads: settings.threads,
             rounds: outcome.rounds,
             train_loss: outcome.train_loss,
-            test_loss: outcome.evaluation.loss,
-            test_accuracy: outcome.evaluation.accuracy,
+            test_loss: outcome.tested.global.loss,
+            test_accuracy: outcome.tested.global.accuracy,
+            local_accuracy: outcome.tested.local,
             class_accuracy: classes
                 .map(|(c, a)| ((*c).to_owned(), Value::from(*a)))
                 .collect(),

@@ -13,6 +13,7 @@ pub(super) fn text(summary: &Summary) -> String {
         ("algorithm", summary.spec.clone()),
         ("rounds", summary.rounds.to_string()),
         ("test accuracy", percent(summary.test_accuracy)),
+        ("local accuracy", local(summary)),
         ("test loss", format!("{:.4} nats", summary.test_loss)),
         (
             "sent",
@@ -48,6 +49,20 @@ pub(super) fn text(summary: &Summary) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     format!("{overall}\n{classes}\n")
+}
+
+/// The accuracy of clients on their own test examples.
+fn local(summary: &Summary) -> String {
+    let Some(local) = summary.local_accuracy else {
+        return percent(f64::NAN);
+    };
+    format!(
+        "{} ± {} over {} clients, {} over the worst tenth",
+        percent(local.mean),
+        percent(local.std),
+        local.clients,
+        percent(local.worst_decile),
+    )
 }
 
 fn table() -> Table {

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use fedround_data::Examples;
 use fedround_exec::{Evaluation, RoundStats, RunError, Simulation};
 
 use super::folder::Folder;
+use super::local::{Tested, Tests};
 use super::progress::Progress;
 use super::summary::{Metric, Status};
 use crate::cli::error::{CliError, Kept};
@@ -22,7 +22,7 @@ pub(super) struct Outcome {
     /// Of the last complete round.
     pub train_loss: f64,
     /// Of the parameters after the last complete round.
-    pub evaluation: Evaluation,
+    pub tested: Tested,
     pub client_steps: u64,
     pub bytes_up: u64,
     pub bytes_down: u64,
@@ -54,7 +54,7 @@ impl Outcome {
 /// folder's metrics by then.
 pub(super) fn train(
     simulation: &mut Simulation,
-    test: &Examples,
+    tests: &Tests,
     settings: &Settings,
     folder: &Folder,
     progress: &mut Progress,
@@ -65,10 +65,14 @@ pub(super) fn train(
         failure: None,
         rounds: 0,
         train_loss: f64::NAN,
-        evaluation: Evaluation {
-            loss: f64::NAN,
-            accuracy: f64::NAN,
-            class_accuracy: vec![],
+        tested: Tested {
+            global: Evaluation {
+                loss: f64::NAN,
+                accuracy: f64::NAN,
+                class_accuracy: vec![],
+                predictions: vec![],
+            },
+            local: None,
         },
         client_steps: 0,
         bytes_up: 0,
@@ -95,14 +99,15 @@ pub(super) fn train(
         let round = outcome.rounds;
         evaluated = round.is_multiple_of(settings.eval_every) || round == settings.rounds;
         if evaluated {
-            outcome.evaluation = evaluate(simulation, test, folder, round)?;
+            outcome.tested = evaluate(simulation, tests, folder, round)?;
         }
-        let seen = evaluated.then_some(&outcome.evaluation);
+        let seen = evaluated.then_some(&outcome.tested);
         folder.metric(&Metric {
             round,
             train_loss: stats.train_loss,
-            test_loss: seen.map(|e| e.loss),
-            test_accuracy: seen.map(|e| e.accuracy),
+            test_loss: seen.map(|t| t.global.loss),
+            test_accuracy: seen.map(|t| t.global.accuracy),
+            local_accuracy: seen.and_then(|t| t.local),
             bytes_up: stats.bytes_up,
             bytes_down: stats.bytes_down,
             seconds,
@@ -110,18 +115,18 @@ pub(super) fn train(
         progress.round(&outcome, evaluated);
     }
     if !evaluated {
-        outcome.evaluation = evaluate(simulation, test, folder, outcome.rounds)?;
+        outcome.tested = evaluate(simulation, tests, folder, outcome.rounds)?;
     }
     Ok(outcome)
 }
 
 fn evaluate(
     simulation: &Simulation,
-    test: &Examples,
+    tests: &Tests,
     folder: &Folder,
     rounds: usize,
-) -> Result<Evaluation, CliError> {
-    simulation.evaluate(test).map_err(|source| CliError::Run {
+) -> Result<Tested, CliError> {
+    tests.run(simulation).map_err(|source| CliError::Run {
         source: Box::new(source),
         kept: Some(Kept {
             rounds,

@@ -89,6 +89,7 @@ pub struct Scratch {
     to: Vec<f32>,
     /// What black is, for each channel.
     black: Vec<f32>,
+    across: Vec<pixels::Place>,
 }
 
 impl Augment {
@@ -159,12 +160,18 @@ impl Augment {
     fn apply(&self, shape: [usize; 3], stream: &mut Words, scratch: &mut Scratch) {
         let [channels, mut height, mut width] = shape;
         let Scratch {
-            from, to, black, ..
+            from,
+            to,
+            black,
+            across,
+            ..
         } = scratch;
         for step in &self.steps {
             let old = [height, width];
             if let Step::Resize { side } = step {
                 [height, width] = [*side; 2];
+                across.clear();
+                across.extend(pixels::places(old[1], width));
             }
             to.resize(channels * height * width, 0.0);
             // Drawn once, for all channels.
@@ -177,7 +184,7 @@ impl Augment {
                     Change::Shift(by) => pixels::shift(from, old, by, *black, to),
                     Change::Mirror => pixels::mirror(from, width, to),
                     Change::Turn(angle) => pixels::turn(from, old, angle, *black, to),
-                    Change::Resize => pixels::resize(from, old, to, [height, width]),
+                    Change::Resize => pixels::resize(from, old, across, to),
                     Change::Normalise(mean, std) => {
                         let of = |values: &[f32]| values[channel.min(values.len() - 1)];
                         let normal = |x: f32| (x - of(mean)) / of(std);

@@ -41,41 +41,62 @@ pub(super) fn turn(
         for (x, pixel) in row.iter_mut().enumerate() {
             let x = x as f32 - middle[1];
             let at = [cos * y + sin * x + middle[0], cos * x - sin * y + middle[1]];
-            *pixel = between(from, [height, width], at, Some(black));
+            *pixel = between(from, [height, width], at, black);
         }
     }
 }
 
-/// Scales the image to another size.
-pub(super) fn resize(from: &[f32], old: [usize; 2], to: &mut [f32], [height, width]: [usize; 2]) {
-    let scale = [old[0] as f32 / height as f32, old[1] as f32 / width as f32];
-    for (y, row) in to.chunks_exact_mut(width).enumerate() {
-        for (x, pixel) in row.iter_mut().enumerate() {
-            let centre = |n: usize, axis: usize| (n as f32 + 0.5) * scale[axis] - 0.5;
-            *pixel = between(from, old, [centre(y, 0), centre(x, 1)], None);
+/// Where a pixel of a scaled row or column comes from: the pixels before and after its centre, and
+/// how far it is between them.
+pub(super) type Place = (usize, usize, f32);
+
+/// The places of `new` pixels in `old` ones; beyond the edges are the edges' pixels.
+pub(super) fn places(old: usize, new: usize) -> impl Iterator<Item = Place> {
+    (0..new).map(move |n| {
+        let at = (n as f32 + 0.5) * (old as f32 / new as f32) - 0.5;
+        let at = at.clamp(0.0, (old - 1) as f32);
+        let before = at as usize;
+        (before, (before + 1).min(old - 1), at - before as f32)
+    })
+}
+
+/// Scales the image to as many columns as there are places in `across`.
+pub(super) fn resize(from: &[f32], old: [usize; 2], across: &[Place], to: &mut [f32]) {
+    let width = across.len();
+    let rows = to.chunks_exact_mut(width);
+    let height = rows.len();
+    for (row, (top, bottom, down)) in rows.zip(places(old[0], height)) {
+        let [top, bottom] = [top, bottom].map(|y| &from[y * old[1]..(y + 1) * old[1]]);
+        for (pixel, &(left, right, far)) in row.iter_mut().zip(across) {
+            let mix = |row: &[f32]| (1.0 - far) * row[left] + far * row[right];
+            *pixel = (1.0 - down) * mix(top) + down * mix(bottom);
         }
     }
 }
 
-/// The value at a place between pixels, by linear interpolation. Outside is `outside` or, without
-/// it, the nearest pixel.
-fn between(
-    from: &[f32],
-    [height, width]: [usize; 2],
-    [y, x]: [f32; 2],
-    outside: Option<f32>,
-) -> f32 {
-    let pixel = |y: isize, x: isize| {
-        let [last_y, last_x] = [height as isize - 1, width as isize - 1];
-        let inside = (0..=last_y).contains(&y) && (0..=last_x).contains(&x);
-        match outside {
-            Some(value) if !inside => value,
-            _ => from[y.clamp(0, last_y) as usize * width + x.clamp(0, last_x) as usize],
-        }
-    };
+/// The value at a place between pixels, by linear interpolation; outside is black.
+fn between(from: &[f32], [height, width]: [usize; 2], [y, x]: [f32; 2], black: f32) -> f32 {
     let (top, left) = (y.floor(), x.floor());
     let (down, right) = (y - top, x - left);
     let (top, left) = (top as isize, left as isize);
-    let row = |y: isize| (1.0 - right) * pixel(y, left) + right * pixel(y, left + 1);
-    (1.0 - down) * row(top) + down * row(top + 1)
+    let mix = |[a, b]: [f32; 2], [c, d]: [f32; 2]| {
+        let row = |a, b| (1.0 - right) * a + right * b;
+        (1.0 - down) * row(a, b) + down * row(c, d)
+    };
+    let [last_y, last_x] = [height as isize - 1, width as isize - 1];
+    if (0..last_y).contains(&top) && (0..last_x).contains(&left) {
+        let at = top as usize * width + left as usize;
+        let under = at + width;
+        return mix([from[at], from[at + 1]], [from[under], from[under + 1]]);
+    }
+    let pixel = |y: isize, x: isize| {
+        let inside = (0..=last_y).contains(&y) && (0..=last_x).contains(&x);
+        if inside {
+            from[y as usize * width + x as usize]
+        } else {
+            black
+        }
+    };
+    let pair = |y: isize| [pixel(y, left), pixel(y, left + 1)];
+    mix(pair(top), pair(top + 1))
 }

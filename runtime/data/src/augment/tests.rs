@@ -124,10 +124,11 @@ fn a_quarter_turn_is_exact() {
 #[test]
 fn doubling_puts_pixels_between_pixels() {
     let mut to = vec![f32::NAN; 4];
-    pixels::resize(&[0.0, 1.0], [1, 2], &mut to, [1, 4]);
+    let places = |old, new| pixels::places(old, new).collect::<Vec<_>>();
+    pixels::resize(&[0.0, 1.0], [1, 2], &places(2, 4), &mut to);
     assert_eq!(to, [0.0, 0.25, 0.75, 1.0]);
     let mut half = vec![f32::NAN; 2];
-    pixels::resize(&to, [1, 4], &mut half, [1, 2]);
+    pixels::resize(&to, [1, 4], &places(4, 2), &mut half);
     assert_eq!(half, [0.125, 0.875]);
 }
 

@@ -64,7 +64,8 @@ impl Scale {
                 let plane = (bytes.len() / mean.len().max(1)).max(1);
                 let planes = bytes.chunks(plane).zip(numbers.chunks_mut(plane));
                 for ((bytes, numbers), (&mean, &std)) in planes.zip(mean.iter().zip(&std[..])) {
-                    map(bytes, numbers, |u| (u / 255.0 - mean) / std);
+                    // By value: the numbers might alias what is borrowed, and no vectors come of it.
+                    map(bytes, numbers, move |u| (u / 255.0 - mean) / std);
                 }
             }
         }

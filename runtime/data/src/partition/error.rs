@@ -111,7 +111,7 @@ pub enum PartitionError {
     },
     /// A class or group has fewer examples than it is cut into pieces.
     #[error(
-        "cannot cut the {examples} examples of {kind} {index} into {pieces}; use fewer clients"
+        "cannot cut the {examples} examples of {kind} {index} into {pieces}; use fewer clients or parts"
     )]
     TooFewOfKind {
         /// `class` or `group`.

@@ -1,78 +1,112 @@
 //! One local SGD step: compiled by fedround, and eager burn autodiff, interleaved in one process.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use burn::optim::{GradientsParams, SgdConfig};
 use burn::tensor::{Device, DispatchTensor, Int, Tensor, TensorData};
 use burn_backend::ops::FloatTensorOps;
 use burn_dispatch::Dispatch;
-use fedround_algorithms::FedAvg;
+use fedround_algorithms::{FedAvg, FedProx};
+use fedround_dsl::Algorithm;
 use fedround_exec::plan::Plan;
 use fedround_exec::run::Slots;
 use fedround_exec::{Program, Tracer};
+use fedround_kernels::team;
 use fedround_models::{
     Classifier, ForwardCx, Losses, McMahanCnn, Task, TwoNn, cross_entropy, find,
 };
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 const TASK: Task = Task {
     input: [1, 28, 28],
     classes: 10,
 };
 
-/// Measures every case and prints a Markdown table of medians.
+/// Steps of one kind in a row, so that all but the first find their own data in the caches, as they
+/// do in training.
+const TURN: usize = 10;
+
+/// Measures every case and prints Markdown tables of medians.
 ///
-/// The compiled step runs as a simulation's worker does, on a pool of one thread; eager burn as it
-/// runs by default, on all cores, and on one thread too.
+/// The compiled step runs as a simulation's worker does, on a pool of one thread, and as that of a
+/// client that is alone, whose worker is helped by those of the other cores; eager burn as it runs
+/// by default, on all cores, and on one.
 pub fn main(allocator: &str) {
     println!("allocator: {allocator}; milliseconds per step, medians");
-    println!("| model | batch | compiled | eager burn | eager, one thread | ratio |");
-    println!("|---|--:|--:|--:|--:|--:|");
+    println!("| model | batch | compiled | helped | eager burn | eager, one thread | ratio |");
+    println!("|---|--:|--:|--:|--:|--:|--:|");
     let device = Device::default().autodiff();
-    for batch in [10, 50] {
-        row("2nn", batch, eager(TwoNn::new(TASK, &device), batch), 300);
+    for (batch, turns) in [(10, 50), (50, 30)] {
+        row("2nn", batch, turns, || {
+            eager(TwoNn::new(TASK, &device), batch)
+        });
     }
-    for batch in [20, 64] {
-        row(
-            "cnn",
-            batch,
-            eager(McMahanCnn::new(TASK, &device), batch),
-            30,
-        );
+    for (batch, turns) in [(20, 5), (64, 3)] {
+        row("cnn", batch, turns, || {
+            eager(McMahanCnn::new(TASK, &device), batch)
+        });
+    }
+    println!("\n| 2nn, batch | FedAvg | FedProx | ratio |\n|--:|--:|--:|--:|");
+    let one = pool(1);
+    for batch in [10, 50] {
+        let mut avg = compiled(&FedAvg::default(), "2nn", batch);
+        let mut prox = compiled(&FedProx::<FedAvg>::default(), "2nn", batch);
+        let [a, b] = in_turns(50, [(&one, &mut avg), (&one, &mut prox)]);
+        println!("| {batch} | {a:.4} | {b:.4} | {:.2} |", b / a);
     }
 }
 
-fn row(model: &str, batch: usize, mut eager: impl FnMut() + Send, rounds: usize) {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .unwrap();
-    let mut compiled = compiled(model, batch);
-    let mut times = [vec![], vec![], vec![]];
-    for i in 0..rounds + 5 {
-        let start = Instant::now();
-        pool.install(&mut compiled);
-        let ours = Instant::now();
-        eager();
-        let burns = Instant::now();
-        pool.install(&mut eager);
-        let end = Instant::now();
-        if i >= 5 {
-            for (times, t) in times
-                .iter_mut()
-                .zip([ours - start, burns - ours, end - burns])
-            {
-                times.push(t.as_secs_f64() * 1e3);
-            }
+fn row<S: FnMut() + Send>(model: &str, batch: usize, turns: usize, eager: impl Fn() -> S) {
+    let (one, all) = (pool(1), pool(0));
+    let helpers: Vec<_> = (1..all.current_num_threads())
+        .map(|_| Arc::new(pool(1)))
+        .collect();
+    let mut alone = compiled(&FedAvg::default(), model, batch);
+    let mut step = compiled(&FedAvg::default(), model, batch);
+    let mut helped = || team::with_helpers(&helpers, &mut step);
+    let (mut eager_all, mut eager_one) = (eager(), eager());
+    let [a, b, c, d] = in_turns(
+        turns,
+        [
+            (&one, &mut alone),
+            (&one, &mut helped),
+            (&all, &mut eager_all),
+            (&one, &mut eager_one),
+        ],
+    );
+    println!(
+        "| {model} | {batch} | {a:.4} | {b:.4} | {c:.4} | {d:.4} | {:.2} |",
+        c / a
+    );
+}
+
+fn pool(threads: usize) -> ThreadPool {
+    let pool = ThreadPoolBuilder::new().num_threads(threads);
+    pool.build().unwrap()
+}
+
+/// A pool and the step that runs in it.
+type Contestant<'a> = (&'a ThreadPool, &'a mut (dyn FnMut() + Send));
+
+/// Median milliseconds of each step.
+fn in_turns<const N: usize>(turns: usize, mut steps: [Contestant<'_>; N]) -> [f64; N] {
+    let mut times = [const { vec![] }; N];
+    for _ in 0..turns {
+        for ((pool, step), times) in steps.iter_mut().zip(&mut times) {
+            pool.install(|| {
+                for _ in 0..TURN {
+                    let start = Instant::now();
+                    step();
+                    times.push(start.elapsed().as_secs_f64() * 1e3);
+                }
+            });
         }
     }
-    let [a, b, c] = times.map(|mut v| {
-        v.sort_by(f64::total_cmp);
-        v[v.len() / 2]
-    });
-    println!(
-        "| {model} | {batch} | {a:.4} | {b:.4} | {c:.4} | {:.2} |",
-        b / a
-    );
+    times.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    })
 }
 
 fn data(batch: usize) -> (Vec<f32>, Vec<i32>) {
@@ -82,55 +116,41 @@ fn data(batch: usize) -> (Vec<f32>, Vec<i32>) {
     (x, (0..batch).map(|i| (i * 7 % 10) as i32).collect())
 }
 
-/// A step of FedAvg's client on `model`: state in, state out.
-fn compiled(model: &str, batch: usize) -> impl FnMut() + Send {
+/// A step of an algorithm's client on `model`: state in, state out.
+fn compiled(algorithm: &dyn Algorithm, model: &str, batch: usize) -> impl FnMut() + Send + use<> {
     let device = Device::default();
     let built = find(model).unwrap().build(TASK, &device).unwrap();
     let tracer = Tracer::new(model, built, TASK, Losses::default());
-    let program = Program::compile(&FedAvg::default(), tracer).unwrap();
+    let program = Program::compile(algorithm, tracer).unwrap();
     let plan = Plan::new(&program.graphs(batch).unwrap()[0]);
     let (x, y) = data(batch);
     let x = Tensor::<4>::from_data(TensorData::new(x, [batch, 1, 28, 28]), &device).into_dispatch();
     let y = Tensor::<1, Int>::from_data(TensorData::new(y, [batch]), &device).into_dispatch();
-    let lr = Tensor::<1>::from_floats([0.05], &device).into_dispatch();
-    let mut slots = Slots::default();
-    let mut state: Vec<DispatchTensor> = plan
-        .inputs
-        .iter()
-        .filter(|(name, ..)| name.starts_with("in"))
-        .enumerate()
-        .map(|(i, (_, ty, _))| {
-            let values: Vec<f32> = (0..ty.len())
-                .map(|j| (((i + j) * 13 % 101) as f32 - 50.0) * 1e-3)
-                .collect();
+    let inputs = plan.inputs.iter().enumerate();
+    let inputs = inputs.map(|(i, (name, ty, _))| match name.as_str() {
+        "x" => x.clone(),
+        "y" => y.clone(),
+        // Hyper-parameters.
+        _ if ty.shape == [1] => Tensor::<1>::from_floats([0.05], &device).into_dispatch(),
+        _ => {
+            let value = |j| (((i + j) * 13 % 101) as f32 - 50.0) * 1e-3;
+            let values: Vec<f32> = (0..ty.len()).map(value).collect();
             let data = TensorData::new(values, burn::tensor::Shape::from(ty.shape.clone()));
             Dispatch::float_from_data(data, device.as_dispatch())
-        })
-        .collect();
+        }
+    });
+    // The state comes first; the rest, such as what a client received, stays.
+    let mut state: Vec<DispatchTensor> = inputs.collect();
+    let rest = state.split_off(program.tracer().model().leaves().len());
+    let mut slots = Slots::default();
     move || {
         let leaves = state.len();
-        let inputs = names(&plan, std::mem::take(&mut state), &x, &y, &lr);
+        let inputs = std::mem::take(&mut state).into_iter();
+        let inputs = inputs.chain(rest.iter().cloned());
         let mut out = plan.run(device.as_dispatch(), inputs, &mut slots).unwrap();
         out.truncate(leaves);
         state = out;
     }
-}
-
-fn names(
-    plan: &Plan,
-    state: Vec<DispatchTensor>,
-    x: &DispatchTensor,
-    y: &DispatchTensor,
-    lr: &DispatchTensor,
-) -> Vec<DispatchTensor> {
-    let mut state = state.into_iter();
-    let inputs = plan.inputs.iter().map(|(name, ..)| match name.as_str() {
-        "x" => x.clone(),
-        "y" => y.clone(),
-        "lr" => lr.clone(),
-        _ => state.next().unwrap(),
-    });
-    inputs.collect()
 }
 
 /// The same step as burn users write it.

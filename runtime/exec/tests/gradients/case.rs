@@ -167,23 +167,8 @@ impl Case {
 
     /// Runs a graph over the case's inputs.
     pub fn run(&self, graph: &Graph) -> Vec<Vec<f64>> {
-        let device = device();
-        let tensor = |(shape, v): (&[usize; 4], &Vec<f64>)| {
-            let data = TensorData::new(v.clone(), *shape);
-            Tensor::<4>::from_data(data, (&device, DType::F32)).into_dispatch()
-        };
-        let inputs = self.shapes.iter().zip(&self.point).map(tensor);
-        let outputs = Plan::new(graph)
-            .run(device.as_dispatch(), inputs, &mut Slots::default())
-            .unwrap();
-        let shapes = graph.outputs.iter().map(|(_, v)| graph.shape(*v).len());
-        let read = |(t, rank)| match rank {
-            1 => Tensor::<1>::from_dispatch(t).into_data(),
-            4 => Tensor::<4>::from_dispatch(t).into_data(),
-            rank => panic!("an output of rank {rank}"),
-        };
-        let data = outputs.into_iter().zip(shapes).map(read);
-        data.map(|d| d.iter::<f64>().collect()).collect()
+        let data = |(shape, v): (&[usize; 4], &Vec<f64>)| TensorData::new(v.clone(), *shape);
+        run_graph(graph, self.shapes.iter().zip(&self.point).map(data))
     }
 
     /// As the CPU runs them, fused: value, gradient, and gradient of the gradient's component along [`direction`].
@@ -237,7 +222,7 @@ impl Case {
     }
 
     /// Whether two lists agree to a part of the largest element or of `least`.
-    fn close(&self, what: &str, ours: &[f64], expected: &[f64], tolerance: f64, least: f64) {
+    pub fn close(&self, what: &str, ours: &[f64], expected: &[f64], tolerance: f64, least: f64) {
         assert_eq!(ours.len(), expected.len(), "{}: {what}", self.name);
         let scale = expected.iter().fold(least, |m, x| m.max(x.abs()));
         for (i, (a, b)) in ours.iter().zip(expected).enumerate() {
@@ -249,6 +234,33 @@ impl Case {
             );
         }
     }
+}
+
+/// Runs a graph in `f32`.
+pub fn run_graph(graph: &Graph, inputs: impl Iterator<Item = TensorData>) -> Vec<Vec<f64>> {
+    let device = device();
+    let tensor = |data: TensorData| match data.shape.as_slice().len() {
+        4 => Tensor::<4>::from_data(data, (&device, DType::F32)).into_dispatch(),
+        5 => Tensor::<5>::from_data(data, (&device, DType::F32)).into_dispatch(),
+        rank => panic!("an input of rank {rank}"),
+    };
+    let outputs = Plan::new(graph)
+        .run(
+            device.as_dispatch(),
+            inputs.map(tensor),
+            &mut Slots::default(),
+        )
+        .unwrap();
+    let ranks = graph.outputs.iter().map(|(_, v)| graph.shape(*v).len());
+    let read = |(t, rank)| match rank {
+        1 => Tensor::<1>::from_dispatch(t).into_data(),
+        2 => Tensor::<2>::from_dispatch(t).into_data(),
+        4 => Tensor::<4>::from_dispatch(t).into_data(),
+        5 => Tensor::<5>::from_dispatch(t).into_data(),
+        rank => panic!("an output of rank {rank}"),
+    };
+    let data = outputs.into_iter().zip(ranks).map(read);
+    data.map(|d| d.iter::<f64>().collect()).collect()
 }
 
 /// A function of one tensor: its name, itself, and the range of values that it is checked on.

@@ -19,6 +19,7 @@ mod indexing;
 mod losses;
 mod meta;
 mod methods;
+mod models;
 mod norms;
 mod pass;
 mod resampling;

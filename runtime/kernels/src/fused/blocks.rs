@@ -1,9 +1,11 @@
 //! The execution of a program, block by block.
 
 use std::mem::take;
+use std::ops::Range;
 
 use super::broadcast::Broadcast;
 use super::program::{Program, Sum};
+use super::pull::Pull;
 use super::step::{Step, zip3};
 use crate::lanes;
 
@@ -48,16 +50,20 @@ pub(super) struct Run<'a> {
     pub sums: Vec<f64>,
     /// Elements of a block.
     block: usize,
+    /// The whole program as one loop, if it is one.
+    pull: Option<Pull<'a>>,
 }
 
 impl<'a> Run<'a> {
     /// A run over `len` elements, whose operands are read at these places, with registers left over
-    /// from an earlier one.
+    /// from an earlier one. Blocks end where rows of `row` elements do, if such blocks are not too
+    /// long.
     pub fn new(
         program: &'a Program,
         operands: &[Source<'a>],
         broadcasts: &[Broadcast],
         len: usize,
+        row: usize,
         targets: Vec<Target<'a>>,
         mut registers: Vec<Vec<f32>>,
     ) -> Self {
@@ -76,7 +82,8 @@ impl<'a> Run<'a> {
             targets,
             registers,
             sums: vec![0.0; program.sums.len()],
-            block: block_len(broadcasts, len),
+            block: block_len(broadcasts, len, row),
+            pull: pull(program, operands, broadcasts, len),
         };
         for (number, step) in program
             .steps
@@ -116,19 +123,40 @@ impl<'a> Run<'a> {
         run
     }
 
-    /// Runs the program, one block after the other.
+    /// About so many elements as whole rows and whole blocks, all of `len` if that is too many.
+    pub fn part(&self, row: usize, elements: usize, len: usize) -> usize {
+        let unit = least_common_multiple(self.block, row.max(1));
+        if unit > 2 * elements {
+            return len.max(1);
+        }
+        elements.next_multiple_of(unit)
+    }
+
+    /// Runs the program on some elements, one block after the other. They start at a block's start.
     #[inline(always)]
-    pub fn blocks(&mut self, len: usize) {
-        let mut start = 0;
-        while start < len {
-            let count = self.block.min(len - start);
+    pub fn blocks(&mut self, elements: Range<usize>) {
+        let mut start = elements.start;
+        while start < elements.end {
+            let count = self.block.min(elements.end - start);
             self.block(start, count);
             start += count;
         }
     }
 
+    /// Some elements of an output that are computed already.
+    pub fn output(&mut self, output: usize, elements: Range<usize>) -> &mut [f32] {
+        match &mut self.targets[output] {
+            Target::Replaced(values) => &mut values[elements],
+            Target::New(values) => &mut values[elements],
+        }
+    }
+
     #[inline(always)]
     fn block(&mut self, start: usize, len: usize) {
+        if let (Some(pull), [Target::Replaced(w)]) = (&self.pull, &mut self.targets[..]) {
+            self.sums[0] += f64::from(pull.block(start, &mut w[start..start + len]));
+            return;
+        }
         for fill in &self.fills {
             let to = &mut self.registers[fill.register][..len];
             fill.broadcast.fill(fill.values, start, to);
@@ -193,15 +221,38 @@ impl<'a> Run<'a> {
     }
 }
 
+/// The pull that a program is, if it is one.
+fn pull<'a>(
+    program: &Program,
+    operands: &[Source<'a>],
+    broadcasts: &[Broadcast],
+    len: usize,
+) -> Option<Pull<'a>> {
+    let values = |operand: usize| match operands[operand] {
+        Source::Operand(values) => Some(values),
+        _ => None,
+    };
+    Pull::of(
+        program,
+        |operand| matches!(operands[operand], Source::Replaced(0)),
+        |operand| values(operand).filter(|_| broadcasts[operand].is_full(len)),
+        &|operand| match values(operand) {
+            Some(&[number]) => Some(number),
+            _ => None,
+        },
+    )
+}
+
 /// Elements of a block: whole vectors, and where that is possible whole periods of the operands
-/// that repeat.
-fn block_len(broadcasts: &[Broadcast], len: usize) -> usize {
+/// that repeat, and whole rows.
+fn block_len(broadcasts: &[Broadcast], len: usize, row: usize) -> usize {
     let mut unit = 16;
-    for broadcast in broadcasts
+    let repeating = broadcasts
         .iter()
-        .filter(|broadcast| !broadcast.is_full(len))
-    {
-        let both = least_common_multiple(unit, broadcast.period().max(1));
+        .filter(|broadcast| !broadcast.is_full(len));
+    let periods = repeating.map(|broadcast| broadcast.period());
+    for period in periods.chain([row]) {
+        let both = least_common_multiple(unit, period.max(1));
         if both <= BLOCK {
             unit = both;
         }

@@ -50,4 +50,12 @@ pub enum FusedError {
         /// Shape of the operand.
         found: Vec<usize>,
     },
+    /// A product of another shape is added.
+    #[error("expected a product of shape {expected:?}, that of the result, found {found:?}")]
+    Product {
+        /// Shape of the result.
+        expected: Vec<usize>,
+        /// Shape of the product.
+        found: [usize; 2],
+    },
 }

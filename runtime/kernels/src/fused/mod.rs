@@ -31,6 +31,7 @@ mod blocks;
 mod broadcast;
 mod error;
 mod program;
+mod pull;
 mod run;
 mod step;
 

@@ -11,8 +11,13 @@ use super::error::FusedError;
 use super::program::Program;
 use super::step::Step;
 use crate::flex::floats;
+use crate::matmul::ScaledProduct;
 use crate::scratch;
 use crate::simd::vectorize;
+
+/// Rows of a part to which a product is added: with the operands of the program they stay in the
+/// second-level cache.
+const PART: usize = 48;
 
 /// What a program has computed.
 #[derive(Debug, Clone)]
@@ -39,6 +44,44 @@ impl Program {
     /// # Errors
     /// If the number of operands, a type (all are `f32`) or a shape is wrong.
     pub fn run(&self, operands: Vec<FlexTensor>, shape: &[usize]) -> Result<Results, FusedError> {
+        let len = shape.iter().product();
+        self.run_in_parts(operands, shape, (1, len), &mut |_, _| ())
+    }
+
+    /// [`run`](Self::run), and adds a product to the first output, some rows at a time while they
+    /// are in the cache: an optimizer's step for a dense layer whose weight is not only added to.
+    ///
+    /// # Shapes
+    /// As [`run`](Self::run), where the shape `[m, n]` is that of the product too.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), or if the shape of the product is another one.
+    pub fn run_and_add(
+        &self,
+        operands: Vec<FlexTensor>,
+        shape: &[usize],
+        product: &ScaledProduct,
+    ) -> Result<Results, FusedError> {
+        let found = product.shape();
+        if found != shape {
+            let expected = shape.to_vec();
+            return Err(FusedError::Product { expected, found });
+        }
+        let row = found[1];
+        self.run_in_parts(operands, shape, (row, PART * row), &mut |first, rows| {
+            product.add_to(first / row, rows);
+        })
+    }
+
+    /// Runs the program on about `part.1` elements at a time, in whole rows of `part.0`, and then
+    /// `then` with the first of them and what the first output is there.
+    fn run_in_parts(
+        &self,
+        operands: Vec<FlexTensor>,
+        shape: &[usize],
+        (row, elements): (usize, usize),
+        then: &mut dyn FnMut(usize, &mut [f32]),
+    ) -> Result<Results, FusedError> {
         let broadcasts = self.check(&operands, shape)?;
         let mut operands: Vec<FlexTensor> = operands.into_iter().map(dense).collect();
         let len: usize = shape.iter().product();
@@ -63,11 +106,18 @@ impl Program {
             }
         }
         let registers = scratch::with(|scratch| take(&mut scratch.registers));
-        let mut run = Run::new(self, &sources, &broadcasts, len, targets, registers);
-        vectorize(
-            #[inline(always)]
-            || run.blocks(len),
-        );
+        let mut run = Run::new(self, &sources, &broadcasts, len, row, targets, registers);
+        let part = run.part(row, elements, len);
+        for first in (0..len).step_by(part) {
+            let elements = first..len.min(first + part);
+            vectorize(
+                #[inline(always)]
+                || run.blocks(elements.clone()),
+            );
+            if !self.outputs.is_empty() {
+                then(first, run.output(0, elements));
+            }
+        }
         let Run {
             registers,
             targets,

@@ -139,7 +139,13 @@ const FED: [Pass<Module>; 6] = [
     },
 ];
 
-const TENSOR: [Pass<Graph>; 8] = [
+const TENSOR: [Pass<Graph>; 9] = [
+    Pass {
+        name: "pool-first",
+        about: "max pools before the rectifications that only they read",
+        number: None,
+        run: |graph, _| tensor::replace(graph, "pool-first", tensor::pool_first),
+    },
     Pass {
         name: "fold",
         about: "propagate constants, apply algebraic identities",

@@ -76,8 +76,8 @@ fn a_wrong_request_says_what_is_right() {
     let error = |text: &str| Request::<Graph>::named(text).unwrap_err().to_string();
     assert_eq!(
         error("fuze"),
-        "unknown tensor pass `fuze` (did you mean `fuse`?); the passes are fold, cse, dce, \
-         batch-clients, sink, hoist, fuse, fuse-elementwise"
+        "unknown tensor pass `fuze` (did you mean `fuse`?); the passes are pool-first, fold, \
+         cse, dce, batch-clients, sink, hoist, fuse, fuse-elementwise"
     );
     assert_eq!(error("cse=2"), "pass `cse`: expected no number, found `2`");
     assert_eq!(

@@ -14,7 +14,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Module, Op as FedOp, OpKind, Region, Value};
 use fedround_ir::tensor::{Graph, GraphError, Op, TensorType, TypeError, Val};
 
-use super::{Compute, Free, GradError, Schedule, grad, parts};
+use super::{Compute, Free, GradError, Schedule, grad, parts, pool_first};
 
 /// Traces models and losses into graphs.
 pub trait Frontend {
@@ -321,7 +321,7 @@ impl<'a> Lower<'a> {
         let training = self.trained.contains(&op.operands[0]);
         let (args, types) = self.arguments(inputs);
         let traced = self.frontend.apply(function, &types, training);
-        let traced = traced.map_err(frontend(op.loc))?;
+        let traced = pool_first(&traced.map_err(frontend(op.loc))?)?;
         let args: Vec<Val> = w.0.iter().copied().chain(args).collect();
         let mut outs = self.graph.inline(&traced, &args, op.loc)?.into_iter();
         let value = outs.next().ok_or_else(|| unsupported(op))?;

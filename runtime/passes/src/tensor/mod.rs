@@ -2,6 +2,7 @@
 //!
 //! - [`schedule`](mod@schedule) splits a linked module into control ops and straight-line compute segments;
 //! - [`lower`](mod@lower) turns a segment into a tensor graph, with models and losses traced by a [`Frontend`];
+//! - [`pool_first`](mod@pool_first) rectifies after pooling in what was traced;
 //! - [`grad`](mod@grad) appends reverse-mode gradients, one rule for each op in [`rules`];
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
 //! - [`hoist`](mod@hoist) makes inputs of constants and random draws;
@@ -24,6 +25,7 @@ pub mod hoist;
 mod liveness;
 pub mod lower;
 mod parts;
+pub mod pool_first;
 mod privacy;
 mod rewrite;
 pub mod rules;
@@ -40,6 +42,7 @@ pub use fuse_elementwise::fuse_elementwise;
 pub use grad::{GradError, grad};
 pub use hoist::{Supply, hoist};
 pub use lower::{Frontend, LowerError, Lowered, Shapes, lower};
+pub use pool_first::pool_first;
 pub use runs::{Runs, runs};
 pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};
 pub use sink::sink;

@@ -65,7 +65,7 @@ fn islands_hold_one_class() {
         split("islands", &[0, 1, 1, 1, 1, 1], 2, 4)
             .unwrap_err()
             .to_string(),
-        "cannot cut the 1 examples of class 0 into 2; use fewer clients"
+        "cannot cut the 1 examples of class 0 into 2; use fewer clients or parts"
     );
 }
 
@@ -257,7 +257,7 @@ fn groups_must_suffice() {
     );
     assert_eq!(
         error("domains:3", 3),
-        "cannot cut the 2 examples of group 1 into 3; use fewer clients"
+        "cannot cut the 2 examples of group 1 into 3; use fewer clients or parts"
     );
     for text in ["groups", "natural"] {
         assert_eq!(

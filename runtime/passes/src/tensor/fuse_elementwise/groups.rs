@@ -49,9 +49,10 @@ pub(super) fn groups(graph: &Graph) -> Vec<usize> {
         let Some(shape) = shape_of(graph, node) else {
             continue;
         };
-        // Ops that read one tensor are worth one pass too, as `w − w₀` and `w − η g` are.
+        // Ops that read one tensor are worth one pass too, as `w − w₀` and `w − η g` are; those that
+        // read one number would only wait for each other.
         let related = node.ins.iter().flat_map(|v| {
-            let whole = graph.shape(*v) == shape;
+            let whole = graph.shape(*v) == shape && graph.type_of(*v).len() > 1;
             let siblings = readers.get(v).into_iter().flatten().filter(move |_| whole);
             producer.get(v).into_iter().chain(siblings).copied()
         });

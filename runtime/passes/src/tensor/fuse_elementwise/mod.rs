@@ -164,6 +164,20 @@ mod tests {
         assert_eq!(b.names(&[norm, next]), ["fused"]);
     }
 
+    /// The factor `η μ` of the pull shares numbers with the loss, which needs the norm.
+    #[test]
+    fn numbers_do_not_tie_passes_together() {
+        let mut b = Build(Graph::default());
+        let (w, w0) = (b.input("w", &[2, 3]), b.input("w0", &[2, 3]));
+        let (lr, mu) = (b.input("lr", &[1]), b.input("mu", &[1]));
+        let d = b.op(Op::Sub, &[w, w0]);
+        let norm = b.op(Op::Dot, &[d, d]);
+        let loss = b.op(Op::Mul, &[norm, mu]);
+        let c = b.op(Op::Mul, &[lr, mu]);
+        let next = b.op(Op::Axpy(-1.0), &[w, c, d]);
+        assert_eq!(b.names(&[loss, next]), ["mul", "fused", "mul"]);
+    }
+
     #[test]
     fn what_a_product_separates_stays_apart() {
         let mut b = Build(Graph::default());

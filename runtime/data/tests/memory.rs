@@ -1,0 +1,98 @@
+//! What images in memory cost: a set of 60,000 at most 1.3 times its bytes at the peak of its
+//! loading, and a thousand clients' views of it next to nothing.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use fedround_data::rng::SEED;
+use fedround_data::{Partition, load};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+const TRAIN: u32 = 60_000;
+const TEST: u32 = 10_000;
+
+/// Writes a dataset in the format of MNIST, an image at a time.
+fn write(folder: &Path, packed: bool) {
+    for (split, n) in [("train", TRAIN), ("t10k", TEST)] {
+        let open = |kind: &str| -> Box<dyn Write> {
+            let end = if packed { ".gz" } else { "" };
+            let file = File::create(folder.join(format!("{split}-{kind}-ubyte{end}"))).unwrap();
+            match packed {
+                true => Box::new(GzEncoder::new(file, Compression::fast())),
+                false => Box::new(BufWriter::new(file)),
+            }
+        };
+        let mut images = open("images-idx3");
+        let mut labels = open("labels-idx1");
+        images
+            .write_all(&[0x803, n, 28, 28].map(u32::to_be_bytes).concat())
+            .unwrap();
+        labels
+            .write_all(&[0x801, n].map(u32::to_be_bytes).concat())
+            .unwrap();
+        for i in 0..n {
+            let image: [u8; 784] = std::array::from_fn(|at| (at as u32 * i / 300) as u8);
+            images.write_all(&image).unwrap();
+            labels.write_all(&[(i % 10) as u8]).unwrap();
+        }
+    }
+}
+
+/// A number of the process's status, in bytes.
+fn status(name: &str) -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+    let kib = line.split_ascii_whitespace().nth(1).unwrap();
+    kib.parse::<f64>().unwrap() * 1024.0
+}
+
+#[test]
+fn a_large_set_is_in_memory_once() {
+    let raw = f64::from(TRAIN + TEST) * 784.0;
+    for packed in [true, false] {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("mnist");
+        fs::create_dir(&folder).unwrap();
+        write(&folder, packed);
+
+        let before = status("VmRSS:");
+        // The peak so far is that of writing the files: forgotten.
+        if let Err(error) = fs::write("/proc/self/clear_refs", "5") {
+            eprintln!("SKIPPED: the peak of memory cannot be reset: {error}");
+            return;
+        }
+        let data = load("mnist", Some(root.path()), 0).unwrap();
+        let peak = (status("VmHWM:") - before) / raw;
+        eprintln!("peak of loading, packed {packed}: {peak:.3} times the pixels");
+        // At least once, or nothing was measured.
+        assert!((0.9..1.3).contains(&peak), "{peak}");
+
+        let before = status("VmRSS:");
+        let parts = Partition::Iid
+            .split(data.train.labels(), 10, 1000, SEED)
+            .unwrap();
+        let clients: Vec<_> = parts.iter().map(|part| data.train.subset(part)).collect();
+        let views = (status("VmRSS:") - before) / raw;
+        eprintln!("views of 1,000 clients: {views:.3} times the pixels");
+        assert!(views < 0.1, "{views}");
+        for (client, part) in clients.iter().zip(&parts) {
+            for (at, &example) in part.iter().enumerate() {
+                let (own, whole) = (
+                    client.image(at).unwrap(),
+                    data.train.image(example).unwrap(),
+                );
+                assert!(std::ptr::eq(own, whole), "a copy of example {example}");
+            }
+        }
+    }
+}

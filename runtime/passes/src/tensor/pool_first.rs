@@ -1,0 +1,93 @@
+//! `pool-first`: the maximum of rectified values is the rectified maximum, and there are fewer of
+//! those to rectify.
+//!
+//! For forward passes, before gradients are formed: the gradient of the rectification then covers
+//! the pooled map too. Both give the same bits for numbers (not for NaN): where the greatest value of a
+//! window is positive, it is the same one before and after; where it is not, the result is 0 and so
+//! is the gradient.
+
+use fedround_ir::tensor::{Graph, GraphError, Op, Pool2d, Val};
+
+use super::dce::dce;
+use super::rewrite::Rewrite;
+
+/// Moves each `relu` that only a max pool reads behind it.
+///
+/// # Errors
+///
+/// The graph is not well formed.
+pub fn pool_first(graph: &Graph) -> Result<Graph, GraphError> {
+    let reads = graph.nodes.iter().flat_map(|n| &n.ins);
+    let outputs = graph.outputs.iter().map(|(_, v)| v);
+    let mut uses = vec![0usize; graph.types.len()];
+    for v in reads.chain(outputs) {
+        uses[v.0 as usize] += 1;
+    }
+    let mut old = graph.nodes.iter();
+    let moved = Rewrite::run(graph, |rewrite, node| {
+        let read_once = |v: &Val| uses[v.0 as usize] == 1;
+        let alone = old.next().is_some_and(|old| old.ins.iter().all(read_once));
+        let Op::MaxPool2d(options) = &node.op else {
+            return rewrite.keep(node);
+        };
+        let x = match rewrite.new.producer(node.ins[0]) {
+            Some(relu) if relu.op == Op::Relu && alone && has_pixels(options) => relu.ins[0],
+            _ => return rewrite.keep(node),
+        };
+        let mut results = rewrite.new.push_multi(node.op, &[x], node.loc)?;
+        results[0] = rewrite.new.push(Op::Relu, &results[..1], node.loc)?;
+        Ok(results)
+    })?;
+    Ok(dce(&moved))
+}
+
+/// Whether every window has a pixel. The maximum of none is -∞ in a pool, which `relu` would change.
+fn has_pixels(options: &Pool2d) -> bool {
+    let axis = |i: usize| options.padding[i] < options.kernel[i] && options.dilation[i] == 1;
+    options.padding == [0, 0] || (axis(0) && axis(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fedround_ir::Loc;
+    use fedround_ir::tensor::TensorType;
+
+    fn ops(padding: usize, read_twice: bool) -> Vec<&'static str> {
+        let at = Loc::caller();
+        let mut g = Graph::default();
+        let x = g.input("x", TensorType::f32([1, 2, 4, 4]));
+        let options = Pool2d {
+            kernel: [2, 2],
+            stride: [2, 2],
+            padding: [padding; 2],
+            dilation: [1, 1],
+            count_include_pad: false,
+        };
+        let relu = g.push(Op::Relu, &[x], at).unwrap();
+        let pooled = g.push_multi(Op::MaxPool2d(options), &[relu], at).unwrap();
+        g.outputs.push(("y".into(), pooled[0]));
+        if read_twice {
+            g.outputs.push(("relu".into(), relu));
+        }
+        let g = pool_first(&g).unwrap();
+        g.verify().unwrap();
+        g.nodes.iter().map(|n| n.op.name()).collect()
+    }
+
+    #[test]
+    fn a_pool_comes_first() {
+        assert_eq!(ops(0, false), ["max_pool2d", "relu"]);
+        assert_eq!(ops(1, false), ["max_pool2d", "relu"]);
+    }
+
+    #[test]
+    fn a_window_of_padding_keeps_its_order() {
+        assert_eq!(ops(2, false), ["relu", "max_pool2d"]);
+    }
+
+    #[test]
+    fn what_others_read_stays() {
+        assert_eq!(ops(0, true), ["relu", "max_pool2d"]);
+    }
+}

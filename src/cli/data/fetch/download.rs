@@ -1,0 +1,141 @@
+//! One file over HTTP, in as many attempts as it takes.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ureq::http::header::CONTENT_RANGE;
+use ureq::{Agent, Body, http::Response};
+
+use super::{FetchError, Sum, create_parent};
+
+/// What had to be done for a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Nothing.
+    There,
+    Fetched,
+}
+
+/// A server that says nothing for this long is not there.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Gets the file at `url` to `target`, unless it is there with the right sum. What
+/// has come so far is in `target.part`, from whose end an interrupted download goes
+/// on; `target` appears when it is whole and its sum is right. `report` hears how
+/// many bytes there are, and of how many.
+pub(super) fn download(
+    url: &str,
+    target: &Path,
+    sum: Sum,
+    report: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<Outcome, FetchError> {
+    let failed = |action, path: &Path| {
+        let path = path.to_path_buf();
+        move |source| FetchError::File {
+            action,
+            path,
+            source,
+        }
+    };
+    if target.is_file() {
+        let found = sum.of_file(target).map_err(failed("read", target))?;
+        if found == sum.text() {
+            return Ok(Outcome::There);
+        }
+    }
+    let part = PathBuf::from(format!("{}.part", target.display()));
+    let start = fs::metadata(&part).map_or(0, |m| m.len());
+    if !transfer(url, &part, start, report)? {
+        // What was there is no beginning of the file.
+        transfer(url, &part, 0, report)?;
+    }
+    let found = sum.of_file(&part).map_err(failed("read", &part))?;
+    if found != sum.text() {
+        fs::remove_file(&part).map_err(failed("remove", &part))?;
+        return Err(FetchError::Sum {
+            url: url.to_owned(),
+            kind: sum.kind(),
+            expected: sum.text(),
+            found,
+        });
+    }
+    fs::rename(&part, target).map_err(failed("write", target))?;
+    Ok(Outcome::Fetched)
+}
+
+/// Appends to `part` what follows its first `start` bytes; `false` if the server
+/// has no such bytes.
+fn transfer(
+    url: &str,
+    part: &Path,
+    start: u64,
+    report: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<bool, FetchError> {
+    let response = request(url, start)?;
+    let start = match response.status().as_u16() {
+        200 => 0,
+        206 if starts_at(&response, start) => start,
+        206 | 416 if start > 0 => return Ok(false),
+        status => {
+            let url = url.to_owned();
+            return Err(FetchError::Status { url, status });
+        }
+    };
+    let expected = response.body().content_length().map(|n| n + start);
+    let mut body = response.into_body().into_reader();
+    let failed = |source| FetchError::File {
+        action: "write",
+        path: part.to_path_buf(),
+        source,
+    };
+    create_parent(part)?;
+    let mut file = open(part, start).map_err(failed)?;
+    let (mut found, mut piece) = (start, vec![0; 1 << 16]);
+    // A body that ends early is an error of the reader, or short.
+    while let Ok(n @ 1..) = body.read(&mut piece) {
+        file.write_all(&piece[..n]).map_err(failed)?;
+        found += n as u64;
+        report(found, expected);
+    }
+    file.flush().map_err(failed)?;
+    match expected {
+        Some(n) if n != found => Err(FetchError::BreaksOff {
+            url: url.to_owned(),
+            found,
+            expected,
+        }),
+        _ => Ok(true),
+    }
+}
+
+fn request(url: &str, start: u64) -> Result<Response<Body>, FetchError> {
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_connect(Some(PATIENCE))
+        .timeout_recv_response(Some(PATIENCE));
+    let agent = config.build().new_agent();
+    let mut request = agent.get(url);
+    if start > 0 {
+        request = request.header("Range", format!("bytes={start}-"));
+    }
+    request.call().map_err(|source| FetchError::Reach {
+        url: url.to_owned(),
+        source: Box::new(source),
+    })
+}
+
+/// Whether a partial answer starts where it was asked to.
+fn starts_at(response: &Response<Body>, start: u64) -> bool {
+    let range = response.headers().get(CONTENT_RANGE);
+    let range = range.and_then(|r| r.to_str().ok()).unwrap_or_default();
+    range.starts_with(&format!("bytes {start}-"))
+}
+
+fn open(part: &Path, start: u64) -> io::Result<File> {
+    match start {
+        0 => File::create(part),
+        _ => OpenOptions::new().append(true).open(part),
+    }
+}

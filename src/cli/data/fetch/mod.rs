@@ -1,0 +1,106 @@
+//! `fedround data fetch`: from the publisher, with checksums.
+
+mod download;
+mod error;
+mod sources;
+mod sum;
+#[cfg(test)]
+mod tests;
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use fedround_data::DatasetInfo;
+use flate2::read::GzDecoder;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::args::FetchArgs;
+use super::error::DataCommandError;
+use download::{Outcome, download};
+
+pub(super) use error::FetchError;
+pub(super) use sources::{Source, source_of};
+pub(super) use sum::Sum;
+
+/// Runs the subcommand.
+pub(super) fn fetch(args: &FetchArgs) -> Result<String, DataCommandError> {
+    let info = DatasetInfo::find(&args.dataset.name)?;
+    let dir = &args.dataset.folder.data_dir;
+    if info.files.is_empty() {
+        return Ok(format!("{} needs no files\n", info.name));
+    }
+    let failed = |source| DataCommandError::Fetch {
+        source: Box::new(source),
+        by_hand: format!("{}, where DIR is {}", info.how, dir.display()),
+    };
+    let sources = sources::of(info.name);
+    if sources.is_empty() {
+        let name = info.name;
+        return Err(failed(FetchError::NotPublished { name }));
+    }
+    let mut text = String::new();
+    for source in sources {
+        text += &get(source, args.mirror.as_deref(), dir).map_err(failed)?;
+    }
+    Ok(text)
+}
+
+/// Gets one file, and unpacks it if it is an archive; says what was done.
+fn get(source: &Source, mirror: Option<&str>, dir: &Path) -> Result<String, FetchError> {
+    let url = match mirror {
+        Some(mirror) => format!("{}/{}", mirror.trim_end_matches('/'), source.name()),
+        None => source.url.to_owned(),
+    };
+    let target = dir.join(source.place);
+    let bar = progress(source.name());
+    let outcome = download(&url, &target, source.sum, &mut |found, all| {
+        bar.set_length(all.unwrap_or(found));
+        bar.set_position(found);
+    });
+    bar.finish_and_clear();
+    let done = match outcome? {
+        Outcome::There => "already there, as published",
+        Outcome::Fetched => "fetched, as published",
+    };
+    if source.archive {
+        unpack(&target, dir)?;
+        return Ok(format!(
+            "{}: {done}; unpacked in {}\n",
+            source.name(),
+            dir.display()
+        ));
+    }
+    Ok(format!("{}: {done}\n", target.display()))
+}
+
+/// Unpacks a `.tar.gz`, which stays where it is, so that it need not be fetched again.
+fn unpack(archive: &Path, dir: &Path) -> Result<(), FetchError> {
+    let unpacked =
+        File::open(archive).and_then(|file| tar::Archive::new(GzDecoder::new(file)).unpack(dir));
+    unpacked.map_err(|source| FetchError::File {
+        action: "unpack",
+        path: archive.to_path_buf(),
+        source,
+    })
+}
+
+fn create_parent(path: &Path) -> Result<(), FetchError> {
+    let Some(parent) = path.parent() else {
+        return Ok(());
+    };
+    fs::create_dir_all(parent).map_err(|source| FetchError::File {
+        action: "create",
+        path: parent.to_path_buf(),
+        source,
+    })
+}
+
+/// A bar on a terminal, nothing elsewhere.
+fn progress(name: &str) -> ProgressBar {
+    let template = "{msg} {bar:24} {bytes}/{total_bytes}  {eta} left";
+    let style = ProgressStyle::with_template(template);
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(0)
+        .with_style(style)
+        .with_message(name.to_owned())
+}

@@ -1,0 +1,52 @@
+//! `fedround data`: what there is, where its files are and what is in them.
+
+mod args;
+mod error;
+mod fetch;
+mod heat;
+mod info;
+mod partition;
+mod present;
+mod preview;
+
+pub(super) use args::DataArgs;
+pub(super) use error::DataCommandError;
+
+use fedround_data::{DATASETS, Dataset, DatasetInfo, load};
+
+use super::list::table;
+use super::output::print;
+use args::{DataCommand, Folder, Named};
+
+/// Synthetic data is the same as in a run.
+const SEED: u64 = 0;
+
+/// Runs the subcommand.
+pub(super) fn data(args: &DataArgs) -> Result<(), super::error::CliError> {
+    let text = match &args.command {
+        DataCommand::List(folder) => list(folder),
+        DataCommand::Info(named) => info::info(named)?,
+        DataCommand::Fetch(args) => fetch::fetch(args)?,
+        DataCommand::Preview(args) => preview::preview(args)?,
+        DataCommand::Partition(args) => partition::partition(args)?,
+    };
+    print(&text)
+}
+
+fn list(folder: &Folder) -> String {
+    let row = |d: &DatasetInfo| {
+        let present = present::present(d, &folder.data_dir);
+        [d.name.to_owned(), present.to_string(), d.doc.to_owned()]
+    };
+    let dir = folder.data_dir.display();
+    format!(
+        "Datasets, and their files in {dir}\n{}",
+        table(DATASETS.iter().map(row))
+    )
+}
+
+impl Named {
+    fn load(&self) -> Result<Dataset, DataCommandError> {
+        Ok(load(&self.name, Some(&self.folder.data_dir), SEED)?)
+    }
+}
