@@ -15,7 +15,7 @@ use fedround::algorithms::{FedAvg, FedProx};
 use fedround::ir::fed::print;
 use fedround::passes::fed::link_observed;
 use fedround::prelude::*;
-use fedround::testing::{Stage, graph_text};
+use fedround::testing::{Stage, View, graph_text};
 
 /// Compares with `snapshots/<kind>/<case>.snap`.
 fn snapshot(kind: &str, case: &str, text: &str) {
@@ -71,6 +71,28 @@ fn algorithm_box() {
 #[test]
 fn wire() {
     both("wire", "", Stage::Wire);
+}
+
+/// Every other bundled algorithm with its defaults, on logistic regression: what it reads as, what it
+/// sends, its linked program and its graphs.
+#[test]
+fn baselines() {
+    let stages = [
+        ("box", "", Stage::Box),
+        ("wire", "", Stage::Wire),
+        ("ir", ".linked", Stage::Linked),
+        ("tensor", "", Stage::Tensor),
+    ];
+    let registry = fedround::algorithms::registry();
+    let shown = ["fedavg", "fedprox"];
+    for name in registry.names().into_iter().filter(|n| !shown.contains(n)) {
+        let algorithm = registry.parse(name).unwrap();
+        for (kind, suffix, stage) in stages {
+            let view = View::of(stage).model("logistic").batch(4);
+            let text = graph_text(&*algorithm, view).unwrap();
+            snapshot(kind, &format!("{name}{suffix}"), &text);
+        }
+    }
 }
 
 /// DP-FedAvg, McMahan et al. 2018, Algorithm 1, with equal weights, and `σ = z C` where the

@@ -18,6 +18,9 @@ pub struct Leaf {
     pub buffer: bool,
     /// The layer that it belongs to.
     pub layer: Layer,
+    /// The types of the modules that it is in, outermost first, such as `ResNet` and `BatchNorm`: a
+    /// spec may name them instead of a part.
+    pub modules: Vec<String>,
 }
 
 /// Layers whose parameters are initialised or laid out in their own way.
@@ -58,6 +61,7 @@ impl Leaf {
 #[derive(Default)]
 pub(crate) struct Collect {
     path: Vec<String>,
+    modules: Vec<String>,
     in_buffer: bool,
     layer: Layer,
     /// In the order of the module's fields, with their parameters' ids.
@@ -82,6 +86,8 @@ impl ModuleVisitor for Collect {
     fn enter_module(&mut self, name: &str, container_type: &str) {
         self.in_buffer = container_type == Buffer::<1>::CONTAINER;
         self.layer = Layer::of(container_type);
+        let (_, ty) = container_type.split_once(':').unwrap_or_default();
+        self.modules.push(ty.to_owned());
         if !is_transparent(container_type) {
             self.path.push(name.to_owned());
         }
@@ -89,6 +95,7 @@ impl ModuleVisitor for Collect {
 
     fn exit_module(&mut self, _name: &str, container_type: &str) {
         self.in_buffer = false;
+        self.modules.pop();
         if !is_transparent(container_type) {
             self.path.pop();
         }
@@ -102,6 +109,7 @@ impl ModuleVisitor for Collect {
             tensor: tensor.into_dispatch(),
             buffer: self.in_buffer,
             layer: self.layer,
+            modules: self.modules.clone(),
         };
         self.leaves.push((param.id, leaf));
     }

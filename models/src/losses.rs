@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use burn::tensor::activation::log_softmax;
+use burn::tensor::activation::{log_softmax, softplus};
 use burn::tensor::{Int, Tensor};
 
 use crate::function::Arguments;
@@ -24,6 +24,26 @@ pub fn cross_entropy(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
         .gather(1, labels.reshape([batch, 1]))
         .mean()
         .neg()
+}
+
+/// The contrastive loss of Li, He and Song 2021 (MOON), Eq. (3): mean over the batch of
+/// `−ln e^{s⁺/τ} / (e^{s⁺/τ} + e^{s⁻/τ})`, with `s⁺ = cos(z, near)` and `s⁻ = cos(z, far)`. A zero
+/// vector has cosine 0 with every other.
+///
+/// # Shapes
+///
+/// - `z`, `near`, `far`: `[batch, features]`
+/// - `tau`: `[1]`
+/// - output: `[1]`, in nats
+pub fn contrast(z: Tensor<2>, near: Tensor<2>, far: Tensor<2>, tau: Tensor<1>) -> Tensor<1> {
+    let norm = |x: Tensor<2>| (x.clone() * x).sum_dim(1).add_scalar(1e-16).sqrt();
+    let cosine = |other: Tensor<2>| {
+        let product = (z.clone() * other.clone()).sum_dim(1);
+        product / (norm(z.clone()) * norm(other))
+    };
+    // ln(1 + e^{(s⁻ − s⁺)/τ}), which no exponential overflows in.
+    let gap = (cosine(far) - cosine(near)) / tau.reshape([1, 1]);
+    softplus(gap, 1.0).mean()
 }
 
 type Call = Arc<dyn Fn(&str, &[AnyTensor]) -> Result<Tensor<1>, CallError> + Send + Sync>;
@@ -67,7 +87,9 @@ impl fmt::Debug for Losses {
 
 impl Default for Losses {
     fn default() -> Self {
-        Self(BTreeMap::new()).with("cross_entropy", cross_entropy)
+        Self(BTreeMap::new())
+            .with("contrast", contrast)
+            .with("cross_entropy", cross_entropy)
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use fedround_dsl::{Hyper, LayerField, all_fields};
 use fedround_exec::Program;
 use fedround_ir::fed::HyperValue;
-use fedround_passes::fed::{Direction, Wire, explain as algorithm_box, wire, wire_table};
+use fedround_passes::fed::{Count, Direction, Wire, explain as algorithm_box, wire, wire_table};
 use fedround_passes::tensor::{Looped, Runs, cost, runs};
 use fedround_passes::units::flops;
 
@@ -19,11 +19,12 @@ pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
     let (algorithm, program) = cli.compile(&args.subject)?;
     let rows = wire(program.linked());
     let parameters = program.parameter_count();
+    let count = |without: &[String]| program.parameters_without(without);
     let mut text = algorithm_box(program.linked());
     text += "\nHyper-parameters\n";
     text += &hypers(&*algorithm);
     text += "\nWire\n";
-    text += &indent(&wire_table(&rows, Some(parameters)));
+    text += &indent(&wire_table(&rows, Some(&count)));
     // Writing to a `String` cannot fail.
     let _ = writeln!(
         text,
@@ -33,8 +34,8 @@ pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
         args.subject.data,
     );
     let (down, up) = (
-        total(&rows, Direction::Down, parameters),
-        total(&rows, Direction::Up, parameters),
+        total(&rows, Direction::Down, &count),
+        total(&rows, Direction::Up, &count),
     );
     let _ = writeln!(
         text,
@@ -136,7 +137,7 @@ fn times(runs: &Runs) -> String {
     factors.join("·") + "×"
 }
 
-fn total(rows: &[Wire], direction: Direction, parameters: usize) -> u64 {
+fn total(rows: &[Wire], direction: Direction, parameters: Count<'_>) -> u64 {
     let rows = rows.iter().filter(|row| row.direction == direction);
     rows.filter_map(|row| row.bytes(parameters)).sum::<usize>() as u64
 }

@@ -72,13 +72,10 @@ fn spec(entry: &Entry) -> String {
 }
 
 fn field(field: &Field) -> [String; 4] {
-    let range = field
-        .range
-        .map_or_else(|| "any".to_owned(), |range| range.to_string());
     [
         field.name.to_owned(),
         HyperValue::from(field.default).to_string(),
-        range,
+        field.allowed(),
         field.doc.to_owned(),
     ]
 }

@@ -9,6 +9,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod baselines;
 mod batching;
 mod descent;
 mod dropout;

@@ -14,6 +14,7 @@ mod support;
 use fedround::stage;
 use fedround_draw::{dot, json, svg};
 use fedround_ir::fed::Module;
+use fedround_passes::fed::Count;
 use fedround_passes::fed::link;
 use specs::{Closure, FedAvg, FedProx, control_variates};
 use support::{check_dot, check_svg, snapshot, texts};
@@ -39,10 +40,15 @@ fn modules() -> [Module; 5] {
     ]
 }
 
+/// The 2NN's parameters.
+fn two_nn(_: &[String]) -> usize {
+    199_210
+}
+
 #[test]
 fn svg_is_xml_and_nothing_overlaps() {
     for module in modules() {
-        for parameters in [None, Some(199_210)] {
+        for parameters in [None, Some(&two_nn as Count<'_>)] {
             let text = svg::module(&module, parameters);
             check_svg(&text);
             assert_eq!(text, svg::module(&module, parameters));
@@ -52,7 +58,7 @@ fn svg_is_xml_and_nothing_overlaps() {
 
 #[test]
 fn svg_shows_the_round_and_its_wires() {
-    let text = svg::module(&linked(&fed_prox()), Some(199_210));
+    let text = svg::module(&linked(&fed_prox()), Some(&two_nn));
     let texts = texts(&text);
     for part in [
         "Server",

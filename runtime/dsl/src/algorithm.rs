@@ -5,8 +5,9 @@ use crate::{Batch, ClientCx, Clients, Definer, Hyper, Params, Scalar, Server, Se
 
 /// A federated algorithm, written as its slots: the parts that a plug-in may replace.
 ///
-/// Implement it under `#[federated]`. A slot that an impl leaves out is the base's; one that no
-/// layer defines is an error when the algorithm is linked and something calls it. A plug-in names
+/// Implement it under `#[federated]`. A slot that an impl leaves out is the base's; of one that no
+/// layer defines, there is a [standard definition](crate::standard), or it is an error when the
+/// algorithm is linked and something calls it. A plug-in names
 /// its base's definition as `self.base.slot(..)`; `self.slot(..)` is always the outermost one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a federated algorithm",
@@ -44,6 +45,12 @@ pub trait Algorithm: Hyper {
         call::penalty(k, w)
     }
 
+    /// The model that client `k` uses, made of the global one: what is evaluated on the client's own
+    /// test examples. Sends nothing.
+    fn personalize(&self, k: &ClientCx, w: Params) -> Params {
+        call::personalize(k, w)
+    }
+
     /// Stages every slot that this algorithm defines, its base's first. Written by `#[federated]`.
     #[doc(hidden)]
     fn define(&self, m: &mut Definer);
@@ -70,6 +77,9 @@ impl<A: Algorithm + ?Sized> Algorithm for Box<A> {
     }
     fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
         (**self).penalty(k, w)
+    }
+    fn personalize(&self, k: &ClientCx, w: Params) -> Params {
+        (**self).personalize(k, w)
     }
     fn define(&self, m: &mut Definer) {
         (**self).define(m);

@@ -68,6 +68,15 @@ impl ServerCx {
         )
     }
 
+    /// `K`: how many clients there are, in this round's cohort or not.
+    #[track_caller]
+    pub fn num_clients(&self) -> Server<Scalar> {
+        Server::new(
+            &self.graph,
+            self.graph.op(OpKind::NumClients, &[], Loc::caller()),
+        )
+    }
+
     /// Parameters that the server keeps between rounds under a name, which is this algorithm's
     /// own: another one in a composition may use it too. Zeros before the first
     /// [`set_state`](Self::set_state).
@@ -170,6 +179,15 @@ impl ClientCx {
     #[track_caller]
     pub fn state(&self, name: &str) -> Params {
         Params::bind(&self.graph, self.read(name, Kind::Params, Loc::caller()))
+    }
+
+    /// Parameters that the client keeps, like [`state`](Self::state), but `first` at first.
+    #[track_caller]
+    pub fn state_or(&self, name: &str, first: &Params) -> Params {
+        let loc = Loc::caller();
+        let op = OpKind::Personal(self.graph.qualified(name), vec![]);
+        let operands = [self.value, first.value_in(&self.graph, loc)];
+        Params::bind(&self.graph, self.graph.op(op, &operands, loc))
     }
 
     /// A number that the client keeps, like [`state`](Self::state); 0 at first.

@@ -89,6 +89,15 @@ impl Definer {
         });
     }
 
+    /// Defines [`Slot::Personalize`].
+    #[track_caller]
+    pub fn personalize(&mut self, body: impl FnOnce(&ClientCx, Params) -> Params) {
+        let loc = Loc::caller();
+        self.client(Slot::Personalize, loc, |graph, k, w, _| {
+            body(k, w).value_in(graph, loc)
+        });
+    }
+
     /// Defines [`Slot::Penalty`].
     #[track_caller]
     pub fn penalty(&mut self, body: impl FnOnce(&ClientCx, &Params) -> Scalar) {

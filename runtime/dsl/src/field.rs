@@ -19,6 +19,8 @@ pub struct Field {
     pub default: DefaultValue,
     /// The numbers allowed; all when none.
     pub range: Option<Range>,
+    /// The words allowed; all when empty.
+    pub choices: &'static [&'static str],
 }
 
 /// What values a field takes.
@@ -141,13 +143,29 @@ impl Field {
             HyperValue::Int(n) => Some(n as f64),
             HyperValue::Bool(_) | HyperValue::Text(_) => None,
         };
-        match (number, self.range) {
-            (Some(x), Some(range)) if !range.contains(x) => Err(HyperError::OutOfRange {
-                field: self.name.to_owned(),
-                expected: range.to_string(),
-                found: value.to_string(),
-            }),
-            _ => Ok(value),
+        let allowed = match (number, &value, self.range) {
+            (Some(x), _, Some(range)) => range.contains(x),
+            (_, HyperValue::Text(word), _) => {
+                self.choices.is_empty() || self.choices.contains(&word.as_str())
+            }
+            _ => true,
+        };
+        if allowed {
+            return Ok(value);
+        }
+        Err(HyperError::OutOfRange {
+            field: self.name.to_owned(),
+            expected: self.allowed(),
+            found: value.to_string(),
+        })
+    }
+
+    /// The values that it takes, in words: a range, a list or `any`.
+    pub fn allowed(&self) -> String {
+        match self.range {
+            Some(range) => range.to_string(),
+            None if self.choices.is_empty() => "any".to_owned(),
+            None => self.choices.join(" | "),
         }
     }
 

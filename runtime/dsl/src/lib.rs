@@ -40,6 +40,7 @@ mod server_code;
 mod slots;
 mod spec;
 mod stage;
+pub mod standard;
 mod tree;
 mod wire;
 

@@ -2,13 +2,16 @@
 //!
 //! A part is the first segment of the paths of its parameters: `head` of `head.weight` and
 //! `head.bias`. A part that the model does not have is an error when the algorithm is compiled.
+//! A type of layer, such as `BatchNorm` or `Buffer`, stands for all of that type, wherever they
+//! are; a model may have none.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::OpKind;
 
 use crate::graph::Graph;
+use crate::tree::Tree;
 use crate::wire::Wire;
-use crate::{ClientCx, Params};
+use crate::{ClientCx, Params, Server};
 
 fn owned(parts: &[&str]) -> Vec<String> {
     parts.iter().map(|part| (*part).to_owned()).collect()
@@ -19,16 +22,19 @@ fn state(graph: &Graph, parts: &[&str]) -> String {
     graph.qualified(&parts.join("+"))
 }
 
-impl Params {
-    /// These parameters, with the named parts of `other`.
-    #[track_caller]
-    pub fn with_parts(&self, parts: &[&str], other: &Self) -> Self {
-        let loc = Loc::caller();
-        let operands = [self.value, other.value_in(&self.graph, loc)];
-        let op = OpKind::TreeWithParts(owned(parts));
-        Self::bind(&self.graph, self.graph.op(op, &operands, loc))
-    }
+macro_rules! with_parts {
+    ($($ty:ty),*) => {$(
+        impl $ty {
+            /// These parameters, with the named parts of `other`.
+            #[track_caller]
+            pub fn with_parts(&self, parts: &[&str], other: &Self) -> Self {
+                let op = OpKind::TreeWithParts(owned(parts));
+                self.binary(op, other, Loc::caller())
+            }
+        }
+    )*};
 }
+with_parts!(Params, Server<Params>);
 
 impl ClientCx {
     /// `w` with the client's own named parts: as it last [kept](Self::keep_personal) them, those

@@ -80,6 +80,12 @@ pub mod call {
     pub fn penalty(k: &ClientCx, w: &Params) -> Scalar {
         super::scalar(OpKind::Call(Slot::Penalty), k, w, None, Loc::caller())
     }
+
+    /// Stages the model that a client uses.
+    #[track_caller]
+    pub fn personalize(k: &ClientCx, w: Params) -> Params {
+        super::params(OpKind::Call(Slot::Personalize), k, &w, None, Loc::caller())
+    }
 }
 
 /// Calls of the next inner definition of a slot.
@@ -129,5 +135,11 @@ pub mod base {
     #[track_caller]
     pub fn penalty(k: &ClientCx, w: &Params) -> Scalar {
         super::scalar(OpKind::Super(Slot::Penalty), k, w, None, Loc::caller())
+    }
+
+    /// Stages the model that a client uses.
+    #[track_caller]
+    pub fn personalize(k: &ClientCx, w: Params) -> Params {
+        super::params(OpKind::Super(Slot::Personalize), k, &w, None, Loc::caller())
     }
 }

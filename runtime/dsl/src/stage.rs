@@ -3,6 +3,7 @@
 use fedround_ir::fed::{BuildError, Module, VerifyErrors, verify};
 
 use crate::graph::Graph;
+use crate::standard::{Standard, missing};
 use crate::{Algorithm, Definer, HyperError, validate};
 
 /// Why an algorithm could not be staged.
@@ -34,12 +35,21 @@ fn lines<E: std::error::Error>(errors: &[E]) -> String {
 /// [`StageError`], with everything that is wrong at the first stage that finds something.
 pub fn stage(alg: &dyn Algorithm) -> Result<Module, StageError> {
     validate(alg).map_err(StageError::Hyper)?;
-    let graph = Graph::default();
-    alg.define(&mut Definer::new(graph.clone()));
-    let module = graph
-        .with(std::mem::take)
-        .finish()
-        .map_err(StageError::Build)?;
+    let mut module = build(|m| alg.define(m))?;
+    let missing = missing(&module);
+    if !missing.is_empty() {
+        module = build(|m| {
+            Standard.define(&missing, m);
+            alg.define(m);
+        })?;
+    }
     verify(&module)?;
     Ok(module)
+}
+
+fn build(define: impl FnOnce(&mut Definer)) -> Result<Module, StageError> {
+    let graph = Graph::default();
+    define(&mut Definer::new(graph.clone()));
+    let built = graph.with(std::mem::take).finish();
+    built.map_err(StageError::Build)
 }

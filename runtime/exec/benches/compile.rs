@@ -47,7 +47,7 @@ fn main() {
         let step = steps.max_by_key(|s| s.ops.len()).unwrap();
 
         let shapes = Shapes {
-            batch: BATCH,
+            batches: step.ins.iter().map(|v| (*v, BATCH)).collect(),
             ..Shapes::default()
         };
         let x = [frontend.input(BATCH)];

@@ -79,6 +79,7 @@ mod tests {
             shape: shape.to_vec(),
             buffer: false,
             layer: Layer::Other,
+            modules: vec![],
         }
     }
 

@@ -53,11 +53,11 @@ impl Walk<'_, '_> {
         let program = self.program;
         let ins = &program.schedule.segments[segment].ins;
         let kinds = ins.iter().map(|v| program.schedule.module.type_of(*v).kind);
-        let reads_batch = kinds.clone().any(|kind| kind == Kind::Batch);
+        let batches = kinds.filter(|kind| *kind == Kind::Batch).count();
         let rows = ins.iter().filter_map(|v| self.rows.get(v));
         let variant = Variant {
             segment,
-            batch: if reads_batch { self.batch } else { 0 },
+            batches: vec![self.batch; batches],
             rows: rows.map(|ty| ty.shape.clone()).collect(),
             clients: 1,
             each: vec![false; ins.len()],

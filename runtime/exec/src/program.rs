@@ -11,10 +11,10 @@ use fedround_ir::fed::{HyperValue, Kind, Module, OpKind, Value};
 use fedround_ir::tensor::{DType, Graph, TensorType};
 use fedround_ir::text::TENSOR_VERSION;
 use fedround_passes::PassManager;
-use fedround_passes::fed::{lay_out, link_with};
+use fedround_passes::fed::{lay_out, link_with, wire};
 use fedround_passes::tensor::{
     Block, Free, Frontend, Item, Looped, LowerError, Lowered, Schedule, Shapes, Supply,
-    batch_clients_with, fuse_with, hoist_with, lower, optimize_with, schedule, stream,
+    batch_clients_with, fuse_with, hoist_with, lower, optimize_with, parts, schedule, stream,
 };
 
 use crate::device::{Device, is_cpu};
@@ -42,8 +42,8 @@ pub(crate) struct Segment {
 pub(crate) struct Variant {
     /// Index of the segment.
     pub segment: usize,
-    /// Size of the batch it reads.
-    pub batch: usize,
+    /// Sizes of the batches that it reads, in the order of its inputs.
+    pub batches: Vec<usize>,
     /// Shapes, for one client, of the features and labels that it reads.
     pub rows: Vec<Vec<usize>>,
     /// How many clients it runs for.
@@ -63,6 +63,8 @@ struct Traced {
 pub struct Program {
     staged: Module,
     linked: Module,
+    /// How many parameters cross, for the values of which not all do.
+    crossing: HashMap<Value, usize>,
     warnings: Vec<String>,
     pub(crate) schedule: Schedule,
     pub(crate) tracer: Tracer,
@@ -113,7 +115,8 @@ impl Program {
         lay_out(&mut laid_out, passes)?;
         let mut schedule = schedule(&laid_out).ok_or(CompileError::NoRound)?;
         stream(&mut schedule);
-        let this = Self {
+        let mut this = Self {
+            crossing: HashMap::new(),
             schedule,
             linked: linked.module,
             warnings: linked.warnings.iter().map(ToString::to_string).collect(),
@@ -123,6 +126,13 @@ impl Program {
             compiled: RwLock::default(),
             forward: RwLock::default(),
         };
+        let rows = wire(&this.linked).into_iter();
+        let rows = rows.filter(|row| row.initial || !row.without.is_empty());
+        let crossing = rows.map(|row| match row.initial {
+            true => (row.value, 0),
+            false => (row.value, this.parameters_without(&row.without)),
+        });
+        this.crossing = crossing.collect();
         this.visit(this.batch_size(), &mut |variant| {
             Ok(this.compiled(variant, passes)?.rows.clone())
         })?;
@@ -156,6 +166,21 @@ impl Program {
             .iter()
             .map(|(_, ty)| ty.len())
             .sum()
+    }
+
+    /// How many parameters of a value cross between server and clients.
+    pub(crate) fn crossing(&self, value: Value) -> usize {
+        let some = self.crossing.get(&value).copied();
+        some.unwrap_or_else(|| self.parameter_count())
+    }
+
+    /// Number of the model's parameters outside of some parts.
+    pub fn parameters_without(&self, parts: &[String]) -> usize {
+        let inside = parts::leaves(&self.tracer, parts).unwrap_or_default();
+        let leaves = self.tracer.parameters().iter();
+        let inside = inside.into_iter().chain(std::iter::repeat(false));
+        let outside = leaves.zip(inside).filter(|(_, inside)| !inside);
+        outside.map(|((_, ty), _)| ty.len()).sum()
     }
 
     /// The batch size of the spec's first batch or loop over batches, 1 if it has none.
@@ -397,14 +422,16 @@ impl Program {
 
     fn shapes(&self, variant: &Variant) -> Shapes {
         let ins = self.schedule.segments[variant.segment].ins.iter();
-        let typed = ins.filter_map(|v| match self.schedule.module.type_of(*v).kind {
+        let kind = |v: &Value| self.schedule.module.type_of(*v).kind;
+        let batches = ins.clone().filter(|v| kind(v) == Kind::Batch).copied();
+        let typed = ins.filter_map(|v| match kind(v) {
             Kind::Tensor => Some((*v, DType::F32)),
             Kind::Labels => Some((*v, DType::I32)),
             _ => None,
         });
         let rows = typed.zip(&variant.rows);
         Shapes {
-            batch: variant.batch,
+            batches: batches.zip(variant.batches.iter().copied()).collect(),
             rows: rows
                 .map(|((v, dtype), shape)| (v, TensorType::new(dtype, shape.clone())))
                 .collect(),

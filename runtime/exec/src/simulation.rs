@@ -126,6 +126,18 @@ impl Simulation {
             .collect()
     }
 
+    /// What the server keeps under a state's full name, `LAYER.NAME` as in the program's text: the
+    /// values of each tensor. `None` before it is first set.
+    pub fn server_state(&self, name: &str) -> Option<Vec<Vec<f32>>> {
+        self.state.server.get(name).map(|kept| values(kept))
+    }
+
+    /// What a client keeps, as [`server_state`](Self::server_state).
+    pub fn client_state(&self, client: usize, name: &str) -> Option<Vec<Vec<f32>>> {
+        let key = (client, name.to_owned());
+        self.state.clients.get(&key).map(|kept| values(kept))
+    }
+
     /// Replaces the current parameters by values in the model's order; `false`, and nothing
     /// changes, if their sizes do not fit.
     #[must_use]
@@ -148,6 +160,10 @@ impl Simulation {
         let leaf = |t: &DispatchTensor| ops::values(t.clone()).into_iter().map(square).sum::<f64>();
         self.params.iter().map(leaf).sum::<f64>().sqrt()
     }
+}
+
+fn values(tensors: &[DispatchTensor]) -> Vec<Vec<f32>> {
+    tensors.iter().map(|t| ops::values(t.clone())).collect()
 }
 
 fn upload(

@@ -56,6 +56,7 @@ pub struct Tracer {
     columns: Vec<(String, Vec<usize>)>,
     losses: Losses,
     parameters: Vec<(String, TensorType)>,
+    layers: Vec<Vec<String>>,
     traces: AtomicUsize,
     buffers: Vec<usize>,
 }
@@ -69,6 +70,7 @@ impl Tracer {
             name: name.to_owned(),
             buffers: buffers.map(|(i, _)| i).collect(),
             traces: AtomicUsize::new(0),
+            layers: leaves.iter().map(|l| l.modules.clone()).collect(),
             parameters: leaves
                 .into_iter()
                 .map(|l| (l.name, TensorType::f32(l.shape)))
@@ -206,6 +208,10 @@ struct UnknownColumn {
 impl Frontend for Tracer {
     fn parameters(&self) -> &[(String, TensorType)] {
         &self.parameters
+    }
+
+    fn layers(&self) -> &[Vec<String>] {
+        &self.layers
     }
 
     fn buffers(&self) -> &[usize] {

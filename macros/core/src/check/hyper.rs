@@ -7,8 +7,8 @@ use crate::model::{FieldType, HyperField, Hypers, key, number};
 use crate::nearest::suggestion;
 use crate::parse::Key;
 
-const STRUCT_KEYS: [&str; 2] = ["base_default", "crate"];
-const FIELD_KEYS: [&str; 2] = ["default", "range"];
+const STRUCT_KEYS: [&str; 3] = ["base_default", "crate", "name"];
+const FIELD_KEYS: [&str; 3] = ["choices", "default", "range"];
 
 /// Checks a struct.
 ///
@@ -25,6 +25,7 @@ pub fn hypers(hypers: &Hypers<'_>) -> syn::Result<()> {
         check_type(field, &mut diagnostics);
         check_default(field, &mut diagnostics);
         check_range(field, &mut diagnostics);
+        check_choices(field, &mut diagnostics);
     }
     diagnostics.finish(())
 }
@@ -114,6 +115,13 @@ fn check_struct_values(hypers: &Hypers<'_>, diagnostics: &mut Diagnostics) {
                 "`struct FedProx<A = FedAvg> { pub base: A, .. }`",
             );
         }
+    }
+    if let Some(value) = key(hypers.keys, "name").filter(|value| string(value).is_none()) {
+        diagnostics.error(
+            value,
+            format!("expected a text, found `{}`", text(value)),
+            "write the name that commands have for it: `name = \"fedavg\"`",
+        );
     }
     if let Some(value) = key(hypers.keys, "crate").filter(|value| !matches!(value, Expr::Path(_))) {
         diagnostics.error(
@@ -222,6 +230,40 @@ fn check_range(field: &HyperField<'_>, diagnostics: &mut Diagnostics) {
             default,
             format!("expected a default in `{}`, found `{found}`", text(range)),
             "widen the range or change the default",
+        );
+    }
+}
+
+/// A list of words, on a text, that has the default in it.
+fn check_choices(field: &HyperField<'_>, diagnostics: &mut Diagnostics) {
+    let Some(value) = field.choices() else { return };
+    let words = match value {
+        Expr::Array(array) => array.elems.iter().map(string).collect(),
+        _ => None,
+    };
+    let Some(words) = words.filter(|words: &Vec<String>| !words.is_empty()) else {
+        diagnostics.error(
+            value,
+            format!("expected a list of texts, found `{}`", text(value)),
+            "write the words: `choices = [\"mean\", \"sum\"]`",
+        );
+        return;
+    };
+    if field.kind.is_some_and(|kind| kind != FieldType::Text) {
+        diagnostics.error(
+            value,
+            format!("expected no choices of a `{}`, found some", text(field.ty)),
+            "only texts have choices; numbers have a range",
+        );
+        return;
+    }
+    if let Some(default) = field.default()
+        && string(default).is_some_and(|word| !words.contains(&word))
+    {
+        diagnostics.error(
+            default,
+            format!("expected one of the choices, found `{}`", text(default)),
+            format!("the choices are {}", words.join(", ")),
         );
     }
 }

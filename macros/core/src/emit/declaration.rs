@@ -30,6 +30,10 @@ fn declaration(field: &HyperField<'_>, private: &TokenStream) -> TokenStream {
         Some(Expr::Range(range)) => self::range(range, private),
         _ => quote!(#private::None),
     };
+    let choices = match field.choices() {
+        Some(choices) => choices.to_token_stream(),
+        None => quote!([]),
+    };
     quote! {
         #private::Field {
             name: #name,
@@ -37,6 +41,7 @@ fn declaration(field: &HyperField<'_>, private: &TokenStream) -> TokenStream {
             kind: <#ty as #private::HyperField>::KIND,
             default: #private::DefaultValue::#default,
             range: #range,
+            choices: &#choices,
         }
     }
 }

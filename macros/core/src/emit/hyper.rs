@@ -99,7 +99,10 @@ fn default_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
 /// `impl Registered`, for the base that is chosen when the command runs.
 fn registered_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
     let ident = &hypers.item.ident;
-    let name = ident.unraw().to_string().to_lowercase();
+    let name = match key(hypers.keys, "name") {
+        Some(name) => name.to_token_stream(),
+        None => ident.unraw().to_string().to_lowercase().to_token_stream(),
+    };
     let doc = &hypers.doc;
     let values = values(hypers, private);
     let (target, takes_base, default_base, build, no_base) = match base_field(hypers) {

@@ -25,14 +25,11 @@ pub fn for_each(one: &ExprForLoop, model: Option<&Loop<'_>>, names: &Names) -> E
             #tuple
         })
     };
-    let receivers = model
-        .map(|model| model.receivers.as_slice())
-        .unwrap_or_default();
-    if receivers.is_empty() {
+    if carried.is_empty() {
         return Expr::Verbatim(staged);
     }
-    // Read, so that rustc does not warn of an optimizer that no one asks again.
-    Expr::Verbatim(quote_spanned!(span=> { #staged; #(let _ = &#receivers;)* }))
+    // Read, so that rustc does not warn of a variable that only the next turn reads.
+    Expr::Verbatim(quote_spanned!(span=> { #staged; #(let _ = &#carried;)* }))
 }
 
 /// The pattern and the iterator: `0..n` is `range(n)`, whose turns are `()`; anything else stages

@@ -30,9 +30,6 @@ pub struct Loop<'a> {
     /// Variables declared outside of it and assigned in it, in the order of their first
     /// assignment, each at that assignment.
     pub carried: Vec<&'a Ident>,
-    /// Those that a method may have changed, such as an optimizer: not to be read again is no
-    /// mistake.
-    pub receivers: Vec<&'a Ident>,
 }
 
 /// What is on the left of `=`.
@@ -119,17 +116,10 @@ impl<'a> Walk<'a> {
         lent.into_iter().for_each(|variable| self.assign(variable));
         if let Some(Expr::Path(path)) = receiver
             && let Some(name) = path.path.get_ident()
-            && let Some(found) = self.scopes.find(&name.to_string())
+            && self.scopes.find(&name.to_string()).is_some()
         {
             let resolution = self.resolve(name);
             self.body.assigns.push(Target::Variable(name, resolution));
-            for index in found.loops {
-                if let Some(outer) = self.body.loops.get_mut(index)
-                    && !outer.receivers.contains(&name)
-                {
-                    outer.receivers.push(name);
-                }
-            }
         }
     }
 
@@ -183,7 +173,6 @@ impl<'a> Visit<'a> for Walk<'a> {
         self.body.loops.push(Loop {
             node,
             carried: Vec::new(),
-            receivers: Vec::new(),
         });
         self.visit_expr(&node.expr);
         let names = bound_names(&node.pat);

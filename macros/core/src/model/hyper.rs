@@ -115,6 +115,11 @@ impl HyperField<'_> {
         key(self.keys, "default")
     }
 
+    /// `choices = [..]`.
+    pub fn choices(&self) -> Option<&Expr> {
+        key(self.keys, "choices")
+    }
+
     /// `range = ..`.
     pub fn range(&self) -> Option<&Expr> {
         key(self.keys, "range")

@@ -15,17 +15,20 @@ pub enum Slot {
     DataLoss,
     /// What is added to the loss.
     Penalty,
+    /// The model that a client uses.
+    Personalize,
 }
 
 impl Slot {
     /// All slots' names, as in [`Slot::from_name`].
-    pub const NAMES: [&'static str; 6] = [
+    pub const NAMES: [&'static str; 7] = [
         "round",
         "client_update",
         "aggregate",
         "direction",
         "data_loss",
         "penalty",
+        "personalize",
     ];
 
     /// The slot of a method's name.
@@ -37,6 +40,7 @@ impl Slot {
             "direction" => Self::Direction,
             "data_loss" => Self::DataLoss,
             "penalty" => Self::Penalty,
+            "personalize" => Self::Personalize,
             _ => return None,
         })
     }
@@ -45,7 +49,7 @@ impl Slot {
     pub fn params(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Round => &[("server", "&ServerCx"), ("w", "Server<Params>")],
-            Self::ClientUpdate => &[("k", "&ClientCx"), ("w", "Params")],
+            Self::ClientUpdate | Self::Personalize => &[("k", "&ClientCx"), ("w", "Params")],
             Self::Aggregate => &[("server", "&ServerCx"), ("w_k", "Clients<Params>")],
             Self::Direction | Self::DataLoss => {
                 &[("k", "&ClientCx"), ("w", "&Params"), ("b", "&Batch")]

@@ -1,7 +1,7 @@
 //! A fed module as two lanes, server and clients, with time running down.
 
 use fedround_ir::fed::{Module, Place};
-use fedround_passes::fed::{Direction, wire};
+use fedround_passes::fed::{Count, Direction, wire};
 use fedround_passes::units;
 
 use super::canvas::{Anchor, Canvas, Font, Rect, colour};
@@ -17,12 +17,12 @@ const BODY: Font = Font::new(TEXT, colour::INK);
 const OP: Font = Font::new(TINY, colour::GREY).mono();
 const NOTE: Font = Font::new(SMALL, colour::GREY);
 
-/// A fed module, before or after linking. With the number of the model's parameters, the bytes of
+/// A fed module, before or after linking. Where the model's parameters are counted, the bytes of
 /// the wires are numbers too.
 ///
 /// A box is one op; constants, parts of a batch, numbers of examples and scalar arithmetic that is
 /// read once stand in the box that reads them.
-pub fn module(module: &Module, parameters: Option<usize>) -> String {
+pub fn module(module: &Module, parameters: Option<Count<'_>>) -> String {
     let scenes = scenes(module, parameters);
     let lanes = Lanes::fit(&scenes);
     let mut pen = Pen {
@@ -40,7 +40,7 @@ pub fn module(module: &Module, parameters: Option<usize>) -> String {
         };
         let text = format!(
             "Bytes for each client in each round, P = {} parameters: {} down, {} up",
-            units::grouped(parameters as u64),
+            units::grouped(parameters(&[]) as u64),
             total(Direction::Down),
             total(Direction::Up)
         );

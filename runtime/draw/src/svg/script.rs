@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use fedround_ir::fed::{Func, Kind, Module, Op, OpKind, Place, Region, Slot, Value};
 use fedround_passes::fed::notation::{Text, count_uses, expression};
-use fedround_passes::fed::{Wire, wire};
+use fedround_passes::fed::{Count, Wire, wire};
 
 use super::scene::{Item, Scene, Step};
 
-/// The scenes of a module, one for each function. With the number of the model's parameters,
-/// bytes are numbers too.
-pub(super) fn scenes(module: &Module, parameters: Option<usize>) -> Vec<Scene> {
+/// The scenes of a module, one for each function. Where the model's parameters are
+/// counted, bytes are numbers too.
+pub(super) fn scenes<'m>(module: &'m Module, parameters: Option<Count<'m>>) -> Vec<Scene> {
     let linked = module.is_linked();
     let wires = wire(module).into_iter().map(|row| (row.value, row));
     let mut script = Script {
@@ -32,7 +32,7 @@ pub(super) fn scenes(module: &Module, parameters: Option<usize>) -> Vec<Scene> {
 pub(super) struct Script<'m> {
     module: &'m Module,
     pub(super) linked: bool,
-    pub(super) parameters: Option<usize>,
+    pub(super) parameters: Option<Count<'m>>,
     hypers: Vec<String>,
     pub(super) texts: HashMap<Value, Text>,
     uses: HashMap<Value, usize>,
@@ -190,7 +190,8 @@ impl Script<'_> {
                     | OpKind::Neg
                     | OpKind::Pow
                     | OpKind::Math(_)
-                    | OpKind::RoundIndex => self.uses.get(result) == Some(&1) && wanted.is_none(),
+                    | OpKind::RoundIndex
+                    | OpKind::NumClients => self.uses.get(result) == Some(&1) && wanted.is_none(),
                     kind => kind.is_constant(),
                 };
                 if inline {

@@ -27,6 +27,7 @@ const FIELDS: &[::fedround::__private::Field] = &[
             min_inclusive: true,
             max_inclusive: true,
         }),
+        choices: &[],
     },
     ::fedround::__private::Field {
         name: "epochs",
@@ -34,6 +35,7 @@ const FIELDS: &[::fedround::__private::Field] = &[
         kind: <usize as ::fedround::__private::HyperField>::KIND,
         default: ::fedround::__private::DefaultValue::Int(5),
         range: ::fedround::__private::None,
+        choices: &[],
     },
     ::fedround::__private::Field {
         name: "batch",
@@ -46,6 +48,7 @@ const FIELDS: &[::fedround::__private::Field] = &[
             min_inclusive: true,
             max_inclusive: false,
         }),
+        choices: &[],
     },
     ::fedround::__private::Field {
         name: "lr",
@@ -58,6 +61,7 @@ const FIELDS: &[::fedround::__private::Field] = &[
             min_inclusive: true,
             max_inclusive: false,
         }),
+        choices: &[],
     },
 ];
 

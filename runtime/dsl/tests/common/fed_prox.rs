@@ -24,6 +24,7 @@ const FIELDS: &[::fedround::__private::Field] = &[::fedround::__private::Field {
         min_inclusive: true,
         max_inclusive: false,
     }),
+    choices: &[],
 }];
 
 impl<A: ::core::default::Default> ::core::default::Default for FedProx<A> {

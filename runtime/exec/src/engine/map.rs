@@ -118,8 +118,8 @@ struct Results {
     state: Vec<((usize, String), Vec<DispatchTensor>)>,
     /// The clients' values, result by result: none where they stream into reductions.
     columns: Vec<Vec<Option<RtVal>>>,
-    /// For each reduction, which of a client's values it takes and with what weight.
-    sources: Vec<(usize, Option<usize>)>,
+    /// For each reduction, what it reads: a value and a weight, and which of a client's they are.
+    sources: Vec<Vec<(Value, usize)>>,
     running: Vec<Running>,
     /// What the reductions' operands weigh on the wire.
     bytes: u64,
@@ -134,8 +134,11 @@ impl Results {
                 &reduction.kind,
                 reduction.operands.first().and_then(position),
             ) {
-                let weight = reduction.operands.get(1).and_then(position);
-                this.sources.push((value, weight));
+                let weight = reduction.operands.get(1);
+                let weight = weight.and_then(|v| Some((*v, position(v)?)));
+                let value = (reduction.operands[0], value);
+                this.sources
+                    .push([value].into_iter().chain(weight).collect());
                 let rows = has_rows(cx, reduction.operands[0]);
                 this.running.push(Running::new(*kind, rows));
             }
@@ -153,13 +156,15 @@ impl Results {
         self.state
             .extend(state.map(|(name, value)| ((id, name), value)));
         let yields = outcome.yields;
-        for (running, &(value, weight)) in self.running.iter_mut().zip(&self.sources) {
-            let (value, weight) = (yields.get(value), weight.and_then(|w| yields.get(w)));
-            if let Some(value) = value {
-                running.add(value, weight);
+        for (running, sources) in self.running.iter_mut().zip(&self.sources) {
+            let read = |i: usize| sources.get(i).and_then(|(_, at)| yields.get(*at));
+            if let Some(value) = read(0) {
+                running.add(value, read(1));
             }
-            let sent = value.into_iter().chain(weight);
-            self.bytes += sent.map(|v| bytes(program, v)).sum::<u64>();
+            let sent = sources
+                .iter()
+                .filter_map(|(of, at)| Some((*of, yields.get(*at)?)));
+            self.bytes += sent.map(|(of, v)| bytes(program, of, v)).sum::<u64>();
         }
         for (column, value) in self.columns.iter_mut().zip(yields) {
             column[i] = Some(value);

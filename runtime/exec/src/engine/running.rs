@@ -1,7 +1,7 @@
 //! A reduction in progress: each client's value is added when it arrives, and let go.
 
 use burn_backend::TensorMetadata;
-use fedround_ir::fed::{Op, Reduce};
+use fedround_ir::fed::{Op, Reduce, Value};
 use fedround_passes::tensor::Frontend;
 
 use crate::error::RunError;
@@ -106,10 +106,10 @@ pub(super) fn number(value: &RtVal) -> f64 {
     }
 }
 
-/// Bytes of a value on the wire, as `f32` and `i32`.
-pub(super) fn bytes(program: &Program, value: &RtVal) -> u64 {
+/// Bytes on the wire of what a value of the program is at run time, as `f32` and `i32`.
+pub(super) fn bytes(program: &Program, of: Value, value: &RtVal) -> u64 {
     match value {
-        RtVal::Params(_) => 4 * program.parameter_count() as u64,
+        RtVal::Params(_) => 4 * program.crossing(of) as u64,
         RtVal::Tensor(t) => 4 * t.shape().num_elements() as u64,
         _ => 4,
     }

@@ -81,18 +81,18 @@ impl Server<'_> {
         }
         if self.cx.program.schedule.module.uploads(op) {
             for v in &op.operands {
-                self.stats.bytes_up += self.wire_bytes(env.peek(*v));
+                self.stats.bytes_up += self.wire_bytes(*v, env.peek(*v));
             }
         }
         running.finish(self.cx.program, op)
     }
 
     /// Bytes of a value of each client.
-    fn wire_bytes(&self, value: Option<&RtVal>) -> u64 {
+    fn wire_bytes(&self, of: Value, value: Option<&RtVal>) -> u64 {
         let program = self.cx.program;
         match value {
-            Some(RtVal::Clients(_, values)) => values.iter().map(|x| bytes(program, x)).sum(),
-            Some(RtVal::Broadcast(ids, value)) => ids.len() as u64 * bytes(program, value),
+            Some(RtVal::Clients(_, values)) => values.iter().map(|x| bytes(program, of, x)).sum(),
+            Some(RtVal::Broadcast(ids, value)) => ids.len() as u64 * bytes(program, of, value),
             _ => 0,
         }
     }
@@ -116,7 +116,7 @@ impl Server<'_> {
         let value = env.read(op.operands[0], last);
         let value = value.ok_or_else(|| missing(op, "value on the server"))?;
         let result = RtVal::Broadcast(ids, Box::new(value));
-        self.stats.bytes_down += self.wire_bytes(Some(&result));
+        self.stats.bytes_down += self.wire_bytes(op.results[0], Some(&result));
         Ok(result)
     }
 }
@@ -126,7 +126,7 @@ impl Server<'_> {
     fn cross(&mut self, op: &Op, env: &mut Env, last: &[Value]) -> Result<RtVal, RunError> {
         let value = env.read(op.operands[0], last);
         let value = value.ok_or_else(|| missing(op, "value of each client"))?;
-        let bytes = self.wire_bytes(Some(&value));
+        let bytes = self.wire_bytes(op.operands[0], Some(&value));
         match op.kind {
             OpKind::Gather => self.stats.bytes_up += bytes,
             _ => self.stats.bytes_down += bytes,
@@ -190,6 +190,7 @@ impl Walker for Server<'_> {
             (OpKind::Concat, _) => self.concat(op, env)?,
             (OpKind::Reduce(kind), _) => self.reduce(*kind, op, env)?,
             (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
+            (OpKind::NumClients, _) => RtVal::Host(self.cx.federation.parts.len() as f64),
             (OpKind::ServerState(name, _), _) => {
                 let kind = self.cx.program.schedule.module.type_of(op.results[0]).kind;
                 let kept = self.state.server.get(name).cloned();

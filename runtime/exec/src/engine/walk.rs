@@ -62,7 +62,7 @@ fn compute(
 ) -> Result<(), RunError> {
     let program = cx.program;
     let compute = &program.schedule.segments[index];
-    let (mut batch, mut rows) = (0, vec![]);
+    let (mut batches, mut rows) = (vec![], vec![]);
     let mut each = Vec::with_capacity(compute.ins.len());
     let mut inputs = Vec::with_capacity(16);
     for v in &compute.ins {
@@ -75,7 +75,7 @@ fn compute(
         match value {
             Some(RtVal::Params(leaves)) => inputs.extend(leaves),
             Some(RtVal::Batch(examples, columns)) => {
-                batch = examples;
+                batches.push(examples);
                 inputs.extend(columns);
             }
             Some(RtVal::Tensor(t)) => {
@@ -92,7 +92,7 @@ fn compute(
     let mut grouped = each.contains(&true);
     let mut variant = Variant {
         segment: index,
-        batch,
+        batches,
         rows,
         clients: if grouped { walker.clients() } else { 1 },
         each,

@@ -65,6 +65,7 @@ impl OpKind {
             | Self::Math(_)
             | Self::Select
             | Self::RoundIndex
+            | Self::NumClients
             | Self::Repeat
             | Self::Grad
             | Self::Apply(_)
@@ -109,6 +110,7 @@ impl OpKind {
             | Self::Math(_)
             | Self::Select
             | Self::RoundIndex
+            | Self::NumClients
             | Self::Everyone
             | Self::Broadcast
             | Self::Reduce(_)

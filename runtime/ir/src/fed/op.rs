@@ -66,6 +66,8 @@ pub enum OpKind {
 
     /// `fed.round_index`: `() -> f32`; `t`, how many rounds were completed before this one.
     RoundIndex,
+    /// `fed.num_clients`: `() -> f32`; `K`, how many clients there are.
+    NumClients,
     /// `fed.sample`: `(f32) -> cohort@server`; `max(C·K, 1)` clients without replacement.
     Sample,
     /// `fed.everyone`: `() -> cohort@server`.
@@ -123,10 +125,10 @@ pub enum OpKind {
     /// `batch.NAME`: `(batch) -> tensor | labels`; a column of the batch: its inputs `x`, its class
     /// labels `y`, and what else the dataset has.
     Column(String, Kind),
-    /// `nn.NAME`: `(params, tensor | labels…) -> tensor`; a function of the model, such as its
+    /// `nn.NAME`: `(params, tensor | labels | f32…) -> tensor`; a function of the model, such as its
     /// forward pass `predict`.
     Apply(String),
-    /// `loss.NAME`: `(tensor | labels…) -> f32`; a registered loss, traced from burn code.
+    /// `loss.NAME`: `(tensor | labels | f32…) -> f32`; a registered loss, traced from burn code.
     Loss(String),
 
     /// `tree.add`: `(params, params) -> params`. What holds entry by entry is defined for tensors,
@@ -228,6 +230,8 @@ pub enum Slot {
     DataLoss,
     /// `(client, params) -> f32`: what is added to the data loss.
     Penalty,
+    /// `(client, params) -> params`: the model that a client uses, made of the global one.
+    Personalize,
 }
 
 /// One definition of a slot by one layer.

@@ -49,11 +49,11 @@ pub fn signature(
         Tensor => at(Tensor),
         _ => at(Params),
     };
-    // What a function of the model or a loss takes: at least one tensor or labels.
+    // What a function of the model or a loss takes: at least one tensor, labels or number.
     let inputs = |first: Option<Kind>| -> Vec<Type> {
         let fixed = first.is_some().into();
         let rest = (fixed..operands.len().max(fixed + 1)).map(|i| match found(i) {
-            Labels => Labels,
+            kind @ (Labels | Scalar) => kind,
             _ => Tensor,
         });
         first.into_iter().chain(rest).map(at).collect()
@@ -73,7 +73,7 @@ pub fn signature(
         }
         OpKind::Neg | OpKind::Math(_) => plain(&[at(Scalar)], &[at(Scalar)]),
         OpKind::Select => plain(&[at(Scalar); 3], &[at(Scalar)]),
-        OpKind::RoundIndex => plain(&[], &[at(Scalar)]),
+        OpKind::RoundIndex | OpKind::NumClients => plain(&[], &[at(Scalar)]),
 
         OpKind::Sample => plain(&[Type::server(Scalar)], &[Type::server(Cohort)]),
         OpKind::Everyone => plain(&[], &[Type::server(Cohort)]),

@@ -4,13 +4,14 @@ use super::{Kind, Place, Slot, Type};
 
 impl Slot {
     /// Every slot, from the server's loop body inwards.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Round,
         Self::ClientUpdate,
         Self::Aggregate,
         Self::Direction,
         Self::DataLoss,
         Self::Penalty,
+        Self::Personalize,
     ];
 
     /// Its name in specs and in text, such as `client_update`.
@@ -22,6 +23,7 @@ impl Slot {
             Self::Direction => "direction",
             Self::DataLoss => "data_loss",
             Self::Penalty => "penalty",
+            Self::Personalize => "personalize",
         }
     }
 
@@ -35,7 +37,7 @@ impl Slot {
         const TRAINED: Type = Type::clients(Kind::Params);
         match self {
             Self::Round => (&[GLOBAL], &[GLOBAL]),
-            Self::ClientUpdate => (&[CLIENT, PARAMS], &[PARAMS]),
+            Self::ClientUpdate | Self::Personalize => (&[CLIENT, PARAMS], &[PARAMS]),
             Self::Aggregate => (&[TRAINED], &[GLOBAL]),
             Self::Direction => (&[CLIENT, PARAMS, BATCH], &[PARAMS]),
             Self::DataLoss => (&[CLIENT, PARAMS, BATCH], &[SCALAR]),
@@ -47,7 +49,7 @@ impl Slot {
     pub const fn arg_names(self) -> &'static [&'static str] {
         match self {
             Self::Round => &["w"],
-            Self::ClientUpdate | Self::Penalty => &["k", "w"],
+            Self::ClientUpdate | Self::Penalty | Self::Personalize => &["k", "w"],
             Self::Aggregate => &["w_k"],
             Self::Direction | Self::DataLoss => &["k", "w", "b"],
         }
@@ -64,7 +66,11 @@ impl Slot {
     pub const fn place(self) -> Place {
         match self {
             Self::Round | Self::Aggregate => Place::Server,
-            Self::ClientUpdate | Self::Direction | Self::DataLoss | Self::Penalty => Place::Client,
+            Self::ClientUpdate
+            | Self::Direction
+            | Self::DataLoss
+            | Self::Penalty
+            | Self::Personalize => Place::Client,
         }
     }
 }

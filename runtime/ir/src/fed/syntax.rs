@@ -23,6 +23,7 @@ ops! { OpKind {
     "arith.floor" = Math (Math::Floor);
     "arith.select" = Select [];
     "fed.round_index" = RoundIndex [];
+    "fed.num_clients" = NumClients [];
     "fed.sample" = Sample [];
     "fed.everyone" = Everyone [];
     "fed.broadcast" = Broadcast [];

@@ -177,6 +177,13 @@ impl Printer<'_> {
                 };
                 self.line(&format!("{state}({}) ← {value}", own(name)));
             }
+            (OpKind::Personal(state, parts), [result], _) if parts.is_empty() => {
+                let first = operands.get(1).map(|w| w.plain().to_owned());
+                let first = first.unwrap_or_default();
+                let text = format!("state({}) or {first}", own(state));
+                self.texts.insert(*result, Text::sum(text));
+                self.bind(*result, "v");
+            }
             (OpKind::Personal(state, parts), [result], _) => {
                 let parts = Text::name(parts.join(", "));
                 self.personal.insert(state.clone());

@@ -83,6 +83,7 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         (OpKind::IndexConst(n), _) => Text::name(n.to_string()),
         (OpKind::NumExamples, _) => Text::name("n_k"),
         (OpKind::RoundIndex, _) => Text::name("t"),
+        (OpKind::NumClients, _) => Text::name("K"),
         (OpKind::Add | OpKind::TreeAdd, [a, b]) => {
             Text::sum(format!("{} + {}", a.plain(), b.plain()))
         }

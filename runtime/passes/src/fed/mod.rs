@@ -23,6 +23,7 @@ mod pipeline;
 mod rewrite;
 #[cfg(test)]
 pub(crate) mod testing;
+mod unsent;
 mod unused;
 mod unused_hypers;
 mod warnings;
@@ -47,5 +48,5 @@ pub mod notation {
     pub use super::explain_text::{Text, count_uses, expression, reduction};
 }
 
-pub use wire::{Direction, Noise, Protection, Wire, wire};
+pub use wire::{Count, Direction, Noise, Protection, Wire, wire};
 pub use wire_table::wire_table;

@@ -6,6 +6,7 @@ use std::fmt;
 use fedround_ir::Loc;
 use fedround_ir::fed::{Exposure, Facts, Kind, Module, Op, OpKind, Privacy, Region, Value, solve};
 
+use super::unsent::{Needless, unsent};
 use super::wire_origin::{Origin, Origins, noun};
 
 /// Which way a value goes.
@@ -49,6 +50,11 @@ pub struct Wire {
     pub direction: Direction,
     /// [`Kind::Params`], [`Kind::Scalar`], [`Kind::Tensor`] or [`Kind::Labels`].
     pub kind: Kind,
+    /// The parts of parameters that do not cross, because the other side has them.
+    pub without: Vec<String>,
+    /// Whether it crosses as the first value of a client's state alone, which is the initial model
+    /// that the seed gives to everyone: no bytes.
+    pub initial: bool,
     /// From what it is derived.
     pub derived: String,
     /// By what it is protected.
@@ -60,30 +66,43 @@ pub struct Wire {
     pub loc: Loc,
 }
 
+/// How many of a model's parameters are outside of some parts.
+pub type Count<'a> = &'a dyn Fn(&[String]) -> usize;
+
 impl Wire {
     /// What it is: `parameters`, `number`, `features` or `labels`.
     pub fn noun(&self) -> &'static str {
         noun(self.kind)
     }
 
-    /// Bytes per client and round for a model of so many parameters, as `f32`; nothing for
-    /// features and labels, whose size is their model's and batch's own.
-    pub fn bytes(&self, parameters: usize) -> Option<usize> {
+    /// Bytes per client and round, as `f32`; nothing for features and labels, whose size is their
+    /// model's and batch's own.
+    pub fn bytes(&self, parameters: Count<'_>) -> Option<usize> {
         match self.kind {
-            Kind::Params => Some(4 * parameters),
+            _ if self.initial => Some(0),
+            Kind::Params => Some(4 * parameters(&self.without)),
             Kind::Scalar => Some(4),
             _ => None,
         }
     }
 
-    /// [`Wire::bytes`] as a formula in `P`, the number of parameters, `F`, the number of features,
-    /// and `L`, the number of labels.
-    pub fn formula(&self) -> &'static str {
+    /// [`Wire::bytes`] as a formula in `P`, the number of parameters, `P[head]`, that of a part's,
+    /// `F`, the number of features, and `L`, the number of labels.
+    pub fn formula(&self) -> String {
+        match self.initial {
+            true => "0, the initial model".to_owned(),
+            false => format!("4{}", self.symbol()),
+        }
+    }
+
+    /// What is counted: `P`, `(P − P[head])`, `F`, `L` or nothing.
+    pub(super) fn symbol(&self) -> String {
         match self.kind {
-            Kind::Params => "4P",
-            Kind::Scalar => "4",
-            Kind::Labels => "4L",
-            _ => "4F",
+            Kind::Params if self.without.is_empty() => "P".to_owned(),
+            Kind::Params => format!("(P − P[{}])", self.without.join(", ")),
+            Kind::Scalar => String::new(),
+            Kind::Labels => "L".to_owned(),
+            _ => "F".to_owned(),
         }
     }
 }
@@ -119,6 +138,7 @@ pub fn wire(module: &Module) -> Vec<Wire> {
         module,
         origins: solve(module, &mut Origins(module)),
         aggregates: HashMap::new(),
+        unsent: unsent(module),
         told: HashSet::new(),
         privacy,
         sent: HashSet::new(),
@@ -142,6 +162,7 @@ struct Rows<'m> {
     privacy: Privacy,
     /// The aggregates of each client value.
     aggregates: HashMap<Value, Vec<Value>>,
+    unsent: HashMap<Value, Needless>,
     /// Aggregates that something beyond the round reads without noise.
     told: HashSet<Value>,
     sent: HashSet<Value>,
@@ -212,11 +233,14 @@ impl Rows<'_> {
             Direction::Down => op.results.first().copied().unwrap_or(value),
             Direction::Up => value,
         };
+        let needless = self.unsent.get(&sent).cloned().unwrap_or_default();
         self.rows.push(Wire {
             value: sent,
             op: op.kind.name(),
             direction,
             kind,
+            without: needless.parts.into_iter().collect(),
+            initial: needless.all,
             derived,
             protection,
             exchange: origin.aggregates + 1,

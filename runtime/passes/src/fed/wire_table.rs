@@ -1,13 +1,14 @@
 //! The wire table as text.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use fedround_ir::fed::Kind;
 
-use super::{Direction, Wire};
+use super::{Count, Direction, Wire};
 
-/// The table as text, with its totals; for a model of so many parameters, in numbers too.
-pub fn wire_table(rows: &[Wire], parameters: Option<usize>) -> String {
+/// The table as text, with its totals; where the model's parameters are counted, in numbers too.
+pub fn wire_table(rows: &[Wire], parameters: Option<Count<'_>>) -> String {
     let mut header = vec!["direction", "what", "derived from", "protected by"];
     header.push("bytes per client and round");
     let mut table = vec![header.into_iter().map(str::to_owned).collect::<Vec<_>>()];
@@ -18,7 +19,7 @@ pub fn wire_table(rows: &[Wire], parameters: Option<usize>) -> String {
             row.noun().to_owned(),
             row.derived.clone(),
             row.protection.to_string(),
-            equals(row.formula(), number),
+            equals(&row.formula(), number),
         ]);
     }
     let width = |column: usize| {
@@ -47,25 +48,32 @@ pub fn wire_table(rows: &[Wire], parameters: Option<usize>) -> String {
 /// `4P = 796040`; the formula alone where it is the number, or there is none.
 fn equals(formula: &str, number: Option<usize>) -> String {
     match number {
-        Some(number) if formula != number.to_string() => format!("{formula} = {number}"),
+        Some(number) if number > 0 && formula != number.to_string() => {
+            format!("{formula} = {number}")
+        }
         _ => formula.to_owned(),
     }
 }
 
 /// The sum of one direction as a formula, such as `4P + 4 bytes`.
 fn total(rows: &[Wire], direction: Direction) -> String {
-    let of = |kind| {
-        let rows = rows.iter().filter(|row| row.direction == direction);
-        4 * rows.filter(|row| row.kind == kind).count()
+    let rows = rows
+        .iter()
+        .filter(|row| row.direction == direction && !row.initial);
+    let order = |kind| match kind {
+        Kind::Params => 0,
+        Kind::Tensor => 1,
+        Kind::Labels => 2,
+        _ => 3,
     };
-    let terms = [
-        (of(Kind::Params), "P"),
-        (of(Kind::Tensor), "F"),
-        (of(Kind::Labels), "L"),
-        (of(Kind::Scalar), ""),
-    ];
-    let terms = terms.iter().filter(|(count, _)| *count > 0);
-    let terms: Vec<String> = terms.map(|(count, of)| format!("{count}{of}")).collect();
+    let mut terms: BTreeMap<(usize, String), usize> = BTreeMap::new();
+    for row in rows {
+        *terms.entry((order(row.kind), row.symbol())).or_default() += 4;
+    }
+    let terms = terms
+        .into_iter()
+        .map(|((_, of), count)| format!("{count}{of}"));
+    let terms: Vec<String> = terms.collect();
     if terms.is_empty() {
         "0 bytes".to_owned()
     } else {

@@ -6,6 +6,11 @@ use super::super::testing::{FedAvg, FedProx, control_variates, dp_own_head, link
 use super::super::wire_table;
 use super::*;
 
+/// Ten parameters, two of them in each part.
+fn ten(without: &[String]) -> usize {
+    10 - 2 * without.len()
+}
+
 #[test]
 fn fed_prox_sends_parameters_and_counts() {
     let rows = wire(&linked(&FedProx {
@@ -13,7 +18,7 @@ fn fed_prox_sends_parameters_and_counts() {
         mu: 0.1,
     }));
     assert_eq!(
-        wire_table(&rows, Some(10)),
+        wire_table(&rows, Some(&ten)),
         "\
 direction        what        derived from           protected by  bytes per client and round
 server → client  parameters  global parameters      none          4P = 40
@@ -22,7 +27,7 @@ client → server  number      count of examples      none          4
 total down: 4P bytes, up: 4P + 4 bytes
 "
     );
-    let bytes = rows.iter().filter_map(|row| row.bytes(10));
+    let bytes = rows.iter().filter_map(|row| row.bytes(&ten));
     assert_eq!(bytes.sum::<usize>(), 84);
 }
 
@@ -110,7 +115,7 @@ fn released_features_say_why() {
         loss_k.mean() * w
     });
     assert_eq!(
-        wire_table(&rows, Some(10)),
+        wire_table(&rows, Some(&ten)),
         "\
 direction        what        derived from              protected by                   bytes per client and round
 server → client  parameters  global parameters         none                           4P = 40
@@ -139,4 +144,53 @@ fn exchanges_are_counted() {
         text.ends_with("exchanges: 2 a round, one after the other\n"),
         "{text}"
     );
+}
+
+#[test]
+fn parts_that_the_other_side_has_do_not_cross() {
+    let head = ["head".to_owned()];
+    let sent = |round: fn(&ServerCx, Server<Params>) -> Server<Params>| -> Vec<Vec<String>> {
+        of(round).into_iter().map(|row| row.without).collect()
+    };
+    // A client's own head, kept apart: it crosses in neither direction.
+    let own = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+            let mine = 2.0 * k.personal(&["head"], &w);
+            k.keep_personal(&["head"], &mine);
+            mine.with_parts(&["head"], &w)
+        });
+        w_k.mean()
+    });
+    assert_eq!(own, [head.to_vec(), head.to_vec()]);
+    // Given back, but read: it goes down, not up.
+    let given_back = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone());
+        w_k.map(|_, w| (2.0 * &w).with_parts(&["head"], &w)).mean()
+    });
+    assert_eq!(given_back, [vec![], head.to_vec()]);
+    // Of another tree than the received one, it goes up.
+    let changed = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone());
+        w_k.map(|_, w| (2.0 * &w).with_parts(&["head"], &(3.0 * &w)))
+            .mean()
+    });
+    assert_eq!(changed, [Vec::<String>::new(), vec![]]);
+    // Two readers of a broadcast, one of which needs all of it.
+    let two = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone());
+        let own = w_k.map(|k, w| {
+            let mine = k.personal(&["head"], &w);
+            k.keep_personal(&["head"], &mine);
+            mine.with_parts(&["head"], &w)
+        });
+        own.mean() + w_k.map(|_, w| 2.0 * w).mean()
+    });
+    assert_eq!(two, [vec![], head.to_vec(), vec![]]);
+    let rows = of(|server, w| {
+        let w_k = w.broadcast(&server.everyone());
+        w_k.map(|_, w| (2.0 * &w).with_parts(&["head"], &w)).mean()
+    });
+    let text = wire_table(&rows, Some(&ten));
+    assert!(text.contains("4(P − P[head]) = 32"), "{text}");
+    assert!(text.contains("up: 4(P − P[head]) bytes"), "{text}");
 }

@@ -21,6 +21,9 @@ pub trait Frontend {
     /// Name and type of each leaf of the model's parameters, in order.
     fn parameters(&self) -> &[(String, TensorType)];
 
+    /// For each leaf, the types of the layers that it is in.
+    fn layers(&self) -> &[Vec<String>];
+
     /// Indices of the leaves that are buffers, ascending: gradients do not train them, forward
     /// passes in training update them.
     fn buffers(&self) -> &[usize];
@@ -101,8 +104,8 @@ pub enum LowerError {
 /// What a segment is lowered for.
 #[derive(Clone, Debug, Default)]
 pub struct Shapes {
-    /// Examples in a batch; any number, where the segment reads none.
-    pub batch: usize,
+    /// Examples in each of the batches among [`Compute::ins`].
+    pub batches: HashMap<Value, usize>,
     /// Types of the features and labels among [`Compute::ins`].
     pub rows: HashMap<Value, TensorType>,
 }
@@ -202,6 +205,7 @@ pub(super) struct Lower<'a> {
 
 impl<'a> Lower<'a> {
     fn bind_inputs(&mut self, segment: &Compute, shapes: &Shapes) -> Result<(), LowerError> {
+        let mut batches = 0;
         for (i, v) in segment.ins.iter().enumerate() {
             let leaves = match self.module.type_of(*v).kind {
                 Kind::Params => {
@@ -212,12 +216,20 @@ impl<'a> Lower<'a> {
                         .collect()
                 }
                 Kind::Batch => {
+                    let size = shapes.batches.get(v).copied();
+                    let size = size.ok_or_else(|| unsupported(&segment.ops[0]))?;
                     let columns = self.columns.iter().map(|(name, kind)| {
-                        let ty = self.frontend.column(name, *kind, shapes.batch);
+                        let ty = self.frontend.column(name, *kind, size);
                         let ty = ty.map_err(frontend(reader(&segment.ops, name)))?;
-                        Ok(self.graph.input(name.clone(), ty))
+                        let name = match batches {
+                            0 => name.clone(),
+                            n => format!("{name}{n}"),
+                        };
+                        Ok(self.graph.input(name, ty))
                     });
-                    columns.collect::<Result<_, LowerError>>()?
+                    let columns = columns.collect::<Result<_, LowerError>>()?;
+                    batches += 1;
+                    columns
                 }
                 Kind::Tensor | Kind::Labels => {
                     let ty = shapes.rows.get(v).cloned();
@@ -287,8 +299,8 @@ impl<'a> Lower<'a> {
                 Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
             }
             (OpKind::TreeWithParts(parts), [a, b]) => {
-                let leaves = self.frontend.parameters();
-                parts::merge(leaves, parts, &a.0, &b.0, loc).map(|tree| vec![Tree(tree)])
+                let tree = parts::merge(self.frontend, parts, &a.0, &b.0, loc);
+                Ok(vec![Tree(tree?)])
             }
             (OpKind::Clip, [x, bound]) => Ok(vec![self.clip(x, bound.0[0], loc)?]),
             (OpKind::Noise, [x, sigma]) => Ok(vec![self.noise(x, sigma.0[0], loc)?]),

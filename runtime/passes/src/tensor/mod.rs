@@ -24,7 +24,7 @@ pub mod grad;
 pub mod hoist;
 mod liveness;
 pub mod lower;
-mod parts;
+pub mod parts;
 pub mod pool_first;
 mod privacy;
 mod rewrite;

@@ -1,34 +1,64 @@
-//! Parts of a model: the leaves of its parameters by the first segment of their paths.
+//! Parts of a model: leaves of its parameters by the first segment of their paths, or by the type
+//! of a layer that they are in.
 
 use fedround_ir::Loc;
-use fedround_ir::tensor::{TensorType, Val};
+use fedround_ir::tensor::Val;
 
-use super::LowerError;
+use super::{Frontend, LowerError};
 
 /// The leaves of `a`, those of the named parts taken from `b`.
 ///
 /// # Errors
 ///
-/// [`LowerError::UnknownPart`] for a name that no leaf's path begins with.
+/// [`LowerError::UnknownPart`] for the name of a part that no leaf's path begins with. A type of
+/// layer, which begins with a capital, may name no leaf: a model without such layers is one in
+/// which nothing is chosen.
 pub(super) fn merge(
-    leaves: &[(String, TensorType)],
+    frontend: &dyn Frontend,
     parts: &[String],
     a: &[Val],
     b: &[Val],
     loc: Loc,
 ) -> Result<Vec<Val>, LowerError> {
-    let of: Vec<&str> = leaves.iter().map(|(path, _)| part(path)).collect();
-    if let Some(unknown) = parts.iter().find(|name| !of.contains(&name.as_str())) {
-        let mut known: Vec<String> = of.iter().map(|name| (*name).to_owned()).collect();
-        known.dedup();
-        let part = unknown.clone();
-        return Err(LowerError::UnknownPart { part, known, loc });
+    let taken = leaves(frontend, parts).map_err(|part| LowerError::UnknownPart {
+        part,
+        known: known(frontend),
+        loc,
+    })?;
+    let choose = |(taken, (a, b)): (bool, (&Val, &Val))| if taken { *b } else { *a };
+    Ok(taken.into_iter().zip(a.iter().zip(b)).map(choose).collect())
+}
+
+/// For each leaf whether it is of one of the parts.
+///
+/// # Errors
+///
+/// The first part that the model does not have.
+pub fn leaves(frontend: &dyn Frontend, parts: &[String]) -> Result<Vec<bool>, String> {
+    let paths = frontend.parameters().iter().map(|(path, _)| part(path));
+    let paths: Vec<&str> = paths.collect();
+    let unknown = |name: &&String| !is_layer(name) && !paths.contains(&name.as_str());
+    if let Some(unknown) = parts.iter().find(unknown) {
+        return Err(unknown.clone());
     }
-    let choose = |(name, (a, b)): (&&str, (&Val, &Val))| {
-        let taken = parts.iter().any(|part| part == name);
-        if taken { *b } else { *a }
-    };
-    Ok(of.iter().zip(a.iter().zip(b)).map(choose).collect())
+    let chosen = paths.iter().zip(frontend.layers()).map(|(path, layers)| {
+        let named = |name: &String| name == path || layers.contains(name);
+        parts.iter().any(named)
+    });
+    Ok(chosen.collect())
+}
+
+/// Whether a name is that of a type of layer.
+pub fn is_layer(name: &str) -> bool {
+    name.starts_with(char::is_uppercase)
+}
+
+/// The names of the parts, in order.
+fn known(frontend: &dyn Frontend) -> Vec<String> {
+    let paths = frontend.parameters().iter().map(|(path, _)| part(path));
+    let mut known: Vec<String> = paths.map(str::to_owned).collect();
+    known.dedup();
+    known
 }
 
 /// `head` of `head.0.weight`.

@@ -42,7 +42,7 @@ mod tests {
     use crate::fed::testing::{Closure, linked};
 
     /// Two parts of one leaf each, and no model.
-    struct Parts(Vec<(String, TensorType)>);
+    struct Parts(Vec<(String, TensorType)>, Vec<Vec<String>>);
 
     impl Frontend for Parts {
         fn parameters(&self) -> &[(String, TensorType)] {
@@ -50,6 +50,9 @@ mod tests {
         }
         fn column(&self, _: &str, _: Kind, batch: usize) -> Result<TensorType, FrontendError> {
             Ok(TensorType::f32([batch]))
+        }
+        fn layers(&self) -> &[Vec<String>] {
+            &self.1
         }
         fn buffers(&self) -> &[usize] {
             &[]
@@ -71,7 +74,11 @@ mod tests {
             });
         }));
         let leaf = |name: &str, n: usize| (name.to_owned(), TensorType::f32([n]));
-        let parts = Parts(vec![leaf("features.weight", 2), leaf("head.weight", 3)]);
+        let layers = [vec!["Norm".to_owned()], vec![]];
+        let parts = Parts(
+            vec![leaf("features.weight", 2), leaf("head.weight", 3)],
+            layers.to_vec(),
+        );
         let schedule = schedule(&module).unwrap();
         let shapes = Shapes::default();
         let graph = lower(&schedule, &schedule.segments[0], &parts, &shapes)?.graph;
@@ -99,6 +106,12 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("out0.features.weight = %in0"), "{text}");
+        let text = lowered(|_, w| (2.0 * w).with_parts(&["Norm", "Dropout"], w)).unwrap();
+        assert!(
+            text.contains("out0.features.weight = %in0.features.weight"),
+            "{text}"
+        );
+        assert!(!text.contains("out0.head.weight = %in0"), "{text}");
         let error = lowered(|_, w| (2.0 * w).with_parts(&["neck"], w)).unwrap_err();
         let LowerError::UnknownPart { part, known, .. } = error else {
             panic!("{error}");

@@ -154,6 +154,7 @@ fn is_control(kind: &OpKind) -> bool {
         | OpKind::Concat
         | OpKind::ClientLabels
         | OpKind::RoundIndex
+        | OpKind::NumClients
         | OpKind::NumExamples
         | OpKind::Received
         | OpKind::ServerState(..)
@@ -206,6 +207,7 @@ fn is_read(kind: &OpKind) -> bool {
     matches!(
         kind,
         OpKind::RoundIndex
+            | OpKind::NumClients
             | OpKind::NumExamples
             | OpKind::ClientState(..)
             | OpKind::ServerState(..)
@@ -224,8 +226,15 @@ fn read(op: Op) -> Item {
 fn hoist_reads(op: &mut Op, items: &mut Vec<Item>) {
     for region in &mut op.regions {
         let ops = std::mem::take(&mut region.ops);
-        let (reads, mut rest): (Vec<Op>, Vec<Op>) =
-            ops.into_iter().partition(|op| is_read(&op.kind));
+        let mut own: HashSet<Value> = region.args.iter().copied().collect();
+        ops.iter().for_each(|op| defines(op, &mut own));
+        // A personal state's first value may be computed here.
+        let is_outer = |op: &Op| {
+            matches!(op.kind, OpKind::Personal(..)) && !op.operands.iter().any(|v| own.contains(v))
+        };
+        let (reads, mut rest): (Vec<Op>, Vec<Op>) = ops
+            .into_iter()
+            .partition(|op| is_read(&op.kind) || is_outer(op));
         items.extend(reads.into_iter().map(read));
         rest.iter_mut().for_each(|op| hoist_reads(op, items));
         region.ops = rest;

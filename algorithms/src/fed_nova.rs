@@ -1,0 +1,69 @@
+//! FedNova: local progress is normalised before it is averaged.
+
+use fedround::prelude::*;
+
+/// FedNova. Wang et al. 2020, "Tackling the Objective Inconsistency Problem in Heterogeneous
+/// Federated Optimization", Eq. (7), <https://arxiv.org/abs/2007.07481>.
+///
+/// Departs:
+/// - The weights are `n_k / m_t` over the round's cohort.
+/// - `‖a_k‖₁` is what the local solver makes of constant gradients of 1, by the solver's own
+///   recursion, so that momentum and the proximal term may be used together.
+/// - Running statistics of normalisation layers are averaged as they are.
+///
+/// Defaults: plain local SGD and `τ_eff = Σ p_k ‖a_k‖₁`, with which equal clients give FedAvg; the
+/// authors' code has `Σ p_k τ_k` (`tau_eff = "steps"`) where `μ > 0`.
+#[derive(Hyper, Debug, Clone)]
+pub struct FedNova {
+    /// `C`: fraction of the clients that train in a round.
+    #[hyper(default = 0.1, range = 0.0..=1.0)]
+    pub fraction: f32,
+    /// `E`: local epochs.
+    #[hyper(default = 1, range = 1..)]
+    pub epochs: usize,
+    /// `B`: examples in a local batch.
+    #[hyper(default = 10, range = 1..)]
+    pub batch: usize,
+    /// `η`: local step size.
+    #[hyper(default = 0.1, range = 0.0..)]
+    pub lr: f32,
+    /// `ρ`: local momentum, from zero in each round.
+    #[hyper(default = 0.0, range = 0.0..1.0)]
+    pub momentum: f32,
+    /// `μ`: weight of a proximal term.
+    #[hyper(default = 0.0, range = 0.0..)]
+    pub mu: f32,
+    /// `τ_eff`: the mean of the clients' `norm` or of their number of `steps`.
+    #[hyper(default = "norm", choices = ["norm", "steps"])]
+    pub tau_eff: String,
+}
+
+#[federated]
+impl Algorithm for FedNova {
+    fn round(&self, server: &ServerCx, x: Server<Params>) -> Server<Params> {
+        let s_t = server.sample(self.fraction);
+        let (d, tau) = x.broadcast(&s_t).map(|k, x| {
+            let (mut y, mut v) = (x.clone(), x.zeros_like());
+            let (mut steps, mut a, mut norm) =
+                (Scalar::from(0.0), Scalar::from(0.0), Scalar::from(0.0));
+            for b in k.batches(self.epochs, self.batch) {
+                v = self.momentum * v + self.direction(k, &y, &b) + self.mu * (&y - &x);
+                y -= self.lr * &v;
+                // The same solver on gradients of 1: `v = a`, `x − y = η ‖a‖₁`.
+                a = self.momentum * a + 1.0 - self.lr * self.mu * &norm;
+                norm += &a;
+                steps += 1.0;
+            }
+            let moved = &x - y;
+            let tau = if self.tau_eff == "norm" {
+                norm.clone()
+            } else {
+                steps
+            };
+            ((&moved / norm).with_parts(&["Buffer"], &moved), tau)
+        });
+        let tau_eff = tau.weighted_mean(|k| k.num_examples());
+        let d = d.weighted_mean(|k| k.num_examples());
+        (&x - tau_eff * &d).with_parts(&["Buffer"], &(&x - &d))
+    }
+}

@@ -1,0 +1,57 @@
+//! FedRep: a shared representation, a head for each client.
+
+use fedround::prelude::*;
+
+/// FedRep. Collins et al. 2021, "Exploiting Shared Representations for Personalized Federated
+/// Learning", Algorithm 1, <https://arxiv.org/abs/2102.07078>.
+///
+/// Departs:
+/// - Clients are weighted by their examples; the paper's have equally many.
+/// - A client that was never drawn uses the initial head, fitted by as many epochs as in training.
+///
+/// Defaults: the paper's 10 epochs for the head, one for the body, and `α = 0.01`.
+#[derive(Hyper, Debug, Clone)]
+pub struct FedRep {
+    /// `r`: fraction of the clients that train in a round.
+    #[hyper(default = 0.1, range = 0.0..=1.0)]
+    pub fraction: f32,
+    /// Local epochs of the head.
+    #[hyper(default = 10, range = 1..)]
+    pub head_epochs: usize,
+    /// Local epochs of the body.
+    #[hyper(default = 1, range = 1..)]
+    pub epochs: usize,
+    /// Examples in a local batch.
+    #[hyper(default = 10, range = 1..)]
+    pub batch: usize,
+    /// `α`: local step size.
+    #[hyper(default = 0.01, range = 0.0..)]
+    pub lr: f32,
+}
+
+#[federated]
+impl Algorithm for FedRep {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let s_t = server.sample(self.fraction);
+        let w_k = w.broadcast(&s_t).map(|k, w| self.client_update(k, w));
+        self.aggregate(server, w_k)
+    }
+
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        let mut w = self.personalize(k, w);
+        for b in k.batches(self.epochs, self.batch) {
+            w = (&w - self.lr * self.direction(k, &w, &b)).with_parts(&["head"], &w);
+        }
+        k.keep_personal(&["head"], &w);
+        w.with_parts(&["head"], &k.received())
+    }
+
+    /// The client's head, fitted to the representation that it received.
+    fn personalize(&self, k: &ClientCx, w: Params) -> Params {
+        let mut own = k.personal(&["head"], &w);
+        for b in k.batches(self.head_epochs, self.batch) {
+            own = own.with_parts(&["head"], &(&own - self.lr * self.direction(k, &own, &b)));
+        }
+        w.with_parts(&["head"], &own)
+    }
+}

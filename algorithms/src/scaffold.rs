@@ -1,0 +1,68 @@
+//! SCAFFOLD: control variates against client drift.
+
+use fedround::prelude::*;
+
+/// SCAFFOLD. Karimireddy et al. 2020, "SCAFFOLD: Stochastic Controlled Averaging for Federated
+/// Learning", Algorithm 1, <https://arxiv.org/abs/1910.06378>.
+///
+/// Departs:
+/// - Running statistics of normalisation layers have no control variate: they are averaged with
+///   the parameters, as they were trained.
+/// - Option I takes the gradient at the server's model as the mean over one more pass in batches,
+///   each weighing the same.
+///
+/// Defaults: the paper's `η_g = 1` and option II, which it uses in all experiments.
+#[derive(Hyper, Debug, Clone)]
+pub struct Scaffold {
+    /// `C`: fraction of the clients that train in a round.
+    #[hyper(default = 0.1, range = 0.0..=1.0)]
+    pub fraction: f32,
+    /// `E`: local epochs.
+    #[hyper(default = 1, range = 1..)]
+    pub epochs: usize,
+    /// `B`: examples in a local batch.
+    #[hyper(default = 10, range = 1..)]
+    pub batch: usize,
+    /// `η_l`: local step size.
+    #[hyper(default = 0.1, range = 0.0..)]
+    pub lr: f32,
+    /// `η_g`: step size of the server.
+    #[hyper(default = 1.0, range = 0.0..)]
+    pub server_lr: f32,
+    /// How a client renews its variate: 1, by a gradient at the server's model; 2, from its steps.
+    #[hyper(default = 2, range = 1..=2)]
+    pub option: usize,
+}
+
+#[federated]
+impl Algorithm for Scaffold {
+    fn round(&self, server: &ServerCx, x: Server<Params>) -> Server<Params> {
+        let s_t = server.sample(self.fraction);
+        let c = server.state("c");
+        let (dy, dc) = x.broadcast(&s_t).zip(&c.broadcast(&s_t)).map(|k, (x, c)| {
+            let c_k = k.state("c_k");
+            let (mut y, mut steps, mut at_x) = (x.clone(), Scalar::from(0.0), x.zeros_like());
+            for b in k.batches(self.epochs, self.batch) {
+                y -= self.lr * (self.direction(k, &y, &b) - &c_k + &c);
+                steps += 1.0;
+            }
+            let next = if self.option == 1 {
+                let mut passes = Scalar::from(0.0);
+                for b in k.batches(1, self.batch) {
+                    at_x += self.direction(k, &x, &b);
+                    passes += 1.0;
+                }
+                at_x / passes
+            } else {
+                &c_k - &c + (&x - &y) / (self.lr * steps)
+            };
+            let next = next.with_parts(&["Buffer"], &c_k);
+            k.set_state("c_k", &next);
+            (y - x, next - c_k)
+        });
+        let share = server.run(|s| s.get(&dc.sum()) / s.get(&server.num_clients()));
+        server.set_state("c", &(c + share));
+        let step = dy.mean();
+        (&x + self.server_lr * &step).with_parts(&["Buffer"], &(&x + &step))
+    }
+}

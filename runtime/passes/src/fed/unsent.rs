@@ -1,0 +1,165 @@
+//! Parts of parameters that need not cross, because the other side has them.
+//!
+//! A client that gives back a part as it received it, by `tree.with_parts`, need not upload it. A
+//! part of which a client uses its own (`fed.personal`), and nothing of what it received, need not
+//! be sent to it. The first value of a personal part is the initial model's, which the seed gives to
+//! everyone.
+
+use std::collections::{BTreeSet, HashMap};
+
+use fedround_ir::fed::{Module, Op, OpKind, Region, Value};
+
+/// Names of parts.
+type Parts = BTreeSet<String>;
+
+/// What of a value need not cross.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Needless {
+    /// Parts of it.
+    pub parts: Parts,
+    /// All of it, but for the first value of a client's state, which is the initial model.
+    pub all: bool,
+}
+
+/// For each value that a broadcast gives or a map uploads, what of it need not cross.
+pub(super) fn unsent(module: &Module) -> HashMap<Value, Needless> {
+    let mut this = Unsent::default();
+    for func in &module.funcs {
+        this.region(&func.body);
+    }
+    this.down
+        .into_iter()
+        .filter_map(|(value, needless)| Some((value, needless?)))
+        .chain(this.up.into_iter().map(|(value, parts)| {
+            let all = false;
+            (value, Needless { parts, all })
+        }))
+        .collect()
+}
+
+#[derive(Default)]
+struct Unsent {
+    /// What all readers of a broadcast agree that they do not need; `None` before the first one.
+    down: HashMap<Value, Option<Needless>>,
+    up: HashMap<Value, Parts>,
+}
+
+impl Unsent {
+    fn region(&mut self, region: &Region) {
+        for op in &region.ops {
+            match op.kind {
+                OpKind::Broadcast => {
+                    self.down.extend(op.results.iter().map(|v| (*v, None)));
+                }
+                OpKind::Map => self.map(op),
+                _ => {}
+            }
+            op.regions.iter().for_each(|inner| self.region(inner));
+        }
+    }
+
+    fn map(&mut self, map: &Op) {
+        let Some(region) = map.regions.first() else {
+            return;
+        };
+        for (result, yielded) in map.results.iter().zip(&region.yields) {
+            let mut parts = Parts::new();
+            self.returned(map, region, *yielded, &mut parts);
+            self.up.insert(*result, parts);
+        }
+        let args = region.args.iter().skip(1);
+        for (operand, arg) in map.operands.iter().zip(args) {
+            let Some(known) = self.down.get(operand).cloned() else {
+                continue;
+            };
+            let mut reads = Reads::default();
+            reads.region(region, *arg, &region.yields);
+            let unread = reads.unread();
+            let both = known.map_or_else(|| unread.clone(), |known| known.and(&unread));
+            self.down.insert(*operand, Some(both));
+        }
+    }
+
+    /// The parts of a yielded value that are those of a broadcast.
+    fn returned(&self, map: &Op, region: &Region, value: Value, parts: &mut Parts) {
+        let made = region.ops.iter().find(|op| op.results.contains(&value));
+        let Some((OpKind::TreeWithParts(names), [rest, taken])) =
+            made.map(|op| (&op.kind, op.operands.as_slice()))
+        else {
+            return;
+        };
+        let arg = region.args.iter().skip(1).position(|arg| arg == taken);
+        let source = arg.and_then(|i| map.operands.get(i));
+        if source.is_some_and(|source| self.down.contains_key(source)) {
+            parts.extend(names.iter().cloned());
+        }
+        self.returned(map, region, *rest, parts);
+    }
+}
+
+impl Needless {
+    /// What neither of two readers needs.
+    fn and(&self, other: &Self) -> Self {
+        let parts = match (self.all, other.all) {
+            (true, _) => other.parts.clone(),
+            (_, true) => self.parts.clone(),
+            _ => self.parts.intersection(&other.parts).cloned().collect(),
+        };
+        let all = self.all && other.all;
+        Self { parts, all }
+    }
+}
+
+/// Which parts of a client's argument are read.
+#[derive(Default)]
+struct Reads {
+    /// Whether something reads it as the first value of a state.
+    first: bool,
+    /// Parts that readers leave out, one entry for each reader.
+    left_out: Vec<Parts>,
+    /// Whether something reads all of it.
+    whole: bool,
+}
+
+impl Reads {
+    fn region(&mut self, region: &Region, arg: Value, uploads: &[Value]) {
+        self.whole |= region.yields.contains(&arg);
+        for op in &region.ops {
+            for (i, _) in op.operands.iter().enumerate().filter(|(_, v)| **v == arg) {
+                match &op.kind {
+                    // Of the first tree, all but the named parts; those of the second that are given
+                    // back stay on the server.
+                    OpKind::TreeWithParts(names) if i == 0 => {
+                        self.left_out.push(names.iter().cloned().collect());
+                    }
+                    OpKind::TreeWithParts(_) if op.results.iter().any(|v| uploads.contains(v)) => {}
+                    OpKind::Personal(_, names) if names.is_empty() => self.first = true,
+                    OpKind::Personal(_, names) => {
+                        self.left_out.push(names.iter().cloned().collect());
+                    }
+                    _ => self.whole = true,
+                }
+            }
+            op.regions
+                .iter()
+                .for_each(|inner| self.region(inner, arg, &[]));
+        }
+    }
+
+    fn unread(self) -> Needless {
+        if self.whole {
+            return Needless::default();
+        }
+        let mut readers = self.left_out.into_iter();
+        match readers.next() {
+            Some(first) => Needless {
+                parts: readers.fold(first, |all, one| all.intersection(&one).cloned().collect()),
+                all: false,
+            },
+            None => Needless {
+                parts: Parts::new(),
+                all: self.first,
+            },
+        }
+    }
+}
