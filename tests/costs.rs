@@ -76,8 +76,10 @@ fn mcmahans_cnn() {
     // Output, weight's gradient; the input's gradient of the second alone.
     let products = 2 * 2 * y1 * k1 + 3 * 2 * y2 * k2;
     let parameters = 32 * k1 + 32 + 64 * k2 + 64;
-    // Biases and their gradients, relus and theirs, pools of four elements to one and back to it.
-    let elementwise = (4 * y1 + y1 + y1 / 4) + (4 * y2 + y2 + y2 / 4);
+    // Biases and their gradients, pools of four elements to one and back to it, relus of what was
+    // pooled and theirs.
+    let elementwise = |y: u64| 2 * y + (y + y / 4) + 2 * (y / 4);
+    let elementwise = elementwise(y1) + elementwise(y2);
     // A bias's gradient is summed over the plane, then over the examples.
     let convolutions = products + elementwise + n * (32 + 64) + 2 * parameters;
     let head = dense(n, 1024, 512) + dense(n, 512, 10);

@@ -6,12 +6,15 @@
     reason = "a test stops at its first error"
 )]
 
+mod common;
+
 use std::path::Path;
 
 use fedround::algorithms::FedAvg;
 use fedround::draw::svg;
 use fedround::exec::{Program, Tracer};
 use fedround::models::{Losses, Task, find};
+use fedround::testing::{Stage, graph_text};
 
 /// The fenced block after a line that names its file, as in "`src/main.rs`:".
 fn block<'a>(guide: &'a str, file: &str) -> Option<&'a str> {
@@ -32,6 +35,18 @@ fn the_first_algorithm_is_the_example() {
     let snapshot = read(&format!("examples/my-algorithm/{snapshot}"));
     let graph = snapshot.splitn(3, "---\n").nth(2).unwrap();
     assert!(guide.contains(graph.trim_end()), "the graph is another");
+}
+
+#[test]
+fn the_servers_work_is_compiled_as_it_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let (guide, file) = (read("docs/server-work.md"), "tests/common/adversary.rs");
+    assert_eq!(block(&guide, file), Some(&*read(file)));
+    for stage in [Stage::Box, Stage::Wire] {
+        let text = graph_text(&common::adversary::Adversary::default(), stage).unwrap();
+        assert!(guide.contains(&format!("```text\n{text}```")), "{text}");
+    }
 }
 
 #[test]

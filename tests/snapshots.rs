@@ -142,6 +142,19 @@ fn dp_fed_avg() {
     }
 }
 
+#[test]
+fn adversary() {
+    let stages = [
+        ("ir", ".linked", Stage::Linked),
+        ("box", "", Stage::Box),
+        ("wire", "", Stage::Wire),
+    ];
+    for (kind, suffix, stage) in stages {
+        let text = graph_text(&common::adversary::Adversary::default(), stage).unwrap();
+        snapshot(kind, &format!("adversary{suffix}"), &text);
+    }
+}
+
 /// What the passes after `link-slots` do, one case for each run that changes something.
 #[test]
 fn passes() {

@@ -108,6 +108,10 @@ pub(super) struct RunArgs {
     /// Clients that run in one graph, with a client axis: N, auto or off [default: auto]
     #[arg(long, value_name = "N")]
     pub cohort_batch: Option<String>,
+    /// Changes of training images, such as crop:4,flip; test images are resized and normalised
+    /// alike [default: none]
+    #[arg(long, value_name = "STEPS")]
+    pub augment: Option<String>,
     /// Run folder [default: runs/SPEC-DATA-seedSEED, or the next free name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

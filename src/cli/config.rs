@@ -21,11 +21,12 @@ pub(super) struct Config {
     pub threads: Option<usize>,
     pub device: Option<String>,
     pub cohort_batch: Option<String>,
+    pub augment: Option<String>,
     #[serde(default)]
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "spec",
     "data",
     "data_dir",
@@ -38,6 +39,7 @@ const KEYS: [&str; 13] = [
     "threads",
     "device",
     "cohort_batch",
+    "augment",
     "hyper",
 ];
 
@@ -97,6 +99,7 @@ mod tests {
             threads: Some(1),
             device: Some(String::new()),
             cohort_batch: Some(String::new()),
+            augment: Some(String::new()),
             hyper: toml::Table::new(),
         };
         let table = toml::Table::try_from(&config).unwrap();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use fedround_data::{DataError, PartitionError};
+use fedround_data::{AugmentError, DataError, PartitionError};
 use fedround_dsl::{HyperError, SpecError};
 use fedround_exec::{CohortBatchError, CompileError, DeviceError, RunError};
 use fedround_ir::text::ParseError;
@@ -49,6 +49,9 @@ pub(super) enum CliError {
     Device(#[from] DeviceError),
     #[error("--cohort-batch: {0}")]
     CohortBatch(#[from] CohortBatchError),
+    /// Changes of images that are none, or do not fit the data.
+    #[error(transparent)]
+    Augment(#[from] AugmentError),
     #[error("cannot compile: {0}")]
     Compile(#[from] CompileError),
     #[error("{source}")]

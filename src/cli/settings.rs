@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fedround_data::Partition;
+use fedround_data::augment::Augment;
 use fedround_dsl::Hyper;
 use fedround_exec::{CohortBatch, Device};
 
@@ -38,6 +39,8 @@ pub(super) struct Settings {
     pub threads: usize,
     pub device: Device,
     pub cohort_batch: CohortBatch,
+    /// Changes of training images.
+    pub augment: Augment,
 }
 
 impl Settings {
@@ -77,6 +80,7 @@ impl Settings {
             threads: count("threads", args.threads.or(file.threads), cores())?,
             device: text(&args.device, file.device, "cpu").parse()?,
             cohort_batch: text(&args.cohort_batch, file.cohort_batch, "auto").parse()?,
+            augment: text(&args.augment, file.augment, "none").parse()?,
         })
     }
 
@@ -96,6 +100,7 @@ impl Settings {
             threads: Some(self.threads),
             device: Some(self.device.to_string()),
             cohort_batch: Some(self.cohort_batch.to_string()),
+            augment: Some(self.augment.to_string()),
             hyper: named
                 .map(|(name, value)| (name, hypers::to_toml(&value)))
                 .collect(),

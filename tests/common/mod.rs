@@ -3,6 +3,7 @@
 // Each test binary uses a part.
 #![allow(dead_code)]
 
+pub mod adversary;
 pub mod softmax;
 
 use fedround::Algorithm;

@@ -9,6 +9,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod augment;
 mod baselines;
 mod batching;
 mod descent;
@@ -19,6 +20,7 @@ mod models;
 mod optimizers;
 mod privacy;
 mod reduction;
+mod released;
 mod seeds;
 mod server;
 mod state;

@@ -134,3 +134,80 @@ fn what_is_gathered_and_scattered_is_counted() {
         bits(&after_two(&pulled(3, true), 2, 1))
     );
 }
+
+/// Keeps on the server, or on each client, what the client's models have moved by so far.
+#[derive(Hyper, Debug, Clone)]
+pub struct Kept<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// Whether the server keeps it.
+    #[hyper(default = true)]
+    pub on_server: bool,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Kept<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let w_k = w
+            .broadcast(&server.sample(0.5))
+            .map(|k, w| self.client_update(k, w));
+        if self.on_server {
+            let moved = w_k.gather().map(|k, y| {
+                let c = k.state("c") + (&y - k.get(&w));
+                k.set_state("c", &c);
+                c
+            });
+            w + 0.5 * moved.mean()
+        } else {
+            let moved = w_k.map(|k, y| {
+                let c = k.state("c") + (&y - k.received());
+                k.set_state("c", &c);
+                c
+            });
+            w + 0.5 * moved.mean()
+        }
+    }
+}
+
+#[test]
+fn the_server_keeps_a_state_for_each_client() {
+    let after = |on_server, group| {
+        let kept = Kept {
+            base: base(),
+            on_server,
+        };
+        let mut simulation = of_ragged(&kept, 2, group);
+        run(&mut simulation, 5);
+        weights(&simulation)
+    };
+    assert_eq!(bits(&after(true, 1)), bits(&after(false, 1)));
+    assert_close(&after(true, 2), &after(false, 1), 1e-5);
+}
+
+/// The server adds noise to each client's model; with the sum of the models beside it.
+#[derive(Hyper, Debug, Clone)]
+pub struct NoisedFor {
+    /// `σ`.
+    #[hyper(default = 0.1, range = 0.0..)]
+    pub sigma: f32,
+}
+
+#[federated]
+impl Algorithm for NoisedFor {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let w_k = w.broadcast(&server.everyone()).gather();
+        w_k.map(|_, w| (0.0 * w).clip(1.0).noise(self.sigma)).mean()
+    }
+}
+
+#[test]
+fn the_server_draws_anew_for_each_client_and_like_the_seed() {
+    let noised = NoisedFor { sigma: 1.0 };
+    let alone = after_two(&noised, 1, 1);
+    assert_eq!(bits(&alone), bits(&after_two(&noised, 3, 1)));
+    assert_eq!(bits(&alone), bits(&after_two(&noised, 2, 3)));
+    // The mean of four clients' noises: σ/√4, within 5 %.
+    let square: f32 = alone.iter().map(|x| x * x).sum();
+    let deviation = (square / alone.len() as f32).sqrt();
+    assert!((deviation - 0.5).abs() < 0.025, "{deviation}");
+}

@@ -249,3 +249,50 @@ fn traces_differ_in_training_and_inference() {
         2.0 / (1.0f64 + 1e-5).sqrt(),
     );
 }
+
+/// Local SGD with weight decay.
+#[derive(Hyper, Debug, Clone)]
+pub struct Decayed {
+    /// `λ`.
+    #[hyper(default = 0.0, range = 0.0..)]
+    pub decay: f32,
+}
+
+#[federated]
+impl Algorithm for Decayed {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+            let mut w = w;
+            let mut opt = optim::Sgd::new(0.1).weight_decay(self.decay).start(&w);
+            for b in k.batches(1, 8) {
+                let g = grad(&w, |w| cross_entropy(k.predict(w, &b.x), &b.y));
+                opt.step(&mut w, g);
+            }
+            w
+        });
+        w_k.mean()
+    }
+}
+
+#[test]
+fn running_statistics_do_not_decay() {
+    let data = digits(16, 1).train;
+    let after = |decay: f32| {
+        let program = compile_model(&Decayed { decay }, "normalised", normalised(), TASK);
+        let federation = dealt(&data, vec![(0..16).collect()], 3);
+        let mut simulation = Simulation::new(program, federation, 1).unwrap();
+        run(&mut simulation, 3);
+        let names = simulation.parameters().into_iter().map(|(name, ..)| name);
+        names.zip(leaves(&simulation)).collect::<Vec<_>>()
+    };
+    let (with, without) = (after(0.5), after(0.0));
+    for ((name, with), (_, without)) in with.iter().zip(&without) {
+        // The logits do not depend on the scale of one class's over another's.
+        let is_statistic = name.contains("running");
+        assert_eq!(
+            with == without,
+            is_statistic || name.contains("beta"),
+            "{name}"
+        );
+    }
+}

@@ -131,8 +131,8 @@ impl Records {
         })
     }
 
-    /// The records, each of `N` fields. Empty lines and lines that start with
-    /// `comment` are passed over.
+    /// The records, each of `N` fields. Empty lines are passed over, and lines without a comma that
+    /// start with `comment`: one that has lost its end, and with it holds a record, is an error.
     pub fn rows<const N: usize>(
         &self,
         comment: Option<u8>,
@@ -140,11 +140,16 @@ impl Records {
         let rows = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
-            .comment(comment)
             .from_reader(&self.bytes[..]);
-        rows.into_records().map(move |fields| {
+        let is_comment = move |fields: &StringRecord| {
+            let first = fields.get(0).and_then(|f| f.bytes().next());
+            comment.is_some() && first == comment && fields.len() == 1
+        };
+        let rows = rows.into_records();
+        let rows = rows.filter(move |row| !row.as_ref().is_ok_and(is_comment));
+        rows.map(move |fields| {
             let fields = fields.map_err(|error| self.unreadable(&error))?;
-            let line = fields.position().map_or(0, |at| self.line_of(at, comment));
+            let line = fields.position().map_or(0, |at| self.line_of(at));
             let path = &self.path;
             if fields.iter().any(|f| f.contains('\n')) {
                 let path = path.clone();
@@ -181,13 +186,10 @@ impl Records {
 
     /// The line of a record that starts at or after `at`: the reader counts the
     /// lines that it passes over as a part of the next record.
-    fn line_of(&self, at: &csv::Position, comment: Option<u8>) -> u64 {
+    fn line_of(&self, at: &csv::Position) -> u64 {
         let start = usize::try_from(at.byte()).unwrap_or(usize::MAX);
         let rest = self.bytes.get(start..).unwrap_or_default();
-        let passed = |line: &&[u8]| match line.first() {
-            None | Some(b'\r') => true,
-            Some(first) => Some(*first) == comment,
-        };
+        let passed = |line: &&[u8]| matches!(line.first(), None | Some(b'\r'));
         let skipped = rest.split(|&b| b == b'\n').take_while(passed).count();
         at.line() + skipped as u64
     }

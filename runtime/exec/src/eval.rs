@@ -1,6 +1,7 @@
 //! Evaluation on held-out examples.
 
 use burn::tensor::DispatchTensor;
+use fedround_data::augment::{Augment, Scratch, Visit};
 use fedround_data::{Examples, rng};
 
 use crate::error::RunError;
@@ -25,7 +26,7 @@ pub struct Evaluation {
 /// Examples a worker evaluates at once.
 const CHUNK: usize = 250;
 
-/// Evaluates parameters in inference; chunks of examples run on the workers and are summed in
+/// Evaluates parameters in inference, on images that go through the fixed steps of `augment`; chunks of examples run on the workers and are summed in
 /// order. `stream` is the seed and the round of what a model draws in inference, if anything.
 ///
 /// # Errors
@@ -36,17 +37,26 @@ pub(crate) fn evaluate(
     params: &[DispatchTensor],
     examples: &Examples,
     classes: usize,
+    augment: &Augment,
     workers: &Workers,
     (seed, round): (u64, usize),
 ) -> Result<Evaluation, RunError> {
+    let (fixed, visit) = (augment.fixed(), Visit::default());
     let chunks = examples.len().div_ceil(CHUNK);
     let parts = workers.run(chunks, |i| {
         let indices: Vec<usize> = (i * CHUNK..((i + 1) * CHUNK).min(examples.len())).collect();
         let forward = program.forward(indices.len())?;
-        let (mut x, mut y) = (Vec::new(), Vec::new());
-        examples.gather(&indices, &mut x, &mut y)?;
-        let shape = [&[indices.len()], examples.shape()].concat();
-        let x = ops::tensor(x, &shape, &program.device);
+        let shape = program.tracer.input(indices.len());
+        let (mut x, mut y) = (vec![0.0; shape.len()], vec![0; indices.len()]);
+        match fixed.is_empty() {
+            true => examples.x().gather_into(&indices, &mut x)?,
+            false => {
+                let scratch = &mut Scratch::default();
+                fixed.gather_into(examples.x(), &indices, visit, scratch, &mut x)?;
+            }
+        }
+        examples.gather_labels_into(&indices, &mut y);
+        let x = ops::tensor(x, &shape.shape, &program.device);
         let keys = [[rng::EVALUATE, round as u64, i as u64]];
         let supplies = forward.supplies.tensors(seed, &keys, &program.device);
         let inputs = params.iter().cloned().chain([x]).chain(supplies);

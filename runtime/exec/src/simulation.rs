@@ -3,6 +3,7 @@
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_data::Examples;
+use fedround_data::augment::Augment;
 use fedround_ir::tensor::TensorType;
 use fedround_passes::tensor::Frontend;
 use rayon::ThreadPoolBuildError;
@@ -25,6 +26,7 @@ pub struct Simulation {
     federation: Federation,
     workers: Workers,
     group: usize,
+    augment: Augment,
     state: State,
     params: Vec<DispatchTensor>,
     round: usize,
@@ -47,12 +49,21 @@ impl Simulation {
             // A GPU runs one graph at a time, and is fed by one thread.
             workers: Workers::new(if is_cpu(&program.device) { threads } else { 1 })?,
             group: CohortBatch::Auto.clients(&program),
+            augment: Augment::default(),
             params,
             program,
             federation,
             state: State::default(),
             round: 0,
         })
+    }
+
+    /// Changes the images of training batches, each time that one is seen; test images go through
+    /// the [fixed](Augment::fixed) steps.
+    #[must_use]
+    pub fn with_augment(mut self, augment: Augment) -> Self {
+        self.augment = augment;
+        self
     }
 
     /// Chooses how many clients run in one graph. Results stay the same within rounding.
@@ -80,6 +91,7 @@ impl Simulation {
         let (next, stats) = run_round(
             program,
             federation,
+            &self.augment,
             &self.workers,
             self.group,
             &mut state,
@@ -102,6 +114,7 @@ impl Simulation {
             &self.params,
             examples,
             classes,
+            &self.augment,
             &self.workers,
             (self.federation.seed, self.round),
         )

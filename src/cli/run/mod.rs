@@ -98,7 +98,7 @@ fn prepare(
         }
     }
     let task = Task {
-        input: examples.image_shape()?,
+        input: settings.augment.output_shape(examples.image_shape()?)?,
         classes: data.classes,
     };
     let columns = examples.columns().iter();
@@ -118,6 +118,7 @@ fn prepare(
         threads: settings.threads,
         message: source.to_string(),
     })?;
+    let simulation = simulation.with_augment(settings.augment.clone());
     Ok((simulation.with_cohort_batch(settings.cohort_batch), tests))
 }
 

@@ -62,7 +62,7 @@ pub enum Step {
 }
 
 /// When and by whom examples are seen, which all randomness depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Visit {
     /// The seed of the federation.
     pub seed: u64,
@@ -93,6 +93,21 @@ pub struct Scratch {
 }
 
 impl Augment {
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The steps that draw nothing at random, resizing and normalisation: what test images go
+    /// through, too.
+    #[must_use]
+    pub fn fixed(&self) -> Self {
+        let fixed = |step: &&Step| matches!(step, Step::Resize { .. } | Step::Normalise { .. });
+        Self {
+            steps: self.steps.iter().filter(fixed).cloned().collect(),
+        }
+    }
+
     /// The shape of what an image of `shape` becomes.
     ///
     /// # Errors

@@ -95,7 +95,7 @@ impl Optimizer for Adam {
     }
 
     fn direction(&self, (m, v, c1, c2): &mut Self::State, w: &Params, g: &Params) -> Params {
-        let decay = &self.weight_decay * w;
+        let decay = super::decay(&self.weight_decay, w);
         let g = if self.decoupled {
             g.clone()
         } else {

@@ -45,6 +45,11 @@ use crate::contexts::Keeper;
 use crate::tree::{Tree, recast};
 use crate::{Params, Scalar};
 
+/// `λ w` on what gradients train: running statistics do not decay.
+fn decay(rate: &Scalar, w: &Params) -> Params {
+    (rate * w).with_parts(&["Buffer"], &w.zeros_like())
+}
+
 /// How gradients become steps.
 ///
 /// Written over [`Params`] and [`Scalar`] alone; [`Running`] makes it work at any place.

@@ -78,7 +78,7 @@ impl Optimizer for Sgd {
     }
 
     fn direction(&self, v: &mut Params, w: &Params, g: &Params) -> Params {
-        let g = g + &self.weight_decay * w;
+        let g = g + super::decay(&self.weight_decay, w);
         *v = &self.momentum * &*v + &g;
         if self.nesterov {
             g + &self.momentum * &*v

@@ -1,6 +1,7 @@
 //! The order in which a client visits its examples, and what a batch of them holds.
 
 use burn::tensor::DispatchTensor;
+use fedround_data::augment::{Scratch, Visit};
 use fedround_data::schedule::client_order;
 use fedround_ir::Loc;
 use fedround_ir::fed::Kind;
@@ -36,8 +37,8 @@ impl<'a> Batches<'a> {
         self.mine.len().div_ceil(self.size)
     }
 
-    /// The examples of the client's `step`-th batch.
-    pub fn get(&mut self, cx: Cx<'_>, id: usize, first_epoch: usize, step: usize) -> &[usize] {
+    /// The client's `step`-th batch.
+    pub fn get(&mut self, cx: Cx<'_>, id: usize, first_epoch: usize, step: usize) -> Chosen<'_> {
         let epoch = first_epoch + step / self.per_epoch();
         if self.order.is_empty() || epoch != self.epoch {
             let seed = cx.federation.seed;
@@ -45,16 +46,20 @@ impl<'a> Batches<'a> {
             self.epoch = epoch;
         }
         let start = step % self.per_epoch() * self.size;
-        &self.order[start..(start + self.size).min(self.order.len())]
+        let rows = &self.order[start..(start + self.size).min(self.order.len())];
+        (rows, cx.visit(id, epoch))
     }
 }
+
+/// A client's batch: its rows of the examples, and when the client sees them.
+pub(super) type Chosen<'a> = (&'a [usize], Visit);
 
 /// A column of the clients' batches, `[n, …]` of a client alone and `[clients, n, …]` of several;
 /// zeros for a client that sits out.
 pub(super) fn gather(
     cx: Cx<'_>,
     (name, kind): &(String, Kind),
-    chosen: &[&[usize]],
+    chosen: &[Chosen<'_>],
     n: usize,
 ) -> Result<DispatchTensor, RunError> {
     let (program, examples) = (cx.program, &cx.federation.examples);
@@ -73,7 +78,7 @@ pub(super) fn gather(
             .ok_or_else(|| RunError::Column(name.to_owned())),
     };
     if *kind == Kind::Labels {
-        let ids = of_each(chosen, n, ty.len(), |rows, ids| match name.as_str() {
+        let ids = of_each(chosen, n, ty.len(), |(rows, _), ids| match name.as_str() {
             "y" => {
                 examples.gather_labels_into(rows, ids);
                 Ok(())
@@ -82,7 +87,13 @@ pub(super) fn gather(
         })?;
         return Ok(ops::ints(ids, &shape, &program.device));
     }
-    let numbers = of_each(chosen, n, ty.len(), |rows, numbers| {
+    let augmented = name == "x" && !cx.augment.is_empty();
+    let mut scratch = Scratch::default();
+    let numbers = of_each(chosen, n, ty.len(), |(rows, visit), numbers| {
+        if augmented {
+            let augment = cx.augment;
+            return Ok(augment.gather_into(column()?, rows, visit, &mut scratch, numbers)?);
+        }
         Ok(column()?.gather_into(rows, numbers)?)
     })?;
     Ok(ops::tensor(numbers, &shape, &program.device))
@@ -90,15 +101,15 @@ pub(super) fn gather(
 
 /// The elements of each client's batch, `size` of them, one after another.
 fn of_each<T: Copy + Default>(
-    chosen: &[&[usize]],
+    chosen: &[Chosen<'_>],
     n: usize,
     size: usize,
-    mut gather: impl FnMut(&[usize], &mut [T]) -> Result<(), RunError>,
+    mut gather: impl FnMut(Chosen<'_>, &mut [T]) -> Result<(), RunError>,
 ) -> Result<Vec<T>, RunError> {
     let mut elements = vec![T::default(); chosen.len() * size];
-    for (rows, own) in chosen.iter().zip(elements.chunks_mut(size.max(1))) {
+    for (&(rows, visit), own) in chosen.iter().zip(elements.chunks_mut(size.max(1))) {
         if rows.len() == n {
-            gather(rows, own)?;
+            gather((rows, visit), own)?;
         }
     }
     Ok(elements)

@@ -13,7 +13,7 @@ use fedround_data::schedule::client_order;
 use fedround_ir::fed::{Kind, Op, OpKind, Value};
 use fedround_passes::tensor::{Block, Control};
 
-use super::batches::{Batches, gather};
+use super::batches::{Batches, Chosen, gather};
 use super::stack::{flat, lane, leaves, select, stack, unstack};
 use super::walk::{Walker, carried, known, next, repeat, walk};
 use super::{ByClient, Cx, kept_or_zeros, missing, written};
@@ -135,21 +135,25 @@ impl Clients<'_> {
         let outer = self.live.take();
         let steps = batches.iter().map(|b| epochs * b.per_epoch()).max();
         for step in 0..steps.unwrap_or_default() {
-            let mut chosen: Vec<&[usize]> = Vec::with_capacity(self.ids.len());
+            let mut chosen: Vec<Chosen<'_>> = Vec::with_capacity(self.ids.len());
             for (k, (own, &id)) in batches.iter_mut().zip(self.ids).enumerate() {
                 let sits_out = outer.as_ref().is_some_and(|live| !live[k]);
                 if sits_out || step >= epochs * own.per_epoch() {
-                    chosen.push(&[]);
+                    chosen.push((&[], self.cx.visit(id, 0)));
                 } else {
                     chosen.push(own.get(self.cx, id, self.epoch, step));
                 }
             }
-            let mut sizes: Vec<usize> = chosen.iter().map(|c| c.len()).filter(|&n| n > 0).collect();
+            let mut sizes: Vec<usize> = chosen
+                .iter()
+                .map(|(rows, _)| rows.len())
+                .filter(|&n| n > 0)
+                .collect();
             sizes.sort_unstable();
             sizes.dedup();
             // Clients with batches of one size take the step together.
             for &n in sizes.iter().rev() {
-                let live: Vec<bool> = chosen.iter().map(|c| c.len() == n).collect();
+                let live: Vec<bool> = chosen.iter().map(|(rows, _)| rows.len() == n).collect();
                 let batch = self.batch(&chosen, n)?;
                 values = self.step(op, body, env, batch, values, live)?;
             }
@@ -199,7 +203,7 @@ impl Clients<'_> {
     }
 
     /// The clients' next batches, each of `n` examples; zeros for a client that sits out.
-    fn batch(&self, chosen: &[&[usize]], n: usize) -> Result<RtVal, RunError> {
+    fn batch(&self, chosen: &[Chosen<'_>], n: usize) -> Result<RtVal, RunError> {
         let columns = &self.cx.program.schedule.columns;
         let columns = columns
             .iter()
@@ -268,9 +272,10 @@ impl Clients<'_> {
             return Err(RunError::NoExamples { client: id });
         }
         let order = client_order(federation.seed, round, id, mine, self.epoch);
-        self.epoch += 1;
         let chosen = &order[..size.min(order.len())];
-        self.batch(&[chosen], chosen.len())
+        let visit = self.cx.visit(id, self.epoch);
+        self.epoch += 1;
+        self.batch(&[(chosen, visit)], chosen.len())
     }
 
     /// The number of each client, once for each row of its features.

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
 use fedround_data::Examples;
+use fedround_data::augment::{Augment, Visit};
 use fedround_ir::fed::{Kind, Op, Value};
 use fedround_ir::tensor::TensorType;
 use fedround_passes::tensor::Frontend;
@@ -66,6 +67,7 @@ pub struct RoundStats {
 pub(crate) fn run_round(
     program: &Program,
     federation: &Federation,
+    augment: &Augment,
     workers: &Workers,
     group: usize,
     state: &mut State,
@@ -76,6 +78,7 @@ pub(crate) fn run_round(
         cx: Cx {
             program,
             federation,
+            augment,
             round,
         },
         workers,
@@ -98,10 +101,22 @@ pub(crate) fn run_round(
 struct Cx<'a> {
     program: &'a Program,
     federation: &'a Federation,
+    /// What becomes of the images of training batches.
+    augment: &'a Augment,
     round: usize,
 }
 
 impl Cx<'_> {
+    /// A client's view of its examples in an epoch.
+    fn visit(&self, client: usize, epoch: usize) -> Visit {
+        Visit {
+            seed: self.federation.seed,
+            round: self.round,
+            client,
+            epoch,
+        }
+    }
+
     /// `t` of specs, which counts from 0.
     fn round_index(&self) -> f64 {
         self.round.saturating_sub(1) as f64

@@ -145,10 +145,11 @@ pub fn signature(
         OpKind::Apply(_) => plain(&inputs(Some(Params)), &[at(Tensor)]),
         OpKind::Loss(_) => plain(&inputs(None), &[at(Scalar)]),
 
-        OpKind::TreeAdd | OpKind::TreeSub | OpKind::TreeMul | OpKind::TreeDiv => {
-            plain(&[tree(0); 2], &[tree(0)])
-        }
-        OpKind::TreeWithParts(_) => plain(&[at(Params); 2], &[at(Params)]),
+        OpKind::TreeAdd
+        | OpKind::TreeSub
+        | OpKind::TreeMul
+        | OpKind::TreeDiv
+        | OpKind::TreeWithParts(_) => plain(&[tree(0); 2], &[tree(0)]),
         OpKind::TreeScale | OpKind::TreeAddScalar => plain(&[at(Scalar), tree(1)], &[tree(1)]),
         OpKind::TreeSqrt => plain(&[tree(0)], &[tree(0)]),
         OpKind::TreeClamp => plain(&[at(Scalar), at(Scalar), tree(2)], &[tree(2)]),

@@ -57,12 +57,12 @@ fn a_loop_carries_the_velocity() {
     );
     assert_eq!(
         local(move |k| sgd(k).weight_decay(1e-4)),
-        "u ← 0.9 · w2 + ∇F + 1e-4 · w\n\
+        "u ← 0.9 · w2 + ∇F + 1e-4 · w[Buffer ← 0]\n\
          w, w2 ← w − 0.1 · u, u"
     );
     assert_eq!(
         local(move |k| sgd(k).weight_decay(0.01).nesterov()),
-        "u ← ∇F + 0.01 · w\n\
+        "u ← ∇F + 0.01 · w[Buffer ← 0]\n\
          u2 ← 0.9 · w2 + u\n\
          w, w2 ← w − 0.1 · (u + 0.9 · u2), u2"
     );

@@ -6,7 +6,8 @@ use fedround_ir::tensor::Val;
 
 use super::{Frontend, LowerError};
 
-/// The leaves of `a`, those of the named parts taken from `b`.
+/// The leaves of `a`, those of the named parts taken from `b`. A tensor is in no layer and has no
+/// parts.
 ///
 /// # Errors
 ///
@@ -20,7 +21,14 @@ pub(super) fn merge(
     b: &[Val],
     loc: Loc,
 ) -> Result<Vec<Val>, LowerError> {
-    let taken = leaves(frontend, parts).map_err(|part| LowerError::UnknownPart {
+    let taken = match a.len() == frontend.parameters().len() {
+        true => leaves(frontend, parts),
+        false => {
+            let named = parts.iter().find(|name| !is_layer(name));
+            named.map_or_else(|| Ok(vec![false; a.len()]), |part| Err(part.clone()))
+        }
+    };
+    let taken = taken.map_err(|part| LowerError::UnknownPart {
         part,
         known: known(frontend),
         loc,
