@@ -10,7 +10,7 @@ use rayon::ThreadPoolBuildError;
 
 use crate::cohort_batch::CohortBatch;
 use crate::device::is_cpu;
-use crate::engine::{Federation, RoundStats, State, run_round};
+use crate::engine::{Cx, Federation, RoundStats, State, run_round};
 use crate::error::RunError;
 use crate::eval::{Evaluation, evaluate};
 use crate::init;
@@ -87,17 +87,13 @@ impl Simulation {
         let round = self.round + 1;
         let mut state = self.state.clone();
         let params = self.params.clone();
-        let (program, federation) = (&self.program, &self.federation);
-        let (next, stats) = run_round(
-            program,
-            federation,
-            &self.augment,
-            &self.workers,
-            self.group,
-            &mut state,
-            params,
+        let cx = Cx {
+            program: &self.program,
+            federation: &self.federation,
+            augment: &self.augment,
             round,
-        )?;
+        };
+        let (next, stats) = run_round(cx, &self.workers, self.group, &mut state, params)?;
         (self.params, self.state, self.round) = (next, state, round);
         Ok(stats)
     }

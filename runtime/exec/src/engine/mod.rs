@@ -65,22 +65,14 @@ pub struct RoundStats {
 ///
 /// See [`RunError`].
 pub(crate) fn run_round(
-    program: &Program,
-    federation: &Federation,
-    augment: &Augment,
+    cx: Cx<'_>,
     workers: &Workers,
     group: usize,
     state: &mut State,
     params: Vec<DispatchTensor>,
-    round: usize,
 ) -> Result<(Vec<DispatchTensor>, RoundStats), RunError> {
     let mut server = server::Server {
-        cx: Cx {
-            program,
-            federation,
-            augment,
-            round,
-        },
+        cx,
         workers,
         group,
         state,
@@ -98,12 +90,13 @@ pub(crate) fn run_round(
 
 /// What every part of a round may read.
 #[derive(Clone, Copy)]
-struct Cx<'a> {
-    program: &'a Program,
-    federation: &'a Federation,
+pub(crate) struct Cx<'a> {
+    pub program: &'a Program,
+    pub federation: &'a Federation,
     /// What becomes of the images of training batches.
-    augment: &'a Augment,
-    round: usize,
+    pub augment: &'a Augment,
+    /// The round, from 1.
+    pub round: usize,
 }
 
 impl Cx<'_> {
