@@ -34,13 +34,25 @@ fn lines<E: std::error::Error>(errors: &[E]) -> String {
 /// # Errors
 /// [`StageError`], with everything that is wrong at the first stage that finds something.
 pub fn stage(alg: &dyn Algorithm) -> Result<Module, StageError> {
+    stage_with(alg, |_| {})
+}
+
+/// [`stage`] with more layers on top.
+pub(crate) fn stage_with(
+    alg: &dyn Algorithm,
+    more: impl Fn(&mut Definer),
+) -> Result<Module, StageError> {
     validate(alg).map_err(StageError::Hyper)?;
-    let mut module = build(|m| alg.define(m))?;
+    let define = |m: &mut Definer| {
+        alg.define(m);
+        more(m);
+    };
+    let mut module = build(define)?;
     let missing = missing(&module);
     if !missing.is_empty() {
         module = build(|m| {
             Standard.define(&missing, m);
-            alg.define(m);
+            define(m);
         })?;
     }
     verify(&module)?;

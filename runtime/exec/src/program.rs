@@ -1,13 +1,13 @@
 //! A compiled algorithm: its graph at every stage, and plans made on demand for each batch shape.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, RwLock};
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, stage};
 use fedround_ir::Loc;
-use fedround_ir::fed::{HyperValue, Kind, Module, OpKind, Value};
+use fedround_ir::fed::{HyperValue, Kind, Module, OpKind, Region, Value};
 use fedround_ir::tensor::{DType, Graph, TensorType};
 use fedround_ir::text::TENSOR_VERSION;
 use fedround_passes::PassManager;
@@ -73,6 +73,28 @@ pub struct Program {
     forward: RwLock<HashMap<usize, Arc<Segment>>>,
 }
 
+/// A warning for each type of layer that the code names and the model does not have. Buffers are
+/// left out where a model has some, and are no matter where it has none.
+fn missing_layers(module: &Module, tracer: &Tracer) -> Vec<String> {
+    fn named(region: &Region, names: &mut BTreeMap<String, Loc>) {
+        for op in &region.ops {
+            if let OpKind::TreeWithParts(parts) = &op.kind {
+                let layers = parts.iter().filter(|name| parts::is_layer(name));
+                names.extend(layers.map(|name| (name.clone(), op.loc)));
+            }
+            op.regions.iter().for_each(|inner| named(inner, names));
+        }
+    }
+    let mut names = BTreeMap::new();
+    module.funcs.iter().for_each(|f| named(&f.body, &mut names));
+    let has = |name: &String| tracer.layers().iter().any(|layers| layers.contains(name));
+    let missing = names
+        .into_iter()
+        .filter(|(name, _)| name != "Buffer" && !has(name));
+    let text = |(name, loc)| format!("{loc}: model {} has no layer `{name}`", tracer.name());
+    missing.map(text).collect()
+}
+
 impl Program {
     /// Stages, links and schedules an algorithm, and compiles its local step once, so that errors
     /// in it appear here and not in the first round.
@@ -110,6 +132,21 @@ impl Program {
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
         let staged = passes.time("fed", "stage", || stage(algorithm))?;
+        Self::compile_staged(staged, tracer, device.open()?, passes)
+    }
+
+    /// Compiles another module for the same model and device.
+    pub(crate) fn beside(&self, staged: Module) -> Result<Self, CompileError> {
+        let (tracer, device) = (self.tracer.copy(), self.device.clone());
+        Self::compile_staged(staged, tracer, device, &mut PassManager::from_env()?)
+    }
+
+    fn compile_staged(
+        staged: Module,
+        tracer: Tracer,
+        device: DispatchDevice,
+        passes: &mut PassManager,
+    ) -> Result<Self, CompileError> {
         let linked = link_with(staged.clone(), passes)?;
         let mut laid_out = linked.module.clone();
         lay_out(&mut laid_out, passes)?;
@@ -122,10 +159,12 @@ impl Program {
             warnings: linked.warnings.iter().map(ToString::to_string).collect(),
             staged,
             tracer,
-            device: device.open()?,
+            device,
             compiled: RwLock::default(),
             forward: RwLock::default(),
         };
+        this.warnings
+            .extend(missing_layers(&this.linked, &this.tracer));
         let rows = wire(&this.linked).into_iter();
         let rows = rows.filter(|row| row.initial || !row.without.is_empty());
         let crossing = rows.map(|row| match row.initial {

@@ -4,6 +4,7 @@ use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_data::Examples;
 use fedround_data::augment::Augment;
+use fedround_dsl::Algorithm;
 use fedround_ir::tensor::TensorType;
 use fedround_passes::tensor::Frontend;
 use rayon::ThreadPoolBuildError;
@@ -11,10 +12,11 @@ use rayon::ThreadPoolBuildError;
 use crate::cohort_batch::CohortBatch;
 use crate::device::is_cpu;
 use crate::engine::{Cx, Federation, RoundStats, State, run_round};
-use crate::error::RunError;
+use crate::error::{CompileError, RunError};
 use crate::eval::{Evaluation, evaluate};
 use crate::init;
 use crate::ops;
+use crate::personal::{PersonalModels, personalized};
 use crate::program::Program;
 use crate::workers::Workers;
 
@@ -27,6 +29,8 @@ pub struct Simulation {
     workers: Workers,
     group: usize,
     augment: Augment,
+    /// Makes the clients' own models, where they have any.
+    personal: Option<Program>,
     state: State,
     params: Vec<DispatchTensor>,
     round: usize,
@@ -50,6 +54,7 @@ impl Simulation {
             workers: Workers::new(if is_cpu(&program.device) { threads } else { 1 })?,
             group: CohortBatch::Auto.clients(&program),
             augment: Augment::default(),
+            personal: None,
             params,
             program,
             federation,
@@ -64,6 +69,55 @@ impl Simulation {
     pub fn with_augment(mut self, augment: Augment) -> Self {
         self.augment = augment;
         self
+    }
+
+    /// Has clients tested on models of their own, as the algorithm's slot `personalize` makes them;
+    /// `algorithm` is the one that the program was compiled from.
+    ///
+    /// # Errors
+    ///
+    /// The slot's code cannot be compiled.
+    pub fn with_personal(mut self, algorithm: &dyn Algorithm) -> Result<Self, CompileError> {
+        self.personal = personalized(&self.program, algorithm)?;
+        Ok(self)
+    }
+
+    /// The clients' own models, made of the current global one; `None` where all clients use that
+    /// one. Nothing is trained by it and no state changes.
+    ///
+    /// # Errors
+    ///
+    /// See [`RunError`].
+    pub fn personal_models(&self) -> Result<Option<PersonalModels>, RunError> {
+        let Some(program) = &self.personal else {
+            return Ok(None);
+        };
+        let cx = Cx {
+            program,
+            federation: &self.federation,
+            augment: &self.augment,
+            round: self.round,
+        };
+        let (mut state, params) = (self.state.clone(), self.params.clone());
+        run_round(cx, &self.workers, self.group, &mut state, params)?;
+        Ok(Some(PersonalModels::kept(state)))
+    }
+
+    /// Evaluates a client's own model; `None` for a client that there is not.
+    ///
+    /// # Errors
+    ///
+    /// The model cannot be traced for the batch shape.
+    pub fn evaluate_client(
+        &self,
+        models: &PersonalModels,
+        client: usize,
+        examples: &Examples,
+    ) -> Result<Option<Evaluation>, RunError> {
+        let model = models.of(client);
+        model
+            .map(|model| self.evaluate_model(model, examples))
+            .transpose()
     }
 
     /// Chooses how many clients run in one graph. Results stay the same within rounding.
@@ -104,10 +158,18 @@ impl Simulation {
     ///
     /// The model cannot be traced for the batch shape.
     pub fn evaluate(&self, examples: &Examples) -> Result<Evaluation, RunError> {
+        self.evaluate_model(&self.params, examples)
+    }
+
+    fn evaluate_model(
+        &self,
+        params: &[DispatchTensor],
+        examples: &Examples,
+    ) -> Result<Evaluation, RunError> {
         let classes = self.program.tracer.task().classes;
         evaluate(
             &self.program,
-            &self.params,
+            params,
             examples,
             classes,
             &self.augment,

@@ -82,6 +82,13 @@ impl Tracer {
         }
     }
 
+    /// The same, with no traces made yet.
+    pub(crate) fn copy(&self) -> Self {
+        let device = Device::default();
+        let (model, losses) = (self.model.to_device(&device), self.losses.clone());
+        Self::new(&self.name, model, self.task, losses).with_columns(self.columns.clone())
+    }
+
     /// The names of the data's columns.
     fn column_names(&self) -> Vec<String> {
         let more = self.columns.iter().map(|(name, _)| name.clone());

@@ -2,16 +2,16 @@
 
 use fedround_data::Examples;
 use fedround_data::partition::{PartitionError, Split};
-use fedround_exec::{Evaluation, RunError, Simulation};
+use fedround_exec::{Evaluation, PersonalModels, RunError, Simulation};
 use fedround_metrics::clients::ClientSummary;
 
 /// The test set and its parts.
 pub(super) struct Tests {
     examples: Examples,
-    /// Clients that see the test set's images as they are: indices of `examples`.
-    plain: Vec<Vec<usize>>,
+    /// Clients that see the test set's images as they are, by number: indices of `examples`.
+    plain: Vec<(usize, Vec<usize>)>,
     /// Clients that see theirs rotated.
-    rotated: Vec<Examples>,
+    rotated: Vec<(usize, Examples)>,
 }
 
 /// How a model does on both.
@@ -24,34 +24,55 @@ pub(super) struct Tested {
 impl Tests {
     /// The tests of the clients in `splits` of a dataset with the test set `examples`.
     pub fn new(examples: Examples, splits: &[Split]) -> Result<Self, PartitionError> {
-        let tested = || splits.iter().filter(|split| !split.test.is_empty());
-        let plain = tested().filter(|split| split.rotation.is_none());
-        let turned = tested().filter_map(|split| Some((split.rotation?, &split.test)));
-        let rotated = turned.map(|(rotation, test)| {
+        let numbered = || splits.iter().enumerate();
+        let tested = || numbered().filter(|(_, split)| !split.test.is_empty());
+        let plain = tested().filter(|(_, split)| split.rotation.is_none());
+        let turned = tested().filter_map(|(k, split)| Some((k, split.rotation?, &split.test)));
+        let rotated = turned.map(|(k, rotation, test)| {
             let own: Vec<usize> = (0..test.len()).collect();
-            rotation.turned(&examples.subset(test), &own)
+            Ok((k, rotation.turned(&examples.subset(test), &own)?))
         });
         Ok(Self {
-            plain: plain.map(|split| split.test.clone()).collect(),
+            plain: plain.map(|(k, split)| (k, split.test.clone())).collect(),
             rotated: rotated.collect::<Result<_, _>>()?,
             examples,
         })
     }
 
-    /// Tests the simulation's current model.
+    /// Tests the simulation's current model, and the clients' own ones on their own examples.
     pub fn run(&self, simulation: &Simulation) -> Result<Tested, RunError> {
         let global = simulation.evaluate(&self.examples)?;
-        let labels = self.examples.labels();
-        let right = |&i: &usize| global.predictions[i] == labels[i];
-        let share =
-            |test: &Vec<usize>| test.iter().filter(|i| right(i)).count() as f64 / test.len() as f64;
-        let mut local: Vec<f64> = self.plain.iter().map(share).collect();
-        for examples in &self.rotated {
-            local.push(simulation.evaluate(examples)?.accuracy);
-        }
+        let local = match simulation.personal_models()? {
+            Some(models) => self.own(simulation, &models)?,
+            None => self.shared(simulation, &global)?,
+        };
         Ok(Tested {
             local: ClientSummary::of(&local).ok(),
             global,
         })
+    }
+
+    /// The accuracy of the global model on each client's examples.
+    fn shared(&self, simulation: &Simulation, global: &Evaluation) -> Result<Vec<f64>, RunError> {
+        let labels = self.examples.labels();
+        let right = |&&i: &&usize| global.predictions[i] == labels[i];
+        let share = |test: &[usize]| test.iter().filter(right).count() as f64 / test.len() as f64;
+        let mut local: Vec<f64> = self.plain.iter().map(|(_, test)| share(test)).collect();
+        for (_, examples) in &self.rotated {
+            local.push(simulation.evaluate(examples)?.accuracy);
+        }
+        Ok(local)
+    }
+
+    /// The accuracy of each client's own model on its examples.
+    fn own(&self, simulation: &Simulation, models: &PersonalModels) -> Result<Vec<f64>, RunError> {
+        let plain = self.plain.iter();
+        let plain = plain.map(|(k, test)| (*k, self.examples.subset(test)));
+        let mut local = vec![];
+        for (k, examples) in plain.chain(self.rotated.iter().cloned()) {
+            let tested = simulation.evaluate_client(models, k, &examples)?;
+            local.extend(tested.map(|tested| tested.accuracy));
+        }
+        Ok(local)
     }
 }

@@ -119,6 +119,7 @@ fn prepare(
         message: source.to_string(),
     })?;
     let simulation = simulation.with_augment(settings.augment.clone());
+    let simulation = simulation.with_personal(algorithm)?;
     Ok((simulation.with_cohort_batch(settings.cohort_batch), tests))
 }
 

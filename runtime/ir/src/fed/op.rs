@@ -290,6 +290,9 @@ pub struct Module {
     pub funcs: Vec<Func>,
     /// Type of each [`Value`].
     pub types: Vec<Type>,
+    /// Whether it goes on with the states of another program, which may be the one that sets them.
+    /// Not part of its text.
+    pub resumes: bool,
 }
 
 impl Module {

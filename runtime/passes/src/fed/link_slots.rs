@@ -31,6 +31,7 @@ pub fn link_slots(module: &Module) -> Result<Module, PassError> {
     let target = Module {
         layers: module.layers.clone(),
         hypers: module.hypers.clone(),
+        resumes: module.resumes,
         ..Module::default()
     };
     let mut linker = Linker {

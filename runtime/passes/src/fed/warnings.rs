@@ -106,7 +106,8 @@ pub fn warnings(module: &Module) -> Vec<Warning> {
         let Some((index, func)) = outermost.max_by_key(|(_, func)| func.layer) else {
             continue;
         };
-        if !reached.contains(&index) {
+        // A round does not call it: evaluation does.
+        if slot != Slot::Personalize && !reached.contains(&index) {
             found.push(Warning::Unused {
                 slot,
                 of: name(func.layer),

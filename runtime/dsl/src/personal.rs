@@ -1,0 +1,52 @@
+//! The round that makes the clients' own models, and nothing else.
+
+use fedround_ir::fed::{HyperValue, Module};
+
+use crate::hyper_field::unknown_field;
+use crate::slots::call;
+use crate::stage::stage_with;
+use crate::{Algorithm, Field, Hyper, HyperError, StageError};
+
+/// The state that holds a client's model after the round of [`stage_personalized`].
+pub const PERSONAL_MODEL: &str = "personalized.model";
+
+/// The layer of the round.
+struct Personalized;
+
+impl Hyper for Personalized {
+    fn name(&self) -> &'static str {
+        "personalized"
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        &[]
+    }
+
+    fn get(&self, _: &str) -> Option<HyperValue> {
+        None
+    }
+
+    fn set_own(&mut self, field: &str, _: HyperValue) -> Result<(), HyperError> {
+        Err(unknown_field("personalized", field, &[]))
+    }
+}
+
+/// Stages an algorithm under another round: every client keeps, as its state [`PERSONAL_MODEL`],
+/// what `personalize` makes of the global model; the global model stays what it is.
+///
+/// # Errors
+/// As [`stage`](crate::stage()).
+pub fn stage_personalized(alg: &dyn Algorithm) -> Result<Module, StageError> {
+    let mut module = stage_with(alg, |m| {
+        m.layer(&Personalized);
+        m.round(|server, w| {
+            w.broadcast(&server.everyone()).map(|k, w| {
+                k.set_state("model", &call::personalize(k, w.clone()));
+                w
+            });
+            w
+        });
+    })?;
+    module.resumes = true;
+    Ok(module)
+}

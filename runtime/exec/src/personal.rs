@@ -1,0 +1,44 @@
+//! The models that clients use: what an algorithm's `personalize` makes of the global one.
+
+use std::collections::HashMap;
+
+use burn::tensor::DispatchTensor;
+use fedround_dsl::{Algorithm, PERSONAL_MODEL, stage_personalized};
+use fedround_ir::fed::Slot;
+
+use crate::engine::State;
+use crate::error::CompileError;
+use crate::program::Program;
+
+/// The program that makes the clients' models; `None` where every client uses the global one.
+///
+/// # Errors
+///
+/// See [`CompileError`].
+pub(crate) fn personalized(
+    program: &Program,
+    algorithm: &dyn Algorithm,
+) -> Result<Option<Program>, CompileError> {
+    let mut defined = program.staged().funcs.iter();
+    if !defined.any(|func| func.slot == Slot::Personalize) {
+        return Ok(None);
+    }
+    program.beside(stage_personalized(algorithm)?).map(Some)
+}
+
+/// The models of all clients.
+pub struct PersonalModels(HashMap<usize, Vec<DispatchTensor>>);
+
+impl PersonalModels {
+    /// Those that a round of [such a program](personalized) kept.
+    pub(crate) fn kept(state: State) -> Self {
+        let kept = state.clients.into_iter();
+        let models = kept.filter(|((_, state), _)| state == PERSONAL_MODEL);
+        Self(models.map(|((k, _), model)| (k, model)).collect())
+    }
+
+    /// A client's.
+    pub(crate) fn of(&self, client: usize) -> Option<&[DispatchTensor]> {
+        self.0.get(&client).map(Vec::as_slice)
+    }
+}
