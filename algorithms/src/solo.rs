@@ -1,10 +1,10 @@
-//! Solo and centralized training: no exchange, and all the data in one place.
+//! Solo: training without exchange.
 
 use fedround::prelude::*;
 
-/// Every client trains alone, from the same initial model: the lower bound of the comparisons in
-/// Zhao et al. 2018, "Federated Learning with Non-IID Data", <https://arxiv.org/abs/1806.00582>,
-/// and Li et al. 2023 (ADCOL), <https://arxiv.org/abs/2301.00000>.
+/// Every client trains alone, from the same initial model, and nothing is exchanged: the lower bound
+/// of comparisons, such as that of Zhao et al. 2018, "Federated Learning with Non-IID Data",
+/// <https://arxiv.org/abs/1806.00582>.
 #[derive(Hyper, Debug, Clone)]
 pub struct Solo {
     /// Local epochs in a round, after which clients are evaluated.
