@@ -1,0 +1,223 @@
+//! A compiled algorithm: its graph at every stage, and plans made on demand for each batch shape.
+
+mod graphs;
+mod segments;
+
+pub(crate) use segments::{Segment, Variant};
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, RwLock};
+
+use burn_dispatch::DispatchDevice;
+use fedround_dsl::{Algorithm, stage};
+use fedround_ir::Loc;
+use fedround_ir::fed::{HyperValue, Module, OpKind, Region, Value};
+use fedround_passes::PassManager;
+use fedround_passes::fed::{lay_out, link_with, wire};
+use fedround_passes::tensor::{Block, Free, Frontend, Item, Schedule, parts, schedule, stream};
+
+use crate::device::Device;
+use crate::error::CompileError;
+use crate::trace::Tracer;
+/// An algorithm compiled for a model.
+pub struct Program {
+    staged: Module,
+    linked: Module,
+    /// How many parameters cross, for the values of which not all do.
+    crossing: HashMap<Value, usize>,
+    warnings: Vec<String>,
+    pub(crate) schedule: Schedule,
+    pub(crate) tracer: Tracer,
+    pub(crate) device: DispatchDevice,
+    compiled: RwLock<HashMap<Variant, Arc<Segment>>>,
+    forward: RwLock<HashMap<usize, Arc<Segment>>>,
+}
+
+/// A warning for each type of layer that the code names and the model does not have. Buffers are
+/// left out where a model has some, and are no matter where it has none.
+fn missing_layers(module: &Module, tracer: &Tracer) -> Vec<String> {
+    fn named(region: &Region, names: &mut BTreeMap<String, Loc>) {
+        for op in &region.ops {
+            if let OpKind::TreeWithParts(parts) = &op.kind {
+                let layers = parts.iter().filter(|name| parts::is_layer(name));
+                names.extend(layers.map(|name| (name.clone(), op.loc)));
+            }
+            op.regions.iter().for_each(|inner| named(inner, names));
+        }
+    }
+    let mut names = BTreeMap::new();
+    module.funcs.iter().for_each(|f| named(&f.body, &mut names));
+    let has = |name: &String| tracer.layers().iter().any(|layers| layers.contains(name));
+    let missing = names
+        .into_iter()
+        .filter(|(name, _)| name != "Buffer" && !has(name));
+    let text = |(name, loc)| format!("{loc}: model {} has no layer `{name}`", tracer.name());
+    missing.map(text).collect()
+}
+
+impl Program {
+    /// Stages, links and schedules an algorithm, and compiles its local step once, so that errors
+    /// in it appear here and not in the first round.
+    ///
+    /// # Errors
+    ///
+    /// See [`CompileError`]; each names the line of the spec.
+    pub fn compile(algorithm: &dyn Algorithm, tracer: Tracer) -> Result<Self, CompileError> {
+        Self::compile_for(algorithm, tracer, Device::Cpu)
+    }
+
+    /// As [`compile`](Self::compile), for a device.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`](Self::compile), or the device cannot be used.
+    pub fn compile_for(
+        algorithm: &dyn Algorithm,
+        tracer: Tracer,
+        device: Device,
+    ) -> Result<Self, CompileError> {
+        Self::compile_with(algorithm, tracer, device, &mut PassManager::from_env()?)
+    }
+
+    /// As [`compile_for`](Self::compile_for), under a pass manager of the caller's, which times
+    /// and shows the passes of the module and of its graphs.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile_for`](Self::compile_for).
+    pub fn compile_with(
+        algorithm: &dyn Algorithm,
+        tracer: Tracer,
+        device: Device,
+        passes: &mut PassManager,
+    ) -> Result<Self, CompileError> {
+        let staged = passes.time("fed", "stage", || stage(algorithm))?;
+        Self::compile_staged(staged, tracer, device.open()?, passes)
+    }
+
+    /// Compiles another module for the same model and device.
+    pub(crate) fn beside(&self, staged: Module) -> Result<Self, CompileError> {
+        let (tracer, device) = (self.tracer.copy(), self.device.clone());
+        Self::compile_staged(staged, tracer, device, &mut PassManager::from_env()?)
+    }
+
+    fn compile_staged(
+        staged: Module,
+        tracer: Tracer,
+        device: DispatchDevice,
+        passes: &mut PassManager,
+    ) -> Result<Self, CompileError> {
+        let linked = link_with(staged.clone(), passes)?;
+        let mut laid_out = linked.module.clone();
+        lay_out(&mut laid_out, passes)?;
+        let mut schedule = schedule(&laid_out).ok_or(CompileError::NoRound)?;
+        stream(&mut schedule);
+        let mut this = Self {
+            crossing: HashMap::new(),
+            schedule,
+            linked: linked.module,
+            warnings: linked.warnings.iter().map(ToString::to_string).collect(),
+            staged,
+            tracer,
+            device,
+            compiled: RwLock::default(),
+            forward: RwLock::default(),
+        };
+        this.warnings
+            .extend(missing_layers(&this.linked, &this.tracer));
+        let rows = wire(&this.linked).into_iter();
+        let rows = rows.filter(|row| row.initial || !row.without.is_empty());
+        let crossing = rows.map(|row| match row.initial {
+            true => (row.value, 0),
+            false => (row.value, this.parameters_without(&row.without)),
+        });
+        this.crossing = crossing.collect();
+        this.visit(this.batch_size(), &mut |variant| {
+            Ok(this.compiled(variant, passes)?.rows.clone())
+        })?;
+        Ok(this)
+    }
+
+    /// The staged module, before linking.
+    pub fn staged(&self) -> &Module {
+        &self.staged
+    }
+
+    /// The linked and canonical module.
+    pub fn linked(&self) -> &Module {
+        &self.linked
+    }
+
+    /// What the passes warn of, such as an override that never calls its base.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The traced model.
+    pub fn tracer(&self) -> &Tracer {
+        &self.tracer
+    }
+
+    /// Number of the model's parameters, `P`.
+    pub fn parameter_count(&self) -> usize {
+        self.tracer
+            .parameters()
+            .iter()
+            .map(|(_, ty)| ty.len())
+            .sum()
+    }
+
+    /// How many parameters of a value cross between server and clients.
+    pub(crate) fn crossing(&self, value: Value) -> usize {
+        let some = self.crossing.get(&value).copied();
+        some.unwrap_or_else(|| self.parameter_count())
+    }
+
+    /// Number of the model's parameters outside of some parts.
+    pub fn parameters_without(&self, parts: &[String]) -> usize {
+        let inside = parts::leaves(&self.tracer, parts).unwrap_or_default();
+        let leaves = self.tracer.parameters().iter();
+        let inside = inside.into_iter().chain(std::iter::repeat(false));
+        let outside = leaves.zip(inside).filter(|(_, inside)| !inside);
+        outside.map(|((_, ty), _)| ty.len()).sum()
+    }
+
+    /// The batch size of the spec's first batch or loop over batches, 1 if it has none.
+    pub fn batch_size(&self) -> usize {
+        fn find(this: &Program, block: &Block) -> Option<usize> {
+            block.items.iter().find_map(|(item, _)| match item {
+                Item::Control(c) if c.op.kind == OpKind::ForBatches => {
+                    this.index(*c.op.operands.get(2)?)
+                }
+                Item::Control(c) if c.op.kind == OpKind::OneBatch => {
+                    this.index(*c.op.operands.get(1)?)
+                }
+                Item::Control(c) => find(this, c.body.as_ref()?),
+                Item::Compute(_) => None,
+            })
+        }
+        find(self, &self.schedule.round).unwrap_or(1)
+    }
+
+    /// The compute segments and the control between them.
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// A value known before the round, as a real number.
+    pub(crate) fn real(&self, v: Value) -> Option<f64> {
+        match self.schedule.free.get(&v)? {
+            Free::Hyper(_, HyperValue::Float(x)) | Free::Const(x) => Some(*x),
+            Free::Hyper(_, HyperValue::Int(n)) | Free::Index(n) => Some(*n as f64),
+            Free::Hyper(..) => None,
+        }
+    }
+
+    /// A value known before the round, as a count.
+    pub(crate) fn index(&self, v: Value) -> Option<usize> {
+        match self.schedule.free.get(&v)? {
+            Free::Hyper(_, HyperValue::Int(n)) | Free::Index(n) => Some(*n),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Compute segments, compiled on demand for each form in which they run.
+
+use std::sync::Arc;
+
+use burn::tensor::DispatchTensor;
+use fedround_ir::Loc;
+use fedround_ir::fed::{Kind, Value};
+use fedround_ir::tensor::{DType, Graph, TensorType};
+use fedround_passes::PassManager;
+use fedround_passes::tensor::{
+    Frontend, Looped, LowerError, Lowered, Shapes, Supply, batch_clients_with, fuse_with,
+    hoist_with, lower, optimize_with,
+};
+
+use super::Program;
+use crate::device::is_cpu;
+use crate::error::CompileError;
+use crate::ops;
+use crate::plan::Plan;
+use crate::supply::Supplies;
+
+/// A segment compiled for one batch size.
+pub(crate) struct Segment {
+    pub plan: Plan,
+    /// The hyper-parameters among the inputs, as tensors of one element.
+    pub hypers: Vec<DispatchTensor>,
+    /// The constants and random draws among the inputs, after the hyper-parameters.
+    pub supplies: Supplies,
+    /// How many outputs at the end are training losses.
+    pub losses: usize,
+    /// The features and labels among the outputs.
+    pub rows: Vec<(Value, TensorType)>,
+}
+
+/// A form of a compute segment: each is compiled once.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Variant {
+    /// Index of the segment.
+    pub segment: usize,
+    /// Sizes of the batches that it reads, in the order of its inputs.
+    pub batches: Vec<usize>,
+    /// Shapes, for one client, of the features and labels that it reads.
+    pub rows: Vec<Vec<usize>>,
+    /// How many clients it runs for.
+    pub clients: usize,
+    /// Which of its inputs have a client axis.
+    pub each: Vec<bool>,
+}
+
+/// A segment's graph, optimised, and what came of it on the way.
+pub(super) struct Traced {
+    pub lowered: Lowered,
+    pub supplies: Vec<Supply>,
+    pub looped: Vec<Looped>,
+}
+
+impl Program {
+    /// The features and labels among a segment's results.
+    pub(super) fn rows(&self, variant: &Variant, graph: &Graph) -> Vec<(Value, TensorType)> {
+        let mut outputs = graph.outputs.iter();
+        let outs = self.schedule.segments[variant.segment].outs.iter();
+        let rows = outs.filter_map(|v| {
+            let kind = self.schedule.module.type_of(*v).kind;
+            if kind == Kind::Params {
+                let leaves = self.tracer.parameters().len();
+                outputs.by_ref().take(leaves).for_each(drop);
+                return None;
+            }
+            let (_, value) = outputs.next()?;
+            let row = (*v, graph.type_of(*value).clone());
+            matches!(kind, Kind::Tensor | Kind::Labels).then_some(row)
+        });
+        rows.collect()
+    }
+
+    pub(crate) fn segment(&self, variant: &Variant) -> Result<Arc<Segment>, CompileError> {
+        self.compiled(variant, &mut PassManager::from_env()?)
+    }
+
+    pub(super) fn compiled(
+        &self,
+        variant: &Variant,
+        passes: &mut PassManager,
+    ) -> Result<Arc<Segment>, CompileError> {
+        let read = self.compiled.read().unwrap_or_else(|e| e.into_inner());
+        if let Some(segment) = read.get(variant) {
+            return Ok(Arc::clone(segment));
+        }
+        drop(read);
+        let Traced {
+            lowered, supplies, ..
+        } = self.graph(variant, passes)?;
+        let segment = Arc::new(Segment {
+            supplies: Supplies::new(supplies, &self.device),
+            plan: passes.time("plan", "slots", || Plan::new(&lowered.graph)),
+            hypers: lowered
+                .hypers
+                .iter()
+                .map(|v| {
+                    ops::tensor(
+                        vec![self.real(*v).unwrap_or_default() as f32],
+                        &[1],
+                        &self.device,
+                    )
+                })
+                .collect(),
+            losses: lowered.losses,
+            rows: self.rows(variant, &lowered.graph),
+        });
+        let mut write = self.compiled.write().unwrap_or_else(|e| e.into_inner());
+        Ok(Arc::clone(write.entry(variant.clone()).or_insert(segment)))
+    }
+
+    /// The forward pass alone, in inference: parameters and inputs to logits.
+    pub(crate) fn forward(&self, batch: usize) -> Result<Arc<Segment>, CompileError> {
+        let read = self.forward.read().unwrap_or_else(|e| e.into_inner());
+        if let Some(segment) = read.get(&batch) {
+            return Ok(Arc::clone(segment));
+        }
+        drop(read);
+        let x = self.tracer.input(batch);
+        let traced = self.tracer.apply("predict", &[x], false);
+        let graph = traced.map_err(|source| LowerError::Frontend {
+            loc: Loc::caller(),
+            source,
+        })?;
+        let mut passes = PassManager::from_env()?;
+        let mut graph = optimize_with(graph, "forward", &mut passes)?;
+        let supplies = hoist_with(&mut graph, "forward", &mut passes)?;
+        let segment = Arc::new(Segment {
+            plan: Plan::new(&graph),
+            hypers: vec![],
+            supplies: Supplies::new(supplies, &self.device),
+            losses: 0,
+            rows: vec![],
+        });
+        let mut write = self.forward.write().unwrap_or_else(|e| e.into_inner());
+        Ok(Arc::clone(write.entry(batch).or_insert(segment)))
+    }
+
+    pub(super) fn graph(
+        &self,
+        variant: &Variant,
+        passes: &mut PassManager,
+    ) -> Result<Traced, CompileError> {
+        let segment = &self.schedule.segments[variant.segment];
+        let name = self.segment_name(variant.segment);
+        let mut lowered = passes.time("tensor", "lower", || {
+            lower(&self.schedule, segment, &self.tracer, &self.shapes(variant))
+        })?;
+        let mut graph = optimize_with(lowered.graph, &name, passes)?;
+        let mut looped = vec![];
+        if variant.clients > 1 {
+            let each = self.inputs_of_each(variant, graph.inputs.len());
+            looped = batch_clients_with(&mut graph, variant.clients, &each, &name, passes)?;
+        }
+        let supplies = hoist_with(&mut graph, &name, passes)?;
+        // A GPU's backend fuses by itself.
+        if is_cpu(&self.device) {
+            fuse_with(&mut graph, &name, passes)?;
+        }
+        lowered.graph = graph;
+        Ok(Traced {
+            lowered,
+            supplies,
+            looped,
+        })
+    }
+
+    fn shapes(&self, variant: &Variant) -> Shapes {
+        let ins = self.schedule.segments[variant.segment].ins.iter();
+        let kind = |v: &Value| self.schedule.module.type_of(*v).kind;
+        let batches = ins.clone().filter(|v| kind(v) == Kind::Batch).copied();
+        let typed = ins.filter_map(|v| match kind(v) {
+            Kind::Tensor => Some((*v, DType::F32)),
+            Kind::Labels => Some((*v, DType::I32)),
+            _ => None,
+        });
+        let rows = typed.zip(&variant.rows);
+        Shapes {
+            batches: batches.zip(variant.batches.iter().copied()).collect(),
+            rows: rows
+                .map(|((v, dtype), shape)| (v, TensorType::new(dtype, shape.clone())))
+                .collect(),
+        }
+    }
+
+    /// Which of a graph's inputs have a client axis: all tensors of the values that do.
+    fn inputs_of_each(&self, variant: &Variant, inputs: usize) -> Vec<bool> {
+        let ins = &self.schedule.segments[variant.segment].ins;
+        let tensors = |v: &Value| match self.schedule.module.type_of(*v).kind {
+            Kind::Params => self.tracer.parameters().len(),
+            Kind::Batch => self.schedule.columns.len(),
+            _ => 1,
+        };
+        let flags = ins
+            .iter()
+            .zip(&variant.each)
+            .flat_map(|(v, &each)| std::iter::repeat_n(each, tensors(v)));
+        let mut flags: Vec<bool> = flags.collect();
+        // What follows, such as hyper-parameters, all clients share.
+        flags.resize(inputs, false);
+        flags
+    }
+}
