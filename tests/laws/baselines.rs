@@ -49,6 +49,12 @@ fn even() -> Federation {
     federation(&digits(80, 1).train, "shards:2", 4, 7)
 }
 
+/// The greatest difference of two weights.
+fn farthest(a: &[f32], b: &[f32]) -> f32 {
+    let differences = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+    differences.fold(0.0, f32::max)
+}
+
 /// The weights after three rounds on the 2NN.
 fn after(algorithm: &dyn Algorithm, federation: Federation) -> Vec<f32> {
     trained(algorithm, "2nn", federation, 3)
@@ -163,10 +169,7 @@ fn the_first_round_of_scaffold_is_the_plain_mean() {
     // And later ones are not.
     run(&mut with, 1);
     run(&mut plain, 1);
-    let far = weights(&with)
-        .iter()
-        .zip(weights(&plain))
-        .fold(0.0, |m: f32, (a, b)| m.max((a - b).abs()));
+    let far = farthest(&weights(&with), &weights(&plain));
     assert!(far > 1e-4, "{far}");
 }
 
@@ -216,10 +219,7 @@ fn equal_steps_make_nova_the_mean() {
     assert_close(&after(&nova(), even()), &after(&base(), even()), 1e-5);
     // Of unequal steps it is not: clients with few steps count for more.
     let (nova, plain) = (after(&nova(), ragged()), after(&base(), ragged()));
-    let far = nova
-        .iter()
-        .zip(&plain)
-        .fold(0.0, |m: f32, (a, b)| m.max((a - b).abs()));
+    let far = farthest(&nova, &plain);
     assert!(far > 1e-4, "{far}");
     let prox = FedProx {
         base: base(),
@@ -250,10 +250,7 @@ fn a_first_contrast_is_the_same_for_both_models() {
     assert!(gap.abs() < 1e-4, "{gap}");
     run(&mut with, 1);
     run(&mut plain, 1);
-    let far = weights(&with)
-        .iter()
-        .zip(weights(&plain))
-        .fold(0.0, |m: f32, (a, b)| m.max((a - b).abs()));
+    let far = farthest(&weights(&with), &weights(&plain));
     assert!(far > 1e-4, "{far}");
 }
 
@@ -285,10 +282,7 @@ fn a_difference_of_gradients_is_the_hessians_product() {
     };
     let (exact, free, first) = (step("exact"), step("hessian-free"), step("first-order"));
     assert_close(&free, &exact, 1e-4);
-    let far = first
-        .iter()
-        .zip(&exact)
-        .fold(0.0, |m: f32, (a, b)| m.max((a - b).abs()));
+    let far = farthest(&first, &exact);
     assert!(far > 5e-4, "the Hessian does nothing: {far}");
 }
 
@@ -368,11 +362,6 @@ fn who_is_not_drawn_keeps_its_state() {
 #[test]
 fn plug_ins_compose() {
     // A proximal term in SCAFFOLD's and FedNova's steps, momentum over either.
-    let far = |a: &[f32], b: &[f32]| {
-        a.iter()
-            .zip(b)
-            .fold(0.0, |m: f32, (a, b)| m.max((a - b).abs()))
-    };
     for plain in [&scaffold() as &dyn Algorithm, &nova()] {
         let plain = after(plain, ragged());
         assert!(plain.iter().all(|w| w.is_finite()));
@@ -385,7 +374,7 @@ fn plug_ins_compose() {
         after(&prox, ragged())
     };
     assert_eq!(bits(&with(0.0)), bits(&after(&scaffold(), ragged())));
-    assert!(far(&with(1.0), &with(0.0)) > 1e-4);
+    assert!(farthest(&with(1.0), &with(0.0)) > 1e-4);
     let momentum = FedAvgM {
         base: FedProx {
             base: nova(),
@@ -394,7 +383,7 @@ fn plug_ins_compose() {
         beta: 0.5,
         server_lr: 1.0,
     };
-    assert!(far(&after(&momentum, ragged()), &after(&nova(), ragged())) > 1e-4);
+    assert!(farthest(&after(&momentum, ragged()), &after(&nova(), ragged())) > 1e-4);
 }
 
 #[test]
@@ -461,10 +450,7 @@ fn groups_of_clients_are_clients_one_by_one() {
             weights(&simulation)
         };
         let (alone, together) = (one_by(1), one_by(4));
-        let far = alone
-            .iter()
-            .zip(&together)
-            .fold(0.0, |m: f32, (a, b)| m.max((a - b).abs()));
+        let far = farthest(&alone, &together);
         assert!(far < 2e-5, "{name}: {far}");
     }
 }

@@ -7,10 +7,18 @@
 )]
 
 use fedround_ir::tensor::{Graph, parse};
-use fedround_passes::{PassManager, Request};
+use fedround_passes::{PassManager, Program, Request};
 
 /// A graph for a pass, as `pass` or `pass=number`.
-const CASES: [(&str, &str); 8] = [
+const CASES: [(&str, &str); 9] = [
+    (
+        "pool-first",
+        "tensor.graph @forward(%x: f32[2x3x4x4]) {
+  %0 = tensor.relu %x : f32[2x3x4x4]
+  %1, %2 = tensor.max_pool2d[kernel [2, 2], stride [2, 2]] %0 : f32[2x3x2x2], i32[2x3x2x2]
+  return y = %1
+}",
+    ),
     (
         "fold",
         "tensor.graph @step(%x: f32[2x3]) {
@@ -100,6 +108,14 @@ const CASES: [(&str, &str); 8] = [
 }",
     ),
 ];
+
+#[test]
+fn no_pass_is_forgotten() {
+    for pass in Graph::passes() {
+        let of = |case: &str| case.split('=').next() == Some(pass.name);
+        assert!(CASES.iter().any(|(case, _)| of(case)), "{}", pass.name);
+    }
+}
 
 #[test]
 fn each_pass() {
