@@ -92,16 +92,12 @@ pub fn cross_entropy(logits: Features, labels: &Labels) -> Scalar {
     loss("cross_entropy", (&logits, labels))
 }
 
-/// A registered loss by name, of one to four features, labels or numbers, at least one of which is
-/// not a literal: `loss("mse", (&z, &b.x))`. A name
+/// A registered loss by name, of one to four features, labels or numbers: `loss("mse", (&z, &b.x))`. A name
 /// that is not registered is reported when a program is compiled.
 #[track_caller]
 pub fn loss(name: &str, inputs: impl Inputs) -> Scalar {
     let loc = Loc::caller();
-    let Some(graph) = inputs.graph() else {
-        // Numbers alone, of which no graph is known: the verifier reports the missing value.
-        return Scalar::constant(f64::NAN, loc);
-    };
+    let graph = inputs.graph();
     let operands = inputs.stage(graph, loc);
     Scalar::bind(
         graph,

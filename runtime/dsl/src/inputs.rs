@@ -7,53 +7,68 @@ use crate::graph::Graph;
 use crate::wire::Wire;
 use crate::{Features, Labels, Scalar};
 
-/// One to four features, labels or numbers: `&x`, or a tuple such as `(&x, &y)`.
+/// One to four features, labels or numbers, of which the first is no number: `&x`, or a tuple such
+/// as `(&x, &y)`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what functions of models and losses take",
-    label = "expected `&Features`, `&Labels`, `&Scalar` or a tuple of up to four of them"
+    label = "expected `&Features`, `&Labels` or a tuple that begins with one of them"
 )]
 pub trait Inputs {
     #[doc(hidden)]
-    fn graph(&self) -> Option<&Graph>;
+    fn graph(&self) -> &Graph;
     #[doc(hidden)]
     fn stage(&self, graph: &Graph, loc: Loc) -> Vec<Value>;
 }
 
-macro_rules! one {
+/// One of several [`Inputs`]: `&Features`, `&Labels` or `&Scalar`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not what functions of models and losses take",
+    label = "expected `&Features`, `&Labels` or `&Scalar`"
+)]
+pub trait Input {
+    #[doc(hidden)]
+    fn stage_one(&self, graph: &Graph, loc: Loc) -> Value;
+}
+
+macro_rules! rows {
     ($($ty:ty),*) => {$(
         impl Inputs for &$ty {
-            fn graph(&self) -> Option<&Graph> {
-                Some(<$ty>::graph(self))
+            fn graph(&self) -> &Graph {
+                <$ty>::graph(self)
             }
             fn stage(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
-                vec![<$ty>::stage(self, graph, loc)]
+                vec![self.stage_one(graph, loc)]
+            }
+        }
+        impl Input for &$ty {
+            fn stage_one(&self, graph: &Graph, loc: Loc) -> Value {
+                <$ty>::stage(self, graph, loc)
             }
         }
     )*};
 }
-one!(Features, Labels);
+rows!(Features, Labels);
 
-impl Inputs for &Scalar {
-    fn graph(&self) -> Option<&Graph> {
-        Scalar::graph(self)
-    }
-    fn stage(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
-        vec![self.value_in(graph, loc)]
+impl Input for &Scalar {
+    fn stage_one(&self, graph: &Graph, loc: Loc) -> Value {
+        self.value_in(graph, loc)
     }
 }
 
 macro_rules! tuple {
     ($($ty:ident $index:tt),*) => {
-        impl<$($ty: Inputs),*> Inputs for ($($ty,)*) {
-            fn graph(&self) -> Option<&Graph> {
-                None$(.or_else(|| self.$index.graph()))*
+        impl<First: Inputs, $($ty: Input),*> Inputs for (First, $($ty),*) {
+            fn graph(&self) -> &Graph {
+                self.0.graph()
             }
             fn stage(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
-                [$(self.$index.stage(graph, loc)),*].concat()
+                let mut values = self.0.stage(graph, loc);
+                values.extend([$(self.$index.stage_one(graph, loc)),*]);
+                values
             }
         }
     };
 }
-tuple!(A 0, B 1);
-tuple!(A 0, B 1, C 2);
-tuple!(A 0, B 1, C 2, D 3);
+tuple!(A 1);
+tuple!(A 1, B 2);
+tuple!(A 1, B 2, C 3);

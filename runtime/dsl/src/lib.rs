@@ -58,7 +58,7 @@ pub use grad::{Differentiable, cross_entropy, grad, loss, value_and_grad};
 pub use hyper::{Hyper, LayerField, all_fields, set, validate};
 pub use hyper_error::HyperError;
 pub use index::Index;
-pub use inputs::Inputs;
+pub use inputs::{Input, Inputs};
 pub use loops::Batches;
 pub use params::Params;
 pub use personal::{PERSONAL_MODEL, stage_personalized};
