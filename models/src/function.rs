@@ -222,7 +222,12 @@ macro_rules! method {
             F: Fn(&M, $($arg,)* &ForwardCx) -> R + Send + Sync + 'static,
             R: Into<AnyTensor>,
         {
-            #[allow(unused_mut, unused_variables, non_snake_case)]
+            #[allow(
+                unused_mut,
+                unused_variables,
+                non_snake_case,
+                reason = "types name the arguments, of which there may be none"
+            )]
             fn call(
                 &self,
                 model: &M,

@@ -61,7 +61,7 @@ macro_rules! loss {
         where
             F: Fn($($arg),+) -> Tensor<1> + Send + Sync + 'static,
         {
-            #[allow(non_snake_case)]
+            #[allow(non_snake_case, reason = "types name the arguments")]
             fn call(&self, name: &str, inputs: &[AnyTensor]) -> Result<Tensor<1>, CallError> {
                 let mut arguments = Arguments::new(name, inputs, $count)?;
                 $(let $arg = arguments.take()?;)+

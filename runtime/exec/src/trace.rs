@@ -11,7 +11,7 @@ use burn_dispatch::{BackendTensor, DispatchTensorKind};
 use fedround_ir::fed::Kind;
 use fedround_ir::tensor::{Graph, TensorType};
 use fedround_models::{AnyTensor, CallError, ForwardCx, Losses, Model, Task};
-use fedround_passes::tensor::{Frontend, lower::FrontendError};
+use fedround_passes::tensor::{Frontend, FrontendError};
 
 use crate::import::{ImportError, from_burn};
 use crate::ops;

@@ -61,6 +61,7 @@ pub(super) fn gather(
     (name, kind): &(String, Kind),
     chosen: &[Chosen<'_>],
     n: usize,
+    scratch: &mut Scratch,
 ) -> Result<DispatchTensor, RunError> {
     let (program, examples) = (cx.program, &cx.federation.examples);
     let ty = program.tracer.column(name, *kind, n).map_err(|source| {
@@ -88,11 +89,10 @@ pub(super) fn gather(
         return Ok(ops::ints(ids, &shape, &program.device));
     }
     let augmented = name == "x" && !cx.augment.is_empty();
-    let mut scratch = Scratch::default();
     let numbers = of_each(chosen, n, ty.len(), |(rows, visit), numbers| {
         if augmented {
             let augment = cx.augment;
-            return Ok(augment.gather_into(column()?, rows, visit, &mut scratch, numbers)?);
+            return Ok(augment.gather_into(column()?, rows, visit, scratch, numbers)?);
         }
         Ok(column()?.gather_into(rows, numbers)?)
     })?;

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
+use fedround_data::augment::Scratch;
 use fedround_data::schedule::client_order;
 use fedround_ir::fed::{Kind, Op, OpKind, Value};
 use fedround_passes::tensor::{Block, Control};
@@ -45,6 +46,8 @@ struct Clients<'a> {
     /// Epochs begun in this round: each has an order of its own.
     epoch: usize,
     slots: Slots,
+    /// Memory of augmentation, kept from batch to batch.
+    scratch: Scratch,
 }
 
 /// Runs the body of the round's `visit`-th `fed.map` for some clients; gives an outcome for each.
@@ -78,6 +81,7 @@ pub(super) fn run(
         live: None,
         epoch: visit << 32,
         slots: Slots::default(),
+        scratch: Scratch::default(),
     };
     walk(&mut clients, cx, body, &mut env)?;
     let yields = body.yields.iter().map(|v| known(cx, *v, &env));
@@ -203,11 +207,10 @@ impl Clients<'_> {
     }
 
     /// The clients' next batches, each of `n` examples; zeros for a client that sits out.
-    fn batch(&self, chosen: &[Chosen<'_>], n: usize) -> Result<RtVal, RunError> {
-        let columns = &self.cx.program.schedule.columns;
-        let columns = columns
-            .iter()
-            .map(|column| gather(self.cx, column, chosen, n));
+    fn batch(&mut self, chosen: &[Chosen<'_>], n: usize) -> Result<RtVal, RunError> {
+        let (cx, scratch) = (self.cx, &mut self.scratch);
+        let columns = cx.program.schedule.columns.iter();
+        let columns = columns.map(|column| gather(cx, column, chosen, n, scratch));
         let batch = RtVal::Batch(n, columns.collect::<Result<_, _>>()?);
         Ok(if self.alone() {
             batch

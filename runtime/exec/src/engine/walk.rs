@@ -4,7 +4,7 @@ use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use fedround_data::rng;
 use fedround_ir::fed::{Kind, Op, Value};
-use fedround_passes::tensor::{Block, Control, Frontend, Item};
+use fedround_passes::tensor::{Block, Compute, Control, Frontend, Item};
 
 use super::Cx;
 use super::stack::{select, stack};
@@ -53,6 +53,57 @@ pub(super) fn walk(
     Ok(())
 }
 
+/// What a segment reads, in the order of its inputs.
+#[derive(Default)]
+struct Inputs {
+    tensors: Vec<DispatchTensor>,
+    /// Which of its values have a client axis.
+    each: Vec<bool>,
+    /// Sizes of the batches among them.
+    batches: Vec<usize>,
+    /// Shapes, for one client, of the features and labels among them.
+    rows: Vec<Vec<usize>>,
+}
+
+fn inputs(
+    cx: Cx<'_>,
+    compute: &Compute,
+    env: &mut Env,
+    last: &[Value],
+) -> Result<Inputs, RunError> {
+    let device = &cx.program.device;
+    let mut read = Inputs {
+        each: Vec::with_capacity(compute.ins.len()),
+        tensors: Vec::with_capacity(16),
+        ..Inputs::default()
+    };
+    for v in &compute.ins {
+        let (each, value) = match env.read(*v, last) {
+            Some(RtVal::Each(value)) => (true, Some(*value)),
+            value => (false, value),
+        };
+        read.each.push(each);
+        match value {
+            Some(RtVal::Params(leaves)) => read.tensors.extend(leaves),
+            Some(RtVal::Batch(examples, columns)) => {
+                read.batches.push(examples);
+                read.tensors.extend(columns);
+            }
+            Some(RtVal::Tensor(t)) => {
+                if has_rows(cx, *v) {
+                    let shape = t.shape();
+                    read.rows
+                        .push(shape.as_slice()[usize::from(each)..].to_vec());
+                }
+                read.tensors.push(t);
+            }
+            Some(RtVal::Host(c)) => read.tensors.push(ops::tensor(vec![c as f32], &[1], device)),
+            _ => return Err(super::missing(&compute.ops[0], "tensor")),
+        }
+    }
+    Ok(read)
+}
+
 fn compute(
     walker: &mut impl Walker,
     cx: Cx<'_>,
@@ -62,40 +113,15 @@ fn compute(
 ) -> Result<(), RunError> {
     let program = cx.program;
     let compute = &program.schedule.segments[index];
-    let (mut batches, mut rows) = (vec![], vec![]);
-    let mut each = Vec::with_capacity(compute.ins.len());
-    let mut inputs = Vec::with_capacity(16);
-    for v in &compute.ins {
-        let value = env.read(*v, last);
-        each.push(matches!(value, Some(RtVal::Each(_))));
-        let value = match value {
-            Some(RtVal::Each(value)) => Some(*value),
-            value => value,
-        };
-        match value {
-            Some(RtVal::Params(leaves)) => inputs.extend(leaves),
-            Some(RtVal::Batch(examples, columns)) => {
-                batches.push(examples);
-                inputs.extend(columns);
-            }
-            Some(RtVal::Tensor(t)) => {
-                if has_rows(cx, *v) {
-                    let lead = usize::from(each.last() == Some(&true));
-                    rows.push(t.shape().as_slice()[lead..].to_vec());
-                }
-                inputs.push(t);
-            }
-            Some(RtVal::Host(c)) => inputs.push(ops::tensor(vec![c as f32], &[1], &program.device)),
-            _ => return Err(super::missing(&compute.ops[0], "tensor")),
-        }
-    }
-    let mut grouped = each.contains(&true);
+    let read = inputs(cx, compute, env, last)?;
+    let mut inputs = read.tensors;
+    let mut grouped = read.each.contains(&true);
     let mut variant = Variant {
         segment: index,
-        batches,
-        rows,
+        batches: read.batches,
+        rows: read.rows,
         clients: if grouped { walker.clients() } else { 1 },
-        each,
+        each: read.each,
     };
     let mut segment = program.segment(&variant)?;
     if segment.supplies.are_random() && variant.clients != walker.clients() {
@@ -115,6 +141,19 @@ fn compute(
     let mut outputs = segment.plan.run(&program.device, inputs, walker.slots())?;
     let losses = outputs.split_off(outputs.len() - segment.losses);
     walker.losses(&losses, grouped);
+    bind(walker, cx, compute, env, outputs, grouped)
+}
+
+/// Binds what a segment gives: its results, then the buffers that it advanced.
+fn bind(
+    walker: &impl Walker,
+    cx: Cx<'_>,
+    compute: &Compute,
+    env: &mut Env,
+    outputs: Vec<DispatchTensor>,
+    grouped: bool,
+) -> Result<(), RunError> {
+    let program = cx.program;
     let mut outputs = outputs.into_iter();
     let (leaves, buffers) = (program.tracer.parameters().len(), program.tracer.buffers());
     for v in &compute.outs {

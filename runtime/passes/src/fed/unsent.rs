@@ -2,12 +2,12 @@
 //!
 //! A client that gives back a part as it received it, by `tree.with_parts`, need not upload it. A
 //! part of which a client uses its own (`fed.personal`), and nothing of what it received, need not
-//! be sent to it. The first value of a personal part is the initial model's, which the seed gives to
-//! everyone.
+//! be sent to it, as long as no client uploads that part: then its first value is the initial
+//! model's, which the seed gives to everyone.
 
 use std::collections::{BTreeSet, HashMap};
 
-use fedround_ir::fed::{Module, Op, OpKind, Region, Value};
+use fedround_ir::fed::{Kind, Module, Op, OpKind, Region, Value};
 
 /// Names of parts.
 type Parts = BTreeSet<String>;
@@ -27,9 +27,22 @@ pub(super) fn unsent(module: &Module) -> HashMap<Value, Needless> {
     for func in &module.funcs {
         this.region(&func.body);
     }
+    let kept = this.kept(module);
+    let as_kept = |needless: Needless| match &kept {
+        None => needless,
+        // What the clients' uploads change, a client needs when it first begins with it.
+        Some(kept) if needless.all => Needless {
+            parts: kept.clone(),
+            all: false,
+        },
+        Some(kept) => Needless {
+            parts: needless.parts.intersection(kept).cloned().collect(),
+            all: false,
+        },
+    };
     this.down
         .into_iter()
-        .filter_map(|(value, needless)| Some((value, needless?)))
+        .filter_map(|(value, needless)| Some((value, as_kept(needless?))))
         .chain(this.up.into_iter().map(|(value, parts)| {
             let all = false;
             (value, Needless { parts, all })
@@ -56,6 +69,27 @@ impl Unsent {
             }
             op.regions.iter().for_each(|inner| self.region(inner));
         }
+    }
+
+    /// The parts that no upload of parameters changes; `None` where there is no such upload.
+    fn kept(&self, module: &Module) -> Option<Parts> {
+        fn uploaded(module: &Module, region: &Region, values: &mut Vec<Value>) {
+            for op in &region.ops {
+                if module.uploads(op) {
+                    let params = |v: &&Value| module.type_of(**v).kind == Kind::Params;
+                    values.extend(op.operands.iter().filter(params));
+                }
+                let inner = op.regions.iter();
+                inner.for_each(|region| uploaded(module, region, values));
+            }
+        }
+        let mut values = vec![];
+        for func in &module.funcs {
+            uploaded(module, &func.body, &mut values);
+        }
+        let parts = values.iter().map(|v| self.up.get(v).cloned());
+        let parts = parts.map(Option::unwrap_or_default);
+        parts.reduce(|all, one| all.intersection(&one).cloned().collect())
     }
 
     fn map(&mut self, map: &Op) {

@@ -186,6 +186,25 @@ fn parts_that_the_other_side_has_do_not_cross() {
         own.mean() + w_k.map(|_, w| 2.0 * w).mean()
     });
     assert_eq!(two, [vec![], head.to_vec(), vec![]]);
+    // A head that is uploaded, and so averaged, is what a client that comes late begins with.
+    let late = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+            let mine = k.personal(&["head"], &w);
+            k.keep_personal(&["head"], &mine);
+            (2.0 * &w).with_parts(&["head"], &(3.0 * &w))
+        });
+        w_k.mean()
+    });
+    assert_eq!(late, [Vec::<String>::new(), vec![]]);
+    let first = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+            let own = k.state_or("own", &w);
+            k.set_state("own", &(2.0 * &own));
+            own
+        });
+        w_k.mean()
+    });
+    assert_eq!(first, [Vec::<String>::new(), vec![]]);
     let rows = of(|server, w| {
         let w_k = w.broadcast(&server.everyone());
         w_k.map(|_, w| (2.0 * &w).with_parts(&["head"], &w)).mean()

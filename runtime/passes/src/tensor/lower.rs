@@ -14,52 +14,8 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Module, Op as FedOp, OpKind, Region, Value};
 use fedround_ir::tensor::{Graph, GraphError, Op, TensorType, TypeError, Val};
 
+use super::frontend::{Frontend, FrontendError};
 use super::{Compute, Free, GradError, Schedule, grad, parts, pool_first};
-
-/// Traces models and losses into graphs.
-pub trait Frontend {
-    /// Name and type of each leaf of the model's parameters, in order.
-    fn parameters(&self) -> &[(String, TensorType)];
-
-    /// For each leaf, the types of the layers that it is in.
-    fn layers(&self) -> &[Vec<String>];
-
-    /// Indices of the leaves that are buffers, ascending: gradients do not train them, forward
-    /// passes in training update them.
-    fn buffers(&self) -> &[usize];
-
-    /// Type of a column of the data for a batch size: of floats, or of integers if its kind is
-    /// labels.
-    ///
-    /// # Errors
-    ///
-    /// The data has no such column.
-    fn column(&self, name: &str, kind: Kind, batch: usize) -> Result<TensorType, FrontendError>;
-
-    /// A function of the model: inputs are the parameters and `inputs`, outputs its value and, in
-    /// training, the next value of each buffer.
-    ///
-    /// # Errors
-    ///
-    /// The model has no such function, uses an op that the tensor dialect lacks, or panics while
-    /// traced.
-    fn apply(
-        &self,
-        function: &str,
-        inputs: &[TensorType],
-        training: bool,
-    ) -> Result<Graph, FrontendError>;
-
-    /// A registered loss of some tensors: the output is one scalar.
-    ///
-    /// # Errors
-    ///
-    /// No loss has that name, or it cannot be traced.
-    fn loss(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, FrontendError>;
-}
-
-/// Why a frontend gave no graph.
-pub type FrontendError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A segment could not be lowered.
 #[derive(Debug, thiserror::Error)]

@@ -13,11 +13,13 @@
 
 mod arithmetic;
 pub mod batch;
+mod control;
 pub mod cost;
 pub mod coverage;
 pub mod cse;
 pub mod dce;
 pub mod fold;
+mod frontend;
 pub mod fuse;
 pub mod fuse_elementwise;
 pub mod grad;
@@ -37,11 +39,12 @@ pub mod stream;
 pub use batch::{Batched, Looped, batch};
 pub use cost::{Cost, NodeCost, cost, cost_table};
 pub use coverage::coverage;
+pub use frontend::{Frontend, FrontendError};
 pub use fuse::fuse;
 pub use fuse_elementwise::fuse_elementwise;
 pub use grad::{GradError, grad};
 pub use hoist::{Supply, hoist};
-pub use lower::{Frontend, LowerError, Lowered, Shapes, lower};
+pub use lower::{LowerError, Lowered, Shapes, lower};
 pub use pool_first::pool_first;
 pub use runs::{Runs, runs};
 pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};

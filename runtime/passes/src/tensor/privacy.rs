@@ -37,8 +37,7 @@ mod tests {
     use fedround_ir::fed::Kind;
     use fedround_ir::tensor::{Graph, TensorType};
 
-    use super::super::lower::FrontendError;
-    use super::super::{Frontend, LowerError, Shapes, lower, schedule};
+    use super::super::{Frontend, FrontendError, LowerError, Shapes, lower, schedule};
     use crate::fed::testing::{Closure, linked};
 
     /// Two parts of one leaf each, and no model.

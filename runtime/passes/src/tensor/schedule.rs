@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use fedround_ir::fed::{HyperValue, Kind, Module, Op, OpKind, Region, Slot, Value};
 
+use super::control::{is_control, is_read};
+
 /// A value that is known before the round: bound by name or written in the spec.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Free {
@@ -140,79 +142,6 @@ fn read_columns(region: &Region, columns: &mut BTreeMap<String, Kind>) {
         }
         op.regions.iter().for_each(|r| read_columns(r, columns));
     }
-}
-
-fn is_control(kind: &OpKind) -> bool {
-    match kind {
-        OpKind::Sample
-        | OpKind::Everyone
-        | OpKind::Broadcast
-        | OpKind::Map
-        | OpKind::Reduce(_)
-        | OpKind::Gather
-        | OpKind::Scatter
-        | OpKind::Concat
-        | OpKind::ClientLabels
-        | OpKind::RoundIndex
-        | OpKind::NumClients
-        | OpKind::NumExamples
-        | OpKind::Received
-        | OpKind::ServerState(..)
-        | OpKind::SetServerState(_)
-        | OpKind::ClientState(..)
-        | OpKind::SetClientState(_)
-        | OpKind::Personal(..)
-        | OpKind::ForBatches
-        | OpKind::OneBatch
-        | OpKind::Repeat
-        | OpKind::Claim(_)
-        | OpKind::Call(_)
-        | OpKind::Super(_) => true,
-        OpKind::Hyper(_)
-        | OpKind::Const(_)
-        | OpKind::IndexConst(_)
-        | OpKind::Add
-        | OpKind::Sub
-        | OpKind::Mul
-        | OpKind::Div
-        | OpKind::Pow
-        | OpKind::Neg
-        | OpKind::Math(_)
-        | OpKind::Select
-        | OpKind::Grad
-        | OpKind::Column(..)
-        | OpKind::Apply(_)
-        | OpKind::Loss(_)
-        | OpKind::TreeAdd
-        | OpKind::TreeSub
-        | OpKind::TreeScale
-        | OpKind::TreeDot
-        | OpKind::TreeSqNorm
-        | OpKind::TreeWithParts(_)
-        | OpKind::Release(_)
-        | OpKind::Clip
-        | OpKind::Noise
-        | OpKind::TreeMul
-        | OpKind::TreeDiv
-        | OpKind::TreeSqrt
-        | OpKind::TreeAddScalar
-        | OpKind::TreeClamp
-        | OpKind::TreeSelect => false,
-    }
-}
-
-/// Ops that read what no tensor op changes: they are carried out before the segment that they
-/// stand in, also from within the function of an `opt.grad`.
-fn is_read(kind: &OpKind) -> bool {
-    matches!(
-        kind,
-        OpKind::RoundIndex
-            | OpKind::NumClients
-            | OpKind::NumExamples
-            | OpKind::ClientState(..)
-            | OpKind::ServerState(..)
-            | OpKind::OneBatch
-    )
 }
 
 fn read(op: Op) -> Item {

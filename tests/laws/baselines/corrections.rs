@@ -1,0 +1,146 @@
+//! Methods that correct local steps: SCAFFOLD, FedNova, MOON, Per-FedAvg.
+
+use super::*;
+
+#[test]
+fn one_client_has_no_drift_to_correct() {
+    let data = digits(60, 1).train;
+    let one = || dealt(&data, vec![(0..60).collect()], 3);
+    let plain = after(&base(), one());
+    for option in [1, 2] {
+        let scaffold = Scaffold {
+            option,
+            ..scaffold()
+        };
+        // With one client c = c_1 in every round.
+        assert_close(&after(&scaffold, one()), &plain, 1e-5);
+    }
+    assert_close(&after(&nova(), one()), &plain, 1e-5);
+}
+
+#[test]
+fn the_first_round_of_scaffold_is_the_plain_mean() {
+    let mut with = simulation(&scaffold(), "2nn", even());
+    let mut plain = simulation(&base(), "2nn", even());
+    run(&mut with, 1);
+    run(&mut plain, 1);
+    assert_close(&weights(&with), &weights(&plain), 1e-6);
+    // And later ones are not.
+    run(&mut with, 1);
+    run(&mut plain, 1);
+    let far = farthest(&weights(&with), &weights(&plain));
+    assert!(far > 1e-4, "{far}");
+}
+
+#[test]
+fn variates_of_clients_add_up_to_the_servers() {
+    for fraction in [1.0, 0.5] {
+        for option in [1, 2] {
+            let scaffold = Scaffold {
+                fraction,
+                option,
+                ..scaffold()
+            };
+            let mut simulation = simulation(&scaffold, "logistic", even());
+            run(&mut simulation, 4);
+            let server = simulation.server_state("scaffold.c").unwrap().concat();
+            let mut mean = vec![0.0f32; server.len()];
+            for k in 0..4 {
+                let own = simulation.client_state(k, "scaffold.c_k");
+                let own = own.map_or_else(|| vec![0.0; mean.len()], |own| own.concat());
+                mean.iter_mut().zip(own).for_each(|(m, c)| *m += c / 4.0);
+            }
+            assert_close(&server, &mean, 1e-5);
+        }
+    }
+}
+
+#[test]
+fn a_variate_is_the_mean_gradient_of_the_round() {
+    // Option II: c_k⁺ = c_k − c + (x − y)/(τ η), the mean of the τ gradients. In the first round
+    // c = c_k = 0, so that x − y = τ η c_k⁺.
+    let data = digits(30, 1).train;
+    let one = || dealt(&data, vec![(0..30).collect()], 3);
+    let mut simulation = simulation(&scaffold(), "logistic", one());
+    let before = weights(&simulation);
+    run(&mut simulation, 1);
+    let c_k = simulation.client_state(0, "scaffold.c_k").unwrap().concat();
+    let expected: Vec<f32> = before
+        .iter()
+        .zip(&c_k)
+        .map(|(x, c)| x - 3.0 * LR * c)
+        .collect();
+    assert_close(&weights(&simulation), &expected, 1e-6);
+}
+
+#[test]
+fn equal_steps_make_nova_the_mean() {
+    assert_close(&after(&nova(), even()), &after(&base(), even()), 1e-5);
+    // Of unequal steps it is not: clients with few steps count for more.
+    let (nova, plain) = (after(&nova(), ragged()), after(&base(), ragged()));
+    let far = farthest(&nova, &plain);
+    assert!(far > 1e-4, "{far}");
+    let prox = FedProx {
+        base: base(),
+        mu: 0.5,
+    };
+    let nova = FedNova {
+        mu: 0.5,
+        ..self::nova()
+    };
+    assert_close(&after(&nova, even()), &after(&prox, even()), 1e-5);
+}
+
+#[test]
+fn a_first_contrast_is_the_same_for_both_models() {
+    // In a client's first round its last model is the global one: ℓ_con = ln 2, without slope.
+    let moon = Moon {
+        base: base(),
+        mu: 5.0,
+        tau: 0.5,
+    };
+    let (mut with, mut plain) = (
+        simulation(&moon, "2nn", even()),
+        simulation(&base(), "2nn", even()),
+    );
+    let (with_loss, plain_loss) = (run(&mut with, 1).train_loss, run(&mut plain, 1).train_loss);
+    assert_close(&weights(&with), &weights(&plain), 1e-5);
+    let gap = with_loss - plain_loss - 5.0 * std::f64::consts::LN_2;
+    assert!(gap.abs() < 1e-4, "{gap}");
+    run(&mut with, 1);
+    run(&mut plain, 1);
+    let far = farthest(&weights(&with), &weights(&plain));
+    assert!(far > 1e-4, "{far}");
+}
+
+#[test]
+fn no_inner_step_is_the_mean() {
+    for variant in ["first-order", "hessian-free", "exact"] {
+        let per = PerFedAvg {
+            fraction: 1.0,
+            alpha: 0.0,
+            lr: LR,
+            variant: variant.to_owned(),
+            ..PerFedAvg::default()
+        };
+        assert_close(&after(&per, even()), &after(&base(), even()), 1e-5);
+    }
+}
+
+#[test]
+fn a_difference_of_gradients_is_the_hessians_product() {
+    let step = |variant: &str| {
+        let per = PerFedAvg {
+            fraction: 1.0,
+            alpha: 0.1,
+            lr: 0.5,
+            variant: variant.to_owned(),
+            ..PerFedAvg::default()
+        };
+        trained(&per, "logistic", even(), 2)
+    };
+    let (exact, free, first) = (step("exact"), step("hessian-free"), step("first-order"));
+    assert_close(&free, &exact, 1e-4);
+    let far = farthest(&first, &exact);
+    assert!(far > 5e-4, "the Hessian does nothing: {far}");
+}

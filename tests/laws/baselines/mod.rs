@@ -1,0 +1,243 @@
+//! What the baselines reduce to, and the identities of their papers.
+
+mod corrections;
+mod personal;
+
+use fedround::algorithms::{
+    FedAvg, FedAvgM, FedBn, FedNova, FedOpt, FedProx, FedRep, Moon, PartialFed, PerFedAvg,
+    Scaffold, Solo,
+};
+use fedround::exec::{CohortBatch, Federation, Simulation};
+use fedround::prelude::*;
+
+use crate::common::{
+    COLOUR, GREY, assert_close, bits, compile, dealt, digits, federation, leaves, run, simulation,
+    trained, weights,
+};
+
+const LR: f32 = 0.1;
+
+fn base() -> FedAvg {
+    FedAvg {
+        fraction: 1.0,
+        epochs: 1,
+        batch: 10,
+        lr: LR,
+    }
+}
+
+fn scaffold() -> Scaffold {
+    Scaffold {
+        fraction: 1.0,
+        ..Scaffold::default()
+    }
+}
+
+fn nova() -> FedNova {
+    FedNova {
+        fraction: 1.0,
+        ..FedNova::default()
+    }
+}
+
+/// Four clients of unequal sizes.
+fn ragged() -> Federation {
+    let data = digits(100, 1).train;
+    let parts = [0..10, 10..25, 25..60, 60..100].map(Vec::from_iter);
+    dealt(&data, parts.into(), 7)
+}
+
+/// Four clients of equal sizes.
+fn even() -> Federation {
+    federation(&digits(80, 1).train, "shards:2", 4, 7)
+}
+
+/// The greatest difference of two weights.
+fn farthest(a: &[f32], b: &[f32]) -> f32 {
+    let differences = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+    differences.fold(0.0, f32::max)
+}
+
+/// The weights after three rounds on the 2NN.
+fn after(algorithm: &dyn Algorithm, federation: Federation) -> Vec<f32> {
+    trained(algorithm, "2nn", federation, 3)
+}
+
+#[test]
+fn terms_of_weight_zero_leave_the_base() {
+    let plain = bits(&after(&base(), ragged()));
+    let moon = Moon {
+        base: base(),
+        mu: 0.0,
+        tau: 0.5,
+    };
+    let prox = FedProx {
+        base: base(),
+        mu: 0.0,
+    };
+    assert_eq!(bits(&after(&moon, ragged())), plain);
+    assert_eq!(bits(&after(&prox, ragged())), plain);
+    assert_eq!(bits(&after(&FedBn { base: base() }, ragged())), plain);
+    let all_shared = PartialFed {
+        base: base(),
+        own: "none".to_owned(),
+    };
+    assert_eq!(bits(&after(&all_shared, ragged())), plain);
+}
+
+#[test]
+fn a_server_without_memory_takes_the_mean() {
+    let none = FedAvgM {
+        base: base(),
+        beta: 0.0,
+        server_lr: 1.0,
+    };
+    assert_close(&after(&none, ragged()), &after(&base(), ragged()), 1e-6);
+}
+
+#[test]
+fn momentum_adds_up() {
+    // Clients without steps: Δ = 0, so that v decays from the first round's.
+    let data = digits(80, 1).train;
+    let deal = || federation(&data, "iid", 4, 7);
+    let momentum = FedAvgM {
+        base: base(),
+        beta: 0.9,
+        server_lr: 1.0,
+    };
+    let mut with = simulation(&momentum, "logistic", deal());
+    let mut plain = simulation(&base(), "logistic", deal());
+    let mut v = vec![0.0f32; weights(&with).len()];
+    for _ in 0..3 {
+        let w = weights(&with);
+        assert!(plain.set_parameters(leaves(&with)));
+        run(&mut plain, 1);
+        for (v, (next, w)) in v.iter_mut().zip(weights(&plain).iter().zip(&w)) {
+            *v = 0.9 * *v + (w - next);
+        }
+        let expected: Vec<f32> = w.iter().zip(&v).map(|(w, v)| w - v).collect();
+        run(&mut with, 1);
+        assert_close(&weights(&with), &expected, 1e-6);
+    }
+}
+
+#[test]
+fn an_adaptive_step_has_the_size_of_the_rate() {
+    // In the first round m = (1 − β₁) Δ and v = (1 − β₂) Δ² for adam and yogi, Δ² for adagrad, so
+    // that with τ = 0 every moved weight moves by η (1 − β₁) / √(1 − β₂), and by η (1 − β₁).
+    for (rule, size) in [("adam", 1.0), ("yogi", 1.0), ("adagrad", 0.1)] {
+        let algorithm = FedOpt {
+            base: base(),
+            rule: rule.to_owned(),
+            server_lr: 0.01,
+            beta1: 0.9,
+            beta2: 0.99,
+            tau: 1e-12,
+        };
+        let mut simulation = simulation(&algorithm, "logistic", even());
+        let before = weights(&simulation);
+        run(&mut simulation, 1);
+        let after = weights(&simulation);
+        let moves = before.iter().zip(&after).map(|(a, b)| (a - b).abs());
+        let moved: Vec<f32> = moves.filter(|m| *m > 1e-5).collect();
+        assert!(moved.len() > 1000, "{rule}: {}", moved.len());
+        let expected = vec![0.01 * size; moved.len()];
+        assert_close(&moved, &expected, 2e-4);
+    }
+}
+
+#[test]
+fn plug_ins_compose() {
+    // A proximal term in SCAFFOLD's and FedNova's steps, momentum over either.
+    for plain in [&scaffold() as &dyn Algorithm, &nova()] {
+        let plain = after(plain, ragged());
+        assert!(plain.iter().all(|w| w.is_finite()));
+    }
+    let with = |mu: f32| {
+        let prox = FedProx {
+            base: scaffold(),
+            mu,
+        };
+        after(&prox, ragged())
+    };
+    assert_eq!(bits(&with(0.0)), bits(&after(&scaffold(), ragged())));
+    assert!(farthest(&with(1.0), &with(0.0)) > 1e-4);
+    let momentum = FedAvgM {
+        base: FedProx {
+            base: nova(),
+            mu: 0.1,
+        },
+        beta: 0.5,
+        server_lr: 1.0,
+    };
+    assert!(farthest(&after(&momentum, ragged()), &after(&nova(), ragged())) > 1e-4);
+}
+
+#[test]
+fn groups_of_clients_are_clients_one_by_one() {
+    let all: [(&str, Box<dyn Algorithm>); 7] = [
+        ("scaffold", Box::new(scaffold())),
+        (
+            "fednova",
+            Box::new(FedNova {
+                momentum: 0.5,
+                ..nova()
+            }),
+        ),
+        (
+            "fedavgm",
+            Box::new(FedAvgM {
+                base: base(),
+                beta: 0.9,
+                server_lr: 1.0,
+            }),
+        ),
+        (
+            "moon",
+            Box::new(Moon {
+                base: base(),
+                mu: 1.0,
+                tau: 0.5,
+            }),
+        ),
+        (
+            "fedrep",
+            Box::new(FedRep {
+                fraction: 1.0,
+                head_epochs: 1,
+                epochs: 1,
+                batch: 10,
+                lr: LR,
+            }),
+        ),
+        (
+            "partialfed",
+            Box::new(PartialFed {
+                base: base(),
+                own: "head".to_owned(),
+            }),
+        ),
+        (
+            "per-fedavg",
+            Box::new(PerFedAvg {
+                fraction: 1.0,
+                alpha: 0.05,
+                lr: LR,
+                ..PerFedAvg::default()
+            }),
+        ),
+    ];
+    for (name, algorithm) in all {
+        let one_by = |clients: usize| {
+            let program = compile(&*algorithm, "2nn", GREY);
+            let mut simulation = Simulation::new(program, ragged(), 2)
+                .unwrap()
+                .with_cohort_batch(CohortBatch::Clients(clients));
+            run(&mut simulation, 2);
+            weights(&simulation)
+        };
+        let (alone, together) = (one_by(1), one_by(4));
+        let far = farthest(&alone, &together);
+        assert!(far < 2e-5, "{name}: {far}");
+    }
+}

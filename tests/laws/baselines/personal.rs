@@ -1,0 +1,185 @@
+//! Methods with parameters of a client's own: FedRep, FedBN, PartialFed, Solo.
+
+use super::*;
+
+#[test]
+fn heads_and_bodies_take_turns() {
+    let rep = FedRep {
+        fraction: 1.0,
+        head_epochs: 2,
+        epochs: 1,
+        batch: 10,
+        lr: LR,
+    };
+    let mut simulation = simulation(&rep, "2nn", even());
+    let names: Vec<String> = simulation
+        .parameters()
+        .into_iter()
+        .map(|(n, ..)| n)
+        .collect();
+    let before = leaves(&simulation);
+    run(&mut simulation, 2);
+    for ((name, old), new) in names.iter().zip(&before).zip(&leaves(&simulation)) {
+        // The head on the server is the one that it began with.
+        assert_eq!(old == new, name.starts_with("head"), "{name}");
+    }
+    let own = |k: usize| simulation.client_state(k, "fed_rep.head").unwrap();
+    assert_ne!(own(0), own(1));
+}
+
+#[test]
+fn all_of_ones_own_is_training_alone() {
+    let alone = PartialFed {
+        base: base(),
+        own: "all".to_owned(),
+    };
+    let solo = Solo {
+        epochs: 1,
+        batch: 10,
+        lr: LR,
+    };
+    let (mut alone, mut solo) = (
+        simulation(&alone, "2nn", even()),
+        simulation(&solo, "2nn", even()),
+    );
+    run(&mut alone, 3);
+    let stats = run(&mut solo, 3);
+    for k in 0..4 {
+        assert_eq!(
+            alone.client_state(k, "partial_fed.own"),
+            solo.client_state(k, "solo.own")
+        );
+    }
+    assert_eq!((stats.bytes_up, stats.bytes_down), (0, 0));
+}
+
+#[test]
+fn who_is_not_drawn_keeps_its_state() {
+    let scaffold = Scaffold {
+        fraction: 0.25,
+        ..scaffold()
+    };
+    let mut simulation = simulation(&scaffold, "logistic", even());
+    let states = |s: &Simulation| {
+        (0..4)
+            .map(|k| s.client_state(k, "scaffold.c_k"))
+            .collect::<Vec<_>>()
+    };
+    let mut last = states(&simulation);
+    for _ in 0..5 {
+        run(&mut simulation, 1);
+        let now = states(&simulation);
+        let changed = last.iter().zip(&now).filter(|(a, b)| a != b).count();
+        assert_eq!(changed, 1);
+        last = now;
+    }
+}
+
+#[test]
+fn only_shared_parts_cross() {
+    let rep = FedRep {
+        fraction: 1.0,
+        head_epochs: 1,
+        ..FedRep::default()
+    };
+    // The 2NN without its head, 200 x 10 + 10, and a count of examples.
+    let shared = 4 * 4 * (199_210 - 2_010);
+    let stats = run(&mut simulation(&rep, "2nn", even()), 1);
+    assert_eq!((stats.bytes_down, stats.bytes_up), (shared, shared + 16));
+    let plain = run(&mut simulation(&base(), "2nn", even()), 1);
+    assert_eq!(plain.bytes_down, 4 * 4 * 199_210);
+}
+
+#[test]
+fn clients_are_tested_on_their_own_models() {
+    let data = digits(200, 60);
+    let deal = || federation(&data.train, "shards:2", 4, 7);
+    let own = |algorithm: &dyn Algorithm, rounds: usize| {
+        let mut simulation = simulation(algorithm, "2nn", deal());
+        run(&mut simulation, rounds);
+        let before = weights(&simulation);
+        let simulation = simulation.with_personal(algorithm).unwrap();
+        let models = simulation.personal_models().unwrap();
+        assert_eq!(bits(&weights(&simulation)), bits(&before));
+        (simulation, models)
+    };
+    // All of FedAvg's clients use the global model.
+    assert!(own(&base(), 1).1.is_none());
+    let solo = Solo {
+        epochs: 3,
+        batch: 10,
+        lr: LR,
+    };
+    let (simulation, models) = own(&solo, 6);
+    let (models, parts) = (models.unwrap(), deal().parts);
+    let global = simulation.evaluate(&data.train).unwrap().accuracy;
+    for (k, part) in parts.iter().enumerate() {
+        let own = data.train.subset(part);
+        let tested = simulation.evaluate_client(&models, k, &own).unwrap();
+        let accuracy = tested.unwrap().accuracy;
+        assert!(
+            accuracy > global + 0.3,
+            "client {k}: {accuracy}, global {global}"
+        );
+    }
+    let nobody = simulation.evaluate_client(&models, 4, &data.test);
+    assert!(nobody.unwrap().is_none());
+    // One step of size 0 leaves the global model as it is.
+    let none = PerFedAvg {
+        fraction: 1.0,
+        alpha: 0.0,
+        ..PerFedAvg::default()
+    };
+    let (simulation, models) = own(&none, 1);
+    let tested = simulation.evaluate_client(&models.unwrap(), 2, &data.test);
+    let global = simulation.evaluate(&data.test).unwrap();
+    assert_eq!(tested.unwrap().unwrap().loss, global.loss);
+}
+
+#[test]
+fn a_model_without_the_layers_says_so() {
+    let bn = FedBn { base: base() };
+    let warnings = |model: &str, task| compile(&bn, model, task).warnings().join("\n");
+    let found = warnings("2nn", GREY);
+    assert!(
+        found.contains("model 2nn has no layer `BatchNorm`"),
+        "{found}"
+    );
+    assert_eq!(warnings("resnet18", COLOUR), "");
+}
+
+#[test]
+fn normalisation_differs_between_clients_and_does_not_cross() {
+    let data = fedround::data::synth::SynthDigits {
+        train: 16,
+        test: 1,
+        ..Default::default()
+    };
+    let grey = data.generate().train;
+    let bn = FedBn {
+        base: FedAvg { batch: 4, ..base() },
+    };
+    let deal = || dealt(&grey, vec![(0..8).collect(), (8..16).collect()], 3);
+    let new = |algorithm: &dyn Algorithm| {
+        let device = Default::default();
+        let small = fedround::models::ResNetConfig {
+            width: 2,
+            ..fedround::models::ResNetConfig::resnet18()
+        };
+        let model = small.init(GREY, &device);
+        let program = crate::common::compile_model(algorithm, "tiny", Box::new(model), GREY);
+        Simulation::new(program, deal(), 2).unwrap()
+    };
+    let (mut own, mut shared) = (new(&bn), new(&bn.base));
+    let names: Vec<String> = own.parameters().into_iter().map(|(n, ..)| n).collect();
+    let before = leaves(&own);
+    let (own_bytes, shared_bytes) = (run(&mut own, 1).bytes_down, run(&mut shared, 1).bytes_down);
+    assert!(own_bytes < shared_bytes);
+    for ((name, old), new) in names.iter().zip(&before).zip(&leaves(&own)) {
+        // On the server, normalisation is what it was; the rest is trained.
+        assert_eq!(old == new, name.contains("norm"), "{name}");
+    }
+    let kept = |k: usize| own.client_state(k, "fed_bn.BatchNorm").unwrap();
+    let norm = names.iter().position(|n| n.contains("norm")).unwrap();
+    assert_ne!(kept(0)[norm], kept(1)[norm]);
+}
