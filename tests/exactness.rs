@@ -1,8 +1,9 @@
 //! The benchmark tasks against an independent PyTorch loop.
 //!
-//! Expected values: `torch_loop.py --task T --rounds N` (PyTorch 2.15, CPU), the eager reference
-//! that follows the same protocol. Few rounds keep this test short; after the tasks' default rounds
-//! the figures agree as closely (`docs/benchmarks/cpu.md`).
+//! Expected values: `tests/reference/fedavg_torch.py --task T --rounds N` (PyTorch 2.15, CPU), the
+//! eager reference that follows the same protocol. Few rounds keep this test short; after the
+//! tasks' default rounds the figures agree as closely (`docs/benchmarks/cpu.md`). The baselines'
+//! laws against theirs are in `trajectories.rs`.
 
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 

@@ -17,53 +17,32 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-
-SEED, INIT, PARTITION, SAMPLE, SHUFFLE = 20260, 1, 2, 3, 4
-GAMMA = np.uint64(0x9E3779B97F4A7C15)
+from draws import INIT, SAMPLE, SEED, order, partition, permutation, uniform
 
 # data, clients, split, cohort, batch, lr, rounds, layers; a layer is ("c", in, out, kernel),
 # ("f", in, out) or "p" for a 2x2 max pool. ReLU follows every convolution and linear layer but
 # the last.
 TASKS = {
     "lr-mnist": ("mnist", 1000, "iid", 10, 10, 0.03, 100, [("f", 784, 10)]),
-    "2nn-mnist": ("mnist", 100, "shards", 10, 10, 0.05, 20,
+    "2nn-mnist": ("mnist", 100, "shards:2", 10, 10, 0.05, 20,
                   [("f", 784, 200), ("f", 200, 200), ("f", 200, 10)]),
-    "cnn-mnist": ("mnist", 100, "shards", 10, 20, 0.05, 3,
+    "cnn-mnist": ("mnist", 100, "shards:2", 10, 20, 0.05, 3,
                   [("c", 1, 32, 5), "p", ("c", 32, 64, 5), "p", ("f", 1024, 512), ("f", 512, 10)]),
     "pfl-cifar10": ("cifar", 600, "iid", 50, 10, 0.1, 2,
                     [("c", 3, 32, 3), ("c", 32, 64, 3), "p", ("f", 12544, 128), ("f", 128, 10)]),
-    "lenet-cifar10": ("cifar", 100, "shards", 10, 50, 0.05, 5,
+    "lenet-cifar10": ("cifar", 100, "shards:2", 10, 50, 0.05, 5,
                       [("c", 3, 6, 5), "p", ("c", 6, 16, 5), "p",
                        ("f", 400, 120), ("f", 120, 84), ("f", 84, 10)]),
 }
 
 
-def mix(z):
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-def stream(n, *key):
-    with np.errstate(over="ignore"):
-        state = np.full(1, SEED, np.uint64)
-        for k in key:
-            state = mix(state + GAMMA * np.uint64(k + 1))
-        return mix(state + GAMMA * np.arange(1, n + 1, dtype=np.uint64))
-
-
-def permutation(n, *key):
-    return np.argsort(stream(n, *key), kind="stable")
-
-
-def initial(layers):
+def initial(layers, seed=SEED):
     params = []
     for i, (_, inputs, outputs, *kernel) in enumerate(l for l in layers if l != "p"):
         shape = (outputs, inputs, *kernel, *kernel)
         fan_in = int(np.prod(shape[1:]))
         for part, dims in enumerate([shape, shape[:1]]):
-            unit = (stream(int(np.prod(dims)), INIT, i, part) >> np.uint64(40)) / 2.0**24
-            values = ((2.0 * unit - 1.0) * fan_in**-0.5).astype(np.float32)
+            values = uniform(int(np.prod(dims)), fan_in**-0.5, INIT, i, part, seed=seed)
             params.append(torch.from_numpy(values.reshape(dims)))
     return params
 
@@ -116,18 +95,14 @@ def main():
     x, y, test_x, test_y = load(data, args.data_dir)
     x, labels, test_x, test_y = (torch.from_numpy(np.array(a)) for a in (x, y, test_x, test_y))
     labels, test_y = labels.long(), test_y.long()
-    if split == "iid":
-        parts = permutation(len(y), PARTITION).reshape(clients, -1)
-    else:
-        shards = np.argsort(y, kind="stable").reshape(2 * clients, -1)
-        parts = shards[permutation(2 * clients, PARTITION)].reshape(clients, -1)
+    parts = partition(split, y, clients)
     server = initial(layers)
     model = [p.clone().requires_grad_() for p in server]
     steps, start = 0, time.perf_counter()
     for rnd in range(1, rounds + 1):
         total = [torch.zeros_like(p) for p in server]
         for client in permutation(clients, SAMPLE, rnd)[:cohort]:
-            mine = torch.from_numpy(parts[client][permutation(parts.shape[1], SHUFFLE, rnd, int(client))])
+            mine = torch.from_numpy(parts[client][order(len(parts[client]), rnd, int(client), 0)])
             with torch.no_grad():
                 torch._foreach_copy_(model, server)
             for xb, yb in zip(x[mine].split(batch), labels[mine].split(batch)):
