@@ -148,7 +148,7 @@ pub enum GraphError {
     Compile(#[from] CompileError),
 }
 
-/// The text of a spec at a stage.
+/// The text of a spec at a stage; of one with phases, the texts of all, each under a line that names it.
 ///
 /// # Errors
 ///
@@ -156,6 +156,16 @@ pub enum GraphError {
 pub fn graph_text(algorithm: &dyn Algorithm, view: impl Into<View>) -> Result<String, GraphError> {
     let view = view.into();
     let program = Program::compile(algorithm, view.tracer()?)?;
+    let mut texts = vec![];
+    for (phase, program) in program.phases() {
+        let header = phase.map_or_else(String::new, |phase| format!("== {phase}\n"));
+        texts.push(header + &program_text(program, &view)?);
+    }
+    Ok(texts.join("\n"))
+}
+
+/// The text of one phase of a spec.
+fn program_text(program: &Program, view: &View) -> Result<String, GraphError> {
     let batch = view.batch.unwrap_or_else(|| program.batch_size());
     Ok(match view.stage {
         Stage::Fed => print(program.staged()),

@@ -3,6 +3,7 @@
 //! Each spec reads like its paper's algorithm box; its docs cite the paper, name the equations and
 //! list where it departs from them. [`registry`] is what the command knows by name.
 
+mod ad_fl;
 mod fed_avg;
 mod fed_avg_m;
 mod fed_bn;
@@ -16,6 +17,7 @@ mod per_fed_avg;
 mod scaffold;
 mod solo;
 
+pub use ad_fl::AdFl;
 pub use fed_avg::FedAvg;
 pub use fed_avg_m::FedAvgM;
 pub use fed_bn::FedBn;
@@ -46,6 +48,7 @@ pub fn registry() -> Registry {
         .with_type::<PerFedAvg>()
         .with_type::<FedRep>()
         .with_type::<Solo>()
+        .with_type::<AdFl<BoxedAlgorithm>>()
 }
 
 #[cfg(test)]
@@ -64,6 +67,7 @@ mod tests {
     #[test]
     fn specs_are_as_short_as_their_papers_boxes() {
         let specs = [
+            ("ad_fl", include_str!("ad_fl.rs"), 45),
             ("fed_avg", include_str!("fed_avg.rs"), 40),
             ("fed_avg_m", include_str!("fed_avg_m.rs"), 15),
             ("fed_bn", include_str!("fed_bn.rs"), 15),

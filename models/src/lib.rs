@@ -17,6 +17,7 @@ mod fedaa;
 mod fedfed;
 mod forward;
 mod function;
+mod functions;
 pub mod layers;
 mod leaf;
 mod lenet;

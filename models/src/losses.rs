@@ -9,6 +9,7 @@ use burn::tensor::activation::{log_softmax, softplus};
 use burn::tensor::{Int, Tensor};
 
 use crate::function::Arguments;
+use crate::functions;
 use crate::{AnyTensor, Argument, CallError};
 
 /// `−1/n Σ ln softmax(z)[y]`: mean over the batch, in nats.
@@ -46,23 +47,24 @@ pub fn contrast(z: Tensor<2>, near: Tensor<2>, far: Tensor<2>, tau: Tensor<1>) -
     softplus(gap, 1.0).mean()
 }
 
-type Call = Arc<dyn Fn(&str, &[AnyTensor]) -> Result<Tensor<1>, CallError> + Send + Sync>;
+type Call<R> = Arc<dyn Fn(&str, &[AnyTensor]) -> Result<R, CallError> + Send + Sync>;
 
 /// A function that may be a loss: from one to four tensors of floats or integers, such as logits
 /// `[batch, classes]` and labels `[batch]`, to a scalar `[1]`. `A` is the tuple of what it takes.
-pub trait Loss<A>: Send + Sync + 'static {
+/// With another `R`, a function to features of that form.
+pub trait Loss<A, R = Tensor<1>>: Send + Sync + 'static {
     #[doc(hidden)]
-    fn call(&self, name: &str, inputs: &[AnyTensor]) -> Result<Tensor<1>, CallError>;
+    fn call(&self, name: &str, inputs: &[AnyTensor]) -> Result<R, CallError>;
 }
 
 macro_rules! loss {
     ($count:literal: $($arg:ident)+) => {
-        impl<F, $($arg: Argument),+> Loss<($($arg,)+)> for F
+        impl<F, R, $($arg: Argument),+> Loss<($($arg,)+), R> for F
         where
-            F: Fn($($arg),+) -> Tensor<1> + Send + Sync + 'static,
+            F: Fn($($arg),+) -> R + Send + Sync + 'static,
         {
             #[allow(non_snake_case, reason = "types name the arguments")]
-            fn call(&self, name: &str, inputs: &[AnyTensor]) -> Result<Tensor<1>, CallError> {
+            fn call(&self, name: &str, inputs: &[AnyTensor]) -> Result<R, CallError> {
                 let mut arguments = Arguments::new(name, inputs, $count)?;
                 $(let $arg = arguments.take()?;)+
                 Ok(self($($arg),+))
@@ -75,21 +77,30 @@ loss!(2: A B);
 loss!(3: A B C);
 loss!(4: A B C D);
 
-/// The losses that specs may name.
+/// The losses that specs may name, and other functions without parameters.
 #[derive(Clone)]
-pub struct Losses(BTreeMap<&'static str, Call>);
+pub struct Losses {
+    losses: BTreeMap<&'static str, Call<Tensor<1>>>,
+    functions: BTreeMap<&'static str, Call<AnyTensor>>,
+}
 
 impl fmt::Debug for Losses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.keys()).finish()
+        let names = self.losses.keys().chain(self.functions.keys());
+        f.debug_set().entries(names).finish()
     }
 }
 
 impl Default for Losses {
     fn default() -> Self {
-        Self(BTreeMap::new())
+        let none = Self {
+            losses: BTreeMap::new(),
+            functions: BTreeMap::new(),
+        };
+        let base = none
             .with("contrast", contrast)
-            .with("cross_entropy", cross_entropy)
+            .with("cross_entropy", cross_entropy);
+        functions::register(base)
     }
 }
 
@@ -98,7 +109,20 @@ impl Losses {
     #[must_use]
     pub fn with<A>(mut self, name: &'static str, loss: impl Loss<A>) -> Self {
         let call = move |name: &str, inputs: &[AnyTensor]| loss.call(name, inputs);
-        self.0.insert(name, Arc::new(call));
+        self.losses.insert(name, Arc::new(call));
+        self
+    }
+
+    /// Adds a function to features, which a spec then calls with `function("name", (&x, &y))`.
+    #[must_use]
+    pub fn with_function<A, R: Into<AnyTensor> + 'static>(
+        mut self,
+        name: &'static str,
+        function: impl Loss<A, R>,
+    ) -> Self {
+        let call =
+            move |name: &str, inputs: &[AnyTensor]| function.call(name, inputs).map(Into::into);
+        self.functions.insert(name, Arc::new(call));
         self
     }
 
@@ -108,11 +132,25 @@ impl Losses {
     ///
     /// No loss has the name, or it takes another number, kind or rank of tensors.
     pub fn call(&self, name: &str, inputs: &[AnyTensor]) -> Result<Tensor<1>, CallError> {
-        let loss = self.0.get(name).ok_or_else(|| CallError::Unknown {
+        let loss = self.losses.get(name).ok_or_else(|| CallError::Unknown {
             what: "registered loss",
             name: name.to_owned(),
-            known: self.0.keys().copied().collect(),
+            known: self.losses.keys().copied().collect(),
         })?;
         loss(name, inputs)
+    }
+
+    /// The function of a name, of some tensors.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
+    pub fn call_function(&self, name: &str, inputs: &[AnyTensor]) -> Result<AnyTensor, CallError> {
+        let function = self.functions.get(name).ok_or_else(|| CallError::Unknown {
+            what: "registered function",
+            name: name.to_owned(),
+            known: self.functions.keys().copied().collect(),
+        })?;
+        function(name, inputs)
     }
 }

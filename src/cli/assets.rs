@@ -89,7 +89,9 @@ impl Cli {
 
 /// Shows what the compiler finds legal but seldom meant.
 pub(super) fn warn(program: &Program) {
-    for warning in program.warnings() {
-        eprintln!("warning: {warning}");
+    for (_, program) in program.phases() {
+        for warning in program.warnings() {
+            eprintln!("warning: {warning}");
+        }
     }
 }

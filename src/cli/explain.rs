@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fedround_dsl::{Hyper, LayerField, all_fields};
+use fedround_dsl::{Algorithm, Hyper, LayerField, all_fields};
 use fedround_exec::Program;
 use fedround_ir::fed::HyperValue;
 use fedround_passes::fed::{Count, Direction, Wire, explain as algorithm_box, wire, wire_table};
@@ -17,13 +17,29 @@ use super::output::{bytes, grouped, print};
 /// Runs the subcommand.
 pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
     let (algorithm, program) = cli.compile(&args.subject)?;
+    let mut texts = vec![];
+    for (phase, program) in program.phases() {
+        let mut text = phase.map_or_else(String::new, |phase| format!("== {phase}\n\n"));
+        text += &algorithm_box(program.linked());
+        if texts.is_empty() {
+            text += "\nHyper-parameters\n";
+            text += &hypers(&*algorithm);
+        }
+        text += &traffic(args, &*algorithm, program);
+        text += "\nCompute\n";
+        text += &compute(program, args.examples)?;
+        text += &loops(&program.looped()?);
+        texts.push(text);
+    }
+    print(&texts.join("\n"))
+}
+
+/// What crosses in a round.
+fn traffic(args: &ExplainArgs, algorithm: &dyn Algorithm, program: &Program) -> String {
     let rows = wire(program.linked());
     let parameters = program.parameter_count();
     let count = |without: &[String]| program.parameters_without(without);
-    let mut text = algorithm_box(program.linked());
-    text += "\nHyper-parameters\n";
-    text += &hypers(&*algorithm);
-    text += "\nWire\n";
+    let mut text = "\nWire\n".to_owned();
     text += &indent(&wire_table(&rows, Some(&count)));
     // Writing to a `String` cannot fail.
     let _ = writeln!(
@@ -43,7 +59,7 @@ pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
         bytes(down),
         bytes(up)
     );
-    if let Some(cohort) = cohort(&*algorithm, args.clients) {
+    if let Some(cohort) = cohort(algorithm, args.clients) {
         let _ = writeln!(
             text,
             "  {cohort} of {} clients, a round: {} down, {} up",
@@ -52,10 +68,7 @@ pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
             bytes(up * cohort as u64),
         );
     }
-    text += "\nCompute\n";
-    text += &compute(&program, args.examples)?;
-    text += &loops(&program.looped()?);
-    print(&text)
+    text
 }
 
 /// What each segment costs, and what it comes to in a round.

@@ -21,9 +21,26 @@ pub(super) fn graph(cli: &Cli, args: &GraphArgs) -> Result<(), CliError> {
     let mut manager = PassManager::from_env()?;
     let (_, program) = cli.compile_with(&args.subject, &mut manager)?;
     args.report_timings(&manager);
+    let mut texts = vec![];
+    for (phase, program) in program.phases() {
+        // Of what is no text there is one document, about the last phase.
+        if args.format != Format::Text && phase.as_ref().is_some_and(|p| p.starts_with("phase")) {
+            continue;
+        }
+        let header = match args.format {
+            Format::Text => phase.map_or_else(String::new, |phase| format!("// {phase}\n")),
+            _ => String::new(),
+        };
+        texts.push(header + one(args, program)?.trim_end());
+    }
+    print(&(texts.join("\n\n") + "\n"))
+}
+
+/// The graph of one phase.
+fn one(args: &GraphArgs, program: &Program) -> Result<String, CliError> {
     let batch = program.batch_size();
-    let text = if args.costs {
-        costs(&program)?
+    Ok(if args.costs {
+        costs(program)?
     } else {
         match (args.at, args.format) {
             (Stage::Fed, Format::Text) if args.exact => print_exact(program.staged()),
@@ -31,13 +48,12 @@ pub(super) fn graph(cli: &Cli, args: &GraphArgs) -> Result<(), CliError> {
             (Stage::Tensor, Format::Text) if args.exact => program.exact_tensor_text(batch)?,
             (Stage::Tensor, Format::Text) => program.tensor_text(batch)?,
             (Stage::Plan, Format::Text) => program.plan_text(batch)?,
-            (Stage::Fed, format) => module(program.staged(), &program, format)?,
-            (Stage::Linked, format) => module(program.linked(), &program, format)?,
-            (Stage::Tensor, format) => graphs(&sheets(&program, batch, false)?, format)?,
-            (Stage::Plan, format) => graphs(&sheets(&program, batch, true)?, format)?,
+            (Stage::Fed, format) => module(program.staged(), program, format)?,
+            (Stage::Linked, format) => module(program.linked(), program, format)?,
+            (Stage::Tensor, format) => graphs(&sheets(program, batch, false)?, format)?,
+            (Stage::Plan, format) => graphs(&sheets(program, batch, true)?, format)?,
         }
-    };
-    print(&(text.trim_end().to_owned() + "\n"))
+    })
 }
 
 fn module(module: &Module, program: &Program, format: Format) -> Result<String, CliError> {

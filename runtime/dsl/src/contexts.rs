@@ -3,7 +3,7 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, OpKind, Value};
 
-use crate::batch::Features;
+use crate::batch::{Features, Labels};
 use crate::graph::Graph;
 use crate::inputs::Inputs;
 use crate::tree::Tree;
@@ -53,6 +53,32 @@ impl ServerCx {
         self.cohort(self.graph.op(OpKind::Sample, &[fraction], loc))
     }
 
+    /// The clients number `first` to `first + count − 1`.
+    #[track_caller]
+    pub fn clients(&self, first: impl Into<Index>, count: impl Into<Index>) -> Cohort {
+        self.numbered(OpKind::Within, first.into(), count.into(), Loc::caller())
+    }
+
+    /// All clients but number `first` to `first + count − 1`.
+    #[track_caller]
+    pub fn clients_except(&self, first: impl Into<Index>, count: impl Into<Index>) -> Cohort {
+        self.numbered(OpKind::Outside, first.into(), count.into(), Loc::caller())
+    }
+
+    fn numbered(&self, op: OpKind, first: Index, count: Index, loc: Loc) -> Cohort {
+        let operands = [first.value_in(&self.graph), count.value_in(&self.graph)];
+        self.cohort(self.graph.op(op, &operands, loc))
+    }
+
+    /// Whether this graph is that of a phase of `rounds` rounds: an algorithm may do other things in
+    /// its first rounds. Phases come in the order in which they are named; after the last there is
+    /// the rest of the rounds, in none. A graph is staged for each, so that nothing branches at run
+    /// time: `if server.phase("warm-up", self.warm_up) { .. } else { .. }`.
+    #[track_caller]
+    pub fn phase(&self, name: &str, rounds: impl Into<Index>) -> bool {
+        self.graph.declare_phase(name, rounds.into().count())
+    }
+
     /// All clients.
     #[track_caller]
     pub fn everyone(&self) -> Cohort {
@@ -100,6 +126,20 @@ impl ServerCx {
     }
 }
 
+impl Cohort {
+    /// Samples `max(C·m, 1)` of the `m` clients of this cohort without replacement.
+    #[must_use]
+    #[track_caller]
+    pub fn sample(&self, fraction: impl Into<Scalar>) -> Self {
+        let loc = Loc::caller();
+        let operands = [fraction.into().value_in(&self.graph, loc), self.value];
+        Self {
+            graph: self.graph.clone(),
+            value: self.graph.op(OpKind::Sample, &operands, loc),
+        }
+    }
+}
+
 impl ClientCx {
     pub(crate) fn new(graph: &Graph, value: Value) -> Self {
         Self {
@@ -142,6 +182,11 @@ impl ClientCx {
     #[track_caller]
     pub fn apply(&self, function: &str, w: &Params, inputs: impl Inputs) -> Features {
         crate::grad::apply(&self.graph, function, w, inputs, Loc::caller())
+    }
+
+    /// Whether this graph is that of a phase, which the layer's `round` [names](ServerCx::phase).
+    pub fn phase(&self, name: &str) -> bool {
+        self.graph.in_phase(name)
     }
 
     /// `n_k`: how many examples the client has.
@@ -196,7 +241,20 @@ impl ClientCx {
         Scalar::bind(&self.graph, self.read(name, Kind::Scalar, Loc::caller()))
     }
 
-    /// Keeps parameters or a number on the client for its next rounds.
+    /// Features that the client keeps, like [`state`](Self::state). To read them before they are first
+    /// set is an error of the run.
+    #[track_caller]
+    pub fn features_state(&self, name: &str) -> Features {
+        Features::new(&self.graph, self.read(name, Kind::Tensor, Loc::caller()))
+    }
+
+    /// Labels that the client keeps, like [`features_state`](Self::features_state).
+    #[track_caller]
+    pub fn labels_state(&self, name: &str) -> Labels {
+        Labels::new(&self.graph, self.read(name, Kind::Labels, Loc::caller()))
+    }
+
+    /// Keeps parameters, a number, features or labels on the client for its next rounds.
     #[track_caller]
     pub fn set_state<T: Wire>(&self, name: &str, value: &T) {
         let loc = Loc::caller();

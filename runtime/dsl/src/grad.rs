@@ -92,6 +92,17 @@ pub fn cross_entropy(logits: Features, labels: &Labels) -> Scalar {
     loss("cross_entropy", (&logits, labels))
 }
 
+/// A registered function by name, of one to four features, labels or numbers, as of losses, to
+/// features: `function("softmax", &z)`.
+#[track_caller]
+pub fn function(name: &str, inputs: impl Inputs) -> Features {
+    let loc = Loc::caller();
+    let graph = inputs.graph();
+    let operands = inputs.stage(graph, loc);
+    let op = OpKind::Function(name.to_owned());
+    Features::new(graph, graph.op(op, &operands, loc))
+}
+
 /// A registered loss by name, of one to four features, labels or numbers: `loss("mse", (&z, &b.x))`. A name
 /// that is not registered is reported when a program is compiled.
 #[track_caller]

@@ -9,7 +9,16 @@ use fedround_ir::fed::{BuildError, Builder, HyperValue, OpKind, Place, Region, T
 
 /// A shared [`Builder`]. Public in name only, for the hidden methods of sealed traits. It is borrowed for one call at a time, never across a user's closure.
 #[derive(Clone, Default)]
-pub struct Graph(Rc<RefCell<Builder>>);
+pub struct Graph(Rc<RefCell<Builder>>, Rc<Phases>);
+
+/// The phases of an algorithm; see [`ServerCx::phase`](crate::ServerCx::phase).
+#[derive(Default)]
+struct Phases {
+    /// The one that is being staged.
+    current: Option<String>,
+    /// Those named so far, with their rounds.
+    declared: RefCell<Vec<(String, usize)>>,
+}
 
 impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,6 +35,33 @@ pub(crate) fn only(values: &[Value]) -> Value {
 impl Graph {
     pub(crate) fn with<R>(&self, act: impl FnOnce(&mut Builder) -> R) -> R {
         act(&mut self.0.borrow_mut())
+    }
+
+    /// For one of an algorithm's phases, or for none.
+    pub(crate) fn of_phase(current: Option<String>) -> Self {
+        let phases = Phases {
+            current,
+            ..Phases::default()
+        };
+        Self(Rc::default(), Rc::new(phases))
+    }
+
+    /// The phases that were named, with their rounds.
+    pub(crate) fn phases(&self) -> Vec<(String, usize)> {
+        self.1.declared.borrow().clone()
+    }
+
+    pub(crate) fn declare_phase(&self, name: &str, rounds: usize) -> bool {
+        let name = self.qualified(name);
+        let mut declared = self.1.declared.borrow_mut();
+        if !declared.iter().any(|(known, _)| *known == name) {
+            declared.push((name.clone(), rounds));
+        }
+        self.1.current.as_ref() == Some(&name)
+    }
+
+    pub(crate) fn in_phase(&self, name: &str) -> bool {
+        self.1.current.as_ref() == Some(&self.qualified(name))
     }
 
     pub(crate) fn op(&self, kind: OpKind, operands: &[Value], loc: Loc) -> Value {

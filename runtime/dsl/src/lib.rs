@@ -35,6 +35,7 @@ mod personal;
 mod privacy;
 mod real;
 mod registry;
+mod rows;
 mod scalar;
 mod server;
 mod server_code;
@@ -54,7 +55,7 @@ pub use definer::Definer;
 pub use fedround_ir::fed::Dp;
 pub use field::{DefaultValue, Field, FieldKind, Range};
 pub use gathered::{Gathered, GatheredPair, Rows};
-pub use grad::{Differentiable, cross_entropy, grad, loss, value_and_grad};
+pub use grad::{Differentiable, cross_entropy, function, grad, loss, value_and_grad};
 pub use hyper::{Hyper, LayerField, all_fields, set, validate};
 pub use hyper_error::HyperError;
 pub use index::Index;
@@ -65,11 +66,12 @@ pub use personal::{PERSONAL_MODEL, stage_personalized};
 pub use privacy::Released;
 pub use real::{Rate, Real};
 pub use registry::{Entry, Registered, Registry};
+pub use rows::{OverRows, RowBatches, Together};
 pub use scalar::Scalar;
 pub use server::Server;
 pub use server_code::{ForClient, ServerCode, ServerSide};
 pub use spec::SpecError;
-pub use stage::{StageError, stage};
+pub use stage::{Phase, StageError, phases, stage};
 pub use tree::Tree;
 pub use wire::{Computed, Upload, Wire};
 
@@ -79,8 +81,8 @@ pub mod prelude {
 
     pub use crate::{
         Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Dp, Features, ForClient,
-        Gathered, Hyper, Index, Labels, Params, Real, Released, Scalar, Server, ServerCode,
-        ServerCx, ServerSide, Tree, cross_entropy, grad, loss,
+        Gathered, Hyper, Index, Labels, OverRows, Params, Real, Released, Scalar, Server,
+        ServerCode, ServerCx, ServerSide, Tree, cross_entropy, function, grad, loss,
         optim::{self, Optimizer},
         value_and_grad,
     };

@@ -4,7 +4,7 @@ use fedround_ir::fed::{HyperValue, Module};
 
 use crate::hyper_field::unknown_field;
 use crate::slots::call;
-use crate::stage::stage_with;
+use crate::stage::{Phase, phases, stage_phase};
 use crate::{Algorithm, Field, Hyper, HyperError, StageError};
 
 /// The state that holds a client's model after the round of [`stage_personalized`].
@@ -32,12 +32,25 @@ impl Hyper for Personalized {
 }
 
 /// Stages an algorithm under another round: every client keeps, as its state [`PERSONAL_MODEL`],
-/// what `personalize` makes of the global model; the global model stays what it is.
+/// what `personalize` makes of the global model; the global model stays what it is. One module for each
+/// [phase](crate::ServerCx::phase).
 ///
 /// # Errors
 /// As [`stage`](crate::stage()).
-pub fn stage_personalized(alg: &dyn Algorithm) -> Result<Module, StageError> {
-    let mut module = stage_with(alg, |m| {
+pub fn stage_personalized(alg: &dyn Algorithm) -> Result<Vec<Phase>, StageError> {
+    // Phases are named in the rounds of the algorithm, under which there is another round here.
+    let named = phases(alg)?;
+    let mut staged = vec![];
+    for phase in named {
+        let mut module = personalized(alg, phase.name.as_deref())?;
+        module.resumes = true;
+        staged.push(Phase { module, ..phase });
+    }
+    Ok(staged)
+}
+
+fn personalized(alg: &dyn Algorithm, phase: Option<&str>) -> Result<Module, StageError> {
+    let (module, _) = stage_phase(alg, phase, |m| {
         m.layer(&Personalized);
         m.round(|server, w| {
             w.broadcast(&server.everyone()).map(|k, w| {
@@ -47,6 +60,5 @@ pub fn stage_personalized(alg: &dyn Algorithm) -> Result<Module, StageError> {
             w
         });
     })?;
-    module.resumes = true;
     Ok(module)
 }

@@ -85,6 +85,31 @@ fn clip<T: Tree>(tree: &T, bound: &Scalar, loc: Loc) -> T {
     T::of(graph, graph.op(OpKind::Clip, &operands, loc))
 }
 
+impl Features {
+    /// Each row scaled down, where it is longer, to the length `bound`, which must be positive: what
+    /// one example can change is then bounded.
+    #[track_caller]
+    pub fn clip_rows(&self, bound: impl Into<Scalar>) -> Self {
+        let (graph, loc) = (self.graph(), Loc::caller());
+        let operands = [self.stage(graph, loc), bound.into().value_in(graph, loc)];
+        Self::bind(graph, graph.op(OpKind::ClipRows, &operands, loc))
+    }
+
+    /// `x + N(0, σ² I)`: as [`Params::noise`].
+    #[track_caller]
+    pub fn noise(&self, sigma: impl Into<Scalar>) -> Self {
+        noise(self, &sigma.into(), Loc::caller())
+    }
+
+    /// `x +` Laplace noise of scale `b` in every entry, of variance `2 b²`; as [`Params::noise`].
+    #[track_caller]
+    pub fn laplace(&self, b: impl Into<Scalar>) -> Self {
+        let (graph, loc) = (self.graph(), Loc::caller());
+        let operands = [self.stage(graph, loc), b.into().value_in(graph, loc)];
+        Self::bind(graph, graph.op(OpKind::Laplace, &operands, loc))
+    }
+}
+
 fn noise<T: Tree>(tree: &T, sigma: &Scalar, loc: Loc) -> T {
     let (graph, value) = tree.parts(loc);
     let operands = [value, sigma.value_in(graph, loc)];

@@ -42,6 +42,13 @@ pub trait ServerCode: Keeper<Params = Params> {
         crate::grad::apply(self.graph(), function, w, inputs, Loc::caller())
     }
 
+    /// Each class once, in order: `[classes]`.
+    #[track_caller]
+    fn classes(&self) -> Labels {
+        let classes = self.graph().op(OpKind::EveryClass, &[], Loc::caller());
+        Labels::new(self.graph(), classes)
+    }
+
     /// `t`: how many rounds were completed before this one.
     #[track_caller]
     fn round(&self) -> Scalar {

@@ -34,34 +34,75 @@ fn lines<E: std::error::Error>(errors: &[E]) -> String {
 /// # Errors
 /// [`StageError`], with everything that is wrong at the first stage that finds something.
 pub fn stage(alg: &dyn Algorithm) -> Result<Module, StageError> {
-    stage_with(alg, |_| {})
+    Ok(stage_phase(alg, None, |_| {})?.0)
 }
 
-/// [`stage`] with more layers on top.
-pub(crate) fn stage_with(
+/// A part of an algorithm's rounds.
+#[derive(Clone, Debug)]
+pub struct Phase {
+    /// Its name, `LAYER.NAME`; nothing for the rounds after the last.
+    pub name: Option<String>,
+    /// How many rounds it has, if it ends.
+    pub rounds: Option<usize>,
+    /// Its graph.
+    pub module: Module,
+}
+
+/// Stages every phase of an algorithm, in order; see [`ServerCx::phase`](crate::ServerCx::phase).
+/// The last one, which has no end, is that of [`stage`].
+///
+/// # Errors
+/// As [`stage`].
+pub fn phases(alg: &dyn Algorithm) -> Result<Vec<Phase>, StageError> {
+    let (last, named) = stage_phase(alg, None, |_| {})?;
+    let mut all = vec![];
+    for (name, rounds) in named.into_iter().filter(|(_, rounds)| *rounds > 0) {
+        let (module, _) = stage_phase(alg, Some(&name), |_| {})?;
+        all.push(Phase {
+            name: Some(name),
+            rounds: Some(rounds),
+            module,
+        });
+    }
+    all.push(Phase {
+        name: None,
+        rounds: None,
+        module: last,
+    });
+    Ok(all)
+}
+
+/// The graph of a phase under more layers on top, and the phases that it names.
+pub(crate) fn stage_phase(
     alg: &dyn Algorithm,
+    phase: Option<&str>,
     more: impl Fn(&mut Definer),
-) -> Result<Module, StageError> {
+) -> Result<(Module, Vec<(String, usize)>), StageError> {
     validate(alg).map_err(StageError::Hyper)?;
     let define = |m: &mut Definer| {
         alg.define(m);
         more(m);
     };
-    let mut module = build(define)?;
+    let (mut module, named) = build(phase, define)?;
     let missing = missing(&module);
     if !missing.is_empty() {
-        module = build(|m| {
+        (module, _) = build(phase, |m| {
             Standard.define(&missing, m);
             define(m);
         })?;
     }
+    // What a phase reads, another may have set.
+    module.resumes = !named.is_empty();
     verify(&module)?;
-    Ok(module)
+    Ok((module, named))
 }
 
-fn build(define: impl FnOnce(&mut Definer)) -> Result<Module, StageError> {
-    let graph = Graph::default();
+fn build(
+    phase: Option<&str>,
+    define: impl FnOnce(&mut Definer),
+) -> Result<(Module, Vec<(String, usize)>), StageError> {
+    let graph = Graph::of_phase(phase.map(str::to_owned));
     define(&mut Definer::new(graph.clone()));
     let built = graph.with(std::mem::take).finish();
-    built.map_err(StageError::Build)
+    Ok((built.map_err(StageError::Build)?, graph.phases()))
 }

@@ -84,6 +84,21 @@ pub trait Tree: sealed::Sealed + Carried {
         Self::of(graph, graph.op(OpKind::TreeAddScalar, &operands, loc))
     }
 
+    /// −1, 0 or 1 as `aᵢ` is negative, zero or positive.
+    #[must_use]
+    #[track_caller]
+    fn sign(&self) -> Self {
+        let loc = Loc::caller();
+        let (graph, _) = self.parts(loc);
+        graph.located(loc, || {
+            let zero = self.scaled_by(&Scalar::constant(0.0, loc), loc);
+            let one = zero.add_scalar(1.0);
+            let minus = self.scaled_by(&Scalar::constant(-1.0, loc), loc);
+            let (up, down) = (self.select(&one, &zero), minus.select(&one, &zero));
+            up.binary(OpKind::TreeSub, &down, loc)
+        })
+    }
+
     /// `min(max(aᵢ, low), high)`.
     #[must_use]
     #[track_caller]

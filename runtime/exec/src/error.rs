@@ -52,7 +52,7 @@ pub enum RunError {
         loc: Loc,
     },
     /// A cohort without clients, or with weights that sum to zero.
-    #[error("{loc}: nothing to average: {why}")]
+    #[error("{loc}: nothing to work with: {why}")]
     Empty {
         /// The reason.
         why: &'static str,
@@ -68,6 +68,28 @@ pub enum RunError {
         expected: Vec<usize>,
         /// Another one.
         found: Vec<usize>,
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// Values whose rows go together, and that have not as many.
+    #[error(
+        "{loc}: rows of several values go together, found {expected} of one and {found} of another"
+    )]
+    Together {
+        /// How many the first has.
+        expected: usize,
+        /// How many another has.
+        found: usize,
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// A state of features or labels is read that nothing has set.
+    #[error(
+        "{loc}: the state `{name}` is read before it is set; set it in an earlier round or phase"
+    )]
+    Unset {
+        /// Its name.
+        name: String,
         /// The line of the spec.
         loc: Loc,
     },

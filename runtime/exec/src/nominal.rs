@@ -30,6 +30,16 @@ impl Program {
     }
 }
 
+/// How many operands of a loop control it, and how many arguments of its body are its own.
+fn loops(kind: &OpKind) -> Option<(usize, usize)> {
+    match kind {
+        OpKind::ForBatches => Some((3, 1)),
+        OpKind::ForRows(n) => Some((2 + n, *n)),
+        OpKind::Repeat => Some((1, 0)),
+        _ => None,
+    }
+}
+
 struct Walk<'a, 'v> {
     program: &'a Program,
     batch: usize,
@@ -77,7 +87,38 @@ impl Walk<'_, '_> {
             }
             return Ok(());
         }
+        if let (Some((control_operands, own)), Some(body)) = (loops(&op.kind), &control.body) {
+            let carried = op.operands.get(control_operands..).unwrap_or_default();
+            if let OpKind::ForRows(n) = op.kind {
+                self.rows_of(&op.operands[2..2 + n], &body.args, op.operands.get(1));
+            }
+            self.hand_on(carried, body.args.get(own..).unwrap_or_default());
+            self.block(body)?;
+            self.hand_on(&body.yields, &op.results);
+            return Ok(());
+        }
         match op.kind {
+            OpKind::DrawRows => {
+                let rows = op.operands.get(1..).unwrap_or_default();
+                self.rows_of(rows, &op.results, op.operands.first());
+            }
+            OpKind::EveryClass | OpKind::LocalClasses => {
+                let classes = TensorType::i32([self.program.tracer.task().classes]);
+                self.rows
+                    .extend(op.results.iter().map(|v| (*v, classes.clone())));
+            }
+            OpKind::ClientState(..) => {
+                for v in &op.results {
+                    self.kept(*v);
+                }
+            }
+            OpKind::Collect => {
+                if let Some(body) = &control.body {
+                    self.block(body)?;
+                    self.hand_on(&body.yields, &op.results);
+                }
+                return Ok(());
+            }
             OpKind::ClientLabels => {
                 let of = op.operands.get(1).and_then(|v| self.rows.get(v));
                 let rows = of.and_then(|ty| ty.shape.first().copied());
@@ -98,6 +139,34 @@ impl Walk<'_, '_> {
             Some(body) => self.block(body),
             None => Ok(()),
         }
+    }
+
+    /// At most `size` rows of values.
+    fn rows_of(&mut self, from: &[Value], to: &[Value], size: Option<&Value>) {
+        let size = size
+            .and_then(|v| self.program.index(*v))
+            .unwrap_or(1)
+            .max(1);
+        for (from, to) in from.iter().zip(to) {
+            if let Some(mut ty) = self.rows.get(from).cloned() {
+                if let Some(rows) = ty.shape.first_mut() {
+                    *rows = size.min(*rows).max(1);
+                }
+                self.rows.insert(*to, ty);
+            }
+        }
+    }
+
+    /// What a state of features or labels holds is known once a round has set it; until then it is
+    /// taken to be a batch of the model's inputs, or of class labels.
+    fn kept(&mut self, v: Value) {
+        let program = self.program;
+        let ty = match program.schedule.module.type_of(v).kind {
+            Kind::Tensor => program.tracer.input(self.batch),
+            Kind::Labels => TensorType::i32([self.batch]),
+            _ => return,
+        };
+        self.rows.insert(v, ty);
     }
 
     fn hand_on(&mut self, from: &[Value], to: &[Value]) {

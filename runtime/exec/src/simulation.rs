@@ -89,9 +89,10 @@ impl Simulation {
     ///
     /// See [`RunError`].
     pub fn personal_models(&self) -> Result<Option<PersonalModels>, RunError> {
-        let Some(program) = &self.personal else {
+        let Some(personal) = &self.personal else {
             return Ok(None);
         };
+        let program = personal.at(self.round);
         let cx = Cx {
             program,
             federation: &self.federation,
@@ -142,7 +143,7 @@ impl Simulation {
         let mut state = self.state.clone();
         let params = self.params.clone();
         let cx = Cx {
-            program: &self.program,
+            program: self.program.at(round),
             federation: &self.federation,
             augment: &self.augment,
             round,

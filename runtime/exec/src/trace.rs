@@ -257,6 +257,25 @@ impl Frontend for Tracer {
     fn loss(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, FrontendError> {
         Ok(self.loss_graph(name, inputs)?)
     }
+
+    fn function(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, FrontendError> {
+        self.traces.fetch_add(1, Ordering::Relaxed);
+        let traced = trace(&format!("function `{name}`"), |device| {
+            let mut named = vec![];
+            let arguments = arguments(inputs, device, &mut named);
+            let value = self.losses.call_function(name, &arguments)?;
+            Ok(Traced {
+                inputs: named,
+                outputs: vec![value.into_dispatch()],
+                alive: Box::new(arguments),
+            })
+        });
+        Ok(traced?)
+    }
+
+    fn input(&self, rows: usize) -> TensorType {
+        Self::input(self, rows)
+    }
 }
 
 /// Traces a function of float tensors of the given shapes to one scalar.

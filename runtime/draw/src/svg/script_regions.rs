@@ -76,6 +76,20 @@ impl Script<'_> {
                 let (epochs, size) = (self.text(*epochs), self.text(*size));
                 format!("for {b} in batches({}, {})", epochs.plain(), size.plain())
             }
+            (OpKind::ForRows(_), [epochs, size, rows @ ..]) => {
+                let names: Vec<String> = rows.iter().map(|_| self.unique("r")).collect();
+                for (arg, name) in region.args.iter().zip(&names) {
+                    self.texts.insert(*arg, Text::name(name.clone()));
+                }
+                let (epochs, size) = (self.text(*epochs), self.text(*size));
+                format!(
+                    "for {} in rows of {}, batches({}, {})",
+                    names.join(", "),
+                    self.list(rows),
+                    epochs.plain(),
+                    size.plain()
+                )
+            }
             _ => format!("{} times", self.list(control)),
         };
         let mut notes = vec![];

@@ -6,7 +6,7 @@ use super::Optimizer;
 use super::line_search::armijo;
 use crate::loops::{Repeat, for_each};
 use crate::real::{Rate, Real};
-use crate::tree::Tree;
+use crate::tree::{Tree, recast};
 use crate::{Index, Params, Scalar, value_and_grad};
 
 /// Limited-memory BFGS: `d = H g`, where the inverse Hessian `H` is that of the last `m` moves
@@ -61,18 +61,33 @@ impl Lbfgs {
         self
     }
 
-    /// What a number of iterations makes of `w` for a loss. The closure is run to record its ops,
-    /// once for the gradient and once for the search.
+    /// What a number of iterations makes of `w`, parameters or features, for a loss. The closure is
+    /// run to record its ops, once for the gradient and once for the search.
     #[track_caller]
-    pub fn minimize(
+    pub fn minimize<T: Tree>(
+        &self,
+        w: &T,
+        iterations: impl Into<Index>,
+        loss: impl Fn(&T) -> Scalar,
+    ) -> T {
+        let loc = Loc::caller();
+        let of = |w: &Params| loss(&recast(w, loc));
+        recast(
+            &self.descend(&recast(w, loc), iterations.into(), of, loc),
+            loc,
+        )
+    }
+
+    fn descend(
         &self,
         w: &Params,
-        iterations: impl Into<Index>,
+        iterations: Index,
         loss: impl Fn(&Params) -> Scalar,
+        loc: Loc,
     ) -> Params {
-        let (loc, graph) = (Loc::caller(), &w.graph);
+        let graph = &w.graph;
         let start = graph.located(loc, || (w.clone(), self.start(w)));
-        let iterations = Repeat::at(&iterations.into(), loc);
+        let iterations = Repeat::at(&iterations, loc);
         let (w, _) = for_each(iterations, start, |(), (w, mut opt)| {
             let (g, f) = value_and_grad(&w, &loss);
             let d = opt.direction(&w, &g, loc);

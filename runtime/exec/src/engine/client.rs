@@ -11,10 +11,11 @@ use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use fedround_data::augment::Scratch;
 use fedround_data::schedule::client_order;
-use fedround_ir::fed::{Kind, Op, OpKind, Value};
+use fedround_ir::fed::{Op, OpKind, Value};
 use fedround_passes::tensor::{Block, Control};
 
 use super::batches::{Batches, Chosen, gather};
+use super::rows::{classes, draw, every_class, for_rows, join};
 use super::stack::{flat, lane, leaves, select, stack, unstack};
 use super::walk::{Walker, carried, known, next, repeat, walk};
 use super::{ByClient, Cx, kept_or_zeros, missing, written};
@@ -220,11 +221,16 @@ impl Clients<'_> {
     }
 
     /// A value of each client.
-    fn each(&self, op: &Op, of: impl Fn(usize) -> RtVal) -> Result<RtVal, RunError> {
+    fn each(
+        &self,
+        op: &Op,
+        of: impl Fn(usize) -> Result<RtVal, RunError>,
+    ) -> Result<RtVal, RunError> {
         if self.alone() {
-            return Ok(of(self.ids[0]));
+            return of(self.ids[0]);
         }
-        let own: Vec<RtVal> = self.ids.iter().map(|&id| of(id)).collect();
+        let own = self.ids.iter().map(|&id| of(id));
+        let own: Vec<RtVal> = own.collect::<Result<_, _>>()?;
         stack(&own, &self.cx.program.device).ok_or_else(|| missing(op, "tensor"))
     }
 
@@ -235,7 +241,7 @@ impl Clients<'_> {
         let kind = self.cx.program.schedule.module.type_of(op.results[0]).kind;
         self.each(op, |id| {
             let kept = self.kept.get(&(id, name.to_owned())).cloned();
-            kept_or_zeros(self.cx.program, kind, kept)
+            kept_or_zeros(self.cx.program, op, (name, kind), kept)
         })
     }
 
@@ -281,6 +287,40 @@ impl Clients<'_> {
         self.batch(&[(chosen, visit)], chosen.len())
     }
 
+    /// `opt.collect`. Maps with it take one client at a time, too.
+    fn collect(&mut self, control: &Control, body: &Block, env: &mut Env) -> Result<(), RunError> {
+        let op = &control.op;
+        let size = self.cx.program.index(op.operands[1]);
+        let size = size.ok_or_else(|| missing(op, "count"))?.max(1);
+        let &[id] = self.ids else {
+            return Err(missing(op, "single client"));
+        };
+        let mine = &self.cx.federation.parts[id];
+        if mine.is_empty() {
+            return Err(RunError::NoExamples { client: id });
+        }
+        let visit = self.cx.visit(id, self.epoch);
+        self.epoch += 1;
+        let mut columns: Vec<Vec<DispatchTensor>> = vec![vec![]; op.results.len()];
+        for chosen in mine.chunks(size) {
+            let batch = self.batch(&[(chosen, visit)], chosen.len())?;
+            if let Some(arg) = body.args.first() {
+                env.set(*arg, batch);
+            }
+            walk(self, self.cx, body, env)?;
+            for (column, value) in columns.iter_mut().zip(next(self.cx, body, op, env)?) {
+                match value {
+                    RtVal::Tensor(t) => column.push(t),
+                    _ => return Err(missing(op, "features or labels")),
+                }
+            }
+        }
+        for (result, column) in op.results.iter().zip(columns) {
+            env.set(*result, join(op, column)?);
+        }
+        Ok(())
+    }
+
     /// The number of each client, once for each row of its features.
     fn labels(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
         let of = env.peek(op.operands[1]).map(RtVal::unwrapped);
@@ -292,7 +332,8 @@ impl Clients<'_> {
         let rows = shape.as_slice().get(lead).copied().unwrap_or_default();
         self.each(op, |id| {
             let labels = vec![id as i32; rows];
-            RtVal::Tensor(ops::ints(labels, &[rows], &self.cx.program.device))
+            let labels = ops::ints(labels, &[rows], &self.cx.program.device);
+            Ok(RtVal::Tensor(labels))
         })
     }
 
@@ -300,15 +341,12 @@ impl Clients<'_> {
         let value = match &self.live {
             None => value,
             Some(live) => {
-                let kind = match value.unwrapped() {
-                    RtVal::Params(_) => Kind::Params,
-                    _ => Kind::Scalar,
-                };
+                let kind = self.cx.program.schedule.module.type_of(op.operands[1]).kind;
                 let old = match self.state.get(name) {
                     Some(old) => old.clone(),
                     None => self.each(op, |id| {
                         let kept = self.kept.get(&(id, name.to_owned())).cloned();
-                        kept_or_zeros(self.cx.program, kind, kept)
+                        kept_or_zeros(self.cx.program, op, (name, kind), kept)
                     })?,
                 };
                 select(live, &value, &old, &self.cx.program.device)
@@ -348,8 +386,16 @@ impl Walker for Clients<'_> {
         let result = match (&op.kind, &control.body) {
             (OpKind::ForBatches, Some(body)) => return self.for_batches(control, body, env),
             (OpKind::Repeat, Some(body)) => return repeat(self, self.cx, control, body, env),
+            (OpKind::ForRows(n), Some(body)) => {
+                return for_rows(self, self.cx, (control, *n), body, env);
+            }
+            (OpKind::Collect, Some(body)) => return self.collect(control, body, env),
+            (OpKind::DrawRows, _) => return draw(self, self.cx, op, env),
+            (OpKind::EveryClass, _) => every_class(self.cx),
+            (OpKind::LocalClasses, _) => self.each(op, |id| classes(self.cx, id))?,
             (OpKind::NumExamples, _) => self.each(op, |id| {
-                RtVal::Host(self.cx.federation.parts[id].len() as f64)
+                let n = self.cx.federation.parts[id].len();
+                Ok(RtVal::Host(n as f64))
             })?,
             (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
             (OpKind::NumClients, _) => RtVal::Host(self.cx.federation.parts.len() as f64),

@@ -39,7 +39,7 @@ impl Server<'_> {
         }
         let ids = Arc::clone(cohort.ok_or_else(|| missing(op, "cohort"))?);
         let on_server = op.operands.first().map(|v| place(cx, *v)) == Some(Place::Gathered);
-        let size = if draws_batches(body) { 1 } else { self.group };
+        let size = if is_ragged(body) { 1 } else { self.group };
         let shapes = |i: usize| operands.iter().map(|v| shape(v, i)).collect();
         let groups = groups(&ids, &cx.federation.parts, size, shapes);
         let around = self.around(body, env);
@@ -172,11 +172,21 @@ impl Results {
     }
 }
 
-/// Whether code draws single batches, of which a client with few examples has smaller ones.
-fn draws_batches(block: &Block) -> bool {
+/// Whether code makes values that have not as many rows for every client: it runs for one at a time.
+fn is_ragged(block: &Block) -> bool {
+    let ragged = |kind: &OpKind| {
+        matches!(
+            kind,
+            OpKind::OneBatch
+                | OpKind::Collect
+                | OpKind::LocalClasses
+                | OpKind::DrawRows
+                | OpKind::ForRows(_)
+        )
+    };
     block.items.iter().any(|(item, _)| match item {
         Item::Control(control) => {
-            control.op.kind == OpKind::OneBatch || control.body.as_ref().is_some_and(draws_batches)
+            ragged(&control.op.kind) || control.body.as_ref().is_some_and(is_ragged)
         }
         Item::Compute(_) => false,
     })

@@ -3,6 +3,7 @@
 mod batches;
 mod client;
 mod map;
+mod rows;
 mod running;
 mod server;
 mod stack;
@@ -131,17 +132,26 @@ fn missing(op: &Op, expected: &'static str) -> RunError {
 }
 
 /// A state's value, zeros before it is first set.
-fn kept_or_zeros(program: &Program, kind: Kind, kept: Option<Vec<DispatchTensor>>) -> RtVal {
+fn kept_or_zeros(
+    program: &Program,
+    op: &Op,
+    (name, kind): (&str, Kind),
+    kept: Option<Vec<DispatchTensor>>,
+) -> Result<RtVal, RunError> {
     let zeros = |ty: &TensorType| ops::tensor(vec![0.0; ty.len()], &ty.shape, &program.device);
-    match (kind, kept) {
+    Ok(match (kind, kept) {
         (Kind::Params, Some(leaves)) => RtVal::Params(leaves),
         (Kind::Params, None) => {
             let leaves = program.tracer.parameters().iter();
             RtVal::Params(leaves.map(|(_, ty)| zeros(ty)).collect())
         }
+        (Kind::Tensor | Kind::Labels, None) => {
+            let name = name.to_owned();
+            return Err(RunError::Unset { name, loc: op.loc });
+        }
         (_, kept) => {
             let first = kept.and_then(|leaves| leaves.into_iter().next());
             RtVal::Tensor(first.unwrap_or_else(|| zeros(&TensorType::f32([1]))))
         }
-    }
+    })
 }

@@ -7,11 +7,11 @@ use burn_backend::ops::FloatTensorOps;
 use burn_dispatch::Dispatch;
 use fedround_data::schedule::cohort;
 use fedround_ir::fed::{Op, OpKind, Reduce, Value};
-use fedround_ir::tensor::Op as TensorOp;
 use fedround_passes::tensor::Control;
 
+use super::rows::{draw, every_class, for_rows, join};
 use super::running::{Running, bytes};
-use super::stack::{apply, leaves};
+use super::stack::leaves;
 use super::walk::{Walker, has_rows, repeat, walk};
 use super::{Cx, RoundStats, State, kept_or_zeros, missing, written};
 use crate::error::RunError;
@@ -97,15 +97,36 @@ impl Server<'_> {
         }
     }
 
-    fn sample(&mut self, op: &Op) -> Result<RtVal, RunError> {
+    fn sample(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
         let federation = self.cx.federation;
-        let clients = federation.parts.len();
+        let among: Vec<usize> = match op.operands.get(1).map(|v| env.peek(*v)) {
+            None => (0..federation.parts.len()).collect(),
+            Some(Some(RtVal::Cohort(ids))) => ids.to_vec(),
+            Some(_) => return Err(missing(op, "cohort")),
+        };
+        let clients = among.len();
         let c = self.cx.program.real(op.operands[0]);
         let c = c.ok_or_else(|| missing(op, "fraction known before the round"))?;
         let m = ((c * clients as f64).round() as usize).clamp(1, clients.max(1));
         let draw = self.draws;
         self.draws += 1;
         let ids = cohort(federation.seed, self.cx.round, draw, clients, m);
+        Ok(RtVal::Cohort(ids.into_iter().map(|i| among[i]).collect()))
+    }
+
+    /// Clients by their numbers.
+    fn numbered(&self, op: &Op) -> Result<RtVal, RunError> {
+        let count = |i: usize| self.cx.program.index(op.operands[i]);
+        let counts = count(0).zip(count(1));
+        let (first, count) = counts.ok_or_else(|| missing(op, "count"))?;
+        let within = first..first.saturating_add(count);
+        let inside = op.kind == OpKind::Within;
+        let all = 0..self.cx.federation.parts.len();
+        let ids: Vec<usize> = all.filter(|k| within.contains(k) == inside).collect();
+        if ids.is_empty() {
+            let why = "no client has such a number; run with more clients";
+            return Err(RunError::Empty { why, loc: op.loc });
+        }
         Ok(RtVal::Cohort(ids.into()))
     }
 
@@ -145,10 +166,7 @@ impl Server<'_> {
             Some(RtVal::Broadcast(ids, value)) => ids.iter().map(|_| rows(value)).collect(),
             _ => None,
         };
-        let joined = all.and_then(|all| apply(&TensorOp::Cat(0), all));
-        joined
-            .map(RtVal::Tensor)
-            .ok_or_else(|| missing(op, "features or labels"))
+        join(op, all.ok_or_else(|| missing(op, "features or labels"))?)
     }
 }
 
@@ -183,7 +201,13 @@ impl Walker for Server<'_> {
                 }
                 return Ok(());
             }
-            (OpKind::Sample, _) => self.sample(op)?,
+            (OpKind::ForRows(n), Some(body)) => {
+                return for_rows(self, self.cx, (control, *n), body, env);
+            }
+            (OpKind::DrawRows, _) => return draw(self, self.cx, op, env),
+            (OpKind::EveryClass, _) => every_class(self.cx),
+            (OpKind::Sample, _) => self.sample(op, env)?,
+            (OpKind::Within | OpKind::Outside, _) => self.numbered(op)?,
             (OpKind::Everyone, _) => RtVal::Cohort((0..self.cx.federation.parts.len()).collect()),
             (OpKind::Broadcast, _) => self.broadcast(op, env, last)?,
             (OpKind::Gather | OpKind::Scatter, _) => self.cross(op, env, last)?,
@@ -194,7 +218,7 @@ impl Walker for Server<'_> {
             (OpKind::ServerState(name, _), _) => {
                 let kind = self.cx.program.schedule.module.type_of(op.results[0]).kind;
                 let kept = self.state.server.get(name).cloned();
-                kept_or_zeros(self.cx.program, kind, kept)
+                kept_or_zeros(self.cx.program, op, (name, kind), kept)?
             }
             (OpKind::SetServerState(name), _) => {
                 let value = written(self.cx, op.operands[0], env, last);

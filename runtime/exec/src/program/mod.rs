@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, RwLock};
 
 use burn_dispatch::DispatchDevice;
-use fedround_dsl::{Algorithm, stage};
+use fedround_dsl::{Algorithm, Phase, phases};
 use fedround_ir::Loc;
 use fedround_ir::fed::{HyperValue, Module, OpKind, Region, Value};
 use fedround_passes::PassManager;
@@ -19,6 +19,7 @@ use fedround_passes::tensor::{Block, Free, Frontend, Item, Schedule, parts, sche
 use crate::device::Device;
 use crate::error::CompileError;
 use crate::trace::Tracer;
+
 /// An algorithm compiled for a model.
 pub struct Program {
     staged: Module,
@@ -31,6 +32,15 @@ pub struct Program {
     pub(crate) device: DispatchDevice,
     compiled: RwLock<HashMap<Variant, Arc<Segment>>>,
     forward: RwLock<HashMap<usize, Arc<Segment>>>,
+    /// What runs in the rounds before this program.
+    earlier: Vec<Earlier>,
+}
+
+/// A phase of an algorithm that ends.
+struct Earlier {
+    name: String,
+    rounds: usize,
+    program: Program,
 }
 
 /// A warning for each type of layer that the code names and the model does not have. Buffers are
@@ -91,14 +101,65 @@ impl Program {
         device: Device,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
-        let staged = passes.time("fed", "stage", || stage(algorithm))?;
-        Self::compile_staged(staged, tracer, device.open()?, passes)
+        let staged = passes.time("fed", "stage", || phases(algorithm))?;
+        Self::compile_phases(staged, tracer, device.open()?, passes)
     }
 
-    /// Compiles another module for the same model and device.
-    pub(crate) fn beside(&self, staged: Module) -> Result<Self, CompileError> {
+    /// Compiles other phases for the same model and device.
+    pub(crate) fn beside(&self, staged: Vec<Phase>) -> Result<Self, CompileError> {
         let (tracer, device) = (self.tracer.copy(), self.device.clone());
-        Self::compile_staged(staged, tracer, device, &mut PassManager::from_env()?)
+        Self::compile_phases(staged, tracer, device, &mut PassManager::from_env()?)
+    }
+
+    /// Compiles phases; the program is that of the last.
+    fn compile_phases(
+        mut staged: Vec<Phase>,
+        tracer: Tracer,
+        device: DispatchDevice,
+        passes: &mut PassManager,
+    ) -> Result<Self, CompileError> {
+        let last = staged.pop().ok_or(CompileError::NoRound)?;
+        let mut earlier = vec![];
+        for phase in staged {
+            let (tracer, device) = (tracer.copy(), device.clone());
+            let program = Self::compile_staged(phase.module, tracer, device, passes)?;
+            earlier.push(Earlier {
+                name: phase.name.unwrap_or_default(),
+                rounds: phase.rounds.unwrap_or_default(),
+                program,
+            });
+        }
+        let mut this = Self::compile_staged(last.module, tracer, device, passes)?;
+        this.earlier = earlier;
+        Ok(this)
+    }
+
+    /// The program of a round, counted from 1.
+    pub fn at(&self, round: usize) -> &Self {
+        let mut left = round.saturating_sub(1);
+        for phase in &self.earlier {
+            if left < phase.rounds {
+                return &phase.program;
+            }
+            left -= phase.rounds;
+        }
+        self
+    }
+
+    /// The programs of all phases in order, this one the last, each with a line about its rounds;
+    /// none where there is one phase.
+    pub fn phases(&self) -> Vec<(Option<String>, &Self)> {
+        let mut all = vec![];
+        let mut done = 0;
+        for phase in &self.earlier {
+            let (first, last) = (done + 1, done + phase.rounds);
+            let line = format!("phase {}, rounds {first} to {last}", phase.name);
+            all.push((Some(line), &phase.program));
+            done = last;
+        }
+        let rest = (done > 0).then(|| format!("from round {} on", done + 1));
+        all.push((rest, self));
+        all
     }
 
     fn compile_staged(
@@ -122,6 +183,7 @@ impl Program {
             device,
             compiled: RwLock::default(),
             forward: RwLock::default(),
+            earlier: vec![],
         };
         this.warnings
             .extend(missing_layers(&this.linked, &this.tracer));

@@ -53,6 +53,7 @@ pub fn solve<A: Analysis>(module: &Module, analysis: &mut A) -> Facts<A::Fact> {
 fn carried_from(kind: &OpKind) -> Option<(usize, usize)> {
     match kind {
         OpKind::ForBatches => Some((3, 1)),
+        OpKind::ForRows(n) => Some((2 + n, *n)),
         OpKind::Repeat => Some((1, 0)),
         _ => None,
     }
@@ -100,6 +101,12 @@ impl<A: Analysis> Solver<'_, A> {
         };
         if let (Some((fixed, own)), [region]) = (carried_from(&op.kind), op.regions.as_slice()) {
             let (first, args) = (tail(&op.operands, fixed), tail(&region.args, own));
+            if let OpKind::ForRows(_) = op.kind {
+                self.flow(
+                    &tail(&op.operands, 2),
+                    &region.args[..own.min(region.args.len())],
+                );
+            }
             self.flow(&first, &args);
             self.region(region);
             self.flow(&region.yields, &args);

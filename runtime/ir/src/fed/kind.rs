@@ -33,6 +33,8 @@ impl OpKind {
         match self {
             Self::Sample
             | Self::Everyone
+            | Self::Within
+            | Self::Outside
             | Self::Broadcast
             | Self::Map
             | Self::Reduce(_)
@@ -49,8 +51,10 @@ impl OpKind {
             | Self::SetClientState(_)
             | Self::Personal(..)
             | Self::Release(_)
+            | Self::LocalClasses
             | Self::ForBatches
             | Self::OneBatch
+            | Self::Collect
             | Self::Column(..) => Some(Place::Client),
             Self::Call(slot) | Self::Super(slot) => Some(slot.place()),
             Self::Hyper(_)
@@ -66,10 +70,15 @@ impl OpKind {
             | Self::Select
             | Self::RoundIndex
             | Self::NumClients
+            | Self::EveryClass
+            | Self::Blank
+            | Self::ForRows(_)
+            | Self::DrawRows
             | Self::Repeat
             | Self::Grad
             | Self::Apply(_)
             | Self::Loss(_)
+            | Self::Function(_)
             | Self::TreeAdd
             | Self::TreeSub
             | Self::TreeScale
@@ -77,7 +86,9 @@ impl OpKind {
             | Self::TreeSqNorm
             | Self::TreeWithParts(_)
             | Self::Clip
+            | Self::ClipRows
             | Self::Noise
+            | Self::Laplace
             | Self::TreeMul
             | Self::TreeDiv
             | Self::TreeSqrt
@@ -96,8 +107,15 @@ impl OpKind {
             | Self::Call(_)
             | Self::Super(_) => Effect::Writes,
             Self::ServerState(..) | Self::ClientState(..) | Self::Personal(..) => Effect::Reads,
-            Self::Sample | Self::OneBatch | Self::Noise => Effect::Draws,
-            Self::Map | Self::ForBatches | Self::Repeat | Self::Grad => Effect::Regions,
+            Self::Sample | Self::OneBatch | Self::DrawRows | Self::Noise | Self::Laplace => {
+                Effect::Draws
+            }
+            Self::Map
+            | Self::ForBatches
+            | Self::Collect
+            | Self::ForRows(_)
+            | Self::Repeat
+            | Self::Grad => Effect::Regions,
             Self::Hyper(_)
             | Self::Const(_)
             | Self::IndexConst(_)
@@ -112,17 +130,23 @@ impl OpKind {
             | Self::RoundIndex
             | Self::NumClients
             | Self::Everyone
+            | Self::Within
+            | Self::Outside
             | Self::Broadcast
             | Self::Reduce(_)
             | Self::Gather
             | Self::Scatter
             | Self::Concat
+            | Self::EveryClass
+            | Self::LocalClasses
+            | Self::Blank
             | Self::ClientLabels
             | Self::NumExamples
             | Self::Received
             | Self::Column(..)
             | Self::Apply(_)
             | Self::Loss(_)
+            | Self::Function(_)
             | Self::TreeAdd
             | Self::TreeSub
             | Self::TreeScale
@@ -131,6 +155,7 @@ impl OpKind {
             | Self::TreeWithParts(_)
             | Self::Release(_)
             | Self::Clip
+            | Self::ClipRows
             | Self::TreeMul
             | Self::TreeDiv
             | Self::TreeSqrt
@@ -146,6 +171,8 @@ impl OpKind {
             self,
             Self::Sample
                 | Self::Everyone
+                | Self::Within
+                | Self::Outside
                 | Self::Broadcast
                 | Self::Map
                 | Self::Reduce(_)

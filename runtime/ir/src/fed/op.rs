@@ -68,10 +68,16 @@ pub enum OpKind {
     RoundIndex,
     /// `fed.num_clients`: `() -> f32`; `K`, how many clients there are.
     NumClients,
-    /// `fed.sample`: `(f32) -> cohort@server`; `max(C·K, 1)` clients without replacement.
+    /// `fed.sample`: `(f32) -> cohort@server`; `max(C·K, 1)` clients without replacement. Or
+    /// `(f32, cohort@server) -> cohort@server`; so many of a cohort's.
     Sample,
     /// `fed.everyone`: `() -> cohort@server`.
     Everyone,
+    /// `fed.within`: `(index first, index count) -> cohort@server`; so many clients from `first`
+    /// on, by their numbers.
+    Within,
+    /// `fed.outside`: `(index first, index count) -> cohort@server`; all but those.
+    Outside,
     /// `fed.broadcast`: `(T@server, cohort@server) -> {T}@clients`.
     Broadcast,
     /// `fed.map`: `({T}@clients…) -> {U}@clients…`; the region's arguments are the client and one
@@ -92,6 +98,12 @@ pub enum OpKind {
     /// `fed.client_labels`: `(client@server, tensor@server) -> labels@server`; the client's number
     /// among all clients, once for each row of the tensor.
     ClientLabels,
+    /// `fed.every_class`: `() -> labels`; each class once, in order.
+    EveryClass,
+    /// `fed.local_classes`: `(client) -> labels`; each class that the client has examples of, once.
+    LocalClasses,
+    /// `fed.blank`: `(tensor | labels) -> tensor`; a zero input of the model for each row.
+    Blank,
     /// `fed.num_examples`: `(client) -> f32`; `n_k`.
     NumExamples,
     /// `fed.received`: `(client) -> params`; what was broadcast to the client this round.
@@ -103,9 +115,10 @@ pub enum OpKind {
     /// `fed.set_server_state "v"`: `(params | f32 @server) -> ()`, or
     /// `(client@server, params | f32 @server) -> ()`.
     SetServerState(String),
-    /// `fed.client_state "c"`: `(client) -> params | f32`; kept between rounds, zeros at first.
+    /// `fed.client_state "c"`: `(client) -> params | f32 | tensor | labels`; kept between rounds.
+    /// Zeros at first; a tensor or labels, of which no shape is known then, must have been set.
     ClientState(String, Kind),
-    /// `fed.set_client_state "c"`: `(client, params | f32) -> ()`.
+    /// `fed.set_client_state "c"`: `(client, params | f32 | tensor | labels) -> ()`.
     SetClientState(String),
 
     /// `fed.personal "v" ["head"]`: `(client, params first) -> params`; the client state `v`, or
@@ -117,6 +130,17 @@ pub enum OpKind {
     ForBatches,
     /// `opt.batch`: `(client, index size) -> batch`; one batch, drawn anew each time.
     OneBatch,
+    /// `opt.collect`: `(client, index size) -> tensor | labels…`; the region's argument is a batch, its
+    /// yields have a row for each of its examples. Every example of the client is in one batch; the
+    /// results are the rows of all.
+    Collect,
+    /// `opt.for_rows`: `(index epochs, index size, tensor | labels…, T…) -> T…`; as
+    /// [`OpKind::ForBatches`], over the rows of so many values, which go together.
+    ForRows(usize),
+    /// `opt.draw_rows`: `(index n | f32 share, tensor | labels…) -> tensor | labels…`; `n` rows or that
+    /// share of them at random, the same ones of each value, drawn anew each time. All where there
+    /// are fewer.
+    DrawRows,
     /// `opt.repeat`: `(index n, T…) -> T…`; the region's arguments and yields are the carried values.
     Repeat,
     /// `opt.grad`: `(T) -> T, f32` for parameters or a tensor; gradient and value of the region, a
@@ -130,6 +154,9 @@ pub enum OpKind {
     Apply(String),
     /// `loss.NAME`: `(tensor | labels | f32…) -> f32`; a registered loss, traced from burn code.
     Loss(String),
+
+    /// `fn.NAME`: `(tensor | labels | f32…) -> tensor`; a registered function, like a loss.
+    Function(String),
 
     /// `tree.add`: `(params, params) -> params`. What holds entry by entry is defined for tensors,
     /// too: here and below, `params` stands for either, the same throughout.
@@ -166,6 +193,11 @@ pub enum OpKind {
     Clip,
     /// `priv.noise`: `(params x, f32 sigma) -> params`; `x + N(0, σ² I)`, drawn anew each time.
     Noise,
+    /// `priv.clip_rows`: `(tensor x, f32 bound) -> tensor`; as `priv.clip`, each row by its own norm.
+    ClipRows,
+    /// `priv.laplace`: `(tensor x, f32 b) -> tensor`; `x +` Laplace noise of scale `b`, drawn anew
+    /// each time.
+    Laplace,
     /// `priv.claim "local"`: `() -> ()`; the model of differential privacy that the spec claims,
     /// which the verifier holds it to.
     Claim(Dp),

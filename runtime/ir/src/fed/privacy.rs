@@ -77,12 +77,15 @@ impl Analysis for Exposures {
         let fixed = of(1) <= Noised;
         let exposure = match op.kind {
             OpKind::ServerState(..) => return Fact::default(),
-            // Of a tensor it reads the number of rows alone.
-            OpKind::ClientLabels => return Fact::default(),
+            // Of a tensor they read the number of rows alone.
+            OpKind::ClientLabels | OpKind::Blank => return Fact::default(),
             OpKind::NumExamples => Public,
-            OpKind::Column(..) | OpKind::ClientState(..) | OpKind::Personal(..) => Raw,
-            OpKind::Clip if fixed => of(0).min(Clipped),
-            OpKind::Noise if fixed && of(0) == Clipped => {
+            OpKind::Column(..)
+            | OpKind::ClientState(..)
+            | OpKind::Personal(..)
+            | OpKind::LocalClasses => Raw,
+            OpKind::Clip | OpKind::ClipRows if fixed => of(0).min(Clipped),
+            OpKind::Noise | OpKind::Laplace if fixed && of(0) == Clipped => {
                 return Fact {
                     exposure: Noised,
                     open: BTreeSet::new(),
@@ -101,6 +104,7 @@ impl Analysis for Exposures {
             | OpKind::Scatter
             | OpKind::Concat
             | OpKind::Noise
+            | OpKind::Laplace
             | OpKind::Release(_) => all.exposure,
             // So is a product with what is the same for all clients' data.
             OpKind::Mul | OpKind::TreeScale if of(0).min(of(1)) <= Noised => all.exposure,

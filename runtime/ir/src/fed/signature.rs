@@ -43,6 +43,7 @@ pub fn signature(
         results: results.to_vec(),
         regions: Vec::new(),
     };
+    let found_count = operands.len();
     let found = |index: usize| operands.get(index).map_or(Params, |ty| ty.kind);
     // Parameters, or a tensor where one was found.
     let tree = |index: usize| match found(index) {
@@ -75,8 +76,15 @@ pub fn signature(
         OpKind::Select => plain(&[at(Scalar); 3], &[at(Scalar)]),
         OpKind::RoundIndex | OpKind::NumClients => plain(&[], &[at(Scalar)]),
 
-        OpKind::Sample => plain(&[Type::server(Scalar)], &[Type::server(Cohort)]),
+        OpKind::Sample => {
+            let operands = [Type::server(Scalar), Type::server(Cohort)];
+            let operands = &operands[..operands.len().min(found_count.max(1))];
+            plain(operands, &[Type::server(Cohort)])
+        }
         OpKind::Everyone => plain(&[], &[Type::server(Cohort)]),
+        OpKind::Within | OpKind::Outside => {
+            plain(&[Type::server(Index); 2], &[Type::server(Cohort)])
+        }
         OpKind::Broadcast => {
             let crosses = wire_kind(found(0));
             plain(
@@ -107,6 +115,9 @@ pub fn signature(
             let rows = rows_kind(found(0));
             plain(&[Type::gathered(rows)], &[Type::server(rows)])
         }
+        OpKind::EveryClass => plain(&[], &[at(Labels)]),
+        OpKind::LocalClasses => plain(&[at(Client)], &[at(Labels)]),
+        OpKind::Blank => plain(&[at(rows_kind(found(0)))], &[at(Tensor)]),
         OpKind::ClientLabels => plain(&[at(Client), at(Tensor)], &[at(Labels)]),
         OpKind::NumExamples => plain(&[at(Client)], &[at(Scalar)]),
         OpKind::Received => plain(&[at(Client)], &[at(Params)]),
@@ -119,8 +130,8 @@ pub fn signature(
             [_, kept, ..] => plain(&[at(Client), at(carried_kind(kept.kind))], &[]),
             _ => plain(&[at(carried_kind(found(0)))], &[]),
         },
-        OpKind::ClientState(_, kind) => plain(&[at(Client)], &[at(carried_kind(*kind))]),
-        OpKind::SetClientState(_) => plain(&[at(Client), at(carried_kind(found(1)))], &[]),
+        OpKind::ClientState(_, kind) => plain(&[at(Client)], &[at(kept_kind(*kind))]),
+        OpKind::SetClientState(_) => plain(&[at(Client), at(kept_kind(found(1)))], &[]),
         OpKind::Personal(..) => plain(&[at(Client), at(Params)], &[at(Params)]),
 
         OpKind::ForBatches => carried(
@@ -130,6 +141,30 @@ pub fn signature(
             operands,
         ),
         OpKind::OneBatch => plain(&[at(Client), at(Index)], &[at(Batch)]),
+        OpKind::Collect => Signature {
+            operands: vec![at(Client), at(Index)],
+            results: rows(yields).map(at).collect(),
+            regions: vec![RegionSignature {
+                args: vec![at(Batch)],
+                yields: rows(yields).map(at).collect(),
+                place,
+            }],
+        },
+        OpKind::ForRows(n) => {
+            let each = rows(operands.get(2..).unwrap_or_default()).take(*n);
+            let each: Vec<Type> = each.map(at).collect();
+            let control = [&[at(Index), at(Index)], each.as_slice()].concat();
+            carried(place, &control, &each, operands)
+        }
+        OpKind::DrawRows => {
+            let each = rows(operands.get(1..).unwrap_or_default());
+            let each: Vec<Type> = each.map(at).collect();
+            let size = match found(0) {
+                Scalar => at(Scalar),
+                _ => at(Index),
+            };
+            plain(&[&[size], each.as_slice()].concat(), &each)
+        }
         OpKind::Repeat => carried(place, &[at(Index)], &[], operands),
         OpKind::Grad => Signature {
             operands: vec![tree(0)],
@@ -144,6 +179,7 @@ pub fn signature(
         OpKind::Column(..) => plain(&[at(Batch)], &[at(Tensor)]),
         OpKind::Apply(_) => plain(&inputs(Some(Params)), &[at(Tensor)]),
         OpKind::Loss(_) => plain(&inputs(None), &[at(Scalar)]),
+        OpKind::Function(_) => plain(&inputs(None), &[at(Tensor)]),
 
         OpKind::TreeAdd
         | OpKind::TreeSub
@@ -161,6 +197,7 @@ pub fn signature(
             let released = rows_kind(found(0));
             plain(&[at(released)], &[at(released)])
         }
+        OpKind::ClipRows | OpKind::Laplace => plain(&[at(Tensor), at(Scalar)], &[at(Tensor)]),
         OpKind::Clip | OpKind::Noise => plain(&[tree(0), at(Scalar)], &[tree(0)]),
         OpKind::Claim(_) => plain(&[], &[]),
 
@@ -193,6 +230,21 @@ fn rows_kind(found: Kind) -> Kind {
     match found {
         Kind::Labels => Kind::Labels,
         _ => Kind::Tensor,
+    }
+}
+
+/// The kinds of values with a row for each example, at least one.
+fn rows(found: &[Type]) -> impl Iterator<Item = Kind> {
+    let first = found.first().map_or(Kind::Tensor, |ty| ty.kind);
+    let rest = found.iter().skip(1).map(|ty| ty.kind);
+    std::iter::once(first).chain(rest).map(rows_kind)
+}
+
+/// What a client may keep for itself.
+fn kept_kind(found: Kind) -> Kind {
+    match found {
+        Kind::Tensor | Kind::Labels => found,
+        found => carried_kind(found),
     }
 }
 

@@ -26,6 +26,8 @@ ops! { OpKind {
     "fed.num_clients" = NumClients [];
     "fed.sample" = Sample [];
     "fed.everyone" = Everyone [];
+    "fed.within" = Within [];
+    "fed.outside" = Outside [];
     "fed.broadcast" = Broadcast [];
     "fed.map" = Map [];
     "fed.sum" = Reduce (Reduce::Sum);
@@ -34,6 +36,9 @@ ops! { OpKind {
     "fed.gather" = Gather [];
     "fed.scatter" = Scatter [];
     "fed.concat" = Concat [];
+    "fed.every_class" = EveryClass [];
+    "fed.local_classes" = LocalClasses [];
+    "fed.blank" = Blank [];
     "fed.client_labels" = ClientLabels [];
     "fed.num_examples" = NumExamples [];
     "fed.received" = Received [];
@@ -44,11 +49,15 @@ ops! { OpKind {
     "fed.personal" = Personal [name: Quoted, parts: QuotedList];
     "opt.for_batches" = ForBatches [];
     "opt.batch" = OneBatch [];
+    "opt.collect" = Collect [];
+    "opt.for_rows" = ForRows [rows: Count];
+    "opt.draw_rows" = DrawRows [];
     "opt.repeat" = Repeat [];
     "opt.grad" = Grad [];
     "batch." = Column [name: InName, kind: ResultKind];
     "nn." = Apply [name: InName];
     "loss." = Loss [name: InName];
+    "fn." = Function [name: InName];
     "tree.add" = TreeAdd [];
     "tree.sub" = TreeSub [];
     "tree.scale" = TreeScale [];
@@ -64,6 +73,8 @@ ops! { OpKind {
     "priv.release" = Release [reason: Quoted];
     "priv.clip" = Clip [];
     "priv.noise" = Noise [];
+    "priv.clip_rows" = ClipRows [];
+    "priv.laplace" = Laplace [];
     "priv.claim" = Claim [model: DpName];
     "fed.call" = Call [slot: SlotName];
     "fed.super" = Super [slot: SlotName];
@@ -154,7 +165,7 @@ impl OpKind {
     /// Its name in text, such as `tree.sq_norm`.
     pub fn name(&self) -> String {
         match self {
-            Self::Column(name, _) | Self::Apply(name) | Self::Loss(name) => {
+            Self::Column(name, _) | Self::Apply(name) | Self::Loss(name) | Self::Function(name) => {
                 format!("{}{name}", self.table_name())
             }
             kind => kind.table_name().to_owned(),
@@ -174,6 +185,7 @@ impl OpKind {
     pub(super) fn controls(&self) -> Option<usize> {
         match self {
             Self::ForBatches => Some(3),
+            Self::ForRows(n) => Some(2 + n),
             Self::Repeat => Some(1),
             _ => None,
         }

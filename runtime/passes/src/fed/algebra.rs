@@ -116,6 +116,7 @@ impl Definitions<'_> {
                 _ if self.is(b, 1.0) => Some(Same(a)),
                 _ => None,
             },
+            (OpKind::Pow, &[_, b]) if self.is(b, 0.0) => constant(1.0),
             (OpKind::Pow, &[a, b]) => literals(a, b).and_then(|(x, y)| constant(x.powf(y))),
             (OpKind::Neg, &[a]) => match (self.literal(a), self.operand(a, &OpKind::Neg)) {
                 (Some(x), _) => constant(-x),

@@ -99,7 +99,7 @@ impl Canonicalize<'_> {
     /// A loop of zero steps.
     fn never_runs(&self, op: &Op) -> bool {
         let times = match op.kind {
-            OpKind::Repeat => op.operands.first(),
+            OpKind::Repeat | OpKind::ForRows(_) => op.operands.first(),
             OpKind::ForBatches => op.operands.get(1),
             _ => None,
         };

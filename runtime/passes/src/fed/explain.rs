@@ -149,6 +149,16 @@ impl Printer<'_> {
             (OpKind::Everyone, [cohort], _) => {
                 self.texts.insert(*cohort, Text::name("all clients"));
             }
+            (OpKind::Within | OpKind::Outside, [cohort], _) => {
+                let name = match op.kind {
+                    OpKind::Within => "clients",
+                    _ => "all but clients",
+                };
+                let range = operands.iter().map(Text::plain).collect::<Vec<_>>();
+                let text = Text::factor(format!("{name} [{}]", range.join(", +")));
+                self.texts.insert(*cohort, text);
+                self.bind(*cohort, "S");
+            }
             (OpKind::Broadcast, [sent], _) => {
                 if let [value, cohort] = op.operands.as_slice() {
                     self.bind(*value, "c");
@@ -206,8 +216,18 @@ impl Printer<'_> {
                 self.bind(*result, own(name));
             }
             (OpKind::Map, results, [region]) => self.map(op, results, region),
-            (OpKind::ForBatches | OpKind::Repeat, results, [region]) => {
+            (OpKind::ForBatches | OpKind::ForRows(_) | OpKind::Repeat, results, [region]) => {
                 self.repeat(op, results, region)
+            }
+            (OpKind::Collect, results, [region]) => self.collect(&operands, results, region),
+            (OpKind::DrawRows, results, _) => {
+                let (n, of) = operands.split_first().unzip();
+                let n = n.cloned().unwrap_or_else(|| Text::name("?"));
+                for (result, of) in results.iter().zip(of.unwrap_or_default()) {
+                    let text = Text::call("draw", &[n.clone(), of.clone()]);
+                    self.texts.insert(*result, text);
+                    self.bind(*result, "r");
+                }
             }
             (OpKind::Grad, [gradient, value], [region]) => {
                 self.grad(&operands, *gradient, *value, region)

@@ -70,6 +70,19 @@ impl Printer<'_> {
             if let Some(arg) = region.args.first() {
                 self.texts.insert(*arg, Text::name(batch));
             }
+        } else if let (OpKind::ForRows(n), [epochs, size, ..]) = (&op.kind, control.as_slice()) {
+            let rows: Vec<String> = (0..*n).map(|_| self.unique("r")).collect();
+            let of: Vec<&str> = control.iter().skip(2).take(*n).map(Text::plain).collect();
+            self.line(&format!(
+                "for {} in rows of {}, batches({}, {})",
+                rows.join(", "),
+                of.join(", "),
+                epochs.plain(),
+                size.plain()
+            ));
+            for (arg, name) in region.args.iter().zip(rows) {
+                self.texts.insert(*arg, Text::name(name));
+            }
         } else if let Some(times) = control.first() {
             self.line(&format!("{} times", times.plain()));
         }
@@ -91,6 +104,25 @@ impl Printer<'_> {
         }
         self.depth -= 1;
         for (result, name) in results.iter().zip(names) {
+            self.texts.insert(*result, Text::name(name));
+        }
+    }
+
+    /// `z ← [.. for b in batches(1, size)]`.
+    pub(super) fn collect(&mut self, operands: &[Text], results: &[Value], region: &Region) {
+        let batch = self.unique("b");
+        if let Some(arg) = region.args.first() {
+            self.texts.insert(*arg, Text::name(batch.clone()));
+        }
+        self.region(region);
+        let size = operands.get(1).map(Text::plain).unwrap_or_default();
+        for (result, yielded) in results.iter().zip(&region.yields) {
+            let each = self.text(*yielded);
+            let name = self.unique("z");
+            self.line(&format!(
+                "{name} ← [{} for {batch} in batches(1, {size})]",
+                each.plain()
+            ));
             self.texts.insert(*result, Text::name(name));
         }
     }

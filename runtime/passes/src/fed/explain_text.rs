@@ -135,6 +135,8 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
             parts.join(", "),
             b.plain()
         )),
+        (OpKind::ClipRows, operands) => Text::call("clip_rows", operands),
+        (OpKind::Laplace, [x, b]) => Text::sum(format!("{} + Laplace({})", x.plain(), b.plain())),
         (OpKind::Clip, operands) => Text::call("clip", operands),
         (OpKind::Noise, [x, sigma]) => {
             let sigma = sigma.above(Level::Factor);
@@ -146,7 +148,10 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         (OpKind::Apply(name), operands) => Text::call(name, operands),
         (OpKind::Concat, operands) => Text::call("concat", operands),
         (OpKind::ClientLabels, _) => Text::name("k"),
-        (OpKind::Loss(name), operands) => Text::call(name, operands),
+        (OpKind::Loss(name) | OpKind::Function(name), operands) => Text::call(name, operands),
+        (OpKind::EveryClass, _) => Text::name("classes"),
+        (OpKind::LocalClasses, _) => Text::name("classes_k"),
+        (OpKind::Blank, _) => Text::name("0"),
         (kind, operands) => Text::call(&kind.name(), operands),
     }
 }

@@ -73,8 +73,10 @@ fn reads_only(region: &Region, known: &impl Fn(&Value) -> bool) -> bool {
 
 fn walks_batches(region: &Region) -> bool {
     region.ops.iter().any(|op| {
-        matches!(op.kind, OpKind::ForBatches | OpKind::OneBatch)
-            || op.regions.iter().any(walks_batches)
+        matches!(
+            op.kind,
+            OpKind::ForBatches | OpKind::OneBatch | OpKind::Collect
+        ) || op.regions.iter().any(walks_batches)
     })
 }
 

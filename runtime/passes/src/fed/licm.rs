@@ -27,7 +27,10 @@ fn in_region(region: &mut Region) -> bool {
         for inner in &mut region.ops[i].regions {
             changed |= in_region(inner);
         }
-        if matches!(region.ops[i].kind, OpKind::ForBatches | OpKind::Repeat) {
+        if matches!(
+            region.ops[i].kind,
+            OpKind::ForBatches | OpKind::ForRows(_) | OpKind::Repeat
+        ) {
             let hoisted = invariants(&mut region.ops[i]);
             changed |= !hoisted.is_empty();
             let count = hoisted.len();
@@ -95,6 +98,7 @@ fn is_work(kind: &OpKind) -> bool {
             | OpKind::TreeSqNorm
             | OpKind::TreeWithParts(_)
             | OpKind::Clip
+            | OpKind::ClipRows
             | OpKind::TreeMul
             | OpKind::TreeDiv
             | OpKind::TreeSqrt
@@ -103,6 +107,7 @@ fn is_work(kind: &OpKind) -> bool {
             | OpKind::TreeSelect
             | OpKind::Apply(_)
             | OpKind::Loss(_)
+            | OpKind::Function(_)
     )
 }
 

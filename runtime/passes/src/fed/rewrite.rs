@@ -36,6 +36,7 @@ impl Replace {
 pub(super) fn carried_from(kind: &OpKind) -> Option<(usize, usize)> {
     match kind {
         OpKind::ForBatches => Some((3, 1)),
+        OpKind::ForRows(n) => Some((2 + n, *n)),
         OpKind::Repeat => Some((1, 0)),
         _ => None,
     }

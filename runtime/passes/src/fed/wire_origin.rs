@@ -67,7 +67,7 @@ impl Analysis for Origins<'_> {
                 };
             }
             OpKind::NumExamples => origin.count = true,
-            OpKind::Column(..) => origin.data = true,
+            OpKind::Column(..) | OpKind::LocalClasses => origin.data = true,
             OpKind::Release(why) => {
                 origin.released.insert(why.clone());
             }

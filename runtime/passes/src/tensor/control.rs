@@ -7,6 +7,8 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
     match kind {
         OpKind::Sample
         | OpKind::Everyone
+        | OpKind::Within
+        | OpKind::Outside
         | OpKind::Broadcast
         | OpKind::Map
         | OpKind::Reduce(_)
@@ -14,6 +16,8 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
         | OpKind::Scatter
         | OpKind::Concat
         | OpKind::ClientLabels
+        | OpKind::EveryClass
+        | OpKind::LocalClasses
         | OpKind::RoundIndex
         | OpKind::NumClients
         | OpKind::NumExamples
@@ -25,6 +29,9 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
         | OpKind::Personal(..)
         | OpKind::ForBatches
         | OpKind::OneBatch
+        | OpKind::Collect
+        | OpKind::ForRows(_)
+        | OpKind::DrawRows
         | OpKind::Repeat
         | OpKind::Claim(_)
         | OpKind::Call(_)
@@ -44,6 +51,8 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
         | OpKind::Column(..)
         | OpKind::Apply(_)
         | OpKind::Loss(_)
+        | OpKind::Function(_)
+        | OpKind::Blank
         | OpKind::TreeAdd
         | OpKind::TreeSub
         | OpKind::TreeScale
@@ -53,6 +62,8 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
         | OpKind::Release(_)
         | OpKind::Clip
         | OpKind::Noise
+        | OpKind::ClipRows
+        | OpKind::Laplace
         | OpKind::TreeMul
         | OpKind::TreeDiv
         | OpKind::TreeSqrt
@@ -73,5 +84,7 @@ pub(super) fn is_read(kind: &OpKind) -> bool {
             | OpKind::ClientState(..)
             | OpKind::ServerState(..)
             | OpKind::OneBatch
+            | OpKind::EveryClass
+            | OpKind::LocalClasses
     )
 }

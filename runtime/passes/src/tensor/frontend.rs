@@ -43,6 +43,16 @@ pub trait Frontend {
     ///
     /// No loss has that name, or it cannot be traced.
     fn loss(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, FrontendError>;
+
+    /// A registered function of some tensors: the output is one tensor.
+    ///
+    /// # Errors
+    ///
+    /// No function has that name, or it cannot be traced.
+    fn function(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, FrontendError>;
+
+    /// Type of so many inputs of the model.
+    fn input(&self, rows: usize) -> TensorType;
 }
 
 /// Why a frontend gave no graph.

@@ -254,11 +254,28 @@ impl<'a> Lower<'a> {
                 let traced = self.frontend.loss(name, &types).map_err(frontend(loc))?;
                 Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
             }
+            (OpKind::Function(name), inputs) => {
+                let (args, types) = self.arguments(inputs);
+                let traced = self
+                    .frontend
+                    .function(name, &types)
+                    .map_err(frontend(loc))?;
+                Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
+            }
+            (OpKind::Blank, [x]) => {
+                let rows =
+                    x.0.first()
+                        .and_then(|v| self.graph.shape(*v).first().copied());
+                let shape = self.frontend.input(rows.unwrap_or_default()).shape.to_vec();
+                one(self.graph.push(Op::Full(0.0, shape), &[], loc)?)
+            }
             (OpKind::TreeWithParts(parts), [a, b]) => {
                 let tree = parts::merge(self.frontend, parts, &a.0, &b.0, loc);
                 Ok(vec![Tree(tree?)])
             }
             (OpKind::Clip, [x, bound]) => Ok(vec![self.clip(x, bound.0[0], loc)?]),
+            (OpKind::ClipRows, [x, bound]) => one(self.clip_rows(x.0[0], bound.0[0], loc)?),
+            (OpKind::Laplace, [x, b]) => one(self.laplace(x.0[0], b.0[0], loc)?),
             (OpKind::Noise, [x, sigma]) => Ok(vec![self.noise(x, sigma.0[0], loc)?]),
             // A statement, not a computation.
             (OpKind::Release(_), [x]) => Ok(vec![x.clone()]),

@@ -17,6 +17,48 @@ impl Lower<'_> {
         self.each(x, |g, leaf| g.with_number(Op::Mul, leaf, factor, loc))
     }
 
+    /// As [`clip`](Self::clip), each row by its own norm.
+    pub(super) fn clip_rows(&mut self, x: Val, bound: Val, loc: Loc) -> Result<Val, TypeError> {
+        let shape = self.graph.shape(x).to_vec();
+        let rows = shape.first().copied().unwrap_or(1);
+        let mut push = |op, ins: &[Val]| self.graph.push(op, ins, loc);
+        let flat = push(
+            Op::Reshape(vec![rows, shape.iter().skip(1).product()]),
+            &[x],
+        )?;
+        let square = push(Op::Mul, &[flat, flat])?;
+        let square = push(Op::SumDim(1), &[square])?;
+        let norm = push(Op::Sqrt, &[square])?;
+        let bound = push(Op::Reshape(vec![1, 1]), &[bound])?;
+        let above = push(Op::Sub, &[norm, bound])?;
+        let above = push(Op::Relu, &[above])?;
+        let longest = push(Op::Add, &[above, bound])?;
+        let factor = push(Op::Div, &[bound, longest])?;
+        let clipped = push(Op::Mul, &[flat, factor])?;
+        push(Op::Reshape(shape), &[clipped])
+    }
+
+    /// `x − b · sign(u) · ln(1 − 2|u|)` with `u` uniform in `[−½, ½)`.
+    pub(super) fn laplace(&mut self, x: Val, b: Val, loc: Loc) -> Result<Val, TypeError> {
+        let shape = self.graph.shape(x).to_vec();
+        let stream = self.graph.random_streams();
+        // Short of the ends, where the logarithm is of zero.
+        let draw = Op::Random(
+            Distribution::Uniform(-0.499_999_9, 0.499_999_9),
+            stream,
+            shape,
+        );
+        let u = self.graph.push(draw, &[], loc)?;
+        let mut push = |op, ins: &[Val]| self.graph.push(op, ins, loc);
+        let size = push(Op::Abs, &[u])?;
+        let inside = push(Op::MulScalar(-2.0), &[size])?;
+        let log = push(Op::Log1p, &[inside])?;
+        let sign = push(Op::Sign, &[u])?;
+        let draw = push(Op::Mul, &[sign, log])?;
+        let noise = self.with_number(Op::Mul, draw, b, loc)?;
+        self.graph.push(Op::Sub, &[x, noise], loc)
+    }
+
     /// `x + σ · n` with `n` standard normal, a draw of its own for each leaf.
     pub(super) fn noise(&mut self, x: &Tree, sigma: Val, loc: Loc) -> Result<Tree, TypeError> {
         self.each(x, |g, leaf| {
@@ -61,6 +103,12 @@ mod tests {
         }
         fn loss(&self, _: &str, _: &[TensorType]) -> Result<Graph, FrontendError> {
             Err("no loss".into())
+        }
+        fn function(&self, _: &str, _: &[TensorType]) -> Result<Graph, FrontendError> {
+            Err("no function".into())
+        }
+        fn input(&self, rows: usize) -> TensorType {
+            TensorType::f32([rows])
         }
     }
 

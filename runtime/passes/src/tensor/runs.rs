@@ -62,6 +62,8 @@ fn count(schedule: &Schedule, block: &Block, here: &Runs, all: &mut [Runs]) {
                         inside.times *= index(1);
                         inside.batches.push(index(2));
                     }
+                    OpKind::ForRows(_) => inside.times *= index(0),
+                    OpKind::Collect => inside.batches.push(index(1)),
                     OpKind::Repeat => inside.times *= index(0),
                     _ => {}
                 }

@@ -157,13 +157,17 @@ fn hoist_reads(op: &mut Op, items: &mut Vec<Item>) {
         let ops = std::mem::take(&mut region.ops);
         let mut own: HashSet<Value> = region.args.iter().copied().collect();
         ops.iter().for_each(|op| defines(op, &mut own));
-        // A personal state's first value may be computed here.
-        let is_outer = |op: &Op| {
-            matches!(op.kind, OpKind::Personal(..)) && !op.operands.iter().any(|v| own.contains(v))
+        // A personal state's first value may be computed here, and rows to draw from.
+        let mut is_outer = |op: &Op| {
+            let read = matches!(op.kind, OpKind::Personal(..) | OpKind::DrawRows)
+                && !op.operands.iter().any(|v| own.contains(v))
+                || is_read(&op.kind);
+            if read {
+                op.results.iter().for_each(|v| _ = own.remove(v));
+            }
+            read
         };
-        let (reads, mut rest): (Vec<Op>, Vec<Op>) = ops
-            .into_iter()
-            .partition(|op| is_read(&op.kind) || is_outer(op));
+        let (reads, mut rest): (Vec<Op>, Vec<Op>) = ops.into_iter().partition(&mut is_outer);
         items.extend(reads.into_iter().map(read));
         rest.iter_mut().for_each(|op| hoist_reads(op, items));
         region.ops = rest;

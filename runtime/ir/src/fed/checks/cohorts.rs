@@ -38,7 +38,9 @@ impl Walk {
     fn op(&mut self, op: &Op) {
         let cohort = match op.kind {
             OpKind::Everyone => Some(Cohort::Everyone),
-            OpKind::Sample => op.results.first().copied().map(Cohort::Drawn),
+            OpKind::Sample | OpKind::Within | OpKind::Outside => {
+                op.results.first().copied().map(Cohort::Drawn)
+            }
             OpKind::Broadcast => op.operands.get(1).and_then(|v| self.of.get(v)).copied(),
             OpKind::Map | OpKind::Reduce(_) | OpKind::Gather | OpKind::Scatter => {
                 let mut met = op.operands.iter().filter_map(|v| self.of.get(v)).copied();

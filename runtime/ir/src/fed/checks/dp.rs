@@ -8,7 +8,7 @@ use super::{error, ops};
 pub(super) fn noise_follows_clip(module: &Module) -> Vec<VerifyError> {
     let privacy = Privacy::of(module);
     let unbounded = |op: &&Op| {
-        op.kind == OpKind::Noise
+        matches!(op.kind, OpKind::Noise | OpKind::Laplace)
             && op
                 .operands
                 .iter()
@@ -46,7 +46,7 @@ fn local(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
     let privacy = Privacy::of(module);
     let on_server = |op: &&&Op| {
         let place = op.results.first().map(|value| module.type_of(*value).place);
-        op.kind == OpKind::Noise && place == Some(Place::Server)
+        matches!(op.kind, OpKind::Noise | OpKind::Laplace) && place == Some(Place::Server)
     };
     let after = ops.iter().find(on_server).map(|op| op.loc.to_string());
     let exposed = |op: &&&Op| {

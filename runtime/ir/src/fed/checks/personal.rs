@@ -60,6 +60,8 @@ impl Analysis for Parts {
                 let own = parts.iter().map(|part| (part.clone(), op.loc.to_string()));
                 self.join(&own.collect(), &joined)
             }
+            // The spec's statement that it may leave.
+            (OpKind::Release(_), _) => Personal::new(),
             (OpKind::TreeWithParts(parts), [a, b]) => {
                 let left = a.iter().filter(|(part, _)| !parts.contains(part));
                 let taken = b.iter().filter(|(part, _)| parts.contains(part));

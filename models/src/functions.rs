@@ -1,0 +1,272 @@
+//! Functions of features and labels without parameters, which specs name as they name losses.
+
+use burn::tensor::activation::{log_softmax, softmax as softmax_along, softplus as softplus_of};
+use burn::tensor::{Distribution, Int, Tensor};
+
+use crate::Losses;
+
+/// With the functions and losses of the bundled specs.
+pub(crate) fn register(losses: Losses) -> Losses {
+    losses
+        .with("cross_entropy_sum", cross_entropy_sum)
+        .with("kl_from_uniform", kl_from_uniform)
+        .with("entropy", entropy)
+        .with("softplus", softplus)
+        .with("sum", sum)
+        .with("mse", mse)
+        .with("image_mse", image_mse)
+        .with("kl_to_normal", kl_to_normal)
+        .with("mutual_information", mutual_information)
+        .with("arrangement", arrangement)
+        .with_function("softmax", softmax)
+        .with_function("correct", correct)
+        .with_function("same", same)
+        .with_function("uniform", uniform)
+        .with_function("front", front)
+        .with_function("back", back)
+        .with_function("rolled", rolled)
+        .with_function("l1_rows", l1_rows)
+        .with_function("jigsaw", jigsaw)
+}
+
+/// Cross-entropy as [`cross_entropy`](crate::cross_entropy), the sum over the batch.
+fn cross_entropy_sum(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
+    let [batch, _] = logits.dims();
+    crate::cross_entropy(logits, labels).mul_scalar(batch as f64)
+}
+
+/// `1/n Σ KL(u ‖ softmax(z))` with `u` uniform over the classes, in nats.
+///
+/// # Shapes
+///
+/// - `logits`: `[batch, classes]`
+/// - output: `[1]`
+fn kl_from_uniform(logits: Tensor<2>) -> Tensor<1> {
+    let [_, classes] = logits.dims();
+    log_softmax(logits, 1)
+        .mean()
+        .neg()
+        .sub_scalar((classes as f64).ln())
+}
+
+/// `1/n Σ H(softmax(z))`, in nats, of logits `[batch, classes]`.
+fn entropy(logits: Tensor<2>) -> Tensor<1> {
+    let log = log_softmax(logits, 1);
+    (log.clone().exp() * log).sum_dim(1).mean().neg()
+}
+
+/// Mean of `ln(1 + eˢ)` over all entries: `−ln σ(s)` of the negative, `−ln(1 − σ(s))` of `s`.
+fn softplus(s: Tensor<2>) -> Tensor<1> {
+    softplus_of(s, 1.0).mean()
+}
+
+/// The sum of what there is for each example, `[batch]`.
+fn sum(x: Tensor<1>) -> Tensor<1> {
+    x.sum()
+}
+
+/// Mean of squared differences over all entries, of `[batch, features]`.
+fn mse(a: Tensor<2>, b: Tensor<2>) -> Tensor<1> {
+    let d = a - b;
+    (d.clone() * d).mean()
+}
+
+/// [`mse`] of images `[batch, channels, height, width]`.
+fn image_mse(a: Tensor<4>, b: Tensor<4>) -> Tensor<1> {
+    let d = a - b;
+    (d.clone() * d).mean()
+}
+
+/// `KL(N(μ, σ²) ‖ N(0, 1))`, the mean over batch and entries, of codes `[batch, 2 z]`, means and
+/// then logarithms of variances.
+fn kl_to_normal(code: Tensor<2>) -> Tensor<1> {
+    let [_, both] = code.dims();
+    let halves = code.split(both / 2, 1);
+    let [mu, log] = [halves[0].clone(), halves[1].clone()];
+    let each = log.clone().add_scalar(1.0) - mu.clone() * mu - log.exp();
+    each.mean().mul_scalar(-0.5)
+}
+
+/// The bound of Donsker and Varadhan on mutual information, `E T(joint) − ln E e^{T(apart)}`, of
+/// scores `[batch, 1]` (Belghazi et al. 2018, MINE).
+fn mutual_information(joint: Tensor<2>, apart: Tensor<2>) -> Tensor<1> {
+    let top = apart.clone().max_dim(0).max_dim(1);
+    let top = crate::stop_gradient(top);
+    let spread = (apart - top.clone()).exp().mean().log();
+    joint.mean() - spread - top.reshape([1])
+}
+
+/// Class probabilities of logits, `[batch, classes]`.
+fn softmax(logits: Tensor<2>) -> Tensor<2> {
+    softmax_along(logits, 1)
+}
+
+/// The probability of the label where it is the largest, 0 elsewhere: `[batch]`.
+fn correct(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
+    let [batch, _] = logits.dims();
+    let p = softmax_along(logits, 1);
+    let top = p.clone().max_dim(1);
+    let of_label = p.gather(1, labels.reshape([batch, 1]));
+    let is_top = of_label.clone().greater_equal(top).float();
+    (of_label * is_top).reshape([batch])
+}
+
+/// 1 where two labels are equal, 0 elsewhere: `[batch]`.
+fn same(a: Tensor<1, Int>, b: Tensor<1, Int>) -> Tensor<1> {
+    a.equal(b).float()
+}
+
+/// Uniform numbers in `[0, 1)` in the shape of images.
+fn uniform(x: Tensor<4>) -> Tensor<4> {
+    let device = x.device();
+    Tensor::random(x.dims(), Distribution::Uniform(0.0, 1.0), &device)
+}
+
+/// The first half of the columns, of `[batch, 2 d]`.
+fn front(x: Tensor<2>) -> Tensor<2> {
+    let [batch, both] = x.dims();
+    x.slice([0..batch, 0..both / 2])
+}
+
+/// The second half of the columns, of `[batch, 2 d]`.
+fn back(x: Tensor<2>) -> Tensor<2> {
+    let [batch, both] = x.dims();
+    x.slice([0..batch, both / 2..both])
+}
+
+/// Each row at the place of the next one, the last at the first's: pairs with the rows as they were
+/// are of two different examples.
+fn rolled(x: Tensor<2>) -> Tensor<2> {
+    let [batch, width] = x.dims();
+    if batch < 2 {
+        return x;
+    }
+    let last = x.clone().slice([batch - 1..batch, 0..width]);
+    Tensor::cat(vec![last, x.slice([0..batch - 1, 0..width])], 0)
+}
+
+/// Rows scaled to an L1 norm of 1, zeros as they are: `[batch, features]`.
+fn l1_rows(x: Tensor<2>) -> Tensor<2> {
+    let norm = x.clone().abs().sum_dim(1).add_scalar(1e-12);
+    x / norm
+}
+
+/// All orders of four things.
+fn orders() -> Vec<[usize; 4]> {
+    let mut all = vec![];
+    for code in 0..256 {
+        let order = [code >> 6, code >> 4 & 3, code >> 2 & 3, code & 3];
+        if (0..4).all(|i| order.contains(&i)) {
+            all.push(order);
+        }
+    }
+    all
+}
+
+/// Images cut into quadrants, which are put together in another order: the one of number `i mod 24`
+/// for image `i`. An odd last row or column stays.
+///
+/// # Shapes
+///
+/// - `x`: `[batch, channels, height, width]`
+/// - output: the same
+fn jigsaw(x: Tensor<4>) -> Tensor<4> {
+    let [batch, channels, height, width] = x.dims();
+    let (h, w) = (height / 2, width / 2);
+    let corners = [[0, 0], [0, w], [h, 0], [h, w]];
+    let orders = orders();
+    let images = (0..batch).map(|i| {
+        let image = x.clone().slice([i..i + 1]);
+        let piece = |[top, left]: [usize; 2]| [0..1, 0..channels, top..top + h, left..left + w];
+        let order = orders[i % orders.len()];
+        let moved = corners.iter().zip(order);
+        moved.fold(image.clone(), |out, (&to, from)| {
+            out.slice_assign(piece(to), image.clone().slice(piece(corners[from])))
+        })
+    });
+    Tensor::cat(images.collect(), 0)
+}
+
+/// Cross-entropy of telling the order of [`jigsaw`] from logits `[batch, 24]`.
+fn arrangement(logits: Tensor<2>) -> Tensor<1> {
+    let [batch, orders] = logits.dims();
+    let device = logits.device();
+    let indices = Tensor::<1, Int>::arange(0..batch as i64, &device);
+    let labels = indices.remainder_scalar(orders as i64);
+    crate::cross_entropy(logits, labels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows<const R: usize, const C: usize>(x: [[f32; C]; R]) -> Tensor<2> {
+        Tensor::from_data(x, &Default::default())
+    }
+
+    fn close(found: Tensor<1>, expected: &[f32]) {
+        let found: Vec<f32> = found.into_data().try_to_vec().unwrap();
+        assert_eq!(found.len(), expected.len());
+        for (a, b) in found.iter().zip(expected) {
+            assert!((a - b).abs() < 1e-5, "{found:?} for {expected:?}");
+        }
+    }
+
+    #[test]
+    fn divergence_from_uniform_is_that_of_the_paper() {
+        for (p, expected) in [
+            (vec![0.9, 0.1], 0.510_826),
+            (vec![0.5, 0.25, 0.25], 0.056_633),
+            (vec![0.8, 0.1, 0.1], 0.510_826),
+            (vec![0.25; 4], 0.0),
+        ] {
+            let n = p.len();
+            let logits: Vec<f32> = p.iter().map(|p: &f32| p.ln()).collect();
+            let data = burn::tensor::TensorData::new(logits, [1, n]);
+            let logits = Tensor::<2>::from_data(data, &Default::default());
+            close(kl_from_uniform(logits), &[expected]);
+        }
+    }
+
+    #[test]
+    fn only_what_is_classified_counts() {
+        let p = rows([[0.45f32.ln(), 0.55f32.ln()], [0.55f32.ln(), 0.45f32.ln()]]);
+        let labels = Tensor::<1, Int>::from_data([0, 0], &Default::default());
+        close(correct(p, labels), &[0.0, 0.55]);
+    }
+
+    #[test]
+    fn divergence_of_codes() {
+        close(kl_to_normal(rows([[0.0, 0.0, 0.0, 0.0]])), &[0.0]);
+        // One of two means is 1: ½, over two entries.
+        close(kl_to_normal(rows([[1.0, 0.0, 0.0, 0.0]])), &[0.25]);
+    }
+
+    #[test]
+    fn independent_scores_carry_no_information() {
+        close(mutual_information(rows([[2.0]]), rows([[2.0]])), &[0.0]);
+        let apart = rows([[0.0], [0.0]]);
+        close(mutual_information(rows([[1.0], [1.0]]), apart), &[1.0]);
+    }
+
+    #[test]
+    fn the_first_order_leaves_an_image_and_the_last_turns_it() {
+        let data: Vec<f32> = (0..24 * 16).map(|i| (i % 16) as f32).collect();
+        let data = burn::tensor::TensorData::new(data, [24, 1, 4, 4]);
+        let x = Tensor::<4>::from_data(data, &Default::default());
+        let out: Vec<f32> = jigsaw(x).into_data().try_to_vec().unwrap();
+        let image: Vec<f32> = (0..16).map(|i| i as f32).collect();
+        assert_eq!(out[..16], image);
+        assert_eq!(out[23 * 16..23 * 16 + 2], [10.0, 11.0]);
+        assert_eq!(out[23 * 16 + 10..23 * 16 + 12], [0.0, 1.0]);
+    }
+
+    #[test]
+    fn rows_are_of_length_one() {
+        let out: Vec<f32> = l1_rows(rows([[3.0, -1.0]]))
+            .into_data()
+            .try_to_vec()
+            .unwrap();
+        assert_eq!(out, [0.75, -0.25]);
+    }
+}

@@ -1,0 +1,205 @@
+//! Values with a row for each example, taken row by row: loops over rows, draws of rows, and what
+//! is collected from all of a client's examples.
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{Kind, OpKind, Type, Value};
+
+use crate::carried::Carried;
+use crate::contexts::Keeper;
+use crate::graph::{Graph, only};
+use crate::loops::StagedLoop;
+use crate::wire::Wire;
+use crate::{Batch, ClientCx, Features, Index, Labels, Released, Scalar};
+
+/// Features or labels, or two or three of them with as many rows each, that go together: a row of
+/// one is about the same example as that row of the others.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no rows that go together",
+    label = "expected `Features`, `Labels` or a tuple of up to three of them"
+)]
+pub trait Together: Clone {
+    #[doc(hidden)]
+    type Bound;
+    #[doc(hidden)]
+    fn together(&self) -> Vec<(&Graph, Value)>;
+    #[doc(hidden)]
+    fn bind(graph: &Graph, values: &[Value]) -> Self::Bound;
+}
+
+macro_rules! one {
+    ($($ty:ty => $bound:ident: $inner:expr),*) => {$(
+        impl Together for $ty {
+            type Bound = $bound;
+            #[track_caller]
+            fn together(&self) -> Vec<(&Graph, Value)> {
+                let inner: &$bound = $inner(self);
+                let graph = inner.graph();
+                vec![(graph, inner.stage(graph, Loc::caller()))]
+            }
+            fn bind(graph: &Graph, values: &[Value]) -> $bound {
+                <$bound>::new(graph, only(values))
+            }
+        }
+    )*};
+}
+one!(
+    Features => Features: |x| x,
+    Labels => Labels: |y| y,
+    Released<Features> => Features: |x| x,
+    Released<Labels> => Labels: |y| y
+);
+
+macro_rules! tuple {
+    ($($ty:ident $index:tt),*) => {
+        impl<$($ty: Together),*> Together for ($($ty,)*) {
+            type Bound = ($($ty::Bound,)*);
+            #[track_caller]
+            fn together(&self) -> Vec<(&Graph, Value)> {
+                let mut all = vec![];
+                $(all.extend(self.$index.together());)*
+                all
+            }
+            fn bind(graph: &Graph, values: &[Value]) -> Self::Bound {
+                ($($ty::bind(graph, values.get($index..).unwrap_or_default()),)*)
+            }
+        }
+    };
+}
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);
+
+/// The values of rows, all of this graph.
+fn staged<T: Together>(rows: &T, graph: &Graph, op: &'static str, loc: Loc) -> Vec<Value> {
+    let all = rows.together().into_iter();
+    all.map(|(theirs, value)| {
+        graph.same(theirs, op, loc);
+        value
+    })
+    .collect()
+}
+
+/// Mini-batches of rows, shuffled anew in each epoch; see [`OverRows::rows`]. For a `for` loop
+/// inside `#[federated]`.
+#[derive(Clone, Debug)]
+pub struct RowBatches<T> {
+    graph: Graph,
+    epochs: Index,
+    size: Index,
+    rows: T,
+    loc: Loc,
+}
+
+impl<T: Together> StagedLoop for RowBatches<T> {
+    type Item = T::Bound;
+
+    fn stage<C: Carried>(self, carried: C, body: impl Fn(T::Bound, C) -> C) -> C {
+        let (graph, loc) = (&self.graph, self.loc);
+        let rows = staged(&self.rows, graph, "rows", loc);
+        let mut operands = vec![self.epochs.value_in(graph), self.size.value_in(graph)];
+        let first = carried.values(graph, loc);
+        let types = graph.types(&[rows.as_slice(), &first].concat());
+        operands.extend(rows.iter().chain(&first));
+        let args = graph.open(&types, graph.place());
+        let (batch, rest) = args.split_at(rows.len().min(args.len()));
+        let rest = carried.rebind(graph, &mut rest.iter().copied());
+        let next = body(T::bind(graph, batch), rest);
+        let region = graph.close(next.values(graph, loc), loc);
+        let results = graph.op_with(OpKind::ForRows(rows.len()), &operands, region, loc);
+        carried.rebind(graph, &mut results.into_iter())
+    }
+}
+
+/// Code that may walk over rows of values: a client's, and the server's.
+pub trait OverRows: Keeper {
+    /// Mini-batches of at most `size` rows of some values, shuffled anew in each of `epochs`
+    /// epochs: `for (z, id) in s.rows(1, 64, (z, id))`.
+    #[track_caller]
+    fn rows<T: Together>(
+        &self,
+        epochs: impl Into<Index>,
+        size: impl Into<Index>,
+        rows: T,
+    ) -> RowBatches<T> {
+        RowBatches {
+            graph: self.graph().clone(),
+            epochs: epochs.into(),
+            size: size.into(),
+            rows,
+            loc: Loc::caller(),
+        }
+    }
+
+    /// `n` rows at random, or all where there are fewer, drawn anew at each call.
+    #[track_caller]
+    fn draw<T: Together>(&self, n: impl Into<Index>, rows: T) -> T::Bound {
+        let graph = self.graph();
+        draw(graph, n.into().value_in(graph), rows, Loc::caller())
+    }
+
+    /// A share of the rows at random, rounded up, drawn anew at each call.
+    #[track_caller]
+    fn draw_share<T: Together>(&self, share: impl Into<Scalar>, rows: T) -> T::Bound {
+        let (graph, loc) = (self.graph(), Loc::caller());
+        draw(graph, share.into().value_in(graph, loc), rows, loc)
+    }
+}
+
+fn draw<T: Together>(graph: &Graph, size: Value, rows: T, loc: Loc) -> T::Bound {
+    let mut operands = vec![size];
+    operands.extend(staged(&rows, graph, "draw", loc));
+    let drawn = graph.with(|builder| builder.push(OpKind::DrawRows, &operands, loc));
+    T::bind(graph, &drawn)
+}
+
+impl OverRows for ClientCx {}
+impl OverRows for crate::ServerSide {}
+impl OverRows for crate::ForClient {}
+
+impl ClientCx {
+    /// What a function gives for all of the client's examples: it is applied to batches of at most
+    /// `size`, and the rows of its results are put below each other, in no particular order.
+    #[track_caller]
+    pub fn collect<T: Together>(
+        &self,
+        size: impl Into<Index>,
+        f: impl FnOnce(&Batch) -> T,
+    ) -> T::Bound {
+        let (graph, loc) = (&self.graph, Loc::caller());
+        let operands = [self.value, size.into().value_in(graph)];
+        let ty = Type {
+            kind: Kind::Batch,
+            place: graph.place(),
+        };
+        let args = graph.open(&[ty], graph.place());
+        let each = f(&Batch::new(graph, only(&args)));
+        let yields = staged(&each, graph, "collect", loc);
+        let region = graph.close(yields, loc);
+        T::bind(
+            graph,
+            &graph.op_with(OpKind::Collect, &operands, region, loc),
+        )
+    }
+
+    /// Each class that the client has examples of, once.
+    #[track_caller]
+    pub fn classes(&self) -> Labels {
+        let op = OpKind::LocalClasses;
+        let value = self.graph.op(op, &[self.value], Loc::caller());
+        Labels::new(&self.graph, value)
+    }
+}
+
+macro_rules! blank {
+    ($($ty:ty),*) => {$(
+        impl $ty {
+            /// A zero input of the model for each row: `[rows, channels, height, width]` of images.
+            #[track_caller]
+            pub fn blank(&self) -> Features {
+                let (graph, loc) = (self.graph(), Loc::caller());
+                let value = self.stage(graph, loc);
+                Features::new(graph, graph.op(OpKind::Blank, &[value], loc))
+            }
+        }
+    )*};
+}
+blank!(Features, Labels);

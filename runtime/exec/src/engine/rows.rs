@@ -1,0 +1,170 @@
+//! Values with a row for each example, taken row by row.
+
+use std::collections::BTreeSet;
+
+use burn::tensor::DispatchTensor;
+use burn_backend::TensorMetadata;
+use burn_dispatch::DispatchDevice;
+use fedround_data::rng::{self, permutation};
+use fedround_ir::fed::Op;
+use fedround_ir::tensor::Op as TensorOp;
+use fedround_passes::tensor::{Block, Control};
+
+use super::stack::apply;
+use super::walk::{Walker, carried, next, walk};
+use super::{Cx, missing};
+use crate::error::RunError;
+use crate::ops;
+use crate::value::{Env, RtVal};
+
+/// `opt.for_rows`, on the server and on one client alike.
+pub(super) fn for_rows(
+    walker: &mut impl Walker,
+    cx: Cx<'_>,
+    (control, n): (&Control, usize),
+    body: &Block,
+    env: &mut Env,
+) -> Result<(), RunError> {
+    let op = &control.op;
+    let count = |i: usize| cx.program.index(op.operands[i]);
+    let counts = count(0).zip(count(1));
+    let (epochs, size) = counts.ok_or_else(|| missing(op, "count"))?;
+    let rows = together(op, 2..2 + n, env)?;
+    let total = len(op, &rows)?;
+    let mut values = carried(cx, control, 2 + n, env)?;
+    for epoch in 0..epochs {
+        let order = order(walker, cx, total, epoch)?;
+        for chosen in order.chunks(size.max(1)) {
+            for (arg, rows) in body.args.iter().zip(&rows) {
+                env.set(*arg, take(op, rows, chosen, &cx.program.device)?);
+            }
+            for (arg, value) in body.args.iter().skip(n).zip(values) {
+                env.set(*arg, value);
+            }
+            walk(walker, cx, body, env)?;
+            values = next(cx, body, op, env)?;
+        }
+    }
+    for (result, value) in op.results.iter().zip(values) {
+        env.set(*result, value);
+    }
+    Ok(())
+}
+
+/// `opt.draw_rows`: the first rows of an order of its own.
+pub(super) fn draw(
+    walker: &mut impl Walker,
+    cx: Cx<'_>,
+    op: &Op,
+    env: &mut Env,
+) -> Result<(), RunError> {
+    let rows = together(op, 1..op.operands.len(), env)?;
+    let total = len(op, &rows)?;
+    let share = |share: f64| (share * total as f64).ceil() as usize;
+    let size = op.operands[0];
+    let n = cx.program.index(size);
+    let n = n.or_else(|| cx.program.real(size).map(share));
+    let n = n.ok_or_else(|| missing(op, "size known before the round"))?;
+    let order = order(walker, cx, total, 0)?;
+    let chosen = &order[..n.clamp(1, total)];
+    for (result, rows) in op.results.iter().zip(&rows) {
+        env.set(*result, take(op, rows, chosen, &cx.program.device)?);
+    }
+    Ok(())
+}
+
+/// Tensors below each other.
+pub(super) fn join(op: &Op, rows: Vec<DispatchTensor>) -> Result<RtVal, RunError> {
+    if rows.is_empty() {
+        let (why, loc) = ("there are no rows", op.loc);
+        return Err(RunError::Empty { why, loc });
+    }
+    let joined = apply(&TensorOp::Cat(0), rows).map(RtVal::Tensor);
+    joined.ok_or_else(|| missing(op, "features or labels"))
+}
+
+/// The classes of a client's examples, each once, ascending.
+pub(super) fn classes(cx: Cx<'_>, client: usize) -> Result<RtVal, RunError> {
+    let mine = &cx.federation.parts[client];
+    if mine.is_empty() {
+        return Err(RunError::NoExamples { client });
+    }
+    let labels = cx.federation.examples.labels();
+    let classes: BTreeSet<u16> = mine.iter().map(|&i| labels[i]).collect();
+    let classes: Vec<i32> = classes.into_iter().map(i32::from).collect();
+    let shape = [classes.len()];
+    Ok(RtVal::Tensor(ops::ints(
+        classes,
+        &shape,
+        &cx.program.device,
+    )))
+}
+
+/// Every class once, in order.
+pub(super) fn every_class(cx: Cx<'_>) -> RtVal {
+    let classes = cx.program.tracer.task().classes;
+    let all = (0..classes as i32).collect();
+    RtVal::Tensor(ops::ints(all, &[classes], &cx.program.device))
+}
+
+/// The values of some operands.
+fn together(
+    op: &Op,
+    operands: std::ops::Range<usize>,
+    env: &Env,
+) -> Result<Vec<DispatchTensor>, RunError> {
+    let values = op.operands.get(operands).unwrap_or_default().iter();
+    let tensors = values.map(|v| match env.peek(*v) {
+        Some(RtVal::Tensor(t)) => Ok(t.clone()),
+        _ => Err(missing(op, "rows of one client")),
+    });
+    tensors.collect()
+}
+
+/// How many rows values have that go together.
+fn len(op: &Op, rows: &[DispatchTensor]) -> Result<usize, RunError> {
+    let rows = rows.iter().map(|t| t.shape().as_slice().to_vec());
+    let rows: Vec<Vec<usize>> = rows.collect();
+    let count = |shape: &Vec<usize>| shape.first().copied().unwrap_or_default();
+    let first = rows.first().map(count).unwrap_or_default();
+    if let Some(other) = rows.iter().find(|shape| count(shape) != first) {
+        return Err(RunError::Together {
+            expected: first,
+            found: count(other),
+            loc: op.loc,
+        });
+    }
+    if first == 0 {
+        let (why, loc) = ("there are no rows", op.loc);
+        return Err(RunError::Empty { why, loc });
+    }
+    Ok(first)
+}
+
+/// An order of rows of its own for each call.
+fn order(
+    walker: &mut impl Walker,
+    cx: Cx<'_>,
+    total: usize,
+    epoch: usize,
+) -> Result<Vec<usize>, RunError> {
+    let run = walker.count_random_run().into_iter().next();
+    let [who, run] = run.unwrap_or_default();
+    let key = [rng::ROWS, cx.round as u64, who, run, epoch as u64];
+    Ok(permutation(cx.federation.seed, total, &key))
+}
+
+/// Some rows of a tensor.
+fn take(
+    op: &Op,
+    t: &DispatchTensor,
+    rows: &[usize],
+    device: &DispatchDevice,
+) -> Result<RtVal, RunError> {
+    let index = rows.iter().map(|&i| i as i32).collect();
+    let index = ops::ints(index, &[rows.len()], device);
+    let taken = apply(&TensorOp::Select(0), vec![t.clone(), index]);
+    taken
+        .map(RtVal::Tensor)
+        .ok_or_else(|| missing(op, "features or labels"))
+}
