@@ -6,12 +6,15 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use fedround_passes::{PassManager, timing_table};
 
 use super::bench::TaskName;
+use super::compare::CompareArgs;
 use super::data::DataArgs;
+use super::run::RunArgs;
 
 const EXAMPLES: &str = "\
 Examples:
   fedround run fedprox                              train on non-IID digits, no download needed
   fedround run 'fedprox(fedavg)' --set mu=0.1       compose algorithms, set hyper-parameters
+  fedround compare fedavg scaffold --seeds 3        a table with means over seeds, and plots
   fedround list                                     what there is to choose from
   fedround explain fedprox                          the algorithm box and what crosses the wire
   fedround graph fedprox --at tensor                what it is compiled to
@@ -34,6 +37,8 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// Train an algorithm over simulated clients
     Run(RunArgs),
+    /// Run several algorithms with several seeds, and put them in a table and in plots
+    Compare(CompareArgs),
     /// List algorithms, models, datasets and partitioners
     List(ListArgs),
     /// List, fetch, check, draw and deal datasets
@@ -46,81 +51,6 @@ pub(super) enum Command {
     Explain(ExplainArgs),
     /// Run a benchmark task and report it as JSON
     Bench(BenchArgs),
-}
-
-const RUN_EXAMPLES: &str = "\
-Examples:
-  fedround run fedprox
-  fedround run fedavg --data mnist --data-dir data --partition dirichlet:0.5 --rounds 200
-  fedround run fedprox --set mu=0.1 --set lr=0.02 --out runs/mu01
-  fedround run --config runs/mu01/config.toml --out runs/again      the same run, bit for bit
-  fedround run fedavg --json | jq .test_accuracy
-
-The run folder holds config.toml, metrics.jsonl (one object a round), summary.json and
-model.safetensors. Nothing in it is ever overwritten. Ctrl-C finishes the current round and
-writes everything; a second one stops at once.";
-
-/// Compiles an algorithm and trains it over simulated clients.
-///
-/// Settings come from the defaults, then the file of --config, then the flags; the later wins.
-#[derive(Debug, ClapArgs)]
-#[command(after_help = RUN_EXAMPLES)]
-pub(super) struct RunArgs {
-    /// Algorithm, such as `fedprox` or `fedprox(fedavg)`; see `fedround list`
-    pub spec: Option<String>,
-    /// TOML file of settings, such as the config.toml of an earlier run
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// Hyper-parameter, as in mu=0.1, or fed_avg.lr=0.1 to name its layer; may be repeated
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub set: Vec<String>,
-    /// Dataset [default: synth-digits]
-    #[arg(long)]
-    pub data: Option<String>,
-    /// Folder that holds the dataset's folder, such as DIR/mnist
-    #[arg(long, value_name = "DIR")]
-    pub data_dir: Option<PathBuf>,
-    /// Number of clients [default: 100]
-    #[arg(long, value_name = "N")]
-    pub clients: Option<usize>,
-    /// Who gets which examples: iid, shards:N, dirichlet:ALPHA or another of `fedround list
-    /// partitioners` [default: shards:2]
-    #[arg(long, value_name = "P")]
-    pub partition: Option<String>,
-    /// Model [default: 2nn]
-    #[arg(long)]
-    pub model: Option<String>,
-    /// Rounds [default: 200]
-    #[arg(long, value_name = "R")]
-    pub rounds: Option<usize>,
-    /// Seed of the partition, sampling, batch order and initial parameters [default: 1]
-    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
-    pub seed: Option<u64>,
-    /// Evaluate on the test set every N rounds, and after the last [default: 5]
-    #[arg(long, value_name = "N")]
-    pub eval_every: Option<usize>,
-    /// Clients trained at once; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N")]
-    pub threads: Option<usize>,
-    /// Where clients train: cpu, wgpu or cuda [default: cpu]
-    #[arg(long, value_name = "D")]
-    pub device: Option<String>,
-    /// Clients that run in one graph, with a client axis: N, auto or off [default: auto]
-    #[arg(long, value_name = "N")]
-    pub cohort_batch: Option<String>,
-    /// Changes of training images, such as crop:4,flip; test images are resized and normalised
-    /// alike [default: none]
-    #[arg(long, value_name = "STEPS")]
-    pub augment: Option<String>,
-    /// Run folder [default: runs/SPEC-DATA-seedSEED, or the next free name]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Print summary.json, and nothing else, on stdout
-    #[arg(long)]
-    pub json: bool,
-    /// No progress and no table
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// Lists what the command knows, with papers and hyper-parameters.

@@ -18,6 +18,7 @@ pub(super) struct Config {
     pub rounds: Option<usize>,
     pub seed: Option<u64>,
     pub eval_every: Option<usize>,
+    pub target: Option<f64>,
     pub threads: Option<usize>,
     pub device: Option<String>,
     pub cohort_batch: Option<String>,
@@ -26,7 +27,7 @@ pub(super) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "spec",
     "data",
     "data_dir",
@@ -36,6 +37,7 @@ const KEYS: [&str; 14] = [
     "rounds",
     "seed",
     "eval_every",
+    "target",
     "threads",
     "device",
     "cohort_batch",
@@ -96,6 +98,7 @@ mod tests {
             rounds: Some(1),
             seed: Some(1),
             eval_every: Some(1),
+            target: Some(1.0),
             threads: Some(1),
             device: Some(String::new()),
             cohort_batch: Some(String::new()),

@@ -11,6 +11,7 @@ use fedround_ir::text::ParseError;
 use fedround_models::ModelError;
 use fedround_passes::{PassError, RequestError};
 
+use super::compare::CompareError;
 use super::data::DataCommandError;
 
 /// Exit code of bad input and failed runs.
@@ -44,6 +45,8 @@ pub(super) enum CliError {
     #[error(transparent)]
     DataCommand(#[from] DataCommandError),
     #[error(transparent)]
+    Compare(#[from] CompareError),
+    #[error(transparent)]
     Model(#[from] ModelError),
     #[error("--device: {0}")]
     Device(#[from] DeviceError),
@@ -71,6 +74,8 @@ pub(super) enum CliError {
     },
     #[error("{name}: expected at least 1, found {found}")]
     TooSmall { name: &'static str, found: usize },
+    #[error("target: expected a test accuracy above 0 and up to 1, found {found}")]
+    Target { found: f64 },
     #[error("`{}` already holds a run (it has {file}); nothing was written", dir.display())]
     Taken { dir: PathBuf, file: &'static str },
     #[error("cannot {action} {}: {source}", path.display())]
@@ -121,10 +126,7 @@ fn hint(nearest: Option<&str>) -> String {
 }
 
 /// The known name closest to one that is not known, if it is close enough to be a slip.
-pub(super) fn nearest(
-    name: &str,
-    known: impl IntoIterator<Item = &'static str>,
-) -> Option<&'static str> {
+pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let similarity = |other: &str| strsim::jaro_winkler(&name.to_lowercase(), other);
     let scored = known.into_iter().map(|other| (similarity(other), other));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
@@ -162,6 +164,7 @@ impl CliError {
                 "`fedround list datasets` shows the datasets"
             }
             Self::DataCommand(error) => return error.help(),
+            Self::Compare(error) => return error.help(),
             Self::Data(_) => "--data synth-digits trains without any files",
             Self::Partition(
                 PartitionError::Unknown { .. }
@@ -177,6 +180,7 @@ impl CliError {
                 "--device cpu runs everywhere; GPUs need a build with their feature"
             }
             Self::CohortBatch(_) => "--cohort-batch 8 runs up to eight clients in one graph",
+            Self::Target { .. } => "--target 0.9 is an accuracy of 90 %",
             Self::Taken { .. } => {
                 "choose another --out, or leave it away for the next free name under runs/"
             }

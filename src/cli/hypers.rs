@@ -89,6 +89,11 @@ pub(super) fn apply(algorithm: &mut dyn Hyper, setting: &Setting) -> Result<(), 
     Ok(set(algorithm, &setting.name, value)?)
 }
 
+/// Whether an algorithm has a hyper-parameter of this name.
+pub(super) fn has(algorithm: &dyn Hyper, name: &str) -> bool {
+    lookup(algorithm, name).is_some()
+}
+
 /// The outermost field of a name, as `set` finds it.
 fn lookup(algorithm: &dyn Hyper, name: &str) -> Option<LayerField> {
     let (layer, name) = match name.split_once('.') {

@@ -23,6 +23,7 @@
 mod args;
 mod assets;
 mod bench;
+mod compare;
 mod config;
 mod data;
 mod diff;
@@ -140,6 +141,7 @@ impl Cli {
     fn dispatch(&self, command: &Command) -> Result<ExitCode, CliError> {
         match command {
             Command::Run(args) => return run::run(self, args),
+            Command::Compare(args) => return compare::compare(self, args),
             Command::List(args) => list::list(self, args)?,
             Command::Data(args) => data::data(args)?,
             Command::Graph(args) => graph::graph(self, args)?,

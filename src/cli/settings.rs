@@ -7,10 +7,10 @@ use fedround_data::augment::Augment;
 use fedround_dsl::Hyper;
 use fedround_exec::{CohortBatch, Device};
 
-use super::args::RunArgs;
 use super::config::Config;
 use super::error::CliError;
 use super::hypers::{self, Setting};
+use super::run::SettingArgs;
 
 /// Default dataset.
 pub(super) const DATA: &str = "synth-digits";
@@ -36,6 +36,8 @@ pub(super) struct Settings {
     pub rounds: usize,
     pub seed: u64,
     pub eval_every: usize,
+    /// Test accuracy that is to be reached.
+    pub target: Option<f64>,
     pub threads: usize,
     pub device: Device,
     pub cohort_batch: CohortBatch,
@@ -44,8 +46,12 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Lays flags over the config file over the defaults.
-    pub fn resolve(args: &RunArgs) -> Result<Self, CliError> {
+    /// Lays flags, among them what to run with which seed, over the config file over the defaults.
+    pub fn resolve(
+        args: &SettingArgs,
+        spec: Option<&str>,
+        seed: Option<u64>,
+    ) -> Result<Self, CliError> {
         let file = match &args.config {
             Some(path) => Config::read(path)?,
             None => Config::default(),
@@ -57,10 +63,8 @@ impl Settings {
         };
         let partition = text(&args.partition, file.partition, PARTITION);
         Ok(Self {
-            spec: args
-                .spec
-                .clone()
-                .or(file.spec)
+            spec: spec
+                .or(file.spec.as_deref())
                 .ok_or(CliError::NoSpec)?
                 .trim()
                 .to_owned(),
@@ -71,12 +75,13 @@ impl Settings {
             partition: partition.parse()?,
             model: text(&args.model, file.model, MODEL),
             rounds: count("rounds", args.rounds.or(file.rounds), ROUNDS)?,
-            seed: args.seed.or(file.seed).unwrap_or(SEED),
+            seed: seed.or(file.seed).unwrap_or(SEED),
             eval_every: count(
                 "eval-every",
                 args.eval_every.or(file.eval_every),
                 EVAL_EVERY,
             )?,
+            target: target(args.target.or(file.target))?,
             threads: count("threads", args.threads.or(file.threads), cores())?,
             device: text(&args.device, file.device, "cpu").parse()?,
             cohort_batch: text(&args.cohort_batch, file.cohort_batch, "auto").parse()?,
@@ -97,6 +102,7 @@ impl Settings {
             rounds: Some(self.rounds),
             seed: Some(self.seed),
             eval_every: Some(self.eval_every),
+            target: self.target,
             threads: Some(self.threads),
             device: Some(self.device.to_string()),
             cohort_batch: Some(self.cohort_batch.to_string()),
@@ -112,6 +118,13 @@ fn count(name: &'static str, given: Option<usize>, default: usize) -> Result<usi
     match given.unwrap_or(default) {
         0 => Err(CliError::TooSmall { name, found: 0 }),
         n => Ok(n),
+    }
+}
+
+fn target(given: Option<f64>) -> Result<Option<f64>, CliError> {
+    match given {
+        Some(found) if !(found > 0.0 && found <= 1.0) => Err(CliError::Target { found }),
+        target => Ok(target),
     }
 }
 

@@ -8,6 +8,7 @@
 )]
 
 mod bad_input;
+mod compare;
 mod data;
 mod folder;
 mod look;

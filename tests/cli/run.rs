@@ -50,6 +50,45 @@ fn training_learns() {
 }
 
 #[test]
+fn a_target_is_reported_and_the_best_round() {
+    let place = Place::new();
+    let rest = "--eval-every 1 --partition iid --set fraction=1 --set lr=0.1";
+    let run = |target: &str, out: &str| {
+        let output = place.run(&format!("fedavg {rest} --target {target} --out {out}"));
+        assert!(output.status.success(), "{}", stderr(&output));
+        let text = String::from_utf8(output.stdout).unwrap();
+        (text, place.json(&format!("{out}/summary.json")))
+    };
+    let (text, summary) = run("0.02", "low");
+    assert!(text.contains("2.0 % after 1 round"), "{text}");
+    assert_eq!(
+        (&summary["target"], &summary["rounds_to_target"]),
+        (&0.02.into(), &1.into())
+    );
+    let sent = ["bytes_up", "bytes_down"].map(|key| summary[key].as_u64().unwrap());
+    assert_eq!(summary["bytes_to_target"], (sent[0] + sent[1]) / 4);
+    let lines = place.text("low/metrics.jsonl");
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let accuracies: Vec<f64> = lines
+        .map(|l| l["test_accuracy"].as_f64().unwrap())
+        .collect();
+    let best = accuracies.iter().copied().fold(0.0, f64::max);
+    let round = 1 + accuracies.iter().position(|a| *a == best).unwrap();
+    assert_eq!(summary["best_test_accuracy"], best);
+    assert_eq!(summary["best_round"], round);
+    let (text, summary) = run("1", "high");
+    assert!(text.contains("not reached") || best == 1.0, "{text}");
+    assert_eq!(summary["rounds_to_target"].is_null(), best < 1.0);
+    assert!(
+        place
+            .failure("run fedavg --target 90", 1)
+            .contains("found 90")
+    );
+}
+
+#[test]
 fn people_get_progress_and_a_table() {
     let place = Place::new();
     let output = place.run("fedavg");

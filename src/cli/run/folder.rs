@@ -12,15 +12,16 @@ use safetensors::tensor::{Dtype, TensorView, serialize};
 use super::summary::Metric;
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
-use crate::cli::settings::Settings;
 
-const CONFIG: &str = "config.toml";
-const METRICS: &str = "metrics.jsonl";
-const SUMMARY: &str = "summary.json";
+pub(in crate::cli) const CONFIG: &str = "config.toml";
+pub(in crate::cli) const METRICS: &str = "metrics.jsonl";
+pub(in crate::cli) const SUMMARY: &str = "summary.json";
 const MODEL: &str = "model.safetensors";
+/// Everything that a run writes.
+pub(in crate::cli) const FILES: [&str; 4] = [CONFIG, METRICS, SUMMARY, MODEL];
 
 /// A folder of one run.
-pub(super) struct Folder {
+pub(in crate::cli) struct Folder {
     dir: PathBuf,
     metrics: RefCell<File>,
 }
@@ -28,7 +29,7 @@ pub(super) struct Folder {
 /// Fails if a folder that the user named already holds a run.
 pub(super) fn check_free(dir: &Path) -> Result<(), CliError> {
     let taken = |file: &&str| fs::symlink_metadata(dir.join(file)).is_ok();
-    match [CONFIG, METRICS, SUMMARY, MODEL].into_iter().find(taken) {
+    match FILES.into_iter().find(taken) {
         Some(file) => Err(CliError::Taken {
             dir: dir.to_owned(),
             file,
@@ -38,25 +39,17 @@ pub(super) fn check_free(dir: &Path) -> Result<(), CliError> {
 }
 
 impl Folder {
-    /// Makes the folder, `runs/SPEC-DATA-seedSEED` or the next free name unless the user named
-    /// one, and writes the configuration.
-    pub fn create(
-        out: Option<&Path>,
-        settings: &Settings,
-        config: &Config,
-    ) -> Result<Self, CliError> {
-        let dir = match out {
-            Some(dir) => {
-                check_free(dir)?;
-                fs::create_dir_all(dir).map_err(CliError::io("create the folder", dir))?;
-                dir.to_owned()
-            }
-            None => next_free(settings)?,
-        };
+    /// Makes the folder, where there is none, and writes the configuration.
+    pub fn create(dir: &Path, config: &Config) -> Result<Self, CliError> {
+        check_free(dir)?;
+        fs::create_dir_all(dir).map_err(CliError::io("create the folder", dir))?;
         let path = dir.join(CONFIG);
         write(&path, config.text(&path)?.as_bytes())?;
         let metrics = RefCell::new(create(&dir.join(METRICS))?);
-        Ok(Self { dir, metrics })
+        Ok(Self {
+            dir: dir.to_owned(),
+            metrics,
+        })
     }
 
     pub fn dir(&self) -> &Path {
@@ -64,7 +57,7 @@ impl Folder {
     }
 
     /// Appends a round; it is in the file when this returns.
-    pub fn metric(&self, metric: &Metric) -> Result<(), CliError> {
+    pub(super) fn metric(&self, metric: &Metric) -> Result<(), CliError> {
         let line = serde_json::to_string(metric)? + "\n";
         let written = self.metrics.borrow_mut().write_all(line.as_bytes());
         written.map_err(CliError::io("write", self.dir.join(METRICS)))
@@ -101,7 +94,7 @@ impl Folder {
 }
 
 /// `fedprox(fedavg)` as a file name.
-fn slug(spec: &str) -> String {
+pub(in crate::cli) fn slug(spec: &str) -> String {
     let words = spec.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
     words
         .filter(|word| !word.is_empty())
@@ -109,16 +102,11 @@ fn slug(spec: &str) -> String {
         .join("-")
 }
 
-fn next_free(settings: &Settings) -> Result<PathBuf, CliError> {
+/// Makes the folder `runs/NAME`, or `runs/NAME-2` and so on where there is one.
+pub(in crate::cli) fn next_free(name: &str) -> Result<PathBuf, CliError> {
     let runs = Path::new("runs");
     fs::create_dir_all(runs).map_err(CliError::io("create the folder", runs))?;
-    let name = format!(
-        "{}-{}-seed{}",
-        slug(&settings.spec),
-        settings.data,
-        settings.seed
-    );
-    let mut dir = runs.join(&name);
+    let mut dir = runs.join(name);
     let mut k = 2;
     // Creating is the test, so that two runs started at once do not share a folder.
     while let Err(error) = fs::create_dir(&dir) {

@@ -7,7 +7,7 @@ use crate::cli::error::INTERRUPTED;
 static STOP: AtomicBool = AtomicBool::new(false);
 
 /// From now on Ctrl-C asks the run to stop after its round; a second one ends the process.
-pub(super) fn listen() -> &'static AtomicBool {
+pub(in crate::cli) fn listen() -> &'static AtomicBool {
     // Where no handler can be installed, Ctrl-C ends the process as it always does.
     let _ = ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::SeqCst) {

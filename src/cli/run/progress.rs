@@ -9,44 +9,77 @@ use super::train::Outcome;
 use crate::cli::output::{grouped, percent};
 use crate::cli::settings::Settings;
 
-/// Lines that a run prints where there is no terminal.
+/// Lines that a run prints where there is no terminal, and one of many runs.
 const LINES: usize = 10;
+const LINES_OF_MANY: usize = 4;
 
-pub(super) enum Progress {
-    Quiet,
+/// How far a run is, or one run after another.
+pub(in crate::cli) struct Progress {
+    show: Show,
+    /// What is in front of every line of the current run.
+    title: String,
+    /// Rounds of the runs before it.
+    before: usize,
+    /// Rounds of a run.
+    rounds: usize,
+    /// Rounds between lines.
+    every: usize,
+}
+
+enum Show {
+    Nothing,
     Bar(ProgressBar),
-    Lines { rounds: usize, every: usize },
+    Lines,
 }
 
 impl Progress {
     /// Says what is about to run.
-    pub fn new(settings: &Settings, dir: &Path, parameters: usize, quiet: bool) -> Self {
-        if quiet {
-            return Self::Quiet;
+    pub fn of_run(settings: &Settings, dir: &Path, parameters: usize, quiet: bool) -> Self {
+        if !quiet {
+            eprintln!(
+                "{} trains {} ({} parameters) on {}, {} clients by {}; writing {}",
+                settings.spec,
+                settings.model,
+                grouped(parameters as u64),
+                settings.data,
+                settings.clients,
+                settings.partition,
+                dir.display(),
+            );
         }
-        eprintln!(
-            "{} trains {} ({} parameters) on {}, {} clients by {}; writing {}",
-            settings.spec,
-            settings.model,
-            grouped(parameters as u64),
-            settings.data,
-            settings.clients,
-            settings.partition,
-            dir.display(),
-        );
-        let rounds = settings.rounds;
-        if !stderr().is_terminal() {
-            let every = rounds.div_ceil(LINES);
-            return Self::Lines { rounds, every };
+        Self::new(settings.rounds, 1, quiet)
+    }
+
+    /// Of `runs` runs of so many rounds each.
+    pub fn new(rounds: usize, runs: usize, quiet: bool) -> Self {
+        let show = match (quiet, stderr().is_terminal()) {
+            (true, _) => Show::Nothing,
+            (false, false) => Show::Lines,
+            (false, true) => {
+                let template = "round {pos}/{len} {bar:24} {msg}  {eta} left";
+                let style = ProgressStyle::with_template(template);
+                let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+                Show::Bar(ProgressBar::new((rounds * runs) as u64).with_style(style))
+            }
+        };
+        let lines = if runs == 1 { LINES } else { LINES_OF_MANY };
+        Self {
+            show,
+            title: String::new(),
+            before: 0,
+            rounds,
+            every: rounds.div_ceil(lines),
         }
-        let template = "round {pos}/{len} {bar:24} {msg}  {eta} left";
-        let style = ProgressStyle::with_template(template);
-        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-        Self::Bar(ProgressBar::new(rounds as u64).with_style(style))
+    }
+
+    /// From now on rounds are those of the run with this number, from 0 on.
+    pub fn start(&mut self, number: usize, title: &str) {
+        self.before = number * self.rounds;
+        self.title = format!("{title}  ");
     }
 
     /// Shows a complete round.
-    pub fn round(&mut self, outcome: &Outcome, evaluated: bool) {
+    pub(super) fn round(&mut self, outcome: &Outcome, evaluated: bool) {
         let message = || {
             format!(
                 "loss {:.4}  accuracy {}  {} client-steps/s",
@@ -55,26 +88,35 @@ impl Progress {
                 grouped(outcome.steps_per_second() as u64),
             )
         };
-        let round = outcome.rounds;
-        match self {
-            Self::Quiet => {}
-            Self::Bar(bar) => {
-                bar.set_message(message());
-                bar.set_position(round as u64);
+        let (round, rounds, title) = (outcome.rounds, self.rounds, &self.title);
+        match &self.show {
+            Show::Nothing => {}
+            Show::Bar(bar) => {
+                bar.set_message(format!("{title}{}", message()));
+                bar.set_position((self.before + round) as u64);
             }
             // Close to a round that is evaluated, so that lines show a fresh accuracy.
-            Self::Lines { rounds, every } => {
-                let due = round.is_multiple_of(*every) || round == *rounds;
-                if due || (round == 1 && evaluated) {
-                    eprintln!("round {round}/{rounds}  {}", message());
+            Show::Lines => {
+                let due = round.is_multiple_of(self.every) || round == rounds;
+                if due || (round == 1 && evaluated && title.is_empty()) {
+                    eprintln!("{title}round {round}/{rounds}  {}", message());
                 }
             }
         }
     }
 
+    /// Says something above the bar.
+    pub fn note(&self, text: &str) {
+        match &self.show {
+            Show::Nothing => {}
+            Show::Bar(bar) => bar.suspend(|| eprintln!("{text}")),
+            Show::Lines => eprintln!("{text}"),
+        }
+    }
+
     /// Clears the bar.
     pub fn finish(&self) {
-        if let Self::Bar(bar) = self {
+        if let Show::Bar(bar) = &self.show {
             bar.finish_and_clear();
         }
     }

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use fedround_metrics::clients::ClientSummary;
-use serde::Serialize;
+use fedround_metrics::progress::{best, first_to_reach};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::train::Outcome;
@@ -28,9 +29,9 @@ pub(super) struct Metric {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Status {
+pub(in crate::cli) enum Status {
     Complete,
     Interrupted,
     Failed,
@@ -38,8 +39,10 @@ pub(super) enum Status {
 
 /// `summary.json`.
 #[derive(Debug, Serialize)]
-pub(super) struct Summary {
+pub(in crate::cli) struct Summary {
     pub status: Status,
+    /// Why it failed.
+    pub error: Option<String>,
     pub spec: String,
     pub hyper: toml::Table,
     pub model: String,
@@ -54,6 +57,16 @@ pub(super) struct Summary {
     pub train_loss: f64,
     pub test_loss: f64,
     pub test_accuracy: f64,
+    /// The largest of all evaluations.
+    pub best_test_accuracy: Option<f64>,
+    /// After which it was first there.
+    pub best_round: Option<usize>,
+    /// Test accuracy that was to be reached.
+    pub target: Option<f64>,
+    /// Until the first evaluation that reached the target.
+    pub rounds_to_target: Option<usize>,
+    /// Both directions, all clients, until then.
+    pub bytes_to_target: Option<u64>,
     /// Over the clients' own test examples, where they have any.
     pub local_accuracy: Option<ClientSummary>,
     /// By the class's name.
@@ -71,7 +84,7 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    pub fn new(
+    pub(super) fn new(
         settings: &Settings,
         config: &Config,
         outcome: &Outcome,
@@ -82,8 +95,12 @@ impl Summary {
     ) -> Self {
         let accuracy = outcome.tested.global.class_accuracy.iter();
         let classes = class_names.iter().zip(accuracy);
+        let best = best(&outcome.curve);
+        let reached = |target| first_to_reach(&outcome.curve, target);
+        let reached = settings.target.and_then(reached);
         Self {
             status: outcome.status,
+            error: outcome.failure.as_ref().map(ToString::to_string),
             spec: settings.spec.clone(),
             hyper: config.hyper.clone(),
             model: settings.model.clone(),
@@ -97,6 +114,11 @@ impl Summary {
             train_loss: outcome.train_loss,
             test_loss: outcome.tested.global.loss,
             test_accuracy: outcome.tested.global.accuracy,
+            best_test_accuracy: best.map(|point| point.value),
+            best_round: best.map(|point| point.round),
+            target: settings.target,
+            rounds_to_target: reached.map(|point| point.round),
+            bytes_to_target: reached.map(|point| point.bytes),
             local_accuracy: outcome.tested.local,
             class_accuracy: classes
                 .map(|(c, a)| ((*c).to_owned(), Value::from(*a)))

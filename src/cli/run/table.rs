@@ -9,10 +9,10 @@ use crate::cli::output::{bytes, grouped, percent};
 /// The summary for people.
 pub(super) fn text(summary: &Summary) -> String {
     let per_round = |n: u64| bytes(n / (summary.rounds.max(1) as u64));
-    let rows = [
+    let mut rows = vec![
         ("algorithm", summary.spec.clone()),
         ("rounds", summary.rounds.to_string()),
-        ("test accuracy", percent(summary.test_accuracy)),
+        ("test accuracy", accuracy(summary)),
         ("local accuracy", local(summary)),
         ("test loss", format!("{:.4} nats", summary.test_loss)),
         (
@@ -36,6 +36,9 @@ pub(super) fn text(summary: &Summary) -> String {
         ),
         ("kept in", summary.out.clone()),
     ];
+    if let Some(target) = summary.target {
+        rows.insert(3, ("target", reached(summary, target)));
+    }
     let mut overall = table();
     for (name, value) in rows {
         overall.add_row([name.to_owned(), value]);
@@ -49,6 +52,27 @@ pub(super) fn text(summary: &Summary) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     format!("{overall}\n{classes}\n")
+}
+
+/// The accuracy of the last model, and the best one.
+fn accuracy(summary: &Summary) -> String {
+    let last = percent(summary.test_accuracy);
+    match (summary.best_test_accuracy, summary.best_round) {
+        (Some(best), Some(round)) => format!("{last}, at best {} in round {round}", percent(best)),
+        _ => last,
+    }
+}
+
+/// What it took to reach the target.
+fn reached(summary: &Summary, target: f64) -> String {
+    let target = percent(target);
+    match (summary.rounds_to_target, summary.bytes_to_target) {
+        (Some(1), Some(sent)) => format!("{target} after 1 round and {}", bytes(sent)),
+        (Some(rounds), Some(sent)) => {
+            format!("{target} after {rounds} rounds and {}", bytes(sent))
+        }
+        _ => format!("{target} not reached"),
+    }
 }
 
 /// The accuracy of clients on their own test examples.

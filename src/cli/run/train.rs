@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use fedround_exec::{Evaluation, RoundStats, RunError, Simulation};
+use fedround_metrics::progress::Point;
 
 use super::folder::Folder;
 use super::local::{Tested, Tests};
 use super::progress::Progress;
 use super::summary::{Metric, Status};
-use crate::cli::error::{CliError, Kept};
+use crate::cli::error::CliError;
 use crate::cli::settings::Settings;
 
 /// What the rounds came to.
@@ -23,6 +24,8 @@ pub(super) struct Outcome {
     pub train_loss: f64,
     /// Of the parameters after the last complete round.
     pub tested: Tested,
+    /// The test accuracy in the course of the rounds.
+    pub curve: Vec<Point>,
     pub client_steps: u64,
     pub bytes_up: u64,
     pub bytes_down: u64,
@@ -38,6 +41,22 @@ impl Outcome {
         self.bytes_up += stats.bytes_up;
         self.bytes_down += stats.bytes_down;
         self.seconds += seconds;
+    }
+
+    /// Takes in how the parameters do after the last complete round.
+    fn test(&mut self, tested: Tested) {
+        self.curve.push(Point {
+            round: self.rounds,
+            bytes: self.bytes_up + self.bytes_down,
+            value: tested.global.accuracy,
+        });
+        self.tested = tested;
+    }
+
+    /// Ends with an error, the first one.
+    fn fail(&mut self, error: RunError) {
+        self.status = Status::Failed;
+        self.failure.get_or_insert(error);
     }
 
     /// Local steps of all clients per second of training; 0 before any.
@@ -74,6 +93,7 @@ pub(super) fn train(
             },
             local: None,
         },
+        curve: vec![],
         client_steps: 0,
         bytes_up: 0,
         bytes_down: 0,
@@ -89,8 +109,7 @@ pub(super) fn train(
         let stats = match simulation.step() {
             Ok(stats) => stats,
             Err(error) => {
-                outcome.status = Status::Failed;
-                outcome.failure = Some(error);
+                outcome.fail(error);
                 break;
             }
         };
@@ -99,9 +118,12 @@ pub(super) fn train(
         let round = outcome.rounds;
         evaluated = round.is_multiple_of(settings.eval_every) || round == settings.rounds;
         if evaluated {
-            outcome.tested = evaluate(simulation, tests, folder, round)?;
+            match tests.run(simulation) {
+                Ok(tested) => outcome.test(tested),
+                Err(error) => outcome.fail(error),
+            }
         }
-        let seen = evaluated.then_some(&outcome.tested);
+        let seen = (evaluated && outcome.failure.is_none()).then_some(&outcome.tested);
         folder.metric(&Metric {
             round,
             train_loss: stats.train_loss,
@@ -113,24 +135,15 @@ pub(super) fn train(
             seconds,
         })?;
         progress.round(&outcome, evaluated);
+        if outcome.failure.is_some() {
+            break;
+        }
     }
     if !evaluated {
-        outcome.tested = evaluate(simulation, tests, folder, outcome.rounds)?;
+        match tests.run(simulation) {
+            Ok(tested) => outcome.test(tested),
+            Err(error) => outcome.fail(error),
+        }
     }
     Ok(outcome)
-}
-
-fn evaluate(
-    simulation: &Simulation,
-    tests: &Tests,
-    folder: &Folder,
-    rounds: usize,
-) -> Result<Tested, CliError> {
-    tests.run(simulation).map_err(|source| CliError::Run {
-        source: Box::new(source),
-        kept: Some(Kept {
-            rounds,
-            dir: folder.dir().to_owned(),
-        }),
-    })
 }

@@ -1,0 +1,168 @@
+//! Accuracy over rounds and over bytes, side by side.
+
+use std::error::Error;
+use std::path::Path;
+
+use plotters::coord::Shift;
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+
+use super::error::CompareError;
+use super::statistics::MeanPoint;
+use crate::cli::output::bytes;
+
+/// A chart's width, and the drawing's height, in pixels.
+const CHART: u32 = 440;
+const HEIGHT: u32 = 340;
+/// A line of the legend, and the width of a letter.
+const LINE: i32 = 20;
+const LETTER: usize = 7;
+const FONT: (&str, i32) = ("sans-serif", 13);
+/// Colours that the field's plots have.
+const COLOURS: [RGBColor; 10] = [
+    RGBColor(31, 119, 180),
+    RGBColor(255, 127, 14),
+    RGBColor(44, 160, 44),
+    RGBColor(214, 39, 40),
+    RGBColor(148, 103, 189),
+    RGBColor(140, 86, 75),
+    RGBColor(227, 119, 194),
+    RGBColor(127, 127, 127),
+    RGBColor(188, 189, 34),
+    RGBColor(23, 190, 207),
+];
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// An algorithm's name and its mean curve.
+type Curve<'a> = (&'a str, Vec<MeanPoint>);
+
+/// Draws mean curves with a band of one standard deviation, and the target as a dashed line, to
+/// an SVG file.
+pub(super) fn draw(
+    path: &Path,
+    curves: &[Curve<'_>],
+    target: Option<f64>,
+) -> Result<(), CompareError> {
+    // The backend writes the file when it is dropped and keeps silent about errors.
+    std::fs::write(path, "").map_err(|error| CompareError::Write {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })?;
+    drawn(path, curves, target).map_err(|error| CompareError::Draw {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })
+}
+
+fn drawn(path: &Path, curves: &[Curve<'_>], target: Option<f64>) -> Result<(), Box<dyn Error>> {
+    let longest = curves.iter().map(|(name, _)| name.chars().count()).max();
+    let legend_width = (longest.unwrap_or(0).max(12) * LETTER) as u32 + 50;
+    let height = HEIGHT.max((curves.len() as u32 + 3) * LINE as u32);
+    let root = SVGBackend::new(path, (2 * CHART + legend_width, height)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let (left, rest) = root.split_horizontally(CHART);
+    let (right, key) = rest.split_horizontally(CHART);
+    chart(
+        &left,
+        "round",
+        &|x| format!("{x:.0}"),
+        curves,
+        target,
+        |p| p.round,
+    )?;
+    let sent = |x: &f64| bytes(*x as u64);
+    chart(&right, "bytes sent", &sent, curves, target, |p| p.bytes)?;
+    legend(&key, curves, target)?;
+    root.present()?;
+    Ok(())
+}
+
+fn chart(
+    area: &Area<'_>,
+    title: &str,
+    label: &dyn Fn(&f64) -> String,
+    curves: &[Curve<'_>],
+    target: Option<f64>,
+    x: fn(&MeanPoint) -> f64,
+) -> Result<(), Box<dyn Error>> {
+    let points = || curves.iter().flat_map(|(_, curve)| curve);
+    let end = points().map(x).fold(0.0, f64::max).max(1.0);
+    let (low, high) = range(points(), target);
+    let decimals = usize::from(high - low < 0.1);
+    let mut chart = ChartBuilder::on(area)
+        .margin(12)
+        .x_label_area_size(42)
+        .y_label_area_size(58)
+        .build_cartesian_2d(0.0..end, low..high)?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(BLACK.mix(0.1))
+        .axis_style(BLACK.mix(0.5))
+        .label_style(FONT)
+        .x_desc(title)
+        .y_desc("test accuracy")
+        .x_labels(5)
+        .y_labels(8)
+        .x_label_formatter(label)
+        .y_label_formatter(&|y| format!("{:.decimals$} %", 100.0 * y))
+        .draw()?;
+    for ((_, curve), colour) in curves.iter().zip(COLOURS.iter().cycle()) {
+        let upper = curve.iter().map(|p| (x(p), (p.mean + p.std).min(high)));
+        let lower = curve.iter().map(|p| (x(p), (p.mean - p.std).max(low)));
+        let band: Vec<_> = upper.chain(lower.rev()).collect();
+        chart.draw_series([Polygon::new(band, colour.mix(0.15))])?;
+        let line: Vec<_> = curve.iter().map(|p| (x(p), p.mean)).collect();
+        // A line of one point is not seen.
+        if let [only] = line[..] {
+            chart.draw_series([Circle::new(only, 3, colour.filled())])?;
+        }
+        chart.draw_series([PathElement::new(line, colour.stroke_width(2))])?;
+    }
+    if let Some(target) = target {
+        let line = [(0.0, target), (end, target)];
+        chart.draw_series([DashedPathElement::new(line, 5, 4, dashes())])?;
+    }
+    Ok(())
+}
+
+/// What the vertical axis holds: everything with a margin, within 0 and 1.
+fn range<'p>(points: impl Iterator<Item = &'p MeanPoint>, target: Option<f64>) -> (f64, f64) {
+    let ends = points.flat_map(|p| [p.mean - p.std, p.mean + p.std]);
+    let ends: Vec<f64> = ends.chain(target).collect();
+    let low = ends.iter().copied().fold(1.0, f64::min);
+    let high = ends.iter().copied().fold(0.0, f64::max);
+    let margin = (0.05 * (high - low)).max(0.01);
+    let (low, high) = ((low - margin).max(0.0), (high + margin).min(1.0));
+    if low < high { (low, high) } else { (0.0, 1.0) }
+}
+
+fn legend(
+    area: &Area<'_>,
+    curves: &[Curve<'_>],
+    target: Option<f64>,
+) -> Result<(), Box<dyn Error>> {
+    let font = || FONT.into_font().color(&BLACK);
+    let top = 24;
+    for (i, ((name, _), colour)) in curves.iter().zip(COLOURS.iter().cycle()).enumerate() {
+        let y = top + LINE * i as i32;
+        let band = [(4, y - 6), (28, y + 6)];
+        area.draw(&Rectangle::new(band, colour.mix(0.15).filled()))?;
+        let line = vec![(4, y), (28, y)];
+        area.draw(&PathElement::new(line, colour.stroke_width(2)))?;
+        area.draw(&Text::new(*name, (36, y - 7), font()))?;
+    }
+    if let Some(target) = target {
+        let y = top + LINE * curves.len() as i32;
+        let line = [(4, y), (28, y)];
+        area.draw(&DashedPathElement::new(line, 5, 4, dashes()))?;
+        let text = format!("target {:.1} %", 100.0 * target);
+        area.draw(&Text::new(text, (36, y - 7), font()))?;
+    }
+    Ok(())
+}
+
+/// How the target's line looks.
+fn dashes() -> ShapeStyle {
+    BLACK.mix(0.5).stroke_width(1)
+}

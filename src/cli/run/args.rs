@@ -1,0 +1,90 @@
+//! The arguments of `fedround run`, and those that `fedround compare` shares with it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+const EXAMPLES: &str = "\
+Examples:
+  fedround run fedprox
+  fedround run fedavg --data mnist --data-dir data --partition dirichlet:0.5 --rounds 200
+  fedround run fedprox --set mu=0.1 --set lr=0.02 --out runs/mu01
+  fedround run --config runs/mu01/config.toml --out runs/again      the same run, bit for bit
+  fedround run fedavg --json | jq .test_accuracy
+
+The run folder holds config.toml, metrics.jsonl (one object a round), summary.json and
+model.safetensors. Nothing in it is ever overwritten. Ctrl-C finishes the current round and
+writes everything; a second one stops at once.";
+
+/// Compiles an algorithm and trains it over simulated clients.
+///
+/// Settings come from the defaults, then the file of --config, then the flags; the later wins.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(in crate::cli) struct RunArgs {
+    /// Algorithm, such as `fedprox` or `fedprox(fedavg)`; see `fedround list`
+    pub spec: Option<String>,
+    #[command(flatten)]
+    pub settings: SettingArgs,
+    /// Seed of the partition, sampling, batch order and initial parameters [default: 1]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
+    /// Run folder [default: runs/SPEC-DATA-seedSEED, or the next free name]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print summary.json, and nothing else, on stdout
+    #[arg(long)]
+    pub json: bool,
+    /// No progress and no table
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// What every run of a comparison has in common.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SettingArgs {
+    /// TOML file of settings, such as the config.toml of an earlier run
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Hyper-parameter, as in mu=0.1, or fed_avg.lr=0.1 to name its layer; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Dataset [default: synth-digits]
+    #[arg(long)]
+    pub data: Option<String>,
+    /// Folder that holds the dataset's folder, such as DIR/mnist
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Number of clients [default: 100]
+    #[arg(long, value_name = "N")]
+    pub clients: Option<usize>,
+    /// Who gets which examples: iid, shards:N, dirichlet:ALPHA or another of `fedround list
+    /// partitioners` [default: shards:2]
+    #[arg(long, value_name = "P")]
+    pub partition: Option<String>,
+    /// Model [default: 2nn]
+    #[arg(long)]
+    pub model: Option<String>,
+    /// Rounds [default: 200]
+    #[arg(long, value_name = "R")]
+    pub rounds: Option<usize>,
+    /// Evaluate on the test set every N rounds, and after the last [default: 5]
+    #[arg(long, value_name = "N")]
+    pub eval_every: Option<usize>,
+    /// Test accuracy, such as 0.9, of which the rounds and bytes that it takes are reported
+    #[arg(long, value_name = "A")]
+    pub target: Option<f64>,
+    /// Clients trained at once; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Where clients train: cpu, wgpu or cuda [default: cpu]
+    #[arg(long, value_name = "D")]
+    pub device: Option<String>,
+    /// Clients that run in one graph, with a client axis: N, auto or off [default: auto]
+    #[arg(long, value_name = "N")]
+    pub cohort_batch: Option<String>,
+    /// Changes of training images, such as crop:4,flip; test images are resized and normalised
+    /// alike [default: none]
+    #[arg(long, value_name = "STEPS")]
+    pub augment: Option<String>,
+}

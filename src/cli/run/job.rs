@@ -1,0 +1,114 @@
+//! One run as a function: `run` calls it once, `compare` for each run of its grid.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use fedround_data::Dataset;
+use fedround_data::partition::Split;
+use fedround_dsl::Algorithm;
+use fedround_exec::{Federation, Program, RunError, Simulation};
+use fedround_models::Task;
+
+use super::folder::Folder;
+use super::local::Tests;
+use super::progress::Progress;
+use super::summary::Summary;
+use super::train::train;
+use crate::cli::Cli;
+use crate::cli::config::Config;
+use crate::cli::error::CliError;
+use crate::cli::settings::Settings;
+
+/// Synthetic data is the same for every seed of a run, as real data is.
+pub(in crate::cli) const DATA_SEED: u64 = 0;
+
+/// A run that can start: its input has been checked, and its algorithm compiled.
+pub(in crate::cli) struct Job<'a> {
+    settings: &'a Settings,
+    config: Config,
+    class_names: Vec<String>,
+    simulation: Simulation,
+    tests: Tests,
+}
+
+impl<'a> Job<'a> {
+    /// Compiles the algorithm for a dataset and what each client gets of it, for training and for
+    /// tests.
+    pub fn new(
+        cli: &Cli,
+        settings: &'a Settings,
+        algorithm: &dyn Algorithm,
+        data: &Dataset,
+        splits: &[Split],
+    ) -> Result<Self, CliError> {
+        let mut examples = data.train.clone();
+        for split in splits {
+            if let Some(rotation) = split.rotation {
+                examples = rotation.turned(&examples, &split.train)?;
+            }
+        }
+        let task = Task {
+            input: settings.augment.output_shape(examples.image_shape()?)?,
+            classes: data.classes,
+        };
+        let columns = examples.columns().iter();
+        let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
+        let tracer = cli.tracer(&settings.model, task)?;
+        let tracer = tracer.with_columns(columns.collect());
+        let program = Program::compile_for(algorithm, tracer, settings.device)?;
+        let federation = Federation {
+            examples,
+            parts: splits.iter().map(|split| split.train.clone()).collect(),
+            seed: settings.seed,
+        };
+        let simulation = Simulation::new(program, federation, settings.threads);
+        let simulation = simulation.map_err(|source| CliError::Threads {
+            threads: settings.threads,
+            message: source.to_string(),
+        })?;
+        let simulation = simulation.with_augment(settings.augment.clone());
+        let simulation = simulation.with_personal(algorithm)?;
+        Ok(Self {
+            settings,
+            config: settings.config(algorithm),
+            class_names: data.class_names.clone(),
+            simulation: simulation.with_cohort_batch(settings.cohort_batch),
+            tests: Tests::new(data.test.clone(), splits)?,
+        })
+    }
+
+    /// What it is to run.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What is compiled.
+    pub fn program(&self) -> &Program {
+        self.simulation.program()
+    }
+
+    /// Trains, and writes everything to the folder. A round that fails ends the run; what was
+    /// there before it is in the folder like all else.
+    pub fn run(
+        mut self,
+        folder: &Folder,
+        progress: &mut Progress,
+        stop: &AtomicBool,
+        started: Instant,
+    ) -> Result<(Summary, Option<RunError>), CliError> {
+        let (simulation, settings) = (&mut self.simulation, self.settings);
+        let outcome = train(simulation, &self.tests, settings, folder, progress, stop)?;
+        folder.model(&simulation.parameters())?;
+        let summary = Summary::new(
+            settings,
+            &self.config,
+            &outcome,
+            &self.class_names,
+            simulation.program().parameter_count(),
+            folder.dir(),
+            started.elapsed(),
+        );
+        folder.summary(&summary.text()?)?;
+        Ok((summary, outcome.failure))
+    }
+}

@@ -1,0 +1,265 @@
+//! Comparisons: their files, going on with them, and what they refuse.
+
+use std::fs;
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use crate::support::{Place, SMALL, stderr};
+
+const RUNS: [&str; 4] = [
+    "fedavg-seed1",
+    "fedavg-seed2",
+    "fedprox-seed1",
+    "fedprox-seed2",
+];
+const FILES: [&str; 5] = [
+    "accuracy.svg",
+    "comparison.csv",
+    "comparison.json",
+    "comparison.md",
+    "curves.csv",
+];
+
+fn grid(rest: &str) -> String {
+    format!("compare fedavg fedprox {SMALL} --seeds 2 --eval-every 2 {rest}")
+}
+
+/// When each run's model was written.
+fn written(place: &Place) -> Vec<SystemTime> {
+    let model = |run: &&str| place.path(&format!("out/{run}/model.safetensors"));
+    let time = |path| fs::metadata(path).unwrap().modified().unwrap();
+    RUNS.iter().map(|run| time(model(run))).collect()
+}
+
+#[test]
+fn a_grid_writes_its_runs_and_what_they_come_to() {
+    let place = Place::new();
+    let text = place.success(&grid("--out out --target 0.05 --set fedprox.mu=0.5"));
+    let mut expected: Vec<&str> = FILES.into_iter().chain(RUNS).collect();
+    expected.sort_unstable();
+    assert_eq!(place.files("out"), expected);
+    for part in ["fedavg", "fedprox", "rounds to 5.0 %", "±", "2 seeds"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let markdown = place.text("out/comparison.md");
+    assert!(markdown.starts_with("| algorithm "), "{markdown}");
+    assert_eq!(place.text("out/comparison.csv").lines().count(), 1 + 4);
+    // Two algorithms, two seeds, four rounds.
+    let curves = place.text("out/curves.csv");
+    assert_eq!(curves.lines().count(), 1 + 16);
+    assert!(curves.contains("fedprox,2,4,"), "{curves}");
+    let drawing = place.text("out/accuracy.svg");
+    for part in ["<svg", "fedprox", "bytes sent", "target"] {
+        assert!(drawing.contains(part), "{part}");
+    }
+
+    let json = place.json("out/comparison.json");
+    let row = &json["algorithms"][0];
+    assert_eq!(
+        (&row["algorithm"], &row["complete"]),
+        (&"fedavg".into(), &2.into())
+    );
+    let of = |run: &str, key: &str| place.json(&format!("out/{run}/summary.json"))[key].clone();
+    let accuracy = |run| of(run, "test_accuracy").as_f64().unwrap();
+    let mean = (accuracy("fedavg-seed1") + accuracy("fedavg-seed2")) / 2.0;
+    assert!((row["test_accuracy"]["mean"].as_f64().unwrap() - mean).abs() < 1e-12);
+    assert_eq!(
+        of("fedavg-seed1", "hyper")["lr"],
+        of("fedprox-seed1", "hyper")["lr"]
+    );
+    assert_eq!(of("fedprox-seed2", "hyper")["mu"], 0.5);
+}
+
+#[test]
+fn a_run_of_a_grid_is_a_run() {
+    let place = Place::new();
+    place.success(&grid("--out out --quiet"));
+    place.success("run --config out/fedprox-seed2/config.toml --quiet --out again");
+    let model = "model.safetensors";
+    let again = place.read(&format!("again/{model}"));
+    assert!(place.read(&format!("out/fedprox-seed2/{model}")) == again);
+}
+
+#[test]
+fn a_second_call_runs_only_what_is_left() {
+    let place = Place::new();
+    place.success(&grid("--out out --quiet"));
+    let (before, report) = (written(&place), place.text("out/comparison.json"));
+    let output = place.output(&grid("--out out"));
+    assert!(stderr(&output).contains("4 of 4 runs are there already"));
+    assert_eq!(written(&place), before);
+    assert_eq!(place.text("out/comparison.json"), report);
+
+    // A run that was killed, one that was stopped, and one that never began.
+    fs::remove_file(place.path("out/fedavg-seed2/summary.json")).unwrap();
+    let stopped = "out/fedprox-seed1/summary.json";
+    let text = place
+        .text(stopped)
+        .replace("\"complete\"", "\"interrupted\"");
+    place.write(stopped, text.as_bytes());
+    fs::remove_dir_all(place.path("out/fedprox-seed2")).unwrap();
+    let output = place.output(&grid("--out out"));
+    let text = stderr(&output);
+    assert!(text.contains("1 of 4 runs are there already"), "{text}");
+    assert!(text.contains("[3/3] fedprox, seed 2"), "{text}");
+    let after = written(&place);
+    assert_eq!(after[0], before[0]);
+    assert!((1..4).all(|i| after[i] > before[i]));
+    let accuracies = |json: &str| -> Vec<Value> {
+        let json: Value = serde_json::from_str(json).unwrap();
+        let runs = json["runs"].as_array().unwrap().iter();
+        runs.map(|run| run["test_accuracy"].clone()).collect()
+    };
+    let now = place.text("out/comparison.json");
+    assert_eq!(accuracies(&now), accuracies(&report));
+
+    // Another target is a question about the same runs.
+    let json: Value =
+        serde_json::from_str(&place.success(&grid("--out out --json --target 1"))).unwrap();
+    assert_eq!(json["target"], 1.0);
+    assert_eq!(written(&place), after);
+}
+
+#[test]
+fn more_algorithms_and_seeds_are_added_and_other_settings_refused() {
+    let place = Place::new();
+    let call =
+        |specs: &str, rest: &str| format!("compare {specs} {SMALL} --out out --quiet {rest}");
+    place.success(&call("fedavg", "--seeds 1"));
+    place.success(&call("fedavg weak=fedprox", "--seeds 2 --set weak.mu=0.1"));
+    assert!(place.files("out").contains(&"weak-seed2".to_owned()));
+    let files = place.files("out");
+    for (rest, part) in [
+        ("--rounds 5", "rounds = 4, expected 5"),
+        ("--set lr=0.2", "hyper.lr = "),
+        ("--partition iid", "partition = "),
+    ] {
+        let line = call("fedavg", rest);
+        let line = if rest.contains("rounds") {
+            line.replace("--rounds 4", "")
+        } else {
+            line
+        };
+        let text = place.failure(&line, 1);
+        assert!(
+            text.contains(part) && text.contains("help: choose another --out"),
+            "{text}"
+        );
+    }
+    // Of a run that this call would not touch, too.
+    let text = place.failure(&call("solo", "--eval-every 1"), 1);
+    assert!(text.contains("eval_every = 5, expected 1"), "{text}");
+    assert_eq!(place.files("out"), files);
+}
+
+#[test]
+fn bad_input_is_found_before_anything_runs() {
+    let place = Place::new();
+    for (line, parts) in [
+        (
+            "fedavg fedprx",
+            vec!["unknown algorithm `fedprx`", "did you mean `fedprox`"],
+        ),
+        (
+            "fedavg fedprox --set mue=1",
+            vec!["`mue`", "did you mean `mu`"],
+        ),
+        (
+            "fedavg fedprox --set fedprox.mue=1",
+            vec!["`mue`", "did you mean `mu`"],
+        ),
+        ("fedavg fedavg", vec!["`fedavg` twice", "NAME=SPEC"]),
+        (
+            "fedavg --seeds 0",
+            vec!["seeds: expected at least 1, found 0"],
+        ),
+        (
+            "fedavg --target 90",
+            vec!["expected a test accuracy", "found 90"],
+        ),
+        (
+            "fedavg --partition dirichlet:0.0001",
+            vec!["too few examples"],
+        ),
+        ("fedavg --model 2n", vec!["did you mean `2nn`"]),
+    ] {
+        let text = place.failure(&format!("compare {line}"), 1);
+        for part in parts {
+            assert!(text.contains(part), "{line}: expected `{part}` in: {text}");
+        }
+    }
+    assert!(place.failure("compare", 2).contains("<SPEC>"));
+    assert!(place.files("runs").is_empty());
+}
+
+#[test]
+fn a_run_that_diverges_does_not_lose_the_others() {
+    let place = Place::new();
+    let line = grid("--out out --set fedprox.lr=1e38");
+    let output = place.output(&line);
+    let (out, text) = (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr(&output),
+    );
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(out.contains("0, 2 failed"), "{out}");
+    assert!(
+        text.contains("[2/4] fedprox, seed 1 failed: round "),
+        "{text}"
+    );
+    assert!(text.contains("error: 2 of 4 runs failed"), "{text}");
+    let json = place.json("out/comparison.json");
+    assert_eq!(json["algorithms"][0]["complete"], 2);
+    assert!(json["algorithms"][1]["test_accuracy"].is_null());
+    assert!(
+        place
+            .text("out/comparison.csv")
+            .contains("lower the learning rate")
+    );
+    // It would fail again, and is not run again.
+    let before = written(&place);
+    assert_eq!(place.output(&line).status.code(), Some(1));
+    assert_eq!(written(&place), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_what_is_there_and_says_how_to_go_on() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    use crate::support::program;
+
+    let place = Place::new();
+    let line = grid("--out out").replace("--rounds 4", "--rounds 10000000");
+    let mut command = Command::new(program());
+    let command = command
+        .current_dir(place.path(""))
+        .args(line.split_whitespace());
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let (start, metrics) = (Instant::now(), place.path("out/fedavg-seed1/metrics.jsonl"));
+    while fs::read_to_string(&metrics).map_or(0, |text| text.lines().count()) < 3 {
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "no round in a minute"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let pid = child.id().to_string();
+    let killed = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(killed.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(130), "{text}");
+    assert!(text.contains("0 of 4 runs are complete"), "{text}");
+    assert!(
+        text.contains("the same command with --out out goes on"),
+        "{text}"
+    );
+    let csv = place.text("out/comparison.csv");
+    assert!(csv.contains("fedavg,1,interrupted"), "{csv}");
+    assert!(csv.contains("fedprox,2,unfinished"), "{csv}");
+    assert!(place.text("out/curves.csv").lines().count() > 3);
+}
