@@ -15,7 +15,8 @@ Examples:
   fedround compare fedavg weak=fedprox strong=fedprox --set weak.mu=0.01 --set strong.mu=1
 
 A hyper-parameter belongs to every algorithm that has it, or, after an algorithm's name and a dot,
-to that one. A file of --config is read without its spec and seed.
+to that one. A file of --config is read without its spec and seed. Without --target, the target is
+the mean final accuracy of the first algorithm.
 
 The folder holds a run folder for each algorithm and seed, comparison.csv, comparison.md,
 comparison.json, curves.csv and accuracy.svg. The same command with the same --out goes on where
