@@ -76,6 +76,6 @@ impl<A: Algorithm> Algorithm for AdFl<A> {
     }
 
     fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        1.0 / (k.round() + 1.0).pow(&self.decay) * self.base.direction(k, w, b)
+        1.0 / (k.round() + 1.0).pow(self.decay) * self.base.direction(k, w, b)
     }
 }

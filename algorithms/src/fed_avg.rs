@@ -1,5 +1,6 @@
 //! FedAvg: local SGD and the mean of what the clients trained, weighted by their examples.
 
+use fedround::optim::Sgd;
 use fedround::prelude::*;
 
 /// FedAvg. McMahan et al. 2017, "Communication-Efficient Learning of Deep Networks from
@@ -29,6 +30,12 @@ pub struct FedAvg {
     /// `η`: local step size.
     #[hyper(default = 0.1, range = 0.0..)]
     pub lr: f32,
+    /// Local momentum, from zero in each round; 0 in the paper.
+    #[hyper(default = 0.0, range = 0.0..1.0)]
+    pub momentum: f32,
+    /// Weight decay of local steps; 0 in the paper.
+    #[hyper(default = 0.0, range = 0.0..)]
+    pub weight_decay: f32,
 }
 
 #[federated]
@@ -43,8 +50,11 @@ impl Algorithm for FedAvg {
     /// Alg. 1, `ClientUpdate(k, w)`.
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut w = w;
+        let sgd = Sgd::new(self.lr).momentum(self.momentum);
+        let mut opt = sgd.weight_decay(self.weight_decay).start(&w);
         for b in k.batches(self.epochs, self.batch) {
-            w -= self.lr * self.direction(k, &w, &b);
+            let g = self.direction(k, &w, &b);
+            opt.step(&mut w, g);
         }
         w
     }

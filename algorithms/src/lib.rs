@@ -3,28 +3,36 @@
 //! Each spec reads like its paper's algorithm box; its docs cite the paper, name the equations and
 //! list where it departs from them. [`registry`] is what the command knows by name.
 
+mod ad_col;
 mod ad_fl;
+mod fed_aa;
 mod fed_avg;
 mod fed_avg_m;
 mod fed_bn;
+mod fed_fed;
 mod fed_nova;
 mod fed_opt;
 mod fed_prox;
 mod fed_rep;
+mod lg_fed_avg;
 mod moon;
 mod partial_fed;
 mod per_fed_avg;
 mod scaffold;
 mod solo;
 
+pub use ad_col::AdCol;
 pub use ad_fl::AdFl;
+pub use fed_aa::FedAa;
 pub use fed_avg::FedAvg;
 pub use fed_avg_m::FedAvgM;
 pub use fed_bn::FedBn;
+pub use fed_fed::FedFed;
 pub use fed_nova::FedNova;
 pub use fed_opt::FedOpt;
 pub use fed_prox::FedProx;
 pub use fed_rep::FedRep;
+pub use lg_fed_avg::LgFedAvg;
 pub use moon::Moon;
 pub use partial_fed::PartialFed;
 pub use per_fed_avg::PerFedAvg;
@@ -48,7 +56,11 @@ pub fn registry() -> Registry {
         .with_type::<PerFedAvg>()
         .with_type::<FedRep>()
         .with_type::<Solo>()
+        .with_type::<FedAa<BoxedAlgorithm>>()
+        .with_type::<FedFed<BoxedAlgorithm>>()
         .with_type::<AdFl<BoxedAlgorithm>>()
+        .with_type::<LgFedAvg<BoxedAlgorithm>>()
+        .with_type::<AdCol<BoxedAlgorithm>>()
 }
 
 #[cfg(test)]
@@ -67,14 +79,18 @@ mod tests {
     #[test]
     fn specs_are_as_short_as_their_papers_boxes() {
         let specs = [
+            ("ad_col", include_str!("ad_col.rs"), 60),
             ("ad_fl", include_str!("ad_fl.rs"), 45),
+            ("fed_aa", include_str!("fed_aa.rs"), 80),
             ("fed_avg", include_str!("fed_avg.rs"), 40),
             ("fed_avg_m", include_str!("fed_avg_m.rs"), 15),
             ("fed_bn", include_str!("fed_bn.rs"), 15),
+            ("fed_fed", include_str!("fed_fed.rs"), 90),
             ("fed_nova", include_str!("fed_nova.rs"), 40),
             ("fed_opt", include_str!("fed_opt.rs"), 40),
             ("fed_prox", include_str!("fed_prox.rs"), 15),
             ("fed_rep", include_str!("fed_rep.rs"), 30),
+            ("lg_fed_avg", include_str!("lg_fed_avg.rs"), 60),
             ("moon", include_str!("moon.rs"), 40),
             ("partial_fed", include_str!("partial_fed.rs"), 50),
             ("per_fed_avg", include_str!("per_fed_avg.rs"), 40),

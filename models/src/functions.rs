@@ -9,6 +9,8 @@ use crate::Losses;
 pub(crate) fn register(losses: Losses) -> Losses {
     losses
         .with("cross_entropy_sum", cross_entropy_sum)
+        .with("cross_entropy_of", cross_entropy_of)
+        .with("identification", identification)
         .with("kl_from_uniform", kl_from_uniform)
         .with("entropy", entropy)
         .with("softplus", softplus)
@@ -33,6 +35,39 @@ pub(crate) fn register(losses: Losses) -> Losses {
 fn cross_entropy_sum(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
     let [batch, _] = logits.dims();
     crate::cross_entropy(logits, labels).mul_scalar(batch as f64)
+}
+
+/// Cross-entropy as [`cross_entropy`](crate::cross_entropy), the mean by weights `[batch]`; 0 where
+/// they are all 0.
+fn cross_entropy_of(logits: Tensor<2>, labels: Tensor<1, Int>, weights: Tensor<1>) -> Tensor<1> {
+    let [batch, _] = logits.dims();
+    let each = log_softmax(logits, 1).gather(1, labels.reshape([batch, 1]));
+    let total = weights.clone().sum().clamp_min(1.0);
+    (each.reshape([batch]) * weights).sum().neg() / total
+}
+
+/// Binary cross-entropy of telling a client's own images from others', each kind's mean:
+/// `−E_own ln σ(s) − E_other ln(1 − σ(s))` (FedAA, Eq. (6)). A kind without images counts for
+/// nothing.
+///
+/// # Shapes
+///
+/// - `s`: `[batch, 1]`, logits
+/// - `own`: `[batch]`, 1 or 0
+/// - output: `[1]`, in nats
+fn identification(s: Tensor<2>, own: Tensor<1>) -> Tensor<1> {
+    let [batch, _] = s.dims();
+    let s = s.reshape([batch]);
+    let mean = |each: Tensor<1>, of: Tensor<1>| {
+        let total = of.clone().sum().clamp_min(1.0);
+        (each * of).sum() / total
+    };
+    let other = own.clone().neg().add_scalar(1.0);
+    mean(softplus_1(s.clone().neg()), own) + mean(softplus_1(s), other)
+}
+
+fn softplus_1(s: Tensor<1>) -> Tensor<1> {
+    softplus_of(s, 1.0)
 }
 
 /// `1/n Σ KL(u ‖ softmax(z))` with `u` uniform over the classes, in nats.
@@ -155,7 +190,7 @@ fn l1_rows(x: Tensor<2>) -> Tensor<2> {
 fn orders() -> Vec<[usize; 4]> {
     let mut all = vec![];
     for code in 0..256 {
-        let order = [code >> 6, code >> 4 & 3, code >> 2 & 3, code & 3];
+        let order = [code >> 6, (code >> 4) & 3, (code >> 2) & 3, code & 3];
         if (0..4).all(|i| order.contains(&i)) {
             all.push(order);
         }
@@ -233,6 +268,18 @@ mod tests {
         let p = rows([[0.45f32.ln(), 0.55f32.ln()], [0.55f32.ln(), 0.45f32.ln()]]);
         let labels = Tensor::<1, Int>::from_data([0, 0], &Default::default());
         close(correct(p, labels), &[0.0, 0.55]);
+    }
+
+    #[test]
+    fn an_identifier_that_knows_nothing_has_a_loss_of_two_ln_two() {
+        let own = Tensor::from_data([1.0, 0.0, 0.0], &Default::default());
+        let s = rows([[0.0], [0.0], [0.0]]);
+        close(identification(s.clone(), own), &[1.386_294]);
+        close(softplus(s), &[0.693_147]);
+        let none = Tensor::from_data([0.0, 0.0], &Default::default());
+        let labels = Tensor::<1, Int>::from_data([0, 1], &Default::default());
+        let logits = rows([[1.0, 0.0], [0.0, 1.0]]);
+        close(cross_entropy_of(logits, labels, none), &[0.0]);
     }
 
     #[test]

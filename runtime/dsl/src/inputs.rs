@@ -5,7 +5,7 @@ use fedround_ir::fed::Value;
 
 use crate::graph::Graph;
 use crate::wire::Wire;
-use crate::{Features, Labels, Scalar};
+use crate::{Features, Labels, Released, Scalar};
 
 /// One to four features, labels or numbers, of which the first is no number: `&x`, or a tuple such
 /// as `(&x, &y)`.
@@ -48,6 +48,17 @@ macro_rules! rows {
     )*};
 }
 rows!(Features, Labels);
+
+macro_rules! released {
+    ($($ty:ident $inner:ident),*) => {$(
+        impl Input for &Released<$ty> {
+            fn stage_one(&self, graph: &Graph, loc: Loc) -> Value {
+                self.$inner().stage(graph, loc)
+            }
+        }
+    )*};
+}
+released!(Features features, Labels labels);
 
 impl Input for &Scalar {
     fn stage_one(&self, graph: &Graph, loc: Loc) -> Value {

@@ -5,7 +5,7 @@
 //! be sent to it, as long as no client uploads that part: then its first value is the initial
 //! model's, which the seed gives to everyone.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use fedround_ir::fed::{Kind, Module, Op, OpKind, Region, Value};
 
@@ -55,15 +55,18 @@ struct Unsent {
     /// What all readers of a broadcast agree that they do not need; `None` before the first one.
     down: HashMap<Value, Option<Needless>>,
     up: HashMap<Value, Parts>,
+    /// Numbers that are zero as written: of a tree times one of them, nothing is read.
+    zeros: HashSet<Value>,
 }
 
 impl Unsent {
     fn region(&mut self, region: &Region) {
         for op in &region.ops {
             match op.kind {
-                OpKind::Broadcast => {
+                OpKind::Broadcast | OpKind::Scatter => {
                     self.down.extend(op.results.iter().map(|v| (*v, None)));
                 }
+                OpKind::Const(0.0) => self.zeros.extend(&op.results),
                 OpKind::Map => self.map(op),
                 _ => {}
             }
@@ -107,7 +110,7 @@ impl Unsent {
                 continue;
             };
             let mut reads = Reads::default();
-            reads.region(region, *arg, &region.yields);
+            reads.region(region, *arg, &region.yields, &self.zeros);
             let unread = reads.unread();
             let both = known.map_or_else(|| unread.clone(), |known| known.and(&unread));
             self.down.insert(*operand, Some(both));
@@ -156,7 +159,7 @@ struct Reads {
 }
 
 impl Reads {
-    fn region(&mut self, region: &Region, arg: Value, uploads: &[Value]) {
+    fn region(&mut self, region: &Region, arg: Value, uploads: &[Value], zeros: &HashSet<Value>) {
         self.whole |= region.yields.contains(&arg);
         for op in &region.ops {
             for (i, _) in op.operands.iter().enumerate().filter(|(_, v)| **v == arg) {
@@ -171,12 +174,13 @@ impl Reads {
                     OpKind::Personal(_, names) => {
                         self.left_out.push(names.iter().cloned().collect());
                     }
+                    OpKind::TreeScale if zeros.contains(&op.operands[0]) => {}
                     _ => self.whole = true,
                 }
             }
             op.regions
                 .iter()
-                .for_each(|inner| self.region(inner, arg, &[]));
+                .for_each(|inner| self.region(inner, arg, &[], zeros));
         }
     }
 

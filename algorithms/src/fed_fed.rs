@@ -1,0 +1,144 @@
+//! FedFed: what tells classes apart is distilled from images, protected and shared once.
+
+use fedround::optim::Adam;
+use fedround::prelude::*;
+
+use crate::FedAvg;
+
+/// FedFed. Yang et al. 2023, "FedFed: Feature Distillation against Data Heterogeneity in Federated
+/// Learning", Algorithms 1 and 2 and Eq. (9) to (11), <https://arxiv.org/abs/2310.05077>.
+///
+/// For `distill` rounds a generator learns `q(x)`, which is to look like `x` and to leave what a
+/// classifier needs in `x − q(x)`. In the round after them every client sends that, clipped and
+/// noised, with its labels, and gets all clients'. The base then trains on both. The noise hides
+/// one client's image in what is shared, not in the models, and no label.
+///
+/// Departs:
+/// - The bound of Eq. (9) is a penalty on `x − q(x)`, as in the authors' code, and a clip of each
+///   image, as in the text; the code does not clip.
+/// - Shared examples are drawn anew for every step, all alike; the code draws as many as a client has
+///   once an epoch, equally many of each class.
+/// - One protected copy, as in the text; the code has two, of different noise.
+/// - The code's mixed and masked images, and its weights by a client's data, are left out.
+///
+/// Defaults: the text's rounds and noise, the code's weights; `ρ` has no value in either.
+#[derive(Hyper, Debug, Clone)]
+#[hyper(name = "fedfed")]
+pub struct FedFed<A = FedAvg> {
+    /// What trains on private and shared examples.
+    pub base: A,
+    /// `T_d`: rounds of distillation; as many come before the base's as these and one.
+    #[hyper(default = 15, range = 1..)]
+    pub distill: usize,
+    /// Share of the clients in a round of distillation.
+    #[hyper(default = 0.5, range = 0.0..=1.0)]
+    pub distill_share: f32,
+    /// Examples in a batch of distillation, where clients go over their data once.
+    #[hyper(default = 64, range = 1..)]
+    pub distill_batch: usize,
+    /// Step size of distillation, by AdamW.
+    #[hyper(default = 0.001, range = 0.0..)]
+    pub distill_lr: f32,
+    /// `λ_re`: weight of the distance from `x` to `q(x)`.
+    #[hyper(default = 5.0, range = 0.0..)]
+    pub reconstruct: f32,
+    /// `λ_ce`: weight of classifying what is shared.
+    #[hyper(default = 2.0, range = 0.0..)]
+    pub classify: f32,
+    /// `λ_kl`: weight of the divergence of the generator's codes.
+    #[hyper(default = 0.005, range = 0.0..)]
+    pub kl: f32,
+    /// `λ_x`: weight of classifying `x`.
+    #[hyper(default = 0.4, range = 0.0..)]
+    pub direct: f32,
+    /// `ρ`: bound on the norm of what one image shares.
+    #[hyper(default = 3.0, range = 0.0001..)]
+    pub rho: f32,
+    /// `σ_s`, or the scale of Laplace noise: of each pixel that is shared.
+    #[hyper(default = 0.15, range = 0.0..)]
+    pub sigma: f32,
+    /// The noise.
+    #[hyper(default = "gaussian", choices = ["gaussian", "laplace"])]
+    pub noise: String,
+    /// Share of the pool that clients download.
+    #[hyper(default = 1.0, range = 0.0..=1.0)]
+    pub download: f32,
+    /// Shared examples in a step.
+    #[hyper(default = 64, range = 1..)]
+    pub shared_batch: usize,
+    /// Weight of the shared examples' loss; at 0 the base's rounds are its own.
+    #[hyper(default = 1.0, range = 0.0..)]
+    pub shared: f32,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for FedFed<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        // x_p = clip(x − q(x)) + n.
+        let protect = |x_s: Features| {
+            let x_s = x_s.clip_rows(self.rho);
+            match self.noise.as_str() {
+                "gaussian" => x_s.noise(self.sigma),
+                _ => x_s.laplace(self.sigma),
+            }
+        };
+        if server.phase("distill", self.distill) {
+            let s_t = server.sample(self.distill_share);
+            let w_k = w.broadcast(&s_t).map(|k, w| {
+                let mut w = w.with_parts(&["Model"], &w.zeros_like());
+                let adam = Adam::new(self.distill_lr).weight_decay(1e-6);
+                let mut opt = adam.decoupled().start(&w);
+                for b in k.batches(1, self.distill_batch) {
+                    // Eq. (9).
+                    let g = grad(&w, |w| {
+                        let x_r = k.apply("generate", w, &b.x);
+                        let judge = |x: &Features| cross_entropy(k.apply("judge", w, x), &b.y);
+                        self.reconstruct * loss("image_mse", (&x_r, &b.x))
+                            + self.classify * judge(&protect(&b.x - &x_r))
+                            + self.kl * loss("kl_to_normal", &k.apply("code", w, &b.x))
+                            + self.direct * judge(&b.x)
+                    });
+                    opt.step(&mut w, g);
+                }
+                w.with_parts(&["Model"], &k.received())
+            });
+            w_k.weighted_mean(|k| k.num_examples())
+        } else if server.phase("share", 1) {
+            let all = server.everyone();
+            let (x_k, y_k) = w.broadcast(&all).map(|k, w| {
+                let w = w.with_parts(&["Model", "judge"], &w.zeros_like());
+                let (x, y) = k.collect(self.distill_batch, |b| {
+                    let x_s = &b.x - k.apply("generate", &w, &b.x);
+                    (protect(x_s), b.y.clone())
+                });
+                (
+                    x.release("clipped and noised, Alg. 1"),
+                    y.release("labels, Alg. 1"),
+                )
+            });
+            let (x, y) = (x_k.gather().concat(), y_k.gather().concat());
+            let (x, y) = server.run(|s| s.draw_share(self.download, (s.get(&x), s.get(&y))));
+            x.broadcast(&all).zip(&y.broadcast(&all)).map(|k, (x, y)| {
+                k.set_state("x", &x);
+                k.set_state("y", &y);
+                k.num_examples()
+            });
+            w
+        } else {
+            self.base.round(server, w)
+        }
+    }
+
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        let used = w.with_parts(&["generator", "judge"], &w.zeros_like());
+        let w = self.base.client_update(k, used);
+        w.with_parts(&["generator", "judge"], &k.received())
+    }
+
+    /// Eq. (10).
+    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        let pool = (k.features_state("x"), k.labels_state("y"));
+        let (x, y) = k.draw(self.shared_batch, pool);
+        self.base.data_loss(k, w, b) + self.shared * cross_entropy(k.predict(w, &x), &y)
+    }
+}
