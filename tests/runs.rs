@@ -45,6 +45,7 @@ fn local(lr: f32) -> FedAvg {
         epochs: 2,
         batch: 10,
         lr,
+        ..FedAvg::default()
     }
 }
 
@@ -127,6 +128,7 @@ fn fed_avg_learns_mnist() {
             epochs: 1,
             batch: 10,
             lr: 0.05,
+            ..FedAvg::default()
         },
         0.53,
     );
@@ -140,6 +142,7 @@ fn fed_prox_learns_mnist() {
         epochs: 1,
         batch: 10,
         lr: 0.05,
+        ..FedAvg::default()
     };
     on_mnist(&FedProx { base, mu: 0.01 }, 0.53);
 }

@@ -12,6 +12,7 @@ fn step() -> FedAvg {
         epochs: 2,
         batch: 8,
         lr: 0.1,
+        ..FedAvg::default()
     }
 }
 

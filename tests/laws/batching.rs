@@ -13,6 +13,7 @@ fn fed_avg() -> FedAvg {
         epochs: 2,
         batch: 4,
         lr: 0.1,
+        ..FedAvg::default()
     }
 }
 

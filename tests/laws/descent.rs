@@ -20,6 +20,7 @@ fn everyone(epochs: usize, batch: usize) -> FedAvg {
         epochs,
         batch,
         lr: LR,
+        ..FedAvg::default()
     }
 }
 

@@ -52,6 +52,7 @@ fn step(batch: usize) -> FedAvg {
         epochs: 1,
         batch,
         lr: 0.1,
+        ..FedAvg::default()
     }
 }
 

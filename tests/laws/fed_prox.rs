@@ -13,6 +13,7 @@ fn base() -> FedAvg {
         epochs: 2,
         batch: 10,
         lr: 0.1,
+        ..FedAvg::default()
     }
 }
 

@@ -70,6 +70,7 @@ fn compare_steps<M: Classifier>(name: &str, task: Task, new: fn(Task, &Device) -
         epochs: 1,
         batch: BATCH,
         lr: LR,
+        ..FedAvg::default()
     };
     let built = Box::new(new(task, &Device::default()));
     let program = compile_model(&step, name, built, task);

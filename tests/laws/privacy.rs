@@ -31,6 +31,7 @@ fn base() -> FedAvg {
         epochs: 1,
         batch: 10,
         lr: 0.1,
+        ..FedAvg::default()
     }
 }
 

@@ -87,6 +87,7 @@ fn loops_nest() {
         epochs: 3,
         batch: 100,
         lr: 0.1,
+        ..FedAvg::default()
     };
     let nested = Passes {
         base: base.clone(),
@@ -140,6 +141,7 @@ fn base() -> FedAvg {
         epochs: 1,
         batch: 10,
         lr: 0.1,
+        ..FedAvg::default()
     }
 }
 

@@ -98,6 +98,7 @@ fn fed_sgd() -> FedAvg {
         epochs: 1,
         batch: 100,
         lr: 0.1,
+        ..FedAvg::default()
     }
 }
 

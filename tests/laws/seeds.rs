@@ -12,6 +12,7 @@ fn algorithm() -> FedProx {
         epochs: 2,
         batch: 8,
         lr: 0.1,
+        ..FedAvg::default()
     };
     FedProx { base, mu: 0.1 }
 }
@@ -65,6 +66,7 @@ fn clients_with_the_same_examples_are_one_client() {
         epochs: 3,
         batch: 30,
         lr: 0.2,
+        ..FedAvg::default()
     };
     let after =
         |clients: usize| trained(&base, "2nn", dealt(&data, vec![all.clone(); clients], 5), 2);
@@ -82,6 +84,7 @@ fn identical_updates_average_to_themselves() {
         epochs: 3,
         batch: 1,
         lr: 0.2,
+        ..FedAvg::default()
     };
     let after = |clients: usize| {
         bits(&trained(

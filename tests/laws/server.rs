@@ -12,6 +12,7 @@ fn base() -> FedAvg {
         epochs: 1,
         batch: 4,
         lr: 0.1,
+        ..FedAvg::default()
     }
 }
 

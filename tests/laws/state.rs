@@ -77,6 +77,7 @@ fn base() -> FedAvg {
         epochs: 1,
         batch: 10,
         lr: 0.1,
+        ..FedAvg::default()
     }
 }
 

@@ -13,6 +13,7 @@ fn later_rounds_trace_nothing() {
         epochs: 2,
         batch: 5,
         lr: 0.1,
+        ..FedAvg::default()
     };
     let mut simulation = simulation(&algorithm, "2nn", dealt(&data, parts, 1));
     run(&mut simulation, 1);

@@ -60,6 +60,7 @@ fn step(batch: usize, lr: f32) -> FedAvg {
         epochs: 1,
         batch,
         lr,
+        ..FedAvg::default()
     }
 }
 

@@ -87,6 +87,7 @@ fn fed_avg() -> FedAvg {
         epochs: 1,
         batch: 4,
         lr: 0.1,
+        ..FedAvg::default()
     }
 }
 

@@ -98,6 +98,7 @@ impl BenchTask {
             batch: self.batch,
             // Parameters are single precision, and so is the step.
             lr: lr as f32,
+            ..FedAvg::default()
         }
     }
 }

@@ -23,6 +23,7 @@ fn base() -> FedAvg {
         epochs: 1,
         batch: 10,
         lr: LR,
+        ..FedAvg::default()
     }
 }
 
