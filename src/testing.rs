@@ -23,11 +23,13 @@
 //! assert!(text.contains("fed.weighted_mean"));
 //! ```
 
+use std::collections::BTreeMap;
+
 use burn::tensor::Device;
 use fedround_dsl::Algorithm;
-use fedround_exec::{CompileError, Program, Tracer};
+use fedround_exec::{CompileError, Program, Tracer, assemble_for};
 use fedround_ir::fed::print;
-use fedround_models::{Losses, Model, ModelError, Task, find};
+use fedround_models::{AuxiliaryTask, Losses, Model, ModelError, Task, find};
 use fedround_passes::fed::{explain, wire, wire_table};
 use fedround_passes::tensor::{cost, cost_table};
 
@@ -58,6 +60,7 @@ pub struct View {
     model: Subject,
     task: Task,
     batch: Option<usize>,
+    clients: usize,
     losses: Losses,
 }
 
@@ -84,6 +87,7 @@ impl View {
                 classes: 10,
             },
             batch: None,
+            clients: 10,
             losses: Losses::default(),
         }
     }
@@ -120,6 +124,14 @@ impl View {
         self
     }
 
+    /// For another number of clients than ten; it shows in the auxiliary networks that tell clients
+    /// apart alone.
+    #[must_use]
+    pub fn clients(mut self, clients: usize) -> Self {
+        self.clients = clients;
+        self
+    }
+
     /// With losses of one's own registered.
     #[must_use]
     pub fn losses(mut self, losses: Losses) -> Self {
@@ -127,12 +139,18 @@ impl View {
         self
     }
 
-    fn tracer(&self) -> Result<Tracer, ModelError> {
+    fn tracer(&self, algorithm: &dyn Algorithm) -> Result<Tracer, GraphError> {
         let device = Device::default();
         let (name, model) = match &self.model {
             Subject::Bundled(name) => (name.as_str(), find(name)?.build(self.task, &device)?),
             Subject::Own(name, make) => (*name, make(self.task, &device)),
         };
+        let around = AuxiliaryTask {
+            task: self.task,
+            clients: self.clients,
+            variants: BTreeMap::new(),
+        };
+        let model = assemble_for(algorithm, model, &around, &device)?.model;
         Ok(Tracer::new(name, model, self.task, self.losses.clone()))
     }
 }
@@ -155,7 +173,7 @@ pub enum GraphError {
 /// See [`GraphError`].
 pub fn graph_text(algorithm: &dyn Algorithm, view: impl Into<View>) -> Result<String, GraphError> {
     let view = view.into();
-    let program = Program::compile(algorithm, view.tracer()?)?;
+    let program = Program::compile(algorithm, view.tracer(algorithm)?)?;
     let mut texts = vec![];
     for (phase, program) in program.phases() {
         let header = phase.map_or_else(String::new, |phase| format!("== {phase}\n"));

@@ -4,6 +4,7 @@ use burn::tensor::{DType, DispatchTensor, Int, Tensor};
 use burn_backend::TensorMetadata;
 
 use crate::ForwardCx;
+use crate::auxiliary::{Auxiliary, REPRESENT};
 
 /// A tensor of floats or integers of any rank.
 #[derive(Clone, Debug)]
@@ -87,7 +88,7 @@ impl<const D: usize> Argument for Tensor<D, Int> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// Nothing has the name.
-    #[error("unknown {what} `{name}`; there are {}", .known.join(", "))]
+    #[error("unknown {what} `{name}`; there are {}{}", .known.join(", "), elsewhere(what, name))]
     Unknown {
         /// `function of the model` or `registered loss`.
         what: &'static str,
@@ -118,6 +119,35 @@ pub enum CallError {
         /// Kind and shape.
         found: String,
     },
+}
+
+/// Where a function is that the model lacks.
+fn elsewhere(what: &str, name: &str) -> String {
+    if what != CallError::FUNCTION {
+        return String::new();
+    }
+    match Auxiliary::giving(name) {
+        Some(network) => format!(
+            "; the auxiliary network `{}` gives it, which `assemble` adds",
+            network.name
+        ),
+        None if name == REPRESENT => "; `assemble` adds it".to_owned(),
+        None => "; `fedround list auxiliaries` shows networks that give more".to_owned(),
+    }
+}
+
+impl CallError {
+    /// What a model has, among what may be [unknown](Self::Unknown).
+    pub(crate) const FUNCTION: &str = "function of the model";
+
+    /// The same of a function that is known by another name.
+    pub(crate) fn of(mut self, function: &str) -> Self {
+        match &mut self {
+            Self::Unknown { .. } => {}
+            Self::Arity { name, .. } | Self::Argument { name, .. } => function.clone_into(name),
+        }
+        self
+    }
 }
 
 /// Takes the arguments of a call one by one.

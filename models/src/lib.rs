@@ -7,6 +7,7 @@
 //! they are traced once and compiled.
 
 mod adult;
+mod auxiliary;
 mod bundled;
 mod caption;
 mod cnn;
@@ -33,6 +34,10 @@ mod vqa;
 mod weights;
 
 pub use adult::{AdultConfig, AdultMlp};
+pub use auxiliary::{
+    AUXILIARIES, Assembled, Assembly, Auxiliary, AuxiliaryError, AuxiliaryTask, Disentangler,
+    ImageDecoder, MutualInformation, Part, REPRESENT, Variant, assemble,
+};
 pub use bundled::MODELS;
 pub use caption::{
     Attention, CaptionConfig, CaptionDecoder, CaptionStep, Captioner, Words, beam_search,

@@ -172,7 +172,7 @@ impl<M: Network> Model for M {
         let functions = M::functions();
         let found = functions.iter().find(|f| f.name() == function);
         let found = found.ok_or_else(|| CallError::Unknown {
-            what: "function of the model",
+            what: CallError::FUNCTION,
             name: function.to_owned(),
             known: functions.iter().map(Function::name).collect(),
         })?;

@@ -118,7 +118,13 @@ fn generators() {
         ],
     );
     let plain = ResNetGenerator::new(3, 2, 1, &device);
-    check(&plain, &[("reconstruct", image(), &[2, 3, 8, 8])]);
+    check(
+        &plain,
+        &[
+            ("reconstruct", image(), &[2, 3, 8, 8]),
+            ("encode", image(), &[2, 2]),
+        ],
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use fedround_passes::{PassManager, timing_table};
 
-use super::bench::TaskName;
+use super::bench::BenchArgs;
 use super::compare::CompareArgs;
 use super::data::DataArgs;
 use super::run::RunArgs;
@@ -64,6 +64,7 @@ pub(super) struct ListArgs {
 pub(super) enum Listing {
     Specs,
     Models,
+    Auxiliaries,
     Datasets,
     Partitioners,
 }
@@ -177,9 +178,6 @@ pub(super) enum Stage {
 pub(super) struct ExplainArgs {
     #[command(flatten)]
     pub subject: Subject,
-    /// Number of clients, for the bytes of a round
-    #[arg(long, value_name = "N", default_value_t = super::settings::CLIENTS)]
-    pub clients: usize,
     /// Examples of a client, for the FLOPs of a round
     #[arg(long, value_name = "N", default_value_t = 600)]
     pub examples: u64,
@@ -193,52 +191,16 @@ pub(super) struct Subject {
     /// Model
     #[arg(long, default_value = super::settings::MODEL)]
     pub model: String,
+    /// Variant of an auxiliary network, as in discriminator=linear; may be repeated
+    #[arg(long, value_name = "NAME=VARIANT")]
+    pub aux: Vec<String>,
     /// Dataset, for the shape of its examples; its files are not read
     #[arg(long, default_value = super::settings::DATA)]
     pub data: String,
+    /// Number of clients
+    #[arg(long, value_name = "N", default_value_t = super::settings::CLIENTS)]
+    pub clients: usize,
     /// Hyper-parameter, as in mu=0.1; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-}
-
-const BENCH: &str = "\
-Tasks (FedAvg, one local epoch of plain SGD):
-  lr-mnist       1000 clients, iid, logistic regression, cohort 10, batch 10
-  2nn-mnist      100 clients, 2 shards, 784-200-200-10, cohort 10, batch 10
-  cnn-mnist      100 clients, 2 shards, McMahan's CNN, cohort 10, batch 20
-  lenet-cifar10  100 clients, 2 shards, LeNet-5, cohort 10, batch 50
-  pfl-cifar10    600 clients, iid, pfl-research's CNN, cohort 50, batch 10
-
-The data folder holds mnist/ and cifar-10-batches-bin/. Round 1 warms up and is not timed, unless
-it is the only one.";
-
-/// Runs a benchmark task with the same data, partition, cohorts, batches, initial parameters and
-/// report as its peers in other frameworks.
-#[derive(Debug, ClapArgs)]
-#[command(after_help = BENCH)]
-pub(super) struct BenchArgs {
-    /// Task
-    #[arg(long, value_enum)]
-    pub task: TaskName,
-    /// Rounds, the warm-up included [default: the task's]
-    #[arg(long, value_name = "N")]
-    pub rounds: Option<usize>,
-    /// Local step size [default: the task's]
-    #[arg(long, value_name = "X")]
-    pub lr: Option<f64>,
-    /// Folder of the data
-    #[arg(long, value_name = "DIR")]
-    pub data_dir: Option<PathBuf>,
-    /// Clients trained at once; on Linux the process is pinned to as many cores
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    pub threads: usize,
-    /// Where clients train: cpu, wgpu or cuda
-    #[arg(long, value_name = "D", default_value = "cpu")]
-    pub device: String,
-    /// Clients that run in one graph, with a client axis: N, auto or off
-    #[arg(long, value_name = "N", default_value = "auto")]
-    pub cohort_batch: String,
-    /// Write the report here too
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
 }

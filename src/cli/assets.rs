@@ -2,13 +2,14 @@
 
 use burn::tensor::Device;
 use fedround_data::DatasetInfo;
-use fedround_dsl::BoxedAlgorithm;
-use fedround_exec::{Program, Tracer};
-use fedround_models::{MODELS, Model, ModelError, Task, find};
+use fedround_dsl::{Algorithm, BoxedAlgorithm};
+use fedround_exec::{Program, Tracer, assemble_for};
+use fedround_models::{AuxiliaryTask, MODELS, Model, ModelError, Task, find};
 use fedround_passes::PassManager;
 
 use super::Cli;
 use super::args::Subject;
+use super::auxiliaries::{self, Auxiliaries};
 use super::error::{CliError, nearest};
 use super::hypers::{self, Setting};
 
@@ -18,6 +19,13 @@ pub(super) struct OwnModel {
     pub name: &'static str,
     pub doc: &'static str,
     pub make: fn(Task, &Device) -> Box<dyn Model>,
+}
+
+/// What `graph` and `explain` are about.
+pub(super) struct Compiled {
+    pub algorithm: BoxedAlgorithm,
+    pub program: Program,
+    pub auxiliaries: Auxiliaries,
 }
 
 impl Cli {
@@ -34,9 +42,14 @@ impl Cli {
         Ok(algorithm)
     }
 
-    /// A model ready to be traced.
-    pub(super) fn tracer(&self, model: &str, task: Task) -> Result<Tracer, CliError> {
-        let device = Device::default();
+    /// A model ready to be traced, with the networks that the algorithm needs beside it.
+    pub(super) fn tracer(
+        &self,
+        model: &str,
+        algorithm: &dyn Algorithm,
+        around: &AuxiliaryTask,
+    ) -> Result<(Tracer, Auxiliaries), CliError> {
+        let (task, device) = (around.task, Device::default());
         let own = self.models.iter().find(|own| own.name == model);
         let built = match own {
             Some(own) => (own.make)(task, &device),
@@ -44,7 +57,9 @@ impl Cli {
                 .map_err(|e| self.unknown_model(model, e))?
                 .build(task, &device)?,
         };
-        Ok(Tracer::new(model, built, task, self.losses.clone()))
+        let assembled = assemble_for(algorithm, built, around, &device)?;
+        let tracer = Tracer::new(model, assembled.model, task, self.losses.clone());
+        Ok((tracer, auxiliaries::used(&assembled.auxiliaries)))
     }
 
     /// The bundled models' error, with the user's own models among the known ones.
@@ -62,7 +77,7 @@ impl Cli {
     }
 
     /// Compiles what `graph` and `explain` are about.
-    pub(super) fn compile(&self, subject: &Subject) -> Result<(BoxedAlgorithm, Program), CliError> {
+    pub(super) fn compile(&self, subject: &Subject) -> Result<Compiled, CliError> {
         self.compile_with(subject, &mut PassManager::from_env()?)
     }
 
@@ -71,19 +86,28 @@ impl Cli {
         &self,
         subject: &Subject,
         passes: &mut PassManager,
-    ) -> Result<(BoxedAlgorithm, Program), CliError> {
+    ) -> Result<Compiled, CliError> {
         let settings = hypers::assignments(&subject.set)?;
         let algorithm = self.algorithm(&subject.spec, &settings)?;
         let data = DatasetInfo::find(&subject.data)?;
-        let task = Task {
-            input: data.image_shape()?,
-            classes: data.classes,
+        let around = AuxiliaryTask {
+            task: Task {
+                input: data.image_shape()?,
+                classes: data.classes,
+            },
+            clients: subject.clients,
+            variants: auxiliaries::choices(&subject.aux)?,
         };
-        let tracer = self.tracer(&subject.model, task)?;
+        let (tracer, auxiliaries) = self.tracer(&subject.model, &*algorithm, &around)?;
+        auxiliaries::check(&around.variants, &auxiliaries)?;
         let program =
             Program::compile_with(&*algorithm, tracer, fedround_exec::Device::Cpu, passes)?;
         warn(&program);
-        Ok((algorithm, program))
+        Ok(Compiled {
+            algorithm,
+            program,
+            auxiliaries,
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::auxiliaries::Auxiliaries;
 use super::error::{CliError, nearest};
 
 /// What a file may set. All of it is written to a run's `config.toml`.
@@ -23,11 +24,13 @@ pub(super) struct Config {
     pub device: Option<String>,
     pub cohort_batch: Option<String>,
     pub augment: Option<String>,
+    #[serde(default, skip_serializing_if = "Auxiliaries::is_empty")]
+    pub aux: Auxiliaries,
     #[serde(default)]
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "spec",
     "data",
     "data_dir",
@@ -42,6 +45,7 @@ const KEYS: [&str; 15] = [
     "device",
     "cohort_batch",
     "augment",
+    "aux",
     "hyper",
 ];
 
@@ -103,6 +107,7 @@ mod tests {
             device: Some(String::new()),
             cohort_batch: Some(String::new()),
             augment: Some(String::new()),
+            aux: Auxiliaries::from([Default::default()]),
             hyper: toml::Table::new(),
         };
         let table = toml::Table::try_from(&config).unwrap();

@@ -30,6 +30,12 @@ pub(super) enum CliError {
     Hyper(#[from] HyperError),
     #[error("expected NAME=VALUE after --set, found `{0}`")]
     Assignment(String),
+    #[error("expected NAME=VARIANT after --aux, found `{0}`")]
+    Variant(String),
+    #[error(
+        "--aux chooses a variant of the auxiliary network `{name}`, but the algorithm applies none of its functions that the model lacks"
+    )]
+    UnusedVariant { name: String },
     #[error(
         "hyper-parameter `{name}`: expected a number, a text, `true` or `false`, found {found}"
     )]
@@ -146,7 +152,7 @@ impl CliError {
 
     pub fn code(&self) -> u8 {
         match self {
-            Self::NoSpec | Self::Assignment(_) => USAGE,
+            Self::NoSpec | Self::Assignment(_) | Self::Variant(_) => USAGE,
             _ => FAILED,
         }
     }
@@ -160,6 +166,11 @@ impl CliError {
             }
             Self::Assignment(_) => "write for instance --set mu=0.1",
             Self::NoSpec => "`fedround list specs` shows the algorithms",
+            Self::Variant(_)
+            | Self::UnusedVariant { .. }
+            | Self::Compile(CompileError::Auxiliary(_)) => {
+                "`fedround list auxiliaries` shows the networks and their variants"
+            }
             Self::Data(DataError::UnknownDataset { .. }) => {
                 "`fedround list datasets` shows the datasets"
             }

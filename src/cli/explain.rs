@@ -11,21 +11,24 @@ use fedround_passes::units::flops;
 
 use super::Cli;
 use super::args::ExplainArgs;
+use super::auxiliaries::named;
 use super::error::CliError;
 use super::output::{bytes, grouped, print};
 
 /// Runs the subcommand.
 pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
-    let (algorithm, program) = cli.compile(&args.subject)?;
+    let compiled = cli.compile(&args.subject)?;
+    let algorithm = &compiled.algorithm;
+    let model = named(&args.subject.model, &compiled.auxiliaries);
     let mut texts = vec![];
-    for (phase, program) in program.phases() {
+    for (phase, program) in compiled.program.phases() {
         let mut text = phase.map_or_else(String::new, |phase| format!("== {phase}\n\n"));
         text += &algorithm_box(program.linked());
         if texts.is_empty() {
             text += "\nHyper-parameters\n";
-            text += &hypers(&*algorithm);
+            text += &hypers(&**algorithm);
         }
-        text += &traffic(args, &*algorithm, program);
+        text += &traffic(args, &model, &**algorithm, program);
         text += "\nCompute\n";
         text += &compute(program, args.examples)?;
         text += &loops(&program.looped()?);
@@ -35,7 +38,12 @@ pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
 }
 
 /// What crosses in a round.
-fn traffic(args: &ExplainArgs, algorithm: &dyn Algorithm, program: &Program) -> String {
+fn traffic(
+    args: &ExplainArgs,
+    model: &str,
+    algorithm: &dyn Algorithm,
+    program: &Program,
+) -> String {
     let rows = wire(program.linked());
     let parameters = program.parameter_count();
     let count = |without: &[String]| program.parameters_without(without);
@@ -46,7 +54,7 @@ fn traffic(args: &ExplainArgs, algorithm: &dyn Algorithm, program: &Program) -> 
         text,
         "\n  P = {} parameters of {} on {}, 4 bytes each",
         grouped(parameters as u64),
-        args.subject.model,
+        model,
         args.subject.data,
     );
     let (down, up) = (
@@ -59,11 +67,11 @@ fn traffic(args: &ExplainArgs, algorithm: &dyn Algorithm, program: &Program) -> 
         bytes(down),
         bytes(up)
     );
-    if let Some(cohort) = cohort(algorithm, args.clients) {
+    if let Some(cohort) = cohort(algorithm, args.subject.clients) {
         let _ = writeln!(
             text,
             "  {cohort} of {} clients, a round: {} down, {} up",
-            args.clients,
+            args.subject.clients,
             bytes(down * cohort as u64),
             bytes(up * cohort as u64),
         );

@@ -19,7 +19,7 @@ pub(super) fn graph(cli: &Cli, args: &GraphArgs) -> Result<(), CliError> {
         return passes::show(cli, args, pass, args.diff.is_some());
     }
     let mut manager = PassManager::from_env()?;
-    let (_, program) = cli.compile_with(&args.subject, &mut manager)?;
+    let program = cli.compile_with(&args.subject, &mut manager)?.program;
     args.report_timings(&manager);
     let mut texts = vec![];
     for (phase, program) in program.phases() {

@@ -8,7 +8,7 @@ use fedround_data::DATASETS;
 use fedround_data::partition::PARTITIONS;
 use fedround_dsl::{Entry, Field};
 use fedround_ir::fed::HyperValue;
-use fedround_models::MODELS;
+use fedround_models::{AUXILIARIES, MODELS};
 
 use super::Cli;
 use super::args::{ListArgs, Listing};
@@ -20,6 +20,7 @@ pub(super) fn list(cli: &Cli, args: &ListArgs) -> Result<(), CliError> {
     let all = [
         Listing::Specs,
         Listing::Models,
+        Listing::Auxiliaries,
         Listing::Datasets,
         Listing::Partitioners,
     ];
@@ -40,6 +41,7 @@ fn section(cli: &Cli, listing: Listing) -> String {
             )
         }
         Listing::Models => models(cli),
+        Listing::Auxiliaries => auxiliaries(),
         Listing::Datasets => datasets(),
         Listing::Partitioners => {
             let rows = PARTITIONS.iter().map(|p| [p.syntax, p.doc, dash(p.paper)]);
@@ -88,6 +90,26 @@ fn models(cli: &Cli) -> String {
         .filter(|m| !hidden(m.name))
         .map(|m| [m.name, m.doc, m.paper]);
     format!("Models (--model)\n{}", table(bundled.chain(own)))
+}
+
+/// A network, its functions and its paper, and each variant on a line of its own.
+fn auxiliaries() -> String {
+    let mut text = "Auxiliary networks, added beside the model for algorithms that apply their \
+                    functions (--aux NAME=VARIANT)\n"
+        .to_owned();
+    for network in &AUXILIARIES {
+        let functions: Vec<&str> = network.function_names().collect();
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "  {}  {}", network.name, network.doc);
+        let _ = writeln!(
+            text,
+            "    gives {}; {}",
+            functions.join(", "),
+            network.paper
+        );
+        text += &indent(&table(network.variants.iter().map(|v| [v.name, v.doc])));
+    }
+    text
 }
 
 fn datasets() -> String {

@@ -22,6 +22,7 @@
 
 mod args;
 mod assets;
+mod auxiliaries;
 mod bench;
 mod compare;
 mod config;

@@ -7,6 +7,7 @@ use fedround_data::augment::Augment;
 use fedround_dsl::Hyper;
 use fedround_exec::{CohortBatch, Device};
 
+use super::auxiliaries::{self, Auxiliaries};
 use super::config::Config;
 use super::error::CliError;
 use super::hypers::{self, Setting};
@@ -33,6 +34,8 @@ pub(super) struct Settings {
     pub clients: usize,
     pub partition: Partition,
     pub model: String,
+    /// Variants of auxiliary networks.
+    pub aux: Auxiliaries,
     pub rounds: usize,
     pub seed: u64,
     pub eval_every: usize,
@@ -61,6 +64,8 @@ impl Settings {
         let text = |flag: &Option<String>, file: Option<String>, default: &str| {
             flag.clone().or(file).unwrap_or_else(|| default.to_owned())
         };
+        let mut aux = file.aux;
+        aux.extend(auxiliaries::choices(&args.aux)?);
         let partition = text(&args.partition, file.partition, PARTITION);
         Ok(Self {
             spec: spec
@@ -74,6 +79,7 @@ impl Settings {
             clients: args.clients.or(file.clients).unwrap_or(CLIENTS),
             partition: partition.parse()?,
             model: text(&args.model, file.model, MODEL),
+            aux,
             rounds: count("rounds", args.rounds.or(file.rounds), ROUNDS)?,
             seed: seed.or(file.seed).unwrap_or(SEED),
             eval_every: count(
@@ -99,6 +105,7 @@ impl Settings {
             clients: Some(self.clients),
             partition: Some(self.partition.to_string()),
             model: Some(self.model.clone()),
+            aux: self.aux.clone(),
             rounds: Some(self.rounds),
             seed: Some(self.seed),
             eval_every: Some(self.eval_every),

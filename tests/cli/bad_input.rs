@@ -65,6 +65,23 @@ fn unknown_names_give_the_nearest() {
 }
 
 #[test]
+fn variants_of_networks_are_checked() {
+    let place = Place::new();
+    fails(
+        &place,
+        "graph fedavg --aux critic=mlp",
+        &["unknown auxiliary network `critic`", "discriminator"],
+    );
+    fails(
+        &place,
+        "run fedavg --aux discriminator=mlp",
+        &["`discriminator`, but the algorithm applies none of its functions"],
+    );
+    let text = place.failure("run fedavg --aux discriminator", 2);
+    assert!(text.contains("expected NAME=VARIANT after --aux"), "{text}");
+}
+
+#[test]
 fn hypers_are_checked() {
     let place = Place::new();
     fails(

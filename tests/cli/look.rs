@@ -25,6 +25,10 @@ fn list_has_everything_with_papers_and_defaults() {
     for part in parts {
         assert!(text.contains(part), "{part}: {text}");
     }
+    let networks = place.success("list auxiliaries");
+    for part in ["discriminator", "gives generate, code", "linear", "MINE"] {
+        assert!(networks.contains(part), "{part}: {networks}");
+    }
     let models = place.success("list models");
     assert!(
         models.contains("2nn") && !models.contains("shards:N"),

@@ -9,8 +9,8 @@ pub mod softmax;
 use fedround::Algorithm;
 use fedround::data::synth::SynthDigits;
 use fedround::data::{Dataset, Examples};
-use fedround::exec::{Federation, Program, RoundStats, Simulation, Tracer};
-use fedround::models::{self, Losses, Model, Task};
+use fedround::exec::{Federation, Program, RoundStats, Simulation, Tracer, assemble_for};
+use fedround::models::{self, AuxiliaryTask, Losses, Model, Task};
 
 /// The task of the grey datasets.
 pub const GREY: Task = Task {
@@ -36,11 +36,23 @@ pub fn digits(train: usize, test: usize) -> Dataset {
 
 /// An algorithm compiled for a bundled model.
 pub fn compile(algorithm: &dyn Algorithm, model: &str, task: Task) -> Program {
+    compile_for(algorithm, model, task, 10)
+}
+
+/// The same for a number of clients, which auxiliary networks may ask for.
+fn compile_for(algorithm: &dyn Algorithm, model: &str, task: Task, clients: usize) -> Program {
     let built = models::find(model)
         .unwrap()
         .build(task, &Default::default())
         .unwrap();
-    compile_model(algorithm, model, built, task)
+    let around = AuxiliaryTask {
+        task,
+        clients,
+        variants: Default::default(),
+    };
+    let built = assemble_for(algorithm, built, &around, &Default::default());
+    let built = built.unwrap_or_else(|error| panic!("{model}: {error}"));
+    compile_model(algorithm, model, built.model, task)
 }
 
 /// An algorithm compiled for a model of one's own.
@@ -87,7 +99,8 @@ pub fn on_threads(
 ) -> Simulation {
     let [channels, ..] = federation.examples.image_shape().unwrap();
     let task = if channels == 1 { GREY } else { COLOUR };
-    Simulation::new(compile(algorithm, model, task), federation, threads).unwrap()
+    let program = compile_for(algorithm, model, task, federation.parts.len());
+    Simulation::new(program, federation, threads).unwrap()
 }
 
 /// Runs rounds; gives the last one's statistics.

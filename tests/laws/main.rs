@@ -10,6 +10,7 @@
 mod common;
 
 mod augment;
+mod auxiliaries;
 mod baselines;
 mod batching;
 mod descent;

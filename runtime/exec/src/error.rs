@@ -3,6 +3,7 @@
 use fedround_data::DataError;
 use fedround_dsl::StageError;
 use fedround_ir::Loc;
+use fedround_models::AuxiliaryError;
 use fedround_passes::PassError;
 use fedround_passes::tensor::LowerError;
 
@@ -21,6 +22,9 @@ pub enum CompileError {
     /// A compute segment could not be lowered.
     #[error(transparent)]
     Lower(#[from] LowerError),
+    /// A network beside the model cannot be had.
+    #[error(transparent)]
+    Auxiliary(#[from] AuxiliaryError),
     /// The device cannot be used.
     #[error(transparent)]
     Device(#[from] DeviceError),

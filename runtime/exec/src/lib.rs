@@ -8,6 +8,7 @@
 //! Embedders should use mimalloc as their global allocator: with glibc's, every step page-faults
 //! its larger tensors anew, which makes a small model's step several times slower.
 
+mod auxiliary;
 mod cohort_batch;
 mod device;
 pub mod engine;
@@ -30,6 +31,7 @@ pub mod trace;
 mod value;
 mod workers;
 
+pub use auxiliary::assemble_for;
 pub use cohort_batch::{CohortBatch, CohortBatchError};
 pub use device::{Device, DeviceError};
 pub use engine::{Federation, RoundStats};

@@ -4,6 +4,7 @@
 //! the peers. The clock starts at the end of round 1, the warm-up; with one round that one is
 //! timed.
 
+mod args;
 mod process;
 mod tasks;
 
@@ -16,9 +17,9 @@ use fedround_models::{Losses, Task};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::args::BenchArgs;
 use super::error::CliError;
 use super::output::print;
+pub(super) use args::BenchArgs;
 use tasks::BenchTask;
 pub(super) use tasks::TaskName;
 

@@ -65,6 +65,10 @@ pub(in crate::cli) struct SettingArgs {
     /// Model [default: 2nn]
     #[arg(long)]
     pub model: Option<String>,
+    /// Variant of an auxiliary network, as in discriminator=linear; may be repeated. Networks
+    /// themselves are added where the algorithm needs them
+    #[arg(long, value_name = "NAME=VARIANT")]
+    pub aux: Vec<String>,
     /// Rounds [default: 200]
     #[arg(long, value_name = "R")]
     pub rounds: Option<usize>,

@@ -7,7 +7,7 @@ use fedround_data::Dataset;
 use fedround_data::partition::Split;
 use fedround_dsl::Algorithm;
 use fedround_exec::{Federation, Program, RunError, Simulation};
-use fedround_models::Task;
+use fedround_models::{AuxiliaryTask, Task};
 
 use super::folder::Folder;
 use super::local::Tests;
@@ -23,20 +23,21 @@ use crate::cli::settings::Settings;
 pub(in crate::cli) const DATA_SEED: u64 = 0;
 
 /// A run that can start: its input has been checked, and its algorithm compiled.
-pub(in crate::cli) struct Job<'a> {
-    settings: &'a Settings,
+pub(in crate::cli) struct Job {
+    /// With all auxiliary networks that are used.
+    settings: Settings,
     config: Config,
     class_names: Vec<String>,
     simulation: Simulation,
     tests: Tests,
 }
 
-impl<'a> Job<'a> {
+impl Job {
     /// Compiles the algorithm for a dataset and what each client gets of it, for training and for
     /// tests.
     pub fn new(
         cli: &Cli,
-        settings: &'a Settings,
+        settings: &Settings,
         algorithm: &dyn Algorithm,
         data: &Dataset,
         splits: &[Split],
@@ -47,13 +48,17 @@ impl<'a> Job<'a> {
                 examples = rotation.turned(&examples, &split.train)?;
             }
         }
-        let task = Task {
-            input: settings.augment.output_shape(examples.image_shape()?)?,
-            classes: data.classes,
+        let around = AuxiliaryTask {
+            task: Task {
+                input: settings.augment.output_shape(examples.image_shape()?)?,
+                classes: data.classes,
+            },
+            clients: splits.len(),
+            variants: settings.aux.clone(),
         };
         let columns = examples.columns().iter();
         let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
-        let tracer = cli.tracer(&settings.model, task)?;
+        let (tracer, aux) = cli.tracer(&settings.model, algorithm, &around)?;
         let tracer = tracer.with_columns(columns.collect());
         let program = Program::compile_for(algorithm, tracer, settings.device)?;
         let federation = Federation {
@@ -69,8 +74,11 @@ impl<'a> Job<'a> {
         let simulation = simulation.with_augment(settings.augment.clone());
         let simulation = simulation.with_personal(algorithm)?;
         Ok(Self {
-            settings,
             config: settings.config(algorithm),
+            settings: Settings {
+                aux,
+                ..settings.clone()
+            },
             class_names: data.class_names.clone(),
             simulation: simulation.with_cohort_batch(settings.cohort_batch),
             tests: Tests::new(data.test.clone(), splits)?,
@@ -80,6 +88,11 @@ impl<'a> Job<'a> {
     /// What it is to run.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// What it runs under, with all auxiliary networks that are used.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// What is compiled.
@@ -96,7 +109,7 @@ impl<'a> Job<'a> {
         stop: &AtomicBool,
         started: Instant,
     ) -> Result<(Summary, Option<RunError>), CliError> {
-        let (simulation, settings) = (&mut self.simulation, self.settings);
+        let (simulation, settings) = (&mut self.simulation, &self.settings);
         let outcome = train(simulation, &self.tests, settings, folder, progress, stop)?;
         folder.model(&simulation.parameters())?;
         let summary = Summary::new(

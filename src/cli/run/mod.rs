@@ -25,6 +25,7 @@ pub(super) use summary::Status;
 
 use super::Cli;
 use super::assets::warn;
+use super::auxiliaries;
 use super::error::{self, CliError, Kept};
 use super::output::print;
 use super::settings::Settings;
@@ -47,6 +48,7 @@ pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
         .deal(&data, settings.clients, settings.seed)?;
     let job = Job::new(cli, &settings, &*algorithm, &data, &splits)?;
     drop((data, splits));
+    auxiliaries::check(&settings.aux, &job.settings().aux)?;
     warn(job.program());
 
     // Bad input is behind us: from here on there is something to keep.
@@ -58,7 +60,7 @@ pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
     };
     let folder = Folder::create(&dir, job.config())?;
     let parameters = job.program().parameter_count();
-    let mut progress = Progress::of_run(&settings, folder.dir(), parameters, args.quiet);
+    let mut progress = Progress::of_run(job.settings(), folder.dir(), parameters, args.quiet);
     let ended = job.run(&folder, &mut progress, stop, started);
     progress.finish();
     let (summary, failure) = ended?;

@@ -6,6 +6,7 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::train::Outcome;
+use crate::cli::auxiliaries::named;
 use crate::cli::output::{grouped, percent};
 use crate::cli::settings::Settings;
 
@@ -39,7 +40,7 @@ impl Progress {
             eprintln!(
                 "{} trains {} ({} parameters) on {}, {} clients by {}; writing {}",
                 settings.spec,
-                settings.model,
+                named(&settings.model, &settings.aux),
                 grouped(parameters as u64),
                 settings.data,
                 settings.clients,

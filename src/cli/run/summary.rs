@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::train::Outcome;
+use crate::cli::auxiliaries::Auxiliaries;
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
 use crate::cli::settings::Settings;
@@ -46,6 +47,9 @@ pub(in crate::cli) struct Summary {
     pub spec: String,
     pub hyper: toml::Table,
     pub model: String,
+    /// Auxiliary networks beside the model, with their variants.
+    #[serde(skip_serializing_if = "Auxiliaries::is_empty")]
+    pub aux: Auxiliaries,
     pub parameters: usize,
     pub data: String,
     pub partition: String,
@@ -104,6 +108,7 @@ impl Summary {
             spec: settings.spec.clone(),
             hyper: config.hyper.clone(),
             model: settings.model.clone(),
+            aux: settings.aux.clone(),
             parameters,
             data: settings.data.clone(),
             partition: settings.partition.to_string(),

@@ -1,0 +1,105 @@
+//! A model of several networks with one tree of parameters.
+
+use burn::tensor::{Device, TensorData};
+
+use crate::{AnyTensor, CallError, ForwardCx, Leaf, Model, Output};
+
+/// One network of an [`Assembly`].
+pub struct Part {
+    /// What its leaves' names begin with; the base's is empty, and its leaves keep their names.
+    pub name: &'static str,
+    /// The functions that it gives, each with the network's own name of it.
+    pub functions: Vec<(&'static str, &'static str)>,
+    /// The network.
+    pub model: Box<dyn Model>,
+}
+
+/// Networks side by side: their leaves one after the other, and the functions of all.
+pub struct Assembly(Vec<Part>);
+
+impl Assembly {
+    /// Of some networks. Where two give a function of the same name, it is the first's.
+    pub fn new(parts: Vec<Part>) -> Self {
+        Self(parts)
+    }
+
+    /// Every part with another network.
+    fn map(&self, mut with: impl FnMut(&dyn Model) -> Box<dyn Model>) -> Box<dyn Model> {
+        let part = |part: &Part| Part {
+            name: part.name,
+            functions: part.functions.clone(),
+            model: with(part.model.as_ref()),
+        };
+        Box::new(Self(self.0.iter().map(part).collect()))
+    }
+}
+
+impl Part {
+    /// The network's own name of a function.
+    fn own(&self, function: &str) -> Option<&'static str> {
+        let mut functions = self.functions.iter();
+        functions.find_map(|(name, own)| (*name == function).then_some(*own))
+    }
+
+    fn leaves(&self) -> Vec<Leaf> {
+        let mut leaves = self.model.leaves();
+        if !self.name.is_empty() {
+            for leaf in &mut leaves {
+                leaf.name = format!("{}.{}", self.name, leaf.name);
+            }
+        }
+        leaves
+    }
+}
+
+impl Model for Assembly {
+    fn functions(&self) -> Vec<&'static str> {
+        let functions = self.0.iter().flat_map(|part| &part.functions);
+        functions.map(|(name, _)| *name).collect()
+    }
+
+    fn call(
+        &self,
+        function: &str,
+        inputs: &[AnyTensor],
+        cx: &ForwardCx,
+    ) -> Result<Output, CallError> {
+        let mut parts = self.0.iter().enumerate();
+        let found = parts.find_map(|(i, part)| Some((i, part, part.own(function)?)));
+        let (called, part, own) = found.ok_or_else(|| CallError::Unknown {
+            what: CallError::FUNCTION,
+            name: function.to_owned(),
+            known: self.functions(),
+        })?;
+        let output = part.model.call(own, inputs, cx);
+        let output = output.map_err(|error| error.of(function))?;
+        let mut buffers = vec![];
+        for (i, part) in self.0.iter().enumerate() {
+            // The others did not run: their buffers are what they were.
+            if i == called {
+                buffers.extend(output.buffers.iter().cloned());
+            } else {
+                let kept = part.model.leaves().into_iter().filter(|leaf| leaf.buffer);
+                buffers.extend(kept.map(|leaf| leaf.tensor));
+            }
+        }
+        let value = output.value;
+        Ok(Output { value, buffers })
+    }
+
+    fn to_device(&self, device: &Device) -> Box<dyn Model> {
+        self.map(|model| model.to_device(device))
+    }
+
+    fn leaves(&self) -> Vec<Leaf> {
+        self.0.iter().flat_map(Part::leaves).collect()
+    }
+
+    fn with_leaves(&self, values: Vec<TensorData>) -> Box<dyn Model> {
+        let mut values = values.into_iter();
+        self.map(|model| {
+            let own = model.leaves().len();
+            model.with_leaves(values.by_ref().take(own).collect())
+        })
+    }
+}
