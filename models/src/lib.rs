@@ -35,7 +35,7 @@ mod weights;
 
 pub use adult::{AdultConfig, AdultMlp};
 pub use auxiliary::{
-    AUXILIARIES, Assembled, Assembly, Auxiliary, AuxiliaryError, AuxiliaryTask, Disentangler,
+    AUXILIARIES, Assembled, Assembly, Auxiliary, AuxiliaryError, AuxiliaryTask, BASE, Disentangler,
     ImageDecoder, MutualInformation, Part, REPRESENT, Variant, assemble,
 };
 pub use bundled::MODELS;

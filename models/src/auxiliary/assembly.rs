@@ -4,6 +4,9 @@ use burn::tensor::{Device, TensorData};
 
 use crate::{AnyTensor, CallError, ForwardCx, Leaf, Model, Output};
 
+/// What stands for all parameters of the base model where specs name types of layers.
+pub const BASE: &str = "Model";
+
 /// One network of an [`Assembly`].
 pub struct Part {
     /// What its leaves' names begin with; the base's is empty, and its leaves keep their names.
@@ -43,8 +46,10 @@ impl Part {
 
     fn leaves(&self) -> Vec<Leaf> {
         let mut leaves = self.model.leaves();
-        if !self.name.is_empty() {
-            for leaf in &mut leaves {
+        for leaf in &mut leaves {
+            if self.name.is_empty() {
+                leaf.modules.push(BASE.to_owned());
+            } else {
                 leaf.name = format!("{}.{}", self.name, leaf.name);
             }
         }

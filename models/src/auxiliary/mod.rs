@@ -13,7 +13,7 @@ mod fada;
 mod image;
 
 pub use assemble::{Assembled, AuxiliaryTask, assemble};
-pub use assembly::{Assembly, Part};
+pub use assembly::{Assembly, BASE, Part};
 pub use base::Base;
 pub use bundled::AUXILIARIES;
 pub use error::AuxiliaryError;
