@@ -92,6 +92,7 @@ fn base() -> FedAvg {
         epochs: 1,
         batch: 8,
         lr: 0.1,
+        ..FedAvg::default()
     }
 }
 
