@@ -95,7 +95,8 @@ impl<A: Algorithm> Algorithm for AdCol<A> {
     /// `ℓ = CE(F(x), y) + μ KL(u ‖ D(G(x)))`, Eq. (2); `D` is as it was received.
     fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let r = k.apply("represent", w, &b.x);
-        let d = k.apply("discriminate", &k.received(), &r);
+        let d = k.received().with_parts(&["Model"], w);
+        let d = k.apply("discriminate", &d, &r);
         cross_entropy(k.apply("head", w, &r), &b.y) + self.mu * loss("kl_from_uniform", &d)
     }
 

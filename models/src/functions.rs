@@ -1,7 +1,7 @@
 //! Functions of features and labels without parameters, which specs name as they name losses.
 
 use burn::tensor::activation::{log_softmax, softmax as softmax_along, softplus as softplus_of};
-use burn::tensor::{Distribution, Int, Tensor};
+use burn::tensor::{Distribution, Int, Tensor, TensorData};
 
 use crate::Losses;
 
@@ -225,9 +225,9 @@ fn jigsaw(x: Tensor<4>) -> Tensor<4> {
 /// Cross-entropy of telling the order of [`jigsaw`] from logits `[batch, 24]`.
 fn arrangement(logits: Tensor<2>) -> Tensor<1> {
     let [batch, orders] = logits.dims();
-    let device = logits.device();
-    let indices = Tensor::<1, Int>::arange(0..batch as i64, &device);
-    let labels = indices.remainder_scalar(orders as i64);
+    let labels: Vec<i32> = (0..batch).map(|i| (i % orders) as i32).collect();
+    let labels = TensorData::new(labels, [batch]);
+    let labels = Tensor::<1, Int>::from_data(labels, &logits.device());
     crate::cross_entropy(logits, labels)
 }
 
@@ -257,7 +257,7 @@ mod tests {
         ] {
             let n = p.len();
             let logits: Vec<f32> = p.iter().map(|p: &f32| p.ln()).collect();
-            let data = burn::tensor::TensorData::new(logits, [1, n]);
+            let data = TensorData::new(logits, [1, n]);
             let logits = Tensor::<2>::from_data(data, &Default::default());
             close(kl_from_uniform(logits), &[expected]);
         }
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn the_first_order_leaves_an_image_and_the_last_turns_it() {
         let data: Vec<f32> = (0..24 * 16).map(|i| (i % 16) as f32).collect();
-        let data = burn::tensor::TensorData::new(data, [24, 1, 4, 4]);
+        let data = TensorData::new(data, [24, 1, 4, 4]);
         let x = Tensor::<4>::from_data(data, &Default::default());
         let out: Vec<f32> = jigsaw(x).into_data().try_to_vec().unwrap();
         let image: Vec<f32> = (0..16).map(|i| i as f32).collect();

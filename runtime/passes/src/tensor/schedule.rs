@@ -156,7 +156,8 @@ fn hoist_reads(op: &mut Op, items: &mut Vec<Item>) {
     for region in &mut op.regions {
         let ops = std::mem::take(&mut region.ops);
         let mut own: HashSet<Value> = region.args.iter().copied().collect();
-        ops.iter().for_each(|op| defines(op, &mut own));
+        let computed = ops.iter().filter(|op| !op.kind.is_constant());
+        computed.for_each(|op| defines(op, &mut own));
         // A personal state's first value may be computed here, and rows to draw from.
         let mut is_outer = |op: &Op| {
             let read = matches!(op.kind, OpKind::Personal(..) | OpKind::DrawRows)
@@ -277,7 +278,9 @@ impl Split<'_> {
         // What an outer region defines may be read by the next iteration, too.
         let own = region.ops.iter().flat_map(|op| &op.results);
         let own: HashSet<&Value> = own.chain(&region.args).collect();
-        let advanced: Vec<Value> = ops.iter().flat_map(Op::differentiated).collect();
+        let is_params = |v: &Value| self.module.type_of(*v).kind == Kind::Params;
+        let advanced = ops.iter().flat_map(Op::differentiated);
+        let advanced: Vec<Value> = advanced.filter(is_params).collect();
         let advanced = advanced
             .iter()
             .filter(|v| ins.contains(v) && (later.contains(v) || !own.contains(v)));
@@ -285,7 +288,11 @@ impl Split<'_> {
             advanced: unique(advanced),
             ins,
             free: unique(free),
-            outs: unique(results.filter(|v| later.contains(v) && !self.views.contains_key(v))),
+            outs: unique(results.filter(|v| {
+                // Other segments take their own view of a batch.
+                let is_view = self.views.contains_key(v) && !region.yields.contains(v);
+                later.contains(v) && !is_view
+            })),
             ops,
         };
         items.push(Item::Compute(self.segments.len()));
