@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use burn::module::Module;
 use burn::nn::Linear;
@@ -94,8 +94,11 @@ fn file(name: &str, entries: &[Entry]) -> PathBuf {
 /// Values of the same modules in PyTorch 2, in inference.
 #[test]
 fn a_loaded_model_computes_what_pytorch_computes() {
-    let path = file("small.safetensors", &state_dict());
-    let model = load_weights(&small(), "", &path, RENAMES).unwrap();
+    computes_what_pytorch_computes(&file("small.safetensors", &state_dict()));
+}
+
+fn computes_what_pytorch_computes(path: &Path) {
+    let model = load_weights(&small(), "", path, RENAMES).unwrap();
     let x = [[[0.5, -1.0], [1.5, 0.25], [-0.75, 2.0]]];
     let x = Tensor::<3>::from_floats(x, &Device::default());
     let cx = ForwardCx::inference();
@@ -165,6 +168,53 @@ fn a_file_that_is_none_says_how_to_write_one() {
             .unwrap()
             .to_string()
             .contains("cannot read absent")
+    );
+}
+
+/// What `small.py` wrote.
+const OF_TORCH: [&str; 3] = ["small.pt", "small-legacy.pt", "small-checkpoint.pt"];
+
+fn of_torch(name: &str) -> PathBuf {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    data.join(name)
+}
+
+#[test]
+fn pytorchs_own_files_are_read() {
+    for name in OF_TORCH {
+        computes_what_pytorch_computes(&of_torch(name));
+    }
+}
+
+#[test]
+fn broken_files_of_pytorch_are_refused() {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("broken.pt");
+    for name in OF_TORCH {
+        let whole = std::fs::read(of_torch(name)).unwrap();
+        let (last, step) = (whole.len(), 29);
+        let cuts = (2..last).step_by(step).map(|n| whole[..n].to_vec());
+        for bytes in cuts {
+            std::fs::write(&path, &bytes).unwrap();
+            let error = load_weights(&small(), "", &path, RENAMES).err();
+            let error = error.map(|e| e.to_string());
+            assert!(error.is_some(), "{name}, {} of {last} bytes", bytes.len());
+        }
+    }
+    // A byte that is another one may do no harm, but never stops the process.
+    for name in OF_TORCH {
+        let whole = std::fs::read(of_torch(name)).unwrap();
+        for i in (2..whole.len()).step_by(31) {
+            let mut bytes = whole.clone();
+            bytes[i] = !bytes[i];
+            std::fs::write(&path, &bytes).unwrap();
+            let _ = load_weights(&small(), "", &path, RENAMES);
+        }
+    }
+    std::fs::write(&path, b"PK\x03\x04 and then nothing of an archive").unwrap();
+    let error = load_weights(&small(), "", &path, &[]).err().unwrap();
+    assert!(
+        error.to_string().contains("PyTorch's own kind of file"),
+        "{error}"
     );
 }
 

@@ -1,12 +1,15 @@
 //! Weights from PyTorch, by name.
 
+mod file;
+mod torch;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use burn::tensor::{DType, TensorData};
-use safetensors::{Dtype, SafeTensors};
+use burn::tensor::TensorData;
 
 use crate::{Layer, Leaf, Model};
+use file::Stored;
 
 /// Rules that turn PyTorch's names into ours, applied one after the other: `(from, to)` replaces
 /// whole segments between dots where they first stand, or at the start alone if `from` begins with
@@ -51,15 +54,25 @@ pub enum WeightsError {
         /// Why.
         source: safetensors::SafeTensorError,
     },
+    /// The file is one of PyTorch's own, and cannot be read.
+    #[error(
+        "{path} is PyTorch's own kind of file, which cannot be read: {reason}. A safetensors file always can: write one in Python with safetensors.torch.save_file(model.state_dict(), path)"
+    )]
+    Torch {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// A tensor is not of floats.
-    #[error("{path}: `{name}` is of {found:?}, expected floats")]
+    #[error("{path}: `{name}` is of {found}, expected floats")]
     Type {
         /// The file.
         path: PathBuf,
         /// The tensor, as the file names it.
         name: String,
         /// Its type.
-        found: Dtype,
+        found: String,
     },
     /// The file's tensors are not the model's.
     #[error("{path} does not fit the model:{}", report(.missing, .unexpected, .shapes))]
@@ -91,7 +104,8 @@ fn report(
     lines("missing", missing) + &lines("unexpected", unexpected) + &lines("shapes", &shapes)
 }
 
-/// The model with the values of a safetensors file of PyTorch's `state_dict`.
+/// The model with the values of PyTorch's `state_dict`, in a safetensors file or in one that
+/// `torch.save` wrote, alone or as the entry `state_dict` of a checkpoint. No code of the file runs.
 ///
 /// Only leaves under `prefix` are set, such as `image` of [`VqaNet`](crate::VqaNet); names in the
 /// file are without it. All leaves are under the empty prefix. Linear and LSTM weights are
@@ -180,37 +194,20 @@ fn read(
     path: &Path,
     renames: Renames<'_>,
 ) -> Result<BTreeMap<String, (String, TensorData)>, WeightsError> {
-    let bytes = std::fs::read(path).map_err(|source| WeightsError::Io {
-        path: path.to_owned(),
-        source,
-    })?;
-    let file = SafeTensors::deserialize(&bytes).map_err(|source| WeightsError::Format {
-        path: path.to_owned(),
-        source,
-    })?;
     let mut tensors = BTreeMap::new();
-    for (name, view) in file.iter() {
-        let Some(renamed) = rename(name, renames) else {
+    for Stored { name, data } in file::read(path)? {
+        let Some(renamed) = rename(&name, renames) else {
             continue;
         };
         if renamed.ends_with("num_batches_tracked") {
             continue;
         }
-        let dtype = match view.dtype() {
-            Dtype::F64 => DType::F64,
-            Dtype::F32 => DType::F32,
-            Dtype::F16 => DType::F16,
-            Dtype::BF16 => DType::BF16,
-            found => {
-                return Err(WeightsError::Type {
-                    path: path.to_owned(),
-                    name: name.to_owned(),
-                    found,
-                });
-            }
-        };
-        let data = TensorData::from_bytes_vec(view.data().to_vec(), view.shape().to_vec(), dtype);
-        tensors.insert(renamed, (name.to_owned(), data.convert::<f32>()));
+        let data = data.map_err(|found| WeightsError::Type {
+            path: path.to_owned(),
+            name: name.clone(),
+            found,
+        })?;
+        tensors.insert(renamed, (name, data.convert::<f32>()));
     }
     Ok(tensors)
 }
