@@ -5,6 +5,7 @@
 
 mod ad_col;
 mod ad_fl;
+mod centralized;
 mod fed_aa;
 mod fed_avg;
 mod fed_avg_m;
@@ -23,6 +24,7 @@ mod solo;
 
 pub use ad_col::AdCol;
 pub use ad_fl::AdFl;
+pub use centralized::Centralized;
 pub use fed_aa::FedAa;
 pub use fed_avg::FedAvg;
 pub use fed_avg_m::FedAvgM;
@@ -56,6 +58,7 @@ pub fn registry() -> Registry {
         .with_type::<PerFedAvg>()
         .with_type::<FedRep>()
         .with_type::<Solo>()
+        .with_type::<Centralized>()
         .with_type::<FedAa<BoxedAlgorithm>>()
         .with_type::<FedFed<BoxedAlgorithm>>()
         .with_type::<AdFl<BoxedAlgorithm>>()
@@ -81,6 +84,7 @@ mod tests {
         let specs = [
             ("ad_col", include_str!("ad_col.rs"), 60),
             ("ad_fl", include_str!("ad_fl.rs"), 45),
+            ("centralized", include_str!("centralized.rs"), 40),
             ("fed_aa", include_str!("fed_aa.rs"), 80),
             ("fed_avg", include_str!("fed_avg.rs"), 40),
             ("fed_avg_m", include_str!("fed_avg_m.rs"), 15),

@@ -10,6 +10,7 @@
 //! | [`models`] | the variance of local models |
 //! | [`correlation`] | distance correlation |
 //! | [`images`] | PSNR |
+//! | [`privacy`] | ε of Gaussian and Laplace noise, and of several mechanisms together |
 //! | [`features`] | Fréchet distance of feature vectors, principal components for pictures |
 //!
 //! Fractions are in `[0, 1]`, not percent.
@@ -22,6 +23,7 @@ mod error;
 pub mod features;
 pub mod images;
 pub mod models;
+pub mod privacy;
 pub mod progress;
 mod rows;
 pub mod vqa;

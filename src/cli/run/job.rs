@@ -32,6 +32,16 @@ pub(in crate::cli) struct Job {
     tests: Tests,
 }
 
+/// Who trains on which examples: every client on its own, but for centralised training, which is
+/// one client's on all.
+fn parts(algorithm: &dyn Algorithm, splits: &[Split]) -> Vec<Vec<usize>> {
+    let own = splits.iter().map(|split| split.train.clone());
+    match algorithm.name() {
+        "centralized" => vec![own.flatten().collect()],
+        _ => own.collect(),
+    }
+}
+
 impl Job {
     /// Compiles the algorithm for a dataset and what each client gets of it, for training and for
     /// tests.
@@ -63,7 +73,7 @@ impl Job {
         let program = Program::compile_for(algorithm, tracer, settings.device)?;
         let federation = Federation {
             examples,
-            parts: splits.iter().map(|split| split.train.clone()).collect(),
+            parts: parts(algorithm, splits),
             seed: settings.seed,
         };
         let simulation = Simulation::new(program, federation, settings.threads);
