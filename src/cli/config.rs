@@ -19,6 +19,7 @@ pub(super) struct Config {
     pub rounds: Option<usize>,
     pub seed: Option<u64>,
     pub eval_every: Option<usize>,
+    pub ensemble: Option<bool>,
     pub target: Option<f64>,
     pub threads: Option<usize>,
     pub device: Option<String>,
@@ -30,7 +31,7 @@ pub(super) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "spec",
     "data",
     "data_dir",
@@ -40,6 +41,7 @@ const KEYS: [&str; 16] = [
     "rounds",
     "seed",
     "eval_every",
+    "ensemble",
     "target",
     "threads",
     "device",
@@ -102,6 +104,7 @@ mod tests {
             rounds: Some(1),
             seed: Some(1),
             eval_every: Some(1),
+            ensemble: Some(true),
             target: Some(1.0),
             threads: Some(1),
             device: Some(String::new()),

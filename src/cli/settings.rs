@@ -39,6 +39,8 @@ pub(super) struct Settings {
     pub rounds: usize,
     pub seed: u64,
     pub eval_every: usize,
+    /// Whether the clients' own models are tested together, too.
+    pub ensemble: bool,
     /// Test accuracy that is to be reached.
     pub target: Option<f64>,
     pub threads: usize,
@@ -82,6 +84,7 @@ impl Settings {
             aux,
             rounds: count("rounds", args.rounds.or(file.rounds), ROUNDS)?,
             seed: seed.or(file.seed).unwrap_or(SEED),
+            ensemble: args.ensemble || file.ensemble.unwrap_or(false),
             eval_every: count(
                 "eval-every",
                 args.eval_every.or(file.eval_every),
@@ -109,6 +112,7 @@ impl Settings {
             rounds: Some(self.rounds),
             seed: Some(self.seed),
             eval_every: Some(self.eval_every),
+            ensemble: self.ensemble.then_some(true),
             target: self.target,
             threads: Some(self.threads),
             device: Some(self.device.to_string()),

@@ -173,3 +173,19 @@ fn the_default_dataset_needs_no_files() {
     assert_eq!(summary["model"], "2nn");
     assert_eq!(summary["client_steps"], 200);
 }
+
+#[test]
+fn clients_models_are_tested_together_if_asked() {
+    let place = Place::new();
+    let summary = |line: &str| -> Value {
+        let text = place.success(&format!("run {line} {SMALL} --json"));
+        serde_json::from_str(&text).unwrap()
+    };
+    let plain = summary("fedavg");
+    assert!(plain["ensemble_accuracy"].is_null());
+    // All clients have the same model.
+    let shared = summary("fedavg --ensemble");
+    assert_eq!(shared["ensemble_accuracy"], shared["test_accuracy"]);
+    let solo = summary("solo --ensemble");
+    assert!(solo["ensemble_accuracy"].as_f64() > solo["test_accuracy"].as_f64());
+}

@@ -26,15 +26,16 @@ pub struct Evaluation {
 /// Examples a worker evaluates at once.
 const CHUNK: usize = 250;
 
-/// Evaluates parameters in inference, on images that go through the fixed steps of `augment`; chunks of examples run on the workers and are summed in
-/// order. `stream` is the seed and the round of what a model draws in inference, if anything.
+/// Evaluates models in inference, several by the means of their logits, on images that go through
+/// the fixed steps of `augment`; chunks of examples run on the workers and are summed in order. The
+/// seed and the round are of what a model draws in inference, if anything.
 ///
 /// # Errors
 ///
 /// The model cannot be traced for the batch shape.
 pub(crate) fn evaluate(
     program: &Program,
-    params: &[DispatchTensor],
+    models: &[&[DispatchTensor]],
     examples: &Examples,
     classes: usize,
     augment: &Augment,
@@ -59,22 +60,31 @@ pub(crate) fn evaluate(
         let x = ops::tensor(x, &shape.shape, &program.device);
         let keys = [[rng::EVALUATE, round as u64, i as u64]];
         let supplies = forward.supplies.tensors(seed, &keys, &program.device);
-        let inputs = params.iter().cloned().chain([x]).chain(supplies);
-        let logits = forward
-            .plan
-            .run(&program.device, inputs, &mut Slots::default())?;
-        let logits = logits
-            .into_iter()
-            .next()
-            .map(ops::values)
-            .unwrap_or_default();
-        Ok::<_, RunError>(Counts::of(&logits, &y, classes))
+        let supplies: Vec<_> = supplies.collect();
+        let slots = &mut Slots::default();
+        let mut mean: Vec<f32> = vec![];
+        for model in models {
+            let inputs = model.iter().chain([&x]).chain(&supplies).cloned();
+            let logits = forward.plan.run(&program.device, inputs, slots)?;
+            let logits = logits.into_iter().next().map(ops::values);
+            add(&mut mean, logits.unwrap_or_default());
+        }
+        mean.iter_mut().for_each(|z| *z /= models.len() as f32);
+        Ok::<_, RunError>(Counts::of(&mean, &y, classes))
     });
     let mut total = Counts::new(classes);
     for part in parts {
         total.add(part?);
     }
     Ok(total.evaluation())
+}
+
+/// Adds to a sum, which is empty at first.
+fn add(sum: &mut Vec<f32>, more: Vec<f32>) {
+    match sum.is_empty() {
+        true => *sum = more,
+        false => sum.iter_mut().zip(more).for_each(|(a, b)| *a += b),
+    }
 }
 
 struct Counts {

@@ -37,6 +37,13 @@ impl PersonalModels {
         Self(models.map(|((k, _), model)| (k, model)).collect())
     }
 
+    /// Those of all clients, in their order.
+    pub(crate) fn all(&self) -> Vec<&[DispatchTensor]> {
+        let mut clients: Vec<_> = self.0.iter().collect();
+        clients.sort_unstable_by_key(|(k, _)| **k);
+        clients.into_iter().map(|(_, model)| &model[..]).collect()
+    }
+
     /// A client's.
     pub(crate) fn of(&self, client: usize) -> Option<&[DispatchTensor]> {
         self.0.get(&client).map(Vec::as_slice)

@@ -117,8 +117,22 @@ impl Simulation {
     ) -> Result<Option<Evaluation>, RunError> {
         let model = models.of(client);
         model
-            .map(|model| self.evaluate_model(model, examples))
+            .map(|model| self.evaluate_models(&[model], examples))
             .transpose()
+    }
+
+    /// Evaluates the clients' own models together: by the mean of their logits. LG-FedAvg, "new
+    /// test".
+    ///
+    /// # Errors
+    ///
+    /// The model cannot be traced for the batch shape.
+    pub fn evaluate_ensemble(
+        &self,
+        models: &PersonalModels,
+        examples: &Examples,
+    ) -> Result<Evaluation, RunError> {
+        self.evaluate_models(&models.all(), examples)
     }
 
     /// Chooses how many clients run in one graph. Results stay the same within rounding.
@@ -159,18 +173,18 @@ impl Simulation {
     ///
     /// The model cannot be traced for the batch shape.
     pub fn evaluate(&self, examples: &Examples) -> Result<Evaluation, RunError> {
-        self.evaluate_model(&self.params, examples)
+        self.evaluate_models(&[&self.params], examples)
     }
 
-    fn evaluate_model(
+    fn evaluate_models(
         &self,
-        params: &[DispatchTensor],
+        models: &[&[DispatchTensor]],
         examples: &Examples,
     ) -> Result<Evaluation, RunError> {
         let classes = self.program.tracer.task().classes;
         evaluate(
             &self.program,
-            params,
+            models,
             examples,
             classes,
             &self.augment,

@@ -78,6 +78,10 @@ pub(in crate::cli) struct SettingArgs {
     /// Test accuracy, such as 0.9, of which the rounds and bytes that it takes are reported
     #[arg(long, value_name = "A")]
     pub target: Option<f64>,
+    /// Report the test accuracy of the clients' own models together, too, by the mean of their
+    /// logits
+    #[arg(long)]
+    pub ensemble: bool,
     /// Clients trained at once; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,

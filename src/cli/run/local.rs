@@ -52,6 +52,16 @@ impl Tests {
         })
     }
 
+    /// The accuracy on the test set of the clients' own models together, by the mean of their
+    /// logits; where they have none, all have the global one.
+    pub fn ensemble(&self, simulation: &Simulation) -> Result<f64, RunError> {
+        let tested = match simulation.personal_models()? {
+            Some(models) => simulation.evaluate_ensemble(&models, &self.examples)?,
+            None => simulation.evaluate(&self.examples)?,
+        };
+        Ok(tested.accuracy)
+    }
+
     /// The accuracy of the global model on each client's examples.
     fn shared(&self, simulation: &Simulation, global: &Evaluation) -> Result<Vec<f64>, RunError> {
         let labels = self.examples.labels();

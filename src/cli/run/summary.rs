@@ -73,6 +73,9 @@ pub(in crate::cli) struct Summary {
     pub bytes_to_target: Option<u64>,
     /// Over the clients' own test examples, where they have any.
     pub local_accuracy: Option<ClientSummary>,
+    /// On the test set, of the clients' own models together, by the mean of their logits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ensemble_accuracy: Option<f64>,
     /// By the class's name.
     pub class_accuracy: Map<String, Value>,
     pub client_steps: u64,
@@ -125,6 +128,7 @@ impl Summary {
             rounds_to_target: reached.map(|point| point.round),
             bytes_to_target: reached.map(|point| point.bytes),
             local_accuracy: outcome.tested.local,
+            ensemble_accuracy: outcome.ensemble,
             class_accuracy: classes
                 .map(|(c, a)| ((*c).to_owned(), Value::from(*a)))
                 .collect(),

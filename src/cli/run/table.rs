@@ -36,6 +36,9 @@ pub(super) fn text(summary: &Summary) -> String {
         ),
         ("kept in", summary.out.clone()),
     ];
+    if let Some(ensemble) = summary.ensemble_accuracy {
+        rows.insert(4, ("ensemble accuracy", percent(ensemble)));
+    }
     if let Some(target) = summary.target {
         rows.insert(3, ("target", reached(summary, target)));
     }

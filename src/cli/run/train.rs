@@ -24,6 +24,8 @@ pub(super) struct Outcome {
     pub train_loss: f64,
     /// Of the parameters after the last complete round.
     pub tested: Tested,
+    /// Accuracy of the clients' models together after the last complete round, if it was asked for.
+    pub ensemble: Option<f64>,
     /// The test accuracy in the course of the rounds.
     pub curve: Vec<Point>,
     pub client_steps: u64,
@@ -93,6 +95,7 @@ pub(super) fn train(
             },
             local: None,
         },
+        ensemble: None,
         curve: vec![],
         client_steps: 0,
         bytes_up: 0,
@@ -142,6 +145,12 @@ pub(super) fn train(
     if !evaluated {
         match tests.run(simulation) {
             Ok(tested) => outcome.test(tested),
+            Err(error) => outcome.fail(error),
+        }
+    }
+    if settings.ensemble && outcome.failure.is_none() {
+        match tests.ensemble(simulation) {
+            Ok(accuracy) => outcome.ensemble = Some(accuracy),
             Err(error) => outcome.fail(error),
         }
     }

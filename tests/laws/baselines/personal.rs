@@ -183,3 +183,28 @@ fn normalisation_differs_between_clients_and_does_not_cross() {
     let norm = names.iter().position(|n| n.contains("norm")).unwrap();
     assert_ne!(kept(0)[norm], kept(1)[norm]);
 }
+
+/// Logits of a linear model are linear in its parameters, so that the mean of the clients' logits is
+/// what the mean of their parameters gives.
+#[test]
+fn linear_models_together_are_their_mean() {
+    let data = digits(120, 60);
+    let deal = || federation(&data.train, "iid", 3, 7);
+    let solo = Solo {
+        epochs: 1,
+        batch: 10,
+        lr: LR,
+    };
+    let mut alone = simulation(&solo, "logistic", deal());
+    run(&mut alone, 1);
+    let alone = alone.with_personal(&solo).unwrap();
+    let models = alone.personal_models().unwrap().unwrap();
+    let together = alone.evaluate_ensemble(&models, &data.test).unwrap();
+    let mut averaged = simulation(&base(), "logistic", deal());
+    run(&mut averaged, 1);
+    let averaged = averaged.evaluate(&data.test).unwrap();
+    assert!((together.loss - averaged.loss).abs() < 1e-6);
+    assert_eq!(together.predictions, averaged.predictions);
+    let one = alone.evaluate_client(&models, 0, &data.test).unwrap();
+    assert!((together.loss - one.unwrap().loss).abs() > 1e-3);
+}
