@@ -14,6 +14,7 @@ use super::args::ExplainArgs;
 use super::auxiliaries::named;
 use super::error::CliError;
 use super::output::{bytes, grouped, print};
+use super::privacy::statement;
 
 /// Runs the subcommand.
 pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
@@ -29,6 +30,7 @@ pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
             text += &hypers(&**algorithm);
         }
         text += &traffic(args, &model, &**algorithm, program);
+        text += &statement(program.linked());
         text += "\nCompute\n";
         text += &compute(program, args.examples)?;
         text += &loops(&program.looped()?);

@@ -151,14 +151,17 @@ mod tests {
                 .map(|(name, _)| name)
                 .collect()
         };
-        assert_eq!(
-            names("fedprox"),
-            ["mu", "fraction", "epochs", "batch", "lr"]
-        );
-        assert_eq!(
-            names("fedprox(fedprox)"),
-            ["mu", "fraction", "epochs", "batch", "lr"]
-        );
+        let base = [
+            "fraction",
+            "epochs",
+            "batch",
+            "lr",
+            "momentum",
+            "weight_decay",
+        ];
+        let all = [["mu"].as_slice(), &base].concat();
+        assert_eq!(names("fedprox"), all);
+        assert_eq!(names("fedprox(fedprox)"), all);
     }
 
     #[test]

@@ -36,6 +36,7 @@ mod list;
 mod opt;
 mod output;
 mod passes;
+mod privacy;
 mod run;
 mod settings;
 

@@ -57,7 +57,7 @@ fn a_pass_is_shown_and_compared() {
         diff.starts_with("--- before canonicalize\n+++ after canonicalize\n"),
         "{diff}"
     );
-    assert!(diff.contains("\n+          opt.yield %13 : f32"), "{diff}");
+    assert!(diff.contains("\n+          opt.yield %17 : f32"), "{diff}");
     let fused = place.success("graph fedavg --model logistic --diff fuse");
     assert!(fused.contains("tensor.matmul_add[-1]"), "{fused}");
 }

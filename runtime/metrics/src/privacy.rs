@@ -63,7 +63,10 @@ pub fn gaussian_epsilon(sensitivity: f64, sigma: f64, delta: f64) -> Result<f64,
         return Ok(0.0);
     }
     // Falls in ε, and is below zero at the ε of a tail bound: a²/2 + a √(2 ln 1/δ) with twice a.
-    let (mut low, mut high) = (0.0, 2.0 * a * a + 2.0 * a * (2.0 * (1.0 / delta).ln()).sqrt());
+    let (mut low, mut high) = (
+        0.0,
+        2.0 * a * a + 2.0 * a * (2.0 * (1.0 / delta).ln()).sqrt(),
+    );
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
         match excess(middle) > 0.0 {
@@ -178,7 +181,8 @@ mod tests {
 
     #[test]
     fn the_exact_epsilon_is_where_its_delta_is_reached() {
-        for (sensitivity, sigma, delta) in [(1.0, 0.15, 1e-5), (2.0, 4.0, 1e-3), (6.0, 0.15, 1e-5)] {
+        for (sensitivity, sigma, delta) in [(1.0, 0.15, 1e-5), (2.0, 4.0, 1e-3), (6.0, 0.15, 1e-5)]
+        {
             let e: f64 = gaussian_epsilon(sensitivity, sigma, delta).unwrap();
             let (a, b) = (sensitivity / (2.0 * sigma), sigma / sensitivity);
             let back = normal_cdf(a - e * b) - scaled_tail(e, a + e * b);

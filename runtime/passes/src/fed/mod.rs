@@ -17,6 +17,7 @@ mod fuse_maps;
 mod gathered_tests;
 mod licm;
 mod link_slots;
+mod mechanisms;
 #[cfg(test)]
 mod optimizers_tests;
 mod pipeline;
@@ -39,6 +40,7 @@ pub use explain::{explain, explain_with};
 pub use fuse_maps::fuse_maps;
 pub use licm::licm;
 pub use link_slots::link_slots;
+pub use mechanisms::{Mechanism, NoiseKind, Unit, mechanisms};
 pub use pipeline::{Linked, lay_out, link, link_observed, link_with};
 
 pub use crate::PassError;
