@@ -7,10 +7,10 @@
 )]
 
 use fedround::algorithms::registry;
-use fedround::exec::{Program, Tracer};
+use fedround::exec::{Program, Tracer, assemble_for};
 use fedround::ir::fed::{self, Module, print_exact};
 use fedround::ir::tensor;
-use fedround::models::{Losses, Task, find};
+use fedround::models::{AuxiliaryTask, Losses, Task, find};
 
 fn comes_back(name: &str, module: &Module) {
     let text = print_exact(module);
@@ -33,16 +33,28 @@ fn algorithms_come_back_from_their_text() {
             .unwrap()
             .build(task, &Default::default())
             .unwrap();
-        let tracer = Tracer::new("cnn", model, task, Losses::default());
+        let around = AuxiliaryTask {
+            task,
+            clients: 3,
+            variants: Default::default(),
+        };
+        let model = assemble_for(&*algorithm, model, &around, &Default::default());
+        let tracer = Tracer::new("cnn", model.unwrap().model, task, Losses::default());
         let program = Program::compile(&*algorithm, tracer).unwrap();
-        comes_back(name, program.staged());
-        comes_back(name, program.linked());
-        let text = program.exact_tensor_text(program.batch_size()).unwrap();
-        let graphs = program.graphs(program.batch_size()).unwrap();
-        let read = tensor::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(read.len(), graphs.len());
-        for (graph, (_, read)) in graphs.iter().zip(&read) {
-            assert_eq!(tensor::difference(graph, read), None, "{name}");
+        for (_, program) in program.phases() {
+            stages_come_back(name, program);
         }
+    }
+}
+
+fn stages_come_back(name: &str, program: &Program) {
+    comes_back(name, program.staged());
+    comes_back(name, program.linked());
+    let text = program.exact_tensor_text(program.batch_size()).unwrap();
+    let graphs = program.graphs(program.batch_size()).unwrap();
+    let read = tensor::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(read.len(), graphs.len());
+    for (graph, (_, read)) in graphs.iter().zip(&read) {
+        assert_eq!(tensor::difference(graph, read), None, "{name}");
     }
 }
