@@ -40,10 +40,11 @@ impl Algorithm for Scaffold {
         let s_t = server.sample(self.fraction);
         let c = server.state("c");
         let (dy, dc) = x.broadcast(&s_t).zip(&c.broadcast(&s_t)).map(|k, (x, c)| {
-            let c_k = k.state("c_k");
-            let (mut y, mut steps, mut at_x) = (x.clone(), Scalar::from(0.0), x.zeros_like());
+            let (c_k, mut steps) = (k.state("c_k"), Scalar::from(0.0));
+            // One tree for the steps to read, not two.
+            let (mut y, mut at_x, drift) = (x.clone(), x.zeros_like(), c - &c_k);
             for b in k.batches(self.epochs, self.batch) {
-                y -= self.lr * (self.direction(k, &y, &b) - &c_k + &c);
+                y -= self.lr * (self.direction(k, &y, &b) + &drift);
                 steps += 1.0;
             }
             let next = if self.option == 1 {
@@ -54,7 +55,7 @@ impl Algorithm for Scaffold {
                 }
                 at_x / passes
             } else {
-                &c_k - &c + (&x - &y) / (self.lr * steps)
+                (&x - &y) / (self.lr * steps) - drift
             };
             let next = next.with_parts(&["Buffer"], &c_k);
             k.set_state("c_k", &next);
