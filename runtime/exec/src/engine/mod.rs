@@ -2,6 +2,7 @@
 
 mod batches;
 mod client;
+mod epochs;
 mod map;
 mod rows;
 mod running;

@@ -1,8 +1,11 @@
 //! Functions of features and labels without parameters, which specs name as they name losses.
 
-use burn::tensor::activation::{log_softmax, softmax as softmax_along, softplus as softplus_of};
-use burn::tensor::{Distribution, Int, Tensor, TensorData};
+mod images;
 
+use burn::tensor::activation::{log_softmax, softmax as softmax_along, softplus as softplus_of};
+use burn::tensor::{Int, Tensor};
+
+use self::images::{arrangement, image_mse, jigsaw, uniform};
 use crate::Losses;
 
 /// With the functions and losses of the bundled specs.
@@ -106,12 +109,6 @@ fn mse(a: Tensor<2>, b: Tensor<2>) -> Tensor<1> {
     (d.clone() * d).mean()
 }
 
-/// [`mse`] of images `[batch, channels, height, width]`.
-fn image_mse(a: Tensor<4>, b: Tensor<4>) -> Tensor<1> {
-    let d = a - b;
-    (d.clone() * d).mean()
-}
-
 /// `KL(N(μ, σ²) ‖ N(0, 1))`, the mean over batch and entries, of codes `[batch, 2 z]`, means and
 /// then logarithms of variances.
 fn kl_to_normal(code: Tensor<2>) -> Tensor<1> {
@@ -151,12 +148,6 @@ fn same(a: Tensor<1, Int>, b: Tensor<1, Int>) -> Tensor<1> {
     a.equal(b).float()
 }
 
-/// Uniform numbers in `[0, 1)` in the shape of images.
-fn uniform(x: Tensor<4>) -> Tensor<4> {
-    let device = x.device();
-    Tensor::random(x.dims(), Distribution::Uniform(0.0, 1.0), &device)
-}
-
 /// The first half of the columns, of `[batch, 2 d]`.
 fn front(x: Tensor<2>) -> Tensor<2> {
     let [batch, both] = x.dims();
@@ -184,51 +175,6 @@ fn rolled(x: Tensor<2>) -> Tensor<2> {
 fn l1_rows(x: Tensor<2>) -> Tensor<2> {
     let norm = x.clone().abs().sum_dim(1).add_scalar(1e-12);
     x / norm
-}
-
-/// All orders of four things.
-fn orders() -> Vec<[usize; 4]> {
-    let mut all = vec![];
-    for code in 0..256 {
-        let order = [code >> 6, (code >> 4) & 3, (code >> 2) & 3, code & 3];
-        if (0..4).all(|i| order.contains(&i)) {
-            all.push(order);
-        }
-    }
-    all
-}
-
-/// Images cut into quadrants, which are put together in another order: the one of number `i mod 24`
-/// for image `i`. An odd last row or column stays.
-///
-/// # Shapes
-///
-/// - `x`: `[batch, channels, height, width]`
-/// - output: the same
-fn jigsaw(x: Tensor<4>) -> Tensor<4> {
-    let [batch, channels, height, width] = x.dims();
-    let (h, w) = (height / 2, width / 2);
-    let corners = [[0, 0], [0, w], [h, 0], [h, w]];
-    let orders = orders();
-    let images = (0..batch).map(|i| {
-        let image = x.clone().slice([i..i + 1]);
-        let piece = |[top, left]: [usize; 2]| [0..1, 0..channels, top..top + h, left..left + w];
-        let order = orders[i % orders.len()];
-        let moved = corners.iter().zip(order);
-        moved.fold(image.clone(), |out, (&to, from)| {
-            out.slice_assign(piece(to), image.clone().slice(piece(corners[from])))
-        })
-    });
-    Tensor::cat(images.collect(), 0)
-}
-
-/// Cross-entropy of telling the order of [`jigsaw`] from logits `[batch, 24]`.
-fn arrangement(logits: Tensor<2>) -> Tensor<1> {
-    let [batch, orders] = logits.dims();
-    let labels: Vec<i32> = (0..batch).map(|i| (i % orders) as i32).collect();
-    let labels = TensorData::new(labels, [batch]);
-    let labels = Tensor::<1, Int>::from_data(labels, &logits.device());
-    crate::cross_entropy(logits, labels)
 }
 
 #[cfg(test)]
@@ -294,18 +240,6 @@ mod tests {
         close(mutual_information(rows([[2.0]]), rows([[2.0]])), &[0.0]);
         let apart = rows([[0.0], [0.0]]);
         close(mutual_information(rows([[1.0], [1.0]]), apart), &[1.0]);
-    }
-
-    #[test]
-    fn the_first_order_leaves_an_image_and_the_last_turns_it() {
-        let data: Vec<f32> = (0..24 * 16).map(|i| (i % 16) as f32).collect();
-        let data = TensorData::new(data, [24, 1, 4, 4]);
-        let x = Tensor::<4>::from_data(data, &Default::default());
-        let out: Vec<f32> = jigsaw(x).into_data().try_to_vec().unwrap();
-        let image: Vec<f32> = (0..16).map(|i| i as f32).collect();
-        assert_eq!(out[..16], image);
-        assert_eq!(out[23 * 16..23 * 16 + 2], [10.0, 11.0]);
-        assert_eq!(out[23 * 16 + 10..23 * 16 + 12], [0.0, 1.0]);
     }
 
     #[test]
