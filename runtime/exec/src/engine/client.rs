@@ -10,14 +10,12 @@ use std::collections::HashMap;
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use fedround_data::augment::Scratch;
-use fedround_data::schedule::client_order;
 use fedround_ir::fed::{Op, OpKind, Value};
 use fedround_passes::tensor::{Block, Control};
 
-use super::batches::{Batches, Chosen, gather};
-use super::rows::{classes, draw, every_class, for_rows, join};
+use super::rows::{classes, draw, every_class, for_rows};
 use super::stack::{flat, lane, leaves, select, stack, unstack};
-use super::walk::{Walker, carried, known, next, repeat, walk};
+use super::walk::{Walker, known, repeat, walk};
 use super::{ByClient, Cx, kept_or_zeros, missing, written};
 use crate::error::RunError;
 use crate::ops;
