@@ -62,6 +62,8 @@ struct Unsent {
 impl Unsent {
     fn region(&mut self, region: &Region) {
         for op in &region.ops {
+            // First, because a map reads which of the numbers in it are zero.
+            op.regions.iter().for_each(|inner| self.region(inner));
             match op.kind {
                 OpKind::Broadcast | OpKind::Scatter => {
                     self.down.extend(op.results.iter().map(|v| (*v, None)));
@@ -70,7 +72,6 @@ impl Unsent {
                 OpKind::Map => self.map(op),
                 _ => {}
             }
-            op.regions.iter().for_each(|inner| self.region(inner));
         }
     }
 

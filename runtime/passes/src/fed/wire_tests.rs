@@ -196,6 +196,15 @@ fn parts_that_the_other_side_has_do_not_cross() {
         w_k.mean()
     });
     assert_eq!(late, [Vec::<String>::new(), vec![]]);
+    // Zeroed before anything reads it, and given back as it was.
+    let unread = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+            let body = w.with_parts(&["head"], &w.zeros_like());
+            (2.0 * body).with_parts(&["head"], &k.received())
+        });
+        w_k.mean()
+    });
+    assert_eq!(unread, [head.to_vec(), head.to_vec()]);
     let first = sent(|server, w| {
         let w_k = w.broadcast(&server.everyone()).map(|k, w| {
             let own = k.state_or("own", &w);
