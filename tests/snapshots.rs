@@ -91,7 +91,11 @@ fn baselines() {
     for name in registry.names().into_iter().filter(|n| !shown.contains(n)) {
         let algorithm = registry.parse(name).unwrap();
         // Logistic regression is all head.
-        let model = if name == "lg-fedavg" { "2nn" } else { "logistic" };
+        let model = if name == "lg-fedavg" {
+            "2nn"
+        } else {
+            "logistic"
+        };
         for (kind, suffix, stage) in stages {
             if stage == Stage::Tensor && LONG.contains(&name) {
                 continue;

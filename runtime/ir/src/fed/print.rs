@@ -234,12 +234,7 @@ impl<'m> Printer<'m> {
 
     /// `fed.broadcast %w to %0`, `fed.call @penalty(%k, %w)`: name, attributes and operands.
     fn flat(&self, op: &Op) -> String {
-        let mut attributes = AttributeText {
-            entries: vec![op.kind.name()],
-            exact: true,
-        };
-        op.kind.write_attributes(&mut attributes);
-        let head = attributes.entries.join(" ");
+        let head = named(&op.kind);
         let operands = op.operands.iter().map(|value| self.name(*value));
         let operands: Vec<String> = operands.collect();
         let operands = operands.join(&match op.kind.separator() {
@@ -255,7 +250,7 @@ impl<'m> Printer<'m> {
     /// `fed.map(%k, %3 = %1)` and kin: the op, its control operands, and its region's arguments,
     /// the carried ones with their first value.
     fn head(&mut self, op: &Op, region: &Region) -> String {
-        let name = op.kind.name();
+        let name = named(&op.kind);
         let label = op.kind.controls().map_or("", |_| " with");
         let control = op.kind.controls().unwrap_or(0).min(op.operands.len());
         let (fixed, carried) = op.operands.split_at(control);
@@ -284,6 +279,16 @@ impl<'m> Printer<'m> {
         }
         self.fresh(value)
     }
+}
+
+/// An op's name and attributes.
+fn named(kind: &OpKind) -> String {
+    let mut attributes = AttributeText {
+        entries: vec![kind.name()],
+        exact: true,
+    };
+    kind.write_attributes(&mut attributes);
+    attributes.entries.join(" ")
 }
 
 #[cfg(test)]

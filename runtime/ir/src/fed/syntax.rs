@@ -185,6 +185,7 @@ impl OpKind {
     pub(super) fn controls(&self) -> Option<usize> {
         match self {
             Self::ForBatches => Some(3),
+            Self::Collect => Some(2),
             Self::ForRows(n) => Some(2 + n),
             Self::Repeat => Some(1),
             _ => None,
