@@ -113,9 +113,13 @@ impl Cli {
 
 /// Shows what the compiler finds legal but seldom meant.
 pub(super) fn warn(program: &Program) {
-    for (_, program) in program.phases() {
-        for warning in program.warnings() {
-            eprintln!("warning: {warning}");
-        }
-    }
+    let warnings = warnings(program).into_iter();
+    warnings.for_each(|warning| eprintln!("warning: {warning}"));
+}
+
+/// What the compiler finds so.
+pub(super) fn warnings(program: &Program) -> Vec<String> {
+    let of_phases = program.phases().into_iter();
+    let all = of_phases.flat_map(|(_, program)| program.warnings().iter());
+    all.map(ToString::to_string).collect()
 }

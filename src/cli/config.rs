@@ -65,6 +65,23 @@ impl Config {
         };
         // Keys are checked before values, so that a misspelt one is named as such.
         let table: toml::Table = toml::from_str(text).map_err(broken)?;
+        Self::known(path, &table)?;
+        toml::from_str(text).map_err(broken)
+    }
+
+    /// The settings of a table; `path` is where it comes from.
+    pub fn of(path: &Path, table: toml::Table) -> Result<Self, CliError> {
+        Self::known(path, &table)?;
+        table
+            .try_into()
+            .map_err(|error: toml::de::Error| CliError::Config {
+                path: path.to_owned(),
+                message: error.to_string().trim_end().to_owned(),
+            })
+    }
+
+    /// Fails with the first key that is none.
+    fn known(path: &Path, table: &toml::Table) -> Result<(), CliError> {
         if let Some(key) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(CliError::ConfigKey {
                 path: path.to_owned(),
@@ -73,7 +90,7 @@ impl Config {
                 known: KEYS.join(", "),
             });
         }
-        toml::from_str(text).map_err(broken)
+        Ok(())
     }
 
     /// The file's text.

@@ -13,6 +13,7 @@ use fedround_passes::{PassError, RequestError};
 
 use super::compare::CompareError;
 use super::data::DataCommandError;
+use super::reproduce::ReproduceError;
 
 /// Exit code of bad input and failed runs.
 const FAILED: u8 = 1;
@@ -52,6 +53,8 @@ pub(super) enum CliError {
     DataCommand(#[from] DataCommandError),
     #[error(transparent)]
     Compare(#[from] CompareError),
+    #[error(transparent)]
+    Reproduce(#[from] ReproduceError),
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error("--device: {0}")]
@@ -133,7 +136,8 @@ fn hint(nearest: Option<&str>) -> String {
 
 /// The known name closest to one that is not known, if it is close enough to be a slip.
 pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    let similarity = |other: &str| strsim::jaro_winkler(&name.to_lowercase(), other);
+    let similarity =
+        |other: &str| strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
     let scored = known.into_iter().map(|other| (similarity(other), other));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
     best.filter(|(similarity, _)| *similarity > 0.75)
@@ -176,6 +180,7 @@ impl CliError {
             }
             Self::DataCommand(error) => return error.help(),
             Self::Compare(error) => return error.help(),
+            Self::Reproduce(error) => return error.help(),
             Self::Data(_) => "--data synth-digits trains without any files",
             Self::Partition(
                 PartitionError::Unknown { .. }

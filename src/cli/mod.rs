@@ -37,6 +37,7 @@ mod opt;
 mod output;
 mod passes;
 mod privacy;
+mod reproduce;
 mod run;
 mod settings;
 
@@ -144,6 +145,7 @@ impl Cli {
         match command {
             Command::Run(args) => return run::run(self, args),
             Command::Compare(args) => return compare::compare(self, args),
+            Command::Reproduce(args) => return reproduce::reproduce(self, args),
             Command::List(args) => list::list(self, args)?,
             Command::Data(args) => data::data(args)?,
             Command::Graph(args) => graph::graph(self, args)?,

@@ -61,6 +61,16 @@ impl Settings {
             Some(path) => Config::read(path)?,
             None => Config::default(),
         };
+        Self::over(file, args, spec, seed)
+    }
+
+    /// Lays flags over a file's settings.
+    pub fn over(
+        file: Config,
+        args: &SettingArgs,
+        spec: Option<&str>,
+        seed: Option<u64>,
+    ) -> Result<Self, CliError> {
         let mut hypers = hypers::from_toml(&file.hyper)?;
         hypers.extend(hypers::assignments(&args.set)?);
         let text = |flag: &Option<String>, file: Option<String>, default: &str| {

@@ -13,5 +13,6 @@ mod data;
 mod folder;
 mod look;
 mod opt;
+mod reproduce;
 mod run;
 mod support;

@@ -42,7 +42,7 @@ pub(super) fn write(
     text("comparison.md", table::markdown(comparison))?;
     csv(&dir.join("comparison.csv"), &comparison.runs)?;
     let rounds = cells.iter().zip(records).flat_map(|(cell, record)| {
-        let algorithm = &grid.algorithms[cell.entrant].name;
+        let algorithm = &cell.name;
         let lines = record.iter().flat_map(|run| &run.lines);
         lines.map(|line| Round {
             algorithm,

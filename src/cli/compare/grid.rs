@@ -1,12 +1,14 @@
 //! What is to be run: algorithms with their hyper-parameters, and seeds.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fedround_dsl::BoxedAlgorithm;
 
 use super::args::CompareArgs;
 use super::error::CompareError;
+use super::record::{self, Record};
 use crate::cli::Cli;
+use crate::cli::config::Config;
 use crate::cli::error::{CliError, nearest};
 use crate::cli::hypers::{self, Setting};
 use crate::cli::run::slug;
@@ -28,9 +30,11 @@ pub(super) struct Entrant {
 }
 
 /// One run.
-pub(super) struct Cell {
-    /// Its algorithm's number.
+pub(in crate::cli) struct Cell {
+    /// The number of what it is a run of; runs of one differ in their seeds.
     pub entrant: usize,
+    /// The name of that.
+    pub name: String,
     pub settings: Settings,
     /// The name of its folder.
     pub folder: PathBuf,
@@ -70,6 +74,7 @@ impl Grid {
         let of_seed = |&seed: &u64| {
             numbered().map(move |(i, entrant)| Cell {
                 entrant: i,
+                name: entrant.name.clone(),
                 settings: Settings {
                     spec: entrant.spec.clone(),
                     hypers: entrant.hypers.clone(),
@@ -89,6 +94,18 @@ impl Cell {
     /// The algorithm with its hyper-parameters.
     pub fn algorithm(&self, cli: &Cli) -> Result<BoxedAlgorithm, CliError> {
         cli.algorithm(&self.settings.spec, &self.settings.hypers)
+    }
+
+    /// Its file of settings.
+    pub fn config(&self, cli: &Cli) -> Result<Config, CliError> {
+        Ok(self.settings.config(&*self.algorithm(cli)?))
+    }
+
+    /// What an earlier call left of it in a folder of runs.
+    pub fn earlier(&self, cli: &Cli, out: &Path) -> Result<Option<Record>, CliError> {
+        let dir = out.join(&self.folder);
+        record::check(&dir, &self.config(cli)?, true)?;
+        Record::read(&dir)
     }
 }
 

@@ -17,13 +17,17 @@ use std::process::ExitCode;
 
 pub(super) use args::CompareArgs;
 pub(super) use error::CompareError;
+pub(super) use grid::Cell;
+pub(super) use record::Record;
+pub(super) use report::runs_of;
+pub(super) use statistics::Spread;
+pub(super) use train::{Datasets, prepare, train};
 
 use super::Cli;
 use super::error::{CliError, INTERRUPTED};
 use super::output::print;
 use super::run::{Status, next_free};
-use grid::{Cell, Grid};
-use record::Record;
+use grid::Grid;
 use report::Comparison;
 use statistics::Row;
 
@@ -35,12 +39,10 @@ pub(super) fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, CliErro
         Some(out) => earlier(cli, out, &cells)?,
         None => vec![None; cells.len()],
     };
-    let left = records.iter().filter(|record| !ended(record)).count();
-    if left < cells.len() && !args.quiet {
-        let there = cells.len() - left;
-        eprintln!("{there} of {} runs are there already", cells.len());
+    if !args.quiet {
+        say_what_is_there(&records);
     }
-    let ready = train::prepare(cli, &grid, &cells, &records, args.quiet)?;
+    let deals = prepare(cli, &cells, &records, &mut Datasets::new(args.quiet))?;
 
     // Bad input is behind us: from here on there is something to keep.
     let dir = match &args.out {
@@ -50,9 +52,7 @@ pub(super) fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, CliErro
         }
         None => next_free(&format!("compare-{}", grid.shared.data))?,
     };
-    if let Some(ready) = ready {
-        train::train(cli, &ready, &cells, &mut records, &dir, args.quiet)?;
-    }
+    train(cli, &deals, &cells, &mut records, &dir, args.quiet)?;
     let comparison = Comparison::new(&grid, &cells, &records, &dir);
     files::write(&dir, &comparison, &cells, &grid, &records)?;
     if args.json {
@@ -65,20 +65,22 @@ pub(super) fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, CliErro
 
 /// What an earlier call left in the folder, by cell.
 fn earlier(cli: &Cli, out: &Path, cells: &[Cell]) -> Result<Vec<Option<Record>>, CliError> {
-    let config = |cell: &Cell| Ok::<_, CliError>(cell.settings.config(&*cell.algorithm(cli)?));
     if let (Some(first), Ok(entries)) = (cells.first(), fs::read_dir(out)) {
-        let shared = config(first)?;
+        let shared = first.config(cli)?;
         let dirs = entries.flatten().map(|entry| entry.path());
         for dir in dirs.filter(|path| path.is_dir()) {
             record::check(&dir, &shared, false)?;
         }
     }
-    let read = |cell: &Cell| {
-        let dir = out.join(&cell.folder);
-        record::check(&dir, &config(cell)?, true)?;
-        Record::read(&dir)
-    };
-    cells.iter().map(read).collect()
+    cells.iter().map(|cell| cell.earlier(cli, out)).collect()
+}
+
+/// Says on stderr how many runs need not be run.
+pub(super) fn say_what_is_there(records: &[Option<Record>]) {
+    let (runs, there) = (records.len(), records.iter().filter(|r| ended(r)).count());
+    if there > 0 {
+        eprintln!("{there} of {runs} runs are there already");
+    }
 }
 
 /// Whether a run need not be run again. One that failed would fail again.

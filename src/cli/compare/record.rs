@@ -6,6 +6,7 @@ use std::path::Path;
 
 use fedround_metrics::progress::Point;
 use serde::Deserialize;
+use serde_json::Map;
 use toml::{Table, Value};
 
 use super::error::CompareError;
@@ -15,7 +16,7 @@ use crate::cli::run::{CONFIG, FILES, METRICS, SUMMARY, Status};
 
 /// A run that ended, by Ctrl-C or a failure too. Numbers that are not finite are absent.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Record {
+pub(in crate::cli) struct Record {
     pub status: Status,
     pub error: Option<String>,
     pub rounds: usize,
@@ -23,6 +24,13 @@ pub(super) struct Record {
     pub best_test_accuracy: Option<f64>,
     pub best_round: Option<usize>,
     pub local_accuracy: Option<Local>,
+    /// By the client's number.
+    #[serde(default)]
+    pub client_accuracy: Vec<Option<f64>>,
+    pub ensemble_accuracy: Option<f64>,
+    /// By the class's name.
+    #[serde(default)]
+    pub class_accuracy: Map<String, serde_json::Value>,
     pub seconds: f64,
     pub bytes_up: u64,
     pub bytes_down: u64,
@@ -33,13 +41,13 @@ pub(super) struct Record {
 
 /// The accuracy of clients on their own test examples.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Local {
+pub(in crate::cli) struct Local {
     pub mean: f64,
 }
 
 /// A round.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Line {
+pub(in crate::cli) struct Line {
     pub round: usize,
     pub train_loss: Option<f64>,
     pub test_loss: Option<f64>,
@@ -91,7 +99,7 @@ const OWN: [&str; 3] = ["spec", "seed", "hyper"];
 
 /// Fails if the folder holds a run of other settings than `wanted`: of all that matter, or, with
 /// `same_run` unset, of those that all runs of a comparison share.
-pub(super) fn check(dir: &Path, wanted: &Config, same_run: bool) -> Result<(), CliError> {
+pub(in crate::cli) fn check(dir: &Path, wanted: &Config, same_run: bool) -> Result<(), CliError> {
     let path = dir.join(CONFIG);
     let Some(found) = text(&path)? else {
         return Ok(());

@@ -59,10 +59,8 @@ impl Comparison {
             let runs = runs_of(i, cells, records);
             Row::new(&entrant.name, &entrant.spec, &runs, target)
         });
-        let run = |(cell, record): (&Cell, &Option<Record>)| {
-            let name = &grid.algorithms[cell.entrant].name;
-            RunRow::new(name, cell, record.as_ref(), target)
-        };
+        let run =
+            |(cell, record): (&Cell, &Option<Record>)| RunRow::new(cell, record.as_ref(), target);
         Self {
             data: shared.data.clone(),
             partition: shared.partition.to_string(),
@@ -84,11 +82,11 @@ impl Comparison {
 }
 
 impl RunRow {
-    fn new(name: &str, cell: &Cell, record: Option<&Record>, target: Option<f64>) -> Self {
+    fn new(cell: &Cell, record: Option<&Record>, target: Option<f64>) -> Self {
         let reached = record.and_then(|run| reach(run, target));
         let local = record.and_then(|run| run.local_accuracy.as_ref());
         Self {
-            algorithm: name.to_owned(),
+            algorithm: cell.name.clone(),
             seed: cell.settings.seed,
             status: match record.map(|run| run.status) {
                 None => "unfinished",
@@ -113,7 +111,7 @@ impl RunRow {
 }
 
 /// An algorithm's runs, one for each seed.
-pub(super) fn runs_of<'r>(
+pub(in crate::cli) fn runs_of<'r>(
     entrant: usize,
     cells: &[Cell],
     records: &'r [Option<Record>],

@@ -8,7 +8,7 @@ use crate::cli::run::Status;
 
 /// A number over several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Spread {
+pub(in crate::cli) struct Spread {
     pub mean: f64,
     /// The standard deviation that the runs are a sample of (divided by one less than their
     /// number); none of a single run.
@@ -153,6 +153,9 @@ mod tests {
             best_test_accuracy: accuracies.iter().copied().reduce(f64::max),
             best_round: None,
             local_accuracy: None,
+            client_accuracy: vec![],
+            ensemble_accuracy: None,
+            class_accuracy: serde_json::Map::new(),
             seconds: rounds as f64,
             bytes_up: 4 * rounds as u64,
             bytes_down: 6 * rounds as u64,

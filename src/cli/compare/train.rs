@@ -1,8 +1,8 @@
 //! The runs of a grid, one after another.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -10,87 +10,126 @@ use fedround_data::partition::Split;
 use fedround_data::{Dataset, load};
 
 use super::ended;
-use super::grid::{Cell, Grid};
+use super::grid::Cell;
 use super::record::{self, Record};
 use crate::cli::Cli;
-use crate::cli::assets::warn;
+use crate::cli::assets::warnings;
 use crate::cli::error::CliError;
 use crate::cli::run::{DATA_SEED, Folder, Job, Progress, listen};
+use crate::cli::settings::Settings;
 
-/// What all runs share.
-pub(super) struct Ready<'a> {
-    grid: &'a Grid,
-    data: Dataset,
-    /// Who gets what, by seed.
-    splits: BTreeMap<u64, Vec<Split>>,
+/// Datasets, each loaded once.
+#[derive(Default)]
+pub(in crate::cli) struct Datasets {
+    loaded: BTreeMap<String, Rc<Dataset>>,
+    quiet: bool,
+}
+
+impl Datasets {
+    /// None yet; `quiet` ones keep their notes to themselves.
+    pub fn new(quiet: bool) -> Self {
+        Self {
+            quiet,
+            ..Self::default()
+        }
+    }
+
+    /// The one that a run needs.
+    pub fn load(&mut self, settings: &Settings) -> Result<Rc<Dataset>, CliError> {
+        if let Some(data) = self.loaded.get(&settings.data) {
+            return Ok(data.clone());
+        }
+        let data = load(&settings.data, settings.data_dir.as_deref(), DATA_SEED)?;
+        if !self.quiet {
+            data.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        }
+        let data = Rc::new(data);
+        self.loaded.insert(settings.data.clone(), data.clone());
+        Ok(data)
+    }
+}
+
+/// What a run trains on.
+pub(in crate::cli) struct Deal {
+    data: Rc<Dataset>,
+    splits: Rc<Vec<Split>>,
 }
 
 /// Loads the data, deals it for every seed and compiles every algorithm, so that what cannot run
-/// is known before anything does. `None` where nothing is left to be run.
-pub(super) fn prepare<'a>(
+/// is known before anything does. `None` for what need not be run.
+pub(in crate::cli) fn prepare(
     cli: &Cli,
-    grid: &'a Grid,
     cells: &[Cell],
     records: &[Option<Record>],
-    quiet: bool,
-) -> Result<Option<Ready<'a>>, CliError> {
-    let left = || {
-        cells
-            .iter()
-            .zip(records)
-            .filter(|(_, record)| !ended(record))
-    };
-    if left().next().is_none() {
-        return Ok(None);
-    }
-    let shared = &grid.shared;
-    let data = load(&shared.data, shared.data_dir.as_deref(), DATA_SEED)?;
-    if !quiet {
-        data.notes.iter().for_each(|note| eprintln!("note: {note}"));
-    }
-    let mut splits = BTreeMap::new();
-    let mut compiled = vec![false; grid.algorithms.len()];
-    for (cell, _) in left() {
-        let seed = cell.settings.seed;
-        let dealt: &Vec<Split> = match splits.entry(seed) {
-            Entry::Occupied(there) => there.into_mut(),
-            Entry::Vacant(free) => {
-                free.insert(shared.partition.deal(&data, shared.clients, seed)?)
+    datasets: &mut Datasets,
+) -> Result<Vec<Option<Deal>>, CliError> {
+    let mut dealt: BTreeMap<_, Rc<Vec<Split>>> = BTreeMap::new();
+    let (mut compiled, mut warned) = (vec![], BTreeSet::new());
+    let mut deal = |(cell, record): (&Cell, &Option<Record>)| {
+        if ended(record) {
+            return Ok(None);
+        }
+        let settings = &cell.settings;
+        let data = datasets.load(settings)?;
+        let partition = settings.partition.to_string();
+        let key = (
+            data.name.clone(),
+            partition,
+            settings.clients,
+            settings.seed,
+        );
+        let splits = match dealt.get(&key) {
+            Some(there) => there.clone(),
+            None => {
+                let partition = &settings.partition;
+                Rc::new(partition.deal(&data, settings.clients, settings.seed)?)
             }
         };
-        if !std::mem::replace(&mut compiled[cell.entrant], true) {
+        dealt.insert(key, splits.clone());
+        if !compiled.contains(&cell.entrant) {
             let algorithm = cell.algorithm(cli)?;
-            let job = Job::new(cli, &cell.settings, &*algorithm, &data, dealt)?;
-            warn(job.program());
+            let job = Job::new(cli, settings, &*algorithm, &data, &splits)?;
+            for warning in warnings(job.program()) {
+                if warned.insert(warning.clone()) {
+                    eprintln!("warning: {warning}");
+                }
+            }
+            compiled.push(cell.entrant);
         }
-    }
-    Ok(Some(Ready { grid, data, splits }))
+        Ok(Some(Deal { data, splits }))
+    };
+    cells.iter().zip(records).map(&mut deal).collect()
 }
 
 /// Trains whatever has not ended, until Ctrl-C, and reads what came of it.
-pub(super) fn train(
+pub(in crate::cli) fn train(
     cli: &Cli,
-    ready: &Ready<'_>,
+    deals: &[Option<Deal>],
     cells: &[Cell],
     records: &mut [Option<Record>],
     dir: &Path,
     quiet: bool,
 ) -> Result<(), CliError> {
-    let stop = listen();
-    let left = cells.iter().zip(records);
-    let left: Vec<_> = left.filter(|(_, record)| !ended(record)).collect();
-    let runs = left.len();
-    let mut progress = Progress::new(ready.grid.shared.rounds, runs, quiet);
+    let all = cells.iter().zip(records).zip(deals);
+    let left = all.filter_map(|((cell, record), deal)| Some((cell, record, deal.as_ref()?)));
+    let left: Vec<_> = left.collect();
+    if left.is_empty() {
+        return Ok(());
+    }
+    let (stop, runs) = (listen(), left.len());
+    let rounds = left.iter().map(|(cell, ..)| cell.settings.rounds).sum();
+    let (mut progress, mut before) = (Progress::new(rounds, runs, quiet), 0);
     progress.note(&format!("{runs} runs, into {}", dir.display()));
-    for (i, (cell, record)) in left.into_iter().enumerate() {
+    for (i, (cell, record, deal)) in left.into_iter().enumerate() {
         if stop.load(Ordering::SeqCst) {
             break;
         }
-        let name = &ready.grid.algorithms[cell.entrant].name;
-        let title = format!("[{}/{runs}] {name}, seed {}", i + 1, cell.settings.seed);
-        progress.start(i, &title);
+        let Settings { seed, rounds, .. } = cell.settings;
+        let title = format!("[{}/{runs}] {}, seed {seed}", i + 1, cell.name);
+        progress.start(before, rounds, &title);
+        before += rounds;
         let path = dir.join(&cell.folder);
-        one(cli, ready, cell, &path, &mut progress, stop)?;
+        one(cli, deal, cell, &path, &mut progress, stop)?;
         *record = Record::read(&path)?;
         if let Some(error) = record.as_ref().and_then(|record| record.error.as_deref()) {
             progress.note(&format!("{title} failed: {error}"));
@@ -103,7 +142,7 @@ pub(super) fn train(
 /// Trains one run from its start.
 fn one(
     cli: &Cli,
-    ready: &Ready<'_>,
+    deal: &Deal,
     cell: &Cell,
     dir: &Path,
     progress: &mut Progress,
@@ -111,9 +150,7 @@ fn one(
 ) -> Result<(), CliError> {
     let started = Instant::now();
     let algorithm = cell.algorithm(cli)?;
-    let splits = ready.splits.get(&cell.settings.seed);
-    let splits = splits.map_or(&[][..], Vec::as_slice);
-    let job = Job::new(cli, &cell.settings, &*algorithm, &ready.data, splits)?;
+    let job = Job::new(cli, &cell.settings, &*algorithm, &deal.data, &deal.splits)?;
     record::clear(dir)?;
     let folder = Folder::create(dir, job.config())?;
     job.run(&folder, progress, stop, started)?;

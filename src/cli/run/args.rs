@@ -41,7 +41,7 @@ pub(in crate::cli) struct RunArgs {
 }
 
 /// What every run of a comparison has in common.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(in crate::cli) struct SettingArgs {
     /// TOML file of settings, such as the config.toml of an earlier run
     #[arg(long, value_name = "FILE")]

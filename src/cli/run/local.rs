@@ -19,6 +19,8 @@ pub(super) struct Tested {
     pub global: Evaluation,
     /// Over the clients that have test examples; `None` where no client has any.
     pub local: Option<ClientSummary>,
+    /// Each client's, by its number.
+    pub clients: Vec<(usize, f64)>,
 }
 
 impl Tests {
@@ -42,12 +44,14 @@ impl Tests {
     /// Tests the simulation's current model, and the clients' own ones on their own examples.
     pub fn run(&self, simulation: &Simulation) -> Result<Tested, RunError> {
         let global = simulation.evaluate(&self.examples)?;
-        let local = match simulation.personal_models()? {
+        let clients = match simulation.personal_models()? {
             Some(models) => self.own(simulation, &models)?,
             None => self.shared(simulation, &global)?,
         };
+        let local: Vec<f64> = clients.iter().map(|(_, accuracy)| *accuracy).collect();
         Ok(Tested {
             local: ClientSummary::of(&local).ok(),
+            clients,
             global,
         })
     }
@@ -63,25 +67,34 @@ impl Tests {
     }
 
     /// The accuracy of the global model on each client's examples.
-    fn shared(&self, simulation: &Simulation, global: &Evaluation) -> Result<Vec<f64>, RunError> {
+    fn shared(
+        &self,
+        simulation: &Simulation,
+        global: &Evaluation,
+    ) -> Result<Vec<(usize, f64)>, RunError> {
         let labels = self.examples.labels();
         let right = |&&i: &&usize| global.predictions[i] == labels[i];
         let share = |test: &[usize]| test.iter().filter(right).count() as f64 / test.len() as f64;
-        let mut local: Vec<f64> = self.plain.iter().map(|(_, test)| share(test)).collect();
-        for (_, examples) in &self.rotated {
-            local.push(simulation.evaluate(examples)?.accuracy);
+        let plain = self.plain.iter().map(|(k, test)| (*k, share(test)));
+        let mut local: Vec<(usize, f64)> = plain.collect();
+        for (k, examples) in &self.rotated {
+            local.push((*k, simulation.evaluate(examples)?.accuracy));
         }
         Ok(local)
     }
 
     /// The accuracy of each client's own model on its examples.
-    fn own(&self, simulation: &Simulation, models: &PersonalModels) -> Result<Vec<f64>, RunError> {
+    fn own(
+        &self,
+        simulation: &Simulation,
+        models: &PersonalModels,
+    ) -> Result<Vec<(usize, f64)>, RunError> {
         let plain = self.plain.iter();
         let plain = plain.map(|(k, test)| (*k, self.examples.subset(test)));
         let mut local = vec![];
         for (k, examples) in plain.chain(self.rotated.iter().cloned()) {
             let tested = simulation.evaluate_client(models, k, &examples)?;
-            local.extend(tested.map(|tested| tested.accuracy));
+            local.extend(tested.map(|tested| (k, tested.accuracy)));
         }
         Ok(local)
     }

@@ -23,6 +23,8 @@ pub(in crate::cli) struct Progress {
     before: usize,
     /// Rounds of a run.
     rounds: usize,
+    /// Lines that a run prints.
+    lines: usize,
     /// Rounds between lines.
     every: usize,
 }
@@ -51,7 +53,7 @@ impl Progress {
         Self::new(settings.rounds, 1, quiet)
     }
 
-    /// Of `runs` runs of so many rounds each.
+    /// Of `runs` runs of so many rounds together.
     pub fn new(rounds: usize, runs: usize, quiet: bool) -> Self {
         let show = match (quiet, stderr().is_terminal()) {
             (true, _) => Show::Nothing,
@@ -60,7 +62,7 @@ impl Progress {
                 let template = "round {pos}/{len} {bar:24} {msg}  {eta} left";
                 let style = ProgressStyle::with_template(template);
                 let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-                Show::Bar(ProgressBar::new((rounds * runs) as u64).with_style(style))
+                Show::Bar(ProgressBar::new(rounds as u64).with_style(style))
             }
         };
         let lines = if runs == 1 { LINES } else { LINES_OF_MANY };
@@ -69,13 +71,16 @@ impl Progress {
             title: String::new(),
             before: 0,
             rounds,
+            lines,
             every: rounds.div_ceil(lines),
         }
     }
 
-    /// From now on rounds are those of the run with this number, from 0 on.
-    pub fn start(&mut self, number: usize, title: &str) {
-        self.before = number * self.rounds;
+    /// From now on rounds are those of the next run, of so many.
+    pub fn start(&mut self, before: usize, rounds: usize, title: &str) {
+        self.before = before;
+        self.rounds = rounds;
+        self.every = rounds.div_ceil(self.lines);
         self.title = format!("{title}  ");
     }
 

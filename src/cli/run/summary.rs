@@ -76,6 +76,8 @@ pub(in crate::cli) struct Summary {
     /// On the test set, of the clients' own models together, by the mean of their logits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ensemble_accuracy: Option<f64>,
+    /// Each client's, by its number; `null` where it has no test examples.
+    pub client_accuracy: Vec<Option<f64>>,
     /// By the class's name.
     pub class_accuracy: Map<String, Value>,
     pub client_steps: u64,
@@ -129,6 +131,7 @@ impl Summary {
             bytes_to_target: reached.map(|point| point.bytes),
             local_accuracy: outcome.tested.local,
             ensemble_accuracy: outcome.ensemble,
+            client_accuracy: by_number(settings.clients, &outcome.tested.clients),
             class_accuracy: classes
                 .map(|(c, a)| ((*c).to_owned(), Value::from(*a)))
                 .collect(),
@@ -147,4 +150,15 @@ impl Summary {
     pub fn text(&self) -> Result<String, CliError> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
+}
+
+/// A number for each client, of those that have one.
+fn by_number(clients: usize, numbers: &[(usize, f64)]) -> Vec<Option<f64>> {
+    let mut all = vec![None; clients];
+    for &(k, number) in numbers {
+        if let Some(client) = all.get_mut(k) {
+            *client = Some(number);
+        }
+    }
+    all
 }

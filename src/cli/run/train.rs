@@ -94,6 +94,7 @@ pub(super) fn train(
                 predictions: vec![],
             },
             local: None,
+            clients: vec![],
         },
         ensemble: None,
         curve: vec![],

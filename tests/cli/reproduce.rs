@@ -1,0 +1,141 @@
+//! Tables of papers: what is listed, what would run, what is refused, and one that runs.
+
+use std::fs;
+
+use crate::support::{Place, stderr};
+
+/// A table of six runs, on the bars of the scratch folder.
+const TINY: &str =
+    "reproduce adfl mnist --data-dir data --rounds 2 --seeds 2 --out out --only AdFL";
+
+#[test]
+fn papers_and_tables_are_listed() {
+    let place = Place::new();
+    let all = place.success("reproduce");
+    for part in [
+        "fedaa  FedAA: ",
+        "islands",
+        "digits",
+        "adfl",
+        "lg-fedavg",
+        "cifar-100",
+    ] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+    let one = place.success("reproduce lg-fedavg");
+    assert!(one.contains("local only, LG-FedAvg"), "{one}");
+    assert!(!one.contains("islands"), "{one}");
+}
+
+#[test]
+fn a_dry_run_prints_commands_that_run() {
+    let place = Place::new();
+    let line = "reproduce lg-fedavg mnist --data-dir data --rounds 1 --seeds 2 --dry-run";
+    let text = place.success(line);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 6, "{text}");
+    assert!(
+        lines[5].ends_with("--seed 2 --out runs/lg-fedavg-mnist-small/LG-FedAvg-seed2 --ensemble")
+    );
+    assert!(place.files("runs").is_empty());
+    let solo = lines[1].strip_prefix("fedround ").unwrap();
+    place.success(&format!("{solo} --quiet"));
+    let summary = place.json("runs/lg-fedavg-mnist-small/local-only-seed1/summary.json");
+    assert!(summary["ensemble_accuracy"].is_number(), "{summary}");
+    assert_eq!(summary["client_accuracy"].as_array().unwrap().len(), 100);
+
+    let full = place.success("reproduce fedfed svhn --scale full --dry-run");
+    let first = "fedround run 'fedfed(fedavg)' --data svhn --data-dir data --clients 10 ";
+    assert!(full.contains(first), "{full}");
+    assert_eq!(full.lines().count(), 4 * 8 * 3);
+}
+
+#[test]
+fn a_table_runs_and_goes_on() {
+    let place = Place::new();
+    let output = place.output(&format!("{TINY} --seeds 1").replacen("--seeds 2 ", "", 1));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", stderr(&output));
+    for part in [
+        "MNIST 2: 0, 1, 2 frequent",
+        "+9 to 12",
+        "one seed",
+        "rounds: 100 → 2",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let run = "out/MNIST-1-3-4-5-frequent-AdFL-seed1/model.safetensors";
+    let written = || fs::metadata(place.path(run)).unwrap().modified().unwrap();
+    let before = written();
+    let output = place.output(TINY);
+    let notes = stderr(&output);
+    assert!(output.status.success(), "{notes}");
+    assert!(notes.contains("6 of 12 runs are there already"), "{notes}");
+    assert_eq!(written(), before);
+
+    let json = place.json("out/table.json");
+    let numbers = json["numbers"].as_array().unwrap();
+    assert_eq!(numbers.len(), 3 * 11);
+    let accuracy = |run: &str| {
+        let summary = place.json(&format!("out/MNIST-1-3-4-5-frequent-{run}/summary.json"));
+        100.0 * summary["test_accuracy"].as_f64().unwrap()
+    };
+    let difference =
+        |seed| accuracy(&format!("AdFL-seed{seed}")) - accuracy(&format!("FedAvg-seed{seed}"));
+    let mean = (difference(1) + difference(2)) / 2.0;
+    assert!((numbers[0]["ours"]["mean"].as_f64().unwrap() - mean).abs() < 1e-9);
+    assert_eq!(
+        (&numbers[0]["paper"], &numbers[0]["runs"]),
+        (&"+1.5".into(), &2.into())
+    );
+    let markdown = place.text("out/table.md");
+    assert!(markdown.starts_with("# adfl mnist, small: "), "{markdown}");
+
+    let text = place.failure(&TINY.replace("--rounds 2", "--rounds 3"), 1);
+    assert!(text.contains("rounds = 2, expected 3"), "{text}");
+}
+
+#[test]
+fn bad_names_and_missing_data_are_found_before_anything_runs() {
+    let place = Place::new();
+    for (line, parts) in [
+        (
+            "adfll",
+            vec![
+                "unknown paper `adfll`",
+                "did you mean `adfl`",
+                "fedaa, adfl",
+            ],
+        ),
+        (
+            "adfl mnits",
+            vec!["unknown table `mnits`", "did you mean `mnist`"],
+        ),
+        (
+            "fedaa islands --only FedBM",
+            vec!["`FedBM`", "did you mean `FedBN`", "C = 0.5"],
+        ),
+        (
+            "fedaa islands",
+            vec![
+                "dataset `cifar-10` is not complete",
+                "data/cifar-10-batches-bin",
+            ],
+        ),
+        (
+            "fedaa islands --skip-missing",
+            vec!["nothing is left to run", "data list"],
+        ),
+    ] {
+        let text = place.failure(&format!("reproduce {line}"), 1);
+        for part in parts {
+            assert!(text.contains(part), "{line}: expected `{part}` in: {text}");
+        }
+    }
+    assert!(
+        place
+            .failure("reproduce adfl mnist --scale tiny", 2)
+            .contains("full")
+    );
+    assert!(place.files("runs").is_empty());
+}
