@@ -39,7 +39,7 @@ pub(super) fn jigsaw(x: Tensor<4>) -> Tensor<4> {
     let corners = [[0, 0], [0, w], [h, 0], [h, w]];
     let orders = orders();
     let images = (0..batch).map(|i| {
-        let image = x.clone().slice([i..i + 1]);
+        let image = x.clone().narrow(0, i, 1);
         let piece = |[top, left]: [usize; 2]| [0..1, 0..channels, top..top + h, left..left + w];
         let order = orders[i % orders.len()];
         let moved = corners.iter().zip(order);

@@ -203,7 +203,7 @@ mod tests {
         ] {
             let n = p.len();
             let logits: Vec<f32> = p.iter().map(|p: &f32| p.ln()).collect();
-            let data = TensorData::new(logits, [1, n]);
+            let data = burn::tensor::TensorData::new(logits, [1, n]);
             let logits = Tensor::<2>::from_data(data, &Default::default());
             close(kl_from_uniform(logits), &[expected]);
         }
