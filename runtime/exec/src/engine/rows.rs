@@ -60,7 +60,8 @@ pub(super) fn draw(
 ) -> Result<(), RunError> {
     let rows = together(op, 1..op.operands.len(), env)?;
     let total = len(op, &rows)?;
-    let share = |share: f64| (share * total as f64).ceil() as usize;
+    // Rounded up, but not for a rounding error: 0.07 · 100 is more than 7 in floating point.
+    let share = |share: f64| (share * total as f64 - 1e-9).ceil() as usize;
     let size = op.operands[0];
     let n = cx.program.index(size);
     let n = n.or_else(|| cx.program.real(size).map(share));

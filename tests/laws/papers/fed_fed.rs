@@ -1,0 +1,228 @@
+//! FedFed: three phases, what is shared in the second, and hosts without it.
+
+use burn::tensor::Device;
+use fedround::algorithms::{FedNova, FedProx, Scaffold};
+use fedround::models::{Assembly, Logistic, Part, ResNetGenerator};
+
+use super::*;
+use crate::phases::Waits;
+
+/// Logistic regression with a small generator and a second classifier.
+fn tiny() -> Box<dyn fedround::models::Model> {
+    let device = Device::default();
+    let network = |name, functions: &[(&'static str, &'static str)], model| Part {
+        name,
+        functions: functions.to_vec(),
+        model,
+    };
+    let classes = ["predict", "features", "head"].map(|f| (f, f));
+    let images = [("generate", "reconstruct"), ("code", "encode")];
+    let classifier = || Box::new(Logistic::new(GREY, &device));
+    Box::new(Assembly::new(vec![
+        network("", &classes, classifier()),
+        network(
+            "generator",
+            &images,
+            Box::new(ResNetGenerator::new(1, 2, 1, &device)),
+        ),
+        network("judge", &[("judge", "predict")], classifier()),
+    ]))
+}
+
+const CLASSIFIER: u64 = 7_850;
+/// An image and its label.
+const EXAMPLE: u64 = 784 + 1;
+const SIZES: [usize; 3] = [12, 20, 8];
+
+fn fed_fed<A: Algorithm>(base: A) -> FedFed<A> {
+    FedFed {
+        base,
+        distill: 1,
+        distill_share: 1.0,
+        distill_batch: 10,
+        distill_lr: 0.001,
+        reconstruct: 5.0,
+        classify: 2.0,
+        kl: 0.005,
+        direct: 0.4,
+        rho: 3.0,
+        sigma: 0.15,
+        noise: "gaussian".to_owned(),
+        download: 1.0,
+        shared_batch: 16,
+        shared: 1.0,
+    }
+}
+
+fn clients(algorithm: &dyn Algorithm, seed: u64) -> Simulation {
+    let program = compile_model(algorithm, "tiny", tiny(), GREY);
+    let deal = Federation {
+        seed,
+        ..of_sizes(&SIZES)
+    };
+    Simulation::new(program, deal, 2).unwrap()
+}
+
+/// The pool that a client has after both phases.
+fn pool(algorithm: &dyn Algorithm, seed: u64) -> Vec<Vec<f32>> {
+    let mut simulation = clients(algorithm, seed);
+    run(&mut simulation, 2);
+    let of = |k| simulation.client_state(k, "fed_fed.x").unwrap().concat();
+    assert_eq!(of(0), of(2), "clients have one pool");
+    of(0).chunks(784).map(<[f32]>::to_vec).collect()
+}
+
+fn norm(image: &[f32]) -> f32 {
+    image.iter().map(|x| x * x).sum::<f32>().sqrt()
+}
+
+/// A host's model after it waited for two rounds and trained for two, and with nothing shared.
+fn pair<A: Algorithm + Clone>(host: A) -> [Vec<f32>; 2] {
+    let without = FedFed {
+        shared: 0.0,
+        ..fed_fed(host.clone())
+    };
+    let waits = Waits {
+        base: host,
+        wait: 2,
+    };
+    let after = |algorithm: &dyn Algorithm| {
+        let mut simulation = clients(algorithm, 7);
+        run(&mut simulation, 4);
+        leaves(&simulation)[..2].concat()
+    };
+    [after(&without), after(&waits)]
+}
+
+#[test]
+fn with_nothing_shared_hosts_are_what_they_are() {
+    let prox = FedProx {
+        base: base(),
+        mu: 0.1,
+    };
+    let scaffold = Scaffold {
+        fraction: 1.0,
+        ..Scaffold::default()
+    };
+    let nova = FedNova {
+        fraction: 1.0,
+        ..FedNova::default()
+    };
+    let pairs = [
+        ("fedavg", pair(base())),
+        ("fedprox", pair(prox)),
+        ("scaffold", pair(scaffold)),
+        ("fednova", pair(nova)),
+    ];
+    for (host, [without, plain]) in pairs {
+        assert_eq!(bits(&without), bits(&plain), "{host}");
+    }
+}
+
+#[test]
+fn shared_examples_change_every_host() {
+    let scaffold = Scaffold {
+        fraction: 1.0,
+        ..Scaffold::default()
+    };
+    let mut with = clients(&fed_fed(scaffold), 7);
+    let [without, _] = pair(Scaffold {
+        fraction: 1.0,
+        ..Scaffold::default()
+    });
+    run(&mut with, 4);
+    let far = farthest(&leaves(&with)[..2].concat(), &without);
+    assert!(far.is_finite() && far > 1e-4, "{far}");
+}
+
+#[test]
+fn each_phase_trains_its_own_networks() {
+    let mut simulation = clients(&fed_fed(base()), 7);
+    let of = |s: &Simulation| {
+        let model = leaves(s)[..2].concat();
+        [model, part(s, "generator", true), part(s, "judge", true)]
+    };
+    let mut last = of(&simulation);
+    for changes in [[false, true, true], [false; 3], [true, false, false]] {
+        run(&mut simulation, 1);
+        let now = of(&simulation);
+        let changed: Vec<bool> = last.iter().zip(&now).map(|(a, b)| a != b).collect();
+        assert_eq!(changed, changes);
+        last = now;
+    }
+}
+
+#[test]
+fn bytes_are_those_of_what_each_phase_needs() {
+    for download in [1.0, 0.3] {
+        let algorithm = FedFed {
+            download,
+            ..fed_fed(base())
+        };
+        let mut simulation = clients(&algorithm, 7);
+        let generator = part(&simulation, "generator", true).len() as u64;
+        let distilled = 4 * (generator + CLASSIFIER);
+        let drawn = if download == 1.0 { 40 } else { 12 };
+        for (down, up) in [
+            (3 * distilled, 3 * (distilled + 4)),
+            (3 * 4 * (generator + drawn * EXAMPLE), 4 * 40 * EXAMPLE),
+            (3 * 4 * CLASSIFIER, 3 * (4 * CLASSIFIER + 4)),
+        ] {
+            let stats = run(&mut simulation, 1);
+            assert_eq!((stats.bytes_down, stats.bytes_up), (down, up), "{download}");
+        }
+    }
+}
+
+#[test]
+fn what_an_image_shares_is_bounded() {
+    for rho in [0.5, 100.0] {
+        let clipped = FedFed {
+            rho,
+            sigma: 0.0,
+            ..fed_fed(base())
+        };
+        let pool = pool(&clipped, 7);
+        assert_eq!(pool.len(), 40);
+        let longest = pool.iter().map(|x| norm(x)).fold(0.0, f32::max);
+        assert!(longest <= rho * (1.0 + 1e-5), "{longest}");
+        // The bound of ½ is reached, that of 100 is not.
+        assert_eq!(longest > rho * 0.999, rho < 1.0, "{longest}");
+    }
+}
+
+#[test]
+fn noise_is_of_its_size_and_of_its_seed() {
+    for (noise, mean) in [("gaussian", 0.797_885), ("laplace", 1.0)] {
+        let noised = FedFed {
+            rho: 0.0001,
+            sigma: 0.2,
+            noise: noise.to_owned(),
+            ..fed_fed(base())
+        };
+        let pool = pool(&noised, 7).concat();
+        // What is shared is next to nothing; E |x| of 31,360 numbers, within 3 %.
+        let found = pool.iter().map(|x| x.abs()).sum::<f32>() / pool.len() as f32;
+        assert!(
+            (found / (0.2 * mean) - 1.0).abs() < 0.03,
+            "{noise}: {found}"
+        );
+    }
+    let algorithm = fed_fed(base());
+    let first = pool(&algorithm, 7);
+    assert_eq!(pool(&algorithm, 7), first);
+    assert_ne!(pool(&algorithm, 8), first);
+}
+
+#[test]
+fn distillation_lowers_its_loss() {
+    let longer = FedFed {
+        distill: 5,
+        distill_lr: 0.01,
+        ..fed_fed(base())
+    };
+    let mut simulation = clients(&longer, 7);
+    let first = run(&mut simulation, 1).train_loss;
+    let last = run(&mut simulation, 4).train_loss;
+    assert!(last < first, "{first} {last}");
+}

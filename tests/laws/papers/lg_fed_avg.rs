@@ -1,0 +1,158 @@
+//! LG-FedAvg: FedAvg first, then a part of the model alone.
+
+use super::*;
+
+fn lg() -> LgFedAvg {
+    LgFedAvg {
+        base: base(),
+        warm_up: 0,
+        global: "head".to_owned(),
+        task: "none".to_owned(),
+        task_weight: 1.0,
+    }
+}
+
+fn deal() -> Federation {
+    of_sizes(&[20, 40, 20, 40])
+}
+
+/// What a client has kept of its own.
+fn own(simulation: &Simulation, client: usize) -> Option<Vec<Vec<f32>>> {
+    simulation.client_state(client, "lg_fed_avg.features")
+}
+
+#[test]
+fn rounds_of_warm_up_are_those_of_fed_avg() {
+    let warm = LgFedAvg { warm_up: 9, ..lg() };
+    let plain = trained(&base(), "2nn", deal(), 3);
+    assert_eq!(bits(&trained(&warm, "2nn", deal(), 3)), bits(&plain));
+}
+
+#[test]
+fn the_global_part_is_the_mean_and_local_parts_differ() {
+    let mut simulation = simulation(&lg(), "2nn", deal());
+    let first = leaves(&simulation);
+    run(&mut simulation, 2);
+    let after = leaves(&simulation);
+    let names = simulation.parameters();
+    let kept: Vec<_> = (0..4).map(|k| own(&simulation, k).unwrap()).collect();
+    let weights = [20.0, 40.0, 20.0, 40.0].map(|n| n / 120.0);
+    for (i, (name, ..)) in names.iter().enumerate() {
+        if name.starts_with("features.") {
+            // On the server they are as they began.
+            assert_eq!(after[i], first[i], "{name}");
+            assert_ne!(kept[0][i], kept[1][i], "{name}");
+        } else {
+            let mean =
+                |j: usize| -> f32 { kept.iter().zip(weights).map(|(own, n)| n * own[i][j]).sum() };
+            let mean: Vec<f32> = (0..first[i].len()).map(mean).collect();
+            assert_close(&after[i], &mean, 1e-6);
+        }
+    }
+}
+
+#[test]
+fn all_devices_begin_with_the_model_of_the_warm_up() {
+    let algorithm = LgFedAvg {
+        base: FedAvg {
+            fraction: 0.25,
+            ..base()
+        },
+        warm_up: 2,
+        ..lg()
+    };
+    let mut simulation = simulation(&algorithm, "2nn", deal());
+    run(&mut simulation, 2);
+    assert!((0..4).all(|k| own(&simulation, k).is_none()));
+    let warm = leaves(&simulation);
+    run(&mut simulation, 1);
+    assert_eq!(leaves(&simulation), warm);
+    let mut last: Vec<_> = (0..4).map(|k| own(&simulation, k)).collect();
+    assert!(last.iter().all(|own| own.as_ref() == Some(&warm)));
+    // One device is drawn in a round: the others keep theirs.
+    for _ in 0..3 {
+        run(&mut simulation, 1);
+        let now: Vec<_> = (0..4).map(|k| own(&simulation, k)).collect();
+        let changed = last.iter().zip(&now).filter(|(a, b)| a != b).count();
+        assert_eq!(changed, 1);
+        last = now;
+    }
+}
+
+#[test]
+fn each_stage_sends_what_it_averages() {
+    for (global, shared) in [("head", HEAD), ("features", ALL - HEAD)] {
+        let algorithm = LgFedAvg {
+            base: FedAvg {
+                fraction: 0.5,
+                ..base()
+            },
+            warm_up: 1,
+            global: global.to_owned(),
+            ..lg()
+        };
+        let mut simulation = simulation(&algorithm, "2nn", deal());
+        // Two of four devices; each tells how many examples it has.
+        for (down, up) in [
+            (2 * 4 * ALL, 2 * (4 * ALL + 4)),
+            (4 * 4 * ALL, 0),
+            (2 * 4 * shared, 2 * (4 * shared + 4)),
+            (2 * 4 * shared, 2 * (4 * shared + 4)),
+        ] {
+            let stats = run(&mut simulation, 1);
+            assert_eq!((stats.bytes_down, stats.bytes_up), (down, up), "{global}");
+        }
+    }
+}
+
+#[test]
+fn a_task_without_weight_changes_nothing_and_others_do() {
+    let after = |task: &str, task_weight: f32| {
+        let algorithm = LgFedAvg {
+            task: task.to_owned(),
+            task_weight,
+            ..lg()
+        };
+        let mut simulation = simulation(&algorithm, "2nn", of_sizes(&[10, 10]));
+        let first = leaves(&simulation).len();
+        run(&mut simulation, 2);
+        let state = match task {
+            "none" => "features",
+            "supervised" => "features+auxiliary",
+            "autoencoder" => "features+decoder",
+            _ => "features+arranger",
+        };
+        let kept = simulation.client_state(1, &format!("lg_fed_avg.{state}"));
+        let kept = kept.unwrap();
+        assert_eq!(kept.len(), first);
+        // The 2NN comes first: two layers of features and a head.
+        (leaves(&simulation)[4..6].concat(), kept[..4].concat())
+    };
+    let plain = after("none", 1.0);
+    for task in ["supervised", "autoencoder", "jigsaw"] {
+        let (head, features) = after(task, 0.0);
+        assert_eq!(bits(&head), bits(&plain.0), "{task}");
+        assert_eq!(bits(&features), bits(&plain.1), "{task}");
+        let (_, trained) = after(task, 1.0);
+        let far = farthest(&trained, &plain.1);
+        assert!(far.is_finite() && far > 1e-5, "{task}: {far}");
+    }
+}
+
+#[test]
+fn one_device_trains_alone() {
+    let solo = Solo {
+        epochs: 1,
+        batch: 10,
+        lr: LR,
+    };
+    let one = || of_sizes(&[40]);
+    let (mut alone, mut solo) = (
+        simulation(&lg(), "2nn", one()),
+        simulation(&solo, "2nn", one()),
+    );
+    run(&mut alone, 3);
+    run(&mut solo, 3);
+    let expected = solo.client_state(0, "solo.own").unwrap();
+    assert_close(&own(&alone, 0).unwrap().concat(), &expected.concat(), 1e-6);
+}
