@@ -121,7 +121,6 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
             x.broadcast(&all).zip(&y.broadcast(&all)).map(|k, (x, y)| {
                 k.set_state("x", &x);
                 k.set_state("y", &y);
-                k.num_examples()
             });
             w
         } else {

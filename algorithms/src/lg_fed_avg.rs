@@ -58,10 +58,8 @@ impl<A: Algorithm> Algorithm for LgFedAvg<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         server.phase("warm_up", self.warm_up);
         if server.phase("hand_over", self.warm_up.min(1)) {
-            w.broadcast(&server.everyone()).map(|k, w| {
-                k.keep_personal(&local(&self.global, &self.task), &w);
-                w
-            });
+            w.broadcast(&server.everyone())
+                .map(|k, w| k.keep_personal(&local(&self.global, &self.task), &w));
             w
         } else {
             self.base.round(server, w)

@@ -13,6 +13,7 @@ pub(crate) mod sealed {
     impl Sealed for crate::Scalar {}
     impl Sealed for crate::Features {}
     impl Sealed for crate::Labels {}
+    impl Sealed for () {}
     impl<T> Sealed for crate::Released<T> {}
     impl<T> Sealed for crate::Server<T> {}
     impl Sealed for crate::ClientCx {}
@@ -97,7 +98,7 @@ pub trait Computed: sealed::Sealed {
 }
 
 /// What a closure of [`Clients::map`] may return: a [`Params`], a [`Scalar`], features or labels
-/// that were [released](crate::Features::release), or two or three of them as a tuple.
+/// that were [released](crate::Features::release), two or three of them as a tuple, or nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot leave a client",
     label = "expected `Params`, `Scalar` or a tuple of them from the closure of `map`",
@@ -126,6 +127,15 @@ computed!(
     Released<Features>,
     Released<Labels>
 );
+/// Nothing: code that keeps a state and sends nothing.
+impl Computed for () {
+    type At<H: Hold> = ();
+    fn values(&self, _: &Graph, _: Loc) -> Vec<Value> {
+        vec![]
+    }
+    fn bind_all<H: Hold>(_: &Graph, _: &[Value]) {}
+}
+impl Upload for () {}
 impl Upload for Params {}
 impl Upload for Scalar {}
 impl Upload for Released<Features> {}

@@ -131,7 +131,20 @@ impl Program {
         }
         let mut this = Self::compile_staged(last.module, tracer, device, passes)?;
         this.earlier = earlier;
+        this.warn_of_all_phases();
         Ok(this)
+    }
+
+    /// What a phase has no use for, another may have.
+    fn warn_of_all_phases(&mut self) {
+        let earlier = self.earlier.iter().map(|phase| &phase.program.warnings);
+        let everywhere: Vec<&Vec<String>> = earlier.collect();
+        let mut warnings = std::mem::take(&mut self.warnings);
+        warnings.retain(|w| everywhere.iter().all(|known| known.contains(w)));
+        self.warnings = warnings;
+        for phase in &mut self.earlier {
+            phase.program.warnings.clear();
+        }
     }
 
     /// The program of a round, counted from 1.
