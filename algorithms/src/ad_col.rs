@@ -6,7 +6,7 @@ use fedround::prelude::*;
 use crate::FedAvg;
 
 /// ADCOL. Li, He and Song 2023, "Adversarial Collaborative Learning on Non-IID Features",
-/// Algorithm 1 and Eq. (2), <https://proceedings.mlr.press/v202/li23j.html>.
+/// Algorithm 1 and Eq. (2), <https://icml.cc/virtual/2023/poster/24741>.
 ///
 /// No model leaves its party: representations go up, the discriminator comes down. It is one of the
 /// networks of `w`, of which all else is each party's own.

@@ -13,6 +13,10 @@ use crate::FedAvg;
 /// noised, with its labels, and gets all clients'. The base then trains on both. The noise hides
 /// one client's image in what is shared, not in the models, and no label.
 ///
+/// Generator and judge are parts of the model that the base trains: they do not cross in its rounds
+/// where it trains by `client_update`. SCAFFOLD and FedNova, which do not, send them too, and so does
+/// FedProx down, whose penalty reads all that was received.
+///
 /// Departs:
 /// - The bound of Eq. (9) is a penalty on `x − q(x)`, as in the authors' code, and a clip of each
 ///   image, as in the text; the code does not clip.

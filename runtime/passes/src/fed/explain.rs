@@ -221,12 +221,11 @@ impl Printer<'_> {
             }
             (OpKind::Collect, results, [region]) => self.collect(&operands, results, region),
             (OpKind::DrawRows, results, _) => {
-                let (n, of) = operands.split_first().unzip();
-                let n = n.cloned().unwrap_or_else(|| Text::name("?"));
-                for (result, of) in results.iter().zip(of.unwrap_or_default()) {
-                    let text = Text::call("draw", &[n.clone(), of.clone()]);
-                    self.texts.insert(*result, text);
-                    self.bind(*result, "r");
+                let names: Vec<String> = results.iter().map(|_| self.unique("r")).collect();
+                let text = Text::call("draw", &operands);
+                self.line(&format!("{} ← {}", names.join(", "), text.plain()));
+                for (result, name) in results.iter().zip(names) {
+                    self.texts.insert(*result, Text::name(name));
                 }
             }
             (OpKind::Grad, [gradient, value], [region]) => {
