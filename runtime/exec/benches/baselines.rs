@@ -1,0 +1,101 @@
+//! What a client's step costs in each bundled algorithm, beside FedAvg's:
+//! `cargo bench -p fedround-exec --bench baselines`.
+//!
+//! A step's time is a round's over the steps of its clients, so that what an algorithm does before,
+//! after and between them counts. Rounds of all algorithms take turns, one client at a time on one
+//! worker.
+
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at its first error")]
+
+use std::time::Instant;
+
+use fedround_algorithms::registry;
+use fedround_data::{Column, Examples, rng};
+use fedround_dsl::set;
+use fedround_exec::{CohortBatch, Federation, Program, Simulation, Tracer};
+use fedround_ir::fed::HyperValue;
+use fedround_models::{Losses, Task, find};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const TASK: Task = Task {
+    input: [1, 28, 28],
+    classes: 10,
+};
+const CLIENTS: usize = 2;
+/// Of each client, as of 100 clients with MNIST.
+const EXAMPLES: usize = 600;
+
+fn main() {
+    let names = registry().names();
+    let cases = [("2nn", 10, 41), ("cnn", 20, 9)];
+    let columns = cases.map(|(model, batch, turns)| (model, batch, measure(model, batch, turns)));
+    println!("milliseconds per client-step, medians, and how many times FedAvg's");
+    print!("| algorithm |");
+    columns
+        .iter()
+        .for_each(|(model, batch, _)| print!(" {model}, batch {batch} | ratio |"));
+    println!("\n|---|--:|--:|--:|--:|");
+    for (i, name) in names.iter().enumerate() {
+        print!("| {name} |");
+        for (_, _, times) in &columns {
+            print!(" {:.3} | {:.2} |", times[i], times[i] / times[0]);
+        }
+        println!();
+    }
+}
+
+/// The median time of a step of every algorithm; FedAvg is the first.
+fn measure(model: &str, batch: usize, turns: usize) -> Vec<f64> {
+    let names = registry().names().into_iter();
+    let mut all: Vec<_> = names
+        .map(|name| (simulation(name, model, batch), vec![]))
+        .collect();
+    for turn in 0..turns + 2 {
+        for (simulation, times) in &mut all {
+            let start = Instant::now();
+            let stats = simulation.step().unwrap();
+            // The first round compiles and the second is the first with the clients' states.
+            if turn >= 2 {
+                times.push(start.elapsed().as_secs_f64() * 1e3 / stats.client_steps as f64);
+            }
+        }
+    }
+    let medians = all.into_iter().map(|(_, mut times)| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    });
+    medians.collect()
+}
+
+/// All clients take part in a round of one epoch; the rest is as by default.
+fn simulation(name: &str, model: &str, batch: usize) -> Simulation {
+    let mut algorithm = registry().parse(name).unwrap();
+    let given = [
+        ("fraction", HyperValue::Float(1.0)),
+        ("head_epochs", HyperValue::Int(1)),
+        ("batch", HyperValue::Int(batch)),
+        ("lr", HyperValue::Float(0.01)),
+    ];
+    for (field, value) in given {
+        // Not every algorithm draws clients or trains heads apart.
+        set(&mut *algorithm, field, value).ok();
+    }
+    let built = find(model).unwrap().build(TASK, &Default::default());
+    let tracer = Tracer::new(model, built.unwrap(), TASK, Losses::default());
+    let program = Program::compile(&*algorithm, tracer).unwrap();
+    let total = CLIENTS * EXAMPLES;
+    let x = rng::uniform(rng::SEED, total * 784, 1.0, &[100]);
+    let y: Vec<u16> = (0..total).map(|i| (i % 10) as u16).collect();
+    let x = Column::floats("x", TASK.input, x).unwrap();
+    let federation = Federation {
+        examples: Examples::of_columns(vec![x], y).unwrap(),
+        parts: (0..CLIENTS)
+            .map(|k| (k * EXAMPLES..(k + 1) * EXAMPLES).collect())
+            .collect(),
+        seed: rng::SEED,
+    };
+    let simulation = Simulation::new(program, federation, 1).unwrap();
+    simulation.with_cohort_batch(CohortBatch::Off)
+}
