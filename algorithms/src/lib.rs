@@ -6,6 +6,7 @@
 mod ad_col;
 mod ad_fl;
 mod centralized;
+mod fair;
 mod fed_aa;
 mod fed_avg;
 mod fed_avg_m;
@@ -25,6 +26,7 @@ mod solo;
 pub use ad_col::AdCol;
 pub use ad_fl::AdFl;
 pub use centralized::Centralized;
+pub use fair::Fair;
 pub use fed_aa::FedAa;
 pub use fed_avg::FedAvg;
 pub use fed_avg_m::FedAvgM;
@@ -63,6 +65,7 @@ pub fn registry() -> Registry {
         .with_type::<FedFed<BoxedAlgorithm>>()
         .with_type::<AdFl<BoxedAlgorithm>>()
         .with_type::<LgFedAvg<BoxedAlgorithm>>()
+        .with_type::<Fair<BoxedAlgorithm>>()
         .with_type::<AdCol<BoxedAlgorithm>>()
 }
 
@@ -85,6 +88,7 @@ mod tests {
             ("ad_col", include_str!("ad_col.rs"), 60),
             ("ad_fl", include_str!("ad_fl.rs"), 45),
             ("centralized", include_str!("centralized.rs"), 40),
+            ("fair", include_str!("fair.rs"), 40),
             ("fed_aa", include_str!("fed_aa.rs"), 80),
             ("fed_avg", include_str!("fed_avg.rs"), 40),
             ("fed_avg_m", include_str!("fed_avg_m.rs"), 15),

@@ -14,6 +14,7 @@ pub(crate) fn register(losses: Losses) -> Losses {
         .with("cross_entropy_sum", cross_entropy_sum)
         .with("cross_entropy_of", cross_entropy_of)
         .with("identification", identification)
+        .with("attributes", attributes)
         .with("kl_from_uniform", kl_from_uniform)
         .with("entropy", entropy)
         .with("softplus", softplus)
@@ -67,6 +68,17 @@ fn identification(s: Tensor<2>, own: Tensor<1>) -> Tensor<1> {
     };
     let other = own.clone().neg().add_scalar(1.0);
     mean(softplus_1(s.clone().neg()), own) + mean(softplus_1(s), other)
+}
+
+/// Binary cross-entropy of attributes that are 0 or 1, the mean over batch and attributes, in nats.
+///
+/// # Shapes
+///
+/// - `logits`, `attributes`: `[batch, attributes]`
+/// - output: `[1]`
+fn attributes(logits: Tensor<2>, attributes: Tensor<2>) -> Tensor<1> {
+    let each = softplus_of(logits.clone(), 1.0) - logits * attributes;
+    each.mean()
 }
 
 fn softplus_1(s: Tensor<1>) -> Tensor<1> {
@@ -222,6 +234,9 @@ mod tests {
         let s = rows([[0.0], [0.0], [0.0]]);
         close(identification(s.clone(), own), &[1.386_294]);
         close(softplus(s), &[std::f32::consts::LN_2]);
+        let p = rows([[0.0, 0.0]]);
+        close(attributes(p, rows([[1.0, 0.0]])), &[std::f32::consts::LN_2]);
+        close(attributes(rows([[9.0]]), rows([[0.0]])), &[9.000_123]);
         let none = Tensor::from_data([0.0, 0.0], &Default::default());
         let labels = Tensor::<1, Int>::from_data([0, 1], &Default::default());
         let logits = rows([[1.0, 0.0], [0.0, 1.0]]);

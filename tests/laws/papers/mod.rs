@@ -2,6 +2,7 @@
 
 mod ad_col;
 mod ad_fl;
+mod fair;
 mod fed_aa;
 mod fed_fed;
 mod lg_fed_avg;

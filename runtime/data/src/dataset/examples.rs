@@ -203,5 +203,9 @@ pub(crate) fn image_shape(name: &str, shape: &[usize]) -> Result<[usize; 3], Dat
         name: name.to_owned(),
         shape: shape.to_vec(),
     };
+    // A row of a table is an image of one row, which dense layers flatten.
+    if let [columns] = shape {
+        return Ok([1, 1, *columns]);
+    }
     Ok(shape.try_into().map_err(not_images)?)
 }

@@ -1,0 +1,44 @@
+//! Fair representations: an adversary on the device looks for protected attributes.
+
+use fedround::prelude::*;
+
+use crate::FedAvg;
+
+/// Fair representations of LG-FedAvg. Liang, Liu et al. 2020, "Think Locally, Act Globally: Federated
+/// Learning with Local and Global Representations", section 3.4 and Eq. (24) and (25),
+/// <https://arxiv.org/abs/2001.01523>.
+///
+/// The data has a column `protected` of attributes, 0 or 1, such as race and gender of `adult`. The
+/// adversary never leaves its device.
+///
+/// Departs:
+/// - Representation, classifier and adversary step at once, each from where it was; the paper takes
+///   turns.
+/// - `λ` is one number for all attributes, over their mean; the paper gives none, its code 30.
+#[derive(Hyper, Debug, Clone)]
+pub struct Fair<A = FedAvg> {
+    /// What trains; LG-FedAvg in the paper, `fair(lg-fedavg)`.
+    pub base: A,
+    /// `λ`: how much representations are to hide; at 0 the adversary only looks.
+    #[hyper(default = 1.0, range = 0.0..)]
+    pub lambda: f32,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Fair<A> {
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        let w = self.base.client_update(k, k.personal(&["adversary"], &w));
+        k.keep_personal(&["adversary"], &w);
+        w.with_parts(&["adversary"], &k.received())
+    }
+
+    /// `min_{f,g} max_r L_g − λ L_r`: the adversary descends on its own loss.
+    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        let found = grad(w, |w| {
+            let p = k.apply("expose", w, &k.apply("features", w, &b.x));
+            loss("attributes", (&p, &b.features("protected")))
+        });
+        let g = self.base.direction(k, w, b);
+        (g - self.lambda * &found).with_parts(&["adversary"], &found)
+    }
+}

@@ -1,0 +1,110 @@
+//! Fair representations: who trains on what.
+
+use fedround::algorithms::{Fair, LgFedAvg};
+use fedround::data::{Column, Examples};
+use fedround::exec::{Program, Tracer, assemble_for};
+use fedround::models::{AuxiliaryTask, Losses, Task, find};
+
+use super::*;
+
+/// Rows of six columns. The label is the sign of the first, the attributes those of the two that
+/// follow.
+fn table() -> Federation {
+    let mut words = fedround::data::rng::words(3, &[]);
+    let rows: Vec<[f32; 6]> = (0..120)
+        .map(|_| std::array::from_fn(|_| words.normal() as f32))
+        .collect();
+    let bit = |x: f32| f32::from(u8::from(x > 0.0));
+    let labels: Vec<u16> = rows.iter().map(|row| u16::from(row[0] > 0.0)).collect();
+    let protected = rows.iter().flat_map(|row| [bit(row[1]), bit(row[2])]);
+    let columns = vec![
+        Column::floats("x", [6], rows.concat()).unwrap(),
+        Column::floats("protected", [2], protected.collect::<Vec<f32>>()).unwrap(),
+    ];
+    let examples = Examples::of_columns(columns, labels).unwrap();
+    dealt(&examples, vec![(0..60).collect(), (60..120).collect()], 7)
+}
+
+fn of_table(algorithm: &dyn Algorithm) -> Simulation {
+    let task = Task {
+        input: table().examples.image_shape().unwrap(),
+        classes: 2,
+    };
+    let device = Default::default();
+    let base = find("2nn").unwrap().build(task, &device).unwrap();
+    let around = AuxiliaryTask {
+        task,
+        clients: 2,
+        variants: Default::default(),
+    };
+    let model = assemble_for(algorithm, base, &around, &device).unwrap();
+    let columns = vec![("protected".to_owned(), vec![2])];
+    let tracer = Tracer::new("2nn", model.model, task, Losses::default()).with_columns(columns);
+    let program = Program::compile(algorithm, tracer).unwrap();
+    Simulation::new(program, table(), 2).unwrap()
+}
+
+fn fair(lambda: f32) -> Fair {
+    Fair {
+        base: base(),
+        lambda,
+    }
+}
+
+/// The client's adversary.
+fn adversary(simulation: &Simulation, client: usize) -> Vec<f32> {
+    let leaves = simulation.parameters();
+    let kept = simulation.client_state(client, "fair.adversary").unwrap();
+    let own = leaves.iter().zip(kept);
+    let own = own.filter(|((name, ..), _)| name.starts_with("adversary."));
+    own.flat_map(|(_, values)| values).collect()
+}
+
+#[test]
+fn an_adversary_that_only_looks_leaves_the_base() {
+    let (mut looked, mut plain) = (of_table(&fair(0.0)), of_table(&base()));
+    run(&mut looked, 3);
+    run(&mut plain, 3);
+    let model = part(&looked, "adversary", false);
+    assert_close(&model, &weights(&plain), 1e-6);
+}
+
+#[test]
+fn adversaries_stay_on_their_devices_and_learn_there() {
+    let mut simulation = of_table(&fair(1.0));
+    let first = part(&simulation, "adversary", true);
+    let stats = run(&mut simulation, 3);
+    assert_eq!(part(&simulation, "adversary", true), first);
+    assert!(farthest(&adversary(&simulation, 0), &first) > 1e-4);
+    assert!(farthest(&adversary(&simulation, 0), &adversary(&simulation, 1)) > 1e-6);
+    // Two clients' models, and their counts.
+    let model = part(&simulation, "adversary", false).len() as u64;
+    assert_eq!(stats.bytes_up, 2 * (4 * model + 4));
+}
+
+#[test]
+fn what_is_hidden_changes_the_representation() {
+    let (mut fair, mut plain) = (of_table(&fair(5.0)), of_table(&base()));
+    run(&mut fair, 3);
+    run(&mut plain, 3);
+    let of = |simulation: &Simulation| part(simulation, "features", true);
+    assert!(farthest(&of(&fair), &of(&plain)) > 1e-3);
+}
+
+#[test]
+fn it_goes_over_local_representations() {
+    let over = Fair {
+        base: LgFedAvg {
+            base: base(),
+            warm_up: 1,
+            global: "head".to_owned(),
+            task: "none".to_owned(),
+            task_weight: 1.0,
+        },
+        lambda: 1.0,
+    };
+    let mut simulation = of_table(&over);
+    let stats = run(&mut simulation, 4);
+    let head = part(&simulation, "head", true).len() as u64;
+    assert_eq!(stats.bytes_up, 2 * (4 * head + 4));
+}
