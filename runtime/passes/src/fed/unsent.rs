@@ -110,9 +110,11 @@ impl Unsent {
             let Some(known) = self.down.get(operand).cloned() else {
                 continue;
             };
-            let mut reads = Reads::default();
-            reads.region(region, *arg, &region.yields, &self.zeros);
-            let unread = reads.unread();
+            let code = Code {
+                region,
+                zeros: &self.zeros,
+            };
+            let unread = code.unread(*arg);
             let both = known.map_or_else(|| unread.clone(), |known| known.and(&unread));
             self.down.insert(*operand, Some(both));
         }
@@ -148,7 +150,58 @@ impl Needless {
     }
 }
 
-/// Which parts of a client's argument are read.
+/// A client's code.
+struct Code<'a> {
+    region: &'a Region,
+    zeros: &'a HashSet<Value>,
+}
+
+impl Code<'_> {
+    /// What no code needs of a value.
+    fn unread(&self, value: Value) -> Needless {
+        let mut reads = Reads::default();
+        reads.region(self, self.region, value);
+        reads.unread()
+    }
+
+    /// Whether a value is given back, if with other parts, and used for nothing else.
+    fn gives(&self, value: Value) -> bool {
+        let inside = |op: &Op| op.regions.iter().any(|inner| mentions(inner, value));
+        let mut uses = self.region.ops.iter();
+        let replaced = uses.all(|op| match (&op.kind, op.operands.as_slice()) {
+            (OpKind::TreeWithParts(_), [first, second]) if *first == value => {
+                *second != value && op.results.iter().all(|v| self.gives(*v))
+            }
+            (_, operands) => !operands.contains(&value) && !inside(op),
+        });
+        let read = |op: &Op| op.operands.contains(&value);
+        replaced && (self.region.yields.contains(&value) || self.region.ops.iter().any(read))
+    }
+
+    /// Whether nothing but some parts of an op's result is read.
+    fn merges(&self, of: &Op, names: &[String]) -> bool {
+        fn reads(region: &Region, v: Value, names: &[String]) -> bool {
+            let other = |op: &Op| {
+                let merge = matches!(&op.kind, OpKind::TreeWithParts(parts) if parts == names);
+                let mut at = op.operands.iter().enumerate();
+                at.any(|(i, operand)| *operand == v && !(merge && i == 1))
+                    || op.regions.iter().any(|inner| reads(inner, v, names))
+            };
+            region.yields.contains(&v) || region.ops.iter().any(other)
+        }
+        of.results.iter().all(|v| !reads(self.region, *v, names))
+    }
+}
+
+/// Whether code reads a value.
+fn mentions(region: &Region, value: Value) -> bool {
+    let read = |op: &Op| {
+        op.operands.contains(&value) || op.regions.iter().any(|inner| mentions(inner, value))
+    };
+    region.yields.contains(&value) || region.ops.iter().any(read)
+}
+
+/// Which parts of a client's value are read.
 #[derive(Default)]
 struct Reads {
     /// Whether something reads it as the first value of a state.
@@ -160,28 +213,32 @@ struct Reads {
 }
 
 impl Reads {
-    fn region(&mut self, region: &Region, arg: Value, uploads: &[Value], zeros: &HashSet<Value>) {
+    fn region(&mut self, code: &Code<'_>, region: &Region, arg: Value) {
         self.whole |= region.yields.contains(&arg);
         for op in &region.ops {
             for (i, _) in op.operands.iter().enumerate().filter(|(_, v)| **v == arg) {
                 match &op.kind {
-                    // Of the first tree, all but the named parts; those of the second that are given
-                    // back stay on the server.
+                    // Of the first tree, all but the named parts, and what is needed of the result;
+                    // those of the second that are given back stay on the server.
                     OpKind::TreeWithParts(names) if i == 0 => {
-                        self.left_out.push(names.iter().cloned().collect());
+                        let result = op.results.first().map(|v| code.unread(*v));
+                        let mut parts = result.unwrap_or_default().parts;
+                        parts.extend(names.iter().cloned());
+                        self.left_out.push(parts);
                     }
-                    OpKind::TreeWithParts(_) if op.results.iter().any(|v| uploads.contains(v)) => {}
+                    OpKind::TreeWithParts(_) if op.results.iter().all(|v| code.gives(*v)) => {}
                     OpKind::Personal(_, names) if names.is_empty() => self.first = true,
+                    // Its other parts go nowhere.
+                    OpKind::Personal(_, names) if code.merges(op, names) => {}
                     OpKind::Personal(_, names) => {
                         self.left_out.push(names.iter().cloned().collect());
                     }
-                    OpKind::TreeScale if zeros.contains(&op.operands[0]) => {}
+                    OpKind::TreeScale if code.zeros.contains(&op.operands[0]) => {}
                     _ => self.whole = true,
                 }
             }
-            op.regions
-                .iter()
-                .for_each(|inner| self.region(inner, arg, &[], zeros));
+            let inner = op.regions.iter();
+            inner.for_each(|region| self.region(code, region, arg));
         }
     }
 

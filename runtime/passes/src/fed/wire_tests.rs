@@ -205,6 +205,19 @@ fn parts_that_the_other_side_has_do_not_cross() {
         w_k.mean()
     });
     assert_eq!(unread, [head.to_vec(), head.to_vec()]);
+    // One layer's personal part, and then another's.
+    let both = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+            let own = k.personal(&["body"], &k.personal(&["head"], &w));
+            let own = 2.0 * own;
+            k.keep_personal(&["head"], &own);
+            k.keep_personal(&["body"], &own);
+            let sent = own.with_parts(&["body"], &k.received());
+            sent.with_parts(&["head"], &k.received())
+        });
+        w_k.mean()
+    });
+    assert_eq!(both, vec![["body", "head"].map(str::to_owned); 2]);
     let first = sent(|server, w| {
         let w_k = w.broadcast(&server.everyone()).map(|k, w| {
             let own = k.state_or("own", &w);
