@@ -61,6 +61,7 @@ pub struct View {
     task: Task,
     batch: Option<usize>,
     clients: usize,
+    columns: Vec<(String, Vec<usize>)>,
     losses: Losses,
 }
 
@@ -88,8 +89,16 @@ impl View {
             },
             batch: None,
             clients: 10,
+            columns: vec![],
             losses: Losses::default(),
         }
+    }
+
+    /// For data with another column besides inputs and labels: its name and the shape of an example.
+    #[must_use]
+    pub fn column(mut self, name: &str, shape: &[usize]) -> Self {
+        self.columns.push((name.to_owned(), shape.to_vec()));
+        self
     }
 
     /// For a bundled model, by its name on the command line.
@@ -151,7 +160,8 @@ impl View {
             variants: BTreeMap::new(),
         };
         let model = assemble_for(algorithm, model, &around, &device)?.model;
-        Ok(Tracer::new(name, model, self.task, self.losses.clone()))
+        let tracer = Tracer::new(name, model, self.task, self.losses.clone());
+        Ok(tracer.with_columns(self.columns.clone()))
     }
 }
 

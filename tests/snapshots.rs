@@ -101,6 +101,7 @@ fn baselines() {
                 continue;
             }
             let view = View::of(stage).model(model).batch(4);
+            let view = view.column("protected", &[2]);
             let text = graph_text(&*algorithm, view).unwrap();
             snapshot(kind, &format!("{name}{suffix}"), &text);
         }

@@ -40,6 +40,7 @@ fn algorithms_come_back_from_their_text() {
         };
         let model = assemble_for(&*algorithm, model, &around, &Default::default());
         let tracer = Tracer::new("cnn", model.unwrap().model, task, Losses::default());
+        let tracer = tracer.with_columns(vec![("protected".to_owned(), vec![2])]);
         let program = Program::compile(&*algorithm, tracer).unwrap();
         for (_, program) in program.phases() {
             stages_come_back(name, program);

@@ -100,6 +100,7 @@ impl Cli {
         };
         let (tracer, auxiliaries) = self.tracer(&subject.model, &*algorithm, &around)?;
         auxiliaries::check(&around.variants, &auxiliaries)?;
+        let tracer = tracer.with_columns(data.columns());
         let program =
             Program::compile_with(&*algorithm, tracer, fedround_exec::Device::Cpu, passes)?;
         warn(&program);

@@ -45,6 +45,19 @@ impl DatasetInfo {
         DATASETS.iter().find(|d| d.name == name).ok_or_else(unknown)
     }
 
+    /// Name and shape of the columns besides inputs and labels that every example has, as far as they
+    /// are known without the files.
+    pub fn columns(&self) -> Vec<(String, Vec<usize>)> {
+        let people = [adult::HALVES.name, adult::PUBLISHED.name];
+        match people.contains(&self.name) {
+            true => vec![(
+                adult::PROTECTED_COLUMN.to_owned(),
+                vec![adult::PROTECTED.len()],
+            )],
+            false => vec![],
+        }
+    }
+
     /// Channels, height and width of an example.
     ///
     /// # Errors

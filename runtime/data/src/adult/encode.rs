@@ -115,7 +115,7 @@ impl Table {
         let inputs = self.x.len() / self.labels.len().max(1);
         let columns = vec![
             Column::floats("x", [inputs], self.x)?,
-            Column::floats("protected", [PROTECTED.len()], self.protected)?,
+            Column::floats(super::PROTECTED_COLUMN, [PROTECTED.len()], self.protected)?,
         ];
         Ok(Examples::of_columns(columns, self.labels)?)
     }

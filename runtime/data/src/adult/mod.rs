@@ -84,6 +84,9 @@ pub(crate) const PUBLISHED: DatasetInfo = DatasetInfo {
     ..HALVES
 };
 
+/// The column of the protected attributes.
+pub(crate) const PROTECTED_COLUMN: &str = "protected";
+
 /// The inputs of the published people.
 const INPUTS: usize = 93;
 
