@@ -92,7 +92,7 @@ impl Cli {
         let data = DatasetInfo::find(&subject.data)?;
         let around = AuxiliaryTask {
             task: Task {
-                input: data.image_shape()?,
+                input: data.input_shape()?,
                 classes: data.classes,
             },
             clients: subject.clients,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::dataset::image_shape;
+use crate::dataset::input_shape;
 use crate::error::nearest;
 use crate::notes::Notes;
 use crate::text::listed;
@@ -58,12 +58,12 @@ impl DatasetInfo {
         }
     }
 
-    /// Channels, height and width of an example.
+    /// What a model takes as channels, height and width; see [`Examples::input_shape`].
     ///
     /// # Errors
     /// [`ColumnError::NotImages`](crate::ColumnError::NotImages) where it is of another rank.
-    pub fn image_shape(&self) -> Result<[usize; 3], DataError> {
-        image_shape(self.name, self.shape)
+    pub fn input_shape(&self) -> Result<[usize; 3], DataError> {
+        input_shape(self.name, self.shape)
     }
 }
 

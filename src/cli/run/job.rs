@@ -60,7 +60,7 @@ impl Job {
         }
         let around = AuxiliaryTask {
             task: Task {
-                input: settings.augment.output_shape(examples.image_shape()?)?,
+                input: settings.augment.output_shape(examples.input_shape()?)?,
                 classes: data.classes,
             },
             clients: splits.len(),

@@ -27,7 +27,7 @@ fn table() -> Federation {
 
 fn of_table(algorithm: &dyn Algorithm) -> Simulation {
     let task = Task {
-        input: table().examples.image_shape().unwrap(),
+        input: table().examples.input_shape().unwrap(),
         classes: 2,
     };
     let device = Default::default();

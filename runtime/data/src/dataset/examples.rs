@@ -115,6 +115,15 @@ impl Examples {
         image_shape(self.x().name(), self.shape())
     }
 
+    /// What a model takes as channels, height and width: those of an image, and of a row of a table an
+    /// image of one row, which dense layers flatten.
+    ///
+    /// # Errors
+    /// [`ColumnError::NotImages`] where it is neither.
+    pub fn input_shape(&self) -> Result<[usize; 3], DataError> {
+        input_shape(self.x().name(), self.shape())
+    }
+
     /// Elements of a model's input, the product of its shape.
     pub fn features(&self) -> usize {
         self.x().features()
@@ -197,15 +206,19 @@ impl Examples {
     }
 }
 
+/// As [`image_shape`], of tables too.
+pub(crate) fn input_shape(name: &str, shape: &[usize]) -> Result<[usize; 3], DataError> {
+    match shape {
+        [columns] => Ok([1, 1, *columns]),
+        shape => image_shape(name, shape),
+    }
+}
+
 /// A shape as channels, height and width.
 pub(crate) fn image_shape(name: &str, shape: &[usize]) -> Result<[usize; 3], DataError> {
     let not_images = |_| ColumnError::NotImages {
         name: name.to_owned(),
         shape: shape.to_vec(),
     };
-    // A row of a table is an image of one row, which dense layers flatten.
-    if let [columns] = shape {
-        return Ok([1, 1, *columns]);
-    }
     Ok(shape.try_into().map_err(not_images)?)
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub use column::Column;
 pub use error::ColumnError;
 pub use examples::Examples;
-pub(crate) use examples::image_shape;
+pub(crate) use examples::{image_shape, input_shape};
 pub use scale::Scale;
 pub use store::Element;
 
