@@ -101,9 +101,9 @@ impl Settings {
                 EVAL_EVERY,
             )?,
             target: target(args.target.or(file.target))?,
-            threads: count("threads", args.threads.or(file.threads), cores())?,
-            device: text(&args.device, file.device, "cpu").parse()?,
-            cohort_batch: text(&args.cohort_batch, file.cohort_batch, "auto").parse()?,
+            threads: count("threads", args.engine.threads.or(file.threads), cores())?,
+            device: text(&args.engine.device, file.device, "cpu").parse()?,
+            cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,
             augment: text(&args.augment, file.augment, "none").parse()?,
         })
     }

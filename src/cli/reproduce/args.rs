@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::cli::run::SettingArgs;
+use crate::cli::run::{EngineArgs, SettingArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,15 +53,8 @@ pub(in crate::cli) struct ReproduceArgs {
     /// Print the runs as commands, and run nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Clients trained at once; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N")]
-    pub threads: Option<usize>,
-    /// Where clients train: cpu, wgpu or cuda [default: cpu]
-    #[arg(long, value_name = "D")]
-    pub device: Option<String>,
-    /// Clients that run in one graph, with a client axis: N, auto or off [default: auto]
-    #[arg(long, value_name = "N")]
-    pub cohort_batch: Option<String>,
+    #[command(flatten)]
+    pub engine: EngineArgs,
     /// No progress and no table
     #[arg(long, short)]
     pub quiet: bool,
@@ -90,9 +83,7 @@ impl ReproduceArgs {
         SettingArgs {
             data_dir: Some(self.data_dir.clone()),
             rounds: self.rounds,
-            threads: self.threads,
-            device: self.device.clone(),
-            cohort_batch: self.cohort_batch.clone(),
+            engine: self.engine.clone(),
             ..SettingArgs::default()
         }
     }

@@ -40,6 +40,20 @@ pub(in crate::cli) struct RunArgs {
     pub quiet: bool,
 }
 
+/// On what a run is carried out.
+#[derive(Clone, Debug, Default, Args)]
+pub(in crate::cli) struct EngineArgs {
+    /// Clients trained at once; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Where clients train: cpu, wgpu or cuda [default: cpu]
+    #[arg(long, value_name = "D")]
+    pub device: Option<String>,
+    /// Clients that run in one graph, with a client axis: N, auto or off [default: auto]
+    #[arg(long, value_name = "N")]
+    pub cohort_batch: Option<String>,
+}
+
 /// What every run of a comparison has in common.
 #[derive(Debug, Default, Args)]
 pub(in crate::cli) struct SettingArgs {
@@ -82,15 +96,8 @@ pub(in crate::cli) struct SettingArgs {
     /// logits
     #[arg(long)]
     pub ensemble: bool,
-    /// Clients trained at once; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N")]
-    pub threads: Option<usize>,
-    /// Where clients train: cpu, wgpu or cuda [default: cpu]
-    #[arg(long, value_name = "D")]
-    pub device: Option<String>,
-    /// Clients that run in one graph, with a client axis: N, auto or off [default: auto]
-    #[arg(long, value_name = "N")]
-    pub cohort_batch: Option<String>,
+    #[command(flatten)]
+    pub engine: EngineArgs,
     /// Changes of training images, such as crop:4,flip; test images are resized and normalised
     /// alike [default: none]
     #[arg(long, value_name = "STEPS")]

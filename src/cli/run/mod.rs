@@ -16,7 +16,7 @@ use std::time::Instant;
 use fedround_data::load;
 use fedround_exec::RunError;
 
-pub(super) use args::{RunArgs, SettingArgs};
+pub(super) use args::{EngineArgs, RunArgs, SettingArgs};
 pub(super) use folder::{CONFIG, FILES, Folder, METRICS, SUMMARY, next_free, slug};
 pub(super) use interrupt::listen;
 pub(super) use job::{DATA_SEED, Job};
