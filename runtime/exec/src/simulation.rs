@@ -29,6 +29,7 @@ pub struct Simulation {
     workers: Workers,
     group: usize,
     augment: Augment,
+    prefetch: usize,
     /// Makes the clients' own models, where they have any.
     personal: Option<Program>,
     state: State,
@@ -54,6 +55,7 @@ impl Simulation {
             workers: Workers::new(if is_cpu(&program.device) { threads } else { 1 })?,
             group: CohortBatch::Auto.clients(&program),
             augment: Augment::default(),
+            prefetch: 1,
             personal: None,
             params,
             program,
@@ -68,6 +70,15 @@ impl Simulation {
     #[must_use]
     pub fn with_augment(mut self, augment: Augment) -> Self {
         self.augment = augment;
+        self
+    }
+
+    /// Chooses how many batches of each worker may wait for their steps while a thread makes the
+    /// next one, where images are decoded or changed; 0 is none and no thread. Results do not depend
+    /// on it.
+    #[must_use]
+    pub fn with_prefetch(mut self, batches: usize) -> Self {
+        self.prefetch = batches;
         self
     }
 
@@ -97,6 +108,7 @@ impl Simulation {
             program,
             federation: &self.federation,
             augment: &self.augment,
+            prefetch: self.prefetch,
             round: self.round,
         };
         let (mut state, params) = (self.state.clone(), self.params.clone());
@@ -160,6 +172,7 @@ impl Simulation {
             program: self.program.at(round),
             federation: &self.federation,
             augment: &self.augment,
+            prefetch: self.prefetch,
             round,
         };
         let (next, stats) = run_round(cx, &self.workers, self.group, &mut state, params)?;

@@ -148,6 +148,11 @@ impl Column {
         }
     }
 
+    /// Whether examples are decoded from files as they are gathered.
+    pub fn is_decoded(&self) -> bool {
+        matches!(self.store, Store::Images(..))
+    }
+
     /// The bytes of example `index`, where the column holds bytes.
     ///
     /// # Panics

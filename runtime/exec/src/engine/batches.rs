@@ -1,8 +1,8 @@
 //! The order in which a client visits its examples, and what a batch of them holds.
 
-use burn::tensor::DispatchTensor;
 use fedround_data::augment::{Scratch, Visit};
 use fedround_data::schedule::client_order;
+use fedround_data::{Column, Examples};
 use fedround_ir::Loc;
 use fedround_ir::fed::Kind;
 use fedround_passes::tensor::{Frontend, LowerError};
@@ -10,6 +10,7 @@ use fedround_passes::tensor::{Frontend, LowerError};
 use super::Cx;
 use crate::error::{CompileError, RunError};
 use crate::ops;
+use crate::value::RtVal;
 
 /// One client's batches of a `for_batches`: every epoch visits its examples in its own order; the
 /// last batch of an epoch may be short.
@@ -54,15 +55,79 @@ impl<'a> Batches<'a> {
 /// A client's batch: its rows of the examples, and when the client sees them.
 pub(super) type Chosen<'a> = (&'a [usize], Visit);
 
-/// A column of the clients' batches, `[n, …]` of a client alone and `[clients, n, …]` of several;
-/// zeros for a client that sits out.
-pub(super) fn gather(
+/// Examples of the clients' batches, before they are tensors.
+pub(super) struct Gathered {
+    /// Examples of a client's batch.
+    pub n: usize,
+    /// Whose batches have as many; the others sit out.
+    pub live: Vec<bool>,
+    columns: Vec<Elements>,
+}
+
+/// Elements of a column, and their shape.
+enum Elements {
+    Numbers(Vec<f32>, Vec<usize>),
+    Ids(Vec<i32>, Vec<usize>),
+}
+
+impl Gathered {
+    /// What the program reads of the batches of `n` examples among these: `[n, …]` of a client alone
+    /// and `[clients, n, …]` of several, zeros for a client that sits out.
+    pub fn new(
+        cx: Cx<'_>,
+        chosen: &[Chosen<'_>],
+        n: usize,
+        scratch: &mut Scratch,
+    ) -> Result<Self, RunError> {
+        let columns = cx.program.schedule.columns.iter();
+        let columns = columns.map(|column| gather(cx, column, chosen, n, scratch));
+        Ok(Self {
+            n,
+            live: chosen.iter().map(|(rows, _)| rows.len() == n).collect(),
+            columns: columns.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The batches on a device.
+    pub fn batch(self, cx: Cx<'_>) -> RtVal {
+        let device = &cx.program.device;
+        let columns = self.columns.into_iter().map(|column| match column {
+            Elements::Numbers(numbers, shape) => ops::tensor(numbers, &shape, device),
+            Elements::Ids(ids, shape) => ops::ints(ids, &shape, device),
+        });
+        let batch = RtVal::Batch(self.n, columns.collect());
+        match self.live.len() {
+            1 => batch,
+            _ => RtVal::each(batch),
+        }
+    }
+}
+
+/// Whether gathering does more than copy: files are decoded, or images changed.
+pub(super) fn takes_work(cx: Cx<'_>) -> bool {
+    let examples = &cx.federation.examples;
+    cx.program.schedule.columns.iter().any(|(name, _)| {
+        let column = column(examples, name);
+        let changed = name == "x" && !cx.augment.is_empty();
+        changed || column.is_some_and(Column::is_decoded)
+    })
+}
+
+fn column<'a>(examples: &'a Examples, name: &str) -> Option<&'a Column> {
+    match name {
+        "x" => Some(examples.x()),
+        name => examples.column(name),
+    }
+}
+
+/// A column of the clients' batches.
+fn gather(
     cx: Cx<'_>,
     (name, kind): &(String, Kind),
     chosen: &[Chosen<'_>],
     n: usize,
     scratch: &mut Scratch,
-) -> Result<DispatchTensor, RunError> {
+) -> Result<Elements, RunError> {
     let (program, examples) = (cx.program, &cx.federation.examples);
     let ty = program.tracer.column(name, *kind, n).map_err(|source| {
         let loc = Loc::caller();
@@ -72,12 +137,7 @@ pub(super) fn gather(
     if chosen.len() > 1 {
         shape.insert(0, chosen.len());
     }
-    let column = || match name.as_str() {
-        "x" => Ok(examples.x()),
-        name => examples
-            .column(name)
-            .ok_or_else(|| RunError::Column(name.to_owned())),
-    };
+    let column = || column(examples, name).ok_or_else(|| RunError::Column(name.to_owned()));
     if *kind == Kind::Labels {
         let ids = of_each(chosen, n, ty.len(), |(rows, _), ids| match name.as_str() {
             "y" => {
@@ -86,7 +146,7 @@ pub(super) fn gather(
             }
             _ => Ok(column()?.gather_ids_into(rows, ids)?),
         })?;
-        return Ok(ops::ints(ids, &shape, &program.device));
+        return Ok(Elements::Ids(ids, shape));
     }
     let augmented = name == "x" && !cx.augment.is_empty();
     let numbers = of_each(chosen, n, ty.len(), |(rows, visit), numbers| {
@@ -96,7 +156,7 @@ pub(super) fn gather(
         }
         Ok(column()?.gather_into(rows, numbers)?)
     })?;
-    Ok(ops::tensor(numbers, &shape, &program.device))
+    Ok(Elements::Numbers(numbers, shape))
 }
 
 /// The elements of each client's batch, `size` of them, one after another.

@@ -9,7 +9,6 @@ use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
-use fedround_data::augment::Scratch;
 use fedround_ir::fed::{Op, OpKind, Value};
 use fedround_passes::tensor::{Block, Control};
 
@@ -45,8 +44,6 @@ pub(super) struct Clients<'a> {
     /// Epochs begun in this round: each has an order of its own.
     pub epoch: usize,
     slots: Slots,
-    /// Memory of augmentation, kept from batch to batch.
-    pub scratch: Scratch,
 }
 
 /// Runs the body of the round's `visit`-th `fed.map` for some clients; gives an outcome for each.
@@ -80,7 +77,6 @@ pub(super) fn run(
         live: None,
         epoch: visit << 32,
         slots: Slots::default(),
-        scratch: Scratch::default(),
     };
     walk(&mut clients, cx, body, &mut env)?;
     let yields = body.yields.iter().map(|v| known(cx, *v, &env));

@@ -2,15 +2,17 @@
 //! all.
 
 use burn::tensor::DispatchTensor;
+use fedround_data::augment::Scratch;
 use fedround_data::schedule::client_order;
 use fedround_ir::fed::Op;
 use fedround_passes::tensor::{Block, Control};
 
-use super::batches::{Batches, Chosen, gather};
+use super::batches::{Gathered, takes_work};
 use super::client::Clients;
 use super::missing;
 use super::rows::join;
 use super::stack::select;
+use super::steps::{Steps, ahead};
 use super::walk::{carried, next, walk};
 use crate::error::RunError;
 use crate::value::{Env, RtVal};
@@ -32,40 +34,15 @@ impl Clients<'_> {
         };
         let (epochs, size) = (count(1)?, count(2)?.max(1));
         let mut values = carried(self.cx, control, 3, env)?;
-        let mut batches = vec![];
-        for &id in self.ids {
-            let mine = &self.cx.federation.parts[id];
-            if mine.is_empty() {
-                return Err(RunError::NoExamples { client: id });
-            }
-            batches.push(Batches::new(mine, size));
-        }
         let outer = self.live.take();
-        let steps = batches.iter().map(|b| epochs * b.per_epoch()).max();
-        for step in 0..steps.unwrap_or_default() {
-            let mut chosen: Vec<Chosen<'_>> = Vec::with_capacity(self.ids.len());
-            for (k, (own, &id)) in batches.iter_mut().zip(self.ids).enumerate() {
-                let sits_out = outer.as_ref().is_some_and(|live| !live[k]);
-                if sits_out || step >= epochs * own.per_epoch() {
-                    chosen.push((&[], self.cx.visit(id, 0)));
-                } else {
-                    chosen.push(own.get(self.cx, id, self.epoch, step));
-                }
+        let of_epochs = (self.epoch, epochs);
+        let steps = Steps::new(self.cx, self.ids, outer.clone(), of_epochs, size)?;
+        let values = ahead(steps, self.ahead(), |steps| {
+            for batches in steps {
+                values = self.step(op, body, env, batches?, values)?;
             }
-            let mut sizes: Vec<usize> = chosen
-                .iter()
-                .map(|(rows, _)| rows.len())
-                .filter(|&n| n > 0)
-                .collect();
-            sizes.sort_unstable();
-            sizes.dedup();
-            // Clients with batches of one size take the step together.
-            for &n in sizes.iter().rev() {
-                let live: Vec<bool> = chosen.iter().map(|(rows, _)| rows.len() == n).collect();
-                let batch = self.batch(&chosen, n)?;
-                values = self.step(op, body, env, batch, values, live)?;
-            }
-        }
+            Ok(values)
+        })?;
         self.epoch += epochs;
         self.live = outer;
         for (result, value) in op.results.iter().zip(values) {
@@ -74,16 +51,24 @@ impl Clients<'_> {
         Ok(())
     }
 
+    /// How many batches are made ahead of the steps: none where that is but copying.
+    fn ahead(&self) -> usize {
+        match takes_work(self.cx) {
+            true => self.cx.prefetch,
+            false => 0,
+        }
+    }
+
     /// Runs a loop's body once for the live clients.
     fn step(
         &mut self,
         op: &Op,
         body: &Block,
         env: &mut Env,
-        batch: RtVal,
+        batches: Gathered,
         values: Vec<RtVal>,
-        live: Vec<bool>,
     ) -> Result<Vec<RtVal>, RunError> {
+        let live = batches.live.clone();
         for (steps, &live) in self.steps.iter_mut().zip(&live) {
             *steps += u64::from(live);
         }
@@ -91,7 +76,7 @@ impl Clients<'_> {
         self.live = (!all).then_some(live);
         // Kept only where needed: a second handle keeps an update from happening in place.
         let old = (!all).then(|| values.clone());
-        let args = std::iter::once(batch).chain(values);
+        let args = std::iter::once(batches.batch(self.cx)).chain(values);
         for (arg, value) in body.args.iter().zip(args) {
             env.set(*arg, value);
         }
@@ -108,19 +93,6 @@ impl Clients<'_> {
             .map(|(n, o)| select(&live, n, o, device));
         let kept: Option<Vec<RtVal>> = kept.collect();
         kept.ok_or_else(|| missing(op, "tensors to carry"))
-    }
-
-    /// The clients' next batches, each of `n` examples; zeros for a client that sits out.
-    fn batch(&mut self, chosen: &[Chosen<'_>], n: usize) -> Result<RtVal, RunError> {
-        let (cx, scratch) = (self.cx, &mut self.scratch);
-        let columns = cx.program.schedule.columns.iter();
-        let columns = columns.map(|column| gather(cx, column, chosen, n, scratch));
-        let batch = RtVal::Batch(n, columns.collect::<Result<_, _>>()?);
-        Ok(if self.alone() {
-            batch
-        } else {
-            RtVal::each(batch)
-        })
     }
 
     /// `opt.batch`: the first examples of an order of its own. Maps with it take one client at a
@@ -140,7 +112,9 @@ impl Clients<'_> {
         let chosen = &order[..size.min(order.len())];
         let visit = self.cx.visit(id, self.epoch);
         self.epoch += 1;
-        self.batch(&[(chosen, visit)], chosen.len())
+        let n = chosen.len();
+        let batch = Gathered::new(self.cx, &[(chosen, visit)], n, &mut Scratch::default())?;
+        Ok(batch.batch(self.cx))
     }
 
     /// `opt.collect`. Maps with it take one client at a time, too.
@@ -162,20 +136,26 @@ impl Clients<'_> {
         }
         let visit = self.cx.visit(id, self.epoch);
         self.epoch += 1;
-        let mut columns: Vec<Vec<DispatchTensor>> = vec![vec![]; op.results.len()];
-        for chosen in mine.chunks(size) {
-            let batch = self.batch(&[(chosen, visit)], chosen.len())?;
-            if let Some(arg) = body.args.first() {
-                env.set(*arg, batch);
-            }
-            walk(self, self.cx, body, env)?;
-            for (column, value) in columns.iter_mut().zip(next(self.cx, body, op, env)?) {
-                match value {
-                    RtVal::Tensor(t) => column.push(t),
-                    _ => return Err(missing(op, "features or labels")),
+        let (cx, mut scratch) = (self.cx, Scratch::default());
+        let batches = mine.chunks(size);
+        let batches =
+            batches.map(|rows| Gathered::new(cx, &[(rows, visit)], rows.len(), &mut scratch));
+        let columns = ahead(batches, self.ahead(), |batches| {
+            let mut columns: Vec<Vec<DispatchTensor>> = vec![vec![]; op.results.len()];
+            for batch in batches {
+                if let Some(arg) = body.args.first() {
+                    env.set(*arg, batch?.batch(cx));
+                }
+                walk(self, cx, body, env)?;
+                for (column, value) in columns.iter_mut().zip(next(cx, body, op, env)?) {
+                    match value {
+                        RtVal::Tensor(t) => column.push(t),
+                        _ => return Err(missing(op, "features or labels")),
+                    }
                 }
             }
-        }
+            Ok(columns)
+        })?;
         for (result, column) in op.results.iter().zip(columns) {
             env.set(*result, join(op, column)?);
         }

@@ -8,6 +8,7 @@ mod rows;
 mod running;
 mod server;
 mod stack;
+mod steps;
 mod walk;
 
 use std::collections::HashMap;
@@ -97,6 +98,8 @@ pub(crate) struct Cx<'a> {
     pub federation: &'a Federation,
     /// What becomes of the images of training batches.
     pub augment: &'a Augment,
+    /// Batches that may wait for their steps, where making them takes work.
+    pub prefetch: usize,
     /// The round, from 1.
     pub round: usize,
 }
