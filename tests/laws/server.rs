@@ -136,6 +136,67 @@ fn what_is_gathered_and_scattered_is_counted() {
     );
 }
 
+/// A client's model trains at others, once for each client that has one.
+#[derive(Hyper, Debug, Clone)]
+pub struct Visits<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// The first of the clients that are visited.
+    #[hyper(default = 0)]
+    pub at: usize,
+    /// How many are visited.
+    #[hyper(default = 1)]
+    pub hosts: usize,
+    /// Whether models go by a visit, or all clients that are visited get the one model.
+    #[hyper(default = true)]
+    pub visit: bool,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Visits<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let hosts = server.clients(self.at, self.hosts);
+        if self.visit {
+            let w_k = w.broadcast(&server.everyone()).gather();
+            let (trained, n) =
+                w_k.visit(&hosts, |k, w| (self.client_update(k, w), k.num_examples()));
+            // Back among the values of the cohort that they came from.
+            let next = w_k.zip(&trained).map(|_, (w, trained)| 0.0 * w + trained);
+            next.weighted_mean(&n)
+        } else {
+            let w_k = w.broadcast(&hosts).map(|k, w| self.client_update(k, w));
+            w_k.mean()
+        }
+    }
+}
+
+#[test]
+fn a_visit_runs_at_the_clients_that_are_visited() {
+    // Steps on all examples, whose order depends on how many maps came before.
+    let visits = |at, hosts, visit| Visits {
+        base: FedAvg {
+            batch: 1000,
+            ..base()
+        },
+        at,
+        hosts,
+        visit,
+    };
+    for (at, hosts) in [(1, 1), (0, 2), (0, 4)] {
+        let found = after_two(&visits(at, hosts, true), 2, 1);
+        assert_close(&found, &after_two(&visits(at, hosts, false), 2, 1), 1e-6);
+        assert_close(&after_two(&visits(at, hosts, true), 2, 3), &found, 2e-6);
+        let alone = after_two(&visits(at, hosts, true), 1, 1);
+        assert_eq!(bits(&alone), bits(&found));
+    }
+    let mut simulation = of_ragged(&visits(0, 2, true), 2, 1);
+    let stats = run(&mut simulation, 1);
+    let model = 4 * weights(&simulation).len() as u64;
+    // To all four, whose models go to two clients and come back from each with a number.
+    assert_eq!(stats.bytes_down, 4 * model + 8 * model);
+    assert_eq!(stats.bytes_up, 4 * model + 8 * (model + 4));
+}
+
 /// Keeps on the server, or on each client, what the client's models have moved by so far.
 #[derive(Hyper, Debug, Clone)]
 pub struct Kept<A = FedAvg> {

@@ -128,6 +128,17 @@ fn map<U: Upload>(
     loc: Loc,
     body: impl FnOnce(&ClientCx, &[Value]) -> U,
 ) -> U::At<OnClients> {
+    U::bind_all::<OnClients>(graph, &mapped(graph, operands, kinds, loc, body))
+}
+
+/// The results of code on clients.
+pub(crate) fn mapped<U: Upload>(
+    graph: &Graph,
+    operands: &[Value],
+    kinds: &[Kind],
+    loc: Loc,
+    body: impl FnOnce(&ClientCx, &[Value]) -> U,
+) -> Vec<Value> {
     let mut types = vec![Type::client(Kind::Client)];
     types.extend(kinds.iter().copied().map(Type::client));
     let args = graph.open(&types, Place::Client);
@@ -135,5 +146,5 @@ fn map<U: Upload>(
     let released = body(&cx, args.get(1..).unwrap_or_default());
     let yields = released.values(graph, loc);
     let region = graph.close(yields, loc);
-    U::bind_all::<OnClients>(graph, &graph.op_with(OpKind::Map, operands, region, loc))
+    graph.op_with(OpKind::Map, operands, region, loc)
 }

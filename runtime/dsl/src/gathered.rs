@@ -6,9 +6,10 @@ use std::marker::PhantomData;
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, OpKind, Place, Reduce, Type, Value};
 
+use crate::clients::mapped;
 use crate::graph::{Graph, only};
-use crate::wire::{AllOnServer, Computed, Wire};
-use crate::{Clients, Features, ForClient, Labels, Released, Scalar, Server};
+use crate::wire::{AllOnServer, Computed, Upload, Wire};
+use crate::{ClientCx, Clients, Cohort, Features, ForClient, Labels, Released, Scalar, Server};
 
 /// One value for each client of a cohort, on the server: `{T}@server`; see [`Clients::gather`].
 ///
@@ -80,6 +81,26 @@ impl<T: Wire> Gathered<T> {
     pub fn scatter(&self) -> Clients<T> {
         let sent = self.graph.op(OpKind::Scatter, &[self.value], Loc::caller());
         Clients::new(&self.graph, sent)
+    }
+
+    /// Sends every value to each client of a cohort and runs code there, once for each value, with
+    /// that client's data: `w_k.visit(&target, |k, w| ..)`. What the code gives comes back for each
+    /// client that the values are of, the mean over those visited. It may not keep client state.
+    #[track_caller]
+    pub fn visit<U: Upload>(
+        &self,
+        cohort: &Cohort,
+        body: impl FnOnce(&ClientCx, T) -> U,
+    ) -> U::At<AllOnServer> {
+        let (graph, loc) = (&self.graph, Loc::caller());
+        graph.same(&cohort.graph, "visit", loc);
+        let there = graph.op(OpKind::Scatter, &[self.value, cohort.value], loc);
+        let results = mapped(graph, &[there], &[T::KIND], loc, |k, x| {
+            body(k, T::bind(graph, only(x)))
+        });
+        let results = results.iter();
+        let back = results.map(|left| graph.op(OpKind::Gather, &[*left, self.value], loc));
+        U::bind_all::<AllOnServer>(graph, &back.collect::<Vec<_>>())
     }
 
     /// `Σ_k x_k`.

@@ -1,7 +1,7 @@
 //! Parameters as vectors, entry by entry, on a client or on the server.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{OpKind, Value};
+use fedround_ir::fed::{Math, OpKind, Value};
 
 use crate::carried::Carried;
 use crate::graph::Graph;
@@ -24,6 +24,12 @@ pub trait Tree: sealed::Sealed + Carried {
         let ((graph, a), (theirs, b)) = (self.parts(loc), other.parts(loc));
         graph.same(theirs, "parameters", loc);
         Self::of(graph, graph.op(kind, &[a, b], loc))
+    }
+
+    #[doc(hidden)]
+    fn unary(&self, kind: OpKind, loc: Loc) -> Self {
+        let (graph, value) = self.parts(loc);
+        Self::of(graph, graph.op(kind, &[value], loc))
     }
 
     #[doc(hidden)]
@@ -69,9 +75,30 @@ pub trait Tree: sealed::Sealed + Carried {
     #[must_use]
     #[track_caller]
     fn sqrt(&self) -> Self {
-        let loc = Loc::caller();
-        let (graph, value) = self.parts(loc);
-        Self::of(graph, graph.op(OpKind::TreeSqrt, &[value], loc))
+        self.unary(OpKind::TreeMath(Math::Sqrt), Loc::caller())
+    }
+
+    /// In each entry the sum over its layer, buffers left out: what a layer's gate or rate is made
+    /// of. A layer is all of a parameter's path but its last segment: weight and bias are one.
+    /// Features have no layers.
+    #[must_use]
+    #[track_caller]
+    fn layer_sum(&self) -> Self {
+        self.unary(OpKind::TreeLayerSum, Loc::caller())
+    }
+
+    /// `exp aᵢ`.
+    #[must_use]
+    #[track_caller]
+    fn exp(&self) -> Self {
+        self.unary(OpKind::TreeMath(Math::Exp), Loc::caller())
+    }
+
+    /// `ln aᵢ`.
+    #[must_use]
+    #[track_caller]
+    fn ln(&self) -> Self {
+        self.unary(OpKind::TreeMath(Math::Log), Loc::caller())
     }
 
     /// `aᵢ + s`.

@@ -237,6 +237,12 @@ impl Simulation {
         self.state.clients.get(&key).map(|kept| values(kept))
     }
 
+    /// What the server keeps for a client, as [`server_state`](Self::server_state).
+    pub fn server_state_for(&self, client: usize, name: &str) -> Option<Vec<Vec<f32>>> {
+        let key = (client, name.to_owned());
+        self.state.for_clients.get(&key).map(|kept| values(kept))
+    }
+
     /// Replaces the current parameters by values in the model's order; `false`, and nothing
     /// changes, if their sizes do not fit.
     #[must_use]

@@ -73,6 +73,17 @@ fn what_is_wrong_is_said() {
             "fed.yield %11, %7, %10",
             ".release(\"why\")",
         ),
+        // What was visited is neither a cohort's nor kept.
+        (
+            "fed.gather %36 by %15",
+            "fed.gather %36 by %24",
+            "found ({f32}@clients, labels@server)",
+        ),
+        (
+            "fed.scatter %15 to %0",
+            "fed.scatter %15 to %12",
+            "expected operands ({params}@server, cohort@server)",
+        ),
         (
             "{labels}@server\n    %15",
             "{labels}@sever\n    %15",
@@ -93,4 +104,27 @@ fn a_gather_is_an_upload() {
     let local = "fed.gather: local differential privacy is claimed";
     // The features and the labels; the models are the same on every client.
     assert_eq!(errors.matches(local).count(), 2, "{errors}");
+}
+
+/// What is said, once it is linked, about the text in which `from` is `to`.
+fn linked_error(from: &str, to: &str) -> String {
+    assert!(TEXT.contains(from), "{from}");
+    let module = parse(&TEXT.replacen(from, to, 1)).unwrap();
+    verify_linked(&module).unwrap_err().to_string()
+}
+
+#[test]
+fn a_visit_ends_where_it_began() {
+    assert!(verify_linked(&parse(TEXT).unwrap()).is_ok());
+    let meets = "values of two cohorts meet";
+    // Neither mixed with the values of those visited, nor with others on its way back.
+    let mixed = linked_error("%37 = %35) {", "%37 = %35, %99 = %30) {");
+    assert!(mixed.contains(meets), "{mixed}");
+    let elsewhere = linked_error("fed.gather %36 by %15", "fed.gather %36");
+    assert!(elsewhere.contains(meets), "{elsewhere}");
+    let keeps = linked_error(
+        "%38 = tree.sq_norm %37",
+        "fed.set_client_state \"v\" %k, %37\n      %38 = tree.sq_norm %37",
+    );
+    assert!(keeps.contains("runs once for each of them"), "{keeps}");
 }

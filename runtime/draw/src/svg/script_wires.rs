@@ -32,18 +32,24 @@ impl Script<'_> {
 
     /// Every client's own value, to the other side.
     pub(super) fn hand_over(&mut self, op: &Op, result: Value, items: &mut Vec<Item>) {
-        let [value] = op.operands.as_slice() else {
+        let [value, at @ ..] = op.operands.as_slice() else {
             return;
         };
         let text = self.text(*value);
-        let cohort = self.cohorts.get(value).cloned().unwrap_or_default();
+        let of = |value: &Value| self.cohorts.get(value).cloned().unwrap_or_default();
         let (verb, direction, crosses) = match op.kind {
             OpKind::Gather => ("gather", Direction::Up, *value),
             _ => ("scatter", Direction::Down, result),
         };
         let server = Step {
-            text: format!("{verb} {}, k ∈ {cohort}", text.plain()),
+            text: format!("{verb} {}, k ∈ {}", text.plain(), of(value)),
             op: op.kind.name(),
+        };
+        let cohort = match (&op.kind, at) {
+            (OpKind::Scatter, [at]) => {
+                format!("{}, for each {}", self.text(*at).plain(), text.plain())
+            }
+            _ => of(at.first().unwrap_or(value)),
         };
         self.texts.insert(result, text);
         self.cohorts.insert(result, cohort);

@@ -1,6 +1,7 @@
 //! The server's part of a round: sample, broadcast, map, reduce.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
 use burn_backend::ops::FloatTensorOps;
@@ -147,12 +148,43 @@ impl Server<'_> {
     fn cross(&mut self, op: &Op, env: &mut Env, last: &[Value]) -> Result<RtVal, RunError> {
         let value = env.read(op.operands[0], last);
         let value = value.ok_or_else(|| missing(op, "value of each client"))?;
-        let bytes = self.wire_bytes(op.operands[0], Some(&value));
-        match op.kind {
-            OpKind::Gather => self.stats.bytes_up += bytes,
-            _ => self.stats.bytes_down += bytes,
+        if op.kind == OpKind::Gather {
+            self.stats.bytes_up += self.wire_bytes(op.operands[0], Some(&value));
+            match op.visits() {
+                true => self.come_back(op, &value, env),
+                false => Ok(value),
+            }
+        } else {
+            let sent = match op.visits() {
+                true => depart(op, value, env)?,
+                false => value,
+            };
+            self.stats.bytes_down += self.wire_bytes(op.results[0], Some(&sent));
+            Ok(sent)
         }
-        Ok(value)
+    }
+
+    /// For each client whose value went on a visit, the mean of what it became.
+    fn come_back(&self, op: &Op, value: &RtVal, env: &Env) -> Result<RtVal, RunError> {
+        let of = env.peek(op.operands[1]);
+        let (Some(RtVal::Clients(ids, _) | RtVal::Broadcast(ids, _)), RtVal::Clients(_, all)) =
+            (of, value)
+        else {
+            return Err(missing(op, "value of each client"));
+        };
+        let visited = all.chunks((all.len() / ids.len().max(1)).max(1));
+        let means = visited.map(|of_one| match of_one {
+            [alone] => Ok(alone.clone()),
+            _ => {
+                let mut mean = Running::new(Reduce::Mean, has_rows(self.cx, op.operands[0]));
+                of_one.iter().for_each(|value| mean.add(value, None));
+                mean.finish(self.cx.program, op)
+            }
+        });
+        Ok(RtVal::Clients(
+            Arc::clone(ids),
+            means.collect::<Result<_, _>>()?,
+        ))
     }
 
     /// The rows of all clients below each other.
@@ -168,6 +200,22 @@ impl Server<'_> {
         };
         join(op, all.ok_or_else(|| missing(op, "features or labels"))?)
     }
+}
+
+/// Every value to each client of a cohort: those of a client stand beside each other.
+fn depart(op: &Op, value: RtVal, env: &Env) -> Result<RtVal, RunError> {
+    let Some(RtVal::Cohort(hosts)) = env.peek(op.operands[1]) else {
+        return Err(missing(op, "cohort"));
+    };
+    let values = match value {
+        RtVal::Clients(_, values) => values,
+        RtVal::Broadcast(ids, value) => vec![*value; ids.len()],
+        _ => return Err(missing(op, "value of each client")),
+    };
+    let at = values.iter().flat_map(|_| hosts.iter().copied()).collect();
+    let each = values.into_iter();
+    let each = each.flat_map(|value| vec![value; hosts.len()]).collect();
+    Ok(RtVal::Clients(at, each))
 }
 
 /// The mean of losses, NaN of none.

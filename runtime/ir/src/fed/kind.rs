@@ -91,7 +91,8 @@ impl OpKind {
             | Self::Laplace
             | Self::TreeMul
             | Self::TreeDiv
-            | Self::TreeSqrt
+            | Self::TreeMath(_)
+            | Self::TreeLayerSum
             | Self::TreeAddScalar
             | Self::TreeClamp
             | Self::TreeSelect => None,
@@ -158,7 +159,8 @@ impl OpKind {
             | Self::ClipRows
             | Self::TreeMul
             | Self::TreeDiv
-            | Self::TreeSqrt
+            | Self::TreeMath(_)
+            | Self::TreeLayerSum
             | Self::TreeAddScalar
             | Self::TreeClamp
             | Self::TreeSelect => Effect::Pure,

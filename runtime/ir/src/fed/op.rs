@@ -88,9 +88,13 @@ pub enum OpKind {
     /// `fed.weighted_mean` and kin: `({T}@clients[, {f32}@clients]) -> T@server`, or the same over
     /// values that were gathered.
     Reduce(Reduce),
-    /// `fed.gather`: `({T}@clients) -> {T}@server`; every client's own value, on the server.
+    /// `fed.gather`: `({T}@clients) -> {T}@server`; every client's own value, on the server. Or
+    /// `({T}@clients, {U}@server) -> {T}@server`, of what was visited: for each client that `{U}` is
+    /// of, the mean over those visited.
     Gather,
-    /// `fed.scatter`: `({T}@server) -> {T}@clients`; to every client its own value.
+    /// `fed.scatter`: `({T}@server) -> {T}@clients`; to every client its own value. Or
+    /// `({T}@server, cohort@server) -> {T}@clients`; every value to every client of the cohort,
+    /// which is a visit.
     Scatter,
     /// `fed.concat`: `({tensor | labels}@server) -> tensor | labels @server`; the rows of all
     /// clients, in the order of the cohort.
@@ -173,14 +177,17 @@ pub enum OpKind {
     TreeMul,
     /// `tree.div`.
     TreeDiv,
-    /// `tree.sqrt`: `(params) -> params`.
-    TreeSqrt,
+    /// `tree.sqrt` and kin: `(params) -> params`.
+    TreeMath(Math),
     /// `tree.add_scalar`: `(f32, params) -> params`.
     TreeAddScalar,
     /// `tree.clamp`: `(f32 min, f32 max, params) -> params`.
     TreeClamp,
     /// `tree.select`: `(params c, params a, params b) -> params`; `a` where `c > 0`, else `b`.
     TreeSelect,
+    /// `tree.layer_sum`: `(params) -> params`; every entry is the sum over its layer, buffers left
+    /// out. A layer is all of a parameter's path but its last segment.
+    TreeLayerSum,
 
     /// `tree.with_parts ["head"]`: `(params a, params b) -> params`; `a` with the named parts of
     /// `b`. A part is the first segment of a parameter's path: `head` of `head.weight`.
@@ -327,6 +334,14 @@ pub struct Module {
     pub resumes: bool,
 }
 
+impl Op {
+    /// Whether it takes every value of a cohort to each client of another, or brings back what it
+    /// became there.
+    pub fn visits(&self) -> bool {
+        matches!(self.kind, OpKind::Scatter | OpKind::Gather) && self.operands.len() > 1
+    }
+}
+
 impl Module {
     /// The type of a value.
     pub fn type_of(&self, value: Value) -> Type {
@@ -335,12 +350,15 @@ impl Module {
 
     /// Whether an op brings values from clients to the server.
     pub fn uploads(&self, op: &Op) -> bool {
-        let from_clients = |value: &Value| self.type_of(*value).place == Place::Clients;
-        match op.kind {
-            OpKind::Gather => true,
-            OpKind::Reduce(_) => op.operands.iter().any(from_clients),
-            _ => false,
-        }
+        self.uploaded(op).next().is_some()
+    }
+
+    /// The values that an op brings from clients to the server.
+    pub fn uploaded<'o>(&self, op: &'o Op) -> impl Iterator<Item = &'o Value> {
+        let crosses = matches!(op.kind, OpKind::Gather | OpKind::Reduce(_));
+        let from_clients =
+            move |value: &&Value| crosses && self.type_of(**value).place == Place::Clients;
+        op.operands.iter().filter(from_clients)
     }
 
     /// A new value of a type.

@@ -70,6 +70,11 @@ impl Analysis for Exposures {
 
     fn transfer(&mut self, op: &Op, inputs: &[Fact]) -> Fact {
         use Exposure::{Clipped, Noised, Public, Raw};
+        // Of a visit, the other operand says where to and whose.
+        let inputs = match op.visits() {
+            true => inputs.get(..1).unwrap_or_default(),
+            false => inputs,
+        };
         let least = Fact::default();
         let all = inputs.iter().fold(least, |all, one| self.join(&all, one));
         let of = |index: usize| inputs.get(index).map_or(Public, |fact| fact.exposure);

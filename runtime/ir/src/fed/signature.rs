@@ -103,13 +103,20 @@ pub fn signature(
             }
             plain(&operands, &[Type::server(crosses)])
         }
+        OpKind::Gather if found_count > 1 => {
+            let (crosses, visitor) = (reduced_kind(found(0)), wire_kind(found(1)));
+            let operands = [Type::clients(crosses), Type::gathered(visitor)];
+            plain(&operands, &[Type::gathered(crosses)])
+        }
         OpKind::Gather => {
             let crosses = wire_kind(found(0));
             plain(&[Type::clients(crosses)], &[Type::gathered(crosses)])
         }
         OpKind::Scatter => {
             let crosses = wire_kind(found(0));
-            plain(&[Type::gathered(crosses)], &[Type::clients(crosses)])
+            let operands = [Type::gathered(crosses), Type::server(Cohort)];
+            let operands = &operands[..found_count.clamp(1, 2)];
+            plain(operands, &[Type::clients(crosses)])
         }
         OpKind::Concat => {
             let rows = rows_kind(found(0));
@@ -187,7 +194,8 @@ pub fn signature(
         | OpKind::TreeDiv
         | OpKind::TreeWithParts(_) => plain(&[tree(0); 2], &[tree(0)]),
         OpKind::TreeScale | OpKind::TreeAddScalar => plain(&[at(Scalar), tree(1)], &[tree(1)]),
-        OpKind::TreeSqrt => plain(&[tree(0)], &[tree(0)]),
+        OpKind::TreeMath(_) => plain(&[tree(0)], &[tree(0)]),
+        OpKind::TreeLayerSum => plain(&[at(Params)], &[at(Params)]),
         OpKind::TreeClamp => plain(&[at(Scalar), at(Scalar), tree(2)], &[tree(2)]),
         OpKind::TreeSelect => plain(&[tree(0); 3], &[tree(0)]),
         OpKind::TreeDot => plain(&[tree(0); 2], &[at(Scalar)]),

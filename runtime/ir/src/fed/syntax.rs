@@ -65,7 +65,12 @@ ops! { OpKind {
     "tree.sq_norm" = TreeSqNorm [];
     "tree.mul" = TreeMul [];
     "tree.div" = TreeDiv [];
-    "tree.sqrt" = TreeSqrt [];
+    "tree.sqrt" = TreeMath (Math::Sqrt);
+    "tree.exp" = TreeMath (Math::Exp);
+    "tree.log" = TreeMath (Math::Log);
+    "tree.cos" = TreeMath (Math::Cos);
+    "tree.floor" = TreeMath (Math::Floor);
+    "tree.layer_sum" = TreeLayerSum [];
     "tree.add_scalar" = TreeAddScalar [];
     "tree.clamp" = TreeClamp [];
     "tree.select" = TreeSelect [];
@@ -175,8 +180,8 @@ impl OpKind {
     /// The word between its operands.
     pub(super) fn separator(&self) -> &'static str {
         match self {
-            Self::Broadcast => "to",
-            Self::Reduce(_) => "by",
+            Self::Broadcast | Self::Scatter => "to",
+            Self::Reduce(_) | Self::Gather => "by",
             _ => ",",
         }
     }

@@ -143,6 +143,11 @@ pub enum Broken {
         "values of two cohorts meet: each `sample` draws other clients; draw once and broadcast everything to that cohort"
     )]
     Cohorts,
+    /// Code of a visit keeps a state.
+    #[error(
+        "code that is visited by values of other clients keeps a state, and runs once for each of them; return the value, and keep it on the server"
+    )]
+    VisitKeeps,
     /// A state of two kinds.
     #[error(
         "state `{name}` is {expected} where it was met first, and {found} here; give one of them another name"

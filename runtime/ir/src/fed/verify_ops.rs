@@ -114,8 +114,8 @@ impl Verifier<'_> {
 
     fn release(&mut self, at: &At, op: &Op) {
         let crossing = match op.kind {
-            OpKind::Broadcast => op.operands.get(..1).unwrap_or_default(),
-            OpKind::Reduce(_) | OpKind::Map | OpKind::Gather | OpKind::Scatter => &op.operands,
+            OpKind::Broadcast | OpKind::Scatter => op.operands.get(..1).unwrap_or_default(),
+            OpKind::Reduce(_) | OpKind::Map | OpKind::Gather => &op.operands,
             _ => return,
         };
         for value in crossing {

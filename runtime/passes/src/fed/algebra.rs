@@ -132,7 +132,9 @@ impl Definitions<'_> {
             (OpKind::TreeAddScalar, &[by, tree]) if self.is(by, 0.0) => Some(Same(tree)),
             (OpKind::TreeMul | OpKind::TreeDiv, &[a, _]) if self.zero(a) => Some(Same(a)),
             (OpKind::TreeMul, &[_, b]) if self.zero(b) => Some(Same(b)),
-            (OpKind::TreeSqrt, &[a]) if self.zero(a) => Some(Same(a)),
+            (OpKind::TreeMath(Math::Sqrt) | OpKind::TreeLayerSum, &[a]) if self.zero(a) => {
+                Some(Same(a))
+            }
             (OpKind::TreeSelect, &[c, a, b]) if a == b || self.zero(c) => Some(Same(b)),
             (OpKind::TreeWithParts(_), &[a, b]) if a == b => Some(Same(a)),
             (OpKind::TreeAdd, &[a, b]) if self.zero(b) => Some(Same(a)),

@@ -168,10 +168,19 @@ impl Printer<'_> {
                 }
             }
             (OpKind::Gather | OpKind::Scatter, [result], _) => {
-                if let [value] = op.operands.as_slice() {
-                    self.texts.insert(*result, self.text(*value));
-                    let cohort = self.cohorts.get(value).cloned();
-                    self.cohorts.insert(*result, cohort.unwrap_or_default());
+                if let [value, at @ ..] = op.operands.as_slice() {
+                    let text = self.text(*value);
+                    let cohort = match (&op.kind, at) {
+                        (OpKind::Scatter, [at]) => {
+                            format!("{}, for each {}", self.text(*at).plain(), text.plain())
+                        }
+                        _ => {
+                            let of = self.cohorts.get(at.first().unwrap_or(value));
+                            of.cloned().unwrap_or_default()
+                        }
+                    };
+                    self.texts.insert(*result, text);
+                    self.cohorts.insert(*result, cohort);
                 }
             }
             (OpKind::Reduce(reduce), [result], _) => {

@@ -102,13 +102,16 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
             a.above(Level::Factor),
             b.above(Level::Product)
         )),
-        (OpKind::Math(Math::Sqrt) | OpKind::TreeSqrt, [x]) => {
+        (OpKind::Math(Math::Sqrt) | OpKind::TreeMath(Math::Sqrt), [x]) => {
             Text::factor(format!("√{}", x.above(Level::Factor)))
         }
-        (OpKind::Math(Math::Floor), [x]) => Text::factor(format!("⌊{}⌋", x.plain())),
-        (OpKind::Math(Math::Exp), operands) => Text::call("exp", operands),
-        (OpKind::Math(Math::Log), operands) => Text::call("ln", operands),
-        (OpKind::Math(Math::Cos), operands) => Text::call("cos", operands),
+        (OpKind::Math(Math::Floor) | OpKind::TreeMath(Math::Floor), [x]) => {
+            Text::factor(format!("⌊{}⌋", x.plain()))
+        }
+        (OpKind::Math(Math::Exp) | OpKind::TreeMath(Math::Exp), all) => Text::call("exp", all),
+        (OpKind::Math(Math::Log) | OpKind::TreeMath(Math::Log), all) => Text::call("ln", all),
+        (OpKind::TreeLayerSum, all) => Text::call("Σ_layer", all),
+        (OpKind::Math(Math::Cos) | OpKind::TreeMath(Math::Cos), all) => Text::call("cos", all),
         (OpKind::Select | OpKind::TreeSelect, [c, a, b]) => Text::factor(format!(
             "[{} if {} > 0 else {}]",
             a.plain(),

@@ -101,7 +101,8 @@ fn is_work(kind: &OpKind) -> bool {
             | OpKind::ClipRows
             | OpKind::TreeMul
             | OpKind::TreeDiv
-            | OpKind::TreeSqrt
+            | OpKind::TreeMath(_)
+            | OpKind::TreeLayerSum
             | OpKind::TreeAddScalar
             | OpKind::TreeClamp
             | OpKind::TreeSelect

@@ -79,10 +79,8 @@ impl Unsent {
     fn kept(&self, module: &Module) -> Option<Parts> {
         fn uploaded(module: &Module, region: &Region, values: &mut Vec<Value>) {
             for op in &region.ops {
-                if module.uploads(op) {
-                    let params = |v: &&Value| module.type_of(**v).kind == Kind::Params;
-                    values.extend(op.operands.iter().filter(params));
-                }
+                let params = |v: &&Value| module.type_of(**v).kind == Kind::Params;
+                values.extend(module.uploaded(op).filter(params));
                 let inner = op.regions.iter();
                 inner.for_each(|region| uploaded(module, region, values));
             }

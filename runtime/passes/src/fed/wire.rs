@@ -55,6 +55,8 @@ pub struct Wire {
     /// Whether it crosses as the first value of a client's state alone, which is the initial model
     /// that the seed gives to everyone: no bytes.
     pub initial: bool,
+    /// Whether it crosses once for each of the `m` clients whose values visit others.
+    pub visits: bool,
     /// From what it is derived.
     pub derived: String,
     /// By what it is protected.
@@ -76,10 +78,11 @@ impl Wire {
     }
 
     /// Bytes per client and round, as `f32`; nothing for features and labels, whose size is their
-    /// model's and batch's own.
+    /// model's and batch's own, and for visits, of which there are as many as clients in a cohort.
     pub fn bytes(&self, parameters: Count<'_>) -> Option<usize> {
         match self.kind {
             _ if self.initial => Some(0),
+            _ if self.visits => None,
             Kind::Params => Some(4 * parameters(&self.without)),
             Kind::Scalar => Some(4),
             _ => None,
@@ -87,7 +90,7 @@ impl Wire {
     }
 
     /// [`Wire::bytes`] as a formula in `P`, the number of parameters, `P[head]`, that of a part's,
-    /// `F`, the number of features, and `L`, the number of labels.
+    /// `F`, the number of features, `L`, the number of labels, and `m`, the number of visits.
     pub fn formula(&self) -> String {
         match self.initial {
             true => "0, the initial model".to_owned(),
@@ -95,14 +98,18 @@ impl Wire {
         }
     }
 
-    /// What is counted: `P`, `(P − P[head])`, `F`, `L` or nothing.
+    /// What is counted: `P`, `(P − P[head])`, `F`, `L` or nothing, and `m` times that.
     pub(super) fn symbol(&self) -> String {
-        match self.kind {
+        let one = match self.kind {
             Kind::Params if self.without.is_empty() => "P".to_owned(),
             Kind::Params => format!("(P − P[{}])", self.without.join(", ")),
             Kind::Scalar => String::new(),
             Kind::Labels => "L".to_owned(),
             _ => "F".to_owned(),
+        };
+        match self.visits {
+            true => format!("m{one}"),
+            false => one,
         }
     }
 }
@@ -173,8 +180,8 @@ impl Rows<'_> {
     fn look_ahead(&mut self, region: &Region) {
         for op in &region.ops {
             match op.kind {
-                OpKind::Reduce(_) | OpKind::Gather if self.module.uploads(op) => {
-                    for value in &op.operands {
+                OpKind::Reduce(_) | OpKind::Gather => {
+                    for value in self.module.uploaded(op) {
                         let all = self.aggregates.entry(*value).or_default();
                         all.extend(&op.results);
                     }
@@ -203,8 +210,8 @@ impl Rows<'_> {
                         self.row(op, Direction::Down, *value);
                     }
                 }
-                OpKind::Reduce(_) | OpKind::Gather if self.module.uploads(op) => {
-                    for value in &op.operands {
+                OpKind::Reduce(_) | OpKind::Gather => {
+                    for value in self.module.uploaded(op) {
                         if self.sent.insert(*value) {
                             self.row(op, Direction::Up, *value);
                         }
@@ -222,9 +229,14 @@ impl Rows<'_> {
         let ty = self.module.types.get(value.0 as usize);
         let kind = ty.map_or(Kind::Params, |ty| ty.kind);
         let origin = self.origins.get(&value).cloned().unwrap_or_default();
+        let visits = op.visits();
         let (derived, protection) = match direction {
             Direction::Down if op.kind == OpKind::Scatter => {
-                ("the server's work for it".to_owned(), Protection::default())
+                let derived = match visits {
+                    true => "the server's values of other clients",
+                    false => "the server's work for it",
+                };
+                (derived.to_owned(), Protection::default())
             }
             Direction::Down => (origin.down(kind).to_owned(), Protection::default()),
             Direction::Up => (origin.up(kind), self.protection(value, &origin)),
@@ -241,6 +253,7 @@ impl Rows<'_> {
             kind,
             without: needless.parts.into_iter().collect(),
             initial: needless.all,
+            visits,
             derived,
             protection,
             exchange: origin.aggregates + 1,

@@ -1,5 +1,7 @@
 //! `lower`, continued: arithmetic on numbers and on parameters, leaf by leaf.
 
+use std::collections::HashMap;
+
 use fedround_ir::Loc;
 use fedround_ir::fed::{Math, Op as FedOp, OpKind};
 use fedround_ir::tensor::{Cmp, Op, TypeError, Val};
@@ -20,10 +22,10 @@ impl Lower<'_> {
             (OpKind::Div | OpKind::TreeDiv, [a, b]) => self.zip(&Op::Div, a, b, loc)?,
             (OpKind::Pow, [a, b]) => self.zip(&Op::Pow, a, b, loc)?,
             (OpKind::Neg, [a]) => self.each(a, |g, x| g.graph.push(Op::Neg, &[x], loc))?,
-            (OpKind::Math(math), [a]) => {
+            (OpKind::Math(math) | OpKind::TreeMath(math), [a]) => {
                 self.each(a, |g, x| g.graph.push(tensor_op(*math), &[x], loc))?
             }
-            (OpKind::TreeSqrt, [a]) => self.each(a, |g, x| g.graph.push(Op::Sqrt, &[x], loc))?,
+            (OpKind::TreeLayerSum, [a]) => self.layer_sums(a, loc)?,
             (OpKind::TreeScale, [s, a]) => {
                 self.each(a, |g, x| g.with_number(Op::Mul, x, s.0[0], loc))?
             }
@@ -87,6 +89,36 @@ impl Lower<'_> {
         let bound = self.number_like(bound, leaf, loc)?;
         let beyond = self.graph.push(Op::Compare(beyond), &[leaf, bound], loc)?;
         self.graph.push(Op::Where, &[beyond, bound, leaf], loc)
+    }
+
+    /// For each leaf the sum of its layer's trained leaves, in its shape.
+    fn layer_sums(&mut self, a: &Tree, loc: Loc) -> Result<Tree, TypeError> {
+        let (frontend, buffers) = (self.frontend, self.buffers(a));
+        let names = frontend.parameters().iter();
+        let layers = names.map(|(name, _)| name.rsplit_once('.').map_or("", |(layer, _)| layer));
+        let layers: Vec<&str> = layers.collect();
+        let mut sums: HashMap<&str, Val> = HashMap::new();
+        for (i, (&x, layer)) in a.0.iter().zip(&layers).enumerate() {
+            if buffers.contains(&i) {
+                continue;
+            }
+            let mut sum = self.graph.push(Op::Sum, &[x], loc)?;
+            if let Some(&others) = sums.get(layer) {
+                sum = self.graph.push(Op::Add, &[others, sum], loc)?;
+            }
+            sums.insert(layer, sum);
+        }
+        let leaves = a.0.iter().zip(&layers).map(|(&x, layer)| {
+            let shape = self.graph.shape(x).to_vec();
+            match sums.get(layer) {
+                Some(&sum) => {
+                    let sum = self.number_like(sum, x, loc)?;
+                    self.graph.push(Op::Expand(shape), &[sum], loc)
+                }
+                None => self.graph.push(Op::Full(0.0, shape), &[], loc),
+            }
+        });
+        Ok(Tree(leaves.collect::<Result<_, _>>()?))
     }
 
     /// `Σ aᵢ · bᵢ` over the trained leaves: buffers are no part of norms.

@@ -66,7 +66,8 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
         | OpKind::Laplace
         | OpKind::TreeMul
         | OpKind::TreeDiv
-        | OpKind::TreeSqrt
+        | OpKind::TreeMath(_)
+        | OpKind::TreeLayerSum
         | OpKind::TreeAddScalar
         | OpKind::TreeClamp
         | OpKind::TreeSelect => false,

@@ -6,7 +6,9 @@ use super::super::{Broken, Module, Op, OpKind, Region, Value, VerifyError};
 use super::error;
 
 /// 18. All operands of a `fed.map` and of a reduction are over one cohort. Two draws of
-///     `fed.sample` are two cohorts; `fed.everyone` is always the same.
+///     `fed.sample` are two cohorts; `fed.everyone` is always the same. A visit is a cohort of its
+///     own, whose values go back to the cohort that they came from, and whose code keeps nothing:
+///     it runs several times on each client.
 pub(super) fn values_meet_their_own(module: &Module) -> Vec<VerifyError> {
     let mut walk = Walk::default();
     for func in &module.funcs {
@@ -19,11 +21,15 @@ pub(super) fn values_meet_their_own(module: &Module) -> Vec<VerifyError> {
 enum Cohort {
     Everyone,
     Drawn(Value),
+    /// The visit that a scatter begins.
+    Visit(Value),
 }
 
 #[derive(Default)]
 struct Walk {
     of: HashMap<Value, Cohort>,
+    /// Of each visit, the cohort whose values go on it.
+    visitors: HashMap<Value, Cohort>,
     errors: Vec<VerifyError>,
 }
 
@@ -42,11 +48,16 @@ impl Walk {
                 op.results.first().copied().map(Cohort::Drawn)
             }
             OpKind::Broadcast => op.operands.get(1).and_then(|v| self.of.get(v)).copied(),
+            OpKind::Scatter if op.visits() => self.depart(op),
+            OpKind::Gather if op.visits() => self.come_back(op),
             OpKind::Map | OpKind::Reduce(_) | OpKind::Gather | OpKind::Scatter => {
                 let mut met = op.operands.iter().filter_map(|v| self.of.get(v)).copied();
                 let first = met.next();
                 if met.any(|other| Some(other) != first) {
                     self.errors.push(error(op, Broken::Cohorts));
+                }
+                if matches!(first, Some(Cohort::Visit(_))) {
+                    op.regions.iter().for_each(|code| self.keeps_nothing(code));
                 }
                 first
             }
@@ -56,6 +67,36 @@ impl Walk {
             && !matches!(op.kind, OpKind::Reduce(_))
         {
             self.of.extend(op.results.iter().map(|v| (*v, cohort)));
+        }
+    }
+
+    fn depart(&mut self, op: &Op) -> Option<Cohort> {
+        let visit = *op.results.first()?;
+        let of = op.operands.first().and_then(|v| self.of.get(v));
+        self.visitors.extend(of.map(|of| (visit, *of)));
+        Some(Cohort::Visit(visit))
+    }
+
+    fn come_back(&mut self, op: &Op) -> Option<Cohort> {
+        let mut met = op.operands.iter().map(|v| self.of.get(v).copied());
+        let from = match met.next().flatten() {
+            Some(Cohort::Visit(visit)) => self.visitors.get(&visit).copied(),
+            _ => None,
+        };
+        if from.is_none() || met.next().flatten() != from {
+            self.errors.push(error(op, Broken::Cohorts));
+        }
+        from
+    }
+
+    fn keeps_nothing(&mut self, code: &Region) {
+        for op in &code.ops {
+            if matches!(op.kind, OpKind::SetClientState(_)) {
+                self.errors.push(error(op, Broken::VisitKeeps));
+            }
+            op.regions
+                .iter()
+                .for_each(|inner| self.keeps_nothing(inner));
         }
     }
 }

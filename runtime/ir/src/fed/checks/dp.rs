@@ -50,11 +50,9 @@ fn local(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
     };
     let after = ops.iter().find(on_server).map(|op| op.loc.to_string());
     let exposed = |op: &&&Op| {
-        module.uploads(op)
-            && op
-                .operands
-                .iter()
-                .any(|value| privacy.exposure(*value) > Exposure::Noised)
+        module
+            .uploaded(op)
+            .any(|value| privacy.exposure(*value) > Exposure::Noised)
     };
     let uploads = ops.iter().filter(exposed);
     uploads

@@ -12,10 +12,7 @@ pub(super) fn parts_stay(module: &Module) -> Vec<VerifyError> {
     let facts = solve(module, &mut Parts::default());
     let mut errors = Vec::new();
     for op in ops(module) {
-        if !module.uploads(op) {
-            continue;
-        }
-        let uploaded = op.operands.iter().filter_map(|value| facts.get(value));
+        let uploaded = module.uploaded(op).filter_map(|value| facts.get(value));
         for (part, from) in uploaded.flatten() {
             let (part, from) = (part.clone(), from.clone());
             errors.push(error(op, Broken::Personal { part, from }));
