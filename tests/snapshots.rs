@@ -73,8 +73,9 @@ fn wire() {
     both("wire", "", Stage::Wire);
 }
 
-/// Too long to be read as tensor graphs: the iterations of L-BFGS, and the steps of a β-VAE.
-const LONG: [&str; 2] = ["fedaa", "fedfed"];
+/// Too long to be read as tensor graphs: the iterations of L-BFGS, the steps of a β-VAE, and those
+/// of eight networks.
+const LONG: [&str; 3] = ["fedaa", "fedfed", "fada"];
 
 /// Every other bundled algorithm with its defaults, on logistic regression: what it reads as, what it
 /// sends, its linked program and its graphs.

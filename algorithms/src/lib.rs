@@ -6,6 +6,8 @@
 mod ad_col;
 mod ad_fl;
 mod centralized;
+mod disentangled;
+mod fada;
 mod fair;
 mod fed_aa;
 mod fed_avg;
@@ -26,6 +28,8 @@ mod solo;
 pub use ad_col::AdCol;
 pub use ad_fl::AdFl;
 pub use centralized::Centralized;
+pub use disentangled::Disentangled;
+pub use fada::Fada;
 pub use fair::Fair;
 pub use fed_aa::FedAa;
 pub use fed_avg::FedAvg;
@@ -57,6 +61,8 @@ pub fn registry() -> Registry {
         .with_type::<FedBn<BoxedAlgorithm>>()
         .with_type::<Moon<BoxedAlgorithm>>()
         .with_type::<PartialFed<BoxedAlgorithm>>()
+        .with_type::<Disentangled<BoxedAlgorithm>>()
+        .with_type::<Fada<BoxedAlgorithm>>()
         .with_type::<PerFedAvg>()
         .with_type::<FedRep>()
         .with_type::<Solo>()
@@ -88,6 +94,8 @@ mod tests {
             ("ad_col", include_str!("ad_col.rs"), 60),
             ("ad_fl", include_str!("ad_fl.rs"), 45),
             ("centralized", include_str!("centralized.rs"), 40),
+            ("disentangled", include_str!("disentangled.rs"), 45),
+            ("fada", include_str!("fada.rs"), 90),
             ("fair", include_str!("fair.rs"), 40),
             ("fed_aa", include_str!("fed_aa.rs"), 80),
             ("fed_avg", include_str!("fed_avg.rs"), 40),

@@ -4,14 +4,19 @@ use fedround::prelude::*;
 
 use crate::FedAvg;
 
-/// PartialFed, with a fixed rule. Sun et al. 2021, "PartialFed: Cross-Domain Personalized Federated
-/// Learning via Partial Initialization", section 3.2,
+/// PartialFed. Sun et al. 2021, "PartialFed: Cross-Domain Personalized Federated Learning via
+/// Partial Initialization", sections 3.2 and 3.3,
 /// <https://proceedings.neurips.cc/paper/2021/hash/c429429bf1f2af051f2021dc92a8ebea-Abstract.html>.
 ///
-/// Departs:
-/// - A layer is one of two kinds, the head and batch normalisation, which the rule keeps or loads.
+/// A rule says which layers clients load, or each client learns it: a layer is loaded with a
+/// probability `σ(s)` of its own, whose `s` descends on the client's loss before it trains, through
+/// samples of Gumbel-softmax.
 ///
-/// Defaults: both are the client's own.
+/// Departs:
+/// - Rules are of two kinds of layers, the head and batch normalisation.
+/// - `s` and the weights take turns once a round, on the client's data; the paper alternates.
+///
+/// Defaults: the rule of the head and batch normalisation; the annealing is ours.
 #[derive(Hyper, Debug, Clone)]
 pub struct PartialFed<A = FedAvg> {
     /// What trains.
@@ -19,13 +24,41 @@ pub struct PartialFed<A = FedAvg> {
     /// What a client does not load from the server: `none`, `norm`, `head`, `norm+head` or `all`.
     #[hyper(default = "norm+head", choices = ["none", "norm", "head", "norm+head", "all"])]
     pub own: String,
+    /// Whether clients learn instead what to load.
+    #[hyper(default = false)]
+    pub adaptive: bool,
+    /// Examples in a batch of the steps of `s`, which go over a client's data once.
+    #[hyper(default = 64, range = 1..)]
+    pub gate_batch: usize,
+    /// Step size of `s`.
+    #[hyper(default = 0.1, range = 0.0..)]
+    pub gate_lr: f32,
+    /// `τ` of the samples in the first round; in round `t` it is `τ/(t + 1)`.
+    #[hyper(default = 5.0, range = 0.01..)]
+    pub tau: f32,
 }
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for PartialFed<A> {
     /// Trains and uploads all layers.
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
-        let w = self.base.client_update(k, self.personalize(k, w));
+        let first = if self.adaptive {
+            let (own, mut s) = (k.state_or("own", &w), k.state("s"));
+            for b in k.batches(1, self.gate_batch) {
+                // Loaded where it is positive; its slope is that of σ(x/τ).
+                let x = &s + logistic(&w);
+                let g = grad(&x.select(&w, &own), |w| self.data_loss(k, w, &b));
+                let per_tau = (k.round() + 1.0) / self.tau;
+                let e = (-&per_tau * &x).clamp(-30.0, 30.0).exp();
+                let slope = per_tau * e.div(&(e.mul(&e) + 2.0 * &e).add_scalar(1.0));
+                s -= self.gate_lr * slope.mul(&g.mul(&(&w - &own)).layer_sum());
+            }
+            k.set_state("s", &s);
+            (s + logistic(&w)).select(&w, &own)
+        } else {
+            self.personalize(k, w)
+        };
+        let w = self.base.client_update(k, first);
         k.set_state("own", &w);
         w
     }
@@ -34,6 +67,7 @@ impl<A: Algorithm> Algorithm for PartialFed<A> {
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
         let own = k.state_or("own", &w);
         match self.own.as_str() {
+            _ if self.adaptive => k.state("s").select(&w, &own),
             "none" => w,
             "norm" => w.with_parts(&["BatchNorm"], &own),
             "head" => w.with_parts(&["head"], &own),
@@ -41,4 +75,14 @@ impl<A: Algorithm> Algorithm for PartialFed<A> {
             _ => own,
         }
     }
+}
+
+/// A draw for each layer of how much one Gumbel variable is above another: `ln E₁ − ln E₂` of two
+/// exponential ones, each like `z² + z'²` of normal ones.
+fn logistic(w: &Params) -> Params {
+    let square = || {
+        let z = w.zeros_like().clip(1.0).noise(1.0).layer_sum();
+        z.mul(&z)
+    };
+    (square() + square()).ln() - (square() + square()).ln()
 }

@@ -1,10 +1,12 @@
 //! Functions of features and labels without parameters, which specs name as they name losses.
 
+mod clusters;
 mod images;
 
 use burn::tensor::activation::{log_softmax, softmax as softmax_along, softplus as softplus_of};
 use burn::tensor::{Int, Tensor};
 
+use self::clusters::gap;
 use self::images::{arrangement, image_mse, jigsaw, uniform};
 use crate::Losses;
 
@@ -18,12 +20,14 @@ pub(crate) fn register(losses: Losses) -> Losses {
         .with("kl_from_uniform", kl_from_uniform)
         .with("entropy", entropy)
         .with("softplus", softplus)
+        .with("told_apart", told_apart)
         .with("sum", sum)
         .with("mse", mse)
         .with("image_mse", image_mse)
         .with("kl_to_normal", kl_to_normal)
         .with("mutual_information", mutual_information)
         .with("arrangement", arrangement)
+        .with("gap", gap)
         .with_function("softmax", softmax)
         .with_function("correct", correct)
         .with_function("same", same)
@@ -108,6 +112,12 @@ fn entropy(logits: Tensor<2>) -> Tensor<1> {
 /// Mean of `ln(1 + eˢ)` over all entries: `−ln σ(s)` of the negative, `−ln(1 − σ(s))` of `s`.
 fn softplus(s: Tensor<2>) -> Tensor<1> {
     softplus_of(s, 1.0).mean()
+}
+
+/// Binary cross-entropy of telling `[n, 1]` logits of one kind, 1, from `[m, 1]` of another, 0, each
+/// kind's mean: `2 ln 2` where they cannot be told.
+fn told_apart(one: Tensor<2>, other: Tensor<2>) -> Tensor<1> {
+    softplus(one.neg()) + softplus(other)
 }
 
 /// The sum of what there is for each example, `[batch]`.
@@ -233,7 +243,8 @@ mod tests {
         let own = Tensor::from_data([1.0, 0.0, 0.0], &Default::default());
         let s = rows([[0.0], [0.0], [0.0]]);
         close(identification(s.clone(), own), &[1.386_294]);
-        close(softplus(s), &[std::f32::consts::LN_2]);
+        close(softplus(s.clone()), &[std::f32::consts::LN_2]);
+        close(told_apart(s, rows([[0.0]])), &[1.386_294]);
         let p = rows([[0.0, 0.0]]);
         close(attributes(p, rows([[1.0, 0.0]])), &[std::f32::consts::LN_2]);
         close(attributes(rows([[9.0]]), rows([[0.0]])), &[9.000_123]);

@@ -1,6 +1,7 @@
 //! What the baselines reduce to, and the identities of their papers.
 
 mod corrections;
+mod fada;
 mod personal;
 
 use fedround::algorithms::{
@@ -82,6 +83,7 @@ fn terms_of_weight_zero_leave_the_base() {
     let all_shared = PartialFed {
         base: base(),
         own: "none".to_owned(),
+        ..PartialFed::default()
     };
     assert_eq!(bits(&after(&all_shared, ragged())), plain);
 }
@@ -176,7 +178,7 @@ fn plug_ins_compose() {
 
 #[test]
 fn groups_of_clients_are_clients_one_by_one() {
-    let all: [(&str, Box<dyn Algorithm>); 7] = [
+    let all: [(&str, Box<dyn Algorithm>); 8] = [
         ("scaffold", Box::new(scaffold())),
         (
             "fednova",
@@ -216,6 +218,15 @@ fn groups_of_clients_are_clients_one_by_one() {
             Box::new(PartialFed {
                 base: base(),
                 own: "head".to_owned(),
+                ..PartialFed::default()
+            }),
+        ),
+        (
+            "partialfed, adaptive",
+            Box::new(PartialFed {
+                base: base(),
+                adaptive: true,
+                ..PartialFed::default()
             }),
         ),
         (

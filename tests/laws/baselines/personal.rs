@@ -32,6 +32,7 @@ fn all_of_ones_own_is_training_alone() {
     let alone = PartialFed {
         base: base(),
         own: "all".to_owned(),
+        ..PartialFed::default()
     };
     let solo = Solo {
         epochs: 1,
@@ -207,4 +208,78 @@ fn linear_models_together_are_their_mean() {
     assert_eq!(together.predictions, averaged.predictions);
     let one = alone.evaluate_client(&models, 0, &data.test).unwrap();
     assert!((together.loss - one.unwrap().loss).abs() > 1e-3);
+}
+
+fn adaptive(lr: f32, gate_lr: f32) -> PartialFed {
+    PartialFed {
+        base: FedAvg {
+            batch: 1000,
+            lr,
+            ..base()
+        },
+        adaptive: true,
+        gate_lr,
+        ..PartialFed::default()
+    }
+}
+
+#[test]
+fn alone_whatever_layers_are_loaded_are_the_clients_own() {
+    let one = || dealt(&digits(40, 1).train, vec![(0..40).collect()], 7);
+    let plain = after(&adaptive(LR, 0.0).base, one());
+    assert_close(&after(&adaptive(LR, 0.5), one()), &plain, 1e-5);
+}
+
+/// Clients that begin with one model and are sent another.
+fn sent_another(algorithm: &PartialFed, rounds: usize) -> (Simulation, [Vec<Vec<f32>>; 2]) {
+    let mut simulation = simulation(algorithm, "2nn", ragged());
+    run(&mut simulation, 1);
+    let first = leaves(&simulation);
+    let other = first
+        .iter()
+        .map(|leaf| leaf.iter().rev().map(|x| x + 0.25).collect());
+    let other: Vec<Vec<f32>> = other.collect();
+    for _ in 0..rounds {
+        assert!(simulation.set_parameters(other.clone()));
+        run(&mut simulation, 1);
+    }
+    (simulation, [first, other])
+}
+
+#[test]
+fn layers_are_loaded_whole() {
+    let (simulation, [first, other]) = sent_another(&adaptive(0.0, 0.0), 1);
+    let mut choices = vec![];
+    for client in 0..4 {
+        let own = simulation.client_state(client, "partial_fed.own").unwrap();
+        let loaded = own
+            .iter()
+            .zip(first.iter().zip(&other))
+            .map(|(own, (first, other))| {
+                assert!(own == first || own == other);
+                own == other
+            });
+        let loaded: Vec<bool> = loaded.collect();
+        // Weight and bias of three layers.
+        assert!(
+            loaded.chunks(2).all(|layer| layer[0] == layer[1]),
+            "{loaded:?}"
+        );
+        choices.extend(loaded.chunks(2).map(|layer| layer[0]));
+    }
+    // Twelve layers, each by the flip of a coin.
+    let loaded = choices.iter().filter(|loaded| **loaded).count();
+    assert!((2..=10).contains(&loaded), "{choices:?}");
+}
+
+#[test]
+fn what_harms_a_client_is_loaded_less_often() {
+    let (simulation, _) = sent_another(&adaptive(LR, 0.5), 4);
+    for client in 0..4 {
+        let s = simulation.client_state(client, "partial_fed.s").unwrap();
+        // One value in each layer.
+        assert!(s.iter().all(|leaf| leaf.iter().all(|x| *x == leaf[0])));
+        let gates: Vec<f32> = s.iter().step_by(2).map(|leaf| leaf[0]).collect();
+        assert!(gates.iter().sum::<f32>() < 0.0, "{gates:?}");
+    }
 }
