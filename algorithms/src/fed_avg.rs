@@ -69,9 +69,9 @@ impl Algorithm for FedAvg {
         grad(w, |w| self.data_loss(k, w, b) + self.penalty(k, w))
     }
 
-    /// `ℓ(w; b)`: mean cross-entropy over the batch, in nats.
+    /// `ℓ(w; b)`: what the model is trained for, in nats; the mean cross-entropy of classifiers.
     fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        cross_entropy(k.predict(w, &b.x), &b.y)
+        k.loss(w, b)
     }
 
     /// None in FedAvg.

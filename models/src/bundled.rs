@@ -1,148 +1,193 @@
 //! The list of the bundled models.
 
+use crate::registry::Make;
 use crate::{
-    DigitsConfig, FedAaConfig, LeNet5, LgLeNet5, LgMlp, Logistic, McMahanCnn, ModelInfo, Moon,
-    NormKind, PflCnn, ResNetConfig, SimSiam, Stem, TwoNn,
+    CaptionConfig, DigitsConfig, FedAaConfig, LeNet5, LgLeNet5, LgMlp, Logistic, McMahanCnn,
+    ModelInfo, Moon, NormKind, PflCnn, ResNetConfig, SimSiam, Stem, Task, TwoNn, VqaConfig,
 };
 
 /// All bundled models.
-pub const MODELS: [ModelInfo; 16] = [
+pub const MODELS: [ModelInfo; 20] = [
     ModelInfo {
         name: "logistic",
         doc: "multinomial logistic regression",
         paper: "-",
         min_side: 1,
-        make: |task, device| Box::new(Logistic::new(task, device)),
+        make: Make::Inputs(|task, device| Box::new(Logistic::new(task, device))),
     },
     ModelInfo {
         name: "2nn",
         doc: "two hidden layers of 200 units",
         paper: "McMahan et al. 2017",
         min_side: 1,
-        make: |task, device| Box::new(TwoNn::new(task, device)),
+        make: Make::Inputs(|task, device| Box::new(TwoNn::new(task, device))),
     },
     ModelInfo {
         name: "cnn",
         doc: "conv5x5x32, pool, conv5x5x64, pool, 512",
         paper: "McMahan et al. 2017",
         min_side: 16,
-        make: |task, device| Box::new(McMahanCnn::new(task, device)),
+        make: Make::Inputs(|task, device| Box::new(McMahanCnn::new(task, device))),
     },
     ModelInfo {
         name: "lenet5",
         doc: "conv5x5x6, pool, conv5x5x16, pool, 120, 84",
         paper: "LeCun et al. 1998, with ReLU and max pools",
         min_side: 16,
-        make: |task, device| Box::new(LeNet5::new(task, device)),
+        make: Make::Inputs(|task, device| Box::new(LeNet5::new(task, device))),
     },
     ModelInfo {
         name: "pfl-cnn",
         doc: "conv3x3x32, conv3x3x64, pool, 128",
         paper: "Granqvist et al. 2024 (pfl-research), without dropout",
         min_side: 6,
-        make: |task, device| Box::new(PflCnn::new(task, device)),
+        make: Make::Inputs(|task, device| Box::new(PflCnn::new(task, device))),
     },
     ModelInfo {
         name: "resnet18",
         doc: "ResNet-18 for small images, with batch normalisation",
         paper: "He et al. 2016",
         min_side: 8,
-        make: |task, device| Box::new(ResNetConfig::resnet18().init(task, device)),
+        make: Make::Inputs(|task, device| Box::new(ResNetConfig::resnet18().init(task, device))),
     },
     ModelInfo {
         name: "resnet18-gn",
         doc: "ResNet-18 for small images, with group normalisation (2 groups)",
         paper: "Reddi et al. 2021",
         min_side: 8,
-        make: |task, device| {
+        make: Make::Inputs(|task, device| {
             let config = ResNetConfig {
                 norm: NormKind::Group(2),
                 ..ResNetConfig::resnet18()
             };
             Box::new(config.init(task, device))
-        },
+        }),
     },
     ModelInfo {
         name: "resnet50",
         doc: "ResNet-50 for small images, with batch normalisation",
         paper: "He et al. 2016",
         min_side: 8,
-        make: |task, device| Box::new(ResNetConfig::resnet50().init(task, device)),
+        make: Make::Inputs(|task, device| Box::new(ResNetConfig::resnet50().init(task, device))),
     },
     ModelInfo {
         name: "lg-mlp",
         doc: "512, 256 (features), 256, 128 (head)",
         paper: "Liang et al. 2020 (LG-FedAvg, MNIST)",
         min_side: 1,
-        make: |task, device| Box::new(LgMlp::new(task, device)),
+        make: Make::Inputs(|task, device| Box::new(LgMlp::new(task, device))),
     },
     ModelInfo {
         name: "lg-lenet5",
         doc: "conv5x5x6, pool, conv5x5x16, pool (features), 120, 100 (head)",
         paper: "Liang et al. 2020 (LG-FedAvg, CIFAR-10)",
         min_side: 16,
-        make: |task, device| Box::new(LgLeNet5::new(task, device)),
+        make: Make::Inputs(|task, device| Box::new(LgLeNet5::new(task, device))),
     },
     ModelInfo {
         name: "fedaa-cnn",
         doc: "conv5x5x64, pool, conv5x5x256, pool, 512, 256",
         paper: "FedAA",
         min_side: 16,
-        make: |task, device| Box::new(FedAaConfig::default().init(task, device)),
+        make: Make::Inputs(|task, device| Box::new(FedAaConfig::default().init(task, device))),
     },
     ModelInfo {
         name: "fedaa-cnn-bn",
         doc: "fedaa-cnn with batch normalisation after each convolution",
         paper: "FedAA",
         min_side: 16,
-        make: |task, device| {
+        make: Make::Inputs(|task, device| {
             let config = FedAaConfig {
                 norm: Some(NormKind::Batch),
                 ..FedAaConfig::default()
             };
             Box::new(config.init(task, device))
-        },
+        }),
     },
     ModelInfo {
         name: "digits-cnn",
         doc: "three conv5x5, 2048, 512, each with batch normalisation",
         paper: "Li et al. 2021 (FedBN)",
         min_side: 4,
-        make: |task, device| Box::new(DigitsConfig::default().init(task, device)),
+        make: Make::Inputs(|task, device| Box::new(DigitsConfig::default().init(task, device))),
     },
     ModelInfo {
         name: "moon-lenet5",
         doc: "lenet5 with a projection of 256",
         paper: "Li et al. 2021 (MOON, CIFAR-10)",
         min_side: 16,
-        make: |task, device| {
+        make: Make::Inputs(|task, device| {
             let encoder = LeNet5::new(task, device).features;
             Box::new(Moon::new(encoder, 84, 256, task, device))
-        },
+        }),
     },
     ModelInfo {
         name: "moon-resnet50",
         doc: "resnet50 with a projection of 256",
         paper: "Li et al. 2021 (MOON, CIFAR-100)",
         min_side: 8,
-        make: |task, device| {
+        make: Make::Inputs(|task, device| {
             let config = ResNetConfig::resnet50();
             let encoder = config.encoder(task.input[0], device);
             Box::new(Moon::new(encoder, config.features(), 256, task, device))
-        },
+        }),
     },
     ModelInfo {
         name: "adcol-resnet50",
         doc: "ResNet-50 with the ImageNet stem, a projector of 2048 and a predictor of 512",
         paper: "ADCOL",
         min_side: 8,
-        make: |task, device| {
+        make: Make::Inputs(|task, device| {
             let config = ResNetConfig {
                 stem: Stem::ImageNet,
                 ..ResNetConfig::resnet50()
             };
             let encoder = config.encoder(task.input[0], device);
             Box::new(SimSiam::new(encoder, config.features(), 512, task, device))
-        },
+        }),
+    },
+    ModelInfo {
+        name: "captioner",
+        doc: "ResNet-50, an LSTM of 512 with soft attention; 3x128x128 in the paper",
+        paper: "FedAA; Xu et al. 2015",
+        min_side: 32,
+        make: Make::Words(|task, words, device| {
+            Box::new(captions(CaptionConfig::new(words), task).init(device))
+        }),
+    },
+    ModelInfo {
+        name: "captioner-small",
+        doc: "the same of a residual network of 128 features and an LSTM of 128",
+        paper: "-",
+        min_side: 32,
+        make: Make::Words(|task, words, device| {
+            Box::new(captions(CaptionConfig::small(words), task).init(device))
+        }),
+    },
+    ModelInfo {
+        name: "vqa",
+        doc: "ResNet-18 times an LSTM of two layers of 512, 1000, answers; 3x224x224 in the paper",
+        paper: "Liang et al. 2020 (LG-FedAvg, VQA)",
+        min_side: 32,
+        make: Make::Words(|task, words, device| {
+            Box::new(VqaConfig::new(words).of(task).init(device))
+        }),
+    },
+    ModelInfo {
+        name: "vqa-small",
+        doc: "the same of a residual network of 128 features and an LSTM of two layers of 64",
+        paper: "-",
+        min_side: 32,
+        make: Make::Words(|task, words, device| {
+            Box::new(VqaConfig::small(words).of(task).init(device))
+        }),
     },
 ];
+
+/// For a task's images.
+fn captions(config: CaptionConfig, task: Task) -> CaptionConfig {
+    CaptionConfig {
+        channels: task.input[0],
+        ..config
+    }
+}

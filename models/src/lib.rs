@@ -40,7 +40,7 @@ pub use auxiliary::{
 };
 pub use bundled::MODELS;
 pub use caption::{
-    Attention, CaptionConfig, CaptionDecoder, CaptionStep, Captioner, Words, beam_search,
+    Attention, Beam, CaptionConfig, CaptionDecoder, CaptionStep, Captioner, Words, beam_search,
 };
 pub use cnn::{McMahanCnn, McMahanFeatures, PflCnn, PflFeatures};
 pub use digits::{DigitsCnn, DigitsConfig, DigitsFeatures};
@@ -56,10 +56,10 @@ pub use lenet::{LeNet5, LeNetFeatures};
 pub use lg_fedavg::{DeepHeaded, LgConvolutions, LgHidden, LgLeNet5, LgMlp};
 pub use linear::{Logistic, TwoNn, TwoNnFeatures};
 pub use losses::{Loss, Losses, cross_entropy};
-pub use model::{Classifier, Model, Network, Output, Task};
+pub use model::{Classifier, Model, Network, Objective, Output, Task};
 pub use projected::{Moon, Predictor, Projector, SimSiam};
 pub use registry::{ModelError, ModelInfo, find};
 pub use resnet::{Block, BlockKind, ConvNorm, ResNet, ResNetConfig, ResNetFeatures, Stem};
 pub use stop_gradient::stop_gradient;
-pub use vqa::{QuestionEncoder, VqaConfig, VqaHead, VqaNet};
+pub use vqa::{QuestionEncoder, VqaConfig, VqaFeatures, VqaHead, VqaNet};
 pub use weights::{Renames, TORCHVISION_RESNET, WeightsError, load_weights};

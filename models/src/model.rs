@@ -100,10 +100,42 @@ pub trait Classifier: Module + Sync + 'static {
 /// }
 /// ```
 pub trait Network: Module + Sync + 'static {
-    /// Its functions. Evaluation of classifiers calls `predict`, from the inputs to logits.
+    /// Its functions. Evaluation calls `predict`, from what the [objective](Self::objective) names to
+    /// logits.
     fn functions() -> Vec<Function<Self>>
     where
         Self: Sized;
+
+    /// What it is trained for, unless an algorithm says otherwise: to classify.
+    fn objective() -> Objective
+    where
+        Self: Sized,
+    {
+        Objective::default()
+    }
+}
+
+/// What a model is trained for: the registered `loss` of `predict(x, inputs…)` and the column
+/// `target`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Objective {
+    /// Columns of integers that `predict` takes after `x`.
+    pub inputs: &'static [&'static str],
+    /// The loss.
+    pub loss: &'static str,
+    /// What predictions are compared with: `y`, the labels, or a column of integers.
+    pub target: &'static str,
+}
+
+impl Default for Objective {
+    /// Cross-entropy of the labels of `x`.
+    fn default() -> Self {
+        Self {
+            inputs: &[],
+            loss: "cross_entropy",
+            target: "y",
+        }
+    }
 }
 
 impl<M: Classifier> Network for M {
@@ -139,6 +171,8 @@ pub struct Output {
 pub trait Model: Send + Sync {
     /// The names of its functions.
     fn functions(&self) -> Vec<&'static str>;
+    /// What it is trained for, unless an algorithm says otherwise.
+    fn objective(&self) -> Objective;
     /// A function of a batch.
     ///
     /// # Errors
@@ -161,6 +195,10 @@ pub trait Model: Send + Sync {
 impl<M: Network> Model for M {
     fn functions(&self) -> Vec<&'static str> {
         M::functions().iter().map(Function::name).collect()
+    }
+
+    fn objective(&self) -> Objective {
+        M::objective()
     }
 
     fn call(

@@ -14,7 +14,15 @@ pub struct ModelInfo {
     pub paper: &'static str,
     /// Smallest height and width of an input.
     pub min_side: usize,
-    pub(crate) make: fn(Task, &Device) -> Box<dyn Model>,
+    pub(crate) make: Make,
+}
+
+/// How a model is made.
+pub(crate) enum Make {
+    /// For images or rows of a table.
+    Inputs(fn(Task, &Device) -> Box<dyn Model>),
+    /// For images and sentences of so many words.
+    Words(fn(Task, usize, &Device) -> Box<dyn Model>),
 }
 
 /// A model cannot be had.
@@ -43,6 +51,14 @@ pub enum ModelError {
         height: usize,
         /// Width of the data's inputs.
         width: usize,
+    },
+    /// The model reads words, which the data has none of.
+    #[error(
+        "model `{model}` reads words, which the data has none of; choose a dataset of captions or questions, or another model"
+    )]
+    Words {
+        /// The model.
+        model: &'static str,
     },
 }
 
@@ -78,8 +94,26 @@ impl ModelInfo {
     ///
     /// # Errors
     ///
-    /// The task's inputs are too small for the model's layers.
+    /// The task's inputs are too small for the model's layers; the model reads words.
     pub fn build(&self, task: Task, device: &Device) -> Result<Box<dyn Model>, ModelError> {
+        self.build_with(task, None, device)
+    }
+
+    /// As [`build`](Self::build), for data whose sentences have so many words; models that read none
+    /// leave them be.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build); the model reads words, and there are none.
+    pub fn build_with(
+        &self,
+        task: Task,
+        words: Option<usize>,
+        device: &Device,
+    ) -> Result<Box<dyn Model>, ModelError> {
+        if matches!(self.make, Make::Words(_)) && words.is_none() {
+            return Err(ModelError::Words { model: self.name });
+        }
         let [_, height, width] = task.input;
         if height.min(width) < self.min_side {
             return Err(ModelError::Input {
@@ -89,7 +123,10 @@ impl ModelInfo {
                 width,
             });
         }
-        Ok((self.make)(task, device))
+        Ok(match &self.make {
+            Make::Inputs(make) => make(task, device),
+            Make::Words(make) => make(task, words.unwrap_or_default(), device),
+        })
     }
 }
 

@@ -6,7 +6,9 @@ use burn::tensor::activation::tanh;
 use burn::tensor::{Device, Int, Tensor};
 
 use crate::layers::{Dropout, Lstm, LstmState, embedding, linear};
-use crate::{Classifier, ForwardCx, Function, Network, ResNet, ResNetConfig, Stem, Task};
+use crate::{
+    Classifier, ForwardCx, Function, Network, Objective, ResNet, ResNetConfig, Stem, Task,
+};
 
 /// The shape of a [`VqaNet`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +57,34 @@ impl VqaConfig {
         }
     }
 
+    /// A small one of the same form, for images of 64x64.
+    pub fn small(vocabulary: usize) -> Self {
+        Self {
+            image: ResNetConfig {
+                depths: [1; 4],
+                width: 16,
+                ..Self::new(vocabulary).image
+            },
+            input: [3, 64, 64],
+            image_classes: 128,
+            embedding: 64,
+            units: 64,
+            joint: 128,
+            answers: 128,
+            ..Self::new(vocabulary)
+        }
+    }
+
+    /// The same for a task: its images, and its classes as answers.
+    #[must_use]
+    pub fn of(self, task: Task) -> Self {
+        Self {
+            input: task.input,
+            answers: task.classes,
+            ..self
+        }
+    }
+
     /// The model.
     pub fn init(&self, device: &Device) -> VqaNet {
         let image = Task {
@@ -66,10 +96,12 @@ impl VqaConfig {
             _ => Lstm::new(self.units, self.units, device),
         };
         VqaNet {
-            image: self.image.init(image, device),
-            question: QuestionEncoder {
-                embedding: embedding(self.vocabulary, self.embedding, device),
-                lstm: (0..self.layers).map(lstm).collect(),
+            features: VqaFeatures {
+                image: self.image.init(image, device),
+                question: QuestionEncoder {
+                    embedding: embedding(self.vocabulary, self.embedding, device),
+                    lstm: (0..self.layers).map(lstm).collect(),
+                },
             },
             head: VqaHead {
                 image: linear(self.image_classes, self.joint, device),
@@ -82,17 +114,24 @@ impl VqaConfig {
     }
 }
 
-/// An image channel and a question channel that meet in an element-wise product: the parts `image`,
-/// `question` and `head`. The head is the paper's global part: the last layer of each channel and
+/// An image channel and a question channel that meet in an element-wise product: the parts `features`
+/// and `head`. The head is the paper's global part: the last layer of each channel and
 /// the two layers after the product, 5,149,200 parameters.
 #[derive(Module, Debug)]
 pub struct VqaNet {
+    /// Both channels but for their last layers.
+    pub features: VqaFeatures,
+    /// From both to answers.
+    pub head: VqaHead,
+}
+
+/// What is local in the paper.
+#[derive(Module, Debug)]
+pub struct VqaFeatures {
     /// From images to the logits of ImageNet's classes.
     pub image: ResNet,
     /// From words to the states of its layers.
     pub question: QuestionEncoder,
-    /// From both to answers.
-    pub head: VqaHead,
 }
 
 /// Vectors of words and LSTM layers over them.
@@ -126,7 +165,7 @@ impl VqaNet {
     /// - `x`: `[batch, channels, height, width]`
     /// - output: `[batch, image_classes]`
     pub fn encode_image(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
-        self.image.predict(x, cx)
+        self.features.image.predict(x, cx)
     }
 
     /// What the question channel gives the head: the last hidden state and cell of each layer.
@@ -136,10 +175,11 @@ impl VqaNet {
     /// - `words`: `[batch, steps]`
     /// - output: `[batch, 2 · layers · units]`
     pub fn encode_question(&self, words: Tensor<2, Int>, _: &ForwardCx) -> Tensor<2> {
+        let question = &self.features.question;
         let [batch, _] = words.dims();
-        let mut sequence = tanh(self.question.embedding.forward(words));
+        let mut sequence = tanh(question.embedding.forward(words));
         let (mut hidden, mut cells) = (vec![], vec![]);
-        for lstm in &self.question.lstm {
+        for lstm in &question.lstm {
             let [units, _] = lstm.weight_hh.dims();
             let start = LstmState::zeros(batch, units, &sequence.device());
             let (outputs, last) = lstm.forward(sequence, start);
@@ -186,5 +226,12 @@ impl Network for VqaNet {
             Function::new("encode_question", Self::encode_question),
             Function::new("head", Self::head),
         ]
+    }
+
+    fn objective() -> Objective {
+        Objective {
+            inputs: &["tokens"],
+            ..Objective::default()
+        }
     }
 }

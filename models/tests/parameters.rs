@@ -56,9 +56,43 @@ fn questions() {
     let vqa = VqaConfig::new(1_000).init(&device());
     assert_eq!(trained(&vqa, "head."), 5_149_200);
     // torchvision's ResNet-18 of 1000 classes.
-    assert_eq!(trained(&vqa, "image."), 11_689_512);
+    assert_eq!(trained(&vqa, "features.image."), 11_689_512);
     // torch.nn.LSTM(300, 512, 2) and the vectors.
-    assert_eq!(trained(&vqa, "question."), 3_768_320 + 300 * 1_000);
+    assert_eq!(trained(&vqa, "features.question."), 3_768_320 + 300 * 1_000);
+    assert_eq!(trained(&vqa, ""), 20_607_032 + 300 * 1_000);
+}
+
+/// The paper's 9.53 % are 5,149,200 of 54,042,572 parameters. The former is the model's head, to the
+/// last one; the latter is 20,607,032 and vectors of 300 for so many words that it is no whole
+/// number of them.
+#[test]
+fn no_vocabulary_makes_the_papers_total_of_questions() {
+    const TOTAL: usize = 54_042_572;
+    const HEAD: usize = 5_149_200;
+    let share = |total: usize| 100.0 * HEAD as f64 / total as f64;
+    assert_eq!(format!("{:.2}", share(TOTAL)), "9.53");
+    let lstm = 4 * 512 * (300 + 512 + 2) + 4 * 512 * (512 + 512 + 2);
+    let rest = TOTAL - HEAD - lstm;
+    // ResNet-18, -34, -50 and -101 of torchvision, and VGG-16 and -19 up to their classifiers.
+    let images = [
+        11_689_512, 21_797_672, 25_557_032, 44_549_160, 14_714_688, 20_024_384,
+    ];
+    let words = images.map(|image| ((rest - image) / 300, (rest - image) % 300));
+    assert_eq!(
+        words,
+        [
+            (111_451, 240),
+            (77_757, 280),
+            (65_226, 220),
+            (1_919, 192),
+            (101_367, 264),
+            (83_668, 268)
+        ]
+    );
+    // The nearest, with ResNet-18; words of the training questions of VQA are some 18,000.
+    assert_eq!(20_607_032 + 300 * 111_452, TOTAL + 60);
+    assert_eq!(format!("{:.2}", share(20_607_032 + 300 * 111_452)), "9.53");
+    assert_eq!(format!("{:.1}", share(20_607_032 + 300 * 18_000)), "19.8");
 }
 
 #[test]
@@ -74,14 +108,14 @@ fn fedaa() {
 #[test]
 fn captions() {
     let model = CaptionConfig::new(1_000).init(&device());
-    assert_eq!(trained(&model, "encoder."), 23_508_032);
+    assert_eq!(trained(&model, "features."), 23_508_032);
     let attention = 2048 * 512 + 512 + 512 * 512 + 512 + 512 + 1;
     let start = 2 * (2048 * 512 + 512);
     let gate = 512 * 2048 + 2048;
     let lstm = 4 * 512 * (512 + 2048 + 512 + 2);
     let words = 1_000 * 512 + 512 * 1_000 + 1_000;
     assert_eq!(
-        trained(&model, "decoder."),
+        trained(&model, "head."),
         attention + start + gate + lstm + words
     );
 }

@@ -42,12 +42,14 @@ impl Cli {
         Ok(algorithm)
     }
 
-    /// A model ready to be traced, with the networks that the algorithm needs beside it.
+    /// A model ready to be traced, with the networks that the algorithm needs beside it; `words` are
+    /// those of the data, if it has some.
     pub(super) fn tracer(
         &self,
         model: &str,
         algorithm: &dyn Algorithm,
         around: &AuxiliaryTask,
+        words: Option<usize>,
     ) -> Result<(Tracer, Auxiliaries), CliError> {
         let (task, device) = (around.task, Device::default());
         let own = self.models.iter().find(|own| own.name == model);
@@ -55,7 +57,7 @@ impl Cli {
             Some(own) => (own.make)(task, &device),
             None => find(model)
                 .map_err(|e| self.unknown_model(model, e))?
-                .build(task, &device)?,
+                .build_with(task, words, &device)?,
         };
         let assembled = assemble_for(algorithm, built, around, &device)?;
         let tracer = Tracer::new(model, assembled.model, task, self.losses.clone());
@@ -98,7 +100,8 @@ impl Cli {
             clients: subject.clients,
             variants: auxiliaries::choices(&subject.aux)?,
         };
-        let (tracer, auxiliaries) = self.tracer(&subject.model, &*algorithm, &around)?;
+        let (tracer, auxiliaries) =
+            self.tracer(&subject.model, &*algorithm, &around, data.words())?;
         auxiliaries::check(&around.variants, &auxiliaries)?;
         let tracer = tracer.with_columns(data.columns());
         let program =

@@ -20,6 +20,7 @@ pub(super) struct Config {
     pub seed: Option<u64>,
     pub eval_every: Option<usize>,
     pub ensemble: Option<bool>,
+    pub beam: Option<usize>,
     pub target: Option<f64>,
     pub threads: Option<usize>,
     pub device: Option<String>,
@@ -31,7 +32,7 @@ pub(super) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "spec",
     "data",
     "data_dir",
@@ -42,6 +43,7 @@ const KEYS: [&str; 17] = [
     "seed",
     "eval_every",
     "ensemble",
+    "beam",
     "target",
     "threads",
     "device",
@@ -122,6 +124,7 @@ mod tests {
             seed: Some(1),
             eval_every: Some(1),
             ensemble: Some(true),
+            beam: Some(1),
             target: Some(1.0),
             threads: Some(1),
             device: Some(String::new()),

@@ -83,6 +83,10 @@ pub(super) enum CliError {
     },
     #[error("{name}: expected at least 1, found {found}")]
     TooSmall { name: &'static str, found: usize },
+    #[error(
+        "model `{model}` describes images, and `{data}` has no captions; choose flickr8k or coco, or another model"
+    )]
+    NoCaptions { model: String, data: String },
     #[error("target: expected a test accuracy above 0 and up to 1, found {found}")]
     Target { found: f64 },
     #[error("`{}` already holds a run (it has {file}); nothing was written", dir.display())]

@@ -41,6 +41,8 @@ pub(super) struct Settings {
     pub eval_every: usize,
     /// Whether the clients' own models are tested together, too.
     pub ensemble: bool,
+    /// Width of the search for captions.
+    pub beam: usize,
     /// Test accuracy that is to be reached.
     pub target: Option<f64>,
     pub threads: usize,
@@ -100,6 +102,7 @@ impl Settings {
                 args.eval_every.or(file.eval_every),
                 EVAL_EVERY,
             )?,
+            beam: count("beam", args.beam.or(file.beam), 1)?,
             target: target(args.target.or(file.target))?,
             threads: count("threads", args.engine.threads.or(file.threads), cores())?,
             device: text(&args.engine.device, file.device, "cpu").parse()?,
@@ -123,6 +126,7 @@ impl Settings {
             seed: Some(self.seed),
             eval_every: Some(self.eval_every),
             ensemble: self.ensemble.then_some(true),
+            beam: (self.beam > 1).then_some(self.beam),
             target: self.target,
             threads: Some(self.threads),
             device: Some(self.device.to_string()),

@@ -16,3 +16,4 @@ mod opt;
 mod reproduce;
 mod run;
 mod support;
+mod words;

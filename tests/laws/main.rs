@@ -31,3 +31,4 @@ mod server;
 mod state;
 mod tracing;
 mod training;
+mod words;

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, TensorData};
 
-use crate::{AnyTensor, CallError, ForwardCx, Leaf, Model, Output};
+use crate::{AnyTensor, CallError, ForwardCx, Leaf, Model, Objective, Output};
 
 /// What stands for all parameters of the base model where specs name types of layers.
 pub const BASE: &str = "Model";
@@ -61,6 +61,12 @@ impl Model for Assembly {
     fn functions(&self) -> Vec<&'static str> {
         let functions = self.0.iter().flat_map(|part| &part.functions);
         functions.map(|(name, _)| *name).collect()
+    }
+
+    fn objective(&self) -> Objective {
+        // The base is the first.
+        let base = self.0.first();
+        base.map_or_else(Objective::default, |part| part.model.objective())
     }
 
     fn call(

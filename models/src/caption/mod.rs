@@ -10,16 +10,18 @@ use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Int, Tensor};
 
 use crate::layers::{Dropout, Lstm, LstmState, embedding, linear, plane_means};
-use crate::{ForwardCx, Function, Network, ResNetConfig, ResNetFeatures, Stem};
+use crate::{ForwardCx, Function, Network, Objective, ResNetConfig, ResNetFeatures, Stem};
 
 pub use attention::Attention;
-pub use search::{Words, beam_search};
+pub use search::{Beam, Words, beam_search};
 
 /// The shape of a [`Captioner`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CaptionConfig {
     /// The encoder: ResNet-50 with the ImageNet stem in FedAA, which makes 2048x4x4 of 3x128x128.
     pub encoder: ResNetConfig,
+    /// Channels of an image.
+    pub channels: usize,
     /// Number of words.
     pub vocabulary: usize,
     /// Size of a word's vector.
@@ -40,6 +42,7 @@ impl CaptionConfig {
                 stem: Stem::ImageNet,
                 ..ResNetConfig::resnet50()
             },
+            channels: 3,
             vocabulary,
             embedding: 512,
             attention: 512,
@@ -48,12 +51,28 @@ impl CaptionConfig {
         }
     }
 
-    /// The model, for colour images.
+    /// A small one of the same form.
+    pub fn small(vocabulary: usize) -> Self {
+        Self {
+            encoder: ResNetConfig {
+                stem: Stem::ImageNet,
+                depths: [1; 4],
+                width: 16,
+                ..ResNetConfig::resnet18()
+            },
+            embedding: 64,
+            attention: 64,
+            units: 128,
+            ..Self::new(vocabulary)
+        }
+    }
+
+    /// The model.
     pub fn init(&self, device: &Device) -> Captioner {
         let (places, units) = (self.encoder.features(), self.units);
         Captioner {
-            encoder: self.encoder.encoder(3, device),
-            decoder: CaptionDecoder {
+            features: self.encoder.encoder(self.channels, device),
+            head: CaptionDecoder {
                 attention: Attention::new(places, units, self.attention, device),
                 embedding: embedding(self.vocabulary, self.embedding, device),
                 init_h: linear(places, units, device),
@@ -67,13 +86,13 @@ impl CaptionConfig {
     }
 }
 
-/// An image encoder and a decoder of words: the parts `encoder` and `decoder`.
+/// An image encoder and a decoder of words: the parts `features` and `head`, FedAA's `F` and `T`.
 #[derive(Module, Debug)]
 pub struct Captioner {
     /// From images to what is at each of their places.
-    pub encoder: ResNetFeatures,
+    pub features: ResNetFeatures,
     /// From places to words.
-    pub decoder: CaptionDecoder,
+    pub head: CaptionDecoder,
 }
 
 /// One LSTM layer that attends to the places of an image before each word.
@@ -115,7 +134,7 @@ impl Captioner {
     /// - `x`: `[batch, 3, height, width]`
     /// - output: `[batch, places, features]`, places row by row
     pub fn encode_image(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<3> {
-        let maps: Tensor<3> = self.encoder.maps(x, cx).flatten(2, 3);
+        let maps: Tensor<3> = self.features.maps(x, cx).flatten(2, 3);
         maps.swap_dims(1, 2)
     }
 
@@ -126,7 +145,7 @@ impl Captioner {
     /// - `x`: `[batch, 3, height, width]`
     /// - output: `[batch, features]`
     pub fn features(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
-        plane_means(self.encoder.maps(x, cx))
+        plane_means(self.features.maps(x, cx))
     }
 
     /// Logits of each word's successor, the words being given (teacher forcing).
@@ -148,7 +167,42 @@ impl Captioner {
     /// - `words`: `[batch, steps]`, from the start word on
     /// - output: `[batch, steps, vocabulary]`
     pub fn decode(&self, places: Tensor<3>, words: Tensor<2, Int>, cx: &ForwardCx) -> Tensor<3> {
-        self.decoder.decode(places, words, cx)
+        self.head.decode(places, words, cx)
+    }
+
+    /// The decoder's state before the first word, as one tensor: hidden units and then cells.
+    ///
+    /// # Shapes
+    ///
+    /// - `places`: `[batch, places, features]`
+    /// - output: `[batch, 2 · units]`
+    pub fn start(&self, places: Tensor<3>, _: &ForwardCx) -> Tensor<2> {
+        let state = self.head.start(places);
+        Tensor::cat(vec![state.hidden, state.cell], 1)
+    }
+
+    /// One word further: logits of the next word, and then the next state.
+    ///
+    /// # Shapes
+    ///
+    /// - `places`: `[batch, places, features]`
+    /// - `word`: `[batch]`, the word before
+    /// - `state`: `[batch, 2 · units]`, as of [`start`](Self::start)
+    /// - output: `[batch, vocabulary + 2 · units]`
+    pub fn step(
+        &self,
+        places: Tensor<3>,
+        word: Tensor<1, Int>,
+        state: Tensor<2>,
+        cx: &ForwardCx,
+    ) -> Tensor<2> {
+        let [_, both] = state.dims();
+        let state = LstmState {
+            hidden: state.clone().narrow(1, 0, both / 2),
+            cell: state.narrow(1, both / 2, both / 2),
+        };
+        let step = self.head.step(places, word, state, cx);
+        Tensor::cat(vec![step.logits, step.state.hidden, step.state.cell], 1)
     }
 }
 
@@ -159,7 +213,17 @@ impl Network for Captioner {
             Function::new("encode_image", Self::encode_image),
             Function::new("features", Self::features),
             Function::new("decode", Self::decode),
+            Function::new("start", Self::start),
+            Function::new("step", Self::step),
         ]
+    }
+
+    fn objective() -> Objective {
+        Objective {
+            inputs: &["tokens"],
+            loss: "next_words",
+            target: "tokens",
+        }
     }
 }
 

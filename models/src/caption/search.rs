@@ -43,37 +43,70 @@ struct Hypothesis<S> {
 /// });
 /// assert_eq!(caption, [2, 3]);
 /// ```
-pub fn beam_search<S>(
+pub fn beam_search<S: Clone>(
     words: Words,
     width: usize,
     start: S,
     mut step: impl FnMut(Vec<(usize, S)>) -> Vec<(Vec<f32>, S)>,
-) -> Vec<usize>
-where
-    S: Clone,
-{
-    let mut beam = vec![Hypothesis {
-        words: vec![],
-        score: 0.0,
-        state: Some(start),
-    }];
-    for _ in 0..words.longest {
-        let (open, mut next): (Vec<_>, Vec<_>) = beam.into_iter().partition(|h| h.state.is_some());
+) -> Vec<usize> {
+    let mut beam = Beam::new(words, width, start);
+    loop {
+        let open = beam.open();
         if open.is_empty() {
-            beam = next;
-            break;
+            return beam.best();
         }
-        let last = open.iter().filter_map(|h| {
-            let word = h.words.last().copied().unwrap_or(words.start);
+        beam.extend(step(open));
+    }
+}
+
+/// A search that others may go on beside: [`beam_search`], step by step.
+pub struct Beam<S> {
+    words: Words,
+    width: usize,
+    steps: usize,
+    hypotheses: Vec<Hypothesis<S>>,
+}
+
+impl<S: Clone> Beam<S> {
+    /// Of so many captions at most, at least one.
+    pub fn new(words: Words, width: usize, start: S) -> Self {
+        Self {
+            words,
+            width: width.max(1),
+            steps: 0,
+            hypotheses: vec![Hypothesis {
+                words: vec![],
+                score: 0.0,
+                state: Some(start),
+            }],
+        }
+    }
+
+    /// The last words of the captions that may go on, with their states: at most as many as the beam
+    /// is wide, and none when the search is over.
+    pub fn open(&self) -> Vec<(usize, S)> {
+        if self.steps == self.words.longest {
+            return vec![];
+        }
+        let open = self.hypotheses.iter().filter_map(|h| {
+            let word = h.words.last().copied().unwrap_or(self.words.start);
             Some((word, h.state.clone()?))
         });
-        let scored = step(last.collect());
+        open.collect()
+    }
+
+    /// Goes one word further: the log probabilities of all next words, with the next states, for each
+    /// of the [open](Self::open) captions.
+    pub fn extend(&mut self, scored: Vec<(Vec<f32>, S)>) {
+        let all = std::mem::take(&mut self.hypotheses).into_iter();
+        let (open, mut next): (Vec<_>, Vec<_>) = all.partition(|h| h.state.is_some());
         for (hypothesis, (log_probabilities, state)) in open.iter().zip(scored) {
+            let (end, width) = (self.words.end, self.width);
             next.extend(extensions(
                 hypothesis,
                 &log_probabilities,
                 &state,
-                words.end,
+                end,
                 width,
             ));
         }
@@ -82,11 +115,16 @@ where
                 .total_cmp(&a.score)
                 .then_with(|| a.words.cmp(&b.words))
         });
-        next.truncate(width.max(1));
-        beam = next;
+        next.truncate(self.width);
+        self.hypotheses = next;
+        self.steps += 1;
     }
-    let best = beam.into_iter().next();
-    best.map_or_else(Vec::new, |h| h.words)
+
+    /// The likeliest caption, without the start and end words.
+    pub fn best(self) -> Vec<usize> {
+        let best = self.hypotheses.into_iter().next();
+        best.map_or_else(Vec::new, |h| h.words)
+    }
 }
 
 /// The likeliest captions that are one word longer.

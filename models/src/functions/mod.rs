@@ -2,12 +2,14 @@
 
 mod clusters;
 mod images;
+mod words;
 
 use burn::tensor::activation::{log_softmax, softmax as softmax_along, softplus as softplus_of};
 use burn::tensor::{Int, Tensor};
 
 use self::clusters::gap;
 use self::images::{arrangement, image_mse, jigsaw, uniform};
+use self::words::{next_words, next_words_of, word_losses};
 use crate::Losses;
 
 /// With the functions and losses of the bundled specs.
@@ -28,6 +30,9 @@ pub(crate) fn register(losses: Losses) -> Losses {
         .with("mutual_information", mutual_information)
         .with("arrangement", arrangement)
         .with("gap", gap)
+        .with("next_words", next_words)
+        .with("next_words_of", next_words_of)
+        .with_function("word_losses", word_losses)
         .with_function("softmax", softmax)
         .with_function("correct", correct)
         .with_function("same", same)

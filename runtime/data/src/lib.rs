@@ -53,7 +53,7 @@ pub mod text;
 mod usps;
 
 pub use augment::{Augment, AugmentError};
-pub use dataset::{Column, ColumnError, Dataset, Element, Examples, Scale};
+pub use dataset::{Column, ColumnError, Dataset, Element, Examples, Language, Scale};
 pub use error::DataError;
 pub use images::{Fit, ImageFiles};
 pub use load::{DATASETS, DatasetInfo, load};

@@ -54,8 +54,14 @@ impl DatasetInfo {
                 adult::PROTECTED_COLUMN.to_owned(),
                 vec![adult::PROTECTED.len()],
             )],
-            false => vec![],
+            false => listed::columns(self.name).unwrap_or_default(),
         }
+    }
+
+    /// How many words models are told of where the files are not read, of a dataset with words. The
+    /// files' own vocabularies differ.
+    pub fn words(&self) -> Option<usize> {
+        listed::columns(self.name).map(|_| NOMINAL_WORDS)
     }
 
     /// What a model takes as channels, height and width; see [`Examples::input_shape`].
@@ -66,6 +72,8 @@ impl DatasetInfo {
         input_shape(self.name, self.shape)
     }
 }
+
+const NOMINAL_WORDS: usize = 1000;
 
 /// What [`DatasetInfo::read`] is asked for.
 pub(crate) struct Request<'a> {

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
+use crate::Objective;
 use fedround_ir::Loc;
 use fedround_ir::fed::{BuildError, Builder, HyperValue, OpKind, Place, Region, Type, Value};
 
@@ -18,6 +19,8 @@ struct Phases {
     current: Option<String>,
     /// Those named so far, with their rounds.
     declared: RefCell<Vec<(String, usize)>>,
+    /// What the model is trained for in all of them.
+    objective: Objective,
 }
 
 impl fmt::Debug for Graph {
@@ -38,12 +41,18 @@ impl Graph {
     }
 
     /// For one of an algorithm's phases, or for none.
-    pub(crate) fn of_phase(current: Option<String>) -> Self {
+    pub(crate) fn of_phase(current: Option<String>, objective: &Objective) -> Self {
         let phases = Phases {
             current,
+            objective: objective.clone(),
             ..Phases::default()
         };
         Self(Rc::default(), Rc::new(phases))
+    }
+
+    /// What the model is trained for.
+    pub(crate) fn objective(&self) -> &Objective {
+        &self.1.objective
     }
 
     /// The phases that were named, with their rounds.

@@ -4,8 +4,8 @@ use fedround_ir::fed::{HyperValue, Module};
 
 use crate::hyper_field::unknown_field;
 use crate::slots::call;
-use crate::stage::{Phase, phases, stage_phase};
-use crate::{Algorithm, Field, Hyper, HyperError, StageError};
+use crate::stage::{Phase, phases_for, stage_phase};
+use crate::{Algorithm, Field, Hyper, HyperError, Objective, StageError};
 
 /// The state that holds a client's model after the round of [`stage_personalized`].
 pub const PERSONAL_MODEL: &str = "personalized.model";
@@ -37,20 +37,27 @@ impl Hyper for Personalized {
 ///
 /// # Errors
 /// As [`stage`](crate::stage()).
-pub fn stage_personalized(alg: &dyn Algorithm) -> Result<Vec<Phase>, StageError> {
+pub fn stage_personalized(
+    alg: &dyn Algorithm,
+    objective: &Objective,
+) -> Result<Vec<Phase>, StageError> {
     // Phases are named in the rounds of the algorithm, under which there is another round here.
-    let named = phases(alg)?;
+    let named = phases_for(alg, objective)?;
     let mut staged = vec![];
     for phase in named {
-        let mut module = personalized(alg, phase.name.as_deref())?;
+        let mut module = personalized(alg, objective, phase.name.as_deref())?;
         module.resumes = true;
         staged.push(Phase { module, ..phase });
     }
     Ok(staged)
 }
 
-fn personalized(alg: &dyn Algorithm, phase: Option<&str>) -> Result<Module, StageError> {
-    let (module, _) = stage_phase(alg, phase, |m| {
+fn personalized(
+    alg: &dyn Algorithm,
+    objective: &Objective,
+    phase: Option<&str>,
+) -> Result<Module, StageError> {
+    let (module, _) = stage_phase(alg, objective, phase, |m| {
         m.layer(&Personalized);
         m.round(|server, w| {
             w.broadcast(&server.everyone()).map(|k, w| {

@@ -4,7 +4,7 @@ use fedround_ir::fed::{BuildError, Module, VerifyErrors, verify};
 
 use crate::graph::Graph;
 use crate::standard::{Standard, missing};
-use crate::{Algorithm, Definer, HyperError, validate};
+use crate::{Algorithm, Definer, HyperError, Objective, validate};
 
 /// Why an algorithm could not be staged.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -34,7 +34,7 @@ fn lines<E: std::error::Error>(errors: &[E]) -> String {
 /// # Errors
 /// [`StageError`], with everything that is wrong at the first stage that finds something.
 pub fn stage(alg: &dyn Algorithm) -> Result<Module, StageError> {
-    Ok(stage_phase(alg, None, |_| {})?.0)
+    Ok(stage_phase(alg, &Objective::default(), None, |_| {})?.0)
 }
 
 /// A part of an algorithm's rounds.
@@ -54,10 +54,18 @@ pub struct Phase {
 /// # Errors
 /// As [`stage`].
 pub fn phases(alg: &dyn Algorithm) -> Result<Vec<Phase>, StageError> {
-    let (last, named) = stage_phase(alg, None, |_| {})?;
+    phases_for(alg, &Objective::default())
+}
+
+/// As [`phases`], for models of another objective.
+///
+/// # Errors
+/// As [`stage`].
+pub fn phases_for(alg: &dyn Algorithm, objective: &Objective) -> Result<Vec<Phase>, StageError> {
+    let (last, named) = stage_phase(alg, objective, None, |_| {})?;
     let mut all = vec![];
     for (name, rounds) in named.into_iter().filter(|(_, rounds)| *rounds > 0) {
-        let (module, _) = stage_phase(alg, Some(&name), |_| {})?;
+        let (module, _) = stage_phase(alg, objective, Some(&name), |_| {})?;
         all.push(Phase {
             name: Some(name),
             rounds: Some(rounds),
@@ -75,6 +83,7 @@ pub fn phases(alg: &dyn Algorithm) -> Result<Vec<Phase>, StageError> {
 /// The graph of a phase under more layers on top, and the phases that it names.
 pub(crate) fn stage_phase(
     alg: &dyn Algorithm,
+    objective: &Objective,
     phase: Option<&str>,
     more: impl Fn(&mut Definer),
 ) -> Result<(Module, Vec<(String, usize)>), StageError> {
@@ -83,10 +92,10 @@ pub(crate) fn stage_phase(
         alg.define(m);
         more(m);
     };
-    let (mut module, named) = build(phase, define)?;
+    let (mut module, named) = build(phase, objective, define)?;
     let missing = missing(&module);
     if !missing.is_empty() {
-        (module, _) = build(phase, |m| {
+        (module, _) = build(phase, objective, |m| {
             Standard.define(&missing, m);
             define(m);
         })?;
@@ -99,9 +108,10 @@ pub(crate) fn stage_phase(
 
 fn build(
     phase: Option<&str>,
+    objective: &Objective,
     define: impl FnOnce(&mut Definer),
 ) -> Result<(Module, Vec<(String, usize)>), StageError> {
-    let graph = Graph::of_phase(phase.map(str::to_owned));
+    let graph = Graph::of_phase(phase.map(str::to_owned), objective);
     define(&mut Definer::new(graph.clone()));
     let built = graph.with(std::mem::take).finish();
     Ok((built.map_err(StageError::Build)?, graph.phases()))

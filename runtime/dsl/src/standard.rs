@@ -2,7 +2,8 @@
 //!
 //! - `aggregate`: the mean of what the clients trained, weighted by their examples;
 //! - `direction`: the gradient of `data_loss` and `penalty`;
-//! - `data_loss`: cross-entropy of the model's predictions;
+//! - `data_loss`: the model's [`loss`](crate::ClientCx::loss), for classifiers cross-entropy of their
+//!   predictions;
 //! - `penalty`: none;
 //! - `personalize`: the global model.
 
@@ -10,7 +11,7 @@ use fedround_ir::fed::{HyperValue, Module, Op, OpKind, Region, Slot};
 
 use crate::hyper_field::unknown_field;
 use crate::slots::call;
-use crate::{Definer, Field, Hyper, HyperError, cross_entropy, grad};
+use crate::{Definer, Field, Hyper, HyperError, grad};
 
 /// The innermost layer of algorithms that leave slots to it.
 pub(crate) struct Standard;
@@ -43,7 +44,7 @@ impl Standard {
                 Slot::Direction => m.direction(|k, w, b| {
                     grad(w, |w| call::data_loss(k, w, b) + call::penalty(k, w))
                 }),
-                Slot::DataLoss => m.data_loss(|k, w, b| cross_entropy(k.predict(w, &b.x), &b.y)),
+                Slot::DataLoss => m.data_loss(|k, w, b| k.loss(w, b)),
                 Slot::Penalty => m.penalty(|_, _| 0.0.into()),
                 Slot::Personalize => m.personalize(|_, w| w),
                 Slot::Round | Slot::ClientUpdate => {}

@@ -1,7 +1,12 @@
 //! Evaluation on held-out examples.
+//!
+//! A model whose objective is the labels is judged by its largest logit. One whose objective is a
+//! column of words, each given those before it, is judged word by word, with an example's words
+//! under its label.
 
 use burn::tensor::DispatchTensor;
 use fedround_data::augment::{Augment, Scratch, Visit};
+use fedround_data::text::PAD;
 use fedround_data::{Examples, rng};
 
 use crate::error::RunError;
@@ -13,13 +18,13 @@ use crate::workers::Workers;
 /// How a model does on a set of examples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
-    /// Mean cross-entropy, in nats.
+    /// Mean cross-entropy of an example, or a word, in nats.
     pub loss: f64,
-    /// Fraction of examples whose largest logit is the label's.
+    /// Fraction of examples, or words, whose largest logit is the right one.
     pub accuracy: f64,
     /// The same for the examples of each class; NaN for a class without examples.
     pub class_accuracy: Vec<f64>,
-    /// The class of each example's largest logit, in the order of the examples.
+    /// The class of each example's largest logit, in the order of the examples; none of words.
     pub predictions: Vec<u16>,
 }
 
@@ -42,41 +47,79 @@ pub(crate) fn evaluate(
     workers: &Workers,
     (seed, round): (u64, usize),
 ) -> Result<Evaluation, RunError> {
-    let (fixed, visit) = (augment.fixed(), Visit::default());
+    let fixed = augment.fixed();
     let chunks = examples.len().div_ceil(CHUNK);
+    let objective = program.tracer.objective();
     let parts = workers.run(chunks, |i| {
         let indices: Vec<usize> = (i * CHUNK..((i + 1) * CHUNK).min(examples.len())).collect();
         let forward = program.forward(indices.len())?;
-        let shape = program.tracer.input(indices.len());
-        let (mut x, mut y) = (vec![0.0; shape.len()], vec![0; indices.len()]);
-        match fixed.is_empty() {
-            true => examples.x().gather_into(&indices, &mut x)?,
-            false => {
-                let scratch = &mut Scratch::default();
-                fixed.gather_into(examples.x(), &indices, visit, scratch, &mut x)?;
-            }
+        let mut inputs = vec![images(program, examples, &indices, &fixed)?];
+        for name in &objective.inputs {
+            let (ids, shape) = words(examples, name, &indices)?;
+            inputs.push(ops::ints(ids, &shape, &program.device));
         }
-        examples.gather_labels_into(&indices, &mut y);
-        let x = ops::tensor(x, &shape.shape, &program.device);
+        let mut labels = vec![0; indices.len()];
+        examples.gather_labels_into(&indices, &mut labels);
         let keys = [[rng::EVALUATE, round as u64, i as u64]];
         let supplies = forward.supplies.tensors(seed, &keys, &program.device);
         let supplies: Vec<_> = supplies.collect();
         let slots = &mut Slots::default();
         let mut mean: Vec<f32> = vec![];
         for model in models {
-            let inputs = model.iter().chain([&x]).chain(&supplies).cloned();
+            let inputs = model.iter().chain(&inputs).chain(&supplies).cloned();
             let logits = forward.plan.run(&program.device, inputs, slots)?;
             let logits = logits.into_iter().next().map(ops::values);
             add(&mut mean, logits.unwrap_or_default());
         }
         mean.iter_mut().for_each(|z| *z /= models.len() as f32);
-        Ok::<_, RunError>(Counts::of(&mean, &y, classes))
+        let mut counts = Counts::new(classes);
+        match objective.target.as_str() {
+            "y" => counts.labels(&mean, &labels),
+            column => {
+                let (ids, _) = words(examples, column, &indices)?;
+                counts.words(&mean, &ids, &labels);
+            }
+        }
+        Ok::<_, RunError>(counts)
     });
     let mut total = Counts::new(classes);
     for part in parts {
         total.add(part?);
     }
     Ok(total.evaluation())
+}
+
+/// Images of examples, through the fixed steps of augmentation.
+pub(crate) fn images(
+    program: &Program,
+    examples: &Examples,
+    indices: &[usize],
+    fixed: &Augment,
+) -> Result<DispatchTensor, RunError> {
+    let shape = program.tracer.input(indices.len());
+    let mut x = vec![0.0; shape.len()];
+    match fixed.is_empty() {
+        true => examples.x().gather_into(indices, &mut x)?,
+        false => {
+            let (scratch, visit) = (&mut Scratch::default(), Visit::default());
+            fixed.gather_into(examples.x(), indices, visit, scratch, &mut x)?;
+        }
+    }
+    Ok(ops::tensor(x, &shape.shape, &program.device))
+}
+
+/// A column of ids of examples, and its shape.
+fn words(
+    examples: &Examples,
+    name: &str,
+    indices: &[usize],
+) -> Result<(Vec<i32>, Vec<usize>), RunError> {
+    let column = examples.column(name);
+    let column = column.ok_or_else(|| RunError::Column(name.to_owned()))?;
+    let mut ids = vec![0; indices.len() * column.features()];
+    column.gather_ids_into(indices, &mut ids)?;
+    let shape = [&[indices.len()], column.shape()].concat();
+    Ok((ids, shape))
 }
 
 /// Adds to a sum, which is empty at first.
@@ -104,24 +147,43 @@ impl Counts {
         }
     }
 
-    fn of(logits: &[f32], labels: &[i32], classes: usize) -> Self {
-        let mut this = Self::new(classes);
+    /// Logits `[n, classes]` for `n` labels.
+    fn labels(&mut self, logits: &[f32], labels: &[i32]) {
+        let classes = self.right.len();
         for (row, &label) in logits.chunks(classes.max(1)).zip(labels) {
-            let label = label as usize;
-            let row: Vec<f64> = row.iter().map(|&z| f64::from(z)).collect();
-            let mut best = 0;
-            for (i, z) in row.iter().enumerate() {
-                if *z > row[best] {
-                    best = i;
-                }
-            }
-            let norm: f64 = row.iter().map(|z| (z - row[best]).exp()).sum();
-            this.loss += norm.ln() + row[best] - row[label];
-            this.seen[label] += 1;
-            this.right[label] += u64::from(best == label);
-            this.predictions.push(best as u16);
+            let best = self.count(row, label as usize, label as usize);
+            self.predictions.push(best as u16);
         }
-        this
+    }
+
+    /// Logits `[n, steps, vocabulary]` of each word's successor, for words `[n, steps]` of examples with
+    /// these labels.
+    fn words(&mut self, logits: &[f32], words: &[i32], labels: &[i32]) {
+        let vocabulary = logits.len() / words.len().max(1);
+        let steps = words.len() / labels.len().max(1);
+        let sentences = words.chunks(steps.max(1)).zip(labels);
+        for ((words, &label), logits) in sentences.zip(logits.chunks((steps * vocabulary).max(1))) {
+            let next = words.iter().skip(1).zip(logits.chunks(vocabulary.max(1)));
+            for (&word, row) in next.filter(|(word, _)| **word != PAD) {
+                self.count(row, word as usize, label as usize);
+            }
+        }
+    }
+
+    /// Counts one prediction under a class; gives the index of its largest logit.
+    fn count(&mut self, row: &[f32], expected: usize, class: usize) -> usize {
+        let row: Vec<f64> = row.iter().map(|&z| f64::from(z)).collect();
+        let mut best = 0;
+        for (i, z) in row.iter().enumerate() {
+            if *z > row[best] {
+                best = i;
+            }
+        }
+        let norm: f64 = row.iter().map(|z| (z - row[best]).exp()).sum();
+        self.loss += norm.ln() + row[best] - row[expected];
+        self.seen[class] += 1;
+        self.right[class] += u64::from(best == expected);
+        best
     }
 
     fn add(&mut self, other: Self) {
@@ -154,11 +216,28 @@ mod tests {
     #[test]
     fn counts_by_class() {
         let logits = [2.0, 0.0, 0.0, 2.0, 2.0, 0.0];
-        let e = Counts::of(&logits, &[0, 1, 1], 2).evaluation();
+        let mut counts = Counts::new(2);
+        counts.labels(&logits, &[0, 1, 1]);
+        let e = counts.evaluation();
         assert!((e.accuracy - 2.0 / 3.0).abs() < 1e-12);
         assert_eq!(e.class_accuracy, [1.0, 0.5]);
         assert_eq!(e.predictions, [0, 1, 0]);
         let (near, far) = ((1.0 + (-2f64).exp()).ln(), (1.0 + 2f64.exp()).ln());
         assert!((e.loss - (2.0 * near + far) / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn counts_words_but_not_what_fills_up() {
+        let mut counts = Counts::new(2);
+        let [yes, no] = [[0.0, 9.0, 0.0], [9.0, 0.0, 0.0]];
+        // The start, 1 rightly, the padding; the start, 1 wrongly, 1 rightly.
+        let logits = [yes, no, no, no, yes, no].concat();
+        counts.words(&logits, &[2, 1, 0, 2, 1, 1], &[0, 1]);
+        let e = counts.evaluation();
+        assert!((e.accuracy - 2.0 / 3.0).abs() < 1e-12);
+        assert_eq!(e.class_accuracy, [1.0, 0.5]);
+        assert!(e.predictions.is_empty());
+        let sure = (1.0 + 2.0 * (-9f64).exp()).ln();
+        assert!((e.loss - (3.0 * sure + 9.0) / 3.0).abs() < 1e-12);
     }
 }

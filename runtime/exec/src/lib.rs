@@ -9,6 +9,7 @@
 //! its larger tensors anew, which makes a small model's step several times slower.
 
 mod auxiliary;
+mod captions;
 mod cohort_batch;
 mod device;
 pub mod engine;
@@ -32,6 +33,7 @@ mod value;
 mod workers;
 
 pub use auxiliary::assemble_for;
+pub use captions::Search;
 pub use cohort_batch::{CohortBatch, CohortBatchError};
 pub use device::{Device, DeviceError};
 pub use engine::{Federation, RoundStats};

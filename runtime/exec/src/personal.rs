@@ -23,7 +23,8 @@ pub(crate) fn personalized(
     if !defined.any(|func| func.slot == Slot::Personalize) {
         return Ok(None);
     }
-    program.beside(stage_personalized(algorithm)?).map(Some)
+    let staged = stage_personalized(algorithm, &program.tracer.objective())?;
+    program.beside(staged).map(Some)
 }
 
 /// The models of all clients.

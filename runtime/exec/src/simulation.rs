@@ -9,6 +9,7 @@ use fedround_ir::tensor::TensorType;
 use fedround_passes::tensor::Frontend;
 use rayon::ThreadPoolBuildError;
 
+use crate::captions::{Describe, Search};
 use crate::cohort_batch::CohortBatch;
 use crate::device::is_cpu;
 use crate::engine::{Cx, Federation, RoundStats, State, run_round};
@@ -187,6 +188,21 @@ impl Simulation {
     /// The model cannot be traced for the batch shape.
     pub fn evaluate(&self, examples: &Examples) -> Result<Evaluation, RunError> {
         self.evaluate_models(&[&self.params], examples)
+    }
+
+    /// Captions of images by the current parameters: the ids of their words, without start and end.
+    ///
+    /// # Errors
+    ///
+    /// The model is none that finds captions.
+    pub fn captions(&self, examples: &Examples, search: Search) -> Result<Vec<Vec<i32>>, RunError> {
+        let describe = Describe {
+            program: &self.program,
+            model: &self.params,
+            augment: &self.augment,
+            at: (self.federation.seed, self.round),
+        };
+        describe.all(examples, search, &self.workers)
     }
 
     fn evaluate_models(

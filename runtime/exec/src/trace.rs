@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use burn::tensor::{Device, DispatchTensor, Tensor, TensorData};
 use burn_dispatch::backends::capture::{CaptureError, CapturedGraph, TensorId};
 use burn_dispatch::{BackendTensor, DispatchTensorKind};
+use fedround_dsl::Objective;
 use fedround_ir::fed::Kind;
 use fedround_ir::tensor::{Graph, TensorType};
 use fedround_models::{AnyTensor, CallError, ForwardCx, Losses, Model, Task};
@@ -107,6 +108,16 @@ impl Tracer {
     /// What the model was built for.
     pub fn task(&self) -> Task {
         self.task
+    }
+
+    /// What the model is trained for, unless an algorithm says otherwise.
+    pub fn objective(&self) -> Objective {
+        let own = self.model.objective();
+        Objective {
+            inputs: own.inputs.iter().map(|&name| name.to_owned()).collect(),
+            loss: own.loss.to_owned(),
+            target: own.target.to_owned(),
+        }
     }
 
     /// Type of the model's inputs for a batch size.

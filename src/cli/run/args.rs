@@ -96,6 +96,10 @@ pub(in crate::cli) struct SettingArgs {
     /// logits
     #[arg(long)]
     pub ensemble: bool,
+    /// Captions that models of captions keep at each word when they are tested; 1 is greedy
+    /// [default: 1]
+    #[arg(long, value_name = "N")]
+    pub beam: Option<usize>,
     #[command(flatten)]
     pub engine: EngineArgs,
     /// Changes of training images, such as crop:4,flip; test images are resized and normalised

@@ -12,6 +12,7 @@ use fedround_models::{AuxiliaryTask, Task};
 use super::folder::Folder;
 use super::local::Tests;
 use super::progress::Progress;
+use super::speech::Speech;
 use super::summary::Summary;
 use super::train::train;
 use crate::cli::Cli;
@@ -68,8 +69,11 @@ impl Job {
         };
         let columns = examples.columns().iter();
         let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
-        let (tracer, aux) = cli.tracer(&settings.model, algorithm, &around)?;
+        let words = data.language.as_ref().map(|of| of.vocabulary.len());
+        let (tracer, aux) = cli.tracer(&settings.model, algorithm, &around, words)?;
         let tracer = tracer.with_columns(columns.collect());
+        let about = (settings.model.as_str(), &tracer.objective());
+        let speech = Speech::of(data, about, settings.beam)?;
         let program = Program::compile_for(algorithm, tracer, settings.device)?;
         let federation = Federation {
             examples,
@@ -91,7 +95,7 @@ impl Job {
             },
             class_names: data.class_names.clone(),
             simulation: simulation.with_cohort_batch(settings.cohort_batch),
-            tests: Tests::new(data.test.clone(), splits)?,
+            tests: Tests::new(data.test.clone(), splits, speech)?,
         })
     }
 

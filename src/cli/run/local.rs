@@ -5,6 +5,8 @@ use fedround_data::partition::{PartitionError, Split};
 use fedround_exec::{Evaluation, PersonalModels, RunError, Simulation};
 use fedround_metrics::clients::ClientSummary;
 
+use super::speech::{Speech, Spoken};
+
 /// The test set and its parts.
 pub(super) struct Tests {
     examples: Examples,
@@ -12,6 +14,8 @@ pub(super) struct Tests {
     plain: Vec<(usize, Vec<usize>)>,
     /// Clients that see theirs rotated.
     rotated: Vec<(usize, Examples)>,
+    /// What people said of the test set, where the model says something.
+    speech: Option<Speech>,
 }
 
 /// How a model does on both.
@@ -21,11 +25,16 @@ pub(super) struct Tested {
     pub local: Option<ClientSummary>,
     /// Each client's, by its number.
     pub clients: Vec<(usize, f64)>,
+    pub spoken: Spoken,
 }
 
 impl Tests {
     /// The tests of the clients in `splits` of a dataset with the test set `examples`.
-    pub fn new(examples: Examples, splits: &[Split]) -> Result<Self, PartitionError> {
+    pub fn new(
+        examples: Examples,
+        splits: &[Split],
+        speech: Option<Speech>,
+    ) -> Result<Self, PartitionError> {
         let numbered = || splits.iter().enumerate();
         let tested = || numbered().filter(|(_, split)| !split.test.is_empty());
         let plain = tested().filter(|(_, split)| split.rotation.is_none());
@@ -38,6 +47,7 @@ impl Tests {
             plain: plain.map(|(k, split)| (k, split.test.clone())).collect(),
             rotated: rotated.collect::<Result<_, _>>()?,
             examples,
+            speech,
         })
     }
 
@@ -48,10 +58,15 @@ impl Tests {
             Some(models) => self.own(simulation, &models)?,
             None => self.shared(simulation, &global)?,
         };
+        let spoken = match &self.speech {
+            Some(speech) => speech.judge(simulation, &self.examples, &global)?,
+            None => Spoken::default(),
+        };
         let local: Vec<f64> = clients.iter().map(|(_, accuracy)| *accuracy).collect();
         Ok(Tested {
             local: ClientSummary::of(&local).ok(),
             clients,
+            spoken,
             global,
         })
     }
@@ -75,8 +90,15 @@ impl Tests {
         let labels = self.examples.labels();
         let right = |&&i: &&usize| global.predictions[i] == labels[i];
         let share = |test: &[usize]| test.iter().filter(right).count() as f64 / test.len() as f64;
-        let plain = self.plain.iter().map(|(k, test)| (*k, share(test)));
-        let mut local: Vec<(usize, f64)> = plain.collect();
+        let mut local = vec![];
+        for (k, test) in &self.plain {
+            // Words are not predicted one an example.
+            let own = match global.predictions.is_empty() {
+                true => simulation.evaluate(&self.examples.subset(test))?.accuracy,
+                false => share(test),
+            };
+            local.push((*k, own));
+        }
         for (k, examples) in &self.rotated {
             local.push((*k, simulation.evaluate(examples)?.accuracy));
         }

@@ -6,6 +6,7 @@ mod interrupt;
 mod job;
 mod local;
 mod progress;
+mod speech;
 mod summary;
 mod table;
 mod train;

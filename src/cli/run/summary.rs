@@ -23,6 +23,12 @@ pub(super) struct Metric {
     pub test_accuracy: Option<f64>,
     /// Over the clients' own test examples.
     pub local_accuracy: Option<ClientSummary>,
+    /// BLEU-1 to BLEU-4 of the test images' captions, of models that find some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_bleu: Option<[f64; 4]>,
+    /// Of models that answer questions: over all test questions, as in VQA.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_vqa_accuracy: Option<f64>,
     pub bytes_up: u64,
     pub bytes_down: u64,
     /// Of training, without the evaluation.
@@ -76,6 +82,15 @@ pub(in crate::cli) struct Summary {
     /// On the test set, of the clients' own models together, by the mean of their logits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ensemble_accuracy: Option<f64>,
+    /// BLEU-1 to BLEU-4 of the test images' captions, of models that find some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bleu: Option<[f64; 4]>,
+    /// The largest BLEU-4 of all evaluations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_bleu: Option<f64>,
+    /// Of models that answer questions: over all test questions, as in VQA.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vqa_accuracy: Option<f64>,
     /// Each client's, by its number; `null` where it has no test examples.
     pub client_accuracy: Vec<Option<f64>>,
     /// By the class's name.
@@ -131,6 +146,9 @@ impl Summary {
             bytes_to_target: reached.map(|point| point.bytes),
             local_accuracy: outcome.tested.local,
             ensemble_accuracy: outcome.ensemble,
+            bleu: outcome.tested.spoken.bleu,
+            best_bleu: outcome.best_bleu,
+            vqa_accuracy: outcome.tested.spoken.vqa_accuracy,
             client_accuracy: by_number(settings.clients, &outcome.tested.clients),
             class_accuracy: classes
                 .map(|(c, a)| ((*c).to_owned(), Value::from(*a)))

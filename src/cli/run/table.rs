@@ -39,6 +39,13 @@ pub(super) fn text(summary: &Summary) -> String {
     if let Some(ensemble) = summary.ensemble_accuracy {
         rows.insert(4, ("ensemble accuracy", percent(ensemble)));
     }
+    if let Some(bleu) = summary.bleu {
+        let bleu = bleu.map(|score| format!("{:.2}", 100.0 * score));
+        rows.insert(3, ("BLEU-1 to 4, %", bleu.join(", ")));
+    }
+    if let Some(accuracy) = summary.vqa_accuracy {
+        rows.insert(3, ("VQA accuracy", percent(accuracy)));
+    }
     if let Some(target) = summary.target {
         rows.insert(3, ("target", reached(summary, target)));
     }

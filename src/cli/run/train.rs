@@ -9,6 +9,7 @@ use fedround_metrics::progress::Point;
 use super::folder::Folder;
 use super::local::{Tested, Tests};
 use super::progress::Progress;
+use super::speech::Spoken;
 use super::summary::{Metric, Status};
 use crate::cli::error::CliError;
 use crate::cli::settings::Settings;
@@ -28,6 +29,8 @@ pub(super) struct Outcome {
     pub ensemble: Option<f64>,
     /// The test accuracy in the course of the rounds.
     pub curve: Vec<Point>,
+    /// The largest BLEU-4 of all evaluations.
+    pub best_bleu: Option<f64>,
     pub client_steps: u64,
     pub bytes_up: u64,
     pub bytes_down: u64,
@@ -52,6 +55,9 @@ impl Outcome {
             bytes: self.bytes_up + self.bytes_down,
             value: tested.global.accuracy,
         });
+        if let Some([.., bleu]) = tested.spoken.bleu {
+            self.best_bleu = Some(self.best_bleu.map_or(bleu, |best| best.max(bleu)));
+        }
         self.tested = tested;
     }
 
@@ -95,9 +101,11 @@ pub(super) fn train(
             },
             local: None,
             clients: vec![],
+            spoken: Spoken::default(),
         },
         ensemble: None,
         curve: vec![],
+        best_bleu: None,
         client_steps: 0,
         bytes_up: 0,
         bytes_down: 0,
@@ -134,6 +142,8 @@ pub(super) fn train(
             test_loss: seen.map(|t| t.global.loss),
             test_accuracy: seen.map(|t| t.global.accuracy),
             local_accuracy: seen.and_then(|t| t.local),
+            test_bleu: seen.and_then(|t| t.spoken.bleu),
+            test_vqa_accuracy: seen.and_then(|t| t.spoken.vqa_accuracy),
             bytes_up: stats.bytes_up,
             bytes_down: stats.bytes_down,
             seconds,

@@ -3,6 +3,7 @@
 mod column;
 mod error;
 mod examples;
+mod language;
 mod scale;
 mod store;
 #[cfg(test)]
@@ -14,6 +15,7 @@ pub use column::Column;
 pub use error::ColumnError;
 pub use examples::Examples;
 pub(crate) use examples::{image_shape, input_shape};
+pub use language::Language;
 pub use scale::Scale;
 pub use store::Element;
 
@@ -37,6 +39,8 @@ pub struct Dataset {
     pub test_groups: Option<Arc<[u32]>>,
     /// The name of each group; empty without groups.
     pub group_names: Vec<String>,
+    /// What is known of the words, where examples have some.
+    pub language: Option<Language>,
     /// What there is to know about the files: parts that are absent, contents that are not the
     /// published ones.
     pub notes: Vec<String>,
@@ -60,6 +64,7 @@ impl Dataset {
             groups: None,
             test_groups: None,
             group_names: vec![],
+            language: None,
             notes: vec![],
         }
     }

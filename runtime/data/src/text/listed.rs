@@ -1,12 +1,13 @@
 //! The datasets of words, by name.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::captions::{self, CaptionSet};
 use super::questions::{self, QuestionSet};
 use crate::files::find;
 use crate::load::Request;
-use crate::{DataError, Dataset, DatasetInfo};
+use crate::{DataError, Dataset, DatasetInfo, Language};
 
 const IMAGE: &[usize] = &captions::FORM.image;
 
@@ -60,7 +61,7 @@ pub(crate) const EASY_VQA: DatasetInfo = DatasetInfo {
     how: "Put easy_vqa/data of https://github.com/vzhou842/easy-VQA into DIR as easy_vqa",
     read: |request| {
         let set = QuestionSet::easy_vqa(&folder(request, "easy_vqa")?, questions::FORM)?;
-        Ok(noted(request, set))
+        Ok(noted(request, set, false))
     },
 };
 
@@ -80,7 +81,7 @@ pub(crate) const DAQUAR: DatasetInfo = DatasetInfo {
           into DIR as daquar",
     read: |request| {
         let set = QuestionSet::daquar(&folder(request, "daquar")?, questions::FORM)?;
-        Ok(noted(request, set))
+        Ok(noted(request, set, false))
     },
 };
 
@@ -102,7 +103,7 @@ pub(crate) const VQA_V2: DatasetInfo = DatasetInfo {
           https://visualqa.org/download.html in DIR/vqa-v2, and link COCO's train2014 and val2014 there",
     read: |request| {
         let set = QuestionSet::vqa(&folder(request, "vqa-v2")?, questions::FORM)?;
-        Ok(noted(request, set))
+        Ok(noted(request, set, true))
     },
 };
 
@@ -117,8 +118,9 @@ fn folder(request: &Request<'_>, name: &str) -> Result<PathBuf, DataError> {
     }
 }
 
-/// The dataset, and a note of the questions that are left out.
-fn noted(request: &Request<'_>, set: QuestionSet) -> Dataset {
+/// The dataset, and a note of the questions that are left out. Where not several people answered, the
+/// class is the answer.
+fn noted(request: &Request<'_>, set: QuestionSet, people: bool) -> Dataset {
     let splits = [
         ("training", &set.dataset.train),
         ("test", &set.dataset.test),
@@ -132,5 +134,30 @@ fn noted(request: &Request<'_>, set: QuestionSet) -> Dataset {
             ));
         }
     }
-    set.dataset
+    let QuestionSet {
+        mut dataset, human, ..
+    } = set;
+    let class = |label: &u16| vec![dataset.class_names[usize::from(*label)].clone()];
+    dataset.language = Some(Language {
+        vocabulary: Arc::new(set.vocabulary),
+        human: match people {
+            true => human.into(),
+            false => dataset.test.labels().iter().map(class).collect(),
+        },
+        left_out: set.left_out[1],
+    });
+    dataset
+}
+
+/// Name and shape of the columns of words of a dataset; `None` of one without.
+pub(crate) fn columns(name: &str) -> Option<Vec<(String, Vec<usize>)>> {
+    let (form, captions) = match name {
+        "flickr8k" | "coco" => (captions::FORM, true),
+        "easy-vqa" | "daquar" | "vqa-v2" => (questions::FORM, false),
+        _ => return None,
+    };
+    let of = |name: &str, shape: &[usize]| (name.to_owned(), shape.to_vec());
+    let mut columns = vec![of("tokens", &[form.length]), of("length", &[])];
+    columns.extend(captions.then(|| of("references", &[captions::REFERENCES, form.length])));
+    Some(columns)
 }

@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, RwLock};
 
 use burn_dispatch::DispatchDevice;
-use fedround_dsl::{Algorithm, Phase, phases};
+use fedround_dsl::{Algorithm, Phase, phases_for};
 use fedround_ir::Loc;
 use fedround_ir::fed::{HyperValue, Module, OpKind, Region, Value};
+use fedround_ir::tensor::TensorType;
 use fedround_passes::PassManager;
 use fedround_passes::fed::{lay_out, link_with, wire};
 use fedround_passes::tensor::{Block, Free, Frontend, Item, Schedule, parts, schedule, stream};
@@ -31,10 +32,13 @@ pub struct Program {
     pub(crate) tracer: Tracer,
     pub(crate) device: DispatchDevice,
     compiled: RwLock<HashMap<Variant, Arc<Segment>>>,
-    forward: RwLock<HashMap<usize, Arc<Segment>>>,
+    functions: RwLock<HashMap<Called, Arc<Segment>>>,
     /// What runs in the rounds before this program.
     earlier: Vec<Earlier>,
 }
+
+/// A function of the model, and the types of what it is given.
+type Called = (&'static str, Vec<TensorType>);
 
 /// A phase of an algorithm that ends.
 struct Earlier {
@@ -101,7 +105,8 @@ impl Program {
         device: Device,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
-        let staged = passes.time("fed", "stage", || phases(algorithm))?;
+        let objective = tracer.objective();
+        let staged = passes.time("fed", "stage", || phases_for(algorithm, &objective))?;
         Self::compile_phases(staged, tracer, device.open()?, passes)
     }
 
@@ -195,7 +200,7 @@ impl Program {
             tracer,
             device,
             compiled: RwLock::default(),
-            forward: RwLock::default(),
+            functions: RwLock::default(),
             earlier: vec![],
         };
         this.warnings

@@ -8,8 +8,8 @@ use fedround_ir::fed::{Kind, Value};
 use fedround_ir::tensor::{DType, Graph, TensorType};
 use fedround_passes::PassManager;
 use fedround_passes::tensor::{
-    Frontend, Looped, LowerError, Lowered, Shapes, Supply, batch_clients_with, fuse_with,
-    hoist_with, lower, optimize_with,
+    Frontend, FrontendError, Looped, LowerError, Lowered, Shapes, Supply, batch_clients_with,
+    fuse_with, hoist_with, lower, optimize_with,
 };
 
 use super::Program;
@@ -30,6 +30,12 @@ pub(crate) struct Segment {
     pub losses: usize,
     /// The features and labels among the outputs.
     pub rows: Vec<(Value, TensorType)>,
+}
+
+/// The error of a function that no spec names.
+fn frontend(source: FrontendError) -> LowerError {
+    let loc = Loc::caller();
+    LowerError::Frontend { loc, source }
 }
 
 /// A form of a compute segment: each is compiled once.
@@ -111,21 +117,32 @@ impl Program {
         Ok(Arc::clone(write.entry(variant.clone()).or_insert(segment)))
     }
 
-    /// The forward pass alone, in inference: parameters and inputs to logits.
+    /// The forward pass alone, in inference: parameters, inputs and what else the model's objective
+    /// names, to logits.
     pub(crate) fn forward(&self, batch: usize) -> Result<Arc<Segment>, CompileError> {
-        let read = self.forward.read().unwrap_or_else(|e| e.into_inner());
-        if let Some(segment) = read.get(&batch) {
+        let mut inputs = vec![self.tracer.input(batch)];
+        for name in &self.tracer.objective().inputs {
+            let ty = self.tracer.column(name, Kind::Labels, batch);
+            inputs.push(ty.map_err(frontend)?);
+        }
+        self.function("predict", inputs)
+    }
+
+    /// A function of the model alone, in inference: parameters and `inputs` to its value.
+    pub(crate) fn function(
+        &self,
+        name: &'static str,
+        inputs: Vec<TensorType>,
+    ) -> Result<Arc<Segment>, CompileError> {
+        let called = (name, inputs);
+        let read = self.functions.read().unwrap_or_else(|e| e.into_inner());
+        if let Some(segment) = read.get(&called) {
             return Ok(Arc::clone(segment));
         }
         drop(read);
-        let x = self.tracer.input(batch);
-        let traced = self.tracer.apply("predict", &[x], false);
-        let graph = traced.map_err(|source| LowerError::Frontend {
-            loc: Loc::caller(),
-            source,
-        })?;
+        let graph = self.tracer.apply(name, &called.1, false);
         let mut passes = PassManager::from_env()?;
-        let mut graph = optimize_with(graph, "forward", &mut passes)?;
+        let mut graph = optimize_with(graph.map_err(frontend)?, "forward", &mut passes)?;
         let supplies = hoist_with(&mut graph, "forward", &mut passes)?;
         let segment = Arc::new(Segment {
             plan: Plan::new(&graph),
@@ -134,8 +151,8 @@ impl Program {
             losses: 0,
             rows: vec![],
         });
-        let mut write = self.forward.write().unwrap_or_else(|e| e.into_inner());
-        Ok(Arc::clone(write.entry(batch).or_insert(segment)))
+        let mut write = self.functions.write().unwrap_or_else(|e| e.into_inner());
+        Ok(Arc::clone(write.entry(called).or_insert(segment)))
     }
 
     pub(super) fn graph(

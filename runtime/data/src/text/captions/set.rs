@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Captioned, Captions, Groups, coco, flickr8k};
 use crate::text::pictures::Form;
 use crate::text::{Topics, Vocabulary};
-use crate::{Column, DataError, Dataset, Examples, Fit, rng};
+use crate::{Column, DataError, Dataset, Examples, Fit, Language, rng};
 
 /// The captions of an image that count as references.
 pub const REFERENCES: usize = 5;
@@ -120,6 +120,8 @@ impl CaptionSet {
         groups: Vec<String>,
         form: Form,
     ) -> Result<Self, DataError> {
+        let human = test.images.iter().map(|image| image.captions.clone());
+        let human: Arc<[Vec<String>]> = human.collect();
         let captions = train.images.iter().flat_map(|image| &image.captions);
         let vocabulary = Vocabulary::new(captions.map(String::as_str), form.min_count);
         let encode = |part: &Part, every| part.examples(&vocabulary, form, every);
@@ -129,7 +131,12 @@ impl CaptionSet {
             examples.labels().iter().map(|&l| u32::from(l)).collect()
         };
         let (train_of, test_of) = (of(&train), of(&test));
-        let dataset = Dataset::new(name, train, test, groups.clone());
+        let mut dataset = Dataset::new(name, train, test, groups.clone());
+        dataset.language = Some(Language {
+            vocabulary: Arc::new(vocabulary.clone()),
+            human,
+            left_out: 0,
+        });
         Ok(Self {
             dataset: dataset.with_groups(train_of, test_of, groups)?,
             validation,

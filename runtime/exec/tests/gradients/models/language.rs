@@ -36,7 +36,7 @@ fn captions() {
     check("features", &model, |m, at| {
         weigh(m.features(at.floats([4, 3, 16, 16]), &at.cx))
     });
-    check("step", &model.decoder, |m, at| {
+    check("step", &model.head, |m, at| {
         let places = at.floats([2, 4, 16]);
         let step = m.step(places.clone(), at.words([2], 5), m.start(places), &at.cx);
         weigh(step.logits) + weigh(step.attention) + weigh(step.state.cell)

@@ -1,0 +1,189 @@
+//! Captions of images, found by a model that decodes word by word.
+
+use burn::tensor::DispatchTensor;
+use burn_backend::TensorMetadata;
+use fedround_data::augment::Augment;
+use fedround_data::text::{END, START};
+use fedround_data::{Examples, rng};
+use fedround_ir::tensor::TensorType;
+use fedround_models::{Beam, Words};
+
+use crate::error::RunError;
+use crate::eval::images;
+use crate::ops;
+use crate::program::Program;
+use crate::run::Slots;
+use crate::workers::Workers;
+
+/// Images that a worker decodes side by side.
+const CHUNK: usize = 50;
+
+/// How captions are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// Captions that are kept at each word; 1 is greedy.
+    pub beam: usize,
+    /// Words of the longest caption.
+    pub longest: usize,
+}
+
+/// A model and what it is run by.
+pub(crate) struct Describe<'a> {
+    pub program: &'a Program,
+    pub model: &'a [DispatchTensor],
+    pub augment: &'a Augment,
+    /// The seed and the round, of what a model draws in inference, if anything.
+    pub at: (u64, usize),
+}
+
+impl Describe<'_> {
+    /// The ids of the words of each image's caption, without start and end.
+    ///
+    /// The model has the functions `encode_image`, `start` and `step`, as
+    /// [`Captioner`](fedround_models::Captioner) has.
+    pub fn all(
+        &self,
+        examples: &Examples,
+        search: Search,
+        workers: &Workers,
+    ) -> Result<Vec<Vec<i32>>, RunError> {
+        let chunks = examples.len().div_ceil(CHUNK);
+        let found = workers.run(chunks, |i| {
+            let last = ((i + 1) * CHUNK).min(examples.len());
+            let indices: Vec<usize> = (i * CHUNK..last).collect();
+            self.some(examples, &indices, search, i)
+        });
+        let mut all = vec![];
+        for captions in found {
+            all.extend(captions?);
+        }
+        Ok(all)
+    }
+
+    fn some(
+        &self,
+        examples: &Examples,
+        indices: &[usize],
+        search: Search,
+        chunk: usize,
+    ) -> Result<Vec<Vec<i32>>, RunError> {
+        let device = &self.program.device;
+        let mut calls = Calls {
+            of: self,
+            chunk: chunk as u64,
+            slots: Slots::default(),
+        };
+        let x = images(self.program, examples, indices, &self.augment.fixed())?;
+        let x_type = self.program.tracer.input(indices.len());
+        let (places, shape) = calls.call("encode_image", vec![(x, x_type)])?;
+        let (first, [_, wide]) = calls.start(&places, &shape)?;
+
+        let width = search.beam.max(1);
+        let words = Words {
+            start: START as usize,
+            end: END as usize,
+            longest: search.longest,
+        };
+        let states = first.chunks(wide.max(1)).map(<[f32]>::to_vec);
+        let mut beams: Vec<_> = states.map(|s| Beam::new(words, width, s)).collect();
+        // A row for each caption of each beam, whether or not it is open.
+        let rows = indices.len() * width;
+        let own = places.chunks(places.len() / indices.len().max(1));
+        let places = own.flat_map(|own| std::iter::repeat_n(own, width));
+        let places = places.flatten().copied().collect();
+        let places_type = TensorType::f32([&[rows], &shape[1..]].concat());
+        let places = ops::tensor(places, &places_type.shape, device);
+        loop {
+            let open: Vec<_> = beams.iter().map(Beam::open).collect();
+            if open.iter().all(Vec::is_empty) {
+                break;
+            }
+            let (mut last, mut state) = (vec![0; rows], vec![0.0; rows * wide]);
+            for (i, own) in open.iter().enumerate() {
+                for (j, (word, from)) in own.iter().enumerate() {
+                    let row = i * width + j;
+                    last[row] = *word as i32;
+                    state[row * wide..(row + 1) * wide].copy_from_slice(from);
+                }
+            }
+            let inputs = vec![
+                (places.clone(), places_type.clone()),
+                (ops::ints(last, &[rows], device), TensorType::i32([rows])),
+                (
+                    ops::tensor(state, &[rows, wide], device),
+                    TensorType::f32([rows, wide]),
+                ),
+            ];
+            let (next, _) = calls.call("step", inputs)?;
+            let next: Vec<&[f32]> = next.chunks(next.len() / rows.max(1)).collect();
+            for (i, (beam, own)) in beams.iter_mut().zip(&open).enumerate() {
+                let rows = next.iter().skip(i * width).take(own.len());
+                let scored = rows.map(|row| {
+                    let (logits, state) = row.split_at(row.len() - wide);
+                    (log_softmax(logits), state.to_vec())
+                });
+                if !own.is_empty() {
+                    beam.extend(scored.collect());
+                }
+            }
+        }
+        let captions = beams.into_iter().map(|beam| {
+            let words = beam.best().into_iter();
+            words.map(|word| word as i32).collect()
+        });
+        Ok(captions.collect())
+    }
+}
+
+/// Calls of the model's functions.
+struct Calls<'a> {
+    of: &'a Describe<'a>,
+    chunk: u64,
+    slots: Slots,
+}
+
+impl Calls<'_> {
+    /// The elements and the shape of what a function gives.
+    fn call(
+        &mut self,
+        name: &'static str,
+        inputs: Vec<(DispatchTensor, TensorType)>,
+    ) -> Result<(Vec<f32>, Vec<usize>), RunError> {
+        let (program, (seed, round)) = (self.of.program, self.of.at);
+        let (inputs, types): (Vec<_>, Vec<_>) = inputs.into_iter().unzip();
+        let function = program.function(name, types)?;
+        let keys = [[rng::EVALUATE, round as u64, self.chunk]];
+        let supplies = function.supplies.tensors(seed, &keys, &program.device);
+        let supplies: Vec<_> = supplies.collect();
+        let inputs = self.of.model.iter().cloned().chain(inputs).chain(supplies);
+        let outputs = function
+            .plan
+            .run(&program.device, inputs, &mut self.slots)?;
+        let mut outputs = outputs.into_iter();
+        Ok(outputs.next().map_or_else(Default::default, |value| {
+            let shape = value.shape().to_vec();
+            (ops::values(value), shape)
+        }))
+    }
+
+    /// The decoder's first states, one after another, and their shape.
+    fn start(
+        &mut self,
+        places: &[f32],
+        shape: &[usize],
+    ) -> Result<(Vec<f32>, [usize; 2]), RunError> {
+        let device = &self.of.program.device;
+        let places = ops::tensor(places.to_vec(), shape, device);
+        let (first, shape) = self.call("start", vec![(places, TensorType::f32(shape.to_vec()))])?;
+        let rows = shape.first().copied().unwrap_or_default();
+        let wide = first.len() / rows.max(1);
+        Ok((first, [rows, wide]))
+    }
+}
+
+fn log_softmax(logits: &[f32]) -> Vec<f32> {
+    let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let sum: f32 = logits.iter().map(|z| (z - top).exp()).sum();
+    let norm = top + sum.ln();
+    logits.iter().map(|z| z - norm).collect()
+}
