@@ -14,6 +14,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Module, Op as FedOp, OpKind, Region, Value};
 use fedround_ir::tensor::{Graph, GraphError, Op, TensorType, TypeError, Val};
 
+use super::cse::share;
 use super::frontend::{Frontend, FrontendError};
 use super::{Compute, Free, GradError, Schedule, grad, parts, pool_first};
 
@@ -329,10 +330,13 @@ impl<'a> Lower<'a> {
         let (Some(&arg), Some(&loss)) = (region.args.first(), region.yields.first()) else {
             return Err(unsupported(op));
         };
+        // After the copies, which another gradient's are not to be taken for.
+        let own = self.graph.nodes.len();
         self.env.insert(arg, Tree(copies.clone()));
         self.trained.insert(arg);
         self.ops(&region.ops)?;
         let loss = self.get(loss, op)?.0[0];
+        let loss = share(&mut self.graph, own, loss);
         let buffers = self.buffers(w);
         let (mut after, advanced) = (w.clone(), self.get(arg, op)?);
         buffers.iter().for_each(|&b| after.0[b] = advanced.0[b]);
