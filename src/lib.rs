@@ -51,6 +51,9 @@
 //! Programs that embed fedround should use mimalloc as their global allocator, as the command
 //! does: with glibc's, a small model's step is several times slower.
 
+// Specs of the command read as in a user's crate.
+extern crate self as fedround;
+
 pub mod cli;
 mod sheets;
 pub mod testing;

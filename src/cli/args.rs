@@ -8,6 +8,7 @@ use fedround_passes::{PassManager, timing_table};
 use super::bench::BenchArgs;
 use super::compare::CompareArgs;
 use super::data::DataArgs;
+use super::inspect::InspectArgs;
 use super::reproduce::ReproduceArgs;
 use super::run::RunArgs;
 
@@ -17,6 +18,7 @@ Examples:
   fedround run 'fedprox(fedavg)' --set mu=0.1       compose algorithms, set hyper-parameters
   fedround compare fedavg scaffold --seeds 3        a table with means over seeds, and plots
   fedround reproduce adfl mnist                     a paper's table beside ours
+  fedround inspect fedfed --data mnist              what the server sees of clients
   fedround list                                     what there is to choose from
   fedround explain fedprox                          the algorithm box and what crosses the wire
   fedround graph fedprox --at tensor                what it is compiled to
@@ -41,6 +43,8 @@ pub(super) enum Command {
     Run(RunArgs),
     /// Run several algorithms with several seeds, and put them in a table and in plots
     Compare(CompareArgs),
+    /// Train, and show what the server sees of single clients
+    Inspect(InspectArgs),
     /// Run a table of a paper, and print the paper's numbers beside ours
     Reproduce(ReproduceArgs),
     /// List algorithms, models, datasets and partitioners

@@ -4,10 +4,11 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use fedround_data::{AugmentError, DataError, PartitionError};
+use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_dsl::{HyperError, SpecError};
 use fedround_exec::{CohortBatchError, CompileError, DeviceError, RunError};
 use fedround_ir::text::ParseError;
+use fedround_metrics::MetricError;
 use fedround_models::ModelError;
 use fedround_passes::{PassError, RequestError};
 
@@ -97,6 +98,14 @@ pub(super) enum CliError {
         path: PathBuf,
         source: io::Error,
     },
+    #[error("cannot draw {}: {message}", path.display())]
+    Draw { path: PathBuf, message: String },
+    #[error(
+        "--attack: clients of `{spec}` share no images of their examples in these rounds, expected at least two that do"
+    )]
+    NothingShared { spec: String },
+    #[error(transparent)]
+    Metric(#[from] MetricError),
     #[error("{}:{source}", path.display())]
     Text {
         path: PathBuf,
@@ -146,6 +155,12 @@ pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
     best.filter(|(similarity, _)| *similarity > 0.75)
         .map(|(_, other)| other)
+}
+
+impl From<ColumnError> for CliError {
+    fn from(error: ColumnError) -> Self {
+        Self::Data(error.into())
+    }
 }
 
 impl CliError {
@@ -201,6 +216,9 @@ impl CliError {
             }
             Self::CohortBatch(_) => "--cohort-batch 8 runs up to eight clients in one graph",
             Self::Target { .. } => "--target 0.9 is an accuracy of 90 %",
+            Self::NothingShared { .. } => {
+                "`fedround inspect fedfed --attack` attacks what FedFed shares in the round after `distill`"
+            }
             Self::Taken { .. } => {
                 "choose another --out, or leave it away for the next free name under runs/"
             }

@@ -32,14 +32,17 @@ mod error;
 mod explain;
 mod graph;
 mod hypers;
+mod inspect;
 mod list;
 mod opt;
 mod output;
 mod passes;
+mod plot;
 mod privacy;
 mod reproduce;
 mod run;
 mod settings;
+mod sheet;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -145,6 +148,7 @@ impl Cli {
         match command {
             Command::Run(args) => return run::run(self, args),
             Command::Compare(args) => return compare::compare(self, args),
+            Command::Inspect(args) => return inspect::inspect(self, args),
             Command::Reproduce(args) => return reproduce::reproduce(self, args),
             Command::List(args) => list::list(self, args)?,
             Command::Data(args) => data::data(args)?,

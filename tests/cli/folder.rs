@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::support::{Place, SMALL, stderr};
 
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
+    "classes.svg",
     "config.toml",
     "metrics.jsonl",
     "model.safetensors",
@@ -48,6 +49,7 @@ fn metrics_have_a_line_a_round() {
             "train_loss",
             "test_loss",
             "test_accuracy",
+            "class_accuracy",
             "local_accuracy",
             "bytes_up",
             "bytes_down",

@@ -11,6 +11,7 @@ mod bad_input;
 mod compare;
 mod data;
 mod folder;
+mod inspect;
 mod look;
 mod opt;
 mod reproduce;

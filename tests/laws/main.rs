@@ -27,6 +27,7 @@ mod reduction;
 mod released;
 mod rows;
 mod seeds;
+mod seen;
 mod server;
 mod state;
 mod tracing;

@@ -36,7 +36,7 @@ pub use auxiliary::assemble_for;
 pub use captions::Search;
 pub use cohort_batch::{CohortBatch, CohortBatchError};
 pub use device::{Device, DeviceError};
-pub use engine::{Federation, RoundStats};
+pub use engine::{Federation, RoundStats, Seen, SeenTensor};
 pub use error::{CompileError, RunError};
 pub use eval::Evaluation;
 pub use flex::has_own_kernel;

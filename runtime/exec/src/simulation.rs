@@ -12,7 +12,7 @@ use rayon::ThreadPoolBuildError;
 use crate::captions::{Describe, Search};
 use crate::cohort_batch::CohortBatch;
 use crate::device::is_cpu;
-use crate::engine::{Cx, Federation, RoundStats, State, run_round};
+use crate::engine::{Cx, Federation, Look, RoundStats, Seen, State, run_round};
 use crate::error::{CompileError, RunError};
 use crate::eval::{Evaluation, evaluate};
 use crate::init;
@@ -113,7 +113,7 @@ impl Simulation {
             round: self.round,
         };
         let (mut state, params) = (self.state.clone(), self.params.clone());
-        run_round(cx, &self.workers, self.group, &mut state, params)?;
+        run_round(cx, &self.workers, self.group, &mut state, params, None)?;
         Ok(Some(PersonalModels::kept(state)))
     }
 
@@ -166,6 +166,21 @@ impl Simulation {
     ///
     /// See [`RunError`]. The parameters are those of the last complete round.
     pub fn step(&mut self) -> Result<RoundStats, RunError> {
+        self.advance(None)
+    }
+
+    /// Runs the next round as [`step`](Self::step), and shows what the server sees of single
+    /// clients: parameters, features and labels as they are gathered, or before they are reduced,
+    /// and rows that the server makes for clients and joins. Results are those of `step`.
+    ///
+    /// # Errors
+    ///
+    /// As [`step`](Self::step).
+    pub fn step_seen(&mut self, mut look: impl FnMut(Seen)) -> Result<RoundStats, RunError> {
+        self.advance(Some(&mut look))
+    }
+
+    fn advance(&mut self, look: Option<Look<'_>>) -> Result<RoundStats, RunError> {
         let round = self.round + 1;
         let mut state = self.state.clone();
         let params = self.params.clone();
@@ -176,7 +191,10 @@ impl Simulation {
             prefetch: self.prefetch,
             round,
         };
-        let (next, stats) = run_round(cx, &self.workers, self.group, &mut state, params)?;
+        // Borrowed for as long as this function's own values.
+        let look = look.map(|look| look as Look<'_>);
+        let group = self.group;
+        let (next, stats) = run_round(cx, &self.workers, group, &mut state, params, look)?;
         (self.params, self.state, self.round) = (next, state, round);
         Ok(stats)
     }
@@ -227,6 +245,11 @@ impl Simulation {
         self.round
     }
 
+    /// The clients' data, and the seed.
+    pub fn federation(&self) -> &Federation {
+        &self.federation
+    }
+
     /// The compiled program.
     pub fn program(&self) -> &Program {
         &self.program
@@ -234,9 +257,22 @@ impl Simulation {
 
     /// Names, types and values of the current parameters, in the model's order.
     pub fn parameters(&self) -> Vec<(String, TensorType, Vec<f32>)> {
+        self.named(&self.params)
+    }
+
+    /// The same of a client's own model; `None` for a client that there is not.
+    pub fn personal_parameters(
+        &self,
+        models: &PersonalModels,
+        client: usize,
+    ) -> Option<Vec<(String, TensorType, Vec<f32>)>> {
+        models.of(client).map(|params| self.named(params))
+    }
+
+    fn named(&self, params: &[DispatchTensor]) -> Vec<(String, TensorType, Vec<f32>)> {
         let leaves = self.program.tracer.parameters().iter();
         leaves
-            .zip(&self.params)
+            .zip(params)
             .map(|((name, ty), t)| (name.clone(), ty.clone(), ops::values(t.clone())))
             .collect()
     }

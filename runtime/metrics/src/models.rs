@@ -20,25 +20,58 @@ pub struct ModelVariance {
 /// # Paper
 /// FedAA, Fig. 5: taken right before the models are averaged.
 pub fn model_variance(models: &[&[f32]]) -> Result<ModelVariance, MetricError> {
-    MetricError::too_few("models", 1, models.len())?;
-    let size = models[0].len();
-    MetricError::too_few("parameters", 1, size)?;
+    let mut running = RunningVariance::default();
     for model in models {
-        let found = ("parameters of a model", model.len());
-        MetricError::lengths(found, ("those of the first", size))?;
-        MetricError::finite(model.iter().map(|&p| f64::from(p)))?;
+        running.add(model)?;
     }
-    let m = models.len() as f64;
-    let variance = |j: usize| {
-        let mean = models.iter().map(|model| f64::from(model[j])).sum::<f64>() / m;
-        let square = |model: &&[f32]| (f64::from(model[j]) - mean).powi(2);
-        models.iter().map(square).sum::<f64>() / m
-    };
-    let squared_distance = (0..size).map(variance).sum::<f64>();
-    Ok(ModelVariance {
-        per_parameter: squared_distance / size as f64,
-        squared_distance,
-    })
+    running.finish()
+}
+
+/// The variance of models that come one after another, none of which is kept (Welford 1962).
+#[derive(Clone, Debug, Default)]
+pub struct RunningVariance {
+    models: usize,
+    mean: Vec<f64>,
+    /// Sums of squared distances to the mean.
+    squares: Vec<f64>,
+}
+
+impl RunningVariance {
+    /// Takes in a model.
+    ///
+    /// # Errors
+    /// A model without parameters or of another size than the first, a parameter that is not
+    /// finite.
+    pub fn add(&mut self, model: &[f32]) -> Result<(), MetricError> {
+        if self.models == 0 {
+            MetricError::too_few("parameters", 1, model.len())?;
+            (self.mean, self.squares) = (vec![0.0; model.len()], vec![0.0; model.len()]);
+        }
+        let found = ("parameters of a model", model.len());
+        MetricError::lengths(found, ("those of the first", self.mean.len()))?;
+        MetricError::finite(model.iter().map(|&p| f64::from(p)))?;
+        self.models += 1;
+        let sums = self.mean.iter_mut().zip(&mut self.squares);
+        for ((mean, square), &p) in sums.zip(model) {
+            let away = f64::from(p) - *mean;
+            *mean += away / self.models as f64;
+            *square += away * (f64::from(p) - *mean);
+        }
+        Ok(())
+    }
+
+    /// The variance of the models so far.
+    ///
+    /// # Errors
+    /// There were none.
+    pub fn finish(&self) -> Result<ModelVariance, MetricError> {
+        MetricError::too_few("models", 1, self.models)?;
+        let squared_distance = self.squares.iter().sum::<f64>() / self.models as f64;
+        Ok(ModelVariance {
+            per_parameter: squared_distance / self.mean.len() as f64,
+            squared_distance,
+        })
+    }
 }
 
 #[cfg(test)]

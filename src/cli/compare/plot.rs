@@ -10,27 +10,11 @@ use plotters::prelude::*;
 use super::error::CompareError;
 use super::statistics::MeanPoint;
 use crate::cli::output::bytes;
+use crate::cli::plot::{COLOURS, FONT, LETTER, LINE};
 
 /// A chart's width, and the drawing's height, in pixels.
 const CHART: u32 = 440;
 const HEIGHT: u32 = 340;
-/// A line of the legend, and the width of a letter.
-const LINE: i32 = 20;
-const LETTER: usize = 7;
-const FONT: (&str, i32) = ("sans-serif", 13);
-/// Colours that the field's plots have.
-const COLOURS: [RGBColor; 10] = [
-    RGBColor(31, 119, 180),
-    RGBColor(255, 127, 14),
-    RGBColor(44, 160, 44),
-    RGBColor(214, 39, 40),
-    RGBColor(148, 103, 189),
-    RGBColor(140, 86, 75),
-    RGBColor(227, 119, 194),
-    RGBColor(127, 127, 127),
-    RGBColor(188, 189, 34),
-    RGBColor(23, 190, 207),
-];
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// An algorithm's name and its mean curve.

@@ -12,8 +12,8 @@ Examples:
   fedround run --config runs/mu01/config.toml --out runs/again      the same run, bit for bit
   fedround run fedavg --json | jq .test_accuracy
 
-The run folder holds config.toml, metrics.jsonl (one object a round), summary.json and
-model.safetensors. Nothing in it is ever overwritten. Ctrl-C finishes the current round and
+The run folder holds config.toml, metrics.jsonl (one object a round), summary.json,
+model.safetensors and classes.svg (the accuracy of each class). Nothing in it is ever overwritten. Ctrl-C finishes the current round and
 writes everything; a second one stops at once.";
 
 /// Compiles an algorithm and trains it over simulated clients.

@@ -12,13 +12,16 @@ use safetensors::tensor::{Dtype, TensorView, serialize};
 use super::summary::Metric;
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
+use crate::cli::plot::{Chart, Series, draw};
 
 pub(in crate::cli) const CONFIG: &str = "config.toml";
 pub(in crate::cli) const METRICS: &str = "metrics.jsonl";
 pub(in crate::cli) const SUMMARY: &str = "summary.json";
 const MODEL: &str = "model.safetensors";
+/// The accuracy of each class over rounds.
+const CLASSES: &str = "classes.svg";
 /// Everything that a run writes.
-pub(in crate::cli) const FILES: [&str; 4] = [CONFIG, METRICS, SUMMARY, MODEL];
+pub(in crate::cli) const FILES: [&str; 5] = [CONFIG, METRICS, SUMMARY, MODEL, CLASSES];
 
 /// A folder of one run.
 pub(in crate::cli) struct Folder {
@@ -65,6 +68,15 @@ impl Folder {
 
     pub fn summary(&self, text: &str) -> Result<(), CliError> {
         write(&self.dir.join(SUMMARY), text.as_bytes())
+    }
+
+    /// Draws the accuracy of classes over rounds, a line each.
+    pub fn classes(&self, lines: &[Series]) -> Result<(), CliError> {
+        draw(
+            &self.dir.join(CLASSES),
+            Chart::Shares("test accuracy"),
+            lines,
+        )
     }
 
     /// Writes named tensors.

@@ -14,10 +14,11 @@ use super::local::Tests;
 use super::progress::Progress;
 use super::speech::Speech;
 use super::summary::Summary;
-use super::train::train;
+use super::train::{Outcome, train};
 use crate::cli::Cli;
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
+use crate::cli::plot::Series;
 use crate::cli::settings::Settings;
 
 /// Synthetic data is the same for every seed of a run, as real data is.
@@ -41,6 +42,22 @@ fn parts(algorithm: &dyn Algorithm, splits: &[Split]) -> Vec<Vec<usize>> {
         "centralized" => vec![own.flatten().collect()],
         _ => own.collect(),
     }
+}
+
+/// The accuracy of each class over the rounds in which it was measured.
+fn lines(outcome: &Outcome, names: &[String]) -> Vec<Series> {
+    let points = |class: usize| {
+        let all = outcome.curve.iter().zip(&outcome.classes);
+        let own = all.filter_map(|(p, each)| Some((p.round as f64, *each.get(class)?)));
+        own.collect()
+    };
+    let named = names.iter().enumerate();
+    named
+        .map(|(class, name)| Series {
+            name: name.clone(),
+            points: points(class),
+        })
+        .collect()
 }
 
 impl Job {
@@ -114,6 +131,11 @@ impl Job {
         self.simulation.program()
     }
 
+    /// Everything that is to run, for others to run it.
+    pub fn into_simulation(self) -> Simulation {
+        self.simulation
+    }
+
     /// Trains, and writes everything to the folder. A round that fails ends the run; what was
     /// there before it is in the folder like all else.
     pub fn run(
@@ -126,6 +148,9 @@ impl Job {
         let (simulation, settings) = (&mut self.simulation, &self.settings);
         let outcome = train(simulation, &self.tests, settings, folder, progress, stop)?;
         folder.model(&simulation.parameters())?;
+        if outcome.classes.iter().any(|each| !each.is_empty()) {
+            folder.classes(&lines(&outcome, &self.class_names))?;
+        }
         let summary = Summary::new(
             settings,
             &self.config,

@@ -21,6 +21,8 @@ pub(super) struct Metric {
     pub train_loss: f64,
     pub test_loss: Option<f64>,
     pub test_accuracy: Option<f64>,
+    /// Of each class, in order; `null` for one without test examples.
+    pub class_accuracy: Option<Vec<f64>>,
     /// Over the clients' own test examples.
     pub local_accuracy: Option<ClientSummary>,
     /// BLEU-1 to BLEU-4 of the test images' captions, of models that find some.

@@ -31,6 +31,8 @@ pub(super) struct Outcome {
     pub curve: Vec<Point>,
     /// The largest BLEU-4 of all evaluations.
     pub best_bleu: Option<f64>,
+    /// The accuracy of each class at the same points.
+    pub classes: Vec<Vec<f64>>,
     pub client_steps: u64,
     pub bytes_up: u64,
     pub bytes_down: u64,
@@ -58,6 +60,7 @@ impl Outcome {
         if let Some([.., bleu]) = tested.spoken.bleu {
             self.best_bleu = Some(self.best_bleu.map_or(bleu, |best| best.max(bleu)));
         }
+        self.classes.push(tested.global.class_accuracy.clone());
         self.tested = tested;
     }
 
@@ -106,6 +109,7 @@ pub(super) fn train(
         ensemble: None,
         curve: vec![],
         best_bleu: None,
+        classes: vec![],
         client_steps: 0,
         bytes_up: 0,
         bytes_down: 0,
@@ -141,6 +145,7 @@ pub(super) fn train(
             train_loss: stats.train_loss,
             test_loss: seen.map(|t| t.global.loss),
             test_accuracy: seen.map(|t| t.global.accuracy),
+            class_accuracy: seen.map(|t| t.global.class_accuracy.clone()),
             local_accuracy: seen.and_then(|t| t.local),
             test_bleu: seen.and_then(|t| t.spoken.bleu),
             test_vqa_accuracy: seen.and_then(|t| t.spoken.vqa_accuracy),

@@ -10,13 +10,13 @@ use fedround_ir::fed::{OpKind, Place, Value};
 use fedround_passes::tensor::{Block, Control, Item};
 
 use super::client::{self, Outcome};
+use super::look::{Look, show};
 use super::running::{Running, bytes};
 use super::server::Server;
 use super::stack::stack;
 use super::walk::has_rows;
 use super::{Cx, missing};
 use crate::error::RunError;
-use crate::program::Program;
 use crate::value::{Env, RtVal};
 
 impl Server<'_> {
@@ -59,16 +59,21 @@ impl Server<'_> {
         };
         let mut results = Results::new(cx, control, ids.len());
         let mut failed = None;
+        let mut look = self.look.take();
+        // What the server makes for clients is not sent.
+        let mut none = None;
+        let seen = if on_server { &mut none } else { &mut look };
         let ahead = 2 * self.workers.len();
         self.workers
             .stream(groups.len(), ahead, work, |g, outcomes| match outcomes {
                 Ok(outcomes) => {
                     for (&i, outcome) in groups[g].iter().zip(outcomes) {
-                        results.take(cx.program, i, ids[i], outcome);
+                        results.take(cx, i, ids[i], outcome, seen);
                     }
                 }
                 Err(error) => failed = failed.take().or(Some(error)),
             });
+        self.look = look;
         if let Some(error) = failed {
             return Err(error);
         }
@@ -149,22 +154,35 @@ impl Results {
         this
     }
 
-    fn take(&mut self, program: &Program, i: usize, id: usize, outcome: Outcome) {
+    fn take(
+        &mut self,
+        cx: Cx<'_>,
+        i: usize,
+        id: usize,
+        outcome: Outcome,
+        look: &mut Option<Look<'_>>,
+    ) {
         self.losses.extend(outcome.losses);
         self.steps += outcome.steps;
         let state = outcome.state.into_iter();
         self.state
             .extend(state.map(|(name, value)| ((id, name), value)));
         let yields = outcome.yields;
-        for (running, sources) in self.running.iter_mut().zip(&self.sources) {
+        let values = self.sources.iter().map(|sources| sources.first());
+        let values: Vec<_> = values.collect();
+        for (r, (running, sources)) in self.running.iter_mut().zip(&self.sources).enumerate() {
             let read = |i: usize| sources.get(i).and_then(|(_, at)| yields.get(*at));
             if let Some(value) = read(0) {
                 running.add(value, read(1));
+                // Several reductions may read one value.
+                if let Some((of, _)) = values[r].filter(|of| !values[..r].contains(&Some(of))) {
+                    show(look, cx, (*of, true), id, value);
+                }
             }
             let sent = sources
                 .iter()
                 .filter_map(|(of, at)| Some((*of, yields.get(*at)?)));
-            self.bytes += sent.map(|(of, v)| bytes(program, of, v)).sum::<u64>();
+            self.bytes += sent.map(|(of, v)| bytes(cx.program, of, v)).sum::<u64>();
         }
         for (column, value) in self.columns.iter_mut().zip(yields) {
             column[i] = Some(value);

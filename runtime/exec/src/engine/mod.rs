@@ -3,6 +3,7 @@
 mod batches;
 mod client;
 mod epochs;
+mod look;
 mod map;
 mod rows;
 mod running;
@@ -25,6 +26,9 @@ use crate::ops;
 use crate::program::Program;
 use crate::value::{Env, RtVal};
 use crate::workers::Workers;
+
+pub(crate) use look::Look;
+pub use look::{Seen, SeenTensor};
 
 /// What a round reads besides the model: the clients' data and the seed of every random choice.
 pub struct Federation {
@@ -62,23 +66,26 @@ pub struct RoundStats {
 }
 
 /// Runs one round from `params`, up to `group` clients at a time in one graph; gives the next
-/// parameters.
+/// parameters. What the server sees of single clients is shown to `look`.
 ///
 /// # Errors
 ///
 /// See [`RunError`].
-pub(crate) fn run_round(
-    cx: Cx<'_>,
-    workers: &Workers,
+pub(crate) fn run_round<'a>(
+    cx: Cx<'a>,
+    workers: &'a Workers,
     group: usize,
-    state: &mut State,
+    state: &'a mut State,
     params: Vec<DispatchTensor>,
+    look: Option<Look<'a>>,
 ) -> Result<(Vec<DispatchTensor>, RoundStats), RunError> {
     let mut server = server::Server {
         cx,
         workers,
         group,
         state,
+        look,
+        gathered: vec![],
         slots: Default::default(),
         losses: vec![],
         own_losses: vec![],

@@ -10,6 +10,7 @@ use fedround_data::schedule::cohort;
 use fedround_ir::fed::{Op, OpKind, Reduce, Value};
 use fedround_passes::tensor::Control;
 
+use super::look::{Look, show_all};
 use super::rows::{draw, every_class, for_rows, join};
 use super::running::{Running, bytes};
 use super::stack::leaves;
@@ -27,6 +28,10 @@ pub(super) struct Server<'a> {
     /// How many clients run in one graph.
     pub group: usize,
     pub state: &'a mut State,
+    /// Who looks on.
+    pub look: Option<Look<'a>>,
+    /// What was shown when it was gathered.
+    pub gathered: Vec<Value>,
     pub slots: Slots,
     pub losses: Vec<DispatchTensor>,
     /// Losses of the gradients that the server takes itself, which are no local steps'.
@@ -64,6 +69,10 @@ impl Server<'_> {
     }
 
     fn reduce(&mut self, kind: Reduce, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        if self.cx.program.schedule.module.uploads(op) {
+            let value = op.operands[0];
+            show_all(&mut self.look, self.cx, (value, true), env.peek(value));
+        }
         let clients = |i: usize| match op.operands.get(i).and_then(|v| env.peek(*v)) {
             Some(RtVal::Clients(_, values)) => Ok(Cow::Borrowed(values)),
             Some(RtVal::Broadcast(ids, value)) => {
@@ -150,6 +159,9 @@ impl Server<'_> {
         let value = value.ok_or_else(|| missing(op, "value of each client"))?;
         if op.kind == OpKind::Gather {
             self.stats.bytes_up += self.wire_bytes(op.operands[0], Some(&value));
+            let of = (op.operands[0], true);
+            show_all(&mut self.look, self.cx, of, Some(&value));
+            self.gathered.push(op.results[0]);
             match op.visits() {
                 true => self.come_back(op, &value, env),
                 false => Ok(value),
@@ -188,7 +200,11 @@ impl Server<'_> {
     }
 
     /// The rows of all clients below each other.
-    fn concat(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+    fn concat(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        let value = op.operands[0];
+        if !self.gathered.contains(&value) {
+            show_all(&mut self.look, self.cx, (value, false), env.peek(value));
+        }
         let rows = |value: &RtVal| match value {
             RtVal::Tensor(t) => Some(t.clone()),
             _ => None,

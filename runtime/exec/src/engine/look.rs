@@ -1,0 +1,115 @@
+//! What the server sees of single clients in a round, for whoever looks on.
+
+use burn::tensor::DispatchTensor;
+use burn_backend::TensorMetadata;
+use burn_backend::ops::IntTensorOps;
+use burn_dispatch::Dispatch;
+use fedround_ir::fed::{Kind, Value};
+
+use super::Cx;
+use crate::ops;
+use crate::value::RtVal;
+
+/// A value of one client that is on the server, as [`Simulation::step_seen`] shows it.
+///
+/// [`Simulation::step_seen`]: crate::Simulation::step_seen
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    /// The round, from 1.
+    pub round: usize,
+    /// The value in the linked program. Of one that a client sent, it is that of the wire table's
+    /// row.
+    pub value: Value,
+    /// Parameters, features or labels.
+    pub kind: Kind,
+    /// Whether the client sent it; otherwise the server made it for the client, and joins its rows
+    /// with those of the others.
+    pub sent: bool,
+    /// The client's number.
+    pub client: usize,
+    /// The leaves of parameters, or the one tensor of features or labels; numbers of labels are
+    /// whole.
+    pub tensors: Vec<SeenTensor>,
+}
+
+/// A tensor in host memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenTensor {
+    /// Its sizes.
+    pub shape: Vec<usize>,
+    /// Its elements in row-major order.
+    pub values: Vec<f32>,
+}
+
+/// Who looks on.
+pub(crate) type Look<'a> = &'a mut (dyn FnMut(Seen) + 'a);
+
+impl Seen {
+    /// A client's value; `None` of a number, or of what has no value of its own.
+    fn of(cx: Cx<'_>, of: Value, sent: bool, client: usize, value: &RtVal) -> Option<Self> {
+        let kind = cx.program.schedule.module.type_of(of).kind;
+        let tensors = match (kind, value) {
+            (Kind::Params, RtVal::Params(leaves)) => leaves.iter().map(floats).collect(),
+            (Kind::Tensor, RtVal::Tensor(t)) => vec![floats(t)],
+            (Kind::Labels, RtVal::Tensor(t)) => vec![whole(t)],
+            _ => return None,
+        };
+        Some(Self {
+            round: cx.round,
+            value: of,
+            kind,
+            sent,
+            client,
+            tensors,
+        })
+    }
+}
+
+/// Shows a client's value, if someone looks on.
+pub(super) fn show(
+    look: &mut Option<Look<'_>>,
+    cx: Cx<'_>,
+    (of, sent): (Value, bool),
+    client: usize,
+    value: &RtVal,
+) {
+    if let Some(look) = look
+        && let Some(seen) = Seen::of(cx, of, sent, client, value)
+    {
+        look(seen);
+    }
+}
+
+/// Shows the values of all clients of a cohort.
+pub(super) fn show_all(
+    look: &mut Option<Look<'_>>,
+    cx: Cx<'_>,
+    of: (Value, bool),
+    value: Option<&RtVal>,
+) {
+    match value {
+        Some(RtVal::Clients(ids, values)) => {
+            let each = ids.iter().zip(values);
+            each.for_each(|(&id, value)| show(look, cx, of, id, value));
+        }
+        Some(RtVal::Broadcast(ids, value)) => {
+            ids.iter().for_each(|&id| show(look, cx, of, id, value));
+        }
+        _ => {}
+    }
+}
+
+fn floats(t: &DispatchTensor) -> SeenTensor {
+    SeenTensor {
+        shape: t.shape().as_slice().to_vec(),
+        values: ops::values(t.clone()),
+    }
+}
+
+fn whole(t: &DispatchTensor) -> SeenTensor {
+    let data = burn_backend::read_sync(Dispatch::int_into_data(t.clone())).ok();
+    SeenTensor {
+        shape: t.shape().as_slice().to_vec(),
+        values: data.map_or_else(Vec::new, |data| data.iter::<f32>().collect()),
+    }
+}
