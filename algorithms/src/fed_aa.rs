@@ -8,8 +8,8 @@ use crate::FedAvg;
 /// FedAA. "FedAA: Using Non-sensitive Modality to Solve Non-IID Puzzles in Federated Learning",
 /// anonymous submission, Algorithms 1 to 4, <https://openreview.net/>.
 ///
-/// Clients reveal the names of their classes. The server inverts each client's model to inputs of
-/// those classes, fine-tunes it on the inputs from the others, and trains for each client a network
+/// Clients reveal the names of their classes or, for captions, the one that their model fits best. The
+/// server inverts each client's model to inputs of those, fine-tunes it on the inputs from the others, and trains for each client a network
 /// that knows its representations, which a second local pass makes it fool. The server holds every
 /// client's model, so that hiding the classes' examples from it needs more than this.
 ///
@@ -21,6 +21,7 @@ use crate::FedAvg;
 /// - Batch normalisation, where a model has it, sees all images while it is fine-tuned.
 /// - With one client in a round there are no others: nothing is fine-tuned, and its identifier is
 ///   trained on its own images alone.
+/// - The identifier of captions judges the mean of an image's places; the paper does not say.
 ///
 /// Defaults: the paper's rates and identifier; what it does not give, the counts of steps, is ours.
 /// The first local pass is the base's, in the paper with `epochs = 10`, `batch = 256` and
@@ -30,6 +31,9 @@ use crate::FedAvg;
 pub struct FedAa<A = FedAvg> {
     /// What trains in the first local pass.
     pub base: A,
+    /// What clients reveal: the names of their classes, or one of their captions (Eq. (3)).
+    #[hyper(default = "classes", choices = ["classes", "caption"])]
+    pub modality: String,
     /// `C`: share of the clients that train in a round.
     #[hyper(default = 0.5, range = 0.0..=1.0)]
     pub share: f32,
@@ -62,28 +66,34 @@ pub struct FedAa<A = FedAvg> {
     pub adversarial: f32,
 }
 
+/// `y_c`: the names of the client's classes, or the caption that fits its image best, Eq. (3).
+fn modality(k: &ClientCx, w: &Params, kind: &str) -> Released<Labels> {
+    if kind == "classes" {
+        let y = k.classes();
+        return y.release("names of classes, the non-sensitive modality");
+    }
+    let (fit, y) = k.collect(64, |b| (k.loss_each(w, b), b.labels("tokens")));
+    let y = k.least(1, &fit, y);
+    y.release("the caption that fits best, the non-sensitive modality")
+}
+
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for FedAa<A> {
     /// Algorithm 4.
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let s_t = server.sample(self.share);
         let (w_k, y_k, n_k) = w.broadcast(&s_t).map(|k, w| {
-            let y = k
-                .classes()
-                .release("names of classes, the non-sensitive modality");
             // Algorithm 1, Eq. (2).
             let w = self.client_update(k, w.with_parts(&["identifier"], &w.zeros_like()));
-            (
-                w.with_parts(&["identifier"], &k.received()),
-                y,
-                k.num_examples(),
-            )
+            let y = modality(k, &w, &self.modality);
+            let w = w.with_parts(&["identifier"], &k.received());
+            (w, y, k.num_examples())
         });
         let (w_k, y_k, n_k) = (w_k.gather(), y_k.gather(), n_k.gather());
         // Eq. (4).
         let (x_k, id_k) = w_k.zip(&y_k).map(|k, (w, y)| {
             let (x, inverse) = (y.blank().noise(self.sigma), Lbfgs::new(5).armijo(10));
-            let of = |x: &Features| cross_entropy(k.predict(&w, x), &y);
+            let of = |x: &Features| k.loss(&w, x, &y);
             let x = inverse.minimize(&x, self.iterations, of);
             (x.clone(), k.labels(&x))
         });
@@ -92,7 +102,7 @@ impl<A: Algorithm> Algorithm for FedAa<A> {
         let w_k = w_k.map(|k, w| {
             let (mut w, x, y, id) = (w, k.get(&x), k.get(&y), k.get(&id));
             let others = (-function("same", (&id, &k.labels(&x)))).add_scalar(1.0);
-            let of = |w: &Params| loss("cross_entropy_of", (&k.predict(w, &x), &y, &others));
+            let of = |w: &Params| k.loss_of(w, &x, &y, &others);
             for _ in 0..self.fine_tune {
                 w -= self.eta * grad(&w, of);
             }
@@ -102,10 +112,8 @@ impl<A: Algorithm> Algorithm for FedAa<A> {
         // Eq. (6), Algorithm 2.
         let i_k = id_k.map(|k, _| {
             let (mut w, x, id) = (k.get(&w_avg), k.get(&x), k.get(&id));
-            let (own, v) = (
-                function("same", (&id, &k.labels(&x))),
-                k.apply("features", &w, &x),
-            );
+            let own = function("same", (&id, &k.labels(&x)));
+            let v = k.apply("features", &w, &x);
             let mut opt = Adam::new(self.identifier_lr).betas(0.5, 0.9).start(&w);
             let of = |w: &Params| loss("identification", (&k.apply("identify", w, &v), &own));
             for _ in 0..self.identifier_steps {

@@ -74,17 +74,19 @@ fn walk() -> Walk {
     }
 }
 
-/// What is drawn of rows, by number and by share, and how far the first drawn are from their labels.
+/// What is drawn of rows, by number and by share, the two largest, and how far the first drawn and
+/// those are from their labels.
 fn drawn(
     at: &impl OverRows,
     n: impl Into<Index>,
     share: impl Into<Scalar>,
     rows: &(Features, Labels),
-) -> (Features, Features, Scalar) {
+) -> (Features, Features, Features, Scalar) {
     let (x, y) = at.draw(n, rows.clone());
+    let (most, of_most) = at.least(2, &-rows.0.clone(), rows.clone());
     let (share, _) = at.draw_share(share, rows.clone());
-    let apart = loss("apart", (&x, &y));
-    (x, share, apart)
+    let apart = loss("apart", (&x, &y)) + loss("apart", (&most, &of_most));
+    (x, share, most, apart)
 }
 
 /// Keeps features of the server on client 0: the server's own states are models and numbers.
@@ -108,9 +110,10 @@ impl Algorithm for Walk {
             k.set_state("order", &order);
             k.set_state("sizes", &sizes);
             k.set_state("all", &rows.0);
-            let (x, share, apart) = drawn(k, self.draw, self.share, &rows);
+            let (x, share, most, apart) = drawn(k, self.draw, self.share, &rows);
             k.set_state("drawn", &x);
             k.set_state("share", &share);
+            k.set_state("most", &most);
             k.set_state("apart", &apart);
             (rows.0.release("a test"), rows.1.release("a test"))
         });
@@ -126,7 +129,7 @@ impl Algorithm for Walk {
             }
             s.set_state("order", &order);
             s.set_state("sizes", &sizes);
-            let (x, share, apart) = drawn(s, self.draw, self.share, &rows);
+            let (x, share, _, apart) = drawn(s, self.draw, self.share, &rows);
             s.set_state("apart", &(off + apart));
             (rows.0, x, share)
         });
@@ -179,6 +182,17 @@ fn an_epoch_visits_every_row_once_and_its_last_batch_is_short() {
     assert_eq!(digits(&batches, None, "sizes"), [3, 3, 1]);
     assert_eq!(digits(&batches, Some(0), "sizes"), [3, 1]);
     assert_eq!(digits(&batches, Some(1), "sizes"), [3]);
+}
+
+#[test]
+fn rows_of_the_least_key_come_in_its_order() {
+    let mut simulation = numbered(&walk(), &[4, 1, 3], 2);
+    simulation.step().unwrap();
+    assert_eq!(kept(&simulation, Some(0), "most"), [4.0, 3.0]);
+    assert_eq!(kept(&simulation, Some(1), "most"), [5.0]);
+    for who in [None, Some(0), Some(1), Some(2)] {
+        assert_eq!(kept(&simulation, who, "apart"), [0.0]);
+    }
 }
 
 #[test]

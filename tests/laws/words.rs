@@ -1,12 +1,13 @@
 //! Models of captions and questions, trained as any other.
 
 use burn::tensor::Device;
-use fedround::algorithms::FedAvg;
+use fedround::algorithms::{FedAa, FedAvg};
 use fedround::data::{Column, Examples, Scale};
-use fedround::exec::{Evaluation, Program, Search, Simulation, Tracer};
-use fedround::models::{CaptionConfig, Losses, Model, Task, VqaConfig};
+use fedround::exec::{Evaluation, Federation, Program, Search, Simulation, Tracer, assemble_for};
+use fedround::models::{AuxiliaryTask, CaptionConfig, Losses, Model, Task, VqaConfig};
+use fedround::prelude::*;
 
-use crate::common::{bits, dealt, run, weights};
+use crate::common::{assert_close, bits, dealt, run, weights};
 
 const TASK: Task = Task {
     input: [3, 32, 32],
@@ -49,14 +50,36 @@ fn simulation(
         momentum: 0.9,
         ..FedAvg::default()
     };
-    let columns = data.columns().iter();
-    let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
-    let tracer =
-        Tracer::new("words", model, TASK, Losses::default()).with_columns(columns.collect());
-    let program = Program::compile(&algorithm, tracer).unwrap();
     let everyone = vec![(0..data.len()).collect()];
-    let simulation = Simulation::new(program, dealt(data, everyone, 1), threads).unwrap();
+    let simulation = of(&algorithm, model, dealt(data, everyone, 1), threads);
     simulation.with_prefetch(prefetch)
+}
+
+/// The same under any algorithm, one example a client.
+fn each_alone(algorithm: &dyn Algorithm, data: &Examples) -> Simulation {
+    let clients = (0..data.len()).map(|i| vec![i]).collect();
+    of(algorithm, captioner(), dealt(data, clients, 1), 2)
+}
+
+fn of(
+    algorithm: &dyn Algorithm,
+    model: Box<dyn Model>,
+    federation: Federation,
+    threads: usize,
+) -> Simulation {
+    let columns = federation.examples.columns().iter();
+    let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
+    let columns = columns.collect();
+    let around = AuxiliaryTask {
+        task: TASK,
+        clients: federation.parts.len(),
+        variants: Default::default(),
+    };
+    let model = assemble_for(algorithm, model, &around, &Device::default());
+    let tracer = Tracer::new("words", model.unwrap().model, TASK, Losses::default());
+    let program = Program::compile(algorithm, tracer.with_columns(columns));
+    let program = program.unwrap_or_else(|error| panic!("{error}"));
+    Simulation::new(program, federation, threads).unwrap()
 }
 
 fn captioner() -> Box<dyn Model> {
@@ -127,4 +150,92 @@ fn results_do_not_depend_on_threads_or_prefetching() {
         bits(&weights(&simulation))
     };
     assert_eq!(after(1, 0), after(3, 2));
+}
+
+/// Keeps the loss of each example, and the least.
+#[derive(Hyper, Debug, Clone)]
+pub struct Fits {}
+
+#[federated]
+impl Algorithm for Fits {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        w.broadcast(&server.everyone()).map(|k, w| {
+            let (fit, y) = k.collect(2, |b| (k.loss_each(&w, b), b.labels("tokens")));
+            k.set_state("fit", &fit);
+            let (least, _) = k.least(1, &fit, (fit.clone(), y));
+            k.set_state("least", &least);
+        });
+        w
+    }
+}
+
+#[test]
+fn the_caption_that_fits_best_has_the_least_loss() {
+    let data = captioned();
+    let everyone = vec![(0..data.len()).collect()];
+    let mut simulation = of(&Fits {}, captioner(), dealt(&data, everyone, 1), 2);
+    run(&mut simulation, 1);
+    let kept = |name: &str| simulation.client_state(0, &format!("fits.{name}"));
+    let fit = kept("fit").unwrap().concat();
+    let each = (0..3).map(|i| simulation.evaluate(&data.subset(&[i])).unwrap().loss as f32);
+    let each: Vec<f32> = each.collect();
+    assert_close(&fit, &each, 1e-5);
+    let least = each.iter().copied().fold(f32::INFINITY, f32::min);
+    assert_close(&kept("least").unwrap().concat(), &[least], 1e-5);
+}
+
+fn local() -> FedAvg {
+    FedAvg {
+        fraction: 1.0,
+        epochs: 2,
+        batch: 4,
+        lr: 0.1,
+        ..FedAvg::default()
+    }
+}
+
+/// FedAA without what follows the first pass.
+fn fed_aa() -> FedAa {
+    FedAa {
+        base: local(),
+        modality: "caption".to_owned(),
+        share: 1.0,
+        second: 0,
+        second_batch: 4,
+        eta: 0.1,
+        sigma: 1.0,
+        iterations: 2,
+        fine_tune: 0,
+        identifier_steps: 1,
+        identifier_lr: 4e-4,
+        adversarial: 0.0,
+    }
+}
+
+#[test]
+fn captions_of_fed_aa_without_its_parts_are_those_of_fed_avg() {
+    let data = captioned();
+    let mut plain = each_alone(&local(), &data);
+    run(&mut plain, 2);
+    let plain = weights(&plain);
+    let after = |algorithm: &FedAa| {
+        let mut simulation = each_alone(algorithm, &data);
+        let stats = run(&mut simulation, 2);
+        let model = weights(&simulation)[..plain.len()].to_vec();
+        (model, stats)
+    };
+    let (none, _) = after(&fed_aa());
+    assert_close(&none, &plain, 1e-5);
+    let (tuned, stats) = after(&FedAa {
+        fine_tune: 2,
+        second: 1,
+        adversarial: 1.0,
+        ..fed_aa()
+    });
+    assert!(tuned.iter().all(|w| w.is_finite()));
+    let moved = tuned.iter().zip(&plain).map(|(a, b)| (a - b).abs());
+    assert!(moved.fold(0.0, f32::max) > 1e-5);
+    // Two models up, one caption of six ids, and the number of examples twice.
+    let parameters = plain.len() as u64;
+    assert_eq!(stats.bytes_up, 3 * (2 * 4 * parameters + 4 * 6 + 2 * 4));
 }

@@ -9,7 +9,7 @@ use burn::tensor::{Int, Tensor};
 
 use self::clusters::gap;
 use self::images::{arrangement, image_mse, jigsaw, uniform};
-use self::words::{next_words, next_words_of, word_losses};
+use self::words::{next_words, next_words_each, next_words_of};
 use crate::Losses;
 
 /// With the functions and losses of the bundled specs.
@@ -32,7 +32,8 @@ pub(crate) fn register(losses: Losses) -> Losses {
         .with("gap", gap)
         .with("next_words", next_words)
         .with("next_words_of", next_words_of)
-        .with_function("word_losses", word_losses)
+        .with_function("cross_entropy_each", cross_entropy_each)
+        .with_function("next_words_each", next_words_each)
         .with_function("softmax", softmax)
         .with_function("correct", correct)
         .with_function("same", same)
@@ -57,6 +58,13 @@ fn cross_entropy_of(logits: Tensor<2>, labels: Tensor<1, Int>, weights: Tensor<1
     let each = log_softmax(logits, 1).gather(1, labels.reshape([batch, 1]));
     let total = weights.clone().sum().clamp_min(1.0);
     (each.reshape([batch]) * weights).sum().neg() / total
+}
+
+/// Cross-entropy of each example, `[batch]`.
+fn cross_entropy_each(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
+    let [batch, _] = logits.dims();
+    let each = log_softmax(logits, 1).gather(1, labels.reshape([batch, 1]));
+    each.reshape([batch]).neg()
 }
 
 /// Binary cross-entropy of telling a client's own images from others', each kind's mean:

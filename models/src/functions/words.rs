@@ -41,7 +41,7 @@ pub(super) fn next_words_of(
 }
 
 /// Each sentence's own mean: `[batch]`. FedAA, Eq. (3), looks for the smallest.
-pub(super) fn word_losses(logits: Tensor<3>, words: Tensor<2, Int>) -> Tensor<1> {
+pub(super) fn next_words_each(logits: Tensor<3>, words: Tensor<2, Int>) -> Tensor<1> {
     let [losses, counts] = each_word(logits, words);
     let means = (losses * counts.clone()).sum_dim(1) / counts.sum_dim(1).clamp_min(1.0);
     means.squeeze_dim(1)
@@ -74,7 +74,7 @@ mod tests {
         let (logits, words) = sentences();
         let ln3 = 3f32.ln();
         let sure = (1.0 + 2.0 * (-9f32).exp()).ln();
-        let own = values(word_losses(logits.clone(), words.clone()));
+        let own = values(next_words_each(logits.clone(), words.clone()));
         for (found, expected) in own.iter().zip([(ln3 + sure) / 2.0, sure]) {
             assert!((found - expected).abs() < 1e-5, "{own:?}");
         }

@@ -136,6 +136,16 @@ pub trait OverRows: Keeper {
         draw(graph, n.into().value_in(graph), rows, Loc::caller())
     }
 
+    /// The `n` rows where `key`, a number for each, is least, or all where there are fewer.
+    #[track_caller]
+    fn least<T: Together>(&self, n: impl Into<Index>, key: &Features, rows: T) -> T::Bound {
+        let (graph, loc) = (self.graph(), Loc::caller());
+        let mut operands = vec![n.into().value_in(graph), key.stage(graph, loc)];
+        operands.extend(staged(&rows, graph, "least", loc));
+        let least = graph.with(|builder| builder.push(OpKind::LeastRows, &operands, loc));
+        T::bind(graph, &least)
+    }
+
     /// A share of the rows at random, rounded up, drawn anew at each call.
     #[track_caller]
     fn draw_share<T: Together>(&self, share: impl Into<Scalar>, rows: T) -> T::Bound {

@@ -5,7 +5,7 @@ use fedround_ir::fed::{Kind, OpKind, Value};
 
 use crate::graph::Graph;
 use crate::wire::{Computed, OnServer, Wire};
-use crate::{Features, Inputs, Keeper, Labels, Params, Scalar, Server, ServerCx};
+use crate::{Features, Inputs, Keeper, Labels, Params, Scalar, Server, ServerCx, loss};
 
 /// The server, in code that [`ServerCx::run`] runs.
 #[derive(Clone, Debug)]
@@ -18,6 +18,15 @@ pub struct ServerSide {
 pub struct ForClient {
     graph: Graph,
     client: Value,
+}
+
+/// What the model makes of inputs; one that says words is given those before.
+#[track_caller]
+fn predicted(k: &(impl ServerCode + ?Sized), w: &Params, x: &Features, y: &Labels) -> Features {
+    match k.graph().objective().inputs.len() {
+        0 => k.predict(w, x),
+        _ => k.apply("predict", w, (x, y)),
+    }
 }
 
 /// What code on the server may do with plain values. Its state is the server's; in code for one
@@ -34,6 +43,22 @@ pub trait ServerCode: Keeper<Params = Params> {
     #[track_caller]
     fn predict(&self, w: &Params, x: &Features) -> Features {
         self.apply("predict", w, x)
+    }
+
+    /// The model's own loss of some inputs and of what they are to be: classes `[examples]` or, of a
+    /// model of captions, sentences `[examples, steps]`; see [`ClientCx::loss`](crate::ClientCx::loss).
+    #[track_caller]
+    fn loss(&self, w: &Params, x: &Features, y: &Labels) -> Scalar {
+        let (graph, predicted) = (self.graph(), predicted(self, w, x, y));
+        loss(&graph.objective().loss, (&predicted, y))
+    }
+
+    /// The same with a weight `[examples]` for each: the registered loss `NAME_of` of a model's `NAME`.
+    #[track_caller]
+    fn loss_of(&self, w: &Params, x: &Features, y: &Labels, weights: &Features) -> Scalar {
+        let (graph, predicted) = (self.graph(), predicted(self, w, x, y));
+        let name = format!("{}_of", graph.objective().loss);
+        loss(&name, (&predicted, y, weights))
     }
 
     /// A function of the model by name; see [`ClientCx::apply`](crate::ClientCx::apply).

@@ -102,6 +102,10 @@ impl Walk<'_, '_> {
                 let rows = op.operands.get(1..).unwrap_or_default();
                 self.rows_of(rows, &op.results, op.operands.first());
             }
+            OpKind::LeastRows => {
+                let rows = op.operands.get(2..).unwrap_or_default();
+                self.rows_of(rows, &op.results, op.operands.first());
+            }
             OpKind::EveryClass | OpKind::LocalClasses => {
                 let classes = TensorType::i32([self.program.tracer.task().classes]);
                 self.rows

@@ -12,7 +12,7 @@ use burn_backend::TensorMetadata;
 use fedround_ir::fed::{Op, OpKind, Value};
 use fedround_passes::tensor::{Block, Control};
 
-use super::rows::{classes, draw, every_class, for_rows};
+use super::rows::{classes, draw, every_class, for_rows, least};
 use super::stack::{flat, lane, leaves, select, stack, unstack};
 use super::walk::{Walker, known, repeat, walk};
 use super::{ByClient, Cx, kept_or_zeros, missing, written};
@@ -225,6 +225,7 @@ impl Walker for Clients<'_> {
             }
             (OpKind::Collect, Some(body)) => return self.collect(control, body, env),
             (OpKind::DrawRows, _) => return draw(self, self.cx, op, env),
+            (OpKind::LeastRows, _) => return least(self.cx, op, env),
             (OpKind::EveryClass, _) => every_class(self.cx),
             (OpKind::LocalClasses, _) => self.each(op, |id| classes(self.cx, id))?,
             (OpKind::NumExamples, _) => self.each(op, |id| {

@@ -199,6 +199,7 @@ fn is_ragged(block: &Block) -> bool {
                 | OpKind::Collect
                 | OpKind::LocalClasses
                 | OpKind::DrawRows
+                | OpKind::LeastRows
                 | OpKind::ForRows(_)
         )
     };

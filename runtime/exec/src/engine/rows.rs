@@ -74,6 +74,29 @@ pub(super) fn draw(
     Ok(())
 }
 
+/// `opt.least_rows`: the rows by a key.
+pub(super) fn least(cx: Cx<'_>, op: &Op, env: &mut Env) -> Result<(), RunError> {
+    let rows = together(op, 1..op.operands.len(), env)?;
+    let total = len(op, &rows)?;
+    let n = cx.program.index(op.operands[0]);
+    let n = n.ok_or_else(|| missing(op, "size known before the round"))?;
+    let Some((key, rows)) = rows.split_first() else {
+        return Err(missing(op, "key"));
+    };
+    let key = ops::values(key.clone());
+    if key.len() != total {
+        return Err(missing(op, "key of one number a row"));
+    }
+    let mut order: Vec<usize> = (0..total).collect();
+    // Stable: of equals, the earlier.
+    order.sort_by(|a, b| key[*a].total_cmp(&key[*b]));
+    order.truncate(n.max(1));
+    for (result, rows) in op.results.iter().zip(rows) {
+        env.set(*result, take(op, rows, &order, &cx.program.device)?);
+    }
+    Ok(())
+}
+
 /// Tensors below each other.
 pub(super) fn join(op: &Op, rows: Vec<DispatchTensor>) -> Result<RtVal, RunError> {
     if rows.is_empty() {

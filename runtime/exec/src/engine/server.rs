@@ -11,7 +11,7 @@ use fedround_ir::fed::{Op, OpKind, Reduce, Value};
 use fedround_passes::tensor::Control;
 
 use super::look::{Look, show_all};
-use super::rows::{draw, every_class, for_rows, join};
+use super::rows::{draw, every_class, for_rows, join, least};
 use super::running::{Running, bytes};
 use super::stack::leaves;
 use super::walk::{Walker, has_rows, repeat, walk};
@@ -269,6 +269,7 @@ impl Walker for Server<'_> {
                 return for_rows(self, self.cx, (control, *n), body, env);
             }
             (OpKind::DrawRows, _) => return draw(self, self.cx, op, env),
+            (OpKind::LeastRows, _) => return least(self.cx, op, env),
             (OpKind::EveryClass, _) => every_class(self.cx),
             (OpKind::Sample, _) => self.sample(op, env)?,
             (OpKind::Within | OpKind::Outside, _) => self.numbered(op)?,

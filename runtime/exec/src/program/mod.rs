@@ -3,6 +3,7 @@
 mod graphs;
 mod segments;
 
+use segments::Called;
 pub(crate) use segments::{Segment, Variant};
 
 use std::collections::{BTreeMap, HashMap};
@@ -12,7 +13,6 @@ use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, Phase, phases_for};
 use fedround_ir::Loc;
 use fedround_ir::fed::{HyperValue, Module, OpKind, Region, Value};
-use fedround_ir::tensor::TensorType;
 use fedround_passes::PassManager;
 use fedround_passes::fed::{lay_out, link_with, wire};
 use fedround_passes::tensor::{Block, Free, Frontend, Item, Schedule, parts, schedule, stream};
@@ -36,9 +36,6 @@ pub struct Program {
     /// What runs in the rounds before this program.
     earlier: Vec<Earlier>,
 }
-
-/// A function of the model, and the types of what it is given.
-type Called = (&'static str, Vec<TensorType>);
 
 /// A phase of an algorithm that ends.
 struct Earlier {

@@ -32,6 +32,9 @@ pub(crate) struct Segment {
     pub rows: Vec<(Value, TensorType)>,
 }
 
+/// A function of the model, and the types of what it is given.
+pub(super) type Called = (&'static str, Vec<TensorType>);
+
 /// The error of a function that no spec names.
 fn frontend(source: FrontendError) -> LowerError {
     let loc = Loc::caller();

@@ -74,6 +74,7 @@ impl OpKind {
             | Self::Blank
             | Self::ForRows(_)
             | Self::DrawRows
+            | Self::LeastRows
             | Self::Repeat
             | Self::Grad
             | Self::Apply(_)
@@ -144,6 +145,7 @@ impl OpKind {
             | Self::ClientLabels
             | Self::NumExamples
             | Self::Received
+            | Self::LeastRows
             | Self::Column(..)
             | Self::Apply(_)
             | Self::Loss(_)

@@ -145,6 +145,10 @@ pub enum OpKind {
     /// share of them at random, the same ones of each value, drawn anew each time. All where there
     /// are fewer.
     DrawRows,
+    /// `opt.least_rows`: `(index n, tensor key, tensor | labels…) -> tensor | labels…`; the `n` rows of
+    /// each value where the key, a number a row, is least, the least first and the earlier of equals.
+    /// All where there are fewer.
+    LeastRows,
     /// `opt.repeat`: `(index n, T…) -> T…`; the region's arguments and yields are the carried values.
     Repeat,
     /// `opt.grad`: `(T) -> T, f32` for parameters or a tensor; gradient and value of the region, a

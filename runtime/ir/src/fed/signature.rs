@@ -172,6 +172,12 @@ pub fn signature(
             };
             plain(&[&[size], each.as_slice()].concat(), &each)
         }
+        OpKind::LeastRows => {
+            let each = rows(operands.get(2..).unwrap_or_default());
+            let each: Vec<Type> = each.map(at).collect();
+            let control = [&[at(Index), at(Tensor)], each.as_slice()].concat();
+            plain(&control, &each)
+        }
         OpKind::Repeat => carried(place, &[at(Index)], &[], operands),
         OpKind::Grad => Signature {
             operands: vec![tree(0)],

@@ -52,6 +52,7 @@ ops! { OpKind {
     "opt.collect" = Collect [];
     "opt.for_rows" = ForRows [rows: Count];
     "opt.draw_rows" = DrawRows [];
+    "opt.least_rows" = LeastRows [];
     "opt.repeat" = Repeat [];
     "opt.grad" = Grad [];
     "batch." = Column [name: InName, kind: ResultKind];

@@ -229,9 +229,10 @@ impl Printer<'_> {
                 self.repeat(op, results, region)
             }
             (OpKind::Collect, results, [region]) => self.collect(&operands, results, region),
-            (OpKind::DrawRows, results, _) => {
+            (OpKind::DrawRows | OpKind::LeastRows, results, _) => {
                 let names: Vec<String> = results.iter().map(|_| self.unique("r")).collect();
-                let text = Text::call("draw", &operands);
+                let least = op.kind == OpKind::LeastRows;
+                let text = Text::call(if least { "least" } else { "draw" }, &operands);
                 self.line(&format!("{} ← {}", names.join(", "), text.plain()));
                 for (result, name) in results.iter().zip(names) {
                     self.texts.insert(*result, Text::name(name));

@@ -32,6 +32,7 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
         | OpKind::Collect
         | OpKind::ForRows(_)
         | OpKind::DrawRows
+        | OpKind::LeastRows
         | OpKind::Repeat
         | OpKind::Claim(_)
         | OpKind::Call(_)

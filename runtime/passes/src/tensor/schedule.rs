@@ -160,8 +160,10 @@ fn hoist_reads(op: &mut Op, items: &mut Vec<Item>) {
         computed.for_each(|op| defines(op, &mut own));
         // A personal state's first value may be computed here, and rows to draw from.
         let mut is_outer = |op: &Op| {
-            let read = matches!(op.kind, OpKind::Personal(..) | OpKind::DrawRows)
-                && !op.operands.iter().any(|v| own.contains(v))
+            let read = matches!(
+                op.kind,
+                OpKind::Personal(..) | OpKind::DrawRows | OpKind::LeastRows
+            ) && !op.operands.iter().any(|v| own.contains(v))
                 || is_read(&op.kind);
             if read {
                 op.results.iter().for_each(|v| _ = own.remove(v));
