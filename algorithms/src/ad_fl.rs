@@ -13,8 +13,8 @@ use crate::FedAvg;
 /// Departs:
 /// - The paper gives neither number nor size of the steps towards an image, and no ball around its
 ///   start; here all begin as one image, and stay in the range of pixels.
-/// - The step size of local training falls with every round, or stays; in the paper the loss of
-///   validation clients says when it falls.
+/// - The step size of local training falls with every round, or stays. In the paper the loss of
+///   validation clients says when it falls: `validated(adfl)`.
 /// - Where nobody reads any image, the models weigh the same.
 ///
 /// Defaults: noise to begin with, which the paper's text names first; the steps are ours.

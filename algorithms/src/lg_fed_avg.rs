@@ -14,8 +14,10 @@ use crate::FedAvg;
 /// - A step descends on the local and the global loss at once; Algorithm 1 takes a step on one and
 ///   then on the other.
 /// - The mean is the base's, over the cohort and weighted by examples; Algorithm 1 sums over all
-///   devices, the authors' code weighs the cohort equally, and the paper also names the squared
-///   norm of the gradient as a weight.
+///   devices, and the authors' code weighs the cohort equally. The squared norm of the gradient, which
+///   the paper names too, is the weight of `gradient-weights(lg-fedavg)`.
+/// - `warm_up` is a number of rounds, for phases are; in the paper FedAvg ends at a goal accuracy.
+///   `fedround run fedavg --target 0.975` says after how many rounds that is.
 /// - The step size does not fall; the paper has a "decay of 0.005" on CIFAR-10 that it does not
 ///   explain.
 ///

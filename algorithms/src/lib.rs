@@ -18,12 +18,14 @@ mod fed_nova;
 mod fed_opt;
 mod fed_prox;
 mod fed_rep;
+mod gradient_weights;
 mod lg_fed_avg;
 mod moon;
 mod partial_fed;
 mod per_fed_avg;
 mod scaffold;
 mod solo;
+mod validated;
 
 pub use ad_col::AdCol;
 pub use ad_fl::AdFl;
@@ -40,12 +42,14 @@ pub use fed_nova::FedNova;
 pub use fed_opt::FedOpt;
 pub use fed_prox::FedProx;
 pub use fed_rep::FedRep;
+pub use gradient_weights::GradientWeights;
 pub use lg_fed_avg::LgFedAvg;
 pub use moon::Moon;
 pub use partial_fed::PartialFed;
 pub use per_fed_avg::PerFedAvg;
 pub use scaffold::Scaffold;
 pub use solo::Solo;
+pub use validated::Validated;
 
 use fedround::{BoxedAlgorithm, Registry};
 
@@ -70,7 +74,9 @@ pub fn registry() -> Registry {
         .with_type::<FedAa<BoxedAlgorithm>>()
         .with_type::<FedFed<BoxedAlgorithm>>()
         .with_type::<AdFl<BoxedAlgorithm>>()
+        .with_type::<Validated<BoxedAlgorithm>>()
         .with_type::<LgFedAvg<BoxedAlgorithm>>()
+        .with_type::<GradientWeights<BoxedAlgorithm>>()
         .with_type::<Fair<BoxedAlgorithm>>()
         .with_type::<AdCol<BoxedAlgorithm>>()
 }
@@ -106,12 +112,14 @@ mod tests {
             ("fed_opt", include_str!("fed_opt.rs"), 40),
             ("fed_prox", include_str!("fed_prox.rs"), 15),
             ("fed_rep", include_str!("fed_rep.rs"), 30),
+            ("gradient_weights", include_str!("gradient_weights.rs"), 20),
             ("lg_fed_avg", include_str!("lg_fed_avg.rs"), 60),
             ("moon", include_str!("moon.rs"), 40),
             ("partial_fed", include_str!("partial_fed.rs"), 50),
             ("per_fed_avg", include_str!("per_fed_avg.rs"), 40),
             ("scaffold", include_str!("scaffold.rs"), 40),
             ("solo", include_str!("solo.rs"), 40),
+            ("validated", include_str!("validated.rs"), 40),
         ];
         for (name, source, most) in specs {
             let lines = code_lines(source);

@@ -5,7 +5,9 @@ mod ad_fl;
 mod fair;
 mod fed_aa;
 mod fed_fed;
+mod gradient_weights;
 mod lg_fed_avg;
+mod validated;
 
 use fedround::algorithms::{AdCol, AdFl, FedAa, FedAvg, FedFed, LgFedAvg, Solo};
 use fedround::exec::{Federation, Simulation};
