@@ -36,9 +36,9 @@ fn flickr(place: &Place) {
     place.write("data/flickr8k/captions.txt", captions.as_bytes());
 }
 
-/// easy-VQA of 12 pictures for training and 6 for tests.
-fn questions(place: &Place) {
-    for (split, n) in [("train", 12), ("test", 6)] {
+/// easy-VQA of so many pictures for training and 6 for tests.
+fn questions(place: &Place, train: usize) {
+    for (split, n) in [("train", train), ("test", 6)] {
         let folder = place.path(&format!("data/easy_vqa/{split}/images"));
         fs::create_dir_all(&folder).unwrap();
         let mut asked = vec![];
@@ -98,7 +98,7 @@ fn captions_are_judged_by_bleu() {
 #[test]
 fn answers_are_judged_as_in_vqa() {
     let place = Place::new();
-    questions(&place);
+    questions(&place, 12);
     let line = "run lg-fedavg --data easy-vqa --data-dir data --model vqa-small --clients 2 \
                 --partition iid --rounds 2 --eval-every 2 --set fraction=1 --set batch=6 --out vqa";
     let text = place.success(line);
@@ -115,15 +115,44 @@ fn answers_are_judged_as_in_vqa() {
 }
 
 #[test]
+fn info_counts_words() {
+    let place = Place::new();
+    flickr(&place);
+    let text = place.success("data info flickr8k");
+    // Ten words, and what pads, starts, ends and is unknown.
+    assert!(text.contains("Words: 14, most often a, anything"), "{text}");
+}
+
+#[test]
 fn data_and_models_of_words_go_together() {
     let place = Place::new();
-    questions(&place);
+    questions(&place, 12);
     let run = "run fedavg --data-dir data --clients 2 --rounds 1 --out none";
     let text = place.failure(&format!("{run} --data mnist --model vqa-small"), 1);
     assert!(text.contains("`vqa-small` reads words"), "{text}");
     let text = place.failure(&format!("{run} --data easy-vqa --model captioner-small"), 1);
     assert!(text.contains("`easy-vqa` has no captions"), "{text}");
     assert!(!place.path("none").exists());
+}
+
+#[test]
+fn tables_of_words_are_made_of_such_runs() {
+    let place = Place::new();
+    questions(&place, 30);
+    let line =
+        "reproduce lg-fedavg vqa --data-dir data --rounds 1 --seeds 1 --only FedAvg --out out";
+    let text = place.success(line);
+    assert!(
+        text.contains("40.02") && text.contains("13.97e10"),
+        "{text}"
+    );
+    let numbers = place.json("out/table.json")["numbers"].clone();
+    let summary = place.json("out/FedAvg-seed1/summary.json");
+    let accuracy = 100.0 * summary["vqa_accuracy"].as_f64().unwrap();
+    assert_eq!(numbers[0]["ours"]["mean"].as_f64(), Some(accuracy));
+    let captions = place.success("reproduce fedaa captions --data-dir data --dry-run");
+    assert!(captions.contains("--model captioner-small"), "{captions}");
+    assert!(captions.contains("modality=caption"), "{captions}");
 }
 
 /// The folder of real data, where it has this dataset.

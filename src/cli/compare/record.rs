@@ -28,6 +28,8 @@ pub(in crate::cli) struct Record {
     #[serde(default)]
     pub client_accuracy: Vec<Option<f64>>,
     pub ensemble_accuracy: Option<f64>,
+    pub best_bleu: Option<f64>,
+    pub vqa_accuracy: Option<f64>,
     /// By the class's name.
     #[serde(default)]
     pub class_accuracy: Map<String, serde_json::Value>,

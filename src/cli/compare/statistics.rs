@@ -155,6 +155,8 @@ mod tests {
             local_accuracy: None,
             client_accuracy: vec![],
             ensemble_accuracy: None,
+            best_bleu: None,
+            vqa_accuracy: None,
             class_accuracy: serde_json::Map::new(),
             seconds: rounds as f64,
             bytes_up: 4 * rounds as u64,

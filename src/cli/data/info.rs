@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use fedround_data::text::Vocabulary;
 use fedround_data::{Dataset, DatasetInfo, Examples};
 
 use super::args::Named;
@@ -35,6 +36,9 @@ pub(super) fn info(named: &Named) -> Result<String, DataCommandError> {
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "\nGroups: {groups}, such as {names}");
     }
+    if let Some(language) = &data.language {
+        text += &words(&language.vocabulary);
+    }
     if !info.files.is_empty() {
         text += "\nFiles\n";
         text += &files(info, &named.folder.data_dir)?;
@@ -43,6 +47,16 @@ pub(super) fn info(named: &Named) -> Result<String, DataCommandError> {
         let _ = writeln!(text, "\nnote: {note}");
     }
     Ok(text)
+}
+
+/// How many words there are, and the most frequent ones.
+fn words(vocabulary: &Vocabulary) -> String {
+    let words = vocabulary.len();
+    let frequent = (0..words as i32).map(|id| vocabulary.word(id));
+    let special = |word: &&str| word.starts_with('<');
+    let frequent: Vec<_> = frequent.skip_while(special).take(CLASSES).collect();
+    let (words, frequent) = (grouped(words as u64), frequent.join(", "));
+    format!("\nWords: {words}, most often {frequent}\n")
 }
 
 fn examples((split, examples): (&str, &Examples)) -> [String; 3] {

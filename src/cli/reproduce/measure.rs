@@ -65,6 +65,8 @@ fn value(
     match of {
         Of::Best => percent(run.best_test_accuracy),
         Of::Last => percent(run.test_accuracy),
+        Of::BestBleu => percent(run.best_bleu),
+        Of::Vqa => percent(run.vqa_accuracy),
         Of::Local => percent(run.local_accuracy.as_ref().map(|local| local.mean)),
         // Where clients have no models of their own, theirs is the global one.
         Of::NewTest => percent(run.ensemble_accuracy.or(run.test_accuracy)),

@@ -118,6 +118,10 @@ pub(super) enum Of {
     Best,
     /// The last test accuracy.
     Last,
+    /// The best BLEU-4 of captions.
+    BestBleu,
+    /// The last VQA accuracy.
+    Vqa,
     /// The mean over clients of the accuracy on their own test examples.
     Local,
     /// The test accuracy of all clients' models together.
