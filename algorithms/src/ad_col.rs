@@ -17,7 +17,7 @@ use crate::FedAvg;
 /// - Each party keeps no state of its optimizer from round to round.
 /// - With `noise = "laplace"`, representations have an L1 norm of 1, so that noise of scale `2/ε`
 ///   gives ε for one of them; the paper's scale is `1/ε` of representations that it does not bound.
-/// - One discriminator; the paper also tries those of earlier rounds together, and DP-SGD on it.
+/// - One discriminator, without DP-SGD on it; `older(adcol)` has those of earlier rounds, too.
 ///
 /// Defaults: the paper's. Its parties train by the base's steps with `epochs = 10`, `batch = 64`,
 /// `lr = 0.01`, `momentum = 0.9` and `weight_decay = 1e-5`.

@@ -21,6 +21,7 @@ mod fed_rep;
 mod gradient_weights;
 mod lg_fed_avg;
 mod moon;
+mod older;
 mod partial_fed;
 mod per_fed_avg;
 mod scaffold;
@@ -45,6 +46,7 @@ pub use fed_rep::FedRep;
 pub use gradient_weights::GradientWeights;
 pub use lg_fed_avg::LgFedAvg;
 pub use moon::Moon;
+pub use older::Older;
 pub use partial_fed::PartialFed;
 pub use per_fed_avg::PerFedAvg;
 pub use scaffold::Scaffold;
@@ -79,6 +81,7 @@ pub fn registry() -> Registry {
         .with_type::<GradientWeights<BoxedAlgorithm>>()
         .with_type::<Fair<BoxedAlgorithm>>()
         .with_type::<AdCol<BoxedAlgorithm>>()
+        .with_type::<Older<BoxedAlgorithm>>()
 }
 
 #[cfg(test)]
@@ -115,6 +118,7 @@ mod tests {
             ("gradient_weights", include_str!("gradient_weights.rs"), 20),
             ("lg_fed_avg", include_str!("lg_fed_avg.rs"), 60),
             ("moon", include_str!("moon.rs"), 40),
+            ("older", include_str!("older.rs"), 50),
             ("partial_fed", include_str!("partial_fed.rs"), 50),
             ("per_fed_avg", include_str!("per_fed_avg.rs"), 40),
             ("scaffold", include_str!("scaffold.rs"), 40),

@@ -12,7 +12,7 @@ use crate::FedAvg;
 /// of the others.
 ///
 /// Departs:
-/// - Local steps are `1/√(t + 1)` of the base's, where `t` counts the rounds after which the loss was
+/// - Local steps are `1/√(p + 1)` of the base's, where `p` counts the rounds after which the loss was
 ///   no lower than ever before; the paper counts "passed epochs" and does not say when one passes.
 /// - The paper does not give the number of validation clients.
 #[derive(Hyper, Debug, Clone)]
@@ -34,10 +34,10 @@ pub struct Validated<A = FedAvg> {
 impl<A: Algorithm> Algorithm for Validated<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let s_t = server.clients_except(0, self.validators).sample(self.share);
-        let (t, best) = (server.scalar_state("t"), server.scalar_state("best"));
-        let sent = w.broadcast(&s_t).zip(&t.broadcast(&s_t));
-        let w_k = sent.map(|k, (w, t)| {
-            k.set_state("t", &t);
+        let (passed, best) = (server.scalar_state("passed"), server.scalar_state("best"));
+        let sent = w.broadcast(&s_t).zip(&passed.broadcast(&s_t));
+        let w_k = sent.map(|k, (w, passed)| {
+            k.set_state("passed", &passed);
             self.client_update(k, w)
         });
         let w = self.aggregate(server, w_k);
@@ -46,12 +46,13 @@ impl<A: Algorithm> Algorithm for Validated<A> {
         let loss = loss.mean();
         // Before the second round there is none to compare with.
         let best = server.round().select(&best, &loss + 1.0);
-        server.set_state("t", &(&best - &loss).select(&t, &t + 1.0));
+        let failed = &passed + 1.0;
+        server.set_state("passed", &(&best - &loss).select(&passed, failed));
         server.set_state("best", &best.min(&loss));
         w
     }
 
     fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        1.0 / (k.scalar_state("t") + 1.0).sqrt() * self.base.direction(k, w, b)
+        1.0 / (k.scalar_state("passed") + 1.0).sqrt() * self.base.direction(k, w, b)
     }
 }

@@ -4,6 +4,7 @@ use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Tensor};
+use fedround::algorithms::Older;
 use fedround::exec::assemble_for;
 use fedround::models::{AuxiliaryTask, Classifier, ForwardCx};
 
@@ -174,6 +175,62 @@ fn little_noise_leaves_representations_of_length_one() {
     let plain = after("none", 5.0);
     assert_close(&after("laplace", 1e8), &plain, 1e-5);
     assert!(farthest(&after("laplace", 1.0), &plain) > 1e-3);
+}
+
+fn older(discriminators: &str, mu: f32) -> Older {
+    Older {
+        base: ad_col(1.0),
+        discriminators: discriminators.to_owned(),
+        mu,
+    }
+}
+
+#[test]
+fn discriminators_of_earlier_rounds_are_as_many_as_there_were() {
+    let alone = |rounds: usize| {
+        let mut simulation = parties(&ad_col(1.0));
+        run(&mut simulation, rounds);
+        own(&simulation, 0)
+    };
+    let many = |discriminators: &str, rounds: usize| {
+        let mut simulation = parties(&older(discriminators, 1.0));
+        run(&mut simulation, rounds);
+        own(&simulation, 0)
+    };
+    assert_eq!(bits(&many("1", 3)), bits(&alone(3)));
+    // In the first round there is but one.
+    assert_close(&many("5", 1), &alone(1), 1e-6);
+    let (two, five) = (many("2", 3), many("5", 3));
+    assert!(farthest(&two, &alone(3)) > 1e-6);
+    assert!(farthest(&two, &five) > 1e-7);
+    // In the second the oldest of five is that of the first, four times: not so of two.
+    assert!(farthest(&many("2", 2), &many("5", 2)) > 1e-7);
+}
+
+#[test]
+fn a_party_keeps_what_it_was_sent() {
+    let mut simulation = parties(&older("5", 1.0));
+    let mut sent = vec![];
+    for _ in 0..3 {
+        sent.push(judge(&simulation));
+        let stats = run(&mut simulation, 1);
+        assert_eq!(stats.bytes_down, 4 * 3 * JUDGE);
+    }
+    for (ago, expected) in [(1, 2), (2, 1), (3, 0), (4, 0)] {
+        let kept = simulation.client_state(1, &format!("older.ago_{ago}"));
+        let kept = kept.unwrap().concat();
+        assert_eq!(bits(&kept[OWN..]), bits(&sent[expected]), "{ago}");
+    }
+}
+
+#[test]
+fn without_their_term_discriminators_are_of_no_matter() {
+    let trained = |algorithm: &dyn Algorithm| {
+        let mut simulation = parties(algorithm);
+        run(&mut simulation, 2);
+        own(&simulation, 1)[..OWN].to_vec()
+    };
+    assert_close(&trained(&older("2", 0.0)), &trained(&ad_col(0.0)), 1e-6);
 }
 
 #[test]

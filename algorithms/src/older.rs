@@ -1,0 +1,74 @@
+//! ADCOL against discriminators of several rounds.
+
+use fedround::prelude::*;
+
+use crate::AdCol;
+
+/// ADCOL with `N_d` discriminators, those of the last rounds. Li, He and Song 2023, "Adversarial
+/// Collaborative Learning on Non-IID Features", Eq. (18) and Table 10,
+/// <https://icml.cc/virtual/2023/poster/24741>.
+///
+/// A party keeps the discriminators that it was sent, so that nothing more crosses.
+///
+/// Departs: a party that sat out a round has those of its own last rounds.
+#[derive(Hyper, Debug, Clone)]
+#[hyper(name = "older")]
+pub struct Older<A = AdCol> {
+    /// ADCOL, the one discriminator of which is among them.
+    pub base: A,
+    /// `N_d`.
+    #[hyper(default = "2", choices = ["1", "2", "5", "10", "20"])]
+    pub discriminators: String,
+    /// `μ`, in place of the base's.
+    #[hyper(default = 1.0, range = 0.0..)]
+    pub mu: f32,
+}
+
+/// `Dⁱ`, what was received `i` rounds ago: in round `t` that of round `max(1, t − i)`.
+fn received(k: &ClientCx, i: usize) -> Params {
+    let d = k.received();
+    // No model is in it, so that none is sent.
+    let d = d.with_parts(&["Model"], &d.zeros_like());
+    match i {
+        0 => d,
+        _ => k.state_or(&format!("ago_{i}"), &d),
+    }
+}
+
+/// How many `Dⁱ` there are.
+fn count(discriminators: &str) -> usize {
+    discriminators.parse().unwrap_or(1)
+}
+
+/// `1/N_d Σ_i f(Dⁱ)`.
+fn mean(k: &ClientCx, count: usize, f: impl Fn(&Params) -> Scalar) -> Scalar {
+    let each = (0..count).map(|i| f(&received(k, i)));
+    let sum = each.reduce(|sum, one| sum + one);
+    sum.map_or(0.0.into(), |sum| 1.0 / count as f64 * sum)
+}
+
+/// Another round is over: the oldest is forgotten.
+fn grow_older(k: &ClientCx, count: usize) {
+    for i in (1..count).rev() {
+        k.set_state(&format!("ago_{i}"), &received(k, i - 1));
+    }
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Older<A> {
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        let w = self.base.client_update(k, w);
+        grow_older(k, count(&self.discriminators));
+        w
+    }
+
+    /// `ℓ = CE(F(x), y) + μ/N_d Σ_i KL(u ‖ Dⁱ(G(x)))`, Eq. (18).
+    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        let r = k.apply("represent", w, &b.x);
+        let told = mean(k, count(&self.discriminators), |d| {
+            let d = d.with_parts(&["Model"], w);
+            loss("kl_from_uniform", &k.apply("discriminate", &d, &r))
+        });
+        cross_entropy(k.apply("head", w, &r), &b.y) + self.mu * told
+    }
+}
