@@ -8,6 +8,7 @@ use fedround_passes::{PassManager, timing_table};
 use super::bench::BenchArgs;
 use super::compare::CompareArgs;
 use super::data::DataArgs;
+use super::doctor::DoctorArgs;
 use super::inspect::InspectArgs;
 use super::reproduce::ReproduceArgs;
 use super::run::RunArgs;
@@ -59,6 +60,8 @@ pub(super) enum Command {
     Explain(ExplainArgs),
     /// Run a benchmark task and report it as JSON
     Bench(BenchArgs),
+    /// Say which devices can be used, and what keeps the others away
+    Doctor(DoctorArgs),
 }
 
 /// Lists what the command knows, with papers and hyper-parameters.

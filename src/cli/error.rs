@@ -212,7 +212,7 @@ impl CliError {
             Self::Partition(_) => "--clients N sets the number of clients",
             Self::Model(_) => "`fedround list models` shows the models",
             Self::Device(_) | Self::Compile(CompileError::Device(_)) => {
-                "--device cpu runs everywhere; GPUs need a build with their feature"
+                "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing"
             }
             Self::CohortBatch(_) => "--cohort-batch 8 runs up to eight clients in one graph",
             Self::Target { .. } => "--target 0.9 is an accuracy of 90 %",

@@ -28,6 +28,7 @@ mod compare;
 mod config;
 mod data;
 mod diff;
+mod doctor;
 mod error;
 mod explain;
 mod graph;
@@ -156,6 +157,7 @@ impl Cli {
             Command::Opt(args) => opt::opt(args)?,
             Command::Explain(args) => explain::explain(self, args)?,
             Command::Bench(args) => bench::bench(args)?,
+            Command::Doctor(args) => doctor::doctor(args)?,
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -105,7 +105,7 @@ impl Settings {
             beam: count("beam", args.beam.or(file.beam), 1)?,
             target: target(args.target.or(file.target))?,
             threads: count("threads", args.engine.threads.or(file.threads), cores())?,
-            device: text(&args.engine.device, file.device, "cpu").parse()?,
+            device: Device::choose(&text(&args.engine.device, file.device, "cpu"))?,
             cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,
             augment: text(&args.augment, file.augment, "none").parse()?,
         })

@@ -10,6 +10,7 @@
 mod bad_input;
 mod compare;
 mod data;
+mod doctor;
 mod folder;
 mod inspect;
 mod look;

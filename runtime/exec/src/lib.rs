@@ -35,7 +35,7 @@ mod workers;
 pub use auxiliary::assemble_for;
 pub use captions::Search;
 pub use cohort_batch::{CohortBatch, CohortBatchError};
-pub use device::{Device, DeviceError};
+pub use device::{Device, DeviceError, DeviceReport, Found, Problem, devices};
 pub use engine::{Federation, RoundStats, Seen, SeenTensor};
 pub use error::{CompileError, RunError};
 pub use eval::Evaluation;

@@ -19,10 +19,10 @@ use fedround_models::{Losses, Task, find};
 fn devices() -> Vec<Device> {
     let mut devices = vec![Device::Cpu];
     if cfg!(feature = "wgpu") {
-        devices.push(Device::Wgpu);
+        devices.push(Device::Wgpu(0));
     }
     if cfg!(feature = "cuda") {
-        devices.push(Device::Cuda);
+        devices.push(Device::Cuda(0));
     }
     devices
 }

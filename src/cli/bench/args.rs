@@ -37,7 +37,7 @@ pub(in crate::cli) struct BenchArgs {
     /// Clients trained at once; on Linux the process is pinned to as many cores
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub threads: usize,
-    /// Where clients train: cpu, wgpu or cuda
+    /// Where clients train: cpu, wgpu[:N], cuda[:N] or auto; see `fedround doctor`
     #[arg(long, value_name = "D", default_value = "cpu")]
     pub device: String,
     /// Clients that run in one graph, with a client axis: N, auto or off

@@ -28,7 +28,7 @@ pub(super) use tasks::TaskName;
 struct Report {
     peer: &'static str,
     task: &'static str,
-    device: &'static str,
+    device: String,
     threads: usize,
     options: Map<String, Value>,
     lr: f64,
@@ -67,7 +67,7 @@ pub(super) fn bench(args: &BenchArgs) -> Result<(), CliError> {
     process::pin(threads);
     let data = load(task.data, args.data_dir.as_deref(), rng::SEED)?;
     let (test, classes) = (data.test.clone(), data.classes);
-    let device: Device = args.device.parse()?;
+    let device = Device::choose(&args.device)?;
     let cohort_batch: CohortBatch = args.cohort_batch.parse()?;
     let mut simulation =
         simulation(&task, lr, data, threads, device)?.with_cohort_batch(cohort_batch);
@@ -79,7 +79,7 @@ pub(super) fn bench(args: &BenchArgs) -> Result<(), CliError> {
     let report = Report {
         peer: "fedround",
         task: task.name,
-        device: device.name(),
+        device: device.to_string(),
         threads,
         options: Map::from_iter([("cohort_batch".to_owned(), simulation.cohort_batch().into())]),
         lr,

@@ -46,7 +46,7 @@ pub(in crate::cli) struct EngineArgs {
     /// Clients trained at once; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Where clients train: cpu, wgpu or cuda [default: cpu]
+    /// Where clients train: cpu, wgpu[:N], cuda[:N] or auto; see `fedround doctor` [default: cpu]
     #[arg(long, value_name = "D")]
     pub device: Option<String>,
     /// Clients that run in one graph, with a client axis: N, auto or off [default: auto]

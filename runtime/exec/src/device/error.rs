@@ -1,0 +1,43 @@
+//! Why a device cannot be used.
+
+use super::{Device, Problem};
+
+/// A device cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeviceError {
+    /// The build or the machine lacks something.
+    #[error("`{device}` cannot be used: {}", listed(problems))]
+    Missing {
+        /// The device.
+        device: Device,
+        /// What.
+        problems: Vec<Problem>,
+    },
+    /// There are fewer.
+    #[error("there is no `{device}`, found {found}; `fedround doctor` lists the devices")]
+    Number {
+        /// The device.
+        device: Device,
+        /// How many of its kind there are.
+        found: usize,
+    },
+    /// It computes something else.
+    #[error("`{device}` multiplied two small matrices wrongly; update its driver, or use another")]
+    Wrong {
+        /// The device.
+        device: Device,
+    },
+    /// No such name.
+    #[error("expected `auto`, `cpu`, `wgpu[:N]` or `cuda[:N]`, found `{found}`")]
+    Unknown {
+        /// The text.
+        found: String,
+    },
+}
+
+fn listed(problems: &[Problem]) -> String {
+    let lines = problems
+        .iter()
+        .map(|problem| format!("{problem}: {}", problem.fix()));
+    lines.collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,196 @@
+//! Which devices there are, and what keeps the others away.
+
+use burn_dispatch::DispatchDevice;
+
+use super::system::{Nvidia, Vulkan};
+use super::{Device, DeviceError};
+
+/// What keeps a kind of device away.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The feature is off.
+    #[error("this build lacks the feature `{feature}`")]
+    NotBuilt {
+        /// Its name.
+        feature: &'static str,
+    },
+    /// No `libcuda`.
+    #[error("NVIDIA's driver is not installed (no libcuda.so)")]
+    NoDriver,
+    /// A driver without GPUs.
+    #[error("there is no NVIDIA GPU: {why}")]
+    NoGpu {
+        /// What the driver says.
+        why: String,
+    },
+    /// No `libnvrtc`.
+    #[error("NVIDIA's run-time compiler is not installed (no libnvrtc.so)")]
+    NoNvrtc,
+    /// No folder of the CUDA toolkit.
+    #[error("the CUDA toolkit's headers are not found")]
+    NoToolkit,
+    /// No `libvulkan`.
+    #[error("the Vulkan loader is not installed (no libvulkan.so)")]
+    NoLoader,
+    /// No manifest of a Vulkan driver.
+    #[error("no Vulkan driver is installed")]
+    NoVulkanDriver,
+    /// Drivers that offer nothing.
+    #[error("the installed drivers offer no adapter")]
+    NoAdapter,
+}
+
+impl Problem {
+    /// What to do about it.
+    pub fn fix(&self) -> String {
+        let text = match self {
+            Self::NotBuilt { feature } => return format!("build with `--features {feature}`"),
+            Self::NoDriver => {
+                "install the driver from NVIDIA or the distribution; in a container, start it with the GPUs (`docker run --gpus all`)"
+            }
+            Self::NoGpu { .. } => {
+                "check `nvidia-smi` and CUDA_VISIBLE_DEVICES; after an update of the driver, restart the machine"
+            }
+            Self::NoNvrtc => {
+                "install the CUDA toolkit, or put the folder of libnvrtc.so on LD_LIBRARY_PATH"
+            }
+            Self::NoToolkit => "install the CUDA toolkit, and set CUDA_PATH to its folder",
+            Self::NoLoader => "install it (Debian: `libvulkan1`)",
+            Self::NoVulkanDriver => {
+                "install the GPU's driver; Debian's `mesa-vulkan-drivers` has AMD's and Intel's, and one in software"
+            }
+            Self::NoAdapter => {
+                "install the GPU's own driver, and let the user open /dev/dri (Debian: groups `render`, `video`)"
+            }
+        };
+        text.to_owned()
+    }
+}
+
+/// A device that can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// How `--device` calls it.
+    pub device: Device,
+    /// What its driver calls it.
+    pub name: String,
+    /// Whether it is a program that plays a GPU on the CPU: right, and slow.
+    pub software: bool,
+}
+
+/// A kind of device on this machine, in this build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceReport {
+    /// `cpu`, `wgpu` or `cuda`.
+    pub kind: &'static str,
+    /// What can be used.
+    pub found: Vec<Found>,
+    /// What keeps it away; empty where something was found.
+    pub problems: Vec<Problem>,
+}
+
+/// Looks for devices of every kind. Nothing is opened.
+pub fn devices() -> [DeviceReport; 3] {
+    let cpu = Found {
+        device: Device::Cpu,
+        name: format!(
+            "{} threads",
+            std::thread::available_parallelism().map_or(1, usize::from)
+        ),
+        software: false,
+    };
+    let kinds = [("cpu", Ok(vec![cpu])), ("wgpu", wgpu()), ("cuda", cuda())];
+    kinds.map(|(kind, found)| {
+        let (found, problems) = match found {
+            Ok(found) => (found, vec![]),
+            Err(problems) => (vec![], problems),
+        };
+        DeviceReport {
+            kind,
+            found,
+            problems,
+        }
+    })
+}
+
+/// Opens a device that is there.
+pub(super) fn open(device: Device) -> Result<DispatchDevice, DeviceError> {
+    let found = match device {
+        Device::Cpu => return Ok(DispatchDevice::Flex(Default::default())),
+        Device::Wgpu(_) => wgpu(),
+        Device::Cuda(_) => cuda(),
+    };
+    let found = found.map_err(|problems| DeviceError::Missing { device, problems })?;
+    let opened = match device {
+        #[cfg(feature = "wgpu")]
+        Device::Wgpu(number) => super::adapters::open(number),
+        #[cfg(feature = "cuda")]
+        Device::Cuda(number) if number < found.len() => {
+            let device = burn_dispatch::devices::CudaDevice::new(number);
+            Some(DispatchDevice::Cuda(device))
+        }
+        _ => None,
+    };
+    let found = found.len();
+    opened.ok_or(DeviceError::Number { device, found })
+}
+
+/// The NVIDIA GPUs, or all that is missing.
+pub(super) fn cuda() -> Result<Vec<Found>, Vec<Problem>> {
+    let nvidia = Nvidia::read();
+    built(cfg!(feature = "cuda"), "cuda", nvidia.problem())?;
+    let found = |(number, name): (usize, String)| Found {
+        device: Device::Cuda(number),
+        name,
+        software: false,
+    };
+    let names = nvidia.gpus.unwrap_or_default().into_iter();
+    let visible: Vec<Found> = names.take(cuda_devices()).enumerate().map(found).collect();
+    if visible.is_empty() {
+        let why = "CUDA sees none of those that the driver lists".to_owned();
+        return Err(vec![Problem::NoGpu { why }]);
+    }
+    Ok(visible)
+}
+
+/// How many CUDA sees, which CUDA_VISIBLE_DEVICES may limit.
+#[cfg(feature = "cuda")]
+fn cuda_devices() -> usize {
+    burn_dispatch::Dispatch::enumerate(burn_dispatch::DispatchDeviceId::Cuda).len()
+}
+
+#[cfg(not(feature = "cuda"))]
+fn cuda_devices() -> usize {
+    0
+}
+
+/// The adapters, or all that is missing.
+pub(super) fn wgpu() -> Result<Vec<Found>, Vec<Problem>> {
+    built(cfg!(feature = "wgpu"), "wgpu", Vulkan::read().problem())?;
+    let adapters = adapters();
+    if adapters.is_empty() {
+        return Err(vec![Problem::NoAdapter]);
+    }
+    Ok(adapters)
+}
+
+#[cfg(feature = "wgpu")]
+fn adapters() -> Vec<Found> {
+    super::adapters::found()
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn adapters() -> Vec<Found> {
+    vec![]
+}
+
+/// What the build lacks, and what the machine: who builds anew should know of both.
+fn built(is: bool, feature: &'static str, machine: Option<Problem>) -> Result<(), Vec<Problem>> {
+    let build = (!is).then_some(Problem::NotBuilt { feature });
+    let problems: Vec<Problem> = build.into_iter().chain(machine).collect();
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(problems)
+    }
+}
