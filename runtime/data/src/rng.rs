@@ -103,6 +103,27 @@ pub fn permutation(seed: u64, n: usize, key: &[u64]) -> Vec<usize> {
     keyed.into_iter().map(|(_, i)| i).collect()
 }
 
+/// The first `m` of [`permutation`], without the rest: in time linear in `n`, and memory in `m`.
+pub fn first_permuted(seed: u64, n: usize, m: usize, key: &[u64]) -> Vec<usize> {
+    let m = m.min(n);
+    let mut least: Vec<(u64, usize)> = Vec::with_capacity(2 * m);
+    // The `m`-th of the words so far: what is above it is not among the first.
+    let mut limit = u64::MAX;
+    for (word, i) in words(seed, key).zip(0..n) {
+        if word > limit {
+            continue;
+        }
+        least.push((word, i));
+        if least.len() == 2 * m {
+            limit = least.select_nth_unstable(m - 1).1.0;
+            least.truncate(m);
+        }
+    }
+    least.sort_unstable();
+    least.truncate(m);
+    least.into_iter().map(|(_, i)| i).collect()
+}
+
 /// `n` numbers in `[-bound, bound)`: the 24 high bits of each word, computed in
 /// double precision and rounded once.
 pub fn uniform(seed: u64, n: usize, bound: f64, key: &[u64]) -> Vec<f32> {
@@ -118,6 +139,26 @@ pub fn uniform(seed: u64, n: usize, bound: f64, key: &[u64]) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_of_a_permutation_are_found_without_the_rest() {
+        for (n, m) in [
+            (0, 0),
+            (1, 1),
+            (5, 0),
+            (7, 7),
+            (9, 5),
+            (1000, 1),
+            (1000, 10),
+            (3, 8),
+        ] {
+            for seed in 0..5 {
+                let mut all = permutation(seed, n, &[3]);
+                all.truncate(m);
+                assert_eq!(first_permuted(seed, n, m, &[3]), all, "{m} of {n}");
+            }
+        }
+    }
 
     #[test]
     fn words_are_those_of_the_specification() {

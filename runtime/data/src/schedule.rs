@@ -1,6 +1,6 @@
 //! Who trains in a round, and in which order a client sees its examples.
 
-use crate::rng::{SAMPLE, SHUFFLE, permutation};
+use crate::rng::{SAMPLE, SHUFFLE, first_permuted, permutation};
 
 /// The clients of draw `draw` (from 0) of round `round`: the first `m` of a permutation of
 /// `0..clients`. All of them, in a permuted order, where `m` is larger.
@@ -8,9 +8,7 @@ pub fn cohort(seed: u64, round: usize, draw: usize, clients: usize, m: usize) ->
     let key = [SAMPLE, round as u64, draw as u64];
     // The first draw's key has no draw, as in algorithms that draw once a round.
     let key = if draw == 0 { &key[..2] } else { &key[..] };
-    let mut order = permutation(seed, clients, key);
-    order.truncate(m);
-    order
+    first_permuted(seed, clients, m, key)
 }
 
 /// The client's `examples` in the order of local epoch `epoch` (from 0) of

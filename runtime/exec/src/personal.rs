@@ -33,7 +33,7 @@ pub struct PersonalModels(HashMap<usize, Vec<DispatchTensor>>);
 impl PersonalModels {
     /// Those that a round of [such a program](personalized) kept.
     pub(crate) fn kept(state: State) -> Self {
-        let kept = state.clients.into_iter();
+        let kept = state.clients.into_all();
         let models = kept.filter(|((_, state), _)| state == PERSONAL_MODEL);
         Self(models.map(|((k, _), model)| (k, model)).collect())
     }

@@ -182,8 +182,8 @@ impl Simulation {
 
     fn advance(&mut self, look: Option<Look<'_>>) -> Result<RoundStats, RunError> {
         let round = self.round + 1;
-        let mut state = self.state.clone();
         let params = self.params.clone();
+        let server = self.state.server.clone();
         let cx = Cx {
             program: self.program.at(round),
             federation: &self.federation,
@@ -197,6 +197,17 @@ impl Simulation {
         let (next, stats) = run_round(cx, &self.workers, group, &mut state, params, look)?;
         (self.params, self.state, self.round) = (next, state, round);
         Ok(stats)
+        match run_round(cx, &self.workers, self.group, &mut self.state, params) {
+            Ok((next, stats)) => {
+                self.state.commit();
+                (self.params, self.round) = (next, round);
+                Ok(stats)
+            }
+            Err(error) => {
+                self.state.undo(server);
+                Err(error)
+            }
+        }
     }
 
     /// Evaluates the current parameters.

@@ -9,10 +9,9 @@ mod rows;
 mod running;
 mod server;
 mod stack;
+mod state;
 mod steps;
 mod walk;
-
-use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
 use fedround_data::Examples;
@@ -26,6 +25,7 @@ use crate::ops;
 use crate::program::Program;
 use crate::value::{Env, RtVal};
 use crate::workers::Workers;
+pub(crate) use state::{ByClient, State};
 
 pub(crate) use look::Look;
 pub use look::{Seen, SeenTensor};
@@ -39,18 +39,6 @@ pub struct Federation {
     /// Seed of sampling, batch order and initial parameters.
     pub seed: u64,
 }
-
-/// State that outlives a round, by the name that the spec gives it.
-#[derive(Clone, Default)]
-pub(crate) struct State {
-    pub server: HashMap<String, Vec<DispatchTensor>>,
-    pub clients: ByClient,
-    /// What the server keeps for each client.
-    pub for_clients: ByClient,
-}
-
-/// States by client and name.
-type ByClient = HashMap<(usize, String), Vec<DispatchTensor>>;
 
 /// Counts and losses of one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -109,19 +109,21 @@ impl Server<'_> {
 
     fn sample(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
         let federation = self.cx.federation;
-        let among: Vec<usize> = match op.operands.get(1).map(|v| env.peek(*v)) {
-            None => (0..federation.parts.len()).collect(),
-            Some(Some(RtVal::Cohort(ids))) => ids.to_vec(),
+        // None of all clients' numbers are listed: there may be many, of which few take part.
+        let among = match op.operands.get(1).map(|v| env.peek(*v)) {
+            None => None,
+            Some(Some(RtVal::Cohort(ids))) => Some(ids),
             Some(_) => return Err(missing(op, "cohort")),
         };
-        let clients = among.len();
+        let clients = among.map_or(federation.parts.len(), |ids| ids.len());
         let c = self.cx.program.real(op.operands[0]);
         let c = c.ok_or_else(|| missing(op, "fraction known before the round"))?;
         let m = ((c * clients as f64).round() as usize).clamp(1, clients.max(1));
         let draw = self.draws;
         self.draws += 1;
-        let ids = cohort(federation.seed, self.cx.round, draw, clients, m);
-        Ok(RtVal::Cohort(ids.into_iter().map(|i| among[i]).collect()))
+        let ids = cohort(federation.seed, self.cx.round, draw, clients, m).into_iter();
+        let ids = ids.map(|i| among.map_or(i, |ids| ids[i]));
+        Ok(RtVal::Cohort(ids.collect()))
     }
 
     /// Clients by their numbers.

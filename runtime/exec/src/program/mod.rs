@@ -33,6 +33,8 @@ pub struct Program {
     pub(crate) device: DispatchDevice,
     compiled: RwLock<HashMap<Variant, Arc<Segment>>>,
     functions: RwLock<HashMap<Called, Arc<Segment>>>,
+    /// Whether ops are fused by our own passes; on GPUs burn fuses.
+    fuse: bool,
     /// What runs in the rounds before this program.
     earlier: Vec<Earlier>,
 }
@@ -137,6 +139,21 @@ impl Program {
         Ok(this)
     }
 
+    /// The same program with the ops of its steps one by one, as burn has them: what fusion on the
+    /// CPU gives is measured against it. On other devices nothing changes.
+    #[must_use]
+    pub fn without_fusion(mut self) -> Self {
+        self.fuse = false;
+        self.compiled = RwLock::default();
+        let earlier = std::mem::take(&mut self.earlier).into_iter();
+        let earlier = earlier.map(|phase| Earlier {
+            program: phase.program.without_fusion(),
+            ..phase
+        });
+        self.earlier = earlier.collect();
+        self
+    }
+
     /// What a phase has no use for, another may have.
     fn warn_of_all_phases(&mut self) {
         let earlier = self.earlier.iter().map(|phase| &phase.program.warnings);
@@ -198,6 +215,7 @@ impl Program {
             device,
             compiled: RwLock::default(),
             functions: RwLock::default(),
+            fuse: true,
             earlier: vec![],
         };
         this.warnings

@@ -176,7 +176,7 @@ impl Program {
         }
         let supplies = hoist_with(&mut graph, &name, passes)?;
         // A GPU's backend fuses by itself.
-        if is_cpu(&self.device) {
+        if self.fuse && is_cpu(&self.device) {
             fuse_with(&mut graph, &name, passes)?;
         }
         lowered.graph = graph;
