@@ -12,6 +12,7 @@ use fedround_metrics::MetricError;
 use fedround_models::ModelError;
 use fedround_passes::{PassError, RequestError};
 
+use super::bench::BenchError;
 use super::compare::CompareError;
 use super::data::DataCommandError;
 use super::reproduce::ReproduceError;
@@ -54,6 +55,8 @@ pub(super) enum CliError {
     DataCommand(#[from] DataCommandError),
     #[error(transparent)]
     Compare(#[from] CompareError),
+    #[error(transparent)]
+    Bench(#[from] BenchError),
     #[error(transparent)]
     Reproduce(#[from] ReproduceError),
     #[error(transparent)]
@@ -199,6 +202,9 @@ impl CliError {
             }
             Self::DataCommand(error) => return error.help(),
             Self::Compare(error) => return error.help(),
+            Self::Bench(BenchError::NoPeer { .. }) => {
+                "a report has the fields that `fedround bench` prints, among them `task` and `peer`"
+            }
             Self::Reproduce(error) => return error.help(),
             Self::Data(_) => "--data synth-digits trains without any files",
             Self::Partition(

@@ -156,7 +156,7 @@ impl Cli {
             Command::Graph(args) => graph::graph(self, args)?,
             Command::Opt(args) => opt::opt(args)?,
             Command::Explain(args) => explain::explain(self, args)?,
-            Command::Bench(args) => bench::bench(args)?,
+            Command::Bench(args) => bench::bench(self, args)?,
             Command::Doctor(args) => doctor::doctor(args)?,
         }
         Ok(ExitCode::SUCCESS)

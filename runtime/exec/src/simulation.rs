@@ -194,10 +194,7 @@ impl Simulation {
         // Borrowed for as long as this function's own values.
         let look = look.map(|look| look as Look<'_>);
         let group = self.group;
-        let (next, stats) = run_round(cx, &self.workers, group, &mut state, params, look)?;
-        (self.params, self.state, self.round) = (next, state, round);
-        Ok(stats)
-        match run_round(cx, &self.workers, self.group, &mut self.state, params) {
+        match run_round(cx, &self.workers, group, &mut self.state, params, look) {
             Ok((next, stats)) => {
                 self.state.commit();
                 (self.params, self.round) = (next, round);

@@ -2,198 +2,134 @@
 //!
 //! The data, partition, cohorts, batch order and initial parameters all come from one seed, as in
 //! the peers. The clock starts at the end of round 1, the warm-up; with one round that one is
-//! timed.
+//! timed. Several measurements have a process each, since peaks of memory are a process's.
 
 mod args;
+mod error;
+mod one;
+mod peers;
+mod plot;
 mod process;
+mod report;
+mod sweep;
+mod table;
 mod tasks;
 
 use std::path::Path;
-use std::time::Instant;
+use std::process::Command;
 
-use fedround_data::{load, rng};
-use fedround_exec::{CohortBatch, Device, Federation, Program, Simulation};
-use fedround_models::{Losses, Task};
-use serde::Serialize;
-use serde_json::{Map, Value, json};
-
+use super::Cli;
 use super::error::CliError;
 use super::output::print;
 pub(super) use args::BenchArgs;
-use tasks::BenchTask;
+use args::OneArgs;
+pub(super) use error::BenchError;
+use report::{Report, Row};
 pub(super) use tasks::TaskName;
 
-/// What every peer reports.
-#[derive(Debug, Serialize)]
-struct Report {
-    peer: &'static str,
-    task: &'static str,
-    device: String,
-    threads: usize,
-    options: Map<String, Value>,
-    lr: f64,
-    rounds: usize,
-    timed_rounds: usize,
-    client_steps: u64,
-    wall_s: f64,
-    first_round_s: f64,
-    time_to_first_round_s: f64,
-    rounds_per_s: f64,
-    client_steps_per_s: f64,
-    test_accuracy: f64,
-    test_loss: f64,
-    params_l2: f64,
-    peak_rss_mb: Option<f64>,
-    versions: Value,
-}
-
-/// The clock's readings, in seconds.
-#[derive(Debug, Default)]
-struct Clock {
-    first_round: f64,
-    time_to_first_round: f64,
-    wall: f64,
-    timed_rounds: usize,
-    client_steps: u64,
-}
-
 /// Runs the subcommand.
-pub(super) fn bench(args: &BenchArgs) -> Result<(), CliError> {
-    let started = Instant::now();
-    let task = args.task.task();
-    let rounds = at_least_one("rounds", args.rounds.unwrap_or(task.rounds))?;
-    let threads = at_least_one("threads", args.threads)?;
-    let lr = args.lr.unwrap_or(task.lr);
-    process::pin(threads);
-    let data = load(task.data, args.data_dir.as_deref(), rng::SEED)?;
-    let (test, classes) = (data.test.clone(), data.classes);
-    let device = Device::choose(&args.device)?;
-    let cohort_batch: CohortBatch = args.cohort_batch.parse()?;
-    let mut simulation =
-        simulation(&task, lr, data, threads, device)?.with_cohort_batch(cohort_batch);
-    let clock = timed(&mut simulation, rounds, started)?;
-    // Before the evaluation, which the peers do outside of their measured part.
-    let peak_rss = process::peak_rss_mb();
-    let evaluation = simulation.evaluate(&test).map_err(failed)?;
-    debug_assert_eq!(evaluation.class_accuracy.len(), classes);
-    let report = Report {
-        peer: "fedround",
-        task: task.name,
-        device: device.to_string(),
-        threads,
-        options: Map::from_iter([("cohort_batch".to_owned(), simulation.cohort_batch().into())]),
-        lr,
-        rounds,
-        timed_rounds: clock.timed_rounds,
-        client_steps: clock.client_steps,
-        wall_s: rounded(clock.wall, 4),
-        first_round_s: rounded(clock.first_round, 4),
-        time_to_first_round_s: rounded(clock.time_to_first_round, 3),
-        rounds_per_s: rounded(clock.timed_rounds as f64 / clock.wall, 4),
-        client_steps_per_s: rounded(clock.client_steps as f64 / clock.wall, 2),
-        test_accuracy: rounded(evaluation.accuracy, 5),
-        test_loss: rounded(evaluation.loss, 6),
-        params_l2: rounded(simulation.params_l2(), 6),
-        peak_rss_mb: peak_rss.map(|mb| rounded(mb, 0)),
-        versions: json!({ "fedround": env!("CARGO_PKG_VERSION"), "burn": BURN }),
-    };
-    let text = serde_json::to_string_pretty(&report)? + "\n";
-    if let Some(path) = &args.json {
-        write(path, &text)?;
+pub(super) fn bench(cli: &Cli, args: &BenchArgs) -> Result<(), CliError> {
+    let cases = cases(args);
+    let mut rows: Vec<Row> = cases
+        .iter()
+        .map(|(name, _)| Row {
+            name: name.clone(),
+            runs: vec![],
+        })
+        .collect();
+    let alone = cases.len() == 1 && args.runs <= 1;
+    // In turns, so that what else the machine does slows all alike.
+    for _ in 0..args.runs.max(1) {
+        for ((_, one), row) in cases.iter().zip(&mut rows) {
+            row.runs.push(if alone {
+                one::measure(cli, one)?
+            } else {
+                apart(one)?
+            });
+        }
     }
-    print(&text)
-}
-
-/// The version that the workspace pins.
-const BURN: &str = "0.22.0-pre.3";
-
-fn simulation(
-    task: &BenchTask,
-    lr: f64,
-    data: fedround_data::Dataset,
-    threads: usize,
-    device: Device,
-) -> Result<Simulation, CliError> {
-    let shape = Task {
-        input: data.train.image_shape()?,
-        classes: data.classes,
-    };
-    let labels = data.train.labels();
-    let parts = task
-        .partition
-        .split(labels, data.classes, task.clients, rng::SEED)?;
-    let model = fedround_models::find(task.model)?.build(shape, &Default::default())?;
-    let tracer = fedround_exec::Tracer::new(task.model, model, shape, Losses::default());
-    let program = Program::compile_for(&task.algorithm(lr), tracer, device)?;
-    let federation = Federation {
-        examples: data.train,
-        parts,
-        seed: rng::SEED,
-    };
-    Simulation::new(program, federation, threads).map_err(|source| CliError::Threads {
-        threads,
-        message: source.to_string(),
+    if let (Some(path), Some(sweep)) = (&args.plot, &args.sweep) {
+        plot::draw(path, sweep.axis.name(), &sweep.values, &rows)?;
+    }
+    rows.extend(peers::rows(&args.peers, args.one.task.task().name)?);
+    let json = match &rows[..] {
+        [Row { runs, .. }] if runs.len() == 1 => serde_json::to_string_pretty(&runs[0])?,
+        rows => serde_json::to_string_pretty(rows)?,
+    } + "\n";
+    if let Some(path) = &args.json {
+        write(path, &json)?;
+    }
+    let what = args
+        .sweep
+        .as_ref()
+        .map_or("fedround bench", |sweep| sweep.axis.name());
+    print(&if args.markdown {
+        table::markdown(what, &rows)
+    } else {
+        json
     })
 }
 
-fn timed(simulation: &mut Simulation, rounds: usize, started: Instant) -> Result<Clock, CliError> {
-    let mut clock = Clock::default();
-    let begin = Instant::now();
-    let first = simulation.step().map_err(failed)?;
-    clock.first_round = begin.elapsed().as_secs_f64();
-    let age = process::since_start();
-    clock.time_to_first_round = age.unwrap_or_else(|| started.elapsed().as_secs_f64());
-    if rounds == 1 {
-        clock.timed_rounds = 1;
-        clock.wall = clock.first_round;
-        clock.client_steps = first.client_steps;
-        return Ok(clock);
+/// What is measured: names and arguments.
+fn cases(args: &BenchArgs) -> Vec<(String, OneArgs)> {
+    let one = &args.one;
+    if let Some(sweep) = &args.sweep {
+        return sweep.cases(one);
     }
-    let warm = Instant::now();
-    for _ in 1..rounds {
-        clock.client_steps += simulation.step().map_err(failed)?.client_steps;
+    let name = match one.spec.as_str() {
+        "fedavg" => "fedround".to_owned(),
+        spec => format!("fedround, {spec}"),
+    };
+    let mut cases = vec![(format!("{name}, {}", one.device), one.clone())];
+    if args.factors {
+        let factors = factors(one).into_iter();
+        cases.extend(factors.filter(|(_, other)| other.line() != one.line()));
     }
-    clock.wall = warm.elapsed().as_secs_f64();
-    clock.timed_rounds = rounds - 1;
-    Ok(clock)
+    cases
 }
 
-fn failed(source: fedround_exec::RunError) -> CliError {
-    CliError::Run {
-        source: Box::new(source),
-        kept: None,
+/// The measurement with one thing changed at a time, named by the flag that changes it.
+fn factors(one: &OneArgs) -> Vec<(String, OneArgs)> {
+    let mut cases = vec![];
+    let mut case = |name: &str, change: &dyn Fn(&mut OneArgs)| {
+        let mut changed = one.clone();
+        change(&mut changed);
+        cases.push((name.to_owned(), changed));
+    };
+    // On GPUs burn fuses, always.
+    if one.device == "cpu" {
+        case("--no-fusion", &|args| args.no_fusion = true);
+        case("--threads 1", &|args| args.threads = 1);
     }
+    for batch in ["off", "8"] {
+        let name = format!("--cohort-batch {batch}");
+        case(&name, &|args| args.cohort_batch = batch.to_owned());
+    }
+    case("--evaluate", &|args| args.evaluate = true);
+    cases
 }
 
-fn at_least_one(name: &'static str, n: usize) -> Result<usize, CliError> {
-    match n {
-        0 => Err(CliError::TooSmall { name, found: 0 }),
-        n => Ok(n),
+/// Measures in a process of its own.
+fn apart(one: &OneArgs) -> Result<Report, CliError> {
+    let line = one.line();
+    let failed = |said: String| {
+        let line: Vec<_> = line.iter().map(|part| part.to_string_lossy()).collect();
+        CliError::Bench(BenchError::Run {
+            line: line.join(" "),
+            said,
+        })
+    };
+    let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
+    let output = Command::new(program).arg("bench").args(&line).output();
+    let output = output.map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.trim().trim_start_matches("error: ");
+        return Err(failed(said.to_owned()));
     }
-}
-
-fn rounded(x: f64, digits: i32) -> f64 {
-    let scale = 10f64.powi(digits);
-    (x * scale).round() / scale
+    Ok(serde_json::from_slice(&output.stdout)?)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
     std::fs::write(path, text).map_err(CliError::io("write", path))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_report_names_the_pinned_burn() {
-        let manifest = include_str!("../../../Cargo.toml");
-        assert!(manifest.contains(&format!("burn = {{ version = \"={BURN}\"")));
-    }
-
-    #[test]
-    fn readings_are_rounded_as_in_the_peers() {
-        assert_eq!(rounded(1.234_56, 3), 1.235);
-        assert_eq!(rounded(172.6, 0), 173.0);
-    }
 }

@@ -1,7 +1,6 @@
 //! The benchmark tasks.
 
 use clap::ValueEnum;
-use fedround_algorithms::FedAvg;
 use fedround_data::Partition;
 
 /// A task's name.
@@ -15,9 +14,10 @@ pub(in crate::cli) enum TaskName {
     LenetCifar10,
     #[value(name = "pfl-cifar10")]
     PflCifar10,
+    Synth,
 }
 
-/// FedAvg with one local epoch, on clients that hold equally many examples, a whole number of
+/// One local epoch of plain SGD, on clients that hold equally many examples, a whole number of
 /// batches each.
 #[derive(Clone, Debug)]
 pub(super) struct BenchTask {
@@ -85,20 +85,11 @@ impl TaskName {
                 rounds: 2,
                 ..TWO_NN
             },
-        }
-    }
-}
-
-impl BenchTask {
-    /// The task's algorithm. With clients of equal size the weighted mean is the plain one.
-    pub fn algorithm(&self, lr: f64) -> FedAvg {
-        FedAvg {
-            fraction: self.cohort as f32 / self.clients as f32,
-            epochs: 1,
-            batch: self.batch,
-            // Parameters are single precision, and so is the step.
-            lr: lr as f32,
-            ..FedAvg::default()
+            Self::Synth => BenchTask {
+                name: "synth",
+                data: "synth-digits",
+                ..TWO_NN
+            },
         }
     }
 }
@@ -112,16 +103,6 @@ mod tests {
         for name in TaskName::value_variants() {
             let value = name.to_possible_value().unwrap();
             assert_eq!(value.get_name(), name.task().name);
-        }
-    }
-
-    #[test]
-    fn a_fraction_gives_the_cohort() {
-        for name in TaskName::value_variants() {
-            let task = name.task();
-            let fraction = task.algorithm(task.lr).fraction;
-            let cohort = (f64::from(fraction) * task.clients as f64).round() as usize;
-            assert_eq!(cohort, task.cohort, "{}", task.name);
         }
     }
 }

@@ -1,0 +1,249 @@
+//! One measurement, in this process.
+
+use std::time::Instant;
+
+use fedround_data::{Dataset, load, rng};
+use fedround_exec::{CohortBatch, Device, Federation, Program, RunError, Simulation};
+use fedround_ir::fed::HyperValue;
+use fedround_models::{AuxiliaryTask, Task};
+use serde_json::{Map, json};
+
+use super::args::OneArgs;
+use super::process;
+use super::report::{Report, median, rounded};
+use super::tasks::BenchTask;
+use crate::cli::Cli;
+use crate::cli::error::CliError;
+use crate::cli::hypers::{self, Given, Setting};
+
+/// The version that the workspace pins.
+const BURN: &str = "0.22.0-pre.3";
+
+/// The clock's readings, in seconds.
+#[derive(Debug, Default)]
+struct Clock {
+    first_round: f64,
+    time_to_first_round: f64,
+    wall: f64,
+    /// Of each timed round.
+    rounds: Vec<f64>,
+    client_steps: u64,
+}
+
+/// Runs a task's rounds and reports them.
+pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
+    let started = Instant::now();
+    let task = chosen(args)?;
+    let threads = at_least_one("threads", args.threads)?;
+    process::pin(threads);
+    let data = load(task.data, args.data_dir.as_deref(), rng::SEED)?;
+    let device = Device::choose(&args.device)?;
+    let cohort_batch: CohortBatch = args.cohort_batch.parse()?;
+    let (test, classes) = (data.test.clone(), data.classes);
+    let simulation = simulation(cli, args, &task, data, device)?;
+    let mut simulation = simulation.with_cohort_batch(cohort_batch);
+    let tested = |simulation: &Simulation| simulation.evaluate(&test).map_err(failed);
+    let clock = timed(&mut simulation, task.rounds, started, |simulation| {
+        if args.evaluate {
+            tested(simulation)?;
+        }
+        Ok(())
+    })?;
+    // Before the evaluation, which the peers do outside of their measured part.
+    let peak_rss = process::peak_rss_mb();
+    let evaluation = tested(&simulation)?;
+    debug_assert_eq!(evaluation.class_accuracy.len(), classes);
+    let mut options =
+        Map::from_iter([("cohort_batch".to_owned(), simulation.cohort_batch().into())]);
+    if args.spec != "fedavg" {
+        options.insert("spec".to_owned(), args.spec.clone().into());
+    }
+    let timed_rounds = clock.rounds.len();
+    Ok(Report {
+        peer: "fedround".to_owned(),
+        task: task.name.to_owned(),
+        device: device.to_string(),
+        threads,
+        options,
+        lr: task.lr,
+        rounds: task.rounds,
+        timed_rounds,
+        client_steps: clock.client_steps,
+        wall_s: rounded(clock.wall, 4),
+        first_round_s: rounded(clock.first_round, 4),
+        time_to_first_round_s: rounded(clock.time_to_first_round, 3),
+        median_round_s: Some(rounded(median(clock.rounds), 6)),
+        rounds_per_s: rounded(timed_rounds as f64 / clock.wall, 4),
+        client_steps_per_s: rounded(clock.client_steps as f64 / clock.wall, 2),
+        test_accuracy: rounded(evaluation.accuracy, 5),
+        test_loss: rounded(evaluation.loss, 6),
+        params_l2: rounded(simulation.params_l2(), 6),
+        peak_rss_mb: peak_rss.map(|mb| rounded(mb, 0)),
+        versions: json!({ "fedround": env!("CARGO_PKG_VERSION"), "burn": BURN }),
+    })
+}
+
+/// The task with what the arguments change of it.
+fn chosen(args: &OneArgs) -> Result<BenchTask, CliError> {
+    let task = args.task.task();
+    Ok(BenchTask {
+        clients: at_least_one("clients", args.clients.unwrap_or(task.clients))?,
+        cohort: at_least_one("cohort", args.cohort.unwrap_or(task.cohort))?,
+        rounds: at_least_one("rounds", args.rounds.unwrap_or(task.rounds))?,
+        lr: args.lr.unwrap_or(task.lr),
+        ..task
+    })
+}
+
+/// The task's hyper-parameters, where the algorithm has them. With clients of equal size the
+/// weighted mean is the plain one.
+fn settings(task: &BenchTask) -> Vec<Setting> {
+    let values = [
+        (
+            "fraction",
+            HyperValue::Float(task.cohort as f64 / task.clients as f64),
+        ),
+        ("epochs", HyperValue::Int(1)),
+        ("batch", HyperValue::Int(task.batch)),
+        ("lr", HyperValue::Float(task.lr)),
+    ];
+    let setting = |(name, value): (&str, HyperValue)| Setting {
+        name: name.to_owned(),
+        value: Given::Value(value),
+    };
+    values.map(setting).into()
+}
+
+/// Who has which examples.
+fn parts(args: &OneArgs, task: &BenchTask, data: &Dataset) -> Result<Vec<Vec<usize>>, CliError> {
+    let n = data.train.len();
+    if args.clients.is_none() && args.examples.is_none() {
+        let labels = data.train.labels();
+        return Ok(task
+            .partition
+            .split(labels, data.classes, task.clients, rng::SEED)?);
+    }
+    let own = n / args.task.task().clients;
+    let own = at_least_one("examples", args.examples.unwrap_or(own))?;
+    let part = |k: usize| (0..own).map(|i| (k * own + i) % n).collect();
+    Ok((0..task.clients).map(part).collect())
+}
+
+fn simulation(
+    cli: &Cli,
+    args: &OneArgs,
+    task: &BenchTask,
+    data: Dataset,
+    device: Device,
+) -> Result<Simulation, CliError> {
+    let mut algorithm = cli.algorithm(&args.spec, &[])?;
+    let own = settings(task).into_iter();
+    let own = own.filter(|setting| hypers::has(&*algorithm, &setting.name));
+    let all: Vec<Setting> = own.chain(hypers::assignments(&args.set)?).collect();
+    for setting in &all {
+        hypers::apply(&mut *algorithm, setting)?;
+    }
+    let around = AuxiliaryTask {
+        task: Task {
+            input: data.train.image_shape()?,
+            classes: data.classes,
+        },
+        clients: task.clients,
+        variants: Default::default(),
+    };
+    let model = args.model.as_deref().unwrap_or(task.model);
+    let (tracer, _) = cli.tracer(model, &*algorithm, &around, None)?;
+    let columns = data.train.columns().iter();
+    let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
+    let tracer = tracer.with_columns(columns.collect());
+    let mut program = Program::compile_for(&*algorithm, tracer, device)?;
+    if args.no_fusion {
+        program = program.without_fusion();
+    }
+    let federation = Federation {
+        parts: parts(args, task, &data)?,
+        examples: data.train,
+        seed: rng::SEED,
+    };
+    let threads = args.threads;
+    Simulation::new(program, federation, threads).map_err(|source| CliError::Threads {
+        threads,
+        message: source.to_string(),
+    })
+}
+
+fn timed(
+    simulation: &mut Simulation,
+    rounds: usize,
+    started: Instant,
+    mut after: impl FnMut(&Simulation) -> Result<(), CliError>,
+) -> Result<Clock, CliError> {
+    let mut clock = Clock::default();
+    let begin = Instant::now();
+    let first = simulation.step().map_err(failed)?;
+    after(simulation)?;
+    clock.first_round = begin.elapsed().as_secs_f64();
+    let age = process::since_start();
+    clock.time_to_first_round = age.unwrap_or_else(|| started.elapsed().as_secs_f64());
+    if rounds == 1 {
+        clock.rounds = vec![clock.first_round];
+        clock.wall = clock.first_round;
+        clock.client_steps = first.client_steps;
+        return Ok(clock);
+    }
+    let warm = Instant::now();
+    let mut before = 0.0;
+    for _ in 1..rounds {
+        clock.client_steps += simulation.step().map_err(failed)?.client_steps;
+        after(simulation)?;
+        let now = warm.elapsed().as_secs_f64();
+        clock.rounds.push(now - before);
+        before = now;
+    }
+    clock.wall = before;
+    Ok(clock)
+}
+
+fn failed(source: RunError) -> CliError {
+    CliError::Run {
+        source: Box::new(source),
+        kept: None,
+    }
+}
+
+fn at_least_one(name: &'static str, n: usize) -> Result<usize, CliError> {
+    match n {
+        0 => Err(CliError::TooSmall { name, found: 0 }),
+        n => Ok(n),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+    use fedround_algorithms::FedAvg;
+    use fedround_dsl::Hyper;
+
+    use super::*;
+    use crate::cli::bench::TaskName;
+
+    #[test]
+    fn the_report_names_the_pinned_burn() {
+        let manifest = include_str!("../../../Cargo.toml");
+        assert!(manifest.contains(&format!("burn = {{ version = \"={BURN}\"")));
+    }
+
+    #[test]
+    fn a_fraction_gives_the_cohort() {
+        for name in TaskName::value_variants() {
+            let task = name.task();
+            let mut algorithm = FedAvg::default();
+            for setting in settings(&task) {
+                hypers::apply(&mut algorithm as &mut dyn Hyper, &setting).unwrap();
+            }
+            let cohort = (f64::from(algorithm.fraction) * task.clients as f64).round() as usize;
+            assert_eq!(cohort, task.cohort, "{}", task.name);
+            assert_eq!(algorithm.lr, task.lr as f32);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Measurements as a Markdown table.
+
+use comfy_table::presets::ASCII_MARKDOWN;
+use comfy_table::{CellAlignment, Table};
+
+use super::report::Row;
+
+/// A line for each row; the ratios are to the first.
+pub(super) fn markdown(what: &str, rows: &[Row]) -> String {
+    let mut table = Table::new();
+    table.load_preset(ASCII_MARKDOWN);
+    table.set_header([
+        what,
+        "runs",
+        "client-steps/s",
+        "×",
+        "ms a round",
+        "×",
+        "to first round, s",
+        "peak MB",
+        "MB more",
+        "test loss",
+    ]);
+    for row in rows {
+        table.add_row(cells(row, &rows[0]));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!("{table}\n")
+}
+
+fn cells(row: &Row, first: &Row) -> [String; 10] {
+    let speed = |row: &Row| row.median(|run| run.client_steps_per_s);
+    let known = |x: f64, digits: usize| match x.is_finite() {
+        true => format!("{x:.digits$}"),
+        false => "-".to_owned(),
+    };
+    [
+        row.name.clone(),
+        row.runs.len().to_string(),
+        known(speed(row), 0),
+        known(speed(row) / speed(first), 2),
+        known(1e3 * row.round_s(), 2),
+        known(row.round_s() / first.round_s(), 2),
+        known(row.median(|run| run.time_to_first_round_s), 2),
+        known(row.peak_mb(), 0),
+        known(row.peak_mb() - first.peak_mb(), 0),
+        known(row.median(|run| run.test_loss), 6),
+    ]
+}

@@ -1,0 +1,195 @@
+//! `fedround bench`: measurements, tables of several, peers' reports, sweeps.
+
+use serde_json::Value;
+
+use crate::support::Place;
+
+/// A measurement of a few client-steps.
+const TINY: &str = "--clients 8 --cohort 2 --examples 20 --rounds 3 --model logistic";
+
+fn json(place: &Place, line: &str) -> Value {
+    serde_json::from_str(&place.success(line)).unwrap()
+}
+
+fn number(report: &Value, field: &str) -> f64 {
+    report[field]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{field}: {report}"))
+}
+
+#[test]
+fn a_measurement_is_a_report() {
+    let place = Place::new();
+    let report = json(&place, &format!("bench {TINY} --json report.json"));
+    assert_eq!(report, place.json("report.json"));
+    // Two clients of two batches each, two rounds.
+    assert_eq!(number(&report, "client_steps"), 8.0);
+    assert_eq!(number(&report, "timed_rounds"), 2.0);
+    for field in [
+        "wall_s",
+        "time_to_first_round_s",
+        "median_round_s",
+        "client_steps_per_s",
+    ] {
+        assert!(number(&report, field) > 0.0, "{report}");
+    }
+    assert_eq!(
+        (&report["task"], &report["peer"]),
+        (&"synth".into(), &"fedround".into())
+    );
+    assert_eq!(report["device"], "cpu");
+}
+
+#[test]
+fn every_bundled_algorithm_can_be_measured() {
+    let place = Place::new();
+    let specs = fedround::algorithms::registry();
+    for spec in specs.names() {
+        if spec == "fair" {
+            let error = place.failure(&format!("bench {spec}"), 1);
+            assert!(error.contains("no column `protected`"), "{error}");
+            continue;
+        }
+        // Its generator makes it the slowest by far.
+        let rounds = if spec == "fedfed" { 1 } else { 2 };
+        let line = format!(
+            "bench {spec} --clients 20 --cohort 2 --examples 10 --rounds {rounds} --model 2nn"
+        );
+        let report = json(&place, &line);
+        assert!(number(&report, "params_l2") > 0.0, "{spec}: {report}");
+        if spec != "fedavg" {
+            assert_eq!(report["options"]["spec"], spec);
+        }
+    }
+}
+
+/// Each factor changes the speed alone.
+#[test]
+fn factors_are_measured_one_by_one() {
+    let place = Place::new();
+    let rows = json(&place, &format!("bench {TINY} --factors --runs 2"));
+    let rows = rows.as_array().unwrap();
+    let names: Vec<&str> = rows
+        .iter()
+        .map(|row| row["name"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "fedround, cpu",
+        "--no-fusion",
+        "--threads 1",
+        "--cohort-batch off",
+        "--cohort-batch 8",
+        "--evaluate",
+    ];
+    assert_eq!(names, expected);
+    let norm = number(&rows[0]["runs"][0], "params_l2");
+    for row in rows {
+        assert_eq!(row["runs"].as_array().unwrap().len(), 2);
+        let other = number(&row["runs"][1], "params_l2");
+        assert!((other - norm).abs() < 1e-5, "{row}");
+    }
+    let table = place.success(&format!("bench {TINY} --factors --markdown"));
+    assert_eq!(table.lines().count(), 2 + expected.len());
+    assert!(table.starts_with("| fedround bench "), "{table}");
+    assert!(expected.iter().all(|name| table.contains(name)), "{table}");
+}
+
+#[test]
+fn a_sweep_is_a_table_and_a_drawing() {
+    let place = Place::new();
+    let sweep = "--sweep clients=4,16 --markdown --plot clients.svg --json clients.json";
+    let table = place.success(&format!("bench {TINY} {sweep}"));
+    assert!(table.starts_with("| clients"), "{table}");
+    assert!(
+        table.contains("\n| 4 ") && table.contains("\n| 16 "),
+        "{table}"
+    );
+    let svg = place.text("clients.svg");
+    assert!(
+        svg.starts_with("<svg") && svg.contains("peak memory"),
+        "{svg}"
+    );
+    let rows = place.json("clients.json");
+    let steps = |i: usize| number(&rows[i]["runs"][0], "client_steps");
+    // The cohort stays as it is.
+    assert_eq!((steps(0), steps(1)), (8.0, 8.0));
+    let cohorts = json(&place, &format!("bench {TINY} --sweep cohort=1,4"));
+    assert_eq!(number(&cohorts[1]["runs"][0], "client_steps"), 16.0);
+    for (text, said) in [
+        ("clients=x", "expected clients=N"),
+        ("lr=1", "found `lr=1`"),
+    ] {
+        let error = place.failure(&format!("bench --sweep {text}"), 2);
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+/// Registered clients that do not train cost the indices of their examples.
+#[cfg(target_os = "linux")]
+#[test]
+fn clients_that_do_not_train_cost_little_memory() {
+    let place = Place::new();
+    let line = "bench --cohort 10 --examples 40 --rounds 2 --model logistic --threads 1";
+    let rows = json(&place, &format!("{line} --sweep clients=100,100000"));
+    let peak = |i: usize| number(&rows[i]["runs"][0], "peak_rss_mb");
+    assert!(
+        peak(1) - peak(0) <= 50.0,
+        "{} MB, then {} MB",
+        peak(0),
+        peak(1)
+    );
+}
+
+#[test]
+fn peers_join_the_table() {
+    let place = Place::new();
+    let mut peer = json(&place, &format!("bench {TINY}"));
+    peer["peer"] = "torch_loop".into();
+    let report = |speed: f64| {
+        let mut peer = peer.clone();
+        peer["client_steps_per_s"] = speed.into();
+        // Fields that only we have.
+        peer.as_object_mut().unwrap().remove("median_round_s");
+        peer.to_string()
+    };
+    std::fs::create_dir(place.path("peers")).unwrap();
+    for (i, speed) in [1e3, 3e3, 2e3].iter().enumerate() {
+        place.write(
+            &format!("peers/synth.torch_loop.{i}.json"),
+            report(*speed).as_bytes(),
+        );
+    }
+    let table = place.success(&format!("bench {TINY} --markdown --peers peers"));
+    let row = table
+        .lines()
+        .find(|line| line.contains("torch_loop, cpu"))
+        .unwrap();
+    let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+    assert_eq!((cells[2], cells[3]), ("3", "2000"), "{row}");
+
+    let error = place.failure(&format!("bench {TINY} --peers nowhere.json"), 1);
+    assert!(error.contains("nowhere.json"), "{error}");
+    place.write("bad.json", b"{\"peer\": 3}");
+    let error = place.failure(&format!("bench {TINY} --peers bad.json"), 1);
+    assert!(
+        error.contains("bad.json: expected a benchmark report"),
+        "{error}"
+    );
+    peer["task"] = "cnn-mnist".into();
+    place.write("other.json", peer.to_string().as_bytes());
+    let error = place.failure(&format!("bench {TINY} --peers other.json"), 1);
+    assert!(error.contains("found cnn-mnist"), "{error}");
+}
+
+#[test]
+fn a_measurement_that_fails_says_which() {
+    let place = Place::new();
+    let error = place.failure("bench nosuch --factors", 1);
+    assert!(error.contains("`fedround bench nosuch"), "{error}");
+    assert!(
+        error.contains("unknown algorithm") || error.contains("no algorithm"),
+        "{error}"
+    );
+    let error = place.failure(&format!("bench {TINY} --sweep cohort=2 --set mu=1"), 1);
+    assert!(error.contains("`mu`"), "{error}");
+}
