@@ -51,12 +51,15 @@ impl Simulation {
     ) -> Result<Self, ThreadPoolBuildError> {
         let values = init::parameters(&program.tracer.model().leaves(), federation.seed);
         let params = upload(program.tracer.parameters(), values, &program.device);
+        // A GPU runs one graph at a time, and is fed by one thread.
+        let threads = if is_cpu(&program.device) { threads } else { 1 };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
-            // A GPU runs one graph at a time, and is fed by one thread.
-            workers: Workers::new(if is_cpu(&program.device) { threads } else { 1 })?,
+            workers: Workers::new(threads)?,
             group: CohortBatch::Auto.clients(&program),
             augment: Augment::default(),
-            prefetch: 1,
+            // Beside workers on all cores, a thread more would but take their time.
+            prefetch: usize::from(threads < cores),
             personal: None,
             params,
             program,
@@ -75,8 +78,8 @@ impl Simulation {
     }
 
     /// Chooses how many batches of each worker may wait for their steps while a thread makes the
-    /// next one, where images are decoded or changed; 0 is none and no thread. Results do not depend
-    /// on it.
+    /// next one, where images are decoded or changed; 0 is none and no thread. By default 1 where
+    /// there are more cores than workers. Results do not depend on it.
     #[must_use]
     pub fn with_prefetch(mut self, batches: usize) -> Self {
         self.prefetch = batches;
