@@ -29,7 +29,7 @@ const CLIENTS: usize = 2;
 const EXAMPLES: usize = 600;
 
 fn main() {
-    let cases = [("2nn", 10, 41), ("cnn", 20, 9)];
+    let cases = [("2nn", 10, 41), ("lenet5", 50, 21), ("cnn", 20, 9)];
     let columns = cases.map(|(model, batch, turns)| measure(model, batch, turns));
     println!("milliseconds per client-step, medians, and how many times FedAvg's");
     print!("| algorithm |");
