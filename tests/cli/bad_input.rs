@@ -269,7 +269,10 @@ fn devices_and_groups_of_clients_are_named() {
     fails(
         &place,
         "run fedavg --device tpu",
-        &["--device", "expected `cpu`, `wgpu` or `cuda`, found `tpu`"],
+        &[
+            "--device",
+            "expected `auto`, `cpu`, `wgpu[:N]` or `cuda[:N]`, found `tpu`",
+        ],
     );
     if !cfg!(feature = "cuda") {
         fails(&place, "run fedavg --device cuda", &["`--features cuda`"]);
