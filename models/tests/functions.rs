@@ -32,6 +32,10 @@ fn words() -> AnyTensor {
     Tensor::<2, Int>::zeros([2, 3], &Device::default()).into()
 }
 
+fn word() -> AnyTensor {
+    Tensor::<1, Int>::zeros([2], &Device::default()).into()
+}
+
 /// Calls every function of a model, in training; `rows` says with what and what shape they give.
 fn check(model: &dyn Model, rows: &[(&str, Vec<AnyTensor>, &[usize])]) {
     let names: Vec<&str> = rows.iter().map(|(name, ..)| *name).collect();
@@ -145,6 +149,12 @@ fn language() {
             ("encode_image", vec![image()], &[2, 4, 16]),
             ("features", vec![image()], &[2, 16]),
             ("decode", vec![floats([2, 4, 16]), words()], &[2, 3, 7]),
+            ("start", vec![floats([2, 4, 16])], &[2, 6]),
+            (
+                "step",
+                vec![floats([2, 4, 16]), word(), floats([2, 6])],
+                &[2, 13],
+            ),
         ],
     );
     let questions = VqaConfig {
