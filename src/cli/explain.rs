@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use fedround_dsl::{Algorithm, Hyper, LayerField, all_fields};
+use fedround_dsl::{Hyper, LayerField, all_fields};
 use fedround_exec::Program;
-use fedround_ir::fed::HyperValue;
 use fedround_passes::fed::{Count, Direction, Wire, explain as algorithm_box, wire, wire_table};
 use fedround_passes::tensor::{Looped, Runs, cost, runs};
 use fedround_passes::units::flops;
@@ -29,7 +28,7 @@ pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
             text += "\nHyper-parameters\n";
             text += &hypers(&**algorithm);
         }
-        text += &traffic(args, &model, &**algorithm, program);
+        text += &traffic(args, &model, program);
         text += &statement(program.linked());
         text += "\nCompute\n";
         text += &compute(program, args.examples)?;
@@ -40,12 +39,7 @@ pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
 }
 
 /// What crosses in a round.
-fn traffic(
-    args: &ExplainArgs,
-    model: &str,
-    algorithm: &dyn Algorithm,
-    program: &Program,
-) -> String {
+fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> String {
     let rows = wire(program.linked());
     let parameters = program.parameter_count();
     let count = |without: &[String]| program.parameters_without(without);
@@ -59,24 +53,15 @@ fn traffic(
         model,
         args.subject.data,
     );
-    let (down, up) = (
-        total(&rows, Direction::Down, &count),
-        total(&rows, Direction::Up, &count),
-    );
-    let _ = writeln!(
-        text,
-        "  a client, a round: {} down, {} up",
-        bytes(down),
-        bytes(up)
-    );
-    if let Some(cohort) = cohort(algorithm, args.subject.clients) {
-        let _ = writeln!(
-            text,
-            "  {cohort} of {} clients, a round: {} down, {} up",
-            args.subject.clients,
-            bytes(down * cohort as u64),
-            bytes(up * cohort as u64),
-        );
+    let amounts = |clients: usize| {
+        let of = |direction| amount(&rows, direction, &count, clients);
+        let (down, up) = (of(Direction::Down), of(Direction::Up));
+        format!("a round: {down} down, {up} up")
+    };
+    let _ = writeln!(text, "  a client, {}", amounts(1));
+    let clients = args.subject.clients;
+    if let Some(cohort) = program.cohort_size(clients) {
+        let _ = writeln!(text, "  {cohort} of {clients} clients, {}", amounts(cohort));
     }
     text
 }
@@ -160,9 +145,21 @@ fn times(runs: &Runs) -> String {
     factors.join("·") + "×"
 }
 
-fn total(rows: &[Wire], direction: Direction, parameters: Count<'_>) -> u64 {
-    let rows = rows.iter().filter(|row| row.direction == direction);
-    rows.filter_map(|row| row.bytes(parameters)).sum::<usize>() as u64
+/// What crosses one way: the bytes that are known before clients have run, and the formulas of the
+/// rest.
+fn amount(rows: &[Wire], direction: Direction, parameters: Count<'_>, clients: usize) -> String {
+    let rows = || rows.iter().filter(|row| row.direction == direction);
+    let known: usize = rows().filter_map(|row| row.bytes(parameters)).sum();
+    let unknown = rows().filter(|row| row.bytes(parameters).is_none());
+    let unknown = unknown.map(|row| match clients {
+        1 => row.formula(),
+        _ => format!("{clients}·{}", row.formula()),
+    });
+    let mut terms: Vec<String> = unknown.collect();
+    if known > 0 || terms.is_empty() {
+        terms.insert(0, bytes((clients * known) as u64));
+    }
+    terms.join(" + ")
 }
 
 /// Names, values and docs, the outermost layer's first.
@@ -176,18 +173,6 @@ fn hypers(algorithm: &dyn Hyper) -> String {
         .unwrap_or_default();
     let line = |f| format!("  {:<width$}  {}\n", cell(f), f.field.doc);
     fields.iter().map(line).collect()
-}
-
-/// The size of a cohort that is sampled by the hyper-parameter `fraction`.
-fn cohort(algorithm: &dyn Hyper, clients: usize) -> Option<usize> {
-    let fields = all_fields(algorithm);
-    let fraction = fields.iter().find(|f| f.field.name == "fraction")?;
-    match fraction.value {
-        HyperValue::Float(c) => {
-            Some(((c * clients as f64).round() as usize).clamp(1, clients.max(1)))
-        }
-        _ => None,
-    }
 }
 
 fn indent(text: &str) -> String {

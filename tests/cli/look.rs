@@ -92,6 +92,35 @@ fn costs_are_counted() {
 }
 
 #[test]
+fn cohorts_are_those_of_the_round() {
+    let place = Place::new();
+    // ADCOL draws by its own `share`, all by default, whatever the base would.
+    for (spec, line) in [
+        (
+            "adcol",
+            "100 of 100 clients, a round: 166.7 MB down, 100·4F up",
+        ),
+        (
+            "adcol --set share=0.2 --clients 20",
+            "4 of 20 clients, a round",
+        ),
+        (
+            "fedavg",
+            "10 of 100 clients, a round: 8.0 MB down, 8.0 MB up",
+        ),
+        ("scaffold --clients 20", "2 of 20 clients, a round"),
+    ] {
+        let text = place.success(&format!("explain {spec}"));
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let text = place.success("explain adcol");
+    assert!(
+        text.contains("a client, a round: 1.7 MB down, 4F up"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_term_of_weight_zero_is_compiled_away() {
     let place = Place::new();
     let stage = |spec: &str| place.success(&format!("graph {spec} --at tensor"));

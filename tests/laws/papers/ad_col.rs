@@ -13,7 +13,7 @@ use super::*;
 /// A classifier whose representations have an L1 norm of 1.
 #[derive(Module, Debug)]
 struct Simplex {
-    body: Linear,
+    features: Linear,
     head: Linear,
 }
 
@@ -22,7 +22,7 @@ const WIDTH: usize = 8;
 impl Simplex {
     fn new(device: &Device) -> Self {
         Self {
-            body: LinearConfig::new(784, WIDTH).init(device),
+            features: LinearConfig::new(784, WIDTH).init(device),
             head: LinearConfig::new(WIDTH, 10).init(device),
         }
     }
@@ -30,7 +30,7 @@ impl Simplex {
 
 impl Classifier for Simplex {
     fn features(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
-        softmax(self.body.forward(x.flatten::<2>(1, 3)), 1)
+        softmax(self.features.forward(x.flatten::<2>(1, 3)), 1)
     }
 
     fn head(&self, h: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
@@ -54,6 +54,7 @@ fn ad_col(mu: f32) -> AdCol {
         passes: 1,
         noise: "none".to_owned(),
         epsilon: 5.0,
+        shared: "none".to_owned(),
     }
 }
 
@@ -175,6 +176,32 @@ fn little_noise_leaves_representations_of_length_one() {
     let plain = after("none", 5.0);
     assert_close(&after("laplace", 1e8), &plain, 1e-5);
     assert!(farthest(&after("laplace", 1.0), &plain) > 1e-3);
+}
+
+#[test]
+fn a_shared_part_is_averaged_and_nothing_else_is() {
+    let shared = AdCol {
+        shared: "head".to_owned(),
+        ..ad_col(0.0)
+    };
+    let (mut ours, mut fed_avg) = (parties(&shared), parties(&base()));
+    assert!(fed_avg.set_parameters(leaves(&ours)[..4].to_vec()));
+    let stats = run(&mut ours, 1);
+    run(&mut fed_avg, 1);
+    // At μ = 0 and in the first round parties train as FedAvg's clients do.
+    for (name, averaged) in [("head", true), ("features", false)] {
+        let (found, expected) = (part(&ours, name, true), part(&fed_avg, name, true));
+        let apart = farthest(&found, &expected);
+        assert_eq!(apart < 1e-6, averaged, "{name}: {apart}");
+    }
+    // With its number of examples.
+    let head = (WIDTH * 10 + 10) as u64;
+    let represented = SIZES.iter().sum::<usize>() * WIDTH;
+    assert_eq!(stats.bytes_up, 4 * (3 * (head + 1) + represented as u64));
+    assert_eq!(stats.bytes_down, 4 * 3 * (head + JUDGE));
+    // And in the next they begin with the mean.
+    run(&mut ours, 1);
+    assert!(farthest(&part(&ours, "head", true), &part(&fed_avg, "head", true)) > 1e-6);
 }
 
 fn older(discriminators: &str, mu: f32) -> Older {

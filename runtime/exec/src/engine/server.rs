@@ -18,6 +18,7 @@ use super::walk::{Walker, has_rows, repeat, walk};
 use super::{Cx, RoundStats, State, kept_or_zeros, missing, written};
 use crate::error::RunError;
 use crate::ops;
+use crate::program::drawn;
 use crate::run::Slots;
 use crate::value::{Env, RtVal};
 use crate::workers::Workers;
@@ -118,7 +119,7 @@ impl Server<'_> {
         let clients = among.map_or(federation.parts.len(), |ids| ids.len());
         let c = self.cx.program.real(op.operands[0]);
         let c = c.ok_or_else(|| missing(op, "fraction known before the round"))?;
-        let m = ((c * clients as f64).round() as usize).clamp(1, clients.max(1));
+        let m = drawn(c, clients);
         let draw = self.draws;
         self.draws += 1;
         let ids = cohort(federation.seed, self.cx.round, draw, clients, m).into_iter();

@@ -2,9 +2,11 @@
 
 mod graphs;
 mod segments;
+mod sizes;
 
 use segments::Called;
 pub(crate) use segments::{Segment, Variant};
+pub(crate) use sizes::drawn;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, RwLock};
@@ -15,7 +17,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{HyperValue, Module, OpKind, Region, Value};
 use fedround_passes::PassManager;
 use fedround_passes::fed::{lay_out, link_with, wire};
-use fedround_passes::tensor::{Block, Free, Frontend, Item, Schedule, parts, schedule, stream};
+use fedround_passes::tensor::{Free, Frontend, Schedule, parts, schedule, stream};
 
 use crate::device::Device;
 use crate::error::CompileError;
@@ -275,23 +277,6 @@ impl Program {
         let inside = inside.into_iter().chain(std::iter::repeat(false));
         let outside = leaves.zip(inside).filter(|(_, inside)| !inside);
         outside.map(|((_, ty), _)| ty.len()).sum()
-    }
-
-    /// The batch size of the spec's first batch or loop over batches, 1 if it has none.
-    pub fn batch_size(&self) -> usize {
-        fn find(this: &Program, block: &Block) -> Option<usize> {
-            block.items.iter().find_map(|(item, _)| match item {
-                Item::Control(c) if c.op.kind == OpKind::ForBatches => {
-                    this.index(*c.op.operands.get(2)?)
-                }
-                Item::Control(c) if c.op.kind == OpKind::OneBatch => {
-                    this.index(*c.op.operands.get(1)?)
-                }
-                Item::Control(c) => find(this, c.body.as_ref()?),
-                Item::Compute(_) => None,
-            })
-        }
-        find(self, &self.schedule.round).unwrap_or(1)
     }
 
     /// The compute segments and the control between them.
