@@ -12,6 +12,8 @@ use crate::FedAvg;
 /// Departs:
 /// - Networks that work against each other take their steps at once, on one batch; the algorithm
 ///   takes turns.
+/// - The adversaries learn from representations as they are in inference, which is another thing where
+///   a model normalises batches or drops units.
 /// - The classifier learns from representations and from their invariant half, so that the model
 ///   predicts without the disentangler.
 ///

@@ -14,8 +14,10 @@ use crate::Disentangled;
 /// The sources' representations are [`Disentangled`]; over another base they are not.
 ///
 /// Departs:
-/// - Clusters begin as the model's own classes. What a source gains by a round is relative to what
-///   its clusters had, so that it depends neither on the number of examples nor on the width.
+/// - Clusters begin as the model's own classes, and Eq. (1) sums squared distances, as k-means does.
+///   What a source gains by a round is relative to the sum of its gaps before and after, from −1 to
+///   1, so that it depends neither on the number of examples nor on the width.
+/// - Representations are released of inputs as they are in training, where `--augment` changes them.
 /// - The target's steps against each source's identifier begin with the same model, and are averaged.
 ///
 /// Defaults: ours; the paper's text gives no rates and no weight.
@@ -78,7 +80,9 @@ impl<A: Algorithm> Algorithm for Fada<A> {
         let a_k = gap_k.map(|k, gap| {
             let before = k.scalar_state("gap");
             k.set_state("gap", &gap);
-            before.select((&before - &gap) / &before, 0.0).exp()
+            before
+                .select((&before - &gap) / (&before + &gap), 0.0)
+                .exp()
         });
         let mean = w_k.weighted_mean(&a_k).with_parts(&["domain"], &w);
         // Eq. (3), at the target.

@@ -21,6 +21,7 @@ use crate::FedAvg;
 /// - Batch normalisation, where a model has it, sees all images while it is fine-tuned.
 /// - With one client in a round there are no others: nothing is fine-tuned, and its identifier is
 ///   trained on its own images alone.
+/// - Eq. (3) is of images as they are in training, where `--augment` changes them.
 /// - The identifier of captions judges the mean of an image's places; the paper does not say.
 ///
 /// Defaults: the paper's rates and identifier; what it does not give, the counts of steps, is ours.

@@ -28,6 +28,7 @@ impl<A: Algorithm> Algorithm for GradientWeights<A> {
     }
 
     fn aggregate(&self, _: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
-        w_k.weighted_mean(|k| k.scalar_state("moved"))
+        // Where nothing moved, all weigh the same.
+        w_k.weighted_mean(|k| k.scalar_state("moved") + 1e-30)
     }
 }

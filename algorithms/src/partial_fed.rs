@@ -21,7 +21,8 @@ use crate::FedAvg;
 pub struct PartialFed<A = FedAvg> {
     /// What trains.
     pub base: A,
-    /// What a client does not load from the server: `none`, `norm`, `head`, `norm+head` or `all`.
+    /// What a client does not load from the server: `none`, `norm`, `head`, `norm+head` or `all`;
+    /// nothing is read of it where clients learn that.
     #[hyper(default = "norm+head", choices = ["none", "norm", "head", "norm+head", "all"])]
     pub own: String,
     /// Whether clients learn instead what to load.

@@ -3,7 +3,7 @@
 use crate::registry::Make;
 use crate::{
     CaptionConfig, DigitsConfig, FedAaConfig, LeNet5, LgLeNet5, LgMlp, Logistic, McMahanCnn,
-    ModelInfo, Moon, NormKind, PflCnn, ResNetConfig, SimSiam, Stem, Task, TwoNn, VqaConfig,
+    ModelInfo, Moon, NormKind, PflCnn, ResNetConfig, SimSiam, Stem, TwoNn, VqaConfig,
 };
 
 /// All bundled models.
@@ -152,7 +152,7 @@ pub const MODELS: [ModelInfo; 20] = [
         paper: "FedAA; Xu et al. 2015",
         min_side: 32,
         make: Make::Words(|task, words, device| {
-            Box::new(captions(CaptionConfig::new(words), task).init(device))
+            Box::new(CaptionConfig::new(words).of(task).init(device))
         }),
     },
     ModelInfo {
@@ -161,7 +161,7 @@ pub const MODELS: [ModelInfo; 20] = [
         paper: "-",
         min_side: 32,
         make: Make::Words(|task, words, device| {
-            Box::new(captions(CaptionConfig::small(words), task).init(device))
+            Box::new(CaptionConfig::small(words).of(task).init(device))
         }),
     },
     ModelInfo {
@@ -183,11 +183,3 @@ pub const MODELS: [ModelInfo; 20] = [
         }),
     },
 ];
-
-/// For a task's images.
-fn captions(config: CaptionConfig, task: Task) -> CaptionConfig {
-    CaptionConfig {
-        channels: task.input[0],
-        ..config
-    }
-}

@@ -111,9 +111,6 @@ impl ModelInfo {
         words: Option<usize>,
         device: &Device,
     ) -> Result<Box<dyn Model>, ModelError> {
-        if matches!(self.make, Make::Words(_)) && words.is_none() {
-            return Err(ModelError::Words { model: self.name });
-        }
         let [_, height, width] = task.input;
         if height.min(width) < self.min_side {
             return Err(ModelError::Input {
@@ -123,10 +120,13 @@ impl ModelInfo {
                 width,
             });
         }
-        Ok(match &self.make {
-            Make::Inputs(make) => make(task, device),
-            Make::Words(make) => make(task, words.unwrap_or_default(), device),
-        })
+        match &self.make {
+            Make::Inputs(make) => Ok(make(task, device)),
+            Make::Words(make) => {
+                let words = words.ok_or(ModelError::Words { model: self.name })?;
+                Ok(make(task, words, device))
+            }
+        }
     }
 }
 

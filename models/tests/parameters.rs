@@ -62,39 +62,6 @@ fn questions() {
     assert_eq!(trained(&vqa, ""), 20_607_032 + 300 * 1_000);
 }
 
-/// The paper's 9.53 % are 5,149,200 of 54,042,572 parameters. The former is the model's head, to the
-/// last one; the latter is 20,607,032 and vectors of 300 for so many words that it is no whole
-/// number of them.
-#[test]
-fn no_vocabulary_makes_the_papers_total_of_questions() {
-    const TOTAL: usize = 54_042_572;
-    const HEAD: usize = 5_149_200;
-    let share = |total: usize| 100.0 * HEAD as f64 / total as f64;
-    assert_eq!(format!("{:.2}", share(TOTAL)), "9.53");
-    let lstm = 4 * 512 * (300 + 512 + 2) + 4 * 512 * (512 + 512 + 2);
-    let rest = TOTAL - HEAD - lstm;
-    // ResNet-18, -34, -50 and -101 of torchvision, and VGG-16 and -19 up to their classifiers.
-    let images = [
-        11_689_512, 21_797_672, 25_557_032, 44_549_160, 14_714_688, 20_024_384,
-    ];
-    let words = images.map(|image| ((rest - image) / 300, (rest - image) % 300));
-    assert_eq!(
-        words,
-        [
-            (111_451, 240),
-            (77_757, 280),
-            (65_226, 220),
-            (1_919, 192),
-            (101_367, 264),
-            (83_668, 268)
-        ]
-    );
-    // The nearest, with ResNet-18; words of the training questions of VQA are some 18,000.
-    assert_eq!(20_607_032 + 300 * 111_452, TOTAL + 60);
-    assert_eq!(format!("{:.2}", share(20_607_032 + 300 * 111_452)), "9.53");
-    assert_eq!(format!("{:.1}", share(20_607_032 + 300 * 18_000)), "19.8");
-}
-
 #[test]
 fn fedaa() {
     let cnn = FedAaConfig::default().init(COLOUR, &device());

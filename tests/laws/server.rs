@@ -197,6 +197,42 @@ fn a_visit_runs_at_the_clients_that_are_visited() {
     assert_eq!(stats.bytes_up, 4 * model + 8 * (model + 4));
 }
 
+/// Every client's model becomes noise at the first one, which looks for a model of its own there.
+#[derive(Hyper, Debug, Clone)]
+pub struct Noisy {
+    /// Of the noise.
+    #[hyper(default = 1.0)]
+    pub sigma: f32,
+}
+
+#[federated]
+impl Algorithm for Noisy {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        // All others keep one.
+        let others = w.broadcast(&server.clients_except(0, 1));
+        others.map(|k, w| k.set_state("own", &w));
+        let w_k = w.broadcast(&server.everyone()).gather();
+        let noise = w_k.visit(&server.clients(0, 1), |k, w| {
+            (0.0 * k.state_or("own", &w)).clip(1.0).noise(self.sigma)
+        });
+        noise.mean()
+    }
+}
+
+#[test]
+fn every_visitor_meets_noise_of_its_own() {
+    for group in [1, 4] {
+        let mut simulation = of_ragged(&Noisy { sigma: 1.0 }, 2, group);
+        run(&mut simulation, 1);
+        let noise = weights(&simulation);
+        let power = noise.iter().map(|x| f64::from(x * x)).sum::<f64>() / noise.len() as f64;
+        // That of the mean of four, not of one that is drawn four times.
+        assert!((power - 0.25).abs() < 0.03, "{power}");
+        let kept = |client: usize| simulation.client_state(client, "noisy.own").is_some();
+        assert_eq!([0, 1, 2].map(kept), [false, true, true]);
+    }
+}
+
 /// Keeps on the server, or on each client, what the client's models have moved by so far.
 #[derive(Hyper, Debug, Clone)]
 pub struct Kept<A = FedAvg> {

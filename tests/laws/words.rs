@@ -36,12 +36,7 @@ fn asked() -> Examples {
     examples(&[0, 0, 1, 1], &questions, &[0, 2, 1, 0])
 }
 
-fn simulation(
-    model: Box<dyn Model>,
-    data: &Examples,
-    threads: usize,
-    prefetch: usize,
-) -> Simulation {
+fn simulation(model: Box<dyn Model>, data: &Examples, threads: usize) -> Simulation {
     let algorithm = FedAvg {
         fraction: 1.0,
         epochs: 10,
@@ -51,8 +46,7 @@ fn simulation(
         ..FedAvg::default()
     };
     let everyone = vec![(0..data.len()).collect()];
-    let simulation = of(&algorithm, model, dealt(data, everyone, 1), threads);
-    simulation.with_prefetch(prefetch)
+    of(&algorithm, model, dealt(data, everyone, 1), threads)
 }
 
 /// The same under any algorithm, one example a client.
@@ -106,7 +100,7 @@ fn inner(caption: &[i32]) -> Vec<i32> {
 #[test]
 fn captions_are_learnt_and_found() {
     let data = captioned();
-    let mut simulation = simulation(captioner(), &data, 2, 1);
+    let mut simulation = simulation(captioner(), &data, 2);
     let before = simulation.evaluate(&data).unwrap();
     run(&mut simulation, 8);
     let Evaluation { loss, accuracy, .. } = simulation.evaluate(&data).unwrap();
@@ -134,7 +128,7 @@ fn captions_are_learnt_and_found() {
 #[test]
 fn answers_need_the_picture_and_the_question() {
     let data = asked();
-    let mut simulation = simulation(answerer(), &data, 2, 1);
+    let mut simulation = simulation(answerer(), &data, 2);
     run(&mut simulation, 8);
     let seen = simulation.evaluate(&data).unwrap();
     assert_eq!(seen.predictions, data.labels());
@@ -142,14 +136,14 @@ fn answers_need_the_picture_and_the_question() {
 }
 
 #[test]
-fn results_do_not_depend_on_threads_or_prefetching() {
+fn results_do_not_depend_on_threads() {
     let data = captioned();
-    let after = |threads, prefetch| {
-        let mut simulation = simulation(captioner(), &data, threads, prefetch);
+    let after = |threads| {
+        let mut simulation = simulation(captioner(), &data, threads);
         run(&mut simulation, 1);
         bits(&weights(&simulation))
     };
-    assert_eq!(after(1, 0), after(3, 2));
+    assert_eq!(after(1), after(3));
 }
 
 /// Keeps the loss of each example, and the least.

@@ -10,7 +10,7 @@ use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Int, Tensor};
 
 use crate::layers::{Dropout, Lstm, LstmState, embedding, linear, plane_means};
-use crate::{ForwardCx, Function, Network, Objective, ResNetConfig, ResNetFeatures, Stem};
+use crate::{ForwardCx, Function, Network, Objective, ResNetConfig, ResNetFeatures, Stem, Task};
 
 pub use attention::Attention;
 pub use search::{Beam, Words, beam_search};
@@ -64,6 +64,15 @@ impl CaptionConfig {
             attention: 64,
             units: 128,
             ..Self::new(vocabulary)
+        }
+    }
+
+    /// The same for a task's images.
+    #[must_use]
+    pub fn of(self, task: Task) -> Self {
+        Self {
+            channels: task.input[0],
+            ..self
         }
     }
 
@@ -131,7 +140,7 @@ impl Captioner {
     ///
     /// # Shapes
     ///
-    /// - `x`: `[batch, 3, height, width]`
+    /// - `x`: `[batch, channels, height, width]`
     /// - output: `[batch, places, features]`, places row by row
     pub fn encode_image(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<3> {
         let maps: Tensor<3> = self.features.maps(x, cx).flatten(2, 3);
@@ -142,7 +151,7 @@ impl Captioner {
     ///
     /// # Shapes
     ///
-    /// - `x`: `[batch, 3, height, width]`
+    /// - `x`: `[batch, channels, height, width]`
     /// - output: `[batch, features]`
     pub fn features(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
         plane_means(self.features.maps(x, cx))
@@ -152,7 +161,7 @@ impl Captioner {
     ///
     /// # Shapes
     ///
-    /// - `x`: `[batch, 3, height, width]`
+    /// - `x`: `[batch, channels, height, width]`
     /// - `words`: `[batch, steps]`, from the start word on
     /// - output: `[batch, steps, vocabulary]`
     pub fn predict(&self, x: Tensor<4>, words: Tensor<2, Int>, cx: &ForwardCx) -> Tensor<3> {

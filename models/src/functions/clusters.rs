@@ -5,8 +5,8 @@ use burn::tensor::{Int, Tensor};
 /// Steps of k-means.
 const STEPS: usize = 10;
 
-/// The gap of k-means clusters of features, `Σ_r 1/(2 n_r) Σ_{i,j ∈ C_r} ‖f_i − f_j‖²` (FADA, Eq.
-/// (1)), which is `Σ_r Σ_{i ∈ C_r} ‖f_i − μ_r‖²`. Clusters begin as the classes that logits say, as
+/// The gap of k-means clusters of features, `Σ_r 1/(2 n_r) Σ_{i,j ∈ C_r} ‖f_i − f_j‖²`, which is
+/// `Σ_r Σ_{i ∈ C_r} ‖f_i − μ_r‖²`. FADA's Eq. (1) has distances in place of their squares. Clusters begin as the classes that logits say, as
 /// many as there are; an empty one stays empty.
 ///
 /// # Shapes

@@ -45,6 +45,9 @@ pub(crate) fn register(losses: Losses) -> Losses {
         .with_function("jigsaw", jigsaw)
 }
 
+/// What sums of weights are divided by at least, so that nothing is divided by zero.
+const TINY: f32 = 1e-30;
+
 /// Cross-entropy as [`cross_entropy`](crate::cross_entropy), the sum over the batch.
 fn cross_entropy_sum(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
     let [batch, _] = logits.dims();
@@ -56,7 +59,7 @@ fn cross_entropy_sum(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
 fn cross_entropy_of(logits: Tensor<2>, labels: Tensor<1, Int>, weights: Tensor<1>) -> Tensor<1> {
     let [batch, _] = logits.dims();
     let each = log_softmax(logits, 1).gather(1, labels.reshape([batch, 1]));
-    let total = weights.clone().sum().clamp_min(1.0);
+    let total = weights.clone().sum().clamp_min(TINY);
     (each.reshape([batch]) * weights).sum().neg() / total
 }
 

@@ -37,7 +37,7 @@ pub(super) fn next_words_of(
 ) -> Tensor<1> {
     let [losses, counts] = each_word(logits, words);
     let counts = counts * weights.unsqueeze_dim(1);
-    (losses * counts.clone()).sum() / counts.sum().clamp_min(1.0)
+    (losses * counts.clone()).sum() / counts.sum().clamp_min(super::TINY)
 }
 
 /// Each sentence's own mean: `[batch]`. FedAA, Eq. (3), looks for the smallest.

@@ -1,7 +1,7 @@
 //! Code on the server that computes with plain values, as client code does.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, OpKind, Value};
+use fedround_ir::fed::{BuildError, Kind, OpKind, Value};
 
 use crate::graph::Graph;
 use crate::wire::{Computed, OnServer, Wire};
@@ -23,7 +23,13 @@ pub struct ForClient {
 /// What the model makes of inputs; one that says words is given those before.
 #[track_caller]
 fn predicted(k: &(impl ServerCode + ?Sized), w: &Params, x: &Features, y: &Labels) -> Features {
-    match k.graph().objective().inputs.len() {
+    let (graph, loc) = (k.graph(), Loc::caller());
+    let objective = graph.objective();
+    for column in objective.inputs.iter().filter(|c| **c != objective.target) {
+        let column = column.clone();
+        graph.with(|builder| builder.error(BuildError::NoColumn { column, loc }));
+    }
+    match objective.inputs.len() {
         0 => k.predict(w, x),
         _ => k.apply("predict", w, (x, y)),
     }
@@ -47,6 +53,7 @@ pub trait ServerCode: Keeper<Params = Params> {
 
     /// The model's own loss of some inputs and of what they are to be: classes `[examples]` or, of a
     /// model of captions, sentences `[examples, steps]`; see [`ClientCx::loss`](crate::ClientCx::loss).
+    /// It is an error where the model predicts from other columns, too.
     #[track_caller]
     fn loss(&self, w: &Params, x: &Features, y: &Labels) -> Scalar {
         let (graph, predicted) = (self.graph(), predicted(self, w, x, y));

@@ -114,8 +114,14 @@ impl Describe<'_> {
                     TensorType::f32([rows, wide]),
                 ),
             ];
-            let (next, _) = calls.call("step", inputs)?;
-            let next: Vec<&[f32]> = next.chunks(next.len() / rows.max(1)).collect();
+            let (next, found) = calls.call("step", inputs)?;
+            let &[_, logits_and_state] = &found[..] else {
+                return Err(no_words(rows, wide, found));
+            };
+            if found[0] != rows || logits_and_state <= wide.max(END as usize) {
+                return Err(no_words(rows, wide, found));
+            }
+            let next: Vec<&[f32]> = next.chunks(logits_and_state).collect();
             for (i, (beam, own)) in beams.iter_mut().zip(&open).enumerate() {
                 let rows = next.iter().skip(i * width).take(own.len());
                 let scored = rows.map(|row| {
@@ -132,6 +138,14 @@ impl Describe<'_> {
             words.map(|word| word as i32).collect()
         });
         Ok(captions.collect())
+    }
+}
+
+fn no_words(rows: usize, wide: usize, found: Vec<usize>) -> RunError {
+    RunError::Decodes {
+        function: "step",
+        expected: format!("[{rows}, words + {wide}]: logits of all words, and then the next state"),
+        found,
     }
 }
 

@@ -109,6 +109,16 @@ pub enum RunError {
     /// The spec reads a column that the clients' examples lack.
     #[error("the spec reads column `{0}` of a batch, which the data does not have")]
     Column(String),
+    /// A function of the model gives another shape than decoding needs.
+    #[error("the model's `{function}` gives {found:?}, expected {expected}")]
+    Decodes {
+        /// Its name.
+        function: &'static str,
+        /// What decoding needs.
+        expected: String,
+        /// The shape that it has.
+        found: Vec<usize>,
+    },
     /// Training left the real numbers.
     #[error("round {round}: the training loss is {loss}; lower the learning rate (`--set lr=..`)")]
     Diverged {

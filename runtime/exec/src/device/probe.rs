@@ -164,11 +164,12 @@ fn cuda_devices() -> usize {
     0
 }
 
-/// The adapters, or all that is missing.
+/// The adapters, or all that is missing. Where there are none, the machine's files say why: drivers
+/// may be in other places than those.
 pub(super) fn wgpu() -> Result<Vec<Found>, Vec<Problem>> {
-    built(cfg!(feature = "wgpu"), "wgpu", Vulkan::read().problem())?;
     let adapters = adapters();
     if adapters.is_empty() {
+        built(cfg!(feature = "wgpu"), "wgpu", Vulkan::read().problem())?;
         return Err(vec![Problem::NoAdapter]);
     }
     Ok(adapters)

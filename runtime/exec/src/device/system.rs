@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Problem;
@@ -24,14 +24,19 @@ impl Nvidia {
         let libraries = libraries();
         // Other systems' linkers are not asked: there, the list of GPUs stands for the driver.
         let has = |name: &str| !cfg!(target_os = "linux") || named(&libraries, name);
-        let folders = ["/usr/local/cuda", "/opt/cuda", "/usr/bin/nvcc"];
+        // Runtime images have the folder without the headers; Debian's are the compiler's own.
+        let named = std::env::var_os("CUDA_PATH").map(PathBuf::from);
+        let folders = named
+            .into_iter()
+            .chain(["/usr/local/cuda".into(), "/opt/cuda".into()]);
+        let mut headers = folders.map(|folder| folder.join("include"));
         Self {
             driver: has("libcuda.so"),
             gpus: nvidia_gpus(),
             nvrtc: has("libnvrtc.so"),
             toolkit: !cfg!(target_os = "linux")
-                || std::env::var_os("CUDA_PATH").is_some()
-                || folders.iter().any(|folder| Path::new(folder).exists()),
+                || headers.any(|folder| folder.exists())
+                || Path::new("/usr/bin/nvcc").exists(),
         }
     }
 

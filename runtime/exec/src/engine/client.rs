@@ -37,7 +37,8 @@ pub(super) struct Clients<'a> {
     state: HashMap<String, RtVal>,
     losses: Vec<DispatchTensor>,
     pub steps: Vec<u64>,
-    /// Segments run in this round that draw random numbers, on from those of earlier visits.
+    turns: &'a [usize],
+    /// Segments run in this round that draw random numbers, on from those of earlier maps.
     random_runs: Vec<u64>,
     /// Who takes the present step, where not all do.
     pub live: Option<Vec<bool>>,
@@ -46,15 +47,23 @@ pub(super) struct Clients<'a> {
     slots: Slots,
 }
 
-/// Runs the body of the round's `visit`-th `fed.map` for some clients; gives an outcome for each.
-/// The losses of all are with the first. What code on the server reads of the values around it is
-/// in `around`.
+/// Which of the round's `fed.map`s runs, and for whom.
+pub(super) struct Group<'a> {
+    /// The number of the map.
+    pub map: usize,
+    /// The clients.
+    pub ids: &'a [usize],
+    /// How many of the map's earlier values each of them has had: visits may have many.
+    pub turns: &'a [usize],
+}
+
+/// Runs the body of a `fed.map` for some clients; gives an outcome for each. The losses of all are
+/// with the first. What code on the server reads of the values around it is in `around`.
 pub(super) fn run(
     cx: Cx<'_>,
     kept: &ByClient,
     (op, body): (&Op, &Block),
-    ids: &[usize],
-    visit: usize,
+    Group { map, ids, turns }: Group<'_>,
     args: Vec<RtVal>,
     around: &[(Value, RtVal)],
 ) -> Result<Vec<Outcome>, RunError> {
@@ -73,9 +82,10 @@ pub(super) fn run(
         state: HashMap::new(),
         losses: vec![],
         steps: vec![0; ids.len()],
-        random_runs: vec![(visit as u64) << 32; ids.len()],
+        turns,
+        random_runs: vec![(map as u64) << 32; ids.len()],
         live: None,
-        epoch: visit << 32,
+        epoch: map << 32,
         slots: Slots::default(),
     };
     walk(&mut clients, cx, body, &mut env)?;
@@ -202,8 +212,10 @@ impl Walker for Clients<'_> {
     }
 
     fn count_random_run(&mut self) -> Vec<[u64; 2]> {
-        let clients = self.ids.iter().zip(&self.random_runs);
-        let keys = clients.map(|(&id, &runs)| [1 + id as u64, runs]).collect();
+        // A client draws anew for each value that visits it: noise that is drawn twice cancels.
+        let who = |k: usize| 1 + self.ids[k] as u64 + ((self.turns[k] as u64) << 40);
+        let clients = self.random_runs.iter().enumerate();
+        let keys = clients.map(|(k, &runs)| [who(k), runs]).collect();
         for (k, runs) in self.random_runs.iter_mut().enumerate() {
             *runs += u64::from(self.live.as_ref().is_none_or(|live| live[k]));
         }

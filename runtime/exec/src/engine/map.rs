@@ -1,6 +1,7 @@
 //! `fed.map`: the same code for every client of a cohort, a group at a time on each worker. On the
 //! server it runs like on the clients, with values of the server in reach.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
@@ -9,7 +10,7 @@ use burn_dispatch::DispatchDevice;
 use fedround_ir::fed::{OpKind, Place, Value};
 use fedround_passes::tensor::{Block, Control, Item};
 
-use super::client::{self, Outcome};
+use super::client::{self, Group, Outcome};
 use super::look::{Look, show};
 use super::running::{Running, bytes};
 use super::server::Server;
@@ -23,8 +24,8 @@ impl Server<'_> {
     /// Runs a map and the reductions that its results stream into.
     pub fn map(&mut self, control: &Control, body: &Block, env: &mut Env) -> Result<(), RunError> {
         let op = &control.op;
-        let (cx, visit) = (self.cx, self.visits);
-        self.visits += 1;
+        let (cx, map) = (self.cx, self.maps);
+        self.maps += 1;
         let mut cohort: Option<&Arc<[usize]>> = None;
         let mut operands = Vec::with_capacity(op.operands.len());
         for v in &op.operands {
@@ -42,6 +43,7 @@ impl Server<'_> {
         let size = if is_ragged(body) { 1 } else { self.group };
         let shapes = |i: usize| operands.iter().map(|v| shape(v, i)).collect();
         let groups = groups(&ids, &cx.federation.parts, size, shapes);
+        let turns = turns(&ids);
         let around = self.around(body, env);
         let kept = match on_server {
             true => &self.state.for_clients,
@@ -49,13 +51,19 @@ impl Server<'_> {
         };
         let work = |g: usize| {
             let members: &Vec<usize> = &groups[g];
-            let own: Vec<usize> = members.iter().map(|&i| ids[i]).collect();
+            let of = |all: &[usize]| members.iter().map(|&i| all[i]).collect::<Vec<_>>();
+            let (own, own_turns) = (of(&ids), of(&turns));
             let args = operands
                 .iter()
                 .map(|v| argument(v, members, &cx.program.device));
             let args: Option<Vec<RtVal>> = args.collect();
             let args = args.ok_or_else(|| missing(op, "tensor of each client"))?;
-            client::run(cx, kept, (op, body), &own, visit, args, &around)
+            let group = Group {
+                map,
+                ids: &own,
+                turns: &own_turns,
+            };
+            client::run(cx, kept, (op, body), group, args, &around)
         };
         let mut results = Results::new(cx, control, ids.len());
         let mut failed = None;
@@ -82,7 +90,10 @@ impl Server<'_> {
             self.state.for_clients.extend(results.state);
         } else {
             self.losses.append(&mut results.losses);
-            self.state.clients.extend(results.state);
+            // A client that is visited keeps nothing, a state's first value neither.
+            if !op.operands.iter().any(|v| self.visiting.contains(v)) {
+                self.state.clients.extend(results.state);
+            }
             self.stats.bytes_up += results.bytes;
         }
         self.stats.client_steps += results.steps;
@@ -226,6 +237,17 @@ fn groups(
     let alike = order.chunk_by(|&i, &j| size <= 1 || shapes(i) == shapes(j));
     let groups = alike.flat_map(|alike| alike.chunks(size.max(1)));
     groups.map(<[usize]>::to_vec).collect()
+}
+
+/// How often each client stands earlier in the list: not at all, but for visits.
+fn turns(ids: &[usize]) -> Vec<usize> {
+    let mut met: HashMap<usize, usize> = HashMap::new();
+    let turn = |&id: &usize| {
+        let met = met.entry(id).or_default();
+        *met += 1;
+        *met - 1
+    };
+    ids.iter().map(turn).collect()
 }
 
 /// The shape of the `i`-th client's features or labels; of anything else, which has one shape for

@@ -79,7 +79,8 @@ pub(crate) fn run_round<'a>(
         own_losses: vec![],
         stats: RoundStats::default(),
         draws: 0,
-        visits: 0,
+        maps: 0,
+        visiting: vec![],
         random_runs: 0,
     };
     let params = server.round(params)?;

@@ -38,9 +38,11 @@ pub(super) struct Server<'a> {
     /// Losses of the gradients that the server takes itself, which are no local steps'.
     pub own_losses: Vec<DispatchTensor>,
     pub stats: RoundStats,
-    /// Cohorts drawn in this round, and maps run: each draw and each visit has its own stream.
+    /// Cohorts drawn in this round, and maps run: each has its own stream.
     pub draws: usize,
-    pub visits: usize,
+    pub maps: usize,
+    /// The values that are on a visit.
+    pub visiting: Vec<Value>,
     /// Segments run in this round that draw random numbers.
     pub random_runs: u64,
 }
@@ -171,7 +173,10 @@ impl Server<'_> {
             }
         } else {
             let sent = match op.visits() {
-                true => depart(op, value, env)?,
+                true => {
+                    self.visiting.extend(&op.results);
+                    depart(op, value, env)?
+                }
                 false => value,
             };
             self.stats.bytes_down += self.wire_bytes(op.results[0], Some(&sent));

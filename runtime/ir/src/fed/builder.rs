@@ -30,6 +30,16 @@ pub enum BuildError {
         /// Where.
         loc: Loc,
     },
+    /// A column that code on the server does not have.
+    #[error(
+        "{loc}: the model's loss is of `{column}`, which the server does not have; use `k.apply` and a loss of what clients release"
+    )]
+    NoColumn {
+        /// The column.
+        column: String,
+        /// Where.
+        loc: Loc,
+    },
     /// A value of another algorithm's graph.
     #[error(
         "{loc}: {op} mixes values of two algorithms; stage it from one algorithm's arguments only"

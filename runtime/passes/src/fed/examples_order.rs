@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fedround_ir::fed::{Analysis, Kind, Module, Op, OpKind, Value, solve};
+use fedround_ir::fed::{Analysis, Kind, Module, Op, OpKind, Region, Value, solve};
 
 /// Features and labels of a linked module that are [collected](OpKind::Collect) of all of a client's
 /// examples and only changed row by row since: row `i` is of the client's example `i`.
@@ -24,6 +24,24 @@ enum Fact {
 
 struct Order;
 
+/// Whether the rows that the code of a collection gives are those of its batch, each of its example:
+/// columns, and what the model makes of them. Anything else may take rows to other places.
+fn keeps_rows(collect: &Op) -> bool {
+    let ops = |region: &Region| {
+        region
+            .ops
+            .iter()
+            .map(|op| op.kind.clone())
+            .collect::<Vec<_>>()
+    };
+    collect.regions.iter().flat_map(ops).all(|kind| {
+        !matches!(
+            kind,
+            OpKind::Function(_) | OpKind::DrawRows | OpKind::LeastRows | OpKind::ForRows(_)
+        )
+    })
+}
+
 impl Analysis for Order {
     type Fact = Fact;
 
@@ -37,7 +55,7 @@ impl Analysis for Order {
 
     fn transfer(&mut self, op: &Op, inputs: &[Fact]) -> Fact {
         match op.kind {
-            OpKind::Collect => Fact::Yes,
+            OpKind::Collect if keeps_rows(op) => Fact::Yes,
             OpKind::Release(_) | OpKind::ClipRows | OpKind::Noise | OpKind::Laplace => {
                 inputs.first().copied().unwrap_or_default()
             }
