@@ -18,6 +18,8 @@ use crate::FedAvg;
 /// FedProx down, whose penalty reads all that was received.
 ///
 /// Departs:
+/// - Over a base with steps of its own, as SCAFFOLD and FedNova have, the generator and the judge cross
+///   in the base's rounds, too.
 /// - The bound of Eq. (9) is a penalty on `x − q(x)`, as in the authors' code, and a clip of each
 ///   image, as in the text; the code does not clip.
 /// - Shared examples are drawn anew for every step, all alike; the code draws as many as a client has

@@ -1,11 +1,15 @@
 //! Algorithms and models by name, and their compilation.
 
+use std::collections::BTreeSet;
+
 use burn::tensor::Device;
+use fedround_algorithms::registry;
 use fedround_data::DatasetInfo;
-use fedround_dsl::{Algorithm, BoxedAlgorithm};
+use fedround_dsl::{Algorithm, BoxedAlgorithm, phases};
 use fedround_exec::{Program, Tracer, assemble_for};
 use fedround_models::{AuxiliaryTask, MODELS, Model, ModelError, Task, find};
 use fedround_passes::PassManager;
+use fedround_passes::fed::link;
 
 use super::Cli;
 use super::args::Subject;
@@ -121,9 +125,25 @@ pub(super) fn warn(program: &Program) {
     warnings.for_each(|warning| eprintln!("warning: {warning}"));
 }
 
-/// What the compiler finds so.
+/// What the compiler finds so, but for what it finds in a bundled spec over its own base, which means
+/// it.
 pub(super) fn warnings(program: &Program) -> Vec<String> {
     let of_phases = program.phases().into_iter();
     let all = of_phases.flat_map(|(_, program)| program.warnings().iter());
-    all.map(ToString::to_string).collect()
+    let mut all: Vec<String> = all.map(ToString::to_string).collect();
+    if !all.is_empty() {
+        let meant = meant();
+        all.retain(|warning| !meant.contains(warning));
+    }
+    all
+}
+
+/// The warnings of the bundled specs over their own bases.
+fn meant() -> BTreeSet<String> {
+    let bundled = registry();
+    let specs = bundled.names().into_iter();
+    let phases = specs.filter_map(|name| phases(&*bundled.parse(name).ok()?).ok());
+    let linked = phases.flatten().filter_map(|phase| link(phase.module).ok());
+    let warnings = linked.flat_map(|linked| linked.warnings);
+    warnings.map(|warning| warning.to_string()).collect()
 }

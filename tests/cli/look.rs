@@ -1,6 +1,6 @@
 //! Subcommands that only look: list, graph, explain, help.
 
-use crate::support::Place;
+use crate::support::{Place, stderr};
 
 #[test]
 fn list_has_everything_with_papers_and_defaults() {
@@ -117,6 +117,24 @@ fn cohorts_are_those_of_the_round() {
     assert!(
         text.contains("a client, a round: 1.7 MB down, 4F up"),
         "{text}"
+    );
+}
+
+#[test]
+fn bundled_specs_mean_what_they_replace() {
+    let place = Place::new();
+    for spec in fedround::algorithms::registry().names() {
+        let said = stderr(&place.output(&format!("explain {spec}")));
+        // That 2NN has no normalisation for FedBN is another thing.
+        for found in ["without calling it", "called by no layer", "nothing reads"] {
+            assert!(!said.contains(found), "{spec}: {said}");
+        }
+    }
+    // SCAFFOLD's round has steps of its own, which what FedFed does at each client is not in.
+    let said = stderr(&place.run("explain fedfed(scaffold)"));
+    assert!(
+        said.contains("`client_update` of fed_fed is called by no layer"),
+        "{said}"
     );
 }
 

@@ -100,12 +100,12 @@ fn answers_are_judged_as_in_vqa() {
     let place = Place::new();
     questions(&place, 12);
     let line = "run lg-fedavg --data easy-vqa --data-dir data --model vqa-small --clients 2 \
-                --partition iid --rounds 2 --eval-every 2 --set fraction=1 --set batch=6 --out vqa";
+                --partition iid --rounds 2 --eval-every 2 --ensemble --set fraction=1 --set batch=6 --out vqa";
     let text = place.success(line);
     assert!(text.contains("VQA accuracy"), "{text}");
     let summary = place.json("vqa/summary.json");
-    // One person answered each, and every answer is a class.
-    assert_eq!(summary["vqa_accuracy"], summary["test_accuracy"]);
+    // One person answered each, every answer is a class, and clients answer with what they keep.
+    assert_eq!(summary["vqa_accuracy"], summary["ensemble_accuracy"]);
     assert!(summary.get("bleu").is_none());
     let rounds = rounds(&place.text("vqa/metrics.jsonl"));
     assert_eq!(rounds[1]["test_vqa_accuracy"], summary["vqa_accuracy"]);

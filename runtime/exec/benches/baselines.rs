@@ -74,6 +74,8 @@ fn simulation(name: &str, model: &str, batch: usize) -> Option<Simulation> {
     let mut algorithm = registry().parse(name).unwrap();
     let given = [
         ("fraction", HyperValue::Float(1.0)),
+        ("share", HyperValue::Float(1.0)),
+        ("validators", HyperValue::Int(1)),
         ("head_epochs", HyperValue::Int(1)),
         ("batch", HyperValue::Int(batch)),
         ("lr", HyperValue::Float(0.01)),

@@ -54,13 +54,19 @@ impl Tests {
     /// Tests the simulation's current model, and the clients' own ones on their own examples.
     pub fn run(&self, simulation: &Simulation) -> Result<Tested, RunError> {
         let global = simulation.evaluate(&self.examples)?;
-        let clients = match simulation.personal_models()? {
-            Some(models) => self.own(simulation, &models)?,
+        let personal = simulation.personal_models()?;
+        let clients = match &personal {
+            Some(models) => self.own(simulation, models)?,
             None => self.shared(simulation, &global)?,
         };
-        let spoken = match &self.speech {
-            Some(speech) => speech.judge(simulation, &self.examples, &global)?,
-            None => Spoken::default(),
+        let spoken = match (&self.speech, &personal) {
+            (None, _) => Spoken::default(),
+            // Of what clients keep, the server's model has but the first values.
+            (Some(speech @ Speech::Answers { .. }), Some(models)) => {
+                let together = simulation.evaluate_ensemble(models, &self.examples)?;
+                speech.judge(simulation, &self.examples, &together)?
+            }
+            (Some(speech), _) => speech.judge(simulation, &self.examples, &global)?,
         };
         let local: Vec<f64> = clients.iter().map(|(_, accuracy)| *accuracy).collect();
         Ok(Tested {

@@ -33,7 +33,8 @@ pub(super) enum Speech {
 pub(super) struct Spoken {
     /// BLEU-1 to BLEU-4 of captions.
     pub bleu: Option<[f64; 4]>,
-    /// Over all test questions, of which those that no class answers are wrong.
+    /// Over all test questions, of which those that no class answers are wrong; of the clients' own
+    /// models together, by the mean of their logits, where they have any.
     pub vqa_accuracy: Option<f64>,
 }
 
@@ -76,7 +77,8 @@ impl Speech {
         }
     }
 
-    /// Judges the simulation's current model, `seen` on the test examples already.
+    /// Judges the captions of the simulation's current model, or answers that were `seen` on the test
+    /// examples already.
     pub fn judge(
         &self,
         simulation: &Simulation,
