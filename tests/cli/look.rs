@@ -131,7 +131,7 @@ fn bundled_specs_mean_what_they_replace() {
         }
     }
     // SCAFFOLD's round has steps of its own, which what FedFed does at each client is not in.
-    let said = stderr(&place.run("explain fedfed(scaffold)"));
+    let said = stderr(&place.output("explain fedfed(scaffold)"));
     assert!(
         said.contains("`client_update` of fed_fed is called by no layer"),
         "{said}"
