@@ -13,7 +13,7 @@ use crate::FedAvg;
 ///
 /// Departs:
 /// - Representation, classifier and adversary step at once, each from where it was; the paper takes
-///   turns.
+///   turns. With `ahead`, the adversary learns alone before each local training, as in its code.
 /// - `λ` is one number for all attributes, over their mean; the paper gives none, its code 30.
 #[derive(Hyper, Debug, Clone)]
 pub struct Fair<A = FedAvg> {
@@ -22,22 +22,42 @@ pub struct Fair<A = FedAvg> {
     /// `λ`: how much representations are to hide; at 0 the adversary only looks.
     #[hyper(default = 1.0, range = 0.0..)]
     pub lambda: f32,
+    /// Epochs that the adversary learns alone before the others' steps.
+    #[hyper(default = 0, range = 0..)]
+    pub ahead: usize,
+    /// Examples in a batch of those epochs.
+    #[hyper(default = 32, range = 1..)]
+    pub ahead_batch: usize,
+    /// Step size of those epochs.
+    #[hyper(default = 0.1, range = 0.0..)]
+    pub ahead_lr: f32,
+}
+
+/// Gradient of `L_r`: what the adversary finds of the protected attributes.
+fn found(k: &ClientCx, w: &Params, b: &Batch) -> Params {
+    grad(w, |w| {
+        let p = k.apply("expose", w, &k.apply("features", w, &b.x));
+        loss("attributes", (&p, &b.features("protected")))
+    })
 }
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Fair<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
-        let w = self.base.client_update(k, k.personal(&["adversary"], &w));
+        let mut w = k.personal(&["adversary"], &w);
+        let own = self.personalize(k, w.clone());
+        for b in k.batches(self.ahead, self.ahead_batch) {
+            let r = found(k, &own.with_parts(&["adversary"], &w), &b);
+            w = w.with_parts(&["adversary"], &(&w - self.ahead_lr * r));
+        }
+        let w = self.base.client_update(k, w);
         k.keep_personal(&["adversary"], &w);
         w.with_parts(&["adversary"], &k.received())
     }
 
     /// `min_{f,g} max_r L_g − λ L_r`: the adversary descends on its own loss.
     fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        let found = grad(w, |w| {
-            let p = k.apply("expose", w, &k.apply("features", w, &b.x));
-            loss("attributes", (&p, &b.features("protected")))
-        });
+        let found = found(k, w, b);
         let g = self.base.direction(k, w, b);
         (g - self.lambda * &found).with_parts(&["adversary"], &found)
     }

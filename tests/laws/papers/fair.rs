@@ -48,6 +48,9 @@ fn fair(lambda: f32) -> Fair {
     Fair {
         base: base(),
         lambda,
+        ahead: 0,
+        ahead_batch: 8,
+        ahead_lr: 0.5,
     }
 }
 
@@ -83,6 +86,28 @@ fn adversaries_stay_on_their_devices_and_learn_there() {
 }
 
 #[test]
+fn an_adversary_that_goes_ahead_finds_more_and_changes_nothing_else() {
+    let ahead = |ahead| {
+        // Steps on all examples, whose order depends on how many epochs came before.
+        let base = FedAvg {
+            batch: 1000,
+            ..base()
+        };
+        let mut simulation = of_table(&Fair {
+            base,
+            ahead,
+            ..fair(0.0)
+        });
+        run(&mut simulation, 2);
+        simulation
+    };
+    let (beside, ahead) = (ahead(0), ahead(3));
+    let model = |simulation: &Simulation| part(simulation, "adversary", false);
+    assert_close(&model(&beside), &model(&ahead), 1e-5);
+    assert!(farthest(&adversary(&beside, 0), &adversary(&ahead, 0)) > 1e-4);
+}
+
+#[test]
 fn what_is_hidden_changes_the_representation() {
     let (mut fair, mut plain) = (of_table(&fair(5.0)), of_table(&base()));
     run(&mut fair, 3);
@@ -102,6 +127,9 @@ fn it_goes_over_local_representations() {
             task_weight: 1.0,
         },
         lambda: 1.0,
+        ahead: 1,
+        ahead_batch: 8,
+        ahead_lr: 0.1,
     };
     let mut simulation = of_table(&over);
     let stats = run(&mut simulation, 4);
