@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use burn::tensor::Device;
 use fedround_algorithms::registry;
-use fedround_data::DatasetInfo;
+use fedround_data::{Dataset, DatasetInfo, Examples};
 use fedround_dsl::{Algorithm, BoxedAlgorithm, phases};
-use fedround_exec::{Program, Tracer, assemble_for};
+use fedround_exec::{Federation, Program, Simulation, Tracer, assemble_for};
 use fedround_models::{AuxiliaryTask, MODELS, Model, ModelError, Task, find};
 use fedround_passes::PassManager;
 use fedround_passes::fed::link;
@@ -16,6 +16,7 @@ use super::args::Subject;
 use super::auxiliaries::{self, Auxiliaries};
 use super::error::{CliError, nearest};
 use super::hypers::{self, Setting};
+use super::settings::Settings;
 
 /// A model that a user's crate brings.
 #[derive(Clone, Debug)]
@@ -66,6 +67,55 @@ impl Cli {
         let assembled = assemble_for(algorithm, built, around, &device)?;
         let tracer = Tracer::new(model, assembled.model, task, self.losses.clone());
         Ok((tracer, auxiliaries::used(&assembled.auxiliaries)))
+    }
+
+    /// A run's model ready to be traced for `examples`, which `clients` have: those of a dataset, or
+    /// others of its classes and words.
+    pub(super) fn tracer_of(
+        &self,
+        settings: &Settings,
+        algorithm: &dyn Algorithm,
+        data: &Dataset,
+        (examples, clients): (&Examples, usize),
+    ) -> Result<(Tracer, Auxiliaries), CliError> {
+        let around = AuxiliaryTask {
+            task: Task {
+                input: settings.augment.output_shape(examples.input_shape()?)?,
+                classes: data.classes,
+            },
+            clients,
+            variants: settings.aux.clone(),
+        };
+        let columns = examples.columns().iter();
+        let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
+        let words = data.language.as_ref().map(|of| of.vocabulary.len());
+        let (tracer, aux) = self.tracer(&settings.model, algorithm, &around, words)?;
+        Ok((tracer.with_columns(columns.collect()), aux))
+    }
+
+    /// Compiles a run.
+    pub(super) fn simulation(
+        settings: &Settings,
+        algorithm: &dyn Algorithm,
+        tracer: Tracer,
+        examples: Examples,
+        parts: Vec<Vec<usize>>,
+    ) -> Result<Simulation, CliError> {
+        let program = Program::compile_for(algorithm, tracer, settings.device)?;
+        let federation = Federation {
+            examples,
+            parts,
+            seed: settings.seed,
+        };
+        let threads = settings.threads;
+        let simulation = Simulation::new(program, federation, threads);
+        let simulation = simulation.map_err(|source| CliError::Threads {
+            threads,
+            message: source.to_string(),
+        })?;
+        let simulation = simulation.with_augment(settings.augment.clone());
+        let simulation = simulation.with_personal(algorithm)?;
+        Ok(simulation.with_cohort_batch(settings.cohort_batch))
     }
 
     /// The bundled models' error, with the user's own models among the known ones.

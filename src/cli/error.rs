@@ -107,6 +107,10 @@ pub(super) enum CliError {
         "--attack: clients of `{spec}` share no images of their examples in these rounds, expected at least two that do"
     )]
     NothingShared { spec: String },
+    #[error(
+        "--attack: with --augment {augment} clients share images as they were changed at random, expected steps that change each image alike"
+    )]
+    RandomImages { augment: String },
     #[error(transparent)]
     Metric(#[from] MetricError),
     #[error("{}:{source}", path.display())]
@@ -224,6 +228,9 @@ impl CliError {
             Self::Target { .. } => "--target 0.9 is an accuracy of 90 %",
             Self::NothingShared { .. } => {
                 "`fedround inspect fedfed --attack` attacks what FedFed shares in the round after `distill`"
+            }
+            Self::RandomImages { .. } => {
+                "resize and normalise change each image alike; crop, flip and rotate do not"
             }
             Self::Taken { .. } => {
                 "choose another --out, or leave it away for the next free name under runs/"

@@ -31,7 +31,9 @@ const SIZE: (u32, u32) = (520, 380);
 /// Names that a legend has room for.
 const NAMES: usize = 16;
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// Whether something was drawn.
+pub(super) type Drawn = Result<(), Box<dyn Error>>;
 
 /// Something with a name, drawn in one colour.
 pub(super) struct Series {
@@ -53,19 +55,34 @@ pub(super) enum Chart<'a> {
 /// Draws series to an SVG file; those beyond a legend's room are drawn without a name. Values that
 /// are not finite are left out.
 pub(super) fn draw(path: &Path, chart: Chart<'_>, series: &[Series]) -> Result<(), CliError> {
-    // The backend writes the file when it is dropped and keeps silent about errors.
-    std::fs::write(path, "").map_err(CliError::io("write", path))?;
-    drawn(path, chart, series).map_err(|error| CliError::Draw {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })
-}
-
-fn drawn(path: &Path, chart: Chart<'_>, series: &[Series]) -> Result<(), Box<dyn Error>> {
     let longest = series.iter().map(|s| s.name.chars().count()).max();
     let legend_width = (longest.unwrap_or(0) * LETTER) as u32 + 60;
-    let root = SVGBackend::new(path, (SIZE.0 + legend_width, SIZE.1)).into_drawing_area();
-    root.fill(&WHITE)?;
+    let size = (SIZE.0 + legend_width, SIZE.1);
+    svg(path, size, |root| drawn(root, chart, series))
+}
+
+/// Writes an SVG file of a size in pixels, which is white where nothing is drawn.
+pub(super) fn svg(
+    path: &Path,
+    size: (u32, u32),
+    draw: impl FnOnce(&Area<'_>) -> Drawn,
+) -> Result<(), CliError> {
+    // Into memory: written to a file, the backend keeps silent about errors.
+    let mut text = String::new();
+    let drawn = || -> Drawn {
+        let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        root.fill(&WHITE)?;
+        draw(&root)?;
+        Ok(root.present()?)
+    };
+    drawn().map_err(|error| CliError::Draw {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })?;
+    std::fs::write(path, text).map_err(CliError::io("write", path))
+}
+
+fn drawn(root: &Area<'_>, chart: Chart<'_>, series: &[Series]) -> Drawn {
     let (left, right) = root.split_horizontally(SIZE.0);
     let (x, y) = (axis(series, |p| p.0), axis(series, |p| p.1));
     let y = if let Chart::Shares(_) = chart {
@@ -108,9 +125,7 @@ fn drawn(path: &Path, chart: Chart<'_>, series: &[Series]) -> Result<(), Box<dyn
         }
         context.draw_series([PathElement::new(line, colour.stroke_width(2))])?;
     }
-    legend(&right, series)?;
-    root.present()?;
-    Ok(())
+    legend(&right, series)
 }
 
 fn finite(series: &Series) -> impl Iterator<Item = (f64, f64)> + '_ {
@@ -142,7 +157,7 @@ fn number(x: f64) -> String {
     }
 }
 
-fn legend(area: &Area<'_>, series: &[Series]) -> Result<(), Box<dyn Error>> {
+fn legend(area: &Area<'_>, series: &[Series]) -> Drawn {
     let named = series.iter().zip(COLOURS.iter().cycle()).take(NAMES);
     for (i, (one, colour)) in named.enumerate() {
         let y = 24 + LINE * i as i32;

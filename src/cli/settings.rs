@@ -11,7 +11,7 @@ use super::auxiliaries::{self, Auxiliaries};
 use super::config::Config;
 use super::error::CliError;
 use super::hypers::{self, Setting};
-use super::run::SettingArgs;
+use super::run::{SettingArgs, TestArgs};
 
 /// Default dataset.
 pub(super) const DATA: &str = "synth-digits";
@@ -56,6 +56,7 @@ impl Settings {
     /// Lays flags, among them what to run with which seed, over the config file over the defaults.
     pub fn resolve(
         args: &SettingArgs,
+        tests: &TestArgs,
         spec: Option<&str>,
         seed: Option<u64>,
     ) -> Result<Self, CliError> {
@@ -63,13 +64,14 @@ impl Settings {
             Some(path) => Config::read(path)?,
             None => Config::default(),
         };
-        Self::over(file, args, spec, seed)
+        Self::over(file, args, tests, spec, seed)
     }
 
     /// Lays flags over a file's settings.
     pub fn over(
         file: Config,
         args: &SettingArgs,
+        tests: &TestArgs,
         spec: Option<&str>,
         seed: Option<u64>,
     ) -> Result<Self, CliError> {
@@ -96,14 +98,14 @@ impl Settings {
             aux,
             rounds: count("rounds", args.rounds.or(file.rounds), ROUNDS)?,
             seed: seed.or(file.seed).unwrap_or(SEED),
-            ensemble: args.ensemble || file.ensemble.unwrap_or(false),
+            ensemble: tests.ensemble || file.ensemble.unwrap_or(false),
             eval_every: count(
                 "eval-every",
-                args.eval_every.or(file.eval_every),
+                tests.eval_every.or(file.eval_every),
                 EVAL_EVERY,
             )?,
-            beam: count("beam", args.beam.or(file.beam), 1)?,
-            target: target(args.target.or(file.target))?,
+            beam: count("beam", tests.beam.or(file.beam), 1)?,
+            target: target(tests.target.or(file.target))?,
             threads: count("threads", args.engine.threads.or(file.threads), cores())?,
             device: Device::choose(&text(&args.engine.device, file.device, "cpu"))?,
             cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use image::{ImageError, ImageFormat, Rgb, RgbImage, imageops};
 
+use super::error::CliError;
+
 /// Images are enlarged by a whole number to about this many pixels a side.
 const SIDE: u32 = 64;
 /// Pixels between images.
@@ -17,7 +19,7 @@ pub(super) fn save(
     path: &Path,
     rows: &[Vec<Pixels>],
     [_, height, width]: [usize; 3],
-) -> Result<(), ImageError> {
+) -> Result<(), CliError> {
     let (w, h) = (width as u32, height as u32);
     let zoom = (SIDE / h.max(w).max(1)).max(1);
     let [tile_w, tile_h] = [w, h].map(|side| side * zoom + GAP);
@@ -33,15 +35,28 @@ pub(super) fn save(
             imageops::replace(&mut sheet, &picture, x.into(), y.into());
         }
     }
-    sheet.save_with_format(path, ImageFormat::Png)
+    let saved = sheet.save_with_format(path, ImageFormat::Png);
+    saved.map_err(|error| match error {
+        ImageError::IoError(source) => CliError::io("write", path)(source),
+        error => CliError::Draw {
+            path: path.to_owned(),
+            message: error.to_string(),
+        },
+    })
+}
+
+/// A row of images, each spread over all greys.
+pub(super) fn row<'a>(images: impl Iterator<Item = &'a [f32]>) -> Vec<Pixels> {
+    images.map(spread).collect()
 }
 
 /// Numbers spread over `[0, 1]`.
-pub(super) fn spread(pixels: &mut [f32]) {
+#[must_use]
+pub(super) fn spread(pixels: &[f32]) -> Pixels {
     let low = pixels.iter().copied().fold(f32::INFINITY, f32::min);
     let high = pixels.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let range = if high > low { high - low } else { 1.0 };
-    pixels.iter_mut().for_each(|p| *p = (*p - low) / range);
+    pixels.iter().map(|p| (p - low) / range).collect()
 }
 
 /// Red, green and blue, or the first plane in grey.

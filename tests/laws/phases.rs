@@ -176,7 +176,10 @@ fn numbers_that_no_client_has_are_an_error() {
     };
     let mut simulation = simulation(&none, "logistic", federation(&data, "iid", 2, 1));
     let error = simulation.step().unwrap_err().to_string();
-    assert!(error.contains("no client has such a number"), "{error}");
+    assert!(
+        error.contains("there are 2, and at least 3 are needed"),
+        "{error}"
+    );
 }
 
 /// Nothing but a phase around the base.

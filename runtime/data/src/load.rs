@@ -48,13 +48,19 @@ impl DatasetInfo {
     /// Name and shape of the columns besides inputs and labels that every example has, as far as they
     /// are known without the files.
     pub fn columns(&self) -> Vec<(String, Vec<usize>)> {
+        match self.protected() {
+            [] => listed::columns(self.name).unwrap_or_default(),
+            names => vec![(adult::PROTECTED_COLUMN.to_owned(), vec![names.len()])],
+        }
+    }
+
+    /// The names of the attributes in the column `protected`, 1 where an example has one; none of
+    /// data without that column.
+    pub fn protected(&self) -> &'static [&'static str] {
         let people = [adult::HALVES.name, adult::PUBLISHED.name];
         match people.contains(&self.name) {
-            true => vec![(
-                adult::PROTECTED_COLUMN.to_owned(),
-                vec![adult::PROTECTED.len()],
-            )],
-            false => listed::columns(self.name).unwrap_or_default(),
+            true => &adult::PROTECTED,
+            false => &[],
         }
     }
 

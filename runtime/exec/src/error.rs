@@ -55,6 +55,18 @@ pub enum RunError {
         /// Its line in the spec.
         loc: Loc,
     },
+    /// A cohort of clients by number, none of which there is.
+    #[error(
+        "{loc}: no client has such a number: there are {clients}, and at least {least} are needed"
+    )]
+    NoClient {
+        /// The federation's clients.
+        clients: usize,
+        /// The fewest clients of which one has such a number.
+        least: usize,
+        /// The line of the spec.
+        loc: Loc,
+    },
     /// A cohort without clients, or with weights that sum to zero.
     #[error("{loc}: nothing to work with: {why}")]
     Empty {

@@ -92,12 +92,10 @@ impl Tracer {
 
     /// The names of the data's columns.
     fn column_names(&self) -> Vec<String> {
-        let more = self.columns.iter().map(|(name, _)| name.clone());
-        ["x", "y"]
-            .map(str::to_owned)
-            .into_iter()
-            .chain(more)
-            .collect()
+        let more = self.columns.iter().map(|(name, _)| name.as_str());
+        let more = more.filter(|name| !["x", "y"].contains(name));
+        let all = ["x", "y"].into_iter().chain(more);
+        all.map(str::to_owned).collect()
     }
 
     /// The model with its initial structure; its values are zeros.

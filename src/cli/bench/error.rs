@@ -18,6 +18,4 @@ pub(in crate::cli) enum BenchError {
         paths: String,
         found: String,
     },
-    #[error("cannot draw {path}: {message}", path = path.display())]
-    Draw { path: PathBuf, message: String },
 }

@@ -1,17 +1,14 @@
 //! A sweep as a drawing.
 
-use std::error::Error;
 use std::path::Path;
 
-use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::error::BenchError;
 use super::report::Row;
+use crate::cli::error::CliError;
+use crate::cli::plot::{Area, COLOURS, Drawn, FONT, svg};
 
 const SIZE: (u32, u32) = (880, 320);
-const FONT: (&str, i32) = ("sans-serif", 13);
-const BLUE: RGBColor = RGBColor(31, 119, 180);
 
 /// Draws the time and the memory of a round over what varies, to an SVG file.
 pub(super) fn draw(
@@ -19,19 +16,11 @@ pub(super) fn draw(
     axis: &str,
     values: &[usize],
     rows: &[Row],
-) -> Result<(), BenchError> {
-    let failed = |message: String| BenchError::Draw {
-        path: path.to_owned(),
-        message,
-    };
-    // The backend writes the file when it is dropped and keeps silent about errors.
-    std::fs::write(path, "").map_err(|error| failed(error.to_string()))?;
-    drawn(path, axis, values, rows).map_err(|error| failed(error.to_string()))
+) -> Result<(), CliError> {
+    svg(path, SIZE, |root| drawn(root, axis, values, rows))
 }
 
-fn drawn(path: &Path, axis: &str, values: &[usize], rows: &[Row]) -> Result<(), Box<dyn Error>> {
-    let root = SVGBackend::new(path, SIZE).into_drawing_area();
-    root.fill(&WHITE)?;
+fn drawn(root: &Area<'_>, axis: &str, values: &[usize], rows: &[Row]) -> Drawn {
     let (left, right) = root.split_horizontally(SIZE.0 / 2);
     let points = |y: fn(&Row) -> f64| -> Vec<(f64, f64)> {
         let pairs = values.iter().zip(rows);
@@ -42,16 +31,10 @@ fn drawn(path: &Path, axis: &str, values: &[usize], rows: &[Row]) -> Result<(), 
         (axis, "ms a round"),
         points(|row| 1e3 * row.round_s()),
     )?;
-    chart(&right, (axis, "peak memory, MB"), points(Row::peak_mb))?;
-    root.present()?;
-    Ok(())
+    chart(&right, (axis, "peak memory, MB"), points(Row::peak_mb))
 }
 
-fn chart(
-    area: &DrawingArea<SVGBackend<'_>, Shift>,
-    (x, y): (&str, &str),
-    points: Vec<(f64, f64)>,
-) -> Result<(), Box<dyn Error>> {
+fn chart(area: &Area<'_>, (x, y): (&str, &str), points: Vec<(f64, f64)>) -> Drawn {
     let known = points.iter().filter(|(_, y)| y.is_finite());
     let known: Vec<(f64, f64)> = known.copied().collect();
     let ends = |start: f64, pick: fn(f64, f64) -> f64| known.iter().map(|p| p.0).fold(start, pick);
@@ -72,7 +55,11 @@ fn chart(
         .y_desc(y)
         .x_label_formatter(&|x| format!("{x:.0}"))
         .draw()?;
-    chart.draw_series(known.iter().map(|&p| Circle::new(p, 3, BLUE.filled())))?;
-    chart.draw_series([PathElement::new(known, BLUE.stroke_width(2))])?;
+    chart.draw_series(
+        known
+            .iter()
+            .map(|&p| Circle::new(p, 3, COLOURS[0].filled())),
+    )?;
+    chart.draw_series([PathElement::new(known, COLOURS[0].stroke_width(2))])?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::run::SettingArgs;
+use crate::cli::run::{SettingArgs, TestArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,6 +33,8 @@ pub(in crate::cli) struct CompareArgs {
     pub specs: Vec<String>,
     #[command(flatten)]
     pub settings: SettingArgs,
+    #[command(flatten)]
+    pub tests: TestArgs,
     /// Number of seeds
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub seeds: u64,

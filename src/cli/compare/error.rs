@@ -26,8 +26,6 @@ pub(in crate::cli) enum CompareError {
     Read { path: PathBuf, message: String },
     #[error("cannot write {}: {message}", path.display())]
     Write { path: PathBuf, message: String },
-    #[error("cannot draw {}: {message}", path.display())]
-    Draw { path: PathBuf, message: String },
     #[error("{failed} of {runs} runs failed")]
     Failed {
         failed: usize,
@@ -54,7 +52,7 @@ impl CompareError {
                 "choose another --out, or the settings of the runs that are there"
             }
             Self::Read { .. } => "delete the run's folder to run it again",
-            Self::Write { .. } | Self::Draw { .. } => return None,
+            Self::Write { .. } => return None,
             Self::Failed { dir, .. } => {
                 let dir = dir.display();
                 return Some(format!(

@@ -62,11 +62,7 @@ pub(super) fn write(
             (entrant.name.as_str(), mean_curve(&runs))
         })
         .collect();
-    Ok(plot::draw(
-        &dir.join("accuracy.svg"),
-        &curves,
-        comparison.target,
-    )?)
+    plot::draw(&dir.join("accuracy.svg"), &curves, comparison.target)
 }
 
 fn csv<T: Serialize>(path: &Path, rows: impl IntoIterator<Item = T>) -> Result<(), CompareError> {

@@ -48,7 +48,7 @@ impl Grid {
             algorithms.push(Entrant::new(text, &algorithms)?);
         }
         let first = algorithms.first().map(|first| first.spec.as_str());
-        let mut shared = Settings::resolve(&args.settings, first, Some(args.seed))?;
+        let mut shared = Settings::resolve(&args.settings, &args.tests, first, Some(args.seed))?;
         deal(cli, &mut algorithms, &std::mem::take(&mut shared.hypers))?;
         for entrant in &algorithms {
             cli.algorithm(&entrant.spec, &entrant.hypers)?;

@@ -1,49 +1,33 @@
 //! Accuracy over rounds and over bytes, side by side.
 
-use std::error::Error;
 use std::path::Path;
 
-use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
-use super::error::CompareError;
 use super::statistics::MeanPoint;
+use crate::cli::error::CliError;
 use crate::cli::output::bytes;
-use crate::cli::plot::{COLOURS, FONT, LETTER, LINE};
+use crate::cli::plot::{Area, COLOURS, Drawn, FONT, LETTER, LINE, svg};
 
 /// A chart's width, and the drawing's height, in pixels.
 const CHART: u32 = 440;
 const HEIGHT: u32 = 340;
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// An algorithm's name and its mean curve.
 type Curve<'a> = (&'a str, Vec<MeanPoint>);
 
 /// Draws mean curves with a band of one standard deviation, and the target as a dashed line, to
 /// an SVG file.
-pub(super) fn draw(
-    path: &Path,
-    curves: &[Curve<'_>],
-    target: Option<f64>,
-) -> Result<(), CompareError> {
-    // The backend writes the file when it is dropped and keeps silent about errors.
-    std::fs::write(path, "").map_err(|error| CompareError::Write {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })?;
-    drawn(path, curves, target).map_err(|error| CompareError::Draw {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })
-}
-
-fn drawn(path: &Path, curves: &[Curve<'_>], target: Option<f64>) -> Result<(), Box<dyn Error>> {
+pub(super) fn draw(path: &Path, curves: &[Curve<'_>], target: Option<f64>) -> Result<(), CliError> {
     let longest = curves.iter().map(|(name, _)| name.chars().count()).max();
     let legend_width = (longest.unwrap_or(0).max(12) * LETTER) as u32 + 50;
     let height = HEIGHT.max((curves.len() as u32 + 3) * LINE as u32);
-    let root = SVGBackend::new(path, (2 * CHART + legend_width, height)).into_drawing_area();
-    root.fill(&WHITE)?;
+    let size = (2 * CHART + legend_width, height);
+    svg(path, size, |root| drawn(root, curves, target))
+}
+
+fn drawn(root: &Area<'_>, curves: &[Curve<'_>], target: Option<f64>) -> Drawn {
     let (left, rest) = root.split_horizontally(CHART);
     let (right, key) = rest.split_horizontally(CHART);
     chart(
@@ -56,9 +40,7 @@ fn drawn(path: &Path, curves: &[Curve<'_>], target: Option<f64>) -> Result<(), B
     )?;
     let sent = |x: &f64| bytes(*x as u64);
     chart(&right, "bytes sent", &sent, curves, target, |p| p.bytes)?;
-    legend(&key, curves, target)?;
-    root.present()?;
-    Ok(())
+    legend(&key, curves, target)
 }
 
 fn chart(
@@ -68,7 +50,7 @@ fn chart(
     curves: &[Curve<'_>],
     target: Option<f64>,
     x: fn(&MeanPoint) -> f64,
-) -> Result<(), Box<dyn Error>> {
+) -> Drawn {
     let points = || curves.iter().flat_map(|(_, curve)| curve);
     let end = points().map(x).fold(0.0, f64::max).max(1.0);
     let (low, high) = range(points(), target);
@@ -121,11 +103,7 @@ fn range<'p>(points: impl Iterator<Item = &'p MeanPoint>, target: Option<f64>) -
     if low < high { (low, high) } else { (0.0, 1.0) }
 }
 
-fn legend(
-    area: &Area<'_>,
-    curves: &[Curve<'_>],
-    target: Option<f64>,
-) -> Result<(), Box<dyn Error>> {
+fn legend(area: &Area<'_>, curves: &[Curve<'_>], target: Option<f64>) -> Drawn {
     let font = || FONT.into_font().color(&BLACK);
     let top = 24;
     for (i, ((name, _), colour)) in curves.iter().zip(COLOURS.iter().cycle()).enumerate() {

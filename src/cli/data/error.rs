@@ -1,8 +1,5 @@
 //! What `fedround data` can fail with.
 
-use std::io;
-use std::path::PathBuf;
-
 use fedround_data::{ColumnError, DataError, PartitionError};
 
 use super::fetch::FetchError;
@@ -22,10 +19,6 @@ pub(in crate::cli) enum DataCommandError {
     },
     #[error("{name}: expected at least 1, found 0")]
     Zero { name: &'static str },
-    #[error("cannot write {}: {message}", path.display())]
-    Draw { path: PathBuf, message: String },
-    #[error("cannot write {}: {source}", path.display())]
-    Write { path: PathBuf, source: io::Error },
 }
 
 impl From<ColumnError> for DataCommandError {
@@ -47,7 +40,7 @@ impl DataCommandError {
             }
             Self::Data(_) => "`fedround data info NAME` checks the files",
             Self::Partition(_) => "`fedround list partitioners` shows how to write partitions",
-            Self::Zero { .. } | Self::Draw { .. } | Self::Write { .. } => return None,
+            Self::Zero { .. } => return None,
         };
         Some(text.to_owned())
     }

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use plotters::prelude::*;
 
-use super::error::DataCommandError;
+use crate::cli::error::CliError;
+use crate::cli::plot::{Area, Drawn, svg};
 
 /// The longest side of the map and the smallest side of a cell, in pixels.
 const SIDE: usize = 900;
@@ -23,36 +24,28 @@ pub(super) fn draw(
     title: &str,
     counts: &[Vec<usize>],
     names: &[String],
-) -> Result<(), DataCommandError> {
-    // The backend writes the file when it is dropped and keeps silent about errors.
-    std::fs::write(path, "").map_err(|source| DataCommandError::Write {
-        path: path.to_path_buf(),
-        source,
-    })?;
-    drawn(path, title, counts, names).map_err(|error| DataCommandError::Draw {
-        path: path.to_path_buf(),
-        message: error.to_string(),
-    })
+) -> Result<(), CliError> {
+    let (rows, columns) = (counts.len().max(1), names.len().max(1));
+    let cell = (SIDE / rows.max(columns)).clamp(CELL, 40);
+    let (width, height) = ((columns * cell) as u32, (rows * cell) as u32);
+    let size = (width.max(200) + LEFT + 20, height + TOP + BOTTOM);
+    svg(path, size, |root| drawn(root, title, counts, names, cell))
 }
 
 fn drawn(
-    path: &Path,
+    root: &Area<'_>,
     title: &str,
     counts: &[Vec<usize>],
     names: &[String],
-) -> Result<(), Box<dyn std::error::Error>> {
+    cell: usize,
+) -> Drawn {
     let (rows, columns) = (counts.len().max(1), names.len().max(1));
-    let cell = (SIDE / rows.max(columns)).clamp(CELL, 40) as u32;
-    let (width, height) = (columns as u32 * cell, rows as u32 * cell);
-    let size = (width.max(200) + LEFT + 20, height + TOP + BOTTOM);
-    let root = SVGBackend::new(path, size).into_drawing_area();
-    root.fill(&WHITE)?;
     let font = ("sans-serif", 12).into_font().color(&BLACK);
     root.draw(&Text::new(title, (LEFT as i32, 14), font.clone()))?;
     let most = counts.iter().flatten().copied().max().unwrap_or(0).max(1);
     let at = |row: usize, column: usize| {
-        let x = LEFT as usize + column * cell as usize;
-        let y = TOP as usize + row * cell as usize;
+        let x = LEFT as usize + column * cell;
+        let y = TOP as usize + row * cell;
         (x as i32, y as i32)
     };
     for (row, counts) in counts.iter().enumerate() {
@@ -79,6 +72,5 @@ fn drawn(
         let place = (x + cell as i32 / 2 + 6, y + 6);
         root.draw(&Text::new(short, place, upright.clone()))?;
     }
-    root.present()?;
     Ok(())
 }

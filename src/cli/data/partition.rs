@@ -7,15 +7,17 @@ use fedround_data::partition::class_counts;
 use super::args::PartitionArgs;
 use super::error::DataCommandError;
 use super::heat;
+use crate::cli::error::CliError;
 
 /// The classes that get a column of their own.
 const COLUMNS: usize = 12;
 
 /// Runs the subcommand.
-pub(super) fn partition(args: &PartitionArgs) -> Result<String, DataCommandError> {
-    let partition: Partition = args.partition.parse()?;
+pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
+    let partition: Partition = args.partition.parse().map_err(DataCommandError::from)?;
     let data = args.dataset.load()?;
-    let splits = partition.deal(&data, args.clients, args.seed)?;
+    let splits = partition.deal(&data, args.clients, args.seed);
+    let splits = splits.map_err(DataCommandError::from)?;
     let tests: Vec<usize> = splits.iter().map(|split| split.test.len()).collect();
     let parts: Vec<Vec<usize>> = splits.into_iter().map(|split| split.train).collect();
     let labels = data.train.labels();

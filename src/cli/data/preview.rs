@@ -4,23 +4,21 @@ use fedround_data::{Dataset, Examples, Scale};
 
 use super::args::PreviewArgs;
 use super::error::DataCommandError;
+use crate::cli::error::CliError;
 use crate::cli::sheet::{self, Pixels};
 
 /// The classes that get a row.
 const ROWS: usize = 20;
 /// Runs the subcommand.
-pub(super) fn preview(args: &PreviewArgs) -> Result<String, DataCommandError> {
+pub(super) fn preview(args: &PreviewArgs) -> Result<String, CliError> {
     if args.columns == 0 {
-        return Err(DataCommandError::Zero { name: "--columns" });
+        return Err(DataCommandError::Zero { name: "--columns" }.into());
     }
     let data = args.dataset.load()?;
     let rows = first_of_each(&data, args.columns)?;
     let pictures: Vec<Vec<Pixels>> = rows.iter().map(|(_, row)| row.clone()).collect();
-    let shape = data.train.image_shape()?;
-    sheet::save(&args.out, &pictures, shape).map_err(|error| DataCommandError::Draw {
-        path: args.out.clone(),
-        message: error.to_string(),
-    })?;
+    let shape = data.train.image_shape().map_err(DataCommandError::from)?;
+    sheet::save(&args.out, &pictures, shape)?;
     let names = rows
         .iter()
         .enumerate()
@@ -68,6 +66,5 @@ fn unit(examples: &Examples, index: usize) -> Result<Pixels, DataCommandError> {
         return Ok(pixels);
     }
     x.gather_into(&[index], &mut pixels)?;
-    sheet::spread(&mut pixels);
-    Ok(pixels)
+    Ok(sheet::spread(&pixels))
 }

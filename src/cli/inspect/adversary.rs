@@ -1,6 +1,8 @@
 //! What a new adversary finds in representations: LG-FedAvg, section 3.4.
 
+use fedround_data::DatasetInfo;
 use fedround_metrics::classification::roc_auc;
+use serde::Serialize;
 
 use super::Subject;
 use super::models::{Leaves, failed, outputs, with_leaves};
@@ -15,11 +17,19 @@ const ROUNDS: usize = 4;
 const PROTECTED: &str = "protected";
 const ADVERSARY: &str = "adversary.";
 
+/// What an adversary finds of a protected attribute.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Exposed {
+    pub attribute: String,
+    /// The ROC AUC on the test set.
+    pub auc: f64,
+}
+
 impl Subject<'_> {
     /// The ROC AUC on the test set of each protected attribute, the mean over clients with models of
     /// their own: an adversary is fitted to the client's representations of its own examples, which
     /// no longer change. Nothing for data without protected attributes.
-    pub fn adversary(&self) -> Result<Vec<f64>, CliError> {
+    pub fn adversary(&self) -> Result<Vec<Exposed>, CliError> {
         let test = &self.data.test;
         let Some(column) = test.column(PROTECTED) else {
             return Ok(vec![]);
@@ -41,7 +51,14 @@ impl Subject<'_> {
                 *mean += roc_auc(&of(&found), &positive)? / clients.len() as f64;
             }
         }
-        Ok(mean)
+        let names = DatasetInfo::find(&self.settings.data)?.protected();
+        let exposed = |(i, auc): (usize, f64)| Exposed {
+            attribute: names
+                .get(i)
+                .map_or_else(|| i.to_string(), ToString::to_string),
+            auc,
+        };
+        Ok(mean.into_iter().enumerate().map(exposed).collect())
     }
 
     /// Models with the examples of those whose they are: the clients' own, or the global one of all.
@@ -66,7 +83,7 @@ impl Subject<'_> {
             .iter()
             .filter(|(name, ..)| !name.starts_with(ADVERSARY));
         let own: Leaves = own.cloned().collect();
-        let examples = self.simulation.federation().examples.clone();
+        let examples = self.examples(&self.simulation.federation().examples)?;
         let mut fitted = self.simulate(&Expose::default(), examples, vec![part.to_vec()], None)?;
         with_leaves(&mut fitted, &own);
         for _ in 0..ROUNDS {
@@ -75,7 +92,7 @@ impl Subject<'_> {
         let function = Outputs {
             function: "expose".to_owned(),
         };
-        let test = self.data.test.clone();
+        let test = self.examples(&self.data.test)?;
         let all = vec![(0..test.len()).collect()];
         let mut looks = self.simulate(&function, test, all, None)?;
         with_leaves(&mut looks, &fitted.parameters());

@@ -8,14 +8,15 @@ use crate::cli::run::SettingArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  fedround inspect fedavg --rounds 20                       how far local models are apart
+  fedround inspect fedavg --set fraction=1 --rounds 20      how far local models are apart
   fedround inspect fedfed --set distill=5 --rounds 8 --attack
   fedround inspect --config runs/mu01/config.toml           the same run again, looked at
 
 A run is a function of its settings, so that this one is the one that `fedround run` would make.
-The folder holds report.json, rounds.csv with the traffic and the variance of local models, and
-pictures: variance.svg; a contact sheet (PNG) of images that clients share or that the server makes
-of their models; the first two principal components (SVG) of representations that they share.";
+The folder holds report.json; rounds.csv with the traffic; variance.csv and variance.svg, how far
+the parameters that clients send are apart; a contact sheet (PNG) of images that clients share or
+that the server makes of their models; the first two principal components (SVG) of representations
+that they share. Ctrl-C finishes the current round and writes what there is.";
 
 /// Trains, and shows what the server sees of single clients: how far their models are apart, the
 /// features that they share, images that the server makes, and how much crosses in which phase.

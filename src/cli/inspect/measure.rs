@@ -1,6 +1,7 @@
 //! How much of a client's examples is in what it shares.
 
 use fedround_data::Scale;
+use fedround_data::augment::Step;
 use fedround_data::rng::words;
 use fedround_metrics::Rows;
 use fedround_metrics::correlation::distance_correlation_squared;
@@ -9,7 +10,7 @@ use fedround_metrics::images::psnr;
 use serde::Serialize;
 
 use super::Subject;
-use super::models::{inputs, sizes};
+use super::models::sizes;
 use super::record::Shared;
 use crate::cli::error::CliError;
 
@@ -48,8 +49,12 @@ struct Paired {
 
 impl Subject<'_> {
     /// The pairs of examples and what was shared of them, evenly over clients, at most `most`;
-    /// `None` of rows that are not in the order of the examples.
+    /// `None` of rows that are not in the order of the examples, or of examples as they were changed
+    /// at random.
     fn paired(&self, shared: &Shared, most: usize) -> Result<Option<Paired>, CliError> {
+        if self.settings.augment.is_random() {
+            return Ok(None);
+        }
         let federation = self.simulation.federation();
         let each = most.div_ceil(shared.clients.len().max(1));
         let (mut x, mut rows, mut labels, mut width) = (vec![], vec![], vec![], 0);
@@ -61,7 +66,7 @@ impl Subject<'_> {
             }
             let chosen = spaced(n, each);
             let own: Vec<usize> = chosen.iter().map(|&i| mine[i]).collect();
-            x.extend(inputs(&federation.examples, &own)?);
+            x.extend(self.inputs(&federation.examples, &own)?);
             labels.extend(own.iter().map(|&i| federation.examples.labels()[i]));
             let values = chosen.iter().map(|&i| &tensor.values[i * of..(i + 1) * of]);
             rows.extend(values.flatten());
@@ -77,30 +82,33 @@ impl Subject<'_> {
 
     /// PSNR and Fréchet distance of images that were shared; `None` of anything else.
     pub fn images(&self, shared: &Shared) -> Result<Option<Images>, CliError> {
-        let examples = &self.simulation.federation().examples;
         let Some(pairs) = self.paired(shared, usize::MAX / 2)? else {
             return Ok(None);
         };
-        if pairs.width != examples.features() || !self.are_images() {
+        if pairs.width != self.width()? || !self.are_images() {
             return Ok(None);
         }
-        let range = self.range(&pairs.x);
-        let both = pairs.x.chunks(pairs.width);
-        let each = both.zip(pairs.shared.chunks(pairs.width));
-        let each: Vec<f64> = each
-            .map(|(x, y)| psnr(x, y, range))
-            .collect::<Result<_, _>>()?;
-        let shape = examples.input_shape()?;
+        let shape = self.shape()?;
         let (a, b) = (reduced(&pairs.x, shape), reduced(&pairs.shared, shape));
         // Not of fewer images than their covariance has rows.
-        let width = a.len() / each.len().max(1);
-        let enough = each.len() > width;
+        let n = pairs.labels.len();
+        let width = a.len() / n.max(1);
+        let enough = n > width;
         let frechet =
             enough.then(|| frechet_distance(Rows::new(&a, width)?, Rows::new(&b, width)?));
         Ok(Some(Images {
-            psnr: each.iter().sum::<f64>() / each.len() as f64,
+            psnr: self.psnr(&pairs.x, &pairs.shared)?,
             frechet: frechet.transpose()?,
         }))
+    }
+
+    /// The mean over images of the PSNR of `y`, in decibels.
+    pub fn psnr(&self, x: &[f32], y: &[f32]) -> Result<f64, CliError> {
+        let (range, width) = (self.range(x), self.width()?);
+        let each = x.chunks(width).zip(y.chunks(width));
+        let each = each.map(|(x, y)| psnr(x, y, range));
+        let each: Vec<f64> = each.collect::<Result<_, _>>()?;
+        Ok(each.iter().sum::<f64>() / each.len().max(1) as f64)
     }
 
     /// Distance correlations of inputs with their classes' names, with noise, and with what was
@@ -109,12 +117,12 @@ impl Subject<'_> {
         let federation = self.simulation.federation();
         let all: Vec<usize> = federation.parts.iter().flatten().copied().collect();
         let some: Vec<usize> = spaced(all.len(), PAIRS).iter().map(|&i| all[i]).collect();
-        let x = inputs(&federation.examples, &some)?;
+        let x = self.inputs(&federation.examples, &some)?;
         let labels = some.iter().map(|&i| federation.examples.labels()[i]);
         let names = one_hot(labels, self.data.classes);
         let mut noise = words(self.settings.seed, &[NOISE]);
         let noise: Vec<f32> = some.iter().map(|_| noise.normal() as f32).collect();
-        let width = federation.examples.features();
+        let width = self.width()?;
         let with = |x: &[f32], y: &[f32], of: usize, name: &str| {
             let r2 = distance_correlation_squared(Rows::new(x, width)?, Rows::new(y, of)?)?;
             Ok::<_, CliError>(Correlation {
@@ -148,9 +156,11 @@ impl Subject<'_> {
     }
 
     /// What pixels span.
-    pub fn range(&self, x: &[f32]) -> f64 {
+    fn range(&self, x: &[f32]) -> f64 {
         let examples = &self.simulation.federation().examples;
-        if examples.x().scale() == Some(&Scale::Unit) {
+        let mut steps = self.settings.augment.steps.iter();
+        let normalised = steps.any(|step| matches!(step, Step::Normalise { .. }));
+        if !normalised && examples.x().scale() == Some(&Scale::Unit) {
             return 1.0;
         }
         let low = x.iter().copied().fold(f32::INFINITY, f32::min);

@@ -12,6 +12,7 @@ mod specs;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, ptr};
 
 use fedround_data::{Dataset, load};
@@ -22,9 +23,9 @@ pub(super) use args::InspectArgs;
 use super::Cli;
 use super::assets::warn;
 use super::auxiliaries;
-use super::error::CliError;
+use super::error::{CliError, INTERRUPTED, Kept};
 use super::output::print;
-use super::run::{DATA_SEED, Job, next_free, slug};
+use super::run::{DATA_SEED, Job, TestArgs, listen, next_free, slug};
 use super::settings::Settings;
 use record::Record;
 use report::Report;
@@ -32,6 +33,7 @@ use report::Report;
 /// The file that tells that a folder is taken.
 const REPORT: &str = "report.json";
 const ROUNDS: &str = "rounds.csv";
+const VARIANCE: &str = "variance.csv";
 
 /// What the measurements read.
 struct Subject<'a> {
@@ -45,7 +47,8 @@ struct Subject<'a> {
 
 /// Runs the subcommand.
 pub(super) fn inspect(cli: &Cli, args: &InspectArgs) -> Result<ExitCode, CliError> {
-    let settings = Settings::resolve(&args.settings, args.spec.as_deref(), args.seed)?;
+    let tests = TestArgs::default();
+    let settings = Settings::resolve(&args.settings, &tests, args.spec.as_deref(), args.seed)?;
     let algorithm = cli.algorithm(&settings.spec, &settings.hypers)?;
     let data = load(&settings.data, settings.data_dir.as_deref(), DATA_SEED)?;
     let splits = settings
@@ -53,27 +56,50 @@ pub(super) fn inspect(cli: &Cli, args: &InspectArgs) -> Result<ExitCode, CliErro
         .deal(&data, settings.clients, settings.seed)?;
     let job = Job::new(cli, &settings, &*algorithm, &data, &splits)?;
     auxiliaries::check(&settings.aux, &job.settings().aux)?;
+    if args.attack {
+        attack::check(&settings, &data, job.program())?;
+    }
     warn(job.program());
     let dir = folder(args, &settings)?;
     let settings = job.settings().clone();
     let mut simulation = job.into_simulation();
-    let record = rounds(&mut simulation, &settings, args.quiet)?;
-    let report = Report::of(
-        &Subject {
-            cli,
-            settings: &settings,
-            data: &data,
-            simulation: &simulation,
-            record: &record,
-            dir: &dir,
-        },
-        args.attack,
-    )?;
-    let path = dir.join(REPORT);
-    let text = serde_json::to_string_pretty(&report)? + "\n";
-    fs::write(&path, text).map_err(CliError::io("write", path))?;
+    let stop = listen();
+    let record = rounds(&mut simulation, &settings, stop, args.quiet)?;
+    let stopped = record.rounds.len() < settings.rounds;
+    let subject = Subject {
+        cli,
+        settings: &settings,
+        data: &data,
+        simulation: &simulation,
+        record: &record,
+        dir: &dir,
+    };
+    let mut report = Report::of(&subject, stopped)?;
+    keep(&report, &dir)?;
+    if stopped {
+        print(&report.text(&dir))?;
+        let rounds = record.rounds.len();
+        eprintln!("stopped by Ctrl-C: {}", Kept { rounds, dir });
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    // What was measured is kept whatever becomes of attacks.
+    let failed = match args.attack.then(|| subject.attack()) {
+        Some(Ok(attacked)) => {
+            report.attacked(attacked);
+            keep(&report, &dir)?;
+            None
+        }
+        Some(Err(error)) => Some(error),
+        None => None,
+    };
     print(&report.text(&dir))?;
-    Ok(ExitCode::SUCCESS)
+    failed.map_or(Ok(ExitCode::SUCCESS), Err)
+}
+
+fn keep(report: &Report, dir: &Path) -> Result<(), CliError> {
+    let path = dir.join(REPORT);
+    let text = serde_json::to_string_pretty(report)? + "\n";
+    fs::write(&path, text).map_err(CliError::io("write", path))
 }
 
 /// The folder that is written to.
@@ -91,14 +117,18 @@ fn folder(args: &InspectArgs, settings: &Settings) -> Result<PathBuf, CliError> 
     Ok(dir)
 }
 
-/// Trains.
+/// Trains, until the last round or Ctrl-C.
 fn rounds(
     simulation: &mut Simulation,
     settings: &Settings,
+    stop: &AtomicBool,
     quiet: bool,
 ) -> Result<Record, CliError> {
     let mut record = Record::default();
     for round in 1..=settings.rounds {
+        if stop.load(Ordering::SeqCst) {
+            break;
+        }
         let stats = simulation.step_seen(|seen| record.see(seen));
         let stats = stats.map_err(|source| CliError::Run {
             source: Box::new(source),

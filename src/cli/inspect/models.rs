@@ -1,15 +1,16 @@
 //! Runs small programs on a trained model's parameters.
 
-use fedround_data::Examples;
+use fedround_data::augment::{Augment, Scratch, Visit};
+use fedround_data::{Column, Examples};
 use fedround_dsl::Algorithm;
-use fedround_exec::{Federation, Program, RunError, SeenTensor, Simulation};
+use fedround_exec::{RunError, SeenTensor, Simulation};
 use fedround_ir::tensor::TensorType;
-use fedround_models::{AuxiliaryTask, Task};
 
 use super::Subject;
 use super::specs::OUTPUTS;
-use crate::cli::auxiliaries::Auxiliaries;
+use crate::cli::Cli;
 use crate::cli::error::CliError;
+use crate::cli::settings::Settings;
 
 /// Names, types and values of parameters.
 pub(super) type Leaves = Vec<(String, TensorType, Vec<f32>)>;
@@ -22,8 +23,8 @@ pub(super) fn failed(source: RunError) -> CliError {
 }
 
 impl Subject<'_> {
-    /// A program over other examples, with the run's model and the networks that it needs beside
-    /// it; `generator` is the variant of that network.
+    /// A program over examples whose inputs are as models see them, with the run's model and the
+    /// networks that it needs beside it; `generator` is the variant of that network.
     pub fn simulate(
         &self,
         algorithm: &dyn Algorithm,
@@ -31,36 +32,54 @@ impl Subject<'_> {
         parts: Vec<Vec<usize>>,
         generator: Option<&str>,
     ) -> Result<Simulation, CliError> {
-        let mut variants: Auxiliaries = self.settings.aux.clone();
-        let generator = generator.map(|variant| ("generator".to_owned(), variant.to_owned()));
-        variants.extend(generator);
-        let around = AuxiliaryTask {
-            task: Task {
-                input: examples.input_shape()?,
-                classes: self.data.classes,
-            },
-            clients: parts.len(),
-            variants,
+        let mut aux = self.settings.aux.clone();
+        aux.extend(generator.map(|variant| ("generator".to_owned(), variant.to_owned())));
+        let settings = Settings {
+            aux,
+            augment: Augment::default(),
+            ..self.settings.clone()
         };
-        let columns = examples.columns().iter();
-        let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
-        let words = self.data.language.as_ref().map(|of| of.vocabulary.len());
-        let (tracer, _) = self
-            .cli
-            .tracer(&self.settings.model, algorithm, &around, words)?;
-        let tracer = tracer.with_columns(columns.collect());
-        let program = Program::compile_for(algorithm, tracer, self.settings.device)?;
-        let federation = Federation {
-            examples,
-            parts,
-            seed: self.settings.seed,
-        };
-        let threads = self.settings.threads;
-        let simulation = Simulation::new(program, federation, threads);
-        simulation.map_err(|source| CliError::Threads {
-            threads,
-            message: source.to_string(),
-        })
+        let of = (&examples, parts.len());
+        let (tracer, _) = self.cli.tracer_of(&settings, algorithm, self.data, of)?;
+        Cli::simulation(&settings, algorithm, tracer, examples, parts)
+    }
+
+    /// What models take: channels, height and width, images as they are changed for training.
+    pub fn shape(&self) -> Result<[usize; 3], CliError> {
+        let shape = self.simulation.federation().examples.input_shape()?;
+        Ok(self.settings.augment.output_shape(shape)?)
+    }
+
+    /// Numbers in an input.
+    pub fn width(&self) -> Result<usize, CliError> {
+        Ok(self.shape()?.iter().product())
+    }
+
+    /// Some examples' inputs as models see them, one after another: through what augmentation does
+    /// to each image alike.
+    pub fn inputs(&self, examples: &Examples, indices: &[usize]) -> Result<Vec<f32>, CliError> {
+        let fixed = self.settings.augment.fixed();
+        let mut x = vec![0.0; indices.len() * self.width()?];
+        if fixed.is_empty() {
+            examples.x().gather_into(indices, &mut x)?;
+        } else {
+            let (visit, scratch) = (Visit::default(), &mut Scratch::default());
+            fixed.gather_into(examples.x(), indices, visit, scratch, &mut x)?;
+        }
+        Ok(x)
+    }
+
+    /// All examples, with such inputs.
+    pub fn examples(&self, examples: &Examples) -> Result<Examples, CliError> {
+        if self.settings.augment.fixed().is_empty() {
+            return Ok(examples.clone());
+        }
+        let all: Vec<usize> = (0..examples.len()).collect();
+        let x = self.inputs(examples, &all)?;
+        let x = Column::floats("x", self.shape()?.to_vec(), x)?;
+        let others = examples.columns().iter().filter(|c| c.name() != "x");
+        let columns = [x].into_iter().chain(others.cloned()).collect();
+        Ok(Examples::of_columns(columns, examples.labels().to_vec())?)
     }
 }
 
@@ -88,13 +107,6 @@ pub(super) fn outputs(simulation: &mut Simulation) -> Result<Vec<Vec<f32>>, CliE
                 .unwrap_or_default()
         })
         .collect())
-}
-
-/// Some examples' inputs, one after another.
-pub(super) fn inputs(examples: &Examples, indices: &[usize]) -> Result<Vec<f32>, CliError> {
-    let mut x = vec![0.0; indices.len() * examples.features()];
-    examples.x().gather_into(indices, &mut x)?;
-    Ok(x)
 }
 
 /// How many rows a tensor has, and numbers in a row.

@@ -1,5 +1,6 @@
 //! Pictures of what clients share, and of the rounds.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fedround_metrics::Rows;
@@ -7,12 +8,12 @@ use fedround_metrics::features::principal_components;
 
 use super::Subject;
 use super::measure::spaced;
-use super::models::{inputs, sizes};
+use super::models::sizes;
 use super::record::Shared;
 use crate::cli::error::CliError;
 use crate::cli::plot::{Chart, Series, draw};
 use crate::cli::run::slug;
-use crate::cli::sheet::{self, Pixels, spread};
+use crate::cli::sheet::{self, Pixels, row};
 
 /// Clients in a picture.
 const CLIENTS: usize = 10;
@@ -22,18 +23,24 @@ const IMAGES: usize = 10;
 const POINTS: usize = 500;
 
 impl Subject<'_> {
-    /// The variance of local models over rounds; nothing where no models were sent.
+    /// How far parameters that clients send are apart over rounds, a line for each upload; nothing
+    /// where none were sent by two clients.
     pub fn variance(&self) -> Result<Option<String>, CliError> {
-        let rounds = self.record.rounds.iter();
-        let points = rounds.filter_map(|r| Some((r.round as f64, r.model_variance?)));
-        let points: Vec<_> = points.collect();
-        if points.is_empty() {
+        let mut lines: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+        for one in &self.record.spreads {
+            let line = lines.entry(&one.sent).or_default();
+            line.push((one.round as f64, one.variance));
+        }
+        if lines.is_empty() {
             return Ok(None);
         }
-        let name = self.settings.spec.clone();
+        let series = lines.into_iter().map(|(name, points)| Series {
+            name: name.to_owned(),
+            points,
+        });
         let file = "variance.svg".to_owned();
-        let chart = Chart::Rounds("variance of local models");
-        draw(&self.dir.join(&file), chart, &[Series { name, points }])?;
+        let chart = Chart::Rounds("variance over clients");
+        draw(&self.dir.join(&file), chart, &series.collect::<Vec<_>>())?;
         Ok(Some(file))
     }
 
@@ -43,8 +50,7 @@ impl Subject<'_> {
         let Some(first) = shared.clients.values().next() else {
             return Ok(None);
         };
-        let examples = &self.simulation.federation().examples;
-        let is_image = sizes(first).1 == examples.features() && self.are_images();
+        let is_image = sizes(first).1 == self.width()? && self.are_images();
         if shared.labels || (!is_image && sizes(first).1 < 2) {
             return Ok(None);
         }
@@ -62,7 +68,7 @@ impl Subject<'_> {
     /// A row for each client; above it the images that they are of, where that is known.
     fn sheet(&self, shared: &Shared, path: PathBuf) -> Result<(), CliError> {
         let federation = self.simulation.federation();
-        let width = federation.examples.features();
+        let width = self.width()?;
         let mut rows: Vec<Vec<Pixels>> = vec![];
         for (&k, tensor) in shared.clients.iter().take(CLIENTS) {
             let (n, _) = sizes(tensor);
@@ -70,28 +76,15 @@ impl Subject<'_> {
             let mine = &federation.parts[k];
             if shared.in_order && n == mine.len() {
                 let own: Vec<usize> = chosen.iter().map(|&i| mine[i]).collect();
-                rows.push(row(inputs(&federation.examples, &own)?.chunks(width)));
+                rows.push(row(self.inputs(&federation.examples, &own)?.chunks(width)));
             }
             let images = chosen.iter();
             rows.push(row(
                 images.map(|&i| &tensor.values[i * width..(i + 1) * width])
             ));
         }
-        let shape = federation.examples.input_shape()?;
-        sheet::save(&path, &rows, shape).map_err(|error| CliError::Draw {
-            path,
-            message: error.to_string(),
-        })
+        sheet::save(&path, &rows, self.shape()?)
     }
-}
-
-fn row<'a>(images: impl Iterator<Item = &'a [f32]>) -> Vec<Pixels> {
-    let spread = |image: &[f32]| {
-        let mut image = image.to_vec();
-        spread(&mut image);
-        image
-    };
-    images.map(spread).collect()
 }
 
 /// The first two principal components, a colour for each client.

@@ -18,11 +18,20 @@ pub(super) struct Round {
     pub train_loss: f64,
     pub bytes_up: u64,
     pub bytes_down: u64,
-    /// Of the first parameters that clients send in the round, before they are averaged: the mean
-    /// over parameters of the variance over clients.
-    pub model_variance: Option<f64>,
+}
+
+/// How far parameters that clients send are apart, before the server takes them together: a line of
+/// `variance.csv`.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Spread {
+    pub round: usize,
+    /// What they are, and the line of the spec that sends them.
+    pub sent: String,
+    pub clients: usize,
+    /// The mean over parameters of the variance over clients.
+    pub variance: f64,
     /// `1/m Σ_k ‖θ_k − θ̄‖²` of the same.
-    pub squared_distance: Option<f64>,
+    pub squared_distance: f64,
 }
 
 /// Rows of each client that the server had, in the last round in which it had them.
@@ -44,10 +53,15 @@ pub(super) struct Shared {
 #[derive(Default)]
 pub(super) struct Record {
     pub rounds: Vec<Round>,
+    /// Of uploads by two clients or more.
+    pub spreads: Vec<Spread>,
+    /// Clients that sent parameters in the last phase.
+    pub trained: BTreeSet<usize>,
     /// By phase and value.
     shared: BTreeMap<(usize, Value), Shared>,
-    /// Of the round that runs: by value, in the order in which they came.
-    variances: Vec<(Value, RunningVariance)>,
+    /// Of the round that runs: by value, with how many clients sent it.
+    models: BTreeMap<Value, (usize, RunningVariance)>,
+    senders: BTreeSet<usize>,
     rows: BTreeMap<Value, Vec<Seen>>,
     broken: Option<MetricError>,
 }
@@ -66,15 +80,12 @@ impl Record {
         if !seen.sent {
             return;
         }
-        let of = |(value, _): &(Value, RunningVariance)| *value == seen.value;
-        let at = self.variances.iter().position(of).unwrap_or_else(|| {
-            let first = (seen.value, RunningVariance::default());
-            self.variances.push(first);
-            self.variances.len() - 1
-        });
+        self.senders.insert(seen.client);
+        let (clients, variance) = self.models.entry(seen.value).or_default();
+        *clients += 1;
         let leaves = seen.tensors.into_iter();
         let model: Vec<f32> = leaves.flat_map(|leaf| leaf.values).collect();
-        let added = self.variances[at].1.add(&model);
+        let added = variance.add(&model);
         self.broken = self.broken.take().or(added.err());
     }
 
@@ -87,8 +98,10 @@ impl Record {
         if let Some(error) = self.broken.take() {
             return Err(error);
         }
-        let variance = self.variances.drain(..).next();
-        let variance = variance.map(|(_, of)| of.finish()).transpose()?;
+        if self.rounds.last().is_some_and(|last| last.phase != phase) {
+            self.trained.clear();
+        }
+        self.trained.append(&mut self.senders);
         let round = self.rounds.len() + 1;
         self.rounds.push(Round {
             round,
@@ -96,13 +109,27 @@ impl Record {
             train_loss: stats.train_loss,
             bytes_up: stats.bytes_up,
             bytes_down: stats.bytes_down,
-            model_variance: variance.map(|v| v.per_parameter),
-            squared_distance: variance.map(|v| v.squared_distance),
         });
-        let (wire, ordered) = match self.rows.is_empty() {
-            true => Default::default(),
-            false => (wire(program.linked()), examples_in_order(program.linked())),
+        let wire = match self.rows.is_empty() && self.models.is_empty() {
+            true => vec![],
+            false => wire(program.linked()),
         };
+        let ordered = match self.rows.is_empty() {
+            true => BTreeSet::new(),
+            false => examples_in_order(program.linked()),
+        };
+        for (value, (clients, variance)) in std::mem::take(&mut self.models) {
+            if clients > 1 {
+                let variance = variance.finish()?;
+                self.spreads.push(Spread {
+                    round,
+                    sent: upload(&wire, value).map_or_else(String::new, named),
+                    clients,
+                    variance: variance.per_parameter,
+                    squared_distance: variance.squared_distance,
+                });
+            }
+        }
         for (value, seen) in std::mem::take(&mut self.rows) {
             if let Some(shared) = shared(round, value, seen, &wire, &ordered) {
                 self.shared.insert((phase, value), shared);
@@ -111,10 +138,28 @@ impl Record {
         Ok(())
     }
 
+    /// Of each upload, how far it was apart in the last round in which it was sent.
+    pub fn last_spreads(&self) -> Vec<Spread> {
+        let last: BTreeMap<&str, &Spread> =
+            self.spreads.iter().map(|s| (s.sent.as_str(), s)).collect();
+        last.into_values().cloned().collect()
+    }
+
     /// Features and labels, in the order of phases.
     pub fn shared(&self) -> impl Iterator<Item = &Shared> {
         self.shared.values()
     }
+}
+
+/// The row of the wire table of what clients send.
+fn upload(wire: &[Wire], value: Value) -> Option<&Wire> {
+    let mut rows = wire.iter();
+    rows.find(|row| row.value == value && row.direction == Direction::Up)
+}
+
+/// What crosses, and the line of the spec that sends it.
+fn named(row: &Wire) -> String {
+    format!("{} from {}", row.noun(), row.loc)
 }
 
 fn shared(
@@ -126,11 +171,8 @@ fn shared(
 ) -> Option<Shared> {
     let first = seen.first()?;
     let (sent, labels) = (first.sent, first.kind == Kind::Labels);
-    let own = |row: &&Wire| row.value == value && row.direction == Direction::Up;
-    let name = match wire.iter().find(own) {
-        Some(row) if row.protection.released.is_empty() => {
-            format!("{} from {}", row.noun(), row.loc)
-        }
+    let name = match upload(wire, value) {
+        Some(row) if row.protection.released.is_empty() => named(row),
         Some(row) => {
             let why = row.protection.released.iter();
             why.cloned().collect::<Vec<_>>().join("; ")

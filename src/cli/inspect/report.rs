@@ -6,11 +6,12 @@ use comfy_table::Table;
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use serde::Serialize;
 
-use super::attack::{Inversion, Membership};
+use super::adversary::Exposed;
+use super::attack::{Attacked, Inversion, Membership};
 use super::measure::{Correlation, Images};
 use super::models::sizes;
-use super::record::Shared;
-use super::{ROUNDS, Subject};
+use super::record::{Shared, Spread};
+use super::{ROUNDS, Subject, VARIANCE};
 use crate::cli::error::CliError;
 use crate::cli::output::{bytes, percent};
 
@@ -19,18 +20,20 @@ use crate::cli::output::{bytes, percent};
 pub(super) struct Report {
     pub spec: String,
     pub phases: Vec<Phase>,
-    /// Before the first averaging of the last round in which models were sent.
-    pub model_variance: Option<f64>,
-    pub squared_distance: Option<f64>,
+    /// Of each upload of parameters, in the last round in which two clients or more sent it.
+    pub spreads: Vec<Spread>,
     pub shared: Vec<Entry>,
     pub correlations: Vec<Correlation>,
-    /// The ROC AUC of each protected attribute, by an adversary that was fitted afterwards.
+    /// Of each protected attribute, by an adversary that was fitted afterwards.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub adversary_auc: Vec<f64>,
+    pub adversary: Vec<Exposed>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inversion: Vec<Inversion>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub membership: Vec<Membership>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub membership: Option<Membership>,
+    /// Whether examples were changed at random, so that rows are of none of them as they are.
+    #[serde(skip)]
+    random: bool,
     #[serde(skip)]
     files: Vec<String>,
 }
@@ -61,42 +64,43 @@ pub(super) struct Entry {
 }
 
 impl Report {
-    /// Measures everything, and draws it.
-    pub fn of(subject: &Subject<'_>, attack: bool) -> Result<Self, CliError> {
-        let rounds = &subject.record.rounds;
-        let path = subject.dir.join(ROUNDS);
-        let mut table = csv::Writer::from_path(&path).map_err(|e| draw_error(&path, &e))?;
-        for round in rounds {
-            table.serialize(round).map_err(|e| draw_error(&path, &e))?;
-        }
-        table.flush().map_err(CliError::io("write", &path))?;
-        let last = rounds.iter().rev().find(|r| r.model_variance.is_some());
+    /// Measures everything, and draws it. After Ctrl-C no adversary is trained.
+    pub fn of(subject: &Subject<'_>, stopped: bool) -> Result<Self, CliError> {
+        let record = subject.record;
+        csv(&subject.dir.join(ROUNDS), &record.rounds)?;
         let mut files = vec![ROUNDS.to_owned()];
+        if !record.spreads.is_empty() {
+            csv(&subject.dir.join(VARIANCE), &record.spreads)?;
+            files.push(VARIANCE.to_owned());
+        }
         files.extend(subject.variance()?);
         let mut shared = vec![];
-        for (i, one) in subject.record.shared().enumerate() {
+        for (i, one) in record.shared().enumerate() {
             let file = subject.picture(one, i + 1)?;
             files.extend(file.clone());
             shared.push(entry(subject, one, file)?);
         }
-        let mut this = Self {
+        Ok(Self {
             spec: subject.settings.spec.clone(),
             phases: phases(subject),
-            model_variance: last.and_then(|r| r.model_variance),
-            squared_distance: last.and_then(|r| r.squared_distance),
+            spreads: record.last_spreads(),
             shared,
             correlations: subject.correlations()?,
-            adversary_auc: subject.adversary()?,
+            adversary: match stopped {
+                true => vec![],
+                false => subject.adversary()?,
+            },
             inversion: vec![],
-            membership: vec![],
+            membership: None,
+            random: subject.settings.augment.is_random(),
             files,
-        };
-        if attack {
-            let attacked = subject.attack()?;
-            this.files.extend(attacked.file);
-            (this.inversion, this.membership) = (attacked.inversion, attacked.membership);
-        }
-        Ok(this)
+        })
+    }
+
+    /// Takes in what attacks came to.
+    pub fn attacked(&mut self, attacked: Attacked) {
+        self.files.push(attacked.file);
+        (self.inversion, self.membership) = (attacked.inversion, attacked.membership);
     }
 
     /// For people.
@@ -114,11 +118,12 @@ impl Report {
         });
         let heads = ["traffic", "rounds", "up", "down", "of the last phase's"];
         text += &table(&heads, rows);
-        if let (Some(v), Some(d)) = (self.model_variance, self.squared_distance) {
-            text += &format!(
-                "variance of local models before averaging: {v:.3e} a parameter, {d:.3e} in all\n"
-            );
-        }
+        let rows = self.spreads.iter().map(|s| {
+            let [v, d] = [s.variance, s.squared_distance].map(|x| format!("{x:.3e}"));
+            [s.sent.clone(), s.clients.to_string(), v, d]
+        });
+        let heads = ["clients send", "clients", "variance a parameter", "in all"];
+        text += &table(&heads, rows);
         let rows = self.shared.iter().map(|s| {
             let images = s.images.as_ref();
             let number = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.2}"));
@@ -138,15 +143,15 @@ impl Report {
             "Fréchet",
         ];
         text += &table(&heads, rows);
+        if self.random && !self.shared.is_empty() {
+            text += "images change at random: what is shared is not measured against them\n";
+        }
         let rows = self.correlations.iter();
         let rows = rows.map(|c| [c.with.clone(), format!("{:.4}", c.r2)]);
         text += &table(&["distance correlation of inputs with", "R²"], rows);
-        for (i, auc) in self.adversary_auc.iter().enumerate() {
-            text += &format!(
-                "adversary fitted afterwards, attribute {i}: AUC {}\n",
-                percent(*auc)
-            );
-        }
+        let rows = self.adversary.iter();
+        let rows = rows.map(|e| [e.attribute.clone(), percent(e.auc)]);
+        text += &table(&["adversary fitted afterwards", "AUC"], rows);
         let rows = self.inversion.iter();
         let rows = rows.map(|i| {
             [
@@ -156,11 +161,15 @@ impl Report {
             ]
         });
         text += &table(&["inversion: PSNR, dB", "as shared", "rebuilt"], rows);
-        let rows = self.membership.iter().map(|m| {
-            let each = [m.recall, m.precision, m.auc].map(percent);
-            [vec![m.shared.clone()], each.to_vec()].concat()
-        });
-        text += &table(&["membership", "recall", "precision", "AUC"], rows);
+        if let Some(membership) = &self.membership {
+            let rows = membership.told.iter().map(|t| {
+                let each = [t.recall, t.precision].map(percent);
+                [vec![t.by.clone()], each.to_vec()].concat()
+            });
+            text += &table(&["membership, by", "recall", "precision"], rows);
+            let (auc, members) = (percent(membership.auc), membership.members);
+            text += &format!("membership of {members} examples: AUC {auc}\n");
+        }
         text + &format!(
             "{} holds report.json, {}\n",
             dir.display(),
@@ -169,11 +178,13 @@ impl Report {
     }
 }
 
-fn draw_error(path: &Path, error: &csv::Error) -> CliError {
-    CliError::Draw {
-        path: path.to_owned(),
-        message: error.to_string(),
-    }
+fn csv<T: Serialize>(path: &Path, rows: &[T]) -> Result<(), CliError> {
+    let write = || -> csv::Result<()> {
+        let mut writer = csv::Writer::from_path(path)?;
+        rows.iter().try_for_each(|row| writer.serialize(row))?;
+        Ok(writer.flush()?)
+    };
+    write().map_err(|error| CliError::io("write", path)(error.into()))
 }
 
 /// Nothing without rows.

@@ -13,7 +13,7 @@ use crate::cli::compare::{Cell, Datasets};
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
 use crate::cli::hypers;
-use crate::cli::run::{SettingArgs, slug};
+use crate::cli::run::{SettingArgs, TestArgs, slug};
 use crate::cli::settings::Settings;
 
 /// A table with its runs.
@@ -186,7 +186,7 @@ fn settings(
     config
         .hyper
         .retain(|name, _| hypers::has(&*algorithm, name));
-    Settings::over(config, flags, Some(spec), None)
+    Settings::over(config, flags, &TestArgs::default(), Some(spec), None)
 }
 
 /// Whether `--only` has a method in a setting: names of settings leave other settings out, names of

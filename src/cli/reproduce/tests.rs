@@ -8,7 +8,7 @@ use super::tables::{Experiment, Method, Of, Paper, papers};
 use crate::cli::Cli;
 use crate::cli::config::Config;
 use crate::cli::hypers;
-use crate::cli::run::SettingArgs;
+use crate::cli::run::{SettingArgs, TestArgs};
 use crate::cli::settings::Settings;
 
 /// Every table with what it shares with the others of its paper.
@@ -102,8 +102,8 @@ fn check(cli: &Cli, file: Table, method: &Method, at: &str) -> (Vec<String>, Vec
     config
         .hyper
         .retain(|name, _| hypers::has(&*algorithm, name));
-    let flags = SettingArgs::default();
-    let settings = Settings::over(config, &flags, Some(&method.spec), None);
+    let (flags, tests) = (SettingArgs::default(), TestArgs::default());
+    let settings = Settings::over(config, &flags, &tests, Some(&method.spec), None);
     let settings = settings.unwrap_or_else(|e| panic!("{at}: {e}"));
     cli.algorithm(&settings.spec, &settings.hypers)
         .unwrap_or_else(|e| panic!("{at}: {e}"));

@@ -13,8 +13,8 @@ Examples:
   fedround run fedavg --json | jq .test_accuracy
 
 The run folder holds config.toml, metrics.jsonl (one object a round), summary.json,
-model.safetensors and classes.svg (the accuracy of each class). Nothing in it is ever overwritten. Ctrl-C finishes the current round and
-writes everything; a second one stops at once.";
+model.safetensors and classes.svg (the accuracy of each class). Nothing in it is ever overwritten.
+Ctrl-C finishes the current round and writes everything; a second one stops at once.";
 
 /// Compiles an algorithm and trains it over simulated clients.
 ///
@@ -26,6 +26,8 @@ pub(in crate::cli) struct RunArgs {
     pub spec: Option<String>,
     #[command(flatten)]
     pub settings: SettingArgs,
+    #[command(flatten)]
+    pub tests: TestArgs,
     /// Seed of the partition, sampling, batch order and initial parameters [default: 1]
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
@@ -54,7 +56,7 @@ pub(in crate::cli) struct EngineArgs {
     pub cohort_batch: Option<String>,
 }
 
-/// What every run of a comparison has in common.
+/// What trains on what.
 #[derive(Debug, Default, Args)]
 pub(in crate::cli) struct SettingArgs {
     /// TOML file of settings, such as the config.toml of an earlier run
@@ -86,6 +88,17 @@ pub(in crate::cli) struct SettingArgs {
     /// Rounds [default: 200]
     #[arg(long, value_name = "R")]
     pub rounds: Option<usize>,
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// Changes of training images, such as crop:4,flip; test images are resized and normalised
+    /// alike [default: none]
+    #[arg(long, value_name = "STEPS")]
+    pub augment: Option<String>,
+}
+
+/// When and how a model is tested.
+#[derive(Debug, Default, Args)]
+pub(in crate::cli) struct TestArgs {
     /// Evaluate on the test set every N rounds, and after the last [default: 5]
     #[arg(long, value_name = "N")]
     pub eval_every: Option<usize>,
@@ -100,10 +113,4 @@ pub(in crate::cli) struct SettingArgs {
     /// [default: 1]
     #[arg(long, value_name = "N")]
     pub beam: Option<usize>,
-    #[command(flatten)]
-    pub engine: EngineArgs,
-    /// Changes of training images, such as crop:4,flip; test images are resized and normalised
-    /// alike [default: none]
-    #[arg(long, value_name = "STEPS")]
-    pub augment: Option<String>,
 }

@@ -6,8 +6,7 @@ use std::time::Instant;
 use fedround_data::Dataset;
 use fedround_data::partition::Split;
 use fedround_dsl::Algorithm;
-use fedround_exec::{Federation, Program, RunError, Simulation};
-use fedround_models::{AuxiliaryTask, Task};
+use fedround_exec::{Program, RunError, Simulation};
 
 use super::folder::Folder;
 use super::local::Tests;
@@ -36,8 +35,10 @@ pub(in crate::cli) struct Job {
 
 /// Who trains on which examples: every client on its own, but for centralised training, which is
 /// one client's on all.
-fn parts(algorithm: &dyn Algorithm, splits: &[Split]) -> Vec<Vec<usize>> {
-    let own = splits.iter().map(|split| split.train.clone());
+pub(in crate::cli) fn parts(
+    algorithm: &dyn Algorithm,
+    own: impl Iterator<Item = Vec<usize>>,
+) -> Vec<Vec<usize>> {
     match algorithm.name() {
         "centralized" => vec![own.flatten().collect()],
         _ => own.collect(),
@@ -76,34 +77,12 @@ impl Job {
                 examples = rotation.turned(&examples, &split.train)?;
             }
         }
-        let around = AuxiliaryTask {
-            task: Task {
-                input: settings.augment.output_shape(examples.input_shape()?)?,
-                classes: data.classes,
-            },
-            clients: splits.len(),
-            variants: settings.aux.clone(),
-        };
-        let columns = examples.columns().iter();
-        let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
-        let words = data.language.as_ref().map(|of| of.vocabulary.len());
-        let (tracer, aux) = cli.tracer(&settings.model, algorithm, &around, words)?;
-        let tracer = tracer.with_columns(columns.collect());
+        let of = (&examples, splits.len());
+        let (tracer, aux) = cli.tracer_of(settings, algorithm, data, of)?;
         let about = (settings.model.as_str(), &tracer.objective());
         let speech = Speech::of(data, about, settings.beam)?;
-        let program = Program::compile_for(algorithm, tracer, settings.device)?;
-        let federation = Federation {
-            examples,
-            parts: parts(algorithm, splits),
-            seed: settings.seed,
-        };
-        let simulation = Simulation::new(program, federation, settings.threads);
-        let simulation = simulation.map_err(|source| CliError::Threads {
-            threads: settings.threads,
-            message: source.to_string(),
-        })?;
-        let simulation = simulation.with_augment(settings.augment.clone());
-        let simulation = simulation.with_personal(algorithm)?;
+        let parts = parts(algorithm, splits.iter().map(|split| split.train.clone()));
+        let simulation = Cli::simulation(settings, algorithm, tracer, examples, parts)?;
         Ok(Self {
             config: settings.config(algorithm),
             settings: Settings {
@@ -111,7 +90,7 @@ impl Job {
                 ..settings.clone()
             },
             class_names: data.class_names.clone(),
-            simulation: simulation.with_cohort_batch(settings.cohort_batch),
+            simulation,
             tests: Tests::new(data.test.clone(), splits, speech)?,
         })
     }

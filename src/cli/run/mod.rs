@@ -17,7 +17,7 @@ use std::time::Instant;
 use fedround_data::load;
 use fedround_exec::RunError;
 
-pub(super) use args::{EngineArgs, RunArgs, SettingArgs};
+pub(super) use args::{EngineArgs, RunArgs, SettingArgs, TestArgs};
 pub(super) use folder::{CONFIG, FILES, Folder, METRICS, SUMMARY, next_free, slug};
 pub(super) use interrupt::listen;
 pub(super) use job::{DATA_SEED, Job};
@@ -35,7 +35,7 @@ use summary::Summary;
 /// Runs the subcommand.
 pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
     let started = Instant::now();
-    let settings = Settings::resolve(&args.settings, args.spec.as_deref(), args.seed)?;
+    let settings = Settings::resolve(&args.settings, &args.tests, args.spec.as_deref(), args.seed)?;
     let algorithm = cli.algorithm(&settings.spec, &settings.hypers)?;
     if let Some(out) = &args.out {
         folder::check_free(out)?;
@@ -67,7 +67,7 @@ pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
     let (summary, failure) = ended?;
     if args.json {
         print(&summary.text()?)?;
-    } else if !args.quiet {
+    } else if !args.quiet && summary.rounds > 0 {
         print(&table::text(&summary))?;
     }
     end(&summary, failure, &folder)

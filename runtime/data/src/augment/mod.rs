@@ -108,6 +108,11 @@ impl Augment {
         }
     }
 
+    /// Whether it draws anything at random, so that an image is not the same each time.
+    pub fn is_random(&self) -> bool {
+        *self != self.fixed()
+    }
+
     /// The shape of what an image of `shape` becomes.
     ///
     /// # Errors

@@ -139,8 +139,12 @@ impl Server<'_> {
         let all = 0..self.cx.federation.parts.len();
         let ids: Vec<usize> = all.filter(|k| within.contains(k) == inside).collect();
         if ids.is_empty() {
-            let why = "no client has such a number; run with more clients";
-            return Err(RunError::Empty { why, loc: op.loc });
+            return Err(RunError::NoClient {
+                clients: self.cx.federation.parts.len(),
+                // One beyond the numbers that are left out, or the first that is chosen.
+                least: first.saturating_add(if inside { 1 } else { count + 1 }),
+                loc: op.loc,
+            });
         }
         Ok(RtVal::Cohort(ids.into()))
     }

@@ -1,7 +1,6 @@
 //! Model inversion: images rebuilt from what was shared of them.
 
 use fedround_data::{Column, Examples};
-use fedround_metrics::images::psnr;
 use serde::Serialize;
 
 use super::{Known, Pool};
@@ -10,7 +9,7 @@ use crate::cli::inspect::Subject;
 use crate::cli::inspect::measure::spaced;
 use crate::cli::inspect::models::{failed, outputs, with_leaves};
 use crate::cli::inspect::specs::{Outputs, Rebuild};
-use crate::cli::sheet::{Pixels, spread};
+use crate::cli::sheet::{Pixels, row};
 
 /// Pairs that attackers learn from, images that they rebuild, and rounds of their training.
 const PAIRS: usize = 512;
@@ -86,21 +85,18 @@ impl Subject<'_> {
         let rebuilt = self.rebuild(known, &pairs)?;
         let others = pairs.own * width;
         let (given, x) = (&pairs.given[others..], &pairs.x[others..]);
-        if sheet.is_empty() {
-            sheet.push(row(x, width));
-        }
-        sheet.extend([row(given, width), row(&rebuilt, width)]);
-        let range = self.range(x);
-        let mean = |y: &[f32]| -> Result<f64, CliError> {
-            let each = x.chunks(width).zip(y.chunks(width));
-            let each = each.map(|(x, y)| psnr(x, y, range));
-            let each: Vec<f64> = each.collect::<Result<_, _>>()?;
-            Ok(each.iter().sum::<f64>() / each.len().max(1) as f64)
+        let some = |images: &[f32]| {
+            let chosen = spaced(images.len() / width, IMAGES).into_iter();
+            row(chosen.map(|i| &images[i * width..(i + 1) * width]))
         };
+        if sheet.is_empty() {
+            sheet.push(some(x));
+        }
+        sheet.extend([some(given), some(&rebuilt)]);
         Ok(Inversion {
             shared: pool.name.clone(),
-            given: mean(given)?,
-            rebuilt: mean(&rebuilt)?,
+            given: self.psnr(x, given)?,
+            rebuilt: self.psnr(x, &rebuilt)?,
         })
     }
 
@@ -125,16 +121,4 @@ impl Subject<'_> {
         with_leaves(&mut looks, &attacker.parameters());
         Ok(outputs(&mut looks)?.pop().unwrap_or_default())
     }
-}
-
-/// Some images of a row, each spread over all greys.
-fn row(images: &[f32], width: usize) -> Vec<Pixels> {
-    let chosen = spaced(images.len() / width, IMAGES).into_iter();
-    let chosen = chosen.map(|i| images[i * width..(i + 1) * width].to_vec());
-    chosen
-        .map(|mut image| {
-            spread(&mut image);
-            image
-        })
-        .collect()
 }

@@ -1,5 +1,7 @@
 //! Membership inference: which examples was a model trained on?
 
+use std::collections::BTreeSet;
+
 use fedround_algorithms::Centralized;
 use fedround_data::rng::permutation;
 use fedround_data::{Column, Examples};
@@ -10,7 +12,7 @@ use super::{Known, Pool};
 use crate::cli::error::CliError;
 use crate::cli::inspect::Subject;
 use crate::cli::inspect::measure::spaced;
-use crate::cli::inspect::models::{failed, inputs, outputs, with_leaves};
+use crate::cli::inspect::models::{failed, outputs, with_leaves};
 use crate::cli::inspect::specs::Outputs;
 
 /// Examples that a shadow model is trained on, and rounds of its training.
@@ -19,47 +21,81 @@ const ROUNDS: usize = 4;
 /// The key of the order in which examples are halved.
 const HALVES: u64 = 62;
 
-/// How well it was told who was trained on.
+/// How well it is told what the model was trained on: examples of clients that sent parameters in the
+/// last phase, as against as many test examples.
 #[derive(Clone, Debug, Serialize)]
 pub(in crate::cli::inspect) struct Membership {
-    /// What the shadow model was trained on.
-    pub shared: String,
-    /// Of the clients' examples, the share that is told to be theirs.
-    pub recall: f64,
-    /// Of what is told to be theirs, the share that is; the test set has as many examples.
-    pub precision: f64,
-    /// The ROC AUC of the largest probability.
+    /// How many of these examples.
+    pub members: usize,
+    /// The ROC AUC of the largest probability, which needs no threshold.
     pub auc: f64,
+    /// By thresholds of shadow models.
+    pub told: Vec<Told>,
+    /// The largest probabilities, and whose are members'.
+    #[serde(skip)]
+    scores: (Vec<f64>, Vec<bool>),
+}
+
+/// The same by a threshold.
+#[derive(Clone, Debug, Serialize)]
+pub(in crate::cli::inspect) struct Told {
+    /// What the shadow model was trained on.
+    pub by: String,
+    /// Of the members, the share that is told to be some.
+    pub recall: f64,
+    /// Of what is told to be a member, the share that is.
+    pub precision: f64,
 }
 
 impl Subject<'_> {
-    /// Tells the model's training examples from test examples as a shadow model's are told.
-    pub(super) fn tell_members(&self, known: &Known, pool: &Pool) -> Result<Membership, CliError> {
-        let n = (known.indices.len() / 2).min(EXAMPLES);
-        let threshold = self.shadow(known, pool, n)?;
-        // The model itself: its clients' examples, and as many that nobody had.
+    /// The model's probabilities of examples that it was trained on, and of as many that nobody had;
+    /// nothing where none of the clients in `known` sent a model in the last phase.
+    pub(super) fn members(&self, known: &Known) -> Result<Option<Membership>, CliError> {
         let (examples, test) = (&self.simulation.federation().examples, &self.data.test);
-        let m = n.min(test.len());
-        let own = spaced(known.indices.len(), m);
-        let own: Vec<usize> = own.iter().map(|&i| known.indices[i]).collect();
-        let mut x = inputs(examples, &own)?;
-        x.extend(inputs(test, &spaced(test.len(), m))?);
+        let trained = known.members(&self.record.trained);
+        let m = trained.len().min(test.len()).min(EXAMPLES);
+        if m == 0 {
+            return Ok(None);
+        }
+        let own: Vec<usize> = spaced(trained.len(), m)
+            .iter()
+            .map(|&i| trained[i])
+            .collect();
+        let mut x = self.inputs(examples, &own)?;
+        x.extend(self.inputs(test, &spaced(test.len(), m))?);
         let x = Column::floats("x", known.shape.to_vec(), x)?;
         let both = Examples::of_columns(vec![x], vec![0_u16; 2 * m])?;
         let mut target = self.simulate(&Outputs::default(), both, halves(m), None)?;
         with_leaves(&mut target, &self.simulation.parameters());
-        let (scores, inside) = self.confidence(&outputs(&mut target)?);
+        let scores = self.confidence(&outputs(&mut target)?);
+        Ok(Some(Membership {
+            members: m,
+            auc: roc_auc(&scores.0, &scores.1)?,
+            told: vec![],
+            scores,
+        }))
+    }
+
+    /// Tells members as a shadow model's are told.
+    pub(super) fn tell_members(
+        &self,
+        known: &Known,
+        pool: &Pool,
+        membership: &mut Membership,
+    ) -> Result<(), CliError> {
+        let threshold = self.shadow(known, pool, (known.indices.len() / 2).min(EXAMPLES))?;
+        let (scores, inside) = &membership.scores;
         let told = |member: bool| {
-            let both = scores.iter().zip(&inside);
+            let both = scores.iter().zip(inside);
             let found = both.filter(|(s, i)| **s >= threshold && **i == member);
             found.count() as f64
         };
-        Ok(Membership {
-            shared: pool.name.clone(),
-            recall: told(true) / m as f64,
+        membership.told.push(Told {
+            by: pool.name.clone(),
+            recall: told(true) / membership.members as f64,
             precision: told(true) / (told(true) + told(false)),
-            auc: roc_auc(&scores, &inside)?,
-        })
+        });
+        Ok(())
     }
 
     /// Trains a shadow model on `n` of what was shared; the probability that best tells these from
@@ -98,6 +134,18 @@ impl Subject<'_> {
             }
         }
         (scores, inside)
+    }
+}
+
+impl Known {
+    /// The examples of some clients.
+    fn members(&self, of: &BTreeSet<usize>) -> Vec<usize> {
+        let ends = self.starts.iter().skip(1).copied();
+        let ends = ends.chain([self.indices.len()]);
+        let spans = self.starts.iter().zip(ends).zip(&self.clients);
+        let own = spans.filter(|(_, k)| of.contains(k));
+        let own = own.flat_map(|((&start, end), _)| &self.indices[start..end]);
+        own.copied().collect()
     }
 }
 

@@ -10,16 +10,20 @@
 mod inversion;
 mod membership;
 
+use fedround_data::Dataset;
 use fedround_data::rng::words;
-use fedround_passes::fed::{NoiseKind, Unit, mechanisms};
+use fedround_exec::Program;
+use fedround_ir::fed::Kind;
+use fedround_passes::fed::{Direction, NoiseKind, Unit, Wire, mechanisms, wire};
 
 pub(super) use inversion::Inversion;
 pub(super) use membership::Membership;
 
 use super::Subject;
-use super::models::{inputs, sizes};
+use super::models::sizes;
 use super::record::Shared;
 use crate::cli::error::CliError;
+use crate::cli::settings::Settings;
 use crate::cli::sheet::{self, Pixels};
 
 /// The key of the noise on inputs.
@@ -27,9 +31,10 @@ const NOISE: u64 = 61;
 
 /// What the attacks came to.
 pub(super) struct Attacked {
-    pub file: Option<String>,
+    pub file: String,
     pub inversion: Vec<Inversion>,
-    pub membership: Vec<Membership>,
+    /// Nothing where no client trained in the last phase.
+    pub membership: Option<Membership>,
 }
 
 /// Images of some clients as they were shared, a row for each example.
@@ -40,20 +45,46 @@ struct Pool {
 
 /// Examples that something was shared of.
 struct Known {
-    /// Their indices, one client's after another's, and where each client's begin.
+    /// Their indices, one client's after another's; the clients, and where each one's begin.
     indices: Vec<usize>,
+    clients: Vec<usize>,
     starts: Vec<usize>,
     x: Vec<f32>,
     shape: [usize; 3],
 }
 
+/// Fails where there will be nothing to attack: where clients release no features, or their rows are
+/// of images that are not the same each time.
+pub(super) fn check(
+    settings: &Settings,
+    data: &Dataset,
+    program: &Program,
+) -> Result<(), CliError> {
+    if settings.augment.is_random() {
+        let augment = settings.augment.to_string();
+        return Err(CliError::RandomImages { augment });
+    }
+    let released = |row: &Wire| {
+        let features = row.direction == Direction::Up && row.kind == Kind::Tensor;
+        features && !row.protection.released.is_empty()
+    };
+    let sends = |program: &Program| wire(program.linked()).iter().any(released);
+    let sends = program.phases().into_iter().any(|(_, phase)| sends(phase));
+    match sends && data.train.image_shape().is_ok() {
+        true => Ok(()),
+        false => Err(CliError::NothingShared {
+            spec: settings.spec.clone(),
+        }),
+    }
+}
+
 impl Subject<'_> {
     /// Attacks the images that clients shared.
     pub fn attack(&self) -> Result<Attacked, CliError> {
-        let examples = &self.simulation.federation().examples;
+        let width = self.width()?;
         let images = |s: &&Shared| {
             let mut tensors = s.clients.values();
-            let fits = tensors.all(|t| sizes(t).1 == examples.features());
+            let fits = tensors.all(|t| sizes(t).1 == width);
             s.sent && s.in_order && !s.labels && fits && s.clients.len() > 1
         };
         let shared = self.record.shared().find(images);
@@ -63,19 +94,18 @@ impl Subject<'_> {
         };
         let (known, pools) = self.pools(shared)?;
         let mut rows: Vec<Vec<Pixels>> = vec![];
-        let (mut inversion, mut membership) = (vec![], vec![]);
+        let (mut inversion, mut membership) = (vec![], self.members(&known)?);
         for pool in &pools {
             inversion.push(self.invert(&known, pool, &mut rows)?);
-            membership.push(self.tell_members(&known, pool)?);
+            if let Some(membership) = &mut membership {
+                self.tell_members(&known, pool, membership)?;
+            }
         }
         let file = "inversion.png".to_owned();
         let path = self.dir.join(&file);
-        sheet::save(&path, &rows, known.shape).map_err(|error| CliError::Draw {
-            path,
-            message: error.to_string(),
-        })?;
+        sheet::save(&path, &rows, known.shape)?;
         Ok(Attacked {
-            file: Some(file),
+            file,
             inversion,
             membership,
         })
@@ -92,10 +122,11 @@ impl Subject<'_> {
             rows.extend_from_slice(&tensor.values);
         }
         let known = Known {
-            x: inputs(&federation.examples, &indices)?,
+            x: self.inputs(&federation.examples, &indices)?,
             indices,
+            clients: shared.clients.keys().copied().collect(),
             starts,
-            shape: federation.examples.input_shape()?,
+            shape: self.shape()?,
         };
         let mut pools = vec![Pool {
             name: shared.name.clone(),
@@ -106,7 +137,7 @@ impl Subject<'_> {
         let Some(used) = of_rows.iter().find(|m| m.unit == Unit::Row && !m.central) else {
             return Ok((known, pools));
         };
-        let width = federation.examples.features();
+        let width = self.width()?;
         let norm = |x: &[f32]| x.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
         let longest = known.x.chunks(width).map(norm).fold(0.0, f64::max);
         let equal = used.scale * longest / used.bound;
