@@ -58,7 +58,7 @@ pub(super) enum Command {
     Opt(OptArgs),
     /// Print an algorithm's box and what crosses between server and clients
     Explain(ExplainArgs),
-    /// Run a benchmark task and report it as JSON
+    /// Measure an algorithm's speed on a benchmark task, with what changes it and beside peers
     Bench(BenchArgs),
     /// Say which devices can be used, and what keeps the others away
     Doctor(DoctorArgs),

@@ -206,9 +206,7 @@ impl CliError {
             }
             Self::DataCommand(error) => return error.help(),
             Self::Compare(error) => return error.help(),
-            Self::Bench(BenchError::NoPeer { .. }) => {
-                "a report has the fields that `fedround bench` prints, among them `task` and `peer`"
-            }
+            Self::Bench(error) => error.help()?,
             Self::Reproduce(error) => return error.help(),
             Self::Data(_) => "--data synth-digits trains without any files",
             Self::Partition(

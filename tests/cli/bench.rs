@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::Place;
+use crate::support::{Place, stderr};
 
 /// A measurement of a few client-steps.
 const TINY: &str = "--clients 8 --cohort 2 --examples 20 --rounds 3 --model logistic";
@@ -20,7 +20,7 @@ fn number(report: &Value, field: &str) -> f64 {
 #[test]
 fn a_measurement_is_a_report() {
     let place = Place::new();
-    let report = json(&place, &format!("bench {TINY} --json report.json"));
+    let report = json(&place, &format!("bench {TINY} --out report.json"));
     assert_eq!(report, place.json("report.json"));
     // Two clients of two batches each, two rounds.
     assert_eq!(number(&report, "client_steps"), 8.0);
@@ -40,10 +40,14 @@ fn a_measurement_is_a_report() {
     assert_eq!(report["device"], "cpu");
 }
 
+/// Algorithms whose first rounds draw no cohort, or by a share of another name.
+const OTHERS: [&str; 4] = ["fada", "solo", "centralized", "fedfed"];
+
 #[test]
 fn every_bundled_algorithm_can_be_measured() {
     let place = Place::new();
     let specs = fedround::algorithms::registry();
+    let mut others = vec![];
     for spec in specs.names() {
         if spec == "fair" {
             let error = place.failure(&format!("bench {spec}"), 1);
@@ -52,15 +56,25 @@ fn every_bundled_algorithm_can_be_measured() {
         }
         // Its generator makes it the slowest by far.
         let rounds = if spec == "fedfed" { 1 } else { 2 };
-        let line = format!(
-            "bench {spec} --clients 20 --cohort 2 --examples 10 --rounds {rounds} --model 2nn"
-        );
-        let report = json(&place, &line);
+        let line = format!("bench {spec} --clients 20 --examples 10 --rounds {rounds} --model 2nn");
+        let output = place.output(&format!("{line} --cohort 2"));
+        let report = if output.status.success() {
+            serde_json::from_slice(&output.stdout).unwrap()
+        } else {
+            let error = stderr(&output);
+            assert!(
+                error.contains("--cohort: expected 2 of 20 clients"),
+                "{error}"
+            );
+            others.push(spec);
+            json(&place, &line)
+        };
         assert!(number(&report, "params_l2") > 0.0, "{spec}: {report}");
         if spec != "fedavg" {
             assert_eq!(report["options"]["spec"], spec);
         }
     }
+    assert_eq!(others, OTHERS);
 }
 
 /// Each factor changes the speed alone.
@@ -82,6 +96,18 @@ fn factors_are_measured_one_by_one() {
         "--evaluate",
     ];
     assert_eq!(names, expected);
+    // Each changes what it says.
+    let run = |i: usize| &rows[i]["runs"][0];
+    let option = |i: usize, name: &str| &run(i)["options"][name];
+    for (i, row) in rows.iter().enumerate() {
+        let on = |name: &str, at: usize| (option(i, name) == true) == (i == at);
+        assert!(on("no_fusion", 1) && on("evaluate", 5), "{row}");
+        assert_eq!(run(i)["threads"], if i == 2 { 1 } else { 2 });
+    }
+    assert_eq!(
+        (option(3, "cohort_batch"), option(4, "cohort_batch")),
+        (&1.into(), &8.into())
+    );
     let norm = number(&rows[0]["runs"][0], "params_l2");
     for row in rows {
         assert_eq!(row["runs"].as_array().unwrap().len(), 2);
@@ -97,7 +123,7 @@ fn factors_are_measured_one_by_one() {
 #[test]
 fn a_sweep_is_a_table_and_a_drawing() {
     let place = Place::new();
-    let sweep = "--sweep clients=4,16 --markdown --plot clients.svg --json clients.json";
+    let sweep = "--sweep clients=4,16 --markdown --plot clients.svg --out clients.json";
     let table = place.success(&format!("bench {TINY} {sweep}"));
     assert!(table.starts_with("| clients"), "{table}");
     assert!(
@@ -167,6 +193,17 @@ fn peers_join_the_table() {
     let cells: Vec<&str> = row.split('|').map(str::trim).collect();
     assert_eq!((cells[2], cells[3]), ("3", "2000"), "{row}");
 
+    // Unlike measurements are rows of their own, and tables are read as well.
+    let line = format!("bench {TINY} --runs 1 --set lr=0.5");
+    place.write("table.json", place.success(&line).as_bytes());
+    assert_eq!(place.json("table.json")[0]["runs"][0]["lr"], 0.5);
+    let table = place.success(&format!(
+        "bench {TINY} --markdown --peers table.json --peers peers"
+    ));
+    let lr = |line: &&str| line.contains("cohort 2,") && line.contains("set lr=0.5");
+    assert_eq!(table.lines().filter(lr).count(), 1, "{table}");
+    assert_eq!(table.lines().count(), 2 + 3, "{table}");
+
     let error = place.failure(&format!("bench {TINY} --peers nowhere.json"), 1);
     assert!(error.contains("nowhere.json"), "{error}");
     place.write("bad.json", b"{\"peer\": 3}");
@@ -192,4 +229,85 @@ fn a_measurement_that_fails_says_which() {
     );
     let error = place.failure(&format!("bench {TINY} --sweep cohort=2 --set mu=1"), 1);
     assert!(error.contains("`mu`"), "{error}");
+}
+
+/// Files that cannot be there are found before anything is measured, which would take hours here.
+#[test]
+fn files_are_checked_first() {
+    let place = Place::new();
+    let long = "bench --rounds 100000000";
+    for (flags, said) in [
+        ("--peers nowhere.json", "nowhere.json"),
+        ("--out no/a.json", "cannot write no/a.json"),
+        (
+            "--sweep clients=10 --plot no/x.svg",
+            "cannot write no/x.svg",
+        ),
+    ] {
+        let error = place.failure(&format!("{long} {flags}"), 1);
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn a_cohort_is_drawn_or_refused() {
+    let place = Place::new();
+    let clients = "--clients 8 --examples 20 --rounds 2 --model logistic";
+    for spec in ["centralized", "solo"] {
+        let error = place.failure(&format!("bench {spec} {clients} --cohort 2"), 1);
+        assert!(
+            error.contains("--cohort: expected 2 of 8 clients"),
+            "{error}"
+        );
+    }
+    let error = place.failure(&format!("bench {clients} --cohort 9"), 1);
+    assert!(
+        error.contains("expected 9 of 8 clients in a round"),
+        "{error}"
+    );
+    // On what all clients have: 16 batches, in the round that is timed.
+    let report = json(&place, &format!("bench centralized {clients}"));
+    assert_eq!(number(&report, "client_steps"), 16.0);
+    let report = json(&place, &format!("bench fedaa {clients} --cohort 2"));
+    assert_eq!(report["options"]["cohort"], 2);
+}
+
+/// A model that diverges has no finite loss, and is measured all the same.
+#[test]
+fn a_loss_that_is_not_finite_is_no_error() {
+    let place = Place::new();
+    // After one step, whose own loss is that of the initial model.
+    let line = "bench --clients 8 --cohort 2 --examples 10 --rounds 1 --model logistic";
+    let rows = json(&place, &format!("{line} --runs 2 --lr 3e38"));
+    let runs = rows[0]["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2);
+    assert!(runs.iter().all(|run| run["test_loss"].is_null()), "{rows}");
+}
+
+#[test]
+fn one_value_of_a_sweep_is_a_table() {
+    let place = Place::new();
+    let rows = json(&place, &format!("bench {TINY} --sweep cohort=2"));
+    assert_eq!(rows[0]["runs"].as_array().unwrap().len(), 1);
+    // `auto` on a machine without GPUs is the CPU.
+    let rows = json(&place, &format!("bench {TINY} --factors --device auto"));
+    let on_cpu = rows[0]["runs"][0]["device"] == "cpu";
+    let names = rows.as_array().unwrap().iter().map(|row| &row["name"]);
+    assert_eq!(
+        names.filter(|name| *name == "--threads 1").count(),
+        usize::from(on_cpu)
+    );
+}
+
+#[test]
+fn what_is_missing_names_flags_that_there_are() {
+    let place = Place::new();
+    for line in [
+        "bench --task 2nn-mnist --data-dir nowhere",
+        "reproduce adfl mnist --data-dir nowhere",
+    ] {
+        let error = place.failure(line, 1);
+        assert!(!error.contains("--data synth-digits"), "{error}");
+        assert!(error.contains("help: --data-dir DIR"), "{error}");
+    }
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use serde_json::{Map, Value};
+
 use super::TaskName;
 use super::sweep::Sweep;
 
@@ -41,22 +43,25 @@ pub(in crate::cli) struct BenchArgs {
     /// Measure over a number of clients or a cohort's size, as in cohort=1,5,20
     #[arg(long, value_name = "NAME=N,…")]
     pub sweep: Option<Sweep>,
-    /// Measurements of each kind, taken in turns, of which medians are reported
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub runs: usize,
-    /// Reports of other programs on the task, with the same fields: JSON files, or folders of them
-    #[arg(long, value_name = "PATH", num_args = 1..)]
+    /// Measurements of each kind, taken in turns, of which medians are reported [default: 1]
+    #[arg(long, value_name = "N")]
+    pub runs: Option<usize>,
+    /// Reports on the task by this or other programs, with the same fields: a JSON file, or a folder
+    /// of them; may be repeated
+    #[arg(long, value_name = "PATH")]
     pub peers: Vec<PathBuf>,
     /// Print a Markdown table in place of JSON
     #[arg(long)]
     pub markdown: bool,
     /// Write the JSON here too
     #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    pub out: Option<PathBuf>,
     /// Draw the sweep as an SVG file
     #[arg(long, value_name = "FILE", requires = "sweep")]
     pub plot: Option<PathBuf>,
 }
+
+const THREADS: usize = 2;
 
 /// One measurement.
 #[derive(Clone, Debug, Args)]
@@ -86,14 +91,14 @@ pub(in crate::cli) struct OneArgs {
     /// Examples of a client [default: the task's]
     #[arg(long, value_name = "N")]
     pub examples: Option<usize>,
-    /// Clients of a round [default: the task's]
+    /// Clients of a round [default: the task's, if the algorithm draws some]
     #[arg(long, value_name = "N")]
     pub cohort: Option<usize>,
     /// Folder of the data
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
     /// Clients trained at once; on Linux the process is pinned to as many cores
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = THREADS)]
     pub threads: usize,
     /// Where clients train: cpu, wgpu[:N], cuda[:N] or auto; see `fedround doctor`
     #[arg(long, value_name = "D", default_value = "cpu")]
@@ -148,6 +153,39 @@ impl OneArgs {
                 .map(|(name, _)| name.into()),
         );
         line
+    }
+}
+
+impl OneArgs {
+    /// What a report says of them: what is not the default of the task, and how many clients run in
+    /// one graph.
+    pub fn options(&self, cohort_batch: usize) -> Map<String, Value> {
+        let count = |n: Option<usize>| n.map(Value::from);
+        let flag = |on: bool| on.then_some(Value::Bool(true));
+        let options = [
+            (
+                "spec",
+                (self.spec != "fedavg").then(|| self.spec.clone().into()),
+            ),
+            ("model", self.model.clone().map(Value::from)),
+            ("clients", count(self.clients)),
+            ("examples", count(self.examples)),
+            ("cohort", count(self.cohort)),
+            ("cohort_batch", Some(cohort_batch.into())),
+            (
+                "threads",
+                (self.threads != THREADS).then(|| self.threads.into()),
+            ),
+            ("no_fusion", flag(self.no_fusion)),
+            ("evaluate", flag(self.evaluate)),
+            (
+                "set",
+                (!self.set.is_empty()).then(|| self.set.join(" ").into()),
+            ),
+        ];
+        let given = options.into_iter();
+        let given = given.filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        given.collect()
     }
 }
 

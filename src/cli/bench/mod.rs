@@ -15,8 +15,11 @@ mod sweep;
 mod table;
 mod tasks;
 
+use std::fs::OpenOptions;
 use std::path::Path;
 use std::process::Command;
+
+use fedround_exec::Device;
 
 use super::Cli;
 use super::error::CliError;
@@ -29,7 +32,13 @@ pub(super) use tasks::TaskName;
 
 /// Runs the subcommand.
 pub(super) fn bench(cli: &Cli, args: &BenchArgs) -> Result<(), CliError> {
-    let cases = cases(args);
+    // Before anything is measured, which takes its time.
+    let peers = peers::rows(&args.peers, args.one.task.task().name)?;
+    for path in args.out.iter().chain(&args.plot) {
+        let file = OpenOptions::new().append(true).create(true).open(path);
+        file.map_err(CliError::io("write", path))?;
+    }
+    let cases = cases(args)?;
     let mut rows: Vec<Row> = cases
         .iter()
         .map(|(name, _)| Row {
@@ -37,26 +46,25 @@ pub(super) fn bench(cli: &Cli, args: &BenchArgs) -> Result<(), CliError> {
             runs: vec![],
         })
         .collect();
-    let alone = cases.len() == 1 && args.runs <= 1;
+    let several = args.factors || args.sweep.is_some() || args.runs.is_some();
     // In turns, so that what else the machine does slows all alike.
-    for _ in 0..args.runs.max(1) {
+    for _ in 0..args.runs.unwrap_or(1).max(1) {
         for ((_, one), row) in cases.iter().zip(&mut rows) {
-            row.runs.push(if alone {
-                one::measure(cli, one)?
-            } else {
-                apart(one)?
+            row.runs.push(match several {
+                true => apart(one)?,
+                false => one::measure(cli, one)?,
             });
         }
     }
     if let (Some(path), Some(sweep)) = (&args.plot, &args.sweep) {
         plot::draw(path, sweep.axis.name(), &sweep.values, &rows)?;
     }
-    rows.extend(peers::rows(&args.peers, args.one.task.task().name)?);
+    rows.extend(peers);
     let json = match &rows[..] {
-        [Row { runs, .. }] if runs.len() == 1 => serde_json::to_string_pretty(&runs[0])?,
+        [row] if !several => serde_json::to_string_pretty(&row.runs[0])?,
         rows => serde_json::to_string_pretty(rows)?,
     } + "\n";
-    if let Some(path) = &args.json {
+    if let Some(path) = &args.out {
         write(path, &json)?;
     }
     let what = args
@@ -71,10 +79,10 @@ pub(super) fn bench(cli: &Cli, args: &BenchArgs) -> Result<(), CliError> {
 }
 
 /// What is measured: names and arguments.
-fn cases(args: &BenchArgs) -> Vec<(String, OneArgs)> {
+fn cases(args: &BenchArgs) -> Result<Vec<(String, OneArgs)>, CliError> {
     let one = &args.one;
     if let Some(sweep) = &args.sweep {
-        return sweep.cases(one);
+        return Ok(sweep.cases(one));
     }
     let name = match one.spec.as_str() {
         "fedavg" => "fedround".to_owned(),
@@ -82,14 +90,14 @@ fn cases(args: &BenchArgs) -> Vec<(String, OneArgs)> {
     };
     let mut cases = vec![(format!("{name}, {}", one.device), one.clone())];
     if args.factors {
-        let factors = factors(one).into_iter();
+        let factors = factors(one, Device::choose(&one.device)?).into_iter();
         cases.extend(factors.filter(|(_, other)| other.line() != one.line()));
     }
-    cases
+    Ok(cases)
 }
 
 /// The measurement with one thing changed at a time, named by the flag that changes it.
-fn factors(one: &OneArgs) -> Vec<(String, OneArgs)> {
+fn factors(one: &OneArgs, device: Device) -> Vec<(String, OneArgs)> {
     let mut cases = vec![];
     let mut case = |name: &str, change: &dyn Fn(&mut OneArgs)| {
         let mut changed = one.clone();
@@ -97,7 +105,7 @@ fn factors(one: &OneArgs) -> Vec<(String, OneArgs)> {
         cases.push((name.to_owned(), changed));
     };
     // On GPUs burn fuses, always.
-    if one.device == "cpu" {
+    if device == Device::Cpu {
         case("--no-fusion", &|args| args.no_fusion = true);
         case("--threads 1", &|args| args.threads = 1);
     }

@@ -3,18 +3,21 @@
 use std::time::Instant;
 
 use fedround_data::{Dataset, load, rng};
+use fedround_dsl::{Algorithm, BoxedAlgorithm};
 use fedround_exec::{CohortBatch, Device, Federation, Program, RunError, Simulation};
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AuxiliaryTask, Task};
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::args::OneArgs;
+use super::error::BenchError;
 use super::process;
-use super::report::{Report, median, rounded};
+use super::report::{Report, finite, median, rounded};
 use super::tasks::BenchTask;
 use crate::cli::Cli;
 use crate::cli::error::CliError;
 use crate::cli::hypers::{self, Given, Setting};
+use crate::cli::run::parts as trained;
 
 /// The version that the workspace pins.
 const BURN: &str = "0.22.0-pre.3";
@@ -36,11 +39,13 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
     let task = chosen(args)?;
     let threads = at_least_one("threads", args.threads)?;
     process::pin(threads);
-    let data = load(task.data, args.data_dir.as_deref(), rng::SEED)?;
+    let data = load(task.data, args.data_dir.as_deref(), rng::SEED);
+    let data = data.map_err(BenchError::from)?;
     let device = Device::choose(&args.device)?;
     let cohort_batch: CohortBatch = args.cohort_batch.parse()?;
     let (test, classes) = (data.test.clone(), data.classes);
-    let simulation = simulation(cli, args, &task, data, device)?;
+    let algorithm = algorithm(cli, args, &task)?;
+    let simulation = simulation(cli, args, &task, &*algorithm, data, device)?;
     let mut simulation = simulation.with_cohort_batch(cohort_batch);
     let tested = |simulation: &Simulation| simulation.evaluate(&test).map_err(failed);
     let clock = timed(&mut simulation, task.rounds, started, |simulation| {
@@ -53,19 +58,14 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
     let peak_rss = process::peak_rss_mb();
     let evaluation = tested(&simulation)?;
     debug_assert_eq!(evaluation.class_accuracy.len(), classes);
-    let mut options =
-        Map::from_iter([("cohort_batch".to_owned(), simulation.cohort_batch().into())]);
-    if args.spec != "fedavg" {
-        options.insert("spec".to_owned(), args.spec.clone().into());
-    }
     let timed_rounds = clock.rounds.len();
     Ok(Report {
         peer: "fedround".to_owned(),
         task: task.name.to_owned(),
         device: device.to_string(),
         threads,
-        options,
-        lr: task.lr,
+        options: args.options(simulation.cohort_batch()),
+        lr: lr(&*algorithm).unwrap_or(task.lr),
         rounds: task.rounds,
         timed_rounds,
         client_steps: clock.client_steps,
@@ -76,19 +76,38 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
         rounds_per_s: rounded(timed_rounds as f64 / clock.wall, 4),
         client_steps_per_s: rounded(clock.client_steps as f64 / clock.wall, 2),
         test_accuracy: rounded(evaluation.accuracy, 5),
-        test_loss: rounded(evaluation.loss, 6),
-        params_l2: rounded(simulation.params_l2(), 6),
+        test_loss: finite(rounded(evaluation.loss, 6)),
+        params_l2: finite(rounded(simulation.params_l2(), 6)),
         peak_rss_mb: peak_rss.map(|mb| rounded(mb, 0)),
         versions: json!({ "fedround": env!("CARGO_PKG_VERSION"), "burn": BURN }),
     })
 }
 
+/// The algorithm's step size, where it has one.
+fn lr(algorithm: &dyn Algorithm) -> Option<f64> {
+    let mut fields = hypers::named(algorithm).into_iter();
+    match fields.find(|(name, _)| name == "lr")?.1 {
+        HyperValue::Float(lr) => Some(lr),
+        _ => None,
+    }
+}
+
 /// The task with what the arguments change of it.
 fn chosen(args: &OneArgs) -> Result<BenchTask, CliError> {
     let task = args.task.task();
+    let (clients, cohort) = (args.clients.unwrap_or(task.clients), args.cohort);
+    if let Some(expected) = cohort.filter(|cohort| *cohort > clients) {
+        let spec = args.spec.clone();
+        return Err(CliError::Bench(BenchError::Cohort {
+            spec,
+            expected,
+            clients,
+            found: Some(clients),
+        }));
+    }
     Ok(BenchTask {
         clients: at_least_one("clients", args.clients.unwrap_or(task.clients))?,
-        cohort: at_least_one("cohort", args.cohort.unwrap_or(task.cohort))?,
+        cohort: at_least_one("cohort", args.cohort.unwrap_or(task.cohort.min(clients)))?,
         rounds: at_least_one("rounds", args.rounds.unwrap_or(task.rounds))?,
         lr: args.lr.unwrap_or(task.lr),
         ..task
@@ -98,11 +117,11 @@ fn chosen(args: &OneArgs) -> Result<BenchTask, CliError> {
 /// The task's hyper-parameters, where the algorithm has them. With clients of equal size the
 /// weighted mean is the plain one.
 fn settings(task: &BenchTask) -> Vec<Setting> {
+    let fraction = HyperValue::Float(task.cohort as f64 / task.clients as f64);
     let values = [
-        (
-            "fraction",
-            HyperValue::Float(task.cohort as f64 / task.clients as f64),
-        ),
+        ("fraction", fraction.clone()),
+        // The name of the same where not all clients can be drawn.
+        ("share", fraction),
         ("epochs", HyperValue::Int(1)),
         ("batch", HyperValue::Int(task.batch)),
         ("lr", HyperValue::Float(task.lr)),
@@ -129,13 +148,8 @@ fn parts(args: &OneArgs, task: &BenchTask, data: &Dataset) -> Result<Vec<Vec<usi
     Ok((0..task.clients).map(part).collect())
 }
 
-fn simulation(
-    cli: &Cli,
-    args: &OneArgs,
-    task: &BenchTask,
-    data: Dataset,
-    device: Device,
-) -> Result<Simulation, CliError> {
+/// The algorithm with the task's hyper-parameters, and those of the arguments.
+fn algorithm(cli: &Cli, args: &OneArgs, task: &BenchTask) -> Result<BoxedAlgorithm, CliError> {
     let mut algorithm = cli.algorithm(&args.spec, &[])?;
     let own = settings(task).into_iter();
     let own = own.filter(|setting| hypers::has(&*algorithm, &setting.name));
@@ -143,6 +157,17 @@ fn simulation(
     for setting in &all {
         hypers::apply(&mut *algorithm, setting)?;
     }
+    Ok(algorithm)
+}
+
+fn simulation(
+    cli: &Cli,
+    args: &OneArgs,
+    task: &BenchTask,
+    algorithm: &dyn Algorithm,
+    data: Dataset,
+    device: Device,
+) -> Result<Simulation, CliError> {
     let around = AuxiliaryTask {
         task: Task {
             input: data.train.image_shape()?,
@@ -152,16 +177,25 @@ fn simulation(
         variants: Default::default(),
     };
     let model = args.model.as_deref().unwrap_or(task.model);
-    let (tracer, _) = cli.tracer(model, &*algorithm, &around, None)?;
+    let (tracer, _) = cli.tracer(model, algorithm, &around, None)?;
     let columns = data.train.columns().iter();
     let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
     let tracer = tracer.with_columns(columns.collect());
-    let mut program = Program::compile_for(&*algorithm, tracer, device)?;
+    let mut program = Program::compile_for(algorithm, tracer, device)?;
     if args.no_fusion {
         program = program.without_fusion();
     }
+    let found = program.at(1).cohort_size(task.clients);
+    if let Some(expected) = args.cohort.filter(|cohort| found != Some(*cohort)) {
+        return Err(CliError::Bench(BenchError::Cohort {
+            spec: args.spec.clone(),
+            expected,
+            clients: task.clients,
+            found,
+        }));
+    }
     let federation = Federation {
-        parts: parts(args, task, &data)?,
+        parts: trained(algorithm, parts(args, task, &data)?.into_iter()),
         examples: data.train,
         seed: rng::SEED,
     };

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use super::error::BenchError;
 use super::report::{Report, Row};
 use crate::cli::error::CliError;
@@ -15,8 +17,7 @@ pub(super) fn rows(paths: &[PathBuf], task: &'static str) -> Result<Vec<Row>, Cl
     let mut peers: BTreeMap<String, Vec<Report>> = BTreeMap::new();
     let mut tasks = BTreeSet::new();
     for path in paths {
-        for file in files(path)? {
-            let report = read(&file)?;
+        for report in read_all(path)? {
             if report.task == task {
                 peers.entry(name(&report)).or_default().push(report);
             } else {
@@ -47,14 +48,36 @@ pub(super) fn rows(paths: &[PathBuf], task: &'static str) -> Result<Vec<Row>, Cl
     Ok(rows)
 }
 
-/// What runs on another device is another peer.
+/// What runs on another device, or otherwise, is another peer.
 fn name(report: &Report) -> String {
-    format!("{}, {}", report.peer, report.device)
+    let options = report.options.iter().map(|(name, value)| match value {
+        Value::Bool(true) => format!(", {name}"),
+        Value::String(text) => format!(", {name} {text}"),
+        value => format!(", {name} {value}"),
+    });
+    let options: String = options.collect();
+    format!("{}, {}{options}", report.peer, report.device)
 }
 
-fn read(path: &Path) -> Result<Report, CliError> {
+fn read_all(path: &Path) -> Result<Vec<Report>, CliError> {
+    let mut reports = vec![];
+    for file in files(path)? {
+        reports.extend(read(&file)?);
+    }
+    Ok(reports)
+}
+
+/// A report, or those of a table's rows.
+fn read(path: &Path) -> Result<Vec<Report>, CliError> {
     let text = std::fs::read_to_string(path).map_err(CliError::io("read", path))?;
-    serde_json::from_str(&text).map_err(|source| {
+    let rows = || -> serde_json::Result<Vec<Report>> {
+        if !text.trim_start().starts_with('[') {
+            return Ok(vec![serde_json::from_str(&text)?]);
+        }
+        let rows: Vec<Row> = serde_json::from_str(&text)?;
+        Ok(rows.into_iter().flat_map(|row| row.runs).collect())
+    };
+    rows().map_err(|source| {
         let path = path.to_owned();
         CliError::Bench(BenchError::Peer { path, source })
     })

@@ -25,14 +25,16 @@ pub(super) struct Report {
     pub rounds_per_s: f64,
     pub client_steps_per_s: f64,
     pub test_accuracy: f64,
-    pub test_loss: f64,
-    pub params_l2: f64,
+    /// `None` where it is not finite.
+    pub test_loss: Option<f64>,
+    /// `None` where it is not finite; of peers, where they have none.
+    pub params_l2: Option<f64>,
     pub peak_rss_mb: Option<f64>,
     pub versions: Value,
 }
 
 /// A row of a table: what was measured, and all its measurements.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Row {
     pub name: String,
     pub runs: Vec<Report>,
@@ -63,6 +65,11 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
         (half, 1) => values[half],
         (half, _) => 0.5 * (values[half - 1] + values[half]),
     }
+}
+
+/// A number that JSON has.
+pub(super) fn finite(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
 }
 
 pub(super) fn rounded(x: f64, digits: i32) -> f64 {

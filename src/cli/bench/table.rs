@@ -46,6 +46,6 @@ fn cells(row: &Row, first: &Row) -> [String; 10] {
         known(row.median(|run| run.time_to_first_round_s), 2),
         known(row.peak_mb(), 0),
         known(row.peak_mb() - first.peak_mb(), 0),
-        known(row.median(|run| run.test_loss), 6),
+        known(row.median(|run| run.test_loss.unwrap_or(f64::NAN)), 6),
     ]
 }

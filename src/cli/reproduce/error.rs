@@ -1,5 +1,7 @@
 //! What reproducing a table can fail with.
 
+use fedround_data::DataError;
+
 /// Why a table was not run.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::cli) enum ReproduceError {
@@ -12,6 +14,8 @@ pub(in crate::cli) enum ReproduceError {
     },
     #[error("tables/{paper}.toml: {message}")]
     File { paper: String, message: String },
+    #[error(transparent)]
+    Data(#[from] DataError),
     #[error("nothing is left to run: every dataset of the table is missing")]
     Nothing,
 }
@@ -26,6 +30,9 @@ impl ReproduceError {
         let text = match self {
             Self::Unknown { .. } => "`fedround reproduce` lists papers and tables",
             Self::File { .. } => return None,
+            Self::Data(_) => {
+                "--data-dir DIR is the folder of the datasets' folders; `fedround data list` says how to get them, --skip-missing leaves out what needs one that is not there"
+            }
             Self::Nothing => {
                 "`fedround data list --data-dir DIR` says which datasets are there and how to get the others"
             }

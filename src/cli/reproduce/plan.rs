@@ -100,6 +100,7 @@ impl Plan {
                     eprintln!("note: {name} is left out: {error}");
                     continue;
                 }
+                Err(CliError::Data(error)) => return Err(ReproduceError::Data(error).into()),
                 Err(error) => return Err(error),
             };
             if self.paper.one_party_a_domain {

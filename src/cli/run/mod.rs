@@ -20,7 +20,7 @@ use fedround_exec::RunError;
 pub(super) use args::{EngineArgs, RunArgs, SettingArgs, TestArgs};
 pub(super) use folder::{CONFIG, FILES, Folder, METRICS, SUMMARY, next_free, slug};
 pub(super) use interrupt::listen;
-pub(super) use job::{DATA_SEED, Job};
+pub(super) use job::{DATA_SEED, Job, parts};
 pub(super) use progress::Progress;
 pub(super) use summary::Status;
 
