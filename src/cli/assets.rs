@@ -115,7 +115,12 @@ impl Cli {
         })?;
         let simulation = simulation.with_augment(settings.augment.clone());
         let simulation = simulation.with_personal(algorithm)?;
-        Ok(simulation.with_cohort_batch(settings.cohort_batch))
+        let simulation = simulation.with_cohort_batch(settings.cohort_batch);
+        let simulation = simulation.with_graphs(settings.graphs);
+        simulation.map_err(|source| CliError::Run {
+            source: Box::new(source),
+            kept: None,
+        })
     }
 
     /// The bundled models' error, with the user's own models among the known ones.

@@ -25,6 +25,7 @@ pub(super) struct Config {
     pub threads: Option<usize>,
     pub device: Option<String>,
     pub cohort_batch: Option<String>,
+    pub graphs: Option<String>,
     pub augment: Option<String>,
     #[serde(default, skip_serializing_if = "Auxiliaries::is_empty")]
     pub aux: Auxiliaries,
@@ -32,7 +33,7 @@ pub(super) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "spec",
     "data",
     "data_dir",
@@ -48,6 +49,7 @@ const KEYS: [&str; 18] = [
     "threads",
     "device",
     "cohort_batch",
+    "graphs",
     "augment",
     "aux",
     "hyper",
@@ -129,6 +131,7 @@ mod tests {
             threads: Some(1),
             device: Some(String::new()),
             cohort_batch: Some(String::new()),
+            graphs: Some(String::new()),
             augment: Some(String::new()),
             aux: Auxiliaries::from([Default::default()]),
             hyper: toml::Table::new(),

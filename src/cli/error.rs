@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_dsl::{HyperError, SpecError};
-use fedround_exec::{CohortBatchError, CompileError, DeviceError, RunError};
+use fedround_exec::{CohortBatchError, CompileError, DeviceError, GraphsError, RunError};
 use fedround_ir::text::ParseError;
 use fedround_metrics::MetricError;
 use fedround_models::ModelError;
@@ -65,6 +65,8 @@ pub(super) enum CliError {
     Device(#[from] DeviceError),
     #[error("--cohort-batch: {0}")]
     CohortBatch(#[from] CohortBatchError),
+    #[error("--graphs: {0}")]
+    Graphs(#[from] GraphsError),
     /// Changes of images that are none, or do not fit the data.
     #[error(transparent)]
     Augment(#[from] AugmentError),
@@ -223,6 +225,7 @@ impl CliError {
                 "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing"
             }
             Self::CohortBatch(_) => "--cohort-batch 8 runs up to eight clients in one graph",
+            Self::Graphs(_) => "--graphs on replays steps on a GPU where it can",
             Self::Target { .. } => "--target 0.9 is an accuracy of 90 %",
             Self::NothingShared { .. } => {
                 "`fedround inspect fedfed --attack` attacks what FedFed shares in the round after `distill`"
@@ -232,6 +235,9 @@ impl CliError {
             }
             Self::Taken { .. } => {
                 "choose another --out, or leave it away for the next free name under runs/"
+            }
+            Self::Run { source, .. } if matches!(**source, RunError::GraphsOnCpu) => {
+                "--device wgpu or cuda with --graphs require, or --graphs off"
             }
             Self::Run {
                 kept: Some(kept), ..

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fedround_data::Partition;
 use fedround_data::augment::Augment;
 use fedround_dsl::Hyper;
-use fedround_exec::{CohortBatch, Device};
+use fedround_exec::{CohortBatch, Device, Graphs};
 
 use super::auxiliaries::{self, Auxiliaries};
 use super::config::Config;
@@ -48,6 +48,8 @@ pub(super) struct Settings {
     pub threads: usize,
     pub device: Device,
     pub cohort_batch: CohortBatch,
+    /// Whether recorded steps are replayed.
+    pub graphs: Graphs,
     /// Changes of training images.
     pub augment: Augment,
 }
@@ -109,6 +111,7 @@ impl Settings {
             threads: count("threads", args.engine.threads.or(file.threads), cores())?,
             device: Device::choose(&text(&args.engine.device, file.device, "cpu"))?,
             cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,
+            graphs: text(&args.engine.graphs, file.graphs, "off").parse()?,
             augment: text(&args.augment, file.augment, "none").parse()?,
         })
     }
@@ -133,6 +136,7 @@ impl Settings {
             threads: Some(self.threads),
             device: Some(self.device.to_string()),
             cohort_batch: Some(self.cohort_batch.to_string()),
+            graphs: (self.graphs != Graphs::Off).then(|| self.graphs.to_string()),
             augment: Some(self.augment.to_string()),
             hyper: named
                 .map(|(name, value)| (name, hypers::to_toml(&value)))

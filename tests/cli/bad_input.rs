@@ -282,4 +282,14 @@ fn devices_and_groups_of_clients_are_named() {
         "run fedavg --cohort-batch 0",
         &["--cohort-batch", "found `0`"],
     );
+    fails(
+        &place,
+        "run fedavg --graphs yes",
+        &["--graphs", "expected `off`, `on` or `require`, found `yes`"],
+    );
+    fails(
+        &place,
+        "run fedavg --graphs require",
+        &["the CPU records no steps", "--device wgpu"],
+    );
 }

@@ -131,6 +131,14 @@ pub enum RunError {
         /// The shape that it has.
         found: Vec<usize>,
     },
+    /// A step that has to be recorded cannot be, or is not replayed rightly.
+    #[error(
+        "a step could not be recorded and replayed: {0}; `--graphs on` runs such steps one op at a time"
+    )]
+    Graph(String),
+    /// Graphs are required where there are none.
+    #[error("the CPU records no steps, and `--graphs require` was asked for")]
+    GraphsOnCpu,
     /// Training left the real numbers.
     #[error("round {round}: the training loss is {loss}; lower the learning rate (`--set lr=..`)")]
     Diverged {

@@ -129,6 +129,24 @@ impl Plan {
         }
     }
 
+    /// For each output, the input that it is, where no op makes it.
+    pub fn passed(&self) -> Vec<Option<usize>> {
+        let mut input = vec![None; self.slots];
+        for (i, (_, _, slot)) in self.inputs.iter().enumerate() {
+            if let Some(slot) = slot {
+                input[*slot] = Some(i);
+            }
+        }
+        for slot in self
+            .instrs
+            .iter()
+            .flat_map(|instr| instr.outs.iter().flatten())
+        {
+            input[*slot] = None;
+        }
+        self.outputs.iter().map(|(_, r)| input[r.slot]).collect()
+    }
+
     /// The plan's text: `!` marks a read that takes the value.
     pub fn text(&self, name: &str) -> String {
         let mut out = format!("plan @{name} slots {} {{\n", self.slots);

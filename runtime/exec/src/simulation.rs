@@ -19,6 +19,7 @@ use crate::init;
 use crate::ops;
 use crate::personal::{PersonalModels, personalized};
 use crate::program::Program;
+use crate::replay::{GraphStats, Graphs, Replays};
 use crate::workers::Workers;
 
 /// Runs a [`Program`] over simulated clients.
@@ -31,6 +32,8 @@ pub struct Simulation {
     group: usize,
     augment: Augment,
     prefetch: usize,
+    /// The recorded steps, where steps are recorded.
+    pub(crate) replays: Option<Replays>,
     /// Makes the clients' own models, where they have any.
     personal: Option<Program>,
     state: State,
@@ -60,6 +63,7 @@ impl Simulation {
             augment: Augment::default(),
             // Beside workers on all cores, a thread more would but take their time.
             prefetch: usize::from(threads < cores),
+            replays: None,
             personal: None,
             params,
             program,
@@ -84,6 +88,26 @@ impl Simulation {
     pub fn with_prefetch(mut self, batches: usize) -> Self {
         self.prefetch = batches;
         self
+    }
+
+    /// Chooses whether a GPU records the steps of loops over batches and replays them; see
+    /// [`graph_stats`](Self::graph_stats). Results stay the same within rounding.
+    ///
+    /// # Errors
+    ///
+    /// Steps are required to be replayed on the CPU, which records none.
+    pub fn with_graphs(mut self, graphs: Graphs) -> Result<Self, RunError> {
+        let cpu = is_cpu(&self.program.device);
+        if cpu && graphs == Graphs::Require {
+            return Err(RunError::GraphsOnCpu);
+        }
+        self.replays = (!cpu && graphs != Graphs::Off).then(|| Replays::new(graphs));
+        Ok(self)
+    }
+
+    /// What became of the steps of loops over batches; `None` where they are not to be replayed.
+    pub fn graph_stats(&self) -> Option<GraphStats> {
+        self.replays.as_ref().map(Replays::stats)
     }
 
     /// Has clients tested on models of their own, as the algorithm's slot `personalize` makes them;
@@ -113,6 +137,7 @@ impl Simulation {
             federation: &self.federation,
             augment: &self.augment,
             prefetch: self.prefetch,
+            replays: self.replays.as_ref(),
             round: self.round,
         };
         let (mut state, params) = (self.state.clone(), self.params.clone());
@@ -192,6 +217,7 @@ impl Simulation {
             federation: &self.federation,
             augment: &self.augment,
             prefetch: self.prefetch,
+            replays: self.replays.as_ref(),
             round,
         };
         // Borrowed for as long as this function's own values.

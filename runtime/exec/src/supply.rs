@@ -48,16 +48,48 @@ impl Supplies {
         self.0.iter().map(move |input| match input {
             Input::Constant(tensor) => tensor.clone(),
             Input::Random(distribution, stream, shape) => {
-                let mut values = vec![0.0; shape.iter().product()];
-                let own = (values.len() / keys.len().max(1)).max(1);
-                for (values, key) in values.chunks_mut(own).zip(keys) {
-                    let key = [key.as_slice(), &[*stream as u64]].concat();
-                    draw(*distribution, values, &mut rng::words(seed, &key));
-                }
-                ops::tensor(values, shape, device)
+                drawn((*distribution, *stream, shape), seed, keys, device)
             }
         })
     }
+
+    /// The random ones among them.
+    pub fn draws<'a, const N: usize>(
+        &'a self,
+        seed: u64,
+        keys: &'a [[u64; N]],
+        device: &'a DispatchDevice,
+    ) -> impl Iterator<Item = DispatchTensor> + 'a {
+        self.0.iter().filter_map(move |input| match input {
+            Input::Constant(_) => None,
+            Input::Random(distribution, stream, shape) => {
+                Some(drawn((*distribution, *stream, shape), seed, keys, device))
+            }
+        })
+    }
+
+    /// The constants in the order of the inputs, with `None` for each draw.
+    pub fn constants(&self) -> impl Iterator<Item = Option<DispatchTensor>> + '_ {
+        self.0.iter().map(|input| match input {
+            Input::Constant(tensor) => Some(tensor.clone()),
+            Input::Random(..) => None,
+        })
+    }
+}
+
+fn drawn<const N: usize>(
+    (distribution, stream, shape): (Distribution, usize, &[usize]),
+    seed: u64,
+    keys: &[[u64; N]],
+    device: &DispatchDevice,
+) -> DispatchTensor {
+    let mut values = vec![0.0; shape.iter().product()];
+    let own = (values.len() / keys.len().max(1)).max(1);
+    for (values, key) in values.chunks_mut(own).zip(keys) {
+        let key = [key.as_slice(), &[stream as u64]].concat();
+        draw(distribution, values, &mut rng::words(seed, &key));
+    }
+    ops::tensor(values, shape, device)
 }
 
 fn draw(distribution: Distribution, values: &mut [f32], stream: &mut Words) {

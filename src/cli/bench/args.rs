@@ -37,7 +37,7 @@ Examples:
 pub(in crate::cli) struct BenchArgs {
     #[command(flatten)]
     pub one: OneArgs,
-    /// Measure what each speed factor gives: fusion, client batching, threads, evaluation
+    /// Measure what each speed factor gives: fusion, client batching, replay, threads, evaluation
     #[arg(long, conflicts_with = "sweep")]
     pub factors: bool,
     /// Measure over a number of clients or a cohort's size, as in cohort=1,5,20
@@ -106,6 +106,9 @@ pub(in crate::cli) struct OneArgs {
     /// Clients that run in one graph, with a client axis: N, auto or off
     #[arg(long, value_name = "N", default_value = "auto")]
     pub cohort_batch: String,
+    /// Whether a GPU records the steps of loops over batches and replays them: off, on or require
+    #[arg(long, value_name = "G", default_value = "off")]
+    pub graphs: String,
     /// Run the ops of a step one by one: on the CPU, without our fusion
     #[arg(long)]
     pub no_fusion: bool,
@@ -131,6 +134,7 @@ impl OneArgs {
             ("--threads", Some(self.threads.to_string())),
             ("--device", Some(self.device.clone())),
             ("--cohort-batch", Some(self.cohort_batch.clone())),
+            ("--graphs", Some(self.graphs.clone())),
         ];
         let options = options
             .into_iter()
@@ -205,7 +209,7 @@ mod tests {
     fn a_line_gives_the_arguments_again() {
         let text = "bench fedprox --task cnn-mnist --set mu=0.1 --set lr=0.5 --model 2nn --rounds 3 \
             --lr 0.25 --clients 7 --examples 20 --cohort 2 --data-dir d --threads 1 \
-            --device wgpu:1 --cohort-batch off --no-fusion --evaluate";
+            --device wgpu:1 --cohort-batch off --graphs on --no-fusion --evaluate";
         let one = Line::parse_from(text.split_whitespace()).one;
         let again = Line::parse_from(std::iter::once("bench".into()).chain(one.line())).one;
         assert_eq!(format!("{one:?}"), format!("{again:?}"));

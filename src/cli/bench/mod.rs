@@ -108,6 +108,11 @@ fn factors(one: &OneArgs, device: Device) -> Vec<(String, OneArgs)> {
     if device == Device::Cpu {
         case("--no-fusion", &|args| args.no_fusion = true);
         case("--threads 1", &|args| args.threads = 1);
+    } else {
+        for graphs in ["off", "on"] {
+            let name = format!("--graphs {graphs}");
+            case(&name, &|args| args.graphs = graphs.to_owned());
+        }
     }
     for batch in ["off", "8"] {
         let name = format!("--cohort-batch {batch}");

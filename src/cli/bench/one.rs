@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use fedround_data::{Dataset, load, rng};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
-use fedround_exec::{CohortBatch, Device, Federation, Program, RunError, Simulation};
+use fedround_exec::{CohortBatch, Device, Federation, Graphs, Program, RunError, Simulation};
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AuxiliaryTask, Task};
 use serde_json::json;
@@ -43,10 +43,12 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
     let data = data.map_err(BenchError::from)?;
     let device = Device::choose(&args.device)?;
     let cohort_batch: CohortBatch = args.cohort_batch.parse()?;
+    let graphs: Graphs = args.graphs.parse()?;
     let (test, classes) = (data.test.clone(), data.classes);
     let algorithm = algorithm(cli, args, &task)?;
     let simulation = simulation(cli, args, &task, &*algorithm, data, device)?;
-    let mut simulation = simulation.with_cohort_batch(cohort_batch);
+    let simulation = simulation.with_cohort_batch(cohort_batch);
+    let mut simulation = simulation.with_graphs(graphs).map_err(failed)?;
     let tested = |simulation: &Simulation| simulation.evaluate(&test).map_err(failed);
     let clock = timed(&mut simulation, task.rounds, started, |simulation| {
         if args.evaluate {
@@ -58,13 +60,20 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
     let peak_rss = process::peak_rss_mb();
     let evaluation = tested(&simulation)?;
     debug_assert_eq!(evaluation.class_accuracy.len(), classes);
+    let mut options = args.options(simulation.cohort_batch());
+    if let Some(stats) = simulation.graph_stats() {
+        let replayed = json!({
+            "captured": stats.captured, "replays": stats.replays, "plain": stats.plain,
+        });
+        options.insert("graphs".to_owned(), replayed);
+    }
     let timed_rounds = clock.rounds.len();
     Ok(Report {
         peer: "fedround".to_owned(),
         task: task.name.to_owned(),
         device: device.to_string(),
         threads,
-        options: args.options(simulation.cohort_batch()),
+        options,
         lr: lr(&*algorithm).unwrap_or(task.lr),
         rounds: task.rounds,
         timed_rounds,

@@ -54,6 +54,10 @@ pub(in crate::cli) struct EngineArgs {
     /// Clients that run in one graph, with a client axis: N, auto or off [default: auto]
     #[arg(long, value_name = "N")]
     pub cohort_batch: Option<String>,
+    /// Whether a GPU records the steps of loops over batches and replays them: off, on, or require,
+    /// where a step that cannot be recorded is an error [default: off]
+    #[arg(long, value_name = "G")]
+    pub graphs: Option<String>,
 }
 
 /// What trains on what.

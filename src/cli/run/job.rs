@@ -130,7 +130,7 @@ impl Job {
         if outcome.classes.iter().any(|each| !each.is_empty()) {
             folder.classes(&lines(&outcome, &self.class_names))?;
         }
-        let summary = Summary::new(
+        let mut summary = Summary::new(
             settings,
             &self.config,
             &outcome,
@@ -139,6 +139,7 @@ impl Job {
             folder.dir(),
             started.elapsed(),
         );
+        summary.graphs = simulation.graph_stats().map(Into::into);
         folder.summary(&summary.text()?)?;
         Ok((summary, outcome.failure))
     }

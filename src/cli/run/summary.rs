@@ -1,8 +1,10 @@
 //! What a run reports: a line a round, and a summary.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use fedround_exec::GraphStats;
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::{best, first_to_reach};
 use serde::{Deserialize, Serialize};
@@ -44,6 +46,25 @@ pub(in crate::cli) enum Status {
     Complete,
     Interrupted,
     Failed,
+}
+
+/// Recorded steps, their replays, and the steps that ran op by op, by the reason. A step of a group
+/// of clients counts once.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct Graphs {
+    pub captured: u64,
+    pub replays: u64,
+    pub plain: BTreeMap<String, u64>,
+}
+
+impl From<GraphStats> for Graphs {
+    fn from(stats: GraphStats) -> Self {
+        Self {
+            captured: stats.captured,
+            replays: stats.replays,
+            plain: stats.plain,
+        }
+    }
 }
 
 /// `summary.json`.
@@ -105,6 +126,9 @@ pub(in crate::cli) struct Summary {
     pub total_seconds: f64,
     pub bytes_up: u64,
     pub bytes_down: u64,
+    /// What became of the steps of loops over batches, where they were to be replayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graphs: Option<Graphs>,
     pub out: String,
     pub version: &'static str,
 }
@@ -161,6 +185,7 @@ impl Summary {
             total_seconds: total.as_secs_f64(),
             bytes_up: outcome.bytes_up,
             bytes_down: outcome.bytes_down,
+            graphs: None,
             out: dir.display().to_string(),
             version: env!("CARGO_PKG_VERSION"),
         }

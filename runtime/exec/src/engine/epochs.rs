@@ -38,6 +38,14 @@ impl Clients<'_> {
         let of_epochs = (self.epoch, epochs);
         let steps = Steps::new(self.cx, self.ids, outer.clone(), of_epochs, size)?;
         let values = ahead(steps, self.ahead(), |steps| {
+            if let Some(replays) = self.cx.replays {
+                let of_all = if outer.is_none() { epochs } else { 0 };
+                let plan = self.replayable(replays, body, env, &values, (of_all, size))?;
+                return match plan {
+                    Ok(plan) => self.replay((op, body), env, steps, &plan, values),
+                    Err(why) => self.plainly((op, body), env, steps, values, (replays, why)),
+                };
+            }
             for batches in steps {
                 values = self.step(op, body, env, batches?, values)?;
             }
@@ -60,7 +68,7 @@ impl Clients<'_> {
     }
 
     /// Runs a loop's body once for the live clients.
-    fn step(
+    pub(super) fn step(
         &mut self,
         op: &Op,
         body: &Block,

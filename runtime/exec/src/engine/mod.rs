@@ -5,6 +5,8 @@ mod client;
 mod epochs;
 mod look;
 mod map;
+mod replayable;
+mod replayed;
 mod rows;
 mod running;
 mod server;
@@ -23,6 +25,7 @@ use fedround_passes::tensor::Frontend;
 use crate::error::RunError;
 use crate::ops;
 use crate::program::Program;
+use crate::replay::Replays;
 use crate::value::{Env, RtVal};
 use crate::workers::Workers;
 pub(crate) use state::{ByClient, State};
@@ -96,6 +99,8 @@ pub(crate) struct Cx<'a> {
     pub augment: &'a Augment,
     /// Batches that may wait for their steps, where making them takes work.
     pub prefetch: usize,
+    /// The steps that are recorded, where any are.
+    pub replays: Option<&'a Replays>,
     /// The round, from 1.
     pub round: usize,
 }

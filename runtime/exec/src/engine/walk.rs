@@ -12,6 +12,7 @@ use crate::error::RunError;
 use crate::ops;
 use crate::program::Variant;
 use crate::run::Slots;
+use crate::supply::Supplies;
 use crate::value::{Env, RtVal};
 
 /// Carries out control ops: the server between clients, or one client.
@@ -130,18 +131,28 @@ fn compute(
         segment = program.segment(&variant)?;
     }
     inputs.extend(segment.hypers.iter().cloned());
-    let runs = match segment.supplies.are_random() {
-        true => walker.count_random_run(),
-        false => vec![],
-    };
-    let key = |[who, runs]: [u64; 2]| [rng::NOISE, cx.round as u64, who, runs, index as u64];
-    let keys: Vec<_> = runs.into_iter().map(key).collect();
+    let keys = random_keys(walker, cx, index, &segment.supplies);
     let seed = cx.federation.seed;
     inputs.extend(segment.supplies.tensors(seed, &keys, &program.device));
     let mut outputs = segment.plan.run(&program.device, inputs, walker.slots())?;
     let losses = outputs.split_off(outputs.len() - segment.losses);
     walker.losses(&losses, grouped);
     bind(walker, cx, compute, env, outputs, grouped)
+}
+
+/// The keys of the random numbers of a segment's next run, none where it draws none.
+pub(super) fn random_keys(
+    walker: &mut impl Walker,
+    cx: Cx<'_>,
+    index: usize,
+    supplies: &Supplies,
+) -> Vec<[u64; 5]> {
+    let runs = match supplies.are_random() {
+        true => walker.count_random_run(),
+        false => vec![],
+    };
+    let key = |[who, runs]: [u64; 2]| [rng::NOISE, cx.round as u64, who, runs, index as u64];
+    runs.into_iter().map(key).collect()
 }
 
 /// Binds what a segment gives: its results, then the buffers that it advanced.

@@ -62,7 +62,7 @@ fn one(t: DispatchTensor) -> Option<Results> {
 }
 
 /// The element type of a tensor, as the dialect sees it.
-fn dtype(t: &DispatchTensor) -> DType {
+pub(crate) fn dtype(t: &DispatchTensor) -> DType {
     match burn_backend::TensorMetadata::dtype(t) {
         BurnDType::Bool(_) => DType::Bool,
         d if d.is_float() => DType::F32,

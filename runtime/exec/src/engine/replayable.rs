@@ -1,0 +1,256 @@
+//! Which loops over batches can be replayed.
+//!
+//! A body is to be one compute segment that makes the next values of what the loop carries. Numbers
+//! of the round or of the client, which are the same at each step, are read before it.
+
+use std::sync::Arc;
+
+use burn::tensor::DispatchTensor;
+use burn_backend::TensorMetadata;
+use fedround_ir::fed::{Kind, OpKind, Value};
+use fedround_passes::tensor::{Block, Compute, Control, Frontend, Item};
+
+use super::client::Clients;
+use super::stack::leaves;
+use super::walk::{Walker, has_rows};
+use crate::error::RunError;
+use crate::program::{Segment, Variant};
+use crate::replay::{Form, Replays, Role};
+use crate::value::{Env, RtVal};
+
+/// A loop that can be replayed.
+pub(super) struct Replayable<'a> {
+    pub replays: &'a Replays,
+    /// Index of its segment.
+    pub index: usize,
+    pub segment: Arc<Segment>,
+    pub form: Form,
+    /// The size of the batches that are replayed.
+    pub size: usize,
+    /// How many of them a client has.
+    pub steps: u64,
+    /// Tensors from around the loop.
+    pub outer: Vec<DispatchTensor>,
+    /// Of each value that is carried, its number of leaves, and whether they are parameters.
+    carried: Vec<(usize, bool)>,
+}
+
+/// Why a loop runs plainly.
+type Why = &'static str;
+
+/// Where the inputs of a loop's segment come from, and what tells its form.
+#[derive(Default)]
+struct Inputs {
+    roles: Vec<Role>,
+    outer: Vec<DispatchTensor>,
+    each: Vec<bool>,
+    rows: Vec<Vec<usize>>,
+    carried: Vec<(usize, bool)>,
+}
+
+impl Clients<'_> {
+    /// Whether a loop's steps can be replayed, and with what. No `epochs` are given where some clients
+    /// sit out the loop.
+    pub(super) fn replayable<'r>(
+        &mut self,
+        replays: &'r Replays,
+        body: &Block,
+        env: &mut Env,
+        values: &[RtVal],
+        (epochs, size): (usize, usize),
+    ) -> Result<Result<Replayable<'r>, Why>, RunError> {
+        let Some((index, numbers)) = only_segment(body) else {
+            return Ok(Err("the loop's body is more than one segment"));
+        };
+        for control in numbers {
+            self.control(control, env, &[])?;
+        }
+        let examples = self
+            .ids
+            .iter()
+            .map(|&id| self.cx.federation.parts[id].len());
+        let fewest = examples.min().unwrap_or_default();
+        let size = if self.alone() { size.min(fewest) } else { size };
+        let steps = epochs * fewest.checked_div(size).unwrap_or_default();
+        if steps == 0 {
+            return Ok(Err("no batch is full for all clients of the group"));
+        }
+        let compute = &self.cx.program.schedule.segments[index];
+        let start = self.inputs(compute, body, env, values);
+        let start = start.and_then(|start| {
+            let next = self.next_leaves(compute, body, &start.carried)?;
+            Ok((start, next))
+        });
+        let (start, next) = match start {
+            Ok(start) => start,
+            Err(why) => return Ok(Err(why)),
+        };
+        let variant = Variant {
+            segment: index,
+            batches: vec![size; usize::from(compute.ins.contains(&body.args[0]))],
+            rows: start.rows,
+            clients: self.ids.len(),
+            each: start.each,
+        };
+        let segment = self.cx.program.segment(&variant)?;
+        let passed = segment.plan.passed();
+        // What the segment hands through stays where it is.
+        let stays = |leaf: usize, output: usize| {
+            let input = passed.get(output).copied().flatten();
+            input.and_then(|i| start.roles.get(i)) == Some(&Role::State(leaf))
+        };
+        let next = next.into_iter().enumerate();
+        let next = next.map(|(leaf, output)| output.filter(|&output| !stays(leaf, output)));
+        let next = next.collect();
+        Ok(Ok(Replayable {
+            replays,
+            index,
+            segment,
+            form: Form {
+                inputs: start.roles,
+                next,
+            },
+            size,
+            steps: steps as u64,
+            outer: start.outer,
+            carried: start.carried,
+        }))
+    }
+
+    /// Where the inputs of a loop's segment come from.
+    fn inputs(
+        &self,
+        compute: &Compute,
+        body: &Block,
+        env: &Env,
+        values: &[RtVal],
+    ) -> Result<Inputs, Why> {
+        let mut found = Inputs::default();
+        let mut firsts = vec![];
+        for value in values {
+            let device = &self.cx.program.device;
+            let tensors =
+                leaves(value.unwrapped(), device).ok_or("it carries more than tensors")?;
+            firsts.push(found.carried.iter().map(|(n, _)| n).sum::<usize>());
+            let params = matches!(value.unwrapped(), RtVal::Params(_));
+            found.carried.push((tensors.len(), params));
+        }
+        for v in &compute.ins {
+            let at = body.args.iter().position(|arg| arg == v);
+            let value = match at {
+                Some(0) => {
+                    found.each.push(!self.alone());
+                    let columns = self.cx.program.schedule.columns.len();
+                    found.roles.extend(vec![Role::Column; columns]);
+                    continue;
+                }
+                Some(k) => values.get(k - 1),
+                None => env.peek(*v),
+            };
+            let value = value.ok_or("it reads what is not there")?;
+            let tensors = leaves(value.unwrapped(), &self.cx.program.device);
+            let tensors = tensors.ok_or("it reads more than tensors and its batch")?;
+            let each = match at {
+                Some(_) => !self.alone(),
+                None => matches!(value, RtVal::Each(_)),
+            };
+            found.each.push(each);
+            if has_rows(self.cx, *v) {
+                let lead = usize::from(matches!(value, RtVal::Each(_)));
+                let shape = tensors[0].shape();
+                found.rows.push(shape.as_slice()[lead..].to_vec());
+            }
+            match at {
+                Some(k) => {
+                    let first = firsts[k - 1];
+                    let own = (0..tensors.len()).map(|j| Role::State(first + j));
+                    found.roles.extend(own);
+                }
+                None => {
+                    found.roles.extend(vec![Role::Outer; tensors.len()]);
+                    found.outer.extend(tensors);
+                }
+            }
+        }
+        match self.alone() || found.each.contains(&true) {
+            true => Ok(found),
+            false => Err("its clients share all that it reads"),
+        }
+    }
+
+    /// For each leaf that is carried, the output of the segment that is its next value.
+    fn next_leaves(
+        &self,
+        compute: &Compute,
+        body: &Block,
+        carried: &[(usize, bool)],
+    ) -> Result<Vec<Option<usize>>, Why> {
+        let program = self.cx.program;
+        let (params, buffers) = (program.tracer.parameters().len(), program.tracer.buffers());
+        let mut first = vec![];
+        let mut outputs = 0;
+        for v in &compute.outs {
+            first.push(outputs);
+            outputs += match program.schedule.module.type_of(*v).kind {
+                Kind::Params => params,
+                _ => 1,
+            };
+        }
+        let advanced = |v: &Value| {
+            let at = compute.advanced.iter().position(|w| w == v)?;
+            Some(outputs + at * buffers.len())
+        };
+        if compute.advanced.iter().any(|v| !body.args.contains(v)) {
+            return Err("it advances buffers of parameters from around it");
+        }
+        let mut next = vec![];
+        for (k, (yielded, &(leaves, _))) in body.yields.iter().zip(carried).enumerate() {
+            let made = compute.outs.iter().position(|v| v == yielded);
+            if let Some(at) = made {
+                next.extend((0..leaves).map(|j| Some(first[at] + j)));
+            } else if body.args.get(k + 1) == Some(yielded) {
+                let from = advanced(yielded);
+                let buffer = |j: usize| buffers.iter().position(|&b| b == j);
+                next.extend((0..leaves).map(|j| Some(from? + buffer(j)?)));
+            } else {
+                return Err("it hands on a value that it does not make");
+            }
+        }
+        Ok(next)
+    }
+}
+
+/// A body's segment, if it is the only one, and the numbers that are read besides.
+fn only_segment(body: &Block) -> Option<(usize, Vec<&Control>)> {
+    let mut segment = None;
+    let mut numbers = vec![];
+    for (item, _) in &body.items {
+        match item {
+            Item::Compute(index) if segment.is_none() => segment = Some(*index),
+            Item::Control(control) => match control.op.kind {
+                OpKind::RoundIndex | OpKind::NumClients | OpKind::NumExamples => {
+                    numbers.push(control.as_ref());
+                }
+                _ => return None,
+            },
+            Item::Compute(_) => return None,
+        }
+    }
+    Some((segment?, numbers))
+}
+
+impl Replayable<'_> {
+    /// The values that leaves of the state are.
+    pub fn values(&self, state: Vec<DispatchTensor>, alone: bool) -> Vec<RtVal> {
+        let mut state = state.into_iter();
+        let value = |&(leaves, params): &(usize, bool)| {
+            let mut own = state.by_ref().take(leaves);
+            let value = match (params, leaves) {
+                (false, 1) => own.next().map(RtVal::Tensor),
+                _ => Some(RtVal::Params(own.collect())),
+            };
+            value.map(|value| if alone { value } else { RtVal::each(value) })
+        };
+        self.carried.iter().filter_map(value).collect()
+    }
+}

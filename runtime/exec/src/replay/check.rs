@@ -1,0 +1,64 @@
+//! Whether a replay did what a plain run does.
+
+/// Where replayed values are not the expected ones: within a thousandth of what the step changed,
+/// and within rounding of what it kept.
+pub(super) fn differs(
+    found: &[Vec<f32>],
+    expected: &[Vec<f32>],
+    before: &[Vec<f32>],
+) -> Option<String> {
+    let largest = |values: &mut dyn Iterator<Item = f32>| values.fold(0.0, f32::max);
+    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let size = largest(&mut expected.iter().map(|x| x.abs()));
+        let change = match before.get(i) {
+            Some(before) => largest(&mut expected.iter().zip(before).map(|(x, y)| (x - y).abs())),
+            None => size,
+        };
+        let tolerance = 1e-3 * change + 1e-6 * size;
+        let close = |x: f32, y: f32| (x - y).abs() <= tolerance || x.to_bits() == y.to_bits();
+        let same = found.len() == expected.len()
+            && !found.is_empty()
+            && found
+                .iter()
+                .zip(expected)
+                .all(|(&x, &y)| close(x, y) || (x.is_nan() && y.is_nan()));
+        if !same {
+            let what = if i < before.len() { "state" } else { "loss" };
+            return Some(format!("a replay's {what} is not that of a plain run"));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replay_that_does_nothing_is_found_out() {
+        let before = [vec![1.0, 2.0]];
+        let expected = [vec![1.0, 2.00001], vec![0.5]];
+        assert_eq!(differs(&expected, &expected, &before), None);
+        let frozen = [before[0].clone(), vec![0.5]];
+        assert!(
+            differs(&frozen, &expected, &before)
+                .unwrap()
+                .contains("state")
+        );
+        let stale = [expected[0].clone(), vec![0.7]];
+        assert!(
+            differs(&stale, &expected, &before)
+                .unwrap()
+                .contains("loss")
+        );
+        let unread = [vec![], vec![0.5]];
+        assert!(differs(&unread, &expected, &before).is_some());
+    }
+
+    #[test]
+    fn what_is_no_number_is_the_same() {
+        let nan = [vec![f32::NAN], vec![f32::INFINITY]];
+        assert_eq!(differs(&nan, &nan, &[vec![1.0]]), None);
+        assert!(differs(&[vec![0.0], vec![1.0]], &nan, &[vec![1.0]]).is_some());
+    }
+}
