@@ -52,7 +52,7 @@ pub(super) enum Command {
     List(ListArgs),
     /// List, fetch, check, draw and deal datasets
     Data(DataArgs),
-    /// Print what an algorithm is compiled to, at one of four stages
+    /// Print what an algorithm is compiled to, at one of five stages
     Graph(GraphArgs),
     /// Run passes on a program's text
     Opt(OptArgs),
@@ -86,6 +86,7 @@ Stages:
   linked   slots bound, simplified: one round, from parameters to parameters
   tensor   each compute region as a graph of tensor ops, gradient and update included
   plan     the same with its slots: what the executor walks
+  fused    what a GPU's fusion makes of it: which ops run in one kernel
 
 Examples:
   fedround graph fedprox --at linked
@@ -93,6 +94,7 @@ Examples:
   fedround graph fedavg --at tensor --format dot | dot -Tpdf > step.pdf
   fedround graph fedavg --at tensor --costs
   fedround graph fedprox --at plan --model cnn --set batch=20
+  fedround graph fedavg --at fused --device wgpu
   fedround graph fedavg --diff fuse                         what a pass changes
   fedround graph fedprox --at linked --exact > fedprox.txt  to be read by `fedround opt`
 
@@ -107,6 +109,9 @@ pub(super) struct GraphArgs {
     /// Stage
     #[arg(long, value_enum, default_value_t = Stage::Linked)]
     pub at: Stage,
+    /// Device that it is compiled for: cpu, wgpu[:N], cuda[:N] or auto
+    #[arg(long, default_value = "cpu")]
+    pub device: String,
     /// Format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -180,6 +185,7 @@ pub(super) enum Stage {
     Linked,
     Tensor,
     Plan,
+    Fused,
 }
 
 /// Prints an algorithm's box, read off the compiled graph, and the wire table: what crosses

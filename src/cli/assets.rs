@@ -139,13 +139,18 @@ impl Cli {
 
     /// Compiles what `graph` and `explain` are about.
     pub(super) fn compile(&self, subject: &Subject) -> Result<Compiled, CliError> {
-        self.compile_with(subject, &mut PassManager::from_env()?)
+        self.compile_with(
+            subject,
+            fedround_exec::Device::Cpu,
+            &mut PassManager::from_env()?,
+        )
     }
 
-    /// The same under a pass manager of the caller's.
+    /// The same for a device, under a pass manager of the caller's.
     pub(super) fn compile_with(
         &self,
         subject: &Subject,
+        device: fedround_exec::Device,
         passes: &mut PassManager,
     ) -> Result<Compiled, CliError> {
         let settings = hypers::assignments(&subject.set)?;
@@ -163,8 +168,7 @@ impl Cli {
             self.tracer(&subject.model, &*algorithm, &around, data.words())?;
         auxiliaries::check(&around.variants, &auxiliaries)?;
         let tracer = tracer.with_columns(data.columns());
-        let program =
-            Program::compile_with(&*algorithm, tracer, fedround_exec::Device::Cpu, passes)?;
+        let program = Program::compile_with(&*algorithm, tracer, device, passes)?;
         warn(&program);
         Ok(Compiled {
             algorithm,

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_dsl::{HyperError, SpecError};
-use fedround_exec::{CohortBatchError, CompileError, DeviceError, GraphsError, RunError};
+use fedround_exec::{
+    CohortBatchError, CompileError, DeviceError, FusionError, GraphsError, RunError,
+};
 use fedround_ir::text::ParseError;
 use fedround_metrics::MetricError;
 use fedround_models::ModelError;
@@ -63,6 +65,10 @@ pub(super) enum CliError {
     Model(#[from] ModelError),
     #[error("--device: {0}")]
     Device(#[from] DeviceError),
+    #[error("--at fused: {0}")]
+    Fusion(#[from] FusionError),
+    #[error("--at fused: expected `--format text`")]
+    FusedFormat,
     #[error("--cohort-batch: {0}")]
     CohortBatch(#[from] CohortBatchError),
     #[error("--graphs: {0}")]
@@ -224,6 +230,10 @@ impl CliError {
             Self::Device(_) | Self::Compile(CompileError::Device(_)) => {
                 "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing"
             }
+            Self::Fusion(FusionError::NotFused) => {
+                "--device wgpu or cuda chooses a GPU; `fedround doctor` says which there are"
+            }
+            Self::FusedFormat => "--at plan can be drawn",
             Self::CohortBatch(_) => "--cohort-batch 8 runs up to eight clients in one graph",
             Self::Graphs(_) => "--graphs on replays steps on a GPU where it can",
             Self::Target { .. } => "--target 0.9 is an accuracy of 90 %",

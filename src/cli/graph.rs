@@ -1,7 +1,7 @@
 //! `fedround graph`.
 
 use fedround_draw::{Sheet, dot, json, svg};
-use fedround_exec::Program;
+use fedround_exec::{Device, Program};
 use fedround_ir::fed::{Module, print as fed_text, print_exact};
 use fedround_passes::PassManager;
 use fedround_passes::tensor::{cost, cost_table};
@@ -19,7 +19,10 @@ pub(super) fn graph(cli: &Cli, args: &GraphArgs) -> Result<(), CliError> {
         return passes::show(cli, args, pass, args.diff.is_some());
     }
     let mut manager = PassManager::from_env()?;
-    let program = cli.compile_with(&args.subject, &mut manager)?.program;
+    let device = Device::choose(&args.device)?;
+    let program = cli
+        .compile_with(&args.subject, device, &mut manager)?
+        .program;
     args.report_timings(&manager);
     let mut texts = vec![];
     for (phase, program) in program.phases() {
@@ -48,6 +51,8 @@ fn one(args: &GraphArgs, program: &Program) -> Result<String, CliError> {
             (Stage::Tensor, Format::Text) if args.exact => program.exact_tensor_text(batch)?,
             (Stage::Tensor, Format::Text) => program.tensor_text(batch)?,
             (Stage::Plan, Format::Text) => program.plan_text(batch)?,
+            (Stage::Fused, Format::Text) => program.fused_text(batch)?,
+            (Stage::Fused, _) => return Err(CliError::FusedFormat),
             (Stage::Fed, format) => module(program.staged(), program, format)?,
             (Stage::Linked, format) => module(program.linked(), program, format)?,
             (Stage::Tensor, format) => graphs(&sheets(program, batch, false)?, format)?,

@@ -1,5 +1,6 @@
 //! `fedround graph --pass` and `--diff`: one pass of the compilation, looked at.
 
+use fedround_exec::Device;
 use fedround_ir::fed::Module;
 use fedround_ir::tensor::Graph;
 use fedround_passes::{Ir, PassManager, Program, Request, RequestError, Run};
@@ -38,7 +39,7 @@ pub(super) fn show(cli: &Cli, args: &GraphArgs, pass: &str, diff: bool) -> Resul
             keep(&mut seen, run);
         }
     });
-    cli.compile_with(&args.subject, &mut manager)?;
+    cli.compile_with(&args.subject, Device::choose(&args.device)?, &mut manager)?;
     args.report_timings(&manager);
     drop(manager);
     if seen.is_empty() {
@@ -72,7 +73,7 @@ fn keep(seen: &mut Vec<Seen>, run: Run) {
 fn dialect(pass: &str, at: Stage) -> Result<&'static str, RequestError> {
     let fed = Module::passes().iter().any(|known| known.name == pass);
     let tensor = Graph::passes().iter().any(|known| known.name == pass);
-    let late = matches!(at, Stage::Tensor | Stage::Plan);
+    let late = matches!(at, Stage::Tensor | Stage::Plan | Stage::Fused);
     match (fed, tensor) {
         (true, false) => Ok(Module::DIALECT),
         (false, true) => Ok(Graph::DIALECT),

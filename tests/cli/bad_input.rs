@@ -279,6 +279,16 @@ fn devices_and_groups_of_clients_are_named() {
     }
     fails(
         &place,
+        "graph fedavg --at fused",
+        &["the CPU runs the ops", "--device wgpu"],
+    );
+    fails(
+        &place,
+        "graph fedavg --at fused --format svg",
+        &["expected `--format text`"],
+    );
+    fails(
+        &place,
         "run fedavg --cohort-batch 0",
         &["--cohort-batch", "found `0`"],
     );

@@ -1,5 +1,6 @@
 //! What can go wrong between a spec and its results.
 
+use burn_backend::ExecutionError;
 use fedround_data::DataError;
 use fedround_dsl::StageError;
 use fedround_ir::Loc;
@@ -139,6 +140,9 @@ pub enum RunError {
     /// Graphs are required where there are none.
     #[error("the CPU records no steps, and `--graphs require` was asked for")]
     GraphsOnCpu,
+    /// The device failed: a kernel could not run, or its results could not be read.
+    #[error("the device failed: {0}")]
+    Device(String),
     /// Training left the real numbers.
     #[error("round {round}: the training loss is {loss}; lower the learning rate (`--set lr=..`)")]
     Diverged {
@@ -147,4 +151,20 @@ pub enum RunError {
         /// The loss, infinite or NaN.
         loss: f64,
     },
+}
+
+impl RunError {
+    /// What burn says, without the backtrace that follows.
+    pub(crate) fn device(source: ExecutionError) -> Self {
+        let (ExecutionError::WithContext { reason } | ExecutionError::Generic { reason, .. }) =
+            source;
+        let lines = reason.lines().map(str::trim);
+        let said =
+            lines.take_while(|line| !line.starts_with("Backtrace") && !line.starts_with("0:"));
+        Self::Device(
+            said.filter(|line| !line.is_empty())
+                .collect::<Vec<_>>()
+                .join(" "),
+        )
+    }
 }

@@ -88,6 +88,9 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
         test_loss: finite(rounded(evaluation.loss, 6)),
         params_l2: finite(rounded(simulation.params_l2(), 6)),
         peak_rss_mb: peak_rss.map(|mb| rounded(mb, 0)),
+        kernels_per_step: simulation
+            .program()
+            .step_kernels(simulation.cohort_batch())?,
         versions: json!({ "fedround": env!("CARGO_PKG_VERSION"), "burn": BURN }),
     })
 }

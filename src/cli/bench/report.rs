@@ -30,6 +30,9 @@ pub(super) struct Report {
     /// `None` where it is not finite; of peers, where they have none.
     pub params_l2: Option<f64>,
     pub peak_rss_mb: Option<f64>,
+    /// What a step launches on a device that fuses ops; none on others.
+    #[serde(default)]
+    pub kernels_per_step: Option<usize>,
     pub versions: Value,
 }
 
@@ -54,6 +57,11 @@ impl Row {
     /// MiB; NaN where it is not known.
     pub fn peak_mb(&self) -> f64 {
         self.median(|run| run.peak_rss_mb.unwrap_or(f64::NAN))
+    }
+
+    /// Kernels of a step; NaN where there are none.
+    pub fn kernels(&self) -> f64 {
+        self.median(|run| run.kernels_per_step.map_or(f64::NAN, |n| n as f64))
     }
 }
 

@@ -19,6 +19,7 @@ pub(super) fn markdown(what: &str, rows: &[Row]) -> String {
         "to first round, s",
         "peak MB",
         "MB more",
+        "kernels a step",
         "test loss",
     ]);
     for row in rows {
@@ -30,7 +31,7 @@ pub(super) fn markdown(what: &str, rows: &[Row]) -> String {
     format!("{table}\n")
 }
 
-fn cells(row: &Row, first: &Row) -> [String; 10] {
+fn cells(row: &Row, first: &Row) -> [String; 11] {
     let speed = |row: &Row| row.median(|run| run.client_steps_per_s);
     let known = |x: f64, digits: usize| match x.is_finite() {
         true => format!("{x:.digits$}"),
@@ -46,6 +47,7 @@ fn cells(row: &Row, first: &Row) -> [String; 10] {
         known(row.median(|run| run.time_to_first_round_s), 2),
         known(row.peak_mb(), 0),
         known(row.peak_mb() - first.peak_mb(), 0),
+        known(row.kernels(), 0),
         known(row.median(|run| run.test_loss.unwrap_or(f64::NAN)), 6),
     ]
 }

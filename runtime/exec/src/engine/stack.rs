@@ -11,7 +11,16 @@ use crate::value::RtVal;
 /// Joins the values of clients, in order, along a new first axis. `None` for values that are not
 /// tensors.
 pub(super) fn stack(values: &[RtVal], device: &DispatchDevice) -> Option<RtVal> {
-    let first = leaves(values.first()?, device)?;
+    let first = values.first()?;
+    let numbers = values.iter().map(|value| match value {
+        RtVal::Host(c) => Some(*c as f32),
+        _ => None,
+    });
+    if let Some(numbers) = numbers.collect::<Option<Vec<f32>>>() {
+        let all = ops::tensor(numbers, &[values.len(), 1], device);
+        return Some(RtVal::each(RtVal::Tensor(all)));
+    }
+    let first = leaves(first, device)?;
     let mut columns: Vec<Vec<DispatchTensor>> = vec![vec![]; first.len()];
     for value in values {
         for (column, leaf) in columns.iter_mut().zip(leaves(value, device)?) {

@@ -23,10 +23,7 @@ macro_rules! by_dtype {
 pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<Results> {
     let a = next()?;
     one(match op {
-        Op::Reshape(shape) => {
-            let shape = Shape::from(shape.clone());
-            by_dtype!(a, float_reshape, int_reshape, bool_reshape, (a, shape))
-        }
+        Op::Reshape(shape) => reshape(a, shape.clone()),
         Op::Permute(axes) => by_dtype!(a, float_permute, int_permute, bool_permute, (a, axes)),
         Op::Flip(axes) => by_dtype!(a, float_flip, int_flip, bool_flip, (a, axes)),
         Op::Expand(shape) => expand(a, shape),
@@ -35,13 +32,12 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         }
         Op::SliceAssign(ranges) => Dispatch::float_slice_assign(a, &slices(ranges), next()?),
         Op::Cat(d) => {
-            let kind = dtype(&a);
             let mut all = vec![a];
             all.extend(std::iter::from_fn(next));
-            match kind {
-                DType::F32 => Dispatch::float_cat(all, *d),
-                DType::I32 => Dispatch::int_cat(all, *d),
-                DType::Bool => Dispatch::bool_cat(all, *d),
+            if all.iter().all(flex::is_host) {
+                joined(all, *d)
+            } else {
+                joined_apart(all, *d)
             }
         }
         Op::Sum => Dispatch::float_sum(a),
@@ -75,6 +71,41 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         Op::SelectAdd(d) => Dispatch::float_select_add(a, *d, next()?, next()?),
         _ => return None,
     })
+}
+
+fn joined(all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
+    match all.first().map(dtype) {
+        Some(DType::I32) => Dispatch::int_cat(all, d),
+        Some(DType::Bool) => Dispatch::bool_cat(all, d),
+        _ => Dispatch::float_cat(all, d),
+    }
+}
+
+/// [`joined`], without dimensions of size 1 on the way: where burn-fusion puts a concatenation into a
+/// kernel of elements that it takes for a broadcast of it, as `[3, 8]` beside `[3, 1]`, the result
+/// is zeros.
+fn joined_apart(all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
+    let shapes: Vec<Vec<usize>> = all.iter().map(|t| t.shape().as_slice().to_vec()).collect();
+    let Some(mut shape) = shapes.first().cloned() else {
+        return joined(all, d);
+    };
+    let kept = |i: usize| i == d || shape[i] != 1;
+    if (0..shape.len()).all(kept) {
+        return joined(all, d);
+    }
+    let narrow = all.into_iter().zip(&shapes).map(|(t, own)| {
+        let left = (0..own.len()).filter(|&i| kept(i)).map(|i| own[i]);
+        reshape(t, left.collect())
+    });
+    let at = (0..d).filter(|&i| kept(i)).count();
+    let result = joined(narrow.collect(), at);
+    shape[d] = shapes.iter().map(|own| own[d]).sum();
+    reshape(result, shape)
+}
+
+fn reshape(t: DispatchTensor, shape: Vec<usize>) -> DispatchTensor {
+    let shape = Shape::from(shape);
+    by_dtype!(t, float_reshape, int_reshape, bool_reshape, (t, shape))
 }
 
 /// Repeats dimensions of size 1.

@@ -10,6 +10,9 @@
     reason = "a test stops at its first error"
 )]
 
+mod fusion;
+mod registry;
+
 use fedround_algorithms::{FedAvg, FedProx};
 use fedround_data::synth::SynthDigits;
 use fedround_dsl::Algorithm;

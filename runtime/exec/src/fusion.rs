@@ -1,0 +1,207 @@
+//! What a GPU's fusion makes of a step: which ops run in one kernel.
+//!
+//! burn-fusion decides while ops run, and explores at first. So a step runs a few times on numbers
+//! that mean nothing, by itself: between two of them the device is waited for.
+
+mod text;
+
+use std::sync::Arc;
+
+use burn::tensor::DispatchTensor;
+use burn_backend::Backend;
+use burn_dispatch::{Dispatch, DispatchDevice};
+use burn_ir::{BaseOperationIr, OperationIr};
+use fedround_ir::tensor::{Constant, DType, TensorType};
+
+use crate::device::is_cpu;
+use crate::error::{CompileError, RunError};
+use crate::ops;
+use crate::plan::Plan;
+use crate::program::{Program, Segment, Variant};
+use crate::run::Slots;
+
+/// Steps before the one that is looked at, after which fusion keeps to its plans.
+const WARM_UP: usize = 12;
+
+/// Fusion could not be looked at.
+#[derive(Debug, thiserror::Error)]
+pub enum FusionError {
+    /// The program is for the CPU.
+    #[error("the CPU runs the ops of `plan` as they are; ops are fused on GPUs alone")]
+    NotFused,
+    /// A segment could not be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// A segment could not be run.
+    #[error("the step could not be run: {0}")]
+    Run(#[from] Box<RunError>),
+}
+
+/// What became of the ops of a segment, in the order in which they ran.
+#[derive(Clone, Debug)]
+pub struct FusedGraph {
+    /// The segment's name.
+    pub name: String,
+    blocks: Vec<Block>,
+}
+
+/// Ops that run together, or one by one.
+#[derive(Clone, Debug)]
+struct Block {
+    /// Who made one kernel of them.
+    fuser: Option<&'static str>,
+    ops: Vec<OperationIr>,
+}
+
+impl FusedGraph {
+    /// How many kernels are launched: one for what is fused, one for each other op that does more
+    /// than look at a tensor in another shape.
+    pub fn kernels(&self) -> usize {
+        let of = |block: &Block| match block.fuser {
+            Some(_) => 1,
+            None => block.ops.iter().filter(|op| launches(op)).count(),
+        };
+        self.blocks.iter().map(of).sum()
+    }
+
+    /// How many ops there are.
+    pub fn ops(&self) -> usize {
+        self.blocks.iter().map(|block| block.ops.len()).sum()
+    }
+}
+
+/// Whether an op that is not fused moves or computes elements.
+fn launches(op: &OperationIr) -> bool {
+    match op {
+        OperationIr::BaseFloat(op) | OperationIr::BaseInt(op) | OperationIr::BaseBool(op) => {
+            !matches!(
+                op,
+                BaseOperationIr::Reshape(_)
+                    | BaseOperationIr::SwapDims(_)
+                    | BaseOperationIr::Permute(_)
+                    | BaseOperationIr::Expand(_)
+            )
+        }
+        _ => true,
+    }
+}
+
+impl Program {
+    /// What the device's fusion makes of each segment, for so many clients in one graph.
+    ///
+    /// # Errors
+    ///
+    /// See [`FusionError`].
+    pub fn fused(&self, batch: usize, clients: usize) -> Result<Vec<FusedGraph>, FusionError> {
+        if is_cpu(&self.device) {
+            return Err(FusionError::NotFused);
+        }
+        let mut plans = vec![];
+        self.visit(batch, &mut |variant| {
+            let alone = self.segment(variant)?;
+            let group = Variant {
+                clients,
+                each: vec![clients > 1; variant.each.len()],
+                ..variant.clone()
+            };
+            plans.push((variant.segment, self.segment(&group)?));
+            Ok(alone.rows.clone())
+        })?;
+        let graph = |(i, segment): (usize, Arc<Segment>)| {
+            let name = self.segment_name(i);
+            let blocks = blocks(&segment.plan, &self.device)?;
+            Ok(FusedGraph { name, blocks })
+        };
+        plans.into_iter().map(graph).collect()
+    }
+
+    /// Kernels that a step launches on the device, for so many clients in one graph: those of every
+    /// segment that reads a batch. `None` on the CPU, where there are none.
+    ///
+    /// # Errors
+    ///
+    /// See [`FusionError`].
+    pub fn step_kernels(&self, clients: usize) -> Result<Option<usize>, FusionError> {
+        if is_cpu(&self.device) {
+            return Ok(None);
+        }
+        let graphs = self.fused(self.batch_size(), clients)?.into_iter();
+        let steps = graphs.filter(|graph| graph.name.starts_with("step"));
+        Ok(Some(steps.map(|graph| graph.kernels()).sum()))
+    }
+}
+
+/// Runs a plan until fusion has settled, and gives what became of its ops.
+fn blocks(plan: &Plan, device: &DispatchDevice) -> Result<Vec<Block>, FusionError> {
+    let mut slots = Slots::default();
+    let mut step = |seen: &mut dyn FnMut()| -> Result<(), RunError> {
+        let inputs = plan.inputs.iter();
+        let inputs: Vec<_> = inputs.map(|(_, ty, _)| numbers(ty, device)).collect();
+        Dispatch::sync(device).map_err(RunError::device)?;
+        seen();
+        let outputs = plan.run(device, inputs, &mut slots)?;
+        Dispatch::sync(device).map_err(RunError::device)?;
+        drop(outputs);
+        Ok(())
+    };
+    for _ in 0..WARM_UP {
+        step(&mut || ()).map_err(Box::new)?;
+    }
+    let mut all = inspector::record(|begin| step(begin)).map_err(Box::new)?;
+    for block in &mut all {
+        block.ops.retain(|op| !matches!(op, OperationIr::Drop(_)));
+    }
+    all.retain(|block| !block.ops.is_empty());
+    Ok(all)
+}
+
+/// A tensor of some numbers.
+fn numbers(ty: &TensorType, device: &DispatchDevice) -> DispatchTensor {
+    match ty.dtype {
+        DType::F32 => ops::tensor(vec![0.01; ty.len()], &ty.shape, device),
+        DType::I32 => ops::ints(vec![0; ty.len()], &ty.shape, device),
+        DType::Bool => {
+            let values = vec![1.0; ty.len()].into();
+            let ty = ty.clone();
+            ops::constant(&Constant { ty, values }, device)
+        }
+    }
+}
+
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+mod inspector {
+    use burn_backend::StreamId;
+    use burn_fusion::inspect::{BlockKind, FusionInspector};
+
+    use super::Block;
+
+    /// The blocks of what runs on this thread after `work` calls what it is given.
+    pub fn record<E>(
+        work: impl FnOnce(&mut dyn FnMut()) -> Result<(), E>,
+    ) -> Result<Vec<Block>, E> {
+        let inspector = FusionInspector::install(StreamId::current());
+        work(&mut || drop(inspector.drain()))?;
+        let reports = inspector.drain().into_iter();
+        let blocks = reports.flat_map(|report| report.blocks).map(|block| Block {
+            fuser: match block.kind {
+                BlockKind::Fused { name, .. } => Some(name),
+                BlockKind::Unfused => None,
+            },
+            ops: block.operations,
+        });
+        Ok(blocks.collect())
+    }
+}
+
+#[cfg(not(any(feature = "wgpu", feature = "cuda")))]
+mod inspector {
+    use super::Block;
+
+    /// No device of such a build fuses.
+    pub fn record<E>(
+        work: impl FnOnce(&mut dyn FnMut()) -> Result<(), E>,
+    ) -> Result<Vec<Block>, E> {
+        work(&mut || ())?;
+        Ok(vec![])
+    }
+}

@@ -1,0 +1,67 @@
+//! Which ops of a step run in one kernel, and how many kernels that leaves.
+
+use fedround_algorithms::{FedAvg, FedProx};
+use fedround_dsl::Algorithm;
+use fedround_exec::{Device, FusionError, Program, Tracer};
+use fedround_models::{Losses, Task, find};
+
+use crate::devices;
+
+fn program(algorithm: &dyn Algorithm, model: &str, device: Device) -> Program {
+    let task = Task {
+        input: [1, 28, 28],
+        classes: 10,
+    };
+    let built = find(model).unwrap().build(task, &Default::default());
+    let tracer = Tracer::new(model, built.unwrap(), task, Losses::default());
+    Program::compile_for(algorithm, tracer, device).unwrap()
+}
+
+/// Where the texts are. `UPDATE_FUSED=1` writes them.
+const TEXTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/devices/fused");
+
+/// Kernels show in the first line: a step that launches more of them changes its text.
+#[test]
+fn steps_are_fused_as_in_the_texts() {
+    let algorithms: [(&str, &dyn Algorithm); 2] = [
+        ("fed_avg", &FedAvg::default()),
+        ("fed_prox", &FedProx::<FedAvg>::default()),
+    ];
+    let wgpu = |device: &Device| matches!(device, Device::Wgpu(_));
+    let mut wrong = vec![];
+    for device in devices().into_iter().filter(wgpu) {
+        for (name, algorithm) in algorithms {
+            for model in ["2nn", "cnn"] {
+                let program = program(algorithm, model, device);
+                let text = program.fused_text(program.batch_size()).unwrap();
+                let path = format!("{TEXTS}/{name}.{model}.txt");
+                if std::env::var_os("UPDATE_FUSED").is_some() {
+                    std::fs::write(&path, &text).unwrap();
+                }
+                let expected = std::fs::read_to_string(&path).unwrap_or_default();
+                if text != expected {
+                    wrong.push(format!("{path} is not\n{text}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn clients_in_one_graph_share_its_kernels() {
+    for device in devices().into_iter().filter(|d| *d != Device::Cpu) {
+        let program = program(&FedAvg::default(), "logistic", device);
+        let kernels = |clients| program.step_kernels(clients).unwrap().unwrap();
+        let (one, three) = (kernels(1), kernels(3));
+        assert!(one > 1 && three < 2 * one, "{one} and {three}");
+    }
+}
+
+#[test]
+fn the_cpu_has_no_fusion_to_show() {
+    let program = program(&FedAvg::default(), "logistic", Device::Cpu);
+    assert_eq!(program.step_kernels(1).unwrap(), None);
+    let error = program.fused_text(10).unwrap_err();
+    assert!(matches!(error, FusionError::NotFused));
+}
