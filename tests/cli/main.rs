@@ -7,6 +7,7 @@
     reason = "helpers of tests"
 )]
 
+mod attack;
 mod bad_input;
 mod bench;
 mod compare;
@@ -16,6 +17,7 @@ mod folder;
 mod inspect;
 mod look;
 mod opt;
+mod peers;
 mod reproduce;
 mod run;
 mod support;

@@ -189,3 +189,17 @@ fn clients_models_are_tested_together_if_asked() {
     let solo = summary("solo --ensemble");
     assert!(solo["ensemble_accuracy"].as_f64() > solo["test_accuracy"].as_f64());
 }
+
+/// A run that completes no round has no table.
+#[test]
+fn too_few_clients_are_told_how_many() {
+    let place = Place::new();
+    let line = "run validated --data mnist --data-dir data --clients 2 --model logistic --rounds 1";
+    let text = place.failure(line, 1);
+    assert!(
+        text.contains("there are 2, and at least 6 are needed"),
+        "{text}"
+    );
+    let text = place.failure("run fair --data mnist --data-dir data --clients 2", 1);
+    assert!(text.contains("it has x, y\n"), "{text}");
+}

@@ -152,6 +152,16 @@ impl Report {
         let rows = self.adversary.iter();
         let rows = rows.map(|e| [e.attribute.clone(), percent(e.auc)]);
         text += &table(&["adversary fitted afterwards", "AUC"], rows);
+        text += &self.attacks();
+        text + &format!(
+            "{} holds report.json, {}\n",
+            dir.display(),
+            self.files.join(", ")
+        )
+    }
+
+    /// What attacks came to.
+    fn attacks(&self) -> String {
         let rows = self.inversion.iter();
         let rows = rows.map(|i| {
             [
@@ -160,7 +170,7 @@ impl Report {
                 format!("{:.2}", i.rebuilt),
             ]
         });
-        text += &table(&["inversion: PSNR, dB", "as shared", "rebuilt"], rows);
+        let mut text = table(&["inversion: PSNR, dB", "as shared", "rebuilt"], rows);
         if let Some(membership) = &self.membership {
             let rows = membership.told.iter().map(|t| {
                 let each = [t.recall, t.precision].map(percent);
@@ -170,11 +180,7 @@ impl Report {
             let (auc, members) = (percent(membership.auc), membership.members);
             text += &format!("membership of {members} examples: AUC {auc}\n");
         }
-        text + &format!(
-            "{} holds report.json, {}\n",
-            dir.display(),
-            self.files.join(", ")
-        )
+        text
     }
 }
 
