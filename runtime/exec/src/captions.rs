@@ -174,10 +174,11 @@ impl Calls<'_> {
             .plan
             .run(&program.device, inputs, &mut self.slots)?;
         let mut outputs = outputs.into_iter();
-        Ok(outputs.next().map_or_else(Default::default, |value| {
-            let shape = value.shape().to_vec();
-            (ops::values(value), shape)
-        }))
+        let Some(value) = outputs.next() else {
+            return Ok(Default::default());
+        };
+        let shape = value.shape().to_vec();
+        Ok((ops::read(value)?, shape))
     }
 
     /// The decoder's first states, one after another, and their shape.

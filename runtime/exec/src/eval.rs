@@ -68,7 +68,7 @@ pub(crate) fn evaluate(
         for model in models {
             let inputs = model.iter().chain(&inputs).chain(&supplies).cloned();
             let logits = forward.plan.run(&program.device, inputs, slots)?;
-            let logits = logits.into_iter().next().map(ops::values);
+            let logits = logits.into_iter().next().map(ops::read).transpose()?;
             add(&mut mean, logits.unwrap_or_default());
         }
         mean.iter_mut().for_each(|z| *z /= models.len() as f32);

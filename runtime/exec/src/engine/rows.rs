@@ -83,7 +83,7 @@ pub(super) fn least(cx: Cx<'_>, op: &Op, env: &mut Env) -> Result<(), RunError> 
     let Some((key, rows)) = rows.split_first() else {
         return Err(missing(op, "key"));
     };
-    let key = ops::values(key.clone());
+    let key = ops::read(key.clone())?;
     if key.len() != total {
         return Err(missing(op, "key of one number a row"));
     }

@@ -251,7 +251,7 @@ fn mean(losses: Vec<DispatchTensor>, round: usize) -> Result<f64, RunError> {
     if losses.is_empty() {
         return Ok(f64::NAN);
     }
-    let values = ops::values(Dispatch::float_cat(losses, 0));
+    let values = ops::read(Dispatch::float_cat(losses, 0))?;
     let loss = values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64;
     if loss.is_finite() {
         Ok(loss)

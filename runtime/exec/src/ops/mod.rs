@@ -11,6 +11,7 @@ use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{Constant, DType, Family, Op};
 
 use crate::device::is_cpu;
+use crate::error::RunError;
 use crate::flex;
 
 /// Results of an op: the second one for ops that also give indices.
@@ -106,12 +107,22 @@ pub(crate) fn ints(values: Vec<i32>, shape: &[usize], device: &DispatchDevice) -
     Dispatch::int_from_data(TensorData::new(values, Shape::from(shape.to_vec())), device)
 }
 
-/// The float values of a tensor, in row-major order.
+/// The float values of a tensor, in row-major order; none where its device has failed, which the
+/// [`read`] that ends each round and each evaluation says.
 pub(crate) fn values(tensor: DispatchTensor) -> Vec<f32> {
+    read(tensor).unwrap_or_default()
+}
+
+/// The float values of a tensor, in row-major order.
+///
+/// # Errors
+///
+/// The device failed here, or at any op since the last read.
+pub(crate) fn read(tensor: DispatchTensor) -> Result<Vec<f32>, RunError> {
     if let Some(slice) = flex::floats(&tensor) {
-        return slice.to_vec();
+        return Ok(slice.to_vec());
     }
-    let data = burn_backend::read_sync(Dispatch::float_into_data(tensor)).ok();
-    data.and_then(|d| d.try_to_vec::<f32>().ok())
-        .unwrap_or_default()
+    let data = burn_backend::read_sync(Dispatch::float_into_data(tensor));
+    let values = data.map_err(RunError::device)?.try_to_vec::<f32>();
+    values.map_err(|error| RunError::Device(format!("{error:?}")))
 }
