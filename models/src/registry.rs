@@ -111,6 +111,10 @@ impl ModelInfo {
         words: Option<usize>,
         device: &Device,
     ) -> Result<Box<dyn Model>, ModelError> {
+        let words = match self.make {
+            Make::Inputs(_) => 0,
+            Make::Words(_) => words.ok_or(ModelError::Words { model: self.name })?,
+        };
         let [_, height, width] = task.input;
         if height.min(width) < self.min_side {
             return Err(ModelError::Input {
@@ -120,13 +124,10 @@ impl ModelInfo {
                 width,
             });
         }
-        match &self.make {
-            Make::Inputs(make) => Ok(make(task, device)),
-            Make::Words(make) => {
-                let words = words.ok_or(ModelError::Words { model: self.name })?;
-                Ok(make(task, words, device))
-            }
-        }
+        Ok(match &self.make {
+            Make::Inputs(make) => make(task, device),
+            Make::Words(make) => make(task, words, device),
+        })
     }
 }
 

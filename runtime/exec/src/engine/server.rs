@@ -246,12 +246,18 @@ fn depart(op: &Op, value: RtVal, env: &Env) -> Result<RtVal, RunError> {
     Ok(RtVal::Clients(at, each))
 }
 
+/// Losses that are read at once: a kernel of wgpu takes no more than some 30 tensors.
+const READ: usize = 16;
+
 /// The mean of losses, NaN of none.
 fn mean(losses: Vec<DispatchTensor>, round: usize) -> Result<f64, RunError> {
     if losses.is_empty() {
         return Ok(f64::NAN);
     }
-    let values = ops::read(Dispatch::float_cat(losses, 0))?;
+    let mut values = vec![];
+    for some in losses.chunks(READ) {
+        values.extend(ops::read(Dispatch::float_cat(some.to_vec(), 0))?);
+    }
     let loss = values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64;
     if loss.is_finite() {
         Ok(loss)
