@@ -140,6 +140,11 @@ pub enum RunError {
     /// Graphs are required where there are none.
     #[error("the CPU records no steps, and `--graphs require` was asked for")]
     GraphsOnCpu,
+    /// The device has no memory left.
+    #[error(
+        "the device is out of memory: {0}; train smaller batches or a smaller model, or on the CPU"
+    )]
+    OutOfMemory(String),
     /// The device failed: a kernel could not run, or its results could not be read.
     #[error("the device failed: {0}")]
     Device(String),
@@ -153,6 +158,14 @@ pub enum RunError {
     },
 }
 
+/// What cubecl says of allocations that fail: burn hands on its text alone.
+const NO_MEMORY: [&str; 4] = [
+    "out of device memory",
+    "out-of-memory",
+    "can't allocate buffer",
+    "memory pool capacity exceeded",
+];
+
 impl RunError {
     /// What burn says, without the backtrace that follows.
     pub(crate) fn device(source: ExecutionError) -> Self {
@@ -161,10 +174,33 @@ impl RunError {
         let lines = reason.lines().map(str::trim);
         let said =
             lines.take_while(|line| !line.starts_with("Backtrace") && !line.starts_with("0:"));
-        Self::Device(
-            said.filter(|line| !line.is_empty())
-                .collect::<Vec<_>>()
-                .join(" "),
-        )
+        let said: Vec<&str> = said.filter(|line| !line.is_empty()).collect();
+        let said = said.join(" ");
+        match NO_MEMORY.iter().any(|words| said.contains(words)) {
+            true => Self::OutOfMemory(said),
+            false => Self::Device(said),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_memory_is_told_from_other_failures() {
+        let of = |reason: &str| {
+            let reason = reason.to_owned();
+            RunError::device(ExecutionError::WithContext { reason })
+        };
+        let full =
+            of("read failed\n  out of device memory allocating 4096 bytes\nBacktrace\n 0: x");
+        let words =
+            "the device is out of memory: read failed out of device memory allocating 4096 bytes;";
+        assert!(full.to_string().starts_with(words), "{full}");
+        let big = of("can't allocate buffer of size: 8000000000");
+        assert!(matches!(big, RunError::OutOfMemory(_)), "{big}");
+        let lost = of("the device is lost");
+        assert!(matches!(lost, RunError::Device(_)), "{lost}");
     }
 }

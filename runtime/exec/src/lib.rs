@@ -20,6 +20,7 @@ mod fused;
 mod fusion;
 pub mod import;
 mod init;
+mod memory;
 mod nominal;
 mod ops;
 mod personal;

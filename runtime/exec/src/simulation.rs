@@ -16,6 +16,7 @@ use crate::engine::{Cx, Federation, Look, RoundStats, Seen, State, run_round};
 use crate::error::{CompileError, RunError};
 use crate::eval::{Evaluation, evaluate};
 use crate::init;
+use crate::memory::in_smaller_groups;
 use crate::ops;
 use crate::personal::{PersonalModels, personalized};
 use crate::program::Program;
@@ -183,7 +184,8 @@ impl Simulation {
         self
     }
 
-    /// How many clients run in one graph.
+    /// How many clients run in one graph: fewer than at first where a round found the device's memory
+    /// too small.
     pub fn cohort_batch(&self) -> usize {
         self.group
     }
@@ -209,6 +211,19 @@ impl Simulation {
     }
 
     fn advance(&mut self, look: Option<Look<'_>>) -> Result<RoundStats, RunError> {
+        if look.is_some() {
+            // Nobody is shown a round twice.
+            return self.advance_in(self.group, look);
+        }
+        let mut group = self.group;
+        let stats = in_smaller_groups(&mut group, |group| self.advance_in(group, None));
+        self.group = group;
+        stats
+    }
+
+    /// Runs the next round with up to `group` clients in one graph; one that fails leaves everything
+    /// as it was.
+    fn advance_in(&mut self, group: usize, look: Option<Look<'_>>) -> Result<RoundStats, RunError> {
         let round = self.round + 1;
         let params = self.params.clone();
         let server = self.state.server.clone();
@@ -222,7 +237,6 @@ impl Simulation {
         };
         // Borrowed for as long as this function's own values.
         let look = look.map(|look| look as Look<'_>);
-        let group = self.group;
         match run_round(cx, &self.workers, group, &mut self.state, params, look) {
             Ok((next, stats)) => {
                 self.state.commit();

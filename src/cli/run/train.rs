@@ -122,6 +122,7 @@ pub(super) fn train(
             break;
         }
         let start = Instant::now();
+        let group = simulation.cohort_batch();
         let stats = match simulation.step() {
             Ok(stats) => stats,
             Err(error) => {
@@ -130,6 +131,12 @@ pub(super) fn train(
             }
         };
         let seconds = start.elapsed().as_secs_f64();
+        if simulation.cohort_batch() < group {
+            progress.note(&format!(
+                "warning: the device's memory does not hold {group} clients in one graph; {} from now on (--cohort-batch)",
+                simulation.cohort_batch()
+            ));
+        }
         outcome.add(&stats, seconds);
         let round = outcome.rounds;
         evaluated = round.is_multiple_of(settings.eval_every) || round == settings.rounds;
