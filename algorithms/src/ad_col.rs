@@ -53,31 +53,13 @@ pub struct AdCol<A = FedAvg> {
     /// `ε` of a representation under that noise.
     #[hyper(default = 5.0, range = 0.01..)]
     pub epsilon: f32,
-    /// The part that the server averages as the base does, of which the paper's B.10 has the
-    /// `predictor`; `head` in networks without a projector.
-    #[hyper(default = "none", choices = ["none", "predictor", "head"])]
-    pub shared: String,
-}
-
-/// The parts that a party keeps to itself.
-fn own(shared: &str) -> &'static [&'static str] {
-    match shared {
-        "predictor" => &["features", "projector"],
-        "head" => &["features"],
-        _ => &["Model"],
-    }
-}
-
-/// The parts that a party does not send.
-fn unsent(shared: &str) -> Vec<&'static str> {
-    [own(shared), &["discriminator"]].concat()
 }
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for AdCol<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let s_t = server.sample(self.share);
-        let party = |k: &ClientCx, w: Params| {
+        let r_k = w.broadcast(&s_t).map(|k, w| {
             let w = self.client_update(k, w);
             let r = k.collect(self.rows, |b| k.apply("represent", &w, &b.x));
             let r = k.draw_share(self.sample, r);
@@ -86,18 +68,8 @@ impl<A: Algorithm> Algorithm for AdCol<A> {
                 "laplace" => l1(&r).laplace(2.0 / self.epsilon),
                 _ => r,
             };
-            (r.release("representations, Alg. 1"), w)
-        };
-        let (r_k, w) = match self.shared.as_str() {
-            "none" => (w.broadcast(&s_t).map(|k, w| party(k, w).0), w),
-            part => {
-                let (r_k, w_k) = w.broadcast(&s_t).map(|k, w| {
-                    let (r, w) = party(k, w);
-                    (r, w.with_parts(&unsent(part), &k.received()))
-                });
-                (r_k, self.aggregate(server, w_k))
-            }
-        };
+            r.release("representations, Alg. 1")
+        });
         let r_k = r_k.gather();
         let (r, id) = (r_k.concat(), r_k.map(|k, r| k.labels(&r)).concat());
         // D ← D − η ∇ CE(D(R), id).
@@ -116,7 +88,7 @@ impl<A: Algorithm> Algorithm for AdCol<A> {
 
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let w = self.base.client_update(k, self.personalize(k, w));
-        k.keep_personal(own(&self.shared), &w);
+        k.keep_personal(&["Model"], &w);
         w
     }
 
@@ -129,6 +101,6 @@ impl<A: Algorithm> Algorithm for AdCol<A> {
     }
 
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
-        k.personal(own(&self.shared), &w)
+        k.personal(&["Model"], &w)
     }
 }

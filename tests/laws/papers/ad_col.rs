@@ -54,7 +54,6 @@ fn ad_col(mu: f32) -> AdCol {
         passes: 1,
         noise: "none".to_owned(),
         epsilon: 5.0,
-        shared: "none".to_owned(),
     }
 }
 
@@ -176,32 +175,6 @@ fn little_noise_leaves_representations_of_length_one() {
     let plain = after("none", 5.0);
     assert_close(&after("laplace", 1e8), &plain, 1e-5);
     assert!(farthest(&after("laplace", 1.0), &plain) > 1e-3);
-}
-
-#[test]
-fn a_shared_part_is_averaged_and_nothing_else_is() {
-    let shared = AdCol {
-        shared: "head".to_owned(),
-        ..ad_col(0.0)
-    };
-    let (mut ours, mut fed_avg) = (parties(&shared), parties(&base()));
-    assert!(fed_avg.set_parameters(leaves(&ours)[..4].to_vec()));
-    let stats = run(&mut ours, 1);
-    run(&mut fed_avg, 1);
-    // At μ = 0 and in the first round parties train as FedAvg's clients do.
-    for (name, averaged) in [("head", true), ("features", false)] {
-        let (found, expected) = (part(&ours, name, true), part(&fed_avg, name, true));
-        let apart = farthest(&found, &expected);
-        assert_eq!(apart < 1e-6, averaged, "{name}: {apart}");
-    }
-    // With its number of examples.
-    let head = (WIDTH * 10 + 10) as u64;
-    let represented = SIZES.iter().sum::<usize>() * WIDTH;
-    assert_eq!(stats.bytes_up, 4 * (3 * (head + 1) + represented as u64));
-    assert_eq!(stats.bytes_down, 4 * 3 * (head + JUDGE));
-    // And in the next they begin with the mean.
-    run(&mut ours, 1);
-    assert!(farthest(&part(&ours, "head", true), &part(&fed_avg, "head", true)) > 1e-6);
 }
 
 fn older(discriminators: &str, mu: f32) -> Older {
