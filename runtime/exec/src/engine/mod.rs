@@ -2,6 +2,7 @@
 
 mod batches;
 mod client;
+mod crossings;
 mod epochs;
 mod look;
 mod map;

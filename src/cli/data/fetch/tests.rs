@@ -27,8 +27,7 @@ impl Server {
         thread::spawn(move || {
             let mut limit = first;
             for stream in listener.incoming() {
-                let range = answer(stream.unwrap(), limit, knows_ranges);
-                heard.lock().unwrap().push(range);
+                answer(stream.unwrap(), limit, knows_ranges, &heard);
                 limit = usize::MAX;
             }
         });
@@ -36,8 +35,8 @@ impl Server {
     }
 }
 
-/// Answers one request with up to `limit` bytes; gives its range.
-fn answer(mut stream: TcpStream, limit: usize, knows_ranges: bool) -> String {
+/// Answers one request with up to `limit` bytes, after its range was noted.
+fn answer(mut stream: TcpStream, limit: usize, knows_ranges: bool, heard: &Mutex<Vec<String>>) {
     let lines = BufReader::new(stream.try_clone().unwrap()).lines();
     let head: Vec<_> = lines
         .map(Result::unwrap)
@@ -49,6 +48,7 @@ fn answer(mut stream: TcpStream, limit: usize, knows_ranges: bool) -> String {
             .map(str::to_owned)
     });
     let range = range.unwrap_or_default();
+    heard.lock().unwrap().push(range.clone());
     let start = range
         .strip_prefix("bytes=")
         .and_then(|r| r.trim_end_matches('-').parse().ok());
@@ -70,7 +70,6 @@ fn answer(mut stream: TcpStream, limit: usize, knows_ranges: bool) -> String {
         format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
     stream.write_all(&body[..length.min(limit)]).unwrap();
-    range
 }
 
 fn run(server: &Server, target: &Path, sum: Sum) -> Result<Outcome, FetchError> {

@@ -1,27 +1,25 @@
-//! A federation in one process: rounds, evaluation and the current parameters.
+//! A federation in one process: its rounds.
+
+mod judged;
+mod values;
 
 use burn::tensor::DispatchTensor;
-use burn_dispatch::DispatchDevice;
-use fedround_data::Examples;
 use fedround_data::augment::Augment;
 use fedround_dsl::Algorithm;
-use fedround_ir::tensor::TensorType;
 use fedround_passes::tensor::Frontend;
 use rayon::ThreadPoolBuildError;
 
-use crate::captions::{Describe, Search};
 use crate::cohort_batch::CohortBatch;
 use crate::device::is_cpu;
 use crate::engine::{Cx, Federation, Look, RoundStats, Seen, State, run_round};
 use crate::error::{CompileError, RunError};
-use crate::eval::{Evaluation, evaluate};
 use crate::init;
 use crate::memory::in_smaller_groups;
-use crate::ops;
-use crate::personal::{PersonalModels, personalized};
+use crate::personal::personalized;
 use crate::program::Program;
 use crate::replay::{GraphStats, Graphs, Replays};
 use crate::workers::Workers;
+use values::upload;
 
 /// Runs a [`Program`] over simulated clients.
 ///
@@ -122,61 +120,6 @@ impl Simulation {
         Ok(self)
     }
 
-    /// The clients' own models, made of the current global one; `None` where all clients use that
-    /// one. Nothing is trained by it and no state changes.
-    ///
-    /// # Errors
-    ///
-    /// See [`RunError`].
-    pub fn personal_models(&self) -> Result<Option<PersonalModels>, RunError> {
-        let Some(personal) = &self.personal else {
-            return Ok(None);
-        };
-        let program = personal.at(self.round);
-        let cx = Cx {
-            program,
-            federation: &self.federation,
-            augment: &self.augment,
-            prefetch: self.prefetch,
-            replays: self.replays.as_ref(),
-            round: self.round,
-        };
-        let (mut state, params) = (self.state.clone(), self.params.clone());
-        run_round(cx, &self.workers, self.group, &mut state, params, None)?;
-        Ok(Some(PersonalModels::kept(state)))
-    }
-
-    /// Evaluates a client's own model; `None` for a client that there is not.
-    ///
-    /// # Errors
-    ///
-    /// The model cannot be traced for the batch shape.
-    pub fn evaluate_client(
-        &self,
-        models: &PersonalModels,
-        client: usize,
-        examples: &Examples,
-    ) -> Result<Option<Evaluation>, RunError> {
-        let model = models.of(client);
-        model
-            .map(|model| self.evaluate_models(&[model], examples))
-            .transpose()
-    }
-
-    /// Evaluates the clients' own models together: by the mean of their logits. LG-FedAvg, "new
-    /// test".
-    ///
-    /// # Errors
-    ///
-    /// The model cannot be traced for the batch shape.
-    pub fn evaluate_ensemble(
-        &self,
-        models: &PersonalModels,
-        examples: &Examples,
-    ) -> Result<Evaluation, RunError> {
-        self.evaluate_models(&models.all(), examples)
-    }
-
     /// Chooses how many clients run in one graph. Results stay the same within rounding.
     #[must_use]
     pub fn with_cohort_batch(mut self, batch: CohortBatch) -> Self {
@@ -250,47 +193,6 @@ impl Simulation {
         }
     }
 
-    /// Evaluates the current parameters.
-    ///
-    /// # Errors
-    ///
-    /// The model cannot be traced for the batch shape.
-    pub fn evaluate(&self, examples: &Examples) -> Result<Evaluation, RunError> {
-        self.evaluate_models(&[&self.params], examples)
-    }
-
-    /// Captions of images by the current parameters: the ids of their words, without start and end.
-    ///
-    /// # Errors
-    ///
-    /// The model is none that finds captions.
-    pub fn captions(&self, examples: &Examples, search: Search) -> Result<Vec<Vec<i32>>, RunError> {
-        let describe = Describe {
-            program: &self.program,
-            model: &self.params,
-            augment: &self.augment,
-            at: (self.federation.seed, self.round),
-        };
-        describe.all(examples, search, &self.workers)
-    }
-
-    fn evaluate_models(
-        &self,
-        models: &[&[DispatchTensor]],
-        examples: &Examples,
-    ) -> Result<Evaluation, RunError> {
-        let classes = self.program.tracer.task().classes;
-        evaluate(
-            &self.program,
-            models,
-            examples,
-            classes,
-            &self.augment,
-            &self.workers,
-            (self.federation.seed, self.round),
-        )
-    }
-
     /// Rounds completed.
     pub fn round(&self) -> usize {
         self.round
@@ -305,82 +207,4 @@ impl Simulation {
     pub fn program(&self) -> &Program {
         &self.program
     }
-
-    /// Names, types and values of the current parameters, in the model's order.
-    pub fn parameters(&self) -> Vec<(String, TensorType, Vec<f32>)> {
-        self.named(&self.params)
-    }
-
-    /// The same of a client's own model; `None` for a client that there is not.
-    pub fn personal_parameters(
-        &self,
-        models: &PersonalModels,
-        client: usize,
-    ) -> Option<Vec<(String, TensorType, Vec<f32>)>> {
-        models.of(client).map(|params| self.named(params))
-    }
-
-    fn named(&self, params: &[DispatchTensor]) -> Vec<(String, TensorType, Vec<f32>)> {
-        let leaves = self.program.tracer.parameters().iter();
-        leaves
-            .zip(params)
-            .map(|((name, ty), t)| (name.clone(), ty.clone(), ops::values(t.clone())))
-            .collect()
-    }
-
-    /// What the server keeps under a state's full name, `LAYER.NAME` as in the program's text: the
-    /// values of each tensor. `None` before it is first set.
-    pub fn server_state(&self, name: &str) -> Option<Vec<Vec<f32>>> {
-        self.state.server.get(name).map(|kept| values(kept))
-    }
-
-    /// What a client keeps, as [`server_state`](Self::server_state).
-    pub fn client_state(&self, client: usize, name: &str) -> Option<Vec<Vec<f32>>> {
-        let key = (client, name.to_owned());
-        self.state.clients.get(&key).map(|kept| values(kept))
-    }
-
-    /// What the server keeps for a client, as [`server_state`](Self::server_state).
-    pub fn server_state_for(&self, client: usize, name: &str) -> Option<Vec<Vec<f32>>> {
-        let key = (client, name.to_owned());
-        self.state.for_clients.get(&key).map(|kept| values(kept))
-    }
-
-    /// Replaces the current parameters by values in the model's order; `false`, and nothing
-    /// changes, if their sizes do not fit.
-    #[must_use]
-    pub fn set_parameters(&mut self, values: Vec<Vec<f32>>) -> bool {
-        let leaves = self.program.tracer.parameters();
-        let fits = leaves.len() == values.len()
-            && leaves
-                .iter()
-                .zip(&values)
-                .all(|((_, ty), v)| ty.len() == v.len());
-        if fits {
-            self.params = upload(leaves, values, &self.program.device);
-        }
-        fits
-    }
-
-    /// Euclidean norm of the current parameters.
-    pub fn params_l2(&self) -> f64 {
-        let square = |x: f32| f64::from(x) * f64::from(x);
-        let leaf = |t: &DispatchTensor| ops::values(t.clone()).into_iter().map(square).sum::<f64>();
-        self.params.iter().map(leaf).sum::<f64>().sqrt()
-    }
-}
-
-fn values(tensors: &[DispatchTensor]) -> Vec<Vec<f32>> {
-    tensors.iter().map(|t| ops::values(t.clone())).collect()
-}
-
-fn upload(
-    leaves: &[(String, TensorType)],
-    values: Vec<Vec<f32>>,
-    device: &DispatchDevice,
-) -> Vec<DispatchTensor> {
-    let pairs = leaves.iter().zip(values);
-    pairs
-        .map(|((_, ty), v)| ops::tensor(v, &ty.shape, device))
-        .collect()
 }

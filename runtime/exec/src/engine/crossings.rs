@@ -1,0 +1,131 @@
+//! What goes from the server to clients and back.
+
+use std::sync::Arc;
+
+use burn::tensor::DispatchTensor;
+use fedround_ir::fed::{Op, OpKind, Reduce, Value};
+
+use super::look::show_all;
+use super::missing;
+use super::rows::join;
+use super::running::{Running, bytes};
+use super::server::Server;
+use super::walk::has_rows;
+use crate::error::RunError;
+use crate::value::{Env, RtVal};
+
+impl Server<'_> {
+    /// Bytes of a value of each client.
+    pub(super) fn wire_bytes(&self, of: Value, value: Option<&RtVal>) -> u64 {
+        let program = self.cx.program;
+        match value {
+            Some(RtVal::Clients(_, values)) => values.iter().map(|x| bytes(program, of, x)).sum(),
+            Some(RtVal::Broadcast(ids, value)) => ids.len() as u64 * bytes(program, of, value),
+            _ => 0,
+        }
+    }
+
+    pub(super) fn broadcast(
+        &mut self,
+        op: &Op,
+        env: &mut Env,
+        last: &[Value],
+    ) -> Result<RtVal, RunError> {
+        let Some(RtVal::Cohort(ids)) = env.peek(op.operands[1]).cloned() else {
+            return Err(missing(op, "cohort"));
+        };
+        let value = env.read(op.operands[0], last);
+        let value = value.ok_or_else(|| missing(op, "value on the server"))?;
+        let result = RtVal::Broadcast(ids, Box::new(value));
+        self.stats.bytes_down += self.wire_bytes(op.results[0], Some(&result));
+        Ok(result)
+    }
+
+    /// Takes a value of each client to the other side.
+    pub(super) fn cross(
+        &mut self,
+        op: &Op,
+        env: &mut Env,
+        last: &[Value],
+    ) -> Result<RtVal, RunError> {
+        let value = env.read(op.operands[0], last);
+        let value = value.ok_or_else(|| missing(op, "value of each client"))?;
+        if op.kind == OpKind::Gather {
+            self.stats.bytes_up += self.wire_bytes(op.operands[0], Some(&value));
+            let of = (op.operands[0], true);
+            show_all(&mut self.look, self.cx, of, Some(&value));
+            self.gathered.push(op.results[0]);
+            match op.visits() {
+                true => self.come_back(op, &value, env),
+                false => Ok(value),
+            }
+        } else {
+            let sent = match op.visits() {
+                true => {
+                    self.visiting.extend(&op.results);
+                    depart(op, value, env)?
+                }
+                false => value,
+            };
+            self.stats.bytes_down += self.wire_bytes(op.results[0], Some(&sent));
+            Ok(sent)
+        }
+    }
+
+    /// For each client whose value went on a visit, the mean of what it became.
+    fn come_back(&self, op: &Op, value: &RtVal, env: &Env) -> Result<RtVal, RunError> {
+        let of = env.peek(op.operands[1]);
+        let (Some(RtVal::Clients(ids, _) | RtVal::Broadcast(ids, _)), RtVal::Clients(_, all)) =
+            (of, value)
+        else {
+            return Err(missing(op, "value of each client"));
+        };
+        let visited = all.chunks((all.len() / ids.len().max(1)).max(1));
+        let means = visited.map(|of_one| match of_one {
+            [alone] => Ok(alone.clone()),
+            _ => {
+                let mut mean = Running::new(Reduce::Mean, has_rows(self.cx, op.operands[0]));
+                of_one.iter().for_each(|value| mean.add(value, None));
+                mean.finish(self.cx.program, op)
+            }
+        });
+        Ok(RtVal::Clients(
+            Arc::clone(ids),
+            means.collect::<Result<_, _>>()?,
+        ))
+    }
+
+    /// The rows of all clients below each other.
+    pub(super) fn concat(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        let value = op.operands[0];
+        if !self.gathered.contains(&value) {
+            show_all(&mut self.look, self.cx, (value, false), env.peek(value));
+        }
+        let rows = |value: &RtVal| match value {
+            RtVal::Tensor(t) => Some(t.clone()),
+            _ => None,
+        };
+        let all: Option<Vec<DispatchTensor>> = match env.peek(op.operands[0]) {
+            Some(RtVal::Clients(_, values)) => values.iter().map(rows).collect(),
+            Some(RtVal::Broadcast(ids, value)) => ids.iter().map(|_| rows(value)).collect(),
+            _ => None,
+        };
+        join(op, all.ok_or_else(|| missing(op, "features or labels"))?)
+    }
+}
+
+/// Every value to each client of a cohort: those of a client stand beside each other.
+fn depart(op: &Op, value: RtVal, env: &Env) -> Result<RtVal, RunError> {
+    let Some(RtVal::Cohort(hosts)) = env.peek(op.operands[1]) else {
+        return Err(missing(op, "cohort"));
+    };
+    let values = match value {
+        RtVal::Clients(_, values) => values,
+        RtVal::Broadcast(ids, value) => vec![*value; ids.len()],
+        _ => return Err(missing(op, "value of each client")),
+    };
+    let at = values.iter().flat_map(|_| hosts.iter().copied()).collect();
+    let each = values.into_iter();
+    let each = each.flat_map(|value| vec![value; hosts.len()]).collect();
+    Ok(RtVal::Clients(at, each))
+}

@@ -1,0 +1,109 @@
+//! How the current model does, and the clients' own ones.
+
+use burn::tensor::DispatchTensor;
+use fedround_data::Examples;
+
+use super::Simulation;
+use crate::captions::{Describe, Search};
+use crate::engine::{Cx, run_round};
+use crate::error::RunError;
+use crate::eval::{Evaluation, evaluate};
+use crate::personal::PersonalModels;
+
+impl Simulation {
+    /// The clients' own models, made of the current global one; `None` where all clients use that
+    /// one. Nothing is trained by it and no state changes.
+    ///
+    /// # Errors
+    ///
+    /// See [`RunError`].
+    pub fn personal_models(&self) -> Result<Option<PersonalModels>, RunError> {
+        let Some(personal) = &self.personal else {
+            return Ok(None);
+        };
+        let program = personal.at(self.round);
+        let cx = Cx {
+            program,
+            federation: &self.federation,
+            augment: &self.augment,
+            prefetch: self.prefetch,
+            replays: self.replays.as_ref(),
+            round: self.round,
+        };
+        let (mut state, params) = (self.state.clone(), self.params.clone());
+        run_round(cx, &self.workers, self.group, &mut state, params, None)?;
+        Ok(Some(PersonalModels::kept(state)))
+    }
+
+    /// Evaluates a client's own model; `None` for a client that there is not.
+    ///
+    /// # Errors
+    ///
+    /// The model cannot be traced for the batch shape.
+    pub fn evaluate_client(
+        &self,
+        models: &PersonalModels,
+        client: usize,
+        examples: &Examples,
+    ) -> Result<Option<Evaluation>, RunError> {
+        let model = models.of(client);
+        model
+            .map(|model| self.evaluate_models(&[model], examples))
+            .transpose()
+    }
+
+    /// Evaluates the clients' own models together: by the mean of their logits. LG-FedAvg, "new
+    /// test".
+    ///
+    /// # Errors
+    ///
+    /// The model cannot be traced for the batch shape.
+    pub fn evaluate_ensemble(
+        &self,
+        models: &PersonalModels,
+        examples: &Examples,
+    ) -> Result<Evaluation, RunError> {
+        self.evaluate_models(&models.all(), examples)
+    }
+
+    /// Evaluates the current parameters.
+    ///
+    /// # Errors
+    ///
+    /// The model cannot be traced for the batch shape.
+    pub fn evaluate(&self, examples: &Examples) -> Result<Evaluation, RunError> {
+        self.evaluate_models(&[&self.params], examples)
+    }
+
+    /// Captions of images by the current parameters: the ids of their words, without start and end.
+    ///
+    /// # Errors
+    ///
+    /// The model is none that finds captions.
+    pub fn captions(&self, examples: &Examples, search: Search) -> Result<Vec<Vec<i32>>, RunError> {
+        let describe = Describe {
+            program: &self.program,
+            model: &self.params,
+            augment: &self.augment,
+            at: (self.federation.seed, self.round),
+        };
+        describe.all(examples, search, &self.workers)
+    }
+
+    fn evaluate_models(
+        &self,
+        models: &[&[DispatchTensor]],
+        examples: &Examples,
+    ) -> Result<Evaluation, RunError> {
+        let classes = self.program.tracer.task().classes;
+        evaluate(
+            &self.program,
+            models,
+            examples,
+            classes,
+            &self.augment,
+            &self.workers,
+            (self.federation.seed, self.round),
+        )
+    }
+}
