@@ -51,7 +51,7 @@ impl Describe<'_> {
         let found = workers.run(chunks, |i| {
             let last = ((i + 1) * CHUNK).min(examples.len());
             let indices: Vec<usize> = (i * CHUNK..last).collect();
-            self.some(examples, &indices, search, i)
+            self.side_by_side(examples, &indices, search, i)
         });
         let mut all = vec![];
         for captions in found {
@@ -60,7 +60,8 @@ impl Describe<'_> {
         Ok(all)
     }
 
-    fn some(
+    /// The captions of a chunk of images.
+    fn side_by_side(
         &self,
         examples: &Examples,
         indices: &[usize],
@@ -106,22 +107,8 @@ impl Describe<'_> {
                     state[row * wide..(row + 1) * wide].copy_from_slice(from);
                 }
             }
-            let inputs = vec![
-                (places.clone(), places_type.clone()),
-                (ops::ints(last, &[rows], device), TensorType::i32([rows])),
-                (
-                    ops::tensor(state, &[rows, wide], device),
-                    TensorType::f32([rows, wide]),
-                ),
-            ];
-            let (next, found) = calls.call("step", inputs)?;
-            let &[_, logits_and_state] = &found[..] else {
-                return Err(no_words(rows, wide, found));
-            };
-            if found[0] != rows || logits_and_state <= wide.max(END as usize) {
-                return Err(no_words(rows, wide, found));
-            }
-            let next: Vec<&[f32]> = next.chunks(logits_and_state).collect();
+            let (next, each) = calls.step((&places, &places_type), last, state)?;
+            let next: Vec<&[f32]> = next.chunks(each).collect();
             for (i, (beam, own)) in beams.iter_mut().zip(&open).enumerate() {
                 let rows = next.iter().skip(i * width).take(own.len());
                 let scored = rows.map(|row| {
@@ -141,11 +128,17 @@ impl Describe<'_> {
     }
 }
 
-fn no_words(rows: usize, wide: usize, found: Vec<usize>) -> RunError {
-    RunError::Decodes {
-        function: "step",
-        expected: format!("[{rows}, words + {wide}]: logits of all words, and then the next state"),
-        found,
+/// How many numbers a row of `step`'s result has: logits of all words, and then the next state.
+fn row_size(found: Vec<usize>, rows: usize, wide: usize) -> Result<usize, RunError> {
+    match found[..] {
+        [n, each] if n == rows && each > wide + END as usize => Ok(each),
+        _ => Err(RunError::Decodes {
+            function: "step",
+            expected: format!(
+                "[{rows}, words + {wide}]: logits of all words, and then the next state"
+            ),
+            found,
+        }),
     }
 }
 
@@ -181,6 +174,29 @@ impl Calls<'_> {
         Ok((ops::read(value)?, shape))
     }
 
+    /// The next words' logits and states after the last words, `[rows]`, and states, `[rows, wide]`,
+    /// one row after another; and the size of a row.
+    fn step(
+        &mut self,
+        (places, places_type): (&DispatchTensor, &TensorType),
+        last: Vec<i32>,
+        state: Vec<f32>,
+    ) -> Result<(Vec<f32>, usize), RunError> {
+        let device = &self.of.program.device;
+        let rows = last.len();
+        let wide = state.len() / rows.max(1);
+        let inputs = vec![
+            (places.clone(), places_type.clone()),
+            (ops::ints(last, &[rows], device), TensorType::i32([rows])),
+            (
+                ops::tensor(state, &[rows, wide], device),
+                TensorType::f32([rows, wide]),
+            ),
+        ];
+        let (next, found) = self.call("step", inputs)?;
+        Ok((next, row_size(found, rows, wide)?))
+    }
+
     /// The decoder's first states, one after another, and their shape.
     fn start(
         &mut self,
@@ -201,4 +217,22 @@ fn log_softmax(logits: &[f32]) -> Vec<f32> {
     let sum: f32 = logits.iter().map(|z| (z - top).exp()).sum();
     let norm = top + sum.ln();
     logits.iter().map(|z| z - norm).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decoder_gives_logits_and_a_state() {
+        assert_eq!(row_size(vec![4, 30], 4, 20).unwrap(), 30);
+        // Logits alone, another number of rows, another rank.
+        for found in [vec![4, 20], vec![3, 30], vec![4, 30, 1]] {
+            let error = row_size(found, 4, 20).unwrap_err().to_string();
+            assert!(
+                error.contains("`step`") && error.contains("[4, words + 20]"),
+                "{error}"
+            );
+        }
+    }
 }

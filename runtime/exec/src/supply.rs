@@ -32,8 +32,7 @@ impl Supplies {
 
     /// Whether some are drawn.
     pub fn are_random(&self) -> bool {
-        let random = |input: &Input| matches!(input, Input::Random(..));
-        self.0.iter().any(random)
+        self.0.iter().any(Input::is_random)
     }
 
     /// The tensors of one run of the graph. Each key names the run of one client; a graph of K
@@ -45,12 +44,8 @@ impl Supplies {
         keys: &'a [[u64; N]],
         device: &'a DispatchDevice,
     ) -> impl Iterator<Item = DispatchTensor> + 'a {
-        self.0.iter().map(move |input| match input {
-            Input::Constant(tensor) => tensor.clone(),
-            Input::Random(distribution, stream, shape) => {
-                drawn((*distribution, *stream, shape), seed, keys, device)
-            }
-        })
+        let inputs = self.0.iter();
+        inputs.map(move |input| input.tensor(seed, keys, device))
     }
 
     /// The random ones among them.
@@ -60,12 +55,8 @@ impl Supplies {
         keys: &'a [[u64; N]],
         device: &'a DispatchDevice,
     ) -> impl Iterator<Item = DispatchTensor> + 'a {
-        self.0.iter().filter_map(move |input| match input {
-            Input::Constant(_) => None,
-            Input::Random(distribution, stream, shape) => {
-                Some(drawn((*distribution, *stream, shape), seed, keys, device))
-            }
-        })
+        let random = self.0.iter().filter(|input| input.is_random());
+        random.map(move |input| input.tensor(seed, keys, device))
     }
 
     /// The constants in the order of the inputs, with `None` for each draw.
@@ -77,19 +68,30 @@ impl Supplies {
     }
 }
 
-fn drawn<const N: usize>(
-    (distribution, stream, shape): (Distribution, usize, &[usize]),
-    seed: u64,
-    keys: &[[u64; N]],
-    device: &DispatchDevice,
-) -> DispatchTensor {
-    let mut values = vec![0.0; shape.iter().product()];
-    let own = (values.len() / keys.len().max(1)).max(1);
-    for (values, key) in values.chunks_mut(own).zip(keys) {
-        let key = [key.as_slice(), &[stream as u64]].concat();
-        draw(distribution, values, &mut rng::words(seed, &key));
+impl Input {
+    fn is_random(&self) -> bool {
+        matches!(self, Self::Random(..))
     }
-    ops::tensor(values, shape, device)
+
+    /// The constant, or what the clients that the keys name draw.
+    fn tensor<const N: usize>(
+        &self,
+        seed: u64,
+        keys: &[[u64; N]],
+        device: &DispatchDevice,
+    ) -> DispatchTensor {
+        let (distribution, stream, shape) = match self {
+            Self::Constant(tensor) => return tensor.clone(),
+            Self::Random(distribution, stream, shape) => (*distribution, *stream, shape),
+        };
+        let mut values = vec![0.0; shape.iter().product()];
+        let own = (values.len() / keys.len().max(1)).max(1);
+        for (values, key) in values.chunks_mut(own).zip(keys) {
+            let key = [key.as_slice(), &[stream as u64]].concat();
+            draw(distribution, values, &mut rng::words(seed, &key));
+        }
+        ops::tensor(values, shape, device)
+    }
 }
 
 fn draw(distribution: Distribution, values: &mut [f32], stream: &mut Words) {

@@ -180,6 +180,10 @@ impl OneArgs {
                 "threads",
                 (self.threads != THREADS).then(|| self.threads.into()),
             ),
+            (
+                "graphs",
+                (self.graphs != "off").then(|| self.graphs.clone().into()),
+            ),
             ("no_fusion", flag(self.no_fusion)),
             ("evaluate", flag(self.evaluate)),
             (

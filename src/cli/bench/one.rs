@@ -60,20 +60,18 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
     let peak_rss = process::peak_rss_mb();
     let evaluation = tested(&simulation)?;
     debug_assert_eq!(evaluation.class_accuracy.len(), classes);
-    let mut options = args.options(simulation.cohort_batch());
-    if let Some(stats) = simulation.graph_stats() {
-        let replayed = json!({
+    let replay = simulation.graph_stats().map(|stats| {
+        json!({
             "captured": stats.captured, "replays": stats.replays, "plain": stats.plain,
-        });
-        options.insert("graphs".to_owned(), replayed);
-    }
+        })
+    });
     let timed_rounds = clock.rounds.len();
     Ok(Report {
         peer: "fedround".to_owned(),
         task: task.name.to_owned(),
         device: device.to_string(),
         threads,
-        options,
+        options: args.options(simulation.cohort_batch()),
         lr: lr(&*algorithm).unwrap_or(task.lr),
         rounds: task.rounds,
         timed_rounds,
@@ -88,6 +86,7 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
         test_loss: finite(rounded(evaluation.loss, 6)),
         params_l2: finite(rounded(simulation.params_l2(), 6)),
         peak_rss_mb: peak_rss.map(|mb| rounded(mb, 0)),
+        replay,
         kernels_per_step: simulation
             .program()
             .step_kernels(simulation.cohort_batch())?,

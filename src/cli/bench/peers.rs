@@ -50,9 +50,7 @@ pub(super) fn rows(paths: &[PathBuf], task: &'static str) -> Result<Vec<Row>, Cl
 
 /// What runs on another device, or otherwise, is another peer.
 fn name(report: &Report) -> String {
-    // What the engine counted is no option.
-    let given = report.options.iter().filter(|(name, _)| *name != "graphs");
-    let options = given.map(|(name, value)| match value {
+    let options = report.options.iter().map(|(name, value)| match value {
         Value::Bool(true) => format!(", {name}"),
         Value::String(text) => format!(", {name} {text}"),
         value => format!(", {name} {value}"),

@@ -30,6 +30,9 @@ pub(super) struct Report {
     /// `None` where it is not finite; of peers, where they have none.
     pub params_l2: Option<f64>,
     pub peak_rss_mb: Option<f64>,
+    /// What became of steps that could be replayed, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Value>,
     /// What a step launches on a device that fuses ops; none on others.
     #[serde(default)]
     pub kernels_per_step: Option<usize>,

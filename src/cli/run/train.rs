@@ -41,6 +41,35 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
+    /// Of no rounds.
+    fn new() -> Self {
+        Self {
+            status: Status::Complete,
+            failure: None,
+            rounds: 0,
+            train_loss: f64::NAN,
+            tested: Tested {
+                global: Evaluation {
+                    loss: f64::NAN,
+                    accuracy: f64::NAN,
+                    class_accuracy: vec![],
+                    predictions: vec![],
+                },
+                local: None,
+                clients: vec![],
+                spoken: Spoken::default(),
+            },
+            ensemble: None,
+            curve: vec![],
+            best_bleu: None,
+            classes: vec![],
+            client_steps: 0,
+            bytes_up: 0,
+            bytes_down: 0,
+            seconds: 0.0,
+        }
+    }
+
     fn add(&mut self, stats: &RoundStats, seconds: f64) {
         self.rounds += 1;
         self.train_loss = stats.train_loss;
@@ -90,31 +119,7 @@ pub(super) fn train(
     progress: &mut Progress,
     stop: &AtomicBool,
 ) -> Result<Outcome, CliError> {
-    let mut outcome = Outcome {
-        status: Status::Complete,
-        failure: None,
-        rounds: 0,
-        train_loss: f64::NAN,
-        tested: Tested {
-            global: Evaluation {
-                loss: f64::NAN,
-                accuracy: f64::NAN,
-                class_accuracy: vec![],
-                predictions: vec![],
-            },
-            local: None,
-            clients: vec![],
-            spoken: Spoken::default(),
-        },
-        ensemble: None,
-        curve: vec![],
-        best_bleu: None,
-        classes: vec![],
-        client_steps: 0,
-        bytes_up: 0,
-        bytes_down: 0,
-        seconds: 0.0,
-    };
+    let mut outcome = Outcome::new();
     let mut evaluated = false;
     while outcome.rounds < settings.rounds {
         if stop.load(Ordering::SeqCst) {
