@@ -39,7 +39,7 @@ pub(super) struct Clients<'a> {
     pub steps: Vec<u64>,
     turns: &'a [usize],
     /// Segments run in this round that draw random numbers, on from those of earlier maps.
-    random_runs: Vec<u64>,
+    pub random_runs: Vec<u64>,
     /// Who takes the present step, where not all do.
     pub live: Option<Vec<bool>>,
     /// Epochs begun in this round: each has an order of its own.

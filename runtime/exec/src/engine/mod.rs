@@ -1,6 +1,7 @@
 //! Drives a program's round: walks the schedule, runs clients on workers, reduces in a fixed order.
 
 mod batches;
+mod body;
 mod client;
 mod crossings;
 mod epochs;

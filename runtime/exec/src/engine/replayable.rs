@@ -1,15 +1,16 @@
 //! Which loops over batches can be replayed.
 //!
-//! A body is to be one compute segment that makes the next values of what the loop carries. Numbers
-//! of the round or of the client, which are the same at each step, are read before it.
+//! A body is to be one compute segment that makes the next values of what the loop carries, with
+//! [reads](Body) before it.
 
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
-use fedround_ir::fed::{Kind, OpKind, Value};
-use fedround_passes::tensor::{Block, Compute, Control, Frontend, Item};
+use fedround_ir::fed::{Kind, Value};
+use fedround_passes::tensor::{Block, Compute, Control, Frontend};
 
+use super::body::Body;
 use super::client::Clients;
 use super::stack::leaves;
 use super::walk::{Walker, has_rows};
@@ -19,7 +20,7 @@ use crate::replay::{Form, Replays, Role};
 use crate::value::{Env, RtVal};
 
 /// A loop that can be replayed.
-pub(super) struct Replayable<'a> {
+pub(super) struct Replayable<'a, 'b> {
     pub replays: &'a Replays,
     /// Index of its segment.
     pub index: usize,
@@ -31,6 +32,10 @@ pub(super) struct Replayable<'a> {
     pub steps: u64,
     /// Tensors from around the loop.
     pub outer: Vec<DispatchTensor>,
+    /// What the engine reads before each step.
+    pub fresh: Vec<&'b Control>,
+    /// Values of those and of the batch that the segment takes, in order.
+    reads: Vec<Value>,
     /// Of each value that is carried, its number of leaves, and whether they are parameters.
     carried: Vec<(usize, bool)>,
 }
@@ -43,7 +48,9 @@ type Why = &'static str;
 struct Inputs {
     roles: Vec<Role>,
     outer: Vec<DispatchTensor>,
+    reads: Vec<Value>,
     each: Vec<bool>,
+    batches: Vec<usize>,
     rows: Vec<Vec<usize>>,
     carried: Vec<(usize, bool)>,
 }
@@ -51,15 +58,20 @@ struct Inputs {
 impl Clients<'_> {
     /// Whether a loop's steps can be replayed, and with what. No `epochs` are given where some clients
     /// sit out the loop.
-    pub(super) fn replayable<'r>(
+    pub(super) fn replayable<'r, 'b>(
         &mut self,
         replays: &'r Replays,
-        body: &Block,
+        body: &'b Block,
         env: &mut Env,
         values: &[RtVal],
         (epochs, size): (usize, usize),
-    ) -> Result<Result<Replayable<'r>, Why>, RunError> {
-        let Some((index, numbers)) = only_segment(body) else {
+    ) -> Result<Result<Replayable<'r, 'b>, Why>, RunError> {
+        let Some(Body {
+            index,
+            numbers,
+            fresh,
+        }) = Body::of(body)
+        else {
             return Ok(Err("the loop's body is more than one segment"));
         };
         for control in numbers {
@@ -76,7 +88,8 @@ impl Clients<'_> {
             return Ok(Err("no batch is full for all clients of the group"));
         }
         let compute = &self.cx.program.schedule.segments[index];
-        let start = self.inputs(compute, body, env, values);
+        self.look(&fresh, env)?;
+        let start = self.inputs(compute, (body, size), &fresh, env, values);
         let start = start.and_then(|start| {
             let next = self.next_leaves(compute, body, &start.carried)?;
             Ok((start, next))
@@ -87,7 +100,7 @@ impl Clients<'_> {
         };
         let variant = Variant {
             segment: index,
-            batches: vec![size; usize::from(compute.ins.contains(&body.args[0]))],
+            batches: start.batches,
             rows: start.rows,
             clients: self.ids.len(),
             each: start.each,
@@ -113,15 +126,28 @@ impl Clients<'_> {
             size,
             steps: steps as u64,
             outer: start.outer,
+            fresh,
+            reads: start.reads,
             carried: start.carried,
         }))
+    }
+
+    /// Makes what a step would read, for its shapes: the step will read the same.
+    fn look(&mut self, fresh: &[&Control], env: &mut Env) -> Result<(), RunError> {
+        let counts = (self.epoch, self.random_runs.clone());
+        for control in fresh {
+            self.control(control, env, &[])?;
+        }
+        (self.epoch, self.random_runs) = counts;
+        Ok(())
     }
 
     /// Where the inputs of a loop's segment come from.
     fn inputs(
         &self,
         compute: &Compute,
-        body: &Block,
+        (body, size): (&Block, usize),
+        fresh: &[&Control],
         env: &Env,
         values: &[RtVal],
     ) -> Result<Inputs, Why> {
@@ -140,14 +166,20 @@ impl Clients<'_> {
             let value = match at {
                 Some(0) => {
                     found.each.push(!self.alone());
-                    let columns = self.cx.program.schedule.columns.len();
-                    found.roles.extend(vec![Role::Column; columns]);
+                    found.batches.push(size);
+                    found.read(*v, self.cx.program.schedule.columns.len());
                     continue;
                 }
                 Some(k) => values.get(k - 1),
                 None => env.peek(*v),
             };
             let value = value.ok_or("it reads what is not there")?;
+            if let RtVal::Batch(n, columns) = value.unwrapped() {
+                found.each.push(matches!(value, RtVal::Each(_)));
+                found.batches.push(*n);
+                found.read(*v, columns.len());
+                continue;
+            }
             let tensors = leaves(value.unwrapped(), &self.cx.program.device);
             let tensors = tensors.ok_or("it reads more than tensors and its batch")?;
             let each = match at {
@@ -165,6 +197,9 @@ impl Clients<'_> {
                     let first = firsts[k - 1];
                     let own = (0..tensors.len()).map(|j| Role::State(first + j));
                     found.roles.extend(own);
+                }
+                None if fresh.iter().any(|c| c.op.results.contains(v)) => {
+                    found.read(*v, tensors.len());
                 }
                 None => {
                     found.roles.extend(vec![Role::Outer; tensors.len()]);
@@ -220,26 +255,32 @@ impl Clients<'_> {
     }
 }
 
-/// A body's segment, if it is the only one, and the numbers that are read besides.
-fn only_segment(body: &Block) -> Option<(usize, Vec<&Control>)> {
-    let mut segment = None;
-    let mut numbers = vec![];
-    for (item, _) in &body.items {
-        match item {
-            Item::Compute(index) if segment.is_none() => segment = Some(*index),
-            Item::Control(control) => match control.op.kind {
-                OpKind::RoundIndex | OpKind::NumClients | OpKind::NumExamples => {
-                    numbers.push(control.as_ref());
-                }
-                _ => return None,
-            },
-            Item::Compute(_) => return None,
-        }
+impl Inputs {
+    /// A value of so many tensors that is read before each step.
+    fn read(&mut self, v: Value, tensors: usize) {
+        self.reads.push(v);
+        self.roles.extend(vec![Role::Column; tensors]);
     }
-    Some((segment?, numbers))
 }
 
-impl Replayable<'_> {
+impl Replayable<'_, '_> {
+    /// The tensors that the engine has read for a step.
+    pub fn columns(&self, env: &mut Env) -> Option<Vec<DispatchTensor>> {
+        let mut columns = vec![];
+        for v in &self.reads {
+            let value = match env.read(*v, std::slice::from_ref(v))? {
+                RtVal::Each(value) => *value,
+                value => value,
+            };
+            match value {
+                RtVal::Batch(_, own) => columns.extend(own),
+                RtVal::Tensor(t) => columns.push(t),
+                _ => return None,
+            }
+        }
+        Some(columns)
+    }
+
     /// The values that leaves of the state are.
     pub fn values(&self, state: Vec<DispatchTensor>, alone: bool) -> Vec<RtVal> {
         let mut state = state.into_iter();

@@ -24,7 +24,7 @@ impl Clients<'_> {
         (op, body): (&Op, &Block),
         env: &mut Env,
         steps: &mut dyn Iterator<Item = Result<Gathered, RunError>>,
-        plan: &Replayable<'_>,
+        plan: &Replayable<'_, '_>,
         values: Vec<RtVal>,
     ) -> Result<Vec<RtVal>, RunError> {
         let device = &self.cx.program.device;
@@ -45,7 +45,7 @@ impl Clients<'_> {
         for batches in steps {
             let batches = batches?;
             if batches.n == plan.size && batches.live.iter().all(|&live| live) {
-                self.replay_step(op, plan, &mut step, batches)?;
+                self.replay_step((op, body), env, plan, &mut step, batches)?;
                 continue;
             }
             let values = plan.values(step.state(device).ok_or_else(lost)?, self.alone());
@@ -62,23 +62,22 @@ impl Clients<'_> {
     /// A step of all clients on full batches.
     fn replay_step(
         &mut self,
-        op: &Op,
-        plan: &Replayable<'_>,
+        (op, body): (&Op, &Block),
+        env: &mut Env,
+        plan: &Replayable<'_, '_>,
         step: &mut Step,
         batches: Gathered,
     ) -> Result<(), RunError> {
         let (cx, grouped) = (self.cx, !self.alone());
         self.steps.iter_mut().for_each(|steps| *steps += 1);
+        env.set(body.args[0], batches.batch(cx));
+        for control in &plan.fresh {
+            self.control(control, env, &[])?;
+        }
+        let columns = plan.columns(env).ok_or_else(|| missing(op, "batch"))?;
         let supplies = &plan.segment.supplies;
         let keys = random_keys(self, cx, plan.index, supplies);
         let draws = supplies.draws(cx.federation.seed, &keys, &cx.program.device);
-        let columns = match batches.batch(cx) {
-            RtVal::Each(batch) => *batch,
-            batch => batch,
-        };
-        let RtVal::Batch(_, columns) = columns else {
-            return Err(missing(op, "batch"));
-        };
         let losses = step.run(columns, draws.collect(), &cx.program.device);
         let losses = losses.map_err(RunError::Graph)?;
         match &step.refused {

@@ -10,8 +10,10 @@
     reason = "a test stops at its first error"
 )]
 
+mod cases;
 mod fusion;
 mod registry;
+mod replays;
 
 use fedround_algorithms::{FedAvg, FedProx};
 use fedround_data::synth::SynthDigits;

@@ -1,256 +1,29 @@
-//! Every bundled algorithm trains on every device as on the CPU, on a model and data of few numbers.
+//! Every bundled algorithm trains on every device as on the CPU.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use burn::module::Module;
-use burn::nn::{Linear, LinearConfig};
-use burn::tensor::activation::relu;
-use burn::tensor::{Device as BurnDevice, Tensor};
 use fedround_algorithms::registry;
-use fedround_data::{Column, Examples, rng};
-use fedround_dsl::{Algorithm, BoxedAlgorithm, all_fields, set};
-use fedround_exec::{
-    CohortBatch, Device, Federation, Program, RunError, Simulation, Tracer, assemble_for,
-};
-use fedround_models::layers::BatchNorm;
-use fedround_models::{
-    Assembly, AuxiliaryTask, Encoder, ForwardCx, Headed, Losses, Model, Part, Task, VaeConfig,
-};
+use fedround_exec::{CohortBatch, Device};
 
+use crate::cases::{CASES, Case, SIZES, Trained};
 use crate::devices;
 
-const TASK: Task = Task {
-    input: [1, 8, 8],
-    classes: 3,
-};
-
-/// A layer with batch normalisation: what most algorithms say of parts and norms applies to it.
-#[derive(Module, Debug)]
-struct Tiny {
-    layer: Linear,
-    norm: BatchNorm,
-}
-
-impl Encoder for Tiny {
-    fn features(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
-        let h = self.layer.forward(x.flatten::<2>(1, 3));
-        relu(self.norm.forward(h, cx))
-    }
-}
-
-fn tiny() -> Box<dyn Model> {
-    let device = BurnDevice::default();
-    let features = Tiny {
-        layer: LinearConfig::new(64, 8).init(&device),
-        norm: BatchNorm::new(8, &device),
+/// Where a device differs from the CPU by more than the tolerance. Where clients' steps can be
+/// batched, all clients run in one graph.
+fn compare(case: &Case, device: Device) -> Option<String> {
+    let begun = Instant::now();
+    let run = |device| {
+        let all = CohortBatch::Clients(SIZES.len());
+        Trained::of(case.simulation(device).with_cohort_batch(all), case.2)
     };
-    Box::new(Headed::on(features, 8, TASK, &device))
-}
-
-/// The same with the networks of FedFed, narrow ones.
-fn with_generator() -> Box<dyn Model> {
-    let network = |name, functions: &[(&'static str, &'static str)], model| Part {
-        name,
-        functions: functions.to_vec(),
-        model,
+    let wrong = match run(device) {
+        Ok(found) => case.differences(&found, &run(Device::Cpu).unwrap()),
+        Err(error) => vec![error.to_string()],
     };
-    let vae = VaeConfig {
-        input: TASK.input,
-        width: 4,
-        latent: 8,
-    };
-    let classes = ["predict", "features", "head"].map(|f| (f, f));
-    let images = [("generate", "reconstruct"), ("code", "encode")];
-    let vae = Box::new(vae.init(&BurnDevice::default()));
-    Box::new(Assembly::new(vec![
-        network("", &classes, tiny()),
-        network("generator", &images, vae),
-        network("judge", &[("judge", "predict")], tiny()),
-    ]))
-}
-
-/// How a bundled algorithm is tested: its text, what is set besides [`SMALL`], and the rounds that
-/// its phases take.
-struct Case(&'static str, &'static [(&'static str, &'static str)], usize);
-
-const CASES: [Case; 27] = [
-    Case("fedavg", &[("weight_decay", "0.01")], 2),
-    Case("fedavgm", &[], 2),
-    Case("fedopt", &[], 2),
-    Case("fedprox", &[], 2),
-    Case("scaffold", &[], 2),
-    Case("fednova", &[("mu", "0.1")], 2),
-    Case("fedbn", &[], 2),
-    Case("moon", &[], 2),
-    Case("partialfed", &[], 2),
-    Case("partialfed", &[("adaptive", "true")], 2),
-    Case("disentangled", &[], 2),
-    Case("fada", &[], 2),
-    Case("per-fedavg", &[], 2),
-    Case("per-fedavg", &[("variant", "exact")], 2),
-    Case("fedrep", &[], 2),
-    Case("solo", &[], 2),
-    Case("centralized", &[], 2),
-    Case("fedaa", &[], 2),
-    Case("fedfed", &[], 3),
-    Case("adfl", &[], 2),
-    Case("validated", &[], 2),
-    Case("lg-fedavg", &[], 2),
-    Case("lg-fedavg", &[("task", "jigsaw")], 2),
-    Case("gradient-weights", &[], 2),
-    Case("fair", &[], 2),
-    Case("adcol", &[], 2),
-    Case("older", &[], 3),
-];
-
-/// Losses of rounds, and parameters by name.
-type Trained = (Vec<f64>, Vec<(String, Vec<f32>)>);
-
-/// Few clients, examples and steps, for every algorithm that has the hyper-parameter.
-const SMALL: [(&str, &str); 21] = [
-    ("fraction", "1"),
-    ("share", "1"),
-    ("epochs", "1"),
-    ("batch", "4"),
-    ("lr", "0.1"),
-    ("momentum", "0.9"),
-    ("rows", "4"),
-    ("second_batch", "4"),
-    ("iterations", "2"),
-    ("fine_tune", "2"),
-    ("identifier_steps", "2"),
-    ("steps", "2"),
-    ("distill", "1"),
-    ("distill_share", "1"),
-    ("distill_batch", "4"),
-    ("shared_batch", "4"),
-    ("validators", "1"),
-    ("head_epochs", "1"),
-    ("gate_batch", "4"),
-    ("d_lr", "0.1"),
-    ("eta", "0.1"),
-];
-
-impl Case {
-    fn algorithm(&self) -> BoxedAlgorithm {
-        let mut algorithm = registry().parse(self.0).unwrap();
-        let own = self.1.iter().map(|setting| (setting, true));
-        let small = SMALL.iter().map(|setting| (setting, false));
-        for ((name, text), needed) in small.chain(own) {
-            let fields = all_fields(&*algorithm).into_iter();
-            let Some(known) = fields.into_iter().find(|f| f.field.name == *name) else {
-                assert!(!needed, "{} has no `{name}`", self.0);
-                continue;
-            };
-            set(&mut *algorithm, name, known.field.parse(text).unwrap()).unwrap();
-        }
-        algorithm
-    }
-
-    fn program(&self, algorithm: &dyn Algorithm, device: Device) -> Program {
-        let around = AuxiliaryTask {
-            task: TASK,
-            clients: SIZES.len(),
-            variants: Default::default(),
-        };
-        let base = if self.0 == "fedfed" {
-            with_generator()
-        } else {
-            tiny()
-        };
-        let built = assemble_for(algorithm, base, &around, &Default::default());
-        let built = built.unwrap_or_else(|error| panic!("{}: {error}", self.0));
-        let columns = vec![("protected".to_owned(), vec![2])];
-        let tracer = Tracer::new("tiny", built.model, TASK, Losses::default());
-        Program::compile_for(algorithm, tracer.with_columns(columns), device)
-            .unwrap_or_else(|error| panic!("{} on {device}: {error}", self.0))
-    }
-
-    /// Losses of the rounds, and the parameters after them. Where clients' steps can be batched, all
-    /// clients run in one graph; one of them has more steps than the others.
-    fn run(&self, device: Device) -> Result<Trained, RunError> {
-        let algorithm = self.algorithm();
-        let program = self.program(&*algorithm, device);
-        let mut simulation = Simulation::new(program, federation(), 2)
-            .unwrap()
-            .with_cohort_batch(CohortBatch::Clients(SIZES.len()));
-        let step = |_| simulation.step().map(|stats| stats.train_loss);
-        let losses: Result<_, _> = (0..self.2).map(step).collect();
-        let leaves = simulation.parameters().into_iter();
-        let leaves = leaves.map(|(name, _, values)| (name, values));
-        Ok((losses?, leaves.collect()))
-    }
-
-    /// Biases before batch normalisation have gradients of zero but for rounding. FedFed's Adam divides
-    /// those by their own size: biases, and the means that follow them, go where rounding says.
-    fn tolerance(&self, leaf: &str) -> f64 {
-        let by_chance = leaf.ends_with(".bias") || leaf.ends_with(".running_mean");
-        match self.0 {
-            "fedfed" if by_chance => OF_CHANCE,
-            _ => TOLERANCE,
-        }
-    }
-
-    /// Where a device differs from the CPU by more than the tolerance.
-    fn compare(&self, device: Device) -> Option<String> {
-        let begun = Instant::now();
-        let (expected, leaves) = self.run(Device::Cpu).unwrap();
-        let (found, others) = match self.run(device) {
-            Ok(trained) => trained,
-            Err(error) => return Some(format!("{} {:?} on {device}: {error}", self.0, self.1)),
-        };
-        let far = |x: f64, y: f64, tolerance: f64| {
-            (x - y).abs() > tolerance * y.abs().max(1.0) || x.is_nan() != y.is_nan()
-        };
-        let mut wrong = vec![];
-        for (round, (x, y)) in found.iter().zip(&expected).enumerate() {
-            if far(*x, *y, TOLERANCE) {
-                wrong.push(format!("loss of round {}: {x}, not {y}", round + 1));
-            }
-        }
-        for ((name, found), (_, expected)) in others.iter().zip(&leaves) {
-            assert_eq!(found.len(), expected.len(), "{name}");
-            let pairs = found.iter().zip(expected);
-            let tolerance = self.tolerance(name);
-            let differ = |(_, (x, y)): &(usize, (&f32, &f32))| {
-                far(f64::from(**x), f64::from(**y), tolerance)
-            };
-            let apart = pairs.enumerate().find(differ);
-            if let Some((i, (x, y))) = apart {
-                wrong.push(format!("{name}, element {i}: {x}, not {y}"));
-            }
-        }
-        println!("{:16} {device:8} {:.1?}", self.0, begun.elapsed());
-        (!wrong.is_empty())
-            .then(|| format!("{} {:?} on {device}: {}", self.0, self.1, wrong.join("; ")))
-    }
-}
-
-/// Of losses and parameters of a size of 1: devices add in other orders.
-const TOLERANCE: f64 = 1e-4;
-
-/// Two steps of Adam of size 0.001 each way.
-const OF_CHANCE: f64 = 4e-3;
-
-/// Examples of the clients.
-const SIZES: [usize; 3] = [8, 4, 4];
-
-fn federation() -> Federation {
-    let mut words = rng::words(5, &[]);
-    let n: usize = SIZES.iter().sum();
-    let x: Vec<f32> = (0..n * 64).map(|_| words.unit() as f32).collect();
-    let protected: Vec<f32> = (0..n * 2).map(|_| words.below(2) as f32).collect();
-    let labels: Vec<u16> = (0..n).map(|i| (i % TASK.classes) as u16).collect();
-    let columns = vec![
-        Column::floats("x", TASK.input, x).unwrap(),
-        Column::floats("protected", [2], protected).unwrap(),
-    ];
-    Federation {
-        examples: Examples::of_columns(columns, labels).unwrap(),
-        parts: vec![(0..8).collect(), (8..12).collect(), (12..16).collect()],
-        seed: 3,
-    }
+    println!("{:16} {device:8} {:.1?}", case.0, begun.elapsed());
+    let wrong = (!wrong.is_empty()).then(|| wrong.join("; "));
+    wrong.map(|wrong| format!("{} {:?} on {device}: {wrong}", case.0, case.1))
 }
 
 #[test]
@@ -262,7 +35,7 @@ fn every_algorithm_has_a_case() {
 #[test]
 fn every_algorithm_trains_the_same_model_on_every_device() {
     let others = devices().into_iter().filter(|d| *d != Device::Cpu);
-    let compared = |device| CASES.iter().filter_map(move |case| case.compare(device));
+    let compared = |device| CASES.iter().filter_map(move |case| compare(case, device));
     let wrong = others.flat_map(compared);
     let wrong: Vec<String> = wrong.collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

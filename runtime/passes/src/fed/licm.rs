@@ -1,9 +1,9 @@
 //! `licm`: loop-invariant code moves out of loops.
 //!
 //! What a batch loop computes from values that it does not change, such as `w_t / 2` or a frozen
-//! model's norm, is computed once before it. Only work on parameters is worth a segment of its own;
-//! arithmetic on numbers stays in the step unless such work needs it. Gradients stay too: each
-//! reports a loss.
+//! model's norm, is computed once before it, and state that it does not set is read once. Only work on
+//! parameters is worth a segment of its own; arithmetic on numbers stays in the step unless such work
+//! needs it. Gradients stay too: each reports a loss.
 
 use std::collections::HashSet;
 
@@ -109,6 +109,9 @@ fn is_work(kind: &OpKind) -> bool {
             | OpKind::Apply(_)
             | OpKind::Loss(_)
             | OpKind::Function(_)
+            | OpKind::ClientState(..)
+            | OpKind::ServerState(..)
+            | OpKind::Personal(..)
     )
 }
 

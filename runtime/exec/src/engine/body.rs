@@ -1,0 +1,44 @@
+//! The bodies of loops over batches that are one compute segment.
+
+use fedround_ir::fed::OpKind;
+use fedround_passes::tensor::{Block, Control, Item};
+
+/// A loop's body of one segment.
+pub(super) struct Body<'a> {
+    pub index: usize,
+    /// Numbers that are the same at each step.
+    pub numbers: Vec<&'a Control>,
+    /// What is read anew before each.
+    pub fresh: Vec<&'a Control>,
+}
+
+impl<'a> Body<'a> {
+    /// The body of a loop, if nothing but reads is before its only segment, and nothing after it.
+    pub fn of(block: &'a Block) -> Option<Self> {
+        let ((last, _), reads) = block.items.split_last()?;
+        let Item::Compute(index) = *last else {
+            return None;
+        };
+        let mut body = Self {
+            index,
+            numbers: vec![],
+            fresh: vec![],
+        };
+        for (item, _) in reads {
+            let Item::Control(control) = item else {
+                return None;
+            };
+            let of_loop = |v| block.args.contains(v);
+            match control.op.kind {
+                OpKind::RoundIndex | OpKind::NumClients | OpKind::NumExamples => {
+                    body.numbers.push(control);
+                }
+                OpKind::OneBatch | OpKind::DrawRows if !control.op.operands.iter().any(of_loop) => {
+                    body.fresh.push(control);
+                }
+                _ => return None,
+            }
+        }
+        Some(body)
+    }
+}
