@@ -173,6 +173,19 @@ fn images_made_of_models_are_on_a_sheet() {
     let sheet = image::load_from_memory(&sheet).unwrap();
     // Ten classes of three clients, twice as large, with gaps.
     assert_eq!((sheet.width(), sheet.height()), (10 * 60 + 4, 3 * 60 + 4));
+    // What was read of them weighs the clients.
+    let weighing = &found["weights"][0];
+    assert_eq!(number(&weighing["clients"]), 3.0);
+    let of = |name: &str| number(&weighing[name]);
+    assert!(of("least") <= 1.0 && of("most") >= 1.0, "{weighing}");
+    let lines = place.text("out/weights.csv");
+    let shares = lines.lines().skip(1).map(|line| {
+        let share = line.rsplit(',').next().unwrap();
+        share.parse::<f64>().unwrap()
+    });
+    let shares: Vec<f64> = shares.collect();
+    assert_eq!(shares.len(), 3);
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{lines}");
 }
 
 /// On UCI Adult, where it is: in `FEDROUND_DATA`, or beside the repository. With ten clients it was 68 %

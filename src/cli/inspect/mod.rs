@@ -9,6 +9,7 @@ mod pictures;
 mod record;
 mod report;
 mod specs;
+mod weights;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,6 +35,7 @@ use report::Report;
 const REPORT: &str = "report.json";
 const ROUNDS: &str = "rounds.csv";
 const VARIANCE: &str = "variance.csv";
+const WEIGHTS: &str = "weights.csv";
 
 /// What the measurements read.
 struct Subject<'a> {

@@ -9,6 +9,8 @@ use fedround_metrics::models::RunningVariance;
 use fedround_passes::fed::{Direction, Wire, examples_in_order, wire};
 use serde::Serialize;
 
+use super::weights::{Weight, weights};
+
 /// A line of `rounds.csv`.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Round {
@@ -55,6 +57,8 @@ pub(super) struct Record {
     pub rounds: Vec<Round>,
     /// Of uploads by two clients or more.
     pub spreads: Vec<Spread>,
+    /// Of clients in means that the server weighs.
+    pub weights: Vec<Weight>,
     /// Clients that sent parameters in the last phase.
     pub trained: BTreeSet<usize>,
     /// By phase and value.
@@ -131,7 +135,10 @@ impl Record {
             }
         }
         for (value, seen) in std::mem::take(&mut self.rows) {
-            if let Some(shared) = shared(round, value, seen, &wire, &ordered) {
+            if seen.iter().all(|seen| seen.kind == Kind::Scalar) {
+                let weights = weights(round, value, &seen, program.linked());
+                self.weights.extend(weights);
+            } else if let Some(shared) = shared(round, value, seen, &wire, &ordered) {
                 self.shared.insert((phase, value), shared);
             }
         }

@@ -11,7 +11,8 @@ use super::attack::{Attacked, Inversion, Membership};
 use super::measure::{Correlation, Images};
 use super::models::sizes;
 use super::record::{Shared, Spread};
-use super::{ROUNDS, Subject, VARIANCE};
+use super::weights::{Weighing, weighings};
+use super::{ROUNDS, Subject, VARIANCE, WEIGHTS};
 use crate::cli::error::CliError;
 use crate::cli::output::{bytes, percent};
 
@@ -22,6 +23,9 @@ pub(super) struct Report {
     pub phases: Vec<Phase>,
     /// Of each upload of parameters, in the last round in which two clients or more sent it.
     pub spreads: Vec<Spread>,
+    /// Of clients in means that the server weighs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<Weighing>,
     pub shared: Vec<Entry>,
     pub correlations: Vec<Correlation>,
     /// Of each protected attribute, by an adversary that was fitted afterwards.
@@ -73,6 +77,10 @@ impl Report {
             csv(&subject.dir.join(VARIANCE), &record.spreads)?;
             files.push(VARIANCE.to_owned());
         }
+        if !record.weights.is_empty() {
+            csv(&subject.dir.join(WEIGHTS), &record.weights)?;
+            files.push(WEIGHTS.to_owned());
+        }
         files.extend(subject.variance()?);
         let mut shared = vec![];
         for (i, one) in record.shared().enumerate() {
@@ -84,6 +92,7 @@ impl Report {
             spec: subject.settings.spec.clone(),
             phases: phases(subject),
             spreads: record.last_spreads(),
+            weights: weighings(&record.weights),
             shared,
             correlations: subject.correlations()?,
             adversary: match stopped {
@@ -118,12 +127,7 @@ impl Report {
         });
         let heads = ["traffic", "rounds", "up", "down", "of the last phase's"];
         text += &table(&heads, rows);
-        let rows = self.spreads.iter().map(|s| {
-            let [v, d] = [s.variance, s.squared_distance].map(|x| format!("{x:.3e}"));
-            [s.sent.clone(), s.clients.to_string(), v, d]
-        });
-        let heads = ["clients send", "clients", "variance a parameter", "in all"];
-        text += &table(&heads, rows);
+        text += &self.models();
         let rows = self.shared.iter().map(|s| {
             let images = s.images.as_ref();
             let number = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.2}"));
@@ -158,6 +162,21 @@ impl Report {
             dir.display(),
             self.files.join(", ")
         )
+    }
+
+    /// What becomes of models.
+    fn models(&self) -> String {
+        let rows = self.spreads.iter().map(|s| {
+            let [v, d] = [s.variance, s.squared_distance].map(|x| format!("{x:.3e}"));
+            [s.sent.clone(), s.clients.to_string(), v, d]
+        });
+        let heads = ["clients send", "clients", "variance a parameter", "in all"];
+        let text = table(&heads, rows);
+        let rows = self.weights.iter().map(|w| {
+            let numbers = [w.clients, w.least, w.most].map(|x| format!("{x:.2}"));
+            [vec![w.mean.clone()], numbers.to_vec()].concat()
+        });
+        text + &table(&["the server weighs", "clients", "least", "most"], rows)
     }
 
     /// What attacks came to.

@@ -20,14 +20,14 @@ pub struct Seen {
     /// The value in the linked program. Of one that a client sent, it is that of the wire table's
     /// row.
     pub value: Value,
-    /// Parameters, features or labels.
+    /// Parameters, features, labels or a number.
     pub kind: Kind,
-    /// Whether the client sent it; otherwise the server made it for the client, and joins its rows
-    /// with those of the others.
+    /// Whether the client sent it; otherwise the server made it for the client: rows that it joins
+    /// with those of the others, or a weight of the client in a mean.
     pub sent: bool,
     /// The client's number.
     pub client: usize,
-    /// The leaves of parameters, or the one tensor of features or labels; numbers of labels are
+    /// The leaves of parameters, or the one tensor of what else there is; numbers of labels are
     /// whole.
     pub tensors: Vec<SeenTensor>,
 }
@@ -45,13 +45,18 @@ pub struct SeenTensor {
 pub(crate) type Look<'a> = &'a mut (dyn FnMut(Seen) + 'a);
 
 impl Seen {
-    /// A client's value; `None` of a number, or of what has no value of its own.
+    /// A client's value; `None` of a number that it sent, or of what has no value of its own.
     fn of(cx: Cx<'_>, of: Value, sent: bool, client: usize, value: &RtVal) -> Option<Self> {
         let kind = cx.program.schedule.module.type_of(of).kind;
         let tensors = match (kind, value) {
             (Kind::Params, RtVal::Params(leaves)) => leaves.iter().map(floats).collect(),
             (Kind::Tensor, RtVal::Tensor(t)) => vec![floats(t)],
             (Kind::Labels, RtVal::Tensor(t)) => vec![whole(t)],
+            (Kind::Scalar, RtVal::Tensor(t)) if !sent => vec![floats(t)],
+            (Kind::Scalar, RtVal::Host(x)) if !sent => vec![SeenTensor {
+                shape: vec![1],
+                values: vec![*x as f32],
+            }],
             _ => return None,
         };
         Some(Self {

@@ -74,6 +74,8 @@ impl Server<'_> {
         if self.cx.program.schedule.module.uploads(op) {
             let value = op.operands[0];
             show_all(&mut self.look, self.cx, (value, true), env.peek(value));
+        } else if let Some(&weight) = op.operands.get(1) {
+            show_all(&mut self.look, self.cx, (weight, false), env.peek(weight));
         }
         let clients = |i: usize| match op.operands.get(i).and_then(|v| env.peek(*v)) {
             Some(RtVal::Clients(_, values)) => Ok(Cow::Borrowed(values)),
