@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 use burn::tensor::Device;
 use fedround_dsl::Algorithm;
-use fedround_exec::{CompileError, Program, Tracer, assemble_for};
+use fedround_exec::{CompileError, Precision, Program, Target, Tracer, assemble_for};
 use fedround_ir::fed::print;
 use fedround_models::{AuxiliaryTask, Losses, Model, ModelError, Task, find};
 use fedround_passes::fed::{explain, wire, wire_table};
@@ -60,6 +60,7 @@ pub struct View {
     model: Subject,
     task: Task,
     batch: Option<usize>,
+    precision: Precision,
     clients: usize,
     columns: Vec<(String, Vec<usize>)>,
     losses: Losses,
@@ -88,6 +89,7 @@ impl View {
                 classes: 10,
             },
             batch: None,
+            precision: Precision::F32,
             clients: 10,
             columns: vec![],
             losses: Losses::default(),
@@ -130,6 +132,13 @@ impl View {
     #[must_use]
     pub fn batch(mut self, size: usize) -> Self {
         self.batch = Some(size);
+        self
+    }
+
+    /// With products in another precision.
+    #[must_use]
+    pub fn precision(mut self, precision: Precision) -> Self {
+        self.precision = precision;
         self
     }
 
@@ -183,7 +192,11 @@ pub enum GraphError {
 /// See [`GraphError`].
 pub fn graph_text(algorithm: &dyn Algorithm, view: impl Into<View>) -> Result<String, GraphError> {
     let view = view.into();
-    let program = Program::compile(algorithm, view.tracer(algorithm)?)?;
+    let target = Target {
+        precision: view.precision,
+        ..Target::default()
+    };
+    let program = Program::compile_for(algorithm, view.tracer(algorithm)?, target)?;
     let mut texts = vec![];
     for (phase, program) in program.phases() {
         let header = phase.map_or_else(String::new, |phase| format!("== {phase}\n"));

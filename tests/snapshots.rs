@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fedround::algorithms::{FedAvg, FedProx};
+use fedround::exec::Precision;
 use fedround::ir::fed::print;
 use fedround::passes::fed::link_observed;
 use fedround::prelude::*;
@@ -56,6 +57,14 @@ fn linked() {
 #[test]
 fn step() {
     both("tensor", "", Stage::Tensor);
+}
+
+/// A convolutional network whose products read bf16: each weight is rounded once a step.
+#[test]
+fn mixed_precision() {
+    let view = View::of(Stage::Tensor).model("cnn").batch(4);
+    let text = graph_text(&FedAvg::default(), view.precision(Precision::BF16)).unwrap();
+    snapshot("tensor", "fed_avg.cnn.bf16", &text);
 }
 
 #[test]

@@ -112,6 +112,9 @@ pub(super) struct GraphArgs {
     /// Device that it is compiled for: cpu, wgpu[:N], cuda[:N] or auto
     #[arg(long, default_value = "cpu")]
     pub device: String,
+    /// Float type of products' operands: f32, bf16 or f16
+    #[arg(long, default_value = "f32")]
+    pub precision: String,
     /// Format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

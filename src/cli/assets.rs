@@ -6,7 +6,7 @@ use burn::tensor::Device;
 use fedround_algorithms::registry;
 use fedround_data::{Dataset, DatasetInfo, Examples};
 use fedround_dsl::{Algorithm, BoxedAlgorithm, phases};
-use fedround_exec::{Federation, Program, Simulation, Tracer, assemble_for};
+use fedround_exec::{Federation, Program, Simulation, Target, Tracer, assemble_for};
 use fedround_models::{AuxiliaryTask, MODELS, Model, ModelError, Task, find};
 use fedround_passes::PassManager;
 use fedround_passes::fed::link;
@@ -101,7 +101,8 @@ impl Cli {
         examples: Examples,
         parts: Vec<Vec<usize>>,
     ) -> Result<Simulation, CliError> {
-        let program = Program::compile_for(algorithm, tracer, settings.device)?;
+        let target = settings.device.with_precision(settings.precision);
+        let program = Program::compile_for(algorithm, tracer, target)?;
         let federation = Federation {
             examples,
             parts,
@@ -139,18 +140,14 @@ impl Cli {
 
     /// Compiles what `graph` and `explain` are about.
     pub(super) fn compile(&self, subject: &Subject) -> Result<Compiled, CliError> {
-        self.compile_with(
-            subject,
-            fedround_exec::Device::Cpu,
-            &mut PassManager::from_env()?,
-        )
+        self.compile_with(subject, Target::default(), &mut PassManager::from_env()?)
     }
 
-    /// The same for a device, under a pass manager of the caller's.
+    /// The same for a target, under a pass manager of the caller's.
     pub(super) fn compile_with(
         &self,
         subject: &Subject,
-        device: fedround_exec::Device,
+        target: Target,
         passes: &mut PassManager,
     ) -> Result<Compiled, CliError> {
         let settings = hypers::assignments(&subject.set)?;
@@ -168,7 +165,7 @@ impl Cli {
             self.tracer(&subject.model, &*algorithm, &around, data.words())?;
         auxiliaries::check(&around.variants, &auxiliaries)?;
         let tracer = tracer.with_columns(data.columns());
-        let program = Program::compile_with(&*algorithm, tracer, device, passes)?;
+        let program = Program::compile_with(&*algorithm, tracer, target, passes)?;
         warn(&program);
         Ok(Compiled {
             algorithm,

@@ -24,6 +24,7 @@ pub(super) struct Config {
     pub target: Option<f64>,
     pub threads: Option<usize>,
     pub device: Option<String>,
+    pub precision: Option<String>,
     pub cohort_batch: Option<String>,
     pub graphs: Option<String>,
     pub augment: Option<String>,
@@ -33,7 +34,7 @@ pub(super) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "spec",
     "data",
     "data_dir",
@@ -48,6 +49,7 @@ const KEYS: [&str; 19] = [
     "target",
     "threads",
     "device",
+    "precision",
     "cohort_batch",
     "graphs",
     "augment",
@@ -130,6 +132,7 @@ mod tests {
             target: Some(1.0),
             threads: Some(1),
             device: Some(String::new()),
+            precision: Some(String::new()),
             cohort_batch: Some(String::new()),
             graphs: Some(String::new()),
             augment: Some(String::new()),

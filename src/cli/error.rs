@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_dsl::{HyperError, SpecError};
 use fedround_exec::{
-    CohortBatchError, CompileError, DeviceError, FusionError, GraphsError, RunError,
+    CohortBatchError, CompileError, DeviceError, FusionError, GraphsError, PrecisionError, RunError,
 };
 use fedround_ir::text::ParseError;
 use fedround_metrics::MetricError;
@@ -65,6 +65,8 @@ pub(super) enum CliError {
     Model(#[from] ModelError),
     #[error("--device: {0}")]
     Device(#[from] DeviceError),
+    #[error("--precision: {0}")]
+    Precision(#[from] PrecisionError),
     #[error("--at fused: {0}")]
     Fusion(#[from] FusionError),
     #[error("--at fused: expected `--format text`")]
@@ -227,6 +229,10 @@ impl CliError {
             ) => "`fedround list partitioners` shows how to write partitions",
             Self::Partition(_) => "--clients N sets the number of clients",
             Self::Model(_) => "`fedround list models` shows the models",
+            Self::Compile(CompileError::Device(DeviceError::Precision { .. })) => {
+                "--precision f32 runs on every device; `fedround doctor` says which others there are"
+            }
+            Self::Precision(_) => "--precision bf16 rounds the operands of products to 16 bits",
             Self::Device(_) | Self::Compile(CompileError::Device(_)) => {
                 "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing"
             }

@@ -1,7 +1,7 @@
 //! `fedround graph`.
 
 use fedround_draw::{Sheet, dot, json, svg};
-use fedround_exec::{Device, Program};
+use fedround_exec::{Device, Program, Target};
 use fedround_ir::fed::{Module, print as fed_text, print_exact};
 use fedround_passes::PassManager;
 use fedround_passes::tensor::{cost, cost_table};
@@ -19,9 +19,9 @@ pub(super) fn graph(cli: &Cli, args: &GraphArgs) -> Result<(), CliError> {
         return passes::show(cli, args, pass, args.diff.is_some());
     }
     let mut manager = PassManager::from_env()?;
-    let device = Device::choose(&args.device)?;
+    let target = target(args)?;
     let program = cli
-        .compile_with(&args.subject, device, &mut manager)?
+        .compile_with(&args.subject, target, &mut manager)?
         .program;
     args.report_timings(&manager);
     let mut texts = vec![];
@@ -37,6 +37,12 @@ pub(super) fn graph(cli: &Cli, args: &GraphArgs) -> Result<(), CliError> {
         texts.push(header + one(args, program)?.trim_end());
     }
     print(&(texts.join("\n\n") + "\n"))
+}
+
+/// What it is compiled for.
+pub(super) fn target(args: &GraphArgs) -> Result<Target, CliError> {
+    let device = Device::choose(&args.device)?;
+    Ok(device.with_precision(args.precision.parse()?))
 }
 
 /// The graph of one phase.

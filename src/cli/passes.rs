@@ -1,6 +1,5 @@
 //! `fedround graph --pass` and `--diff`: one pass of the compilation, looked at.
 
-use fedround_exec::Device;
 use fedround_ir::fed::Module;
 use fedround_ir::tensor::Graph;
 use fedround_passes::{Ir, PassManager, Program, Request, RequestError, Run};
@@ -9,6 +8,7 @@ use super::Cli;
 use super::args::{GraphArgs, Stage};
 use super::diff::unified;
 use super::error::CliError;
+use super::graph::target;
 use super::output::print;
 
 /// The run of a pass that is shown for one program: the first that changed it, or else the first.
@@ -39,7 +39,7 @@ pub(super) fn show(cli: &Cli, args: &GraphArgs, pass: &str, diff: bool) -> Resul
             keep(&mut seen, run);
         }
     });
-    cli.compile_with(&args.subject, Device::choose(&args.device)?, &mut manager)?;
+    cli.compile_with(&args.subject, target(args)?, &mut manager)?;
     args.report_timings(&manager);
     drop(manager);
     if seen.is_empty() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fedround_data::Partition;
 use fedround_data::augment::Augment;
 use fedround_dsl::Hyper;
-use fedround_exec::{CohortBatch, Device, Graphs};
+use fedround_exec::{CohortBatch, Device, Graphs, Precision};
 
 use super::auxiliaries::{self, Auxiliaries};
 use super::config::Config;
@@ -47,6 +47,7 @@ pub(super) struct Settings {
     pub target: Option<f64>,
     pub threads: usize,
     pub device: Device,
+    pub precision: Precision,
     pub cohort_batch: CohortBatch,
     /// Whether recorded steps are replayed.
     pub graphs: Graphs,
@@ -110,6 +111,7 @@ impl Settings {
             target: target(tests.target.or(file.target))?,
             threads: count("threads", args.engine.threads.or(file.threads), cores())?,
             device: Device::choose(&text(&args.engine.device, file.device, "cpu"))?,
+            precision: text(&args.engine.precision, file.precision, "f32").parse()?,
             cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,
             graphs: text(&args.engine.graphs, file.graphs, "off").parse()?,
             augment: text(&args.augment, file.augment, "none").parse()?,
@@ -135,6 +137,7 @@ impl Settings {
             target: self.target,
             threads: Some(self.threads),
             device: Some(self.device.to_string()),
+            precision: (self.precision != Precision::F32).then(|| self.precision.to_string()),
             cohort_batch: Some(self.cohort_batch.to_string()),
             graphs: (self.graphs != Graphs::Off).then(|| self.graphs.to_string()),
             augment: Some(self.augment.to_string()),

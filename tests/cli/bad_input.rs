@@ -289,6 +289,14 @@ fn devices_and_groups_of_clients_are_named() {
     );
     fails(
         &place,
+        "run fedavg --precision fp16",
+        &[
+            "--precision",
+            "expected `f32`, `bf16` or `f16`, found `fp16`",
+        ],
+    );
+    fails(
+        &place,
         "run fedavg --cohort-batch 0",
         &["--cohort-batch", "found `0`"],
     );

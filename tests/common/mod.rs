@@ -9,7 +9,7 @@ pub mod softmax;
 use fedround::Algorithm;
 use fedround::data::synth::SynthDigits;
 use fedround::data::{Dataset, Examples};
-use fedround::exec::{Federation, Program, RoundStats, Simulation, Tracer, assemble_for};
+use fedround::exec::{Federation, Program, RoundStats, Simulation, Target, Tracer, assemble_for};
 use fedround::models::{self, AuxiliaryTask, Losses, Model, Task};
 
 /// The task of the grey datasets.
@@ -36,11 +36,17 @@ pub fn digits(train: usize, test: usize) -> Dataset {
 
 /// An algorithm compiled for a bundled model.
 pub fn compile(algorithm: &dyn Algorithm, model: &str, task: Task) -> Program {
-    compile_for(algorithm, model, task, 10)
+    compile_for(algorithm, model, task, 10, Target::default())
 }
 
-/// The same for a number of clients, which auxiliary networks may ask for.
-fn compile_for(algorithm: &dyn Algorithm, model: &str, task: Task, clients: usize) -> Program {
+/// The same for a number of clients, which auxiliary networks may ask for, and a target.
+fn compile_for(
+    algorithm: &dyn Algorithm,
+    model: &str,
+    task: Task,
+    clients: usize,
+    target: Target,
+) -> Program {
     let built = models::find(model)
         .unwrap()
         .build(task, &Default::default())
@@ -52,7 +58,9 @@ fn compile_for(algorithm: &dyn Algorithm, model: &str, task: Task, clients: usiz
     };
     let built = assemble_for(algorithm, built, &around, &Default::default());
     let built = built.unwrap_or_else(|error| panic!("{model}: {error}"));
-    compile_model(algorithm, model, built.model, task)
+    let tracer = Tracer::new(model, built.model, task, Losses::default());
+    Program::compile_for(algorithm, tracer, target)
+        .unwrap_or_else(|error| panic!("{model}: {error}"))
 }
 
 /// An algorithm compiled for a model of one's own.
@@ -97,9 +105,20 @@ pub fn on_threads(
     federation: Federation,
     threads: usize,
 ) -> Simulation {
+    on(algorithm, model, federation, threads, Target::default())
+}
+
+/// The same for a target.
+pub fn on(
+    algorithm: &dyn Algorithm,
+    model: &str,
+    federation: Federation,
+    threads: usize,
+    target: Target,
+) -> Simulation {
     let [channels, ..] = federation.examples.image_shape().unwrap();
     let task = if channels == 1 { GREY } else { COLOUR };
-    let program = compile_for(algorithm, model, task, federation.parts.len());
+    let program = compile_for(algorithm, model, task, federation.parts.len(), target);
     Simulation::new(program, federation, threads).unwrap()
 }
 

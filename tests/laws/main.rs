@@ -22,6 +22,7 @@ mod models;
 mod optimizers;
 mod papers;
 mod phases;
+mod precision;
 mod privacy;
 mod reduction;
 mod released;

@@ -160,7 +160,7 @@ fn numbers(ty: &TensorType, device: &DispatchDevice) -> DispatchTensor {
     match ty.dtype {
         DType::F32 => ops::tensor(vec![0.01; ty.len()], &ty.shape, device),
         DType::I32 => ops::ints(vec![0; ty.len()], &ty.shape, device),
-        DType::Bool => {
+        DType::Bool | DType::BF16 | DType::F16 => {
             let values = vec![1.0; ty.len()].into();
             let ty = ty.clone();
             ops::constant(&Constant { ty, values }, device)

@@ -10,7 +10,7 @@ use fedround_ir::tensor::{Graph, parse};
 use fedround_passes::{PassManager, Program, Request};
 
 /// A graph for a pass, as `pass` or `pass=number`.
-const CASES: [(&str, &str); 9] = [
+const CASES: [(&str, &str); 11] = [
     (
         "pool-first",
         "tensor.graph @forward(%x: f32[2x3x4x4]) {
@@ -83,6 +83,28 @@ const CASES: [(&str, &str); 9] = [
   %3 = tensor.random[bernoulli, 0.5, stream 0] : f32[2x3]
   %4 = tensor.mul %2, %3 : f32[2x3]
   return y = %4
+}",
+    ),
+    (
+        "mixed-bf16",
+        "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4]) {
+  %0 = tensor.matmul %x, %w : f32[2x4]
+  %1 = tensor.sub %0, %g : f32[2x4]
+  %2 = tensor.permute[1, 0] %x : f32[3x2]
+  %3 = tensor.matmul %2, %1 : f32[3x4]
+  return y = %0
+  return w = %3
+}",
+    ),
+    (
+        "mixed-f16",
+        "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4]) {
+  %0 = tensor.matmul %x, %w : f32[2x4]
+  %1 = tensor.sub %0, %g : f32[2x4]
+  %2 = tensor.permute[1, 0] %x : f32[3x2]
+  %3 = tensor.matmul %2, %1 : f32[3x4]
+  return y = %0
+  return w = %3
 }",
     ),
     (

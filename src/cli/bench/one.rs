@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use fedround_data::{Dataset, load, rng};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
-use fedround_exec::{CohortBatch, Device, Federation, Graphs, Program, RunError, Simulation};
+use fedround_exec::{
+    CohortBatch, Device, Federation, Graphs, Precision, Program, RunError, Simulation,
+};
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AuxiliaryTask, Task};
 use serde_json::json;
@@ -192,7 +194,9 @@ fn simulation(
     let columns = data.train.columns().iter();
     let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
     let tracer = tracer.with_columns(columns.collect());
-    let mut program = Program::compile_for(algorithm, tracer, device)?;
+    let precision: Precision = args.precision.parse()?;
+    let target = device.with_precision(precision);
+    let mut program = Program::compile_for(algorithm, tracer, target)?;
     if args.no_fusion {
         program = program.without_fusion();
     }

@@ -51,6 +51,10 @@ pub(in crate::cli) struct EngineArgs {
     /// Where clients train: cpu, wgpu[:N], cuda[:N] or auto; see `fedround doctor` [default: cpu]
     #[arg(long, value_name = "D")]
     pub device: Option<String>,
+    /// Float type of the operands of matrix products and convolutions: f32, bf16 or f16; the CPU
+    /// rounds to the short ones, which is slower [default: f32]
+    #[arg(long, value_name = "T")]
+    pub precision: Option<String>,
     /// Clients that run in one graph, with a client axis: N, auto or off [default: auto]
     #[arg(long, value_name = "N")]
     pub cohort_batch: Option<String>,

@@ -1,6 +1,7 @@
 //! Why a device cannot be used.
 
 use super::{Device, Problem};
+use crate::precision::Precision;
 
 /// A device cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +27,18 @@ pub enum DeviceError {
     Wrong {
         /// The device.
         device: Device,
+    },
+    /// It computes in `f32`, and not in the precision.
+    #[error(
+        "`{device}` cannot compute in {precision}: its driver or its kernels' language has no {precision} {lacking}"
+    )]
+    Precision {
+        /// The device.
+        device: Device,
+        /// What is asked of it.
+        precision: Precision,
+        /// What it lacks.
+        lacking: String,
     },
     /// No such name.
     #[error("expected `auto`, `cpu`, `wgpu[:N]` or `cuda[:N]`, found `{found}`")]

@@ -6,7 +6,7 @@ use burn_backend::{FloatDType, IntDType, Scalar, TensorMetadata};
 use burn_dispatch::Dispatch;
 use fedround_ir::tensor::{Cmp, DType, Op};
 
-use super::{Next, Results, dtype, mask_dtype, one, structure};
+use super::{Next, Results, dtype, mask_dtype, one, short, structure};
 use crate::flex;
 
 pub(super) fn apply(op: &Op, next: Next<'_>) -> Option<Results> {
@@ -56,6 +56,9 @@ pub(super) fn apply(op: &Op, next: Next<'_>) -> Option<Results> {
         Op::Where => choose(a, next()?, next()?),
         Op::StopGradient => a,
         Op::Cast(to) => match (dtype(&a), to) {
+            (DType::F32, DType::BF16) => short::round(a, FloatDType::BF16),
+            (DType::F32, DType::F16) => short::round(a, FloatDType::F16),
+            (DType::F32, DType::F32) => short::widen(a),
             (DType::F32, DType::I32) => Dispatch::float_into_int(a, IntDType::I32),
             (DType::F32, DType::Bool) => {
                 let mask = mask_dtype(&a);

@@ -1,5 +1,8 @@
 //! Matrix products, convolutions, pools and the softmax: our kernels on Flex tensors where they
 //! apply, burn's ops elsewhere.
+//!
+//! Of 16-bit floats in device memory burn gives products as such: they are widened. Its direct
+//! convolutions of them sum in 16 bits, too, so those operands are widened before.
 
 use burn::tensor::{DispatchTensor, Shape};
 use burn_backend::ops::{ActivationOps, ConvOptions, FloatTensorOps, ModuleOps};
@@ -7,6 +10,7 @@ use burn_backend::{FloatDType, IntDType, Scalar, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{Conv2d, Op};
 
+use super::short::widen;
 use super::{Next, Results, one};
 use crate::flex;
 
@@ -14,7 +18,7 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
     match op {
         Op::MatMul => {
             let (a, b) = (next()?, next()?);
-            one(flex::matmul(&a, &b).unwrap_or_else(|| Dispatch::float_matmul(a, b)))
+            one(flex::matmul(&a, &b).unwrap_or_else(|| widen(Dispatch::float_matmul(a, b))))
         }
         Op::MatMulAdd(c) => {
             let (y, s, a, b) = (next()?, next()?, next()?, next()?);
@@ -23,7 +27,7 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
             }
             let s = Dispatch::float_mul_scalar(s, Scalar::Float(*c));
             let s = Dispatch::float_reshape(s, Shape::from(vec![1, 1]));
-            let step = Dispatch::float_mul(Dispatch::float_matmul(a, b), s);
+            let step = Dispatch::float_mul(widen(Dispatch::float_matmul(a, b)), s);
             one(Dispatch::float_add(y, step))
         }
         Op::LogSoftmax(dim) => {
@@ -35,12 +39,12 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
             })
         }
         Op::Conv2d(options) => {
-            let (x, w, bias) = (next()?, next()?, next());
+            let (x, w, bias) = (widen(next()?), widen(next()?), next());
             one(flex::conv2d(&x, &w, bias.as_ref(), options)
                 .unwrap_or_else(|| Dispatch::conv2d(x, w, bias, conv_options(options))))
         }
         Op::Conv2dInputGrad(options, shape) => {
-            let (w, g) = (next()?, next()?);
+            let (w, g) = (widen(next()?), widen(next()?));
             one(
                 flex::conv2d_input_grad(&w, &g, shape, options).unwrap_or_else(|| {
                     let x = empty(shape, device);
@@ -49,7 +53,7 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
             )
         }
         Op::Conv2dWeightGrad(options, shape) => {
-            let (x, g) = (next()?, next()?);
+            let (x, g) = (widen(next()?), widen(next()?));
             one(
                 flex::conv2d_weight_grad(&x, &g, shape, options).unwrap_or_else(|| {
                     let w = empty(shape, device);

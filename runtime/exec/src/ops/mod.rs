@@ -2,6 +2,7 @@
 
 mod elementwise;
 mod layers;
+mod short;
 mod structure;
 
 use burn::tensor::{DispatchTensor, Shape, TensorData};
@@ -62,7 +63,7 @@ fn one(t: DispatchTensor) -> Option<Results> {
     Some((t, None))
 }
 
-/// The element type of a tensor, as the dialect sees it.
+/// The element type of a tensor, as the dialect sees it; 16-bit floats are floats like others.
 pub(crate) fn dtype(t: &DispatchTensor) -> DType {
     match burn_backend::TensorMetadata::dtype(t) {
         BurnDType::Bool(_) => DType::Bool,
@@ -75,9 +76,14 @@ pub(crate) fn dtype(t: &DispatchTensor) -> DType {
 pub(crate) fn constant(c: &Constant, device: &DispatchDevice) -> DispatchTensor {
     let shape = Shape::from(c.ty.shape.clone());
     match c.ty.dtype {
-        DType::F32 => {
+        DType::F32 | DType::BF16 | DType::F16 => {
             let values: Vec<f32> = c.values.iter().map(|&x| x as f32).collect();
-            Dispatch::float_from_data(TensorData::new(values, shape), device)
+            let values = Dispatch::float_from_data(TensorData::new(values, shape), device);
+            match c.ty.dtype {
+                DType::BF16 => short::round(values, FloatDType::BF16),
+                DType::F16 => short::round(values, FloatDType::F16),
+                _ => values,
+            }
         }
         DType::I32 => {
             let values: Vec<i32> = c.values.iter().map(|&x| x as i32).collect();

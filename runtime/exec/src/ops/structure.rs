@@ -13,7 +13,7 @@ use crate::flex;
 macro_rules! by_dtype {
     ($t:ident, $float:ident, $int:ident, $bool:ident, ($($arg:expr),*)) => {
         match dtype(&$t) {
-            DType::F32 => Dispatch::$float($($arg),*),
+            DType::F32 | DType::BF16 | DType::F16 => Dispatch::$float($($arg),*),
             DType::I32 => Dispatch::$int($($arg),*),
             DType::Bool => Dispatch::$bool($($arg),*),
         }

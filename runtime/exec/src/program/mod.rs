@@ -19,8 +19,8 @@ use fedround_passes::PassManager;
 use fedround_passes::fed::{lay_out, link_with, wire};
 use fedround_passes::tensor::{Free, Frontend, Schedule, parts, schedule, stream};
 
-use crate::device::Device;
 use crate::error::CompileError;
+use crate::precision::{Precision, Target};
 use crate::trace::Tracer;
 
 /// An algorithm compiled for a model.
@@ -33,6 +33,8 @@ pub struct Program {
     pub(crate) schedule: Schedule,
     pub(crate) tracer: Tracer,
     pub(crate) device: DispatchDevice,
+    /// The type of products' operands.
+    pub(crate) precision: Precision,
     compiled: RwLock<HashMap<Variant, Arc<Segment>>>,
     functions: RwLock<HashMap<Called, Arc<Segment>>>,
     /// Whether ops are fused by our own passes; on GPUs burn fuses.
@@ -78,20 +80,21 @@ impl Program {
     ///
     /// See [`CompileError`]; each names the line of the spec.
     pub fn compile(algorithm: &dyn Algorithm, tracer: Tracer) -> Result<Self, CompileError> {
-        Self::compile_for(algorithm, tracer, Device::Cpu)
+        Self::compile_for(algorithm, tracer, Target::default())
     }
 
-    /// As [`compile`](Self::compile), for a device.
+    /// As [`compile`](Self::compile), for a device, which may have a
+    /// [precision](crate::Device::with_precision).
     ///
     /// # Errors
     ///
-    /// As [`compile`](Self::compile), or the device cannot be used.
+    /// As [`compile`](Self::compile), or the device cannot be used or lacks the precision.
     pub fn compile_for(
         algorithm: &dyn Algorithm,
         tracer: Tracer,
-        device: Device,
+        target: impl Into<Target>,
     ) -> Result<Self, CompileError> {
-        Self::compile_with(algorithm, tracer, device, &mut PassManager::from_env()?)
+        Self::compile_with(algorithm, tracer, target, &mut PassManager::from_env()?)
     }
 
     /// As [`compile_for`](Self::compile_for), under a pass manager of the caller's, which times
@@ -103,39 +106,46 @@ impl Program {
     pub fn compile_with(
         algorithm: &dyn Algorithm,
         tracer: Tracer,
-        device: Device,
+        target: impl Into<Target>,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
         let objective = tracer.objective();
         let staged = passes.time("fed", "stage", || phases_for(algorithm, &objective))?;
-        Self::compile_phases(staged, tracer, device.open()?, passes)
+        let target: Target = target.into();
+        let place = (target.open()?, target.precision);
+        Self::compile_phases(staged, tracer, place, passes)
     }
 
     /// Compiles other phases for the same model and device.
     pub(crate) fn beside(&self, staged: Vec<Phase>) -> Result<Self, CompileError> {
-        let (tracer, device) = (self.tracer.copy(), self.device.clone());
-        Self::compile_phases(staged, tracer, device, &mut PassManager::from_env()?)
+        let place = (self.device.clone(), self.precision);
+        Self::compile_phases(
+            staged,
+            self.tracer.copy(),
+            place,
+            &mut PassManager::from_env()?,
+        )
     }
 
     /// Compiles phases; the program is that of the last.
     fn compile_phases(
         mut staged: Vec<Phase>,
         tracer: Tracer,
-        device: DispatchDevice,
+        place: (DispatchDevice, Precision),
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
         let last = staged.pop().ok_or(CompileError::NoRound)?;
         let mut earlier = vec![];
         for phase in staged {
-            let (tracer, device) = (tracer.copy(), device.clone());
-            let program = Self::compile_staged(phase.module, tracer, device, passes)?;
+            let (tracer, place) = (tracer.copy(), place.clone());
+            let program = Self::compile_staged(phase.module, tracer, place, passes)?;
             earlier.push(Earlier {
                 name: phase.name.unwrap_or_default(),
                 rounds: phase.rounds.unwrap_or_default(),
                 program,
             });
         }
-        let mut this = Self::compile_staged(last.module, tracer, device, passes)?;
+        let mut this = Self::compile_staged(last.module, tracer, place, passes)?;
         this.earlier = earlier;
         this.warn_of_all_phases();
         Ok(this)
@@ -199,7 +209,7 @@ impl Program {
     fn compile_staged(
         staged: Module,
         tracer: Tracer,
-        device: DispatchDevice,
+        (device, precision): (DispatchDevice, Precision),
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
         let linked = link_with(staged.clone(), passes)?;
@@ -215,6 +225,7 @@ impl Program {
             staged,
             tracer,
             device,
+            precision,
             compiled: RwLock::default(),
             functions: RwLock::default(),
             fuse: true,

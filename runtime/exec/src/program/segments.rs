@@ -6,11 +6,11 @@ use burn::tensor::DispatchTensor;
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Value};
 use fedround_ir::tensor::{DType, Graph, TensorType};
-use fedround_passes::PassManager;
 use fedround_passes::tensor::{
     Frontend, FrontendError, Looped, LowerError, Lowered, Shapes, Supply, batch_clients_with,
     fuse_with, hoist_with, lower, optimize_with,
 };
+use fedround_passes::{PassError, PassManager, Request};
 
 use super::Program;
 use crate::device::is_cpu;
@@ -175,6 +175,13 @@ impl Program {
             looped = batch_clients_with(&mut graph, variant.clients, &each, &name, passes)?;
         }
         let supplies = hoist_with(&mut graph, &name, passes)?;
+        if let Some(pass) = self.precision.pass() {
+            passes.run(
+                &Request::named(pass).map_err(PassError::from)?,
+                &name,
+                &mut graph,
+            )?;
+        }
         // A GPU's backend fuses by itself.
         if self.fuse && is_cpu(&self.device) {
             fuse_with(&mut graph, &name, passes)?;
@@ -202,6 +209,7 @@ impl Program {
             rows: rows
                 .map(|((v, dtype), shape)| (v, TensorType::new(dtype, shape.clone())))
                 .collect(),
+            loss_scale: self.precision.loss_scale(),
         }
     }
 

@@ -13,13 +13,13 @@ use crate::ops;
 pub(super) struct Buffer(Option<DispatchTensor>);
 
 impl Buffer {
-    /// A buffer of zeros. `None` for masks.
+    /// A buffer of zeros. `None` for masks and 16-bit floats, which no step is given.
     pub fn blank(ty: &TensorType, device: &DispatchDevice) -> Option<Self> {
         let shape = Shape::from(ty.shape.clone());
         let zero = match ty.dtype {
             DType::F32 => Dispatch::float_full(shape, Scalar::Float(0.0), device, FloatDType::F32),
             DType::I32 => Dispatch::int_full(shape, Scalar::Int(0), device, IntDType::I32),
-            DType::Bool => return None,
+            DType::Bool | DType::BF16 | DType::F16 => return None,
         };
         Some(Self(Some(zero)))
     }
@@ -44,7 +44,7 @@ impl Buffer {
         self.0 = Some(match ops::dtype(&old) {
             DType::F32 => Dispatch::float_slice_assign(old, &whole, value),
             DType::I32 => Dispatch::int_slice_assign(old, &whole, value),
-            DType::Bool => return None,
+            DType::Bool | DType::BF16 | DType::F16 => return None,
         });
         Some(())
     }

@@ -18,7 +18,7 @@ mod replays;
 use fedround_algorithms::{FedAvg, FedProx};
 use fedround_data::synth::SynthDigits;
 use fedround_dsl::Algorithm;
-use fedround_exec::{CohortBatch, Device, Federation, Program, Simulation, Tracer};
+use fedround_exec::{CohortBatch, Device, Federation, Program, Simulation, Target, Tracer};
 use fedround_models::{Losses, Task, find};
 
 fn devices() -> Vec<Device> {
@@ -32,17 +32,23 @@ fn devices() -> Vec<Device> {
     devices
 }
 
-/// Parameters and loss after two rounds of three clients of unlike sizes.
-fn run(
-    algorithm: &dyn Algorithm,
-    model: &str,
-    device: Device,
-    batch: CohortBatch,
-) -> (Vec<f32>, f64) {
+fn tracer(model: &str) -> Tracer {
     let task = Task {
         input: [1, 28, 28],
         classes: 10,
     };
+    let built = find(model).unwrap().build(task, &Default::default());
+    Tracer::new(model, built.unwrap(), task, Losses::default())
+}
+
+/// Parameters and loss after two rounds of three clients of unlike sizes.
+fn run(
+    algorithm: &dyn Algorithm,
+    model: &str,
+    target: impl Into<Target>,
+    batch: CohortBatch,
+) -> (Vec<f32>, f64) {
+    let target = target.into();
     let data = SynthDigits {
         train: 18,
         test: 1,
@@ -54,13 +60,8 @@ fn run(
         parts: vec![(0..8).collect(), (8..13).collect(), (13..18).collect()],
         seed: 2,
     };
-    let built = find(model)
-        .unwrap()
-        .build(task, &Default::default())
-        .unwrap();
-    let tracer = Tracer::new(model, built, task, Losses::default());
-    let program = Program::compile_for(algorithm, tracer, device)
-        .unwrap_or_else(|error| panic!("{device}: {error}"));
+    let program = Program::compile_for(algorithm, tracer(model), target)
+        .unwrap_or_else(|error| panic!("{}: {error}", target.device));
     let mut simulation = Simulation::new(program, federation, 2)
         .unwrap()
         .with_cohort_batch(batch);

@@ -21,7 +21,7 @@ fn examples() -> Vec<Graph> {
 /// A client's values: positive floats, indices 0 and 1, masks.
 fn values(ty: &TensorType, client: usize) -> Vec<f64> {
     let value = |i: usize| match ty.dtype {
-        DType::F32 => 0.5 + ((i + 3 * client) % 7) as f64 / 8.0,
+        DType::F32 | DType::BF16 | DType::F16 => 0.5 + ((i + 3 * client) % 7) as f64 / 8.0,
         DType::I32 | DType::Bool => ((i + client) % 2) as f64,
     };
     (0..ty.len()).map(value).collect()
@@ -31,7 +31,7 @@ fn tensor(ty: &TensorType, values: &[f64], device: &Device) -> DispatchTensor {
     let (shape, device) = (Shape::from(ty.shape.clone()), device.as_dispatch());
     let values = values.iter();
     match ty.dtype {
-        DType::F32 => {
+        DType::F32 | DType::BF16 | DType::F16 => {
             let values: Vec<f32> = values.map(|&x| x as f32).collect();
             Dispatch::float_from_data(TensorData::new(values, shape), device)
         }
@@ -60,7 +60,7 @@ fn run(name: &str, graph: &Graph, inputs: &[Vec<f64>]) -> Vec<Vec<f64>> {
         assert_eq!(found.shape().as_slice(), ty.shape, "{name}");
         let dtype = found.dtype();
         let (same, data) = match ty.dtype {
-            DType::F32 => (
+            DType::F32 | DType::BF16 | DType::F16 => (
                 dtype == burn::tensor::DType::F32,
                 read_sync(Dispatch::float_into_data(found)),
             ),

@@ -74,7 +74,7 @@ impl Op {
             }
             Self::Add | Self::Sub | Self::Mul => {
                 let [a, b] = operands(ins)?;
-                let same = a.dtype == b.dtype && a.dtype != DType::Bool;
+                let same = a.dtype == b.dtype && a.dtype.is_number();
                 expect(same.then_some(()), "two tensors of numbers of one type")?;
                 one(a.dtype, broadcast_of(&[a, b])?)
             }
@@ -84,10 +84,7 @@ impl Op {
             }
             Self::AddScalar(_) | Self::MulScalar(_) | Self::Neg => {
                 let [a] = operands(ins)?;
-                expect(
-                    (a.dtype != DType::Bool).then_some(()),
-                    "one tensor of numbers",
-                )?;
+                expect(a.dtype.is_number().then_some(()), "one tensor of numbers")?;
                 Ok(vec![a.clone()])
             }
             Self::Exp
@@ -110,16 +107,13 @@ impl Op {
             }
             Self::Compare(_) => {
                 let [a, b] = operands(ins)?;
-                let same = a.dtype == b.dtype && a.dtype != DType::Bool;
+                let same = a.dtype == b.dtype && a.dtype.is_number();
                 expect(same.then_some(()), "two tensors of numbers of one type")?;
                 one(DType::Bool, broadcast_of(&[a, b])?)
             }
             Self::CompareScalar(..) => {
                 let [a] = operands(ins)?;
-                expect(
-                    (a.dtype != DType::Bool).then_some(()),
-                    "one tensor of numbers",
-                )?;
+                expect(a.dtype.is_number().then_some(()), "one tensor of numbers")?;
                 one(DType::Bool, a.shape.clone())
             }
             Self::And | Self::Or => {
@@ -135,7 +129,7 @@ impl Op {
             }
             Self::Where => {
                 let [m, a, b] = operands(ins)?;
-                let fit = m.dtype == DType::Bool && a.dtype == b.dtype && a.dtype != DType::Bool;
+                let fit = m.dtype == DType::Bool && a.dtype == b.dtype && a.dtype.is_number();
                 expect(
                     fit.then_some(()),
                     "a mask and two tensors of numbers of one type",
@@ -144,6 +138,9 @@ impl Op {
             }
             Self::Cast(dtype) => {
                 let [a] = operands(ins)?;
+                let short = a.dtype.is_short() || dtype.is_short();
+                let fit = !short || a.dtype == DType::F32 || *dtype == DType::F32;
+                expect(fit.then_some(()), "f32 before or after a 16-bit float")?;
                 one(*dtype, a.shape.clone())
             }
             Self::StopGradient => {
@@ -157,7 +154,9 @@ impl Op {
                 Ok(vec![y.clone()])
             }
             Self::MatMulAdd(_) => {
-                let [y, s, a, b] = floats(ins)?;
+                let [y, s, a, b] = operands(ins)?;
+                floats::<2>(&[y, s])?;
+                factors(&[a, b])?;
                 let shape = matmul(&a.shape, &b.shape)
                     .filter(|shape| *shape == y.shape && shape.len() == 2 && s.shape == [1]);
                 one(
@@ -167,9 +166,10 @@ impl Op {
             }
             Self::Fused(fused) => {
                 let fit = fused.is_sound(ins.len())
-                    && ins
-                        .iter()
-                        .all(|t| t.dtype != DType::I32 && repeats(&t.shape, &fused.shape));
+                    && ins.iter().all(|t| {
+                        matches!(t.dtype, DType::F32 | DType::Bool)
+                            && repeats(&t.shape, &fused.shape)
+                    });
                 expect(
                     fit.then_some(()),
                     format!("operands that broadcast to {:?}", fused.shape),
@@ -272,7 +272,7 @@ impl Op {
                 Ok(vec![a.clone()])
             }
             Self::MatMul => {
-                let [a, b] = floats(ins)?;
+                let [a, b] = factors(ins)?;
                 let shape = matmul(&a.shape, &b.shape);
                 one(
                     DType::F32,
@@ -297,6 +297,14 @@ pub(super) fn floats<'a, const N: usize>(
     let found = operands::<N>(ins).ok();
     let found = found.filter(|ins| ins.iter().all(|t| t.dtype == DType::F32));
     expect(found, format!("{N} float operand(s)"))
+}
+
+/// The two operands of a product: floats of one type, 16-bit ones included.
+pub(super) fn factors<'a>(ins: &'a [&TensorType]) -> Result<[&'a TensorType; 2], String> {
+    let found = operands::<2>(ins).ok();
+    let float = |t: &TensorType| t.dtype == DType::F32 || t.dtype.is_short();
+    let found = found.filter(|[a, b]| a.dtype == b.dtype && float(a));
+    expect(found, "2 float operand(s) of one type")
 }
 
 fn broadcast_of(ins: &[&TensorType]) -> Result<Vec<usize>, String> {

@@ -1,6 +1,6 @@
 //! Result types of ops that index, convolve and pool.
 
-use super::infer::{Inferred, dim, expect, floats, one, operands};
+use super::infer::{Inferred, dim, expect, factors, floats, one, operands};
 use super::shapes::{conv2d, pool2d};
 use super::{DType, Op, TensorType};
 
@@ -56,7 +56,7 @@ pub(super) fn result_types(op: &Op, ins: &[&TensorType]) -> Inferred {
         }
         Op::Conv2d(options) => {
             let (&[x, w], bias) = expect(ins.split_first_chunk::<2>(), CONV)?;
-            floats::<2>(&[x, w])?;
+            factors(&[x, w])?;
             let shape = expect(conv2d(options, &x.shape, &w.shape), CONV)?;
             let fit = match bias {
                 [] => true,
@@ -67,7 +67,7 @@ pub(super) fn result_types(op: &Op, ins: &[&TensorType]) -> Inferred {
             one(DType::F32, shape)
         }
         Op::Conv2dInputGrad(options, shape) => {
-            let [w, g] = floats(ins)?;
+            let [w, g] = factors(ins)?;
             let fit = conv2d(options, shape, &w.shape).filter(|y| *y == g.shape);
             expect(
                 fit,
@@ -76,7 +76,7 @@ pub(super) fn result_types(op: &Op, ins: &[&TensorType]) -> Inferred {
             one(DType::F32, shape.clone())
         }
         Op::Conv2dWeightGrad(options, shape) => {
-            let [x, g] = floats(ins)?;
+            let [x, g] = factors(ins)?;
             let fit = conv2d(options, &x.shape, shape).filter(|y| *y == g.shape);
             expect(
                 fit,

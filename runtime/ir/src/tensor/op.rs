@@ -80,7 +80,7 @@ pub enum Op {
     Not,
     /// `(bool m, a, b) -> a where m, else b`, broadcasting.
     Where,
-    /// `(a) -> a` with another element type.
+    /// `(a) -> a` with another element type; a 16-bit float is the nearest one, to even.
     Cast(DType),
     /// `(a) -> a`, which gradients do not pass. Gone once they are taken.
     StopGradient,
@@ -117,7 +117,8 @@ pub enum Op {
         /// Whether the sum runs from the end.
         reverse: bool,
     },
-    /// `(a, b) -> a b`: matrix product of the last two dimensions.
+    /// `(a, b) -> a b`: matrix product of the last two dimensions. As in the convolutions and
+    /// their gradients, operands may be 16-bit floats of one type; sums and the result are `f32`.
     MatMul,
     /// `(a) -> log softmax` along a dimension.
     LogSoftmax(usize),

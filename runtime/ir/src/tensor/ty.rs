@@ -11,11 +11,15 @@ pub enum DType {
     I32,
     /// Truth value: masks.
     Bool,
+    /// 16-bit float with the exponents of `f32` and 8 significant bits.
+    BF16,
+    /// 16-bit float of IEEE 754, up to 65504 and with 11 significant bits.
+    F16,
 }
 
 impl DType {
     /// Every element type.
-    pub const ALL: [Self; 3] = [Self::F32, Self::I32, Self::Bool];
+    pub const ALL: [Self; 5] = [Self::F32, Self::I32, Self::Bool, Self::BF16, Self::F16];
 
     /// Name in the text form.
     pub fn name(self) -> &'static str {
@@ -23,7 +27,20 @@ impl DType {
             Self::F32 => "f32",
             Self::I32 => "i32",
             Self::Bool => "bool",
+            Self::BF16 => "bf16",
+            Self::F16 => "f16",
         }
+    }
+
+    /// Whether arithmetic is done on it: of the floats on `f32` alone.
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::F32 | Self::I32)
+    }
+
+    /// Whether it is one of the 16-bit floats. Casts make them of `f32`, and only ops that move
+    /// elements, matrix products and convolutions read them.
+    pub fn is_short(self) -> bool {
+        matches!(self, Self::BF16 | Self::F16)
     }
 }
 

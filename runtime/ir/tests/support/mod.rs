@@ -247,7 +247,7 @@ impl Random {
             "or" => Op::Or,
             "not" => Op::Not,
             "where" => Op::Where,
-            "cast" => Op::Cast(DType::ALL[self.below(3)]),
+            "cast" => Op::Cast(DType::ALL[self.below(DType::ALL.len())]),
             "stop_gradient" => Op::StopGradient,
             "reshape" => Op::Reshape(self.dims(4)),
             "permute" => Op::Permute([vec![], vec![0], vec![1, 0], vec![2, 0, 1]][dim].clone()),

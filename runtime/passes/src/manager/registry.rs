@@ -1,7 +1,7 @@
 //! Passes by name.
 
 use fedround_ir::fed::{Module, print_exact, verify, verify_linked};
-use fedround_ir::tensor::Graph;
+use fedround_ir::tensor::{DType, Graph};
 use fedround_ir::text::{TENSOR_VERSION, nearest};
 
 use super::{Ir, PassError};
@@ -139,7 +139,7 @@ const FED: [Pass<Module>; 6] = [
     },
 ];
 
-const TENSOR: [Pass<Graph>; 9] = [
+const TENSOR: [Pass<Graph>; 11] = [
     Pass {
         name: "pool-first",
         about: "max pools before the rectifications that only they read",
@@ -189,6 +189,18 @@ const TENSOR: [Pass<Graph>; 9] = [
         run: |graph, _| tensor::replace(graph, "hoist", |graph| Ok(tensor::hoist(graph)?.0)),
     },
     Pass {
+        name: "mixed-bf16",
+        about: "round the operands of products to bf16",
+        number: None,
+        run: |graph, _| mixed(graph, "mixed-bf16", DType::BF16),
+    },
+    Pass {
+        name: "mixed-f16",
+        about: "round the operands of products to f16",
+        number: None,
+        run: |graph, _| mixed(graph, "mixed-f16", DType::F16),
+    },
+    Pass {
         name: "fuse",
         about: "one op for each parameter update and dot product",
         number: None,
@@ -201,6 +213,10 @@ const TENSOR: [Pass<Graph>; 9] = [
         run: |graph, _| tensor::replace(graph, "fuse-elementwise", tensor::fuse_elementwise),
     },
 ];
+
+fn mixed(graph: &mut Graph, name: &str, to: DType) -> Result<bool, PassError> {
+    tensor::replace(graph, name, |graph| tensor::mixed_precision(graph, to))
+}
 
 /// A pass with its number, as a user asks for it.
 #[derive(Clone, Copy, Debug)]

@@ -72,6 +72,7 @@ pub fn cost(graph: &Graph) -> Cost {
 pub fn bytes(ty: &TensorType) -> u64 {
     let element = match ty.dtype {
         DType::F32 | DType::I32 => 4,
+        DType::BF16 | DType::F16 => 2,
         DType::Bool => 1,
     };
     element * ty.len() as u64

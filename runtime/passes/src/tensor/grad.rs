@@ -31,6 +31,23 @@ pub enum GradError {
     Type(#[from] TypeError),
 }
 
+/// [`grad`] by way of the loss times `scale`: the same but for what rounds to 0 or ∞ on the way.
+pub(super) fn grad_scaled(
+    graph: &mut Graph,
+    loss: Val,
+    wrt: &[Val],
+    scale: Option<f64>,
+    loc: Loc,
+) -> Result<Vec<Val>, GradError> {
+    let Some(scale) = scale else {
+        return grad(graph, loss, wrt, loc);
+    };
+    let scaled = graph.push(Op::MulScalar(scale), &[loss], loc)?;
+    let grads = grad(graph, scaled, wrt, loc)?.into_iter();
+    let back = grads.map(|g| graph.push(Op::MulScalar(1.0 / scale), &[g], loc));
+    Ok(back.collect::<Result<_, _>>()?)
+}
+
 /// Appends to `graph` the gradients of the scalar `loss` with respect to `wrt`, and gives them in
 /// that order. Values that `loss` does not depend on have a gradient of zeros.
 ///

@@ -16,7 +16,8 @@ use fedround_ir::tensor::{Graph, GraphError, Op, TensorType, TypeError, Val};
 
 use super::cse::share;
 use super::frontend::{Frontend, FrontendError};
-use super::{Compute, Free, GradError, Schedule, grad, parts, pool_first};
+use super::grad::grad_scaled;
+use super::{Compute, Free, GradError, Schedule, parts, pool_first};
 
 /// A segment could not be lowered.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +66,9 @@ pub struct Shapes {
     pub batches: HashMap<Value, usize>,
     /// Types of the features and labels among [`Compute::ins`].
     pub rows: HashMap<Value, TensorType>,
+    /// What losses are multiplied by before gradients are taken, which are divided by it: in a
+    /// narrow float type, small gradients would be 0.
+    pub loss_scale: Option<f64>,
 }
 
 /// A lowered segment. The graph's inputs are, in order: the leaves of each value in
@@ -100,6 +104,7 @@ pub fn lower(
         env: HashMap::new(),
         trained: HashSet::new(),
         losses: vec![],
+        loss_scale: shapes.loss_scale,
     };
     this.bind_inputs(segment, shapes)?;
     let mut hypers = vec![];
@@ -158,6 +163,7 @@ pub(super) struct Lower<'a> {
     /// What the enclosing gradients differentiate, and trees made of it.
     trained: HashSet<Value>,
     losses: Vec<Val>,
+    loss_scale: Option<f64>,
 }
 
 impl<'a> Lower<'a> {
@@ -344,7 +350,7 @@ impl<'a> Lower<'a> {
         let leaves = copies.iter().enumerate();
         let wrt = leaves.filter(|(i, _)| !buffers.contains(i));
         let wrt: Vec<Val> = wrt.map(|(_, v)| *v).collect();
-        let mut grads = grad(&mut self.graph, loss, &wrt, op.loc)?;
+        let mut grads = grad_scaled(&mut self.graph, loss, &wrt, self.loss_scale, op.loc)?;
         for &b in buffers {
             let shape = self.graph.shape(copies[b]).to_vec();
             let zeros = self.graph.push(Op::Full(0.0, shape), &[], op.loc)?;

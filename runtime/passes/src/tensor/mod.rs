@@ -6,6 +6,7 @@
 //! - [`grad`](mod@grad) appends reverse-mode gradients, one rule for each op in [`rules`];
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
 //! - [`hoist`](mod@hoist) makes inputs of constants and random draws;
+//! - [`mixed_precision`](mod@mixed_precision) has products read 16-bit floats;
 //! - [`coverage`](mod@coverage) says what they do with each op;
 //! - [`fuse`](mod@fuse) makes one op of each parameter update, for devices without fusion;
 //! - [`cost`](mod@cost) counts operations, memory traffic and peak memory, [`runs`](mod@runs) how
@@ -26,6 +27,7 @@ pub mod grad;
 pub mod hoist;
 mod liveness;
 pub mod lower;
+pub mod mixed_precision;
 pub mod parts;
 pub mod pool_first;
 mod privacy;
@@ -45,6 +47,7 @@ pub use fuse_elementwise::fuse_elementwise;
 pub use grad::{GradError, grad};
 pub use hoist::{Supply, hoist};
 pub use lower::{LowerError, Lowered, Shapes, lower};
+pub use mixed_precision::mixed_precision;
 pub use pool_first::pool_first;
 pub use runs::{Runs, runs};
 pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};

@@ -6,7 +6,7 @@ use fedround_ir::tensor::{DType, Graph, Node, Op, Val};
 
 /// The shape over which a node can be fused, if it can.
 pub(super) fn shape_of<'g>(graph: &'g Graph, node: &Node) -> Option<&'g [usize]> {
-    let floats = |v: &Val| graph.type_of(*v).dtype != DType::I32;
+    let floats = |v: &Val| matches!(graph.type_of(*v).dtype, DType::F32 | DType::Bool);
     match node.op {
         // A sum runs over its operand's shape.
         Op::Sum | Op::Dot => Some(graph.shape(node.ins[0])),
