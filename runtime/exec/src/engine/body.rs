@@ -1,7 +1,9 @@
-//! The bodies of loops over batches that are one compute segment.
+//! Loops whose bodies are one compute segment.
 
 use fedround_ir::fed::OpKind;
 use fedround_passes::tensor::{Block, Control, Item};
+
+use super::client::Clients;
 
 /// A loop's body of one segment.
 pub(super) struct Body<'a> {
@@ -40,5 +42,28 @@ impl<'a> Body<'a> {
             }
         }
         Some(body)
+    }
+}
+
+/// How a loop goes through its body.
+#[derive(Clone, Copy)]
+pub(super) struct Loop {
+    /// The examples in the batches that are replayed; none of an `opt.repeat`, which has none.
+    pub size: Option<usize>,
+    /// How many steps a client takes.
+    pub steps: u64,
+}
+
+impl Clients<'_> {
+    /// A loop over batches of `size`: those that are full for all clients are replayed.
+    pub(super) fn full_batches(&self, epochs: usize, size: usize) -> Loop {
+        let parts = self.ids.iter().map(|&id| &self.cx.federation.parts[id]);
+        let fewest = parts.map(Vec::len).min().unwrap_or_default();
+        let size = if self.alone() { size.min(fewest) } else { size };
+        let steps = epochs * fewest.checked_div(size).unwrap_or_default();
+        Loop {
+            size: Some(size),
+            steps: steps as u64,
+        }
     }
 }

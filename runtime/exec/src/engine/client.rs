@@ -14,7 +14,7 @@ use fedround_passes::tensor::{Block, Control};
 
 use super::rows::{classes, draw, every_class, for_rows, least};
 use super::stack::{flat, lane, leaves, select, stack, unstack};
-use super::walk::{Walker, known, repeat, walk};
+use super::walk::{Walker, known, walk};
 use super::{ByClient, Cx, kept_or_zeros, missing, written};
 use crate::error::RunError;
 use crate::ops;
@@ -231,7 +231,7 @@ impl Walker for Clients<'_> {
         let op = &control.op;
         let result = match (&op.kind, &control.body) {
             (OpKind::ForBatches, Some(body)) => return self.for_batches(control, body, env),
-            (OpKind::Repeat, Some(body)) => return repeat(self, self.cx, control, body, env),
+            (OpKind::Repeat, Some(body)) => return self.repeat(control, body, env),
             (OpKind::ForRows(n), Some(body)) => {
                 return for_rows(self, self.cx, (control, *n), body, env);
             }

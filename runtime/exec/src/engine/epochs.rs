@@ -39,11 +39,13 @@ impl Clients<'_> {
         let steps = Steps::new(self.cx, self.ids, outer.clone(), of_epochs, size)?;
         let values = ahead(steps, self.ahead(), |steps| {
             if let Some(replays) = self.cx.replays {
-                let of_all = if outer.is_none() { epochs } else { 0 };
-                let plan = self.replayable(replays, body, env, &values, (of_all, size))?;
-                return match plan {
-                    Ok(plan) => self.replay((op, body), env, steps, &plan, values),
-                    Err(why) => self.plainly((op, body), env, steps, values, (replays, why)),
+                let mut of = self.full_batches(epochs, size);
+                if outer.is_some() {
+                    of.steps = 0;
+                }
+                return match self.recorded(replays, (op, body), env, &values, of)? {
+                    Ok(recorded) => self.replay((op, body), env, steps, recorded),
+                    Err(why) => self.plainly((op, body), env, steps, values, (replays, &why)),
                 };
             }
             for batches in steps {

@@ -10,7 +10,7 @@ use burn_backend::TensorMetadata;
 use fedround_ir::fed::{Kind, Value};
 use fedround_passes::tensor::{Block, Compute, Control, Frontend};
 
-use super::body::Body;
+use super::body::{Body, Loop};
 use super::client::Clients;
 use super::stack::leaves;
 use super::walk::{Walker, has_rows};
@@ -26,10 +26,7 @@ pub(super) struct Replayable<'a, 'b> {
     pub index: usize,
     pub segment: Arc<Segment>,
     pub form: Form,
-    /// The size of the batches that are replayed.
-    pub size: usize,
-    /// How many of them a client has.
-    pub steps: u64,
+    pub of: Loop,
     /// Tensors from around the loop.
     pub outer: Vec<DispatchTensor>,
     /// What the engine reads before each step.
@@ -56,15 +53,15 @@ struct Inputs {
 }
 
 impl Clients<'_> {
-    /// Whether a loop's steps can be replayed, and with what. No `epochs` are given where some clients
-    /// sit out the loop.
+    /// Whether a loop's steps can be replayed, and with what. None are given where some clients sit
+    /// out the loop.
     pub(super) fn replayable<'r, 'b>(
         &mut self,
         replays: &'r Replays,
         body: &'b Block,
         env: &mut Env,
         values: &[RtVal],
-        (epochs, size): (usize, usize),
+        of: Loop,
     ) -> Result<Result<Replayable<'r, 'b>, Why>, RunError> {
         let Some(Body {
             index,
@@ -74,24 +71,17 @@ impl Clients<'_> {
         else {
             return Ok(Err("the loop's body is more than one segment"));
         };
+        if of.steps == 0 {
+            return Ok(Err("no batch is full for all clients of the group"));
+        }
         for control in numbers {
             self.control(control, env, &[])?;
         }
-        let examples = self
-            .ids
-            .iter()
-            .map(|&id| self.cx.federation.parts[id].len());
-        let fewest = examples.min().unwrap_or_default();
-        let size = if self.alone() { size.min(fewest) } else { size };
-        let steps = epochs * fewest.checked_div(size).unwrap_or_default();
-        if steps == 0 {
-            return Ok(Err("no batch is full for all clients of the group"));
-        }
         let compute = &self.cx.program.schedule.segments[index];
         self.look(&fresh, env)?;
-        let start = self.inputs(compute, (body, size), &fresh, env, values);
+        let start = self.inputs(compute, (body, of.size), &fresh, env, values);
         let start = start.and_then(|start| {
-            let next = self.next_leaves(compute, body, &start.carried)?;
+            let next = self.next_leaves(compute, (body, of.size), &start.carried)?;
             Ok((start, next))
         });
         let (start, next) = match start {
@@ -123,8 +113,7 @@ impl Clients<'_> {
                 inputs: start.roles,
                 next,
             },
-            size,
-            steps: steps as u64,
+            of,
             outer: start.outer,
             fresh,
             reads: start.reads,
@@ -146,7 +135,7 @@ impl Clients<'_> {
     fn inputs(
         &self,
         compute: &Compute,
-        (body, size): (&Block, usize),
+        (body, size): (&Block, Option<usize>),
         fresh: &[&Control],
         env: &Env,
         values: &[RtVal],
@@ -163,14 +152,16 @@ impl Clients<'_> {
         }
         for v in &compute.ins {
             let at = body.args.iter().position(|arg| arg == v);
+            if let (Some(0), Some(size)) = (at, size) {
+                found.each.push(!self.alone());
+                found.batches.push(size);
+                found.read(*v, self.cx.program.schedule.columns.len());
+                continue;
+            }
+            // What is carried comes after the batch.
+            let at = at.map(|k| k - usize::from(size.is_some()));
             let value = match at {
-                Some(0) => {
-                    found.each.push(!self.alone());
-                    found.batches.push(size);
-                    found.read(*v, self.cx.program.schedule.columns.len());
-                    continue;
-                }
-                Some(k) => values.get(k - 1),
+                Some(k) => values.get(k),
                 None => env.peek(*v),
             };
             let value = value.ok_or("it reads what is not there")?;
@@ -194,7 +185,7 @@ impl Clients<'_> {
             }
             match at {
                 Some(k) => {
-                    let first = firsts[k - 1];
+                    let first = firsts[k];
                     let own = (0..tensors.len()).map(|j| Role::State(first + j));
                     found.roles.extend(own);
                 }
@@ -217,7 +208,7 @@ impl Clients<'_> {
     fn next_leaves(
         &self,
         compute: &Compute,
-        body: &Block,
+        (body, size): (&Block, Option<usize>),
         carried: &[(usize, bool)],
     ) -> Result<Vec<Option<usize>>, Why> {
         let program = self.cx.program;
@@ -243,7 +234,7 @@ impl Clients<'_> {
             let made = compute.outs.iter().position(|v| v == yielded);
             if let Some(at) = made {
                 next.extend((0..leaves).map(|j| Some(first[at] + j)));
-            } else if body.args.get(k + 1) == Some(yielded) {
+            } else if body.args.get(k + usize::from(size.is_some())) == Some(yielded) {
                 let from = advanced(yielded);
                 let buffer = |j: usize| buffers.iter().position(|&b| b == j);
                 next.extend((0..leaves).map(|j| Some(from? + buffer(j)?)));

@@ -1,51 +1,72 @@
-//! Loops over batches whose steps are recorded once and replayed.
+//! Loops whose steps are recorded once and replayed.
 //!
 //! Batches of the full size, of all clients of the group, are replayed; other ones, such as an
 //! epoch's short last batch, run plainly from the same state.
 
 use burn::tensor::DispatchTensor;
 use fedround_ir::fed::Op;
-use fedround_passes::tensor::Block;
+use fedround_passes::tensor::{Block, Control};
 
 use super::batches::Gathered;
+use super::body::Loop;
 use super::client::Clients;
 use super::missing;
 use super::replayable::Replayable;
 use super::stack::{leaves, stack};
-use super::walk::{Walker, random_keys};
+use super::walk::{Walker, carried, random_keys, repeat};
 use crate::error::RunError;
 use crate::replay::{Found, Replays, Start, Step};
 use crate::value::{Env, RtVal};
 
+/// A loop and its recorded step, with the loop's values in place.
+pub(super) struct Recorded<'a, 'b> {
+    plan: Replayable<'a, 'b>,
+    step: Box<Step>,
+}
+
 impl Clients<'_> {
-    /// Runs a loop over its recorded step, or plainly while there is none.
+    /// The recorded step of a loop, or why there is none.
+    pub(super) fn recorded<'r, 'b>(
+        &mut self,
+        replays: &'r Replays,
+        (op, body): (&Op, &'b Block),
+        env: &mut Env,
+        values: &[RtVal],
+        of: Loop,
+    ) -> Result<Result<Recorded<'r, 'b>, String>, RunError> {
+        let plan = match self.replayable(replays, body, env, values, of)? {
+            Ok(plan) => plan,
+            Err(why) => return Ok(Err(why.to_owned())),
+        };
+        let start = Start {
+            state: self.flat(op, values)?,
+            outer: plan.outer.clone(),
+        };
+        let device = &self.cx.program.device;
+        let found = replays.take(&plan.segment, &plan.form, start, of.steps, device);
+        Ok(match found {
+            Found::Step(step) => Ok(Recorded { plan, step }),
+            Found::None(why) => Err(why),
+        })
+    }
+
+    /// Runs a loop over batches by its recorded step.
     pub(super) fn replay(
         &mut self,
         (op, body): (&Op, &Block),
         env: &mut Env,
         steps: &mut dyn Iterator<Item = Result<Gathered, RunError>>,
-        plan: &Replayable<'_, '_>,
-        values: Vec<RtVal>,
+        mut recorded: Recorded<'_, '_>,
     ) -> Result<Vec<RtVal>, RunError> {
         let device = &self.cx.program.device;
-        let start = Start {
-            state: self.flat(op, &values)?,
-            outer: plan.outer.clone(),
-        };
-        let found = plan
-            .replays
-            .take(&plan.segment, &plan.form, start, plan.steps, device);
-        let mut step = match found {
-            Found::Step(step) => step,
-            Found::None(why) => {
-                return self.plainly((op, body), env, steps, values, (plan.replays, &why));
-            }
-        };
         let lost = || missing(op, "buffer");
         for batches in steps {
             let batches = batches?;
-            if batches.n == plan.size && batches.live.iter().all(|&live| live) {
-                self.replay_step((op, body), env, plan, &mut step, batches)?;
+            let Recorded { plan, step } = &mut recorded;
+            if plan.of.size == Some(batches.n) && batches.live.iter().all(|&live| live) {
+                self.steps.iter_mut().for_each(|steps| *steps += 1);
+                env.set(body.args[0], batches.batch(self.cx));
+                self.replay_step(op, env, &mut recorded)?;
                 continue;
             }
             let values = plan.values(step.state(device).ok_or_else(lost)?, self.alone());
@@ -54,23 +75,65 @@ impl Clients<'_> {
             step.stats
                 .plain("a batch is not full for all clients of the group", 1);
         }
-        let values = plan.values(step.state(device).ok_or_else(lost)?, self.alone());
+        self.end(op, recorded)
+    }
+
+    /// `opt.repeat`, by its recorded step where there is one.
+    pub(super) fn repeat(
+        &mut self,
+        control: &Control,
+        body: &Block,
+        env: &mut Env,
+    ) -> Result<(), RunError> {
+        let (op, cx) = (&control.op, self.cx);
+        let (Some(replays), Some(times)) = (cx.replays, cx.program.index(op.operands[0])) else {
+            return repeat(self, cx, control, body, env);
+        };
+        let values = carried(cx, control, 1, env)?;
+        let of = Loop {
+            size: None,
+            steps: if self.live.is_none() { times as u64 } else { 0 },
+        };
+        let recorded = self.recorded(replays, (op, body), env, &values, of)?;
+        let mut recorded = match recorded {
+            Ok(recorded) => recorded,
+            Err(why) => {
+                replays.plain(&why, times as u64);
+                return repeat(self, cx, control, body, env);
+            }
+        };
+        drop(values);
+        for _ in 0..times {
+            self.replay_step(op, env, &mut recorded)?;
+        }
+        let values = self.end(op, recorded)?;
+        for (result, value) in op.results.iter().zip(values) {
+            env.set(*result, value);
+        }
+        Ok(())
+    }
+
+    /// Ends a loop: its values.
+    fn end(
+        &self,
+        op: &Op,
+        Recorded { plan, step }: Recorded<'_, '_>,
+    ) -> Result<Vec<RtVal>, RunError> {
+        let state = step.state(&self.cx.program.device);
+        let state = state.ok_or_else(|| missing(op, "buffer"))?;
+        let values = plan.values(state, self.alone());
         plan.replays.give_back(*step);
         Ok(values)
     }
 
-    /// A step of all clients on full batches.
+    /// A step of all clients, on full batches if on any.
     fn replay_step(
         &mut self,
-        (op, body): (&Op, &Block),
+        op: &Op,
         env: &mut Env,
-        plan: &Replayable<'_, '_>,
-        step: &mut Step,
-        batches: Gathered,
+        Recorded { plan, step }: &mut Recorded<'_, '_>,
     ) -> Result<(), RunError> {
         let (cx, grouped) = (self.cx, !self.alone());
-        self.steps.iter_mut().for_each(|steps| *steps += 1);
-        env.set(body.args[0], batches.batch(cx));
         for control in &plan.fresh {
             self.control(control, env, &[])?;
         }
