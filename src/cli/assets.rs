@@ -101,7 +101,8 @@ impl Cli {
         examples: Examples,
         parts: Vec<Vec<usize>>,
     ) -> Result<Simulation, CliError> {
-        let target = settings.device.with_precision(settings.precision);
+        let devices = &settings.devices;
+        let target = devices.first().with_precision(settings.precision);
         let program = Program::compile_for(algorithm, tracer, target)?;
         let federation = Federation {
             examples,
@@ -117,7 +118,8 @@ impl Cli {
         let simulation = simulation.with_augment(settings.augment.clone());
         let simulation = simulation.with_personal(algorithm)?;
         let simulation = simulation.with_cohort_batch(settings.cohort_batch);
-        let simulation = simulation.with_graphs(settings.graphs);
+        let simulation = simulation.with_devices(devices.more());
+        let simulation = simulation.and_then(|simulation| simulation.with_graphs(settings.graphs));
         simulation.map_err(|source| CliError::Run {
             source: Box::new(source),
             kept: None,

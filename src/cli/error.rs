@@ -252,6 +252,11 @@ impl CliError {
             Self::Taken { .. } => {
                 "choose another --out, or leave it away for the next free name under runs/"
             }
+            Self::Run { source, .. }
+                if matches!(**source, RunError::Compile(CompileError::Device(_))) =>
+            {
+                "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing"
+            }
             Self::Run { source, .. } if matches!(**source, RunError::GraphsOnCpu) => {
                 "--device wgpu or cuda with --graphs require, or --graphs off"
             }

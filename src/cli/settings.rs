@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fedround_data::Partition;
 use fedround_data::augment::Augment;
 use fedround_dsl::Hyper;
-use fedround_exec::{CohortBatch, Device, Graphs, Precision};
+use fedround_exec::{CohortBatch, Devices, Graphs, Precision};
 
 use super::auxiliaries::{self, Auxiliaries};
 use super::config::Config;
@@ -46,7 +46,8 @@ pub(super) struct Settings {
     /// Test accuracy that is to be reached.
     pub target: Option<f64>,
     pub threads: usize,
-    pub device: Device,
+    /// Where clients train.
+    pub devices: Devices,
     pub precision: Precision,
     pub cohort_batch: CohortBatch,
     /// Whether recorded steps are replayed.
@@ -110,7 +111,7 @@ impl Settings {
             beam: count("beam", tests.beam.or(file.beam), 1)?,
             target: target(tests.target.or(file.target))?,
             threads: count("threads", args.engine.threads.or(file.threads), cores())?,
-            device: Device::choose(&text(&args.engine.device, file.device, "cpu"))?,
+            devices: Devices::choose(&text(&args.engine.device, file.device, "cpu"))?,
             precision: text(&args.engine.precision, file.precision, "f32").parse()?,
             cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,
             graphs: text(&args.engine.graphs, file.graphs, "off").parse()?,
@@ -136,7 +137,7 @@ impl Settings {
             beam: (self.beam > 1).then_some(self.beam),
             target: self.target,
             threads: Some(self.threads),
-            device: Some(self.device.to_string()),
+            device: Some(self.devices.to_string()),
             precision: (self.precision != Precision::F32).then(|| self.precision.to_string()),
             cohort_batch: Some(self.cohort_batch.to_string()),
             graphs: (self.graphs != Graphs::Off).then(|| self.graphs.to_string()),

@@ -268,6 +268,11 @@ fn devices_and_groups_of_clients_are_named() {
     let place = Place::new();
     fails(
         &place,
+        "run fedavg --device cpu,flex",
+        &["`cpu` is named twice"],
+    );
+    fails(
+        &place,
         "run fedavg --device tpu",
         &[
             "--device",

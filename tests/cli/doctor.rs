@@ -72,8 +72,12 @@ fn one_device_is_checked_alone() {
 #[test]
 fn a_run_names_what_keeps_its_device_away() {
     let place = Place::new();
-    for device in ["wgpu:7", "cuda:7"] {
-        let error = place.failure(&format!("run fedavg {SMALL} --device {device}"), 1);
+    for (list, device) in [
+        ("wgpu:7", "wgpu:7"),
+        ("cuda:7", "cuda:7"),
+        ("cpu,wgpu:7", "wgpu:7"),
+    ] {
+        let error = place.failure(&format!("run fedavg {SMALL} --device {list}"), 1);
         assert!(error.contains(&format!("`{device}`")), "{error}");
         assert!(error.contains("fedround doctor"), "{error}");
     }

@@ -116,8 +116,10 @@ pub enum RunError {
         /// The client.
         client: usize,
     },
-    /// The system gives no thread to make batches on.
-    #[error("no thread for a client's batches: {0}; train fewer clients at once (`--threads ..`)")]
+    /// The system gives no thread to make batches on, or to feed a device.
+    #[error(
+        "no thread for clients' batches or a device: {0}; train fewer clients at once (`--threads ..`)"
+    )]
     Thread(std::io::Error),
     /// The spec reads a column that the clients' examples lack.
     #[error("the spec reads column `{0}` of a batch, which the data does not have")]

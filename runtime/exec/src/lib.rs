@@ -39,7 +39,7 @@ mod workers;
 pub use auxiliary::assemble_for;
 pub use captions::Search;
 pub use cohort_batch::{CohortBatch, CohortBatchError};
-pub use device::{Device, DeviceError, DeviceReport, Found, Problem, devices};
+pub use device::{Device, DeviceError, DeviceReport, Devices, Found, Problem, devices};
 pub use engine::{Federation, RoundStats, Seen, SeenTensor};
 pub use error::{CompileError, RunError};
 pub use eval::Evaluation;

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, PERSONAL_MODEL, stage_personalized};
 use fedround_ir::fed::Slot;
 
 use crate::engine::State;
-use crate::error::CompileError;
+use crate::error::{CompileError, RunError};
+use crate::ops::carry_all;
 use crate::program::Program;
 
 /// The program that makes the clients' models; `None` where every client uses the global one.
@@ -31,11 +33,12 @@ pub(crate) fn personalized(
 pub struct PersonalModels(HashMap<usize, Vec<DispatchTensor>>);
 
 impl PersonalModels {
-    /// Those that a round of [such a program](personalized) kept.
-    pub(crate) fn kept(state: State) -> Self {
+    /// Those that a round of [such a program](personalized) kept, on one device.
+    pub(crate) fn kept(state: State, device: &DispatchDevice) -> Result<Self, RunError> {
         let kept = state.clients.into_all();
         let models = kept.filter(|((_, state), _)| state == PERSONAL_MODEL);
-        Self(models.map(|((k, _), model)| (k, model)).collect())
+        let models = models.map(|((k, _), model)| Ok((k, carry_all(model, device)?)));
+        models.collect::<Result<_, _>>().map(Self)
     }
 
     /// Those of all clients, in their order.

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
 use fedround_ir::fed::Value;
+
+use crate::error::RunError;
+use crate::ops::{carry, carry_all};
 
 /// What a fed value is at run time.
 #[derive(Clone)]
@@ -32,6 +36,26 @@ impl RtVal {
     /// A value with a client axis.
     pub fn each(value: Self) -> Self {
         Self::Each(Box::new(value))
+    }
+
+    /// The value with its tensors on a device.
+    ///
+    /// # Errors
+    ///
+    /// A device where one of them is failed.
+    pub fn at(self, device: &DispatchDevice) -> Result<Self, RunError> {
+        Ok(match self {
+            Self::Params(leaves) => Self::Params(carry_all(leaves, device)?),
+            Self::Tensor(t) => Self::Tensor(carry(t, device)?),
+            Self::Batch(n, columns) => Self::Batch(n, carry_all(columns, device)?),
+            Self::Clients(ids, values) => {
+                let values = values.into_iter().map(|value| value.at(device));
+                Self::Clients(ids, values.collect::<Result<_, _>>()?)
+            }
+            Self::Broadcast(ids, value) => Self::Broadcast(ids, Box::new(value.at(device)?)),
+            Self::Each(value) => Self::each(value.at(device)?),
+            host @ (Self::Host(_) | Self::Client | Self::Cohort(_)) => host,
+        })
     }
 
     /// The value under the client axis.

@@ -1,9 +1,9 @@
-//! A fixed set of one-thread workers.
+//! A fixed set of one-thread workers, some for each device.
 //!
 //! Each worker is a rayon pool of one thread: burn's kernels ask the pool they run in for threads
 //! and find one, so that a small step is not split. Clients are the unit of parallelism instead. Where
 //! there are fewer clients than workers, those without one help with the others' large kernels
-//! ([`team`]).
+//! ([`team`]). A GPU is fed by one worker.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -14,64 +14,81 @@ use fedround_kernels::team;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 /// One-thread pools.
-pub struct Workers(Vec<Arc<ThreadPool>>);
+type Pools = Vec<Arc<ThreadPool>>;
+
+/// The pools of each device.
+pub struct Workers(Vec<Pools>);
 
 impl Workers {
-    /// `threads` workers, at least one.
+    /// `threads` workers of the first device, at least one.
     ///
     /// # Errors
     ///
     /// The system gives no more threads.
     pub fn new(threads: usize) -> Result<Self, ThreadPoolBuildError> {
+        let mut this = Self(vec![]);
+        this.add(threads)?;
+        Ok(this)
+    }
+
+    /// Adds a device with `threads` workers, at least one.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no more threads.
+    pub fn add(&mut self, threads: usize) -> Result<(), ThreadPoolBuildError> {
+        let device = self.0.len();
         let pool = |i| {
             ThreadPoolBuilder::new()
                 .num_threads(1)
-                .thread_name(move |_| format!("worker-{i}"))
+                .thread_name(move |_| format!("worker-{device}-{i}"))
                 .build()
                 .map(Arc::new)
         };
-        Ok(Self(
-            (0..threads.max(1)).map(pool).collect::<Result<_, _>>()?,
-        ))
+        let pools = (0..threads.max(1)).map(pool).collect::<Result<_, _>>()?;
+        self.0.push(pools);
+        Ok(())
     }
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Runs `work(i)` for each `i` in `0..n` and gives the results in order. Workers take the next
-    /// index when they are free; results do not depend on who took what.
+    /// Runs `work(i)` for each `i` in `0..n` on the first device's workers, and gives the results in
+    /// order. Workers take the next index when they are free; results do not depend on who took what.
     pub fn run<T: Send>(&self, n: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
         let mut results = Vec::with_capacity(n);
-        self.stream(n, n, work, |_, result| results.push(result));
+        self.stream(&vec![0; n], n, work, |_, result| results.push(result));
         results
     }
 
-    /// As [`run`](Self::run), but gives each result to `take`, in order, on the calling thread.
-    /// Workers start at most `ahead` indices before the one that `take` waits for, so that no more
-    /// results than that exist at a time.
+    /// Runs `work(i)` for each `i`, on the workers of device `at[i]`, and gives each result to `take`,
+    /// in order, on the calling thread. No more than `ahead` results for each worker exist at a time:
+    /// a device begins no more than that before the one of its own that `take` waits for.
     pub fn stream<T: Send>(
         &self,
-        n: usize,
+        at: &[usize],
         ahead: usize,
         work: impl Fn(usize) -> T + Sync,
         mut take: impl FnMut(usize, T),
     ) {
-        let queue = Queue {
-            state: Mutex::new(State {
-                next: 0,
-                taken: 0,
-                done: BTreeMap::new(),
-            }),
-            changed: Condvar::new(),
-        };
-        let (busy, idle) = self.0.split_at(self.0.len().min(n));
-        let started = AtomicUsize::new(0);
-        let drain = || {
-            let own = started.fetch_add(1, Ordering::Relaxed);
-            let helpers: Vec<_> = idle.iter().skip(own).step_by(busy.len()).cloned().collect();
-            while let Some(i) = queue.claim(n, ahead.max(1)) {
+        let own = |device| (0..at.len()).filter(|&i| at[i] == device).collect();
+        let lanes = self.0.iter().enumerate().map(|(device, pools)| Lane {
+            indices: own(device),
+            ahead: ahead.saturating_mul(pools.len()).max(1),
+            claimed: 0,
+            taken: 0,
+        });
+        let queue = Queue::new(lanes.collect());
+        let started: Vec<AtomicUsize> = self.0.iter().map(|_| AtomicUsize::new(0)).collect();
+        let busy = |device: usize| queue.lock().lanes[device].indices.len();
+        let busy: Vec<usize> = (0..self.0.len()).map(busy).collect();
+        let drain = |device: usize| {
+            let (busy, idle) = split(&self.0[device], busy[device]);
+            let seat = started[device].fetch_add(1, Ordering::Relaxed);
+            let helpers: Pools = idle
+                .iter()
+                .skip(seat)
+                .step_by(busy.len())
+                .cloned()
+                .collect();
+            while let Some(i) = queue.claim(device) {
                 // A panic is passed on to the caller, who would wait for this result forever.
                 let result = catch_unwind(AssertUnwindSafe(|| {
                     team::with_helpers(&helpers, || work(i))
@@ -80,28 +97,56 @@ impl Workers {
                 queue.changed.notify_all();
             }
         };
-        team::spread(busy, &drain, &mut || {
-            for i in 0..n {
+        let pools: Vec<&[Arc<ThreadPool>]> = self
+            .0
+            .iter()
+            .zip(&busy)
+            .map(|(pools, &n)| split(pools, n).0)
+            .collect();
+        spread(&pools, &drain, &mut || {
+            for (i, &device) in at.iter().enumerate() {
                 match queue.wait_for(i) {
                     Ok(result) => take(i, result),
                     Err(panic) => {
-                        queue.lock().next = n;
-                        queue.changed.notify_all();
+                        queue.stop();
                         resume_unwind(panic);
                     }
                 }
-                queue.lock().taken = i + 1;
+                queue.lock().lanes[device].taken += 1;
                 queue.changed.notify_all();
             }
         });
     }
 }
 
-struct State<T> {
-    /// The next index to work on.
-    next: usize,
-    /// How many results were taken.
+/// The pools that get one of `n` results to make, and the others.
+fn split(pools: &[Arc<ThreadPool>], n: usize) -> (&[Arc<ThreadPool>], &[Arc<ThreadPool>]) {
+    pools.split_at(pools.len().min(n))
+}
+
+/// Runs `job` on all pools, with the number of their device, and `then` on this thread.
+fn spread(pools: &[&[Arc<ThreadPool>]], job: &(dyn Fn(usize) + Sync), then: &mut dyn FnMut()) {
+    match pools {
+        [] => then(),
+        [rest @ .., last] => {
+            let own = || job(rest.len());
+            team::spread(last, &own, &mut || spread(rest, job, then));
+        }
+    }
+}
+
+/// What a device's workers have to do.
+struct Lane {
+    /// Ascending.
+    indices: Vec<usize>,
+    /// Results that may exist at a time.
+    ahead: usize,
+    claimed: usize,
     taken: usize,
+}
+
+struct State<T> {
+    lanes: Vec<Lane>,
     done: BTreeMap<usize, std::thread::Result<T>>,
 }
 
@@ -111,6 +156,14 @@ struct Queue<T> {
 }
 
 impl<T> Queue<T> {
+    fn new(lanes: Vec<Lane>) -> Self {
+        let done = BTreeMap::new();
+        Self {
+            state: Mutex::new(State { lanes, done }),
+            changed: Condvar::new(),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
@@ -119,14 +172,27 @@ impl<T> Queue<T> {
         self.changed.wait(guard).unwrap_or_else(|e| e.into_inner())
     }
 
-    fn claim(&self, n: usize, ahead: usize) -> Option<usize> {
+    /// The next index of a device; `None` where there is none left.
+    fn claim(&self, device: usize) -> Option<usize> {
         let mut state = self.lock();
-        while state.next < n && state.next >= state.taken.saturating_add(ahead) {
+        loop {
+            let lane = &mut state.lanes[device];
+            let next = lane.indices.get(lane.claimed).copied()?;
+            if lane.claimed < lane.taken.saturating_add(lane.ahead) {
+                lane.claimed += 1;
+                return Some(next);
+            }
             state = self.wait(state);
         }
-        let claimed = (state.next < n).then_some(state.next);
-        state.next = n.min(state.next + 1);
-        claimed
+    }
+
+    /// Has no more indices claimed.
+    fn stop(&self) {
+        self.lock()
+            .lanes
+            .iter_mut()
+            .for_each(|lane| lane.indices.clear());
+        self.changed.notify_all();
     }
 
     fn wait_for(&self, i: usize) -> std::thread::Result<T> {
@@ -164,12 +230,31 @@ mod tests {
             most.fetch_max(alive.fetch_add(1, order) + 1, order);
             i
         };
-        workers.stream(50, 4, work, |_, i| {
+        workers.stream(&[0; 50], 2, work, |_, i| {
             alive.fetch_sub(1, order);
             taken.push(i);
         });
         assert_eq!(taken, (0..50).collect::<Vec<_>>());
-        assert!(most.load(order) <= 5, "{} at once", most.load(order));
+        // Those that wait, and the one that is taken.
+        assert!(most.load(order) <= 7, "{} at once", most.load(order));
+    }
+
+    #[test]
+    fn an_index_meets_the_workers_of_its_device() {
+        let mut workers = Workers::new(2).unwrap();
+        workers.add(1).unwrap();
+        // Its first one last, after more of the other's than may wait.
+        let mut at = vec![0; 40];
+        at.extend([1, 0, 1, 1]);
+        let name = |i: usize| (i, std::thread::current().name().map(str::to_owned));
+        let mut taken = vec![];
+        workers.stream(&at, 1, name, |i, found| taken.push((i, found)));
+        assert_eq!(taken.len(), at.len());
+        for (i, (found, name)) in taken {
+            let name = name.unwrap();
+            let expected = format!("worker-{}-", at[i]);
+            assert!(found == i && name.starts_with(&expected), "{i} on {name}");
+        }
     }
 
     #[test]

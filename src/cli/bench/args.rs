@@ -100,7 +100,8 @@ pub(in crate::cli) struct OneArgs {
     /// Clients trained at once; on Linux the process is pinned to as many cores
     #[arg(long, value_name = "N", default_value_t = THREADS)]
     pub threads: usize,
-    /// Where clients train: cpu, wgpu[:N], cuda[:N] or auto; see `fedround doctor`
+    /// Where clients train: cpu, wgpu[:N], cuda[:N] or auto, or several that share a cohort, as in
+    /// cuda:0,cuda:1; see `fedround doctor`
     #[arg(long, value_name = "D", default_value = "cpu")]
     pub device: String,
     /// Float type of the operands of matrix products and convolutions: f32, bf16 or f16

@@ -19,7 +19,7 @@ use std::fs::OpenOptions;
 use std::path::Path;
 use std::process::Command;
 
-use fedround_exec::Device;
+use fedround_exec::{Device, Devices};
 
 use super::Cli;
 use super::error::CliError;
@@ -90,14 +90,14 @@ fn cases(args: &BenchArgs) -> Result<Vec<(String, OneArgs)>, CliError> {
     };
     let mut cases = vec![(format!("{name}, {}", one.device), one.clone())];
     if args.factors {
-        let factors = factors(one, Device::choose(&one.device)?).into_iter();
+        let factors = factors(one, &Devices::choose(&one.device)?).into_iter();
         cases.extend(factors.filter(|(_, other)| other.line() != one.line()));
     }
     Ok(cases)
 }
 
 /// The measurement with one thing changed at a time, named by the flag that changes it.
-fn factors(one: &OneArgs, device: Device) -> Vec<(String, OneArgs)> {
+fn factors(one: &OneArgs, devices: &Devices) -> Vec<(String, OneArgs)> {
     let mut cases = vec![];
     let mut case = |name: &str, change: &dyn Fn(&mut OneArgs)| {
         let mut changed = one.clone();
@@ -105,10 +105,11 @@ fn factors(one: &OneArgs, device: Device) -> Vec<(String, OneArgs)> {
         cases.push((name.to_owned(), changed));
     };
     // On GPUs burn fuses, always.
-    if device == Device::Cpu {
+    if devices.all().any(|device| device == Device::Cpu) {
         case("--no-fusion", &|args| args.no_fusion = true);
         case("--threads 1", &|args| args.threads = 1);
-    } else {
+    }
+    if devices.all().any(|device| device != Device::Cpu) {
         for graphs in ["off", "on"] {
             let name = format!("--graphs {graphs}");
             case(&name, &|args| args.graphs = graphs.to_owned());

@@ -5,7 +5,7 @@ use std::time::Instant;
 use fedround_data::{Dataset, load, rng};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
 use fedround_exec::{
-    CohortBatch, Device, Federation, Graphs, Precision, Program, RunError, Simulation,
+    CohortBatch, Devices, Federation, Graphs, Precision, Program, RunError, Simulation,
 };
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AuxiliaryTask, Task};
@@ -43,12 +43,12 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
     process::pin(threads);
     let data = load(task.data, args.data_dir.as_deref(), rng::SEED);
     let data = data.map_err(BenchError::from)?;
-    let device = Device::choose(&args.device)?;
+    let devices = Devices::choose(&args.device)?;
     let cohort_batch: CohortBatch = args.cohort_batch.parse()?;
     let graphs: Graphs = args.graphs.parse()?;
     let (test, classes) = (data.test.clone(), data.classes);
     let algorithm = algorithm(cli, args, &task)?;
-    let simulation = simulation(cli, args, &task, &*algorithm, data, device)?;
+    let simulation = simulation(cli, args, &task, &*algorithm, data, &devices)?;
     let simulation = simulation.with_cohort_batch(cohort_batch);
     let mut simulation = simulation.with_graphs(graphs).map_err(failed)?;
     let tested = |simulation: &Simulation| simulation.evaluate(&test).map_err(failed);
@@ -71,7 +71,7 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
     Ok(Report {
         peer: "fedround".to_owned(),
         task: task.name.to_owned(),
-        device: device.to_string(),
+        device: devices.to_string(),
         threads,
         options: args.options(simulation.cohort_batch()),
         lr: lr(&*algorithm).unwrap_or(task.lr),
@@ -179,7 +179,7 @@ fn simulation(
     task: &BenchTask,
     algorithm: &dyn Algorithm,
     data: Dataset,
-    device: Device,
+    devices: &Devices,
 ) -> Result<Simulation, CliError> {
     let around = AuxiliaryTask {
         task: Task {
@@ -195,7 +195,7 @@ fn simulation(
     let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
     let tracer = tracer.with_columns(columns.collect());
     let precision: Precision = args.precision.parse()?;
-    let target = device.with_precision(precision);
+    let target = devices.first().with_precision(precision);
     let mut program = Program::compile_for(algorithm, tracer, target)?;
     if args.no_fusion {
         program = program.without_fusion();
@@ -215,10 +215,12 @@ fn simulation(
         seed: rng::SEED,
     };
     let threads = args.threads;
-    Simulation::new(program, federation, threads).map_err(|source| CliError::Threads {
+    let simulation = Simulation::new(program, federation, threads);
+    let simulation = simulation.map_err(|source| CliError::Threads {
         threads,
         message: source.to_string(),
-    })
+    })?;
+    simulation.with_devices(devices.more()).map_err(failed)
 }
 
 fn timed(

@@ -48,7 +48,8 @@ pub(in crate::cli) struct EngineArgs {
     /// Clients trained at once; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Where clients train: cpu, wgpu[:N], cuda[:N] or auto; see `fedround doctor` [default: cpu]
+    /// Where clients train: cpu, wgpu[:N], cuda[:N] or auto, or several that share a cohort, as in
+    /// cuda:0,cuda:1; see `fedround doctor` [default: cpu]
     #[arg(long, value_name = "D")]
     pub device: Option<String>,
     /// Float type of the operands of matrix products and convolutions: f32, bf16 or f16; the CPU

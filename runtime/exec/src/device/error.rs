@@ -40,6 +40,14 @@ pub enum DeviceError {
         /// What it lacks.
         lacking: String,
     },
+    /// It is named twice among those that share a cohort.
+    #[error(
+        "`{device}` is named twice; name each device once: `--threads` gives the CPU more workers, and one thread feeds a GPU"
+    )]
+    Twice {
+        /// The device.
+        device: Device,
+    },
     /// No such name.
     #[error("expected `auto`, `cpu`, `wgpu[:N]` or `cuda[:N]`, found `{found}`")]
     Unknown {

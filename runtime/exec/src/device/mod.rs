@@ -3,6 +3,7 @@
 #[cfg(feature = "wgpu")]
 mod adapters;
 mod error;
+mod list;
 mod probe;
 mod system;
 
@@ -14,6 +15,7 @@ use burn_backend::ops::FloatTensorOps;
 use burn_dispatch::{Dispatch, DispatchDevice};
 
 pub use error::DeviceError;
+pub use list::Devices;
 pub use probe::{DeviceReport, Found, Problem, devices};
 
 use crate::ops;

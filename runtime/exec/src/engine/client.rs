@@ -138,9 +138,16 @@ impl Clients<'_> {
         }
         let kind = self.cx.program.schedule.module.type_of(op.results[0]).kind;
         self.each(op, |id| {
-            let kept = self.kept.get(&(id, name.to_owned())).cloned();
-            kept_or_zeros(self.cx.program, op, (name, kind), kept)
+            kept_or_zeros(self.cx.program, op, (name, kind), self.of(id, name)?)
         })
+    }
+
+    /// What a client has kept, on the device where it trains.
+    fn of(&self, id: usize, name: &str) -> Result<Option<Vec<DispatchTensor>>, RunError> {
+        let kept = self.kept.get(&(id, name.to_owned())).cloned();
+        let device = &self.cx.program.device;
+        kept.map(|leaves| ops::carry_all(leaves, device))
+            .transpose()
     }
 
     /// A personal state; until it is first set, the clients' values of `first`. Those are kept at
@@ -151,8 +158,8 @@ impl Clients<'_> {
         }
         let mut own = Vec::with_capacity(self.ids.len());
         for (k, &id) in self.ids.iter().enumerate() {
-            let kept = self.kept.get(&(id, name.to_owned())).cloned();
-            let value = kept.map(RtVal::Params).or_else(|| unstack(first, k));
+            let value = self.of(id, name)?;
+            let value = value.map(RtVal::Params).or_else(|| unstack(first, k));
             own.push(value.ok_or_else(|| missing(op, "parameters"))?);
         }
         let value = if self.alone() {
@@ -189,8 +196,7 @@ impl Clients<'_> {
                 let old = match self.state.get(name) {
                     Some(old) => old.clone(),
                     None => self.each(op, |id| {
-                        let kept = self.kept.get(&(id, name.to_owned())).cloned();
-                        kept_or_zeros(self.cx.program, op, (name, kind), kept)
+                        kept_or_zeros(self.cx.program, op, (name, kind), self.of(id, name)?)
                     })?,
                 };
                 select(live, &value, &old, &self.cx.program.device)

@@ -12,6 +12,7 @@ use super::running::{Running, bytes};
 use super::server::Server;
 use super::walk::has_rows;
 use crate::error::RunError;
+use crate::ops;
 use crate::value::{Env, RtVal};
 
 impl Server<'_> {
@@ -102,15 +103,15 @@ impl Server<'_> {
             show_all(&mut self.look, self.cx, (value, false), env.peek(value));
         }
         let rows = |value: &RtVal| match value {
-            RtVal::Tensor(t) => Some(t.clone()),
-            _ => None,
+            RtVal::Tensor(t) => ops::carry(t.clone(), &self.cx.program.device),
+            _ => Err(missing(op, "features or labels")),
         };
-        let all: Option<Vec<DispatchTensor>> = match env.peek(op.operands[0]) {
+        let all: Result<Vec<DispatchTensor>, RunError> = match env.peek(op.operands[0]) {
             Some(RtVal::Clients(_, values)) => values.iter().map(rows).collect(),
             Some(RtVal::Broadcast(ids, value)) => ids.iter().map(|_| rows(value)).collect(),
-            _ => None,
+            _ => Err(missing(op, "value of each client")),
         };
-        join(op, all.ok_or_else(|| missing(op, "features or labels"))?)
+        join(op, all?)
     }
 }
 

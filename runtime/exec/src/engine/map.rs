@@ -1,24 +1,24 @@
 //! `fed.map`: the same code for every client of a cohort, a group at a time on each worker. On the
 //! server it runs like on the clients, with values of the server in reach.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
-use burn_backend::TensorMetadata;
-use burn_dispatch::DispatchDevice;
 use fedround_ir::fed::{OpKind, Place, Value};
-use fedround_passes::tensor::{Block, Control, Item};
+use fedround_passes::tensor::{Block, Control};
 
 use super::client::{self, Group, Outcome};
+use super::groups::{Given, groups, is_ragged, shape, turns};
 use super::look::{Look, show};
 use super::running::{Running, bytes};
 use super::server::Server;
-use super::stack::stack;
 use super::walk::has_rows;
 use super::{Cx, missing};
 use crate::error::RunError;
 use crate::value::{Env, RtVal};
+
+/// Groups of clients that each worker may be ahead of the reduction.
+const AHEAD: usize = 2;
 
 impl Server<'_> {
     /// Runs a map and the reductions that its results stream into.
@@ -40,30 +40,39 @@ impl Server<'_> {
         }
         let ids = Arc::clone(cohort.ok_or_else(|| missing(op, "cohort"))?);
         let on_server = op.operands.first().map(|v| place(cx, *v)) == Some(Place::Gathered);
-        let size = if is_ragged(body) { 1 } else { self.group };
+        // The server's work is done at home.
+        let devices = &self.devices[..if on_server { 1 } else { self.devices.len() }];
+        let alone = is_ragged(body);
+        let sizes = devices.iter().map(|cx| if alone { 1 } else { cx.group });
         let shapes = |i: usize| operands.iter().map(|v| shape(v, i)).collect();
-        let groups = groups(&ids, &cx.federation.parts, size, shapes);
+        let groups = groups(
+            &ids,
+            &cx.federation.parts,
+            &sizes.collect::<Vec<_>>(),
+            shapes,
+        );
         let turns = turns(&ids);
         let around = self.around(body, env);
+        let given = devices.iter().map(|cx| Given::new(cx, &operands, &around));
+        let given: Vec<Given<'_>> = given.collect::<Result<_, _>>()?;
         let kept = match on_server {
             true => &self.state.for_clients,
             false => &self.state.clients,
         };
         let work = |g: usize| {
-            let members: &Vec<usize> = &groups[g];
+            // Here a group of clients meets its device.
+            let (at, members) = &groups[g];
+            let (cx, given) = (devices[*at], &given[*at]);
             let of = |all: &[usize]| members.iter().map(|&i| all[i]).collect::<Vec<_>>();
             let (own, own_turns) = (of(&ids), of(&turns));
-            let args = operands
-                .iter()
-                .map(|v| argument(v, members, &cx.program.device));
-            let args: Option<Vec<RtVal>> = args.collect();
+            let args = given.arguments(&cx, members)?;
             let args = args.ok_or_else(|| missing(op, "tensor of each client"))?;
             let group = Group {
                 map,
                 ids: &own,
                 turns: &own_turns,
             };
-            client::run(cx, kept, (op, body), group, args, &around)
+            client::run(cx, kept, (op, body), group, args, &given.around)
         };
         let mut results = Results::new(cx, control, ids.len());
         let mut failed = None;
@@ -71,11 +80,11 @@ impl Server<'_> {
         // What the server makes for clients is not sent.
         let mut none = None;
         let seen = if on_server { &mut none } else { &mut look };
-        let ahead = 2 * self.workers.len();
+        let at: Vec<usize> = groups.iter().map(|(at, _)| *at).collect();
         self.workers
-            .stream(groups.len(), ahead, work, |g, outcomes| match outcomes {
+            .stream(&at, AHEAD, work, |g, outcomes| match outcomes {
                 Ok(outcomes) => {
-                    for (&i, outcome) in groups[g].iter().zip(outcomes) {
+                    for (&i, outcome) in groups[g].1.iter().zip(outcomes) {
                         results.take(cx, i, ids[i], outcome, seen);
                     }
                 }
@@ -198,79 +207,5 @@ impl Results {
         for (column, value) in self.columns.iter_mut().zip(yields) {
             column[i] = Some(value);
         }
-    }
-}
-
-/// Whether code makes values that have not as many rows for every client: it runs for one at a time.
-fn is_ragged(block: &Block) -> bool {
-    let ragged = |kind: &OpKind| {
-        matches!(
-            kind,
-            OpKind::OneBatch
-                | OpKind::Collect
-                | OpKind::LocalClasses
-                | OpKind::DrawRows
-                | OpKind::LeastRows
-                | OpKind::ForRows(_)
-        )
-    };
-    block.items.iter().any(|(item, _)| match item {
-        Item::Control(control) => {
-            ragged(&control.op.kind) || control.body.as_ref().is_some_and(is_ragged)
-        }
-        Item::Compute(_) => false,
-    })
-}
-
-/// Positions in the cohort of the clients of each group: with features and labels of the same
-/// shapes, and of like sizes, so that few sit out.
-fn groups(
-    ids: &[usize],
-    parts: &[Vec<usize>],
-    size: usize,
-    shapes: impl Fn(usize) -> Vec<Vec<usize>>,
-) -> Vec<Vec<usize>> {
-    let mut order: Vec<usize> = (0..ids.len()).collect();
-    if size > 1 {
-        order.sort_by_cached_key(|&i| (shapes(i), std::cmp::Reverse(parts[ids[i]].len())));
-    }
-    let alike = order.chunk_by(|&i, &j| size <= 1 || shapes(i) == shapes(j));
-    let groups = alike.flat_map(|alike| alike.chunks(size.max(1)));
-    groups.map(<[usize]>::to_vec).collect()
-}
-
-/// How often each client stands earlier in the list: not at all, but for visits.
-fn turns(ids: &[usize]) -> Vec<usize> {
-    let mut met: HashMap<usize, usize> = HashMap::new();
-    let turn = |&id: &usize| {
-        let met = met.entry(id).or_default();
-        *met += 1;
-        *met - 1
-    };
-    ids.iter().map(turn).collect()
-}
-
-/// The shape of the `i`-th client's features or labels; of anything else, which has one shape for
-/// all clients, an empty one.
-fn shape(value: &RtVal, i: usize) -> Vec<usize> {
-    match value {
-        RtVal::Clients(_, values) => match values.get(i) {
-            Some(RtVal::Tensor(t)) => t.shape().as_slice().to_vec(),
-            _ => vec![],
-        },
-        _ => vec![],
-    }
-}
-
-/// What the clients of a group are given.
-fn argument(value: &RtVal, members: &[usize], device: &DispatchDevice) -> Option<RtVal> {
-    match (value, members) {
-        (RtVal::Broadcast(_, value), _) => Some(value.as_ref().clone()),
-        (RtVal::Clients(_, values), &[i]) => Some(values[i].clone()),
-        (RtVal::Clients(_, values), _) => {
-            let own: Vec<RtVal> = members.iter().map(|&i| values[i].clone()).collect();
-            stack(&own, device)
-        }
-        _ => None,
     }
 }

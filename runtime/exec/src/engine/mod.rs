@@ -5,6 +5,7 @@ mod body;
 mod client;
 mod crossings;
 mod epochs;
+mod groups;
 mod look;
 mod map;
 mod replayable;
@@ -58,24 +59,25 @@ pub struct RoundStats {
     pub bytes_down: u64,
 }
 
-/// Runs one round from `params`, up to `group` clients at a time in one graph; gives the next
-/// parameters. What the server sees of single clients is shown to `look`.
+/// Runs one round from `params`; gives the next parameters. The server's work is done at `cx`,
+/// clients train there and on the devices `beside` it. What the server sees of single clients is
+/// shown to `look`.
 ///
 /// # Errors
 ///
 /// See [`RunError`].
 pub(crate) fn run_round<'a>(
     cx: Cx<'a>,
+    beside: &[Cx<'a>],
     workers: &'a Workers,
-    group: usize,
     state: &'a mut State,
     params: Vec<DispatchTensor>,
     look: Option<Look<'a>>,
 ) -> Result<(Vec<DispatchTensor>, RoundStats), RunError> {
     let mut server = server::Server {
         cx,
+        devices: std::iter::once(&cx).chain(beside).copied().collect(),
         workers,
-        group,
         state,
         look,
         gathered: vec![],
@@ -92,10 +94,13 @@ pub(crate) fn run_round<'a>(
     Ok((params, server.finish()?))
 }
 
-/// What every part of a round may read.
+/// What every part of a round may read, on one device.
 #[derive(Clone, Copy)]
 pub(crate) struct Cx<'a> {
+    /// For the device.
     pub program: &'a Program,
+    /// Up to so many clients run in one graph.
+    pub group: usize,
     pub federation: &'a Federation,
     /// What becomes of the images of training batches.
     pub augment: &'a Augment,

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use burn::tensor::DispatchTensor;
+use burn_backend::TensorMetadata;
 use burn_backend::ops::FloatTensorOps;
-use burn_dispatch::Dispatch;
+use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_data::schedule::cohort;
 use fedround_ir::fed::{Op, OpKind, Reduce, Value};
 use fedround_passes::tensor::Control;
@@ -23,10 +24,11 @@ use crate::value::{Env, RtVal};
 use crate::workers::Workers;
 
 pub(super) struct Server<'a> {
+    /// Where the server's own work is done.
     pub cx: Cx<'a>,
+    /// Where clients train: that device, and those beside it.
+    pub devices: Vec<Cx<'a>>,
     pub workers: &'a Workers,
-    /// How many clients run in one graph.
-    pub group: usize,
     pub state: &'a mut State,
     /// Who looks on.
     pub look: Option<Look<'a>>,
@@ -149,8 +151,17 @@ fn mean(losses: Vec<DispatchTensor>, round: usize) -> Result<f64, RunError> {
     if losses.is_empty() {
         return Ok(f64::NAN);
     }
+    // A kernel takes tensors of one device.
+    let mut devices: Vec<(DispatchDevice, Vec<DispatchTensor>)> = vec![];
+    for loss in losses {
+        let device = loss.device();
+        match devices.iter_mut().find(|(known, _)| *known == device) {
+            Some((_, own)) => own.push(loss),
+            None => devices.push((device, vec![loss])),
+        }
+    }
     let mut values = vec![];
-    for some in losses.chunks(READ) {
+    for some in devices.iter().flat_map(|(_, own)| own.chunks(READ)) {
         values.extend(ops::read(Dispatch::float_cat(some.to_vec(), 0))?);
     }
     let loss = values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64;

@@ -1,5 +1,6 @@
 //! One op of the tensor dialect on burn's dispatch backend.
 
+mod carry;
 mod elementwise;
 mod layers;
 mod short;
@@ -14,6 +15,8 @@ use fedround_ir::tensor::{Constant, DType, Family, Op};
 use crate::device::is_cpu;
 use crate::error::RunError;
 use crate::flex;
+
+pub(crate) use carry::{carry, carry_all};
 
 /// Results of an op: the second one for ops that also give indices.
 pub(crate) type Results = (DispatchTensor, Option<DispatchTensor>);

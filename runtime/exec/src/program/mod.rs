@@ -127,6 +127,29 @@ impl Program {
         )
     }
 
+    /// The same program for another device.
+    pub(crate) fn on(&self, device: &DispatchDevice) -> Self {
+        let earlier = self.earlier.iter().map(|phase| Earlier {
+            name: phase.name.clone(),
+            rounds: phase.rounds,
+            program: phase.program.on(device),
+        });
+        Self {
+            staged: self.staged.clone(),
+            linked: self.linked.clone(),
+            crossing: self.crossing.clone(),
+            warnings: self.warnings.clone(),
+            schedule: self.schedule.clone(),
+            tracer: self.tracer.copy(),
+            device: device.clone(),
+            precision: self.precision,
+            compiled: RwLock::default(),
+            functions: RwLock::default(),
+            fuse: self.fuse,
+            earlier: earlier.collect(),
+        }
+    }
+
     /// Compiles phases; the program is that of the last.
     fn compile_phases(
         mut staged: Vec<Phase>,

@@ -223,7 +223,7 @@ mod tests {
         for (algorithm, group) in algorithms.into_iter().flat_map(|a| [(a, 1), (a, 3)]) {
             let mut plain = simulation(algorithm, group);
             let mut other = simulation(algorithm, group);
-            other.replays = Some(Replays::new(Graphs::On));
+            other.home.replays = Some(Replays::new(Graphs::On));
             for _ in 0..7 {
                 assert_eq!(plain.step().unwrap(), other.step().unwrap());
             }
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn a_step_that_has_to_be_recorded_and_is_not_ends_the_run() {
         let mut simulation = simulation(&scaffold(), 1);
-        simulation.replays = Some(Replays::new(Graphs::Require));
+        simulation.home.replays = Some(Replays::new(Graphs::Require));
         let ends = (0..5).find_map(|_| simulation.step().err());
         assert!(matches!(ends, Some(RunError::Graph(_))), "{ends:?}");
     }

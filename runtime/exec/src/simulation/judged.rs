@@ -5,7 +5,7 @@ use fedround_data::Examples;
 
 use super::Simulation;
 use crate::captions::{Describe, Search};
-use crate::engine::{Cx, run_round};
+use crate::engine::run_round;
 use crate::error::RunError;
 use crate::eval::{Evaluation, evaluate};
 use crate::personal::PersonalModels;
@@ -18,21 +18,12 @@ impl Simulation {
     ///
     /// See [`RunError`].
     pub fn personal_models(&self) -> Result<Option<PersonalModels>, RunError> {
-        let Some(personal) = &self.personal else {
+        let Some((cx, beside)) = self.personal_contexts() else {
             return Ok(None);
         };
-        let program = personal.at(self.round);
-        let cx = Cx {
-            program,
-            federation: &self.federation,
-            augment: &self.augment,
-            prefetch: self.prefetch,
-            replays: self.replays.as_ref(),
-            round: self.round,
-        };
         let (mut state, params) = (self.state.clone(), self.params.clone());
-        run_round(cx, &self.workers, self.group, &mut state, params, None)?;
-        Ok(Some(PersonalModels::kept(state)))
+        run_round(cx, &beside, &self.workers, &mut state, params, None)?;
+        PersonalModels::kept(state, &cx.program.device).map(Some)
     }
 
     /// Evaluates a client's own model; `None` for a client that there is not.
@@ -82,7 +73,7 @@ impl Simulation {
     /// The model is none that finds captions.
     pub fn captions(&self, examples: &Examples, search: Search) -> Result<Vec<Vec<i32>>, RunError> {
         let describe = Describe {
-            program: &self.program,
+            program: self.program(),
             model: &self.params,
             augment: &self.augment,
             at: (self.federation.seed, self.round),
@@ -95,9 +86,9 @@ impl Simulation {
         models: &[&[DispatchTensor]],
         examples: &Examples,
     ) -> Result<Evaluation, RunError> {
-        let classes = self.program.tracer.task().classes;
+        let classes = self.program().tracer.task().classes;
         evaluate(
-            &self.program,
+            self.program(),
             models,
             examples,
             classes,

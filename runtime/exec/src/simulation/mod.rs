@@ -1,6 +1,9 @@
 //! A federation in one process: its rounds.
 
 mod judged;
+mod site;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use burn::tensor::DispatchTensor;
@@ -10,8 +13,7 @@ use fedround_passes::tensor::Frontend;
 use rayon::ThreadPoolBuildError;
 
 use crate::cohort_batch::CohortBatch;
-use crate::device::is_cpu;
-use crate::engine::{Cx, Federation, Look, RoundStats, Seen, State, run_round};
+use crate::engine::{Federation, Look, RoundStats, Seen, State, run_round};
 use crate::error::{CompileError, RunError};
 use crate::init;
 use crate::memory::in_smaller_groups;
@@ -19,22 +21,26 @@ use crate::personal::personalized;
 use crate::program::Program;
 use crate::replay::{GraphStats, Graphs, Replays};
 use crate::workers::Workers;
+use site::Site;
 use values::upload;
 
 /// Runs a [`Program`] over simulated clients.
 ///
-/// Results depend on the program, the federation and its seed alone: not on the number of threads.
+/// Results depend on the program, the federation and its seed, and the devices: not on the number of
+/// threads.
 pub struct Simulation {
-    program: Program,
+    /// Where clients train, the server works and models are evaluated.
+    pub(crate) home: Site,
+    /// Where clients train beside it.
+    beside: Vec<Site>,
     federation: Federation,
     workers: Workers,
-    group: usize,
+    /// Of each CPU.
+    threads: usize,
+    batch: CohortBatch,
+    graphs: Graphs,
     augment: Augment,
     prefetch: usize,
-    /// The recorded steps, where steps are recorded.
-    pub(crate) replays: Option<Replays>,
-    /// Makes the clients' own models, where they have any.
-    personal: Option<Program>,
     state: State,
     params: Vec<DispatchTensor>,
     round: usize,
@@ -53,19 +59,19 @@ impl Simulation {
     ) -> Result<Self, ThreadPoolBuildError> {
         let values = init::parameters(&program.tracer.model().leaves(), federation.seed);
         let params = upload(program.tracer.parameters(), values, &program.device);
-        // A GPU runs one graph at a time, and is fed by one thread.
-        let threads = if is_cpu(&program.device) { threads } else { 1 };
+        let home = Site::new(program, CohortBatch::Auto);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
-            workers: Workers::new(threads)?,
-            group: CohortBatch::Auto.clients(&program),
+            workers: Workers::new(home.feeding(threads))?,
+            threads,
+            batch: CohortBatch::Auto,
+            graphs: Graphs::Off,
             augment: Augment::default(),
             // Beside workers on all cores, a thread more would but take their time.
-            prefetch: usize::from(threads < cores),
-            replays: None,
-            personal: None,
+            prefetch: usize::from(home.feeding(threads) < cores),
+            home,
+            beside: vec![],
             params,
-            program,
             federation,
             state: State::default(),
             round: 0,
@@ -96,17 +102,20 @@ impl Simulation {
     ///
     /// Steps are required to be replayed on the CPU, which records none.
     pub fn with_graphs(mut self, graphs: Graphs) -> Result<Self, RunError> {
-        let cpu = is_cpu(&self.program.device);
-        if cpu && graphs == Graphs::Require {
-            return Err(RunError::GraphsOnCpu);
-        }
-        self.replays = (!cpu && graphs != Graphs::Off).then(|| Replays::new(graphs));
+        self.graphs = graphs;
+        self.sites().try_for_each(|site| site.record(graphs))?;
         Ok(self)
     }
 
     /// What became of the steps of loops over batches; `None` where they are not to be replayed.
     pub fn graph_stats(&self) -> Option<GraphStats> {
-        self.replays.as_ref().map(Replays::stats)
+        let sites = std::iter::once(&self.home).chain(&self.beside);
+        let mut stats = sites.filter_map(|site| site.replays.as_ref().map(Replays::stats));
+        let first = stats.next()?;
+        Some(stats.fold(first, |mut all, more| {
+            all.add(more);
+            all
+        }))
     }
 
     /// Has clients tested on models of their own, as the algorithm's slot `personalize` makes them;
@@ -116,21 +125,29 @@ impl Simulation {
     ///
     /// The slot's code cannot be compiled.
     pub fn with_personal(mut self, algorithm: &dyn Algorithm) -> Result<Self, CompileError> {
-        self.personal = personalized(&self.program, algorithm)?;
+        let personal = personalized(&self.home.program, algorithm)?;
+        for site in &mut self.beside {
+            let own = personal.as_ref();
+            site.personal = own.map(|program| program.on(&site.program.device));
+        }
+        self.home.personal = personal;
         Ok(self)
     }
 
     /// Chooses how many clients run in one graph. Results stay the same within rounding.
     #[must_use]
     pub fn with_cohort_batch(mut self, batch: CohortBatch) -> Self {
-        self.group = batch.clients(&self.program);
+        self.batch = batch;
+        self.sites()
+            .for_each(|site| site.group = batch.clients(&site.program));
         self
     }
 
-    /// How many clients run in one graph: fewer than at first where a round found the device's memory
-    /// too small.
+    /// How many clients run in one graph, on the device that takes most: fewer than at first where a
+    /// round found a device's memory too small.
     pub fn cohort_batch(&self) -> usize {
-        self.group
+        let beside = self.beside.iter().map(|site| site.group);
+        beside.fold(self.home.group, usize::max)
     }
 
     /// Runs the next round and gives its statistics.
@@ -154,43 +171,36 @@ impl Simulation {
     }
 
     fn advance(&mut self, look: Option<Look<'_>>) -> Result<RoundStats, RunError> {
+        let mut most = self.cohort_batch();
         if look.is_some() {
             // Nobody is shown a round twice.
-            return self.advance_in(self.group, look);
+            return self.advance_in(most, look);
         }
-        let mut group = self.group;
-        let stats = in_smaller_groups(&mut group, |group| self.advance_in(group, None));
-        self.group = group;
+        let stats = in_smaller_groups(&mut most, |most| self.advance_in(most, None));
+        self.sites()
+            .for_each(|site| site.group = site.group.min(most));
         stats
     }
 
-    /// Runs the next round with up to `group` clients in one graph; one that fails leaves everything
+    /// Runs the next round with up to `most` clients in one graph; one that fails leaves everything
     /// as it was.
-    fn advance_in(&mut self, group: usize, look: Option<Look<'_>>) -> Result<RoundStats, RunError> {
+    fn advance_in(&mut self, most: usize, look: Option<Look<'_>>) -> Result<RoundStats, RunError> {
         let round = self.round + 1;
         let params = self.params.clone();
-        let server = self.state.server.clone();
-        let cx = Cx {
-            program: self.program.at(round),
-            federation: &self.federation,
-            augment: &self.augment,
-            prefetch: self.prefetch,
-            replays: self.replays.as_ref(),
-            round,
-        };
+        let mut state = std::mem::take(&mut self.state);
+        let server = state.server.clone();
         // Borrowed for as long as this function's own values.
         let look = look.map(|look| look as Look<'_>);
-        match run_round(cx, &self.workers, group, &mut self.state, params, look) {
-            Ok((next, stats)) => {
-                self.state.commit();
-                (self.params, self.round) = (next, round);
-                Ok(stats)
-            }
-            Err(error) => {
-                self.state.undo(server);
-                Err(error)
-            }
+        let (cx, beside) = self.contexts(round, most);
+        let ran = run_round(cx, &beside, &self.workers, &mut state, params, look);
+        match &ran {
+            Ok(_) => state.commit(),
+            Err(_) => state.undo(server),
         }
+        self.state = state;
+        let (params, stats) = ran?;
+        (self.params, self.round) = (params, round);
+        Ok(stats)
     }
 
     /// Rounds completed.
@@ -205,6 +215,6 @@ impl Simulation {
 
     /// The compiled program.
     pub fn program(&self) -> &Program {
-        &self.program
+        &self.home.program
     }
 }

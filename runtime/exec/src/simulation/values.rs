@@ -25,7 +25,7 @@ impl Simulation {
     }
 
     fn named(&self, params: &[DispatchTensor]) -> Vec<(String, TensorType, Vec<f32>)> {
-        let leaves = self.program.tracer.parameters().iter();
+        let leaves = self.program().tracer.parameters().iter();
         leaves
             .zip(params)
             .map(|((name, ty), t)| (name.clone(), ty.clone(), ops::values(t.clone())))
@@ -54,14 +54,15 @@ impl Simulation {
     /// changes, if their sizes do not fit.
     #[must_use]
     pub fn set_parameters(&mut self, values: Vec<Vec<f32>>) -> bool {
-        let leaves = self.program.tracer.parameters();
+        let program = &self.home.program;
+        let leaves = program.tracer.parameters();
         let fits = leaves.len() == values.len()
             && leaves
                 .iter()
                 .zip(&values)
                 .all(|((_, ty), v)| ty.len() == v.len());
         if fits {
-            self.params = upload(leaves, values, &self.program.device);
+            self.params = upload(leaves, values, &program.device);
         }
         fits
     }

@@ -14,6 +14,7 @@ mod cases;
 mod fusion;
 mod registry;
 mod replays;
+mod shared;
 
 use fedround_algorithms::{FedAvg, FedProx};
 use fedround_data::synth::SynthDigits;
@@ -32,16 +33,32 @@ fn devices() -> Vec<Device> {
     devices
 }
 
-fn tracer(model: &str) -> Tracer {
-    let task = Task {
-        input: [1, 28, 28],
-        classes: 10,
+const TASK: Task = Task {
+    input: [1, 28, 28],
+    classes: 10,
+};
+
+/// Three clients of unlike sizes.
+fn federation() -> Federation {
+    let data = SynthDigits {
+        train: 18,
+        test: 1,
+        ..SynthDigits::default()
     };
-    let built = find(model).unwrap().build(task, &Default::default());
-    Tracer::new(model, built.unwrap(), task, Losses::default())
+    Federation {
+        examples: data.generate().train,
+        parts: vec![(0..8).collect(), (8..13).collect(), (13..18).collect()],
+        seed: 2,
+    }
 }
 
-/// Parameters and loss after two rounds of three clients of unlike sizes.
+fn tracer(model: &str) -> Tracer {
+    let built = find(model).unwrap();
+    let built = built.build(TASK, &Default::default()).unwrap();
+    Tracer::new(model, built, TASK, Losses::default())
+}
+
+/// Parameters and loss after two rounds.
 fn run(
     algorithm: &dyn Algorithm,
     model: &str,
@@ -49,20 +66,9 @@ fn run(
     batch: CohortBatch,
 ) -> (Vec<f32>, f64) {
     let target = target.into();
-    let data = SynthDigits {
-        train: 18,
-        test: 1,
-        ..SynthDigits::default()
-    }
-    .generate();
-    let federation = Federation {
-        examples: data.train,
-        parts: vec![(0..8).collect(), (8..13).collect(), (13..18).collect()],
-        seed: 2,
-    };
     let program = Program::compile_for(algorithm, tracer(model), target)
         .unwrap_or_else(|error| panic!("{}: {error}", target.device));
-    let mut simulation = Simulation::new(program, federation, 2)
+    let mut simulation = Simulation::new(program, federation(), 2)
         .unwrap()
         .with_cohort_batch(batch);
     let mut loss = 0.0;

@@ -1,0 +1,130 @@
+//! The devices on which a simulation's clients train.
+
+use burn_dispatch::DispatchDevice;
+
+use super::Simulation;
+use crate::cohort_batch::CohortBatch;
+use crate::device::{Device, DeviceError, is_cpu};
+use crate::engine::Cx;
+use crate::error::{CompileError, RunError};
+use crate::program::Program;
+use crate::replay::{Graphs, Replays};
+
+/// A device, and what is compiled and recorded for it.
+pub(crate) struct Site {
+    pub program: Program,
+    /// Makes the clients' own models, where they have any.
+    pub personal: Option<Program>,
+    /// How many clients run in one graph.
+    pub group: usize,
+    /// The recorded steps, where steps are recorded.
+    pub replays: Option<Replays>,
+}
+
+impl Site {
+    pub fn new(program: Program, batch: CohortBatch) -> Self {
+        Self {
+            group: batch.clients(&program),
+            program,
+            personal: None,
+            replays: None,
+        }
+    }
+
+    /// How many threads feed it, of as many as a CPU gets: a GPU runs one graph at a time.
+    pub fn feeding(&self, threads: usize) -> usize {
+        match is_cpu(&self.program.device) {
+            true => threads,
+            false => 1,
+        }
+    }
+
+    /// The same on another device.
+    fn on(&self, device: &DispatchDevice, batch: CohortBatch) -> Self {
+        let personal = self.personal.as_ref().map(|program| program.on(device));
+        Self {
+            personal,
+            ..Self::new(self.program.on(device), batch)
+        }
+    }
+
+    /// Chooses whether steps are recorded.
+    pub fn record(&mut self, graphs: Graphs) -> Result<(), RunError> {
+        let cpu = is_cpu(&self.program.device);
+        if cpu && graphs == Graphs::Require {
+            return Err(RunError::GraphsOnCpu);
+        }
+        self.replays = (!cpu && graphs != Graphs::Off).then(|| Replays::new(graphs));
+        Ok(())
+    }
+}
+
+impl Simulation {
+    /// Has clients train on further devices, too. The clients of a round are dealt to all of them in
+    /// turn; each gets the model once and trains its clients in groups and threads of its own, and
+    /// what they send is reduced in one order. The program's own device does the server's work and
+    /// evaluates. Results are the same from run to run, and within rounding those of one device.
+    ///
+    /// # Errors
+    ///
+    /// A device cannot be used, is there already, or does not have what
+    /// [`with_graphs`](Self::with_graphs) requires; the system gives no worker threads.
+    pub fn with_devices(mut self, more: &[Device]) -> Result<Self, RunError> {
+        for device in more {
+            let target = device.with_precision(self.home.program.precision);
+            let opened = target.open().map_err(CompileError::from)?;
+            if self.sites().any(|site| site.program.device == opened) {
+                let device = *device;
+                return Err(CompileError::from(DeviceError::Twice { device }).into());
+            }
+            self.add(&opened)?;
+        }
+        Ok(self)
+    }
+
+    /// Has clients train on a further device.
+    pub(crate) fn add(&mut self, device: &DispatchDevice) -> Result<(), RunError> {
+        let mut site = self.home.on(device, self.batch);
+        site.record(self.graphs)?;
+        let added = self.workers.add(site.feeding(self.threads));
+        added.map_err(|error| RunError::Thread(std::io::Error::other(error)))?;
+        self.beside.push(site);
+        Ok(())
+    }
+
+    pub(super) fn sites(&mut self) -> impl Iterator<Item = &mut Site> {
+        std::iter::once(&mut self.home).chain(&mut self.beside)
+    }
+
+    /// What a round reads at home, and on the devices beside. Up to `most` clients run in one graph.
+    pub(super) fn contexts(&self, round: usize, most: usize) -> (Cx<'_>, Vec<Cx<'_>>) {
+        let cx = |site| self.context(site, &site.program, round, most);
+        (cx(&self.home), self.beside.iter().map(cx).collect())
+    }
+
+    /// The same of the round that makes the clients' own models, where they have any.
+    pub(super) fn personal_contexts(&self) -> Option<(Cx<'_>, Vec<Cx<'_>>)> {
+        let programs = std::iter::once(&self.home).chain(&self.beside);
+        let programs = programs.filter_map(|site| Some((site, site.personal.as_ref()?)));
+        let mut all = programs.map(|(site, own)| self.context(site, own, self.round, usize::MAX));
+        Some((all.next()?, all.collect()))
+    }
+
+    fn context<'a>(
+        &'a self,
+        site: &'a Site,
+        program: &'a Program,
+        round: usize,
+        most: usize,
+    ) -> Cx<'a> {
+        Cx {
+            program: program.at(round),
+            group: site.group.min(most),
+            federation: &self.federation,
+            augment: &self.augment,
+            prefetch: self.prefetch,
+            replays: site.replays.as_ref(),
+            round,
+        }
+    }
+}

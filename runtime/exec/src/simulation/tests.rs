@@ -1,0 +1,129 @@
+//! Several devices share a cohort. Two CPUs stand for them, which a user cannot name.
+
+use burn_dispatch::DispatchDevice;
+use fedround_algorithms::{FedAvg, FedRep, Scaffold};
+use fedround_data::synth::SynthDigits;
+use fedround_dsl::Algorithm;
+use fedround_models::{Losses, Task, find};
+
+use super::Simulation;
+use crate::{CohortBatch, Device, Federation, Graphs, Program, RunError, Tracer};
+
+/// Parameters, the clients' own ones, and the losses of four rounds of five of seven clients of
+/// unlike sizes.
+type Found = (Vec<f32>, Vec<f32>, Vec<f64>);
+
+fn simulation(algorithm: &dyn Algorithm, threads: usize) -> Simulation {
+    let task = Task {
+        input: [1, 28, 28],
+        classes: 10,
+    };
+    let data = SynthDigits {
+        train: 42,
+        test: 1,
+        ..SynthDigits::default()
+    };
+    let ends = [0, 4, 10, 13, 21, 26, 35, 42];
+    let federation = Federation {
+        examples: data.generate().train,
+        parts: ends.windows(2).map(|w| (w[0]..w[1]).collect()).collect(),
+        seed: 3,
+    };
+    let model = find("logistic").unwrap();
+    let built = model.build(task, &Default::default()).unwrap();
+    let tracer = Tracer::new("logistic", built, task, Losses::default());
+    let program = Program::compile(algorithm, tracer).unwrap();
+    let simulation = Simulation::new(program, federation, threads).unwrap();
+    simulation.with_personal(algorithm).unwrap()
+}
+
+fn run(mut simulation: Simulation) -> Found {
+    let losses = (0..4).map(|_| simulation.step().unwrap().train_loss);
+    let losses = losses.collect();
+    let models = simulation.personal_models().unwrap();
+    let own = models.iter().flat_map(|models| {
+        let clients = (0..7).filter_map(|k| simulation.personal_parameters(models, k));
+        clients.flatten().flat_map(|(_, _, values)| values)
+    });
+    let own = own.collect();
+    let global = simulation.parameters().into_iter();
+    (
+        global.flat_map(|(_, _, values)| values).collect(),
+        own,
+        losses,
+    )
+}
+
+/// A simulation on one device and on three.
+fn shared(algorithm: &dyn Algorithm, threads: usize, batch: CohortBatch) -> Found {
+    let mut shared = simulation(algorithm, threads).with_cohort_batch(batch);
+    for _ in 0..2 {
+        let device = DispatchDevice::Flex(Default::default());
+        shared.add(&device).unwrap();
+    }
+    run(shared)
+}
+
+fn close(a: &[f32], b: &[f32]) {
+    assert_eq!(a.len(), b.len());
+    for (x, y) in a.iter().zip(b) {
+        assert!((x - y).abs() < 1e-6, "{x}, not {y}");
+    }
+}
+
+#[test]
+fn devices_share_a_cohort_and_results_stay() {
+    let fed_avg = FedAvg {
+        fraction: 0.7,
+        batch: 4,
+        lr: 0.1,
+        ..FedAvg::default()
+    };
+    let scaffold = Scaffold {
+        fraction: 0.7,
+        batch: 4,
+        ..Scaffold::default()
+    };
+    let fed_rep = FedRep {
+        fraction: 0.7,
+        batch: 4,
+        ..FedRep::default()
+    };
+    let algorithms: [&dyn Algorithm; 3] = [&fed_avg, &scaffold, &fed_rep];
+    for algorithm in algorithms {
+        let (alone, own, losses) =
+            run(simulation(algorithm, 2).with_cohort_batch(CohortBatch::Off));
+        for batch in [CohortBatch::Off, CohortBatch::Clients(2)] {
+            let found = shared(algorithm, 2, batch);
+            close(&found.0, &alone);
+            close(&found.1, &own);
+            for (x, y) in found.2.iter().zip(&losses) {
+                assert!((x - y).abs() < 1e-6, "{x}, not {y}");
+            }
+            // Whoever is first.
+            assert_eq!(found, shared(algorithm, 1, batch));
+            assert_eq!(found, shared(algorithm, 3, batch));
+        }
+    }
+}
+
+#[test]
+fn a_device_shares_once() {
+    let twice = simulation(&FedAvg::default(), 1).with_devices(&[Device::Cpu]);
+    let error = twice
+        .err()
+        .map(|error| error.to_string())
+        .unwrap_or_default();
+    assert!(error.starts_with("`cpu` is named twice"), "{error}");
+}
+
+#[test]
+fn every_device_has_to_replay_where_that_is_required() {
+    let required = simulation(&FedAvg::default(), 1).with_graphs(Graphs::Require);
+    assert!(matches!(required.err(), Some(RunError::GraphsOnCpu)));
+    let mut simulation = simulation(&FedAvg::default(), 1);
+    simulation.graphs = Graphs::Require;
+    let device = DispatchDevice::Flex(Default::default());
+    let added = simulation.add(&device);
+    assert!(matches!(added, Err(RunError::GraphsOnCpu)));
+}

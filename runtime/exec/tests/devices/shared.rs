@@ -1,0 +1,102 @@
+//! A CPU and a GPU share the clients of a round.
+
+use fedround_algorithms::{FedAvg, FedRep, Scaffold};
+use fedround_dsl::Algorithm;
+use fedround_exec::{CohortBatch, Device, Graphs, Program, Simulation};
+
+use super::{devices, fed_avg, federation, tracer};
+
+/// What four rounds give, and the parameters on which a GPU's rounding shows.
+#[derive(Debug, PartialEq)]
+struct Found {
+    losses: Vec<f64>,
+    params: Vec<f32>,
+    /// The clients' own models.
+    own: Vec<f32>,
+    test_loss: f64,
+}
+
+fn run(algorithm: &dyn Algorithm, devices: &[Device], batch: CohortBatch, graphs: Graphs) -> Found {
+    let program = Program::compile_for(algorithm, tracer("2nn"), devices[0]).unwrap();
+    let mut simulation = Simulation::new(program, federation(), 2)
+        .unwrap()
+        .with_personal(algorithm)
+        .unwrap()
+        .with_cohort_batch(batch)
+        .with_graphs(graphs)
+        .unwrap()
+        .with_devices(&devices[1..])
+        .unwrap();
+    let losses = (0..4).map(|_| simulation.step().unwrap().train_loss);
+    let losses = losses.collect();
+    let models = simulation.personal_models().unwrap();
+    let own = models.iter().flat_map(|models| {
+        let clients = 0..federation().parts.len();
+        clients.filter_map(|k| simulation.personal_parameters(models, k))
+    });
+    let values = |leaves: Vec<(_, _, Vec<f32>)>| leaves.into_iter().flat_map(|(_, _, v)| v);
+    Found {
+        losses,
+        own: own.flat_map(values).collect(),
+        params: values(simulation.parameters()).collect(),
+        test_loss: simulation.evaluate(&federation().examples).unwrap().loss,
+    }
+}
+
+fn close(name: &str, a: &Found, b: &Found) {
+    let all = |of: &Found| -> Vec<f64> {
+        let params = of.params.iter().chain(&of.own).map(|&x| f64::from(x));
+        params
+            .chain(of.losses.clone())
+            .chain([of.test_loss])
+            .collect()
+    };
+    let (a, b) = (all(a), all(b));
+    assert_eq!(a.len(), b.len(), "{name}");
+    for (i, (x, y)) in a.iter().zip(b).enumerate() {
+        assert!((x - y).abs() < 1e-4, "{name}: element {i} is {x}, not {y}");
+    }
+}
+
+fn share(algorithm: &dyn Algorithm) {
+    let name = algorithm.name();
+    let alone = run(algorithm, &[Device::Cpu], CohortBatch::Off, Graphs::Off);
+    let batch = CohortBatch::Clients(2);
+    for gpu in devices().into_iter().skip(1) {
+        let shared = |devices: &[Device]| run(algorithm, devices, batch, Graphs::On);
+        let (first, last) = (shared(&[Device::Cpu, gpu]), shared(&[gpu, Device::Cpu]));
+        close(&format!("{name}, cpu and {gpu}"), &first, &alone);
+        close(&format!("{name}, {gpu} and cpu"), &last, &alone);
+        // Not a GPU's bits alone, nor a CPU's, and the same from run to run.
+        assert_ne!(first, alone, "{name}");
+        assert_eq!(first, shared(&[Device::Cpu, gpu]), "{name}");
+    }
+}
+
+#[test]
+fn clients_share_devices() {
+    share(&FedAvg {
+        epochs: 3,
+        ..fed_avg()
+    });
+}
+
+#[test]
+fn states_follow_clients_from_device_to_device() {
+    share(&Scaffold {
+        // Two of three clients: who trains where differs from round to round.
+        fraction: 0.67,
+        batch: 4,
+        ..Scaffold::default()
+    });
+}
+
+#[test]
+fn personal_parts_follow_clients_from_device_to_device() {
+    share(&FedRep {
+        head_epochs: 2,
+        fraction: 0.67,
+        batch: 4,
+        ..FedRep::default()
+    });
+}
