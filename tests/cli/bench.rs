@@ -38,6 +38,10 @@ fn a_measurement_is_a_report() {
         (&"synth".into(), &"fedround".into())
     );
     assert_eq!(report["device"], "cpu");
+    // What a GPU alone has.
+    for field in ["device_memory_mb", "reads_per_round", "idle_share"] {
+        assert!(report[field].is_null(), "{report}");
+    }
 }
 
 /// Algorithms whose first rounds draw no cohort, or by a share of another name.

@@ -39,12 +39,15 @@ mod workers;
 pub use auxiliary::assemble_for;
 pub use captions::Search;
 pub use cohort_batch::{CohortBatch, CohortBatchError};
-pub use device::{Device, DeviceError, DeviceReport, Devices, Found, Problem, devices};
+pub use device::{
+    Device, DeviceError, DeviceReport, Devices, Found, Problem, TIMED, devices, kernel_time,
+};
 pub use engine::{Federation, RoundStats, Seen, SeenTensor};
 pub use error::{CompileError, RunError};
 pub use eval::Evaluation;
 pub use flex::has_own_kernel;
 pub use fusion::{FusedGraph, FusionError};
+pub use ops::device_reads;
 pub use personal::PersonalModels;
 pub use precision::{Precision, PrecisionError, Target};
 pub use program::Program;

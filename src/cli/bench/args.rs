@@ -50,6 +50,10 @@ pub(in crate::cli) struct BenchArgs {
     /// of them; may be repeated
     #[arg(long, value_name = "PATH")]
     pub peers: Vec<PathBuf>,
+    /// Measure the share of time in which a GPU runs no kernel, in a slower run of its own; for GPUs
+    /// that time kernels themselves, without replay
+    #[arg(long)]
+    pub idle: bool,
     /// Print a Markdown table in place of JSON
     #[arg(long)]
     pub markdown: bool,

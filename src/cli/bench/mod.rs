@@ -5,7 +5,9 @@
 //! timed. Several measurements have a process each, since peaks of memory are a process's.
 
 mod args;
+mod clock;
 mod error;
+mod idle;
 mod one;
 mod peers;
 mod plot;
@@ -17,7 +19,7 @@ mod tasks;
 
 use std::fs::OpenOptions;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use fedround_exec::{Device, Devices};
 
@@ -50,10 +52,14 @@ pub(super) fn bench(cli: &Cli, args: &BenchArgs) -> Result<(), CliError> {
     // In turns, so that what else the machine does slows all alike.
     for _ in 0..args.runs.unwrap_or(1).max(1) {
         for ((_, one), row) in cases.iter().zip(&mut rows) {
-            row.runs.push(match several {
+            let mut report = match several {
                 true => apart(one)?,
                 false => one::measure(cli, one)?,
-            });
+            };
+            if args.idle {
+                report.idle_share = idle::share(one, &report)?;
+            }
+            row.runs.push(report);
         }
     }
     if let (Some(path), Some(sweep)) = (&args.plot, &args.sweep) {
@@ -125,6 +131,11 @@ fn factors(one: &OneArgs, devices: &Devices) -> Vec<(String, OneArgs)> {
 
 /// Measures in a process of its own.
 fn apart(one: &OneArgs) -> Result<Report, CliError> {
+    Ok(serde_json::from_slice(&process_of(one, &[])?.stdout)?)
+}
+
+/// What a measurement in a process of its own says, with more in its environment.
+fn process_of(one: &OneArgs, environment: &[(&str, &str)]) -> Result<Output, CliError> {
     let line = one.line();
     let failed = |said: String| {
         let line: Vec<_> = line.iter().map(|part| part.to_string_lossy()).collect();
@@ -134,14 +145,18 @@ fn apart(one: &OneArgs) -> Result<Report, CliError> {
         })
     };
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
-    let output = Command::new(program).arg("bench").args(&line).output();
-    let output = output.map_err(|error| failed(error.to_string()))?;
+    let mut command = Command::new(program);
+    command.arg("bench").args(&line);
+    command.envs(environment.iter().copied());
+    let output = command
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.trim().trim_start_matches("error: ");
         return Err(failed(said.to_owned()));
     }
-    Ok(serde_json::from_slice(&output.stdout)?)
+    Ok(output)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), CliError> {

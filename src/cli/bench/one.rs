@@ -5,13 +5,14 @@ use std::time::Instant;
 use fedround_data::{Dataset, load, rng};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
 use fedround_exec::{
-    CohortBatch, Devices, Federation, Graphs, Precision, Program, RunError, Simulation,
+    CohortBatch, Device, Devices, Federation, Graphs, Precision, Program, RunError, Simulation,
 };
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AuxiliaryTask, Task};
 use serde_json::json;
 
 use super::args::OneArgs;
+use super::clock::timed;
 use super::error::BenchError;
 use super::process;
 use super::report::{Report, finite, median, rounded};
@@ -23,17 +24,6 @@ use crate::cli::run::parts as trained;
 
 /// The version that the workspace pins.
 const BURN: &str = "0.22.0-pre.3";
-
-/// The clock's readings, in seconds.
-#[derive(Debug, Default)]
-struct Clock {
-    first_round: f64,
-    time_to_first_round: f64,
-    wall: f64,
-    /// Of each timed round.
-    rounds: Vec<f64>,
-    client_steps: u64,
-}
 
 /// Runs a task's rounds and reports them.
 pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
@@ -68,6 +58,7 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
         })
     });
     let timed_rounds = clock.rounds.len();
+    let gpu = devices.all().any(|device| device != Device::Cpu);
     Ok(Report {
         peer: "fedround".to_owned(),
         task: task.name.to_owned(),
@@ -89,11 +80,18 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
         params_l2: finite(rounded(simulation.params_l2(), 6)),
         peak_rss_mb: peak_rss.map(|mb| rounded(mb, 0)),
         replay,
+        device_memory_mb: clock.device_memory.map(|bytes| rounded(mib(bytes), 1)),
+        reads_per_round: gpu.then(|| rounded(clock.reads as f64 / timed_rounds as f64, 2)),
+        idle_share: None,
         kernels_per_step: simulation
             .program()
             .step_kernels(simulation.cohort_batch())?,
         versions: json!({ "fedround": env!("CARGO_PKG_VERSION"), "burn": BURN }),
     })
+}
+
+fn mib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
 }
 
 /// The algorithm's step size, where it has one.
@@ -223,39 +221,7 @@ fn simulation(
     simulation.with_devices(devices.more()).map_err(failed)
 }
 
-fn timed(
-    simulation: &mut Simulation,
-    rounds: usize,
-    started: Instant,
-    mut after: impl FnMut(&Simulation) -> Result<(), CliError>,
-) -> Result<Clock, CliError> {
-    let mut clock = Clock::default();
-    let begin = Instant::now();
-    let first = simulation.step().map_err(failed)?;
-    after(simulation)?;
-    clock.first_round = begin.elapsed().as_secs_f64();
-    let age = process::since_start();
-    clock.time_to_first_round = age.unwrap_or_else(|| started.elapsed().as_secs_f64());
-    if rounds == 1 {
-        clock.rounds = vec![clock.first_round];
-        clock.wall = clock.first_round;
-        clock.client_steps = first.client_steps;
-        return Ok(clock);
-    }
-    let warm = Instant::now();
-    let mut before = 0.0;
-    for _ in 1..rounds {
-        clock.client_steps += simulation.step().map_err(failed)?.client_steps;
-        after(simulation)?;
-        let now = warm.elapsed().as_secs_f64();
-        clock.rounds.push(now - before);
-        before = now;
-    }
-    clock.wall = before;
-    Ok(clock)
-}
-
-fn failed(source: RunError) -> CliError {
+pub(super) fn failed(source: RunError) -> CliError {
     CliError::Run {
         source: Box::new(source),
         kept: None,

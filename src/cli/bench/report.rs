@@ -33,6 +33,15 @@ pub(super) struct Report {
     /// What became of steps that could be replayed, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Value>,
+    /// MiB that GPUs held; none on the CPU.
+    #[serde(default)]
+    pub device_memory_mb: Option<f64>,
+    /// How often a round waits for what a GPU gives; none on the CPU.
+    #[serde(default)]
+    pub reads_per_round: Option<f64>,
+    /// Share of time in which the GPU runs no kernel, where it was measured and can be.
+    #[serde(default)]
+    pub idle_share: Option<f64>,
     /// What a step launches on a device that fuses ops; none on others.
     #[serde(default)]
     pub kernels_per_step: Option<usize>,
@@ -59,12 +68,17 @@ impl Row {
 
     /// MiB; NaN where it is not known.
     pub fn peak_mb(&self) -> f64 {
-        self.median(|run| run.peak_rss_mb.unwrap_or(f64::NAN))
+        self.some(|run| run.peak_rss_mb)
+    }
+
+    /// What only some runs have; NaN where they have not.
+    pub fn some(&self, field: impl Fn(&Report) -> Option<f64>) -> f64 {
+        self.median(|run| field(run).unwrap_or(f64::NAN))
     }
 
     /// Kernels of a step; NaN where there are none.
     pub fn kernels(&self) -> f64 {
-        self.median(|run| run.kernels_per_step.map_or(f64::NAN, |n| n as f64))
+        self.some(|run| run.kernels_per_step.map(|n| n as f64))
     }
 }
 

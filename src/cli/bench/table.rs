@@ -19,7 +19,10 @@ pub(super) fn markdown(what: &str, rows: &[Row]) -> String {
         "to first round, s",
         "peak MB",
         "MB more",
+        "device MB",
+        "device idle",
         "kernels a step",
+        "reads a round",
         "test loss",
     ]);
     for row in rows {
@@ -31,7 +34,7 @@ pub(super) fn markdown(what: &str, rows: &[Row]) -> String {
     format!("{table}\n")
 }
 
-fn cells(row: &Row, first: &Row) -> [String; 11] {
+fn cells(row: &Row, first: &Row) -> [String; 14] {
     let speed = |row: &Row| row.median(|run| run.client_steps_per_s);
     let known = |x: f64, digits: usize| match x.is_finite() {
         true => format!("{x:.digits$}"),
@@ -47,7 +50,10 @@ fn cells(row: &Row, first: &Row) -> [String; 11] {
         known(row.median(|run| run.time_to_first_round_s), 2),
         known(row.peak_mb(), 0),
         known(row.peak_mb() - first.peak_mb(), 0),
+        known(row.some(|run| run.device_memory_mb), 0),
+        known(row.some(|run| run.idle_share), 2),
         known(row.kernels(), 0),
-        known(row.median(|run| run.test_loss.unwrap_or(f64::NAN)), 6),
+        known(row.some(|run| run.reads_per_round), 0),
+        known(row.some(|run| run.test_loss), 6),
     ]
 }

@@ -3,6 +3,8 @@
 #[cfg(feature = "wgpu")]
 mod adapters;
 mod error;
+mod gpu;
+mod kernel_log;
 mod list;
 mod probe;
 mod system;
@@ -15,6 +17,8 @@ use burn_backend::ops::FloatTensorOps;
 use burn_dispatch::{Dispatch, DispatchDevice};
 
 pub use error::DeviceError;
+pub(crate) use gpu::ask;
+pub use kernel_log::{TIMED, kernel_time};
 pub use list::Devices;
 pub use probe::{DeviceReport, Found, Problem, devices};
 
@@ -73,6 +77,15 @@ impl Device {
     /// The build lacks the feature, or the machine the device.
     pub fn open(self) -> Result<DispatchDevice, DeviceError> {
         probe::open(self)
+    }
+
+    /// Whether it times kernels by a clock of its own, and not by the host's: some GPUs do.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be opened.
+    pub fn times_kernels(self) -> Result<bool, DeviceError> {
+        Ok(ask(&self.open()?).is_some_and(|gpu| gpu.clock))
     }
 
     /// Opens the device and multiplies two small matrices on it.

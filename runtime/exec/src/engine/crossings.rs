@@ -86,7 +86,7 @@ impl Server<'_> {
             [alone] => Ok(alone.clone()),
             _ => {
                 let mut mean = Running::new(Reduce::Mean, has_rows(self.cx, op.operands[0]));
-                of_one.iter().for_each(|value| mean.add(value, None));
+                of_one.iter().try_for_each(|value| mean.add(value, None))?;
                 mean.finish(self.cx.program, op)
             }
         });

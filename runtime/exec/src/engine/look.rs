@@ -7,8 +7,8 @@ use burn_dispatch::Dispatch;
 use fedround_ir::fed::{Kind, Value};
 
 use super::Cx;
-use crate::ops;
 use crate::value::RtVal;
+use crate::{flex, ops};
 
 /// A value of one client that is on the server, as [`Simulation::step_seen`] shows it.
 ///
@@ -112,7 +112,7 @@ fn floats(t: &DispatchTensor) -> SeenTensor {
 }
 
 fn whole(t: &DispatchTensor) -> SeenTensor {
-    let data = burn_backend::read_sync(Dispatch::int_into_data(t.clone())).ok();
+    let data = ops::wait(flex::is_host(t), Dispatch::int_into_data(t.clone())).ok();
     SeenTensor {
         shape: t.shape().as_slice().to_vec(),
         values: data.map_or_else(Vec::new, |data| data.iter::<f32>().collect()),

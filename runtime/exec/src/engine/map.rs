@@ -85,7 +85,8 @@ impl Server<'_> {
             .stream(&at, AHEAD, work, |g, outcomes| match outcomes {
                 Ok(outcomes) => {
                     for (&i, outcome) in groups[g].1.iter().zip(outcomes) {
-                        results.take(cx, i, ids[i], outcome, seen);
+                        let taken = results.take(cx, i, ids[i], outcome, seen);
+                        failed = failed.take().or(taken.err());
                     }
                 }
                 Err(error) => failed = failed.take().or(Some(error)),
@@ -181,7 +182,7 @@ impl Results {
         id: usize,
         outcome: Outcome,
         look: &mut Option<Look<'_>>,
-    ) {
+    ) -> Result<(), RunError> {
         self.losses.extend(outcome.losses);
         self.steps += outcome.steps;
         let state = outcome.state.into_iter();
@@ -193,7 +194,7 @@ impl Results {
         for (r, (running, sources)) in self.running.iter_mut().zip(&self.sources).enumerate() {
             let read = |i: usize| sources.get(i).and_then(|(_, at)| yields.get(*at));
             if let Some(value) = read(0) {
-                running.add(value, read(1));
+                running.add(value, read(1))?;
                 // Several reductions may read one value.
                 if let Some((of, _)) = values[r].filter(|of| !values[..r].contains(&Some(of))) {
                     show(look, cx, (*of, true), id, value);
@@ -207,5 +208,6 @@ impl Results {
         for (column, value) in self.columns.iter_mut().zip(yields) {
             column[i] = Some(value);
         }
+        Ok(())
     }
 }

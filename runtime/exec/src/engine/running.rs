@@ -5,17 +5,18 @@ use fedround_ir::fed::{Op, Reduce, Value};
 use fedround_passes::tensor::Frontend;
 
 use crate::error::RunError;
-use crate::ops;
 use crate::program::Program;
-use crate::reduce::WeightedSum;
+use crate::reduce::{Weight, WeightedSum};
 use crate::value::RtVal;
 
 /// `fed.sum`, `fed.mean` or `fed.weighted_mean`, as far as it has come.
 pub(super) struct Running {
     kind: Reduce,
     sum: WeightedSum,
-    clients: usize,
-    numbers: bool,
+    /// Of each client, as they were added; numbers of a GPU are read at the end.
+    weights: Vec<Weight>,
+    /// The values themselves, where they are numbers.
+    numbers: Vec<Weight>,
     /// Whether the values are features; and their shape, once it is known.
     rows: bool,
     shape: Option<Vec<usize>>,
@@ -28,8 +29,8 @@ impl Running {
         Self {
             kind,
             sum: WeightedSum::default(),
-            clients: 0,
-            numbers: false,
+            weights: vec![],
+            numbers: vec![],
             rows,
             shape: None,
             other: None,
@@ -37,41 +38,42 @@ impl Running {
     }
 
     /// Adds one client's value. Clients are added in the order of the cohort.
-    pub fn add(&mut self, value: &RtVal, weight: Option<&RtVal>) {
-        self.clients += 1;
-        let weight = weight.map_or(1.0, number);
+    pub fn add(&mut self, value: &RtVal, weight: Option<&RtVal>) -> Result<(), RunError> {
+        let weight = weight.map_or(Weight::Known(1.0), number);
         match value {
-            RtVal::Params(leaves) => self.sum.add(weight, leaves),
+            RtVal::Params(leaves) => self.sum.add(&weight, leaves)?,
             RtVal::Tensor(t) if self.rows => {
                 let shape = t.shape().as_slice().to_vec();
                 if *self.shape.get_or_insert_with(|| shape.clone()) == shape {
-                    self.sum.add(weight, std::slice::from_ref(t));
+                    self.sum.add(&weight, std::slice::from_ref(t))?;
                 } else {
                     self.other = Some(shape);
                 }
             }
-            value => {
-                self.numbers = true;
-                self.sum.add_number(weight, number(value));
-            }
+            value => self.numbers.push(number(value)),
         }
+        self.weights.push(weight);
+        Ok(())
     }
 
     /// The value on the server.
     pub fn finish(self, program: &Program, op: &Op) -> Result<RtVal, RunError> {
         let empty = |why| RunError::Empty { why, loc: op.loc };
-        if self.clients == 0 {
+        if self.weights.is_empty() {
             return Err(empty("the cohort is empty"));
         }
+        let weights = Weight::numbers(&self.weights)?;
         let total = match self.kind {
             Reduce::Sum => 1.0,
-            Reduce::Mean | Reduce::WeightedMean => self.sum.weight,
+            Reduce::Mean | Reduce::WeightedMean => weights.iter().sum(),
         };
         if total == 0.0 {
             return Err(empty("the weights sum to zero"));
         }
-        if self.numbers {
-            return Ok(RtVal::Host(self.sum.number() / total));
+        if !self.numbers.is_empty() {
+            let numbers = Weight::numbers(&self.numbers)?;
+            let weighted = weights.iter().zip(numbers).map(|(weight, x)| weight * x);
+            return Ok(RtVal::Host(weighted.sum::<f64>() / total));
         }
         if let Some(found) = self.other {
             let (expected, loc) = (self.shape.unwrap_or_default(), op.loc);
@@ -83,26 +85,23 @@ impl Running {
         }
         if let Some(shape) = self.shape {
             let shapes = std::iter::once(shape.as_slice());
-            let sums = self.sum.finish(1.0 / total, shapes, &program.device);
+            let sums = self.sum.finish(1.0 / total, shapes, &program.device)?;
             let features = sums.into_iter().next().map(RtVal::Tensor);
             return features.ok_or_else(|| empty("the features are empty"));
         }
         let leaves = program.tracer.parameters().iter();
         let shapes = leaves.map(|(_, ty)| ty.shape.as_slice());
-        let sums = self.sum.finish(1.0 / total, shapes, &program.device);
+        let sums = self.sum.finish(1.0 / total, shapes, &program.device)?;
         Ok(RtVal::Params(sums))
     }
 }
 
-/// A scalar in host memory.
-pub(super) fn number(value: &RtVal) -> f64 {
+/// A scalar, NaN of what is none.
+fn number(value: &RtVal) -> Weight {
     match value {
-        RtVal::Host(c) => *c,
-        RtVal::Tensor(t) => ops::values(t.clone())
-            .first()
-            .copied()
-            .map_or(f64::NAN, f64::from),
-        _ => f64::NAN,
+        RtVal::Host(c) => Weight::Known(*c),
+        RtVal::Tensor(t) => Weight::of(t),
+        _ => Weight::Known(f64::NAN),
     }
 }
 

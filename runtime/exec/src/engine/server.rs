@@ -3,9 +3,6 @@
 use std::borrow::Cow;
 
 use burn::tensor::DispatchTensor;
-use burn_backend::TensorMetadata;
-use burn_backend::ops::FloatTensorOps;
-use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_data::schedule::cohort;
 use fedround_ir::fed::{Op, OpKind, Reduce, Value};
 use fedround_passes::tensor::Control;
@@ -93,7 +90,7 @@ impl Server<'_> {
         };
         let mut running = Running::new(kind, has_rows(self.cx, op.operands[0]));
         for (i, value) in values.iter().enumerate() {
-            running.add(value, weights.as_ref().map(|w| &w[i]));
+            running.add(value, weights.as_ref().map(|w| &w[i]))?;
         }
         if self.cx.program.schedule.module.uploads(op) {
             for v in &op.operands {
@@ -143,27 +140,12 @@ impl Server<'_> {
     }
 }
 
-/// Losses that are read at once: a kernel of wgpu takes no more than some 30 tensors.
-const READ: usize = 16;
-
 /// The mean of losses, NaN of none.
 fn mean(losses: Vec<DispatchTensor>, round: usize) -> Result<f64, RunError> {
     if losses.is_empty() {
         return Ok(f64::NAN);
     }
-    // A kernel takes tensors of one device.
-    let mut devices: Vec<(DispatchDevice, Vec<DispatchTensor>)> = vec![];
-    for loss in losses {
-        let device = loss.device();
-        match devices.iter_mut().find(|(known, _)| *known == device) {
-            Some((_, own)) => own.push(loss),
-            None => devices.push((device, vec![loss])),
-        }
-    }
-    let mut values = vec![];
-    for some in devices.iter().flat_map(|(_, own)| own.chunks(READ)) {
-        values.extend(ops::read(Dispatch::float_cat(some.to_vec(), 0))?);
-    }
+    let values = ops::read_all(losses)?.concat();
     let loss = values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64;
     if loss.is_finite() {
         Ok(loss)

@@ -3,6 +3,7 @@
 mod carry;
 mod elementwise;
 mod layers;
+mod read;
 mod short;
 mod structure;
 
@@ -13,10 +14,15 @@ use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{Constant, DType, Family, Op};
 
 use crate::device::is_cpu;
-use crate::error::RunError;
 use crate::flex;
 
 pub(crate) use carry::{carry, carry_all};
+pub use read::device_reads;
+pub(crate) use read::{read, read_all, values, wait};
+
+/// Tensors that a GPU joins at once: a kernel of wgpu takes no more than some 30, and gives zeros where
+/// it is given more.
+const TOGETHER: usize = 16;
 
 /// Results of an op: the second one for ops that also give indices.
 pub(crate) type Results = (DispatchTensor, Option<DispatchTensor>);
@@ -114,24 +120,4 @@ pub(crate) fn tensor(values: Vec<f32>, shape: &[usize], device: &DispatchDevice)
 /// An integer tensor on a device.
 pub(crate) fn ints(values: Vec<i32>, shape: &[usize], device: &DispatchDevice) -> DispatchTensor {
     Dispatch::int_from_data(TensorData::new(values, Shape::from(shape.to_vec())), device)
-}
-
-/// The float values of a tensor, in row-major order; none where its device has failed, which the
-/// [`read`] that ends each round and each evaluation says.
-pub(crate) fn values(tensor: DispatchTensor) -> Vec<f32> {
-    read(tensor).unwrap_or_default()
-}
-
-/// The float values of a tensor, in row-major order.
-///
-/// # Errors
-///
-/// The device failed here, or at any op since the last read.
-pub(crate) fn read(tensor: DispatchTensor) -> Result<Vec<f32>, RunError> {
-    if let Some(slice) = flex::floats(&tensor) {
-        return Ok(slice.to_vec());
-    }
-    let data = burn_backend::read_sync(Dispatch::float_into_data(tensor));
-    let values = data.map_err(RunError::device)?.try_to_vec::<f32>();
-    values.map_err(|error| RunError::Device(format!("{error:?}")))
 }

@@ -2,11 +2,11 @@
 
 use burn::tensor::{DispatchTensor, Shape, Slice};
 use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
-use burn_backend::{IntDType, TensorMetadata};
+use burn_backend::{Backend, IntDType, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{DType, Op};
 
-use super::{Next, Results, dtype, one};
+use super::{Next, Results, TOGETHER, dtype, one};
 use crate::flex;
 
 /// Calls the function of the operand's element type.
@@ -37,7 +37,7 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
             if all.iter().all(flex::is_host) {
                 joined(all, *d)
             } else {
-                joined_apart(all, *d)
+                joined_in_turns(all, *d)
             }
         }
         Op::Sum => Dispatch::float_sum(a),
@@ -81,6 +81,22 @@ fn joined(all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
     }
 }
 
+/// [`joined_apart`], of any number of tensors.
+fn joined_in_turns(mut all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
+    while all.len() > TOGETHER {
+        let some = all.chunks(TOGETHER).map(<[DispatchTensor]>::to_vec);
+        all = some.map(|some| joined_alone(some, d)).collect();
+    }
+    joined_apart(all, d)
+}
+
+/// [`joined_apart`], in no kernel with what follows.
+fn joined_alone(all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
+    let joined = joined_apart(all, d);
+    Dispatch::flush(&joined.device());
+    joined
+}
+
 /// [`joined`], without dimensions of size 1 on the way: where burn-fusion puts a concatenation into a
 /// kernel of elements that it takes for a broadcast of it, as `[3, 8]` beside `[3, 1]`, the result
 /// is zeros.
@@ -120,4 +136,27 @@ pub(super) fn expand(t: DispatchTensor, shape: &[usize]) -> DispatchTensor {
 fn slices(ranges: &[(usize, usize)]) -> Vec<Slice> {
     let slice = |&(a, b): &(usize, usize)| Slice::new(a as isize, Some(b as isize), 1);
     ranges.iter().map(slice).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops;
+
+    /// The default device of a build with one is a GPU.
+    #[test]
+    fn any_number_of_tensors_are_joined() {
+        let device = DispatchDevice::default();
+        for n in [2, 16, 17, 70, 300] {
+            let row = |i: usize| vec![i as f32, 0.5, -(i as f32)];
+            let rows = (0..n).map(|i| ops::tensor(row(i), &[3], &device));
+            let mut lifted = rows.map(|t| reshape(t, vec![1, 3]));
+            let joined = ops::apply(&Op::Cat(0), &device, || lifted.next())
+                .unwrap()
+                .0;
+            let found = ops::values(joined);
+            let expected: Vec<f32> = (0..n).flat_map(row).collect();
+            assert!(found == expected, "{n} tensors");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use burn_dispatch::DispatchDevice;
 
 use super::Simulation;
 use crate::cohort_batch::CohortBatch;
-use crate::device::{Device, DeviceError, is_cpu};
+use crate::device::{Device, DeviceError, ask, is_cpu};
 use crate::engine::Cx;
 use crate::error::{CompileError, RunError};
 use crate::program::Program;
@@ -80,6 +80,14 @@ impl Simulation {
             self.add(&opened)?;
         }
         Ok(self)
+    }
+
+    /// Bytes of memory that the GPUs hold for this process, used or not, since memory that is free
+    /// again is kept for what follows; `None` where clients train on the CPU alone.
+    pub fn device_memory(&self) -> Option<u64> {
+        let sites = std::iter::once(&self.home).chain(&self.beside);
+        let reserved = sites.filter_map(|site| Some(ask(&site.program.device)?.reserved));
+        reserved.reduce(|a, b| a + b)
     }
 
     /// Has clients train on a further device.

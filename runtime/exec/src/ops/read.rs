@@ -1,0 +1,121 @@
+//! What is read of tensors, for which the host waits.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use burn::tensor::{DispatchTensor, Shape, TensorData};
+use burn_backend::ops::FloatTensorOps;
+use burn_backend::{ExecutionError, TensorMetadata};
+use burn_dispatch::{Dispatch, DispatchDevice};
+
+use super::TOGETHER;
+use crate::error::RunError;
+use crate::flex;
+
+/// Reads of GPUs by this process.
+static READS: AtomicU64 = AtomicU64::new(0);
+
+/// How often this process has waited for a GPU to give it values.
+pub fn device_reads() -> u64 {
+    READS.load(Ordering::Relaxed)
+}
+
+/// Waits for the data of a tensor, in host memory or not.
+pub(crate) fn wait(
+    on_host: bool,
+    data: impl Future<Output = Result<TensorData, ExecutionError>>,
+) -> Result<TensorData, RunError> {
+    if !on_host {
+        READS.fetch_add(1, Ordering::Relaxed);
+    }
+    burn_backend::read_sync(data).map_err(RunError::device)
+}
+
+/// The float values of a tensor, in row-major order; none where its device has failed, which the
+/// [`read`] that ends each round and each evaluation says.
+pub(crate) fn values(tensor: DispatchTensor) -> Vec<f32> {
+    read(tensor).unwrap_or_default()
+}
+
+/// The float values of a tensor, in row-major order.
+///
+/// # Errors
+///
+/// The device failed here, or at any op since the last read.
+pub(crate) fn read(tensor: DispatchTensor) -> Result<Vec<f32>, RunError> {
+    if let Some(slice) = flex::floats(&tensor) {
+        return Ok(slice.to_vec());
+    }
+    let on_host = flex::is_host(&tensor);
+    let data = wait(on_host, Dispatch::float_into_data(tensor))?;
+    let values = data.try_to_vec::<f32>();
+    values.map_err(|error| RunError::Device(format!("{error:?}")))
+}
+
+/// The float values of tensors, each in row-major order. Those of a GPU are joined there, so that the
+/// host waits once for several.
+///
+/// # Errors
+///
+/// As [`read`].
+pub(crate) fn read_all(tensors: Vec<DispatchTensor>) -> Result<Vec<Vec<f32>>, RunError> {
+    let mut values = vec![vec![]; tensors.len()];
+    let mut gpus: Vec<(DispatchDevice, Vec<(usize, DispatchTensor)>)> = vec![];
+    for (i, tensor) in tensors.into_iter().enumerate() {
+        if flex::is_host(&tensor) {
+            values[i] = read(tensor)?;
+            continue;
+        }
+        let device = tensor.device();
+        match gpus.iter_mut().find(|(known, _)| *known == device) {
+            Some((_, own)) => own.push((i, tensor)),
+            None => gpus.push((device, vec![(i, tensor)])),
+        }
+    }
+    for some in gpus.iter().flat_map(|(_, own)| own.chunks(TOGETHER)) {
+        let joined = read(join(some.iter().map(|(_, t)| t.clone()).collect()))?;
+        let mut rest = &joined[..];
+        for (i, tensor) in some {
+            let (own, after) = rest.split_at(elements(tensor).min(rest.len()));
+            values[*i] = own.to_vec();
+            rest = after;
+        }
+    }
+    Ok(values)
+}
+
+/// The elements of tensors, one after another.
+fn join(mut tensors: Vec<DispatchTensor>) -> DispatchTensor {
+    if tensors.len() == 1 {
+        return tensors.remove(0);
+    }
+    let flat = tensors.into_iter().map(|t| {
+        let shape = Shape::from(vec![elements(&t)]);
+        Dispatch::float_reshape(t, shape)
+    });
+    Dispatch::float_cat(flat.collect(), 0)
+}
+
+fn elements(tensor: &DispatchTensor) -> usize {
+    tensor.shape().num_elements()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops;
+
+    #[test]
+    fn tensors_read_together_are_those_read_apart() {
+        let device = DispatchDevice::default();
+        let tensor = |i: usize| {
+            let numbers = (0..2 * i).map(|x| (x * i) as f32).collect();
+            ops::tensor(numbers, &[i, 2], &device)
+        };
+        let mut all: Vec<DispatchTensor> = (1..40).map(tensor).collect();
+        let apart: Vec<Vec<f32>> = all.iter().cloned().map(values).collect();
+        assert!(read_all(all.clone()).unwrap() == apart);
+        all.truncate(TOGETHER);
+        assert!(values(join(all)) == apart[..TOGETHER].concat());
+        assert!(read_all(vec![]).unwrap().is_empty());
+    }
+}
