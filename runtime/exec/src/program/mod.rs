@@ -1,6 +1,7 @@
 //! A compiled algorithm: its graph at every stage, and plans made on demand for each batch shape.
 
 mod graphs;
+mod otherwise;
 mod segments;
 mod sizes;
 
@@ -116,40 +117,6 @@ impl Program {
         Self::compile_phases(staged, tracer, place, passes)
     }
 
-    /// Compiles other phases for the same model and device.
-    pub(crate) fn beside(&self, staged: Vec<Phase>) -> Result<Self, CompileError> {
-        let place = (self.device.clone(), self.precision);
-        Self::compile_phases(
-            staged,
-            self.tracer.copy(),
-            place,
-            &mut PassManager::from_env()?,
-        )
-    }
-
-    /// The same program for another device.
-    pub(crate) fn on(&self, device: &DispatchDevice) -> Self {
-        let earlier = self.earlier.iter().map(|phase| Earlier {
-            name: phase.name.clone(),
-            rounds: phase.rounds,
-            program: phase.program.on(device),
-        });
-        Self {
-            staged: self.staged.clone(),
-            linked: self.linked.clone(),
-            crossing: self.crossing.clone(),
-            warnings: self.warnings.clone(),
-            schedule: self.schedule.clone(),
-            tracer: self.tracer.copy(),
-            device: device.clone(),
-            precision: self.precision,
-            compiled: RwLock::default(),
-            functions: RwLock::default(),
-            fuse: self.fuse,
-            earlier: earlier.collect(),
-        }
-    }
-
     /// Compiles phases; the program is that of the last.
     fn compile_phases(
         mut staged: Vec<Phase>,
@@ -172,21 +139,6 @@ impl Program {
         this.earlier = earlier;
         this.warn_of_all_phases();
         Ok(this)
-    }
-
-    /// The same program with the ops of its steps one by one, as burn has them: what fusion on the
-    /// CPU gives is measured against it. On other devices nothing changes.
-    #[must_use]
-    pub fn without_fusion(mut self) -> Self {
-        self.fuse = false;
-        self.compiled = RwLock::default();
-        let earlier = std::mem::take(&mut self.earlier).into_iter();
-        let earlier = earlier.map(|phase| Earlier {
-            program: phase.program.without_fusion(),
-            ..phase
-        });
-        self.earlier = earlier.collect();
-        self
     }
 
     /// What a phase has no use for, another may have.

@@ -1,0 +1,61 @@
+//! A program that is there, otherwise: with other phases, unfused, or on another device.
+
+use std::sync::RwLock;
+
+use burn_dispatch::DispatchDevice;
+use fedround_dsl::Phase;
+use fedround_passes::PassManager;
+
+use super::{Earlier, Program};
+use crate::error::CompileError;
+
+impl Program {
+    /// Compiles other phases for the same model and device.
+    pub(crate) fn beside(&self, staged: Vec<Phase>) -> Result<Self, CompileError> {
+        let place = (self.device.clone(), self.precision);
+        Self::compile_phases(
+            staged,
+            self.tracer.copy(),
+            place,
+            &mut PassManager::from_env()?,
+        )
+    }
+
+    /// The same program with the ops of its steps one by one, as burn has them: what fusion on the
+    /// CPU gives is measured against it. On other devices nothing changes.
+    #[must_use]
+    pub fn without_fusion(mut self) -> Self {
+        self.fuse = false;
+        self.compiled = RwLock::default();
+        let earlier = std::mem::take(&mut self.earlier).into_iter();
+        let earlier = earlier.map(|phase| Earlier {
+            program: phase.program.without_fusion(),
+            ..phase
+        });
+        self.earlier = earlier.collect();
+        self
+    }
+
+    /// The same program for another device.
+    pub(crate) fn on(&self, device: &DispatchDevice) -> Self {
+        let earlier = self.earlier.iter().map(|phase| Earlier {
+            name: phase.name.clone(),
+            rounds: phase.rounds,
+            program: phase.program.on(device),
+        });
+        Self {
+            staged: self.staged.clone(),
+            linked: self.linked.clone(),
+            crossing: self.crossing.clone(),
+            warnings: self.warnings.clone(),
+            schedule: self.schedule.clone(),
+            tracer: self.tracer.copy(),
+            device: device.clone(),
+            precision: self.precision,
+            compiled: RwLock::default(),
+            functions: RwLock::default(),
+            fuse: self.fuse,
+            earlier: earlier.collect(),
+        }
+    }
+}
