@@ -17,7 +17,10 @@ use crate::FedAvg;
 /// - Each party keeps no state of its optimizer from round to round.
 /// - With `noise = "laplace"`, representations have an L1 norm of 1, so that noise of scale `2/ε`
 ///   gives ε for one of them; the paper's scale is `1/ε` of representations that it does not bound.
-/// - One discriminator, without DP-SGD on it; `older(adcol)` has those of earlier rounds, too.
+///
+/// `older(adcol)` has the discriminators of earlier rounds, too, `shared-head(adcol)` one predictor of
+/// all parties, `dp-sgd(adcol)` noise on the discriminator's gradients, and `fixed-parties(adcol)` a
+/// discriminator of the round's parties alone.
 ///
 /// Defaults: the paper's. Its parties train by the base's steps with `epochs = 10`, `batch = 64`,
 /// `lr = 0.01`, `momentum = 0.9` and `weight_decay = 1e-5`.
@@ -62,23 +65,22 @@ impl<A: Algorithm> Algorithm for AdCol<A> {
         let r_k = w.broadcast(&s_t).map(|k, w| {
             let w = self.client_update(k, w);
             let r = k.collect(self.rows, |b| k.apply("represent", &w, &b.x));
-            let r = k.draw_share(self.sample, r);
-            let l1 = |r: &Features| function("l1_rows", r).clip_rows(1.0);
-            let r = match self.noise.as_str() {
-                "laplace" => l1(&r).laplace(2.0 / self.epsilon),
-                _ => r,
-            };
+            let mut r = k.draw_share(self.sample, r);
+            if self.noise == "laplace" {
+                r = function("l1_rows", &r)
+                    .clip_rows(1.0)
+                    .laplace(2.0 / self.epsilon);
+            }
             r.release("representations, Alg. 1")
         });
         let r_k = r_k.gather();
         let (r, id) = (r_k.concat(), r_k.map(|k, r| k.labels(&r)).concat());
-        // D ← D − η ∇ CE(D(R), id).
         server.run(|s| {
             let mut w = s.get(&w);
             let sgd = Sgd::new(self.d_lr).momentum(self.d_momentum);
             let mut opt = sgd.resume(s, "sgd", &w);
             for (r, id) in s.rows(self.passes, self.rows, (s.get(&r), s.get(&id))) {
-                let g = grad(&w, |w| cross_entropy(s.apply("discriminate", w, &r), &id));
+                let g = self.server_direction(s, &w, &r, &id);
                 opt.step(&mut w, g);
             }
             opt.keep(s, "sgd");
@@ -90,6 +92,11 @@ impl<A: Algorithm> Algorithm for AdCol<A> {
         let w = self.base.client_update(k, self.personalize(k, w));
         k.keep_personal(&["Model"], &w);
         w
+    }
+
+    /// `∇ CE(D(R), id)`.
+    fn server_direction(&self, s: &ServerSide, w: &Params, r: &Features, id: &Labels) -> Params {
+        grad(w, |w| cross_entropy(s.apply("discriminate", w, r), id))
     }
 
     /// `ℓ = CE(F(x), y) + μ KL(u ‖ D(G(x)))`, Eq. (2); `D` is as it was received.

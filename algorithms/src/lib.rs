@@ -7,6 +7,7 @@ mod ad_col;
 mod ad_fl;
 mod centralized;
 mod disentangled;
+mod dp_sgd;
 mod fada;
 mod fair;
 mod fed_aa;
@@ -18,6 +19,7 @@ mod fed_nova;
 mod fed_opt;
 mod fed_prox;
 mod fed_rep;
+mod fixed_parties;
 mod gradient_weights;
 mod lg_fed_avg;
 mod moon;
@@ -25,6 +27,7 @@ mod older;
 mod partial_fed;
 mod per_fed_avg;
 mod scaffold;
+mod shared_head;
 mod solo;
 mod validated;
 
@@ -32,6 +35,7 @@ pub use ad_col::AdCol;
 pub use ad_fl::AdFl;
 pub use centralized::Centralized;
 pub use disentangled::Disentangled;
+pub use dp_sgd::DpSgd;
 pub use fada::Fada;
 pub use fair::Fair;
 pub use fed_aa::FedAa;
@@ -43,6 +47,7 @@ pub use fed_nova::FedNova;
 pub use fed_opt::FedOpt;
 pub use fed_prox::FedProx;
 pub use fed_rep::FedRep;
+pub use fixed_parties::FixedParties;
 pub use gradient_weights::GradientWeights;
 pub use lg_fed_avg::LgFedAvg;
 pub use moon::Moon;
@@ -50,6 +55,7 @@ pub use older::Older;
 pub use partial_fed::PartialFed;
 pub use per_fed_avg::PerFedAvg;
 pub use scaffold::Scaffold;
+pub use shared_head::SharedHead;
 pub use solo::Solo;
 pub use validated::Validated;
 
@@ -82,6 +88,9 @@ pub fn registry() -> Registry {
         .with_type::<Fair<BoxedAlgorithm>>()
         .with_type::<AdCol<BoxedAlgorithm>>()
         .with_type::<Older<BoxedAlgorithm>>()
+        .with_type::<SharedHead<BoxedAlgorithm>>()
+        .with_type::<DpSgd<BoxedAlgorithm>>()
+        .with_type::<FixedParties<BoxedAlgorithm>>()
 }
 
 #[cfg(test)]
@@ -104,6 +113,7 @@ mod tests {
             ("ad_fl", include_str!("ad_fl.rs"), 45),
             ("centralized", include_str!("centralized.rs"), 40),
             ("disentangled", include_str!("disentangled.rs"), 45),
+            ("dp_sgd", include_str!("dp_sgd.rs"), 30),
             ("fada", include_str!("fada.rs"), 90),
             ("fair", include_str!("fair.rs"), 40),
             ("fed_aa", include_str!("fed_aa.rs"), 80),
@@ -115,6 +125,7 @@ mod tests {
             ("fed_opt", include_str!("fed_opt.rs"), 40),
             ("fed_prox", include_str!("fed_prox.rs"), 15),
             ("fed_rep", include_str!("fed_rep.rs"), 30),
+            ("fixed_parties", include_str!("fixed_parties.rs"), 50),
             ("gradient_weights", include_str!("gradient_weights.rs"), 20),
             ("lg_fed_avg", include_str!("lg_fed_avg.rs"), 60),
             ("moon", include_str!("moon.rs"), 40),
@@ -122,6 +133,7 @@ mod tests {
             ("partial_fed", include_str!("partial_fed.rs"), 50),
             ("per_fed_avg", include_str!("per_fed_avg.rs"), 40),
             ("scaffold", include_str!("scaffold.rs"), 40),
+            ("shared_head", include_str!("shared_head.rs"), 30),
             ("solo", include_str!("solo.rs"), 40),
             ("validated", include_str!("validated.rs"), 40),
         ];

@@ -198,7 +198,7 @@ pub(super) enum Stage {
 pub(super) struct ExplainArgs {
     #[command(flatten)]
     pub subject: Subject,
-    /// Examples of a client, for the FLOPs of a round
+    /// Examples of a client, for the FLOPs of a round and the ε of training with noise
     #[arg(long, value_name = "N", default_value_t = 600)]
     pub examples: u64,
 }

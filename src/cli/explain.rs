@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use fedround_dsl::{Hyper, LayerField, all_fields};
 use fedround_exec::Program;
-use fedround_passes::fed::{Count, Direction, Wire, explain as algorithm_box, wire, wire_table};
+use fedround_passes::fed::{
+    Count, Direction, Leaves, Wire, explain as algorithm_box, wire, wire_table,
+};
 use fedround_passes::tensor::{Looped, Runs, cost, runs};
 use fedround_passes::units::flops;
 
@@ -29,7 +31,9 @@ pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
             text += &hypers(&**algorithm);
         }
         text += &traffic(args, &model, program);
-        text += &statement(program.linked());
+        let cohort = program.cohort_size(args.subject.clients);
+        let rows = cohort.map(|cohort| cohort as u64 * args.examples);
+        text += &statement(program.linked(), rows);
         text += "\nCompute\n";
         text += &compute(program, args.examples)?;
         text += &loops(&program.looped()?);
@@ -42,7 +46,7 @@ pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
 fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> String {
     let rows = wire(program.linked());
     let parameters = program.parameter_count();
-    let count = |without: &[String]| program.parameters_without(without);
+    let count = |without: &Leaves| program.parameters_without(without);
     let mut text = "\nWire\n".to_owned();
     text += &indent(&wire_table(&rows, Some(&count)));
     // Writing to a `String` cannot fail.

@@ -121,6 +121,34 @@ fn cohorts_are_those_of_the_round() {
 }
 
 #[test]
+fn training_with_noise_says_its_epsilon_and_what_it_rests_on() {
+    let place = Place::new();
+    // Four parties of 743 representations, over all of which a round goes once.
+    let settings = "--model logistic --clients 4 --examples 743 --set rows=64";
+    let text = place.success(&format!("explain dp-sgd {settings}"));
+    for line in [
+        "Gaussian noise of 1 on a batch's sum of values of norm at most 1",
+        "here N = 2,972, one for each example",
+        "47 steps a round at q = 0.0215 and σ = 1.0000",
+        "after 1 round ε = 2.159, after 10 ε = 3.859, after 100 ε = 11.693; δ = 1e-5",
+        "after 1 round ε = 1.007, after 10 ε = 2.299, after 100 ε = 8.240; δ = 1e-2",
+        "Batches are shuffled here",
+        "the server is honest",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    assert!(!text.contains("one release"), "{text}");
+    let text = place.success(&format!("explain dp-sgd {settings} --set sigma=2"));
+    assert!(text.contains("after 100 ε = 4.159; δ = 1e-5"), "{text}");
+    // A predictor that goes up as it is would be told by the server.
+    let text = stderr(&place.output("explain dp-sgd(shared-head)"));
+    assert!(
+        text.contains("central differential privacy is claimed"),
+        "{text}"
+    );
+}
+
+#[test]
 fn bundled_specs_mean_what_they_replace() {
     let place = Place::new();
     for spec in fedround::algorithms::registry().names() {

@@ -31,6 +31,8 @@ pub const TOPICS: u64 = 11;
 pub const HOLD_OUT: u64 = 20;
 /// Purpose: changes of an image, key `[AUGMENT, round, client, epoch, example]`.
 pub const AUGMENT: u64 = 21;
+/// Purpose: who goes and who comes where cohorts rotate, key `[ROTATE, round, 0 or 1]`.
+pub const ROTATE: u64 = 22;
 /// Purpose: the order of rows of a value, key `[ROWS, round, who, run, epoch]`.
 pub const ROWS: u64 = 8;
 /// Purpose: random numbers of a forward pass in evaluation, key `[EVALUATE, round, chunk, stream]`.

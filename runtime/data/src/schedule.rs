@@ -1,6 +1,6 @@
 //! Who trains in a round, and in which order a client sees its examples.
 
-use crate::rng::{SAMPLE, SHUFFLE, first_permuted, permutation};
+use crate::rng::{ROTATE, SAMPLE, SHUFFLE, first_permuted, permutation};
 
 /// The clients of draw `draw` (from 0) of round `round`: the first `m` of a permutation of
 /// `0..clients`. All of them, in a permuted order, where `m` is larger.
@@ -9,6 +9,30 @@ pub fn cohort(seed: u64, round: usize, draw: usize, clients: usize, m: usize) ->
     // The first draw's key has no draw, as in algorithms that draw once a round.
     let key = if draw == 0 { &key[..2] } else { &key[..] };
     first_permuted(seed, clients, m, key)
+}
+
+/// The cohort of round `round` where `dropped` of `m` clients go from round to round, at random, and
+/// as many of the rest come, if there are as many.
+pub fn rotating(
+    seed: u64,
+    round: usize,
+    clients: usize,
+    (m, dropped): (usize, usize),
+) -> Vec<usize> {
+    let mut chosen = cohort(seed, 0, 0, clients, m);
+    for t in 1..=round {
+        let mut rest: Vec<usize> = (0..clients).filter(|k| !chosen.contains(k)).collect();
+        let d = dropped.min(chosen.len()).min(rest.len());
+        let key = |what: u64| [ROTATE, t as u64, what];
+        let come = first_permuted(seed, rest.len(), d, &key(1));
+        for (go, come) in first_permuted(seed, chosen.len(), d, &key(0))
+            .into_iter()
+            .zip(come)
+        {
+            std::mem::swap(&mut chosen[go], &mut rest[come]);
+        }
+    }
+    chosen
 }
 
 /// The client's `examples` in the order of local epoch `epoch` (from 0) of
@@ -57,6 +81,29 @@ mod tests {
         let mut all = cohort(1, 1, 0, 4, 9);
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_rotating_cohort_keeps_all_but_the_dropped() {
+        let of = |round, m, dropped| rotating(3, round, 12, (m, dropped));
+        for (m, dropped, stay) in [
+            (5, 2, 3),
+            (5, 0, 5),
+            (5, 5, 0),
+            (5, 9, 0),
+            (10, 4, 8),
+            (12, 3, 12),
+        ] {
+            for round in 1..20 {
+                let (last, now) = (of(round - 1, m, dropped), of(round, m, dropped));
+                let mut each = now.clone();
+                each.sort_unstable();
+                each.dedup();
+                assert_eq!(each.len(), m);
+                let stayed = now.iter().filter(|k| last.contains(k)).count();
+                assert_eq!(stayed, stay, "{m} {dropped}");
+            }
+        }
     }
 
     #[test]

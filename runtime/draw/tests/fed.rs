@@ -14,8 +14,8 @@ mod support;
 use fedround::stage;
 use fedround_draw::{dot, json, svg};
 use fedround_ir::fed::Module;
-use fedround_passes::fed::Count;
 use fedround_passes::fed::link;
+use fedround_passes::fed::{Count, Leaves};
 use specs::{Closure, FedAvg, FedProx, control_variates};
 use support::{check_dot, check_svg, snapshot, texts};
 
@@ -41,7 +41,7 @@ fn modules() -> [Module; 5] {
 }
 
 /// The 2NN's parameters.
-fn two_nn(_: &[String]) -> usize {
+fn two_nn(_: &Leaves) -> usize {
     199_210
 }
 

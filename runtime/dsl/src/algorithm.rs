@@ -1,7 +1,10 @@
 //! The trait that a spec implements.
 
 use crate::slots::call;
-use crate::{Batch, ClientCx, Clients, Definer, Hyper, Params, Scalar, Server, ServerCx};
+use crate::{
+    Batch, ClientCx, Clients, Definer, Features, Hyper, Labels, Params, Scalar, Server, ServerCx,
+    ServerSide,
+};
 
 /// A federated algorithm, written as its slots: the parts that a plug-in may replace.
 ///
@@ -51,6 +54,12 @@ pub trait Algorithm: Hyper {
         call::personalize(k, w)
     }
 
+    /// The direction that a step descends which the server takes itself, on released rows `x` and
+    /// their labels `y`.
+    fn server_direction(&self, s: &ServerSide, w: &Params, x: &Features, y: &Labels) -> Params {
+        call::server_direction(s, w, x, y)
+    }
+
     /// Stages every slot that this algorithm defines, its base's first. Written by `#[federated]`.
     #[doc(hidden)]
     fn define(&self, m: &mut Definer);
@@ -80,6 +89,9 @@ impl<A: Algorithm + ?Sized> Algorithm for Box<A> {
     }
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
         (**self).personalize(k, w)
+    }
+    fn server_direction(&self, s: &ServerSide, w: &Params, x: &Features, y: &Labels) -> Params {
+        (**self).server_direction(s, w, x, y)
     }
     fn define(&self, m: &mut Definer) {
         (**self).define(m);

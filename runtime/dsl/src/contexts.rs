@@ -24,50 +24,11 @@ pub struct ClientCx {
     pub(crate) value: Value,
 }
 
-/// The clients selected for a round.
-#[derive(Clone, Debug)]
-pub struct Cohort {
-    pub(crate) graph: Graph,
-    pub(crate) value: Value,
-}
-
 impl ServerCx {
     pub(crate) fn new(graph: &Graph) -> Self {
         Self {
             graph: graph.clone(),
         }
-    }
-
-    fn cohort(&self, value: Value) -> Cohort {
-        Cohort {
-            graph: self.graph.clone(),
-            value,
-        }
-    }
-
-    /// Samples `max(C·K, 1)` of the `K` clients without replacement; `fraction` is `C`.
-    #[track_caller]
-    pub fn sample(&self, fraction: impl Into<Scalar>) -> Cohort {
-        let loc = Loc::caller();
-        let fraction = fraction.into().value_in(&self.graph, loc);
-        self.cohort(self.graph.op(OpKind::Sample, &[fraction], loc))
-    }
-
-    /// The clients number `first` to `first + count − 1`.
-    #[track_caller]
-    pub fn clients(&self, first: impl Into<Index>, count: impl Into<Index>) -> Cohort {
-        self.numbered(OpKind::Within, first.into(), count.into(), Loc::caller())
-    }
-
-    /// All clients but number `first` to `first + count − 1`.
-    #[track_caller]
-    pub fn clients_except(&self, first: impl Into<Index>, count: impl Into<Index>) -> Cohort {
-        self.numbered(OpKind::Outside, first.into(), count.into(), Loc::caller())
-    }
-
-    fn numbered(&self, op: OpKind, first: Index, count: Index, loc: Loc) -> Cohort {
-        let operands = [first.value_in(&self.graph), count.value_in(&self.graph)];
-        self.cohort(self.graph.op(op, &operands, loc))
     }
 
     /// Whether this graph is that of a phase of `rounds` rounds: an algorithm may do other things in
@@ -77,12 +38,6 @@ impl ServerCx {
     #[track_caller]
     pub fn phase(&self, name: &str, rounds: impl Into<Index>) -> bool {
         self.graph.declare_phase(name, rounds.into().count())
-    }
-
-    /// All clients.
-    #[track_caller]
-    pub fn everyone(&self) -> Cohort {
-        self.cohort(self.graph.op(OpKind::Everyone, &[], Loc::caller()))
     }
 
     /// `t`: how many rounds were completed before this one.
@@ -123,20 +78,6 @@ impl ServerCx {
         let loc = Loc::caller();
         self.graph.same(&value.graph, "set_state", loc);
         self.write(name, value.value, loc);
-    }
-}
-
-impl Cohort {
-    /// Samples `max(C·m, 1)` of the `m` clients of this cohort without replacement.
-    #[must_use]
-    #[track_caller]
-    pub fn sample(&self, fraction: impl Into<Scalar>) -> Self {
-        let loc = Loc::caller();
-        let operands = [fraction.into().value_in(&self.graph, loc), self.value];
-        Self {
-            graph: self.graph.clone(),
-            value: self.graph.op(OpKind::Sample, &operands, loc),
-        }
     }
 }
 

@@ -5,7 +5,9 @@ use fedround_ir::fed::{Slot, Value};
 
 use crate::graph::{Graph, only};
 use crate::wire::Wire;
-use crate::{Batch, ClientCx, Clients, Hyper, Params, Scalar, Server, ServerCx};
+use crate::{
+    Batch, ClientCx, Clients, Features, Hyper, Labels, Params, Scalar, Server, ServerCx, ServerSide,
+};
 
 /// Collects the slot definitions of an algorithm's layers, innermost layer first.
 #[derive(Debug)]
@@ -95,6 +97,21 @@ impl Definer {
         let loc = Loc::caller();
         self.client(Slot::Personalize, loc, |graph, k, w, _| {
             body(k, w).value_in(graph, loc)
+        });
+    }
+
+    /// Defines [`Slot::ServerDirection`].
+    #[track_caller]
+    pub fn server_direction(
+        &mut self,
+        body: impl FnOnce(&ServerSide, &Params, &Features, &Labels) -> Params,
+    ) {
+        let loc = Loc::caller();
+        self.slot(Slot::ServerDirection, loc, |graph, args| {
+            let arg = |i: usize| only(args.get(i..).unwrap_or_default());
+            let (w, x) = (Params::bind(graph, arg(0)), Features::new(graph, arg(1)));
+            let y = Labels::new(graph, arg(2));
+            body(&ServerSide::new(graph), &w, &x, &y).value_in(graph, loc)
         });
     }
 

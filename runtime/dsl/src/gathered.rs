@@ -144,6 +144,17 @@ impl<T> Gathered<T> {
     {
         self.server(OpKind::Concat, &[self.value], Loc::caller())
     }
+
+    /// For each of these rows the place of its client in the cohort, from 0: what a model of as many
+    /// classes as the cohort has clients is trained on.
+    #[track_caller]
+    pub fn slots(&self) -> Server<Labels>
+    where
+        T: Rows,
+    {
+        let slots = self.graph.op(OpKind::Slots, &[self.value], Loc::caller());
+        Server::new(&self.graph, slots)
+    }
 }
 
 /// Two values for each client, on the server; see [`Gathered::zip`].

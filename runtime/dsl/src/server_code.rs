@@ -118,11 +118,16 @@ impl ServerCx {
     #[track_caller]
     pub fn run<U: Computed>(&self, body: impl FnOnce(&ServerSide) -> U) -> U::At<OnServer> {
         let (graph, loc) = (&self.graph, Loc::caller());
-        let side = ServerSide {
-            graph: graph.clone(),
-        };
-        let values = body(&side).values(graph, loc);
+        let values = body(&ServerSide::new(graph)).values(graph, loc);
         U::bind_all::<OnServer>(graph, &values)
+    }
+}
+
+impl ServerSide {
+    pub(crate) fn new(graph: &Graph) -> Self {
+        Self {
+            graph: graph.clone(),
+        }
     }
 }
 

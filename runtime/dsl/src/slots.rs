@@ -7,7 +7,10 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{OpKind, Slot, Value};
 
 use crate::wire::Wire;
-use crate::{Batch, ClientCx, Clients, Params, Scalar, Server, ServerCx};
+use crate::{
+    Batch, ClientCx, Clients, Features, Keeper, Labels, Params, Scalar, Server, ServerCx,
+    ServerSide,
+};
 
 /// `fed.call` or `fed.super`.
 type Symbol = fn(Slot) -> OpKind;
@@ -38,12 +41,29 @@ fn scalar(op: OpKind, k: &ClientCx, w: &Params, b: Option<&Batch>, loc: Loc) -> 
     Scalar::bind(&k.graph, on_client(op, k, w, b, loc))
 }
 
+fn server_direction(
+    symbol: Symbol,
+    s: &ServerSide,
+    (w, x, y): (&Params, &Features, &Labels),
+    loc: Loc,
+) -> Params {
+    let graph = s.graph();
+    let rows = [x.value_in(graph, loc), y.value_in(graph, loc)];
+    let operands = [w.value_in(graph, loc), rows[0], rows[1]];
+    Params::bind(
+        graph,
+        graph.op(symbol(Slot::ServerDirection), &operands, loc),
+    )
+}
+
 /// Calls of a slot's outermost definition, whichever layer it is in.
 pub mod call {
     use fedround_ir::Loc;
     use fedround_ir::fed::{OpKind, Slot};
 
-    use crate::{Batch, ClientCx, Clients, Params, Scalar, Server, ServerCx};
+    use crate::{
+        Batch, ClientCx, Clients, Features, Labels, Params, Scalar, Server, ServerCx, ServerSide,
+    };
 
     /// Stages the server's loop body.
     #[track_caller]
@@ -86,6 +106,12 @@ pub mod call {
     pub fn personalize(k: &ClientCx, w: Params) -> Params {
         super::params(OpKind::Call(Slot::Personalize), k, &w, None, Loc::caller())
     }
+
+    /// Stages the direction that a step of the server's descends.
+    #[track_caller]
+    pub fn server_direction(s: &ServerSide, w: &Params, x: &Features, y: &Labels) -> Params {
+        super::server_direction(OpKind::Call, s, (w, x, y), Loc::caller())
+    }
 }
 
 /// Calls of the next inner definition of a slot.
@@ -93,7 +119,9 @@ pub mod base {
     use fedround_ir::Loc;
     use fedround_ir::fed::{OpKind, Slot};
 
-    use crate::{Batch, ClientCx, Clients, Params, Scalar, Server, ServerCx};
+    use crate::{
+        Batch, ClientCx, Clients, Features, Labels, Params, Scalar, Server, ServerCx, ServerSide,
+    };
 
     /// Stages the server's loop body.
     #[track_caller]
@@ -141,5 +169,11 @@ pub mod base {
     #[track_caller]
     pub fn personalize(k: &ClientCx, w: Params) -> Params {
         super::params(OpKind::Super(Slot::Personalize), k, &w, None, Loc::caller())
+    }
+
+    /// Stages the direction that a step of the server's descends.
+    #[track_caller]
+    pub fn server_direction(s: &ServerSide, w: &Params, x: &Features, y: &Labels) -> Params {
+        super::server_direction(OpKind::Super, s, (w, x, y), Loc::caller())
     }
 }

@@ -5,13 +5,14 @@
 //! - `data_loss`: the model's [`loss`](crate::ClientCx::loss), for classifiers cross-entropy of their
 //!   predictions;
 //! - `penalty`: none;
-//! - `personalize`: the global model.
+//! - `personalize`: the global model;
+//! - `server_direction`: the gradient of the model's loss.
 
 use fedround_ir::fed::{HyperValue, Module, Op, OpKind, Region, Slot};
 
 use crate::hyper_field::unknown_field;
 use crate::slots::call;
-use crate::{Definer, Field, Hyper, HyperError, grad};
+use crate::{Definer, Field, Hyper, HyperError, ServerCode, grad};
 
 /// The innermost layer of algorithms that leave slots to it.
 pub(crate) struct Standard;
@@ -47,6 +48,9 @@ impl Standard {
                 Slot::DataLoss => m.data_loss(|k, w, b| k.loss(w, b)),
                 Slot::Penalty => m.penalty(|_, _| 0.0.into()),
                 Slot::Personalize => m.personalize(|_, w| w),
+                Slot::ServerDirection => {
+                    m.server_direction(|s, w, x, y| grad(w, |w| s.loss(w, x, y)));
+                }
                 Slot::Round | Slot::ClientUpdate => {}
             }
         }

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use burn::tensor::Device;
 use fedround_dsl::{Algorithm, phases};
-use fedround_ir::fed::{OpKind, Region};
+use fedround_ir::fed::{HyperValue, Module, Op, OpKind, Region};
 use fedround_models::{Assembled, AuxiliaryTask, Model, assemble};
 
 use crate::error::CompileError;
 
 /// Puts the networks beside a model that an algorithm needs: those that give functions which its
-/// slots apply and the model lacks.
+/// slots apply and the model lacks. Where it labels rows by places in a rotating cohort, networks that
+/// tell clients apart have an output for each of those.
 ///
 /// # Errors
 ///
@@ -21,22 +22,44 @@ pub fn assemble_for(
     task: &AuxiliaryTask,
     device: &Device,
 ) -> Result<Assembled, CompileError> {
-    let mut names = BTreeSet::new();
+    let (mut names, mut task) = (BTreeSet::new(), task.clone());
     for phase in phases(algorithm)? {
+        let mut all = vec![];
         for func in &phase.module.funcs {
-            applied(&func.body, &mut names);
+            ops(&func.body, &mut all);
         }
+        names.extend(all.iter().filter_map(|op| match &op.kind {
+            OpKind::Apply(name) => Some(name.clone()),
+            _ => None,
+        }));
+        let places = places(&phase.module, &all);
+        task.clients = places.map_or(task.clients, |places| places.min(task.clients));
     }
     let names: Vec<String> = names.into_iter().collect();
-    Ok(assemble(base, &names, task, device)?)
+    Ok(assemble(base, &names, &task, device)?)
 }
 
-/// The functions of the model that some code applies.
-fn applied(region: &Region, names: &mut BTreeSet<String>) {
+/// Some code's ops, those in regions among them.
+fn ops<'m>(region: &'m Region, all: &mut Vec<&'m Op>) {
     for op in &region.ops {
-        if let OpKind::Apply(name) = &op.kind {
-            names.insert(name.clone());
-        }
-        op.regions.iter().for_each(|inner| applied(inner, names));
+        all.push(op);
+        op.regions.iter().for_each(|inner| ops(inner, all));
+    }
+}
+
+/// How many places a cohort has where rows are labelled by them; `None` where none are, or where that
+/// depends on how many clients there are.
+fn places(module: &Module, all: &[&Op]) -> Option<usize> {
+    let find = |is: &dyn Fn(&Op) -> bool| all.iter().find(|op| is(op));
+    find(&|op| op.kind == OpKind::Slots)?;
+    let cohort = find(&|op| op.kind == OpKind::Rotating)?;
+    let size = find(&|op| op.results.first() == cohort.operands.first())?;
+    match size.kind {
+        OpKind::IndexConst(n) => Some(n),
+        OpKind::Hyper(index) => match module.hypers.get(index)?.value {
+            HyperValue::Int(n) => Some(n),
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -130,6 +130,13 @@ impl Walk<'_, '_> {
                 self.rows
                     .extend(op.results.iter().map(|v| (*v, labels.clone())));
             }
+            OpKind::Slots => {
+                let of = op.operands.first().and_then(|v| self.rows.get(v));
+                let rows = of.and_then(|ty| ty.shape.first().copied());
+                let labels = TensorType::i32([COHORT * rows.unwrap_or_default()]);
+                self.rows
+                    .extend(op.results.iter().map(|v| (*v, labels.clone())));
+            }
             OpKind::Concat => {
                 self.hand_on(&op.operands, &op.results);
                 let joined = op.results.first().and_then(|v| self.rows.get_mut(v));

@@ -11,10 +11,12 @@
 //! | [`correlation`] | distance correlation |
 //! | [`images`] | PSNR |
 //! | [`privacy`] | ε of Gaussian and Laplace noise, and of several mechanisms together |
+//! | [`accountant`] | ε of training with noise on sums of clipped gradients |
 //! | [`features`] | Fréchet distance of feature vectors, principal components for pictures |
 //!
 //! Fractions are in `[0, 1]`, not percent.
 
+pub mod accountant;
 pub mod bleu;
 pub mod classification;
 pub mod clients;

@@ -24,7 +24,7 @@ fn scaled_tail(epsilon: f64, x: f64) -> f64 {
 }
 
 /// An error unless a setting is positive and finite.
-fn positive(what: &'static str, value: f64) -> Result<(), MetricError> {
+pub(crate) fn positive(what: &'static str, value: f64) -> Result<(), MetricError> {
     match value.is_finite() && value > 0.0 {
         true => Ok(()),
         false => Err(MetricError::Setting {
@@ -35,7 +35,7 @@ fn positive(what: &'static str, value: f64) -> Result<(), MetricError> {
     }
 }
 
-fn probability(what: &'static str, value: f64) -> Result<(), MetricError> {
+pub(crate) fn probability(what: &'static str, value: f64) -> Result<(), MetricError> {
     match value > 0.0 && value < 1.0 {
         true => Ok(()),
         false => Err(MetricError::Setting {

@@ -17,7 +17,7 @@ struct Simplex {
     head: Linear,
 }
 
-const WIDTH: usize = 8;
+pub(super) const WIDTH: usize = 8;
 
 impl Simplex {
     fn new(device: &Device) -> Self {
@@ -39,10 +39,10 @@ impl Classifier for Simplex {
 }
 
 /// Parameters of it, and of a discriminator for three parties: 8, 512, 512, 3.
-const OWN: usize = 784 * WIDTH + WIDTH + WIDTH * 10 + 10;
-const JUDGE: u64 = (WIDTH as u64 * 512 + 512) + (512 * 512 + 512) + (512 * 3 + 3);
+pub(super) const OWN: usize = 784 * WIDTH + WIDTH + WIDTH * 10 + 10;
+pub(super) const JUDGE: u64 = (WIDTH as u64 * 512 + 512) + (512 * 512 + 512) + (512 * 3 + 3);
 
-fn ad_col(mu: f32) -> AdCol {
+pub(super) fn ad_col(mu: f32) -> AdCol {
     AdCol {
         base: base(),
         share: 1.0,
@@ -57,9 +57,9 @@ fn ad_col(mu: f32) -> AdCol {
     }
 }
 
-const SIZES: [usize; 3] = [20, 33, 10];
+pub(super) const SIZES: [usize; 3] = [20, 33, 10];
 
-fn parties(algorithm: &dyn Algorithm) -> Simulation {
+pub(super) fn parties(algorithm: &dyn Algorithm) -> Simulation {
     let device = Device::default();
     let around = AuxiliaryTask {
         task: GREY,
@@ -73,12 +73,12 @@ fn parties(algorithm: &dyn Algorithm) -> Simulation {
 }
 
 /// What a party keeps: its model, and the discriminator as it was while it trained.
-fn own(simulation: &Simulation, party: usize) -> Vec<f32> {
+pub(super) fn own(simulation: &Simulation, party: usize) -> Vec<f32> {
     let own = simulation.client_state(party, "ad_col.Model");
     own.unwrap().concat()
 }
 
-fn judge(simulation: &Simulation) -> Vec<f32> {
+pub(super) fn judge(simulation: &Simulation) -> Vec<f32> {
     part(simulation, "discriminator", true)
 }
 

@@ -2,11 +2,14 @@
 
 mod ad_col;
 mod ad_fl;
+mod dp_sgd;
 mod fair;
 mod fed_aa;
 mod fed_fed;
+mod fixed_parties;
 mod gradient_weights;
 mod lg_fed_avg;
+mod shared_head;
 mod validated;
 
 use fedround::algorithms::{AdCol, AdFl, FedAa, FedAvg, FedFed, LgFedAvg, Solo};

@@ -17,11 +17,13 @@ pub enum Slot {
     Penalty,
     /// The model that a client uses.
     Personalize,
+    /// The direction of a step of the server's.
+    ServerDirection,
 }
 
 impl Slot {
     /// All slots' names, as in [`Slot::from_name`].
-    pub const NAMES: [&'static str; 7] = [
+    pub const NAMES: [&'static str; 8] = [
         "round",
         "client_update",
         "aggregate",
@@ -29,6 +31,7 @@ impl Slot {
         "data_loss",
         "penalty",
         "personalize",
+        "server_direction",
     ];
 
     /// The slot of a method's name.
@@ -41,6 +44,7 @@ impl Slot {
             "data_loss" => Self::DataLoss,
             "penalty" => Self::Penalty,
             "personalize" => Self::Personalize,
+            "server_direction" => Self::ServerDirection,
             _ => return None,
         })
     }
@@ -55,6 +59,12 @@ impl Slot {
                 &[("k", "&ClientCx"), ("w", "&Params"), ("b", "&Batch")]
             }
             Self::Penalty => &[("k", "&ClientCx"), ("w", "&Params")],
+            Self::ServerDirection => &[
+                ("s", "&ServerSide"),
+                ("w", "&Params"),
+                ("x", "&Features"),
+                ("y", "&Labels"),
+            ],
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A fed module as two lanes, server and clients, with time running down.
 
 use fedround_ir::fed::{Module, Place};
-use fedround_passes::fed::{Count, Direction, wire};
+use fedround_passes::fed::{Count, Direction, Leaves, wire};
 use fedround_passes::units;
 
 use super::canvas::{Anchor, Canvas, Font, Rect, colour};
@@ -40,7 +40,7 @@ pub fn module(module: &Module, parameters: Option<Count<'_>>) -> String {
         };
         let text = format!(
             "Bytes for each client in each round, P = {} parameters: {} down, {} up",
-            units::grouped(parameters(&[]) as u64),
+            units::grouped(parameters(&Leaves::default()) as u64),
             total(Direction::Down),
             total(Direction::Up)
         );

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
+use burn_backend::TensorMetadata;
 use fedround_ir::fed::{Op, OpKind, Reduce, Value};
 
 use super::look::show_all;
@@ -94,6 +95,25 @@ impl Server<'_> {
             Arc::clone(ids),
             means.collect::<Result<_, _>>()?,
         ))
+    }
+
+    /// For each row of all clients, below each other, its client's place in the cohort.
+    pub(super) fn places(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        let rows = |value: &RtVal| match value {
+            RtVal::Tensor(t) => t.shape().as_slice().first().copied(),
+            _ => None,
+        };
+        let counts: Option<Vec<usize>> = match env.peek(op.operands[0]) {
+            Some(RtVal::Clients(_, values)) => values.iter().map(rows).collect(),
+            Some(RtVal::Broadcast(ids, value)) => ids.iter().map(|_| rows(value)).collect(),
+            _ => None,
+        };
+        let counts = counts.ok_or_else(|| missing(op, "features or labels"))?;
+        let places = counts.iter().enumerate();
+        let places: Vec<i32> = places.flat_map(|(i, n)| vec![i as i32; *n]).collect();
+        let shape = [places.len()];
+        let device = &self.cx.program.device;
+        Ok(RtVal::Tensor(ops::ints(places, &shape, device)))
     }
 
     /// The rows of all clients below each other.

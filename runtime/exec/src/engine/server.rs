@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use burn::tensor::DispatchTensor;
-use fedround_data::schedule::cohort;
+use fedround_data::schedule::{cohort, rotating};
 use fedround_ir::fed::{Op, OpKind, Reduce, Value};
 use fedround_passes::tensor::Control;
 
@@ -119,11 +119,24 @@ impl Server<'_> {
         Ok(RtVal::Cohort(ids.collect()))
     }
 
-    /// Clients by their numbers.
-    fn numbered(&self, op: &Op) -> Result<RtVal, RunError> {
+    /// A cohort most of whom are those of the round before.
+    fn rotating(&self, op: &Op) -> Result<RtVal, RunError> {
+        let federation = self.cx.federation;
+        let (clients, counts) = (federation.parts.len(), self.counts(op)?);
+        let ids = rotating(federation.seed, self.cx.round, clients, counts);
+        Ok(RtVal::Cohort(ids.into()))
+    }
+
+    /// Both operands of an op as counts.
+    fn counts(&self, op: &Op) -> Result<(usize, usize), RunError> {
         let count = |i: usize| self.cx.program.index(op.operands[i]);
         let counts = count(0).zip(count(1));
-        let (first, count) = counts.ok_or_else(|| missing(op, "count"))?;
+        counts.ok_or_else(|| missing(op, "count"))
+    }
+
+    /// Clients by their numbers.
+    fn numbered(&self, op: &Op) -> Result<RtVal, RunError> {
+        let (first, count) = self.counts(op)?;
         let within = first..first.saturating_add(count);
         let inside = op.kind == OpKind::Within;
         let all = 0..self.cx.federation.parts.len();
@@ -179,10 +192,12 @@ impl Walker for Server<'_> {
             (OpKind::EveryClass, _) => every_class(self.cx),
             (OpKind::Sample, _) => self.sample(op, env)?,
             (OpKind::Within | OpKind::Outside, _) => self.numbered(op)?,
+            (OpKind::Rotating, _) => self.rotating(op)?,
             (OpKind::Everyone, _) => RtVal::Cohort((0..self.cx.federation.parts.len()).collect()),
             (OpKind::Broadcast, _) => self.broadcast(op, env, last)?,
             (OpKind::Gather | OpKind::Scatter, _) => self.cross(op, env, last)?,
             (OpKind::Concat, _) => self.concat(op, env)?,
+            (OpKind::Slots, _) => self.places(op, env)?,
             (OpKind::Reduce(kind), _) => self.reduce(*kind, op, env)?,
             (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
             (OpKind::NumClients, _) => RtVal::Host(self.cx.federation.parts.len() as f64),

@@ -9,7 +9,7 @@ use segments::Called;
 pub(crate) use segments::{Segment, Variant};
 pub(crate) use sizes::drawn;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, RwLock};
 
 use burn_dispatch::DispatchDevice;
@@ -17,7 +17,7 @@ use fedround_dsl::{Algorithm, Phase, phases_for};
 use fedround_ir::Loc;
 use fedround_ir::fed::{HyperValue, Module, OpKind, Region, Value};
 use fedround_passes::PassManager;
-use fedround_passes::fed::{lay_out, link_with, wire};
+use fedround_passes::fed::{Leaves, lay_out, link_with, wire};
 use fedround_passes::tensor::{Free, Frontend, Schedule, parts, schedule, stream};
 
 use crate::error::CompileError;
@@ -256,13 +256,18 @@ impl Program {
         some.unwrap_or_else(|| self.parameter_count())
     }
 
-    /// Number of the model's parameters outside of some parts.
-    pub fn parameters_without(&self, parts: &[String]) -> usize {
-        let inside = parts::leaves(&self.tracer, parts).unwrap_or_default();
-        let leaves = self.tracer.parameters().iter();
-        let inside = inside.into_iter().chain(std::iter::repeat(false));
-        let outside = leaves.zip(inside).filter(|(_, inside)| !inside);
-        outside.map(|((_, ty), _)| ty.len()).sum()
+    /// Number of the model's parameters that are not among some.
+    pub fn parameters_without(&self, leaves: &Leaves) -> usize {
+        let inside = |parts: &BTreeSet<String>| {
+            let parts: Vec<String> = parts.iter().cloned().collect();
+            parts::leaves(&self.tracer, &parts).unwrap_or_default()
+        };
+        let (of, but) = (leaves.of.as_ref().map(inside), inside(&leaves.but));
+        let has = |all: &[bool], i: usize| all.get(i).copied().unwrap_or_default();
+        let among = |i: usize| of.as_ref().is_none_or(|of| has(of, i)) && !has(&but, i);
+        let sizes = self.tracer.parameters().iter().map(|(_, ty)| ty.len());
+        let outside = sizes.enumerate().filter(|(i, _)| !among(*i));
+        outside.map(|(_, size)| size).sum()
     }
 
     /// The compute segments and the control between them.

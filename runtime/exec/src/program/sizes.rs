@@ -61,6 +61,7 @@ impl Program {
                 let among = among.unwrap_or(Some(clients))?;
                 Some(drawn(self.real(*op.operands.first()?)?, among))
             }
+            OpKind::Rotating => Some(self.index(*op.operands.first()?)?.min(clients)),
             OpKind::Within => numbered(),
             OpKind::Outside => Some(clients - numbered()?),
             _ => None,

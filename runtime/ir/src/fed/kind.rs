@@ -35,12 +35,15 @@ impl OpKind {
             | Self::Everyone
             | Self::Within
             | Self::Outside
+            | Self::Drawn
+            | Self::Rotating
             | Self::Broadcast
             | Self::Map
             | Self::Reduce(_)
             | Self::Gather
             | Self::Scatter
             | Self::Concat
+            | Self::Slots
             | Self::ClientLabels
             | Self::ServerState(..)
             | Self::SetServerState(_)
@@ -134,11 +137,14 @@ impl OpKind {
             | Self::Everyone
             | Self::Within
             | Self::Outside
+            | Self::Drawn
+            | Self::Rotating
             | Self::Broadcast
             | Self::Reduce(_)
             | Self::Gather
             | Self::Scatter
             | Self::Concat
+            | Self::Slots
             | Self::EveryClass
             | Self::LocalClasses
             | Self::Blank
@@ -177,12 +183,15 @@ impl OpKind {
                 | Self::Everyone
                 | Self::Within
                 | Self::Outside
+                | Self::Drawn
+                | Self::Rotating
                 | Self::Broadcast
                 | Self::Map
                 | Self::Reduce(_)
                 | Self::Gather
                 | Self::Scatter
                 | Self::Concat
+                | Self::Slots
                 | Self::Claim(_)
         )
     }

@@ -78,6 +78,12 @@ pub enum OpKind {
     Within,
     /// `fed.outside`: `(index first, index count) -> cohort@server`; all but those.
     Outside,
+    /// `fed.rotating`: `(index size, index dropped) -> cohort@server`; so many clients, of whom so many
+    /// are dropped from round to round for as many of the rest.
+    Rotating,
+    /// `fed.drawn`: `() -> cohort@server`; the cohort that was made last in this round, by this layer
+    /// or another. Replaced by `link-slots` with that cohort.
+    Drawn,
     /// `fed.broadcast`: `(T@server, cohort@server) -> {T}@clients`.
     Broadcast,
     /// `fed.map`: `({T}@clients…) -> {U}@clients…`; the region's arguments are the client and one
@@ -99,6 +105,9 @@ pub enum OpKind {
     /// `fed.concat`: `({tensor | labels}@server) -> tensor | labels @server`; the rows of all
     /// clients, in the order of the cohort.
     Concat,
+    /// `fed.slots`: `({tensor | labels}@server) -> labels@server`; for the rows that `fed.concat` joins the
+    /// place of their client in the cohort, from 0.
+    Slots,
     /// `fed.client_labels`: `(client@server, tensor@server) -> labels@server`; the client's number
     /// among all clients, once for each row of the tensor.
     ClientLabels,
@@ -275,6 +284,8 @@ pub enum Slot {
     Penalty,
     /// `(client, params) -> params`: the model that a client uses, made of the global one.
     Personalize,
+    /// `(params, tensor, labels) -> params` on the server: the direction that a step on rows descends.
+    ServerDirection,
 }
 
 /// One definition of a slot by one layer.

@@ -83,7 +83,7 @@ impl Analysis for Exposures {
         let exposure = match op.kind {
             OpKind::ServerState(..) => return Fact::default(),
             // Of a tensor they read the number of rows alone.
-            OpKind::ClientLabels | OpKind::Blank => return Fact::default(),
+            OpKind::ClientLabels | OpKind::Slots | OpKind::Blank => return Fact::default(),
             OpKind::NumExamples => Public,
             OpKind::Column(..)
             | OpKind::ClientState(..)

@@ -81,8 +81,8 @@ pub fn signature(
             let operands = &operands[..operands.len().min(found_count.max(1))];
             plain(operands, &[Type::server(Cohort)])
         }
-        OpKind::Everyone => plain(&[], &[Type::server(Cohort)]),
-        OpKind::Within | OpKind::Outside => {
+        OpKind::Everyone | OpKind::Drawn => plain(&[], &[Type::server(Cohort)]),
+        OpKind::Within | OpKind::Outside | OpKind::Rotating => {
             plain(&[Type::server(Index); 2], &[Type::server(Cohort)])
         }
         OpKind::Broadcast => {
@@ -121,6 +121,10 @@ pub fn signature(
         OpKind::Concat => {
             let rows = rows_kind(found(0));
             plain(&[Type::gathered(rows)], &[Type::server(rows)])
+        }
+        OpKind::Slots => {
+            let rows = rows_kind(found(0));
+            plain(&[Type::gathered(rows)], &[Type::server(Labels)])
         }
         OpKind::EveryClass => plain(&[], &[at(Labels)]),
         OpKind::LocalClasses => plain(&[at(Client)], &[at(Labels)]),

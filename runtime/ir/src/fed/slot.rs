@@ -4,7 +4,7 @@ use super::{Kind, Place, Slot, Type};
 
 impl Slot {
     /// Every slot, from the server's loop body inwards.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Round,
         Self::ClientUpdate,
         Self::Aggregate,
@@ -12,6 +12,7 @@ impl Slot {
         Self::DataLoss,
         Self::Penalty,
         Self::Personalize,
+        Self::ServerDirection,
     ];
 
     /// Its name in specs and in text, such as `client_update`.
@@ -24,6 +25,7 @@ impl Slot {
             Self::DataLoss => "data_loss",
             Self::Penalty => "penalty",
             Self::Personalize => "personalize",
+            Self::ServerDirection => "server_direction",
         }
     }
 
@@ -34,6 +36,8 @@ impl Slot {
         const BATCH: Type = Type::client(Kind::Batch);
         const SCALAR: Type = Type::client(Kind::Scalar);
         const GLOBAL: Type = Type::server(Kind::Params);
+        const ROWS: Type = Type::server(Kind::Tensor);
+        const LABELS: Type = Type::server(Kind::Labels);
         const TRAINED: Type = Type::clients(Kind::Params);
         match self {
             Self::Round => (&[GLOBAL], &[GLOBAL]),
@@ -42,6 +46,7 @@ impl Slot {
             Self::Direction => (&[CLIENT, PARAMS, BATCH], &[PARAMS]),
             Self::DataLoss => (&[CLIENT, PARAMS, BATCH], &[SCALAR]),
             Self::Penalty => (&[CLIENT, PARAMS], &[SCALAR]),
+            Self::ServerDirection => (&[GLOBAL, ROWS, LABELS], &[GLOBAL]),
         }
     }
 
@@ -52,6 +57,7 @@ impl Slot {
             Self::ClientUpdate | Self::Penalty | Self::Personalize => &["k", "w"],
             Self::Aggregate => &["w_k"],
             Self::Direction | Self::DataLoss => &["k", "w", "b"],
+            Self::ServerDirection => &["w", "x", "y"],
         }
     }
 
@@ -65,7 +71,7 @@ impl Slot {
     /// Where its code runs: [`Place::Server`] or [`Place::Client`].
     pub const fn place(self) -> Place {
         match self {
-            Self::Round | Self::Aggregate => Place::Server,
+            Self::Round | Self::Aggregate | Self::ServerDirection => Place::Server,
             Self::ClientUpdate
             | Self::Direction
             | Self::DataLoss

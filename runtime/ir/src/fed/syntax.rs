@@ -28,6 +28,8 @@ ops! { OpKind {
     "fed.everyone" = Everyone [];
     "fed.within" = Within [];
     "fed.outside" = Outside [];
+    "fed.rotating" = Rotating [];
+    "fed.drawn" = Drawn [];
     "fed.broadcast" = Broadcast [];
     "fed.map" = Map [];
     "fed.sum" = Reduce (Reduce::Sum);
@@ -36,6 +38,7 @@ ops! { OpKind {
     "fed.gather" = Gather [];
     "fed.scatter" = Scatter [];
     "fed.concat" = Concat [];
+    "fed.slots" = Slots [];
     "fed.every_class" = EveryClass [];
     "fed.local_classes" = LocalClasses [];
     "fed.blank" = Blank [];

@@ -46,7 +46,7 @@ impl Verifier<'_> {
         if self.linked
             && matches!(
                 op.kind,
-                OpKind::Call(_) | OpKind::Super(_) | OpKind::Received
+                OpKind::Call(_) | OpKind::Super(_) | OpKind::Received | OpKind::Drawn
             )
         {
             self.report(&at, Broken::Unlinked);

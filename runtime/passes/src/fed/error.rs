@@ -52,4 +52,12 @@ pub enum LinkError {
         /// Where.
         loc: Loc,
     },
+    /// `server.drawn()` where no cohort was made.
+    #[error(
+        "{loc}: `server.drawn()` before any cohort of this round; draw one, as by `server.sample(self.fraction)`, or call the base's `round` first"
+    )]
+    NothingDrawn {
+        /// Where.
+        loc: Loc,
+    },
 }

@@ -149,6 +149,11 @@ impl Printer<'_> {
             (OpKind::Everyone, [cohort], _) => {
                 self.texts.insert(*cohort, Text::name("all clients"));
             }
+            (OpKind::Rotating, [cohort], _) => {
+                self.texts
+                    .insert(*cohort, Text::call("rotating", &operands));
+                self.bind(*cohort, "S");
+            }
             (OpKind::Within | OpKind::Outside, [cohort], _) => {
                 let name = match op.kind {
                     OpKind::Within => "clients",

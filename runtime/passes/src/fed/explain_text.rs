@@ -150,6 +150,7 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         (OpKind::Apply(name), operands) if name == "predict" => Text::call("model", operands),
         (OpKind::Apply(name), operands) => Text::call(name, operands),
         (OpKind::Concat, operands) => Text::call("concat", operands),
+        (OpKind::Slots, operands) => Text::call("slots", operands),
         (OpKind::ClientLabels, _) => Text::name("k"),
         (OpKind::Loss(name) | OpKind::Function(name), operands) => Text::call(name, operands),
         (OpKind::EveryClass, _) => Text::name("classes"),

@@ -1,8 +1,8 @@
 //! `link-slots`: binds slots and inlines them.
 //!
 //! `fed.call @slot` becomes the code of the slot's outermost definition, `fed.super @slot` that of
-//! the next inner one, and `fed.received` the argument of the enclosing `fed.map` that was
-//! broadcast. One function is left, `round`.
+//! the next inner one, `fed.received` the argument of the enclosing `fed.map` that was broadcast,
+//! and `fed.drawn` the cohort that was made last. One function is left, `round`.
 //!
 //! ```text
 //! fed.func @fed_avg::penalty(%k, %w)  { %0 = arith.const 0.0 … }
@@ -23,7 +23,7 @@ use super::{LinkError, PassError};
 ///
 /// # Errors
 /// [`PassError::Link`] with every slot that is undefined or calls itself, and every
-/// `fed.received` without a broadcast.
+/// `fed.received` without a broadcast and `fed.drawn` without a cohort.
 pub fn link_slots(module: &Module) -> Result<Module, PassError> {
     let Some(round) = definition(module, Slot::Round, usize::MAX) else {
         return Err(PassError::Link(vec![LinkError::NoRound]));
@@ -40,6 +40,7 @@ pub fn link_slots(module: &Module) -> Result<Module, PassError> {
         stack: vec![round],
         origin: HashMap::new(),
         received: HashSet::new(),
+        drawn: None,
         errors: Vec::new(),
     };
     let frame = Frame {
@@ -87,6 +88,8 @@ struct Linker<'m> {
     origin: HashMap<Value, Value>,
     /// Map arguments that replaced a `fed.received`.
     received: HashSet<Value>,
+    /// The cohort that was made last.
+    drawn: Option<Value>,
     errors: Vec<LinkError>,
 }
 
@@ -154,6 +157,13 @@ impl<'m> Linker<'m> {
                     self.fresh(&op.results, map);
                 }
             },
+            OpKind::Drawn => match self.drawn {
+                Some(cohort) => map.extend(op.results.iter().map(|result| (*result, cohort))),
+                None => {
+                    self.errors.push(LinkError::NothingDrawn { loc: op.loc });
+                    self.fresh(&op.results, map);
+                }
+            },
             OpKind::Map => {
                 let op = self.map(op, map, frame);
                 out.push(op);
@@ -166,13 +176,13 @@ impl<'m> Linker<'m> {
                     .map(|region| self.region(region, map, frame))
                     .collect();
                 let results = self.fresh(&op.results, map);
+                let kind = |v: &Value| self.target.type_of(*v).kind;
                 if matches!(op.kind, OpKind::Broadcast | OpKind::Scatter) {
-                    for &sent in &results {
-                        if self.target.type_of(sent).kind == Kind::Params {
-                            self.origin.insert(sent, sent);
-                        }
-                    }
+                    let sent = results.iter().filter(|v| kind(v) == Kind::Params);
+                    self.origin.extend(sent.map(|v| (*v, *v)));
                 }
+                let cohort = results.iter().rfind(|v| kind(v) == Kind::Cohort);
+                self.drawn = cohort.copied().or(self.drawn);
                 out.push(Op {
                     kind: op.kind.clone(),
                     operands,

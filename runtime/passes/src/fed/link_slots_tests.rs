@@ -196,3 +196,31 @@ fn nothing_received_is_an_error() {
         found[0]
     );
 }
+
+#[test]
+fn a_plug_in_goes_on_with_the_cohort_that_its_base_drew() {
+    let outer = |b: &mut Builder, w: &[Value]| {
+        let next = b.push(OpKind::Super(Slot::Round), w, loc());
+        let drawn = b.push(OpKind::Drawn, &[], loc());
+        b.push(OpKind::Broadcast, &[next[0], drawn[0]], loc());
+        next
+    };
+    let update = |_: &mut Builder, args: &[Value]| vec![args[1]];
+    let base: &[(Slot, Fill)] = &[
+        (Slot::Round, &round),
+        (Slot::ClientUpdate, &update),
+        (Slot::Aggregate, &mean),
+    ];
+    let over = |outer: Fill<'_>| layers(&[("base", base), ("plug_in", &[(Slot::Round, outer)])]);
+    let linked = link_slots(&over(&outer)).unwrap();
+    verify_linked(&linked).unwrap();
+    let text = print(&linked);
+    assert!(text.contains("%0 = fed.everyone"), "{text}");
+    assert!(text.contains("fed.broadcast %4 to %0"), "{text}");
+    let before = |b: &mut Builder, w: &[Value]| {
+        b.push(OpKind::Drawn, &[], loc());
+        b.push(OpKind::Super(Slot::Round), w, loc())
+    };
+    let found = errors(&over(&before));
+    assert!(found[0].contains("before any cohort"), "{}", found[0]);
+}

@@ -38,12 +38,23 @@ pub struct Mechanism {
     pub unit: Unit,
     /// Whether the server adds the noise.
     pub central: bool,
+    /// Where it is noise on the sum over a batch's rows, each bounded by itself: how often.
+    pub steps: Option<RowSteps>,
     /// Where.
     pub loc: Loc,
 }
 
+/// Steps over the mini-batches of some rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowSteps {
+    /// Rows in a batch.
+    pub batch: usize,
+    /// How often a round goes over all rows.
+    pub passes: usize,
+}
+
 /// The mechanisms of a linked module whose bound and noise are numbers of this program, where the
-/// noise is added to what was clipped at once.
+/// noise is added to what was clipped at once, or to a sum of it over a batch's rows.
 pub fn mechanisms(module: &Module) -> Vec<Mechanism> {
     let mut finder = Finder {
         module,
@@ -51,13 +62,16 @@ pub fn mechanisms(module: &Module) -> Vec<Mechanism> {
     };
     let mut noises = vec![];
     for func in &module.funcs {
-        finder.region(&func.body, &mut noises);
+        finder.region(&func.body, None, &mut noises);
     }
-    noises
-        .iter()
-        .filter_map(|op| finder.mechanism(op))
+    let found = noises.iter();
+    found
+        .filter_map(|(op, rows)| finder.mechanism(op, *rows))
         .collect()
 }
+
+/// Noise, and the loop over rows around it.
+type Found<'m> = (&'m Op, Option<&'m Op>);
 
 struct Finder<'m> {
     module: &'m Module,
@@ -66,16 +80,21 @@ struct Finder<'m> {
 }
 
 impl<'m> Finder<'m> {
-    fn region(&mut self, region: &'m Region, noises: &mut Vec<&'m Op>) {
+    /// Finds noise, each with the loop over rows that is next around it.
+    fn region(&mut self, region: &'m Region, rows: Option<&'m Op>, noises: &mut Vec<Found<'m>>) {
         for op in &region.ops {
             self.made.extend(op.results.iter().map(|v| (*v, op)));
             if matches!(op.kind, OpKind::Noise | OpKind::Laplace) {
-                noises.push(op);
+                noises.push((op, rows));
             }
             // Noise in a loss is there to train with; what is differentiated does not leave.
             let mut inside = vec![];
+            let rows = match op.kind {
+                OpKind::ForRows(_) => Some(op),
+                _ => rows,
+            };
             for inner in &op.regions {
-                self.region(inner, &mut inside);
+                self.region(inner, rows, &mut inside);
             }
             if op.kind != OpKind::Grad {
                 noises.append(&mut inside);
@@ -83,15 +102,26 @@ impl<'m> Finder<'m> {
         }
     }
 
-    fn mechanism(&self, op: &Op) -> Option<Mechanism> {
+    fn mechanism(&self, op: &Op, rows: Option<&Op>) -> Option<Mechanism> {
         let [of, scale] = op.operands.as_slice() else {
             return None;
         };
-        let clip = self.made.get(of)?;
+        let made = self.made.get(of)?;
+        let one = self.row_by_row(made, *of);
+        let clip = one.unwrap_or(made);
         let unit = match clip.kind {
             OpKind::ClipRows => Unit::Row,
+            OpKind::Clip if one.is_some() => Unit::Row,
             OpKind::Clip => Unit::Client,
             _ => return None,
+        };
+        let steps = match (one, rows) {
+            (None, _) => None,
+            // Of rows that are not those of a batch, it is not known how many there are.
+            (Some(_), rows) => Some(RowSteps {
+                passes: self.count(*rows?.operands.first()?)?,
+                batch: self.count(*rows?.operands.get(1)?)?,
+            }),
         };
         let [clipped, bound] = clip.operands.as_slice() else {
             return None;
@@ -112,8 +142,39 @@ impl<'m> Finder<'m> {
             l1: unit_l1 && bound >= 1.0,
             unit,
             central: place == Some(Place::Server),
+            steps,
             loc: op.loc,
         })
+    }
+
+    /// The clip of each row, where a value is their sum by a loop over rows of one.
+    fn row_by_row(&self, made: &Op, value: Value) -> Option<&'m Op> {
+        let (OpKind::ForRows(rows), [body]) = (&made.kind, made.regions.as_slice()) else {
+            return None;
+        };
+        let size = made.operands.get(1).map(|v| self.count(*v));
+        let at = made.results.iter().position(|v| *v == value)?;
+        let (carried, next) = (body.args.get(rows + at)?, body.yields.get(at)?);
+        let add = self.made.get(next)?;
+        let other = match (&add.kind, add.operands.as_slice()) {
+            (OpKind::TreeAdd, [a, b]) if a == carried => b,
+            (OpKind::TreeAdd, [a, b]) if b == carried => a,
+            _ => return None,
+        };
+        let clip = self.made.get(other)?;
+        (size == Some(Some(1)) && clip.kind == OpKind::Clip).then_some(clip)
+    }
+
+    /// A count that is known before the round.
+    fn count(&self, value: Value) -> Option<usize> {
+        match self.made.get(&value)?.kind {
+            OpKind::IndexConst(n) => Some(n),
+            OpKind::Hyper(index) => match self.module.hypers.get(index)?.value {
+                HyperValue::Int(n) => Some(n),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// A number that is known before the round.
@@ -148,6 +209,40 @@ mod tests {
         let found = mechanisms(&linked(&Closure(dp_own_head)));
         // The mean lies between the clip and the noise of the server.
         assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn noise_on_sums_of_clipped_gradients_is_a_mechanism_of_rows() {
+        let found = mechanisms(&linked(&Closure(|m: &mut fedround::Definer| {
+            m.round(|server, w| {
+                let x_k = w.broadcast(&server.everyone()).map(|k, _| {
+                    let b = k.batch(10);
+                    (b.x.release("a"), b.y.release("b"))
+                });
+                let (x, y) = (x_k.0.gather().concat(), x_k.1.gather().concat());
+                server.run(|s| dp_sgd(s, &s.get(&w), s.get(&x), s.get(&y)))
+            });
+        })));
+        let [found] = found.as_slice() else {
+            panic!("{found:?}")
+        };
+        assert_eq!((found.scale, found.bound), (3.0, 2.0));
+        assert_eq!((found.unit, found.central), (Unit::Row, true));
+        let (batch, passes) = (8, 5);
+        assert_eq!(found.steps, Some(RowSteps { batch, passes }));
+    }
+
+    /// Five passes in batches of eight, with noise of 3 on the sums of gradients of norm 2.
+    fn dp_sgd(s: &ServerSide, w: &Params, x: Released, y: Released<Labels>) -> Params {
+        use fedround::__private::for_each;
+        for_each(s.rows(5, 8, (x, y)), w.clone(), |(x, y), w: Params| {
+            let each = s.rows(1, 1, (x, y));
+            let sum = for_each(each, w.zeros_like(), |(x, y), sum: Params| {
+                let g = grad(&w, |w| s.loss(w, &x, &y));
+                sum + g.clip(2.0)
+            });
+            &w - 0.1 * sum.noise(3.0)
+        })
     }
 
     #[test]

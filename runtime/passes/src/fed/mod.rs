@@ -16,6 +16,7 @@ mod explain_text;
 mod fuse_maps;
 #[cfg(test)]
 mod gathered_tests;
+mod leaves;
 mod licm;
 mod link_slots;
 mod mechanisms;
@@ -40,9 +41,10 @@ pub use error::LinkError;
 pub use examples_order::examples_in_order;
 pub use explain::{explain, explain_with};
 pub use fuse_maps::fuse_maps;
+pub use leaves::Leaves;
 pub use licm::licm;
 pub use link_slots::link_slots;
-pub use mechanisms::{Mechanism, NoiseKind, Unit, mechanisms};
+pub use mechanisms::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
 pub use pipeline::{Linked, lay_out, link, link_observed, link_with};
 
 pub use crate::PassError;

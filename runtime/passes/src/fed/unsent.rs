@@ -3,20 +3,19 @@
 //! A client that gives back a part as it received it, by `tree.with_parts`, need not upload it. A
 //! part of which a client uses its own (`fed.personal`), and nothing of what it received, need not
 //! be sent to it, as long as no client uploads that part: then its first value is the initial
-//! model's, which the seed gives to everyone.
+//! model's, which the seed gives to everyone. Nor is a part that the server set to zero.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use fedround_ir::fed::{Kind, Module, Op, OpKind, Region, Value};
 
-/// Names of parts.
-type Parts = BTreeSet<String>;
+use super::Leaves;
 
 /// What of a value need not cross.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Needless {
     /// Parts of it.
-    pub parts: Parts,
+    pub parts: Leaves,
     /// All of it, but for the first value of a client's state, which is the initial model.
     pub all: bool,
 }
@@ -36,13 +35,14 @@ pub(super) fn unsent(module: &Module) -> HashMap<Value, Needless> {
             all: false,
         },
         Some(kept) => Needless {
-            parts: needless.parts.intersection(kept).cloned().collect(),
+            parts: needless.parts.and(kept),
             all: false,
         },
     };
     this.down
         .into_iter()
         .filter_map(|(value, needless)| Some((value, as_kept(needless?))))
+        .map(|(value, needless)| (value, needless.and_zeros(this.zeroed.get(&value))))
         .chain(this.up.into_iter().map(|(value, parts)| {
             let all = false;
             (value, Needless { parts, all })
@@ -54,9 +54,11 @@ pub(super) fn unsent(module: &Module) -> HashMap<Value, Needless> {
 struct Unsent {
     /// What all readers of a broadcast agree that they do not need; `None` before the first one.
     down: HashMap<Value, Option<Needless>>,
-    up: HashMap<Value, Parts>,
+    up: HashMap<Value, Leaves>,
     /// Numbers that are zero as written: of a tree times one of them, nothing is read.
     zeros: HashSet<Value>,
+    /// Trees of the server's times one of them, and the leaves of others that are such a tree's.
+    zeroed: HashMap<Value, Leaves>,
 }
 
 impl Unsent {
@@ -67,7 +69,14 @@ impl Unsent {
             match op.kind {
                 OpKind::Broadcast | OpKind::Scatter => {
                     self.down.extend(op.results.iter().map(|v| (*v, None)));
+                    self.zero(op, |of| of(0));
                 }
+                OpKind::TreeScale if self.zeros.contains(&op.operands[0]) => {
+                    self.zero(op, |_| Leaves::all());
+                }
+                OpKind::TreeWithParts(ref parts) => self.zero(op, |of| {
+                    of(0).minus(parts).or(&of(1).and(&Leaves::named(parts)))
+                }),
                 OpKind::Const(0.0) => self.zeros.extend(&op.results),
                 OpKind::Map => self.map(op),
                 _ => {}
@@ -75,8 +84,19 @@ impl Unsent {
         }
     }
 
+    /// What of an op's result is zero, by what is of its operands.
+    fn zero(&mut self, op: &Op, leaves: impl FnOnce(&dyn Fn(usize) -> Leaves) -> Leaves) {
+        let of = |i: usize| {
+            let known = op.operands.get(i).and_then(|v| self.zeroed.get(v));
+            known.cloned().unwrap_or_default()
+        };
+        let leaves = leaves(&of);
+        let results = op.results.iter();
+        self.zeroed.extend(results.map(|v| (*v, leaves.clone())));
+    }
+
     /// The parts that no upload of parameters changes; `None` where there is no such upload.
-    fn kept(&self, module: &Module) -> Option<Parts> {
+    fn kept(&self, module: &Module) -> Option<Leaves> {
         fn uploaded(module: &Module, region: &Region, values: &mut Vec<Value>) {
             for op in &region.ops {
                 let params = |v: &&Value| module.type_of(**v).kind == Kind::Params;
@@ -91,7 +111,7 @@ impl Unsent {
         }
         let parts = values.iter().map(|v| self.up.get(v).cloned());
         let parts = parts.map(Option::unwrap_or_default);
-        parts.reduce(|all, one| all.intersection(&one).cloned().collect())
+        parts.reduce(|all, one| all.and(&one))
     }
 
     fn map(&mut self, map: &Op) {
@@ -99,8 +119,11 @@ impl Unsent {
             return;
         };
         for (result, yielded) in map.results.iter().zip(&region.yields) {
-            let mut parts = Parts::new();
-            self.returned(map, region, *yielded, &mut parts);
+            // Given back as it is, it is for the clients' next code.
+            let parts = match region.args.contains(yielded) {
+                true => Leaves::default(),
+                false => self.returned(map, region, *yielded),
+            };
             self.up.insert(*result, parts);
         }
         let args = region.args.iter().skip(1);
@@ -118,30 +141,40 @@ impl Unsent {
         }
     }
 
-    /// The parts of a yielded value that are those of a broadcast.
-    fn returned(&self, map: &Op, region: &Region, value: Value, parts: &mut Parts) {
+    /// The leaves of a value that are those of a broadcast.
+    fn returned(&self, map: &Op, region: &Region, value: Value) -> Leaves {
+        let arg = region.args.iter().skip(1).position(|arg| *arg == value);
+        let source = arg.and_then(|i| map.operands.get(i));
+        if source.is_some_and(|source| self.down.contains_key(source)) {
+            return Leaves::all();
+        }
         let made = region.ops.iter().find(|op| op.results.contains(&value));
         let Some((OpKind::TreeWithParts(names), [rest, taken])) =
             made.map(|op| (&op.kind, op.operands.as_slice()))
         else {
-            return;
+            return Leaves::default();
         };
-        let arg = region.args.iter().skip(1).position(|arg| arg == taken);
-        let source = arg.and_then(|i| map.operands.get(i));
-        if source.is_some_and(|source| self.down.contains_key(source)) {
-            parts.extend(names.iter().cloned());
-        }
-        self.returned(map, region, *rest, parts);
+        let [rest, taken] = [rest, taken].map(|v| self.returned(map, region, *v));
+        rest.minus(names).or(&taken.and(&Leaves::named(names)))
     }
 }
 
 impl Needless {
+    /// Besides, what the server set to zero.
+    fn and_zeros(self, zeros: Option<&Leaves>) -> Self {
+        let parts = zeros.map(|zeros| self.parts.or(zeros));
+        Self {
+            parts: parts.unwrap_or(self.parts),
+            all: self.all,
+        }
+    }
+
     /// What neither of two readers needs.
     fn and(&self, other: &Self) -> Self {
         let parts = match (self.all, other.all) {
             (true, _) => other.parts.clone(),
             (_, true) => self.parts.clone(),
-            _ => self.parts.intersection(&other.parts).cloned().collect(),
+            _ => self.parts.and(&other.parts),
         };
         let all = self.all && other.all;
         Self { parts, all }
@@ -205,7 +238,7 @@ struct Reads {
     /// Whether something reads it as the first value of a state.
     first: bool,
     /// Parts that readers leave out, one entry for each reader.
-    left_out: Vec<Parts>,
+    left_out: Vec<Leaves>,
     /// Whether something reads all of it.
     whole: bool,
 }
@@ -216,21 +249,27 @@ impl Reads {
         for op in &region.ops {
             for (i, _) in op.operands.iter().enumerate().filter(|(_, v)| **v == arg) {
                 match &op.kind {
-                    // Of the first tree, all but the named parts, and what is needed of the result;
-                    // those of the second that are given back stay on the server.
-                    OpKind::TreeWithParts(names) if i == 0 => {
-                        let result = op.results.first().map(|v| code.unread(*v));
-                        let mut parts = result.unwrap_or_default().parts;
-                        parts.extend(names.iter().cloned());
-                        self.left_out.push(parts);
+                    // What is given back stays on the server.
+                    OpKind::TreeWithParts(_) if op.results.iter().all(|v| code.gives(*v)) => {
+                        self.left_out.push(Leaves::all());
                     }
-                    OpKind::TreeWithParts(_) if op.results.iter().all(|v| code.gives(*v)) => {}
+                    // Of the first tree all but the named parts, of the second those, and of both
+                    // what is needed of the result.
+                    OpKind::TreeWithParts(names) => {
+                        let result = op.results.first().map(|v| code.unread(*v));
+                        let own = match i {
+                            0 => Leaves::named(names),
+                            _ => Leaves::all().minus(names),
+                        };
+                        self.left_out
+                            .push(result.unwrap_or_default().parts.or(&own));
+                    }
                     OpKind::Personal(_, names) if names.is_empty() => self.first = true,
                     // Its other parts go nowhere.
-                    OpKind::Personal(_, names) if code.merges(op, names) => {}
-                    OpKind::Personal(_, names) => {
-                        self.left_out.push(names.iter().cloned().collect());
+                    OpKind::Personal(_, names) if code.merges(op, names) => {
+                        self.left_out.push(Leaves::all());
                     }
+                    OpKind::Personal(_, names) => self.left_out.push(Leaves::named(names)),
                     OpKind::TreeScale if code.zeros.contains(&op.operands[0]) => {}
                     _ => self.whole = true,
                 }
@@ -244,14 +283,12 @@ impl Reads {
         if self.whole {
             return Needless::default();
         }
-        let mut readers = self.left_out.into_iter();
-        match readers.next() {
-            Some(first) => Needless {
-                parts: readers.fold(first, |all, one| all.intersection(&one).cloned().collect()),
-                all: false,
-            },
-            None => Needless {
-                parts: Parts::new(),
+        let parts = self.left_out.into_iter().reduce(|all, one| all.and(&one));
+        match parts {
+            Some(parts) if !self.first || parts != Leaves::all() => Needless { parts, all: false },
+            // All that is read of it is the first value of a state.
+            _ => Needless {
+                parts: Leaves::default(),
                 all: self.first,
             },
         }

@@ -6,6 +6,7 @@ use std::fmt;
 use fedround_ir::Loc;
 use fedround_ir::fed::{Exposure, Facts, Kind, Module, Op, OpKind, Privacy, Region, Value, solve};
 
+use super::Leaves;
 use super::unsent::{Needless, unsent};
 use super::wire_origin::{Origin, Origins, noun};
 
@@ -50,8 +51,8 @@ pub struct Wire {
     pub direction: Direction,
     /// [`Kind::Params`], [`Kind::Scalar`], [`Kind::Tensor`] or [`Kind::Labels`].
     pub kind: Kind,
-    /// The parts of parameters that do not cross, because the other side has them.
-    pub without: Vec<String>,
+    /// The parameters that do not cross, because the other side has them.
+    pub without: Leaves,
     /// Whether it crosses as the first value of a client's state alone, which is the initial model
     /// that the seed gives to everyone: no bytes.
     pub initial: bool,
@@ -68,8 +69,8 @@ pub struct Wire {
     pub loc: Loc,
 }
 
-/// How many of a model's parameters are outside of some parts.
-pub type Count<'a> = &'a dyn Fn(&[String]) -> usize;
+/// How many of a model's parameters are not among some.
+pub type Count<'a> = &'a dyn Fn(&Leaves) -> usize;
 
 impl Wire {
     /// What it is: `parameters`, `number`, `features` or `labels`.
@@ -94,15 +95,20 @@ impl Wire {
     pub fn formula(&self) -> String {
         match self.initial {
             true => "0, the initial model".to_owned(),
+            false if self.is_known() => "0".to_owned(),
             false => format!("4{}", self.symbol()),
         }
+    }
+
+    /// Whether the other side has all of it.
+    pub(super) fn is_known(&self) -> bool {
+        self.initial || (self.kind == Kind::Params && self.without == Leaves::all())
     }
 
     /// What is counted: `P`, `(P − P[head])`, `F`, `L` or nothing, and `m` times that.
     pub(super) fn symbol(&self) -> String {
         let one = match self.kind {
-            Kind::Params if self.without.is_empty() => "P".to_owned(),
-            Kind::Params => format!("(P − P[{}])", self.without.join(", ")),
+            Kind::Params => self.without.outside(),
             Kind::Scalar => String::new(),
             Kind::Labels => "L".to_owned(),
             _ => "F".to_owned(),
@@ -251,7 +257,7 @@ impl Rows<'_> {
             op: op.kind.name(),
             direction,
             kind,
-            without: needless.parts.into_iter().collect(),
+            without: needless.parts,
             initial: needless.all,
             visits,
             derived,

@@ -59,7 +59,7 @@ fn equals(formula: &str, number: Option<usize>) -> String {
 fn total(rows: &[Wire], direction: Direction) -> String {
     let rows = rows
         .iter()
-        .filter(|row| row.direction == direction && !row.initial);
+        .filter(|row| row.direction == direction && !row.is_known());
     let order = |kind| match kind {
         Kind::Params => 0,
         Kind::Tensor => 1,

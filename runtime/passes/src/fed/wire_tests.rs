@@ -7,8 +7,9 @@ use super::super::wire_table;
 use super::*;
 
 /// Ten parameters, two of them in each part.
-fn ten(without: &[String]) -> usize {
-    10 - 2 * without.len()
+fn ten(without: &Leaves) -> usize {
+    let left_out = without.of.as_ref().map_or(5, |parts| parts.len());
+    10 - 2 * (left_out - without.but.len())
 }
 
 #[test]
@@ -148,9 +149,9 @@ fn exchanges_are_counted() {
 
 #[test]
 fn parts_that_the_other_side_has_do_not_cross() {
-    let head = ["head".to_owned()];
-    let sent = |round: fn(&ServerCx, Server<Params>) -> Server<Params>| -> Vec<Vec<String>> {
-        of(round).into_iter().map(|row| row.without).collect()
+    const HEAD: &str = "(P − P[head])";
+    let sent = |round: fn(&ServerCx, Server<Params>) -> Server<Params>| -> Vec<String> {
+        of(round).iter().map(|row| row.without.outside()).collect()
     };
     // A client's own head, kept apart: it crosses in neither direction.
     let own = sent(|server, w| {
@@ -161,21 +162,21 @@ fn parts_that_the_other_side_has_do_not_cross() {
         });
         w_k.mean()
     });
-    assert_eq!(own, [head.to_vec(), head.to_vec()]);
+    assert_eq!(own, [HEAD, HEAD]);
     // Given back, but read: it goes down, not up.
     let given_back = sent(|server, w| {
         let w_k = w.broadcast(&server.everyone());
         w_k.map(|_, w| (2.0 * &w).with_parts(&["head"], &w)).mean()
     });
-    assert_eq!(given_back, [vec![], head.to_vec()]);
+    assert_eq!(given_back, ["P", HEAD]);
     // Of another tree than the received one, it goes up.
     let changed = sent(|server, w| {
         let w_k = w.broadcast(&server.everyone());
         w_k.map(|_, w| (2.0 * &w).with_parts(&["head"], &(3.0 * &w)))
             .mean()
     });
-    assert_eq!(changed, [Vec::<String>::new(), vec![]]);
-    // Two readers of a broadcast, one of which needs all of it.
+    assert_eq!(changed, ["P", "P"]);
+    // Two readers of a broadcast, one of which needs all of it; the other gives all of it back.
     let two = sent(|server, w| {
         let w_k = w.broadcast(&server.everyone());
         let own = w_k.map(|k, w| {
@@ -185,7 +186,7 @@ fn parts_that_the_other_side_has_do_not_cross() {
         });
         own.mean() + w_k.map(|_, w| 2.0 * w).mean()
     });
-    assert_eq!(two, [vec![], head.to_vec(), vec![]]);
+    assert_eq!(two, ["P", "0", "P"]);
     // A head that is uploaded, and so averaged, is what a client that comes late begins with.
     let late = sent(|server, w| {
         let w_k = w.broadcast(&server.everyone()).map(|k, w| {
@@ -195,7 +196,7 @@ fn parts_that_the_other_side_has_do_not_cross() {
         });
         w_k.mean()
     });
-    assert_eq!(late, [Vec::<String>::new(), vec![]]);
+    assert_eq!(late, ["P", "P"]);
     // Zeroed before anything reads it, and given back as it was.
     let unread = sent(|server, w| {
         let w_k = w.broadcast(&server.everyone()).map(|k, w| {
@@ -204,7 +205,18 @@ fn parts_that_the_other_side_has_do_not_cross() {
         });
         w_k.mean()
     });
-    assert_eq!(unread, [head.to_vec(), head.to_vec()]);
+    assert_eq!(unread, [HEAD, HEAD]);
+    // The head alone is uploaded, beside a body of the client's own.
+    let shared = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+            let own = k.personal(&["Model"], &w).with_parts(&["head"], &w);
+            let own = 2.0 * own;
+            k.keep_personal(&["Model"], &own);
+            w.with_parts(&["head"], &own)
+        });
+        w_k.mean()
+    });
+    assert_eq!(shared, ["(P − P[Model but head])", "P[head]"]);
     // One layer's personal part, and then another's.
     let both = sent(|server, w| {
         let w_k = w.broadcast(&server.everyone()).map(|k, w| {
@@ -217,7 +229,7 @@ fn parts_that_the_other_side_has_do_not_cross() {
         });
         w_k.mean()
     });
-    assert_eq!(both, vec![["body", "head"].map(str::to_owned); 2]);
+    assert_eq!(both, ["(P − P[body, head])"; 2]);
     let first = sent(|server, w| {
         let w_k = w.broadcast(&server.everyone()).map(|k, w| {
             let own = k.state_or("own", &w);
@@ -226,7 +238,7 @@ fn parts_that_the_other_side_has_do_not_cross() {
         });
         w_k.mean()
     });
-    assert_eq!(first, [Vec::<String>::new(), vec![]]);
+    assert_eq!(first, ["P", "P"]);
     let rows = of(|server, w| {
         let w_k = w.broadcast(&server.everyone());
         w_k.map(|_, w| (2.0 * &w).with_parts(&["head"], &w)).mean()
@@ -234,4 +246,19 @@ fn parts_that_the_other_side_has_do_not_cross() {
     let text = wire_table(&rows, Some(&ten));
     assert!(text.contains("4(P − P[head]) = 32"), "{text}");
     assert!(text.contains("up: 4(P − P[head]) bytes"), "{text}");
+    let rows = of(|server, w| {
+        let w_k = w.broadcast(&server.everyone());
+        let own = w_k.map(|k, w| {
+            let mine = k.personal(&["head"], &w);
+            k.keep_personal(&["head"], &mine);
+            mine.with_parts(&["head"], &w)
+        });
+        own.mean() + w_k.map(|_, w| 2.0 * w).mean()
+    });
+    let text = wire_table(&rows, Some(&ten));
+    assert!(
+        text.contains("total down: 4P bytes, up: 4P bytes"),
+        "{text}"
+    );
+    assert_eq!(rows[1].formula(), "0");
 }

@@ -9,12 +9,15 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
         | OpKind::Everyone
         | OpKind::Within
         | OpKind::Outside
+        | OpKind::Drawn
+        | OpKind::Rotating
         | OpKind::Broadcast
         | OpKind::Map
         | OpKind::Reduce(_)
         | OpKind::Gather
         | OpKind::Scatter
         | OpKind::Concat
+        | OpKind::Slots
         | OpKind::ClientLabels
         | OpKind::EveryClass
         | OpKind::LocalClasses

@@ -44,7 +44,7 @@ impl Walk {
     fn op(&mut self, op: &Op) {
         let cohort = match op.kind {
             OpKind::Everyone => Some(Cohort::Everyone),
-            OpKind::Sample | OpKind::Within | OpKind::Outside => {
+            OpKind::Sample | OpKind::Within | OpKind::Outside | OpKind::Rotating => {
                 op.results.first().copied().map(Cohort::Drawn)
             }
             OpKind::Broadcast => op.operands.get(1).and_then(|v| self.of.get(v)).copied(),

@@ -1,0 +1,78 @@
+//! ADCOL against a discriminator of those alone who take part in a round.
+
+use fedround::optim::Sgd;
+use fedround::prelude::*;
+
+use crate::AdCol;
+
+/// ADCOL with a fixed number of parties. Li, He and Song 2023, "Adversarial Collaborative Learning on
+/// Non-IID Features", B.14, <https://icml.cc/virtual/2023/poster/24741>: of many parties a few take
+/// part in a round, and the discriminator tells these apart. They train alone, send representations,
+/// and train again, against a discriminator that has just been trained on those.
+///
+/// The discriminator has as many outputs as parties take part.
+///
+/// Departs:
+/// - The paper does not say who is dropped from one round to the next: at random, by default all.
+/// - Every round begins with the same discriminator, the initial one, unless `restart = false`; the
+///   paper does not say.
+#[derive(Hyper, Debug, Clone)]
+#[hyper(name = "fixed-parties")]
+pub struct FixedParties<A = AdCol> {
+    /// ADCOL, of which a party's training is; its `share` and its own steps on the server are not.
+    pub base: A,
+    /// Parties in a round.
+    #[hyper(default = 5, range = 1..)]
+    pub parties: usize,
+    /// How many of them are dropped from round to round, for as many of the rest.
+    #[hyper(default = 5, range = 0..)]
+    pub dropped: usize,
+    /// Representations in a batch of the discriminator's.
+    #[hyper(default = 64, range = 1..)]
+    pub rows: usize,
+    /// Step size of the discriminator.
+    #[hyper(default = 0.01, range = 0.0..)]
+    pub d_lr: f32,
+    /// Momentum of the discriminator.
+    #[hyper(default = 0.9, range = 0.0..1.0)]
+    pub d_momentum: f32,
+    /// Passes of the discriminator over what it got.
+    #[hyper(default = 1, range = 1..)]
+    pub passes: usize,
+    /// Whether a round begins with a new discriminator; otherwise with the last one, whose outputs
+    /// are others' now.
+    #[hyper(default = true)]
+    pub restart: bool,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for FixedParties<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let s_t = server.rotating(self.parties, self.dropped);
+        // (i), (ii): to a discriminator of zeros all are alike, and Eq. (2) is the cross-entropy.
+        let alone = w.with_parts(&["discriminator"], &w.zeros_like());
+        let r_k = alone.broadcast(&s_t).map(|k, w| {
+            let w = self.client_update(k, w);
+            let r = k.collect(self.rows, |b| k.apply("represent", &w, &b.x));
+            r.release("representations, B.14")
+        });
+        let r_k = r_k.gather();
+        let (r, slot) = (r_k.concat(), r_k.slots());
+        // (iii).
+        let d = server.run(|s| {
+            let mut w = s.get(&w);
+            let sgd = Sgd::new(self.d_lr).momentum(self.d_momentum);
+            let mut opt = sgd.start(&w);
+            for (r, slot) in s.rows(self.passes, self.rows, (s.get(&r), s.get(&slot))) {
+                let g = self.server_direction(s, &w, &r, &slot);
+                opt.step(&mut w, g);
+            }
+            w
+        });
+        // (iv).
+        d.broadcast(&s_t).map(|k, w| {
+            self.client_update(k, w);
+        });
+        if self.restart { w } else { d }
+    }
+}

@@ -1,0 +1,43 @@
+//! A part of the clients' own models that the server averages after all.
+
+use fedround::prelude::*;
+
+use crate::AdCol;
+
+/// ADCOL with a shared predictor. Li, He and Song 2023, "Adversarial Collaborative Learning on
+/// Non-IID Features", B.10, <https://icml.cc/virtual/2023/poster/24741>: the server averages the
+/// parties' predictors in each round, all else is as before.
+///
+/// Over any base whose clients keep models of their own, from which `personalize` gives the part
+/// that goes up; every client goes on with the mean. Nothing else crosses that did not.
+#[derive(Hyper, Debug, Clone)]
+#[hyper(name = "shared-head")]
+pub struct SharedHead<A = AdCol> {
+    /// What trains.
+    pub base: A,
+    /// The part: `head`, or `predictor` in networks with a projection head.
+    #[hyper(default = "head", choices = ["head", "predictor"])]
+    pub part: String,
+}
+
+/// The part that is shared.
+fn parts(part: &str) -> [&str; 1] {
+    [part]
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for SharedHead<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let next = self.base.round(server, w.clone());
+        let w_k = w.broadcast(&server.drawn()).map(|k, w| {
+            let own = self.base.personalize(k, w.clone());
+            w.with_parts(&parts(&self.part), &own)
+        });
+        next.with_parts(&parts(&self.part), &self.aggregate(server, w_k))
+    }
+
+    fn personalize(&self, k: &ClientCx, w: Params) -> Params {
+        let own = self.base.personalize(k, w.clone());
+        own.with_parts(&parts(&self.part), &w)
+    }
+}

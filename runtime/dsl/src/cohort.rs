@@ -1,0 +1,84 @@
+//! Who takes part in a round.
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{OpKind, Value};
+
+use crate::graph::Graph;
+use crate::wire::Wire;
+use crate::{Index, Scalar, ServerCx};
+
+/// The clients selected for a round.
+#[derive(Clone, Debug)]
+pub struct Cohort {
+    pub(crate) graph: Graph,
+    pub(crate) value: Value,
+}
+
+impl ServerCx {
+    fn cohort(&self, value: Value) -> Cohort {
+        Cohort {
+            graph: self.graph.clone(),
+            value,
+        }
+    }
+
+    /// Samples `max(C·K, 1)` of the `K` clients without replacement; `fraction` is `C`.
+    #[track_caller]
+    pub fn sample(&self, fraction: impl Into<Scalar>) -> Cohort {
+        let loc = Loc::caller();
+        let fraction = fraction.into().value_in(&self.graph, loc);
+        self.cohort(self.graph.op(OpKind::Sample, &[fraction], loc))
+    }
+
+    /// The clients number `first` to `first + count − 1`.
+    #[track_caller]
+    pub fn clients(&self, first: impl Into<Index>, count: impl Into<Index>) -> Cohort {
+        self.numbered(OpKind::Within, first.into(), count.into(), Loc::caller())
+    }
+
+    /// All clients but number `first` to `first + count − 1`.
+    #[track_caller]
+    pub fn clients_except(&self, first: impl Into<Index>, count: impl Into<Index>) -> Cohort {
+        self.numbered(OpKind::Outside, first.into(), count.into(), Loc::caller())
+    }
+
+    /// `size` clients that stay from round to round but for `dropped` of them, at random, for whom as
+    /// many of the rest come: with `dropped = size`, none of the round before.
+    #[track_caller]
+    pub fn rotating(&self, size: impl Into<Index>, dropped: impl Into<Index>) -> Cohort {
+        let (size, dropped) = (size.into(), dropped.into());
+        self.numbered(OpKind::Rotating, size, dropped, Loc::caller())
+    }
+
+    fn numbered(&self, op: OpKind, first: Index, count: Index, loc: Loc) -> Cohort {
+        let operands = [first.value_in(&self.graph), count.value_in(&self.graph)];
+        self.cohort(self.graph.op(op, &operands, loc))
+    }
+
+    /// All clients.
+    #[track_caller]
+    pub fn everyone(&self) -> Cohort {
+        self.cohort(self.graph.op(OpKind::Everyone, &[], Loc::caller()))
+    }
+
+    /// The cohort that was made last in this round, as by the base's `round`: a plug-in goes on with
+    /// the clients that it drew. It is an error when the algorithm is linked if there is none.
+    #[track_caller]
+    pub fn drawn(&self) -> Cohort {
+        self.cohort(self.graph.op(OpKind::Drawn, &[], Loc::caller()))
+    }
+}
+
+impl Cohort {
+    /// Samples `max(C·m, 1)` of the `m` clients of this cohort without replacement.
+    #[must_use]
+    #[track_caller]
+    pub fn sample(&self, fraction: impl Into<Scalar>) -> Self {
+        let loc = Loc::caller();
+        let operands = [fraction.into().value_in(&self.graph, loc), self.value];
+        Self {
+            graph: self.graph.clone(),
+            value: self.graph.op(OpKind::Sample, &operands, loc),
+        }
+    }
+}

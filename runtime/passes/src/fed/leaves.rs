@@ -1,0 +1,172 @@
+//! Sets of a tree's leaves, as far as they can be told without its model.
+
+use std::collections::BTreeSet;
+
+type Names = BTreeSet<String>;
+
+/// Leaves of a tree: those of some parts, or all, but for those of others. `Model` but for `head` is
+/// what a party of ADCOL keeps to itself where the predictor is shared.
+///
+/// Parts may lie in each other, which only the model knows. So unions and intersections may have
+/// fewer leaves than they should, and never more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leaves {
+    /// The parts; all leaves where there is none of the list.
+    pub of: Option<BTreeSet<String>>,
+    /// Parts whose leaves are not among them.
+    pub but: BTreeSet<String>,
+}
+
+impl Default for Leaves {
+    fn default() -> Self {
+        Self::named(&[])
+    }
+}
+
+impl Leaves {
+    /// Those of some parts.
+    pub fn named(parts: &[String]) -> Self {
+        Self {
+            of: Some(parts.iter().cloned().collect()),
+            but: Names::new(),
+        }
+    }
+
+    /// All leaves of a tree.
+    pub fn all() -> Self {
+        Self {
+            of: None,
+            but: Names::new(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.of.as_ref().is_some_and(Names::is_empty)
+    }
+
+    /// Those that are in none of some parts.
+    pub(super) fn minus(&self, parts: &[String]) -> Self {
+        let named = |name: &String| !parts.contains(name);
+        let of = self.of.as_ref();
+        Self {
+            of: of.map(|of| of.iter().filter(|name| named(name)).cloned().collect()),
+            but: self.but.iter().chain(parts).cloned().collect(),
+        }
+        .tidy()
+    }
+
+    /// Those of either.
+    pub(super) fn or(&self, other: &Self) -> Self {
+        let of = match (&self.of, &other.of) {
+            (Some(a), Some(b)) => Some(a | b),
+            _ => None,
+        };
+        // What one lacks and the other has whole, both together do not lack.
+        let lacks = |one: &Self, whole: &Self| match &whole.of {
+            Some(parts) => &one.but - parts,
+            None => Names::new(),
+        };
+        let but = match (self.but.is_empty(), other.but.is_empty()) {
+            (_, true) => lacks(self, other),
+            (true, _) => lacks(other, self),
+            _ if self.of.is_none() => self.but.clone(),
+            _ if other.of.is_none() => other.but.clone(),
+            _ => &self.but | &other.but,
+        };
+        Self { of, but }.tidy()
+    }
+
+    /// Those of both.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        let of = match (&self.of, &other.of) {
+            (None, of) | (of, None) => of.clone(),
+            (Some(a), Some(b)) => Some(a & b),
+        };
+        let but = &self.but | &other.but;
+        Self { of, but }.tidy()
+    }
+
+    /// Nothing is left out of nothing, nor of a part that is left out itself.
+    fn tidy(mut self) -> Self {
+        if let Some(of) = &mut self.of {
+            of.retain(|name| !self.but.contains(name));
+        }
+        match self.is_empty() {
+            true => Self::default(),
+            false => self,
+        }
+    }
+
+    /// How many parameters are not among them, as a formula: `P`, `(P − P[head])`, `P[head]`.
+    pub fn outside(&self) -> String {
+        let list = |names: &Names| names.iter().cloned().collect::<Vec<_>>().join(", ");
+        match &self.of {
+            None if self.but.is_empty() => "0".to_owned(),
+            None => format!("P[{}]", list(&self.but)),
+            Some(_) if self.is_empty() => "P".to_owned(),
+            Some(of) if self.but.is_empty() => format!("(P − P[{}])", list(of)),
+            Some(of) => format!("(P − P[{} but {}])", list(of), list(&self.but)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(parts: &[&str]) -> Leaves {
+        Leaves::named(
+            &parts
+                .iter()
+                .map(|part| (*part).to_owned())
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    fn minus(leaves: &Leaves, part: &str) -> Leaves {
+        leaves.minus(&[part.to_owned()])
+    }
+
+    #[test]
+    fn what_crosses_is_what_is_outside() {
+        let all = Leaves::all();
+        let own = minus(&named(&["Model"]), "head");
+        for (leaves, expected) in [
+            (named(&[]), "P"),
+            (named(&["head"]), "(P − P[head])"),
+            (minus(&all, "head"), "P[head]"),
+            (own.clone(), "(P − P[Model but head])"),
+            (
+                minus(&all, "head").and(&named(&["Model"])),
+                "(P − P[Model but head])",
+            ),
+            (minus(&all, "head").or(&named(&["head"])), "0"),
+            (minus(&named(&["head"]), "head"), "P"),
+            (all, "0"),
+        ] {
+            assert_eq!(leaves.outside(), expected);
+        }
+    }
+
+    #[test]
+    fn a_union_has_no_leaf_that_neither_has() {
+        let (all, none) = (Leaves::all(), Leaves::default());
+        let own = minus(&named(&["Model"]), "head");
+        assert_eq!(own.or(&own), own);
+        assert_eq!(own.or(&none), own);
+        assert_eq!(own.or(&all), all);
+        assert_eq!(named(&["a"]).or(&named(&["b"])), named(&["a", "b"]));
+        assert_eq!(
+            minus(&named(&["a"]), "b").or(&named(&["b"])),
+            named(&["a", "b"])
+        );
+        let but_head = minus(&all, "head");
+        let head = minus(&named(&["head"]), "Model");
+        assert_eq!(but_head.or(&head), but_head);
+        assert_eq!(head.or(&but_head), but_head);
+        // What is in both of the parts is in neither of these.
+        let (a, b) = (minus(&named(&["a"]), "b"), minus(&named(&["b"]), "a"));
+        assert_eq!(a.or(&b), none);
+    }
+}

@@ -1,0 +1,116 @@
+//! Noise on the gradients of what the server trains.
+
+use fedround::algorithms::DpSgd;
+
+use super::ad_col::{ad_col, judge, own, parties};
+use super::*;
+
+fn private<A>(base: A, clip: f32, sigma: f32) -> DpSgd<A> {
+    DpSgd { base, clip, sigma }
+}
+
+#[test]
+fn without_noise_and_with_a_wide_bound_nothing_is_another() {
+    let mut plain = parties(&ad_col(1.0));
+    let mut private = parties(&private(ad_col(1.0), 1e6, 0.0));
+    run(&mut plain, 2);
+    run(&mut private, 2);
+    assert_close(&judge(&private), &judge(&plain), 1e-5);
+    assert_close(&own(&private, 0), &own(&plain, 0), 1e-5);
+}
+
+#[test]
+fn parties_train_as_they_did_and_the_bound_and_the_noise_are_felt() {
+    let after = |clip: f32, sigma: f32| {
+        let mut simulation = parties(&private(ad_col(1.0), clip, sigma));
+        run(&mut simulation, 1);
+        (judge(&simulation), own(&simulation, 1))
+    };
+    let ((wide, first), (narrow, other), (noised, _)) =
+        (after(1e6, 0.0), after(0.01, 0.0), after(0.01, 1.0));
+    assert_eq!(bits(&first), bits(&other));
+    assert!(farthest(&wide, &narrow) > 1e-5);
+    assert!(farthest(&noised, &narrow) > 1e-5);
+}
+
+/// Two clients with a gradient each, as long as half their examples are many, along `w`. The next
+/// parameters are the direction of the server's step.
+#[derive(Hyper, Debug, Clone)]
+pub struct Lengths {
+    /// Rows of a client.
+    #[hyper(default = 1)]
+    pub rows: usize,
+}
+
+#[federated]
+impl Algorithm for Lengths {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let (x_k, y_k) = w.broadcast(&server.everyone()).map(|k, w| {
+            let b = k.batch(self.rows);
+            // The network is there because it is applied.
+            let r = k.apply("represent", &w, &b.x);
+            let told = k.apply("discriminate", &w, &r).sq_norm();
+            let x =
+                b.x.zeros_like()
+                    .add_scalar(k.num_examples() / 2.0 + 0.0 * told);
+            (x.release("a length"), b.y.release("a class"))
+        });
+        let (x, y) = (x_k.gather().concat(), y_k.gather().concat());
+        server.run(|s| {
+            let (x, y) = (s.get(&x).features(), s.get(&y).labels());
+            self.server_direction(s, &s.get(&w), &x, &y)
+        })
+    }
+
+    fn server_direction(&self, _: &ServerSide, w: &Params, x: &Features, _: &Labels) -> Params {
+        let length = (x.sq_norm() / 784.0).sqrt();
+        length / w.sq_norm().sqrt() * w
+    }
+}
+
+/// What `Lengths` makes under a bound of 1, of gradients of length 3 and 0.5, and what it began with.
+fn stepped(sigma: f32) -> (Simulation, Vec<f32>, f32) {
+    let algorithm = private(Lengths { rows: 1 }, 1.0, sigma);
+    let mut simulation = simulation(&algorithm, "2nn", of_sizes(&[6, 1]));
+    let start = judge(&simulation);
+    let length = weights(&simulation)
+        .iter()
+        .map(|w| w * w)
+        .sum::<f32>()
+        .sqrt();
+    run(&mut simulation, 1);
+    (simulation, start, length)
+}
+
+#[test]
+fn each_gradient_is_as_long_as_the_bound_at_most() {
+    let (simulation, start, length) = stepped(0.0);
+    // 3 becomes 1, 0.5 stays: the mean of both.
+    let expected: Vec<f32> = start.iter().map(|w| 0.75 * w / length).collect();
+    assert_close(&judge(&simulation), &expected, 1e-6);
+    // Of all else nothing is trained here.
+    let rest = part(&simulation, "discriminator", false);
+    assert!(rest.iter().all(|w| *w == 0.0));
+}
+
+#[test]
+fn noise_is_as_wide_as_it_says() {
+    let sigma = 3.0;
+    let (plain, _, _) = stepped(0.0);
+    let (noised, _, _) = stepped(sigma);
+    let (a, b) = (judge(&noised), judge(&plain));
+    let n = a.len() as f64;
+    let noise: Vec<f64> = a.iter().zip(&b).map(|(a, b)| f64::from(a - b)).collect();
+    let mean = noise.iter().sum::<f64>() / n;
+    let variance = noise.iter().map(|x| x * x).sum::<f64>() / n;
+    // On the sum of two, of which the step is half: (σ C / 2)².
+    let expected = f64::from(sigma * sigma) / 4.0;
+    assert!(mean.abs() < 5.0 * (expected / n).sqrt(), "{mean}");
+    // Five deviations of the estimate of a normal variance.
+    assert!(
+        (variance / expected - 1.0).abs() < 5.0 * (2.0 / n).sqrt(),
+        "{variance}"
+    );
+    let rest = part(&noised, "discriminator", false);
+    assert!(rest.iter().all(|w| *w == 0.0));
+}
