@@ -44,10 +44,11 @@ pub fn grad<T: Differentiable>(w: &T, f: impl FnOnce(&T) -> Scalar) -> T {
     stage(w, f, Loc::caller()).0
 }
 
-/// `∇f(w)` and `f(w)`, in this order.
+/// `f(w)` and `∇f(w)`, in this order.
 #[track_caller]
-pub fn value_and_grad<T: Differentiable>(w: &T, f: impl FnOnce(&T) -> Scalar) -> (T, Scalar) {
-    stage(w, f, Loc::caller())
+pub fn value_and_grad<T: Differentiable>(w: &T, f: impl FnOnce(&T) -> Scalar) -> (Scalar, T) {
+    let (gradient, value) = stage(w, f, Loc::caller());
+    (value, gradient)
 }
 
 fn stage<T: Differentiable>(w: &T, f: impl FnOnce(&T) -> Scalar, loc: Loc) -> (T, Scalar) {

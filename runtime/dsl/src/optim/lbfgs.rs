@@ -89,7 +89,7 @@ impl Lbfgs {
         let start = graph.located(loc, || (w.clone(), self.start(w)));
         let iterations = Repeat::at(&iterations, loc);
         let (w, _) = for_each(iterations, start, |(), (w, mut opt)| {
-            let (g, f) = value_and_grad(&w, &loss);
+            let (f, g) = value_and_grad(&w, &loss);
             let d = opt.direction(&w, &g, loc);
             let lr = match &self.tries {
                 Some(tries) => {
