@@ -5,6 +5,7 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 use fedround_ir::Loc;
 use fedround_ir::fed::OpKind;
 
+use crate::real::Real;
 use crate::tree::Tree;
 use crate::wire::Wire;
 use crate::{Features, Params, Scalar, Server};
@@ -189,6 +190,20 @@ macro_rules! server_scale {
                 let loc = Loc::caller();
                 self.graph.same(&tree.graph, "parameters", loc);
                 tree.scaled(self.value, loc)
+            }
+        }
+        impl Mul<$number> for $tree {
+            type Output = Server<Params>;
+            #[track_caller]
+            fn mul(self, by: $number) -> Server<Params> {
+                self.scaled_by(&by.to_scalar(), Loc::caller())
+            }
+        }
+        impl Div<$number> for $tree {
+            type Output = Server<Params>;
+            #[track_caller]
+            fn div(self, by: $number) -> Server<Params> {
+                self.divided_by(&by.to_scalar(), Loc::caller())
             }
         }
     )*};

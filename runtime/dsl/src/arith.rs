@@ -5,7 +5,8 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 use fedround_ir::Loc;
 use fedround_ir::fed::OpKind;
 
-use crate::algebra::number;
+use crate::algebra::{Number, number};
+use crate::real::{Rate, Real};
 use crate::wire::Wire;
 use crate::{Scalar, Server};
 
@@ -69,34 +70,35 @@ scalar_binary!(Sub, sub, Sub);
 scalar_binary!(Mul, mul, Mul);
 scalar_binary!(Div, div, Div);
 
-impl Neg for Scalar {
-    type Output = Self;
-    #[track_caller]
-    fn neg(self) -> Self {
-        Self::op(OpKind::Neg, &[&self], Loc::caller())
-    }
+macro_rules! neg {
+    ($($ty:ty: $number:ty),*) => {$(
+        impl Neg for $ty {
+            type Output = $number;
+            #[track_caller]
+            fn neg(self) -> $number {
+                let loc = Loc::caller();
+                self.of(Scalar::op(OpKind::Neg, &[&self.to_scalar()], loc), loc)
+            }
+        }
+    )*};
 }
+neg!(Scalar: Scalar, &Scalar: Scalar, Server<Scalar>: Server<Scalar>, &Server<Scalar>: Server<Scalar>);
 
-impl Neg for &Scalar {
-    type Output = Scalar;
-    #[track_caller]
-    fn neg(self) -> Scalar {
-        Scalar::op(OpKind::Neg, &[self], Loc::caller())
-    }
+macro_rules! assign {
+    ($($number:ty: $of:ident, $op:ident, $method:ident, $kind:ident);*) => {$(
+        impl<N: $of> $op<N> for $number {
+            #[track_caller]
+            fn $method(&mut self, other: N) {
+                let loc = Loc::caller();
+                let both = [&self.to_scalar(), &other.rate(loc)];
+                *self = self.of(Scalar::op(OpKind::$kind, &both, loc), loc);
+            }
+        }
+    )*};
 }
-
-impl<N: crate::algebra::Number> AddAssign<N> for Scalar {
-    #[track_caller]
-    fn add_assign(&mut self, other: N) {
-        let loc = Loc::caller();
-        *self = Self::op(OpKind::Add, &[self, &other.number(loc)], loc);
-    }
-}
-
-impl<N: crate::algebra::Number> SubAssign<N> for Scalar {
-    #[track_caller]
-    fn sub_assign(&mut self, other: N) {
-        let loc = Loc::caller();
-        *self = Self::op(OpKind::Sub, &[self, &other.number(loc)], loc);
-    }
-}
+assign!(
+    Scalar: Number, AddAssign, add_assign, Add;
+    Scalar: Number, SubAssign, sub_assign, Sub;
+    Server<Scalar>: Rate, AddAssign, add_assign, Add;
+    Server<Scalar>: Rate, SubAssign, sub_assign, Sub
+);
