@@ -1,5 +1,7 @@
 //! "Did you mean" for misspelt names.
 
+use crate::model::Slot;
+
 /// The candidate that `name` is probably a misspelling of: at most a third of its letters differ.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
@@ -19,6 +21,15 @@ pub fn suggestion(name: &str, candidates: &[&str]) -> String {
             format!("expected one of {}", quoted.join(", "))
         }
     }
+}
+
+/// The slot that `name` probably misspells; if none, what a method that is no slot is to be.
+pub fn slot_suggestion(name: &str) -> String {
+    let help = suggestion(name, &Slot::NAMES);
+    if nearest(name, Slot::NAMES).is_some() {
+        return help;
+    }
+    format!("{help}; code of your own is a function outside of the impl: `{name}(k, w, self.lr)`")
 }
 
 /// Levenshtein's distance, one row at a time.

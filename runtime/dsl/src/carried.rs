@@ -12,7 +12,7 @@ use crate::{Features, Params, Scalar, Server};
 #[diagnostic::on_unimplemented(
     message = "a variable of type `{Self}` cannot be assigned in a staged loop",
     label = "expected `Params`, `Scalar`, one of them on the server, an optimizer, or a tuple or `Vec` of these",
-    note = "declare it inside the loop, or carry parameters and numbers only"
+    note = "declare it inside the loop, or carry parameters and numbers only; a number starts as `Scalar::from(0.0)`, not as `0.0`"
 )]
 pub trait Carried: Clone {
     /// Its graph, if it has one yet.

@@ -83,7 +83,8 @@ pub fn range(times: impl Into<Index>) -> Repeat {
 /// What a `for` loop of a spec may run over.
 #[diagnostic::on_unimplemented(
     message = "a staged loop cannot run over `{Self}`",
-    label = "expected `k.batches(epochs, size)` or a range `0..n`"
+    label = "expected `k.batches(epochs, size)`, `k.rows(passes, size, ..)` or a range `0..n`",
+    note = "the clients of a cohort are no loop, they run at once: `w.broadcast(&cohort).map(|k, w| ..)`"
 )]
 pub trait StagedLoop {
     /// What the loop's pattern binds: the batch, or nothing for a range (its steps are equal).

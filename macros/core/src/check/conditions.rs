@@ -6,7 +6,8 @@ use crate::diagnostics::{Diagnostics, text};
 use crate::model::Body;
 
 const HELP: &str = "an `if` or `match` is decided when the graph is built, \
-    so it can depend on hyper-parameters only: `if self.mu > 0.0 { .. }`";
+    so it can depend on hyper-parameters only: `if self.mu > 0.0 { .. }`; \
+    between numbers of the graph `x.select(a, b)` chooses: `a` where `x > 0`, else `b`";
 
 pub fn check(body: &Body<'_>, diagnostics: &mut Diagnostics) {
     for condition in &body.conditions {

@@ -4,7 +4,7 @@ use syn::{ExprMethodCall, Ident};
 
 use crate::diagnostics::Diagnostics;
 use crate::model::{Body, SelfRef, SelfUse, Slot};
-use crate::nearest::suggestion;
+use crate::nearest::slot_suggestion;
 
 pub fn check(body: &Body<'_>, base: Option<&Ident>, diagnostics: &mut Diagnostics) {
     for used in &body.selfs {
@@ -33,7 +33,7 @@ fn check_slot(used: &SelfRef<'_>, diagnostics: &mut Diagnostics) {
         diagnostics.error(
             &call.method,
             format!("expected a slot, found `{name}`"),
-            suggestion(&name, &Slot::NAMES),
+            slot_suggestion(&name),
         );
     }
 }

@@ -7,7 +7,7 @@ use syn::{FnArg, ReturnType, Signature};
 use super::syntax::check_pattern;
 use crate::diagnostics::{Diagnostics, text};
 use crate::model::{Slot, SlotImpl, Spec};
-use crate::nearest::suggestion;
+use crate::nearest::slot_suggestion;
 
 pub fn check(spec: &Spec<'_>, diagnostics: &mut Diagnostics) {
     let mut seen = Vec::new();
@@ -30,7 +30,7 @@ fn check_name(slot: &SlotImpl<'_>, diagnostics: &mut Diagnostics) {
     let help = if name == "define" {
         "`#[federated]` writes `define` from the slots".to_owned()
     } else {
-        suggestion(&name.to_string(), &Slot::NAMES)
+        slot_suggestion(&name.to_string())
     };
     diagnostics.error(name, format!("expected a slot, found `{name}`"), help);
 }

@@ -261,7 +261,8 @@ fn forbidden(expr: &Expr) -> Option<Fault> {
             (at(e), "a value", "a range", help)
         }
         Expr::Cast(e) => {
-            let help = "write numbers with the type they are to have: `1.0`, not `1 as f32`";
+            let help = "write numbers with the type they are to have: `1.0`, not `1 as f32`; \
+                the steps of a loop are counted in it: `steps += 1.0`";
             (at(e.as_token), "a value", "`as`", help)
         }
         _ => return None,

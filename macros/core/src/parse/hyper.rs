@@ -29,8 +29,12 @@ pub struct Key {
 
 impl Parse for Key {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let name = input.call(Ident::parse_any)?;
-        input.parse::<Token![=]>()?;
+        let key = |error: syn::Error| {
+            let message = "expected `key = value`, such as `default = 0.1`";
+            syn::Error::new(error.span(), message)
+        };
+        let name = input.call(Ident::parse_any).map_err(key)?;
+        input.parse::<Token![=]>().map_err(key)?;
         let value = input.parse()?;
         Ok(Self { name, value })
     }
