@@ -82,9 +82,9 @@ fn wire() {
     both("wire", "", Stage::Wire);
 }
 
-/// Too long to be read as tensor graphs: the iterations of L-BFGS, the steps of a β-VAE, and those
-/// of eight networks.
-const LONG: [&str; 3] = ["fedaa", "fedfed", "fada"];
+/// Too long to be read as tensor graphs: the iterations of L-BFGS, the steps of a β-VAE, those of
+/// eight networks, and parties' that train twice.
+const LONG: [&str; 4] = ["fedaa", "fedfed", "fada", "fixed-parties"];
 
 /// Every other bundled algorithm with its defaults, on logistic regression: what it reads as, what it
 /// sends, its linked program and its graphs.
