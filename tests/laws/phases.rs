@@ -225,6 +225,30 @@ fn a_phase_without_rounds_is_skipped() {
     assert_ne!(bits(&weights(&waiting)), bits(&first));
 }
 
+#[test]
+fn a_plug_ins_phases_come_before_those_of_its_base() {
+    let twice = Waits {
+        base: Waits {
+            base: steps(1, 0, 1),
+            wait: 4,
+        },
+        wait: 3,
+    };
+    let program = compile(&twice, "logistic", GREY);
+    let lines = program.phases().into_iter();
+    let lines: Vec<String> = lines.filter_map(|(line, _)| line).collect();
+    assert_eq!(
+        lines,
+        [
+            "phase waits.wait_2, rounds 1 to 3",
+            "phase waits.wait, rounds 4 to 7",
+            "phase steps.add, rounds 8 to 8",
+            "phase steps.double, rounds 9 to 9",
+            "from round 10 on",
+        ]
+    );
+}
+
 /// Reads features that only a later round sets, or an earlier one has set.
 #[derive(Hyper, Debug, Clone)]
 pub struct Kept {

@@ -23,6 +23,7 @@ impl Definer {
     /// Begins a layer: the slots and hyper-parameters that follow are its own.
     pub fn layer(&mut self, hyper: &dyn Hyper) {
         self.graph.with(|builder| builder.layer(hyper.name()));
+        self.graph.next_layer();
     }
 
     fn slot(&self, slot: Slot, loc: Loc, body: impl FnOnce(&Graph, &[Value]) -> Value) {

@@ -1,6 +1,7 @@
 //! The builder that all handles of one algorithm share.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
 use std::fmt;
 use std::rc::Rc;
 
@@ -17,8 +18,10 @@ pub struct Graph(Rc<RefCell<Builder>>, Rc<Phases>);
 struct Phases {
     /// The one that is being staged.
     current: Option<String>,
-    /// Those named so far, with their rounds.
-    declared: RefCell<Vec<(String, usize)>>,
+    /// The layer that is being staged, bases before what is over them.
+    layer: Cell<usize>,
+    /// Those named so far, by layer, with their rounds.
+    declared: RefCell<Vec<(usize, String, usize)>>,
     /// What the model is trained for in all of them.
     objective: Objective,
 }
@@ -55,16 +58,25 @@ impl Graph {
         &self.1.objective
     }
 
-    /// The phases that were named, with their rounds.
+    /// What is staged from here on is of another layer.
+    pub(crate) fn next_layer(&self) {
+        self.1.layer.set(self.1.layer.get() + 1);
+    }
+
+    /// The phases that were named, with their rounds: a layer's in the order in which it named them,
+    /// before those of its base.
     pub(crate) fn phases(&self) -> Vec<(String, usize)> {
-        self.1.declared.borrow().clone()
+        let mut named = self.1.declared.borrow().clone();
+        named.sort_by_key(|(layer, ..)| Reverse(*layer));
+        let named = named.into_iter();
+        named.map(|(_, name, rounds)| (name, rounds)).collect()
     }
 
     pub(crate) fn declare_phase(&self, name: &str, rounds: usize) -> bool {
         let name = self.qualified(name);
         let mut declared = self.1.declared.borrow_mut();
-        if !declared.iter().any(|(known, _)| *known == name) {
-            declared.push((name.clone(), rounds));
+        if !declared.iter().any(|(_, known, _)| *known == name) {
+            declared.push((self.1.layer.get(), name.clone(), rounds));
         }
         self.1.current.as_ref() == Some(&name)
     }
