@@ -101,7 +101,7 @@ fn baselines() {
     for name in registry.names().into_iter().filter(|n| !shown.contains(n)) {
         let algorithm = registry.parse(name).unwrap();
         // Logistic regression is all head.
-        let model = if name == "lg-fedavg" {
+        let model = if ["lg-fedavg", "frozen"].contains(&name) {
             "2nn"
         } else {
             "logistic"

@@ -20,6 +20,7 @@ mod fed_opt;
 mod fed_prox;
 mod fed_rep;
 mod fixed_parties;
+mod frozen;
 mod gradient_weights;
 mod lg_fed_avg;
 mod moon;
@@ -48,6 +49,7 @@ pub use fed_opt::FedOpt;
 pub use fed_prox::FedProx;
 pub use fed_rep::FedRep;
 pub use fixed_parties::FixedParties;
+pub use frozen::Frozen;
 pub use gradient_weights::GradientWeights;
 pub use lg_fed_avg::LgFedAvg;
 pub use moon::Moon;
@@ -85,6 +87,7 @@ pub fn registry() -> Registry {
         .with_type::<Validated<BoxedAlgorithm>>()
         .with_type::<LgFedAvg<BoxedAlgorithm>>()
         .with_type::<GradientWeights<BoxedAlgorithm>>()
+        .with_type::<Frozen<BoxedAlgorithm>>()
         .with_type::<Fair<BoxedAlgorithm>>()
         .with_type::<AdCol<BoxedAlgorithm>>()
         .with_type::<Older<BoxedAlgorithm>>()
@@ -126,6 +129,7 @@ mod tests {
             ("fed_prox", include_str!("fed_prox.rs"), 15),
             ("fed_rep", include_str!("fed_rep.rs"), 30),
             ("fixed_parties", include_str!("fixed_parties.rs"), 50),
+            ("frozen", include_str!("frozen.rs"), 40),
             ("gradient_weights", include_str!("gradient_weights.rs"), 20),
             ("lg_fed_avg", include_str!("lg_fed_avg.rs"), 60),
             ("moon", include_str!("moon.rs"), 40),

@@ -118,7 +118,8 @@ impl Cli {
         let simulation = simulation.with_augment(settings.augment.clone());
         let simulation = simulation.with_personal(algorithm)?;
         let simulation = simulation.with_cohort_batch(settings.cohort_batch);
-        let simulation = simulation.with_devices(devices.more());
+        let simulation = simulation.with_newcomer(settings.newcomer);
+        let simulation = simulation.and_then(|simulation| simulation.with_devices(devices.more()));
         let simulation = simulation.and_then(|simulation| simulation.with_graphs(settings.graphs));
         simulation.map_err(|source| CliError::Run {
             source: Box::new(source),

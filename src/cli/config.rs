@@ -28,13 +28,14 @@ pub(super) struct Config {
     pub cohort_batch: Option<String>,
     pub graphs: Option<String>,
     pub augment: Option<String>,
+    pub newcomer: Option<String>,
     #[serde(default, skip_serializing_if = "Auxiliaries::is_empty")]
     pub aux: Auxiliaries,
     #[serde(default)]
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "spec",
     "data",
     "data_dir",
@@ -53,6 +54,7 @@ const KEYS: [&str; 20] = [
     "cohort_batch",
     "graphs",
     "augment",
+    "newcomer",
     "aux",
     "hyper",
 ];
@@ -136,6 +138,7 @@ mod tests {
             cohort_batch: Some(String::new()),
             graphs: Some(String::new()),
             augment: Some(String::new()),
+            newcomer: Some(String::new()),
             aux: Auxiliaries::from([Default::default()]),
             hyper: toml::Table::new(),
         };

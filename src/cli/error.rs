@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_dsl::{HyperError, SpecError};
 use fedround_exec::{
-    CohortBatchError, CompileError, DeviceError, FusionError, GraphsError, PrecisionError, RunError,
+    CohortBatchError, CompileError, DeviceError, FusionError, GraphsError, NewcomerError,
+    PrecisionError, RunError,
 };
 use fedround_ir::text::ParseError;
 use fedround_metrics::MetricError;
@@ -75,6 +76,8 @@ pub(super) enum CliError {
     CohortBatch(#[from] CohortBatchError),
     #[error("--graphs: {0}")]
     Graphs(#[from] GraphsError),
+    #[error("--newcomer: {0}")]
+    Newcomer(#[from] NewcomerError),
     /// Changes of images that are none, or do not fit the data.
     #[error(transparent)]
     Augment(#[from] AugmentError),
@@ -228,6 +231,7 @@ impl CliError {
                 | PartitionError::Weights { .. },
             ) => "`fedround list partitioners` shows how to write partitions",
             Self::Partition(_) => "--clients N sets the number of clients",
+            Self::Newcomer(_) => "docs/partitions.md describes newcomers",
             Self::Model(_) => "`fedround list models` shows the models",
             Self::Compile(CompileError::Device(DeviceError::Precision { .. })) => {
                 "--precision f32 runs on every device; `fedround doctor` says which others there are"
@@ -251,6 +255,9 @@ impl CliError {
             }
             Self::Taken { .. } => {
                 "choose another --out, or leave it away for the next free name under runs/"
+            }
+            Self::Run { source, .. } if matches!(**source, RunError::NobodyElse { .. }) => {
+                "--clients N sets the number of clients"
             }
             Self::Run { source, .. }
                 if matches!(**source, RunError::Compile(CompileError::Device(_))) =>

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fedround_data::Partition;
 use fedround_data::augment::Augment;
 use fedround_dsl::Hyper;
-use fedround_exec::{CohortBatch, Devices, Graphs, Precision};
+use fedround_exec::{CohortBatch, Devices, Graphs, Newcomer, Precision};
 
 use super::auxiliaries::{self, Auxiliaries};
 use super::config::Config;
@@ -54,6 +54,8 @@ pub(super) struct Settings {
     pub graphs: Graphs,
     /// Changes of training images.
     pub augment: Augment,
+    /// The last client, where it joins late.
+    pub newcomer: Option<Newcomer>,
 }
 
 impl Settings {
@@ -86,6 +88,7 @@ impl Settings {
         };
         let mut aux = file.aux;
         aux.extend(auxiliaries::choices(&args.aux)?);
+        let newcomer = args.newcomer.clone().or(file.newcomer);
         let partition = text(&args.partition, file.partition, PARTITION);
         Ok(Self {
             spec: spec
@@ -116,6 +119,7 @@ impl Settings {
             cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,
             graphs: text(&args.engine.graphs, file.graphs, "off").parse()?,
             augment: text(&args.augment, file.augment, "none").parse()?,
+            newcomer: newcomer.map(|text| text.parse()).transpose()?,
         })
     }
 
@@ -142,6 +146,7 @@ impl Settings {
             cohort_batch: Some(self.cohort_batch.to_string()),
             graphs: (self.graphs != Graphs::Off).then(|| self.graphs.to_string()),
             augment: Some(self.augment.to_string()),
+            newcomer: self.newcomer.map(|newcomer| newcomer.to_string()),
             hyper: named
                 .map(|(name, value)| (name, hypers::to_toml(&value)))
                 .collect(),

@@ -48,6 +48,16 @@ fn unknown_names_give_the_nearest() {
     );
     fails(
         &place,
+        "run fedprox --newcomer 4",
+        &["--newcomer: expected ROUNDS:SHARE", "found `4`"],
+    );
+    fails(
+        &place,
+        "run fedprox --clients 1 --newcomer 4:0",
+        &["a newcomer joins others, found 1 client"],
+    );
+    fails(
+        &place,
         "run fedprox --set mue=1",
         &["`mue`", "did you mean `mu`", "fraction"],
     );

@@ -203,3 +203,32 @@ fn too_few_clients_are_told_how_many() {
     let text = place.failure("run fair --data mnist --data-dir data --clients 2", 1);
     assert!(text.contains("it has x, y\n"), "{text}");
 }
+
+#[test]
+fn a_newcomer_is_reported_on_its_own() {
+    let place = Place::new();
+    let rest = "--partition iid+rotated:90:60 --newcomer 2:0 --eval-every 1";
+    let output = place.run(&format!("fedavg {rest} --out out"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("newcomer's accuracy"), "{text}");
+    let lines = place.text("out/metrics.jsonl");
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    for (i, line) in lines.enumerate() {
+        // Nine clients of 27 or so examples, one of which trains; then the tenth alone.
+        assert_eq!(line["local_accuracy"]["clients"], 9, "{line}");
+        assert_eq!(line["newcomer_accuracy"].is_number(), i >= 2, "{line}");
+    }
+    let summary = place.json("out/summary.json");
+    assert_eq!(summary["client_steps"], 3 + 3 + 6 + 6);
+    let clients = summary["client_accuracy"].as_array().unwrap();
+    assert_eq!(clients[9], summary["newcomer_accuracy"]);
+    let again = "run --config out/config.toml --out again --quiet";
+    place.success(again);
+    assert_eq!(
+        place.read("again/model.safetensors"),
+        place.read("out/model.safetensors")
+    );
+}

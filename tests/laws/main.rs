@@ -19,6 +19,7 @@ mod dropout;
 mod fed_prox;
 mod functions;
 mod models;
+mod newcomer;
 mod optimizers;
 mod papers;
 mod phases;

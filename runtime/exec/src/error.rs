@@ -142,6 +142,12 @@ pub enum RunError {
     /// Graphs are required where there are none.
     #[error("the CPU records no steps, and `--graphs require` was asked for")]
     GraphsOnCpu,
+    /// A newcomer has nobody to come to.
+    #[error("a newcomer joins others, found {clients} client; have at least 2")]
+    NobodyElse {
+        /// How many there are, with it.
+        clients: usize,
+    },
     /// The device has no memory left.
     #[error(
         "the device is out of memory: {0}; train smaller batches or a smaller model, or on the CPU"

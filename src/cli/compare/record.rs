@@ -24,6 +24,7 @@ pub(in crate::cli) struct Record {
     pub best_test_accuracy: Option<f64>,
     pub best_round: Option<usize>,
     pub local_accuracy: Option<Local>,
+    pub newcomer_accuracy: Option<f64>,
     /// By the client's number.
     #[serde(default)]
     pub client_accuracy: Vec<Option<f64>>,

@@ -153,6 +153,7 @@ mod tests {
             best_test_accuracy: accuracies.iter().copied().reduce(f64::max),
             best_round: None,
             local_accuracy: None,
+            newcomer_accuracy: None,
             client_accuracy: vec![],
             ensemble_accuracy: None,
             best_bleu: None,

@@ -57,6 +57,9 @@ fn command(settings: &Settings, out: &Path) -> String {
     if augment != "none" {
         flag("augment", &augment);
     }
+    if let Some(newcomer) = settings.newcomer {
+        flag("newcomer", &newcomer.to_string());
+    }
     for hyper in &settings.hypers {
         let value = match &hyper.value {
             Given::Text(text) => text.clone(),

@@ -124,6 +124,8 @@ pub(super) enum Of {
     Vqa,
     /// The mean over clients of the accuracy on their own test examples.
     Local,
+    /// The accuracy of the client that joins late on its own test examples; `Local` is then of the others.
+    Newcomer,
     /// The test accuracy of all clients' models together.
     NewTest,
     /// The test accuracy on a class.

@@ -103,6 +103,10 @@ pub(in crate::cli) struct SettingArgs {
     /// alike [default: none]
     #[arg(long, value_name = "STEPS")]
     pub augment: Option<String>,
+    /// The last client joins after so many rounds, and then trains in each with a share of the others,
+    /// 0 to 1, in place of the algorithm's own [default: all are there from the start]
+    #[arg(long, value_name = "ROUNDS:SHARE")]
+    pub newcomer: Option<String>,
 }
 
 /// When and how a model is tested.

@@ -21,8 +21,11 @@ pub(super) struct Tests {
 /// How a model does on both.
 pub(super) struct Tested {
     pub global: Evaluation,
-    /// Over the clients that have test examples; `None` where no client has any.
+    /// Over the clients that are there and have test examples, without the newcomer; `None` where no
+    /// client has any.
     pub local: Option<ClientSummary>,
+    /// The newcomer's, once it is there.
+    pub newcomer: Option<f64>,
     /// Each client's, by its number.
     pub clients: Vec<(usize, f64)>,
     pub spoken: Spoken,
@@ -55,10 +58,14 @@ impl Tests {
     pub fn run(&self, simulation: &Simulation) -> Result<Tested, RunError> {
         let global = simulation.evaluate(&self.examples)?;
         let personal = simulation.personal_models()?;
-        let clients = match &personal {
+        let mut clients = match &personal {
             Some(models) => self.own(simulation, models)?,
             None => self.shared(simulation, &global)?,
         };
+        clients.retain(|(k, _)| *k < simulation.clients());
+        let (late, others): (Vec<_>, Vec<_>) = clients
+            .iter()
+            .partition(|(k, _)| simulation.newcomer() == Some(*k));
         let spoken = match (&self.speech, &personal) {
             (None, _) => Spoken::default(),
             // Of what clients keep, the server's model has but the first values.
@@ -68,9 +75,10 @@ impl Tests {
             }
             (Some(speech), _) => speech.judge(simulation, &self.examples, &global)?,
         };
-        let local: Vec<f64> = clients.iter().map(|(_, accuracy)| *accuracy).collect();
+        let local: Vec<f64> = others.iter().map(|(_, accuracy)| *accuracy).collect();
         Ok(Tested {
             local: ClientSummary::of(&local).ok(),
+            newcomer: late.first().map(|(_, accuracy)| *accuracy),
             clients,
             spoken,
             global,

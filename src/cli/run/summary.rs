@@ -27,6 +27,9 @@ pub(super) struct Metric {
     pub class_accuracy: Option<Vec<f64>>,
     /// Over the clients' own test examples.
     pub local_accuracy: Option<ClientSummary>,
+    /// Of the client that joins late, on its own, once it is there; the others' are above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newcomer_accuracy: Option<f64>,
     /// BLEU-1 to BLEU-4 of the test images' captions, of models that find some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_bleu: Option<[f64; 4]>,
@@ -102,6 +105,9 @@ pub(in crate::cli) struct Summary {
     pub bytes_to_target: Option<u64>,
     /// Over the clients' own test examples, where they have any.
     pub local_accuracy: Option<ClientSummary>,
+    /// Of the client that joins late, on its own; the others' are above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newcomer_accuracy: Option<f64>,
     /// On the test set, of the clients' own models together, by the mean of their logits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ensemble_accuracy: Option<f64>,
@@ -171,6 +177,7 @@ impl Summary {
             rounds_to_target: reached.map(|point| point.round),
             bytes_to_target: reached.map(|point| point.bytes),
             local_accuracy: outcome.tested.local,
+            newcomer_accuracy: outcome.tested.newcomer,
             ensemble_accuracy: outcome.ensemble,
             bleu: outcome.tested.spoken.bleu,
             best_bleu: outcome.best_bleu,

@@ -36,6 +36,9 @@ pub(super) fn text(summary: &Summary) -> String {
         ),
         ("kept in", summary.out.clone()),
     ];
+    if let Some(newcomer) = summary.newcomer_accuracy {
+        rows.insert(4, ("newcomer's accuracy", percent(newcomer)));
+    }
     if let Some(ensemble) = summary.ensemble_accuracy {
         rows.insert(4, ("ensemble accuracy", percent(ensemble)));
     }

@@ -251,7 +251,7 @@ impl Walker for Clients<'_> {
                 Ok(RtVal::Host(n as f64))
             })?,
             (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
-            (OpKind::NumClients, _) => RtVal::Host(self.cx.federation.parts.len() as f64),
+            (OpKind::NumClients, _) => RtVal::Host(self.cx.clients() as f64),
             (OpKind::ClientState(name, _) | OpKind::ServerState(name, _), _) => {
                 self.kept(op, name)?
             }

@@ -26,6 +26,7 @@ use fedround_ir::tensor::TensorType;
 use fedround_passes::tensor::Frontend;
 
 use crate::error::RunError;
+use crate::newcomer::Newcomer;
 use crate::ops;
 use crate::program::Program;
 use crate::replay::Replays;
@@ -108,6 +109,8 @@ pub(crate) struct Cx<'a> {
     pub prefetch: usize,
     /// The steps that are recorded, where any are.
     pub replays: Option<&'a Replays>,
+    /// The client that joins late, where one does.
+    pub newcomer: Option<Newcomer>,
     /// The round, from 1.
     pub round: usize,
 }
@@ -121,6 +124,20 @@ impl Cx<'_> {
             client,
             epoch,
         }
+    }
+
+    /// How many clients there are in this round.
+    fn clients(&self) -> usize {
+        let all = self.federation.parts.len();
+        let newcomer = self.newcomer;
+        newcomer.map_or(all, |newcomer| newcomer.there(self.round, all))
+    }
+
+    /// The newcomer's number, once it is there.
+    fn joined(&self) -> Option<(usize, Newcomer)> {
+        let last = self.federation.parts.len().checked_sub(1)?;
+        let newcomer = self.newcomer.filter(|_| self.clients() > last);
+        newcomer.map(|newcomer| (last, newcomer))
     }
 
     /// `t` of specs, which counts from 0.

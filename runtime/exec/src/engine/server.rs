@@ -108,13 +108,20 @@ impl Server<'_> {
             Some(Some(RtVal::Cohort(ids))) => Some(ids),
             Some(_) => return Err(missing(op, "cohort")),
         };
-        let clients = among.map_or(federation.parts.len(), |ids| ids.len());
+        let clients = among.map_or(self.cx.clients(), |ids| ids.len());
         let c = self.cx.program.real(op.operands[0]);
         let c = c.ok_or_else(|| missing(op, "fraction known before the round"))?;
-        let m = drawn(c, clients);
+        let place = |k| among.map_or(Some(k), |ids| ids.iter().position(|id| *id == k));
+        // The newcomer's place among those drawn from, of which there are others.
+        let new = self.cx.joined().and_then(|(k, new)| Some((place(k)?, new)));
+        let others = clients - usize::from(new.is_some());
+        let m = new.map_or_else(|| drawn(c, others), |(_, new)| new.beside(others));
+        let new = new.map(|(place, _)| place);
         let draw = self.draws;
         self.draws += 1;
-        let ids = cohort(federation.seed, self.cx.round, draw, clients, m).into_iter();
+        let ids = cohort(federation.seed, self.cx.round, draw, others, m).into_iter();
+        let ids = ids.map(|i| i + usize::from(new.is_some_and(|new| i >= new)));
+        let ids = new.into_iter().chain(ids);
         let ids = ids.map(|i| among.map_or(i, |ids| ids[i]));
         Ok(RtVal::Cohort(ids.collect()))
     }
@@ -122,9 +129,13 @@ impl Server<'_> {
     /// A cohort most of whom are those of the round before.
     fn rotating(&self, op: &Op) -> Result<RtVal, RunError> {
         let federation = self.cx.federation;
-        let (clients, counts) = (federation.parts.len(), self.counts(op)?);
-        let ids = rotating(federation.seed, self.cx.round, clients, counts);
-        Ok(RtVal::Cohort(ids.into()))
+        let (m, dropped) = self.counts(op)?;
+        let new = self.cx.joined();
+        let others = self.cx.clients() - usize::from(new.is_some());
+        let m = new.map_or(m, |(_, new)| new.beside(others));
+        let ids = rotating(federation.seed, self.cx.round, others, (m, dropped));
+        let new = new.map(|(k, _)| k).into_iter();
+        Ok(RtVal::Cohort(new.chain(ids).collect()))
     }
 
     /// Both operands of an op as counts.
@@ -139,11 +150,11 @@ impl Server<'_> {
         let (first, count) = self.counts(op)?;
         let within = first..first.saturating_add(count);
         let inside = op.kind == OpKind::Within;
-        let all = 0..self.cx.federation.parts.len();
+        let all = 0..self.cx.clients();
         let ids: Vec<usize> = all.filter(|k| within.contains(k) == inside).collect();
         if ids.is_empty() {
             return Err(RunError::NoClient {
-                clients: self.cx.federation.parts.len(),
+                clients: self.cx.clients(),
                 // One beyond the numbers that are left out, or the first that is chosen.
                 least: first.saturating_add(if inside { 1 } else { count + 1 }),
                 loc: op.loc,
@@ -193,14 +204,14 @@ impl Walker for Server<'_> {
             (OpKind::Sample, _) => self.sample(op, env)?,
             (OpKind::Within | OpKind::Outside, _) => self.numbered(op)?,
             (OpKind::Rotating, _) => self.rotating(op)?,
-            (OpKind::Everyone, _) => RtVal::Cohort((0..self.cx.federation.parts.len()).collect()),
+            (OpKind::Everyone, _) => RtVal::Cohort((0..self.cx.clients()).collect()),
             (OpKind::Broadcast, _) => self.broadcast(op, env, last)?,
             (OpKind::Gather | OpKind::Scatter, _) => self.cross(op, env, last)?,
             (OpKind::Concat, _) => self.concat(op, env)?,
             (OpKind::Slots, _) => self.places(op, env)?,
             (OpKind::Reduce(kind), _) => self.reduce(*kind, op, env)?,
             (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
-            (OpKind::NumClients, _) => RtVal::Host(self.cx.federation.parts.len() as f64),
+            (OpKind::NumClients, _) => RtVal::Host(self.cx.clients() as f64),
             (OpKind::ServerState(name, _), _) => {
                 let kind = self.cx.program.schedule.module.type_of(op.results[0]).kind;
                 let kept = self.state.server.get(name).cloned();

@@ -17,6 +17,7 @@ use crate::engine::{Federation, Look, RoundStats, Seen, State, run_round};
 use crate::error::{CompileError, RunError};
 use crate::init;
 use crate::memory::in_smaller_groups;
+use crate::newcomer::Newcomer;
 use crate::personal::personalized;
 use crate::program::Program;
 use crate::replay::{GraphStats, Graphs, Replays};
@@ -41,6 +42,7 @@ pub struct Simulation {
     graphs: Graphs,
     augment: Augment,
     prefetch: usize,
+    newcomer: Option<Newcomer>,
     state: State,
     params: Vec<DispatchTensor>,
     round: usize,
@@ -69,6 +71,7 @@ impl Simulation {
             augment: Augment::default(),
             // Beside workers on all cores, a thread more would but take their time.
             prefetch: usize::from(home.feeding(threads) < cores),
+            newcomer: None,
             home,
             beside: vec![],
             params,
@@ -132,6 +135,32 @@ impl Simulation {
         }
         self.home.personal = personal;
         Ok(self)
+    }
+
+    /// Has the last client join late; see [`Newcomer`].
+    ///
+    /// # Errors
+    ///
+    /// There is no other client.
+    pub fn with_newcomer(mut self, newcomer: Option<Newcomer>) -> Result<Self, RunError> {
+        let clients = self.federation.parts.len();
+        if newcomer.is_some() && clients < 2 {
+            return Err(RunError::NobodyElse { clients });
+        }
+        self.newcomer = newcomer;
+        Ok(self)
+    }
+
+    /// The client that joins late, by its number, where one does.
+    pub fn newcomer(&self) -> Option<usize> {
+        self.newcomer.map(|_| self.federation.parts.len() - 1)
+    }
+
+    /// How many clients there are after the last complete round: all, or all but the newcomer.
+    pub fn clients(&self) -> usize {
+        let all = self.federation.parts.len();
+        let newcomer = self.newcomer;
+        newcomer.map_or(all, |newcomer| newcomer.there(self.round, all))
     }
 
     /// Chooses how many clients run in one graph. Results stay the same within rounding.

@@ -132,6 +132,7 @@ impl Simulation {
             augment: &self.augment,
             prefetch: self.prefetch,
             replays: site.replays.as_ref(),
+            newcomer: self.newcomer,
             round,
         }
     }

@@ -73,7 +73,7 @@ pub struct Case(
     pub usize,
 );
 
-pub const CASES: [Case; 27] = [
+pub const CASES: [Case; 28] = [
     Case("fedavg", &[("weight_decay", "0.01")], 2),
     Case("fedavgm", &[], 2),
     Case("fedopt", &[], 2),
@@ -98,6 +98,7 @@ pub const CASES: [Case; 27] = [
     Case("lg-fedavg", &[], 2),
     Case("lg-fedavg", &[("task", "jigsaw")], 2),
     Case("gradient-weights", &[], 2),
+    Case("frozen", &[], 2),
     Case("fair", &[], 2),
     Case("adcol", &[], 2),
     Case("older", &[], 3),

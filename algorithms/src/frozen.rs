@@ -1,0 +1,58 @@
+//! A part of the model that does not train at first.
+
+use fedround::prelude::*;
+
+use crate::FedAvg;
+
+/// Rounds in which a part of the model stays as it is. Liang, Liu et al. 2020, "Think Locally, Act
+/// Globally: Federated Learning with Local and Global Representations", section 3.2,
+/// <https://arxiv.org/abs/2001.01523>: a new device first learns its representation, and then tunes
+/// the global part with it.
+///
+/// In the paper `lg-fedavg(frozen)`: the rounds come after those of warm-up, and devices train what is
+/// their own. What does not train does not go up.
+///
+/// Departs:
+/// - The paper does not say for how long, nor by which loss; here it is the base's, through the frozen
+///   part.
+#[derive(Hyper, Debug, Clone)]
+pub struct Frozen<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// Rounds in which the part stays as it is, the first ones of the base.
+    #[hyper(default = 10, range = 0..)]
+    pub frozen: usize,
+    /// The part: of LG-FedAvg what is `global` there.
+    #[hyper(default = "head", choices = ["head", "features"])]
+    pub part: String,
+}
+
+fn only(part: &str) -> [&str; 1] {
+    [part]
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Frozen<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        server.phase("frozen", self.frozen);
+        self.base.round(server, w)
+    }
+
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        let w = self.base.client_update(k, w);
+        if k.phase("frozen") {
+            w.with_parts(&only(&self.part), &k.received())
+        } else {
+            w
+        }
+    }
+
+    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        let g = self.base.direction(k, w, b);
+        if k.phase("frozen") {
+            g.with_parts(&only(&self.part), &w.zeros_like())
+        } else {
+            g
+        }
+    }
+}
