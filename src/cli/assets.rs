@@ -103,6 +103,7 @@ impl Cli {
     ) -> Result<Simulation, CliError> {
         let devices = &settings.devices;
         let target = devices.first().with_precision(settings.precision);
+        let target = target.with_convolutions(settings.convolutions.clone());
         let program = Program::compile_for(algorithm, tracer, target)?;
         let federation = Federation {
             examples,

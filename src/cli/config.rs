@@ -25,6 +25,7 @@ pub(super) struct Config {
     pub threads: Option<usize>,
     pub device: Option<String>,
     pub precision: Option<String>,
+    pub convolutions: Option<String>,
     pub cohort_batch: Option<String>,
     pub graphs: Option<String>,
     pub augment: Option<String>,
@@ -35,7 +36,7 @@ pub(super) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "spec",
     "data",
     "data_dir",
@@ -51,6 +52,7 @@ const KEYS: [&str; 21] = [
     "threads",
     "device",
     "precision",
+    "convolutions",
     "cohort_batch",
     "graphs",
     "augment",
@@ -135,6 +137,7 @@ mod tests {
             threads: Some(1),
             device: Some(String::new()),
             precision: Some(String::new()),
+            convolutions: Some(String::new()),
             cohort_batch: Some(String::new()),
             graphs: Some(String::new()),
             augment: Some(String::new()),

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_dsl::{HyperError, SpecError};
 use fedround_exec::{
-    CohortBatchError, CompileError, DeviceError, FusionError, GraphsError, NewcomerError,
-    PrecisionError, RunError,
+    CohortBatchError, CompileError, ConvolutionsError, DeviceError, FusionError, GraphsError,
+    NewcomerError, PrecisionError, RunError,
 };
 use fedround_ir::text::ParseError;
 use fedround_metrics::MetricError;
@@ -68,6 +68,8 @@ pub(super) enum CliError {
     Device(#[from] DeviceError),
     #[error("--precision: {0}")]
     Precision(#[from] PrecisionError),
+    #[error("--convolutions: {0}")]
+    Convolutions(#[from] ConvolutionsError),
     #[error("--at fused: {0}")]
     Fusion(#[from] FusionError),
     #[error("--at fused: expected `--format text`")]
@@ -236,6 +238,7 @@ impl CliError {
             Self::Compile(CompileError::Device(DeviceError::Precision { .. })) => {
                 "--precision f32 runs on every device; `fedround doctor` says which others there are"
             }
+            Self::Convolutions(_) => "--convolutions auto takes the fastest on each GPU",
             Self::Precision(_) => "--precision bf16 rounds the operands of products to 16 bits",
             Self::Device(_) | Self::Compile(CompileError::Device(_)) => {
                 "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing"

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fedround_data::Partition;
 use fedround_data::augment::Augment;
 use fedround_dsl::Hyper;
-use fedround_exec::{CohortBatch, Devices, Graphs, Newcomer, Precision};
+use fedround_exec::{CohortBatch, Convolutions, Devices, Graphs, Newcomer, Precision};
 
 use super::auxiliaries::{self, Auxiliaries};
 use super::config::Config;
@@ -49,6 +49,8 @@ pub(super) struct Settings {
     /// Where clients train.
     pub devices: Devices,
     pub precision: Precision,
+    /// Form of convolutions of clients in one graph.
+    pub convolutions: Convolutions,
     pub cohort_batch: CohortBatch,
     /// Whether recorded steps are replayed.
     pub graphs: Graphs,
@@ -116,6 +118,7 @@ impl Settings {
             threads: count("threads", args.engine.threads.or(file.threads), cores())?,
             devices: Devices::choose(&text(&args.engine.device, file.device, "cpu"))?,
             precision: text(&args.engine.precision, file.precision, "f32").parse()?,
+            convolutions: text(&args.engine.convolutions, file.convolutions, "auto").parse()?,
             cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,
             graphs: text(&args.engine.graphs, file.graphs, "off").parse()?,
             augment: text(&args.augment, file.augment, "none").parse()?,
@@ -143,6 +146,10 @@ impl Settings {
             threads: Some(self.threads),
             device: Some(self.devices.to_string()),
             precision: (self.precision != Precision::F32).then(|| self.precision.to_string()),
+            convolutions: self
+                .convolutions
+                .always()
+                .map(|form| form.name().to_owned()),
             cohort_batch: Some(self.cohort_batch.to_string()),
             graphs: (self.graphs != Graphs::Off).then(|| self.graphs.to_string()),
             augment: Some(self.augment.to_string()),

@@ -304,6 +304,11 @@ fn devices_and_groups_of_clients_are_named() {
     );
     fails(
         &place,
+        "run fedavg --convolutions im2col",
+        &["--convolutions", "`unfold` or `split`, found `im2col`"],
+    );
+    fails(
+        &place,
         "run fedavg --precision fp16",
         &[
             "--precision",

@@ -11,6 +11,7 @@
 mod auxiliary;
 mod captions;
 mod cohort_batch;
+mod convolutions;
 mod device;
 pub mod engine;
 mod error;
@@ -40,6 +41,7 @@ mod workers;
 pub use auxiliary::assemble_for;
 pub use captions::Search;
 pub use cohort_batch::{CohortBatch, CohortBatchError};
+pub use convolutions::{Choices, Convolutions, ConvolutionsError, convolution_times};
 pub use device::{
     Device, DeviceError, DeviceReport, Devices, Found, Problem, TIMED, devices, kernel_time,
 };

@@ -7,6 +7,7 @@ use burn_backend::{Backend, DTypeUsage};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::DType;
 
+use crate::convolutions::Convolutions;
 use crate::device::{Device, DeviceError, is_cpu};
 
 /// The float type of the operands of matrix products and convolutions, forward and backward.
@@ -108,12 +109,14 @@ impl fmt::Display for Precision {
 }
 
 /// What a program is compiled for: a device, by itself with `f32`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Target {
     /// Where it runs.
     pub device: Device,
     /// The type of products' operands.
     pub precision: Precision,
+    /// The form of convolutions.
+    pub convolutions: Convolutions,
 }
 
 impl From<Device> for Target {
@@ -129,19 +132,26 @@ impl Device {
     /// The device with products in another precision.
     pub fn with_precision(self, precision: Precision) -> Target {
         Target {
-            device: self,
             precision,
+            ..self.into()
         }
     }
 }
 
 impl Target {
+    /// The same with convolutions in another form.
+    #[must_use]
+    pub fn with_convolutions(mut self, convolutions: Convolutions) -> Self {
+        self.convolutions = convolutions;
+        self
+    }
+
     /// Opens the device.
     ///
     /// # Errors
     ///
     /// It cannot be opened, or lacks the precision.
-    pub fn open(self) -> Result<DispatchDevice, DeviceError> {
+    pub fn open(&self) -> Result<DispatchDevice, DeviceError> {
         let opened = self.device.open()?;
         let lacking = self.precision.lacking(&opened);
         if lacking.is_empty() {

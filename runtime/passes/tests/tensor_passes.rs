@@ -10,7 +10,7 @@ use fedround_ir::tensor::{Graph, parse};
 use fedround_passes::{PassManager, Program, Request};
 
 /// A graph for a pass, as `pass` or `pass=number`.
-const CASES: [(&str, &str); 11] = [
+const CASES: [(&str, &str); 13] = [
     (
         "pool-first",
         "tensor.graph @forward(%x: f32[2x3x4x4]) {
@@ -72,6 +72,20 @@ const CASES: [(&str, &str); 11] = [
   %1 = tensor.relu %0 : f32[4x2x3]
   %2 = tensor.permute[1, 2, 0] %1 : f32[2x3x4]
   return y = %2
+}",
+    ),
+    (
+        "unfold-convolutions",
+        "tensor.graph @step(%x: f32[2x2x3x3], %w: f32[4x1x2x2], %b: f32[4]) {
+  %0 = tensor.conv2d[stride [1, 1], padding [0, 0], groups 2] %x, %w, %b : f32[2x4x2x2]
+  return y = %0
+}",
+    ),
+    (
+        "split-convolutions",
+        "tensor.graph @step(%x: f32[2x2x3x3], %w: f32[4x1x2x2], %b: f32[4]) {
+  %0 = tensor.conv2d[stride [1, 1], padding [0, 0], groups 2] %x, %w, %b : f32[2x4x2x2]
+  return y = %0
 }",
     ),
     (

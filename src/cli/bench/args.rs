@@ -111,6 +111,9 @@ pub(in crate::cli) struct OneArgs {
     /// Float type of the operands of matrix products and convolutions: f32, bf16 or f16
     #[arg(long, value_name = "T", default_value = "f32")]
     pub precision: String,
+    /// Form of convolutions of clients in one graph: grouped, unfold, split or auto
+    #[arg(long, value_name = "C", default_value = "auto")]
+    pub convolutions: String,
     /// Clients that run in one graph, with a client axis: N, auto or off
     #[arg(long, value_name = "N", default_value = "auto")]
     pub cohort_batch: String,
@@ -142,6 +145,7 @@ impl OneArgs {
             ("--threads", Some(self.threads.to_string())),
             ("--device", Some(self.device.clone())),
             ("--precision", Some(self.precision.clone())),
+            ("--convolutions", Some(self.convolutions.clone())),
             ("--cohort-batch", Some(self.cohort_batch.clone())),
             ("--graphs", Some(self.graphs.clone())),
         ];
@@ -186,6 +190,10 @@ impl OneArgs {
             ("cohort", count(self.cohort)),
             ("cohort_batch", Some(cohort_batch.into())),
             (
+                "convolutions",
+                (self.convolutions != "auto").then(|| self.convolutions.clone().into()),
+            ),
+            (
                 "precision",
                 (self.precision != "f32").then(|| self.precision.clone().into()),
             ),
@@ -226,7 +234,7 @@ mod tests {
     fn a_line_gives_the_arguments_again() {
         let text = "bench fedprox --task cnn-mnist --set mu=0.1 --set lr=0.5 --model 2nn --rounds 3 \
             --lr 0.25 --clients 7 --examples 20 --cohort 2 --data-dir d --threads 1 \
-            --device wgpu:1 --precision bf16 --cohort-batch off --graphs on --no-fusion --evaluate";
+            --device wgpu:1 --precision bf16 --convolutions split --cohort-batch off --graphs on --no-fusion --evaluate";
         let one = Line::parse_from(text.split_whitespace()).one;
         let again = Line::parse_from(std::iter::once("bench".into()).chain(one.line())).one;
         assert_eq!(format!("{one:?}"), format!("{again:?}"));

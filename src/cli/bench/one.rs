@@ -194,6 +194,7 @@ fn simulation(
     let tracer = tracer.with_columns(columns.collect());
     let precision: Precision = args.precision.parse()?;
     let target = devices.first().with_precision(precision);
+    let target = target.with_convolutions(args.convolutions.parse()?);
     let mut program = Program::compile_for(algorithm, tracer, target)?;
     if args.no_fusion {
         program = program.without_fusion();

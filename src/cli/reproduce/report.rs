@@ -143,11 +143,12 @@ fn numbers(plan: &Plan, runs: &Runs<'_>) -> Vec<Number> {
 }
 
 /// Settings that results do not depend on, or that are no part of a protocol.
-const FREE: [&str; 7] = [
+const FREE: [&str; 8] = [
     "data_dir",
     "threads",
     "device",
     "cohort_batch",
+    "convolutions",
     "graphs",
     "seed",
     "eval_every",

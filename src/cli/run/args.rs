@@ -56,6 +56,10 @@ pub(in crate::cli) struct EngineArgs {
     /// rounds to the short ones, which is slower [default: f32]
     #[arg(long, value_name = "T")]
     pub precision: Option<String>,
+    /// Form of convolutions of clients in one graph: grouped, unfold, split, or auto, the fastest on a
+    /// GPU [default: auto]
+    #[arg(long, value_name = "C")]
+    pub convolutions: Option<String>,
     /// Clients that run in one graph, with a client axis: N, auto or off [default: auto]
     #[arg(long, value_name = "N")]
     pub cohort_batch: Option<String>,

@@ -25,6 +25,12 @@ pub(super) fn open(number: usize) -> Option<DispatchDevice> {
     Some(DispatchDevice::Wgpu(device))
 }
 
+/// What the driver calls one.
+pub(super) fn name(of: &WgpuDevice) -> Option<String> {
+    let known = adapters().into_iter().find(|(device, _)| device == of);
+    known.map(|(_, info)| [info.name, info.driver_info].join(", "))
+}
+
 /// burn counts adapters of each type apart.
 fn adapters() -> Vec<(WgpuDevice, AdapterInfo)> {
     let backend = if cfg!(target_os = "macos") {

@@ -140,6 +140,20 @@ impl fmt::Display for Device {
     }
 }
 
+/// What a GPU's driver calls it.
+pub(crate) fn name_of(device: &DispatchDevice) -> Option<String> {
+    match device {
+        #[cfg(feature = "wgpu")]
+        DispatchDevice::Wgpu(device) => adapters::name(device),
+        #[cfg(feature = "cuda")]
+        DispatchDevice::Cuda(device) => {
+            let found = probe::cuda().unwrap_or_default();
+            found.get(device.index).map(|found| found.name.clone())
+        }
+        _ => None,
+    }
+}
+
 /// Whether tensors live in host memory, where our own kernels run.
 pub(crate) fn is_cpu(device: &DispatchDevice) -> bool {
     matches!(device, DispatchDevice::Flex(_))

@@ -20,6 +20,7 @@ use fedround_passes::PassManager;
 use fedround_passes::fed::{Leaves, lay_out, link_with, wire};
 use fedround_passes::tensor::{Free, Frontend, Schedule, parts, schedule, stream};
 
+use crate::convolutions::Convolutions;
 use crate::error::CompileError;
 use crate::precision::{Precision, Target};
 use crate::trace::Tracer;
@@ -36,6 +37,7 @@ pub struct Program {
     pub(crate) device: DispatchDevice,
     /// The type of products' operands.
     pub(crate) precision: Precision,
+    pub(crate) convolutions: Convolutions,
     compiled: RwLock<HashMap<Variant, Arc<Segment>>>,
     functions: RwLock<HashMap<Called, Arc<Segment>>>,
     /// Whether ops are fused by our own passes; on GPUs burn fuses.
@@ -43,6 +45,9 @@ pub struct Program {
     /// What runs in the rounds before this program.
     earlier: Vec<Earlier>,
 }
+
+/// Where a program runs, and how its products are computed there.
+type Place = (DispatchDevice, Precision, Convolutions);
 
 /// A phase of an algorithm that ends.
 struct Earlier {
@@ -113,7 +118,7 @@ impl Program {
         let objective = tracer.objective();
         let staged = passes.time("fed", "stage", || phases_for(algorithm, &objective))?;
         let target: Target = target.into();
-        let place = (target.open()?, target.precision);
+        let place = (target.open()?, target.precision, target.convolutions);
         Self::compile_phases(staged, tracer, place, passes)
     }
 
@@ -121,7 +126,7 @@ impl Program {
     fn compile_phases(
         mut staged: Vec<Phase>,
         tracer: Tracer,
-        place: (DispatchDevice, Precision),
+        place: Place,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
         let last = staged.pop().ok_or(CompileError::NoRound)?;
@@ -184,7 +189,7 @@ impl Program {
     fn compile_staged(
         staged: Module,
         tracer: Tracer,
-        (device, precision): (DispatchDevice, Precision),
+        (device, precision, convolutions): Place,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
         let linked = link_with(staged.clone(), passes)?;
@@ -201,6 +206,7 @@ impl Program {
             tracer,
             device,
             precision,
+            convolutions,
             compiled: RwLock::default(),
             functions: RwLock::default(),
             fuse: true,

@@ -12,7 +12,11 @@ use crate::error::CompileError;
 impl Program {
     /// Compiles other phases for the same model and device.
     pub(crate) fn beside(&self, staged: Vec<Phase>) -> Result<Self, CompileError> {
-        let place = (self.device.clone(), self.precision);
+        let place = (
+            self.device.clone(),
+            self.precision,
+            self.convolutions.clone(),
+        );
         Self::compile_phases(
             staged,
             self.tracer.copy(),
@@ -52,6 +56,7 @@ impl Program {
             tracer: self.tracer.copy(),
             device: device.clone(),
             precision: self.precision,
+            convolutions: self.convolutions.clone(),
             compiled: RwLock::default(),
             functions: RwLock::default(),
             fuse: self.fuse,

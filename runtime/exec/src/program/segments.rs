@@ -8,7 +8,7 @@ use fedround_ir::fed::{Kind, Value};
 use fedround_ir::tensor::{DType, Graph, TensorType};
 use fedround_passes::tensor::{
     Frontend, FrontendError, Looped, LowerError, Lowered, Shapes, Supply, batch_clients_with,
-    fuse_with, hoist_with, lower, optimize_with,
+    convolutions_with, fuse_with, hoist_with, lower, optimize_with,
 };
 use fedround_passes::{PassError, PassManager, Request};
 
@@ -173,6 +173,12 @@ impl Program {
         if variant.clients > 1 {
             let each = self.inputs_of_each(variant, graph.inputs.len());
             looped = batch_clients_with(&mut graph, variant.clients, &each, &name, passes)?;
+        }
+        if self.convolutions.change_some(&self.device) {
+            convolutions_with(&mut graph, &name, passes, |op, shapes| {
+                let (device, precision) = (&self.device, self.precision);
+                self.convolutions.choose(device, precision, op, shapes)
+            })?;
         }
         let supplies = hoist_with(&mut graph, &name, passes)?;
         if let Some(pass) = self.precision.pass() {

@@ -11,7 +11,9 @@
 )]
 
 mod cases;
+mod convolutions;
 mod fusion;
+mod precision;
 mod registry;
 mod replays;
 mod shared;
@@ -66,8 +68,9 @@ fn run(
     batch: CohortBatch,
 ) -> (Vec<f32>, f64) {
     let target = target.into();
+    let device = target.device;
     let program = Program::compile_for(algorithm, tracer(model), target)
-        .unwrap_or_else(|error| panic!("{}: {error}", target.device));
+        .unwrap_or_else(|error| panic!("{device}: {error}"));
     let mut simulation = Simulation::new(program, federation(), 2)
         .unwrap()
         .with_cohort_batch(batch);

@@ -5,6 +5,7 @@ use fedround_ir::tensor::{DType, Graph};
 use fedround_ir::text::{TENSOR_VERSION, nearest};
 
 use super::{Ir, PassError};
+use crate::tensor::Lowering;
 use crate::{fed, tensor};
 
 /// A pass on programs of one dialect.
@@ -139,7 +140,7 @@ const FED: [Pass<Module>; 6] = [
     },
 ];
 
-const TENSOR: [Pass<Graph>; 11] = [
+const TENSOR: [Pass<Graph>; 13] = [
     Pass {
         name: "pool-first",
         about: "max pools before the rectifications that only they read",
@@ -183,6 +184,18 @@ const TENSOR: [Pass<Graph>; 11] = [
         run: |graph, _| tensor::replace(graph, "sink", tensor::sink),
     },
     Pass {
+        name: "unfold-convolutions",
+        about: "make matrix products of convolutions, by their windows as columns",
+        number: None,
+        run: |graph, _| formed(graph, Lowering::Unfold),
+    },
+    Pass {
+        name: "split-convolutions",
+        about: "make one convolution for each group of a grouped one",
+        number: None,
+        run: |graph, _| formed(graph, Lowering::Split),
+    },
+    Pass {
         name: "hoist",
         about: "make inputs of constants and random draws",
         number: None,
@@ -213,6 +226,12 @@ const TENSOR: [Pass<Graph>; 11] = [
         run: |graph, _| tensor::replace(graph, "fuse-elementwise", tensor::fuse_elementwise),
     },
 ];
+
+fn formed(graph: &mut Graph, to: Lowering) -> Result<bool, PassError> {
+    tensor::replace(graph, to.name(), |graph| {
+        tensor::convolutions(graph, |_, _| to)
+    })
+}
 
 fn mixed(graph: &mut Graph, name: &str, to: DType) -> Result<bool, PassError> {
     tensor::replace(graph, name, |graph| tensor::mixed_precision(graph, to))

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use fedround_ir::Loc;
-use fedround_ir::tensor::{DType, Graph, GraphError, Op, TypeError, Val};
+use fedround_ir::tensor::{DType, Graph, GraphError, Node, Op, TypeError, Val};
 
 use super::dce::dce;
 use super::rewrite::Rewrite;
@@ -53,7 +53,8 @@ fn round(
     if let Some(known) = rounded.get(&v) {
         return Ok(*known);
     }
-    let view = rewrite.new.producer(v).filter(|node| is_view(&node.op));
+    let view = rewrite.new.producer(v);
+    let view = view.filter(|node| is_view(node, &rewrite.new));
     let new = match view.cloned() {
         Some(mut view) => {
             view.ins[0] = round(rewrite, rounded, view.ins[0], to, loc)?;
@@ -65,9 +66,13 @@ fn round(
     Ok(new)
 }
 
-/// Whether an op gives elements of its first operand in other places, at most once for each.
-fn is_view(op: &Op) -> bool {
-    matches!(op, Op::Reshape(_) | Op::Permute(_) | Op::Expand(_))
+/// Whether a node gives elements of its first operand in other places, no fewer than there are.
+fn is_view(node: &Node, graph: &Graph) -> bool {
+    match node.op {
+        Op::Reshape(_) | Op::Permute(_) | Op::Expand(_) => true,
+        Op::Select(_) => graph.type_of(node.ins[0]).len() <= graph.type_of(node.outs[0]).len(),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! - [`grad`](mod@grad) appends reverse-mode gradients, one rule for each op in [`rules`];
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
 //! - [`hoist`](mod@hoist) makes inputs of constants and random draws;
+//! - [`convolutions`](mod@convolutions) gives grouped convolutions another form;
 //! - [`mixed_precision`](mod@mixed_precision) has products read 16-bit floats;
 //! - [`coverage`](mod@coverage) says what they do with each op;
 //! - [`fuse`](mod@fuse) makes one op of each parameter update, for devices without fusion;
@@ -15,6 +16,7 @@
 mod arithmetic;
 pub mod batch;
 mod control;
+pub mod convolutions;
 pub mod cost;
 pub mod coverage;
 pub mod cse;
@@ -39,6 +41,7 @@ pub mod sink;
 pub mod stream;
 
 pub use batch::{Batched, Looped, batch};
+pub use convolutions::{Lowering, convolutions, options as conv_options};
 pub use cost::{Cost, NodeCost, cost, cost_table};
 pub use coverage::coverage;
 pub use frontend::{Frontend, FrontendError};
@@ -54,7 +57,7 @@ pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};
 pub use sink::sink;
 pub use stream::stream;
 
-use fedround_ir::tensor::{Graph, GraphError, equal};
+use fedround_ir::tensor::{Graph, GraphError, Op, equal};
 
 use crate::{PassError, PassManager, Request};
 
@@ -122,6 +125,36 @@ pub fn batch_clients_with(
     })?;
     while manager.run(&Request::named("sink")?, name, graph)? | clean_up(graph, name, manager)? {}
     Ok(looped)
+}
+
+/// [`convolutions`](fn@convolutions) under a pass manager of the caller's, a pass for each form, and
+/// cleans up; the graph is shown under `name`.
+///
+/// # Errors
+///
+/// As [`optimize`].
+pub fn convolutions_with(
+    graph: &mut Graph,
+    name: &str,
+    manager: &mut PassManager,
+    mut choose: impl FnMut(&Op, [&[usize]; 2]) -> Lowering,
+) -> Result<(), PassError> {
+    let mut changed = false;
+    for form in [Lowering::Unfold, Lowering::Split] {
+        let pass = form.pass();
+        changed |= manager.apply(pass, name, graph, |graph| {
+            replace(graph, pass, |graph| {
+                convolutions(graph, |op, shapes| match choose(op, shapes) {
+                    chosen if chosen == form => form,
+                    _ => Lowering::Grouped,
+                })
+            })
+        })?;
+    }
+    if changed {
+        clean_up(graph, name, manager)?;
+    }
+    Ok(())
 }
 
 /// [`hoist`](fn@hoist) under a pass manager of the caller's; the graph is shown under `name`.

@@ -1,0 +1,133 @@
+//! The fastest form of a convolution, by running each.
+
+use std::time::{Duration, Instant};
+
+use burn::tensor::DispatchTensor;
+use burn_backend::Backend;
+use burn_dispatch::{Dispatch, DispatchDevice};
+use fedround_ir::Loc;
+use fedround_ir::tensor::{Graph, Op, TensorType};
+use fedround_passes::tensor::{Lowering, convolutions, hoist, optimize};
+use fedround_passes::{PassManager, Request};
+
+use crate::device::DeviceError;
+use crate::ops;
+use crate::plan::Plan;
+use crate::precision::{Precision, Target};
+use crate::run::Slots;
+use crate::supply::Supplies;
+
+/// Runs before those that count: kernels are compiled, and burn chooses its own and what to fuse.
+const WARM_UP: usize = 4;
+/// Runs that count, of which the fastest one does.
+const RUNS: usize = 5;
+/// Bytes of the largest tensor that a form may make.
+const MOST: usize = 1 << 30;
+/// The same through wgpu: what every adapter takes in one piece.
+#[cfg(feature = "wgpu")]
+const MOST_WGPU: usize = 1 << 27;
+
+/// How long a convolution, or a gradient of one, whose factors have these shapes takes on a device
+/// in each form: the least of five runs. Forms that do not apply, or need more memory than the device
+/// has, are left out.
+///
+/// # Errors
+///
+/// The device cannot be opened.
+pub fn convolution_times(
+    target: &Target,
+    op: &Op,
+    shapes: [&[usize]; 2],
+) -> Result<Vec<(Lowering, Duration)>, DeviceError> {
+    let device = target.open()?;
+    Ok(times(&device, target.precision, op, shapes).collect())
+}
+
+/// The fastest form; one op where no other is faster or applies.
+pub(super) fn fastest(
+    device: &DispatchDevice,
+    precision: Precision,
+    op: &Op,
+    shapes: [&[usize]; 2],
+) -> Lowering {
+    let times = times(device, precision, op, shapes);
+    times
+        .min_by_key(|(_, time)| *time)
+        .map_or(Lowering::Grouped, |(form, _)| form)
+}
+
+fn times(
+    device: &DispatchDevice,
+    precision: Precision,
+    op: &Op,
+    shapes: [&[usize]; 2],
+) -> impl Iterator<Item = (Lowering, Duration)> {
+    Lowering::ALL.into_iter().filter_map(move |form| {
+        let (plan, constants) = plan(device, precision, op, shapes, form)?;
+        Some((form, time(device, &plan, shapes, &constants)?))
+    })
+}
+
+/// The convolution alone in a form, with the constants that it is given after its factors; `None`
+/// where the form does not apply or takes too much memory.
+fn plan(
+    device: &DispatchDevice,
+    precision: Precision,
+    op: &Op,
+    shapes: [&[usize]; 2],
+    to: Lowering,
+) -> Option<(Plan, Vec<DispatchTensor>)> {
+    let mut graph = Graph::default();
+    let ins = shapes.map(|shape| graph.input("x", TensorType::f32(shape)));
+    let y = graph.push(op.clone(), &ins, Loc::caller()).ok()?;
+    graph.outputs.push(("y".to_owned(), y));
+    let graph = optimize(convolutions(&graph, |_, _| to).ok()?).ok()?;
+    let same = graph.nodes.iter().any(|node| node.op == *op);
+    let most = match device {
+        #[cfg(feature = "wgpu")]
+        DispatchDevice::Wgpu(_) => MOST_WGPU,
+        _ => MOST,
+    };
+    let large = graph.types.iter().any(|ty| 4 * ty.len() > most);
+    if (to != Lowering::Grouped && same) || large {
+        return None;
+    }
+    let (mut graph, supplies) = hoist(&graph).ok()?;
+    if let Some(pass) = precision.pass() {
+        let pass = Request::named(pass).ok()?;
+        PassManager::new()
+            .run(&pass, "convolution", &mut graph)
+            .ok()?;
+    }
+    let supplies = Supplies::new(supplies, device);
+    let constants = supplies.constants().collect::<Option<Vec<_>>>()?;
+    Some((Plan::new(&graph), constants))
+}
+
+/// `None` where the device fails.
+fn time(
+    device: &DispatchDevice,
+    plan: &Plan,
+    shapes: [&[usize]; 2],
+    constants: &[DispatchTensor],
+) -> Option<Duration> {
+    let factors = shapes.map(|shape| {
+        let values = (0..shape.iter().product()).map(|i: usize| (i % 13) as f32 / 13.0 - 0.5);
+        ops::tensor(values.collect(), shape, device)
+    });
+    let mut slots = Slots::default();
+    let mut run = || {
+        let inputs = factors.iter().chain(constants).cloned();
+        Dispatch::sync(device).ok()?;
+        let start = Instant::now();
+        let outputs = plan.run(device, inputs, &mut slots).ok()?;
+        Dispatch::sync(device).ok()?;
+        drop(outputs);
+        Some(start.elapsed())
+    };
+    for _ in 0..WARM_UP {
+        run()?;
+    }
+    let times = (0..RUNS).map(|_| run()).collect::<Option<Vec<_>>>()?;
+    times.into_iter().min()
+}
