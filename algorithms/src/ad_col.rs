@@ -67,9 +67,8 @@ impl<A: Algorithm> Algorithm for AdCol<A> {
             let r = k.collect(self.rows, |b| k.apply("represent", &w, &b.x));
             let mut r = k.draw_share(self.sample, r);
             if self.noise == "laplace" {
-                r = function("l1_rows", &r)
-                    .clip_rows(1.0)
-                    .laplace(2.0 / self.epsilon);
+                let l1 = function("l1_rows", &r).clip_rows(1.0);
+                r = l1.laplace(2.0 / self.epsilon);
             }
             r.release("representations, Alg. 1")
         });

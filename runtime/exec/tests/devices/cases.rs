@@ -73,7 +73,7 @@ pub struct Case(
     pub usize,
 );
 
-pub const CASES: [Case; 28] = [
+pub const CASES: [Case; 31] = [
     Case("fedavg", &[("weight_decay", "0.01")], 2),
     Case("fedavgm", &[], 2),
     Case("fedopt", &[], 2),
@@ -102,6 +102,9 @@ pub const CASES: [Case; 28] = [
     Case("fair", &[], 2),
     Case("adcol", &[], 2),
     Case("older", &[], 3),
+    Case("shared-head", &[], 2),
+    Case("dp-sgd", &[("sigma", "0.01")], 2),
+    Case("fixed-parties", &[("parties", "2"), ("dropped", "1")], 2),
 ];
 
 /// What came of a run.
