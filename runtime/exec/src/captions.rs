@@ -99,14 +99,7 @@ impl Describe<'_> {
             if open.iter().all(Vec::is_empty) {
                 break;
             }
-            let (mut last, mut state) = (vec![0; rows], vec![0.0; rows * wide]);
-            for (i, own) in open.iter().enumerate() {
-                for (j, (word, from)) in own.iter().enumerate() {
-                    let row = i * width + j;
-                    last[row] = *word as i32;
-                    state[row * wide..(row + 1) * wide].copy_from_slice(from);
-                }
-            }
+            let (last, state) = lasts(&open, width, wide);
             let (next, each) = calls.step((&places, &places_type), last, state)?;
             let next: Vec<&[f32]> = next.chunks(each).collect();
             for (i, (beam, own)) in beams.iter_mut().zip(&open).enumerate() {
@@ -126,6 +119,21 @@ impl Describe<'_> {
         });
         Ok(captions.collect())
     }
+}
+
+/// The last words of the open captions and the decoder's states there, each in its row; zeros in
+/// the rows of those that are closed.
+fn lasts(open: &[Vec<(usize, Vec<f32>)>], width: usize, wide: usize) -> (Vec<i32>, Vec<f32>) {
+    let rows = open.len() * width;
+    let (mut last, mut state) = (vec![0; rows], vec![0.0; rows * wide]);
+    for (i, own) in open.iter().enumerate() {
+        for (j, (word, from)) in own.iter().enumerate() {
+            let row = i * width + j;
+            last[row] = *word as i32;
+            state[row * wide..(row + 1) * wide].copy_from_slice(from);
+        }
+    }
+    (last, state)
 }
 
 /// How many numbers a row of `step`'s result has: logits of all words, and then the next state.

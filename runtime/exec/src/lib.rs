@@ -34,9 +34,14 @@ mod replay;
 pub mod run;
 mod simulation;
 mod supply;
+#[cfg(test)]
+mod testing;
 pub mod trace;
 mod value;
 mod workers;
+
+/// The version of burn that the workspace pins: another one has other kernels.
+pub const BURN: &str = "0.22.0-pre.3";
 
 pub use auxiliary::assemble_for;
 pub use captions::Search;
@@ -58,3 +63,12 @@ pub use program::Program;
 pub use replay::{GraphStats, Graphs, GraphsError};
 pub use simulation::Simulation;
 pub use trace::Tracer;
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn burn_is_the_pinned_one() {
+        let manifest = include_str!("../../../Cargo.toml");
+        assert!(manifest.contains(&format!("burn = {{ version = \"={}\"", super::BURN)));
+    }
+}

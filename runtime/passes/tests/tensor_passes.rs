@@ -9,6 +9,16 @@
 use fedround_ir::tensor::{Graph, parse};
 use fedround_passes::{PassManager, Program, Request};
 
+/// A product, and a product of its result.
+const STEP: &str = "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4]) {
+  %0 = tensor.matmul %x, %w : f32[2x4]
+  %1 = tensor.sub %0, %g : f32[2x4]
+  %2 = tensor.permute[1, 0] %x : f32[3x2]
+  %3 = tensor.matmul %2, %1 : f32[3x4]
+  return y = %0
+  return w = %3
+}";
+
 /// A graph for a pass, as `pass` or `pass=number`.
 const CASES: [(&str, &str); 13] = [
     (
@@ -99,28 +109,8 @@ const CASES: [(&str, &str); 13] = [
   return y = %4
 }",
     ),
-    (
-        "mixed-bf16",
-        "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4]) {
-  %0 = tensor.matmul %x, %w : f32[2x4]
-  %1 = tensor.sub %0, %g : f32[2x4]
-  %2 = tensor.permute[1, 0] %x : f32[3x2]
-  %3 = tensor.matmul %2, %1 : f32[3x4]
-  return y = %0
-  return w = %3
-}",
-    ),
-    (
-        "mixed-f16",
-        "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4]) {
-  %0 = tensor.matmul %x, %w : f32[2x4]
-  %1 = tensor.sub %0, %g : f32[2x4]
-  %2 = tensor.permute[1, 0] %x : f32[3x2]
-  %3 = tensor.matmul %2, %1 : f32[3x4]
-  return y = %0
-  return w = %3
-}",
-    ),
+    ("mixed-bf16", STEP),
+    ("mixed-f16", STEP),
     (
         "fuse",
         "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4], %lr: f32[1]) {

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use fedround_exec::GraphStats;
+use fedround_exec::{GraphStats, RoundStats};
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::{best, first_to_reach};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::local::Tested;
 use super::train::Outcome;
 use crate::cli::auxiliaries::Auxiliaries;
 use crate::cli::config::Config;
@@ -40,6 +41,27 @@ pub(super) struct Metric {
     pub bytes_down: u64,
     /// Of training, without the evaluation.
     pub seconds: f64,
+}
+
+impl Metric {
+    /// Of a round that trained for so many seconds and was tested, or was not.
+    pub fn new(round: usize, stats: &RoundStats, seconds: f64, tested: Option<&Tested>) -> Self {
+        let global = tested.map(|t| &t.global);
+        Self {
+            round,
+            train_loss: stats.train_loss,
+            test_loss: global.map(|t| t.loss),
+            test_accuracy: global.map(|t| t.accuracy),
+            class_accuracy: global.map(|t| t.class_accuracy.clone()),
+            local_accuracy: tested.and_then(|t| t.local),
+            newcomer_accuracy: tested.and_then(|t| t.newcomer),
+            test_bleu: tested.and_then(|t| t.spoken.bleu),
+            test_vqa_accuracy: tested.and_then(|t| t.spoken.vqa_accuracy),
+            bytes_up: stats.bytes_up,
+            bytes_down: stats.bytes_down,
+            seconds,
+        }
+    }
 }
 
 /// How a run ended.

@@ -81,7 +81,11 @@ impl Outcome {
     }
 
     /// Takes in how the parameters do after the last complete round.
-    fn test(&mut self, tested: Tested) {
+    fn test(&mut self, tested: Result<Tested, RunError>) {
+        let tested = match tested {
+            Ok(tested) => tested,
+            Err(error) => return self.fail(error),
+        };
         self.curve.push(Point {
             round: self.rounds,
             bytes: self.bytes_up + self.bytes_down,
@@ -147,36 +151,17 @@ pub(super) fn train(
         let round = outcome.rounds;
         evaluated = round.is_multiple_of(settings.eval_every) || round == settings.rounds;
         if evaluated {
-            match tests.run(simulation) {
-                Ok(tested) => outcome.test(tested),
-                Err(error) => outcome.fail(error),
-            }
+            outcome.test(tests.run(simulation));
         }
         let seen = (evaluated && outcome.failure.is_none()).then_some(&outcome.tested);
-        folder.metric(&Metric {
-            round,
-            train_loss: stats.train_loss,
-            test_loss: seen.map(|t| t.global.loss),
-            test_accuracy: seen.map(|t| t.global.accuracy),
-            class_accuracy: seen.map(|t| t.global.class_accuracy.clone()),
-            local_accuracy: seen.and_then(|t| t.local),
-            newcomer_accuracy: seen.and_then(|t| t.newcomer),
-            test_bleu: seen.and_then(|t| t.spoken.bleu),
-            test_vqa_accuracy: seen.and_then(|t| t.spoken.vqa_accuracy),
-            bytes_up: stats.bytes_up,
-            bytes_down: stats.bytes_down,
-            seconds,
-        })?;
+        folder.metric(&Metric::new(round, &stats, seconds, seen))?;
         progress.round(&outcome, evaluated);
         if outcome.failure.is_some() {
             break;
         }
     }
     if !evaluated {
-        match tests.run(simulation) {
-            Ok(tested) => outcome.test(tested),
-            Err(error) => outcome.fail(error),
-        }
+        outcome.test(tests.run(simulation));
     }
     if settings.ensemble && outcome.failure.is_none() {
         match tests.ensemble(simulation) {

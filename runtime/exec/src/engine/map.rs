@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
-use fedround_ir::fed::{OpKind, Place, Value};
+use fedround_ir::fed::{Op, OpKind, Place, Value};
 use fedround_passes::tensor::{Block, Control};
 
 use super::client::{self, Group, Outcome};
@@ -23,37 +23,33 @@ const AHEAD: usize = 2;
 impl Server<'_> {
     /// Runs a map and the reductions that its results stream into.
     pub fn map(&mut self, control: &Control, body: &Block, env: &mut Env) -> Result<(), RunError> {
+        let (ids, operands) = operands(&control.op, env)?;
+        let around = self.around(body, env);
+        let results = self.stream(control, body, (&ids, &operands), &around)?;
+        self.settle(control, ids, results, env)
+    }
+
+    /// Runs the clients in groups, each on its device, and takes their outcomes in a fixed order.
+    fn stream(
+        &mut self,
+        control: &Control,
+        body: &Block,
+        (ids, operands): (&[usize], &[&RtVal]),
+        around: &[(Value, RtVal)],
+    ) -> Result<Results, RunError> {
         let op = &control.op;
-        let (cx, map) = (self.cx, self.maps);
+        let (cx, map, on_server) = (self.cx, self.maps, self.on_server(op));
         self.maps += 1;
-        let mut cohort: Option<&Arc<[usize]>> = None;
-        let mut operands = Vec::with_capacity(op.operands.len());
-        for v in &op.operands {
-            let value = env.peek(*v);
-            match value {
-                Some(value @ (RtVal::Clients(ids, _) | RtVal::Broadcast(ids, _))) => {
-                    cohort = Some(ids);
-                    operands.push(value);
-                }
-                _ => return Err(missing(op, "value of each client")),
-            }
-        }
-        let ids = Arc::clone(cohort.ok_or_else(|| missing(op, "cohort"))?);
-        let on_server = op.operands.first().map(|v| place(cx, *v)) == Some(Place::Gathered);
-        // The server's work is done at home.
-        let devices = &self.devices[..if on_server { 1 } else { self.devices.len() }];
+        // The server's work is done at home. No device without a client gets the model.
+        let most = if on_server { 1 } else { ids.len() };
+        let devices = &self.devices[..self.devices.len().min(most)];
         let alone = is_ragged(body);
         let sizes = devices.iter().map(|cx| if alone { 1 } else { cx.group });
+        let sizes: Vec<usize> = sizes.collect();
         let shapes = |i: usize| operands.iter().map(|v| shape(v, i)).collect();
-        let groups = groups(
-            &ids,
-            &cx.federation.parts,
-            &sizes.collect::<Vec<_>>(),
-            shapes,
-        );
-        let turns = turns(&ids);
-        let around = self.around(body, env);
-        let given = devices.iter().map(|cx| Given::new(cx, &operands, &around));
+        let groups = groups(ids, &cx.federation.parts, &sizes, shapes);
+        let turns = turns(ids);
+        let given = devices.iter().map(|cx| Given::new(cx, operands, around));
         let given: Vec<Given<'_>> = given.collect::<Result<_, _>>()?;
         let kept = match on_server {
             true => &self.state.for_clients,
@@ -64,7 +60,7 @@ impl Server<'_> {
             let (at, members) = &groups[g];
             let (cx, given) = (devices[*at], &given[*at]);
             let of = |all: &[usize]| members.iter().map(|&i| all[i]).collect::<Vec<_>>();
-            let (own, own_turns) = (of(&ids), of(&turns));
+            let (own, own_turns) = (of(ids), of(&turns));
             let args = given.arguments(&cx, members)?;
             let args = args.ok_or_else(|| missing(op, "tensor of each client"))?;
             let group = Group {
@@ -76,26 +72,40 @@ impl Server<'_> {
         };
         let mut results = Results::new(cx, control, ids.len());
         let mut failed = None;
-        let mut look = self.look.take();
         // What the server makes for clients is not sent.
-        let mut none = None;
-        let seen = if on_server { &mut none } else { &mut look };
+        let mut unseen = None;
+        let look = if on_server {
+            &mut unseen
+        } else {
+            &mut self.look
+        };
         let at: Vec<usize> = groups.iter().map(|(at, _)| *at).collect();
         self.workers
             .stream(&at, AHEAD, work, |g, outcomes| match outcomes {
                 Ok(outcomes) => {
                     for (&i, outcome) in groups[g].1.iter().zip(outcomes) {
-                        let taken = results.take(cx, i, ids[i], outcome, seen);
+                        let taken = results.take(cx, i, ids[i], outcome, look);
                         failed = failed.take().or(taken.err());
                     }
                 }
                 Err(error) => failed = failed.take().or(Some(error)),
             });
-        self.look = look;
-        if let Some(error) = failed {
-            return Err(error);
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(results),
         }
-        if on_server {
+    }
+
+    /// Keeps what a map leaves behind: states, losses and counts, and its results as values.
+    fn settle(
+        &mut self,
+        control: &Control,
+        ids: Arc<[usize]>,
+        mut results: Results,
+        env: &mut Env,
+    ) -> Result<(), RunError> {
+        let op = &control.op;
+        if self.on_server(op) {
             self.own_losses.append(&mut results.losses);
             self.state.for_clients.extend(results.state);
         } else {
@@ -108,7 +118,7 @@ impl Server<'_> {
         }
         self.stats.client_steps += results.steps;
         for (reduction, running) in control.reductions.iter().zip(results.running) {
-            let value = running.finish(cx.program, reduction)?;
+            let value = running.finish(self.cx.program, reduction)?;
             env.set(reduction.results[0], value);
         }
         for (result, column) in op.results.iter().zip(results.columns) {
@@ -116,6 +126,12 @@ impl Server<'_> {
             env.set(*result, RtVal::Clients(Arc::clone(&ids), values));
         }
         Ok(())
+    }
+
+    /// Whether a map is of gathered values.
+    fn on_server(&self, op: &Op) -> bool {
+        let first = op.operands.first();
+        first.map(|v| self.cx.program.schedule.module.type_of(*v).place) == Some(Place::Gathered)
     }
 
     /// The values of the server that a map's code reads.
@@ -132,8 +148,20 @@ impl Server<'_> {
     }
 }
 
-fn place(cx: Cx<'_>, v: Value) -> Place {
-    cx.program.schedule.module.type_of(v).place
+/// What a map reads of each client, and whose it is.
+fn operands<'e>(op: &Op, env: &'e Env) -> Result<(Arc<[usize]>, Vec<&'e RtVal>), RunError> {
+    let mut cohort = None;
+    let mut operands = Vec::with_capacity(op.operands.len());
+    for v in &op.operands {
+        match env.peek(*v) {
+            Some(value @ (RtVal::Clients(ids, _) | RtVal::Broadcast(ids, _))) => {
+                cohort = Some(Arc::clone(ids));
+                operands.push(value);
+            }
+            _ => return Err(missing(op, "value of each client")),
+        }
+    }
+    Ok((cohort.ok_or_else(|| missing(op, "cohort"))?, operands))
 }
 
 /// What a map leaves behind.
@@ -197,7 +225,7 @@ impl Results {
                 running.add(value, read(1))?;
                 // Several reductions may read one value.
                 if let Some((of, _)) = values[r].filter(|of| !values[..r].contains(&Some(of))) {
-                    show(look, cx, (*of, true), id, value);
+                    show(look, cx, (*of, true), id, value)?;
                 }
             }
             let sent = sources

@@ -172,34 +172,14 @@ impl Replays {
 #[cfg(test)]
 mod tests {
     use fedround_algorithms::{FedAvg, Scaffold};
-    use fedround_data::synth::SynthDigits;
     use fedround_dsl::Algorithm;
-    use fedround_models::{Losses, Task, find};
 
     use super::*;
-    use crate::{CohortBatch, Federation, Program, RunError, Simulation, Tracer};
+    use crate::{CohortBatch, RunError, Simulation, testing};
 
     /// Clients with full and short batches, on the CPU, which records nothing.
     fn simulation(algorithm: &dyn Algorithm, group: usize) -> Simulation {
-        let task = Task {
-            input: [1, 28, 28],
-            classes: 10,
-        };
-        let data = SynthDigits {
-            train: 27,
-            test: 1,
-            ..SynthDigits::default()
-        };
-        let federation = Federation {
-            examples: data.generate().train,
-            parts: vec![(0..10).collect(), (10..18).collect(), (18..27).collect()],
-            seed: 3,
-        };
-        let model = find("logistic").unwrap();
-        let built = model.build(task, &Default::default()).unwrap();
-        let tracer = Tracer::new("logistic", built, task, Losses::default());
-        let program = Program::compile(algorithm, tracer).unwrap();
-        let simulation = Simulation::new(program, federation, 1).unwrap();
+        let simulation = testing::simulation(algorithm, &[10, 8, 9], 1);
         simulation.with_cohort_batch(CohortBatch::Clients(group))
     }
 

@@ -41,7 +41,8 @@ pub struct Simulation {
     batch: CohortBatch,
     graphs: Graphs,
     augment: Augment,
-    prefetch: usize,
+    /// Where it was chosen.
+    prefetch: Option<usize>,
     newcomer: Option<Newcomer>,
     state: State,
     params: Vec<DispatchTensor>,
@@ -62,15 +63,13 @@ impl Simulation {
         let values = init::parameters(&program.tracer.model().leaves(), federation.seed);
         let params = upload(program.tracer.parameters(), values, &program.device);
         let home = Site::new(program, CohortBatch::Auto);
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
             workers: Workers::new(home.feeding(threads))?,
             threads,
             batch: CohortBatch::Auto,
             graphs: Graphs::Off,
             augment: Augment::default(),
-            // Beside workers on all cores, a thread more would but take their time.
-            prefetch: usize::from(home.feeding(threads) < cores),
+            prefetch: None,
             newcomer: None,
             home,
             beside: vec![],
@@ -94,7 +93,7 @@ impl Simulation {
     /// there are more cores than workers. Results do not depend on it.
     #[must_use]
     pub fn with_prefetch(mut self, batches: usize) -> Self {
-        self.prefetch = batches;
+        self.prefetch = Some(batches);
         self
     }
 
@@ -106,14 +105,15 @@ impl Simulation {
     /// Steps are required to be replayed on the CPU, which records none.
     pub fn with_graphs(mut self, graphs: Graphs) -> Result<Self, RunError> {
         self.graphs = graphs;
-        self.sites().try_for_each(|site| site.record(graphs))?;
+        self.sites_mut().try_for_each(|site| site.record(graphs))?;
         Ok(self)
     }
 
     /// What became of the steps of loops over batches; `None` where they are not to be replayed.
     pub fn graph_stats(&self) -> Option<GraphStats> {
-        let sites = std::iter::once(&self.home).chain(&self.beside);
-        let mut stats = sites.filter_map(|site| site.replays.as_ref().map(Replays::stats));
+        let mut stats = self
+            .sites()
+            .filter_map(|site| site.replays.as_ref().map(Replays::stats));
         let first = stats.next()?;
         Some(stats.fold(first, |mut all, more| {
             all.add(more);
@@ -167,7 +167,7 @@ impl Simulation {
     #[must_use]
     pub fn with_cohort_batch(mut self, batch: CohortBatch) -> Self {
         self.batch = batch;
-        self.sites()
+        self.sites_mut()
             .for_each(|site| site.group = batch.clients(&site.program));
         self
     }
@@ -175,8 +175,8 @@ impl Simulation {
     /// How many clients run in one graph, on the device that takes most: fewer than at first where a
     /// round found a device's memory too small.
     pub fn cohort_batch(&self) -> usize {
-        let beside = self.beside.iter().map(|site| site.group);
-        beside.fold(self.home.group, usize::max)
+        let groups = self.sites().map(|site| site.group);
+        groups.fold(1, usize::max)
     }
 
     /// Runs the next round and gives its statistics.
@@ -206,7 +206,7 @@ impl Simulation {
             return self.advance_in(most, look);
         }
         let stats = in_smaller_groups(&mut most, |most| self.advance_in(most, None));
-        self.sites()
+        self.sites_mut()
             .for_each(|site| site.group = site.group.min(most));
         stats
     }

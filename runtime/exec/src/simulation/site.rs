@@ -85,7 +85,7 @@ impl Simulation {
     /// Bytes of memory that the GPUs hold for this process, used or not, since memory that is free
     /// again is kept for what follows; `None` where clients train on the CPU alone.
     pub fn device_memory(&self) -> Option<u64> {
-        let sites = std::iter::once(&self.home).chain(&self.beside);
+        let sites = self.sites();
         let reserved = sites.filter_map(|site| Some(ask(&site.program.device)?.reserved));
         reserved.reduce(|a, b| a + b)
     }
@@ -100,7 +100,11 @@ impl Simulation {
         Ok(())
     }
 
-    pub(super) fn sites(&mut self) -> impl Iterator<Item = &mut Site> {
+    pub(super) fn sites(&self) -> impl Iterator<Item = &Site> {
+        std::iter::once(&self.home).chain(&self.beside)
+    }
+
+    pub(super) fn sites_mut(&mut self) -> impl Iterator<Item = &mut Site> {
         std::iter::once(&mut self.home).chain(&mut self.beside)
     }
 
@@ -112,7 +116,7 @@ impl Simulation {
 
     /// The same of the round that makes the clients' own models, where they have any.
     pub(super) fn personal_contexts(&self) -> Option<(Cx<'_>, Vec<Cx<'_>>)> {
-        let programs = std::iter::once(&self.home).chain(&self.beside);
+        let programs = self.sites();
         let programs = programs.filter_map(|site| Some((site, site.personal.as_ref()?)));
         let mut all = programs.map(|(site, own)| self.context(site, own, self.round, usize::MAX));
         Some((all.next()?, all.collect()))
@@ -125,12 +129,15 @@ impl Simulation {
         round: usize,
         most: usize,
     ) -> Cx<'a> {
+        // Beside workers on all cores, a thread more would but take their time.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let spare = site.feeding(self.threads) < cores;
         Cx {
             program: program.at(round),
             group: site.group.min(most),
             federation: &self.federation,
             augment: &self.augment,
-            prefetch: self.prefetch,
+            prefetch: self.prefetch.unwrap_or(usize::from(spare)),
             replays: site.replays.as_ref(),
             newcomer: self.newcomer,
             round,

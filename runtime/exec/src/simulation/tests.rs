@@ -2,38 +2,17 @@
 
 use burn_dispatch::DispatchDevice;
 use fedround_algorithms::{FedAvg, FedRep, Scaffold};
-use fedround_data::synth::SynthDigits;
 use fedround_dsl::Algorithm;
-use fedround_models::{Losses, Task, find};
 
 use super::Simulation;
-use crate::{CohortBatch, Device, Federation, Graphs, Program, RunError, Tracer};
+use crate::{CohortBatch, Device, Graphs, RunError, testing};
 
 /// Parameters, the clients' own ones, and the losses of four rounds of five of seven clients of
 /// unlike sizes.
 type Found = (Vec<f32>, Vec<f32>, Vec<f64>);
 
 fn simulation(algorithm: &dyn Algorithm, threads: usize) -> Simulation {
-    let task = Task {
-        input: [1, 28, 28],
-        classes: 10,
-    };
-    let data = SynthDigits {
-        train: 42,
-        test: 1,
-        ..SynthDigits::default()
-    };
-    let ends = [0, 4, 10, 13, 21, 26, 35, 42];
-    let federation = Federation {
-        examples: data.generate().train,
-        parts: ends.windows(2).map(|w| (w[0]..w[1]).collect()).collect(),
-        seed: 3,
-    };
-    let model = find("logistic").unwrap();
-    let built = model.build(task, &Default::default()).unwrap();
-    let tracer = Tracer::new("logistic", built, task, Losses::default());
-    let program = Program::compile(algorithm, tracer).unwrap();
-    let simulation = Simulation::new(program, federation, threads).unwrap();
+    let simulation = testing::simulation(algorithm, &[4, 6, 3, 8, 5, 9, 7], threads);
     simulation.with_personal(algorithm).unwrap()
 }
 

@@ -13,7 +13,6 @@
 //! - [`cost`](mod@cost) counts operations, memory traffic and peak memory, [`runs`](mod@runs) how
 //!   often a round runs a segment.
 
-mod arithmetic;
 pub mod batch;
 mod control;
 pub mod convolutions;
@@ -32,7 +31,6 @@ pub mod lower;
 pub mod mixed_precision;
 pub mod parts;
 pub mod pool_first;
-mod privacy;
 mod rewrite;
 pub mod rules;
 pub mod runs;
@@ -140,8 +138,10 @@ pub fn convolutions_with(
     mut choose: impl FnMut(&Op, [&[usize]; 2]) -> Lowering,
 ) -> Result<(), PassError> {
     let mut changed = false;
-    for form in [Lowering::Unfold, Lowering::Split] {
-        let pass = form.pass();
+    for (form, pass) in [
+        (Lowering::Unfold, "unfold-convolutions"),
+        (Lowering::Split, "split-convolutions"),
+    ] {
         changed |= manager.apply(pass, name, graph, |graph| {
             replace(graph, pass, |graph| {
                 convolutions(graph, |op, shapes| match choose(op, shapes) {

@@ -1,5 +1,5 @@
-//! `unfold-convolutions`, `split-convolutions`: other forms of convolutions in groups, which is what convolutions of clients
-//! with weights of their own are.
+//! `unfold-convolutions`, `split-convolutions`: other forms of convolutions in groups, which is what
+//! convolutions of clients with weights of their own are.
 //!
 //! Which form is fastest depends on the device and the shapes; the caller chooses. All compute the
 //! same sums in another order.
@@ -26,14 +26,6 @@ pub enum Lowering {
 impl Lowering {
     /// All, in the order of declaration.
     pub const ALL: [Self; 3] = [Self::Grouped, Self::Unfold, Self::Split];
-
-    /// The pass that gives it to all convolutions.
-    pub(super) fn pass(self) -> &'static str {
-        match self {
-            Self::Split => "split-convolutions",
-            Self::Grouped | Self::Unfold => "unfold-convolutions",
-        }
-    }
 
     /// Its name in text.
     pub fn name(self) -> &'static str {

@@ -6,7 +6,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Math, Op as FedOp, OpKind};
 use fedround_ir::tensor::{Cmp, Op, TypeError, Val};
 
-use super::lower::{Lower, LowerError, Tree, unsupported};
+use super::{Lower, LowerError, Tree, unsupported};
 
 impl Lower<'_> {
     pub(super) fn arithmetic(

@@ -3,7 +3,7 @@
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Distribution, Op, TypeError, Val};
 
-use super::lower::{Lower, Tree};
+use super::{Lower, Tree};
 
 impl Lower<'_> {
     /// `C / max(‖x‖, C) · x`, which is defined where `x` is zero.
@@ -79,8 +79,8 @@ mod tests {
     use fedround_ir::fed::Kind;
     use fedround_ir::tensor::{Graph, TensorType};
 
-    use super::super::{Frontend, FrontendError, LowerError, Shapes, lower, schedule};
     use crate::fed::testing::{Closure, linked};
+    use crate::tensor::{Frontend, FrontendError, LowerError, Shapes, lower, schedule};
 
     /// Two parts of one leaf each, and no model.
     struct Parts(Vec<(String, TensorType)>, Vec<Vec<String>>);

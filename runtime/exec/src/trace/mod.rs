@@ -1,0 +1,237 @@
+//! Tracing: models and losses are run once on burn's capture device, which records operations
+//! instead of executing them.
+
+mod capture;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use burn::tensor::Device;
+use burn_dispatch::backends::capture::TensorId;
+use fedround_dsl::Objective;
+use fedround_ir::fed::Kind;
+use fedround_ir::tensor::{Graph, TensorType};
+use fedround_models::{ForwardCx, Losses, Model, Task};
+use fedround_passes::tensor::{Frontend, FrontendError};
+
+pub use capture::{CaptureFailure, TraceError, trace_function};
+use capture::{Traced, arguments, id, trace};
+
+/// Traces one model and its losses.
+pub struct Tracer {
+    name: String,
+    model: Box<dyn Model>,
+    task: Task,
+    columns: Vec<(String, Vec<usize>)>,
+    losses: Losses,
+    parameters: Vec<(String, TensorType)>,
+    layers: Vec<Vec<String>>,
+    traces: AtomicUsize,
+    buffers: Vec<usize>,
+}
+
+impl Tracer {
+    /// For a model built for `task`.
+    pub fn new(name: &str, model: Box<dyn Model>, task: Task, losses: Losses) -> Self {
+        let leaves = model.leaves();
+        let buffers = leaves.iter().enumerate().filter(|(_, l)| l.buffer);
+        Self {
+            name: name.to_owned(),
+            buffers: buffers.map(|(i, _)| i).collect(),
+            traces: AtomicUsize::new(0),
+            layers: leaves.iter().map(|l| l.modules.clone()).collect(),
+            parameters: leaves
+                .into_iter()
+                .map(|l| (l.name, TensorType::f32(l.shape)))
+                .collect(),
+            model,
+            task,
+            columns: vec![],
+            losses,
+        }
+    }
+
+    /// The same, with no traces made yet.
+    pub(crate) fn copy(&self) -> Self {
+        let device = Device::default();
+        let (model, losses) = (self.model.to_device(&device), self.losses.clone());
+        Self::new(&self.name, model, self.task, losses).with_columns(self.columns.clone())
+    }
+
+    /// The names of the data's columns.
+    fn column_names(&self) -> Vec<String> {
+        let more = self.columns.iter().map(|(name, _)| name.as_str());
+        let more = more.filter(|name| !["x", "y"].contains(name));
+        let all = ["x", "y"].into_iter().chain(more);
+        all.map(str::to_owned).collect()
+    }
+
+    /// The model with its initial structure; its values are zeros.
+    pub fn model(&self) -> &dyn Model {
+        self.model.as_ref()
+    }
+
+    /// What the model was built for.
+    pub fn task(&self) -> Task {
+        self.task
+    }
+
+    /// What the model is trained for, unless an algorithm says otherwise.
+    pub fn objective(&self) -> Objective {
+        let own = self.model.objective();
+        Objective {
+            inputs: own.inputs.iter().map(|&name| name.to_owned()).collect(),
+            loss: own.loss.to_owned(),
+            target: own.target.to_owned(),
+        }
+    }
+
+    /// Type of the model's inputs for a batch size.
+    pub fn input(&self, batch: usize) -> TensorType {
+        let [c, h, w] = self.task.input;
+        TensorType::f32([batch, c, h, w])
+    }
+
+    /// How often the model or a loss was traced. A run traces each batch shape once, whatever the
+    /// number of rounds.
+    pub fn traces(&self) -> usize {
+        self.traces.load(Ordering::Relaxed)
+    }
+
+    /// Name of the model.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Says which columns the data has besides the inputs `x` and the labels `y`: name and shape of
+    /// an example.
+    #[must_use]
+    pub fn with_columns(mut self, columns: Vec<(String, Vec<usize>)>) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    fn function_graph(
+        &self,
+        function: &str,
+        inputs: &[TensorType],
+        training: bool,
+    ) -> Result<Graph, TraceError> {
+        self.traces.fetch_add(1, Ordering::Relaxed);
+        let what = match function {
+            "predict" => format!("model `{}`", self.name),
+            function => format!("function `{function}` of model `{}`", self.name),
+        };
+        trace(&what, |device| {
+            let model = self.model.to_device(device);
+            let leaves = model.leaves();
+            let mut named: Vec<(String, TensorId)> = vec![];
+            for leaf in &leaves {
+                named.extend(id(&leaf.tensor).map(|id| (leaf.name.clone(), id)));
+            }
+            let arguments = arguments(inputs, device, &mut named);
+            let cx = if training {
+                ForwardCx::training()
+            } else {
+                ForwardCx::inference()
+            };
+            let output = model.call(function, &arguments, &cx)?;
+            let mut outputs = vec![output.value.into_dispatch()];
+            if training {
+                outputs.extend(output.buffers);
+            }
+            Ok(Traced {
+                inputs: named,
+                outputs,
+                alive: Box::new((model, leaves, arguments)),
+            })
+        })
+    }
+
+    fn loss_graph(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, TraceError> {
+        self.traces.fetch_add(1, Ordering::Relaxed);
+        trace(&format!("loss `{name}`"), |device| {
+            let mut named = vec![];
+            let arguments = arguments(inputs, device, &mut named);
+            let value = self.losses.call(name, &arguments)?;
+            Ok(Traced {
+                inputs: named,
+                outputs: vec![value.into_dispatch()],
+                alive: Box::new(arguments),
+            })
+        })
+    }
+}
+
+/// The data has no column of a name.
+#[derive(Debug, thiserror::Error)]
+#[error("the data has no column `{name}`; it has {}", .known.join(", "))]
+struct UnknownColumn {
+    name: String,
+    known: Vec<String>,
+}
+
+impl Frontend for Tracer {
+    fn parameters(&self) -> &[(String, TensorType)] {
+        &self.parameters
+    }
+
+    fn layers(&self) -> &[Vec<String>] {
+        &self.layers
+    }
+
+    fn buffers(&self) -> &[usize] {
+        &self.buffers
+    }
+
+    fn column(&self, name: &str, kind: Kind, batch: usize) -> Result<TensorType, FrontendError> {
+        let own = match name {
+            "x" => return Ok(self.input(batch)),
+            "y" => vec![],
+            name => {
+                let found = self.columns.iter().find(|(column, _)| column == name);
+                let (_, shape) = found.ok_or_else(|| UnknownColumn {
+                    name: name.to_owned(),
+                    known: self.column_names(),
+                })?;
+                shape.clone()
+            }
+        };
+        let shape: Vec<usize> = [batch].into_iter().chain(own).collect();
+        Ok(match kind {
+            Kind::Labels => TensorType::i32(shape),
+            _ => TensorType::f32(shape),
+        })
+    }
+
+    fn apply(
+        &self,
+        function: &str,
+        inputs: &[TensorType],
+        training: bool,
+    ) -> Result<Graph, FrontendError> {
+        Ok(self.function_graph(function, inputs, training)?)
+    }
+
+    fn loss(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, FrontendError> {
+        Ok(self.loss_graph(name, inputs)?)
+    }
+
+    fn function(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, FrontendError> {
+        self.traces.fetch_add(1, Ordering::Relaxed);
+        let traced = trace(&format!("function `{name}`"), |device| {
+            let mut named = vec![];
+            let arguments = arguments(inputs, device, &mut named);
+            let value = self.losses.call_function(name, &arguments)?;
+            Ok(Traced {
+                inputs: named,
+                outputs: vec![value.into_dispatch()],
+                alive: Box::new(arguments),
+            })
+        });
+        Ok(traced?)
+    }
+
+    fn input(&self, rows: usize) -> TensorType {
+        Self::input(self, rows)
+    }
+}
