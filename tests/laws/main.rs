@@ -8,6 +8,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod counts;
 
 mod augment;
 mod auxiliaries;

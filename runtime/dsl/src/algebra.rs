@@ -8,7 +8,7 @@ use fedround_ir::fed::OpKind;
 use crate::real::Real;
 use crate::tree::Tree;
 use crate::wire::Wire;
-use crate::{Features, Params, Scalar, Server};
+use crate::{Features, Index, Params, Scalar, Server};
 
 /// `a op b` for all of owned and borrowed, and `a op= b`.
 macro_rules! tree_binary {
@@ -42,7 +42,7 @@ macro_rules! tree_binary {
 /// `tree * number`, `number * tree` and `tree / number`.
 macro_rules! tree_scale {
     ($ty:ty, $($tree:ty),*) => {$(
-        tree_scale!(@one $ty, $tree, Scalar, &Scalar, f64);
+        tree_scale!(@one $ty, $tree, Scalar, &Scalar, f64, Index);
     )*};
     (@one $ty:ty, $tree:ty, $($number:ty),*) => {$(
         impl Mul<$tree> for $number {

@@ -8,19 +8,20 @@ use fedround_ir::fed::OpKind;
 use crate::algebra::{Number, number};
 use crate::real::{Rate, Real};
 use crate::wire::Wire;
-use crate::{Scalar, Server};
+use crate::{Index, Scalar, Server};
 
 macro_rules! scalar_binary {
     ($op:ident, $method:ident, $kind:ident) => {
-        scalar_binary!(@some $op, $method, $kind, Scalar: Scalar, &Scalar, f64);
-        scalar_binary!(@some $op, $method, $kind, &Scalar: Scalar, &Scalar, f64);
-        scalar_binary!(@some $op, $method, $kind, f64: Scalar, &Scalar);
+        scalar_binary!(@some $op, $method, $kind, Scalar: Scalar, &Scalar, f64, Index);
+        scalar_binary!(@some $op, $method, $kind, &Scalar: Scalar, &Scalar, f64, Index);
+        scalar_binary!(@some $op, $method, $kind, f64: Scalar, &Scalar, Index);
+        scalar_binary!(@some $op, $method, $kind, Index: Scalar, &Scalar, f64, Index);
         scalar_binary!(@server $op, $method, $kind, Server<Scalar>, Server<Scalar>);
         scalar_binary!(@server $op, $method, $kind, Server<Scalar>, &Server<Scalar>);
         scalar_binary!(@server $op, $method, $kind, &Server<Scalar>, Server<Scalar>);
         scalar_binary!(@server $op, $method, $kind, &Server<Scalar>, &Server<Scalar>);
-        scalar_binary!(@mixed $op, $method, $kind, Server<Scalar>: Scalar, f64);
-        scalar_binary!(@mixed $op, $method, $kind, &Server<Scalar>: Scalar, f64);
+        scalar_binary!(@mixed $op, $method, $kind, Server<Scalar>: Scalar, f64, Index);
+        scalar_binary!(@mixed $op, $method, $kind, &Server<Scalar>: Scalar, f64, Index);
     };
     (@some $op:ident, $method:ident, $kind:ident, $left:ty: $($right:ty),*) => {$(
         impl $op<$right> for $left {

@@ -33,8 +33,9 @@ impl ServerCx {
 
     /// Whether this graph is that of a phase of `rounds` rounds: an algorithm may do other things in
     /// its first rounds. Phases come in the order in which they are named, an algorithm's before those
-    /// of its base; after the last there is the rest of the rounds, in none. A graph is staged for each, so that nothing branches at run
-    /// time: `if server.phase("warm-up", self.warm_up) { .. } else { .. }`.
+    /// of its base; after the last there is the rest of the rounds, in none. A graph is staged for
+    /// each, so that nothing branches at run time:
+    /// `if server.phase("warm-up", self.warm_up) { .. } else { .. }`.
     #[track_caller]
     pub fn phase(&self, name: &str, rounds: impl Into<Index>) -> bool {
         self.graph.declare_phase(name, rounds.into().count())

@@ -3,6 +3,8 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::{BuildError, HyperValue, OpKind, Value};
 
+use crate::Scalar;
+use crate::algebra::Number;
 use crate::graph::Graph;
 
 /// A count that is known before a round runs: a constant or a hyper-parameter.
@@ -50,6 +52,20 @@ impl Index {
             }
             Repr::Hyper(name, n) => graph.hyper(name, HyperValue::Int(n), self.loc),
         }
+    }
+}
+
+/// A count as a number, as in `self.lr * self.epochs`.
+impl Number for Index {
+    fn number(self, loc: Loc) -> Scalar {
+        Scalar::count(self, loc)
+    }
+}
+
+impl From<Index> for Scalar {
+    #[track_caller]
+    fn from(n: Index) -> Self {
+        Self::count(n, Loc::caller())
     }
 }
 

@@ -6,6 +6,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{HyperValue, Kind, OpKind, Value};
 
 use crate::graph::Graph;
+use crate::index::Index;
 use crate::wire::Wire;
 
 /// A real number: a constant, a hyper-parameter, or the result of an op in client code.
@@ -32,6 +33,7 @@ struct Lazy {
 enum Expression {
     Const(f64),
     Hyper(&'static str, f64),
+    Count(Index),
     Op(OpKind, Vec<Rc<Lazy>>),
 }
 
@@ -40,6 +42,10 @@ impl Lazy {
         match &self.expression {
             Expression::Const(x) => graph.op(OpKind::Const(*x), &[], self.loc),
             Expression::Hyper(name, x) => graph.hyper(name, HyperValue::Float(*x), self.loc),
+            Expression::Count(n) => {
+                let n = n.value_in(graph);
+                graph.op(OpKind::Real, &[n], self.loc)
+            }
             Expression::Op(kind, operands) => {
                 let operands: Vec<Value> = operands.iter().map(|x| x.stage(graph)).collect();
                 graph.op(kind.clone(), &operands, self.loc)
@@ -59,6 +65,10 @@ impl Scalar {
 
     pub(crate) fn hyper(name: &'static str, x: f64, loc: Loc) -> Self {
         Self::lazy(Expression::Hyper(name, x), loc)
+    }
+
+    pub(crate) fn count(n: Index, loc: Loc) -> Self {
+        Self::lazy(Expression::Count(n), loc)
     }
 
     /// The graph of a staged number.

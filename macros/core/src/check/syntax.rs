@@ -262,6 +262,7 @@ fn forbidden(expr: &Expr) -> Option<Fault> {
         }
         Expr::Cast(e) => {
             let help = "write numbers with the type they are to have: `1.0`, not `1 as f32`; \
+                a count is a number where one is expected: `w / self.epochs`; \
                 the steps of a loop are counted in it: `steps += 1.0`";
             (at(e.as_token), "a value", "`as`", help)
         }

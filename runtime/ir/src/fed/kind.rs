@@ -63,6 +63,7 @@ impl OpKind {
             Self::Hyper(_)
             | Self::Const(_)
             | Self::IndexConst(_)
+            | Self::Real
             | Self::Add
             | Self::Sub
             | Self::Mul
@@ -124,6 +125,7 @@ impl OpKind {
             Self::Hyper(_)
             | Self::Const(_)
             | Self::IndexConst(_)
+            | Self::Real
             | Self::Add
             | Self::Sub
             | Self::Mul
@@ -199,6 +201,9 @@ impl OpKind {
     /// Whether its result is known before a round runs, on the server and on every client alike:
     /// the only values that code on a client may take from the server without a broadcast.
     pub fn is_constant(&self) -> bool {
-        matches!(self, Self::Hyper(_) | Self::Const(_) | Self::IndexConst(_))
+        matches!(
+            self,
+            Self::Hyper(_) | Self::Const(_) | Self::IndexConst(_) | Self::Real
+        )
     }
 }

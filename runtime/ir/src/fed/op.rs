@@ -47,6 +47,8 @@ pub enum OpKind {
     Const(f64),
     /// `arith.index_const`: `() -> index`.
     IndexConst(usize),
+    /// `arith.real`: `(index) -> f32`; a count as a number.
+    Real,
     /// `arith.add`: `(f32, f32) -> f32`, like the three that follow.
     Add,
     /// `arith.sub`.

@@ -69,6 +69,7 @@ pub fn signature(
         }
         OpKind::Const(_) => plain(&[], &[at(Scalar)]),
         OpKind::IndexConst(_) => plain(&[], &[at(Index)]),
+        OpKind::Real => plain(&[at(Index)], &[at(Scalar)]),
         OpKind::Add | OpKind::Sub | OpKind::Mul | OpKind::Div | OpKind::Pow => {
             plain(&[at(Scalar), at(Scalar)], &[at(Scalar)])
         }

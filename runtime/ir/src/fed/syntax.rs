@@ -10,6 +10,7 @@ ops! { OpKind {
     "fed.hyper" = Hyper [index: Count];
     "arith.const" = Const [value: Real];
     "arith.index_const" = IndexConst [value: Count];
+    "arith.real" = Real [];
     "arith.add" = Add [];
     "arith.sub" = Sub [];
     "arith.mul" = Mul [];

@@ -25,6 +25,7 @@ impl Definitions<'_> {
     fn number(&self, value: Value) -> Option<f64> {
         match self.by_value.get(&value)?.0 {
             OpKind::Const(x) => Some(x),
+            OpKind::Real => Some(self.count(*self.operand(value, &OpKind::Real)?.first()?)? as f64),
             OpKind::Hyper(index) => match self.hypers.get(index)?.value {
                 HyperValue::Float(x) => Some(x),
                 _ => None,
@@ -91,6 +92,10 @@ impl Definitions<'_> {
         let constant = |x: f64| Some(Op(OpKind::Const(x), Vec::new()));
         let literals = |a, b| self.literal(a).zip(self.literal(b));
         match (kind, operands) {
+            (OpKind::Real, [n]) => match self.by_value.get(n)?.0 {
+                OpKind::IndexConst(n) => constant(n as f64),
+                _ => None,
+            },
             (OpKind::Add, &[a, b]) => match literals(a, b) {
                 Some((x, y)) => constant(x + y),
                 None if self.is(a, 0.0) => Some(Same(b)),

@@ -81,6 +81,7 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         (OpKind::Hyper(index), _) => Text::name(hypers.get(*index).cloned().unwrap_or_default()),
         (OpKind::Const(x), _) => Text::name(literal(*x)),
         (OpKind::IndexConst(n), _) => Text::name(n.to_string()),
+        (OpKind::Real, [n]) => n.clone(),
         (OpKind::NumExamples, _) => Text::name("n_k"),
         (OpKind::RoundIndex, _) => Text::name("t"),
         (OpKind::NumClients, _) => Text::name("K"),

@@ -43,6 +43,7 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
         OpKind::Hyper(_)
         | OpKind::Const(_)
         | OpKind::IndexConst(_)
+        | OpKind::Real
         | OpKind::Add
         | OpKind::Sub
         | OpKind::Mul

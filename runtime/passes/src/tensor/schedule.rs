@@ -195,6 +195,7 @@ impl Split<'_> {
                     }),
                     OpKind::Const(c) => Some(Free::Const(*c)),
                     OpKind::IndexConst(n) => Some(Free::Index(*n)),
+                    OpKind::Real => self.free.get(&op.operands[0]).cloned(),
                     _ => None,
                 };
             if let (Some(free), Some(&result)) = (free, op.results.first()) {

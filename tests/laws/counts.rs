@@ -1,0 +1,62 @@
+//! Counts are numbers.
+
+use fedround::algorithms::FedAvg;
+use fedround::prelude::*;
+
+use crate::common::{GREY, bits, compile, digits, federation, trained};
+
+/// FedAvg with a direction cut in equal pieces.
+#[derive(Hyper, Debug, Clone)]
+pub struct Pieces<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// How many.
+    #[hyper(default = 4, range = 1..)]
+    pub pieces: usize,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Pieces<A> {
+    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        self.base.direction(k, w, b) * self.pieces / (self.pieces * self.pieces)
+    }
+}
+
+fn base(lr: f32) -> FedAvg {
+    FedAvg {
+        fraction: 1.0,
+        epochs: 1,
+        batch: 10,
+        lr,
+        ..FedAvg::default()
+    }
+}
+
+fn pieces(pieces: usize) -> Pieces {
+    let base = base(0.2);
+    Pieces { base, pieces }
+}
+
+#[test]
+fn a_step_in_pieces_is_a_smaller_step() {
+    let data = digits(60, 1).train;
+    let after = |algorithm: &dyn Algorithm| {
+        let federation = federation(&data, "iid", 3, 3);
+        bits(&trained(algorithm, "logistic", federation, 2))
+    };
+    // Powers of two round nothing.
+    assert_eq!(after(&pieces(4)), after(&base(0.05)));
+    assert_eq!(after(&pieces(1)), after(&base(0.2)));
+    assert_ne!(after(&pieces(2)), after(&pieces(4)));
+}
+
+/// Another count is another input of the same graph.
+#[test]
+fn a_count_is_a_hyper_parameter_of_the_step() {
+    let text = |n| {
+        let program = compile(&pieces(n), "logistic", GREY);
+        program.graphs(10).unwrap()[0].text("step")
+    };
+    assert!(text(4).contains("pieces"), "{}", text(4));
+    assert_eq!(text(4), text(3));
+}
