@@ -4,6 +4,7 @@ use fedround::optim::Sgd;
 use fedround::prelude::*;
 
 use crate::FedAvg;
+use crate::representations::sent;
 
 /// ADCOL. Li, He and Song 2023, "Adversarial Collaborative Learning on Non-IID Features",
 /// Algorithm 1 and Eq. (2), <https://icml.cc/virtual/2023/poster/24741>.
@@ -64,17 +65,13 @@ impl<A: Algorithm> Algorithm for AdCol<A> {
         let s_t = server.sample(self.share);
         let r_k = w.broadcast(&s_t).map(|k, w| {
             let w = self.client_update(k, w);
-            let r = k.collect(self.rows, |b| k.apply("represent", &w, &b.x));
-            let mut r = k.draw_share(self.sample, r);
-            if self.noise == "laplace" {
-                let l1 = function("l1_rows", &r).clip_rows(1.0);
-                r = l1.laplace(2.0 / self.epsilon);
-            }
+            let rows = (self.rows, self.sample);
+            let r = sent(k, &w, rows, (self.noise.as_str(), self.epsilon));
             r.release("representations, Alg. 1")
         });
         let r_k = r_k.gather();
         let (r, id) = (r_k.concat(), r_k.map(|k, r| k.labels(&r)).concat());
-        server.run(|s| {
+        let d = server.run(|s| {
             let mut w = s.get(&w);
             let sgd = Sgd::new(self.d_lr).momentum(self.d_momentum);
             let mut opt = sgd.resume(s, "sgd", &w);
@@ -84,7 +81,8 @@ impl<A: Algorithm> Algorithm for AdCol<A> {
             }
             opt.keep(s, "sgd");
             w
-        })
+        });
+        w.with_parts(&["discriminator"], &d)
     }
 
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {

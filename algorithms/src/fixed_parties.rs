@@ -4,6 +4,7 @@ use fedround::optim::Sgd;
 use fedround::prelude::*;
 
 use crate::AdCol;
+use crate::representations::sent;
 
 /// ADCOL with a fixed number of parties. Li, He and Song 2023, "Adversarial Collaborative Learning on
 /// Non-IID Features", B.14, <https://icml.cc/virtual/2023/poster/24741>: of many parties a few take
@@ -19,7 +20,8 @@ use crate::AdCol;
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "fixed-parties")]
 pub struct FixedParties<A = AdCol> {
-    /// ADCOL, of which a party's training is; its `share` and its own steps on the server are not.
+    /// ADCOL, for how a party trains: `fixed_parties.noise` and what else is named below stands for
+    /// its own, and there is no `share`.
     pub base: A,
     /// Parties in a round.
     #[hyper(default = 5, range = 1..)]
@@ -39,6 +41,15 @@ pub struct FixedParties<A = AdCol> {
     /// Passes of the discriminator over what it got.
     #[hyper(default = 1, range = 1..)]
     pub passes: usize,
+    /// Share of a party's representations that it sends, drawn anew in each round.
+    #[hyper(default = 1.0, range = 0.0..=1.0)]
+    pub sample: f32,
+    /// Noise on representations, for a server that is not trusted.
+    #[hyper(default = "none", choices = ["none", "laplace"])]
+    pub noise: String,
+    /// `ε` of a representation under that noise.
+    #[hyper(default = 5.0, range = 0.01..)]
+    pub epsilon: f32,
     /// Whether a round begins with a new discriminator; otherwise with the last one, whose outputs
     /// are others' now.
     #[hyper(default = true)]
@@ -53,7 +64,8 @@ impl<A: Algorithm> Algorithm for FixedParties<A> {
         let alone = w.with_parts(&["discriminator"], &w.zeros_like());
         let r_k = alone.broadcast(&s_t).map(|k, w| {
             let w = self.client_update(k, w);
-            let r = k.collect(self.rows, |b| k.apply("represent", &w, &b.x));
+            let rows = (self.rows, self.sample);
+            let r = sent(k, &w, rows, (self.noise.as_str(), self.epsilon));
             r.release("representations, B.14")
         });
         let r_k = r_k.gather();
@@ -69,6 +81,7 @@ impl<A: Algorithm> Algorithm for FixedParties<A> {
             }
             w
         });
+        let d = w.with_parts(&["discriminator"], &d);
         // (iv).
         d.broadcast(&s_t).map(|k, w| {
             self.client_update(k, w);

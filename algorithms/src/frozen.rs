@@ -15,6 +15,8 @@ use crate::FedAvg;
 /// Departs:
 /// - The paper does not say for how long, nor by which loss; here it is the base's, through the frozen
 ///   part.
+/// - Weight decay is no direction: with a base that has some, the part shrinks in local training, and
+///   is put back before it goes up.
 #[derive(Hyper, Debug, Clone)]
 pub struct Frozen<A = FedAvg> {
     /// What trains.

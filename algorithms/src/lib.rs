@@ -27,6 +27,7 @@ mod moon;
 mod older;
 mod partial_fed;
 mod per_fed_avg;
+mod representations;
 mod scaffold;
 mod shared_head;
 mod solo;

@@ -9,7 +9,8 @@ use crate::AdCol;
 /// parties' predictors in each round, all else is as before.
 ///
 /// Over any base whose clients keep models of their own, from which `personalize` gives the part
-/// that goes up; every client goes on with the mean. Nothing else crosses that did not.
+/// that goes up; every client goes on with the mean. Nothing else crosses that did not. Over another
+/// base, such as FedAvg, the part would stay as it is: the compiler warns of that.
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "shared-head")]
 pub struct SharedHead<A = AdCol> {

@@ -154,10 +154,21 @@ fn bundled_specs_mean_what_they_replace() {
     for spec in fedround::algorithms::registry().names() {
         let said = stderr(&place.output(&format!("explain {spec}")));
         // That 2NN has no normalisation for FedBN is another thing.
-        for found in ["without calling it", "called by no layer", "nothing reads"] {
+        for found in [
+            "without calling it",
+            "called by no layer",
+            "nothing reads",
+            "as they received them",
+        ] {
             assert!(!said.contains(found), "{spec}: {said}");
         }
     }
+    // Clients of FedAvg have no models of their own, of which a part could be shared.
+    let said = stderr(&place.output("explain shared-head(fedavg)"));
+    assert!(
+        said.contains("give these parameters back as they received them"),
+        "{said}"
+    );
     // SCAFFOLD's round has steps of its own, which what FedFed does at each client is not in.
     let said = stderr(&place.output("explain fedfed(scaffold)"));
     assert!(

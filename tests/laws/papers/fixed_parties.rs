@@ -19,6 +19,9 @@ fn fixed(parties: usize, mu: f32) -> FixedParties {
         d_lr: 0.05,
         d_momentum: 0.9,
         passes: 1,
+        sample: 1.0,
+        noise: "none".into(),
+        epsilon: 5.0,
         restart: true,
     }
 }
@@ -37,6 +40,35 @@ fn the_discriminator_has_an_output_for_each_who_takes_part() {
     }
     // There are no more than three.
     assert_eq!(judge(&parties(&fixed(9, 1.0))).len() as u64, outputs(3));
+}
+
+/// Who joins late takes a place, and none is added.
+#[test]
+fn a_newcomer_is_one_of_them() {
+    let simulation = parties(&fixed(2, 1.0));
+    let newcomer = "1:1".parse().unwrap();
+    let mut simulation = simulation.with_newcomer(Some(newcomer)).unwrap();
+    for _ in 0..3 {
+        let mut taught = 0;
+        simulation.step_seen(|_| taught += 1).unwrap();
+        assert_eq!(taught, 2);
+    }
+    assert!(simulation.client_state(2, "ad_col.Model").is_some());
+}
+
+#[test]
+fn noise_is_on_what_they_send() {
+    let first = |noise: &str| {
+        let mut simulation = parties(&FixedParties {
+            noise: noise.into(),
+            ..fixed(3, 1.0)
+        });
+        let mut all = vec![];
+        simulation.step_seen(|seen| all.push(seen)).unwrap();
+        all
+    };
+    let (plain, noised) = (first("none"), first("laplace"));
+    assert!(plain.len() == noised.len() && plain != noised);
 }
 
 #[test]

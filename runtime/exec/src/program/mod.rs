@@ -4,18 +4,18 @@ mod graphs;
 mod otherwise;
 mod segments;
 mod sizes;
+mod warnings;
 
 use segments::Called;
 pub(crate) use segments::{Segment, Variant};
 pub(crate) use sizes::drawn;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, RwLock};
 
 use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, Phase, phases_for};
-use fedround_ir::Loc;
-use fedround_ir::fed::{HyperValue, Module, OpKind, Region, Value};
+use fedround_ir::fed::{HyperValue, Module, Value};
 use fedround_passes::PassManager;
 use fedround_passes::fed::{Leaves, lay_out, link_with, wire};
 use fedround_passes::tensor::{Free, Frontend, Schedule, parts, schedule, stream};
@@ -24,6 +24,7 @@ use crate::convolutions::Convolutions;
 use crate::error::CompileError;
 use crate::precision::{Precision, Target};
 use crate::trace::Tracer;
+use warnings::{given_back, missing_layers};
 
 /// An algorithm compiled for a model.
 pub struct Program {
@@ -54,28 +55,6 @@ struct Earlier {
     name: String,
     rounds: usize,
     program: Program,
-}
-
-/// A warning for each type of layer that the code names and the model does not have. Buffers are
-/// left out where a model has some, and are no matter where it has none.
-fn missing_layers(module: &Module, tracer: &Tracer) -> Vec<String> {
-    fn named(region: &Region, names: &mut BTreeMap<String, Loc>) {
-        for op in &region.ops {
-            if let OpKind::TreeWithParts(parts) = &op.kind {
-                let layers = parts.iter().filter(|name| parts::is_layer(name));
-                names.extend(layers.map(|name| (name.clone(), op.loc)));
-            }
-            op.regions.iter().for_each(|inner| named(inner, names));
-        }
-    }
-    let mut names = BTreeMap::new();
-    module.funcs.iter().for_each(|f| named(&f.body, &mut names));
-    let has = |name: &String| tracer.layers().iter().any(|layers| layers.contains(name));
-    let missing = names
-        .into_iter()
-        .filter(|(name, _)| name != "Buffer" && !has(name));
-    let text = |(name, loc)| format!("{loc}: model {} has no layer `{name}`", tracer.name());
-    missing.map(text).collect()
 }
 
 impl Program {
@@ -214,7 +193,9 @@ impl Program {
         };
         this.warnings
             .extend(missing_layers(&this.linked, &this.tracer));
-        let rows = wire(&this.linked).into_iter();
+        let rows = wire(&this.linked);
+        this.warnings.extend(rows.iter().filter_map(given_back));
+        let rows = rows.into_iter();
         let rows = rows.filter(|row| row.initial || !row.without.is_empty());
         let crossing = rows.map(|row| match row.initial {
             true => (row.value, 0),

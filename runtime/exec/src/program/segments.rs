@@ -7,8 +7,8 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Value};
 use fedround_ir::tensor::{DType, Graph, TensorType};
 use fedround_passes::tensor::{
-    Frontend, FrontendError, Looped, LowerError, Lowered, Shapes, Supply, batch_clients_with,
-    convolutions_with, fuse_with, hoist_with, lower, optimize_with,
+    Frontend, FrontendError, Looped, LowerError, Lowered, Lowering, Shapes, Supply,
+    batch_clients_with, convolutions_with, fuse_with, hoist_with, lower, optimize_with,
 };
 use fedround_passes::{PassError, PassManager, Request};
 
@@ -175,10 +175,18 @@ impl Program {
             looped = batch_clients_with(&mut graph, variant.clients, &each, &name, passes)?;
         }
         if self.convolutions.change_some(&self.device) {
+            let mut failed = None;
             convolutions_with(&mut graph, &name, passes, |op, shapes| {
                 let (device, precision) = (&self.device, self.precision);
-                self.convolutions.choose(device, precision, op, shapes)
+                let chosen = self.convolutions.choose(device, precision, op, shapes);
+                chosen.unwrap_or_else(|error| {
+                    failed = Some(error);
+                    Lowering::Grouped
+                })
             })?;
+            if let Some(error) = failed {
+                return Err(error);
+            }
         }
         let supplies = hoist_with(&mut graph, &name, passes)?;
         if let Some(pass) = self.precision.pass() {

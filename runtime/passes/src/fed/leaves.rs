@@ -113,6 +113,8 @@ impl Leaves {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn named(parts: &[&str]) -> Leaves {
@@ -168,5 +170,43 @@ mod tests {
         // What is in both of the parts is in neither of these.
         let (a, b) = (minus(&named(&["a"]), "b"), minus(&named(&["b"]), "a"));
         assert_eq!(a.or(&b), none);
+    }
+
+    /// Parts of a tree of eight leaves, a bit for each: apart, overlapping, one in another.
+    const PARTS: [(&str, u8); 4] = [("a", 7), ("b", 12), ("c", 6), ("d", 48)];
+
+    fn bits(names: &Names) -> u8 {
+        let own = PARTS.iter().filter(|(name, _)| names.contains(*name));
+        own.fold(0, |all, (_, part)| all | part)
+    }
+
+    /// Its leaves in that tree.
+    fn among(leaves: &Leaves) -> u8 {
+        leaves.of.as_ref().map_or(u8::MAX, bits) & !bits(&leaves.but)
+    }
+
+    proptest! {
+        /// Whatever is made of leaves has none that it should not have: each is made beside the set
+        /// that it should be.
+        #[test]
+        fn no_leaf_is_among_them_that_should_not_be(
+            steps in prop::collection::vec((0_usize..4, 0_usize..6, 0_usize..6, 0_u8..16), 1..12),
+        ) {
+            let mut all = vec![(Leaves::all(), u8::MAX), (Leaves::default(), 0)];
+            for (step, a, b, parts) in steps {
+                let names = PARTS.iter().enumerate().filter(|(i, _)| parts >> i & 1 == 1);
+                let names: Vec<String> = names.map(|(_, (name, _))| (*name).to_owned()).collect();
+                let inside = bits(&names.iter().cloned().collect());
+                let ((a, x), (b, y)) = (&all[a % all.len()], &all[b % all.len()]);
+                let made = match step {
+                    0 => (Leaves::named(&names), inside),
+                    1 => (a.minus(&names), x & !inside),
+                    2 => (a.and(b), x & y),
+                    _ => (a.or(b), x | y),
+                };
+                prop_assert_eq!(among(&made.0) & !made.1, 0, "{:?}", made.0);
+                all.push(made);
+            }
+        }
     }
 }

@@ -26,6 +26,7 @@ mod pipeline;
 mod rewrite;
 #[cfg(test)]
 pub(crate) mod testing;
+mod unchanged;
 mod unsent;
 mod unused;
 mod unused_hypers;

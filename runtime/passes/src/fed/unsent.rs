@@ -2,14 +2,15 @@
 //!
 //! A client that gives back a part as it received it, by `tree.with_parts`, need not upload it. A
 //! part of which a client uses its own (`fed.personal`), and nothing of what it received, need not
-//! be sent to it, as long as no client uploads that part: then its first value is the initial
+//! be sent to it, as long as rounds leave that part as it was: then its first value is the initial
 //! model's, which the seed gives to everyone. Nor is a part that the server set to zero.
 
 use std::collections::{HashMap, HashSet};
 
-use fedround_ir::fed::{Kind, Module, Op, OpKind, Region, Value};
+use fedround_ir::fed::{Facts, Module, Op, OpKind, Region, Slot, Value, solve};
 
 use super::Leaves;
+use super::unchanged::{Unchanged, Unchanging};
 
 /// What of a value need not cross.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,96 +23,78 @@ pub(super) struct Needless {
 
 /// For each value that a broadcast gives or a map uploads, what of it need not cross.
 pub(super) fn unsent(module: &Module) -> HashMap<Value, Needless> {
-    let mut this = Unsent::default();
+    let mut this = Unsent {
+        facts: solve(module, &mut Unchanging),
+        read_on: HashSet::new(),
+        down: HashMap::new(),
+        up: HashMap::new(),
+    };
+    let rounds = module.funcs.iter().filter(|f| f.slot == Slot::Round);
+    let results = rounds.flat_map(|func| &func.body.yields);
+    let initial = results.map(|value| this.fact(*value).same);
+    let initial = initial.reduce(|all, one| all.and(&one)).unwrap_or_default();
+    for func in &module.funcs {
+        this.read_on(module, &func.body);
+    }
     for func in &module.funcs {
         this.region(&func.body);
     }
-    let kept = this.kept(module);
-    let as_kept = |needless: Needless| match &kept {
-        None => needless,
-        // What the clients' uploads change, a client needs when it first begins with it.
-        Some(kept) if needless.all => Needless {
-            parts: kept.clone(),
-            all: false,
-        },
-        Some(kept) => Needless {
-            parts: needless.parts.and(kept),
-            all: false,
-        },
-    };
-    this.down
-        .into_iter()
-        .filter_map(|(value, needless)| Some((value, as_kept(needless?))))
-        .map(|(value, needless)| (value, needless.and_zeros(this.zeroed.get(&value))))
-        .chain(this.up.into_iter().map(|(value, parts)| {
-            let all = false;
-            (value, Needless { parts, all })
-        }))
-        .collect()
+    let down = this.down.iter().filter_map(|(value, needless)| {
+        let Unchanged { same, zero } = this.fact(*value);
+        let mut needless = needless.clone()?.of_initial(&same.and(&initial));
+        needless.parts = needless.parts.or(&zero);
+        Some((*value, needless))
+    });
+    let up = this.up.iter().map(|(value, parts)| {
+        let (parts, all) = (parts.clone(), false);
+        (*value, Needless { parts, all })
+    });
+    down.chain(up).collect()
 }
 
-#[derive(Default)]
 struct Unsent {
+    facts: Facts<Unchanged>,
+    /// The clients' values that their own code reads again, or the server for each of them.
+    read_on: HashSet<Value>,
     /// What all readers of a broadcast agree that they do not need; `None` before the first one.
     down: HashMap<Value, Option<Needless>>,
     up: HashMap<Value, Leaves>,
-    /// Numbers that are zero as written: of a tree times one of them, nothing is read.
-    zeros: HashSet<Value>,
-    /// Trees of the server's times one of them, and the leaves of others that are such a tree's.
-    zeroed: HashMap<Value, Leaves>,
 }
 
 impl Unsent {
+    fn fact(&self, value: Value) -> Unchanged {
+        self.facts.get(&value).cloned().unwrap_or_default()
+    }
+
+    fn read_on(&mut self, module: &Module, region: &Region) {
+        self.read_on.extend(&region.yields);
+        for op in &region.ops {
+            match (&op.kind, op.regions.as_slice()) {
+                // Weights are made by code that is given what they weigh, and reads none of it.
+                (OpKind::Map, [code]) => {
+                    let given = op.operands.iter().zip(code.args.iter().skip(1));
+                    let read = given.filter(|(_, arg)| mentions(code, **arg));
+                    self.read_on.extend(read.map(|(operand, _)| *operand));
+                }
+                _ if module.uploads(op) => {}
+                _ => self.read_on.extend(&op.operands),
+            }
+            let inner = op.regions.iter();
+            inner.for_each(|region| self.read_on(module, region));
+        }
+    }
+
     fn region(&mut self, region: &Region) {
         for op in &region.ops {
-            // First, because a map reads which of the numbers in it are zero.
-            op.regions.iter().for_each(|inner| self.region(inner));
             match op.kind {
                 OpKind::Broadcast | OpKind::Scatter => {
                     self.down.extend(op.results.iter().map(|v| (*v, None)));
-                    self.zero(op, |of| of(0));
                 }
-                OpKind::TreeScale if self.zeros.contains(&op.operands[0]) => {
-                    self.zero(op, |_| Leaves::all());
-                }
-                OpKind::TreeWithParts(ref parts) => self.zero(op, |of| {
-                    of(0).minus(parts).or(&of(1).and(&Leaves::named(parts)))
-                }),
-                OpKind::Const(0.0) => self.zeros.extend(&op.results),
                 OpKind::Map => self.map(op),
                 _ => {}
             }
+            op.regions.iter().for_each(|inner| self.region(inner));
         }
-    }
-
-    /// What of an op's result is zero, by what is of its operands.
-    fn zero(&mut self, op: &Op, leaves: impl FnOnce(&dyn Fn(usize) -> Leaves) -> Leaves) {
-        let of = |i: usize| {
-            let known = op.operands.get(i).and_then(|v| self.zeroed.get(v));
-            known.cloned().unwrap_or_default()
-        };
-        let leaves = leaves(&of);
-        let results = op.results.iter();
-        self.zeroed.extend(results.map(|v| (*v, leaves.clone())));
-    }
-
-    /// The parts that no upload of parameters changes; `None` where there is no such upload.
-    fn kept(&self, module: &Module) -> Option<Leaves> {
-        fn uploaded(module: &Module, region: &Region, values: &mut Vec<Value>) {
-            for op in &region.ops {
-                let params = |v: &&Value| module.type_of(**v).kind == Kind::Params;
-                values.extend(module.uploaded(op).filter(params));
-                let inner = op.regions.iter();
-                inner.for_each(|region| uploaded(module, region, values));
-            }
-        }
-        let mut values = vec![];
-        for func in &module.funcs {
-            uploaded(module, &func.body, &mut values);
-        }
-        let parts = values.iter().map(|v| self.up.get(v).cloned());
-        let parts = parts.map(Option::unwrap_or_default);
-        parts.reduce(|all, one| all.and(&one))
     }
 
     fn map(&mut self, map: &Op) {
@@ -126,14 +109,19 @@ impl Unsent {
             };
             self.up.insert(*result, parts);
         }
+        let sent = |v: &Value| {
+            let mut own = region.yields.iter().zip(&map.results);
+            own.all(|(yielded, result)| yielded != v || !self.read_on.contains(result))
+        };
+        let code = Code {
+            region,
+            facts: &self.facts,
+            sent: region.yields.iter().copied().filter(sent).collect(),
+        };
         let args = region.args.iter().skip(1);
         for (operand, arg) in map.operands.iter().zip(args) {
             let Some(known) = self.down.get(operand).cloned() else {
                 continue;
-            };
-            let code = Code {
-                region,
-                zeros: &self.zeros,
             };
             let unread = code.unread(*arg);
             let both = known.map_or_else(|| unread.clone(), |known| known.and(&unread));
@@ -160,13 +148,17 @@ impl Unsent {
 }
 
 impl Needless {
-    /// Besides, what the server set to zero.
-    fn and_zeros(self, zeros: Option<&Leaves>) -> Self {
-        let parts = zeros.map(|zeros| self.parts.or(zeros));
-        Self {
-            parts: parts.unwrap_or(self.parts),
-            all: self.all,
+    /// What is left of it where these leaves alone are the initial model's: all else a client needs
+    /// when it first begins with it.
+    fn of_initial(self, leaves: &Leaves) -> Self {
+        if *leaves == Leaves::all() {
+            return self;
         }
+        let parts = match self.all {
+            true => leaves.clone(),
+            false => self.parts.and(leaves),
+        };
+        Self { parts, all: false }
     }
 
     /// What neither of two readers needs.
@@ -184,7 +176,9 @@ impl Needless {
 /// A client's code.
 struct Code<'a> {
     region: &'a Region,
-    zeros: &'a HashSet<Value>,
+    facts: &'a Facts<Unchanged>,
+    /// What it yields for the server, and for nothing else.
+    sent: HashSet<Value>,
 }
 
 impl Code<'_> {
@@ -193,6 +187,12 @@ impl Code<'_> {
         let mut reads = Reads::default();
         reads.region(self, self.region, value);
         reads.unread()
+    }
+
+    /// Whether a value is zero as written.
+    fn is_zero(&self, value: Value) -> bool {
+        let fact = self.facts.get(&value);
+        fact.is_some_and(|fact| fact.zero == Leaves::all())
     }
 
     /// Whether a value is given back, if with other parts, and used for nothing else.
@@ -206,7 +206,11 @@ impl Code<'_> {
             (_, operands) => !operands.contains(&value) && !inside(op),
         });
         let read = |op: &Op| op.operands.contains(&value);
-        replaced && (self.region.yields.contains(&value) || self.region.ops.iter().any(read))
+        let yielded = self.region.yields.contains(&value);
+        match self.sent.contains(&value) {
+            true => replaced,
+            false => replaced && !yielded && self.region.ops.iter().any(read),
+        }
     }
 
     /// Whether nothing but some parts of an op's result is read.
@@ -270,7 +274,7 @@ impl Reads {
                         self.left_out.push(Leaves::all());
                     }
                     OpKind::Personal(_, names) => self.left_out.push(Leaves::named(names)),
-                    OpKind::TreeScale if code.zeros.contains(&op.operands[0]) => {}
+                    OpKind::TreeScale if code.is_zero(op.operands[0]) => {}
                     _ => self.whole = true,
                 }
             }

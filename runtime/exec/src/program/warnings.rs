@@ -1,0 +1,39 @@
+//! What is odd about a program, and no error.
+
+use std::collections::BTreeMap;
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{Module, OpKind, Region};
+use fedround_passes::fed::{Direction, Leaves, Wire};
+use fedround_passes::tensor::{Frontend, parts};
+
+use crate::trace::Tracer;
+
+/// What is odd about parameters that every client gives back as it got them.
+pub(super) fn given_back(row: &Wire) -> Option<String> {
+    let all = row.direction == Direction::Up && row.without == Leaves::all();
+    let loc = row.loc;
+    all.then(|| format!("{loc}: clients give these parameters back as they received them"))
+}
+
+/// A warning for each type of layer that the code names and the model does not have. Buffers are
+/// left out where a model has some, and are no matter where it has none.
+pub(super) fn missing_layers(module: &Module, tracer: &Tracer) -> Vec<String> {
+    fn named(region: &Region, names: &mut BTreeMap<String, Loc>) {
+        for op in &region.ops {
+            if let OpKind::TreeWithParts(parts) = &op.kind {
+                let layers = parts.iter().filter(|name| parts::is_layer(name));
+                names.extend(layers.map(|name| (name.clone(), op.loc)));
+            }
+            op.regions.iter().for_each(|inner| named(inner, names));
+        }
+    }
+    let mut names = BTreeMap::new();
+    module.funcs.iter().for_each(|f| named(&f.body, &mut names));
+    let has = |name: &String| tracer.layers().iter().any(|layers| layers.contains(name));
+    let missing = names
+        .into_iter()
+        .filter(|(name, _)| name != "Buffer" && !has(name));
+    let text = |(name, loc)| format!("{loc}: model {} has no layer `{name}`", tracer.name());
+    missing.map(text).collect()
+}
