@@ -80,6 +80,8 @@ pub(super) enum CliError {
     Graphs(#[from] GraphsError),
     #[error("--newcomer: {0}")]
     Newcomer(#[from] NewcomerError),
+    #[error("--newcomer: the last client joins after {after} rounds, and there are {rounds}")]
+    Late { after: usize, rounds: usize },
     /// Changes of images that are none, or do not fit the data.
     #[error(transparent)]
     Augment(#[from] AugmentError),
@@ -234,6 +236,7 @@ impl CliError {
             ) => "`fedround list partitioners` shows how to write partitions",
             Self::Partition(_) => "--clients N sets the number of clients",
             Self::Newcomer(_) => "docs/partitions.md describes newcomers",
+            Self::Late { .. } => "--rounds N sets the number of all rounds",
             Self::Model(_) => "`fedround list models` shows the models",
             Self::Compile(CompileError::Device(DeviceError::Precision { .. })) => {
                 "--precision f32 runs on every device; `fedround doctor` says which others there are"

@@ -91,6 +91,7 @@ impl Settings {
         let mut aux = file.aux;
         aux.extend(auxiliaries::choices(&args.aux)?);
         let newcomer = args.newcomer.clone().or(file.newcomer);
+        let rounds = count("rounds", args.rounds.or(file.rounds), ROUNDS)?;
         let partition = text(&args.partition, file.partition, PARTITION);
         Ok(Self {
             spec: spec
@@ -105,7 +106,7 @@ impl Settings {
             partition: partition.parse()?,
             model: text(&args.model, file.model, MODEL),
             aux,
-            rounds: count("rounds", args.rounds.or(file.rounds), ROUNDS)?,
+            rounds,
             seed: seed.or(file.seed).unwrap_or(SEED),
             ensemble: tests.ensemble || file.ensemble.unwrap_or(false),
             eval_every: count(
@@ -122,7 +123,7 @@ impl Settings {
             cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,
             graphs: text(&args.engine.graphs, file.graphs, "off").parse()?,
             augment: text(&args.augment, file.augment, "none").parse()?,
-            newcomer: newcomer.map(|text| text.parse()).transpose()?,
+            newcomer: joining(newcomer, rounds)?,
         })
     }
 
@@ -165,6 +166,15 @@ fn count(name: &'static str, given: Option<usize>, default: usize) -> Result<usi
     match given.unwrap_or(default) {
         0 => Err(CliError::TooSmall { name, found: 0 }),
         n => Ok(n),
+    }
+}
+
+/// Who joins late, in time for a round.
+fn joining(text: Option<String>, rounds: usize) -> Result<Option<Newcomer>, CliError> {
+    let newcomer: Option<Newcomer> = text.map(|text| text.parse()).transpose()?;
+    match newcomer {
+        Some(Newcomer { after, .. }) if after >= rounds => Err(CliError::Late { after, rounds }),
+        newcomer => Ok(newcomer),
     }
 }
 

@@ -48,6 +48,11 @@ fn unknown_names_give_the_nearest() {
     );
     fails(
         &place,
+        "run fedprox --rounds 4 --newcomer 4:0",
+        &["joins after 4 rounds, and there are 4", "--rounds N"],
+    );
+    fails(
+        &place,
         "run fedprox --newcomer 4",
         &["--newcomer: expected ROUNDS:SHARE", "found `4`"],
     );

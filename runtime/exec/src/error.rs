@@ -29,6 +29,9 @@ pub enum CompileError {
     /// The device cannot be used.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The device failed before, and says so now that a convolution is timed on it.
+    #[error(transparent)]
+    Failed(Box<RunError>),
     /// The algorithm defines no round.
     #[error("the algorithm defines no slot `round`; implement `fn round(&self, server, w)`")]
     NoRound,
@@ -39,7 +42,7 @@ pub enum CompileError {
 pub enum RunError {
     /// A segment met a new batch shape and could not be compiled for it.
     #[error(transparent)]
-    Compile(#[from] CompileError),
+    Compile(CompileError),
     /// Examples could not be read.
     #[error(transparent)]
     Data(#[from] DataError),
@@ -164,6 +167,15 @@ pub enum RunError {
         /// The loss, infinite or NaN.
         loss: f64,
     },
+}
+
+impl From<CompileError> for RunError {
+    fn from(error: CompileError) -> Self {
+        match error {
+            CompileError::Failed(error) => *error,
+            error => Self::Compile(error),
+        }
+    }
 }
 
 /// What cubecl says of allocations that fail: burn hands on its text alone.

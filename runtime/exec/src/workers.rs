@@ -104,13 +104,11 @@ impl Workers {
             .map(|(pools, &n)| split(pools, n).0)
             .collect();
         spread(&pools, &drain, &mut || {
+            let _end = End(&queue);
             for (i, &device) in at.iter().enumerate() {
                 match queue.wait_for(i) {
                     Ok(result) => take(i, result),
-                    Err(panic) => {
-                        queue.stop();
-                        resume_unwind(panic);
-                    }
+                    Err(panic) => resume_unwind(panic),
                 }
                 queue.lock().lanes[device].taken += 1;
                 queue.changed.notify_all();
@@ -206,6 +204,16 @@ impl<T> Queue<T> {
     }
 }
 
+/// Nothing is claimed after the last result, or after a panic of who takes them, which workers would
+/// wait for.
+struct End<'a, T>(&'a Queue<T>);
+
+impl<T> Drop for End<'_, T> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,6 +271,10 @@ mod tests {
         let work = |i| assert!(i != 3, "third");
         let panic = catch_unwind(AssertUnwindSafe(|| workers.run(9, work)));
         assert!(panic.is_err());
+        // While more results wait than may.
+        let take = |i, ()| assert!(i != 3, "third");
+        let all = || workers.stream(&[0; 50], 1, |_| (), take);
+        assert!(catch_unwind(AssertUnwindSafe(all)).is_err());
     }
 
     #[test]

@@ -17,9 +17,6 @@ const TASK: Task = Task {
     classes: 10,
 };
 
-/// Names the number of rounds that a process of its own runs.
-const ROUNDS: &str = "FEDROUND_TEST_ROUNDS";
-
 fn gpu() -> Device {
     match cfg!(feature = "cuda") {
         true => Device::Cuda(0),
@@ -79,20 +76,18 @@ fn a_gpu_holds_the_parameters() {
 #[ignore = "run by another test"]
 fn rounds_of_their_own() {
     let mut simulation = simulation(gpu());
-    let rounds: usize = std::env::var(ROUNDS).unwrap().parse().unwrap();
-    for _ in 0..rounds {
+    for _ in 0..3 {
         simulation.step().unwrap();
     }
     // The log is written by a thread that is not waited for.
     std::thread::sleep(Duration::from_millis(500));
 }
 
-/// What the kernels of so many rounds take, each by itself, and all that is around them.
-fn timed(rounds: usize) -> (Duration, Duration) {
+/// What the kernels of those rounds take, each by itself, and all that is around them.
+fn timed() -> (Duration, Duration) {
     let begun = std::time::Instant::now();
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "rounds_of_their_own", "--nocapture"])
-        .env(ROUNDS, rounds.to_string())
         .envs(TIMED)
         .output()
         .unwrap();
@@ -108,7 +103,7 @@ fn timed(rounds: usize) -> (Duration, Duration) {
 )]
 fn kernels_take_some_of_the_time() {
     assert!(gpu().times_kernels().unwrap());
-    let (kernels, all) = timed(3);
+    let (kernels, all) = timed();
     assert!(
         Duration::ZERO < kernels && kernels < all,
         "{kernels:?} of {all:?}"

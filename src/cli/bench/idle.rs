@@ -3,6 +3,8 @@
 //! Timing a kernel waits for it. So the times come from a process of its own; the time of the rounds
 //! is that of the measured run.
 
+use std::time::Duration;
+
 use fedround_exec::{Device, Devices, TIMED, kernel_time};
 
 use super::args::OneArgs;
@@ -36,6 +38,8 @@ pub(super) fn share(one: &OneArgs, report: &Report) -> Result<Option<f64>, CliEr
 /// Says where the timed rounds begin and end, in a process of which that is asked.
 pub(super) fn mark() {
     if std::env::var_os(MARKED).is_some() {
+        // cubecl's log is written by a thread that is not waited for.
+        std::thread::sleep(Duration::from_millis(500));
         eprintln!("{MARK}");
     }
 }

@@ -1,18 +1,20 @@
 //! Choices that were made by timing, kept in a file.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use burn_dispatch::DispatchDevice;
 use fedround_passes::tensor::Lowering;
+use tempfile::NamedTempFile;
 
+use super::measure::Fastest;
+use crate::BURN;
 use crate::device;
+use crate::error::CompileError;
 
-/// The version that the workspace pins: another one has other kernels.
-const BURN: &str = "0.22.0-pre.3";
 /// First line of the file.
 const HEADER: &str = "fedround convolutions 1";
 const FILE: &str = "convolutions.txt";
@@ -29,6 +31,8 @@ struct Table {
     /// Where they are kept; `None` to keep them in memory.
     file: Option<PathBuf>,
     known: BTreeMap<String, Lowering>,
+    /// Known for now: some forms failed, which may fit another time.
+    for_now: HashMap<String, Lowering>,
     /// Names of devices.
     names: HashMap<String, String>,
     warned: bool,
@@ -44,16 +48,16 @@ impl Choices {
         USER.get_or_init(open).clone()
     }
 
-    /// Those of a folder, which is made when there is something to keep. A file that cannot be read
-    /// is warned of once, and what it would have said is measured again.
+    /// Those of a folder, which is made when there is something to keep. Lines that cannot be read
+    /// are warned of once, and what they would have said is measured again; a file that is none of
+    /// ours stays as it is.
     pub fn at(folder: &Path) -> Self {
         let file = folder.join(FILE);
-        let mut table = Table::default();
-        match read(&file) {
-            Ok(known) => table.known = known,
-            Err(error) => table.warn("read", &file, &error),
-        }
-        table.file = Some(file);
+        let mut table = Table {
+            file: Some(file),
+            ..Table::default()
+        };
+        table.read();
         Self(Arc::new(Mutex::new(table)))
     }
 
@@ -73,21 +77,30 @@ impl Choices {
 
     /// What is known of a convolution, or is now measured. Others wait, so that nobody measures
     /// beside another.
+    ///
+    /// # Errors
+    ///
+    /// The device has failed before anything was measured.
     pub(super) fn choose(
         &self,
         device: &DispatchDevice,
         about: &str,
-        measure: impl FnOnce() -> Lowering,
-    ) -> Lowering {
+        measure: impl FnOnce() -> Result<Fastest, CompileError>,
+    ) -> Result<Lowering, CompileError> {
         let mut table = self.table();
         let key = format!("{}; burn {BURN}; {about}", table.name(device));
-        if let Some(known) = table.known.get(&key) {
-            return *known;
+        let known = table.known.get(&key).or_else(|| table.for_now.get(&key));
+        if let Some(known) = known {
+            return Ok(*known);
         }
-        let chosen = measure();
-        table.known.insert(key, chosen);
-        table.keep();
-        chosen
+        let Fastest { form, of_all } = measure()?;
+        if of_all {
+            table.known.insert(key, form);
+            table.keep();
+        } else {
+            table.for_now.insert(key, form);
+        }
+        Ok(form)
     }
 }
 
@@ -99,17 +112,46 @@ impl Table {
         name.replace(char::is_control, " ")
     }
 
+    /// Takes in what the file has, which others may have added to; whether it may be written.
+    fn read(&mut self) -> bool {
+        let Some(file) = self.file.clone() else {
+            return false;
+        };
+        let kept = match read(&file) {
+            Ok(kept) => kept,
+            Err(error) => {
+                self.warn("read", &file, &error);
+                return false;
+            }
+        };
+        for (i, line) in kept.lines().enumerate().skip(1) {
+            match entry(line) {
+                Some((key, form)) => _ = self.known.entry(key).or_insert(form),
+                None if line.trim().is_empty() => {}
+                None => {
+                    let expected = format!("line {}: expected a convolution and its form", i + 1);
+                    self.warn("read", &file, &io::Error::other(expected));
+                }
+            }
+        }
+        true
+    }
+
     /// Writes them, with those that other processes have added.
     fn keep(&mut self) {
         let Some(file) = self.file.clone() else {
             return;
         };
-        for (key, lowering) in read(&file).unwrap_or_default() {
-            self.known.entry(key).or_insert(lowering);
-        }
-        if let Err(error) = write(&file, &self.known) {
+        let lock = match locked(&file) {
+            Ok(lock) => lock,
+            Err(error) => return self.warn("write", &file, &error),
+        };
+        if self.read()
+            && let Err(error) = write(&file, &self.known)
+        {
             self.warn("write", &file, &error);
         }
+        drop(lock);
     }
 
     fn warn(&mut self, action: &str, file: &Path, error: &io::Error) {
@@ -135,37 +177,41 @@ fn folder() -> Option<PathBuf> {
     }
 }
 
-/// Nothing where there is no file.
-fn read(file: &Path) -> io::Result<BTreeMap<String, Lowering>> {
+/// The file's text, which begins with our header; nothing where there is no file.
+fn read(file: &Path) -> io::Result<String> {
     let text = match fs::read_to_string(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
         text => text?,
     };
-    let mut lines = text.lines();
-    if lines.next() != Some(HEADER) {
-        return Err(io::Error::other(format!("line 1: expected `{HEADER}`")));
+    match text.lines().next() {
+        Some(HEADER) => Ok(text),
+        _ => Err(io::Error::other(format!("line 1: expected `{HEADER}`"))),
     }
-    let entry = |(i, line): (usize, &str)| {
-        let parsed = line.rsplit_once('\t').and_then(|(key, name)| {
-            let lowering = Lowering::ALL.into_iter().find(|l| l.name() == name)?;
-            Some((key.to_owned(), lowering))
-        });
-        let expected = || format!("line {}: expected a convolution and its form", i + 2);
-        parsed.ok_or_else(|| io::Error::other(expected()))
-    };
-    lines.enumerate().map(entry).collect()
+}
+
+fn entry(line: &str) -> Option<(String, Lowering)> {
+    let (key, name) = line.rsplit_once('\t')?;
+    let form = Lowering::ALL.into_iter().find(|form| form.name() == name)?;
+    Some((key.to_owned(), form))
+}
+
+/// Keeps other processes from writing the file, while it is open.
+fn locked(file: &Path) -> io::Result<File> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let lock = File::create(file.with_extension("lock"))?;
+    lock.lock()?;
+    Ok(lock)
 }
 
 /// In one piece, whoever reads meanwhile.
 fn write(file: &Path, known: &BTreeMap<String, Lowering>) -> io::Result<()> {
-    let lines = known
-        .iter()
-        .map(|(key, l)| format!("{key}\t{}\n", l.name()));
-    let text = format!("{HEADER}\n{}", lines.collect::<String>());
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
+    let mut new = NamedTempFile::new_in(file.parent().unwrap_or(Path::new(".")))?;
+    writeln!(new, "{HEADER}")?;
+    for (key, form) in known {
+        writeln!(new, "{key}\t{}", form.name())?;
     }
-    let new = file.with_extension(format!("{}.new", std::process::id()));
-    fs::write(&new, text)?;
-    fs::rename(&new, file)
+    new.persist(file)?;
+    Ok(())
 }

@@ -11,6 +11,7 @@ use fedround_passes::tensor::{Lowering, convolutions, hoist, optimize};
 use fedround_passes::{PassManager, Request};
 
 use crate::device::DeviceError;
+use crate::error::{CompileError, RunError};
 use crate::ops;
 use crate::plan::Plan;
 use crate::precision::{Precision, Target};
@@ -40,31 +41,52 @@ pub fn convolution_times(
     shapes: [&[usize]; 2],
 ) -> Result<Vec<(Lowering, Duration)>, DeviceError> {
     let device = target.open()?;
-    Ok(times(&device, target.precision, op, shapes).collect())
+    let times = times(&device, target.precision, op, shapes);
+    Ok(times
+        .filter_map(|(form, time)| Some((form, time?)))
+        .collect())
+}
+
+/// A form that was found by timing.
+pub(super) struct Fastest {
+    pub form: Lowering,
+    /// Of all forms that apply; otherwise of those that the device had the memory for just then.
+    pub of_all: bool,
 }
 
 /// The fastest form; one op where no other is faster or applies.
+///
+/// # Errors
+///
+/// The device has failed before: what it says then is said once, and is not about a form.
 pub(super) fn fastest(
     device: &DispatchDevice,
     precision: Precision,
     op: &Op,
     shapes: [&[usize]; 2],
-) -> Lowering {
-    let times = times(device, precision, op, shapes);
-    times
-        .min_by_key(|(_, time)| *time)
-        .map_or(Lowering::Grouped, |(form, _)| form)
+) -> Result<Fastest, CompileError> {
+    let before = Dispatch::sync(device).map_err(RunError::device);
+    before.map_err(|error| CompileError::Failed(Box::new(error)))?;
+    let times: Vec<_> = times(device, precision, op, shapes).collect();
+    let of_all = times.iter().all(|(_, time)| time.is_some());
+    let timed = times
+        .into_iter()
+        .filter_map(|(form, time)| Some((form, time?)));
+    let form = timed.min_by_key(|(_, time)| *time);
+    let form = form.map_or(Lowering::Grouped, |(form, _)| form);
+    Ok(Fastest { form, of_all })
 }
 
+/// The forms that apply, with no time where the device fails.
 fn times(
     device: &DispatchDevice,
     precision: Precision,
     op: &Op,
     shapes: [&[usize]; 2],
-) -> impl Iterator<Item = (Lowering, Duration)> {
+) -> impl Iterator<Item = (Lowering, Option<Duration>)> {
     Lowering::ALL.into_iter().filter_map(move |form| {
         let (plan, constants) = plan(device, precision, op, shapes, form)?;
-        Some((form, time(device, &plan, shapes, &constants)?))
+        Some((form, time(device, &plan, shapes, &constants)))
     })
 }
 

@@ -10,6 +10,7 @@ use fedround_ir::tensor::Op;
 use fedround_passes::tensor::{Lowering, conv_options};
 
 use crate::device::is_cpu;
+use crate::error::CompileError;
 use crate::precision::Precision;
 pub use choices::Choices;
 pub use measure::convolution_times;
@@ -69,19 +70,23 @@ impl Convolutions {
     }
 
     /// The form of a convolution whose factors have these shapes.
+    ///
+    /// # Errors
+    ///
+    /// The device has failed before anything was measured.
     pub(crate) fn choose(
         &self,
         device: &DispatchDevice,
         precision: Precision,
         op: &Op,
         shapes: [&[usize]; 2],
-    ) -> Lowering {
+    ) -> Result<Lowering, CompileError> {
         let grouped = conv_options(op).is_some_and(|o| o.groups > 1);
         if !grouped && precision == Precision::F32 {
-            return Lowering::Grouped;
+            return Ok(Lowering::Grouped);
         }
         let choices = match self {
-            Self::Always(form) => return *form,
+            Self::Always(form) => return Ok(*form),
             Self::Timed(choices) => choices,
             Self::Auto => &Choices::of_user(),
         };

@@ -144,8 +144,7 @@ pub(super) fn cuda() -> Result<Vec<Found>, Vec<Problem>> {
         name,
         software: false,
     };
-    let names = nvidia.gpus.unwrap_or_default().into_iter();
-    let visible: Vec<Found> = names.take(cuda_devices()).enumerate().map(found).collect();
+    let visible: Vec<Found> = cuda_names().into_iter().enumerate().map(found).collect();
     if visible.is_empty() {
         let why = "CUDA sees none of those that the driver lists".to_owned();
         return Err(vec![Problem::NoGpu { why }]);
@@ -153,15 +152,22 @@ pub(super) fn cuda() -> Result<Vec<Found>, Vec<Problem>> {
     Ok(visible)
 }
 
-/// How many CUDA sees, which CUDA_VISIBLE_DEVICES may limit.
+/// The names of those that CUDA sees, in its order: CUDA_VISIBLE_DEVICES may leave some out and
+/// number the rest anew, and without it the fastest is the first. `nvidia-smi` knows neither.
 #[cfg(feature = "cuda")]
-fn cuda_devices() -> usize {
-    burn_dispatch::Dispatch::enumerate(burn_dispatch::DispatchDeviceId::Cuda).len()
+fn cuda_names() -> Vec<String> {
+    use cudarc::driver::result::device;
+    let seen = burn_dispatch::Dispatch::enumerate(burn_dispatch::DispatchDeviceId::Cuda).len();
+    let name = |number: usize| {
+        let name = device::get(number as i32).and_then(device::get_name);
+        name.unwrap_or_else(|_| format!("GPU {number}"))
+    };
+    (0..seen).map(name).collect()
 }
 
 #[cfg(not(feature = "cuda"))]
-fn cuda_devices() -> usize {
-    0
+fn cuda_names() -> Vec<String> {
+    vec![]
 }
 
 /// The adapters, or all that is missing. Where there are none, the machine's files say why: drivers

@@ -55,7 +55,7 @@ impl Server<'_> {
         if op.kind == OpKind::Gather {
             self.stats.bytes_up += self.wire_bytes(op.operands[0], Some(&value));
             let of = (op.operands[0], true);
-            show_all(&mut self.look, self.cx, of, Some(&value));
+            show_all(&mut self.look, self.cx, of, Some(&value))?;
             self.gathered.push(op.results[0]);
             match op.visits() {
                 true => self.come_back(op, &value, env),
@@ -120,7 +120,7 @@ impl Server<'_> {
     pub(super) fn concat(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
         let value = op.operands[0];
         if !self.gathered.contains(&value) {
-            show_all(&mut self.look, self.cx, (value, false), env.peek(value));
+            show_all(&mut self.look, self.cx, (value, false), env.peek(value))?;
         }
         let rows = |value: &RtVal| match value {
             RtVal::Tensor(t) => ops::carry(t.clone(), &self.cx.program.device),

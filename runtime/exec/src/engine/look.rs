@@ -7,6 +7,7 @@ use burn_dispatch::Dispatch;
 use fedround_ir::fed::{Kind, Value};
 
 use super::Cx;
+use crate::error::RunError;
 use crate::value::RtVal;
 use crate::{flex, ops};
 
@@ -46,27 +47,34 @@ pub(crate) type Look<'a> = &'a mut (dyn FnMut(Seen) + 'a);
 
 impl Seen {
     /// A client's value; `None` of a number that it sent, or of what has no value of its own.
-    fn of(cx: Cx<'_>, of: Value, sent: bool, client: usize, value: &RtVal) -> Option<Self> {
+    fn of(
+        cx: Cx<'_>,
+        (of, sent): (Value, bool),
+        client: usize,
+        value: &RtVal,
+    ) -> Result<Option<Self>, RunError> {
         let kind = cx.program.schedule.module.type_of(of).kind;
         let tensors = match (kind, value) {
-            (Kind::Params, RtVal::Params(leaves)) => leaves.iter().map(floats).collect(),
-            (Kind::Tensor, RtVal::Tensor(t)) => vec![floats(t)],
-            (Kind::Labels, RtVal::Tensor(t)) => vec![whole(t)],
-            (Kind::Scalar, RtVal::Tensor(t)) if !sent => vec![floats(t)],
+            (Kind::Params, RtVal::Params(leaves)) => {
+                leaves.iter().map(floats).collect::<Result<_, _>>()?
+            }
+            (Kind::Tensor, RtVal::Tensor(t)) => vec![floats(t)?],
+            (Kind::Labels, RtVal::Tensor(t)) => vec![whole(t)?],
+            (Kind::Scalar, RtVal::Tensor(t)) if !sent => vec![floats(t)?],
             (Kind::Scalar, RtVal::Host(x)) if !sent => vec![SeenTensor {
                 shape: vec![1],
                 values: vec![*x as f32],
             }],
-            _ => return None,
+            _ => return Ok(None),
         };
-        Some(Self {
+        Ok(Some(Self {
             round: cx.round,
             value: of,
             kind,
             sent,
             client,
             tensors,
-        })
+        }))
     }
 }
 
@@ -74,15 +82,16 @@ impl Seen {
 pub(super) fn show(
     look: &mut Option<Look<'_>>,
     cx: Cx<'_>,
-    (of, sent): (Value, bool),
+    of: (Value, bool),
     client: usize,
     value: &RtVal,
-) {
+) -> Result<(), RunError> {
     if let Some(look) = look
-        && let Some(seen) = Seen::of(cx, of, sent, client, value)
+        && let Some(seen) = Seen::of(cx, of, client, value)?
     {
         look(seen);
     }
+    Ok(())
 }
 
 /// Shows the values of all clients of a cohort.
@@ -91,30 +100,31 @@ pub(super) fn show_all(
     cx: Cx<'_>,
     of: (Value, bool),
     value: Option<&RtVal>,
-) {
+) -> Result<(), RunError> {
     match value {
         Some(RtVal::Clients(ids, values)) => {
-            let each = ids.iter().zip(values);
-            each.for_each(|(&id, value)| show(look, cx, of, id, value));
+            let mut each = ids.iter().zip(values);
+            each.try_for_each(|(&id, value)| show(look, cx, of, id, value))
         }
         Some(RtVal::Broadcast(ids, value)) => {
-            ids.iter().for_each(|&id| show(look, cx, of, id, value));
+            let mut each = ids.iter();
+            each.try_for_each(|&id| show(look, cx, of, id, value))
         }
-        _ => {}
+        _ => Ok(()),
     }
 }
 
-fn floats(t: &DispatchTensor) -> SeenTensor {
-    SeenTensor {
+fn floats(t: &DispatchTensor) -> Result<SeenTensor, RunError> {
+    Ok(SeenTensor {
         shape: t.shape().as_slice().to_vec(),
-        values: ops::values(t.clone()),
-    }
+        values: ops::read(t.clone())?,
+    })
 }
 
-fn whole(t: &DispatchTensor) -> SeenTensor {
-    let data = ops::wait(flex::is_host(t), Dispatch::int_into_data(t.clone())).ok();
-    SeenTensor {
+fn whole(t: &DispatchTensor) -> Result<SeenTensor, RunError> {
+    let data = ops::wait(flex::is_host(t), Dispatch::int_into_data(t.clone()))?;
+    Ok(SeenTensor {
         shape: t.shape().as_slice().to_vec(),
-        values: data.map_or_else(Vec::new, |data| data.iter::<f32>().collect()),
-    }
+        values: data.iter::<f32>().collect(),
+    })
 }

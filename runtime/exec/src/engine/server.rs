@@ -72,9 +72,9 @@ impl Server<'_> {
     fn reduce(&mut self, kind: Reduce, op: &Op, env: &Env) -> Result<RtVal, RunError> {
         if self.cx.program.schedule.module.uploads(op) {
             let value = op.operands[0];
-            show_all(&mut self.look, self.cx, (value, true), env.peek(value));
+            show_all(&mut self.look, self.cx, (value, true), env.peek(value))?;
         } else if let Some(&weight) = op.operands.get(1) {
-            show_all(&mut self.look, self.cx, (weight, false), env.peek(weight));
+            show_all(&mut self.look, self.cx, (weight, false), env.peek(weight))?;
         }
         let clients = |i: usize| match op.operands.get(i).and_then(|v| env.peek(*v)) {
             Some(RtVal::Clients(_, values)) => Ok(Cow::Borrowed(values)),
@@ -132,7 +132,8 @@ impl Server<'_> {
         let (m, dropped) = self.counts(op)?;
         let new = self.cx.joined();
         let others = self.cx.clients() - usize::from(new.is_some());
-        let m = new.map_or(m, |(_, new)| new.beside(others));
+        // No more in all: values of the spec may have a place for each.
+        let m = new.map_or(m, |(_, new)| new.beside(others).min(m.saturating_sub(1)));
         let ids = rotating(federation.seed, self.cx.round, others, (m, dropped));
         let new = new.map(|(k, _)| k).into_iter();
         Ok(RtVal::Cohort(new.chain(ids).collect()))

@@ -11,6 +11,9 @@ use super::TOGETHER;
 use crate::error::RunError;
 use crate::flex;
 
+/// Elements that are worth a read of their own: it takes longer to carry them than to wait.
+const LARGE: usize = 1 << 20;
+
 /// Reads of GPUs by this process.
 static READS: AtomicU64 = AtomicU64::new(0);
 
@@ -71,7 +74,7 @@ pub(crate) fn read_all(tensors: Vec<DispatchTensor>) -> Result<Vec<Vec<f32>>, Ru
             None => gpus.push((device, vec![(i, tensor)])),
         }
     }
-    for some in gpus.iter().flat_map(|(_, own)| own.chunks(TOGETHER)) {
+    for some in gpus.iter().flat_map(|(_, own)| chunks(own)) {
         let joined = read(join(some.iter().map(|(_, t)| t.clone()).collect()))?;
         let mut rest = &joined[..];
         for (i, tensor) in some {
@@ -81,6 +84,22 @@ pub(crate) fn read_all(tensors: Vec<DispatchTensor>) -> Result<Vec<Vec<f32>>, Ru
         }
     }
     Ok(values)
+}
+
+/// Tensors that are joined where they are, which takes memory for them once more: few, and no large
+/// one with others.
+fn chunks(mut all: &[(usize, DispatchTensor)]) -> impl Iterator<Item = &[(usize, DispatchTensor)]> {
+    std::iter::from_fn(move || {
+        let mut size = 0;
+        let fits = |(i, (_, tensor)): &(usize, &(usize, DispatchTensor))| {
+            size += elements(tensor);
+            *i == 0 || (*i < TOGETHER && size <= LARGE)
+        };
+        let n = all.iter().enumerate().take_while(fits).count();
+        let (some, rest) = all.split_at(n);
+        all = rest;
+        (!some.is_empty()).then_some(some)
+    })
 }
 
 /// The elements of tensors, one after another.
@@ -114,8 +133,15 @@ mod tests {
         let mut all: Vec<DispatchTensor> = (1..40).map(tensor).collect();
         let apart: Vec<Vec<f32>> = all.iter().cloned().map(values).collect();
         assert!(read_all(all.clone()).unwrap() == apart);
+        let numbered: Vec<_> = all.iter().cloned().enumerate().collect();
+        let joined: Vec<usize> = chunks(&numbered).map(<[_]>::len).collect();
+        assert_eq!(joined, [TOGETHER, TOGETHER, 39 - 2 * TOGETHER]);
         all.truncate(TOGETHER);
         assert!(values(join(all)) == apart[..TOGETHER].concat());
         assert!(read_all(vec![]).unwrap().is_empty());
+        let sizes = [LARGE - 1, 1, 1, LARGE + 5, 2];
+        let sized = sizes.map(|n| (0, ops::tensor(vec![0.0; n], &[n], &device)));
+        let joined: Vec<usize> = chunks(&sized).map(<[_]>::len).collect();
+        assert_eq!(joined, [2, 1, 1, 1]);
     }
 }

@@ -1,18 +1,28 @@
 //! 16-bit floats: stored as such on GPUs, as rounded `f32` in host memory, whose kernels know no
 //! others.
 
-use burn::tensor::{DType, DispatchTensor};
+use burn::tensor::{DType, DispatchTensor, bf16, f16};
 use burn_backend::ops::FloatTensorOps;
 use burn_backend::{FloatDType, TensorMetadata};
 use burn_dispatch::Dispatch;
 
+use super::{tensor, values};
 use crate::flex;
 
 /// The nearest 16-bit floats, ties to even.
 pub(super) fn round(t: DispatchTensor, to: FloatDType) -> DispatchTensor {
-    let host = flex::is_host(&t);
-    let short = Dispatch::float_cast(t, to);
-    if host { widen(short) } else { short }
+    if !flex::is_host(&t) {
+        return Dispatch::float_cast(t, to);
+    }
+    // burn's cast goes through `f64`, of which `half` drops the last digits: what is just above the
+    // middle of two numbers is a tie there.
+    let (shape, device) = (t.shape(), t.device());
+    let nearest = |x: f32| match to {
+        FloatDType::BF16 => bf16::from_f32(x).to_f32(),
+        _ => f16::from_f32(x).to_f32(),
+    };
+    let rounded = values(t).into_iter().map(nearest).collect();
+    tensor(rounded, shape.as_slice(), &device)
 }
 
 /// The same numbers as `f32`.

@@ -24,6 +24,7 @@ fn devices_round_as_the_cpu_does() {
             let cpu = Device::Cpu.with_precision(precision);
             let (expected, loss) = run(&fed_avg(), model, cpu, CohortBatch::Off);
             for device in devices().into_iter().filter(|d| has(*d, precision)) {
+                let (full, _) = run(&fed_avg(), model, device, CohortBatch::Off);
                 for batch in [CohortBatch::Off, CohortBatch::Clients(3)] {
                     let target = device.with_precision(precision);
                     let (found, other) = run(&fed_avg(), model, target, batch);
@@ -32,6 +33,7 @@ fn devices_round_as_the_cpu_does() {
                         (loss - other).abs() < 0.01 * loss,
                         "{name}: {other}, not {loss}"
                     );
+                    assert_ne!(found, full, "{name} does not round");
                     for (x, y) in found.iter().zip(&expected) {
                         assert!((x - y).abs() < 2e-3, "{name}: {x}, not {y}");
                     }

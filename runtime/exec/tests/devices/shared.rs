@@ -13,6 +13,8 @@ struct Found {
     params: Vec<f32>,
     /// The clients' own models.
     own: Vec<f32>,
+    /// Replays of recorded steps, on all devices.
+    replays: u64,
     test_loss: f64,
 }
 
@@ -37,6 +39,7 @@ fn run(algorithm: &dyn Algorithm, devices: &[Device], batch: CohortBatch, graphs
     let values = |leaves: Vec<(_, _, Vec<f32>)>| leaves.into_iter().flat_map(|(_, _, v)| v);
     Found {
         losses,
+        replays: simulation.graph_stats().map_or(0, |stats| stats.replays),
         own: own.flat_map(values).collect(),
         params: values(simulation.parameters()).collect(),
         test_loss: simulation.evaluate(&federation().examples).unwrap().loss,
@@ -58,7 +61,8 @@ fn close(name: &str, a: &Found, b: &Found) {
     }
 }
 
-fn share(algorithm: &dyn Algorithm) {
+/// Whether GPUs replay steps, of clients with more than a few batches.
+fn share(algorithm: &dyn Algorithm, replays: bool) {
     let name = algorithm.name();
     let alone = run(algorithm, &[Device::Cpu], CohortBatch::Off, Graphs::Off);
     let batch = CohortBatch::Clients(2);
@@ -67,6 +71,9 @@ fn share(algorithm: &dyn Algorithm) {
         let (first, last) = (shared(&[Device::Cpu, gpu]), shared(&[gpu, Device::Cpu]));
         close(&format!("{name}, cpu and {gpu}"), &first, &alone);
         close(&format!("{name}, {gpu} and cpu"), &last, &alone);
+        for found in [&first, &last] {
+            assert_eq!(found.replays > 0, replays, "{name}");
+        }
         // Not a GPU's bits alone, nor a CPU's, and the same from run to run.
         assert_ne!(first, alone, "{name}");
         assert_eq!(first, shared(&[Device::Cpu, gpu]), "{name}");
@@ -75,28 +82,31 @@ fn share(algorithm: &dyn Algorithm) {
 
 #[test]
 fn clients_share_devices() {
-    share(&FedAvg {
+    let fed_avg = FedAvg {
         epochs: 3,
         ..fed_avg()
-    });
+    };
+    share(&fed_avg, true);
 }
 
 #[test]
 fn states_follow_clients_from_device_to_device() {
-    share(&Scaffold {
+    let scaffold = Scaffold {
         // Two of three clients: who trains where differs from round to round.
         fraction: 0.67,
         batch: 4,
         ..Scaffold::default()
-    });
+    };
+    share(&scaffold, true);
 }
 
 #[test]
 fn personal_parts_follow_clients_from_device_to_device() {
-    share(&FedRep {
+    let fed_rep = FedRep {
         head_epochs: 2,
         fraction: 0.67,
         batch: 4,
         ..FedRep::default()
-    });
+    };
+    share(&fed_rep, true);
 }

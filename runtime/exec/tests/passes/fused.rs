@@ -1,44 +1,21 @@
 //! Fused elementwise code computes what its ops compute one by one.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
-
-use burn::tensor::{Device, Tensor, TensorData};
-use burn_backend::ops::FloatTensorOps;
-use burn_dispatch::Dispatch;
 use fedround_exec::plan::Plan;
-use fedround_exec::run::Slots;
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Cmp, Graph, Op, TensorType, Val};
 use fedround_passes::tensor::fuse_elementwise;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// Runs a graph on inputs of its shapes, all different.
-fn run(graph: &Graph) -> Vec<Vec<f32>> {
-    let device = Device::default();
-    let inputs = graph.inputs.iter().enumerate().map(|(k, (_, v))| {
-        let shape = graph.shape(*v).to_vec();
-        let n: usize = shape.iter().product();
-        let value = |i: usize| 0.3 + ((i * 7 + k * 3) % 11) as f32 / 11.0;
-        let shape = burn::tensor::Shape::from(shape);
-        let data = TensorData::new((0..n).map(value).collect::<Vec<f32>>(), shape);
-        Dispatch::float_from_data(data, device.as_dispatch())
-    });
-    let inputs: Vec<_> = inputs.collect();
-    let outputs = Plan::new(graph)
-        .run(device.as_dispatch(), inputs, &mut Slots::default())
-        .unwrap();
-    let values = outputs.into_iter().map(|t| {
-        let data = Tensor::<2>::from_dispatch(t).into_data();
-        data.try_to_vec().unwrap()
-    });
-    values.collect()
-}
+use crate::{inputs, run};
 
 fn same(graph: &Graph) {
     let fused = fuse_elementwise(graph).unwrap();
     fused.verify().unwrap();
-    for (k, (a, b)) in run(graph).iter().zip(run(&fused)).enumerate() {
+    // All different.
+    let given = inputs(graph, |k, i| 0.3 + ((i * 7 + k * 3) % 11) as f32 / 11.0);
+    let outputs = run(graph, &given).into_iter().zip(run(&fused, &given));
+    for (k, (a, b)) in outputs.enumerate() {
         for (i, (x, y)) in a.iter().zip(&b).enumerate() {
             let close = (x - y).abs() <= 1e-5 * (1.0 + x.abs());
             assert!(

@@ -1,0 +1,58 @@
+//! Graphs compute what they did before a pass, or what the pass says, on the CPU.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at its first error"
+)]
+
+mod convolutions;
+mod fused;
+mod precision;
+
+use burn::tensor::{Device, Shape, TensorData};
+use burn_backend::ops::FloatTensorOps;
+use burn_backend::read_sync;
+use burn_dispatch::Dispatch;
+use fedround_exec::plan::Plan;
+use fedround_exec::run::Slots;
+use fedround_ir::Loc;
+use fedround_ir::tensor::{Graph, Op, TensorType};
+
+/// A graph of one op on inputs of the given shapes.
+fn one(op: Op, shapes: &[&[usize]]) -> Graph {
+    let mut g = Graph::default();
+    let ins: Vec<_> = ('a'..)
+        .zip(shapes)
+        .map(|(name, shape)| g.input(name, TensorType::f32(shape.to_vec())))
+        .collect();
+    let y = g.push(op, &ins, Loc::caller()).unwrap();
+    g.outputs.push(("y".into(), y));
+    g
+}
+
+/// Values of a graph's inputs, by input and element.
+fn inputs(graph: &Graph, value: impl Fn(usize, usize) -> f32) -> Vec<Vec<f32>> {
+    let values = |(k, (_, v)): (usize, &(String, _))| {
+        let of_input = (0..graph.type_of(*v).len()).map(|i| value(k, i));
+        of_input.collect()
+    };
+    graph.inputs.iter().enumerate().map(values).collect()
+}
+
+/// The values of a graph's outputs.
+fn run(graph: &Graph, inputs: &[Vec<f32>]) -> Vec<Vec<f32>> {
+    let device = Device::default();
+    let device = device.as_dispatch();
+    let tensors = graph.inputs.iter().zip(inputs).map(|((_, v), x)| {
+        let shape = Shape::from(graph.shape(*v).to_vec());
+        Dispatch::float_from_data(TensorData::new(x.clone(), shape), device)
+    });
+    let tensors: Vec<_> = tensors.collect();
+    let outputs = Plan::new(graph).run(device, tensors, &mut Slots::default());
+    let read = |output| {
+        let data = read_sync(Dispatch::float_into_data(output));
+        data.unwrap().try_to_vec().unwrap()
+    };
+    outputs.unwrap().into_iter().map(read).collect()
+}
