@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Module, OpKind, Region};
+use fedround_ir::fed::{Kind, Module, OpKind, Region};
 use fedround_passes::fed::{Direction, Leaves, Wire};
 use fedround_passes::tensor::{Frontend, parts};
 
@@ -11,9 +11,11 @@ use crate::trace::Tracer;
 
 /// What is odd about parameters that every client gives back as it got them.
 pub(super) fn given_back(row: &Wire) -> Option<String> {
-    let all = row.direction == Direction::Up && row.without == Leaves::all();
+    let up = row.direction == Direction::Up && row.kind == Kind::Params;
+    let unchanged = row.derived == "as received" || row.without == Leaves::all();
     let loc = row.loc;
-    all.then(|| format!("{loc}: clients give these parameters back as they received them"))
+    (up && unchanged)
+        .then(|| format!("{loc}: clients give these parameters back as they received them"))
 }
 
 /// A warning for each type of layer that the code names and the model does not have. Buffers are
