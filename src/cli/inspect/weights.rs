@@ -30,7 +30,8 @@ pub(super) struct Weighing {
     pub most: f64,
 }
 
-/// The parts of clients in a round's mean; none where a weight is of something else.
+/// The parts of clients in a round's mean; none where a weight is of something else, or where weights
+/// have no sum to be parts of.
 pub(super) fn weights(round: usize, value: Value, seen: &[Seen], module: &Module) -> Vec<Weight> {
     let mut bodies = module.funcs.iter().map(|f| &f.body);
     let Some(mean) = bodies.find_map(|body| mean_of(body, value)) else {
@@ -40,6 +41,9 @@ pub(super) fn weights(round: usize, value: Value, seen: &[Seen], module: &Module
     let numbers = seen.iter().filter_map(|s| Some((s.client, number(s)?)));
     let numbers: Vec<(usize, f64)> = numbers.collect();
     let sum: f64 = numbers.iter().map(|(_, w)| w).sum();
+    if sum == 0.0 || !sum.is_finite() {
+        return vec![];
+    }
     let weight = |(client, weight): (usize, f64)| Weight {
         round,
         mean: format!("mean at {}", mean.loc),

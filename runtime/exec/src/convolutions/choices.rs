@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use burn_dispatch::DispatchDevice;
 use fedround_passes::tensor::Lowering;
-use tempfile::NamedTempFile;
 
 use super::measure::Fastest;
 use crate::BURN;
@@ -205,13 +204,12 @@ fn locked(file: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// In one piece, whoever reads meanwhile.
+/// In one piece, whoever reads meanwhile; of those who write there is one at a time.
 fn write(file: &Path, known: &BTreeMap<String, Lowering>) -> io::Result<()> {
-    let mut new = NamedTempFile::new_in(file.parent().unwrap_or(Path::new(".")))?;
-    writeln!(new, "{HEADER}")?;
-    for (key, form) in known {
-        writeln!(new, "{key}\t{}", form.name())?;
-    }
-    new.persist(file)?;
-    Ok(())
+    let new = file.with_extension("new");
+    let lines = known
+        .iter()
+        .map(|(key, form)| format!("{key}\t{}\n", form.name()));
+    fs::write(&new, format!("{HEADER}\n{}", lines.collect::<String>()))?;
+    fs::rename(&new, file)
 }
