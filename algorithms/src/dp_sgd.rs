@@ -10,7 +10,8 @@ use crate::AdCol;
 /// <https://arxiv.org/abs/1607.00133>.
 ///
 /// Over any base that trains a discriminator by `server_direction`. `fedround explain` says what ε the
-/// noise comes to, of one representation in each round, and what that rests on. Parties get nothing
+/// noise comes to, of one representation in each round: a bound that is proven of shuffled batches,
+/// the lower figure that is usually reported, which is not, and what they rest on. Parties get nothing
 /// of the server that is not noised, to which the graph is held.
 ///
 /// Departs:
@@ -19,6 +20,8 @@ use crate::AdCol;
 /// - A step is divided by the rows of its batch, in Algorithm 1 by how many it has on average.
 /// - Representations are taken one by one, so that a step costs as much as one for each of them.
 /// - `σ` is given, not ε; the paper says neither it nor its bound.
+/// - Running statistics of a discriminator that has them stay as they are at first: they would tell of
+///   representations without noise.
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "dp-sgd")]
 pub struct DpSgd<A = AdCol> {
@@ -28,7 +31,7 @@ pub struct DpSgd<A = AdCol> {
     #[hyper(default = 1.0, range = 0.0001..)]
     pub clip: f32,
     /// `σ`: standard deviation of the noise on a batch's sum, in bounds `C`.
-    #[hyper(default = 1.0, range = 0.0..)]
+    #[hyper(default = 1.0, range = 0.000001..)]
     pub sigma: f32,
 }
 
@@ -42,12 +45,15 @@ impl<A: Algorithm> Algorithm for DpSgd<A> {
     /// `1/B (Σ_i clip(g_i, C) + N(0, σ² C²))`.
     fn server_direction(&self, s: &ServerSide, w: &Params, x: &Features, y: &Labels) -> Params {
         let none = w.zeros_like();
+        // A gradient leaves running statistics of its row in what it is of.
+        let w = &w.with_parts(&["Buffer"], &none);
         let (mut sum, mut count) = (none.clone(), Scalar::from(0.0));
         for (x, y) in s.rows(1, 1, (x.clone(), y.clone())) {
             sum += self.base.server_direction(s, w, &x, &y).clip(self.clip);
             count += 1.0;
         }
         let noised = sum.noise(self.sigma * self.clip);
-        none.with_parts(&["discriminator"], &(1.0 / count * noised))
+        let step = none.with_parts(&["discriminator"], &(1.0 / count * noised));
+        step.with_parts(&["Buffer"], &none)
     }
 }

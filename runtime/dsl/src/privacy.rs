@@ -87,7 +87,7 @@ fn clip<T: Tree>(tree: &T, bound: &Scalar, loc: Loc) -> T {
 
 impl Features {
     /// Each row scaled down, where it is longer, to the length `bound`, which must be positive: what
-    /// one example can change is then bounded.
+    /// one row can change is then bounded.
     #[track_caller]
     pub fn clip_rows(&self, bound: impl Into<Scalar>) -> Self {
         let (graph, loc) = (self.graph(), Loc::caller());
@@ -120,7 +120,8 @@ macro_rules! clip_and_noise {
     ($ty:ty) => {
         impl $ty {
             /// `min(1, C / ‖x‖) · x`: scaled down, where it is longer, to the length `bound`, which
-            /// must be positive.
+            /// must be positive. Running statistics count, unlike in [`sq_norm`](Self::sq_norm): what
+            /// is noised must be bounded.
             #[track_caller]
             pub fn clip(&self, bound: impl Into<Scalar>) -> Self {
                 clip(self, &bound.into(), Loc::caller())
@@ -144,6 +145,9 @@ impl ServerCx {
     /// under [`Dp::Local`] every upload is clipped and noised by its client, under
     /// [`Dp::Central`] every aggregate is one of clipped values and noised before it is used
     /// beyond the round. Whether the noise is enough for some ε the claim does not say.
+    ///
+    /// A gradient leaves running statistics of what it reads in its parameters: there, take it of a
+    /// copy without them, `w.with_parts(&["Buffer"], &w.zeros_like())`.
     #[track_caller]
     pub fn claim(&self, dp: Dp) {
         self.graph

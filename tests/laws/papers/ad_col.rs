@@ -6,7 +6,7 @@ use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Tensor};
 use fedround::algorithms::Older;
 use fedround::exec::assemble_for;
-use fedround::models::{AuxiliaryTask, Classifier, ForwardCx};
+use fedround::models::{AuxiliaryTask, Classifier, ForwardCx, Model};
 
 use super::*;
 
@@ -60,15 +60,18 @@ pub(super) fn ad_col(mu: f32) -> AdCol {
 pub(super) const SIZES: [usize; 3] = [20, 33, 10];
 
 pub(super) fn parties(algorithm: &dyn Algorithm) -> Simulation {
+    parties_with(algorithm, Box::new(Simplex::new(&Device::default())))
+}
+
+pub(super) fn parties_with(algorithm: &dyn Algorithm, model: Box<dyn Model>) -> Simulation {
     let device = Device::default();
     let around = AuxiliaryTask {
         task: GREY,
         clients: SIZES.len(),
         variants: Default::default(),
     };
-    let model = Box::new(Simplex::new(&device));
     let built = assemble_for(algorithm, model, &around, &device).unwrap();
-    let program = compile_model(algorithm, "simplex", built.model, GREY);
+    let program = compile_model(algorithm, "of a test", built.model, GREY);
     Simulation::new(program, of_sizes(&SIZES), 2).unwrap()
 }
 

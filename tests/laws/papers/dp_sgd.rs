@@ -1,18 +1,26 @@
 //! Noise on the gradients of what the server trains.
 
+use burn::module::Module;
+use burn::nn::{Linear, LinearConfig};
+use burn::tensor::{Device, Tensor};
 use fedround::algorithms::DpSgd;
+use fedround::models::layers::BatchNorm;
+use fedround::models::{Classifier, ForwardCx};
 
-use super::ad_col::{ad_col, judge, own, parties};
+use super::ad_col::{ad_col, judge, own, parties, parties_with};
 use super::*;
+
+/// As little noise as there may be.
+const LEAST: f32 = 2e-6;
 
 fn private<A>(base: A, clip: f32, sigma: f32) -> DpSgd<A> {
     DpSgd { base, clip, sigma }
 }
 
 #[test]
-fn without_noise_and_with_a_wide_bound_nothing_is_another() {
+fn with_little_noise_and_a_wide_bound_nothing_is_another() {
     let mut plain = parties(&ad_col(1.0));
-    let mut private = parties(&private(ad_col(1.0), 1e6, 0.0));
+    let mut private = parties(&private(ad_col(1.0), 10.0, LEAST));
     run(&mut plain, 2);
     run(&mut private, 2);
     assert_close(&judge(&private), &judge(&plain), 1e-5);
@@ -27,7 +35,7 @@ fn parties_train_as_they_did_and_the_bound_and_the_noise_are_felt() {
         (judge(&simulation), own(&simulation, 1))
     };
     let ((wide, first), (narrow, other), (noised, _)) =
-        (after(1e6, 0.0), after(0.01, 0.0), after(0.01, 1.0));
+        (after(10.0, LEAST), after(0.01, LEAST), after(0.01, 1.0));
     assert_eq!(bits(&first), bits(&other));
     assert!(farthest(&wide, &narrow) > 1e-5);
     assert!(farthest(&noised, &narrow) > 1e-5);
@@ -84,10 +92,10 @@ fn stepped(sigma: f32) -> (Simulation, Vec<f32>, f32) {
 
 #[test]
 fn each_gradient_is_as_long_as_the_bound_at_most() {
-    let (simulation, start, length) = stepped(0.0);
+    let (simulation, start, length) = stepped(LEAST);
     // 3 becomes 1, 0.5 stays: the mean of both.
     let expected: Vec<f32> = start.iter().map(|w| 0.75 * w / length).collect();
-    assert_close(&judge(&simulation), &expected, 1e-6);
+    assert_close(&judge(&simulation), &expected, 1e-5);
     // Of all else nothing is trained here.
     let rest = part(&simulation, "discriminator", false);
     assert!(rest.iter().all(|w| *w == 0.0));
@@ -96,7 +104,7 @@ fn each_gradient_is_as_long_as_the_bound_at_most() {
 #[test]
 fn noise_is_as_wide_as_it_says() {
     let sigma = 3.0;
-    let (plain, _, _) = stepped(0.0);
+    let (plain, _, _) = stepped(LEAST);
     let (noised, _, _) = stepped(sigma);
     let (a, b) = (judge(&noised), judge(&plain));
     let n = a.len() as f64;
@@ -113,4 +121,76 @@ fn noise_is_as_wide_as_it_says() {
     );
     let rest = part(&noised, "discriminator", false);
     assert!(rest.iter().all(|w| *w == 0.0));
+}
+
+#[test]
+fn a_sum_without_noise_is_refused() {
+    assert!(fedround::stage(&private(ad_col(1.0), 1.0, 0.0)).is_err());
+}
+
+/// Images by their mean and deviation, which are running statistics.
+#[derive(Module, Debug)]
+struct Normed {
+    norm: BatchNorm,
+    head: Linear,
+}
+
+impl Classifier for Normed {
+    fn features(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+        self.norm.forward(x, cx).flatten(1, 3)
+    }
+
+    fn head(&self, h: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
+        self.head.forward(h)
+    }
+}
+
+/// A server that trains all networks on a few examples.
+#[derive(Hyper, Debug, Clone)]
+pub struct Judging {}
+
+#[federated]
+impl Algorithm for Judging {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let (x_k, y_k) = w.broadcast(&server.everyone()).map(|k, _| {
+            let b = k.batch(2);
+            (b.x.release("images"), b.y.release("classes"))
+        });
+        let (x, y) = (x_k.gather().concat(), y_k.gather().concat());
+        server.run(|s| {
+            let (x, y) = (s.get(&x).features(), s.get(&y).labels());
+            let w = s.get(&w);
+            let g = self.server_direction(s, &w, &x, &y);
+            w - g
+        })
+    }
+
+    fn server_direction(&self, s: &ServerSide, w: &Params, x: &Features, _: &Labels) -> Params {
+        grad(w, |w| {
+            let r = s.apply("represent", w, x);
+            s.apply("discriminate", w, &r).sq_norm()
+        })
+    }
+}
+
+#[test]
+fn running_statistics_do_not_tell_of_rows() {
+    let device = Device::default();
+    let trained = |algorithm: &dyn Algorithm| {
+        let model = Normed {
+            norm: BatchNorm::new(1, &device),
+            head: LinearConfig::new(784, 10).init(&device),
+        };
+        let mut simulation = parties_with(algorithm, Box::new(model));
+        let start = (part(&simulation, "norm", true), judge(&simulation));
+        run(&mut simulation, 1);
+        (start, (part(&simulation, "norm", true), judge(&simulation)))
+    };
+    // Scale and shift are trained, and the statistics with them.
+    let (start, end) = trained(&Judging {});
+    let changed = start.0.iter().zip(&end.0).filter(|(a, b)| a != b);
+    assert!(changed.count() >= 3, "{start:?} {end:?}");
+    let (start, end) = trained(&private(Judging {}, 1.0, 1.0));
+    assert_eq!(start.0, end.0);
+    assert!(farthest(&start.1, &end.1) > 1e-3);
 }

@@ -23,6 +23,12 @@ pub trait Analysis {
     /// The fact of an op's results. Inputs are the facts of its operands, and after them that of
     /// the region's yield for `opt.grad`, and of what was kept for reads of a state.
     fn transfer(&mut self, op: &Op, inputs: &[Self::Fact]) -> Self::Fact;
+
+    /// What an op makes of its first operand for those that read it later, beside its results;
+    /// nothing unless said.
+    fn advanced(&mut self, _op: &Op, _inputs: &[Self::Fact]) -> Option<Self::Fact> {
+        None
+    }
 }
 
 /// Runs an analysis until nothing changes, through regions, steps of loops and state alike.
@@ -33,6 +39,8 @@ pub fn solve<A: Analysis>(module: &Module, analysis: &mut A) -> Facts<A::Fact> {
         analysis,
         facts: HashMap::new(),
         kept: HashMap::new(),
+        advanced: HashMap::new(),
+        advances: 0,
         changed: true,
     };
     for func in &module.funcs {
@@ -43,7 +51,9 @@ pub fn solve<A: Analysis>(module: &Module, analysis: &mut A) -> Facts<A::Fact> {
     }
     while std::mem::take(&mut solver.changed) {
         for func in &module.funcs {
+            solver.advanced.clear();
             solver.region(&func.body);
+            solver.told(&func.body.yields);
         }
     }
     solver.facts
@@ -64,12 +74,33 @@ struct Solver<'a, A: Analysis> {
     facts: Facts<A::Fact>,
     /// Of the states, which keep values for later rounds.
     kept: HashMap<String, A::Fact>,
+    /// Of values, what ops so far in this turn have made of them since they were defined.
+    advanced: HashMap<Value, A::Fact>,
+    /// How often there was more of that.
+    advances: usize,
     changed: bool,
 }
 
 impl<A: Analysis> Solver<'_, A> {
+    /// What is true of a value where it is read.
     fn fact(&self, value: Value) -> A::Fact {
-        self.facts.get(&value).cloned().unwrap_or_default()
+        let fact = self.facts.get(&value).cloned().unwrap_or_default();
+        match self.advanced.get(&value) {
+            Some(more) => self.analysis.join(&fact, more),
+            None => fact,
+        }
+    }
+
+    fn advance(&mut self, value: Value, fact: &A::Fact) {
+        let old = self.advanced.entry(value).or_default();
+        let new = self.analysis.join(old, fact);
+        self.advances += usize::from(*old != new);
+        *old = new;
+    }
+
+    /// Values that leave as they are here are as they are here from the first.
+    fn told(&mut self, values: &[Value]) {
+        self.flow(values, values);
     }
 
     fn grow(&mut self, value: Value, fact: &A::Fact) {
@@ -95,6 +126,15 @@ impl<A: Analysis> Solver<'_, A> {
         }
     }
 
+    /// A region that may run again, after what it has made of the values around it.
+    fn turns(&mut self, region: &Region) {
+        let before = self.advances;
+        self.region(region);
+        if self.advances > before {
+            self.region(region);
+        }
+    }
+
     fn op(&mut self, op: &Op) {
         let tail = |values: &'_ [Value], from: usize| -> Vec<Value> {
             values.get(from..).unwrap_or_default().to_vec()
@@ -108,7 +148,7 @@ impl<A: Analysis> Solver<'_, A> {
                 );
             }
             self.flow(&first, &args);
-            self.region(region);
+            self.turns(region);
             self.flow(&region.yields, &args);
             // The value after a loop of no step is that before it.
             self.flow(&first, &op.results);
@@ -117,7 +157,7 @@ impl<A: Analysis> Solver<'_, A> {
         }
         if let (OpKind::Map, [region]) = (&op.kind, op.regions.as_slice()) {
             self.flow(&op.operands, &tail(&region.args, 1));
-            self.region(region);
+            self.turns(region);
             self.flow(&region.yields, &op.results);
             return;
         }
@@ -139,12 +179,19 @@ impl<A: Analysis> Solver<'_, A> {
                 let new = self.analysis.join(old, &fact);
                 self.changed |= *old != new;
                 *old = new;
+                self.told(&op.operands);
             }
             _ => {}
+        }
+        if let (Some(first), Some(fact)) =
+            (op.operands.first(), self.analysis.advanced(op, &inputs))
+        {
+            self.advance(*first, &fact);
         }
         if !op.results.is_empty() {
             let fact = self.analysis.transfer(op, &inputs);
             for result in &op.results {
+                self.advanced.remove(result);
                 self.grow(*result, &fact);
             }
         }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::flow::{Analysis, Facts, solve};
-use super::{Module, Op, OpKind, Value};
+use super::{Kind, Module, Op, OpKind, Value};
 
 /// How much a value tells of the data of a single client, from nothing to everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,7 +38,7 @@ impl Privacy {
     /// Analyses a linked module.
     pub fn of(module: &Module) -> Self {
         Self {
-            facts: solve(module, &mut Exposures),
+            facts: solve(module, &mut Exposures(module)),
         }
     }
 
@@ -56,9 +56,9 @@ impl Privacy {
     }
 }
 
-struct Exposures;
+struct Exposures<'m>(&'m Module);
 
-impl Analysis for Exposures {
+impl Analysis for Exposures<'_> {
     type Fact = Fact;
 
     fn join(&self, a: &Fact, b: &Fact) -> Fact {
@@ -123,5 +123,12 @@ impl Analysis for Exposures {
             open.extend(&op.results);
         }
         Fact { exposure, open }
+    }
+    /// Parameters have the running statistics of what their gradient has read from there on.
+    fn advanced(&mut self, op: &Op, inputs: &[Fact]) -> Option<Fact> {
+        let of = op.operands.first()?;
+        let trained = op.kind == OpKind::Grad && self.0.type_of(*of).kind == Kind::Params;
+        let all = |all: Fact, one| self.join(&all, one);
+        trained.then(|| inputs.iter().fold(Fact::default(), all))
     }
 }

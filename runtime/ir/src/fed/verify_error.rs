@@ -112,7 +112,7 @@ pub enum Broken {
     },
     /// An aggregate without noise under a claim of central differential privacy.
     #[error(
-        "central differential privacy is claimed at {claim}, but this aggregate reaches {reaches} without noise; clip each client's part and add noise to the aggregate: `.noise(sigma)`"
+        "central differential privacy is claimed at {claim}, but this aggregate reaches {reaches} without noise; clip each client's part and add noise to the aggregate: `.noise(sigma)`; gradients leave running statistics in their parameters: take them of a copy, `w.with_parts(&[\"Buffer\"], &w.zeros_like())`"
     )]
     CentralDp {
         /// Where it is claimed.

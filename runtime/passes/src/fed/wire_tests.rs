@@ -60,10 +60,10 @@ fn a_value_that_is_reduced_twice_crosses_once() {
     assert_eq!(derived(&rows), ["global parameters", "as received"]);
 }
 
-/// A gradient step, clipped, on the client's data.
+/// A gradient step, clipped, on the client's data. It leaves no running statistics in `w`.
 fn update(k: &ClientCx, w: &Params) -> Params {
-    let b = k.batch(10);
-    grad(w, |w| cross_entropy(k.predict(w, &b.x), &b.y)).clip(1.0)
+    let (b, w) = (k.batch(10), w.with_parts(&["Buffer"], &w.zeros_like()));
+    grad(&w, |w| cross_entropy(k.predict(w, &b.x), &b.y)).clip(1.0)
 }
 
 #[test]

@@ -76,8 +76,9 @@ fn central(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
     for op in ops {
         match op.kind {
             OpKind::SetServerState(_) => tell(op.operands.last(), "a server state"),
-            OpKind::Scatter => tell(op.operands.first(), "the clients"),
-            OpKind::Broadcast => tell(op.operands.first(), "a broadcast"),
+            // As they are when they are sent.
+            OpKind::Scatter => tell(op.results.first(), "the clients"),
+            OpKind::Broadcast => tell(op.results.first(), "a broadcast"),
             _ => {}
         }
     }
@@ -220,6 +221,35 @@ mod tests {
                     }
                 )]
             ),
+            "{errors:?}"
+        );
+    }
+
+    #[test]
+    fn i15_a_gradient_leaves_running_statistics_from_there_on() {
+        let judged = |told_later: bool| {
+            round(|b, w| {
+                b.claim(Dp::Central);
+                let sent = b.everyone(w);
+                let w_k = b.map(sent, |b, k, w| b.train(k, w));
+                let mean = b.mean(w_k);
+                b.gradient_on_server(w, mean);
+                // Noised, but for what the gradient has left in `w`.
+                let zero = b.number(0.0);
+                let nothing = b.op(OpKind::TreeScale, &[zero, mean]);
+                let clipped = b.clip(nothing);
+                let noised = b.noise(clipped);
+                match told_later {
+                    true => b.op(OpKind::TreeAdd, &[w, noised]),
+                    false => noised,
+                }
+            })
+        };
+        // It was sent before.
+        assert_eq!(broken(&judged(false)), []);
+        let errors = broken(&judged(true));
+        assert!(
+            matches!(&errors[..], [(op, Broken::CentralDp { .. })] if op == "fed.mean"),
             "{errors:?}"
         );
     }

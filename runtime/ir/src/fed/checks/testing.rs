@@ -54,6 +54,14 @@ impl Round<'_> {
         self.0.push_with(OpKind::Map, &[sent], vec![region], loc())[0]
     }
 
+    /// The gradient of the server's `w` of a loss that reads another tree.
+    pub(super) fn gradient_on_server(&mut self, w: Value, other: Value) -> Value {
+        let point = self.0.open(&[Type::server(Kind::Params)], Place::Server);
+        let loss = self.op(OpKind::TreeDot, &[point[0], other]);
+        let function = self.0.close(vec![loss], loc());
+        self.0.push_with(OpKind::Grad, &[w], vec![function], loc())[0]
+    }
+
     /// `w` after a step on the client's data.
     pub(super) fn train(&mut self, k: Value, w: Value) -> Value {
         let count = self.op(OpKind::IndexConst(1), &[]);

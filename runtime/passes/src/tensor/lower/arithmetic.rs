@@ -123,17 +123,28 @@ impl Lower<'_> {
 
     /// `Σ aᵢ · bᵢ` over the trained leaves: buffers are no part of norms.
     pub(super) fn dot(&mut self, a: &Tree, b: &Tree, loc: Loc) -> Result<Tree, TypeError> {
-        let mut total = self.graph.push(Op::Full(0.0, vec![1]), &[], loc)?;
         let buffers = self.buffers(a);
+        Ok(Tree(vec![self.dot_but(buffers, a, b, loc)?]))
+    }
+
+    /// `Σ aᵢ · bᵢ` over all leaves but some.
+    pub(super) fn dot_but(
+        &mut self,
+        but: &[usize],
+        a: &Tree,
+        b: &Tree,
+        loc: Loc,
+    ) -> Result<Val, TypeError> {
+        let mut total = self.graph.push(Op::Full(0.0, vec![1]), &[], loc)?;
         for (i, (&x, &y)) in a.0.iter().zip(&b.0).enumerate() {
-            if buffers.contains(&i) {
+            if but.contains(&i) {
                 continue;
             }
             let product = self.graph.push(Op::Mul, &[x, y], loc)?;
             let sum = self.graph.push(Op::Sum, &[product], loc)?;
             total = self.graph.push(Op::Add, &[total, sum], loc)?;
         }
-        Ok(Tree(vec![total]))
+        Ok(total)
     }
 }
 

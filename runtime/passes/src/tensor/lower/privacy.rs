@@ -6,9 +6,10 @@ use fedround_ir::tensor::{Distribution, Op, TypeError, Val};
 use super::{Lower, Tree};
 
 impl Lower<'_> {
-    /// `C / max(‖x‖, C) · x`, which is defined where `x` is zero.
+    /// `C / max(‖x‖, C) · x`, which is defined where `x` is zero. Unlike in other norms, buffers
+    /// count: noise would hide nothing of a leaf without a bound.
     pub(super) fn clip(&mut self, x: &Tree, bound: Val, loc: Loc) -> Result<Tree, TypeError> {
-        let square = self.dot(x, x, loc)?.0[0];
+        let square = self.dot_but(&[], x, x, loc)?;
         let norm = self.graph.push(Op::Sqrt, &[square], loc)?;
         let above = self.graph.push(Op::Sub, &[norm, bound], loc)?;
         let above = self.graph.push(Op::Relu, &[above], loc)?;
@@ -82,8 +83,8 @@ mod tests {
     use crate::fed::testing::{Closure, linked};
     use crate::tensor::{Frontend, FrontendError, LowerError, Shapes, lower, schedule};
 
-    /// Two parts of one leaf each, and no model.
-    struct Parts(Vec<(String, TensorType)>, Vec<Vec<String>>);
+    /// Two parts of one leaf each, and no model. The second leaf may be a buffer.
+    struct Parts(Vec<(String, TensorType)>, Vec<Vec<String>>, Vec<usize>);
 
     impl Frontend for Parts {
         fn parameters(&self) -> &[(String, TensorType)] {
@@ -96,7 +97,7 @@ mod tests {
             &self.1
         }
         fn buffers(&self) -> &[usize] {
-            &[]
+            &self.2
         }
         fn apply(&self, _: &str, _: &[TensorType], _: bool) -> Result<Graph, FrontendError> {
             Err("no model".into())
@@ -112,8 +113,15 @@ mod tests {
         }
     }
 
-    /// The text of the clients' segment.
+    /// The text of the clients' segment, without buffers.
     fn lowered(update: fn(&ClientCx, &Params) -> Params) -> Result<String, LowerError> {
+        lowered_with(&[], update)
+    }
+
+    fn lowered_with(
+        buffers: &[usize],
+        update: fn(&ClientCx, &Params) -> Params,
+    ) -> Result<String, LowerError> {
         let module = linked(&Closure(move |m: &mut Definer| {
             m.round(|server, w| {
                 let w_k = w.broadcast(&server.everyone());
@@ -125,6 +133,7 @@ mod tests {
         let parts = Parts(
             vec![leaf("features.weight", 2), leaf("head.weight", 3)],
             layers.to_vec(),
+            buffers.to_vec(),
         );
         let schedule = schedule(&module).unwrap();
         let shapes = Shapes::default();
@@ -143,6 +152,14 @@ mod tests {
         // One norm over all leaves, one factor for all.
         assert_eq!(text.matches("tensor.sqrt").count(), 1, "{text}");
         assert_eq!(text.matches("tensor.div").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn a_clip_bounds_buffers_too_which_other_norms_leave_out() {
+        let sums = |text: &str| text.matches("tensor.sum ").count();
+        let clipped = lowered_with(&[1], |_, w| w.clip(2.0)).unwrap();
+        let scaled = lowered_with(&[1], |_, w| w.sq_norm() * w).unwrap();
+        assert_eq!((sums(&clipped), sums(&scaled)), (2, 1), "{clipped}{scaled}");
     }
 
     #[test]
