@@ -32,8 +32,7 @@ pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
         }
         text += &traffic(args, &model, program);
         let cohort = program.cohort_size(args.subject.clients);
-        let rows = cohort.map(|cohort| cohort as u64 * args.examples);
-        text += &statement(program.linked(), rows);
+        text += &statement(program.linked(), cohort, args.examples);
         text += "\nCompute\n";
         text += &compute(program, args.examples)?;
         text += &loops(&program.looped()?);

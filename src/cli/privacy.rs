@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use fedround_ir::fed::Module;
+use fedround_metrics::MetricError;
 use fedround_metrics::accountant::Steps;
 use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
 use fedround_passes::fed::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
@@ -19,26 +20,37 @@ const LOOSE: f64 = 1e-2;
 const ROUNDS: [u64; 3] = [1, 10, 100];
 
 /// What the ε of training with noise rests on.
-const ASSUMED: &str = "    \
-    By Rényi accounting of subsampled Gaussian noise (Mironov, Talwar and Zhang 2019), if
-    - a neighbour has one row more or less in each round, and all others as they are: it hides a
-      row, not the example behind it, which trained the models that made the others;
-    - each step draws every row with probability q of its own. Batches are shuffled here, for which
-      this is not proven;
-    - how many rows there are is known to all;
-    - the server is honest: it is about what others get of what is trained there, not about the
-      server, which has the rows.
+const TRAINED: &str = "  \
+  Of training with noise:
+  - it hides a row: in each round it is there, or gives a gradient of zero, and all others are as they
+    are. It does not hide the example behind it, which trained the models that made the others, nor
+    how many rows there are;
+  - a pass has a row in one batch, and Gaussian noise composes without loss (Balle and Wang 2018; Dong,
+    Roth and Su 2022): that is proven;
+  - the usual figure is that of steps that draw each row with probability q of its own, by Rényi
+    accounting (Mironov, Talwar and Zhang 2019). Of shuffled batches it is not proven, and may be far
+    too low (Chua et al. 2024);
+  - δ = 1e-2 is that of ADCOL's table. A δ above 1/N allows that some row is told outright;
+  - the server is honest: it is about what others get of what is trained there, not about the
+    server, which has the rows.
 ";
 
-/// The ε of each mechanism of a phase, and what it rests on; nothing where there is no noise. `rows`
-/// is how many the server gets in a round, where each client of the cohort sends one for each example.
-pub(super) fn statement(module: &Module, rows: Option<u64>) -> String {
+/// What the ε of a release rests on.
+const RELEASED: &str = "  \
+  Of a release: one row or value differs, and all others are as they are, where models that were
+  trained on an example may have made other rows, too. How many there are is not hidden.
+";
+
+/// The ε of each mechanism of a phase, and what they rest on; nothing where there is no noise. The
+/// numbers are of a cohort, where its size is known, of clients with `examples` each.
+pub(super) fn statement(module: &Module, cohort: Option<usize>, examples: u64) -> String {
     let found = mechanisms(module);
-    if found.is_empty() {
+    let (known, unknown) = (&found.known, &found.unknown);
+    if known.is_empty() && unknown.is_empty() {
         return String::new();
     }
     let mut text = "\nPrivacy\n".to_owned();
-    for mechanism in &found {
+    for mechanism in known {
         let (who, noise) = (subject(mechanism), kind(mechanism));
         // Writing to a `String` cannot fail.
         let _ = writeln!(
@@ -47,14 +59,27 @@ pub(super) fn statement(module: &Module, rows: Option<u64>) -> String {
             mechanism.loc, mechanism.scale, mechanism.bound,
         );
         text += &match mechanism.steps {
-            Some(steps) => trained(mechanism, steps, rows),
+            Some(steps) => {
+                let rows = cohort.and_then(|clients| steps.rows(clients, examples));
+                trained(mechanism.scale / mechanism.bound, steps, rows)
+            }
             None => format!("    {}\n", epsilons(mechanism)),
         };
     }
-    if found.iter().any(|mechanism| mechanism.steps.is_none()) {
-        text += "  For one release of what is noised there; more of them add up.\n";
+    for loc in unknown {
+        let _ = writeln!(
+            text,
+            "  {loc}: noise of which the graph tells no ε: neither on what is clipped there, nor on a batch's sum\n    of what is clipped row by row under a claim of central differential privacy"
+        );
     }
-    text + "  Nothing is said of what crosses without noise: see Wire.\n"
+    if known.iter().any(|mechanism| mechanism.steps.is_some()) {
+        text += TRAINED;
+    }
+    if known.iter().any(|mechanism| mechanism.steps.is_none()) {
+        text += RELEASED;
+    }
+    text + "  Each line is of its own noise alone: over lines, phases and releases ε adds up, and so does δ.\n  \
+        Nothing is said of what crosses without noise: see Wire.\n"
 }
 
 fn kind(mechanism: &Mechanism) -> &'static str {
@@ -67,70 +92,86 @@ fn kind(mechanism: &Mechanism) -> &'static str {
 fn subject(mechanism: &Mechanism) -> &'static str {
     match (mechanism.unit, mechanism.central) {
         _ if mechanism.steps.is_some() => "a batch's sum of values",
-        (Unit::Row, _) => "examples",
+        (Unit::Row, _) => "rows",
         (Unit::Client, false) => "a client's value",
         (Unit::Client, true) => "the server's value",
     }
 }
 
-/// The ε of training with noise: over the steps of some rounds.
-fn trained(mechanism: &Mechanism, steps: RowSteps, rows: Option<u64>) -> String {
-    let RowSteps { batch, passes } = steps;
-    let mut text = format!("    N rows a round in batches of {batch}, passes: {passes}");
-    let Some(rows) = rows.filter(|rows| *rows > 0) else {
-        return text + ": ε depends on N\n" + ASSUMED;
+fn number(epsilon: Result<f64, MetricError>) -> String {
+    epsilon.map_or_else(|_| "∞".to_owned(), |e| format!("{e:.3}"))
+}
+
+/// A line for each `δ`, with the ε after some rounds.
+fn after_rounds(of: impl Fn(u64, f64) -> Result<f64, MetricError>) -> String {
+    let line = |delta: f64| {
+        let [one, ten, hundred] = ROUNDS.map(|rounds| number(of(rounds, delta)));
+        format!(
+            "      after 1 round ε = {one}, after 10 ε = {ten}, after 100 ε = {hundred}; δ = {delta:e}\n"
+        )
     };
-    let noise = mechanism.scale / mechanism.bound;
+    [DELTA, LOOSE].map(line).concat()
+}
+
+/// The ε of training with noise, over the steps of some rounds: what is proven, and what is usually
+/// said. `noise` is its standard deviation in bounds on one row.
+fn trained(noise: f64, steps: RowSteps, rows: Option<u64>) -> String {
+    let RowSteps { batch, passes, .. } = steps;
+    let mut text =
+        format!("    proven of shuffled batches, passes over the rows in a round: {passes}\n");
+    text += &after_rounds(|rounds, delta| {
+        // Each pass changes by one bound in one of its steps: √passes bounds in all.
+        gaussian_epsilon(((rounds * passes as u64) as f64).sqrt(), noise, delta)
+    });
+    let Some(rows) = rows.filter(|rows| *rows > 0) else {
+        return text
+            + &format!(
+                "    the usual figure, no bound of shuffled batches: ε depends on the N rows of a round, in batches of {batch}\n"
+            );
+    };
     let rate = (batch as f64 / rows as f64).min(1.0);
     let count = passes as u64 * rows.div_ceil(batch.max(1) as u64);
     // Writing to a `String` cannot fail.
     let _ = writeln!(
         text,
-        "; here N = {}, one for each example\n    {count} steps a round at q = {rate:.4} and σ = {noise:.4}; fewer rows are more ε",
+        "    the usual figure, no bound of shuffled batches: {count} steps at q = {rate:.4} and σ = {noise:.4}, as\n    N = {} rows a round here, in batches of {batch}; fewer rows are more ε",
         grouped(rows),
     );
-    for delta in [DELTA, LOOSE] {
-        let of = |rounds: u64| {
-            let count = rounds * count;
-            let steps = Steps { rate, noise, count };
-            let epsilon = steps.epsilon(delta);
-            epsilon.map_or_else(|_| "∞".to_owned(), |e| format!("{e:.3}"))
-        };
-        let [one, ten, hundred] = ROUNDS.map(of);
-        let _ = writeln!(
-            text,
-            "    after 1 round ε = {one}, after 10 ε = {ten}, after 100 ε = {hundred}; δ = {delta:e}"
-        );
-    }
-    text + ASSUMED
+    text + &after_rounds(|rounds, delta| {
+        let count = rounds * count;
+        Steps { rate, noise, count }.epsilon(delta)
+    })
 }
 
-/// A neighbour differs by one that is replaced, or by one more or less.
+/// A neighbour has another value in its place, or zeros.
 fn epsilons(mechanism: &Mechanism) -> String {
-    let of = |sensitivity: f64| match mechanism.noise {
-        NoiseKind::Gaussian => gaussian_epsilon(sensitivity, mechanism.scale, DELTA),
-        NoiseKind::Laplace => laplace_epsilon(sensitivity, mechanism.scale),
+    let delta = match mechanism.noise {
+        NoiseKind::Gaussian => format!("{DELTA:e}"),
+        NoiseKind::Laplace => "0".to_owned(),
     };
-    let text =
-        |sensitivity: f64| of(sensitivity).map_or_else(|_| "∞".to_owned(), |e| format!("{e:.3}"));
-    let one = match mechanism.unit {
-        Unit::Row => "one example",
-        Unit::Client => "one client",
+    let text = |sensitivity: f64| {
+        number(match mechanism.noise {
+            NoiseKind::Gaussian => gaussian_epsilon(sensitivity, mechanism.scale, DELTA),
+            NoiseKind::Laplace => laplace_epsilon(sensitivity, mechanism.scale),
+        })
     };
-    match mechanism.noise {
-        NoiseKind::Laplace if !mechanism.l1 => format!(
-            "{one} replaced: ε = {:.3} · √F of F entries; the bound is on the L2 norm, and Laplace noise hides the L1 norm",
-            2.0 * mechanism.bound / mechanism.scale
-        ),
-        NoiseKind::Laplace => format!(
-            "{one} replaced: ε = {}; added or removed: ε = {}; δ = 0",
-            text(2.0),
-            text(1.0)
-        ),
-        NoiseKind::Gaussian => format!(
-            "{one} replaced: ε = {}; added or removed: ε = {}; δ = {DELTA:e}",
-            text(2.0 * mechanism.bound),
-            text(mechanism.bound)
+    let (one, bound) = match (mechanism.unit, mechanism.noise) {
+        (Unit::Row, NoiseKind::Laplace) if mechanism.l1 => ("one row", 1.0),
+        (Unit::Row, _) => ("one row", mechanism.bound),
+        (Unit::Client, _) => ("one client", mechanism.bound),
+    };
+    let replaced = text(2.0 * bound);
+    if mechanism.noise == NoiseKind::Laplace && !mechanism.l1 {
+        return format!(
+            "{one} replaced: ε = {replaced} · √F of F entries, δ = 0; the bound is on the L2 norm, and Laplace noise hides the L1 norm"
+        );
+    }
+    match (mechanism.unit, mechanism.central) {
+        // Without one of them, what the server makes of all may be any other.
+        (Unit::Client, true) => format!("{one} replaced or left out: ε = {replaced}; δ = {delta}"),
+        _ => format!(
+            "{one} replaced: ε = {replaced}; set to zero: ε = {}; δ = {delta}",
+            text(bound)
         ),
     }
 }

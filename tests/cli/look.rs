@@ -121,25 +121,51 @@ fn cohorts_are_those_of_the_round() {
 }
 
 #[test]
-fn training_with_noise_says_its_epsilon_and_what_it_rests_on() {
+fn training_with_noise_says_a_bound_the_usual_figure_and_what_they_rest_on() {
     let place = Place::new();
     // Four parties of 743 representations, over all of which a round goes once.
     let settings = "--model logistic --clients 4 --examples 743 --set rows=64";
     let text = place.success(&format!("explain dp-sgd {settings}"));
     for line in [
         "Gaussian noise of 1 on a batch's sum of values of norm at most 1",
-        "here N = 2,972, one for each example",
-        "47 steps a round at q = 0.0215 and σ = 1.0000",
-        "after 1 round ε = 2.159, after 10 ε = 3.859, after 100 ε = 11.693; δ = 1e-5",
-        "after 1 round ε = 1.007, after 10 ε = 2.299, after 100 ε = 8.240; δ = 1e-2",
-        "Batches are shuffled here",
+        "proven of shuffled batches, passes over the rows in a round: 1",
+        "after 1 round ε = 4.377, after 10 ε = 17.857, after 100 ε = 91.817; δ = 1e-5",
+        "after 1 round ε = 2.318, after 10 ε = 11.614, after 100 ε = 72.366; δ = 1e-2",
+        "the usual figure, no bound of shuffled batches: 47 steps at q = 0.0215 and σ = 1.0000",
+        "N = 2,972 rows a round here, in batches of 64",
+        "after 1 round ε = 1.680, after 10 ε = 3.318, after 100 ε = 10.739; δ = 1e-5",
+        "after 1 round ε = 0.529, after 10 ε = 1.631, after 100 ε = 6.962; δ = 1e-2",
         "the server is honest",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
-    assert!(!text.contains("one release"), "{text}");
-    let text = place.success(&format!("explain dp-sgd {settings} --set sigma=2"));
-    assert!(text.contains("after 100 ε = 4.159; δ = 1e-5"), "{text}");
+    assert!(!text.contains("Of a release"), "{text}");
+    // Four passes are as half the noise, and as four rounds.
+    let text = place.success(&format!("explain dp-sgd {settings} --set passes=4"));
+    assert!(text.contains("after 1 round ε = 9.997"), "{text}");
+    // A fifth of each party's 743, rounded up.
+    let text = place.success(&format!("explain dp-sgd {settings} --set sample=0.2"));
+    for line in [
+        "N = 596 rows",
+        "10 steps at",
+        "after 1 round ε = 4.377, after 10",
+        "after 1 round ε = 3.785, after 10 ε = 8.496, after 100 ε = 29.746; δ = 1e-5",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    // What is sent of examples goes through a function, which may make any number of rows of them.
+    let text = place.success(&format!("explain dp-sgd {settings} --set noise=laplace"));
+    for line in [
+        "ε depends on the N rows",
+        "Laplace noise of 0.4",
+        "Of a release",
+        "ε adds up",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    assert_eq!(text.matches("Of training with noise").count(), 1, "{text}");
+    let text = stderr(&place.output("explain dp-sgd --set sigma=0"));
+    assert!(text.contains("sigma"), "{text}");
     // A predictor that goes up as it is would be told by the server.
     let text = stderr(&place.output("explain dp-sgd(shared-head)"));
     assert!(

@@ -1,9 +1,13 @@
 //! Mechanisms of differential privacy in a module: noise on a bounded value, with its numbers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{HyperValue, Module, Op, OpKind, Place, Region, Value};
+use fedround_ir::fed::{
+    Dp, Exposure, HyperValue, Module, Op, OpKind, Place, Privacy, Region, Value,
+};
+
+use super::mechanisms_rows::RowSteps;
 
 /// What noise is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +21,9 @@ pub enum NoiseKind {
 /// What is bounded, and so what one mechanism hides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Each row, so one example.
+    /// Each row.
     Row,
-    /// What a client sends, so one client.
+    /// What a client sends, or what the server makes of what clients sent.
     Client,
 }
 
@@ -32,7 +36,7 @@ pub struct Mechanism {
     pub scale: f64,
     /// The bound on the L2 norm.
     pub bound: f64,
-    /// Whether the bound also holds of the L1 norm.
+    /// Whether the L1 norm is at most 1.
     pub l1: bool,
     /// What is bounded.
     pub unit: Unit,
@@ -44,84 +48,87 @@ pub struct Mechanism {
     pub loc: Loc,
 }
 
-/// Steps over the mini-batches of some rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RowSteps {
-    /// Rows in a batch.
-    pub batch: usize,
-    /// How often a round goes over all rows.
-    pub passes: usize,
+/// The noise of a module that is added to what tells of clients.
+#[derive(Clone, Debug, Default)]
+pub struct Mechanisms {
+    /// With a bound and a scale that are numbers of this program.
+    pub known: Vec<Mechanism>,
+    /// All other noise, by where it is: how much it hides cannot be read off the graph.
+    pub unknown: Vec<Loc>,
 }
 
-/// The mechanisms of a linked module whose bound and noise are numbers of this program, where the
-/// noise is added to what was clipped at once, or to a sum of it over a batch's rows.
-pub fn mechanisms(module: &Module) -> Vec<Mechanism> {
+/// The mechanisms of a linked module: noise on what was clipped at once, or on a sum of what was
+/// clipped row by row over the rows of a batch.
+pub fn mechanisms(module: &Module) -> Mechanisms {
     let mut finder = Finder {
         module,
+        privacy: Privacy::of(module),
         made: HashMap::new(),
+        trained: HashSet::new(),
     };
     let mut noises = vec![];
     for func in &module.funcs {
-        finder.region(&func.body, None, &mut noises);
+        finder.region(&func.body, &[], &mut noises);
     }
-    let found = noises.iter();
+    let mut found = Mechanisms::default();
+    for (op, around) in noises {
+        let of = op.operands.first();
+        // Random numbers and no more, where it is added to what tells nothing.
+        if of.is_none_or(|of| finder.privacy.exposure(*of) == Exposure::Public) {
+            continue;
+        }
+        match finder.mechanism(op, &around) {
+            Some(mechanism) => found.known.push(mechanism),
+            None => found.unknown.push(op.loc),
+        }
+    }
     found
-        .filter_map(|(op, rows)| finder.mechanism(op, *rows))
-        .collect()
 }
 
-/// Noise, and the loop over rows around it.
-type Found<'m> = (&'m Op, Option<&'m Op>);
+/// Noise, and the ops whose regions it is in, the outermost first.
+type Found<'m> = (&'m Op, Vec<&'m Op>);
 
-struct Finder<'m> {
-    module: &'m Module,
+pub(super) struct Finder<'m> {
+    pub(super) module: &'m Module,
+    pub(super) privacy: Privacy,
     /// The op that makes a value.
-    made: HashMap<Value, &'m Op>,
+    pub(super) made: HashMap<Value, &'m Op>,
+    /// What gradients are of.
+    pub(super) trained: HashSet<Value>,
 }
 
 impl<'m> Finder<'m> {
-    /// Finds noise, each with the loop over rows that is next around it.
-    fn region(&mut self, region: &'m Region, rows: Option<&'m Op>, noises: &mut Vec<Found<'m>>) {
+    fn region(&mut self, region: &'m Region, around: &[&'m Op], noises: &mut Vec<Found<'m>>) {
         for op in &region.ops {
             self.made.extend(op.results.iter().map(|v| (*v, op)));
+            self.trained.extend(op.differentiated());
             if matches!(op.kind, OpKind::Noise | OpKind::Laplace) {
-                noises.push((op, rows));
+                noises.push((op, around.to_vec()));
             }
-            // Noise in a loss is there to train with; what is differentiated does not leave.
-            let mut inside = vec![];
-            let rows = match op.kind {
-                OpKind::ForRows(_) => Some(op),
-                _ => rows,
-            };
+            // Noise in a loss is there to train with, unless it is to keep a claim.
+            if op.kind == OpKind::Grad && self.claims().next().is_none() {
+                continue;
+            }
+            let around = [around, &[op]].concat();
             for inner in &op.regions {
-                self.region(inner, rows, &mut inside);
-            }
-            if op.kind != OpKind::Grad {
-                noises.append(&mut inside);
+                self.region(inner, &around, noises);
             }
         }
     }
 
-    fn mechanism(&self, op: &Op, rows: Option<&Op>) -> Option<Mechanism> {
+    fn mechanism(&self, op: &Op, around: &[&Op]) -> Option<Mechanism> {
         let [of, scale] = op.operands.as_slice() else {
             return None;
         };
         let made = self.made.get(of)?;
-        let one = self.row_by_row(made, *of);
-        let clip = one.unwrap_or(made);
-        let unit = match clip.kind {
-            OpKind::ClipRows => Unit::Row,
-            OpKind::Clip if one.is_some() => Unit::Row,
-            OpKind::Clip => Unit::Client,
+        let (clip, unit, steps) = match made.kind {
+            OpKind::ClipRows => (*made, Unit::Row, None),
+            OpKind::Clip => (*made, Unit::Client, None),
+            OpKind::ForRows(_) if op.kind == OpKind::Noise => {
+                let (clip, steps) = self.row_by_row(made, *of, around)?;
+                (clip, Unit::Row, Some(steps))
+            }
             _ => return None,
-        };
-        let steps = match (one, rows) {
-            (None, _) => None,
-            // Of rows that are not those of a batch, it is not known how many there are.
-            (Some(_), rows) => Some(RowSteps {
-                passes: self.count(*rows?.operands.first()?)?,
-                batch: self.count(*rows?.operands.get(1)?)?,
-            }),
         };
         let [clipped, bound] = clip.operands.as_slice() else {
             return None;
@@ -131,7 +138,6 @@ impl<'m> Finder<'m> {
             .made
             .get(clipped)
             .is_some_and(|op| matches!(&op.kind, OpKind::Function(name) if name == "l1_rows"));
-        let place = op.results.first().map(|v| self.module.type_of(*v).place);
         Some(Mechanism {
             noise: match op.kind {
                 OpKind::Laplace => NoiseKind::Laplace,
@@ -139,34 +145,31 @@ impl<'m> Finder<'m> {
             },
             scale: self.number(*scale)?,
             bound,
-            l1: unit_l1 && bound >= 1.0,
+            l1: unit_l1 && unit == Unit::Row,
             unit,
-            central: place == Some(Place::Server),
+            central: self.central(op),
             steps,
             loc: op.loc,
         })
     }
 
-    /// The clip of each row, where a value is their sum by a loop over rows of one.
-    fn row_by_row(&self, made: &Op, value: Value) -> Option<&'m Op> {
-        let (OpKind::ForRows(rows), [body]) = (&made.kind, made.regions.as_slice()) else {
-            return None;
-        };
-        let size = made.operands.get(1).map(|v| self.count(*v));
-        let at = made.results.iter().position(|v| *v == value)?;
-        let (carried, next) = (body.args.get(rows + at)?, body.yields.get(at)?);
-        let add = self.made.get(next)?;
-        let other = match (&add.kind, add.operands.as_slice()) {
-            (OpKind::TreeAdd, [a, b]) if a == carried => b,
-            (OpKind::TreeAdd, [a, b]) if b == carried => a,
-            _ => return None,
-        };
-        let clip = self.made.get(other)?;
-        (size == Some(Some(1)) && clip.kind == OpKind::Clip).then_some(clip)
+    /// Whether an op is the server's.
+    pub(super) fn central(&self, op: &Op) -> bool {
+        let place = op.results.first().map(|v| self.module.type_of(*v).place);
+        place == Some(Place::Server)
+    }
+
+    /// The models of differential privacy that the round is held to.
+    pub(super) fn claims(&self) -> impl Iterator<Item = Dp> {
+        let ops = self.module.funcs.iter().flat_map(|func| &func.body.ops);
+        ops.filter_map(|op| match op.kind {
+            OpKind::Claim(dp) => Some(dp),
+            _ => None,
+        })
     }
 
     /// A count that is known before the round.
-    fn count(&self, value: Value) -> Option<usize> {
+    pub(super) fn count(&self, value: Value) -> Option<usize> {
         match self.made.get(&value)?.kind {
             OpKind::IndexConst(n) => Some(n),
             OpKind::Hyper(index) => match self.module.hypers.get(index)?.value {
@@ -178,7 +181,7 @@ impl<'m> Finder<'m> {
     }
 
     /// A number that is known before the round.
-    fn number(&self, value: Value) -> Option<f64> {
+    pub(super) fn number(&self, value: Value) -> Option<f64> {
         let op = self.made.get(&value)?;
         let of = |i: usize| op.operands.get(i).and_then(|v| self.number(*v));
         match &op.kind {
@@ -194,79 +197,5 @@ impl<'m> Finder<'m> {
             OpKind::Neg => Some(-of(0)?),
             _ => None,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use fedround::prelude::*;
-
-    use super::super::testing::{Closure, dp_own_head, linked};
-    use super::*;
-
-    #[test]
-    fn noise_on_a_mean_is_left_to_its_reader() {
-        let found = mechanisms(&linked(&Closure(dp_own_head)));
-        // The mean lies between the clip and the noise of the server.
-        assert!(found.is_empty(), "{found:?}");
-    }
-
-    #[test]
-    fn noise_on_sums_of_clipped_gradients_is_a_mechanism_of_rows() {
-        let found = mechanisms(&linked(&Closure(|m: &mut fedround::Definer| {
-            m.round(|server, w| {
-                let x_k = w.broadcast(&server.everyone()).map(|k, _| {
-                    let b = k.batch(10);
-                    (b.x.release("a"), b.y.release("b"))
-                });
-                let (x, y) = (x_k.0.gather().concat(), x_k.1.gather().concat());
-                server.run(|s| dp_sgd(s, &s.get(&w), s.get(&x), s.get(&y)))
-            });
-        })));
-        let [found] = found.as_slice() else {
-            panic!("{found:?}")
-        };
-        assert_eq!((found.scale, found.bound), (3.0, 2.0));
-        assert_eq!((found.unit, found.central), (Unit::Row, true));
-        let (batch, passes) = (8, 5);
-        assert_eq!(found.steps, Some(RowSteps { batch, passes }));
-    }
-
-    /// Five passes in batches of eight, with noise of 3 on the sums of gradients of norm 2.
-    fn dp_sgd(s: &ServerSide, w: &Params, x: Released, y: Released<Labels>) -> Params {
-        use fedround::__private::for_each;
-        for_each(s.rows(5, 8, (x, y)), w.clone(), |(x, y), w: Params| {
-            let each = s.rows(1, 1, (x, y));
-            let sum = for_each(each, w.zeros_like(), |(x, y), sum: Params| {
-                let g = grad(&w, |w| s.loss(w, &x, &y));
-                sum + g.clip(2.0)
-            });
-            &w - 0.1 * sum.noise(3.0)
-        })
-    }
-
-    #[test]
-    fn noise_on_clipped_rows_is_a_mechanism_of_examples() {
-        let found = mechanisms(&linked(&Closure(|m: &mut fedround::Definer| {
-            m.round(|server, w| {
-                let x_k = w.broadcast(&server.everyone()).map(|k, _| {
-                    let x = k.batch(10).x;
-                    let l1 = function("l1_rows", &x).clip_rows(1.0).laplace(2.0 / 5.0);
-                    (x.clip_rows(3.0).noise(0.15).release("a"), l1.release("b"))
-                });
-                let (a, b) = (x_k.0.gather().concat(), x_k.1.gather().concat());
-                server.run(|s| loss("both", (&*s.get(&a), &*s.get(&b))) * s.get(&w))
-            });
-        })));
-        let numbers = |m: &Mechanism| (m.noise, m.scale, m.bound, m.l1, m.unit, m.central);
-        let found: Vec<_> = found.iter().map(numbers).collect();
-        let row = Unit::Row;
-        assert_eq!(
-            found,
-            [
-                (NoiseKind::Laplace, 0.4, 1.0, true, row, false),
-                (NoiseKind::Gaussian, 0.15, 3.0, false, row, false),
-            ]
-        );
     }
 }

@@ -20,6 +20,9 @@ mod leaves;
 mod licm;
 mod link_slots;
 mod mechanisms;
+mod mechanisms_rows;
+#[cfg(test)]
+mod mechanisms_tests;
 #[cfg(test)]
 mod optimizers_tests;
 mod pipeline;
@@ -45,7 +48,8 @@ pub use fuse_maps::fuse_maps;
 pub use leaves::Leaves;
 pub use licm::licm;
 pub use link_slots::link_slots;
-pub use mechanisms::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
+pub use mechanisms::{Mechanism, Mechanisms, NoiseKind, Unit, mechanisms};
+pub use mechanisms_rows::RowSteps;
 pub use pipeline::{Linked, lay_out, link, link_observed, link_with};
 
 pub use crate::PassError;

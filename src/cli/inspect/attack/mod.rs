@@ -133,8 +133,8 @@ impl Subject<'_> {
             rows,
         }];
         let program = self.simulation.program().at(shared.round);
-        let of_rows = mechanisms(program.linked());
-        let Some(used) = of_rows.iter().find(|m| m.unit == Unit::Row && !m.central) else {
+        let found = mechanisms(program.linked()).known;
+        let Some(used) = found.iter().find(|m| m.unit == Unit::Row && !m.central) else {
             return Ok((known, pools));
         };
         let width = self.width()?;
