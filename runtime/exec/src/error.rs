@@ -178,23 +178,34 @@ impl From<CompileError> for RunError {
     }
 }
 
-/// What cubecl says of allocations that fail: burn hands on its text alone.
-const NO_MEMORY: [&str; 4] = [
+/// What cubecl says of allocations that fail: burn hands on its text alone. Most fail on a thread of
+/// the device's, where nobody asks; then the first use of such memory says that it is not there.
+const NO_MEMORY: [&str; 5] = [
     "out of device memory",
     "out-of-memory",
     "can't allocate buffer",
     "memory pool capacity exceeded",
+    "Memory location was never initialized",
 ];
 
 impl RunError {
-    /// What burn says, without the backtrace that follows.
+    /// What burn says of work on a device.
     pub(crate) fn device(source: ExecutionError) -> Self {
         let (ExecutionError::WithContext { reason } | ExecutionError::Generic { reason, .. }) =
             source;
+        Self::said(&reason)
+    }
+
+    /// What burn says of a device, each line once, without the backtrace that follows.
+    pub(crate) fn said(reason: &str) -> Self {
+        let mut said: Vec<&str> = vec![];
         let lines = reason.lines().map(str::trim);
-        let said =
-            lines.take_while(|line| !line.starts_with("Backtrace") && !line.starts_with("0:"));
-        let said: Vec<&str> = said.filter(|line| !line.is_empty()).collect();
+        let trace = |line: &&str| line.starts_with("Backtrace") || line.starts_with("0:");
+        for line in lines.take_while(|line| !trace(line)) {
+            if !["", "No backtrace available"].contains(&line) && !said.contains(&line) {
+                said.push(line);
+            }
+        }
         let said = said.join(" ");
         match NO_MEMORY.iter().any(|words| said.contains(words)) {
             true => Self::OutOfMemory(said),
@@ -220,6 +231,9 @@ mod tests {
         assert!(full.to_string().starts_with(words), "{full}");
         let big = of("can't allocate buffer of size: 8000000000");
         assert!(matches!(big, RunError::OutOfMemory(_)), "{big}");
+        let unset =
+            of("couldn't find resource for that handle: Memory location was never initialized");
+        assert!(matches!(unset, RunError::OutOfMemory(_)), "{unset}");
         let lost = of("the device is lost");
         assert!(matches!(lost, RunError::Device(_)), "{lost}");
     }

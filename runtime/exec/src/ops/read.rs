@@ -51,7 +51,8 @@ pub(crate) fn read(tensor: DispatchTensor) -> Result<Vec<f32>, RunError> {
     let on_host = flex::is_host(&tensor);
     let data = wait(on_host, Dispatch::float_into_data(tensor))?;
     let values = data.try_to_vec::<f32>();
-    values.map_err(|error| RunError::Device(format!("{error:?}")))
+    // Data may be fetched here alone, and what failed before is said here.
+    values.map_err(|error| RunError::said(&error.to_string()))
 }
 
 /// The float values of tensors, each in row-major order. Those of a GPU are joined there, so that the

@@ -158,6 +158,13 @@ impl Replays {
         kept.steps.push(step);
     }
 
+    /// Drops what is recorded, with its buffers; the counts stay.
+    pub fn forget(&self) {
+        let mut kept = self.lock();
+        kept.steps.clear();
+        kept.seen.clear();
+    }
+
     /// Counts steps that ran plainly.
     pub fn plain(&self, why: &str, steps: u64) {
         self.lock().stats.plain(why, steps);

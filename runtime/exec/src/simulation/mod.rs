@@ -205,7 +205,13 @@ impl Simulation {
             // Nobody is shown a round twice.
             return self.advance_in(most, look);
         }
-        let stats = in_smaller_groups(&mut most, |most| self.advance_in(most, None));
+        let stats = in_smaller_groups(&mut most, |most| {
+            let stats = self.advance_in(most, None);
+            if let Err(RunError::OutOfMemory(_)) = stats {
+                self.sites_mut().for_each(|site| site.free());
+            }
+            stats
+        });
         self.sites_mut()
             .for_each(|site| site.group = site.group.min(most));
         stats

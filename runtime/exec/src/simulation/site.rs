@@ -1,6 +1,7 @@
 //! The devices on which a simulation's clients train.
 
-use burn_dispatch::DispatchDevice;
+use burn_backend::Backend;
+use burn_dispatch::{Dispatch, DispatchDevice};
 
 use super::Simulation;
 use crate::cohort_batch::CohortBatch;
@@ -56,6 +57,15 @@ impl Site {
         }
         self.replays = (!cpu && graphs != Graphs::Off).then(|| Replays::new(graphs));
         Ok(())
+    }
+
+    /// Gives back what a round without enough memory leaves: recorded steps of as many clients, and
+    /// what the device keeps for tensors of these sizes.
+    pub fn free(&mut self) {
+        if let Some(replays) = &self.replays {
+            replays.forget();
+        }
+        Dispatch::memory_cleanup(&self.program.device);
     }
 }
 

@@ -1,0 +1,88 @@
+//! A GPU whose memory does not hold the clients of a group.
+//!
+//! Run with `--features wgpu` or `--features cuda`; a test of its own process, in which the device is
+//! given little memory.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
+
+use burn_backend::{Backend, MemoryPoolLayout, SlicedPool};
+use burn_dispatch::Dispatch;
+use fedround_algorithms::FedAvg;
+use fedround_data::synth::SynthDigits;
+use fedround_exec::{CohortBatch, Device, Federation, Program, Simulation, Tracer};
+use fedround_models::{Losses, Task, find};
+
+const TASK: Task = Task {
+    input: [1, 28, 28],
+    classes: 10,
+};
+
+fn gpu() -> Device {
+    match cfg!(feature = "cuda") {
+        true => Device::Cuda(0),
+        false => Device::Wgpu(0),
+    }
+}
+
+/// Has the device give this process few pages of 4 MiB, and no tensor more than one.
+fn cap(device: Device, pages: u64) {
+    let pool = SlicedPool {
+        page_size: 4 << 20,
+        pages: Some(pages),
+        max_slice: None,
+    };
+    let layout = MemoryPoolLayout::Sliced(vec![pool]);
+    Dispatch::memory_install_pools(&device.open().unwrap(), layout).unwrap();
+}
+
+/// Eight clients, all in one graph.
+fn simulation(device: Device) -> Simulation {
+    const CLIENTS: usize = 8;
+    let data = SynthDigits {
+        train: 8 * CLIENTS,
+        test: 1,
+        ..SynthDigits::default()
+    };
+    let federation = Federation {
+        examples: data.generate().train,
+        parts: (0..CLIENTS).map(|k| (8 * k..8 * k + 8).collect()).collect(),
+        seed: 2,
+    };
+    let fed_avg = FedAvg {
+        fraction: 1.0,
+        epochs: 1,
+        batch: 4,
+        momentum: 0.9,
+        ..FedAvg::default()
+    };
+    let built = find("2nn").unwrap();
+    let built = built.build(TASK, &Default::default()).unwrap();
+    let tracer = Tracer::new("2nn", built, TASK, Losses::default());
+    let program = Program::compile_for(&fed_avg, tracer, device).unwrap();
+    let simulation = Simulation::new(program, federation, 1).unwrap();
+    simulation.with_cohort_batch(CohortBatch::Clients(CLIENTS))
+}
+
+fn losses(simulation: &mut Simulation) -> Vec<f64> {
+    let losses = (0..3).map(|_| simulation.step().unwrap().train_loss);
+    losses.collect()
+}
+
+/// The first layer of eight clients is 5 MB: more than one page.
+#[test]
+#[cfg_attr(
+    not(any(feature = "wgpu", feature = "cuda")),
+    ignore = "needs `--features wgpu` or `cuda`"
+)]
+fn a_group_is_halved_and_training_goes_on() {
+    cap(gpu(), 6);
+    let mut small = simulation(gpu());
+    let found = losses(&mut small);
+    let group = small.cohort_batch();
+    println!("{group} of 8 clients, {found:?}");
+    assert!((1..8).contains(&group), "{group}");
+    let expected = losses(&mut simulation(Device::Cpu));
+    for (x, y) in found.iter().zip(&expected) {
+        assert!((x - y).abs() < 1e-4, "{found:?}, not {expected:?}");
+    }
+}
