@@ -50,20 +50,23 @@ impl<'a> Body<'a> {
 pub(super) struct Loop {
     /// The examples in the batches that are replayed; none of an `opt.repeat`, which has none.
     pub size: Option<usize>,
-    /// How many steps a client takes.
+    /// How many of its steps are replayed, at most.
     pub steps: u64,
+    /// Whether all clients of the group go through it.
+    pub all: bool,
 }
 
 impl Clients<'_> {
-    /// A loop over batches of `size`: those that are full for all clients are replayed.
+    /// A loop over batches of `size`: those that are full are replayed.
     pub(super) fn full_batches(&self, epochs: usize, size: usize) -> Loop {
         let parts = self.ids.iter().map(|&id| &self.cx.federation.parts[id]);
-        let fewest = parts.map(Vec::len).min().unwrap_or_default();
-        let size = if self.alone() { size.min(fewest) } else { size };
-        let steps = epochs * fewest.checked_div(size).unwrap_or_default();
+        let most = parts.map(Vec::len).max().unwrap_or_default();
+        let size = if self.alone() { size.min(most) } else { size };
+        let steps = epochs * most.checked_div(size).unwrap_or_default();
         Loop {
             size: Some(size),
             steps: steps as u64,
+            all: self.live.is_none(),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::batches::{Gathered, takes_work};
 use super::client::Clients;
 use super::missing;
 use super::rows::join;
-use super::stack::select;
+use super::stack::select_all;
 use super::steps::{Steps, ahead};
 use super::walk::{carried, next, walk};
 use crate::error::RunError;
@@ -34,15 +34,12 @@ impl Clients<'_> {
         };
         let (epochs, size) = (count(1)?, count(2)?.max(1));
         let mut values = carried(self.cx, control, 3, env)?;
+        let of = self.full_batches(epochs, size);
         let outer = self.live.take();
         let of_epochs = (self.epoch, epochs);
         let steps = Steps::new(self.cx, self.ids, outer.clone(), of_epochs, size)?;
         let values = ahead(steps, self.ahead(), |steps| {
             if let Some(replays) = self.cx.replays {
-                let mut of = self.full_batches(epochs, size);
-                if outer.is_some() {
-                    of.steps = 0;
-                }
                 return match self.recorded(replays, (op, body), env, &values, of)? {
                     Ok(recorded) => self.replay((op, body), env, steps, recorded),
                     Err(why) => self.plainly((op, body), env, steps, values, (replays, &why)),
@@ -78,12 +75,7 @@ impl Clients<'_> {
         batches: Gathered,
         values: Vec<RtVal>,
     ) -> Result<Vec<RtVal>, RunError> {
-        let live = batches.live.clone();
-        for (steps, &live) in self.steps.iter_mut().zip(&live) {
-            *steps += u64::from(live);
-        }
-        let all = live.iter().all(|&l| l);
-        self.live = (!all).then_some(live);
+        let all = self.take_part(&batches.live);
         // Kept only where needed: a second handle keeps an update from happening in place.
         let old = (!all).then(|| values.clone());
         let args = std::iter::once(batches.batch(self.cx)).chain(values);
@@ -96,13 +88,18 @@ impl Clients<'_> {
         let Some((live, old)) = live.zip(old) else {
             return Ok(new);
         };
-        let device = &self.cx.program.device;
-        let kept = new
-            .iter()
-            .zip(&old)
-            .map(|(n, o)| select(&live, n, o, device));
-        let kept: Option<Vec<RtVal>> = kept.collect();
+        let kept = select_all(&live, &new, &old, &self.cx.program.device);
         kept.ok_or_else(|| missing(op, "tensors to carry"))
+    }
+
+    /// Begins a step of those that are live; whether all are.
+    pub(super) fn take_part(&mut self, live: &[bool]) -> bool {
+        for (steps, &live) in self.steps.iter_mut().zip(live) {
+            *steps += u64::from(live);
+        }
+        let all = live.iter().all(|&live| live);
+        self.live = (!all).then(|| live.to_vec());
+        all
     }
 
     /// `opt.batch`: the first examples of an order of its own. Maps with it take one client at a

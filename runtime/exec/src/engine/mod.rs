@@ -140,6 +140,13 @@ impl Cx<'_> {
         newcomer.map(|newcomer| (last, newcomer))
     }
 
+    /// Counts steps that run op by op, where others are replayed.
+    fn plain(&self, why: &str, steps: usize) {
+        if let Some(replays) = self.replays {
+            replays.plain(why, steps as u64);
+        }
+    }
+
     /// `t` of specs, which counts from 0.
     fn round_index(&self) -> f64 {
         self.round.saturating_sub(1) as f64

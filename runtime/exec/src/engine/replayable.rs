@@ -71,8 +71,11 @@ impl Clients<'_> {
         else {
             return Ok(Err("the loop's body is more than one segment"));
         };
+        if !of.all {
+            return Ok(Err("some clients of the group sit out the loop"));
+        }
         if of.steps == 0 {
-            return Ok(Err("no batch is full for all clients of the group"));
+            return Ok(Err("no client of the group has a full batch"));
         }
         for control in numbers {
             self.control(control, env, &[])?;

@@ -1,9 +1,11 @@
 //! Loops whose steps are recorded once and replayed.
 //!
-//! Batches of the full size, of all clients of the group, are replayed; other ones, such as an
-//! epoch's short last batch, run plainly from the same state.
+//! Batches of the full size are replayed, for all clients of the group; what it does to those that
+//! sit a step out is undone. Other ones, such as an epoch's short last batch, run plainly from the
+//! same state.
 
 use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
 use fedround_ir::fed::Op;
 use fedround_passes::tensor::{Block, Control};
 
@@ -12,7 +14,7 @@ use super::body::Loop;
 use super::client::Clients;
 use super::missing;
 use super::replayable::Replayable;
-use super::stack::{leaves, stack};
+use super::stack::{leaves, select_all, stack};
 use super::walk::{Walker, carried, random_keys, repeat};
 use crate::error::RunError;
 use crate::replay::{Found, Replays, Start, Step};
@@ -22,6 +24,13 @@ use crate::value::{Env, RtVal};
 pub(super) struct Recorded<'a, 'b> {
     plan: Replayable<'a, 'b>,
     step: Box<Step>,
+}
+
+impl Recorded<'_, '_> {
+    /// Copies of the values of a group of clients.
+    fn values(&self, device: &DispatchDevice) -> Option<Vec<RtVal>> {
+        Some(self.plan.values(self.step.state(device)?, false))
+    }
 }
 
 impl Clients<'_> {
@@ -62,20 +71,42 @@ impl Clients<'_> {
         let lost = || missing(op, "buffer");
         for batches in steps {
             let batches = batches?;
-            let Recorded { plan, step } = &mut recorded;
-            if plan.of.size == Some(batches.n) && batches.live.iter().all(|&live| live) {
-                self.steps.iter_mut().for_each(|steps| *steps += 1);
-                env.set(body.args[0], batches.batch(self.cx));
-                self.replay_step(op, env, &mut recorded)?;
+            if recorded.plan.of.size == Some(batches.n) {
+                self.replay_batches((op, body), env, batches, &mut recorded)?;
                 continue;
             }
+            let Recorded { plan, step } = &mut recorded;
             let values = plan.values(step.state(device).ok_or_else(lost)?, self.alone());
             let values = self.step(op, body, env, batches, values)?;
             step.set(self.flat(op, &values)?).ok_or_else(lost)?;
-            step.stats
-                .plain("a batch is not full for all clients of the group", 1);
+            step.stats.plain("a batch is not full", 1);
         }
         self.end(op, recorded)
+    }
+
+    /// A step of the clients that have a batch; the state of the others stays.
+    fn replay_batches(
+        &mut self,
+        (op, body): (&Op, &Block),
+        env: &mut Env,
+        batches: Gathered,
+        recorded: &mut Recorded<'_, '_>,
+    ) -> Result<(), RunError> {
+        let lost = || missing(op, "buffer");
+        let device = &self.cx.program.device;
+        let old = match self.take_part(&batches.live) {
+            true => None,
+            false => Some(recorded.values(device).ok_or_else(lost)?),
+        };
+        env.set(body.args[0], batches.batch(self.cx));
+        self.replay_step(op, env, recorded)?;
+        if let Some((live, old)) = self.live.take().zip(old) {
+            let new = recorded.values(device).ok_or_else(lost)?;
+            let kept = select_all(&live, &new, &old, device).ok_or_else(lost)?;
+            let kept = self.flat(op, &kept)?;
+            recorded.step.set(kept).ok_or_else(lost)?;
+        }
+        Ok(())
     }
 
     /// `opt.repeat`, by its recorded step where there is one.
@@ -92,7 +123,8 @@ impl Clients<'_> {
         let values = carried(cx, control, 1, env)?;
         let of = Loop {
             size: None,
-            steps: if self.live.is_none() { times as u64 } else { 0 },
+            steps: times as u64,
+            all: self.live.is_none(),
         };
         let recorded = self.recorded(replays, (op, body), env, &values, of)?;
         let mut recorded = match recorded {
@@ -126,7 +158,7 @@ impl Clients<'_> {
         Ok(values)
     }
 
-    /// A step of all clients, on full batches if on any.
+    /// A step on the batches that are set, if on any.
     fn replay_step(
         &mut self,
         op: &Op,

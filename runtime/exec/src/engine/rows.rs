@@ -32,6 +32,10 @@ pub(super) fn for_rows(
     let rows = together(op, 2..2 + n, env)?;
     let total = len(op, &rows)?;
     let mut values = carried(cx, control, 2 + n, env)?;
+    cx.plain(
+        "the loop is over rows",
+        epochs * total.div_ceil(size.max(1)),
+    );
     for epoch in 0..epochs {
         let order = order(walker, cx, total, epoch)?;
         for chosen in order.chunks(size.max(1)) {

@@ -188,7 +188,12 @@ impl Walker for Server<'_> {
     ) -> Result<(), RunError> {
         let op = &control.op;
         let result = match (&op.kind, &control.body) {
-            (OpKind::Repeat, Some(body)) => return repeat(self, self.cx, control, body, env),
+            (OpKind::Repeat, Some(body)) => {
+                let times = self.cx.program.index(op.operands[0]);
+                let why = "the loop is the server's own";
+                self.cx.plain(why, times.unwrap_or_default());
+                return repeat(self, self.cx, control, body, env);
+            }
             (OpKind::Map, Some(body)) => {
                 self.map(control, body, env)?;
                 for v in last {

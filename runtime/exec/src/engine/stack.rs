@@ -70,6 +70,18 @@ pub(super) fn select(
     }))
 }
 
+/// [`select`] of several values.
+pub(super) fn select_all(
+    live: &[bool],
+    new: &[RtVal],
+    old: &[RtVal],
+    device: &DispatchDevice,
+) -> Option<Vec<RtVal>> {
+    let pairs = new.iter().zip(old);
+    let chosen = pairs.map(|(new, old)| select(live, new, old, device));
+    chosen.collect()
+}
+
 /// The leaves of a value with a client axis, of size 1 where clients share it.
 fn joined(value: &RtVal, device: &DispatchDevice) -> Option<Vec<DispatchTensor>> {
     match value {

@@ -1,0 +1,117 @@
+//! Runs with replay and without.
+
+use burn::module::Module;
+use burn::nn::{Linear, LinearConfig};
+use burn::tensor::activation::relu;
+use burn::tensor::{Device as BurnDevice, Tensor};
+use fedround_data::synth::SynthDigits;
+use fedround_dsl::Algorithm;
+use fedround_exec::{
+    CohortBatch, Device, Federation, GraphStats, Graphs, Program, Simulation, Tracer,
+};
+use fedround_models::layers::Dropout;
+use fedround_models::{Encoder, ForwardCx, Headed, Losses, Model, Task, find};
+
+pub fn device() -> Device {
+    match cfg!(feature = "cuda") {
+        true => Device::Cuda(0),
+        false => Device::Wgpu(0),
+    }
+}
+
+const TASK: Task = Task {
+    input: [1, 28, 28],
+    classes: 10,
+};
+
+/// A hidden layer of which half is dropped.
+#[derive(Module, Debug)]
+struct Dropped {
+    layer: Linear,
+    dropout: Dropout,
+}
+
+impl Encoder for Dropped {
+    fn features(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+        let h = self.layer.forward(x.flatten::<2>(1, 3));
+        self.dropout.forward(relu(h), cx)
+    }
+}
+
+/// A bundled model, or [`Dropped`].
+fn model(name: &str) -> Box<dyn Model> {
+    const WIDTH: usize = 20;
+    if name != "dropped" {
+        let model = find(name).unwrap();
+        return model.build(TASK, &Default::default()).unwrap();
+    }
+    let device = BurnDevice::default();
+    let features = Dropped {
+        layer: LinearConfig::new(28 * 28, WIDTH).init(&device),
+        dropout: Dropout::new(0.5),
+    };
+    Box::new(Headed::on(features, WIDTH, TASK, &device))
+}
+
+/// What trains, on clients of so many examples.
+pub struct Case<'a> {
+    pub algorithm: &'a dyn Algorithm,
+    pub model: &'a str,
+    pub parts: &'a [usize],
+    pub rounds: usize,
+    pub batch: CohortBatch,
+}
+
+pub fn simulation(case: &Case<'_>, device: Device) -> Simulation {
+    let data = SynthDigits {
+        train: case.parts.iter().sum(),
+        test: 1,
+        ..SynthDigits::default()
+    }
+    .generate();
+    let mut next = 0;
+    let part = |n: &usize| {
+        next += n;
+        (next - n..next).collect()
+    };
+    let federation = Federation {
+        examples: data.train,
+        parts: case.parts.iter().map(part).collect(),
+        seed: 2,
+    };
+    let tracer = Tracer::new(case.model, model(case.model), TASK, Losses::default());
+    let program = Program::compile_for(case.algorithm, tracer, device).unwrap();
+    Simulation::new(program, federation, 1)
+        .unwrap()
+        .with_cohort_batch(case.batch)
+}
+
+/// Parameters and losses of each round.
+fn run(case: &Case<'_>, graphs: Graphs) -> (Vec<f32>, Vec<f64>, Option<GraphStats>) {
+    let mut simulation = simulation(case, device()).with_graphs(graphs).unwrap();
+    let losses = (0..case.rounds).map(|_| simulation.step().unwrap().train_loss);
+    let losses = losses.collect();
+    let leaves = simulation.parameters().into_iter();
+    let params = leaves.flat_map(|(_, _, values)| values).collect();
+    (params, losses, simulation.graph_stats())
+}
+
+/// Replayed and plain runs agree; gives what was counted.
+pub fn agree(case: &Case<'_>) -> GraphStats {
+    let (expected, losses, none) = run(case, Graphs::Off);
+    assert!(none.is_none());
+    let (found, others, stats) = run(case, Graphs::Require);
+    let name = format!("{}, cohort batch {}", case.model, case.batch);
+    for (x, y) in others.iter().zip(&losses) {
+        assert!(
+            (x - y).abs() < 1e-4,
+            "{name}: losses {others:?}, not {losses:?}"
+        );
+    }
+    for (i, (x, y)) in found.iter().zip(&expected).enumerate() {
+        assert!((x - y).abs() < 1e-4, "{name}: element {i} is {x}, not {y}");
+    }
+    let stats = stats.unwrap();
+    println!("{name}: {stats:?}");
+    stats
+}
