@@ -14,7 +14,8 @@ use crate::FedAvg;
 /// Departs:
 /// - Representation, classifier and adversary step at once, each from where it was; the paper takes
 ///   turns. With `ahead`, the adversary learns alone before each local training, as in its code.
-/// - `λ` is one number for all attributes, over their mean; the paper gives none, its code 30.
+/// - `λ` is one number for all attributes, over their mean; the paper gives none, its code 30 and
+///   0.03. In every step 30 does not converge.
 #[derive(Hyper, Debug, Clone)]
 pub struct Fair<A = FedAvg> {
     /// What trains; LG-FedAvg in the paper, `fair(lg-fedavg)`.
@@ -44,12 +45,13 @@ fn found(k: &ClientCx, w: &Params, b: &Batch) -> Params {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Fair<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
-        let mut w = k.personal(&["adversary"], &w);
-        let own = self.personalize(k, w.clone());
+        let mut w = self.personalize(k, w);
         for b in k.batches(self.ahead, self.ahead_batch) {
-            let r = found(k, &own.with_parts(&["adversary"], &w), &b);
+            let r = found(k, &w, &b);
             w = w.with_parts(&["adversary"], &(&w - self.ahead_lr * r));
         }
+        // The base may personalise again.
+        k.keep_personal(&["adversary"], &w);
         let w = self.base.client_update(k, w);
         k.keep_personal(&["adversary"], &w);
         w.with_parts(&["adversary"], &k.received())
@@ -60,5 +62,9 @@ impl<A: Algorithm> Algorithm for Fair<A> {
         let found = found(k, w, b);
         let g = self.base.direction(k, w, b);
         (g - self.lambda * &found).with_parts(&["adversary"], &found)
+    }
+
+    fn personalize(&self, k: &ClientCx, w: Params) -> Params {
+        k.personal(&["adversary"], &self.base.personalize(k, w))
     }
 }

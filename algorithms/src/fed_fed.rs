@@ -14,12 +14,11 @@ use crate::FedAvg;
 /// one client's image in what is shared, not in the models, and no label.
 ///
 /// Generator and judge are parts of the model that the base trains: they do not cross in its rounds
-/// where it trains by `client_update`. SCAFFOLD and FedNova, which do not, send them too, and so does
-/// FedProx down, whose penalty reads all that was received.
+/// where it trains by `client_update`.
 ///
 /// Departs:
-/// - Over a base with steps of its own, as SCAFFOLD and FedNova have, the generator and the judge cross
-///   in the base's rounds, too.
+/// - A base with steps of its own, as SCAFFOLD and FedNova have, sends up what it made of them, and
+///   SCAFFOLD's control variate has them both ways: zeros all, which no op names as such.
 /// - The bound of Eq. (9) is a penalty on `x − q(x)`, as in the authors' code, and a clip of each
 ///   image, as in the text; the code does not clip.
 /// - Shared examples are drawn anew for every step, all alike; the code draws as many as a client has
@@ -130,13 +129,15 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
             });
             w
         } else {
-            self.base.round(server, w)
+            // Clients need no generator and no judge any more, whatever the base reads.
+            let used = w.with_parts(&["generator", "judge"], &w.zeros_like());
+            let next = self.base.round(server, used);
+            next.with_parts(&["generator", "judge"], &w)
         }
     }
 
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
-        let used = w.with_parts(&["generator", "judge"], &w.zeros_like());
-        let w = self.base.client_update(k, used);
+        let w = self.base.client_update(k, w);
         w.with_parts(&["generator", "judge"], &k.received())
     }
 

@@ -2,12 +2,12 @@
 
 use crate::registry::Make;
 use crate::{
-    CaptionConfig, DigitsConfig, FedAaConfig, LeNet5, LgLeNet5, LgMlp, Logistic, McMahanCnn,
-    ModelInfo, Moon, NormKind, PflCnn, ResNetConfig, SimSiam, Stem, TwoNn, VqaConfig,
+    AdultMlp, CaptionConfig, DigitsConfig, FedAaConfig, LeNet5, LgLeNet5, LgMlp, Logistic,
+    McMahanCnn, ModelInfo, Moon, NormKind, PflCnn, ResNetConfig, SimSiam, Stem, TwoNn, VqaConfig,
 };
 
 /// All bundled models.
-pub const MODELS: [ModelInfo; 20] = [
+pub const MODELS: [ModelInfo; 21] = [
     ModelInfo {
         name: "logistic",
         doc: "multinomial logistic regression",
@@ -83,6 +83,13 @@ pub const MODELS: [ModelInfo; 20] = [
         paper: "Liang et al. 2020 (LG-FedAvg, CIFAR-10)",
         min_side: 16,
         make: Make::Inputs(|task, device| Box::new(LgLeNet5::new(task, device))),
+    },
+    ModelInfo {
+        name: "lg-adult",
+        doc: "32, 32, 32 (features), 32, 32 (head), dropout 0.2",
+        paper: "Liang et al. 2020 (LG-FedAvg, Adult)",
+        min_side: 1,
+        make: Make::Inputs(|task, device| Box::new(AdultMlp::new(task, device))),
     },
     ModelInfo {
         name: "fedaa-cnn",

@@ -33,7 +33,7 @@ mod stop_gradient;
 mod vqa;
 mod weights;
 
-pub use adult::{AdultConfig, AdultMlp};
+pub use adult::{AdultHidden, AdultMlp};
 pub use auxiliary::{
     AUXILIARIES, Assembled, Assembly, Auxiliary, AuxiliaryError, AuxiliaryTask, BASE, Disentangler,
     ImageDecoder, MutualInformation, Part, REPRESENT, Variant, assemble,

@@ -5,7 +5,7 @@
 use burn::tensor::{Device, Int, Tensor};
 use fedround_models::layers::{Mlp, NormKind};
 use fedround_models::{
-    AdultConfig, AnyTensor, BlockKind, CaptionConfig, Discriminator, ForwardCx, Model, Moon,
+    AdultMlp, AnyTensor, BlockKind, CaptionConfig, Discriminator, ForwardCx, Model, Moon,
     ResNetConfig, ResNetGenerator, SimSiam, Stem, Task, VaeConfig, VqaConfig,
 };
 
@@ -82,17 +82,17 @@ fn adversaries() {
     );
     let plane = Discriminator::resnet(encoder(), 8, 2, 3, &device);
     check(&plane, &[("discriminate", h(), &[2, 3])]);
-    let adult = AdultConfig {
-        columns: 8,
-        ..AdultConfig::default()
+    let rows = Task {
+        input: [1, 1, 8],
+        classes: 2,
     };
+    let row = || vec![floats([2, 1, 1, 8])];
     check(
-        &adult.init(&device),
+        &AdultMlp::new(rows, &device),
         &[
-            ("predict", h(), &[2, 1]),
-            ("features", h(), &[2, 32]),
-            ("head", vec![floats([2, 32])], &[2, 1]),
-            ("discriminate", vec![floats([2, 32])], &[2, 2]),
+            ("predict", row(), &[2, 2]),
+            ("features", row(), &[2, 32]),
+            ("head", vec![floats([2, 32])], &[2, 2]),
         ],
     );
 }

@@ -2,7 +2,7 @@
 
 use burn::tensor::Device;
 use fedround_models::{
-    AdultConfig, CaptionConfig, DigitsConfig, Discriminator, FedAaConfig, LgLeNet5, LgMlp, Model,
+    AdultMlp, CaptionConfig, DigitsConfig, Discriminator, FedAaConfig, LgLeNet5, LgMlp, Model,
     ResNetConfig, SimSiam, Stem, Task, VaeConfig, VqaConfig, identifier,
 };
 
@@ -34,21 +34,17 @@ fn lg_fedavg() {
     let mlp = LgMlp::new(GREY, &device());
     assert_eq!(trained(&mlp, ""), 633_226);
     assert_eq!(trained(&mlp, "head."), 99_978);
-    let adult = AdultConfig::default().init(&device());
-    assert_eq!(
-        trained(&adult, "features.") + trained(&adult, "head."),
-        5_153
-    );
-    assert_eq!(trained(&adult, "adversary."), 3_234);
-    let global = AdultConfig {
-        head: 3,
-        ..AdultConfig::default()
+    let rows = Task {
+        input: [1, 1, 93],
+        classes: 2,
     };
-    // 32-32-32-1
+    let adult = AdultMlp::new(rows, &device());
     assert_eq!(
-        trained(&global.init(&device()), "head."),
-        2 * (32 * 32 + 32) + 33
+        trained(&adult, "features."),
+        93 * 32 + 32 + 2 * (32 * 32 + 32)
     );
+    // 32-32-32-1 with a second logit.
+    assert_eq!(trained(&adult, "head."), 2 * (32 * 32 + 32) + 2 * 33);
 }
 
 #[test]

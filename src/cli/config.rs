@@ -20,6 +20,7 @@ pub(super) struct Config {
     pub seed: Option<u64>,
     pub eval_every: Option<usize>,
     pub ensemble: Option<bool>,
+    pub adversary: Option<bool>,
     pub beam: Option<usize>,
     pub target: Option<f64>,
     pub threads: Option<usize>,
@@ -36,7 +37,7 @@ pub(super) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 23] = [
     "spec",
     "data",
     "data_dir",
@@ -47,6 +48,7 @@ const KEYS: [&str; 22] = [
     "seed",
     "eval_every",
     "ensemble",
+    "adversary",
     "beam",
     "target",
     "threads",
@@ -132,6 +134,7 @@ mod tests {
             seed: Some(1),
             eval_every: Some(1),
             ensemble: Some(true),
+            adversary: Some(true),
             beam: Some(1),
             target: Some(1.0),
             threads: Some(1),

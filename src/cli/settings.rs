@@ -41,6 +41,8 @@ pub(super) struct Settings {
     pub eval_every: usize,
     /// Whether the clients' own models are tested together, too.
     pub ensemble: bool,
+    /// Whether adversaries look for protected attributes at the end.
+    pub adversary: bool,
     /// Width of the search for captions.
     pub beam: usize,
     /// Test accuracy that is to be reached.
@@ -109,6 +111,7 @@ impl Settings {
             rounds,
             seed: seed.or(file.seed).unwrap_or(SEED),
             ensemble: tests.ensemble || file.ensemble.unwrap_or(false),
+            adversary: tests.adversary || file.adversary.unwrap_or(false),
             eval_every: count(
                 "eval-every",
                 tests.eval_every.or(file.eval_every),
@@ -142,6 +145,7 @@ impl Settings {
             seed: Some(self.seed),
             eval_every: Some(self.eval_every),
             ensemble: self.ensemble.then_some(true),
+            adversary: self.adversary.then_some(true),
             beam: (self.beam > 1).then_some(self.beam),
             target: self.target,
             threads: Some(self.threads),

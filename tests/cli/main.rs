@@ -7,6 +7,7 @@
     reason = "helpers of tests"
 )]
 
+mod adcol;
 mod attack;
 mod bad_input;
 mod bench;

@@ -12,6 +12,7 @@ use toml::{Table, Value};
 use super::error::CompareError;
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
+use crate::cli::inspect::Exposed;
 use crate::cli::run::{CONFIG, FILES, METRICS, SUMMARY, Status};
 
 /// A run that ended, by Ctrl-C or a failure too. Numbers that are not finite are absent.
@@ -29,6 +30,9 @@ pub(in crate::cli) struct Record {
     #[serde(default)]
     pub client_accuracy: Vec<Option<f64>>,
     pub ensemble_accuracy: Option<f64>,
+    /// Of each protected attribute, where adversaries looked.
+    #[serde(default)]
+    pub adversary: Vec<Exposed>,
     pub best_bleu: Option<f64>,
     pub vqa_accuracy: Option<f64>,
     /// By the class's name.

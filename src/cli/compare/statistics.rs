@@ -156,6 +156,7 @@ mod tests {
             newcomer_accuracy: None,
             client_accuracy: vec![],
             ensemble_accuracy: None,
+            adversary: vec![],
             best_bleu: None,
             vqa_accuracy: None,
             class_accuracy: serde_json::Map::new(),

@@ -153,6 +153,6 @@ fn one(
     let job = Job::new(cli, &cell.settings, &*algorithm, &deal.data, &deal.splits)?;
     record::clear(dir)?;
     let folder = Folder::create(dir, job.config())?;
-    job.run(&folder, progress, stop, started)?;
+    job.run(cli, &folder, progress, stop, started)?;
     Ok(())
 }

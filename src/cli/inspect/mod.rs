@@ -19,6 +19,7 @@ use std::{fs, ptr};
 use fedround_data::{Dataset, load};
 use fedround_exec::Simulation;
 
+pub(super) use adversary::{Exposed, PROTECTED, exposed, mean};
 pub(super) use args::InspectArgs;
 
 use super::Cli;

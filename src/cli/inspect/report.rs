@@ -28,7 +28,7 @@ pub(super) struct Report {
     pub weights: Vec<Weighing>,
     pub shared: Vec<Entry>,
     pub correlations: Vec<Correlation>,
-    /// Of each protected attribute, by an adversary that was fitted afterwards.
+    /// Of each protected attribute, by adversaries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub adversary: Vec<Exposed>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -154,8 +154,14 @@ impl Report {
         let rows = rows.map(|c| [c.with.clone(), format!("{:.4}", c.r2)]);
         text += &table(&["distance correlation of inputs with", "R²"], rows);
         let rows = self.adversary.iter();
-        let rows = rows.map(|e| [e.attribute.clone(), percent(e.auc)]);
-        text += &table(&["adversary fitted afterwards", "AUC"], rows);
+        let rows = rows.map(|e| {
+            let [along, auc] = [e.along, e.auc].map(|auc| auc.map_or("-".to_owned(), percent));
+            [e.attribute.clone(), along, auc]
+        });
+        text += &table(
+            &["AUC of adversaries", "trained along", "fitted afterwards"],
+            rows,
+        );
         text += &self.attacks();
         text + &format!(
             "{} holds report.json, {}\n",

@@ -72,6 +72,9 @@ fn command(settings: &Settings, out: &Path) -> String {
     if settings.ensemble {
         words.push("--ensemble".to_owned());
     }
+    if settings.adversary {
+        words.push("--adversary".to_owned());
+    }
     words.join(" ")
 }
 

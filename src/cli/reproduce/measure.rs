@@ -6,6 +6,7 @@ use super::plan::Plan;
 use super::tables::Of;
 use crate::cli::compare::{Record, Spread};
 use crate::cli::hypers::Given;
+use crate::cli::inspect::mean;
 use crate::cli::run::Status;
 use crate::cli::settings::Settings;
 
@@ -77,6 +78,8 @@ fn value(
             percent(*run.client_accuracy.get(client)?)
         }
         Of::RoundsToTarget => Some(first_to_reach(&run.curve(), target?)?.round as f64),
+        Of::AdversaryAlong => percent(mean(&run.adversary, |e| e.along)),
+        Of::AdversaryAfter => percent(mean(&run.adversary, |e| e.auc)),
         Of::Rounds => Some(run.rounds as f64),
         Of::Sent => Some(sent(run.bytes_up, settings)),
     }

@@ -105,7 +105,7 @@ impl Plan {
             };
             if self.paper.one_party_a_domain {
                 self.parties.clone_from(&data.group_names);
-                entrant.settings.clients = self.parties.len();
+                entrant.settings.clients = self.parties.len() * self.table.parties_a_domain;
             }
             for note in &data.notes {
                 if !self.data_notes.contains(note) {
@@ -125,7 +125,7 @@ impl Plan {
     pub fn load_if_there(&mut self, datasets: &mut Datasets) {
         for entrant in &mut self.entrants {
             if let Ok(data) = datasets.load(&entrant.settings) {
-                entrant.settings.clients = data.group_names.len();
+                entrant.settings.clients = data.group_names.len() * self.table.parties_a_domain;
             }
         }
     }

@@ -72,6 +72,13 @@ pub(super) struct Experiment {
     #[serde(flatten)]
     pub common: Common,
     pub setting: Vec<Setting>,
+    /// Clients of a domain, where the paper has one of each.
+    #[serde(default = "one")]
+    pub parties_a_domain: usize,
+}
+
+fn one() -> usize {
+    1
 }
 
 /// An algorithm with its hyper-parameters.
@@ -135,6 +142,10 @@ pub(super) enum Of {
     /// Rounds until the target.
     RoundsToTarget,
     Rounds,
+    /// The AUC of clients' adversaries as they trained, the mean over protected attributes.
+    AdversaryAlong,
+    /// The AUC of adversaries that were fitted afterwards.
+    AdversaryAfter,
     /// Numbers sent, counted as LG-FedAvg does.
     Sent,
 }

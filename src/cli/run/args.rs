@@ -126,6 +126,10 @@ pub(in crate::cli) struct TestArgs {
     /// logits
     #[arg(long)]
     pub ensemble: bool,
+    /// Report the AUC of protected attributes in representations, too: of the clients' adversaries as
+    /// they trained, and of others that are fitted afterwards
+    #[arg(long)]
+    pub adversary: bool,
     /// Captions that models of captions keep at each word when they are tested; 1 is greedy
     /// [default: 1]
     #[arg(long, value_name = "N")]

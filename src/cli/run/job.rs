@@ -17,6 +17,7 @@ use super::train::{Outcome, train};
 use crate::cli::Cli;
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
+use crate::cli::inspect::{PROTECTED, exposed};
 use crate::cli::plot::Series;
 use crate::cli::settings::Settings;
 
@@ -31,6 +32,8 @@ pub(in crate::cli) struct Job {
     class_names: Vec<String>,
     simulation: Simulation,
     tests: Tests,
+    /// What adversaries look for attributes in, where they do.
+    exposed: Option<Dataset>,
 }
 
 /// Who trains on which examples: every client on its own, but for centralised training, which is
@@ -71,6 +74,10 @@ impl Job {
         data: &Dataset,
         splits: &[Split],
     ) -> Result<Self, CliError> {
+        if settings.adversary && data.test.column(PROTECTED).is_none() {
+            let data = data.name.clone();
+            return Err(CliError::NoProtected { data });
+        }
         let mut examples = data.train.clone();
         for split in splits {
             if let Some(rotation) = split.rotation {
@@ -92,6 +99,7 @@ impl Job {
             class_names: data.class_names.clone(),
             simulation,
             tests: Tests::new(data.test.clone(), splits, speech)?,
+            exposed: settings.adversary.then(|| data.clone()),
         })
     }
 
@@ -119,6 +127,7 @@ impl Job {
     /// there before it is in the folder like all else.
     pub fn run(
         mut self,
+        cli: &Cli,
         folder: &Folder,
         progress: &mut Progress,
         stop: &AtomicBool,
@@ -139,6 +148,9 @@ impl Job {
             folder.dir(),
             started.elapsed(),
         );
+        if let (Some(data), None) = (&self.exposed, &outcome.failure) {
+            summary.adversary = exposed(cli, settings, data, simulation)?;
+        }
         summary.graphs = simulation.graph_stats().map(Into::into);
         folder.summary(&summary.text()?)?;
         Ok((summary, outcome.failure))

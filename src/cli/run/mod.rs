@@ -62,7 +62,7 @@ pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
     let folder = Folder::create(&dir, job.config())?;
     let parameters = job.program().parameter_count();
     let mut progress = Progress::of_run(job.settings(), folder.dir(), parameters, args.quiet);
-    let ended = job.run(&folder, &mut progress, stop, started);
+    let ended = job.run(cli, &folder, &mut progress, stop, started);
     progress.finish();
     let (summary, failure) = ended?;
     if args.json {

@@ -15,6 +15,7 @@ use super::train::Outcome;
 use crate::cli::auxiliaries::Auxiliaries;
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
+use crate::cli::inspect::Exposed;
 use crate::cli::settings::Settings;
 
 /// A line of `metrics.jsonl`. Numbers that are not finite are written as `null`.
@@ -133,6 +134,9 @@ pub(in crate::cli) struct Summary {
     /// On the test set, of the clients' own models together, by the mean of their logits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ensemble_accuracy: Option<f64>,
+    /// What adversaries find of each protected attribute on the test set, if it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub adversary: Vec<Exposed>,
     /// BLEU-1 to BLEU-4 of the test images' captions, of models that find some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bleu: Option<[f64; 4]>,
@@ -201,6 +205,7 @@ impl Summary {
             local_accuracy: outcome.tested.local,
             newcomer_accuracy: outcome.tested.newcomer,
             ensemble_accuracy: outcome.ensemble,
+            adversary: vec![],
             bleu: outcome.tested.spoken.bleu,
             best_bleu: outcome.best_bleu,
             vqa_accuracy: outcome.tested.spoken.vqa_accuracy,

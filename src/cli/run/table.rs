@@ -4,6 +4,7 @@ use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{CellAlignment, Table};
 
 use super::summary::Summary;
+use crate::cli::inspect::Exposed;
 use crate::cli::output::{bytes, grouped, percent};
 
 /// The summary for people.
@@ -42,6 +43,9 @@ pub(super) fn text(summary: &Summary) -> String {
     if let Some(ensemble) = summary.ensemble_accuracy {
         rows.insert(4, ("ensemble accuracy", percent(ensemble)));
     }
+    for exposed in &summary.adversary {
+        rows.insert(4, ("AUC of adversaries", auc(exposed)));
+    }
     if let Some(bleu) = summary.bleu {
         let bleu = bleu.map(|score| format!("{:.2}", 100.0 * score));
         rows.insert(3, ("BLEU-1 to 4, %", bleu.join(", ")));
@@ -65,6 +69,14 @@ pub(super) fn text(summary: &Summary) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     format!("{overall}\n{classes}\n")
+}
+
+/// What adversaries find of an attribute.
+fn auc(exposed: &Exposed) -> String {
+    let [along, after] =
+        [exposed.along, exposed.auc].map(|auc| auc.map_or("-".to_owned(), percent));
+    let attribute = &exposed.attribute;
+    format!("{attribute}: {along} trained along, {after} fitted afterwards")
 }
 
 /// The accuracy of the last model, and the best one.

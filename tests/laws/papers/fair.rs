@@ -54,6 +54,16 @@ fn fair(lambda: f32) -> Fair {
     }
 }
 
+fn local(base: FedAvg) -> LgFedAvg {
+    LgFedAvg {
+        base,
+        warm_up: 0,
+        global: "head".to_owned(),
+        task: "none".to_owned(),
+        task_weight: 1.0,
+    }
+}
+
 /// The client's adversary.
 fn adversary(simulation: &Simulation, client: usize) -> Vec<f32> {
     let leaves = simulation.parameters();
@@ -87,24 +97,36 @@ fn adversaries_stay_on_their_devices_and_learn_there() {
 
 #[test]
 fn an_adversary_that_goes_ahead_finds_more_and_changes_nothing_else() {
-    let ahead = |ahead| {
-        // Steps on all examples, whose order depends on how many epochs came before.
-        let base = FedAvg {
-            batch: 1000,
-            ..base()
-        };
-        let mut simulation = of_table(&Fair {
-            base,
+    // Steps on all examples, whose order depends on how many epochs came before.
+    let all = || FedAvg {
+        batch: 1000,
+        ..base()
+    };
+    let check = |of: &dyn Fn(usize) -> Simulation| {
+        let (mut beside, mut ahead) = (of(0), of(3));
+        run(&mut beside, 2);
+        run(&mut ahead, 2);
+        let model = |simulation: &Simulation| part(simulation, "adversary", false);
+        assert_close(&model(&beside), &model(&ahead), 1e-5);
+        assert!(farthest(&adversary(&beside, 0), &adversary(&ahead, 0)) > 1e-4);
+    };
+    check(&|ahead| {
+        of_table(&Fair {
+            base: all(),
             ahead,
             ..fair(0.0)
-        });
-        run(&mut simulation, 2);
-        simulation
-    };
-    let (beside, ahead) = (ahead(0), ahead(3));
-    let model = |simulation: &Simulation| part(simulation, "adversary", false);
-    assert_close(&model(&beside), &model(&ahead), 1e-5);
-    assert!(farthest(&adversary(&beside, 0), &adversary(&ahead, 0)) > 1e-4);
+        })
+    });
+    // A base that personalises again takes the adversary that went ahead.
+    check(&|ahead| {
+        of_table(&Fair {
+            base: local(all()),
+            lambda: 0.0,
+            ahead,
+            ahead_batch: 8,
+            ahead_lr: 0.5,
+        })
+    });
 }
 
 #[test]
@@ -120,11 +142,8 @@ fn what_is_hidden_changes_the_representation() {
 fn it_goes_over_local_representations() {
     let over = Fair {
         base: LgFedAvg {
-            base: base(),
             warm_up: 1,
-            global: "head".to_owned(),
-            task: "none".to_owned(),
-            task_weight: 1.0,
+            ..local(base())
         },
         lambda: 1.0,
         ahead: 1,

@@ -30,6 +30,8 @@ fn tiny() -> Box<dyn fedround::models::Model> {
 }
 
 const CLASSIFIER: u64 = 7_850;
+/// A mean and a variance of the generator's two channels.
+const STATISTICS: u64 = 4;
 /// An image and its label.
 const EXAMPLE: u64 = 784 + 1;
 const SIZES: [usize; 3] = [12, 20, 8];
@@ -172,6 +174,36 @@ fn bytes_are_those_of_what_each_phase_needs() {
             assert_eq!((stats.bytes_down, stats.bytes_up), (down, up), "{download}");
         }
     }
+}
+
+/// Whatever a base reads of the model, its clients get no generator and no judge; SCAFFOLD's variate
+/// goes down whole, but for running statistics, of which it has none.
+#[test]
+fn no_base_gets_what_the_last_phase_has_no_use_for() {
+    let down = |algorithm: &dyn Algorithm| {
+        let mut simulation = clients(algorithm, 7);
+        run(&mut simulation, 2);
+        let networks = ["generator", "judge"].map(|name| part(&simulation, name, true));
+        let stats = run(&mut simulation, 2);
+        let after = ["generator", "judge"].map(|name| part(&simulation, name, true));
+        assert_eq!(networks, after);
+        (stats.bytes_down, weights(&simulation).len() as u64)
+    };
+    let (prox, _) = down(&fed_fed(FedProx {
+        base: base(),
+        mu: 0.1,
+    }));
+    assert_eq!(prox, 3 * 4 * CLASSIFIER);
+    let (nova, _) = down(&fed_fed(FedNova {
+        fraction: 1.0,
+        ..FedNova::default()
+    }));
+    assert_eq!(nova, 3 * 4 * CLASSIFIER);
+    let (scaffold, all) = down(&fed_fed(Scaffold {
+        fraction: 1.0,
+        ..Scaffold::default()
+    }));
+    assert_eq!(scaffold, 3 * 4 * (CLASSIFIER + all - STATISTICS));
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use fedround_models::layers::Mlp;
 use fedround_models::{
-    AdultConfig, BlockKind, Discriminator, Moon, NormKind, SimSiam, Stem, Task, identifier,
+    AdultHidden, BlockKind, Classifier, DeepHeaded, Discriminator, Encoder, Moon, NormKind,
+    SimSiam, Stem, Task, identifier,
 };
 
 use super::check::check;
@@ -70,21 +71,16 @@ fn discriminators() {
 
 #[test]
 fn adult() {
-    let config = AdultConfig {
-        columns: 5,
-        units: 4,
-        head: 3,
-        dropout: 0.0,
-        ..AdultConfig::default()
+    let model = DeepHeaded {
+        features: AdultHidden {
+            mlp: Mlp::new(&[5, 4, 4, 4], &device()),
+        },
+        head: Mlp::new(&[4, 4, 4, 2], &device()),
     };
-    let model = config.init(&device());
-    check("features", &model, |m, at| {
-        weigh(m.features(at.floats([3, 5]), &at.cx))
+    check("predict", &model, |m, at| {
+        weigh(m.predict(at.floats([3, 1, 1, 5]), &at.cx))
     });
-    check("head", &model, |m, at| {
-        weigh(m.head(at.floats([3, 4]), &at.cx))
-    });
-    check("discriminate", &model, |m, at| {
-        weigh(m.discriminate(at.floats([3, 4]), &at.cx))
+    check("features", &model.features, |m, at| {
+        weigh(m.features(at.floats([3, 1, 1, 5]), &at.cx))
     });
 }
