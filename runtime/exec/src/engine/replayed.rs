@@ -173,8 +173,7 @@ impl Clients<'_> {
         let supplies = &plan.segment.supplies;
         let keys = random_keys(self, cx, plan.index, supplies);
         let draws = supplies.draws(cx.federation.seed, &keys, &cx.program.device);
-        let losses = step.run(columns, draws.collect(), &cx.program.device);
-        let losses = losses.map_err(RunError::Graph)?;
+        let losses = step.run(columns, draws.collect(), &cx.program.device)?;
         match &step.refused {
             Some(why) if plan.replays.required => return Err(RunError::Graph(why.clone())),
             _ => self.losses(&losses, grouped),

@@ -9,6 +9,7 @@ use super::buffer::{Buffer, own};
 use super::check::differs;
 use super::graph::Graph;
 use super::stats::GraphStats;
+use crate::error::RunError;
 use crate::ops;
 use crate::program::Segment;
 use crate::run::Slots;
@@ -66,7 +67,9 @@ pub(crate) struct Step {
     pub stats: GraphStats,
 }
 
-const LOST: &str = "a buffer of the step was lost";
+fn lost() -> RunError {
+    RunError::Graph("a buffer of the step was lost".to_owned())
+}
 
 impl Step {
     /// Buffers for a segment, with a loop's values in place. `None` where they would hold masks.
@@ -154,15 +157,16 @@ impl Step {
     ///
     /// # Errors
     ///
-    /// A run of the plan fails, which is a bug of fedround, or the device takes no replay.
+    /// A run of the plan fails, which is a bug of fedround, or the device takes no replay or has no
+    /// memory for it.
     pub fn run(
         &mut self,
         columns: Vec<DispatchTensor>,
         draws: Vec<DispatchTensor>,
         device: &DispatchDevice,
-    ) -> Result<Vec<DispatchTensor>, String> {
-        write_all(&mut self.columns, columns).ok_or(LOST)?;
-        write_all(&mut self.draws, draws).ok_or(LOST)?;
+    ) -> Result<Vec<DispatchTensor>, RunError> {
+        write_all(&mut self.columns, columns).ok_or_else(lost)?;
+        write_all(&mut self.draws, draws).ok_or_else(lost)?;
         if self.graph.is_none() && self.refused.is_none() {
             self.record(device)?;
         }
@@ -179,41 +183,44 @@ impl Step {
             }
         }
         let losses = self.losses.iter().map(|b| b.copy(device));
-        losses.collect::<Option<_>>().ok_or_else(|| LOST.to_owned())
+        losses.collect::<Option<_>>().ok_or_else(lost)
     }
 
     /// Records a step; the state is as before. A device that records none is not asked again.
-    fn record(&mut self, device: &DispatchDevice) -> Result<(), String> {
+    fn record(&mut self, device: &DispatchDevice) -> Result<(), RunError> {
         // Memory from inside a recording is the graph's too: buffers are from before it.
         let outputs = self.outputs(device)?.into_iter();
         let losses = outputs.rev().take(self.segment.losses).rev();
         let losses = losses.map(|loss| Buffer::of(loss, device));
-        self.losses = losses.collect::<Option<_>>().ok_or(LOST)?;
-        let before = self.state(device).ok_or(LOST)?;
+        self.losses = losses.collect::<Option<_>>().ok_or_else(lost)?;
+        let before = self.state(device).ok_or_else(lost)?;
         match Graph::record(device, || self.plain(device)) {
             Ok(graph) => {
                 self.graph = Some(graph);
                 self.stats.captured += 1;
             }
-            Err(why) => self.refused = Some(why),
+            Err(full @ RunError::OutOfMemory(_)) => return Err(full),
+            Err(error) => self.refused = Some(reason(error)),
         }
-        Ok(self.set(before).ok_or(LOST)?)
+        self.set(before).ok_or_else(lost)
     }
 
     /// Replays, and compares state and losses with those of a plain run, which count.
-    fn checked(&mut self, device: &DispatchDevice) -> Result<(), String> {
-        let before = self.state(device).ok_or(LOST)?;
+    fn checked(&mut self, device: &DispatchDevice) -> Result<(), RunError> {
+        let before = self.state(device).ok_or_else(lost)?;
         let replayed = match &self.graph {
             Some(graph) => graph.replay().and_then(|()| self.values()),
             None => self.values(),
         };
-        self.set(before.clone()).ok_or(LOST)?;
+        self.set(before.clone()).ok_or_else(lost)?;
         self.plain(device)?;
         let expected = self.values()?;
-        let before: Vec<Vec<f32>> = before.into_iter().map(ops::values).collect();
+        let before = before.into_iter().map(ops::read);
+        let before: Vec<Vec<f32>> = before.collect::<Result<_, _>>()?;
         let differs = match replayed {
             Ok(replayed) => differs(&replayed, &expected, &before),
-            Err(why) => Some(why),
+            Err(full @ RunError::OutOfMemory(_)) => return Err(full),
+            Err(error) => Some(reason(error)),
         };
         match differs {
             None => {
@@ -231,26 +238,25 @@ impl Step {
     }
 
     /// The elements of the state, then of the losses.
-    fn values(&self) -> Result<Vec<Vec<f32>>, String> {
+    fn values(&self) -> Result<Vec<Vec<f32>>, RunError> {
         let all = self.state.iter().chain(&self.losses);
-        all.map(|b| Ok(ops::values(b.lend().ok_or(LOST)?)))
-            .collect()
+        all.map(|b| ops::read(b.lend().ok_or_else(lost)?)).collect()
     }
 
     /// Takes the step op by op: what is recorded.
-    fn plain(&mut self, device: &DispatchDevice) -> Result<(), String> {
+    fn plain(&mut self, device: &DispatchDevice) -> Result<(), RunError> {
         let outputs = self.outputs(device)?;
         let kept = outputs.len() - self.segment.losses;
         for (leaf, from) in self.state.iter_mut().zip(&self.form.next) {
             if let Some(output) = from {
-                leaf.write(outputs[*output].clone()).ok_or(LOST)?;
+                leaf.write(outputs[*output].clone()).ok_or_else(lost)?;
             }
         }
         let losses = outputs[kept..].iter().cloned();
-        write_all(&mut self.losses, losses).ok_or_else(|| LOST.to_owned())
+        write_all(&mut self.losses, losses).ok_or_else(lost)
     }
 
-    fn outputs(&self, device: &DispatchDevice) -> Result<Vec<DispatchTensor>, String> {
+    fn outputs(&self, device: &DispatchDevice) -> Result<Vec<DispatchTensor>, RunError> {
         let (mut columns, mut outer) = (self.columns.iter(), self.outer.iter());
         let inputs = self.form.inputs.iter().map(|role| match role {
             Role::State(leaf) => self.state.get(*leaf)?.lend(),
@@ -265,20 +271,26 @@ impl Step {
         let inputs: Option<Vec<DispatchTensor>> = inputs.chain(supplied).collect();
         let run = self.segment.plan.run(
             device,
-            inputs.ok_or(LOST)?,
+            inputs.ok_or_else(lost)?,
             // Handles that were left there would share the buffers.
             &mut Slots::default(),
         );
-        let outputs = run.map_err(|error| error.to_string())?;
+        let outputs = run?;
         // A handle of a buffer would keep it from being written in place.
         let outputs = outputs.into_iter().zip(&self.passed);
         let outputs = outputs.map(|(t, &passed)| match passed {
             true => own(t, device),
             false => Some(t),
         });
-        outputs
-            .collect::<Option<_>>()
-            .ok_or_else(|| LOST.to_owned())
+        outputs.collect::<Option<_>>().ok_or_else(lost)
+    }
+}
+
+/// Why a step is not recorded, in the words of who refuses.
+fn reason(error: RunError) -> String {
+    match error {
+        RunError::Device(why) | RunError::Graph(why) => why,
+        error => error.to_string(),
     }
 }
 

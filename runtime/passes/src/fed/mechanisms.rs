@@ -190,6 +190,7 @@ impl<'m> Finder<'m> {
                 HyperValue::Float(x) => Some(x),
                 _ => None,
             },
+            OpKind::Real => Some(self.count(*op.operands.first()?)? as f64),
             OpKind::Add => Some(of(0)? + of(1)?),
             OpKind::Sub => Some(of(0)? - of(1)?),
             OpKind::Mul => Some(of(0)? * of(1)?),
