@@ -52,7 +52,10 @@ impl Unchanged {
 }
 
 /// Works out what is [`Unchanged`] in every value.
-pub(super) struct Unchanging;
+pub(super) struct Unchanging {
+    /// Whether states may be from another program: an earlier phase.
+    pub resumes: bool,
+}
 
 impl Analysis for Unchanging {
     type Fact = Unchanged;
@@ -94,6 +97,11 @@ impl Analysis for Unchanging {
             (OpKind::TreeWithParts(names), [a, b]) => a.with_parts(names, b),
             // What was kept is of an earlier round, of which the argument may have been another.
             // A state is zeros before it is first set.
+            (OpKind::ServerState(..) | OpKind::ClientState(..) | OpKind::Personal(..), _)
+                if self.resumes =>
+            {
+                unknown
+            }
             (OpKind::ServerState(..) | OpKind::ClientState(..), [.., kept]) => {
                 Unchanged::zero(kept.zero.clone())
             }

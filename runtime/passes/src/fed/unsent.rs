@@ -23,8 +23,9 @@ pub(super) struct Needless {
 
 /// For each value that a broadcast gives or a map uploads, what of it need not cross.
 pub(super) fn unsent(module: &Module) -> HashMap<Value, Needless> {
+    let resumes = module.resumes;
     let mut this = Unsent {
-        facts: solve(module, &mut Unchanging),
+        facts: solve(module, &mut Unchanging { resumes }),
         read_on: HashSet::new(),
         down: HashMap::new(),
         up: HashMap::new(),

@@ -256,6 +256,22 @@ fn a_part_that_the_server_changes_crosses() {
     assert_eq!(step, [HEAD, HEAD]);
 }
 
+/// What an earlier phase may have left in a state is not known to be zero.
+#[test]
+fn a_state_of_another_program_may_change_any_part() {
+    let round = |server: &ServerCx, w: Server<Params>| {
+        let g = &w - own_head(server, w.clone());
+        let v = 0.9 * server.state("v") + g;
+        server.set_state("v", &v);
+        w - 0.1 * v
+    };
+    let define = move |m: &mut fedround::Definer| m.round(round);
+    let mut module = linked(&super::super::testing::Closure(define));
+    assert_eq!(wire(&module)[0].without.outside(), HEAD);
+    module.resumes = true;
+    assert_eq!(wire(&module)[0].without.outside(), "P");
+}
+
 #[test]
 fn what_later_code_of_a_client_reads_crosses() {
     let later = sent(|server, w| {
