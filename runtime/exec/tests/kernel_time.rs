@@ -4,47 +4,22 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 
+mod support;
+
 use std::process::Command;
 use std::time::Duration;
 
 use fedround_algorithms::FedAvg;
-use fedround_data::synth::SynthDigits;
-use fedround_exec::{Device, Federation, Program, Simulation, TIMED, Tracer, kernel_time};
-use fedround_models::{Losses, Task, find};
-
-const TASK: Task = Task {
-    input: [1, 28, 28],
-    classes: 10,
-};
-
-fn gpu() -> Device {
-    match cfg!(feature = "cuda") {
-        true => Device::Cuda(0),
-        false => Device::Wgpu(0),
-    }
-}
+use fedround_exec::{Device, Simulation, TIMED, kernel_time};
+use support::{bundled, gpu};
 
 fn simulation(device: Device) -> Simulation {
-    let data = SynthDigits {
-        train: 40,
-        test: 1,
-        ..SynthDigits::default()
-    };
-    let federation = Federation {
-        examples: data.generate().train,
-        parts: vec![(0..20).collect(), (20..40).collect()],
-        seed: 2,
-    };
-    let built = find("2nn").unwrap();
-    let built = built.build(TASK, &Default::default()).unwrap();
-    let tracer = Tracer::new("2nn", built, TASK, Losses::default());
     let fed_avg = FedAvg {
         fraction: 1.0,
         epochs: 1,
         ..FedAvg::default()
     };
-    let program = Program::compile_for(&fed_avg, tracer, device).unwrap();
-    Simulation::new(program, federation, 1).unwrap()
+    support::simulation(&fed_avg, ("2nn", bundled("2nn")), &[20; 2], device)
 }
 
 #[test]

@@ -5,24 +5,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 
+mod support;
+
 use burn_backend::{Backend, MemoryPoolLayout, SlicedPool};
 use burn_dispatch::Dispatch;
 use fedround_algorithms::FedAvg;
-use fedround_data::synth::SynthDigits;
-use fedround_exec::{CohortBatch, Device, Federation, Program, Simulation, Tracer};
-use fedround_models::{Losses, Task, find};
-
-const TASK: Task = Task {
-    input: [1, 28, 28],
-    classes: 10,
-};
-
-fn gpu() -> Device {
-    match cfg!(feature = "cuda") {
-        true => Device::Cuda(0),
-        false => Device::Wgpu(0),
-    }
-}
+use fedround_exec::{CohortBatch, Device, Simulation};
+use support::{bundled, gpu};
 
 /// Has the device give this process few pages of 4 MiB, and no tensor more than one.
 fn cap(device: Device, pages: u64) {
@@ -37,17 +26,6 @@ fn cap(device: Device, pages: u64) {
 
 /// Eight clients, all in one graph.
 fn simulation(device: Device) -> Simulation {
-    const CLIENTS: usize = 8;
-    let data = SynthDigits {
-        train: 8 * CLIENTS,
-        test: 1,
-        ..SynthDigits::default()
-    };
-    let federation = Federation {
-        examples: data.generate().train,
-        parts: (0..CLIENTS).map(|k| (8 * k..8 * k + 8).collect()).collect(),
-        seed: 2,
-    };
     let fed_avg = FedAvg {
         fraction: 1.0,
         epochs: 1,
@@ -55,12 +33,9 @@ fn simulation(device: Device) -> Simulation {
         momentum: 0.9,
         ..FedAvg::default()
     };
-    let built = find("2nn").unwrap();
-    let built = built.build(TASK, &Default::default()).unwrap();
-    let tracer = Tracer::new("2nn", built, TASK, Losses::default());
-    let program = Program::compile_for(&fed_avg, tracer, device).unwrap();
-    let simulation = Simulation::new(program, federation, 1).unwrap();
-    simulation.with_cohort_batch(CohortBatch::Clients(CLIENTS))
+    let model = ("2nn", bundled("2nn"));
+    let simulation = support::simulation(&fed_avg, model, &[8; 8], device);
+    simulation.with_cohort_batch(CohortBatch::Clients(8))
 }
 
 fn losses(simulation: &mut Simulation) -> Vec<f64> {

@@ -5,34 +5,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 
-use fedround_algorithms::{FedAvg, FedNova, FedRep, Scaffold};
-use fedround_data::synth::SynthDigits;
-use fedround_dsl::Algorithm;
-use fedround_exec::{CohortBatch, Device, Federation, Program, Simulation, Tracer, device_reads};
-use fedround_models::{Losses, Task, find};
+mod support;
 
-const TASK: Task = Task {
-    input: [1, 28, 28],
-    classes: 10,
-};
+use fedround_algorithms::{FedAvg, FedNova, FedRep, Scaffold};
+use fedround_dsl::Algorithm;
+use fedround_exec::{CohortBatch, Device, Simulation, device_reads};
+use support::{bundled, gpu};
 
 /// Five clients of five batches.
 fn simulation(algorithm: &dyn Algorithm, devices: &[Device], batch: CohortBatch) -> Simulation {
-    let data = SynthDigits {
-        train: 50,
-        test: 1,
-        ..SynthDigits::default()
-    };
-    let federation = Federation {
-        examples: data.generate().train,
-        parts: (0..5).map(|k| (10 * k..10 * (k + 1)).collect()).collect(),
-        seed: 2,
-    };
-    let built = find("2nn").unwrap();
-    let built = built.build(TASK, &Default::default()).unwrap();
-    let tracer = Tracer::new("2nn", built, TASK, Losses::default());
-    let program = Program::compile_for(algorithm, tracer, devices[0]).unwrap();
-    let simulation = Simulation::new(program, federation, 1).unwrap();
+    let model = ("2nn", bundled("2nn"));
+    let simulation = support::simulation(algorithm, model, &[10; 5], devices[0]);
     let simulation = simulation.with_devices(&devices[1..]).unwrap();
     simulation.with_cohort_batch(batch)
 }
@@ -59,11 +42,10 @@ fn a_round_waits_for_its_losses_alone() {
     };
     let cpu = Device::Cpu;
     assert_eq!(reads(&fed_avg, &[cpu], CohortBatch::Off), 0);
-    let gpu = match (cfg!(feature = "cuda"), cfg!(feature = "wgpu")) {
-        (true, _) => Device::Cuda(0),
-        (_, true) => Device::Wgpu(0),
-        _ => return,
-    };
+    if !cfg!(any(feature = "wgpu", feature = "cuda")) {
+        return;
+    }
+    let gpu = gpu();
     let scaffold = Scaffold {
         fraction: 1.0,
         batch: 2,

@@ -4,25 +4,12 @@ use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device as BurnDevice, Tensor};
-use fedround_data::synth::SynthDigits;
 use fedround_dsl::Algorithm;
-use fedround_exec::{
-    CohortBatch, Device, Federation, GraphStats, Graphs, Program, Simulation, Tracer,
-};
+use fedround_exec::{CohortBatch, Device, GraphStats, Graphs, Simulation};
 use fedround_models::layers::Dropout;
-use fedround_models::{Encoder, ForwardCx, Headed, Losses, Model, Task, find};
+use fedround_models::{Encoder, ForwardCx, Headed, Model};
 
-pub fn device() -> Device {
-    match cfg!(feature = "cuda") {
-        true => Device::Cuda(0),
-        false => Device::Wgpu(0),
-    }
-}
-
-const TASK: Task = Task {
-    input: [1, 28, 28],
-    classes: 10,
-};
+use crate::support::{self, TASK, bundled, gpu};
 
 /// A hidden layer of which half is dropped.
 #[derive(Module, Debug)]
@@ -42,8 +29,7 @@ impl Encoder for Dropped {
 fn model(name: &str) -> Box<dyn Model> {
     const WIDTH: usize = 20;
     if name != "dropped" {
-        let model = find(name).unwrap();
-        return model.build(TASK, &Default::default()).unwrap();
+        return bundled(name);
     }
     let device = BurnDevice::default();
     let features = Dropped {
@@ -63,32 +49,14 @@ pub struct Case<'a> {
 }
 
 pub fn simulation(case: &Case<'_>, device: Device) -> Simulation {
-    let data = SynthDigits {
-        train: case.parts.iter().sum(),
-        test: 1,
-        ..SynthDigits::default()
-    }
-    .generate();
-    let mut next = 0;
-    let part = |n: &usize| {
-        next += n;
-        (next - n..next).collect()
-    };
-    let federation = Federation {
-        examples: data.train,
-        parts: case.parts.iter().map(part).collect(),
-        seed: 2,
-    };
-    let tracer = Tracer::new(case.model, model(case.model), TASK, Losses::default());
-    let program = Program::compile_for(case.algorithm, tracer, device).unwrap();
-    Simulation::new(program, federation, 1)
-        .unwrap()
-        .with_cohort_batch(case.batch)
+    let model = (case.model, model(case.model));
+    let simulation = support::simulation(case.algorithm, model, case.parts, device);
+    simulation.with_cohort_batch(case.batch)
 }
 
 /// Parameters and losses of each round.
 fn run(case: &Case<'_>, graphs: Graphs) -> (Vec<f32>, Vec<f64>, Option<GraphStats>) {
-    let mut simulation = simulation(case, device()).with_graphs(graphs).unwrap();
+    let mut simulation = simulation(case, gpu()).with_graphs(graphs).unwrap();
     let losses = (0..case.rounds).map(|_| simulation.step().unwrap().train_loss);
     let losses = losses.collect();
     let leaves = simulation.parameters().into_iter();

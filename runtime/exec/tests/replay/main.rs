@@ -13,6 +13,8 @@
 extern crate fedround_dsl as fedround;
 
 mod case;
+#[path = "../support/mod.rs"]
+mod support;
 mod time;
 
 use fedround::optim::schedule::inverse_time;

@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use fedround_exec::{CohortBatch, Graphs};
 
-use crate::case::{Case, device, simulation};
+use crate::case::{Case, simulation};
 use crate::fed_avg;
+use crate::support::gpu;
 
 /// Prints what a step costs; says nothing of right and wrong.
 #[test]
@@ -21,7 +22,7 @@ fn time_of_a_step() {
         };
         let sides = [Graphs::Off, Graphs::Require];
         let mut sides = sides.map(|graphs| {
-            let simulation = simulation(&case, device()).with_graphs(graphs).unwrap();
+            let simulation = simulation(&case, gpu()).with_graphs(graphs).unwrap();
             (simulation, vec![])
         });
         // In turns, so that what else the machine does slows both alike.
