@@ -74,7 +74,7 @@ impl<'a> Given<'a> {
 }
 
 /// Whether code makes values that have not as many rows for every client: it runs for one at a time.
-pub(super) fn is_ragged(block: &Block) -> bool {
+fn is_ragged(block: &Block) -> bool {
     let ragged = |kind: &OpKind| {
         matches!(
             kind,
@@ -94,11 +94,28 @@ pub(super) fn is_ragged(block: &Block) -> bool {
     })
 }
 
+/// The clients of a map in [`groups`], for devices of which there is one at least if there are clients.
+pub(super) fn deal(
+    devices: &[Cx<'_>],
+    body: &Block,
+    ids: &[usize],
+    operands: &[&RtVal],
+) -> Vec<(usize, Vec<usize>)> {
+    let Some(home) = devices.first() else {
+        return vec![];
+    };
+    let alone = is_ragged(body);
+    let sizes = devices.iter().map(|cx| if alone { 1 } else { cx.group });
+    let sizes: Vec<usize> = sizes.collect();
+    let shapes = |i: usize| operands.iter().map(|v| shape(v, i)).collect();
+    groups(ids, &home.federation.parts, &sizes, shapes)
+}
+
 /// The device of each group of clients, and their positions in the cohort. Clients are dealt to the
 /// devices in turn, so that each gets as many, and of all sizes; of device `d`, up to `sizes[d]` are
 /// a group: with features and labels of the same shapes, and of like sizes, so that few sit out. Who
 /// meets whom depends on these alone, never on which device is faster.
-pub(super) fn groups(
+fn groups(
     ids: &[usize],
     parts: &[Vec<usize>],
     sizes: &[usize],
@@ -137,7 +154,7 @@ pub(super) fn turns(ids: &[usize]) -> Vec<usize> {
 
 /// The shape of the `i`-th client's features or labels; of anything else, which has one shape for
 /// all clients, an empty one.
-pub(super) fn shape(value: &RtVal, i: usize) -> Vec<usize> {
+fn shape(value: &RtVal, i: usize) -> Vec<usize> {
     match value {
         RtVal::Clients(_, values) => match values.get(i) {
             Some(RtVal::Tensor(t)) => t.shape().as_slice().to_vec(),

@@ -8,7 +8,7 @@ use fedround_ir::fed::{Op, OpKind, Place, Value};
 use fedround_passes::tensor::{Block, Control};
 
 use super::client::{self, Group, Outcome};
-use super::groups::{Given, groups, is_ragged, shape, turns};
+use super::groups::{Given, deal, turns};
 use super::look::{Look, show};
 use super::running::{Running, bytes};
 use super::server::Server;
@@ -43,11 +43,7 @@ impl Server<'_> {
         // The server's work is done at home. No device without a client gets the model.
         let most = if on_server { 1 } else { ids.len() };
         let devices = &self.devices[..self.devices.len().min(most)];
-        let alone = is_ragged(body);
-        let sizes = devices.iter().map(|cx| if alone { 1 } else { cx.group });
-        let sizes: Vec<usize> = sizes.collect();
-        let shapes = |i: usize| operands.iter().map(|v| shape(v, i)).collect();
-        let groups = groups(ids, &cx.federation.parts, &sizes, shapes);
+        let groups = deal(devices, body, ids, operands);
         let turns = turns(ids);
         let given = devices.iter().map(|cx| Given::new(cx, operands, around));
         let given: Vec<Given<'_>> = given.collect::<Result<_, _>>()?;

@@ -6,6 +6,7 @@ mod client;
 mod crossings;
 mod epochs;
 mod groups;
+mod inputs;
 mod look;
 mod map;
 mod replayable;

@@ -6,14 +6,13 @@
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
-use burn_backend::TensorMetadata;
 use fedround_ir::fed::{Kind, Value};
 use fedround_passes::tensor::{Block, Compute, Control, Frontend};
 
 use super::body::{Body, Loop};
 use super::client::Clients;
-use super::stack::leaves;
-use super::walk::{Walker, has_rows};
+use super::inputs::Entry;
+use super::walk::Walker;
 use crate::error::RunError;
 use crate::program::{Segment, Variant};
 use crate::replay::{Form, Replays, Role};
@@ -38,18 +37,19 @@ pub(super) struct Replayable<'a, 'b> {
 }
 
 /// Why a loop runs plainly.
-type Why = &'static str;
+pub(super) type Why = &'static str;
 
-/// Where the inputs of a loop's segment come from, and what tells its form.
-#[derive(Default)]
-struct Inputs {
-    roles: Vec<Role>,
-    outer: Vec<DispatchTensor>,
-    reads: Vec<Value>,
-    each: Vec<bool>,
-    batches: Vec<usize>,
-    rows: Vec<Vec<usize>>,
-    carried: Vec<(usize, bool)>,
+/// The form of a step of which each leaf's next value is an output. What the segment hands through
+/// stays where it is.
+fn form(segment: &Segment, inputs: Vec<Role>, mut next: Vec<Option<usize>>) -> Form {
+    let passed = segment.plan.passed();
+    for (leaf, from) in next.iter_mut().enumerate() {
+        let input = from.and_then(|output| passed.get(output).copied().flatten());
+        if input.and_then(|i| inputs.get(i)) == Some(&Role::State(leaf)) {
+            *from = None;
+        }
+    }
+    Form { inputs, next }
 }
 
 impl Clients<'_> {
@@ -82,8 +82,14 @@ impl Clients<'_> {
         }
         let compute = &self.cx.program.schedule.segments[index];
         self.look(&fresh, env)?;
-        let start = self.inputs(compute, (body, of.size), &fresh, env, values);
-        let start = start.and_then(|start| {
+        let entry = Entry {
+            body,
+            size: of.size,
+            fresh: &fresh,
+            env,
+            values,
+        };
+        let start = self.inputs(compute, &entry).and_then(|start| {
             let next = self.next_leaves(compute, (body, of.size), &start.carried)?;
             Ok((start, next))
         });
@@ -99,23 +105,11 @@ impl Clients<'_> {
             each: start.each,
         };
         let segment = self.cx.program.segment(&variant)?;
-        let passed = segment.plan.passed();
-        // What the segment hands through stays where it is.
-        let stays = |leaf: usize, output: usize| {
-            let input = passed.get(output).copied().flatten();
-            input.and_then(|i| start.roles.get(i)) == Some(&Role::State(leaf))
-        };
-        let next = next.into_iter().enumerate();
-        let next = next.map(|(leaf, output)| output.filter(|&output| !stays(leaf, output)));
-        let next = next.collect();
         Ok(Ok(Replayable {
             replays,
             index,
+            form: form(&segment, start.roles, next),
             segment,
-            form: Form {
-                inputs: start.roles,
-                next,
-            },
             of,
             outer: start.outer,
             fresh,
@@ -132,79 +126,6 @@ impl Clients<'_> {
         }
         (self.epoch, self.random_runs) = counts;
         Ok(())
-    }
-
-    /// Where the inputs of a loop's segment come from.
-    fn inputs(
-        &self,
-        compute: &Compute,
-        (body, size): (&Block, Option<usize>),
-        fresh: &[&Control],
-        env: &Env,
-        values: &[RtVal],
-    ) -> Result<Inputs, Why> {
-        let mut found = Inputs::default();
-        let mut firsts = vec![];
-        for value in values {
-            let device = &self.cx.program.device;
-            let tensors =
-                leaves(value.unwrapped(), device).ok_or("it carries more than tensors")?;
-            firsts.push(found.carried.iter().map(|(n, _)| n).sum::<usize>());
-            let params = matches!(value.unwrapped(), RtVal::Params(_));
-            found.carried.push((tensors.len(), params));
-        }
-        for v in &compute.ins {
-            let at = body.args.iter().position(|arg| arg == v);
-            if let (Some(0), Some(size)) = (at, size) {
-                found.each.push(!self.alone());
-                found.batches.push(size);
-                found.read(*v, self.cx.program.schedule.columns.len());
-                continue;
-            }
-            // What is carried comes after the batch.
-            let at = at.map(|k| k - usize::from(size.is_some()));
-            let value = match at {
-                Some(k) => values.get(k),
-                None => env.peek(*v),
-            };
-            let value = value.ok_or("it reads what is not there")?;
-            if let RtVal::Batch(n, columns) = value.unwrapped() {
-                found.each.push(matches!(value, RtVal::Each(_)));
-                found.batches.push(*n);
-                found.read(*v, columns.len());
-                continue;
-            }
-            let tensors = leaves(value.unwrapped(), &self.cx.program.device);
-            let tensors = tensors.ok_or("it reads more than tensors and its batch")?;
-            let each = match at {
-                Some(_) => !self.alone(),
-                None => matches!(value, RtVal::Each(_)),
-            };
-            found.each.push(each);
-            if has_rows(self.cx, *v) {
-                let lead = usize::from(matches!(value, RtVal::Each(_)));
-                let shape = tensors[0].shape();
-                found.rows.push(shape.as_slice()[lead..].to_vec());
-            }
-            match at {
-                Some(k) => {
-                    let first = firsts[k];
-                    let own = (0..tensors.len()).map(|j| Role::State(first + j));
-                    found.roles.extend(own);
-                }
-                None if fresh.iter().any(|c| c.op.results.contains(v)) => {
-                    found.read(*v, tensors.len());
-                }
-                None => {
-                    found.roles.extend(vec![Role::Outer; tensors.len()]);
-                    found.outer.extend(tensors);
-                }
-            }
-        }
-        match self.alone() || found.each.contains(&true) {
-            true => Ok(found),
-            false => Err("its clients share all that it reads"),
-        }
     }
 
     /// For each leaf that is carried, the output of the segment that is its next value.
@@ -246,14 +167,6 @@ impl Clients<'_> {
             }
         }
         Ok(next)
-    }
-}
-
-impl Inputs {
-    /// A value of so many tensors that is read before each step.
-    fn read(&mut self, v: Value, tensors: usize) {
-        self.reads.push(v);
-        self.roles.extend(vec![Role::Column; tensors]);
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Simulation {
     workers: Workers,
     /// Of each CPU.
     threads: usize,
+    /// Of this machine.
+    cores: usize,
     batch: CohortBatch,
     graphs: Graphs,
     augment: Augment,
@@ -66,6 +68,7 @@ impl Simulation {
         Ok(Self {
             workers: Workers::new(home.feeding(threads))?,
             threads,
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
             batch: CohortBatch::Auto,
             graphs: Graphs::Off,
             augment: Augment::default(),

@@ -140,8 +140,7 @@ impl Simulation {
         most: usize,
     ) -> Cx<'a> {
         // Beside workers on all cores, a thread more would but take their time.
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let spare = site.feeding(self.threads) < cores;
+        let spare = site.feeding(self.threads) < self.cores;
         Cx {
             program: program.at(round),
             group: site.group.min(most),

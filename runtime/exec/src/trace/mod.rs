@@ -5,12 +5,12 @@ mod capture;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use burn::tensor::Device;
+use burn::tensor::{Device, DispatchTensor};
 use burn_dispatch::backends::capture::TensorId;
 use fedround_dsl::Objective;
 use fedround_ir::fed::Kind;
 use fedround_ir::tensor::{Graph, TensorType};
-use fedround_models::{ForwardCx, Losses, Model, Task};
+use fedround_models::{AnyTensor, CallError, ForwardCx, Losses, Model, Task};
 use fedround_passes::tensor::{Frontend, FrontendError};
 
 pub use capture::{CaptureFailure, TraceError, trace_function};
@@ -147,15 +147,21 @@ impl Tracer {
         })
     }
 
-    fn loss_graph(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, TraceError> {
+    /// A registered loss or function.
+    fn registered(
+        &self,
+        what: &str,
+        inputs: &[TensorType],
+        call: impl FnOnce(&[AnyTensor]) -> Result<DispatchTensor, CallError>,
+    ) -> Result<Graph, TraceError> {
         self.traces.fetch_add(1, Ordering::Relaxed);
-        trace(&format!("loss `{name}`"), |device| {
+        trace(what, |device| {
             let mut named = vec![];
             let arguments = arguments(inputs, device, &mut named);
-            let value = self.losses.call(name, &arguments)?;
+            let value = call(&arguments)?;
             Ok(Traced {
                 inputs: named,
-                outputs: vec![value.into_dispatch()],
+                outputs: vec![value],
                 alive: Box::new(arguments),
             })
         })
@@ -213,22 +219,16 @@ impl Frontend for Tracer {
     }
 
     fn loss(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, FrontendError> {
-        Ok(self.loss_graph(name, inputs)?)
+        let call = |given: &[AnyTensor]| Ok(self.losses.call(name, given)?.into_dispatch());
+        Ok(self.registered(&format!("loss `{name}`"), inputs, call)?)
     }
 
     fn function(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, FrontendError> {
-        self.traces.fetch_add(1, Ordering::Relaxed);
-        let traced = trace(&format!("function `{name}`"), |device| {
-            let mut named = vec![];
-            let arguments = arguments(inputs, device, &mut named);
-            let value = self.losses.call_function(name, &arguments)?;
-            Ok(Traced {
-                inputs: named,
-                outputs: vec![value.into_dispatch()],
-                alive: Box::new(arguments),
-            })
-        });
-        Ok(traced?)
+        let call = |given: &[AnyTensor]| {
+            let value = self.losses.call_function(name, given)?;
+            Ok(value.into_dispatch())
+        };
+        Ok(self.registered(&format!("function `{name}`"), inputs, call)?)
     }
 
     fn input(&self, rows: usize) -> TensorType {
