@@ -17,6 +17,26 @@ fn fails(place: &Place, line: &str, parts: &[&str]) {
 }
 
 #[test]
+fn newcomers_join_others_in_time() {
+    let place = Place::new();
+    fails(
+        &place,
+        "run fedprox --rounds 4 --newcomer 4:0",
+        &["joins after 4 rounds, and there are 4", "--rounds N"],
+    );
+    fails(
+        &place,
+        "run fedprox --newcomer 4",
+        &["--newcomer: expected ROUNDS:SHARE", "found `4`"],
+    );
+    fails(
+        &place,
+        "run fedprox --clients 1 --newcomer 4:0",
+        &["a newcomer joins others, found 1 client"],
+    );
+}
+
+#[test]
 fn unknown_names_give_the_nearest() {
     let place = Place::new();
     fails(
@@ -45,21 +65,6 @@ fn unknown_names_give_the_nearest() {
         &place,
         "run fedavg --partition shard:2",
         &["did you mean `shards`"],
-    );
-    fails(
-        &place,
-        "run fedprox --rounds 4 --newcomer 4:0",
-        &["joins after 4 rounds, and there are 4", "--rounds N"],
-    );
-    fails(
-        &place,
-        "run fedprox --newcomer 4",
-        &["--newcomer: expected ROUNDS:SHARE", "found `4`"],
-    );
-    fails(
-        &place,
-        "run fedprox --clients 1 --newcomer 4:0",
-        &["a newcomer joins others, found 1 client"],
     );
     fails(
         &place,

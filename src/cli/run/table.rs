@@ -9,6 +9,23 @@ use crate::cli::output::{bytes, grouped, percent};
 
 /// The summary for people.
 pub(super) fn text(summary: &Summary) -> String {
+    let mut overall = table();
+    for (name, value) in rows(summary) {
+        overall.add_row([name.to_owned(), value]);
+    }
+    let mut classes = table();
+    classes.set_header(["class", "test accuracy"]);
+    for (name, accuracy) in &summary.class_accuracy {
+        classes.add_row([name.clone(), percent(accuracy.as_f64().unwrap_or(f64::NAN))]);
+    }
+    if let Some(column) = classes.column_mut(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!("{overall}\n{classes}\n")
+}
+
+/// What is said of the run as a whole.
+fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     let per_round = |n: u64| bytes(n / (summary.rounds.max(1) as u64));
     let mut rows = vec![
         ("algorithm", summary.spec.clone()),
@@ -56,19 +73,7 @@ pub(super) fn text(summary: &Summary) -> String {
     if let Some(target) = summary.target {
         rows.insert(3, ("target", reached(summary, target)));
     }
-    let mut overall = table();
-    for (name, value) in rows {
-        overall.add_row([name.to_owned(), value]);
-    }
-    let mut classes = table();
-    classes.set_header(["class", "test accuracy"]);
-    for (name, accuracy) in &summary.class_accuracy {
-        classes.add_row([name.clone(), percent(accuracy.as_f64().unwrap_or(f64::NAN))]);
-    }
-    if let Some(column) = classes.column_mut(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    format!("{overall}\n{classes}\n")
+    rows
 }
 
 /// What adversaries find of an attribute.

@@ -135,6 +135,26 @@ impl<A: Analysis> Solver<'_, A> {
         }
     }
 
+    /// What reads of a state are given beside their operands, and what writes leave in it.
+    fn state(&mut self, op: &Op, inputs: &mut Vec<A::Fact>) {
+        match &op.kind {
+            OpKind::ServerState(state, _)
+            | OpKind::ClientState(state, _)
+            | OpKind::Personal(state, _) => {
+                inputs.push(self.kept.get(state).cloned().unwrap_or_default());
+            }
+            OpKind::SetServerState(state) | OpKind::SetClientState(state) => {
+                let fact = inputs.last().cloned().unwrap_or_default();
+                let old = self.kept.entry(state.clone()).or_default();
+                let new = self.analysis.join(old, &fact);
+                self.changed |= *old != new;
+                *old = new;
+                self.told(&op.operands);
+            }
+            _ => {}
+        }
+    }
+
     fn op(&mut self, op: &Op) {
         let tail = |values: &'_ [Value], from: usize| -> Vec<Value> {
             values.get(from..).unwrap_or_default().to_vec()
@@ -167,22 +187,7 @@ impl<A: Analysis> Solver<'_, A> {
             self.region(region);
             inputs.extend(region.yields.iter().map(|value| self.fact(*value)));
         }
-        match &op.kind {
-            OpKind::ServerState(state, _)
-            | OpKind::ClientState(state, _)
-            | OpKind::Personal(state, _) => {
-                inputs.push(self.kept.get(state).cloned().unwrap_or_default());
-            }
-            OpKind::SetServerState(state) | OpKind::SetClientState(state) => {
-                let fact = inputs.last().cloned().unwrap_or_default();
-                let old = self.kept.entry(state.clone()).or_default();
-                let new = self.analysis.join(old, &fact);
-                self.changed |= *old != new;
-                *old = new;
-                self.told(&op.operands);
-            }
-            _ => {}
-        }
+        self.state(op, &mut inputs);
         if let (Some(first), Some(fact)) =
             (op.operands.first(), self.analysis.advanced(op, &inputs))
         {
