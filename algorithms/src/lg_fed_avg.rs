@@ -16,8 +16,8 @@ use crate::FedAvg;
 /// - The mean is the base's, over the cohort and weighted by examples; Algorithm 1 sums over all
 ///   devices, and the authors' code weighs the cohort equally. The squared norm of the gradient, which
 ///   the paper names too, is the weight of `gradient-weights(lg-fedavg)`.
-/// - `warm_up` is a number of rounds, for phases are; in the paper FedAvg ends at a goal accuracy.
-///   `fedround run fedavg --target 0.975` says after how many rounds that is.
+/// - `warm_up` is a number of rounds, for phases are; in the paper FedAvg ends at a goal accuracy, as
+///   it does by `fedround run lg-fedavg --goal 0.975`, within these rounds.
 /// - The step size does not fall; the paper has a "decay of 0.005" on CIFAR-10 that it does not
 ///   explain.
 ///

@@ -31,13 +31,14 @@ pub(super) struct Config {
     pub graphs: Option<String>,
     pub augment: Option<String>,
     pub newcomer: Option<String>,
+    pub goal: Option<f64>,
     #[serde(default, skip_serializing_if = "Auxiliaries::is_empty")]
     pub aux: Auxiliaries,
     #[serde(default)]
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 23] = [
+const KEYS: [&str; 24] = [
     "spec",
     "data",
     "data_dir",
@@ -59,6 +60,7 @@ const KEYS: [&str; 23] = [
     "graphs",
     "augment",
     "newcomer",
+    "goal",
     "aux",
     "hyper",
 ];
@@ -145,6 +147,7 @@ mod tests {
             graphs: Some(String::new()),
             augment: Some(String::new()),
             newcomer: Some(String::new()),
+            goal: Some(1.0),
             aux: Auxiliaries::from([Default::default()]),
             hyper: toml::Table::new(),
         };

@@ -110,8 +110,8 @@ pub(super) enum CliError {
     NoCaptions { model: String, data: String },
     #[error("--adversary: `{data}` has no protected attributes, which `adult` has")]
     NoProtected { data: String },
-    #[error("target: expected a test accuracy above 0 and up to 1, found {found}")]
-    Target { found: f64 },
+    #[error("{name}: expected a test accuracy above 0 and up to 1, found {found}")]
+    Accuracy { name: &'static str, found: f64 },
     #[error("`{}` already holds a run (it has {file}); nothing was written", dir.display())]
     Taken { dir: PathBuf, file: &'static str },
     #[error("cannot {action} {}: {source}", path.display())]
@@ -255,7 +255,7 @@ impl CliError {
             Self::CohortBatch(_) => "--cohort-batch 8 runs up to eight clients in one graph",
             Self::Graphs(_) => "--graphs on replays steps on a GPU where it can",
             Self::NoProtected { .. } => "without --adversary nobody looks for them",
-            Self::Target { .. } => "--target 0.9 is an accuracy of 90 %",
+            Self::Accuracy { .. } => "0.9 is an accuracy of 90 %",
             Self::NothingShared { .. } => {
                 "`fedround inspect fedfed --attack` attacks what FedFed shares in the round after `distill`"
             }

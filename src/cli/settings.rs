@@ -60,6 +60,8 @@ pub(super) struct Settings {
     pub augment: Augment,
     /// The last client, where it joins late.
     pub newcomer: Option<Newcomer>,
+    /// Test accuracy at which the first phase ends.
+    pub goal: Option<f64>,
 }
 
 impl Settings {
@@ -118,7 +120,7 @@ impl Settings {
                 EVAL_EVERY,
             )?,
             beam: count("beam", tests.beam.or(file.beam), 1)?,
-            target: target(tests.target.or(file.target))?,
+            target: accuracy("target", tests.target.or(file.target))?,
             threads: count("threads", args.engine.threads.or(file.threads), cores())?,
             devices: Devices::choose(&text(&args.engine.device, file.device, "cpu"))?,
             precision: text(&args.engine.precision, file.precision, "f32").parse()?,
@@ -127,6 +129,7 @@ impl Settings {
             graphs: text(&args.engine.graphs, file.graphs, "off").parse()?,
             augment: text(&args.augment, file.augment, "none").parse()?,
             newcomer: joining(newcomer, rounds)?,
+            goal: accuracy("goal", args.goal.or(file.goal))?,
         })
     }
 
@@ -159,6 +162,7 @@ impl Settings {
             graphs: (self.graphs != Graphs::Off).then(|| self.graphs.to_string()),
             augment: Some(self.augment.to_string()),
             newcomer: self.newcomer.map(|newcomer| newcomer.to_string()),
+            goal: self.goal,
             hyper: named
                 .map(|(name, value)| (name, hypers::to_toml(&value)))
                 .collect(),
@@ -182,10 +186,11 @@ fn joining(text: Option<String>, rounds: usize) -> Result<Option<Newcomer>, CliE
     }
 }
 
-fn target(given: Option<f64>) -> Result<Option<f64>, CliError> {
+/// A test accuracy that is to be reached.
+fn accuracy(name: &'static str, given: Option<f64>) -> Result<Option<f64>, CliError> {
     match given {
-        Some(found) if !(found > 0.0 && found <= 1.0) => Err(CliError::Target { found }),
-        target => Ok(target),
+        Some(found) if !(found > 0.0 && found <= 1.0) => Err(CliError::Accuracy { name, found }),
+        accuracy => Ok(accuracy),
     }
 }
 

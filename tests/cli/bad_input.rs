@@ -37,6 +37,16 @@ fn newcomers_join_others_in_time() {
 }
 
 #[test]
+fn a_goal_is_an_accuracy() {
+    let place = Place::new();
+    for goal in ["97.5", "0", "-0.5", "NaN"] {
+        let line = format!("run fedprox --goal={goal}");
+        let expected = "goal: expected a test accuracy above 0 and up to 1, found";
+        fails(&place, &line, &[expected, "0.9 is an accuracy of 90 %"]);
+    }
+}
+
+#[test]
 fn unknown_names_give_the_nearest() {
     let place = Place::new();
     fails(

@@ -65,6 +65,19 @@ fn the_variance_of_local_models_is_drawn_for_each_round() {
     );
 }
 
+#[test]
+fn phases_end_where_the_run_ended_them() {
+    let place = Place::new();
+    let line = "run lg-fedavg --set warm_up=10 --rounds 14 --goal 0.02 --eval-every 2";
+    let small = SMALL.replace(" --rounds 4", "").replace("logistic", "2nn");
+    place.success(&format!("{line} {small} --quiet --out run"));
+    place.success("inspect --config run/config.toml --quiet --out out");
+    let mut rounds = csv::Reader::from_path(place.path("out/rounds.csv")).unwrap();
+    let rounds = rounds.deserialize::<(usize, usize, f64, u64, u64)>();
+    let phases: Vec<usize> = rounds.map(|row| row.unwrap().1).collect();
+    assert_eq!(phases, [1, 1, 2, 3, 3, 3]);
+}
+
 /// SCAFFOLD sends control variates, too, which are no models. In the first round it trains as FedAvg.
 #[test]
 fn every_upload_of_parameters_is_told_apart() {

@@ -88,6 +88,70 @@ fn a_target_is_reported_and_the_best_round() {
     );
 }
 
+/// The rounds of a run's folder, and its summary.
+fn ended(place: &Place, line: &str, out: &str) -> (usize, Value) {
+    let small = SMALL.replace(" --rounds 4", "").replace("logistic", "2nn");
+    place.success(&format!(
+        "run {line} {small} --eval-every 2 --quiet --out {out}"
+    ));
+    let rounds = place.text(&format!("{out}/metrics.jsonl")).lines().count();
+    (rounds, place.json(&format!("{out}/summary.json")))
+}
+
+#[test]
+fn a_goal_ends_the_first_phase() {
+    let place = Place::new();
+    let lg = "lg-fedavg --set warm_up=10 --rounds 14";
+    let (rounds, reached) = ended(&place, &format!("{lg} --goal 0.02"), "reached");
+    // Two of ten rounds, one that hands over, three of the global part.
+    assert_eq!((rounds, &reached["rounds"]), (6, &6.into()));
+    assert_eq!(reached["status"], "complete");
+    assert_eq!(reached["goal"], 0.02);
+    assert_eq!(reached["rounds_to_goal"], 2);
+    // As if it had been known before.
+    let (_, shorter) = ended(&place, "lg-fedavg --set warm_up=2 --rounds 6", "shorter");
+    let model = |out: &str| place.read(&format!("{out}/model.safetensors"));
+    assert_eq!(model("reached"), model("shorter"));
+    assert_eq!(shorter["goal"], Value::Null);
+    // The file has it.
+    let line = "run --config reached/config.toml --quiet --out again";
+    place.success(line);
+    assert_eq!(model("again"), model("reached"));
+    // A later phase does not end, and a goal that is not reached ends nothing.
+    let (rounds, summary) = ended(&place, &format!("{lg} --goal 1"), "far");
+    let best = summary["best_test_accuracy"].as_f64().unwrap();
+    assert!(best < 1.0, "{best}");
+    assert_eq!((rounds, &summary["rounds_to_goal"]), (14, &Value::Null));
+    // Without phases it ends the run.
+    let (rounds, summary) = ended(&place, "fedavg --rounds 9 --goal 0.02", "one");
+    assert_eq!((rounds, &summary["rounds_to_goal"]), (2, &2.into()));
+    assert_eq!(summary["status"], "complete");
+}
+
+#[test]
+fn people_are_told_of_the_goal() {
+    let place = Place::new();
+    let output = place.run("fedavg --eval-every 1 --goal 0.02");
+    let (out, err) = (
+        String::from_utf8(output.stdout.clone()).unwrap(),
+        stderr(&output),
+    );
+    assert!(
+        err.contains("the goal is reached: 3 rounds are left out"),
+        "{err}"
+    );
+    assert!(
+        out.contains("2.0 % ended the first phase after 1 round"),
+        "{out}"
+    );
+    let output = place.run("fedavg --eval-every 1 --goal 1");
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        out.contains("100.0 % not reached in the first phase"),
+        "{out}"
+    );
+}
+
 #[test]
 fn people_get_progress_and_a_table() {
     let place = Place::new();

@@ -68,6 +68,23 @@ fn it_trains_in_every_round_with_a_share_of_the_others() {
 }
 
 #[test]
+fn it_joins_earlier_where_a_phase_ends_early() {
+    let algorithm = LgFedAvg {
+        base: base(0.5),
+        warm_up: 5,
+        global: "head".to_owned(),
+        task: "none".to_owned(),
+        task_weight: 1.0,
+    };
+    let mut simulation = joins(simulation(&algorithm, "2nn", deal()), 5, 0.0);
+    run(&mut simulation, 2);
+    assert_eq!((simulation.clients(), simulation.end_phase()), (4, Some(3)));
+    // Everyone, the newcomer too, gets the model.
+    assert_eq!(run(&mut simulation, 1).bytes_down, 5 * 4 * ALL);
+    assert_eq!(simulation.clients(), 5);
+}
+
+#[test]
 fn it_is_in_cohorts_that_are_drawn_from_others() {
     let validated = Validated {
         base: base(1.0),

@@ -114,12 +114,14 @@ pub(super) fn mean_curve(runs: &[Option<&Record>]) -> Vec<MeanPoint> {
         .filter(|run| run.status == Status::Complete);
     let curves: Vec<Vec<Point>> = complete.map(Record::curve).collect();
     let rounds = curves.iter().map(Vec::len).min().unwrap_or(0);
-    // Runs of one comparison are evaluated after the same rounds.
+    // Runs of one comparison are evaluated after the same rounds, but for the last of a run that
+    // ends at a goal.
     let point = |i: usize| {
         let here = || curves.iter().map(move |curve| curve[i]);
+        let round = here().next()?.round;
         let accuracy = Spread::of(here().map(|p| p.value))?;
-        Some(MeanPoint {
-            round: Spread::of(here().map(|p| p.round as f64))?.mean,
+        here().all(|p| p.round == round).then_some(MeanPoint {
+            round: round as f64,
             bytes: Spread::of(here().map(|p| p.bytes as f64))?.mean,
             mean: accuracy.mean,
             std: accuracy.std.unwrap_or(0.0),

@@ -11,12 +11,12 @@ mod report;
 mod specs;
 mod weights;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{fs, ptr};
 
-use fedround_data::{Dataset, load};
+use fedround_data::{Dataset, Examples, load};
 use fedround_exec::Simulation;
 
 pub(super) use adversary::{Exposed, PROTECTED, exposed, mean};
@@ -27,8 +27,9 @@ use super::assets::warn;
 use super::auxiliaries;
 use super::error::{CliError, INTERRUPTED, Kept};
 use super::output::print;
-use super::run::{DATA_SEED, Job, TestArgs, listen, next_free, slug};
+use super::run::{DATA_SEED, Goal, Job, TestArgs, listen, next_free, slug};
 use super::settings::Settings;
+use models::failed;
 use record::Record;
 use report::Report;
 
@@ -67,8 +68,7 @@ pub(super) fn inspect(cli: &Cli, args: &InspectArgs) -> Result<ExitCode, CliErro
     let settings = job.settings().clone();
     let mut simulation = job.into_simulation();
     let stop = listen();
-    let record = rounds(&mut simulation, &settings, stop, args.quiet)?;
-    let stopped = record.rounds.len() < settings.rounds;
+    let (record, stopped) = rounds(&mut simulation, &data.test, &settings, stop, args.quiet)?;
     let subject = Subject {
         cli,
         settings: &settings,
@@ -120,32 +120,35 @@ fn folder(args: &InspectArgs, settings: &Settings) -> Result<PathBuf, CliError> 
     Ok(dir)
 }
 
-/// Trains, until the last round or Ctrl-C.
+/// Trains until the last round or Ctrl-C, and says whether it was Ctrl-C.
 fn rounds(
     simulation: &mut Simulation,
+    tests: &Examples,
     settings: &Settings,
     stop: &AtomicBool,
     quiet: bool,
-) -> Result<Record, CliError> {
+) -> Result<(Record, bool), CliError> {
     let mut record = Record::default();
-    for round in 1..=settings.rounds {
-        if stop.load(Ordering::SeqCst) {
-            break;
-        }
+    let (mut round, mut last) = (0, settings.rounds);
+    let mut goal = Goal::of(settings);
+    while round < last && !stop.load(Ordering::SeqCst) {
         let stats = simulation.step_seen(|seen| record.see(seen));
-        let stats = stats.map_err(|source| CliError::Run {
-            source: Box::new(source),
-            kept: None,
-        })?;
-        let program = simulation.program();
-        let (now, phases) = (program.at(round), program.phases());
-        let phase = phases.iter().position(|(_, p)| ptr::eq(*p, now));
-        let phase = phase.map_or(1, |i| i + 1);
-        record.end((phase, now), &stats)?;
-        if !quiet && (round.is_multiple_of(settings.eval_every) || round == settings.rounds) {
-            let total = settings.rounds;
-            eprintln!("round {round}/{total}  loss {:.4}", stats.train_loss);
+        let stats = stats.map_err(failed)?;
+        round += 1;
+        let (phase, program) = simulation.phase();
+        record.end((phase + 1, program), &stats)?;
+        if !round.is_multiple_of(settings.eval_every) && round < last {
+            continue;
+        }
+        if !quiet {
+            eprintln!("round {round}/{last}  loss {:.4}", stats.train_loss);
+        }
+        // As in a run, which is tested in these rounds.
+        if goal.open(simulation) {
+            let accuracy = simulation.evaluate(tests).map_err(failed)?.accuracy;
+            let left_out = goal.reached(simulation, accuracy, last - round);
+            last -= left_out.unwrap_or(0);
         }
     }
-    Ok(record)
+    Ok((record, round < last))
 }

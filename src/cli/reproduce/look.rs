@@ -60,6 +60,9 @@ fn command(settings: &Settings, out: &Path) -> String {
     if let Some(newcomer) = settings.newcomer {
         flag("newcomer", &newcomer.to_string());
     }
+    if let Some(goal) = settings.goal {
+        flag("goal", &goal.to_string());
+    }
     for hyper in &settings.hypers {
         let value = match &hyper.value {
             Given::Text(text) => text.clone(),

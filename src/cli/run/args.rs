@@ -111,6 +111,10 @@ pub(in crate::cli) struct SettingArgs {
     /// 0 to 1, in place of the algorithm's own [default: all are there from the start]
     #[arg(long, value_name = "ROUNDS:SHARE")]
     pub newcomer: Option<String>,
+    /// Test accuracy, such as 0.975, at which the first phase ends: its other rounds are left out, and
+    /// without phases all others are [default: phases and runs are as long as they say]
+    #[arg(long, value_name = "A")]
+    pub goal: Option<f64>,
 }
 
 /// When and how a model is tested.

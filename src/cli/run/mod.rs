@@ -2,6 +2,7 @@
 
 mod args;
 mod folder;
+mod goal;
 mod interrupt;
 mod job;
 mod local;
@@ -19,6 +20,7 @@ use fedround_exec::RunError;
 
 pub(super) use args::{EngineArgs, RunArgs, SettingArgs, TestArgs};
 pub(super) use folder::{CONFIG, FILES, Folder, METRICS, SUMMARY, next_free, slug};
+pub(super) use goal::Goal;
 pub(super) use interrupt::listen;
 pub(super) use job::{DATA_SEED, Job, parts};
 pub(super) use progress::Progress;

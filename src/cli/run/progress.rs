@@ -111,6 +111,16 @@ impl Progress {
         }
     }
 
+    /// Says that the goal is reached, and how many of the rounds to come will not be.
+    pub fn leave_out(&mut self, rounds: usize) {
+        self.before += rounds;
+        self.rounds -= rounds;
+        let title = &self.title;
+        self.note(&format!(
+            "{title}the goal is reached: {rounds} rounds are left out"
+        ));
+    }
+
     /// Says something above the bar.
     pub fn note(&self, text: &str) {
         match &self.show {

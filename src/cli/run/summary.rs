@@ -126,6 +126,12 @@ pub(in crate::cli) struct Summary {
     pub rounds_to_target: Option<usize>,
     /// Both directions, all clients, until then.
     pub bytes_to_target: Option<u64>,
+    /// Test accuracy at which the first phase was to end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<f64>,
+    /// Until the evaluation that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds_to_goal: Option<usize>,
     /// Over the clients' own test examples, where they have any.
     pub local_accuracy: Option<ClientSummary>,
     /// Of the client that joins late, on its own; the others' are above.
@@ -202,6 +208,8 @@ impl Summary {
             target: settings.target,
             rounds_to_target: reached.map(|point| point.round),
             bytes_to_target: reached.map(|point| point.bytes),
+            goal: settings.goal,
+            rounds_to_goal: outcome.rounds_to_goal,
             local_accuracy: outcome.tested.local,
             newcomer_accuracy: outcome.tested.newcomer,
             ensemble_accuracy: outcome.ensemble,

@@ -73,6 +73,13 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     if let Some(target) = summary.target {
         rows.insert(3, ("target", reached(summary, target)));
     }
+    if let Some(goal) = summary.goal {
+        let ended = match summary.rounds_to_goal {
+            Some(rounds) => format!("ended the first phase after {}", counted(rounds)),
+            None => "not reached in the first phase".to_owned(),
+        };
+        rows.insert(3, ("goal", format!("{} {ended}", percent(goal))));
+    }
     rows
 }
 
@@ -97,11 +104,17 @@ fn accuracy(summary: &Summary) -> String {
 fn reached(summary: &Summary, target: f64) -> String {
     let target = percent(target);
     match (summary.rounds_to_target, summary.bytes_to_target) {
-        (Some(1), Some(sent)) => format!("{target} after 1 round and {}", bytes(sent)),
         (Some(rounds), Some(sent)) => {
-            format!("{target} after {rounds} rounds and {}", bytes(sent))
+            format!("{target} after {} and {}", counted(rounds), bytes(sent))
         }
         _ => format!("{target} not reached"),
+    }
+}
+
+fn counted(rounds: usize) -> String {
+    match rounds {
+        1 => "1 round".to_owned(),
+        rounds => format!("{rounds} rounds"),
     }
 }
 

@@ -7,6 +7,7 @@ use fedround_exec::{Evaluation, RoundStats, RunError, Simulation};
 use fedround_metrics::progress::Point;
 
 use super::folder::Folder;
+use super::goal::Goal;
 use super::local::{Tested, Tests};
 use super::progress::Progress;
 use super::speech::Spoken;
@@ -31,6 +32,8 @@ pub(super) struct Outcome {
     pub curve: Vec<Point>,
     /// The largest BLEU-4 of all evaluations.
     pub best_bleu: Option<f64>,
+    /// The evaluation that ended the first phase.
+    pub rounds_to_goal: Option<usize>,
     /// The accuracy of each class at the same points.
     pub classes: Vec<Vec<f64>>,
     pub client_steps: u64,
@@ -63,6 +66,7 @@ impl Outcome {
             ensemble: None,
             curve: vec![],
             best_bleu: None,
+            rounds_to_goal: None,
             classes: vec![],
             client_steps: 0,
             bytes_up: 0,
@@ -126,7 +130,8 @@ pub(super) fn train(
 ) -> Result<Outcome, CliError> {
     let mut outcome = Outcome::new();
     let mut evaluated = false;
-    while outcome.rounds < settings.rounds {
+    let (mut goal, mut last) = (Goal::of(settings), settings.rounds);
+    while outcome.rounds < last {
         if stop.load(Ordering::SeqCst) {
             outcome.status = Status::Interrupted;
             break;
@@ -149,7 +154,7 @@ pub(super) fn train(
         }
         outcome.add(&stats, seconds);
         let round = outcome.rounds;
-        evaluated = round.is_multiple_of(settings.eval_every) || round == settings.rounds;
+        evaluated = round.is_multiple_of(settings.eval_every) || round == last;
         if evaluated {
             outcome.test(tests.run(simulation));
         }
@@ -158,6 +163,12 @@ pub(super) fn train(
         progress.round(&outcome, evaluated);
         if outcome.failure.is_some() {
             break;
+        }
+        let accuracy = outcome.tested.global.accuracy;
+        if evaluated && let Some(left_out) = goal.reached(simulation, accuracy, last - round) {
+            outcome.rounds_to_goal = Some(round);
+            last -= left_out;
+            progress.leave_out(left_out);
         }
     }
     if !evaluated {

@@ -80,6 +80,36 @@ fn all_devices_begin_with_the_model_of_the_warm_up() {
 }
 
 #[test]
+fn a_warm_up_that_ends_early_is_a_shorter_one() {
+    let warm = |warm_up: usize| {
+        let algorithm = LgFedAvg { warm_up, ..lg() };
+        simulation(&algorithm, "2nn", deal())
+    };
+    let (mut early, mut short) = (warm(9), warm(2));
+    run(&mut early, 2);
+    assert_eq!(early.phase().0, 0);
+    assert_eq!(early.end_phase(), Some(7));
+    // It is over.
+    assert_eq!(early.end_phase(), Some(0));
+    assert_eq!(early.round(), 2);
+    run(&mut early, 1);
+    assert_eq!(early.phase().0, 1);
+    run(&mut early, 3);
+    run(&mut short, 6);
+    assert_eq!(leaves(&early), leaves(&short));
+    for k in 0..4 {
+        assert_eq!(own(&early, k), own(&short, k));
+    }
+    // The last phase has no end.
+    assert_eq!((early.phase().0, early.end_phase()), (2, None));
+    // Before any round, all of it is left out.
+    let mut none = warm(9);
+    assert_eq!((none.end_phase(), none.end_phase()), (Some(9), Some(0)));
+    run(&mut none, 1);
+    assert_eq!(none.phase().0, 1);
+}
+
+#[test]
 fn each_stage_sends_what_it_averages() {
     for (global, shared) in [("head", HEAD), ("features", ALL - HEAD)] {
         let algorithm = LgFedAvg {

@@ -114,6 +114,8 @@ pub(crate) struct Cx<'a> {
     pub newcomer: Option<Newcomer>,
     /// The round, from 1.
     pub round: usize,
+    /// The same where no phase had ended early: whose turn it is.
+    pub scheduled: usize,
 }
 
 impl Cx<'_> {
@@ -131,7 +133,7 @@ impl Cx<'_> {
     fn clients(&self) -> usize {
         let all = self.federation.parts.len();
         let newcomer = self.newcomer;
-        newcomer.map_or(all, |newcomer| newcomer.there(self.round, all))
+        newcomer.map_or(all, |newcomer| newcomer.there(self.scheduled, all))
     }
 
     /// The newcomer's number, once it is there.

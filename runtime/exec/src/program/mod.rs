@@ -139,14 +139,21 @@ impl Program {
 
     /// The program of a round, counted from 1.
     pub fn at(&self, round: usize) -> &Self {
-        let mut left = round.saturating_sub(1);
-        for phase in &self.earlier {
-            if left < phase.rounds {
-                return &phase.program;
+        let earlier = self.earlier.get(self.phase_of(round).0);
+        earlier.map_or(self, |phase| &phase.program)
+    }
+
+    /// The phase of a round, phases counted from 0 and rounds from 1, and how many of its rounds come
+    /// after this one; `None` in the last phase, which has no end.
+    pub(crate) fn phase_of(&self, round: usize) -> (usize, Option<usize>) {
+        let mut before = round.saturating_sub(1);
+        for (i, phase) in self.earlier.iter().enumerate() {
+            if before < phase.rounds {
+                return (i, Some(phase.rounds - before - 1));
             }
-            left -= phase.rounds;
+            before -= phase.rounds;
         }
-        self
+        (self.earlier.len(), None)
     }
 
     /// The programs of all phases in order, this one the last, each with a line about its rounds;

@@ -1,6 +1,7 @@
 //! A federation in one process: its rounds.
 
 mod judged;
+mod phase;
 mod site;
 #[cfg(test)]
 mod tests;
@@ -49,6 +50,8 @@ pub struct Simulation {
     state: State,
     params: Vec<DispatchTensor>,
     round: usize,
+    /// Rounds of phases that ended early.
+    left_out: usize,
 }
 
 impl Simulation {
@@ -80,6 +83,7 @@ impl Simulation {
             federation,
             state: State::default(),
             round: 0,
+            left_out: 0,
         })
     }
 
@@ -163,7 +167,9 @@ impl Simulation {
     pub fn clients(&self) -> usize {
         let all = self.federation.parts.len();
         let newcomer = self.newcomer;
-        newcomer.map_or(all, |newcomer| newcomer.there(self.round, all))
+        newcomer.map_or(all, |newcomer| {
+            newcomer.there(self.round + self.left_out, all)
+        })
     }
 
     /// Chooses how many clients run in one graph. Results stay the same within rounding.

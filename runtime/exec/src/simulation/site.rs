@@ -141,8 +141,9 @@ impl Simulation {
     ) -> Cx<'a> {
         // Beside workers on all cores, a thread more would but take their time.
         let spare = site.feeding(self.threads) < self.cores;
+        let scheduled = round + self.left_out;
         Cx {
-            program: program.at(round),
+            program: program.at(scheduled),
             group: site.group.min(most),
             federation: &self.federation,
             augment: &self.augment,
@@ -150,6 +151,7 @@ impl Simulation {
             replays: site.replays.as_ref(),
             newcomer: self.newcomer,
             round,
+            scheduled,
         }
     }
 }
