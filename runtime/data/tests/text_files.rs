@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use fedround_data::adult::{self, Split};
 use fedround_data::text::captions::{self, CaptionSet, flickr8k};
 use fedround_data::text::questions::{self, QuestionSet};
-use fedround_data::text::{END, START, Topics};
+use fedround_data::text::{END, PAD, START, Topics};
 use fedround_data::{DATASETS, Examples, load};
 
 /// The folder of a dataset, or `None` with a message where it is absent.
@@ -169,6 +169,7 @@ fn easy_vqa_is_whole() {
     let answer = usize::from(data.train.labels()[0]);
     assert_eq!(data.class_names[answer], "rectangle");
     assert_eq!(ids(&data.train, "length", 0), [5]);
+    assert_eq!(question[..15], [PAD; 15], "the words come last");
     assert_eq!(
         pixels(&data.train, 0),
         pixels(&data.train, 1),

@@ -84,10 +84,16 @@ impl Vocabulary {
         padded(all, length, ids)
     }
 
-    /// Appends the `length` ids of a question to `ids`: its first words, then
-    /// [`PAD`]s. Returns how many of the ids are not padding.
+    /// Appends the `length` ids of a question to `ids`: [`PAD`]s, then its first
+    /// words. Returns how many of the ids are not padding.
+    ///
+    /// Padding comes first because a recurrent network is asked for its last
+    /// state: after a dozen steps of padding little of the words is left in it.
     pub fn question(&self, text: &str, length: usize, ids: &mut Vec<i32>) -> usize {
-        padded(words(text).map(|w| self.id(&w)), length, ids)
+        let start = ids.len();
+        let used = padded(words(text).map(|w| self.id(&w)), length, ids);
+        ids[start..].rotate_left(used);
+        used
     }
 
     /// The words of some ids with blanks between them, up to the first [`END`];
@@ -143,11 +149,11 @@ mod tests {
     }
 
     #[test]
-    fn questions_have_neither_start_nor_end() {
+    fn questions_end_with_their_words() {
         let mut ids = Vec::new();
         assert_eq!(tiny().question("a cat?", 3, &mut ids), 2);
         assert_eq!(tiny().question("a cat a dog?", 2, &mut ids), 2);
-        assert_eq!(ids, [4, 5, PAD, 4, 5]);
+        assert_eq!(ids, [PAD, 4, 5, 4, 5]);
         assert_eq!(tiny().question("", 0, &mut ids), 0);
     }
 
