@@ -18,8 +18,7 @@ use crate::FedAvg;
 ///   the paper names too, is the weight of `gradient-weights(lg-fedavg)`.
 /// - `warm_up` is a number of rounds, for phases are; in the paper FedAvg ends at a goal accuracy, as
 ///   it does by `fedround run lg-fedavg --goal 0.975`, within these rounds.
-/// - The step size does not fall; the paper has a "decay of 0.005" on CIFAR-10 that it does not
-///   explain.
+/// - The step size does not fall; that of `lg-fedavg(decayed)` does, as in the paper on CIFAR-10.
 ///
 /// Defaults: no rounds of FedAvg first and no local task; the paper's networks for MNIST average
 /// their head. Its local steps are the base's with `momentum = 0.5` and `lr = 0.05`.

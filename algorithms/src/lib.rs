@@ -6,6 +6,7 @@
 mod ad_col;
 mod ad_fl;
 mod centralized;
+mod decayed;
 mod disentangled;
 mod dp_sgd;
 mod fada;
@@ -36,6 +37,7 @@ mod validated;
 pub use ad_col::AdCol;
 pub use ad_fl::AdFl;
 pub use centralized::Centralized;
+pub use decayed::Decayed;
 pub use disentangled::Disentangled;
 pub use dp_sgd::DpSgd;
 pub use fada::Fada;
@@ -89,6 +91,7 @@ pub fn registry() -> Registry {
         .with_type::<LgFedAvg<BoxedAlgorithm>>()
         .with_type::<GradientWeights<BoxedAlgorithm>>()
         .with_type::<Frozen<BoxedAlgorithm>>()
+        .with_type::<Decayed<BoxedAlgorithm>>()
         .with_type::<Fair<BoxedAlgorithm>>()
         .with_type::<AdCol<BoxedAlgorithm>>()
         .with_type::<Older<BoxedAlgorithm>>()
@@ -116,6 +119,7 @@ mod tests {
             ("ad_col", include_str!("ad_col.rs"), 60),
             ("ad_fl", include_str!("ad_fl.rs"), 45),
             ("centralized", include_str!("centralized.rs"), 40),
+            ("decayed", include_str!("decayed.rs"), 15),
             ("disentangled", include_str!("disentangled.rs"), 45),
             ("dp_sgd", include_str!("dp_sgd.rs"), 30),
             ("fada", include_str!("fada.rs"), 90),

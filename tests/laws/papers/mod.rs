@@ -2,6 +2,7 @@
 
 mod ad_col;
 mod ad_fl;
+mod decayed;
 mod dp_sgd;
 mod fair;
 mod fed_aa;

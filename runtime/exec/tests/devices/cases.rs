@@ -73,7 +73,7 @@ pub struct Case(
     pub usize,
 );
 
-pub const CASES: [Case; 31] = [
+pub const CASES: [Case; 32] = [
     Case("fedavg", &[("weight_decay", "0.01")], 2),
     Case("fedavgm", &[], 2),
     Case("fedopt", &[], 2),
@@ -99,6 +99,7 @@ pub const CASES: [Case; 31] = [
     Case("lg-fedavg", &[("task", "jigsaw")], 2),
     Case("gradient-weights", &[], 2),
     Case("frozen", &[], 2),
+    Case("decayed", &[], 2),
     Case("fair", &[], 2),
     Case("adcol", &[], 2),
     Case("older", &[], 3),

@@ -1,0 +1,31 @@
+//! Local steps that become shorter with the rounds.
+
+use fedround::prelude::*;
+
+use crate::FedAvg;
+
+/// A local step size of `η / (1 + γ t)` in round `t`, from 0. The "learning rate decay of 0.005" on
+/// CIFAR-10 of Liang, Liu et al. 2020, "Think Locally, Act Globally: Federated Learning with Local and
+/// Global Representations", <https://arxiv.org/abs/2001.01523>, as `lg-fedavg(decayed)`.
+///
+/// Departs:
+/// - The paper does not say in which way the step size falls; this is the usual one of a number so
+///   small.
+/// - It is the direction that becomes shorter: with momentum, which begins anew in each round, that is
+///   the same, but the base's weight decay stays.
+#[derive(Hyper, Debug, Clone)]
+pub struct Decayed<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// `γ`; at 0 the graph equals the base's.
+    #[hyper(default = 0.005, range = 0.0..)]
+    pub decay: f32,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Decayed<A> {
+    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        let g = self.base.direction(k, w, b);
+        optim::schedule::inverse_time(1.0, &k.round(), self.decay) * g
+    }
+}
