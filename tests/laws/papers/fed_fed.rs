@@ -2,6 +2,7 @@
 
 use burn::tensor::Device;
 use fedround::algorithms::{FedNova, FedProx, Scaffold};
+use fedround::ir::tensor::Graph;
 use fedround::models::{Assembly, Logistic, Part, ResNetGenerator};
 
 use super::*;
@@ -202,6 +203,34 @@ fn no_base_gets_what_the_last_phase_has_no_use_for() {
         ..Scaffold::default()
     }));
     assert_eq!(scaffold, 3 * 4 * (CLASSIFIER + all));
+}
+
+/// Whatever the base's momentum and decay are.
+#[test]
+fn steps_of_the_last_phase_leave_what_they_do_not_train() {
+    let base = FedAvg {
+        momentum: 0.9,
+        weight_decay: 0.01,
+        ..base()
+    };
+    let program = compile_model(&fed_fed(base), "tiny", tiny(), GREY);
+    let phases = program.phases();
+    let (_, last) = phases.last().unwrap();
+    let graphs = last.graphs(10).unwrap();
+    let is_step = |graph: &&Graph| graph.outputs.iter().any(|(name, _)| name == "loss0");
+    let step = graphs.iter().find(is_step).unwrap();
+    let (mut idle, mut trained) = (0, 0);
+    // Running statistics are computed wherever they are.
+    let others = |name: &str| name == "loss0" || name.contains(".running_");
+    for (name, value) in step.outputs.iter().filter(|(name, _)| !others(name)) {
+        let given = step.inputs.iter().any(|(_, input)| input == value);
+        let unused = name.contains(".generator.") || name.contains(".judge.");
+        assert_eq!(given, unused, "{name}");
+        idle += usize::from(unused);
+        trained += usize::from(!unused);
+    }
+    // Parameters and their momentum, of each network.
+    assert!(idle > 2 * trained && trained == 2 * 2, "{idle}, {trained}");
 }
 
 #[test]

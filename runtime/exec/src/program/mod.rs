@@ -17,7 +17,7 @@ use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, Phase, phases_for};
 use fedround_ir::fed::{HyperValue, Module, Value};
 use fedround_passes::PassManager;
-use fedround_passes::fed::{Leaves, lay_out, link_with, wire};
+use fedround_passes::fed::{Leaves, lay_out, link_with, wire, zeros};
 use fedround_passes::tensor::{Free, Frontend, Schedule, parts, schedule, stream};
 
 use crate::convolutions::Convolutions;
@@ -30,6 +30,8 @@ use warnings::{given_back, missing_layers};
 pub struct Program {
     staged: Module,
     linked: Module,
+    /// Leaves that are zero, of the values that loops begin with.
+    zeros: HashMap<Value, Leaves>,
     /// How many parameters cross, for the values of which not all do.
     crossing: HashMap<Value, usize>,
     warnings: Vec<String>,
@@ -184,6 +186,7 @@ impl Program {
         let mut schedule = schedule(&laid_out).ok_or(CompileError::NoRound)?;
         stream(&mut schedule);
         let mut this = Self {
+            zeros: zeros(&laid_out),
             crossing: HashMap::new(),
             schedule,
             linked: linked.module,
@@ -250,8 +253,8 @@ impl Program {
         some.unwrap_or_else(|| self.parameter_count())
     }
 
-    /// Number of the model's parameters that are not among some.
-    pub fn parameters_without(&self, leaves: &Leaves) -> usize {
+    /// Whether each of the model's leaves is among some.
+    pub(crate) fn among(&self, leaves: &Leaves) -> Vec<bool> {
         let inside = |parts: &BTreeSet<String>| {
             let parts: Vec<String> = parts.iter().cloned().collect();
             parts::leaves(&self.tracer, &parts).unwrap_or_default()
@@ -259,9 +262,15 @@ impl Program {
         let (of, but) = (leaves.of.as_ref().map(inside), inside(&leaves.but));
         let has = |all: &[bool], i: usize| all.get(i).copied().unwrap_or_default();
         let among = |i: usize| of.as_ref().is_none_or(|of| has(of, i)) && !has(&but, i);
+        (0..self.tracer.parameters().len()).map(among).collect()
+    }
+
+    /// Number of the model's parameters that are not among some.
+    pub fn parameters_without(&self, leaves: &Leaves) -> usize {
+        let leaves = self.among(leaves).into_iter();
         let sizes = self.tracer.parameters().iter().map(|(_, ty)| ty.len());
-        let outside = sizes.enumerate().filter(|(i, _)| !among(*i));
-        outside.map(|(_, size)| size).sum()
+        let outside = sizes.zip(leaves).filter(|(_, among)| !among);
+        outside.map(|(size, _)| size).sum()
     }
 
     /// The compute segments and the control between them.

@@ -50,6 +50,7 @@ impl Program {
         Self {
             staged: self.staged.clone(),
             linked: self.linked.clone(),
+            zeros: self.zeros.clone(),
             crossing: self.crossing.clone(),
             warnings: self.warnings.clone(),
             schedule: self.schedule.clone(),

@@ -7,8 +7,9 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Value};
 use fedround_ir::tensor::{DType, Graph, TensorType};
 use fedround_passes::tensor::{
-    Frontend, FrontendError, Looped, LowerError, Lowered, Lowering, Shapes, Supply,
-    batch_clients_with, convolutions_with, fuse_with, hoist_with, lower, optimize_with,
+    Carried, Frontend, FrontendError, Leaf, Looped, LowerError, Lowered, Lowering, Shapes, Supply,
+    batch_clients_with, carried, convolutions_with, fuse_with, hoist_with, idle_with, lower,
+    optimize_with,
 };
 use fedround_passes::{PassError, PassManager, Request};
 
@@ -169,6 +170,10 @@ impl Program {
             lower(&self.schedule, segment, &self.tracer, &self.shapes(variant))
         })?;
         let mut graph = optimize_with(lowered.graph, &name, passes)?;
+        let zero = self.zero_at_first(variant.segment);
+        if !zero.is_empty() {
+            idle_with(&mut graph, &zero, &name, passes)?;
+        }
         let mut looped = vec![];
         if variant.clients > 1 {
             let each = self.inputs_of_each(variant, graph.inputs.len());
@@ -208,6 +213,39 @@ impl Program {
         })
     }
 
+    /// How many tensors of a graph's inputs or outputs are a value.
+    fn tensors(&self, v: Value) -> usize {
+        match self.schedule.module.type_of(v).kind {
+            Kind::Params => self.tracer.parameters().len(),
+            Kind::Batch => self.schedule.columns.len(),
+            _ => 1,
+        }
+    }
+
+    /// The leaves that are zero when the loop begins whose body is a segment.
+    fn zero_at_first(&self, segment: usize) -> Vec<Leaf> {
+        let compute = &self.schedule.segments[segment];
+        let at = |values: &[Value], v: Value| {
+            let i = values.iter().position(|other| *other == v)?;
+            Some(values[..i].iter().map(|v| self.tensors(*v)).sum::<usize>())
+        };
+        let mut zero = vec![];
+        for Carried { first, read, next } in carried(&self.schedule, segment) {
+            let found = (at(&compute.ins, read), at(&compute.outs, next));
+            let ((Some(input), Some(output)), Some(leaves)) = (found, self.zeros.get(&first))
+            else {
+                continue;
+            };
+            if self.schedule.module.type_of(read).kind != Kind::Params || leaves.is_empty() {
+                continue;
+            }
+            let among = self.among(leaves).into_iter().enumerate();
+            let own = among.filter(|(j, zero)| *zero && !self.tracer.buffers().contains(j));
+            zero.extend(own.map(|(j, _)| (input + j, output + j)));
+        }
+        zero
+    }
+
     fn shapes(&self, variant: &Variant) -> Shapes {
         let ins = self.schedule.segments[variant.segment].ins.iter();
         let kind = |v: &Value| self.schedule.module.type_of(*v).kind;
@@ -230,15 +268,10 @@ impl Program {
     /// Which of a graph's inputs have a client axis: all tensors of the values that do.
     fn inputs_of_each(&self, variant: &Variant, inputs: usize) -> Vec<bool> {
         let ins = &self.schedule.segments[variant.segment].ins;
-        let tensors = |v: &Value| match self.schedule.module.type_of(*v).kind {
-            Kind::Params => self.tracer.parameters().len(),
-            Kind::Batch => self.schedule.columns.len(),
-            _ => 1,
-        };
         let flags = ins
             .iter()
             .zip(&variant.each)
-            .flat_map(|(v, &each)| std::iter::repeat_n(each, tensors(v)));
+            .flat_map(|(v, &each)| std::iter::repeat_n(each, self.tensors(*v)));
         let mut flags: Vec<bool> = flags.collect();
         // What follows, such as hyper-parameters, all clients share.
         flags.resize(inputs, false);

@@ -59,5 +59,6 @@ pub mod notation {
     pub use super::explain_text::{Text, count_uses, expression, reduction};
 }
 
+pub use unchanged::zeros;
 pub use wire::{Count, Direction, Noise, Protection, Wire, wire};
 pub use wire_table::wire_table;

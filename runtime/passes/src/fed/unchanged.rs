@@ -1,8 +1,17 @@
 //! What of a tree is what the round began with, or zero: a forward analysis by leaves.
 
-use fedround_ir::fed::{Analysis, Math, Op, OpKind, Reduce};
+use std::collections::HashMap;
+
+use fedround_ir::fed::{Analysis, Math, Module, Op, OpKind, Reduce, Value, solve};
 
 use super::Leaves;
+
+/// The leaves of each value that are zero where it is made, buffers aside, which training advances.
+pub fn zeros(module: &Module) -> HashMap<Value, Leaves> {
+    let resumes = module.resumes;
+    let facts = solve(module, &mut Unchanging { resumes }).into_iter();
+    facts.map(|(value, fact)| (value, fact.zero)).collect()
+}
 
 /// What is certain of the leaves of a tree. The default, of a value of nothing, is all.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,6 +5,7 @@
 //! - [`pool_first`](mod@pool_first) rectifies after pooling in what was traced;
 //! - [`grad`](mod@grad) appends reverse-mode gradients, one rule for each op in [`rules`];
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
+//! - [`idle`](mod@idle) hands on what a loop leaves at zero;
 //! - [`hoist`](mod@hoist) makes inputs of constants and random draws;
 //! - [`convolutions`](mod@convolutions) gives grouped convolutions another form;
 //! - [`mixed_precision`](mod@mixed_precision) has products read 16-bit floats;
@@ -26,6 +27,7 @@ pub mod fuse;
 pub mod fuse_elementwise;
 pub mod grad;
 pub mod hoist;
+pub mod idle;
 mod liveness;
 pub mod lower;
 pub mod mixed_precision;
@@ -47,6 +49,7 @@ pub use fuse::fuse;
 pub use fuse_elementwise::fuse_elementwise;
 pub use grad::{GradError, grad};
 pub use hoist::{Supply, hoist};
+pub use idle::{Carried, Leaf, carried, idle};
 pub use lower::{LowerError, Lowered, Shapes, lower};
 pub use mixed_precision::mixed_precision;
 pub use pool_first::pool_first;
@@ -123,6 +126,27 @@ pub fn batch_clients_with(
     })?;
     while manager.run(&Request::named("sink")?, name, graph)? | clean_up(graph, name, manager)? {}
     Ok(looped)
+}
+
+/// [`idle`](fn@idle) under a pass manager of the caller's, and cleans up; the graph is shown under
+/// `name`.
+///
+/// # Errors
+///
+/// As [`optimize`].
+pub fn idle_with(
+    graph: &mut Graph,
+    zero: &[Leaf],
+    name: &str,
+    manager: &mut PassManager,
+) -> Result<(), PassError> {
+    let changed = manager.apply("idle", name, graph, |graph| {
+        replace(graph, "idle", |graph| idle(graph, zero))
+    })?;
+    if changed {
+        clean_up(graph, name, manager)?;
+    }
+    Ok(())
 }
 
 /// [`convolutions`](fn@convolutions) under a pass manager of the caller's, a pass for each form, and
