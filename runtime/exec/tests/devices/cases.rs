@@ -92,7 +92,7 @@ pub const CASES: [Case; 32] = [
     Case("solo", &[], 2),
     Case("centralized", &[], 2),
     Case("fedaa", &[], 2),
-    Case("fedfed", &[], 3),
+    Case("fedfed", &[("momentum", "0.9")], 3),
     Case("adfl", &[], 2),
     Case("validated", &[], 2),
     Case("lg-fedavg", &[], 2),
