@@ -138,7 +138,8 @@ fn data_and_models_of_words_go_together() {
 #[test]
 fn tables_of_words_are_made_of_such_runs() {
     let place = Place::new();
-    questions(&place, 30);
+    // Two questions each, for twenty clients of five shards.
+    questions(&place, 50);
     let line =
         "reproduce lg-fedavg vqa --data-dir data --rounds 1 --seeds 1 --only FedAvg --out out";
     let text = place.success(line);
