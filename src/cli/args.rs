@@ -12,6 +12,7 @@ use super::doctor::DoctorArgs;
 use super::inspect::InspectArgs;
 use super::reproduce::ReproduceArgs;
 use super::run::RunArgs;
+use crate::cli::output::tell;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -139,7 +140,7 @@ impl GraphArgs {
     /// Writes the times of a compilation to stderr, if they are wanted.
     pub fn report_timings(&self, manager: &PassManager) {
         if self.timings {
-            eprint!("{}", timing_table(&manager.timings()));
+            tell!("{}", timing_table(&manager.timings()).trim_end());
         }
     }
 }

@@ -17,6 +17,7 @@ use super::auxiliaries::{self, Auxiliaries};
 use super::error::{CliError, nearest};
 use super::hypers::{self, Setting};
 use super::settings::Settings;
+use crate::cli::output::tell;
 
 /// A model that a user's crate brings.
 #[derive(Clone, Debug)]
@@ -182,7 +183,7 @@ impl Cli {
 /// Shows what the compiler finds legal but seldom meant.
 pub(super) fn warn(program: &Program) {
     let warnings = warnings(program).into_iter();
-    warnings.for_each(|warning| eprintln!("warning: {warning}"));
+    warnings.for_each(|warning| tell!("warning: {warning}"));
 }
 
 /// What the compiler finds so, but for what it finds in a bundled spec over its own base, which means

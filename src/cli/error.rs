@@ -19,6 +19,7 @@ use super::bench::BenchError;
 use super::compare::CompareError;
 use super::data::DataCommandError;
 use super::reproduce::ReproduceError;
+use crate::cli::output::tell;
 
 /// Exit code of bad input and failed runs.
 const FAILED: u8 = 1;
@@ -295,9 +296,9 @@ impl CliError {
 
     /// Writes it to stderr.
     pub fn report(&self) {
-        eprintln!("error: {self}");
+        tell!("error: {self}");
         if let Some(help) = self.help() {
-            eprintln!("help: {help}");
+            tell!("help: {help}");
         }
     }
 }

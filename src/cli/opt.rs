@@ -12,6 +12,7 @@ use fedround_passes::{Pass, PassManager, Program, Request, timing_table};
 use super::args::OptArgs;
 use super::error::CliError;
 use super::output::print;
+use crate::cli::output::tell;
 
 /// Runs the subcommand.
 pub(super) fn opt(args: &OptArgs) -> Result<(), CliError> {
@@ -40,7 +41,7 @@ pub(super) fn opt(args: &OptArgs) -> Result<(), CliError> {
         }
     };
     if args.timings {
-        eprint!("{}", timing_table(&manager.timings()));
+        tell!("{}", timing_table(&manager.timings()).trim_end());
     }
     print(&text)
 }

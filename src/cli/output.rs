@@ -1,4 +1,4 @@
-//! Text for stdout.
+//! Text for stdout and stderr.
 
 use std::io::{self, Write};
 
@@ -15,6 +15,17 @@ pub(super) fn print(text: &str) -> Result<(), CliError> {
         _ => Ok(()),
     }
 }
+
+/// Writes a line to stderr, as `eprintln!` does, but for a reader that has gone away: that is no
+/// reason to end a run.
+macro_rules! tell {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        // Nobody is there to be told.
+        drop(writeln!(std::io::stderr(), $($text)*));
+    }};
+}
+pub(super) use tell;
 
 /// A fraction as a percentage, a dash if there is none.
 pub(super) fn percent(fraction: f64) -> String {

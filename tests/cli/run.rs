@@ -1,8 +1,10 @@
 //! Runs that succeed, and what they print.
 
+use std::process::Stdio;
+
 use serde_json::Value;
 
-use crate::support::{Place, SMALL, stderr};
+use crate::support::{Place, SMALL, program, stderr};
 
 #[test]
 fn json_is_the_summary_alone() {
@@ -150,6 +152,21 @@ fn people_are_told_of_the_goal() {
         out.contains("100.0 % not reached in the first phase"),
         "{out}"
     );
+}
+
+#[test]
+fn a_run_goes_on_where_nobody_reads_its_progress() {
+    let place = Place::new();
+    let mut child = std::process::Command::new(program())
+        .current_dir(place.path(""))
+        .args(format!("run fedavg {SMALL} --eval-every 1 --out out").split_whitespace())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stderr.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(place.json("out/summary.json")["status"], "complete");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::args::OneArgs;
 use super::process_of;
 use super::report::{Report, rounded};
 use crate::cli::error::CliError;
+use crate::cli::output::tell;
 
 /// Asks a process for [`MARK`]s, in its environment.
 const MARKED: &str = "FEDROUND_MARK_ROUNDS";
@@ -40,7 +41,7 @@ pub(super) fn mark() {
     if std::env::var_os(MARKED).is_some() {
         // cubecl's log is written by a thread that is not waited for.
         std::thread::sleep(Duration::from_millis(500));
-        eprintln!("{MARK}");
+        tell!("{MARK}");
     }
 }
 

@@ -15,6 +15,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::cli::output::tell;
 pub(super) use args::CompareArgs;
 pub(super) use error::CompareError;
 pub(super) use grid::Cell;
@@ -79,7 +80,7 @@ fn earlier(cli: &Cli, out: &Path, cells: &[Cell]) -> Result<Vec<Option<Record>>,
 pub(super) fn say_what_is_there(records: &[Option<Record>]) {
     let (runs, there) = (records.len(), records.iter().filter(|r| ended(r)).count());
     if there > 0 {
-        eprintln!("{there} of {runs} runs are there already");
+        tell!("{there} of {runs} runs are there already");
     }
 }
 
@@ -95,8 +96,8 @@ fn end(comparison: &Comparison, dir: &Path) -> Result<ExitCode, CliError> {
     // Nothing else leaves a run unfinished.
     if total(|row| row.unfinished) > 0 {
         let (complete, dir) = (total(|row| row.complete), dir.display());
-        eprintln!("stopped by Ctrl-C: {complete} of {runs} runs are complete");
-        eprintln!("help: the same command with --out {dir} goes on");
+        tell!("stopped by Ctrl-C: {complete} of {runs} runs are complete");
+        tell!("help: the same command with --out {dir} goes on");
         return Ok(ExitCode::from(INTERRUPTED));
     }
     match total(|row| row.failed) {

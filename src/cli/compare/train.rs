@@ -15,6 +15,7 @@ use super::record::{self, Record};
 use crate::cli::Cli;
 use crate::cli::assets::warnings;
 use crate::cli::error::CliError;
+use crate::cli::output::tell;
 use crate::cli::run::{DATA_SEED, Folder, Job, Progress, listen};
 use crate::cli::settings::Settings;
 
@@ -41,7 +42,7 @@ impl Datasets {
         }
         let data = load(&settings.data, settings.data_dir.as_deref(), DATA_SEED)?;
         if !self.quiet {
-            data.notes.iter().for_each(|note| eprintln!("note: {note}"));
+            data.notes.iter().for_each(|note| tell!("note: {note}"));
         }
         let data = Rc::new(data);
         self.loaded.insert(settings.data.clone(), data.clone());
@@ -91,7 +92,7 @@ pub(in crate::cli) fn prepare(
             let job = Job::new(cli, settings, &*algorithm, &data, &splits)?;
             for warning in warnings(job.program()) {
                 if warned.insert(warning.clone()) {
-                    eprintln!("warning: {warning}");
+                    tell!("warning: {warning}");
                 }
             }
             compiled.push(cell.entrant);

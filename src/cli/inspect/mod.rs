@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fedround_data::{Dataset, Examples, load};
 use fedround_exec::Simulation;
 
+use crate::cli::output::tell;
 pub(super) use adversary::{Exposed, PROTECTED, exposed, mean};
 pub(super) use args::InspectArgs;
 
@@ -82,7 +83,7 @@ pub(super) fn inspect(cli: &Cli, args: &InspectArgs) -> Result<ExitCode, CliErro
     if stopped {
         print(&report.text(&dir))?;
         let rounds = record.rounds.len();
-        eprintln!("stopped by Ctrl-C: {}", Kept { rounds, dir });
+        tell!("stopped by Ctrl-C: {}", Kept { rounds, dir });
         return Ok(ExitCode::from(INTERRUPTED));
     }
     // What was measured is kept whatever becomes of attacks.
@@ -141,7 +142,7 @@ fn rounds(
             continue;
         }
         if !quiet {
-            eprintln!("round {round}/{last}  loss {:.4}", stats.train_loss);
+            tell!("round {round}/{last}  loss {:.4}", stats.train_loss);
         }
         // As in a run, which is tested in these rounds.
         if goal.open(simulation) {

@@ -15,6 +15,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::cli::output::tell;
 pub(super) use args::ReproduceArgs;
 pub(super) use error::ReproduceError;
 
@@ -85,8 +86,8 @@ fn end(cells: &[Cell], records: &[Option<Record>], dir: &Path) -> Result<ExitCod
     let (complete, failed) = (with(Status::Complete), with(Status::Failed));
     // Nothing else leaves a run unfinished.
     if complete + failed < runs {
-        eprintln!("stopped by Ctrl-C: {complete} of {runs} runs are complete");
-        eprintln!("help: the same command goes on");
+        tell!("stopped by Ctrl-C: {complete} of {runs} runs are complete");
+        tell!("help: the same command goes on");
         return Ok(ExitCode::from(INTERRUPTED));
     }
     match failed {

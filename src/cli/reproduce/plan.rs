@@ -13,6 +13,7 @@ use crate::cli::compare::{Cell, Datasets};
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
 use crate::cli::hypers;
+use crate::cli::output::tell;
 use crate::cli::run::{SettingArgs, TestArgs, slug};
 use crate::cli::settings::Settings;
 
@@ -97,7 +98,7 @@ impl Plan {
                 Ok(data) => data,
                 Err(CliError::Data(error)) if skip && is_missing(&error) => {
                     let name = self.name(&entrant);
-                    eprintln!("note: {name} is left out: {error}");
+                    tell!("note: {name} is left out: {error}");
                     continue;
                 }
                 Err(CliError::Data(error)) => return Err(ReproduceError::Data(error).into()),

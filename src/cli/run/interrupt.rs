@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cli::error::INTERRUPTED;
+use crate::cli::output::tell;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -13,7 +14,7 @@ pub(in crate::cli) fn listen() -> &'static AtomicBool {
         if STOP.swap(true, Ordering::SeqCst) {
             std::process::exit(i32::from(INTERRUPTED));
         }
-        eprintln!("stopping after this round (Ctrl-C again stops at once)");
+        tell!("stopping after this round (Ctrl-C again stops at once)");
     });
     &STOP
 }

@@ -18,6 +18,7 @@ use std::time::Instant;
 use fedround_data::load;
 use fedround_exec::RunError;
 
+use crate::cli::output::tell;
 pub(super) use args::{EngineArgs, RunArgs, SettingArgs, TestArgs};
 pub(super) use folder::{CONFIG, FILES, Folder, METRICS, SUMMARY, next_free, slug};
 pub(super) use goal::Goal;
@@ -44,7 +45,7 @@ pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
     }
     let data = load(&settings.data, settings.data_dir.as_deref(), DATA_SEED)?;
     if !args.quiet {
-        data.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        data.notes.iter().for_each(|note| tell!("note: {note}"));
     }
     let splits = settings
         .partition
@@ -91,7 +92,7 @@ fn end(
             kept: Some(kept),
         }),
         (None, Status::Interrupted) => {
-            eprintln!("stopped by Ctrl-C: {kept}");
+            tell!("stopped by Ctrl-C: {kept}");
             Ok(ExitCode::from(error::INTERRUPTED))
         }
         (None, _) => Ok(ExitCode::SUCCESS),

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::train::Outcome;
 use crate::cli::auxiliaries::named;
+use crate::cli::output::tell;
 use crate::cli::output::{grouped, percent};
 use crate::cli::settings::Settings;
 
@@ -39,7 +40,7 @@ impl Progress {
     /// Says what is about to run.
     pub fn of_run(settings: &Settings, dir: &Path, parameters: usize, quiet: bool) -> Self {
         if !quiet {
-            eprintln!(
+            tell!(
                 "{} trains {} ({} parameters) on {}, {} clients by {}; writing {}",
                 settings.spec,
                 named(&settings.model, &settings.aux),
@@ -105,7 +106,7 @@ impl Progress {
             Show::Lines => {
                 let due = round.is_multiple_of(self.every) || round == rounds;
                 if due || (round == 1 && evaluated && title.is_empty()) {
-                    eprintln!("{title}round {round}/{rounds}  {}", message());
+                    tell!("{title}round {round}/{rounds}  {}", message());
                 }
             }
         }
@@ -125,8 +126,8 @@ impl Progress {
     pub fn note(&self, text: &str) {
         match &self.show {
             Show::Nothing => {}
-            Show::Bar(bar) => bar.suspend(|| eprintln!("{text}")),
-            Show::Lines => eprintln!("{text}"),
+            Show::Bar(bar) => bar.suspend(|| tell!("{text}")),
+            Show::Lines => tell!("{text}"),
         }
     }
 
