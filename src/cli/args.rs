@@ -10,9 +10,9 @@ use super::compare::CompareArgs;
 use super::data::DataArgs;
 use super::doctor::DoctorArgs;
 use super::inspect::InspectArgs;
+use super::output::tell;
 use super::reproduce::ReproduceArgs;
 use super::run::RunArgs;
-use crate::cli::output::tell;
 
 const EXAMPLES: &str = "\
 Examples:

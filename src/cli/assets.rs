@@ -16,8 +16,8 @@ use super::args::Subject;
 use super::auxiliaries::{self, Auxiliaries};
 use super::error::{CliError, nearest};
 use super::hypers::{self, Setting};
+use super::output::tell;
 use super::settings::Settings;
-use crate::cli::output::tell;
 
 /// A model that a user's crate brings.
 #[derive(Clone, Debug)]

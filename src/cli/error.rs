@@ -18,8 +18,8 @@ use fedround_passes::{PassError, RequestError};
 use super::bench::BenchError;
 use super::compare::CompareError;
 use super::data::DataCommandError;
+use super::output::tell;
 use super::reproduce::ReproduceError;
-use crate::cli::output::tell;
 
 /// Exit code of bad input and failed runs.
 const FAILED: u8 = 1;

@@ -11,8 +11,7 @@ use fedround_passes::{Pass, PassManager, Program, Request, timing_table};
 
 use super::args::OptArgs;
 use super::error::CliError;
-use super::output::print;
-use crate::cli::output::tell;
+use super::output::{print, tell};
 
 /// Runs the subcommand.
 pub(super) fn opt(args: &OptArgs) -> Result<(), CliError> {

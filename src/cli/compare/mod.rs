@@ -15,7 +15,6 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::cli::output::tell;
 pub(super) use args::CompareArgs;
 pub(super) use error::CompareError;
 pub(super) use grid::Cell;
@@ -26,7 +25,7 @@ pub(super) use train::{Datasets, prepare, train};
 
 use super::Cli;
 use super::error::{CliError, INTERRUPTED};
-use super::output::print;
+use super::output::{print, tell};
 use super::run::{Status, next_free};
 use grid::Grid;
 use report::Comparison;

@@ -19,7 +19,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fedround_data::{Dataset, Examples, load};
 use fedround_exec::Simulation;
 
-use crate::cli::output::tell;
 pub(super) use adversary::{Exposed, PROTECTED, exposed, mean};
 pub(super) use args::InspectArgs;
 
@@ -27,7 +26,7 @@ use super::Cli;
 use super::assets::warn;
 use super::auxiliaries;
 use super::error::{CliError, INTERRUPTED, Kept};
-use super::output::print;
+use super::output::{print, tell};
 use super::run::{DATA_SEED, Goal, Job, TestArgs, listen, next_free, slug};
 use super::settings::Settings;
 use models::failed;

@@ -18,7 +18,6 @@ use std::time::Instant;
 use fedround_data::load;
 use fedround_exec::RunError;
 
-use crate::cli::output::tell;
 pub(super) use args::{EngineArgs, RunArgs, SettingArgs, TestArgs};
 pub(super) use folder::{CONFIG, FILES, Folder, METRICS, SUMMARY, next_free, slug};
 pub(super) use goal::Goal;
@@ -31,7 +30,7 @@ use super::Cli;
 use super::assets::warn;
 use super::auxiliaries;
 use super::error::{self, CliError, Kept};
-use super::output::print;
+use super::output::{print, tell};
 use super::settings::Settings;
 use summary::Summary;
 

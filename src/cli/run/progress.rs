@@ -7,8 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::train::Outcome;
 use crate::cli::auxiliaries::named;
-use crate::cli::output::tell;
-use crate::cli::output::{grouped, percent};
+use crate::cli::output::{grouped, percent, tell};
 use crate::cli::settings::Settings;
 
 /// Lines that a run prints where there is no terminal, and one of many runs.
