@@ -36,6 +36,14 @@ pub(super) fn percent(fraction: f64) -> String {
     }
 }
 
+/// A number of rounds in words.
+pub(super) fn in_rounds(n: usize) -> String {
+    match n {
+        1 => "1 round".to_owned(),
+        n => format!("{n} rounds"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

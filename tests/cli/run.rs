@@ -139,7 +139,7 @@ fn people_are_told_of_the_goal() {
         stderr(&output),
     );
     assert!(
-        err.contains("the goal is reached: 3 rounds are left out"),
+        err.contains("the goal is reached: 3 rounds left out"),
         "{err}"
     );
     assert!(

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::train::Outcome;
 use crate::cli::auxiliaries::named;
-use crate::cli::output::{grouped, percent, tell};
+use crate::cli::output::{grouped, in_rounds, percent, tell};
 use crate::cli::settings::Settings;
 
 /// Lines that a run prints where there is no terminal, and one of many runs.
@@ -115,10 +115,8 @@ impl Progress {
     pub fn leave_out(&mut self, rounds: usize) {
         self.before += rounds;
         self.rounds -= rounds;
-        let title = &self.title;
-        self.note(&format!(
-            "{title}the goal is reached: {rounds} rounds are left out"
-        ));
+        let (title, rounds) = (&self.title, in_rounds(rounds));
+        self.note(&format!("{title}the goal is reached: {rounds} left out"));
     }
 
     /// Says something above the bar.

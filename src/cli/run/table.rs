@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, Table};
 
 use super::summary::Summary;
 use crate::cli::inspect::Exposed;
-use crate::cli::output::{bytes, grouped, percent};
+use crate::cli::output::{bytes, grouped, in_rounds, percent};
 
 /// The summary for people.
 pub(super) fn text(summary: &Summary) -> String {
@@ -75,7 +75,7 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     if let Some(goal) = summary.goal {
         let ended = match summary.rounds_to_goal {
-            Some(rounds) => format!("ended the first phase after {}", counted(rounds)),
+            Some(rounds) => format!("ended the first phase after {}", in_rounds(rounds)),
             None => "not reached in the first phase".to_owned(),
         };
         rows.insert(3, ("goal", format!("{} {ended}", percent(goal))));
@@ -105,16 +105,9 @@ fn reached(summary: &Summary, target: f64) -> String {
     let target = percent(target);
     match (summary.rounds_to_target, summary.bytes_to_target) {
         (Some(rounds), Some(sent)) => {
-            format!("{target} after {} and {}", counted(rounds), bytes(sent))
+            format!("{target} after {} and {}", in_rounds(rounds), bytes(sent))
         }
         _ => format!("{target} not reached"),
-    }
-}
-
-fn counted(rounds: usize) -> String {
-    match rounds {
-        1 => "1 round".to_owned(),
-        rounds => format!("{rounds} rounds"),
     }
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
-use fedround_ir::fed::{Kind, Value};
+use fedround_ir::fed::Value;
 use fedround_passes::tensor::{Block, Compute, Control, Frontend};
 
 use super::body::{Body, Loop};
@@ -136,15 +136,12 @@ impl Clients<'_> {
         carried: &[(usize, bool)],
     ) -> Result<Vec<Option<usize>>, Why> {
         let program = self.cx.program;
-        let (params, buffers) = (program.tracer.parameters().len(), program.tracer.buffers());
+        let buffers = program.tracer.buffers();
         let mut first = vec![];
         let mut outputs = 0;
         for v in &compute.outs {
             first.push(outputs);
-            outputs += match program.schedule.module.type_of(*v).kind {
-                Kind::Params => params,
-                _ => 1,
-            };
+            outputs += program.tensors(*v);
         }
         let advanced = |v: &Value| {
             let at = compute.advanced.iter().position(|w| w == v)?;

@@ -214,7 +214,7 @@ impl Program {
     }
 
     /// How many tensors of a graph's inputs or outputs are a value.
-    fn tensors(&self, v: Value) -> usize {
+    pub(crate) fn tensors(&self, v: Value) -> usize {
         match self.schedule.module.type_of(v).kind {
             Kind::Params => self.tracer.parameters().len(),
             Kind::Batch => self.schedule.columns.len(),

@@ -166,10 +166,8 @@ impl Simulation {
     /// How many clients there are after the last complete round: all, or all but the newcomer.
     pub fn clients(&self) -> usize {
         let all = self.federation.parts.len();
-        let newcomer = self.newcomer;
-        newcomer.map_or(all, |newcomer| {
-            newcomer.there(self.round + self.left_out, all)
-        })
+        let (newcomer, round) = (self.newcomer, self.scheduled(self.round));
+        newcomer.map_or(all, |newcomer| newcomer.there(round, all))
     }
 
     /// Chooses how many clients run in one graph. Results stay the same within rounding.

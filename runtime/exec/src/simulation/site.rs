@@ -141,7 +141,7 @@ impl Simulation {
     ) -> Cx<'a> {
         // Beside workers on all cores, a thread more would but take their time.
         let spare = site.feeding(self.threads) < self.cores;
-        let scheduled = round + self.left_out;
+        let scheduled = self.scheduled(round);
         Cx {
             program: program.at(scheduled),
             group: site.group.min(most),

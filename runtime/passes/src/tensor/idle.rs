@@ -5,6 +5,8 @@
 //! a network that another phase trains. Whether a leaf stays at zero is told from the graph of the
 //! loop's body: it does if it does after a step that begins there.
 
+use std::collections::HashMap;
+
 use fedround_ir::Loc;
 use fedround_ir::fed::{OpKind, Value};
 use fedround_ir::tensor::{Graph, GraphError, Op, Val};
@@ -101,17 +103,18 @@ pub fn idle(graph: &Graph, zero: &[Leaf]) -> Result<Graph, GraphError> {
 
 /// The graph with zeros in the place of some inputs.
 fn with_zeros(graph: &Graph, zero: &[Leaf]) -> Result<Graph, GraphError> {
-    let mut zeros: Vec<Option<Val>> = vec![None; graph.inputs.len()];
-    let among = |v: Val| zero.iter().map(|leaf| leaf.0).find(|&i| v.0 as usize == i);
+    // A rewritten graph begins with its inputs. Each is made a constant where it is first read.
+    let inputs = zero.iter().map(|&(input, _)| (Val(input as u32), None));
+    let mut zeros: HashMap<Val, Option<Val>> = inputs.collect();
     Rewrite::run(graph, |rewrite, mut node| {
         for v in &mut node.ins {
-            // A rewritten graph begins with its inputs.
-            let Some(input) = among(*v) else { continue };
-            *v = match zeros[input] {
-                Some(zero) => zero,
-                None => full(&mut rewrite.new, *v, node.loc)?,
-            };
-            zeros[input] = Some(*v);
+            if let Some(zero) = zeros.get_mut(v) {
+                let made = match *zero {
+                    Some(made) => made,
+                    None => full(&mut rewrite.new, *v, node.loc)?,
+                };
+                (*zero, *v) = (Some(made), made);
+            }
         }
         rewrite.keep(node)
     })
