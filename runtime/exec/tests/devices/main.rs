@@ -56,7 +56,7 @@ fn federation() -> Federation {
 
 fn tracer(model: &str) -> Tracer {
     let built = find(model).unwrap();
-    let built = built.build(TASK, &Default::default()).unwrap();
+    let built = built.build(TASK, &burn::tensor::Device::flex()).unwrap();
     Tracer::new(model, built, TASK, Losses::default())
 }
 

@@ -1,4 +1,4 @@
-//! A CPU and a GPU share the clients of a round.
+//! A CPU and a GPU share the clients of a round; two GPUs of a kind, too, where there are two.
 
 use fedround_algorithms::{FedAvg, FedRep, Scaffold};
 use fedround_dsl::Algorithm;
@@ -77,7 +77,27 @@ fn share(algorithm: &dyn Algorithm) {
         // Not a GPU's bits alone, nor a CPU's, and the same from run to run.
         assert_ne!(first, alone, "{name}");
         assert_eq!(first, shared(&[Device::Cpu, gpu]), "{name}");
+        if let Some(other) = second(gpu) {
+            let twins = shared(&[gpu, other]);
+            close(&format!("{name}, {gpu} and {other}"), &twins, &alone);
+            assert!(twins.replays > 0, "{name}");
+            assert_eq!(twins, shared(&[gpu, other]), "{name}");
+        }
     }
+}
+
+/// Another GPU of the kind, where there is one.
+fn second(gpu: Device) -> Option<Device> {
+    let reports = fedround_exec::devices().into_iter();
+    let found = reports.flat_map(|report| report.found);
+    let other = match gpu {
+        Device::Wgpu(n) => Device::Wgpu(n + 1),
+        Device::Cuda(n) => Device::Cuda(n + 1),
+        Device::Cpu => return None,
+    };
+    found
+        .map(|found| found.device)
+        .find(|&device| device == other)
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub fn gpu() -> Device {
 
 pub fn bundled(name: &str) -> Box<dyn Model> {
     let model = find(name).unwrap();
-    model.build(TASK, &Default::default()).unwrap()
+    model.build(TASK, &burn::tensor::Device::flex()).unwrap()
 }
 
 /// Clients of so many examples, one after another.
