@@ -39,6 +39,8 @@ build() { # FEATURE FOLDER
   for name in fedround replay memory reads kernel_time devices; do
     cp "$(sed -n "s|.*\"executable\":\"\([^\"]*/$name\(-[0-9a-f]*\)\?\)\".*|\1|p" <<<"$lines" | tail -1)" \
       "$folder/$name"
+    # Symbols are most of what would travel.
+    strip "$folder/$name" || true
   done
   ls -l "$folder"
 }

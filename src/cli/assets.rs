@@ -57,7 +57,7 @@ impl Cli {
         around: &AuxiliaryTask,
         words: Option<usize>,
     ) -> Result<(Tracer, Auxiliaries), CliError> {
-        let (task, device) = (around.task, Device::default());
+        let (task, device) = (around.task, Device::flex());
         let own = self.models.iter().find(|own| own.name == model);
         let built = match own {
             Some(own) => (own.make)(task, &device),

@@ -196,12 +196,14 @@ impl RunError {
         Self::said(&reason)
     }
 
-    /// What burn says of a device, each line once, without the backtrace that follows.
+    /// What burn says of a device, each line once, without the kernel's source and the backtrace that
+    /// follow.
     pub(crate) fn said(reason: &str) -> Self {
         let mut said: Vec<&str> = vec![];
         let lines = reason.lines().map(str::trim);
-        let trace = |line: &&str| line.starts_with("Backtrace") || line.starts_with("0:");
-        for line in lines.take_while(|line| !trace(line)) {
+        let ends = ["Backtrace", "0:", "[Source]"];
+        let end = |line: &&str| ends.iter().any(|start| line.starts_with(start));
+        for line in lines.take_while(|line| !end(line)) {
             if !["", "No backtrace available"].contains(&line) && !said.contains(&line) {
                 said.push(line);
             }

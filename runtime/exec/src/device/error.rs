@@ -22,6 +22,14 @@ pub enum DeviceError {
         /// How many of its kind there are.
         found: usize,
     },
+    /// It computes nothing.
+    #[error("`{device}` did not multiply two small matrices: {why}")]
+    Fails {
+        /// The device.
+        device: Device,
+        /// What its libraries say.
+        why: String,
+    },
     /// It computes something else.
     #[error("`{device}` multiplied two small matrices wrongly; update its driver, or use another")]
     Wrong {

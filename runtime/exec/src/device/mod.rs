@@ -4,9 +4,11 @@
 mod adapters;
 mod error;
 mod gpu;
+mod guard;
 mod kernel_log;
 mod list;
 mod probe;
+pub(crate) mod quiet;
 mod system;
 
 use std::fmt;
@@ -18,6 +20,7 @@ use burn_dispatch::{Dispatch, DispatchDevice};
 
 pub use error::DeviceError;
 pub(crate) use gpu::ask;
+pub(crate) use guard::{guarded, words};
 pub use kernel_log::{TIMED, kernel_time};
 pub use list::Devices;
 pub use probe::{DeviceReport, Found, Problem, devices};
@@ -92,7 +95,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// It cannot be opened, or does not give their product.
+    /// It cannot be opened, or fails, or does not give their product.
     pub fn check(self) -> Result<(), DeviceError> {
         const N: usize = 8;
         let device = self.open()?;
@@ -103,11 +106,16 @@ impl Device {
         let tensor = |values: &[f32]| {
             Dispatch::float_from_data(TensorData::new(values.to_vec(), [N, N]), &device)
         };
-        let found = Dispatch::float_matmul(tensor(&a), tensor(&b));
-        if ops::values(found) == expected {
-            Ok(())
-        } else {
-            Err(DeviceError::Wrong { device: self })
+        let found = guarded([&device], || {
+            ops::read(Dispatch::float_matmul(tensor(&a), tensor(&b)))
+        });
+        match found {
+            Ok(found) if found == expected => Ok(()),
+            Ok(_) => Err(DeviceError::Wrong { device: self }),
+            Err(error) => Err(DeviceError::Fails {
+                device: self,
+                why: error.to_string(),
+            }),
         }
     }
 }

@@ -138,13 +138,18 @@ pub(super) fn open(device: Device) -> Result<DispatchDevice, DeviceError> {
 /// The NVIDIA GPUs, or all that is missing.
 pub(super) fn cuda() -> Result<Vec<Found>, Vec<Problem>> {
     let nvidia = Nvidia::read();
-    built(cfg!(feature = "cuda"), "cuda", nvidia.problem())?;
+    let names = if nvidia.answers() {
+        cuda_names()
+    } else {
+        vec![]
+    };
+    built(cfg!(feature = "cuda"), "cuda", nvidia.problem(names.len()))?;
     let found = |(number, name): (usize, String)| Found {
         device: Device::Cuda(number),
         name,
         software: false,
     };
-    let visible: Vec<Found> = cuda_names().into_iter().enumerate().map(found).collect();
+    let visible: Vec<Found> = names.into_iter().enumerate().map(found).collect();
     if visible.is_empty() {
         let why = "CUDA sees none of those that the driver lists".to_owned();
         return Err(vec![Problem::NoGpu { why }]);
@@ -156,10 +161,10 @@ pub(super) fn cuda() -> Result<Vec<Found>, Vec<Problem>> {
 /// number the rest anew, and without it the fastest is the first. `nvidia-smi` knows neither.
 #[cfg(feature = "cuda")]
 fn cuda_names() -> Vec<String> {
-    use cudarc::driver::result::device;
-    let seen = burn_dispatch::Dispatch::enumerate(burn_dispatch::DispatchDeviceId::Cuda).len();
-    let name = |number: usize| {
-        let name = device::get(number as i32).and_then(device::get_name);
+    use cudarc::driver::result::{device, init};
+    let seen = init().and_then(|()| device::get_count()).unwrap_or(0);
+    let name = |number| {
+        let name = device::get(number).and_then(device::get_name);
         name.unwrap_or_else(|_| format!("GPU {number}"))
     };
     (0..seen).map(name).collect()

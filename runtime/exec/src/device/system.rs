@@ -11,7 +11,7 @@ use super::Problem;
 pub(super) struct Nvidia {
     /// `libcuda`, which comes with the driver.
     pub driver: bool,
-    /// How many GPUs the driver lists, or why there is no list.
+    /// How many GPUs `nvidia-smi` lists, or why it lists none.
     pub gpus: Result<usize, String>,
     /// `libnvrtc`, which compiles kernels.
     pub nvrtc: bool,
@@ -40,7 +40,14 @@ impl Nvidia {
         }
     }
 
-    pub fn problem(&self) -> Option<Problem> {
+    /// Whether CUDA itself can be asked for its GPUs: without the driver, that ends the process.
+    pub fn answers(&self) -> bool {
+        self.driver && (cfg!(target_os = "linux") || self.gpus.is_ok())
+    }
+
+    /// What is missing where CUDA sees so many GPUs. `nvidia-smi` need not be installed, and is asked
+    /// where CUDA sees none.
+    pub fn problem(&self, seen: usize) -> Option<Problem> {
         let no_gpu = |why: &str| Problem::NoGpu {
             why: why.to_owned(),
         };
@@ -48,6 +55,7 @@ impl Nvidia {
             return Some(Problem::NoDriver);
         }
         match &self.gpus {
+            _ if seen > 0 => {}
             Err(why) => return Some(no_gpu(why)),
             Ok(0) => return Some(no_gpu("the driver lists none")),
             Ok(_) => {}
@@ -178,29 +186,31 @@ mod tests {
 
     #[test]
     fn the_first_missing_part_of_cuda_is_named() {
-        assert_eq!(nvidia().problem(), None);
+        assert_eq!(nvidia().problem(1), None);
         let nothing = Nvidia {
             driver: false,
             gpus: Err("no `nvidia-smi`".to_owned()),
             nvrtc: false,
             toolkit: false,
         };
-        assert_eq!(nothing.problem(), Some(Problem::NoDriver));
+        assert_eq!(nothing.problem(0), Some(Problem::NoDriver));
         let gpus = Ok(0);
-        let empty = Nvidia { gpus, ..nvidia() }.problem().unwrap();
+        let empty = Nvidia { gpus, ..nvidia() }.problem(0).unwrap();
         assert!(empty.to_string().contains("lists none"), "{empty}");
         let gpus = Err("driver/library version mismatch".to_owned());
-        let mismatch = Nvidia { gpus, ..nvidia() }.problem().unwrap();
+        let mismatched = Nvidia { gpus, ..nvidia() };
+        let mismatch = mismatched.problem(0).unwrap();
         assert!(mismatch.to_string().contains("version mismatch"));
+        assert_eq!(mismatched.problem(1), None, "CUDA knows better");
         let nvrtc = false;
-        let kernels = Nvidia { nvrtc, ..nvidia() }.problem();
+        let kernels = Nvidia { nvrtc, ..nvidia() }.problem(1);
         assert_eq!(kernels, Some(Problem::NoNvrtc));
         let toolkit = false;
         let headers = Nvidia {
             toolkit,
             ..nvidia()
         }
-        .problem();
+        .problem(1);
         assert_eq!(headers, Some(Problem::NoToolkit));
     }
 

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
+use burn_backend::Backend;
+use burn_dispatch::Dispatch;
 use fedround_ir::fed::{Op, OpKind, Place, Value};
 use fedround_passes::tensor::{Block, Control};
 
@@ -64,7 +66,12 @@ impl Server<'_> {
                 ids: &own,
                 turns: &own_turns,
             };
-            client::run(cx, kept, (op, body), group, args, &given.around)
+            let outcomes = client::run(cx, kept, (op, body), group, args, &given.around);
+            if outcomes.is_err() {
+                // A thread is a stream, whose later errors would be found by who tries again.
+                _ = Dispatch::sync(&cx.program.device);
+            }
+            outcomes
         };
         let mut results = Results::new(cx, control, ids.len());
         let mut failed = None;

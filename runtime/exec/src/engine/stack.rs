@@ -133,7 +133,7 @@ pub(super) fn flat(t: DispatchTensor) -> Option<DispatchTensor> {
 
 pub(super) fn apply(op: &Op, operands: Vec<DispatchTensor>) -> Option<DispatchTensor> {
     // Read by ops that make tensors out of nothing alone: none of those above.
-    let device = DispatchDevice::default();
+    let device = DispatchDevice::Flex(Default::default());
     let mut operands = operands.into_iter();
     ops::apply(op, &device, || operands.next()).map(|(t, _)| t)
 }

@@ -8,6 +8,7 @@ use burn_backend::{ExecutionError, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
 
 use super::TOGETHER;
+use crate::device::quiet::busy;
 use crate::error::RunError;
 use crate::flex;
 
@@ -30,7 +31,7 @@ pub(crate) fn wait(
     if !on_host {
         READS.fetch_add(1, Ordering::Relaxed);
     }
-    burn_backend::read_sync(data).map_err(RunError::device)
+    busy(|| burn_backend::read_sync(data)).map_err(RunError::device)
 }
 
 /// The float values of a tensor, in row-major order; none where its device has failed, which the

@@ -5,6 +5,7 @@ use std::thread::{self, ThreadId};
 use burn_backend::{Backend, BackendGraph};
 use burn_dispatch::{Dispatch, DispatchDevice};
 
+use crate::device::quiet::alone;
 use crate::error::RunError;
 
 /// Runs before the one that is recorded: of burn's fusion the first ones tune kernels and settle
@@ -62,13 +63,16 @@ impl Graph {
             run()?;
             Dispatch::sync(device).map_err(said)?;
         }
-        // A window that fails to open leaves the stream as it was before it was prepared.
-        window.prepared = false;
-        Dispatch::graph_start_capture(device).map_err(said)?;
-        window.open = true;
-        run()?;
-        window.open = false;
-        let graph = Dispatch::graph_stop_capture(device).map_err(said)?;
+        let graph = alone(move || {
+            let mut window = window;
+            // A window that fails to open leaves the stream as it was before it was prepared.
+            window.prepared = false;
+            Dispatch::graph_start_capture(device).map_err(said)?;
+            window.open = true;
+            run()?;
+            window.open = false;
+            Dispatch::graph_stop_capture(device).map_err(said)
+        })?;
         Ok(Self {
             device: device.clone(),
             graph,

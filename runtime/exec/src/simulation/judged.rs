@@ -22,7 +22,7 @@ impl Simulation {
             return Ok(None);
         };
         let (mut state, params) = (self.state.clone(), self.params.clone());
-        run_round(cx, &beside, &self.workers, &mut state, params, None)?;
+        self.guarded(|| run_round(cx, &beside, &self.workers, &mut state, params, None))?;
         PersonalModels::kept(state, &cx.program.device).map(Some)
     }
 
@@ -78,7 +78,7 @@ impl Simulation {
             augment: &self.augment,
             at: (self.federation.seed, self.round),
         };
-        describe.all(examples, search, &self.workers)
+        self.guarded(|| describe.all(examples, search, &self.workers))
     }
 
     fn evaluate_models(
@@ -87,14 +87,16 @@ impl Simulation {
         examples: &Examples,
     ) -> Result<Evaluation, RunError> {
         let classes = self.program().tracer.task().classes;
-        evaluate(
-            self.program(),
-            models,
-            examples,
-            classes,
-            &self.augment,
-            &self.workers,
-            (self.federation.seed, self.round),
-        )
+        self.guarded(|| {
+            evaluate(
+                self.program(),
+                models,
+                examples,
+                classes,
+                &self.augment,
+                &self.workers,
+                (self.federation.seed, self.round),
+            )
+        })
     }
 }

@@ -234,7 +234,7 @@ impl Simulation {
         // Borrowed for as long as this function's own values.
         let look = look.map(|look| look as Look<'_>);
         let (cx, beside) = self.contexts(round, most);
-        let ran = run_round(cx, &beside, &self.workers, &mut state, params, look);
+        let ran = self.guarded(|| run_round(cx, &beside, &self.workers, &mut state, params, look));
         match &ran {
             Ok(_) => state.commit(),
             Err(_) => state.undo(server),

@@ -5,7 +5,8 @@ use burn_dispatch::{Dispatch, DispatchDevice};
 
 use super::Simulation;
 use crate::cohort_batch::CohortBatch;
-use crate::device::{Device, DeviceError, ask, is_cpu};
+use crate::device::quiet::trains_on;
+use crate::device::{Device, DeviceError, ask, guarded, is_cpu};
 use crate::engine::Cx;
 use crate::error::{CompileError, RunError};
 use crate::program::Program;
@@ -24,6 +25,7 @@ pub(crate) struct Site {
 
 impl Site {
     pub fn new(program: Program, batch: CohortBatch) -> Self {
+        trains_on(&program.device);
         Self {
             group: batch.clients(&program),
             program,
@@ -116,6 +118,14 @@ impl Simulation {
 
     pub(super) fn sites_mut(&mut self) -> impl Iterator<Item = &mut Site> {
         std::iter::once(&mut self.home).chain(&mut self.beside)
+    }
+
+    /// Runs work on the devices, of which a GPU's libraries may panic.
+    pub(super) fn guarded<T>(
+        &self,
+        work: impl FnOnce() -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        guarded(self.sites().map(|site| &site.program.device), work)
     }
 
     /// What a round reads at home, and on the devices beside. Up to `most` clients run in one graph.

@@ -9,6 +9,7 @@ use burn_dispatch::{BackendTensor, DispatchTensorKind};
 use fedround_ir::tensor::{DType, Graph, TensorType};
 use fedround_models::{AnyTensor, CallError};
 
+use crate::device::words;
 use crate::import::{ImportError, from_burn};
 use crate::ops;
 
@@ -116,7 +117,7 @@ pub(super) fn trace(
     let what = what.to_owned();
     let captured = captured
         .map_err(|panic| TraceError::Panicked {
-            message: message(panic.as_ref()),
+            message: words(panic.as_ref()),
             what: what.clone(),
         })?
         .map_err(|source| TraceError::Capture {
@@ -143,13 +144,6 @@ pub(super) fn arguments(
         AnyTensor::from(zeros)
     });
     tensors.collect()
-}
-
-fn message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("it panicked")
-        .to_owned()
 }
 
 /// The capture device's number of a tensor of its own.

@@ -32,6 +32,8 @@ pub struct Tracer {
 impl Tracer {
     /// For a model built for `task`.
     pub fn new(name: &str, model: Box<dyn Model>, task: Task, losses: Losses) -> Self {
+        // Traces read its values, which are then in host memory, wherever it was built.
+        let model = model.to_device(&Device::flex());
         let leaves = model.leaves();
         let buffers = leaves.iter().enumerate().filter(|(_, l)| l.buffer);
         Self {
@@ -52,7 +54,7 @@ impl Tracer {
 
     /// The same, with no traces made yet.
     pub(crate) fn copy(&self) -> Self {
-        let device = Device::default();
+        let device = Device::flex();
         let (model, losses) = (self.model.to_device(&device), self.losses.clone());
         Self::new(&self.name, model, self.task, losses).with_columns(self.columns.clone())
     }
