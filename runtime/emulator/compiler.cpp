@@ -102,7 +102,7 @@ bool host_takes(Program& program) {
   // Under a name of this process until it is whole.
   auto own = cache + name + "-" + std::to_string(getpid());
   std::ofstream(own + ".cpp") << source;
-  bool taken = succeeds("c++ -std=c++20 -O2 -march=native -fno-strict-aliasing -w -fPIC -shared -I'" + here +
+  bool taken = succeeds("g++ -std=c++20 -O2 -march=native -fno-strict-aliasing -w -fPIC -shared -I'" + here +
                             "' '" + own + ".cpp' -o '" + own + ".so'",
                         program.log);
   if (!taken) {

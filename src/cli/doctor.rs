@@ -84,9 +84,15 @@ fn checked(device: Device) -> Result<(), String> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let first = said.lines().find(|line| !line.trim().is_empty());
-    let why = first.map_or_else(|| output.status.to_string(), str::to_owned);
-    Err(why.trim_start_matches("error: ").to_owned())
+    let why = reason(&said).map_or_else(|| output.status.to_string(), str::to_owned);
+    Err(why)
+}
+
+/// What a process that failed says of it: its error, before which a driver's libraries may have
+/// printed panics, or the first line.
+fn reason(said: &str) -> Option<&str> {
+    let error = said.lines().find_map(|line| line.strip_prefix("error: "));
+    error.or_else(|| said.lines().find(|line| !line.trim().is_empty()))
 }
 
 #[cfg(test)]
@@ -106,6 +112,15 @@ mod tests {
             }],
             problems: vec![],
         }
+    }
+
+    #[test]
+    fn an_error_is_told_from_what_libraries_print() {
+        let panicked = "\nthread 'DSD-0-0' panicked at cubecl/server.rs:1:1:\nno compiler\n";
+        let both = format!("{panicked}error: `cuda` did not multiply\nhelp: --device cpu\n");
+        assert_eq!(reason(&both), Some("`cuda` did not multiply"));
+        assert!(reason(panicked).unwrap().starts_with("thread 'DSD-0-0'"));
+        assert_eq!(reason("\n"), None);
     }
 
     #[test]
