@@ -32,7 +32,7 @@ pub(crate) fn simulation(
         seed: 3,
     };
     let model = find("logistic").unwrap();
-    let built = model.build(task, &Default::default()).unwrap();
+    let built = model.build(task, &burn::tensor::Device::flex()).unwrap();
     let tracer = Tracer::new("logistic", built, task, Losses::default());
     let program = Program::compile(algorithm, tracer).unwrap();
     Simulation::new(program, federation, threads).unwrap()

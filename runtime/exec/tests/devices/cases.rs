@@ -35,7 +35,7 @@ impl Encoder for Tiny {
 }
 
 fn tiny() -> Box<dyn Model> {
-    let device = BurnDevice::default();
+    let device = BurnDevice::flex();
     let features = Tiny {
         layer: LinearConfig::new(64, 8).init(&device),
         norm: BatchNorm::new(8, &device),
@@ -57,7 +57,7 @@ fn with_generator() -> Box<dyn Model> {
     };
     let classes = ["predict", "features", "head"].map(|f| (f, f));
     let images = [("generate", "reconstruct"), ("code", "encode")];
-    let vae = Box::new(vae.init(&BurnDevice::default()));
+    let vae = Box::new(vae.init(&BurnDevice::flex()));
     Box::new(Assembly::new(vec![
         network("", &classes, tiny()),
         network("generator", &images, vae),
@@ -175,7 +175,7 @@ impl Case {
         } else {
             tiny()
         };
-        let built = assemble_for(algorithm, base, &around, &Default::default());
+        let built = assemble_for(algorithm, base, &around, &BurnDevice::flex());
         let built = built.unwrap_or_else(|error| panic!("{}: {error}", self.0));
         let columns = vec![("protected".to_owned(), vec![2])];
         let tracer = Tracer::new("tiny", built.model, TASK, Losses::default());

@@ -12,7 +12,9 @@ fn program(algorithm: &dyn Algorithm, model: &str, device: Device) -> Program {
         input: [1, 28, 28],
         classes: 10,
     };
-    let built = find(model).unwrap().build(task, &Default::default());
+    let built = find(model)
+        .unwrap()
+        .build(task, &burn::tensor::Device::flex());
     let tracer = Tracer::new(model, built.unwrap(), task, Losses::default());
     Program::compile_for(algorithm, tracer, device).unwrap()
 }

@@ -31,7 +31,7 @@ fn model(name: &str) -> Box<dyn Model> {
     if name != "dropped" {
         return bundled(name);
     }
-    let device = BurnDevice::default();
+    let device = BurnDevice::flex();
     let features = Dropped {
         layer: LinearConfig::new(28 * 28, WIDTH).init(&device),
         dropout: Dropout::new(0.5),
