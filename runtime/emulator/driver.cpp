@@ -2,7 +2,6 @@
 #include "driver.h"
 
 #include <dlfcn.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -33,8 +32,6 @@ int number(const char* variable, int otherwise) {
 int capability() { return number("EMULATOR_CAPABILITY", 70); }
 
 int devices() { return number("EMULATOR_DEVICES", 2); }
-
-thread_local size_t current = 0;
 
 struct Function {
   std::string name;
@@ -76,11 +73,6 @@ Result enqueue(Stream* stream, NodeType type, std::function<void()> run) {
 }
 
 API Result cuInit(unsigned) { return success; }
-
-API Result cuDriverGetVersion(int* version) {
-  *version = 13000;
-  return success;
-}
 
 API Result cuDeviceGetCount(int* count) {
   *count = devices();
@@ -139,15 +131,8 @@ API Result cuDevicePrimaryCtxRetain(size_t* context, int device) {
   return success;
 }
 
-API Result cuCtxSetCurrent(size_t context) {
-  current = context;
-  return success;
-}
-
-API Result cuCtxGetCurrent(size_t* context) {
-  *context = current;
-  return success;
-}
+// Devices share their memory, so that it makes no difference whose context is current.
+API Result cuCtxSetCurrent(size_t) { return success; }
 
 API Result cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   *least = 0;
@@ -164,17 +149,6 @@ API Result cuStreamCreateWithPriority(Stream** stream, unsigned flags, int) {
   return cuStreamCreate(stream, flags);
 }
 
-API Result cuStreamDestroy_v2(Stream* stream) {
-  delete stream;
-  return success;
-}
-
-API Result cuStreamSynchronize(Stream*) {
-  ONE_AT_A_TIME;
-  note("cuStreamSynchronize");
-  return not_while_recording("cuStreamSynchronize");
-}
-
 API Result cuEventCreate(Event** event, unsigned) {
   *event = new Event;
   return success;
@@ -188,9 +162,6 @@ API Result cuEventDestroy_v2(Event* event) {
 API Result cuEventRecord(Event* event, Stream* stream) {
   ONE_AT_A_TIME;
   note("cuEventRecord");
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  event->seconds = now.tv_sec + now.tv_nsec * 1e-9;
   event->recorded = stream && stream->records;
   return success;
 }
@@ -199,11 +170,6 @@ API Result cuEventSynchronize(Event* event) {
   ONE_AT_A_TIME;
   note("cuEventSynchronize");
   return event->recorded ? capture_isolation : not_while_recording("cuEventSynchronize");
-}
-
-API Result cuEventElapsedTime_v2(float* milliseconds, Event* from, Event* to) {
-  *milliseconds = 1e3 * (to->seconds - from->seconds);
-  return success;
 }
 
 // Work of another stream is not taken into a recording: nothing here asks for it.

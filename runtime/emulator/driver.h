@@ -26,7 +26,6 @@ struct Stream {
 };
 
 struct Event {
-  double seconds = 0;
   bool recorded = false;
 };
 

@@ -1,6 +1,4 @@
 // What a stream records, and its replays.
-#include <cstring>
-
 #include "driver.h"
 
 using Graph = std::vector<Node>;
@@ -25,12 +23,6 @@ API Result cuStreamEndCapture(Stream* stream, Graph** graph) {
   *graph = nullptr;
   if (stream->broken) return capture_invalidated;
   *graph = new Graph(std::move(stream->recorded));
-  return success;
-}
-
-API Result cuStreamIsCapturing(Stream* stream, int* status) {
-  ONE_AT_A_TIME;
-  *status = stream && stream->records ? 1 : 0;
   return success;
 }
 

@@ -81,13 +81,6 @@ API Result cuDeviceTotalMem_v2(size_t* bytes, int) {
   return success;
 }
 
-API Result cuMemGetInfo_v2(size_t* free, size_t* total) {
-  ONE_AT_A_TIME;
-  *total = capacity();
-  *free = *total - in_use;
-  return success;
-}
-
 API Result cuMemAlloc_v2(uintptr_t* start, size_t bytes) {
   ONE_AT_A_TIME;
   note("cuMemAlloc", std::to_string(bytes));
@@ -144,10 +137,6 @@ API Result cuMemcpyHtoDAsync_v2(char* to, char* from, size_t bytes, Stream* stre
 
 API Result cuMemcpyDtoHAsync_v2(char* to, char* from, size_t bytes, Stream* stream) {
   return copy({MemoryType::host, to, 0}, {MemoryType::device, from, 0}, bytes, 1, stream);
-}
-
-API Result cuMemcpyDtoDAsync_v2(char* to, char* from, size_t bytes, Stream* stream) {
-  return copy({MemoryType::device, to, 0}, {MemoryType::device, from, 0}, bytes, 1, stream);
 }
 
 API Result cuMemcpy2DAsync_v2(const Copy2D* rows, Stream* stream) {

@@ -2,7 +2,7 @@
 
 use burn_dispatch::DispatchDevice;
 
-use super::system::{Nvidia, Vulkan};
+use super::system::{Nvidia, Vulkan, nvidia_gpus};
 use super::{Device, DeviceError};
 
 /// What keeps a kind of device away.
@@ -143,7 +143,12 @@ pub(super) fn cuda() -> Result<Vec<Found>, Vec<Problem>> {
     } else {
         vec![]
     };
-    built(cfg!(feature = "cuda"), "cuda", nvidia.problem(names.len()))?;
+    // `nvidia-smi` need not be installed; it says why where CUDA sees none.
+    let gpus = match names.len() {
+        0 => nvidia_gpus(),
+        seen => Ok(seen),
+    };
+    built(cfg!(feature = "cuda"), "cuda", nvidia.problem(gpus))?;
     let found = |(number, name): (usize, String)| Found {
         device: Device::Cuda(number),
         name,

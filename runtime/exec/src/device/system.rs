@@ -11,8 +11,6 @@ use super::Problem;
 pub(super) struct Nvidia {
     /// `libcuda`, which comes with the driver.
     pub driver: bool,
-    /// How many GPUs `nvidia-smi` lists, or why it lists none.
-    pub gpus: Result<usize, String>,
     /// `libnvrtc`, which compiles kernels.
     pub nvrtc: bool,
     /// The toolkit's folder, whose headers kernels include.
@@ -32,7 +30,6 @@ impl Nvidia {
         let mut headers = folders.map(|folder| folder.join("include"));
         Self {
             driver: has("libcuda.so"),
-            gpus: nvidia_gpus(),
             nvrtc: has("libnvrtc.so"),
             toolkit: !cfg!(target_os = "linux")
                 || headers.any(|folder| folder.exists())
@@ -42,21 +39,19 @@ impl Nvidia {
 
     /// Whether CUDA itself can be asked for its GPUs: without the driver, that ends the process.
     pub fn answers(&self) -> bool {
-        self.driver && (cfg!(target_os = "linux") || self.gpus.is_ok())
+        self.driver && (cfg!(target_os = "linux") || nvidia_gpus().is_ok())
     }
 
-    /// What is missing where CUDA sees so many GPUs. `nvidia-smi` need not be installed, and is asked
-    /// where CUDA sees none.
-    pub fn problem(&self, seen: usize) -> Option<Problem> {
+    /// What is missing, where there are so many GPUs, or none for a reason.
+    pub fn problem(&self, gpus: Result<usize, String>) -> Option<Problem> {
         let no_gpu = |why: &str| Problem::NoGpu {
             why: why.to_owned(),
         };
         if !self.driver {
             return Some(Problem::NoDriver);
         }
-        match &self.gpus {
-            _ if seen > 0 => {}
-            Err(why) => return Some(no_gpu(why)),
+        match gpus {
+            Err(why) => return Some(no_gpu(&why)),
             Ok(0) => return Some(no_gpu("the driver lists none")),
             Ok(_) => {}
         }
@@ -127,7 +122,7 @@ fn files(folder: &Path) -> Vec<String> {
 
 /// `nvidia-smi` says why where there is no GPU; where it is not installed, the kernel's module
 /// knows the GPUs.
-fn nvidia_gpus() -> Result<usize, String> {
+pub(super) fn nvidia_gpus() -> Result<usize, String> {
     match Command::new("nvidia-smi").arg("--list-gpus").output() {
         Ok(output) if output.status.success() => {
             let text = String::from_utf8_lossy(&output.stdout);
@@ -178,7 +173,6 @@ mod tests {
     fn nvidia() -> Nvidia {
         Nvidia {
             driver: true,
-            gpus: Ok(1),
             nvrtc: true,
             toolkit: true,
         }
@@ -186,31 +180,28 @@ mod tests {
 
     #[test]
     fn the_first_missing_part_of_cuda_is_named() {
-        assert_eq!(nvidia().problem(1), None);
+        assert_eq!(nvidia().problem(Ok(1)), None);
         let nothing = Nvidia {
             driver: false,
-            gpus: Err("no `nvidia-smi`".to_owned()),
             nvrtc: false,
             toolkit: false,
         };
-        assert_eq!(nothing.problem(0), Some(Problem::NoDriver));
-        let gpus = Ok(0);
-        let empty = Nvidia { gpus, ..nvidia() }.problem(0).unwrap();
+        let none = || Err("no `nvidia-smi`".to_owned());
+        assert_eq!(nothing.problem(none()), Some(Problem::NoDriver));
+        let empty = nvidia().problem(Ok(0)).unwrap();
         assert!(empty.to_string().contains("lists none"), "{empty}");
-        let gpus = Err("driver/library version mismatch".to_owned());
-        let mismatched = Nvidia { gpus, ..nvidia() };
-        let mismatch = mismatched.problem(0).unwrap();
+        let why = "driver/library version mismatch".to_owned();
+        let mismatch = nvidia().problem(Err(why)).unwrap();
         assert!(mismatch.to_string().contains("version mismatch"));
-        assert_eq!(mismatched.problem(1), None, "CUDA knows better");
         let nvrtc = false;
-        let kernels = Nvidia { nvrtc, ..nvidia() }.problem(1);
+        let kernels = Nvidia { nvrtc, ..nvidia() }.problem(Ok(1));
         assert_eq!(kernels, Some(Problem::NoNvrtc));
         let toolkit = false;
         let headers = Nvidia {
             toolkit,
             ..nvidia()
         }
-        .problem(1);
+        .problem(Ok(1));
         assert_eq!(headers, Some(Problem::NoToolkit));
     }
 
