@@ -16,7 +16,7 @@
 //! impl<A: Algorithm> Algorithm for Mine<A> {}
 //!
 //! fn main() -> std::process::ExitCode {
-//!     fedround::cli::Cli::new().with::<Mine<BoxedAlgorithm>>().main()
+//!     fedround_cli::Cli::new().with::<Mine<BoxedAlgorithm>>().main()
 //! }
 //! ```
 
@@ -44,6 +44,7 @@ mod reproduce;
 mod run;
 mod settings;
 mod sheet;
+mod sheets;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

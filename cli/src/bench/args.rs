@@ -34,7 +34,7 @@ Examples:
 /// initial parameters and report as its peers in other frameworks.
 #[derive(Debug, Args)]
 #[command(after_help = BENCH)]
-pub(in crate::cli) struct BenchArgs {
+pub(crate) struct BenchArgs {
     #[command(flatten)]
     pub one: OneArgs,
     /// Measure what each speed factor gives: fusion, client batching, replay, threads, evaluation
@@ -69,7 +69,7 @@ const THREADS: usize = 2;
 
 /// One measurement.
 #[derive(Clone, Debug, Args)]
-pub(in crate::cli) struct OneArgs {
+pub(crate) struct OneArgs {
     /// Algorithm
     #[arg(default_value = "fedavg")]
     pub spec: String,

@@ -6,7 +6,7 @@ use fedround_exec::{Simulation, device_reads};
 
 use super::one::failed;
 use super::{idle, process};
-use crate::cli::error::CliError;
+use crate::error::CliError;
 
 /// The clock's readings, in seconds, and what is counted beside.
 #[derive(Debug, Default)]

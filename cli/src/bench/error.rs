@@ -6,7 +6,7 @@ use fedround_data::DataError;
 
 /// Why there is no table.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::cli) enum BenchError {
+pub(crate) enum BenchError {
     #[error("the measurement `fedround bench {line}` failed: {said}")]
     Run { line: String, said: String },
     #[error("--cohort: expected {expected} of {clients} clients in a round, but {}", drawn(spec, *found))]

@@ -10,8 +10,8 @@ use fedround_exec::{Device, Devices, TIMED, kernel_time};
 use super::args::OneArgs;
 use super::process_of;
 use super::report::{Report, rounded};
-use crate::cli::error::CliError;
-use crate::cli::output::tell;
+use crate::error::CliError;
+use crate::output::tell;
 
 /// Asks a process for [`MARK`]s, in its environment.
 const MARKED: &str = "FEDROUND_MARK_ROUNDS";

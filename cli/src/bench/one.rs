@@ -18,10 +18,10 @@ use super::error::BenchError;
 use super::process;
 use super::report::{Report, finite, median, rounded};
 use super::tasks::BenchTask;
-use crate::cli::Cli;
-use crate::cli::error::CliError;
-use crate::cli::hypers::{self, Given, Setting};
-use crate::cli::run::parts as trained;
+use crate::Cli;
+use crate::error::CliError;
+use crate::hypers::{self, Given, Setting};
+use crate::run::parts as trained;
 
 /// Runs a task's rounds and reports them.
 pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
@@ -238,7 +238,7 @@ mod tests {
     use fedround_dsl::Hyper;
 
     use super::*;
-    use crate::cli::bench::TaskName;
+    use crate::bench::TaskName;
 
     #[test]
     fn a_fraction_gives_the_cohort() {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::error::BenchError;
 use super::report::{Report, Row};
-use crate::cli::error::CliError;
+use crate::error::CliError;
 
 /// A row for each peer that reports on the task, the fastest first.
 pub(super) fn rows(paths: &[PathBuf], task: &'static str) -> Result<Vec<Row>, CliError> {

@@ -5,8 +5,8 @@ use std::path::Path;
 use plotters::prelude::*;
 
 use super::report::Row;
-use crate::cli::error::CliError;
-use crate::cli::plot::{Area, COLOURS, Drawn, FONT, svg};
+use crate::error::CliError;
+use crate::plot::{Area, COLOURS, Drawn, FONT, svg};
 
 const SIZE: (u32, u32) = (880, 320);
 

@@ -24,7 +24,7 @@ impl Axis {
 
 /// `clients=100,1000`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) struct Sweep {
+pub(crate) struct Sweep {
     pub(super) axis: Axis,
     pub(super) values: Vec<usize>,
 }

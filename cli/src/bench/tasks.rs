@@ -5,7 +5,7 @@ use fedround_data::Partition;
 
 /// A task's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum TaskName {
+pub(crate) enum TaskName {
     LrMnist,
     #[value(name = "2nn-mnist")]
     TwoNnMnist,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::run::{SettingArgs, TestArgs};
+use crate::run::{SettingArgs, TestArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,7 +27,7 @@ the last one stopped, and may have more algorithms and seeds.";
 /// Settings are those of `fedround run`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(in crate::cli) struct CompareArgs {
+pub(crate) struct CompareArgs {
     /// Algorithms as for `fedround run`; NAME=SPEC gives one a name
     #[arg(required = true, value_name = "SPEC")]
     pub specs: Vec<String>,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// Why a comparison stopped.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::cli) enum CompareError {
+pub(crate) enum CompareError {
     #[error("expected SPEC or NAME=SPEC, found `{text}`")]
     Name { text: String },
     #[error("the comparison has `{name}` twice, expected different names")]

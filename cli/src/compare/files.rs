@@ -11,7 +11,7 @@ use super::record::Record;
 use super::report::{Comparison, runs_of};
 use super::statistics::mean_curve;
 use super::{plot, table};
-use crate::cli::error::CliError;
+use crate::error::CliError;
 
 /// A line of `curves.csv`: a round of a run.
 #[derive(Serialize)]

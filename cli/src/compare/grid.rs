@@ -7,12 +7,12 @@ use fedround_dsl::BoxedAlgorithm;
 use super::args::CompareArgs;
 use super::error::CompareError;
 use super::record::{self, Record};
-use crate::cli::Cli;
-use crate::cli::config::Config;
-use crate::cli::error::{CliError, nearest};
-use crate::cli::hypers::{self, Setting};
-use crate::cli::run::slug;
-use crate::cli::settings::Settings;
+use crate::Cli;
+use crate::config::Config;
+use crate::error::{CliError, nearest};
+use crate::hypers::{self, Setting};
+use crate::run::slug;
+use crate::settings::Settings;
 
 /// Every algorithm with every seed.
 pub(super) struct Grid {
@@ -30,7 +30,7 @@ pub(super) struct Entrant {
 }
 
 /// One run.
-pub(in crate::cli) struct Cell {
+pub(crate) struct Cell {
     /// The number of what it is a run of; runs of one differ in their seeds.
     pub entrant: usize,
     /// The name of that.

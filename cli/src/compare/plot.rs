@@ -6,9 +6,9 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
 use super::statistics::MeanPoint;
-use crate::cli::error::CliError;
-use crate::cli::output::bytes;
-use crate::cli::plot::{Area, COLOURS, Drawn, FONT, LETTER, LINE, svg};
+use crate::error::CliError;
+use crate::output::bytes;
+use crate::plot::{Area, COLOURS, Drawn, FONT, LETTER, LINE, svg};
 
 /// A chart's width, and the drawing's height, in pixels.
 const CHART: u32 = 440;

@@ -10,14 +10,14 @@ use serde_json::Map;
 use toml::{Table, Value};
 
 use super::error::CompareError;
-use crate::cli::config::Config;
-use crate::cli::error::CliError;
-use crate::cli::inspect::Exposed;
-use crate::cli::run::{CONFIG, FILES, METRICS, SUMMARY, Status};
+use crate::config::Config;
+use crate::error::CliError;
+use crate::inspect::Exposed;
+use crate::run::{CONFIG, FILES, METRICS, SUMMARY, Status};
 
 /// A run that ended, by Ctrl-C or a failure too. Numbers that are not finite are absent.
 #[derive(Clone, Debug, Deserialize)]
-pub(in crate::cli) struct Record {
+pub(crate) struct Record {
     pub status: Status,
     pub error: Option<String>,
     pub rounds: usize,
@@ -48,13 +48,13 @@ pub(in crate::cli) struct Record {
 
 /// The accuracy of clients on their own test examples.
 #[derive(Clone, Debug, Deserialize)]
-pub(in crate::cli) struct Local {
+pub(crate) struct Local {
     pub mean: f64,
 }
 
 /// A round.
 #[derive(Clone, Debug, Deserialize)]
-pub(in crate::cli) struct Line {
+pub(crate) struct Line {
     pub round: usize,
     pub train_loss: Option<f64>,
     pub test_loss: Option<f64>,
@@ -106,7 +106,7 @@ const OWN: [&str; 3] = ["spec", "seed", "hyper"];
 
 /// Fails if the folder holds a run of other settings than `wanted`: of all that matter, or, with
 /// `same_run` unset, of those that all runs of a comparison share.
-pub(in crate::cli) fn check(dir: &Path, wanted: &Config, same_run: bool) -> Result<(), CliError> {
+pub(crate) fn check(dir: &Path, wanted: &Config, same_run: bool) -> Result<(), CliError> {
     let path = dir.join(CONFIG);
     let Some(found) = text(&path)? else {
         return Ok(());

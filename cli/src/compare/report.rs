@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::grid::{Cell, Grid};
 use super::record::Record;
 use super::statistics::{Row, Spread, reach};
-use crate::cli::error::CliError;
-use crate::cli::run::Status;
+use crate::error::CliError;
+use crate::run::Status;
 
 /// `comparison.json`.
 #[derive(Debug, Serialize)]
@@ -111,7 +111,7 @@ impl RunRow {
 }
 
 /// An algorithm's runs, one for each seed.
-pub(in crate::cli) fn runs_of<'r>(
+pub(crate) fn runs_of<'r>(
     entrant: usize,
     cells: &[Cell],
     records: &'r [Option<Record>],

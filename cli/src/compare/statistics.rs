@@ -4,11 +4,11 @@ use fedround_metrics::progress::{Point, first_to_reach};
 use serde::Serialize;
 
 use super::record::Record;
-use crate::cli::run::Status;
+use crate::run::Status;
 
 /// A number over several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(in crate::cli) struct Spread {
+pub(crate) struct Spread {
     pub mean: f64,
     /// The standard deviation that the runs are a sample of (divided by one less than their
     /// number); none of a single run.

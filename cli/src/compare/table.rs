@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, Table};
 
 use super::report::Comparison;
 use super::statistics::{Row, Spread};
-use crate::cli::output::{bytes, percent};
+use crate::output::{bytes, percent};
 
 /// For people at a terminal.
 pub(super) fn text(comparison: &Comparison) -> String {

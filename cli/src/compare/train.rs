@@ -12,16 +12,16 @@ use fedround_data::{Dataset, load};
 use super::ended;
 use super::grid::Cell;
 use super::record::{self, Record};
-use crate::cli::Cli;
-use crate::cli::assets::warnings;
-use crate::cli::error::CliError;
-use crate::cli::output::tell;
-use crate::cli::run::{DATA_SEED, Folder, Job, Progress, listen};
-use crate::cli::settings::Settings;
+use crate::Cli;
+use crate::assets::warnings;
+use crate::error::CliError;
+use crate::output::tell;
+use crate::run::{DATA_SEED, Folder, Job, Progress, listen};
+use crate::settings::Settings;
 
 /// Datasets, each loaded once.
 #[derive(Default)]
-pub(in crate::cli) struct Datasets {
+pub(crate) struct Datasets {
     loaded: BTreeMap<String, Rc<Dataset>>,
     quiet: bool,
 }
@@ -51,14 +51,14 @@ impl Datasets {
 }
 
 /// What a run trains on.
-pub(in crate::cli) struct Deal {
+pub(crate) struct Deal {
     data: Rc<Dataset>,
     splits: Rc<Vec<Split>>,
 }
 
 /// Loads the data, deals it for every seed and compiles every algorithm, so that what cannot run
 /// is known before anything does. `None` for what need not be run.
-pub(in crate::cli) fn prepare(
+pub(crate) fn prepare(
     cli: &Cli,
     cells: &[Cell],
     records: &[Option<Record>],
@@ -103,7 +103,7 @@ pub(in crate::cli) fn prepare(
 }
 
 /// Trains whatever has not ended, until Ctrl-C, and reads what came of it.
-pub(in crate::cli) fn train(
+pub(crate) fn train(
     cli: &Cli,
     deals: &[Option<Deal>],
     cells: &[Cell],

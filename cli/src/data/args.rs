@@ -15,13 +15,13 @@ Examples:
 /// Lists datasets, gets their files, and shows what is in them and who gets what.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(in crate::cli) struct DataArgs {
+pub(crate) struct DataArgs {
     #[command(subcommand)]
     pub command: DataCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum DataCommand {
+pub(crate) enum DataCommand {
     /// List the datasets, and whether their files are there
     List(Folder),
     /// Read a dataset and print what it holds: counts, shapes, classes, files and their checksums
@@ -35,14 +35,14 @@ pub(in crate::cli) enum DataCommand {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Folder {
+pub(crate) struct Folder {
     /// Folder that holds the datasets' folders, such as DIR/mnist
     #[arg(long, value_name = "DIR", default_value = "data")]
     pub data_dir: PathBuf,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Named {
+pub(crate) struct Named {
     /// Dataset; see `fedround data list`
     pub name: String,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(in crate::cli) struct Named {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct FetchArgs {
+pub(crate) struct FetchArgs {
     #[command(flatten)]
     pub dataset: Named,
     /// Get the files from this address instead of their publisher's; their names stay
@@ -59,7 +59,7 @@ pub(in crate::cli) struct FetchArgs {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct PreviewArgs {
+pub(crate) struct PreviewArgs {
     #[command(flatten)]
     pub dataset: Named,
     /// Images of each class
@@ -71,14 +71,14 @@ pub(in crate::cli) struct PreviewArgs {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct PartitionArgs {
+pub(crate) struct PartitionArgs {
     #[command(flatten)]
     pub dataset: Named,
     /// Who gets which examples; see `fedround list partitioners`
     #[arg(long, value_name = "P")]
     pub partition: String,
     /// Number of clients
-    #[arg(long, value_name = "N", default_value_t = crate::cli::settings::CLIENTS)]
+    #[arg(long, value_name = "N", default_value_t = crate::settings::CLIENTS)]
     pub clients: usize,
     /// Seed of the partition
     #[arg(long, default_value_t = 1)]

@@ -6,7 +6,7 @@ use super::fetch::FetchError;
 
 /// Why the subcommand stopped.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::cli) enum DataCommandError {
+pub(crate) enum DataCommandError {
     #[error(transparent)]
     Data(#[from] DataError),
     #[error(transparent)]

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use plotters::prelude::*;
 
-use crate::cli::error::CliError;
-use crate::cli::plot::{Area, Drawn, svg};
+use crate::error::CliError;
+use crate::plot::{Area, Drawn, svg};
 
 /// The longest side of the map and the smallest side of a cell, in pixels.
 const SIDE: usize = 900;

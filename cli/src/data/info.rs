@@ -11,8 +11,8 @@ use super::args::Named;
 use super::error::DataCommandError;
 use super::fetch::{Sum, source_of};
 use super::present::matching;
-use crate::cli::list::table;
-use crate::cli::output::{bytes, grouped};
+use crate::list::table;
+use crate::output::{bytes, grouped};
 
 /// The classes that are counted one by one.
 const CLASSES: usize = 20;

@@ -7,7 +7,7 @@ use fedround_data::partition::class_counts;
 use super::args::PartitionArgs;
 use super::error::DataCommandError;
 use super::heat;
-use crate::cli::error::CliError;
+use crate::error::CliError;
 
 /// The classes that get a column of their own.
 const COLUMNS: usize = 12;

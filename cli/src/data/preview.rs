@@ -4,8 +4,8 @@ use fedround_data::{Dataset, Examples, Scale};
 
 use super::args::PreviewArgs;
 use super::error::DataCommandError;
-use crate::cli::error::CliError;
-use crate::cli::sheet::{self, Pixels};
+use crate::error::CliError;
+use crate::sheet::{self, Pixels};
 
 /// The classes that get a row.
 const ROWS: usize = 20;

@@ -12,22 +12,22 @@ use super::Subject;
 use super::models::{Leaves, failed, outputs, with_leaves};
 use super::record::Record;
 use super::specs::{Expose, Outputs};
-use crate::cli::Cli;
-use crate::cli::error::CliError;
-use crate::cli::settings::Settings;
+use crate::Cli;
+use crate::error::CliError;
+use crate::settings::Settings;
 
 /// Clients whose own representations are looked into.
 const CLIENTS: usize = 10;
 /// Rounds of the adversary's training.
 const ROUNDS: usize = 4;
 /// The data's column, and the network that reads it.
-pub(in crate::cli) const PROTECTED: &str = "protected";
+pub(crate) const PROTECTED: &str = "protected";
 const ADVERSARY: &str = "adversary.";
 
 /// What adversaries find of a protected attribute: ROC AUCs on the test set, the means over clients
 /// with models of their own. `None` where one is not a number, as after steps that diverged.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub(in crate::cli) struct Exposed {
+pub(crate) struct Exposed {
     pub attribute: String,
     /// By the adversary that trained along with the model, where there is one.
     pub along: Option<f64>,
@@ -36,14 +36,14 @@ pub(in crate::cli) struct Exposed {
 }
 
 /// The mean over attributes, where all have a number.
-pub(in crate::cli) fn mean(exposed: &[Exposed], of: fn(&Exposed) -> Option<f64>) -> Option<f64> {
+pub(crate) fn mean(exposed: &[Exposed], of: fn(&Exposed) -> Option<f64>) -> Option<f64> {
     let all: Option<Vec<f64>> = exposed.iter().map(of).collect();
     let all = all.filter(|all| !all.is_empty())?;
     Some(all.iter().sum::<f64>() / all.len() as f64)
 }
 
 /// What [`Subject::adversary`] finds in a run that nothing else was seen of.
-pub(in crate::cli) fn exposed(
+pub(crate) fn exposed(
     cli: &Cli,
     settings: &Settings,
     data: &Dataset,

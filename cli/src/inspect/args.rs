@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::run::SettingArgs;
+use crate::run::SettingArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,7 +22,7 @@ that they share. Ctrl-C finishes the current round and writes what there is.";
 /// features that they share, images that the server makes, and how much crosses in which phase.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(in crate::cli) struct InspectArgs {
+pub(crate) struct InspectArgs {
     /// Algorithm, such as `fedfed` or `fedaa(fedavg)`; see `fedround list`
     pub spec: Option<String>,
     #[command(flatten)]

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::Subject;
 use super::models::sizes;
 use super::record::Shared;
-use crate::cli::error::CliError;
+use crate::error::CliError;
 
 /// Examples that a distance correlation is of, which takes time of their square.
 const PAIRS: usize = 400;

@@ -8,9 +8,9 @@ use fedround_ir::tensor::TensorType;
 
 use super::Subject;
 use super::specs::OUTPUTS;
-use crate::cli::Cli;
-use crate::cli::error::CliError;
-use crate::cli::settings::Settings;
+use crate::Cli;
+use crate::error::CliError;
+use crate::settings::Settings;
 
 /// Names, types and values of parameters.
 pub(super) type Leaves = Vec<(String, TensorType, Vec<f32>)>;

@@ -10,10 +10,10 @@ use super::Subject;
 use super::measure::spaced;
 use super::models::sizes;
 use super::record::Shared;
-use crate::cli::error::CliError;
-use crate::cli::plot::{Chart, Series, draw};
-use crate::cli::run::slug;
-use crate::cli::sheet::{self, Pixels, row};
+use crate::error::CliError;
+use crate::plot::{Chart, Series, draw};
+use crate::run::slug;
+use crate::sheet::{self, Pixels, row};
 
 /// Clients in a picture.
 const CLIENTS: usize = 10;

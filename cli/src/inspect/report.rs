@@ -13,8 +13,8 @@ use super::models::sizes;
 use super::record::{Shared, Spread};
 use super::weights::{Weighing, weighings};
 use super::{ROUNDS, Subject, VARIANCE, WEIGHTS};
-use crate::cli::error::CliError;
-use crate::cli::output::{bytes, percent};
+use crate::error::CliError;
+use crate::output::{bytes, percent};
 
 /// `report.json`.
 #[derive(Debug, Serialize)]

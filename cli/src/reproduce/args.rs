@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::cli::run::{EngineArgs, SettingArgs};
+use crate::run::{EngineArgs, SettingArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,7 +24,7 @@ where the last one stopped, and may have more seeds and less --only.";
 /// Without PAPER or TABLE it lists what there is.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(in crate::cli) struct ReproduceArgs {
+pub(crate) struct ReproduceArgs {
     /// Paper, such as fedaa
     pub paper: Option<String>,
     /// Table, such as islands
@@ -63,7 +63,7 @@ pub(in crate::cli) struct ReproduceArgs {
 /// How much of a paper's protocol is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::cli) enum Scale {
+pub(crate) enum Scale {
     Small,
     Full,
 }

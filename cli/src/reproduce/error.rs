@@ -4,7 +4,7 @@ use fedround_data::DataError;
 
 /// Why a table was not run.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::cli) enum ReproduceError {
+pub(crate) enum ReproduceError {
     #[error("unknown {what} `{name}`{}; known are: {known}", hint(.nearest.as_deref()))]
     Unknown {
         what: &'static str,

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::tables::Paper;
-use crate::cli::compare::Cell;
-use crate::cli::hypers::Given;
-use crate::cli::list::table;
-use crate::cli::settings::Settings;
+use crate::compare::Cell;
+use crate::hypers::Given;
+use crate::list::table;
+use crate::settings::Settings;
 
 /// All papers with their tables.
 pub(super) fn papers(papers: &[Paper]) -> String {

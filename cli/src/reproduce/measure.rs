@@ -4,11 +4,11 @@ use fedround_metrics::progress::first_to_reach;
 
 use super::plan::Plan;
 use super::tables::Of;
-use crate::cli::compare::{Record, Spread};
-use crate::cli::hypers::Given;
-use crate::cli::inspect::mean;
-use crate::cli::run::Status;
-use crate::cli::settings::Settings;
+use crate::compare::{Record, Spread};
+use crate::hypers::Given;
+use crate::inspect::mean;
+use crate::run::Status;
+use crate::settings::Settings;
 
 /// The runs of a plan, by entrant and then by seed.
 pub(super) type Runs<'r> = Vec<Vec<Option<&'r Record>>>;

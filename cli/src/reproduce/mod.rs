@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::cli::output::tell;
+use crate::output::tell;
 pub(super) use args::ReproduceArgs;
 pub(super) use error::ReproduceError;
 

@@ -8,14 +8,14 @@ use toml::Table;
 use super::args::{ReproduceArgs, Scale};
 use super::error::ReproduceError;
 use super::tables::{Experiment, Method, Paper, Setting, unknown};
-use crate::cli::Cli;
-use crate::cli::compare::{Cell, Datasets};
-use crate::cli::config::Config;
-use crate::cli::error::CliError;
-use crate::cli::hypers;
-use crate::cli::output::tell;
-use crate::cli::run::{SettingArgs, TestArgs, slug};
-use crate::cli::settings::Settings;
+use crate::Cli;
+use crate::compare::{Cell, Datasets};
+use crate::config::Config;
+use crate::error::CliError;
+use crate::hypers;
+use crate::output::tell;
+use crate::run::{SettingArgs, TestArgs, slug};
+use crate::settings::Settings;
 
 /// A table with its runs.
 pub(super) struct Plan {

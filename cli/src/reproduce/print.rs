@@ -142,7 +142,7 @@ fn ours(number: &Number) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::compare::Spread;
+    use crate::compare::Spread;
 
     #[test]
     fn numbers_read_as_in_papers() {

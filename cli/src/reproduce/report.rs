@@ -9,10 +9,10 @@ use super::args::Scale;
 use super::measure::{Runs, completed, spread};
 use super::plan::Plan;
 use super::tables::Of;
-use crate::cli::Cli;
-use crate::cli::compare::{Cell, Record, Spread, runs_of};
-use crate::cli::error::CliError;
-use crate::cli::settings::Settings;
+use crate::Cli;
+use crate::compare::{Cell, Record, Spread, runs_of};
+use crate::error::CliError;
+use crate::settings::Settings;
 
 /// `table.json`.
 #[derive(Debug, Serialize)]

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use super::args::Scale;
 use super::error::ReproduceError;
-use crate::cli::error::nearest;
+use crate::error::nearest;
 
 pub(super) const FILES: [(&str, &str); 5] = [
     ("fedaa", include_str!("tables/fedaa.toml")),

@@ -5,11 +5,11 @@ use toml::Table;
 
 use super::args::Scale;
 use super::tables::{Experiment, Method, Of, Paper, papers};
-use crate::cli::Cli;
-use crate::cli::config::Config;
-use crate::cli::hypers;
-use crate::cli::run::{SettingArgs, TestArgs};
-use crate::cli::settings::Settings;
+use crate::Cli;
+use crate::config::Config;
+use crate::hypers;
+use crate::run::{SettingArgs, TestArgs};
+use crate::settings::Settings;
 
 /// Every table with what it shares with the others of its paper.
 fn tables() -> Vec<(Paper, Experiment)> {

@@ -21,7 +21,7 @@ Ctrl-C finishes the current round and writes everything; a second one stops at o
 /// Settings come from the defaults, then the file of --config, then the flags; the later wins.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(in crate::cli) struct RunArgs {
+pub(crate) struct RunArgs {
     /// Algorithm, such as `fedprox` or `fedprox(fedavg)`; see `fedround list`
     pub spec: Option<String>,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub(in crate::cli) struct RunArgs {
 
 /// On what a run is carried out.
 #[derive(Clone, Debug, Default, Args)]
-pub(in crate::cli) struct EngineArgs {
+pub(crate) struct EngineArgs {
     /// Clients trained at once; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
@@ -71,7 +71,7 @@ pub(in crate::cli) struct EngineArgs {
 
 /// What trains on what.
 #[derive(Debug, Default, Args)]
-pub(in crate::cli) struct SettingArgs {
+pub(crate) struct SettingArgs {
     /// TOML file of settings, such as the config.toml of an earlier run
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -119,7 +119,7 @@ pub(in crate::cli) struct SettingArgs {
 
 /// When and how a model is tested.
 #[derive(Debug, Default, Args)]
-pub(in crate::cli) struct TestArgs {
+pub(crate) struct TestArgs {
     /// Evaluate on the test set every N rounds, and after the last [default: 5]
     #[arg(long, value_name = "N")]
     pub eval_every: Option<usize>,

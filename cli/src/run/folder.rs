@@ -10,21 +10,21 @@ use fedround_ir::tensor::TensorType;
 use safetensors::tensor::{Dtype, TensorView, serialize};
 
 use super::summary::Metric;
-use crate::cli::config::Config;
-use crate::cli::error::CliError;
-use crate::cli::plot::{Chart, Series, draw};
+use crate::config::Config;
+use crate::error::CliError;
+use crate::plot::{Chart, Series, draw};
 
-pub(in crate::cli) const CONFIG: &str = "config.toml";
-pub(in crate::cli) const METRICS: &str = "metrics.jsonl";
-pub(in crate::cli) const SUMMARY: &str = "summary.json";
+pub(crate) const CONFIG: &str = "config.toml";
+pub(crate) const METRICS: &str = "metrics.jsonl";
+pub(crate) const SUMMARY: &str = "summary.json";
 const MODEL: &str = "model.safetensors";
 /// The accuracy of each class over rounds.
 const CLASSES: &str = "classes.svg";
 /// Everything that a run writes.
-pub(in crate::cli) const FILES: [&str; 5] = [CONFIG, METRICS, SUMMARY, MODEL, CLASSES];
+pub(crate) const FILES: [&str; 5] = [CONFIG, METRICS, SUMMARY, MODEL, CLASSES];
 
 /// A folder of one run.
-pub(in crate::cli) struct Folder {
+pub(crate) struct Folder {
     dir: PathBuf,
     metrics: RefCell<File>,
 }
@@ -106,7 +106,7 @@ impl Folder {
 }
 
 /// `fedprox(fedavg)` as a file name.
-pub(in crate::cli) fn slug(spec: &str) -> String {
+pub(crate) fn slug(spec: &str) -> String {
     let words = spec.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
     words
         .filter(|word| !word.is_empty())
@@ -115,7 +115,7 @@ pub(in crate::cli) fn slug(spec: &str) -> String {
 }
 
 /// Makes the folder `runs/NAME`, or `runs/NAME-2` and so on where there is one.
-pub(in crate::cli) fn next_free(name: &str) -> Result<PathBuf, CliError> {
+pub(crate) fn next_free(name: &str) -> Result<PathBuf, CliError> {
     let runs = Path::new("runs");
     fs::create_dir_all(runs).map_err(CliError::io("create the folder", runs))?;
     let mut dir = runs.join(name);

@@ -2,12 +2,12 @@
 
 use fedround_exec::Simulation;
 
-use crate::cli::settings::Settings;
+use crate::settings::Settings;
 
 /// Ends FedAvg, and LG-FedAvg's rounds of it (Liang, Liu et al. 2020, section 3.1): after the first
 /// evaluation that reaches it the other rounds of the first phase are left out, and of an algorithm
 /// without phases all others.
-pub(in crate::cli) struct Goal(Option<f64>);
+pub(crate) struct Goal(Option<f64>);
 
 impl Goal {
     pub fn of(settings: &Settings) -> Self {

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::cli::error::INTERRUPTED;
-use crate::cli::output::tell;
+use crate::error::INTERRUPTED;
+use crate::output::tell;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
 /// From now on Ctrl-C asks the run to stop after its round; a second one ends the process.
-pub(in crate::cli) fn listen() -> &'static AtomicBool {
+pub(crate) fn listen() -> &'static AtomicBool {
     // Where no handler can be installed, Ctrl-C ends the process as it always does.
     let _ = ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::SeqCst) {

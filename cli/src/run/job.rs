@@ -14,18 +14,18 @@ use super::progress::Progress;
 use super::speech::Speech;
 use super::summary::Summary;
 use super::train::{Outcome, train};
-use crate::cli::Cli;
-use crate::cli::config::Config;
-use crate::cli::error::CliError;
-use crate::cli::inspect::{PROTECTED, exposed};
-use crate::cli::plot::Series;
-use crate::cli::settings::Settings;
+use crate::Cli;
+use crate::config::Config;
+use crate::error::CliError;
+use crate::inspect::{PROTECTED, exposed};
+use crate::plot::Series;
+use crate::settings::Settings;
 
 /// Synthetic data is the same for every seed of a run, as real data is.
-pub(in crate::cli) const DATA_SEED: u64 = 0;
+pub(crate) const DATA_SEED: u64 = 0;
 
 /// A run that can start: its input has been checked, and its algorithm compiled.
-pub(in crate::cli) struct Job {
+pub(crate) struct Job {
     /// With all auxiliary networks that are used.
     settings: Settings,
     config: Config,
@@ -38,7 +38,7 @@ pub(in crate::cli) struct Job {
 
 /// Who trains on which examples: every client on its own, but for centralised training, which is
 /// one client's on all.
-pub(in crate::cli) fn parts(
+pub(crate) fn parts(
     algorithm: &dyn Algorithm,
     own: impl Iterator<Item = Vec<usize>>,
 ) -> Vec<Vec<usize>> {

@@ -6,16 +6,16 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::train::Outcome;
-use crate::cli::auxiliaries::named;
-use crate::cli::output::{grouped, in_rounds, percent, tell};
-use crate::cli::settings::Settings;
+use crate::auxiliaries::named;
+use crate::output::{grouped, in_rounds, percent, tell};
+use crate::settings::Settings;
 
 /// Lines that a run prints where there is no terminal, and one of many runs.
 const LINES: usize = 10;
 const LINES_OF_MANY: usize = 4;
 
 /// How far a run is, or one run after another.
-pub(in crate::cli) struct Progress {
+pub(crate) struct Progress {
     show: Show,
     /// What is in front of every line of the current run.
     title: String,

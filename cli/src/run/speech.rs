@@ -9,7 +9,7 @@ use fedround_exec::{Evaluation, RunError, Search, Simulation};
 use fedround_metrics::bleu::{Corpus, Smoothing};
 use fedround_metrics::vqa;
 
-use crate::cli::error::CliError;
+use crate::error::CliError;
 
 /// What people said of the test examples.
 pub(super) enum Speech {

@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 
 use super::local::Tested;
 use super::train::Outcome;
-use crate::cli::auxiliaries::Auxiliaries;
-use crate::cli::config::Config;
-use crate::cli::error::CliError;
-use crate::cli::inspect::Exposed;
-use crate::cli::settings::Settings;
+use crate::auxiliaries::Auxiliaries;
+use crate::config::Config;
+use crate::error::CliError;
+use crate::inspect::Exposed;
+use crate::settings::Settings;
 
 /// A line of `metrics.jsonl`. Numbers that are not finite are written as `null`.
 #[derive(Debug, Serialize)]
@@ -68,7 +68,7 @@ impl Metric {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::cli) enum Status {
+pub(crate) enum Status {
     Complete,
     Interrupted,
     Failed,
@@ -77,7 +77,7 @@ pub(in crate::cli) enum Status {
 /// Recorded steps, their replays, and the steps that ran op by op, by the reason. A step of a group
 /// of clients counts once.
 #[derive(Debug, Serialize)]
-pub(in crate::cli) struct Graphs {
+pub(crate) struct Graphs {
     pub captured: u64,
     pub replays: u64,
     pub plain: BTreeMap<String, u64>,
@@ -95,7 +95,7 @@ impl From<GraphStats> for Graphs {
 
 /// `summary.json`.
 #[derive(Debug, Serialize)]
-pub(in crate::cli) struct Summary {
+pub(crate) struct Summary {
     pub status: Status,
     /// Why it failed.
     pub error: Option<String>,

@@ -4,8 +4,8 @@ use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{CellAlignment, Table};
 
 use super::summary::Summary;
-use crate::cli::inspect::Exposed;
-use crate::cli::output::{bytes, grouped, in_rounds, percent};
+use crate::inspect::Exposed;
+use crate::output::{bytes, grouped, in_rounds, percent};
 
 /// The summary for people.
 pub(super) fn text(summary: &Summary) -> String {

@@ -12,8 +12,8 @@ use super::local::{Tested, Tests};
 use super::progress::Progress;
 use super::speech::Spoken;
 use super::summary::{Metric, Status};
-use crate::cli::error::CliError;
-use crate::cli::settings::Settings;
+use crate::error::CliError;
+use crate::settings::Settings;
 
 /// What the rounds came to.
 pub(super) struct Outcome {

@@ -7,7 +7,7 @@ use crate::support::{Place, stderr};
 /// The accuracy of the parties on their own domains' tests: 200 examples each, four rounds. Where the
 /// datasets are: in `FEDROUND_DATA`, or beside the repository.
 fn accuracy(spec: &str, set: &str) -> Option<f64> {
-    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data"));
+    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data"));
     let data = std::env::var_os("FEDROUND_DATA").map_or_else(beside, PathBuf::from);
     let there = |name: &str| data.join(name).is_dir();
     if let Some(missing) = ["mnist", "usps", "mnist_m"]

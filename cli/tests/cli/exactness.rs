@@ -3,14 +3,14 @@
 //! Expected values: `tests/reference/fedavg_torch.py --task T --rounds N` (PyTorch 2.15, CPU), the
 //! eager reference that follows the same protocol. Few rounds keep this test short; after the
 //! tasks' default rounds the figures agree as closely (`docs/benchmarks/cpu.md`). The baselines'
-//! laws against theirs are in `trajectories.rs`.
-
-#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
+//! laws against theirs are in `tests/trajectories.rs`.
 
 use std::path::PathBuf;
 
 use assert_cmd::Command;
 use serde_json::Value;
+
+use crate::support::program;
 
 /// Task, rounds, then `params_l2` and `test_loss` of the reference.
 const REFERENCE: [(&str, u32, f64, f64); 5] = [
@@ -30,8 +30,7 @@ fn bench_tasks_equal_the_pytorch_reference() {
         return;
     };
     for (task, rounds, params_l2, test_loss) in REFERENCE {
-        let output = Command::cargo_bin("fedround")
-            .unwrap()
+        let output = Command::new(program())
             .args([
                 "bench",
                 "--task",
@@ -61,7 +60,7 @@ fn bench_tasks_equal_the_pytorch_reference() {
 }
 
 fn data_dir() -> Option<PathBuf> {
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     let dir = std::env::var_os("FEDROUND_DATA").map_or(beside, PathBuf::from);
     (dir.join("mnist").is_dir() && dir.join("cifar-10-batches-bin").is_dir()).then_some(dir)
 }

@@ -205,7 +205,7 @@ fn images_made_of_models_are_on_a_sheet() {
 /// found 68 % of race and 87 % of sex. In a round, one that trains along finds less than it.
 #[test]
 fn adversaries_find_protected_attributes() {
-    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data"));
+    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data"));
     let data = std::env::var_os("FEDROUND_DATA").map_or_else(beside, PathBuf::from);
     if !data.join("adult").is_dir() {
         eprintln!("SKIPPED: no Adult in {}; set FEDROUND_DATA", data.display());

@@ -9,11 +9,13 @@
 
 mod adcol;
 mod attack;
+mod auxiliaries;
 mod bad_input;
 mod bench;
 mod compare;
 mod data;
 mod doctor;
+mod exactness;
 mod folder;
 mod inspect;
 mod look;

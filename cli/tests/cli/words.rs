@@ -158,7 +158,7 @@ fn tables_of_words_are_made_of_such_runs() {
 
 /// The folder of real data, where it has this dataset.
 fn real(dataset: &str) -> Option<PathBuf> {
-    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data"));
+    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data"));
     let folder = std::env::var_os("FEDROUND_DATA").map_or_else(beside, PathBuf::from);
     if folder.join(dataset).is_dir() {
         return Some(folder);

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 /// Why a file was not fetched.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::cli) enum FetchError {
+pub(crate) enum FetchError {
     #[error("`{name}` cannot be fetched: its publisher asks for a licence or gives no checksums")]
     NotPublished { name: &'static str },
     #[error("cannot reach {url}: {source}")]

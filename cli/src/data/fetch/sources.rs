@@ -6,7 +6,7 @@ use super::Sum;
 
 /// A file that its publisher offers to everyone.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::cli::data) struct Source {
+pub(in crate::data) struct Source {
     /// The datasets that need it.
     pub datasets: &'static [&'static str],
     pub url: &'static str,
@@ -31,7 +31,7 @@ pub(super) fn of(dataset: &str) -> Vec<&'static Source> {
 }
 
 /// The source of a file in the data folder.
-pub(in crate::cli::data) fn source_of(dir: &Path, path: &Path) -> Option<&'static Source> {
+pub(in crate::data) fn source_of(dir: &Path, path: &Path) -> Option<&'static Source> {
     SOURCES.iter().find(|s| dir.join(s.place) == path)
 }
 

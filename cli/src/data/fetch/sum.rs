@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 /// A published checksum, in lower-case hexadecimal digits.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::cli::data) enum Sum {
+pub(in crate::data) enum Sum {
     Md5(&'static str),
     Sha256(&'static str),
 }

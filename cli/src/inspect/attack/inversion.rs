@@ -4,12 +4,12 @@ use fedround_data::{Column, Examples};
 use serde::Serialize;
 
 use super::{Known, Pool};
-use crate::cli::error::CliError;
-use crate::cli::inspect::Subject;
-use crate::cli::inspect::measure::spaced;
-use crate::cli::inspect::models::{failed, outputs, with_leaves};
-use crate::cli::inspect::specs::{Outputs, Rebuild};
-use crate::cli::sheet::{Pixels, row};
+use crate::error::CliError;
+use crate::inspect::Subject;
+use crate::inspect::measure::spaced;
+use crate::inspect::models::{failed, outputs, with_leaves};
+use crate::inspect::specs::{Outputs, Rebuild};
+use crate::sheet::{Pixels, row};
 
 /// Pairs that attackers learn from, images that they rebuild, and rounds of their training.
 const PAIRS: usize = 512;
@@ -22,7 +22,7 @@ const NETWORK: Option<&str> = Some("resnet");
 
 /// How well images were rebuilt.
 #[derive(Clone, Debug, Serialize)]
-pub(in crate::cli::inspect) struct Inversion {
+pub(in crate::inspect) struct Inversion {
     /// What was shared.
     pub shared: String,
     /// PSNR of images as they were shared, in decibels.

@@ -9,11 +9,11 @@ use fedround_metrics::classification::roc_auc;
 use serde::Serialize;
 
 use super::{Known, Pool};
-use crate::cli::error::CliError;
-use crate::cli::inspect::Subject;
-use crate::cli::inspect::measure::spaced;
-use crate::cli::inspect::models::{failed, outputs, with_leaves};
-use crate::cli::inspect::specs::Outputs;
+use crate::error::CliError;
+use crate::inspect::Subject;
+use crate::inspect::measure::spaced;
+use crate::inspect::models::{failed, outputs, with_leaves};
+use crate::inspect::specs::Outputs;
 
 /// Examples that a shadow model is trained on, and rounds of its training.
 const EXAMPLES: usize = 600;
@@ -24,7 +24,7 @@ const HALVES: u64 = 62;
 /// How well it is told what the model was trained on: examples of clients that sent parameters in the
 /// last phase, as against as many test examples.
 #[derive(Clone, Debug, Serialize)]
-pub(in crate::cli::inspect) struct Membership {
+pub(in crate::inspect) struct Membership {
     /// How many of these examples.
     pub members: usize,
     /// The ROC AUC of the largest probability, which needs no threshold.
@@ -38,7 +38,7 @@ pub(in crate::cli::inspect) struct Membership {
 
 /// The same by a threshold.
 #[derive(Clone, Debug, Serialize)]
-pub(in crate::cli::inspect) struct Told {
+pub(in crate::inspect) struct Told {
     /// What the shadow model was trained on.
     pub by: String,
     /// Of the members, the share that is told to be some.

@@ -22,9 +22,9 @@ pub(super) use membership::Membership;
 use super::Subject;
 use super::models::sizes;
 use super::record::Shared;
-use crate::cli::error::CliError;
-use crate::cli::settings::Settings;
-use crate::cli::sheet::{self, Pixels};
+use crate::error::CliError;
+use crate::settings::Settings;
+use crate::sheet::{self, Pixels};
 
 /// The key of the noise on inputs.
 const NOISE: u64 = 61;
