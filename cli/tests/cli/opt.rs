@@ -33,7 +33,7 @@ fn passes_on_the_text_do_what_the_compiler_does() {
     let step = place.success("graph fedavg --at tensor --exact --model logistic");
     let batched = piped(
         &place,
-        "opt - --passes batch-clients=3,sink,fold,cse,dce",
+        "opt - --passes batch-clients=3,sink-views,fold,cse,dce",
         &step,
     );
     assert!(batched.contains("f32[3x784x10]"), "{batched}");

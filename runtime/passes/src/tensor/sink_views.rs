@@ -1,4 +1,4 @@
-//! `sink`: reshapes and transposes move down through elementwise ops, to meet and cancel.
+//! `sink-views`: reshapes and transposes move down through elementwise ops, to meet and cancel.
 //!
 //! `relu(transpose(x))` becomes `transpose(relu(x))`, and a sum of two transposes the transpose of
 //! a sum. Batched convolutions leave such views around every activation (clients as channel groups
@@ -13,7 +13,7 @@ use super::rewrite::{Growing, Rewrite};
 /// # Errors
 ///
 /// The graph is not well formed.
-pub fn sink(graph: &Graph) -> Result<Graph, GraphError> {
+pub fn sink_views(graph: &Graph) -> Result<Graph, GraphError> {
     let mut uses = vec![0usize; graph.types.len()];
     let reads = graph.nodes.iter().flat_map(|n| &n.ins);
     for v in reads.chain(graph.outputs.iter().map(|(_, v)| v)) {
@@ -79,7 +79,7 @@ mod tests {
         let y = g.push(Op::Relu, &[t], at).unwrap();
         let back = g.push(Op::Permute(vec![1, 0]), &[y], at).unwrap();
         g.outputs.push(("y".into(), back));
-        let g = crate::tensor::optimize(sink(&g).unwrap()).unwrap();
+        let g = crate::tensor::optimize(sink_views(&g).unwrap()).unwrap();
         let ops: Vec<Op> = g.nodes.into_iter().map(|n| n.op).collect();
         assert_eq!(ops, [Op::Relu]);
     }
@@ -92,6 +92,6 @@ mod tests {
         let t = g.push(Op::Permute(vec![1, 0]), &[x], at).unwrap();
         let y = g.push(Op::Add, &[t, x], at).unwrap();
         g.outputs.push(("y".into(), y));
-        assert_eq!(sink(&g).unwrap().text("f"), g.text("f"));
+        assert_eq!(sink_views(&g).unwrap().text("f"), g.text("f"));
     }
 }

@@ -1,4 +1,4 @@
-//! `hoist`: constants and random draws become inputs.
+//! `parametrize-constants`: constants and random draws become inputs.
 //!
 //! A constant is then uploaded once and not rebuilt every step, and a draw is the caller's, who
 //! names its stream: a graph has no random state, and running it twice on the same inputs gives
@@ -8,7 +8,7 @@ use fedround_ir::tensor::{Constant, Distribution, Graph, GraphError, Op};
 
 use super::rewrite::Rewrite;
 
-/// What the caller supplies for an input that [`hoist()`] made.
+/// What the caller supplies for an input that [`parametrize_constants()`] made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Supply {
     /// These values, each time.
@@ -30,7 +30,7 @@ pub enum Supply {
 /// # Errors
 ///
 /// The graph is not well formed.
-pub fn hoist(graph: &Graph) -> Result<(Graph, Vec<Supply>), GraphError> {
+pub fn parametrize_constants(graph: &Graph) -> Result<(Graph, Vec<Supply>), GraphError> {
     let mut supplies = vec![];
     let hoisted = Rewrite::run(graph, |rewrite, node| {
         let (name, supply) = match node.op {
@@ -74,7 +74,7 @@ mod tests {
         }
         g.outputs.push(("y".into(), y));
 
-        let (g, supplies) = hoist(&g).unwrap();
+        let (g, supplies) = parametrize_constants(&g).unwrap();
         g.verify().unwrap();
         let names: Vec<&str> = g.inputs.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["x", "random0", "constant1", "random2"]);

@@ -1,4 +1,4 @@
-//! `idle`: what a loop carries and leaves at zero is neither computed nor copied.
+//! `elide-zero-carry`: what a loop carries and leaves at zero is neither computed nor copied.
 //!
 //! Parameters that a loss does not read have a gradient of zero. A momentum that begins at zero stays
 //! there for them, and they stay as they are: FedFed's generator in the rounds after it was used, or
@@ -82,7 +82,7 @@ pub type Leaf = (usize, usize);
 /// # Errors
 ///
 /// The graph is not well formed.
-pub fn idle(graph: &Graph, zero: &[Leaf]) -> Result<Graph, GraphError> {
+pub fn elide_zero_carry(graph: &Graph, zero: &[Leaf]) -> Result<Graph, GraphError> {
     let mut zero = zero.to_vec();
     loop {
         let mut assumed = fold(&with_zeros(graph, &zero)?)?;
@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn returned(zero: &[Leaf]) -> (Vec<Option<String>>, usize) {
-        let g = optimize(idle(&optimize(step()).unwrap(), zero).unwrap()).unwrap();
+        let g = optimize(elide_zero_carry(&optimize(step()).unwrap(), zero).unwrap()).unwrap();
         let named = |v: Val| g.inputs.iter().find(|(_, input)| *input == v);
         let name = |(_, v): &(String, Val)| Some(named(*v)?.0.clone());
         (g.outputs.iter().map(name).collect(), g.nodes.len())
