@@ -2,8 +2,8 @@
 //!
 //! An algorithm is written once, as close to its paper's algorithm box as Rust allows. It becomes
 //! a placed graph that is checked, optimised, lowered to tensor plans and run over simulated
-//! clients. [`prelude`] has what a spec names, [`algorithms`] the bundled specs, and [`cli`] the
-//! command, which takes a crate's own specs too.
+//! clients. [`prelude`] has what a spec names, [`algorithms`] the bundled specs. The
+//! command `fedround` is the crate `fedround-cli`, which takes a crate's own specs too.
 //!
 //! A spec replaces the parts of an algorithm that it changes:
 //!
@@ -51,11 +51,6 @@
 //! Programs that embed fedround should use mimalloc as their global allocator, as the command
 //! does: with glibc's, a small model's step is several times slower.
 
-// Specs of the command read as in a user's crate.
-extern crate self as fedround;
-
-pub mod cli;
-mod sheets;
 pub mod testing;
 
 pub use fedround_algorithms as algorithms;

@@ -110,7 +110,7 @@ impl View {
         self
     }
 
-    /// For a model of one's own, as for [`Cli::model`](crate::cli::Cli::model).
+    /// For a model of one's own, as `Cli::model` of the command's crate takes it.
     #[must_use]
     pub fn own_model(
         mut self,

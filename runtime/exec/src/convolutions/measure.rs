@@ -7,7 +7,7 @@ use burn_backend::Backend;
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op, TensorType};
-use fedround_passes::tensor::{Lowering, convolutions, hoist, optimize};
+use fedround_passes::tensor::{Lowering, convolutions, optimize, parametrize_constants};
 use fedround_passes::{PassManager, Request};
 
 use crate::device::DeviceError;
@@ -114,7 +114,7 @@ fn plan(
     if (to != Lowering::Grouped && same) || large {
         return None;
     }
-    let (mut graph, supplies) = hoist(&graph).ok()?;
+    let (mut graph, supplies) = parametrize_constants(&graph).ok()?;
     if let Some(pass) = precision.pass() {
         let pass = Request::named(pass).ok()?;
         PassManager::new()

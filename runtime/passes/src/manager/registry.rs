@@ -178,10 +178,10 @@ const TENSOR: [Pass<Graph>; 13] = [
         },
     },
     Pass {
-        name: "sink",
+        name: "sink-views",
         about: "move reshapes and transposes below elementwise ops, to meet and cancel",
         number: None,
-        run: |graph, _| tensor::replace(graph, "sink", tensor::sink),
+        run: |graph, _| tensor::replace(graph, "sink-views", tensor::sink_views),
     },
     Pass {
         name: "unfold-convolutions",
@@ -196,10 +196,14 @@ const TENSOR: [Pass<Graph>; 13] = [
         run: |graph, _| formed(graph, Lowering::Split),
     },
     Pass {
-        name: "hoist",
+        name: "parametrize-constants",
         about: "make inputs of constants and random draws",
         number: None,
-        run: |graph, _| tensor::replace(graph, "hoist", |graph| Ok(tensor::hoist(graph)?.0)),
+        run: |graph, _| {
+            tensor::replace(graph, "parametrize-constants", |graph| {
+                Ok(tensor::parametrize_constants(graph)?.0)
+            })
+        },
     },
     Pass {
         name: "mixed-bf16",
