@@ -38,7 +38,7 @@ pub struct Fair<A = FedAvg> {
 fn found(k: &ClientCx, w: &Params, b: &Batch) -> Params {
     grad(w, |w| {
         let p = k.apply("expose", w, &k.apply("features", w, &b.x));
-        loss("attributes", (&p, &b.features("protected")))
+        loss("attributes", (&p, &b.tensor("protected")))
     })
 }
 
