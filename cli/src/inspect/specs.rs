@@ -52,7 +52,7 @@ impl Algorithm for Rebuild {
             let mut w = w;
             let mut opt = Adam::new(self.lr).start(&w);
             for b in k.batches(self.epochs, self.batch) {
-                let x = b.features("target");
+                let x = b.tensor("target");
                 let of = |w: &Params| loss("image_mse", (&k.apply("generate", w, &b.x), &x));
                 let g = grad(&w, of);
                 opt.step(&mut w, g);
@@ -88,7 +88,7 @@ impl Algorithm for Expose {
                 let h = k.apply("features", &k.global_params(), &b.x);
                 let of = |w: &Params| {
                     let p = k.apply("expose", w, &h);
-                    loss("attributes", (&p, &b.features("protected")))
+                    loss("attributes", (&p, &b.tensor("protected")))
                 };
                 let g = grad(&w, of);
                 opt.step(&mut w, g);
