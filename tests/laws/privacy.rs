@@ -145,7 +145,7 @@ impl Algorithm for Logits {
             k.forward(&w, &b.x).release("the data are public")
         });
         let loss_k = z_k.mean().broadcast(&s_t);
-        let loss_k = loss_k.map(|k, z| cross_entropy(z.features(), &k.batch(self.batch).y));
+        let loss_k = loss_k.map(|k, z| cross_entropy(z.tensor(), &k.batch(self.batch).y));
         loss_k.mean() * w
     }
 }

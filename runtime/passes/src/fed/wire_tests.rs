@@ -112,7 +112,7 @@ fn released_features_say_why() {
             k.forward(&w, &b.x).release("a mean over clients")
         });
         let loss_k = z_k.mean().broadcast(&s_t);
-        let loss_k = loss_k.map(|k, z| cross_entropy(z.features(), &k.batch(10).y));
+        let loss_k = loss_k.map(|k, z| cross_entropy(z.tensor(), &k.batch(10).y));
         loss_k.mean() * w
     });
     assert_eq!(
@@ -287,7 +287,7 @@ fn what_later_code_of_a_client_reads_crosses() {
             k.forward(&w, &b.x).release("a mean over clients")
         });
         let loss_k = z_k.mean().broadcast(&s_t);
-        let loss_k = loss_k.map(|k, z| cross_entropy(z.features(), &k.batch(10).y));
+        let loss_k = loss_k.map(|k, z| cross_entropy(z.tensor(), &k.batch(10).y));
         server.set_state("loss", &loss_k.mean());
         w
     });
