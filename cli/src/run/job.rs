@@ -151,7 +151,7 @@ impl Job {
         if let (Some(data), None) = (&self.exposed, &outcome.failure) {
             summary.adversary = exposed(cli, settings, data, simulation)?;
         }
-        summary.graphs = simulation.graph_stats().map(Into::into);
+        summary.graphs = simulation.capture_stats().map(Into::into);
         folder.summary(&summary.text()?)?;
         Ok((summary, outcome.failure))
     }

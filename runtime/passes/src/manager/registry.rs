@@ -5,7 +5,7 @@ use fedround_ir::tensor::{DType, Graph};
 use fedround_ir::text::{TENSOR_VERSION, nearest};
 
 use super::{Ir, PassError};
-use crate::tensor::Lowering;
+use crate::tensor::ConvAlgorithm;
 use crate::{fed, tensor};
 
 /// A pass on programs of one dialect.
@@ -187,13 +187,13 @@ const TENSOR: [Pass<Graph>; 13] = [
         name: "unfold-convolutions",
         about: "make matrix products of convolutions, by their windows as columns",
         number: None,
-        run: |graph, _| formed(graph, Lowering::Unfold),
+        run: |graph, _| formed(graph, ConvAlgorithm::Unfold),
     },
     Pass {
         name: "split-convolutions",
         about: "make one convolution for each group of a grouped one",
         number: None,
-        run: |graph, _| formed(graph, Lowering::Split),
+        run: |graph, _| formed(graph, ConvAlgorithm::Split),
     },
     Pass {
         name: "parametrize-constants",
@@ -231,7 +231,7 @@ const TENSOR: [Pass<Graph>; 13] = [
     },
 ];
 
-fn formed(graph: &mut Graph, to: Lowering) -> Result<bool, PassError> {
+fn formed(graph: &mut Graph, to: ConvAlgorithm) -> Result<bool, PassError> {
     tensor::replace(graph, to.name(), |graph| {
         tensor::convolutions(graph, |_, _| to)
     })
