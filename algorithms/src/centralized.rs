@@ -41,7 +41,7 @@ impl Algorithm for Centralized {
         let sgd = Sgd::new(self.lr).momentum(self.momentum);
         let mut opt = sgd.weight_decay(self.weight_decay).start(&w);
         for b in k.batches(self.epochs, self.batch) {
-            let g = self.direction(k, &w, &b);
+            let g = self.gradient(k, &w, &b);
             opt.step(&mut w, g);
         }
         w

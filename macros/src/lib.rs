@@ -4,12 +4,12 @@
 
 use proc_macro::TokenStream;
 
-/// Turns `impl Algorithm for X` into code that stages X's slots as a graph.
+/// Turns `impl Algorithm for X` into code that stages X's hooks as a graph.
 ///
-/// The methods stay what they are; in their bodies `self.slot(..)` becomes a call of the slot
+/// The methods stay what they are; in their bodies `self.hook(..)` becomes a call of the hook
 /// in the composed algorithm, `self.field` a named hyper-parameter, and `for` a loop of the
 /// graph. Arguments: `base = field` names the field that holds the algorithm this one is added
-/// to, reached as `self.base.slot(..)`; `crate = path` says where fedround is, if not `::fedround`.
+/// to, reached as `self.base.hook(..)`; `crate = path` says where fedround is, if not `::fedround`.
 ///
 /// # Errors
 /// What a body may not contain is reported at the token at fault, all errors at once.

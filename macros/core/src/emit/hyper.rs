@@ -160,7 +160,7 @@ fn registered_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
 }
 
 /// What a plug-in without a default base stands on if it is built without one: an algorithm
-/// without slots, so that linking says which are missing.
+/// without hooks, so that linking says which are missing.
 fn no_base(private: &TokenStream) -> TokenStream {
     quote! {
         struct __NoBase;
