@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 use burn::tensor::Device;
 use fedround_dsl::Algorithm;
-use fedround_exec::{CompileError, Precision, Program, Target, Tracer, assemble_for};
+use fedround_exec::{CompileError, Precision, Program, Target, TracedModel, assemble_for};
 use fedround_ir::fed::print;
 use fedround_models::{AuxiliaryTask, Losses, Model, ModelError, Task, find};
 use fedround_passes::fed::{explain, wire, wire_table};
@@ -36,9 +36,9 @@ use fedround_passes::tensor::{cost, cost_table};
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The spec as it was written: slots, calls and regions.
+    /// The spec as it was written: hooks, calls and regions.
     Fed,
-    /// Slots bound and simplified: one round, from parameters to parameters.
+    /// Hooks bound and simplified: one round, from parameters to parameters.
     Linked,
     /// Each compute region as a graph of tensor ops, for a batch size.
     Tensor,
@@ -157,7 +157,7 @@ impl View {
         self
     }
 
-    fn tracer(&self, algorithm: &dyn Algorithm) -> Result<Tracer, GraphError> {
+    fn tracer(&self, algorithm: &dyn Algorithm) -> Result<TracedModel, GraphError> {
         let device = Device::default();
         let (name, model) = match &self.model {
             Subject::Bundled(name) => (name.as_str(), find(name)?.build(self.task, &device)?),
@@ -169,7 +169,7 @@ impl View {
             variants: BTreeMap::new(),
         };
         let model = assemble_for(algorithm, model, &around, &device)?.model;
-        let tracer = Tracer::new(name, model, self.task, self.losses.clone());
+        let tracer = TracedModel::new(name, model, self.task, self.losses.clone());
         Ok(tracer.with_columns(self.columns.clone()))
     }
 }

@@ -1,7 +1,7 @@
 //! Clip, claims, release and personal parts, when they run.
 
 use fedround::algorithms::FedAvg;
-use fedround::exec::{CompileError, Program, Tracer};
+use fedround::exec::{CompileError, Program, TracedModel};
 use fedround::models::{self, Losses};
 use fedround::prelude::*;
 
@@ -20,8 +20,8 @@ pub struct Clipped<A = FedAvg> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Clipped<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
-        let delta = self.base.client_update(k, w) - k.received();
-        k.received() + delta.clip(self.clip)
+        let delta = self.base.client_update(k, w) - k.global_params();
+        k.global_params() + delta.clip(self.clip)
     }
 }
 
@@ -88,8 +88,8 @@ impl<A: Algorithm> Algorithm for OwnHead<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let own = k.personal(&["head"], &w);
         let w = self.base.client_update(k, own);
-        k.keep_personal(&["head"], &w);
-        w.with_parts(&["head"], &k.received())
+        k.set_personal(&["head"], &w);
+        w.replace_parts(&["head"], &k.global_params())
     }
 }
 
@@ -124,7 +124,7 @@ pub struct UnknownPart<A = FedAvg> {
 impl<A: Algorithm> Algorithm for UnknownPart<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let trained = self.base.client_update(k, w);
-        trained.with_parts(&["neck"], &k.received())
+        trained.replace_parts(&["neck"], &k.global_params())
     }
 }
 
@@ -142,10 +142,10 @@ impl Algorithm for Logits {
         let s_t = server.everyone();
         let z_k = w.broadcast(&s_t).map(|k, w| {
             let b = k.batch(self.batch);
-            k.predict(&w, &b.x).release("the data are public")
+            k.forward(&w, &b.x).release("the data are public")
         });
         let loss_k = z_k.mean().broadcast(&s_t);
-        let loss_k = loss_k.map(|k, z| cross_entropy(z.features(), &k.batch(self.batch).y));
+        let loss_k = loss_k.map(|k, z| cross_entropy(z.tensor(), &k.batch(self.batch).y));
         loss_k.mean() * w
     }
 }
@@ -153,7 +153,7 @@ impl Algorithm for Logits {
 fn refused(algorithm: &dyn Algorithm) -> String {
     let model = models::find("2nn").unwrap();
     let built = model.build(GREY, &Default::default()).unwrap();
-    let tracer = Tracer::new("2nn", built, GREY, Losses::default());
+    let tracer = TracedModel::new("2nn", built, GREY, Losses::default());
     match Program::compile(algorithm, tracer) {
         Err(error @ CompileError::Lower(_)) => error.to_string(),
         Err(error) => panic!("{error}"),
@@ -185,7 +185,7 @@ fn released_features_are_averaged_and_their_bytes_counted() {
     assert_eq!(stats.bytes_down, 2 * (model + features));
     assert_eq!(stats.bytes_up, 2 * (features + 4));
     let error = self::simulation(&logits, "2nn", two(15))
-        .step()
+        .run_round()
         .unwrap_err();
     let error = error.to_string();
     assert!(error.contains("of shapes [10, 10] and [5, 10]"), "{error}");
@@ -205,7 +205,7 @@ pub struct OneStep<A = FedAvg> {
 impl<A: Algorithm> Algorithm for OneStep<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let b = k.batch(self.size);
-        &w - 0.1 * self.direction(k, &w, &b)
+        &w - 0.1 * self.gradient(k, &w, &b)
     }
 }
 
@@ -244,8 +244,8 @@ pub struct Noisy<A = FedAvg> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Noisy<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
-        let delta = self.base.client_update(k, w) - k.received();
-        k.received() + delta.clip(self.clip).noise(self.sigma)
+        let delta = self.base.client_update(k, w) - k.global_params();
+        k.global_params() + delta.clip(self.clip).noise(self.sigma)
     }
 }
 

@@ -5,12 +5,12 @@ use burn::tensor::{Device, Tensor, TensorData};
 use fedround::algorithms::{FedAvg, FedProx};
 use fedround::data::Examples;
 use fedround::data::schedule::client_order;
-use fedround::exec::{CohortBatch, Federation, Program, Simulation};
+use fedround::exec::{CohortBatch, Program, Simulation};
 use fedround::models::layers::BatchNorm;
 use fedround::models::{Argument, ForwardCx, Function, Model, Network, Task};
 use fedround::prelude::*;
 
-use crate::common::{assert_close, compile_model, dealt, digits, leaves, run, weights};
+use crate::common::{Deal, assert_close, compile_model, dealt, digits, leaves, run, weights};
 
 const TASK: Task = Task {
     input: [1, 28, 28],
@@ -25,7 +25,7 @@ struct Normalised {
 }
 
 impl Normalised {
-    fn predict(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+    fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
         let y = self.norm.forward(x, cx);
         let [batch, ..] = y.dims();
         let flat: Tensor<2> = y.reshape([batch, 28 * 28]);
@@ -35,7 +35,7 @@ impl Normalised {
 
 impl Network for Normalised {
     fn functions() -> Vec<Function<Self>> {
-        vec![Function::new("predict", Self::predict)]
+        vec![Function::new("forward", Self::forward)]
     }
 }
 
@@ -49,9 +49,9 @@ fn normalised() -> Box<dyn Model> {
 const MEAN: usize = 2;
 const VAR: usize = 3;
 
-fn start(algorithm: &dyn Algorithm, federation: Federation) -> Simulation {
+fn start(algorithm: &dyn Algorithm, federation: Deal) -> Simulation {
     let program = compile_model(algorithm, "normalised", normalised(), TASK);
-    Simulation::new(program, federation, 2).unwrap()
+    federation.simulation(program, 2)
 }
 
 fn step(batch: usize, lr: f32) -> FedAvg {
@@ -98,10 +98,16 @@ fn a_step_moves_the_running_estimates_as_in_pytorch() {
 }
 
 /// Running estimates after one epoch of client 0 in round 1.
-fn after_batches(federation: &Federation, size: usize) -> (f64, f64) {
-    let order = client_order(federation.seed, 1, 0, &federation.parts[0], 0);
+fn after_batches(federation: &Deal, size: usize) -> (f64, f64) {
+    let order = client_order(
+        federation.seed,
+        1,
+        0,
+        &federation.dataset.client_indices[0],
+        0,
+    );
     order.chunks(size).fold((0.0, 1.0), |(m, v), batch| {
-        let (mean, var) = moments(&federation.examples, batch);
+        let (mean, var) = moments(&federation.dataset.examples, batch);
         (0.9 * m + 0.1 * mean, 0.9 * v + 0.1 * var)
     })
 }
@@ -147,7 +153,7 @@ fn evaluation_uses_the_running_estimates() {
 }
 
 fn run_once(simulation: &mut Simulation) -> f64 {
-    simulation.step().unwrap().train_loss
+    simulation.run_round().unwrap().train_loss
 }
 
 /// Takes the gradient at what it received, several times, without moving: only the statistics
@@ -170,7 +176,7 @@ impl Algorithm for Watch {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut g = 0.0 * &w;
         for b in k.batches(1, self.batch) {
-            g += grad(&w, |w| cross_entropy(k.predict(w, &b.x), &b.y));
+            g += grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y));
         }
         k.set_state("g", &g);
         w
@@ -210,7 +216,7 @@ fn groups_of_clients_keep_their_own_statistics() {
 
 #[test]
 fn buffers_are_no_part_of_a_norm() {
-    // With a received tree of other statistics the penalty is of gamma and beta alone: both start
+    // With a received tree of other statistics the regularizer is of gamma and beta alone: both start
     // where they were received, so the first step is the base's.
     let data = digits(8, 1).train;
     let federation = || dealt(&data, vec![(0..8).collect()], 3);
@@ -239,7 +245,7 @@ fn traces_differ_in_training_and_inference() {
     let model = normalised();
     let x = || Tensor::<4>::from_data(TensorData::new(vec![2.0f32; 784], [1, 1, 28, 28]), &device);
     let logit = |cx: &ForwardCx| {
-        let output = model.call("predict", &[x().into()], cx).unwrap();
+        let output = model.call("forward", &[x().into()], cx).unwrap();
         let logits: Tensor<2> = Argument::take(output.value).unwrap();
         logits.into_data().try_to_vec::<f32>().unwrap()[0]
     };
@@ -266,7 +272,7 @@ impl Algorithm for Decayed {
             let mut w = w;
             let mut opt = optim::Sgd::new(0.1).weight_decay(self.decay).start(&w);
             for b in k.batches(1, 8) {
-                let g = grad(&w, |w| cross_entropy(k.predict(w, &b.x), &b.y));
+                let g = grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y));
                 opt.step(&mut w, g);
             }
             w
@@ -281,7 +287,7 @@ fn running_statistics_do_not_decay() {
     let after = |decay: f32| {
         let program = compile_model(&Decayed { decay }, "normalised", normalised(), TASK);
         let federation = dealt(&data, vec![(0..16).collect()], 3);
-        let mut simulation = Simulation::new(program, federation, 1).unwrap();
+        let mut simulation = federation.simulation(program, 1);
         run(&mut simulation, 3);
         let names = simulation.parameters().into_iter().map(|(name, ..)| name);
         names.zip(leaves(&simulation)).collect::<Vec<_>>()

@@ -33,7 +33,7 @@ pub enum CompileError {
     #[error(transparent)]
     Failed(Box<RunError>),
     /// The algorithm defines no round.
-    #[error("the algorithm defines no slot `round`; implement `fn round(&self, server, w)`")]
+    #[error("the algorithm defines no hook `round`; implement `fn round(&self, server, w)`")]
     NoRound,
 }
 
@@ -144,7 +144,7 @@ pub enum RunError {
     Graph(String),
     /// Graphs are required where there are none.
     #[error("the CPU records no steps, and `--graphs require` was asked for")]
-    GraphsOnCpu,
+    CaptureOnCpu,
     /// A newcomer has nobody to come to.
     #[error("a newcomer joins others, found {clients} client; have at least 2")]
     NobodyElse {

@@ -7,9 +7,9 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Value};
 use fedround_ir::tensor::{DType, Graph, TensorType};
 use fedround_passes::tensor::{
-    Carried, Frontend, FrontendError, Leaf, Looped, LowerError, Lowered, Lowering, Shapes, Supply,
-    batch_clients_with, carried, convolutions_with, elide_zero_carry_with, fuse_with, lower,
-    optimize_with, parametrize_constants_with,
+    Carried, ConvAlgorithm, Frontend, FrontendError, Leaf, Looped, LowerError, Lowered, Shapes,
+    Supply, batch_clients_with, carried, convolutions_with, elide_zero_carry_with, fuse_with,
+    lower, optimize_with, parametrize_constants_with,
 };
 use fedround_passes::{PassError, PassManager, Request};
 
@@ -129,7 +129,7 @@ impl Program {
             let ty = self.tracer.column(name, Kind::Labels, batch);
             inputs.push(ty.map_err(frontend)?);
         }
-        self.function("predict", inputs)
+        self.function("forward", inputs)
     }
 
     /// A function of the model alone, in inference: parameters and `inputs` to its value.
@@ -186,7 +186,7 @@ impl Program {
                 let chosen = self.convolutions.choose(device, precision, op, shapes);
                 chosen.unwrap_or_else(|error| {
                     failed = Some(error);
-                    Lowering::Grouped
+                    ConvAlgorithm::Grouped
                 })
             })?;
             if let Some(error) = failed {

@@ -20,7 +20,7 @@ mod time;
 use fedround::optim::schedule::inverse_time;
 use fedround::prelude::*;
 use fedround_algorithms::{FedAvg, Scaffold};
-use fedround_exec::{CohortBatch, Device, Graphs};
+use fedround_exec::{CohortBatch, Device, GraphCapture};
 
 use case::{Case, agree, simulation};
 
@@ -34,13 +34,13 @@ struct Fading<A = FedAvg> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Fading<A> {
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        inverse_time(1.0, &k.round(), 0.2) * self.base.direction(k, w, b)
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        inverse_time(1.0, &k.round(), 0.2) * self.base.gradient(k, w, b)
     }
 
-    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
         let mu = self.mu * (k.round() + 1.0);
-        self.base.penalty(k, w) + mu * (w - k.received()).sq_norm()
+        self.base.regularizer(k, w) + mu * (w - k.global_params()).sq_norm()
     }
 }
 
@@ -162,9 +162,9 @@ fn the_cpu_records_nothing() {
         rounds: 1,
         batch: CohortBatch::Off,
     };
-    let on = simulation(&case, Device::Cpu).with_graphs(Graphs::On);
-    assert!(on.unwrap().graph_stats().is_none());
-    let required = simulation(&case, Device::Cpu).with_graphs(Graphs::Require);
+    let on = simulation(&case, Device::Cpu).with_graph_capture(GraphCapture::On);
+    assert!(on.unwrap().capture_stats().is_none());
+    let required = simulation(&case, Device::Cpu).with_graph_capture(GraphCapture::Require);
     let error = required.err().unwrap().to_string();
     assert!(error.starts_with("the CPU records no steps"), "{error}");
 }

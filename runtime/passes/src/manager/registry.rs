@@ -5,13 +5,13 @@ use fedround_ir::tensor::{DType, Graph};
 use fedround_ir::text::{TENSOR_VERSION, nearest};
 
 use super::{Ir, PassError};
-use crate::tensor::Lowering;
+use crate::tensor::ConvAlgorithm;
 use crate::{fed, tensor};
 
 /// A pass on programs of one dialect.
 #[derive(Debug)]
 pub struct Pass<P: 'static> {
-    /// Its name, such as `link-slots`.
+    /// Its name, such as `link-hooks`.
     pub name: &'static str,
     /// What it does, in a line.
     pub about: &'static str,
@@ -98,12 +98,12 @@ impl Ir<'_> {
 
 const FED: [Pass<Module>; 6] = [
     Pass {
-        name: "link-slots",
-        about: "bind slots to their definitions and inline them into one round",
+        name: "link-hooks",
+        about: "bind hooks to their definitions and inline them into one round",
         number: None,
         run: |module, _| {
-            *module = fed::link_slots(module)?;
-            let when = "after link-slots".to_owned();
+            *module = fed::link_hooks(module)?;
+            let when = "after link-hooks".to_owned();
             verify_linked(module).map_err(|errors| PassError::Verify { when, errors })?;
             Ok(true)
         },
@@ -187,13 +187,13 @@ const TENSOR: [Pass<Graph>; 13] = [
         name: "unfold-convolutions",
         about: "make matrix products of convolutions, by their windows as columns",
         number: None,
-        run: |graph, _| formed(graph, Lowering::Unfold),
+        run: |graph, _| formed(graph, ConvAlgorithm::Unfold),
     },
     Pass {
         name: "split-convolutions",
         about: "make one convolution for each group of a grouped one",
         number: None,
-        run: |graph, _| formed(graph, Lowering::Split),
+        run: |graph, _| formed(graph, ConvAlgorithm::Split),
     },
     Pass {
         name: "parametrize-constants",
@@ -231,7 +231,7 @@ const TENSOR: [Pass<Graph>; 13] = [
     },
 ];
 
-fn formed(graph: &mut Graph, to: Lowering) -> Result<bool, PassError> {
+fn formed(graph: &mut Graph, to: ConvAlgorithm) -> Result<bool, PassError> {
     tensor::replace(graph, to.name(), |graph| {
         tensor::convolutions(graph, |_, _| to)
     })

@@ -41,7 +41,7 @@ pub mod sink_views;
 pub mod stream;
 
 pub use batch::{Batched, Looped, batch};
-pub use convolutions::{Lowering, convolutions, options as conv_options};
+pub use convolutions::{ConvAlgorithm, convolutions, options as conv_options};
 pub use cost::{Cost, NodeCost, cost, cost_table};
 pub use coverage::coverage;
 pub use elide_zero_carry::{Carried, Leaf, carried, elide_zero_carry};
@@ -163,18 +163,18 @@ pub fn convolutions_with(
     graph: &mut Graph,
     name: &str,
     manager: &mut PassManager,
-    mut choose: impl FnMut(&Op, [&[usize]; 2]) -> Lowering,
+    mut choose: impl FnMut(&Op, [&[usize]; 2]) -> ConvAlgorithm,
 ) -> Result<(), PassError> {
     let mut changed = false;
     for (form, pass) in [
-        (Lowering::Unfold, "unfold-convolutions"),
-        (Lowering::Split, "split-convolutions"),
+        (ConvAlgorithm::Unfold, "unfold-convolutions"),
+        (ConvAlgorithm::Split, "split-convolutions"),
     ] {
         changed |= manager.apply(pass, name, graph, |graph| {
             replace(graph, pass, |graph| {
                 convolutions(graph, |op, shapes| match choose(op, shapes) {
                     chosen if chosen == form => form,
-                    _ => Lowering::Grouped,
+                    _ => ConvAlgorithm::Grouped,
                 })
             })
         })?;
