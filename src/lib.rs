@@ -2,15 +2,15 @@
 //!
 //! An algorithm is written once, as close to its paper's algorithm box as Rust allows. It becomes
 //! a placed graph that is checked, optimised, lowered to tensor plans and run over simulated
-//! clients. [`prelude`] has what a spec names, [`algorithms`] the bundled specs, and [`cli`] the
-//! command, which takes a crate's own specs too.
+//! clients. [`prelude`] has what a spec names, [`algorithms`] the bundled specs. The
+//! command `fedround` is the crate `fedround-cli`, which takes a crate's own specs too.
 //!
 //! A spec replaces the parts of an algorithm that it changes:
 //!
 //! ```
 //! use fedround::algorithms::FedAvg;
 //! use fedround::data::{Partition, synth::SynthDigits};
-//! use fedround::exec::{Federation, Program, Simulation, Tracer};
+//! use fedround::exec::{FederatedDataset, Program, Simulation, TracedModel};
 //! use fedround::models::{self, Losses, Task};
 //! use fedround::prelude::*;
 //!
@@ -35,13 +35,13 @@
 //! let data = SynthDigits { train: 200, test: 50, ..SynthDigits::default() }.generate();
 //! let task = Task { input: data.train.image_shape()?, classes: data.classes };
 //! let model = models::find("logistic")?.build(task, &Default::default())?;
-//! let tracer = Tracer::new("logistic", model, task, Losses::default());
+//! let tracer = TracedModel::new("logistic", model, task, Losses::default());
 //! let program = Program::compile(&Decay::<FedAvg>::default(), tracer)?;
 //!
 //! let parts = "shards:2".parse::<Partition>()?.split(data.train.labels(), 10, 10, 1)?;
-//! let federation = Federation { examples: data.train, parts, seed: 1 };
-//! let mut simulation = Simulation::new(program, federation, 2)?;
-//! let round = simulation.step()?;
+//! let dataset = FederatedDataset { examples: data.train, client_indices: parts };
+//! let mut simulation = Simulation::new(program, dataset, 1, 2)?;
+//! let round = simulation.run_round()?;
 //! assert!(round.train_loss.is_finite());
 //! assert_eq!(simulation.evaluate(&data.test)?.class_accuracy.len(), 10);
 //! # Ok(())
@@ -51,11 +51,6 @@
 //! Programs that embed fedround should use mimalloc as their global allocator, as the command
 //! does: with glibc's, a small model's step is several times slower.
 
-// Specs of the command read as in a user's crate.
-extern crate self as fedround;
-
-pub mod cli;
-mod sheets;
 pub mod testing;
 
 pub use fedround_algorithms as algorithms;

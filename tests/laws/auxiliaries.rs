@@ -2,7 +2,6 @@
 //! told apart by their parts.
 
 use fedround::algorithms::FedAvg;
-use fedround::cli::Cli;
 use fedround::exec::{CohortBatch, Simulation};
 use fedround::prelude::*;
 
@@ -170,39 +169,4 @@ fn two_networks_train_together_in_groups_as_alone() {
     assert_close(&weights(&together), &weights(&alone), 1e-4);
     let last = run(&mut alone, 1).train_loss;
     assert!(last < first, "{first} {last}");
-}
-
-const RUN: &str = "fedround run duel(fedavg) --clients 4 --rounds 2 --set batch=50 --quiet";
-
-#[test]
-fn the_command_finds_networks_and_keeps_their_variants() {
-    let place = tempfile::tempdir().unwrap();
-    let out = |name: &str| place.path().join(name).display().to_string();
-    let cli = Cli::new().with::<Duel<BoxedAlgorithm>>();
-    let run = |line: &str, out: &str| {
-        let args = line.split_whitespace().chain(["--out", out]);
-        cli.run(args.map(str::to_owned));
-    };
-    let text = |name: &str, file: &str| {
-        let path = place.path().join(name).join(file);
-        std::fs::read_to_string(path).unwrap_or_default()
-    };
-    run(RUN, &out("mlp"));
-    assert!(text("mlp", "summary.json").contains("\"discriminator\": \"mlp\""));
-    run(&format!("{RUN} --aux discriminator=linear"), &out("linear"));
-    let chosen = "[aux]\ndiscriminator = \"linear\"";
-    assert!(text("linear", "config.toml").contains(chosen));
-    let linear = text("linear", "metrics.jsonl");
-    assert!(!linear.is_empty());
-    assert_ne!(linear, text("mlp", "metrics.jsonl"));
-    // The file of a run runs it again.
-    let config = place.path().join("linear/config.toml");
-    let line = format!("fedround run --quiet --config {}", config.display());
-    run(&line, &out("again"));
-    assert_eq!(text("again", "config.toml"), text("linear", "config.toml"));
-    let values = |name: &str| std::fs::read(place.path().join(name).join("model.safetensors"));
-    assert_eq!(values("again").unwrap(), values("linear").unwrap());
-    // A variant of a network that nothing needs is refused before anything is written.
-    run(&format!("{RUN} --aux generator=vae"), &out("none"));
-    assert!(!place.path().join("none").exists());
 }

@@ -6,8 +6,8 @@ mod tests;
 
 use std::process::ExitCode;
 
-use fedround::cli::Cli;
 use fedround::prelude::BoxedAlgorithm;
+use fedround_cli::Cli;
 use lookahead::Lookahead;
 
 // Without it a small model's step is several times slower on Linux.

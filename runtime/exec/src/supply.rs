@@ -9,7 +9,7 @@ use fedround_passes::tensor::Supply;
 
 use crate::ops;
 
-/// The inputs that [`hoist`](fedround_passes::tensor::hoist()) made of one graph.
+/// The inputs that [`parametrize_constants`](fedround_passes::tensor::parametrize_constants()) made of one graph.
 pub(crate) struct Supplies(Vec<Input>);
 
 enum Input {

@@ -21,7 +21,7 @@ fn every_pass_leaves_a_sound_graph() {
             "fold",
             "cse",
             "dce",
-            "sink",
+            "sink-views",
             "fuse",
             "fuse-elementwise",
             "batch-clients=3",

@@ -76,7 +76,7 @@ const CASES: [(&str, &str); 13] = [
 }",
     ),
     (
-        "sink",
+        "sink-views",
         "tensor.graph @step(%x: f32[2x3x4]) {
   %0 = tensor.permute[2, 0, 1] %x : f32[4x2x3]
   %1 = tensor.relu %0 : f32[4x2x3]
@@ -99,7 +99,7 @@ const CASES: [(&str, &str); 13] = [
 }",
     ),
     (
-        "hoist",
+        "parametrize-constants",
         "tensor.graph @step(%x: f32[2x3]) {
   %0 = tensor.constant[0.5, 1.5, 2.5] : f32[3]
   %1 = tensor.reshape %0 : f32[1x3]

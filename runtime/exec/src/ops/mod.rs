@@ -51,7 +51,7 @@ pub(crate) fn apply(
             one(Dispatch::float_full(shape, value, device, FloatDType::F32))
         }
         Op::Constant(c) => one(constant(c, device)),
-        // Run by its kernel (see `Instr::kernel`), and drawn by the caller (see `hoist`).
+        // Run by its kernel (see `Instr::kernel`), and drawn by the caller (see `parametrize-constants`).
         Op::Fused(_) | Op::Random(..) => None,
         Op::Axpy(_) => elementwise::apply(op, next),
         Op::Dot => structure::apply(op, device, next),

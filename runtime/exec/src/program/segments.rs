@@ -7,9 +7,9 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Value};
 use fedround_ir::tensor::{DType, Graph, TensorType};
 use fedround_passes::tensor::{
-    Carried, Frontend, FrontendError, Leaf, Looped, LowerError, Lowered, Lowering, Shapes, Supply,
-    batch_clients_with, carried, convolutions_with, fuse_with, hoist_with, idle_with, lower,
-    optimize_with,
+    Carried, ConvAlgorithm, Frontend, FrontendError, Leaf, Looped, LowerError, Lowered, Shapes,
+    Supply, batch_clients_with, carried, convolutions_with, elide_zero_carry_with, fuse_with,
+    lower, optimize_with, parametrize_constants_with,
 };
 use fedround_passes::{PassError, PassManager, Request};
 
@@ -147,7 +147,7 @@ impl Program {
         let graph = self.tracer.apply(name, &called.1, false);
         let mut passes = PassManager::from_env()?;
         let mut graph = optimize_with(graph.map_err(frontend)?, "forward", &mut passes)?;
-        let supplies = hoist_with(&mut graph, "forward", &mut passes)?;
+        let supplies = parametrize_constants_with(&mut graph, "forward", &mut passes)?;
         let segment = Arc::new(Segment {
             plan: Plan::new(&graph),
             hypers: vec![],
@@ -172,7 +172,7 @@ impl Program {
         let mut graph = optimize_with(lowered.graph, &name, passes)?;
         let zero = self.zero_at_first(variant.segment);
         if !zero.is_empty() {
-            idle_with(&mut graph, &zero, &name, passes)?;
+            elide_zero_carry_with(&mut graph, &zero, &name, passes)?;
         }
         let mut looped = vec![];
         if variant.clients > 1 {
@@ -186,14 +186,14 @@ impl Program {
                 let chosen = self.convolutions.choose(device, precision, op, shapes);
                 chosen.unwrap_or_else(|error| {
                     failed = Some(error);
-                    Lowering::Grouped
+                    ConvAlgorithm::Grouped
                 })
             })?;
             if let Some(error) = failed {
                 return Err(error);
             }
         }
-        let supplies = hoist_with(&mut graph, &name, passes)?;
+        let supplies = parametrize_constants_with(&mut graph, &name, passes)?;
         if let Some(pass) = self.precision.pass() {
             passes.run(
                 &Request::named(pass).map_err(PassError::from)?,

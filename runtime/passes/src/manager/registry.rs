@@ -5,7 +5,7 @@ use fedround_ir::tensor::{DType, Graph};
 use fedround_ir::text::{TENSOR_VERSION, nearest};
 
 use super::{Ir, PassError};
-use crate::tensor::Lowering;
+use crate::tensor::ConvAlgorithm;
 use crate::{fed, tensor};
 
 /// A pass on programs of one dialect.
@@ -178,28 +178,32 @@ const TENSOR: [Pass<Graph>; 13] = [
         },
     },
     Pass {
-        name: "sink",
+        name: "sink-views",
         about: "move reshapes and transposes below elementwise ops, to meet and cancel",
         number: None,
-        run: |graph, _| tensor::replace(graph, "sink", tensor::sink),
+        run: |graph, _| tensor::replace(graph, "sink-views", tensor::sink_views),
     },
     Pass {
         name: "unfold-convolutions",
         about: "make matrix products of convolutions, by their windows as columns",
         number: None,
-        run: |graph, _| formed(graph, Lowering::Unfold),
+        run: |graph, _| formed(graph, ConvAlgorithm::Unfold),
     },
     Pass {
         name: "split-convolutions",
         about: "make one convolution for each group of a grouped one",
         number: None,
-        run: |graph, _| formed(graph, Lowering::Split),
+        run: |graph, _| formed(graph, ConvAlgorithm::Split),
     },
     Pass {
-        name: "hoist",
+        name: "parametrize-constants",
         about: "make inputs of constants and random draws",
         number: None,
-        run: |graph, _| tensor::replace(graph, "hoist", |graph| Ok(tensor::hoist(graph)?.0)),
+        run: |graph, _| {
+            tensor::replace(graph, "parametrize-constants", |graph| {
+                Ok(tensor::parametrize_constants(graph)?.0)
+            })
+        },
     },
     Pass {
         name: "mixed-bf16",
@@ -227,7 +231,7 @@ const TENSOR: [Pass<Graph>; 13] = [
     },
 ];
 
-fn formed(graph: &mut Graph, to: Lowering) -> Result<bool, PassError> {
+fn formed(graph: &mut Graph, to: ConvAlgorithm) -> Result<bool, PassError> {
     tensor::replace(graph, to.name(), |graph| {
         tensor::convolutions(graph, |_, _| to)
     })

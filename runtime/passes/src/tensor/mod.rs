@@ -5,8 +5,8 @@
 //! - [`pool_first`](mod@pool_first) rectifies after pooling in what was traced;
 //! - [`grad`](mod@grad) appends reverse-mode gradients, one rule for each op in [`rules`];
 //! - [`fold`], [`cse`] and [`dce`] clean the graph up; [`optimize`] runs them;
-//! - [`idle`](mod@idle) hands on what a loop leaves at zero;
-//! - [`hoist`](mod@hoist) makes inputs of constants and random draws;
+//! - [`elide-zero-carry`](mod@idle) hands on what a loop leaves at zero;
+//! - [`parametrize-constants`](mod@hoist) makes inputs of constants and random draws;
 //! - [`convolutions`](mod@convolutions) gives grouped convolutions another form;
 //! - [`mixed_precision`](mod@mixed_precision) has products read 16-bit floats;
 //! - [`coverage`](mod@coverage) says what they do with each op;
@@ -21,41 +21,41 @@ pub mod cost;
 pub mod coverage;
 pub mod cse;
 pub mod dce;
+pub mod elide_zero_carry;
 pub mod fold;
 mod frontend;
 pub mod fuse;
 pub mod fuse_elementwise;
 pub mod grad;
-pub mod hoist;
-pub mod idle;
 mod liveness;
 pub mod lower;
 pub mod mixed_precision;
+pub mod parametrize_constants;
 pub mod parts;
 pub mod pool_first;
 mod rewrite;
 pub mod rules;
 pub mod runs;
 pub mod schedule;
-pub mod sink;
+pub mod sink_views;
 pub mod stream;
 
 pub use batch::{Batched, Looped, batch};
-pub use convolutions::{Lowering, convolutions, options as conv_options};
+pub use convolutions::{ConvAlgorithm, convolutions, options as conv_options};
 pub use cost::{Cost, NodeCost, cost, cost_table};
 pub use coverage::coverage;
+pub use elide_zero_carry::{Carried, Leaf, carried, elide_zero_carry};
 pub use frontend::{Frontend, FrontendError};
 pub use fuse::fuse;
 pub use fuse_elementwise::fuse_elementwise;
 pub use grad::{GradError, grad};
-pub use hoist::{Supply, hoist};
-pub use idle::{Carried, Leaf, carried, idle};
 pub use lower::{LowerError, Lowered, Shapes, lower};
 pub use mixed_precision::mixed_precision;
+pub use parametrize_constants::{Supply, parametrize_constants};
 pub use pool_first::pool_first;
 pub use runs::{Runs, runs};
 pub use schedule::{Block, Compute, Control, Free, Item, Schedule, schedule};
-pub use sink::sink;
+pub use sink_views::sink_views;
 pub use stream::stream;
 
 use fedround_ir::tensor::{Graph, GraphError, Op, equal};
@@ -124,24 +124,28 @@ pub fn batch_clients_with(
             Ok(batched.graph)
         })
     })?;
-    while manager.run(&Request::named("sink")?, name, graph)? | clean_up(graph, name, manager)? {}
+    while manager.run(&Request::named("sink-views")?, name, graph)?
+        | clean_up(graph, name, manager)?
+    {}
     Ok(looped)
 }
 
-/// [`idle`](fn@idle) under a pass manager of the caller's, and cleans up; the graph is shown under
+/// [`elide-zero-carry`](fn@idle) under a pass manager of the caller's, and cleans up; the graph is shown under
 /// `name`.
 ///
 /// # Errors
 ///
 /// As [`optimize`].
-pub fn idle_with(
+pub fn elide_zero_carry_with(
     graph: &mut Graph,
     zero: &[Leaf],
     name: &str,
     manager: &mut PassManager,
 ) -> Result<(), PassError> {
-    let changed = manager.apply("idle", name, graph, |graph| {
-        replace(graph, "idle", |graph| idle(graph, zero))
+    let changed = manager.apply("elide-zero-carry", name, graph, |graph| {
+        replace(graph, "elide-zero-carry", |graph| {
+            elide_zero_carry(graph, zero)
+        })
     })?;
     if changed {
         clean_up(graph, name, manager)?;
@@ -159,18 +163,18 @@ pub fn convolutions_with(
     graph: &mut Graph,
     name: &str,
     manager: &mut PassManager,
-    mut choose: impl FnMut(&Op, [&[usize]; 2]) -> Lowering,
+    mut choose: impl FnMut(&Op, [&[usize]; 2]) -> ConvAlgorithm,
 ) -> Result<(), PassError> {
     let mut changed = false;
     for (form, pass) in [
-        (Lowering::Unfold, "unfold-convolutions"),
-        (Lowering::Split, "split-convolutions"),
+        (ConvAlgorithm::Unfold, "unfold-convolutions"),
+        (ConvAlgorithm::Split, "split-convolutions"),
     ] {
         changed |= manager.apply(pass, name, graph, |graph| {
             replace(graph, pass, |graph| {
                 convolutions(graph, |op, shapes| match choose(op, shapes) {
                     chosen if chosen == form => form,
-                    _ => Lowering::Grouped,
+                    _ => ConvAlgorithm::Grouped,
                 })
             })
         })?;
@@ -181,20 +185,20 @@ pub fn convolutions_with(
     Ok(())
 }
 
-/// [`hoist`](fn@hoist) under a pass manager of the caller's; the graph is shown under `name`.
+/// [`parametrize-constants`](fn@hoist) under a pass manager of the caller's; the graph is shown under `name`.
 ///
 /// # Errors
 ///
 /// As [`optimize`].
-pub fn hoist_with(
+pub fn parametrize_constants_with(
     graph: &mut Graph,
     name: &str,
     manager: &mut PassManager,
 ) -> Result<Vec<Supply>, PassError> {
     let mut supplies = Vec::new();
-    manager.apply("hoist", name, graph, |graph| {
-        replace(graph, "hoist", |graph| {
-            let (hoisted, found) = hoist(graph)?;
+    manager.apply("parametrize-constants", name, graph, |graph| {
+        replace(graph, "parametrize-constants", |graph| {
+            let (hoisted, found) = parametrize_constants(graph)?;
             supplies = found;
             Ok(hoisted)
         })

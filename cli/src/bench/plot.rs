@@ -1,0 +1,65 @@
+//! A sweep as a drawing.
+
+use std::path::Path;
+
+use plotters::prelude::*;
+
+use super::report::Row;
+use crate::error::CliError;
+use crate::plot::{Area, COLOURS, Drawn, FONT, svg};
+
+const SIZE: (u32, u32) = (880, 320);
+
+/// Draws the time and the memory of a round over what varies, to an SVG file.
+pub(super) fn draw(
+    path: &Path,
+    axis: &str,
+    values: &[usize],
+    rows: &[Row],
+) -> Result<(), CliError> {
+    svg(path, SIZE, |root| drawn(root, axis, values, rows))
+}
+
+fn drawn(root: &Area<'_>, axis: &str, values: &[usize], rows: &[Row]) -> Drawn {
+    let (left, right) = root.split_horizontally(SIZE.0 / 2);
+    let points = |y: fn(&Row) -> f64| -> Vec<(f64, f64)> {
+        let pairs = values.iter().zip(rows);
+        pairs.map(|(&x, row)| (x as f64, y(row))).collect()
+    };
+    chart(
+        &left,
+        (axis, "ms a round"),
+        points(|row| 1e3 * row.round_s()),
+    )?;
+    chart(&right, (axis, "peak memory, MB"), points(Row::peak_mb))
+}
+
+fn chart(area: &Area<'_>, (x, y): (&str, &str), points: Vec<(f64, f64)>) -> Drawn {
+    let known = points.iter().filter(|(_, y)| y.is_finite());
+    let known: Vec<(f64, f64)> = known.copied().collect();
+    let ends = |start: f64, pick: fn(f64, f64) -> f64| known.iter().map(|p| p.0).fold(start, pick);
+    let (low, high) = (ends(f64::INFINITY, f64::min).min(1e9), ends(1.0, f64::max));
+    let top = 1.2 * known.iter().map(|p| p.1).fold(0.0, f64::max).max(1e-3);
+    let mut chart = ChartBuilder::on(area)
+        .margin(12)
+        .x_label_area_size(42)
+        .y_label_area_size(58)
+        .build_cartesian_2d((0.8 * low..1.25 * high).log_scale(), 0.0..top)?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(BLACK.mix(0.1))
+        .axis_style(BLACK.mix(0.5))
+        .label_style(FONT)
+        .x_desc(x)
+        .y_desc(y)
+        .x_label_formatter(&|x| format!("{x:.0}"))
+        .draw()?;
+    chart.draw_series(
+        known
+            .iter()
+            .map(|&p| Circle::new(p, 3, COLOURS[0].filled())),
+    )?;
+    chart.draw_series([PathElement::new(known, COLOURS[0].stroke_width(2))])?;
+    Ok(())
+}

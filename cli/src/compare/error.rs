@@ -1,0 +1,65 @@
+//! What a comparison can fail with.
+
+use std::path::PathBuf;
+
+/// Why a comparison stopped.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CompareError {
+    #[error("expected SPEC or NAME=SPEC, found `{text}`")]
+    Name { text: String },
+    #[error("the comparison has `{name}` twice, expected different names")]
+    Twice { name: String },
+    #[error("no algorithm here has the hyper-parameter `{name}`{}; they have: {known}", hint(.nearest.as_deref()))]
+    Hyper {
+        name: String,
+        nearest: Option<String>,
+        known: String,
+    },
+    #[error("`{}` holds a run with {key} = {found}, expected {expected}; nothing was written", dir.display())]
+    Other {
+        dir: PathBuf,
+        key: String,
+        found: String,
+        expected: String,
+    },
+    #[error("{}: {message}", path.display())]
+    Read { path: PathBuf, message: String },
+    #[error("cannot write {}: {message}", path.display())]
+    Write { path: PathBuf, message: String },
+    #[error("{failed} of {runs} runs failed")]
+    Failed {
+        failed: usize,
+        runs: usize,
+        dir: PathBuf,
+    },
+}
+
+fn hint(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |n| format!("; did you mean `{n}`?"))
+}
+
+impl CompareError {
+    /// What to do about it.
+    pub fn help(&self) -> Option<String> {
+        let text = match self {
+            Self::Name { .. } | Self::Twice { .. } => {
+                "NAME=SPEC gives an algorithm a name, as in strong=fedprox"
+            }
+            Self::Hyper { .. } => {
+                "`fedround list specs` shows hyper-parameters with their defaults and ranges"
+            }
+            Self::Other { .. } => {
+                "choose another --out, or the settings of the runs that are there"
+            }
+            Self::Read { .. } => "delete the run's folder to run it again",
+            Self::Write { .. } => return None,
+            Self::Failed { dir, .. } => {
+                let dir = dir.display();
+                return Some(format!(
+                    "the others are kept in {dir}; delete a failed run's folder to run it again"
+                ));
+            }
+        };
+        Some(text.to_owned())
+    }
+}

@@ -1,0 +1,80 @@
+//! The files of a comparison beside its runs. They are written anew by every call.
+
+use std::fs;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::error::CompareError;
+use super::grid::{Cell, Grid};
+use super::record::Record;
+use super::report::{Comparison, runs_of};
+use super::statistics::mean_curve;
+use super::{plot, table};
+use crate::error::CliError;
+
+/// A line of `curves.csv`: a round of a run.
+#[derive(Serialize)]
+struct Round<'a> {
+    algorithm: &'a str,
+    seed: u64,
+    round: usize,
+    /// Both directions, all clients, with the rounds before it.
+    bytes: u64,
+    test_accuracy: Option<f64>,
+    test_loss: Option<f64>,
+    train_loss: Option<f64>,
+}
+
+/// Writes all of them.
+pub(super) fn write(
+    dir: &Path,
+    comparison: &Comparison,
+    cells: &[Cell],
+    grid: &Grid,
+    records: &[Option<Record>],
+) -> Result<(), CliError> {
+    let text = |name: &str, text: String| {
+        let path = dir.join(name);
+        fs::write(&path, text).map_err(CliError::io("write", path))
+    };
+    text("comparison.json", comparison.json()?)?;
+    text("comparison.md", table::markdown(comparison))?;
+    csv(&dir.join("comparison.csv"), &comparison.runs)?;
+    let rounds = cells.iter().zip(records).flat_map(|(cell, record)| {
+        let algorithm = &cell.name;
+        let lines = record.iter().flat_map(|run| &run.lines);
+        lines.map(|line| Round {
+            algorithm,
+            seed: cell.settings.seed,
+            round: line.round,
+            bytes: line.bytes,
+            test_accuracy: line.test_accuracy,
+            test_loss: line.test_loss,
+            train_loss: line.train_loss,
+        })
+    });
+    csv(&dir.join("curves.csv"), rounds)?;
+    let numbered = grid.algorithms.iter().enumerate();
+    let curves: Vec<_> = numbered
+        .map(|(i, entrant)| {
+            let runs = runs_of(i, cells, records);
+            (entrant.name.as_str(), mean_curve(&runs))
+        })
+        .collect();
+    plot::draw(&dir.join("accuracy.svg"), &curves, comparison.target)
+}
+
+fn csv<T: Serialize>(path: &Path, rows: impl IntoIterator<Item = T>) -> Result<(), CompareError> {
+    let write = || -> csv::Result<()> {
+        let mut writer = csv::Writer::from_path(path)?;
+        for row in rows {
+            writer.serialize(row)?;
+        }
+        Ok(writer.flush()?)
+    };
+    write().map_err(|error| CompareError::Write {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })
+}

@@ -1,0 +1,195 @@
+//! What a run's folder holds.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use fedround_metrics::progress::Point;
+use serde::Deserialize;
+use serde_json::Map;
+use toml::{Table, Value};
+
+use super::error::CompareError;
+use crate::config::Config;
+use crate::error::CliError;
+use crate::inspect::Exposed;
+use crate::run::{CONFIG, FILES, METRICS, SUMMARY, Status};
+
+/// A run that ended, by Ctrl-C or a failure too. Numbers that are not finite are absent.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Record {
+    pub status: Status,
+    pub error: Option<String>,
+    pub rounds: usize,
+    pub test_accuracy: Option<f64>,
+    pub best_test_accuracy: Option<f64>,
+    pub best_round: Option<usize>,
+    pub local_accuracy: Option<Local>,
+    pub newcomer_accuracy: Option<f64>,
+    /// By the client's number.
+    #[serde(default)]
+    pub client_accuracy: Vec<Option<f64>>,
+    pub ensemble_accuracy: Option<f64>,
+    /// Of each protected attribute, where adversaries looked.
+    #[serde(default)]
+    pub adversary: Vec<Exposed>,
+    pub best_bleu: Option<f64>,
+    pub vqa_accuracy: Option<f64>,
+    /// By the class's name.
+    #[serde(default)]
+    pub class_accuracy: Map<String, serde_json::Value>,
+    pub seconds: f64,
+    pub bytes_up: u64,
+    pub bytes_down: u64,
+    /// Its rounds.
+    #[serde(skip)]
+    pub lines: Vec<Line>,
+}
+
+/// The accuracy of clients on their own test examples.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Local {
+    pub mean: f64,
+}
+
+/// A round.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Line {
+    pub round: usize,
+    pub train_loss: Option<f64>,
+    pub test_loss: Option<f64>,
+    pub test_accuracy: Option<f64>,
+    pub bytes_up: u64,
+    pub bytes_down: u64,
+    /// Both directions, with the rounds before it.
+    #[serde(skip)]
+    pub bytes: u64,
+}
+
+impl Record {
+    /// Reads a run's folder; `None` where no run has ended in it.
+    pub fn read(dir: &Path) -> Result<Option<Self>, CliError> {
+        let Some(summary) = text(&dir.join(SUMMARY))? else {
+            return Ok(None);
+        };
+        // The last file that a run writes: half of one is a run that was killed then.
+        let Ok(mut record) = serde_json::from_str::<Self>(&summary) else {
+            return Ok(None);
+        };
+        let path = dir.join(METRICS);
+        let mut bytes = 0;
+        for line in text(&path)?.unwrap_or_default().lines() {
+            let line: Line = serde_json::from_str(line).map_err(broken(&path))?;
+            bytes += line.bytes_up + line.bytes_down;
+            record.lines.push(Line { bytes, ..line });
+        }
+        Ok(Some(record))
+    }
+
+    /// The test accuracy in the course of its rounds.
+    pub fn curve(&self) -> Vec<Point> {
+        let point = |line: &Line| {
+            Some(Point {
+                round: line.round,
+                bytes: line.bytes,
+                value: line.test_accuracy?,
+            })
+        };
+        self.lines.iter().filter_map(point).collect()
+    }
+}
+
+/// Keys that results do not depend on.
+const FREE: [&str; 3] = ["threads", "data_dir", "target"];
+/// Keys that differ between the runs of one comparison.
+const OWN: [&str; 3] = ["spec", "seed", "hyper"];
+
+/// Fails if the folder holds a run of other settings than `wanted`: of all that matter, or, with
+/// `same_run` unset, of those that all runs of a comparison share.
+pub(crate) fn check(dir: &Path, wanted: &Config, same_run: bool) -> Result<(), CliError> {
+    let path = dir.join(CONFIG);
+    let Some(found) = text(&path)? else {
+        return Ok(());
+    };
+    let found: Table = found.parse().map_err(broken(&path))?;
+    let wanted = Table::try_from(wanted).map_err(broken(&path))?;
+    let ignored = |key: &str| FREE.contains(&key) || (!same_run && OWN.contains(&key));
+    match difference(&found, &wanted, &ignored) {
+        None => Ok(()),
+        Some((key, found, expected)) => Err(CompareError::Other {
+            dir: dir.to_owned(),
+            key,
+            found,
+            expected,
+        }
+        .into()),
+    }
+}
+
+/// The first key of different values, with these.
+fn difference(
+    found: &Table,
+    wanted: &Table,
+    ignored: &dyn Fn(&str) -> bool,
+) -> Option<(String, String, String)> {
+    let new = found.keys().filter(|key| !wanted.contains_key(*key));
+    let mut keys = wanted.keys().chain(new).filter(|key| !ignored(key));
+    keys.find_map(|key| match (found.get(key), wanted.get(key)) {
+        (a, b) if a == b => None,
+        (Some(Value::Table(a)), Some(Value::Table(b))) => {
+            let (inner, a, b) = difference(a, b, &|_| false)?;
+            Some((format!("{key}.{inner}"), a, b))
+        }
+        (a, b) => {
+            let shown = |v: Option<&Value>| v.map_or("none".to_owned(), Value::to_string);
+            Some((key.clone(), shown(a), shown(b)))
+        }
+    })
+}
+
+/// Removes the files of a run, so that it can start anew.
+pub(super) fn clear(dir: &Path) -> Result<(), CliError> {
+    for path in FILES.map(|file| dir.join(file)) {
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(CliError::io("remove", path)(error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A file's text; `None` where there is no file.
+fn text(path: &Path) -> Result<Option<String>, CliError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(CliError::io("read", path)(error)),
+    }
+}
+
+fn broken<E: ToString>(path: &Path) -> impl Fn(E) -> CompareError {
+    |error| CompareError::Read {
+        path: path.to_owned(),
+        message: error.to_string().trim_end().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_named_by_its_path() {
+        let table = |text: &str| text.parse::<Table>().unwrap();
+        let a = table("rounds = 4\nthreads = 1\n[hyper]\nlr = 0.1\nmu = 1.0");
+        let b = table("rounds = 4\nthreads = 2\n[hyper]\nlr = 0.2\nmu = 1.0");
+        let free = |key: &str| FREE.contains(&key);
+        let found = difference(&a, &b, &free).unwrap();
+        assert_eq!(found, ("hyper.lr".into(), "0.1".into(), "0.2".into()));
+        assert_eq!(difference(&a, &a, &free), None);
+        let (key, found, wanted) = difference(&table("a = 1"), &table(""), &free).unwrap();
+        assert_eq!((&*key, &*found, &*wanted), ("a", "1", "none"));
+    }
+}

@@ -1,0 +1,122 @@
+//! A comparison as numbers.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::grid::{Cell, Grid};
+use super::record::Record;
+use super::statistics::{Row, Spread, reach};
+use crate::error::CliError;
+use crate::run::Status;
+
+/// `comparison.json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Comparison {
+    pub data: String,
+    pub partition: String,
+    pub clients: usize,
+    pub model: String,
+    pub rounds: usize,
+    pub seeds: Vec<u64>,
+    /// The test accuracy that was to be reached: the user's, or the first algorithm's own.
+    pub target: Option<f64>,
+    pub algorithms: Vec<Row>,
+    pub runs: Vec<RunRow>,
+    pub out: String,
+}
+
+/// A line of `comparison.csv`.
+#[derive(Debug, Serialize)]
+pub(super) struct RunRow {
+    pub algorithm: String,
+    pub seed: u64,
+    pub status: &'static str,
+    pub rounds: Option<usize>,
+    pub test_accuracy: Option<f64>,
+    pub best_test_accuracy: Option<f64>,
+    pub best_round: Option<usize>,
+    pub local_accuracy: Option<f64>,
+    pub rounds_to_target: Option<usize>,
+    pub bytes_to_target: Option<u64>,
+    pub bytes_up: Option<u64>,
+    pub bytes_down: Option<u64>,
+    /// Of training.
+    pub seconds: Option<f64>,
+    pub error: Option<String>,
+    pub folder: String,
+}
+
+impl Comparison {
+    pub fn new(grid: &Grid, cells: &[Cell], records: &[Option<Record>], dir: &Path) -> Self {
+        let shared = &grid.shared;
+        let target = shared.target.or_else(|| {
+            let complete = runs_of(0, cells, records).into_iter().flatten();
+            let complete = complete.filter(|run| run.status == Status::Complete);
+            Some(Spread::of(complete.filter_map(|run| run.test_accuracy))?.mean)
+        });
+        let rows = grid.algorithms.iter().enumerate().map(|(i, entrant)| {
+            let runs = runs_of(i, cells, records);
+            Row::new(&entrant.name, &entrant.spec, &runs, target)
+        });
+        let run =
+            |(cell, record): (&Cell, &Option<Record>)| RunRow::new(cell, record.as_ref(), target);
+        Self {
+            data: shared.data.clone(),
+            partition: shared.partition.to_string(),
+            clients: shared.clients,
+            model: shared.model.clone(),
+            rounds: shared.rounds,
+            seeds: grid.seeds.clone(),
+            target,
+            algorithms: rows.collect(),
+            runs: cells.iter().zip(records).map(run).collect(),
+            out: dir.display().to_string(),
+        }
+    }
+
+    /// The file's text.
+    pub fn json(&self) -> Result<String, CliError> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+}
+
+impl RunRow {
+    fn new(cell: &Cell, record: Option<&Record>, target: Option<f64>) -> Self {
+        let reached = record.and_then(|run| reach(run, target));
+        let local = record.and_then(|run| run.local_accuracy.as_ref());
+        Self {
+            algorithm: cell.name.clone(),
+            seed: cell.settings.seed,
+            status: match record.map(|run| run.status) {
+                None => "unfinished",
+                Some(Status::Complete) => "complete",
+                Some(Status::Interrupted) => "interrupted",
+                Some(Status::Failed) => "failed",
+            },
+            rounds: record.map(|run| run.rounds),
+            test_accuracy: record.and_then(|run| run.test_accuracy),
+            best_test_accuracy: record.and_then(|run| run.best_test_accuracy),
+            best_round: record.and_then(|run| run.best_round),
+            local_accuracy: local.map(|local| local.mean),
+            rounds_to_target: reached.map(|point| point.round),
+            bytes_to_target: reached.map(|point| point.bytes),
+            bytes_up: record.map(|run| run.bytes_up),
+            bytes_down: record.map(|run| run.bytes_down),
+            seconds: record.map(|run| run.seconds),
+            error: record.and_then(|run| run.error.clone()),
+            folder: cell.folder.display().to_string(),
+        }
+    }
+}
+
+/// An algorithm's runs, one for each seed.
+pub(crate) fn runs_of<'r>(
+    entrant: usize,
+    cells: &[Cell],
+    records: &'r [Option<Record>],
+) -> Vec<Option<&'r Record>> {
+    let own = cells.iter().zip(records);
+    let own = own.filter(|(cell, _)| cell.entrant == entrant);
+    own.map(|(_, record)| record.as_ref()).collect()
+}

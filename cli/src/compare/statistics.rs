@@ -1,0 +1,223 @@
+//! Means over seeds.
+
+use fedround_metrics::progress::{Point, first_to_reach};
+use serde::Serialize;
+
+use super::record::Record;
+use crate::run::Status;
+
+/// A number over several runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Spread {
+    pub mean: f64,
+    /// The standard deviation that the runs are a sample of (divided by one less than their
+    /// number); none of a single run.
+    pub std: Option<f64>,
+    /// How many runs have the number.
+    pub runs: usize,
+}
+
+impl Spread {
+    /// `None` of no numbers.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let values: Vec<f64> = values.into_iter().collect();
+        let n = values.len() as f64;
+        if values.is_empty() {
+            return None;
+        }
+        let mean = values.iter().sum::<f64>() / n;
+        let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
+        Some(Self {
+            mean,
+            std: (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt()),
+            runs: values.len(),
+        })
+    }
+}
+
+/// An algorithm over its complete runs.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Row {
+    pub algorithm: String,
+    pub spec: String,
+    pub complete: usize,
+    pub failed: usize,
+    /// Interrupted, or not begun.
+    pub unfinished: usize,
+    /// After the last round.
+    pub test_accuracy: Option<Spread>,
+    /// The largest of each run.
+    pub best_test_accuracy: Option<Spread>,
+    /// Of each run's mean over clients.
+    pub local_accuracy: Option<Spread>,
+    /// Of the runs that reach the target.
+    pub rounds_to_target: Option<Spread>,
+    pub bytes_to_target: Option<Spread>,
+    /// Both directions, all clients.
+    pub bytes_per_round: Option<Spread>,
+    pub seconds_per_round: Option<Spread>,
+}
+
+impl Row {
+    /// The row of an algorithm's runs, one for each seed.
+    pub fn new(name: &str, spec: &str, runs: &[Option<&Record>], target: Option<f64>) -> Self {
+        let with = |status| {
+            let runs = runs.iter().copied().flatten();
+            runs.filter(move |run| run.status == status)
+        };
+        let complete = || with(Status::Complete);
+        let spread =
+            |value: &dyn Fn(&Record) -> Option<f64>| Spread::of(complete().filter_map(value));
+        let rounds = |run: &Record| run.rounds.max(1) as f64;
+        let reached = |run: &Record| reach(run, target);
+        let (complete_runs, failed) = (complete().count(), with(Status::Failed).count());
+        Self {
+            algorithm: name.to_owned(),
+            spec: spec.to_owned(),
+            complete: complete_runs,
+            failed,
+            unfinished: runs.len() - complete_runs - failed,
+            test_accuracy: spread(&|run| run.test_accuracy),
+            best_test_accuracy: spread(&|run| run.best_test_accuracy),
+            local_accuracy: spread(&|run| Some(run.local_accuracy.as_ref()?.mean)),
+            rounds_to_target: spread(&|run| Some(reached(run)?.round as f64)),
+            bytes_to_target: spread(&|run| Some(reached(run)?.bytes as f64)),
+            bytes_per_round: spread(&|run| {
+                Some((run.bytes_up + run.bytes_down) as f64 / rounds(run))
+            }),
+            seconds_per_round: spread(&|run| Some(run.seconds / rounds(run))),
+        }
+    }
+}
+
+/// Where a run reaches the target.
+pub(super) fn reach(run: &Record, target: Option<f64>) -> Option<Point> {
+    first_to_reach(&run.curve(), target?)
+}
+
+/// A point of an algorithm's mean curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct MeanPoint {
+    pub round: f64,
+    pub bytes: f64,
+    pub mean: f64,
+    /// 0 of a single run.
+    pub std: f64,
+}
+
+/// The mean over the complete runs at each round that was evaluated.
+pub(super) fn mean_curve(runs: &[Option<&Record>]) -> Vec<MeanPoint> {
+    let complete = runs
+        .iter()
+        .copied()
+        .flatten()
+        .filter(|run| run.status == Status::Complete);
+    let curves: Vec<Vec<Point>> = complete.map(Record::curve).collect();
+    let rounds = curves.iter().map(Vec::len).min().unwrap_or(0);
+    // Runs of one comparison are evaluated after the same rounds, but for the last of a run that
+    // ends at a goal.
+    let point = |i: usize| {
+        let here = || curves.iter().map(move |curve| curve[i]);
+        let round = here().next()?.round;
+        let accuracy = Spread::of(here().map(|p| p.value))?;
+        here().all(|p| p.round == round).then_some(MeanPoint {
+            round: round as f64,
+            bytes: Spread::of(here().map(|p| p.bytes as f64))?.mean,
+            mean: accuracy.mean,
+            std: accuracy.std.unwrap_or(0.0),
+        })
+    };
+    (0..rounds).filter_map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Line;
+    use super::*;
+
+    /// A run evaluated after every second round, 10 bytes a round.
+    fn run(status: Status, accuracies: &[f64]) -> Record {
+        let line = |round: usize| Line {
+            round,
+            train_loss: Some(1.0),
+            test_loss: None,
+            test_accuracy: (round.is_multiple_of(2)).then(|| accuracies[round / 2 - 1]),
+            bytes_up: 4,
+            bytes_down: 6,
+            bytes: 10 * round as u64,
+        };
+        let rounds = 2 * accuracies.len();
+        Record {
+            status,
+            error: None,
+            rounds,
+            test_accuracy: accuracies.last().copied(),
+            best_test_accuracy: accuracies.iter().copied().reduce(f64::max),
+            best_round: None,
+            local_accuracy: None,
+            newcomer_accuracy: None,
+            client_accuracy: vec![],
+            ensemble_accuracy: None,
+            adversary: vec![],
+            best_bleu: None,
+            vqa_accuracy: None,
+            class_accuracy: serde_json::Map::new(),
+            seconds: rounds as f64,
+            bytes_up: 4 * rounds as u64,
+            bytes_down: 6 * rounds as u64,
+            lines: (1..=rounds).map(line).collect(),
+        }
+    }
+
+    #[test]
+    fn spreads_are_of_samples() {
+        let spread = Spread::of([1.0, 2.0, 3.0, 4.0]).unwrap();
+        assert_eq!((spread.mean, spread.runs), (2.5, 4));
+        assert!((spread.std.unwrap() - (5.0_f64 / 3.0).sqrt()).abs() < 1e-15);
+        let one = Spread {
+            mean: 7.0,
+            std: None,
+            runs: 1,
+        };
+        assert_eq!((Spread::of([7.0]), Spread::of([])), (Some(one), None));
+    }
+
+    #[test]
+    fn rows_are_over_complete_runs_and_targets_over_those_that_reach_them() {
+        let runs = [
+            Some(run(Status::Complete, &[0.2, 0.9, 0.6])),
+            Some(run(Status::Complete, &[0.2, 0.4, 0.5])),
+            Some(run(Status::Failed, &[0.1])),
+            None,
+        ];
+        let runs = runs.each_ref().map(Option::as_ref);
+        let row = Row::new("a", "fedavg", &runs, Some(0.6));
+        assert_eq!((row.complete, row.failed, row.unfinished), (2, 1, 1));
+        let mean = |spread: Option<Spread>| spread.map(|s| (s.mean, s.runs));
+        assert_eq!(mean(row.test_accuracy), Some((0.55, 2)));
+        assert_eq!(mean(row.best_test_accuracy), Some((0.7, 2)));
+        assert_eq!(mean(row.local_accuracy), None);
+        assert_eq!(mean(row.rounds_to_target), Some((4.0, 1)));
+        assert_eq!(mean(row.bytes_to_target), Some((40.0, 1)));
+        assert_eq!(mean(row.bytes_per_round), Some((10.0, 2)));
+        assert_eq!(mean(row.seconds_per_round), Some((1.0, 2)));
+        let never = Row::new("a", "fedavg", &runs, Some(0.95));
+        assert_eq!(never.rounds_to_target, None);
+        assert_eq!(Row::new("a", "fedavg", &runs, None).rounds_to_target, None);
+    }
+
+    #[test]
+    fn curves_are_means_of_complete_runs_at_evaluated_rounds() {
+        let runs = [
+            Some(run(Status::Complete, &[0.25, 0.75])),
+            Some(run(Status::Complete, &[0.25, 0.25])),
+            Some(run(Status::Failed, &[0.9])),
+        ];
+        let runs = runs.each_ref().map(Option::as_ref);
+        let curve = mean_curve(&runs);
+        let places: Vec<_> = curve.iter().map(|p| (p.round, p.bytes, p.mean)).collect();
+        assert_eq!(places, [(2.0, 20.0, 0.25), (4.0, 40.0, 0.5)]);
+        assert!((curve[1].std - 0.125_f64.sqrt()).abs() < 1e-15);
+        assert_eq!(mean_curve(&runs[2..]), []);
+    }
+}

@@ -1,0 +1,145 @@
+//! The table of a comparison: a row for each algorithm.
+
+use comfy_table::presets::{ASCII_MARKDOWN, UTF8_BORDERS_ONLY};
+use comfy_table::{CellAlignment, Table};
+
+use super::report::Comparison;
+use super::statistics::{Row, Spread};
+use crate::output::{bytes, percent};
+
+/// For people at a terminal.
+pub(super) fn text(comparison: &Comparison) -> String {
+    let table = table(comparison, UTF8_BORDERS_ONLY);
+    let (about, out) = (about(comparison), &comparison.out);
+    format!("{table}\n{about}\nkept in {out}\n")
+}
+
+/// `comparison.md`.
+pub(super) fn markdown(comparison: &Comparison) -> String {
+    let table = table(comparison, ASCII_MARKDOWN);
+    format!("{table}\n\n{}\n", about(comparison))
+}
+
+/// What the numbers are of.
+fn about(comparison: &Comparison) -> String {
+    let Comparison {
+        data,
+        partition,
+        clients,
+        model,
+        rounds,
+        seeds,
+        ..
+    } = comparison;
+    let over = match seeds.len() {
+        1 => "one seed".to_owned(),
+        n => format!("mean ± standard deviation over {n} seeds"),
+    };
+    format!("{data}, {clients} clients by {partition}, {model}, {rounds} rounds; {over}")
+}
+
+fn table(comparison: &Comparison, preset: &str) -> Table {
+    let rows = &comparison.algorithms;
+    let target = comparison.target.map_or("-".to_owned(), percent);
+    // A column, and what a row has in it.
+    type Column = (String, fn(&Row) -> String);
+    let mut columns: Vec<Column> = vec![
+        ("algorithm".into(), |row| row.algorithm.clone()),
+        ("runs".into(), runs),
+        ("test accuracy".into(), |row| accuracy(row.test_accuracy)),
+        ("best".into(), |row| accuracy(row.best_test_accuracy)),
+    ];
+    if rows.iter().any(|row| row.local_accuracy.is_some()) {
+        columns.push(("local accuracy".into(), |row| accuracy(row.local_accuracy)));
+    }
+    columns.extend::<[Column; 4]>([
+        (format!("rounds to {target}"), rounds_to_target),
+        (format!("bytes to {target}"), |row| {
+            sent(row.bytes_to_target)
+        }),
+        ("bytes a round".into(), |row| sent(row.bytes_per_round)),
+        ("time a round".into(), |row| time(row.seconds_per_round)),
+    ]);
+    let mut table = Table::new();
+    table.load_preset(preset);
+    table.set_header(columns.iter().map(|(title, _)| title));
+    for row in rows {
+        table.add_row(columns.iter().map(|(_, cell)| cell(row)));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+/// How many runs the numbers are over, and what became of the others.
+fn runs(row: &Row) -> String {
+    let others = [(row.failed, "failed"), (row.unfinished, "unfinished")];
+    let others = others.iter().filter(|(n, _)| *n > 0);
+    let others: String = others.map(|(n, what)| format!(", {n} {what}")).collect();
+    format!("{}{others}", row.complete)
+}
+
+fn accuracy(spread: Option<Spread>) -> String {
+    match spread {
+        Some(Spread { mean, std, .. }) => match std {
+            Some(std) => format!("{:.2} ± {:.2} %", 100.0 * mean, 100.0 * std),
+            None => format!("{:.2} %", 100.0 * mean),
+        },
+        None => "-".to_owned(),
+    }
+}
+
+/// Over the runs that reached it, and how many these are.
+fn rounds_to_target(row: &Row) -> String {
+    let Some(Spread { mean, std, runs }) = row.rounds_to_target else {
+        return "-".to_owned();
+    };
+    let std = std.map_or_else(String::new, |std| format!(" ± {std:.1}"));
+    format!("{mean:.1}{std} ({runs} of {})", row.complete)
+}
+
+fn sent(spread: Option<Spread>) -> String {
+    spread.map_or("-".to_owned(), |s| bytes(s.mean.round() as u64))
+}
+
+fn time(spread: Option<Spread>) -> String {
+    match spread {
+        Some(s) if s.mean < 1.0 => format!("{:.1} ms", 1000.0 * s.mean),
+        Some(s) => format!("{:.2} s", s.mean),
+        None => "-".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_read_well() {
+        let spread = |mean, std| Some(Spread { mean, std, runs: 2 });
+        assert_eq!(accuracy(spread(0.9123, Some(0.0051))), "91.23 ± 0.51 %");
+        assert_eq!(accuracy(spread(0.5, None)), "50.00 %");
+        assert_eq!(accuracy(None), "-");
+        assert_eq!(time(spread(0.0123, None)), "12.3 ms");
+        assert_eq!(time(spread(61.5, Some(1.0))), "61.50 s");
+        assert_eq!(sent(spread(1.5e6, Some(3.0))), "1.5 MB");
+    }
+
+    #[test]
+    fn a_row_says_what_it_is_over() {
+        let mut row = Row::new("a", "fedavg", &[None, None], Some(0.9));
+        assert_eq!(
+            (runs(&row), rounds_to_target(&row)),
+            ("0, 2 unfinished".into(), "-".into())
+        );
+        (row.complete, row.failed, row.unfinished) = (3, 1, 0);
+        row.rounds_to_target = Some(Spread {
+            mean: 12.5,
+            std: Some(0.7),
+            runs: 2,
+        });
+        assert_eq!(runs(&row), "3, 1 failed");
+        assert_eq!(rounds_to_target(&row), "12.5 ± 0.7 (2 of 3)");
+    }
+}

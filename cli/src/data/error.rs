@@ -1,0 +1,47 @@
+//! What `fedround data` can fail with.
+
+use fedround_data::{ColumnError, DataError, PartitionError};
+
+use super::fetch::FetchError;
+
+/// Why the subcommand stopped.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DataCommandError {
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error(transparent)]
+    Partition(#[from] PartitionError),
+    #[error("{source}")]
+    Fetch {
+        source: Box<FetchError>,
+        /// How to get the files otherwise.
+        by_hand: String,
+    },
+    #[error("{name}: expected at least 1, found 0")]
+    Zero { name: &'static str },
+}
+
+impl From<ColumnError> for DataCommandError {
+    fn from(error: ColumnError) -> Self {
+        Self::Data(error.into())
+    }
+}
+
+impl DataCommandError {
+    /// What to do about it, where the message does not say so itself.
+    pub fn help(&self) -> Option<String> {
+        let text = match self {
+            Self::Fetch { by_hand, .. } => by_hand.as_str(),
+            Self::Data(DataError::UnknownDataset { .. }) => {
+                "`fedround data list` shows the datasets"
+            }
+            Self::Data(DataError::Missing { .. }) => {
+                "`fedround data fetch NAME` downloads what may be downloaded"
+            }
+            Self::Data(_) => "`fedround data info NAME` checks the files",
+            Self::Partition(_) => "`fedround list partitioners` shows how to write partitions",
+            Self::Zero { .. } => return None,
+        };
+        Some(text.to_owned())
+    }
+}

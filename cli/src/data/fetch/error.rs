@@ -1,0 +1,44 @@
+use std::io;
+use std::path::PathBuf;
+
+/// Why a file was not fetched.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FetchError {
+    #[error("`{name}` cannot be fetched: its publisher asks for a licence or gives no checksums")]
+    NotPublished { name: &'static str },
+    #[error("cannot reach {url}: {source}")]
+    Reach {
+        url: String,
+        source: Box<ureq::Error>,
+    },
+    #[error("{url}: expected the file, found HTTP status {status}")]
+    Status { url: String, status: u16 },
+    #[error(
+        "{url} breaks off after {found} bytes{}; run the command again to go on from there",
+        of(*expected)
+    )]
+    BreaksOff {
+        url: String,
+        found: u64,
+        expected: Option<u64>,
+    },
+    #[error(
+        "{url} is not the published file: expected {kind} {expected}, found {found}; nothing is kept"
+    )]
+    Sum {
+        url: String,
+        kind: &'static str,
+        expected: &'static str,
+        found: String,
+    },
+    #[error("cannot {action} {}: {source}", path.display())]
+    File {
+        action: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+}
+
+fn of(expected: Option<u64>) -> String {
+    expected.map_or_else(String::new, |n| format!(" of {n}"))
+}

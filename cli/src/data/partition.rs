@@ -1,0 +1,79 @@
+//! `fedround data partition`.
+
+use comfy_table::{Cell, CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
+use fedround_data::Partition;
+use fedround_data::partition::class_counts;
+
+use super::args::PartitionArgs;
+use super::error::DataCommandError;
+use super::heat;
+use crate::error::CliError;
+
+/// The classes that get a column of their own.
+const COLUMNS: usize = 12;
+
+/// Runs the subcommand.
+pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
+    let partition: Partition = args.partition.parse().map_err(DataCommandError::from)?;
+    let data = args.dataset.load()?;
+    let splits = partition.deal(&data, args.clients, args.seed);
+    let splits = splits.map_err(DataCommandError::from)?;
+    let tests: Vec<usize> = splits.iter().map(|split| split.test.len()).collect();
+    let parts: Vec<Vec<usize>> = splits.into_iter().map(|split| split.train).collect();
+    let labels = data.train.labels();
+    let counts = class_counts(&parts, labels, data.classes);
+    let mut text = format!("{}\n", rows(&counts, &tests, &data.class_names));
+    let sizes = || parts.iter().map(Vec::len);
+    let held: usize = sizes().sum();
+    text += &format!(
+        "{held} of {} training examples held by {} clients, {} to {} each\n",
+        labels.len(),
+        parts.len(),
+        sizes().min().unwrap_or(0),
+        sizes().max().unwrap_or(0),
+    );
+    if let Some(out) = &args.out {
+        let title = format!("{}, {partition}", data.name);
+        heat::draw(out, &title, &counts, &data.class_names)?;
+        text += &format!("drawn in {}\n", out.display());
+    }
+    Ok(text)
+}
+
+/// A row for each client: its training and test examples, its classes, and how
+/// many training examples of each class, where there are few classes; else of
+/// those that it has most of.
+fn rows(counts: &[Vec<usize>], tests: &[usize], names: &[String]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(UTF8_FULL_CONDENSED);
+    let wide = names.len() <= COLUMNS;
+    let mut header = vec!["client", "train", "test", "classes"];
+    match wide {
+        true => header.extend(names.iter().map(String::as_str)),
+        false => header.push("most of"),
+    }
+    table.set_header(header);
+    for (client, (counts, &test)) in counts.iter().zip(tests).enumerate() {
+        let held = counts.iter().filter(|&&n| n > 0).count();
+        let total: usize = counts.iter().sum();
+        let mut row = [client, total, test, held].map(number).to_vec();
+        match wide {
+            true => row.extend(counts.iter().copied().map(number)),
+            false => row.push(Cell::new(most(counts, names))),
+        }
+        table.add_row(row);
+    }
+    table
+}
+
+fn number(n: usize) -> Cell {
+    Cell::new(n).set_alignment(CellAlignment::Right)
+}
+
+/// The four classes of which there is most.
+fn most(counts: &[usize], names: &[String]) -> String {
+    let mut held: Vec<_> = counts.iter().zip(names).filter(|(n, _)| **n > 0).collect();
+    held.sort_by(|a, b| b.0.cmp(a.0));
+    let said = held.iter().take(4).map(|(n, name)| format!("{name} {n}"));
+    said.collect::<Vec<_>>().join(", ")
+}

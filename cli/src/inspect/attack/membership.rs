@@ -1,0 +1,193 @@
+//! Membership inference: which examples was a model trained on?
+
+use std::collections::BTreeSet;
+
+use fedround_algorithms::Centralized;
+use fedround_data::rng::permutation;
+use fedround_data::{Column, Examples};
+use fedround_metrics::classification::roc_auc;
+use serde::Serialize;
+
+use super::{Known, Pool};
+use crate::error::CliError;
+use crate::inspect::Subject;
+use crate::inspect::measure::spaced;
+use crate::inspect::models::{failed, outputs, with_leaves};
+use crate::inspect::specs::Outputs;
+
+/// Examples that a shadow model is trained on, and rounds of its training.
+const EXAMPLES: usize = 600;
+const ROUNDS: usize = 4;
+/// The key of the order in which examples are halved.
+const HALVES: u64 = 62;
+
+/// How well it is told what the model was trained on: examples of clients that sent parameters in the
+/// last phase, as against as many test examples.
+#[derive(Clone, Debug, Serialize)]
+pub(in crate::inspect) struct Membership {
+    /// How many of these examples.
+    pub members: usize,
+    /// The ROC AUC of the largest probability, which needs no threshold.
+    pub auc: f64,
+    /// By thresholds of shadow models.
+    pub told: Vec<Told>,
+    /// The largest probabilities, and whose are members'.
+    #[serde(skip)]
+    scores: (Vec<f64>, Vec<bool>),
+}
+
+/// The same by a threshold.
+#[derive(Clone, Debug, Serialize)]
+pub(in crate::inspect) struct Told {
+    /// What the shadow model was trained on.
+    pub by: String,
+    /// Of the members, the share that is told to be some.
+    pub recall: f64,
+    /// Of what is told to be a member, the share that is.
+    pub precision: f64,
+}
+
+impl Subject<'_> {
+    /// The model's probabilities of examples that it was trained on, and of as many that nobody had;
+    /// nothing where none of the clients in `known` sent a model in the last phase.
+    pub(super) fn members(&self, known: &Known) -> Result<Option<Membership>, CliError> {
+        let (examples, test) = (&self.simulation.dataset().examples, &self.data.test);
+        let trained = known.members(&self.record.trained);
+        let m = trained.len().min(test.len()).min(EXAMPLES);
+        if m == 0 {
+            return Ok(None);
+        }
+        let own: Vec<usize> = spaced(trained.len(), m)
+            .iter()
+            .map(|&i| trained[i])
+            .collect();
+        let mut x = self.inputs(examples, &own)?;
+        x.extend(self.inputs(test, &spaced(test.len(), m))?);
+        let x = Column::floats("x", known.shape.to_vec(), x)?;
+        let both = Examples::of_columns(vec![x], vec![0_u16; 2 * m])?;
+        let mut target = self.simulate(&Outputs::default(), both, halves(m), None)?;
+        with_leaves(&mut target, &self.simulation.parameters());
+        let scores = self.confidence(&outputs(&mut target)?);
+        Ok(Some(Membership {
+            members: m,
+            auc: roc_auc(&scores.0, &scores.1)?,
+            told: vec![],
+            scores,
+        }))
+    }
+
+    /// Tells members as a shadow model's are told.
+    pub(super) fn tell_members(
+        &self,
+        known: &Known,
+        pool: &Pool,
+        membership: &mut Membership,
+    ) -> Result<(), CliError> {
+        let threshold = self.shadow(known, pool, (known.indices.len() / 2).min(EXAMPLES))?;
+        let (scores, inside) = &membership.scores;
+        let told = |member: bool| {
+            let both = scores.iter().zip(inside);
+            let found = both.filter(|(s, i)| **s >= threshold && **i == member);
+            found.count() as f64
+        };
+        membership.told.push(Told {
+            by: pool.name.clone(),
+            recall: told(true) / membership.members as f64,
+            precision: told(true) / (told(true) + told(false)),
+        });
+        Ok(())
+    }
+
+    /// Trains a shadow model on `n` of what was shared; the probability that best tells these from
+    /// as many others.
+    fn shadow(&self, known: &Known, pool: &Pool, n: usize) -> Result<f64, CliError> {
+        let width: usize = known.shape.iter().product();
+        let dataset = self.simulation.dataset();
+        let order = permutation(self.simulation.seed(), known.indices.len(), &[HALVES]);
+        let rows = &order[..2 * n];
+        let values = rows.iter().map(|&i| &pool.rows[i * width..(i + 1) * width]);
+        let values: Vec<f32> = values.flatten().copied().collect();
+        let label = |i: &usize| dataset.examples.labels()[known.indices[*i]];
+        let labels: Vec<u16> = rows.iter().map(label).collect();
+        let x = Column::floats("x", known.shape.to_vec(), values)?;
+        let both = Examples::of_columns(vec![x], labels)?;
+        let trains = Centralized::default();
+        let mut shadow = self.simulate(&trains, both.clone(), halves(n), None)?;
+        for _ in 0..ROUNDS {
+            shadow.run_round().map_err(failed)?;
+        }
+        let mut looks = self.simulate(&Outputs::default(), both, halves(n), None)?;
+        with_leaves(&mut looks, &shadow.parameters());
+        let (scores, inside) = self.confidence(&outputs(&mut looks)?);
+        Ok(threshold(&scores, &inside))
+    }
+
+    /// The largest probability of each example, and whether it is of the first client.
+    fn confidence(&self, logits: &[Vec<f32>]) -> (Vec<f64>, Vec<bool>) {
+        let (mut scores, mut inside) = (vec![], vec![]);
+        for (k, logits) in logits.iter().enumerate() {
+            for row in logits.chunks(self.data.classes.max(1)) {
+                let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let sum: f64 = row.iter().map(|z| f64::from(z - top).exp()).sum();
+                scores.push(1.0 / sum);
+                inside.push(k == 0);
+            }
+        }
+        (scores, inside)
+    }
+}
+
+impl Known {
+    /// The examples of some clients.
+    fn members(&self, of: &BTreeSet<usize>) -> Vec<usize> {
+        let ends = self.starts.iter().skip(1).copied();
+        let ends = ends.chain([self.indices.len()]);
+        let spans = self.starts.iter().zip(ends).zip(&self.clients);
+        let own = spans.filter(|(_, k)| of.contains(k));
+        let own = own.flat_map(|((&start, end), _)| &self.indices[start..end]);
+        own.copied().collect()
+    }
+}
+
+/// The first and the second half of `2 n` examples.
+fn halves(n: usize) -> Vec<Vec<usize>> {
+    vec![(0..n).collect(), (n..2 * n).collect()]
+}
+
+/// The score from which on most are rightly told to be inside, each side counted alike.
+fn threshold(scores: &[f64], inside: &[bool]) -> f64 {
+    let total = |side: bool| inside.iter().filter(|i| **i == side).count().max(1) as f64;
+    let (members, others) = (total(true), total(false));
+    let mut all: Vec<(f64, bool)> = scores.iter().copied().zip(inside.iter().copied()).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let (mut best, mut at, mut gain) = (0.0, f64::INFINITY, 0.0);
+    for tied in all.chunk_by(|a, b| a.0 == b.0) {
+        gain += tied
+            .iter()
+            .map(|(_, inside)| {
+                if *inside {
+                    1.0 / members
+                } else {
+                    -1.0 / others
+                }
+            })
+            .sum::<f64>();
+        if gain > best {
+            (best, at) = (gain, tied[0].0);
+        }
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_parts_members_from_others() {
+        let scores = [0.9, 0.8, 0.7, 0.6, 0.5];
+        let inside = [true, true, false, true, false];
+        assert_eq!(threshold(&scores, &inside), 0.8);
+        assert_eq!(threshold(&[0.5, 0.5], &[true, false]), f64::INFINITY);
+    }
+}

@@ -1,0 +1,274 @@
+//! What `inspect` found, as JSON and as text.
+
+use std::path::Path;
+
+use comfy_table::Table;
+use comfy_table::presets::UTF8_BORDERS_ONLY;
+use serde::Serialize;
+
+use super::adversary::Exposed;
+use super::attack::{Attacked, Inversion, Membership};
+use super::measure::{Correlation, Images};
+use super::models::sizes;
+use super::record::{Shared, Spread};
+use super::weights::{Weighing, weighings};
+use super::{ROUNDS, Subject, VARIANCE, WEIGHTS};
+use crate::error::CliError;
+use crate::output::{bytes, percent};
+
+/// `report.json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    pub spec: String,
+    pub phases: Vec<Phase>,
+    /// Of each upload of parameters, in the last round in which two clients or more sent it.
+    pub spreads: Vec<Spread>,
+    /// Of clients in means that the server weighs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<Weighing>,
+    pub shared: Vec<Entry>,
+    pub correlations: Vec<Correlation>,
+    /// Of each protected attribute, by adversaries.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub adversary: Vec<Exposed>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inversion: Vec<Inversion>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub membership: Option<Membership>,
+    /// Whether examples were changed at random, so that rows are of none of them as they are.
+    #[serde(skip)]
+    random: bool,
+    #[serde(skip)]
+    files: Vec<String>,
+}
+
+/// What crossed in a phase of the algorithm.
+#[derive(Debug, Serialize)]
+pub(super) struct Phase {
+    pub name: String,
+    pub rounds: usize,
+    pub bytes_up: u64,
+    pub bytes_down: u64,
+    /// Of both directions of the last phase.
+    pub of_last: f64,
+}
+
+/// Rows that the server had of clients.
+#[derive(Debug, Serialize)]
+pub(super) struct Entry {
+    pub name: String,
+    pub round: usize,
+    pub sent: bool,
+    pub clients: usize,
+    pub rows: usize,
+    /// Sizes of a row.
+    pub shape: Vec<usize>,
+    pub images: Option<Images>,
+    pub file: Option<String>,
+}
+
+impl Report {
+    /// Measures everything, and draws it. After Ctrl-C no adversary is trained.
+    pub fn of(subject: &Subject<'_>, stopped: bool) -> Result<Self, CliError> {
+        let record = subject.record;
+        csv(&subject.dir.join(ROUNDS), &record.rounds)?;
+        let mut files = vec![ROUNDS.to_owned()];
+        if !record.spreads.is_empty() {
+            csv(&subject.dir.join(VARIANCE), &record.spreads)?;
+            files.push(VARIANCE.to_owned());
+        }
+        if !record.weights.is_empty() {
+            csv(&subject.dir.join(WEIGHTS), &record.weights)?;
+            files.push(WEIGHTS.to_owned());
+        }
+        files.extend(subject.variance()?);
+        let mut shared = vec![];
+        for (i, one) in record.shared().enumerate() {
+            let file = subject.picture(one, i + 1)?;
+            files.extend(file.clone());
+            shared.push(entry(subject, one, file)?);
+        }
+        Ok(Self {
+            spec: subject.settings.spec.clone(),
+            phases: phases(subject),
+            spreads: record.last_spreads(),
+            weights: weighings(&record.weights),
+            shared,
+            correlations: subject.correlations()?,
+            adversary: match stopped {
+                true => vec![],
+                false => subject.adversary()?,
+            },
+            inversion: vec![],
+            membership: None,
+            random: subject.settings.augment.is_random(),
+            files,
+        })
+    }
+
+    /// Takes in what attacks came to.
+    pub fn attacked(&mut self, attacked: Attacked) {
+        self.files.push(attacked.file);
+        (self.inversion, self.membership) = (attacked.inversion, attacked.membership);
+    }
+
+    /// For people.
+    pub fn text(&self, dir: &Path) -> String {
+        let mut text = String::new();
+        let rows = self.phases.iter().map(|p| {
+            let (up, down) = (bytes(p.bytes_up), bytes(p.bytes_down));
+            [
+                p.name.clone(),
+                p.rounds.to_string(),
+                up,
+                down,
+                percent(p.of_last),
+            ]
+        });
+        let heads = ["traffic", "rounds", "up", "down", "of the last phase's"];
+        text += &table(&heads, rows);
+        text += &self.models();
+        let rows = self.shared.iter().map(|s| {
+            let images = s.images.as_ref();
+            let number = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.2}"));
+            [
+                s.name.clone(),
+                s.clients.to_string(),
+                format!("{} of {:?}", s.rows, s.shape),
+                number(images.map(|i| i.psnr)),
+                number(images.and_then(|i| i.frechet)),
+            ]
+        });
+        let heads = [
+            "rows on the server",
+            "clients",
+            "rows",
+            "PSNR, dB",
+            "Fréchet",
+        ];
+        text += &table(&heads, rows);
+        if self.random && !self.shared.is_empty() {
+            text += "images change at random: what is shared is not measured against them\n";
+        }
+        let rows = self.correlations.iter();
+        let rows = rows.map(|c| [c.with.clone(), format!("{:.4}", c.r2)]);
+        text += &table(&["distance correlation of inputs with", "R²"], rows);
+        let rows = self.adversary.iter();
+        let rows = rows.map(|e| {
+            let [along, auc] = [e.along, e.auc].map(|auc| auc.map_or("-".to_owned(), percent));
+            [e.attribute.clone(), along, auc]
+        });
+        text += &table(
+            &["AUC of adversaries", "trained along", "fitted afterwards"],
+            rows,
+        );
+        text += &self.attacks();
+        text + &format!(
+            "{} holds report.json, {}\n",
+            dir.display(),
+            self.files.join(", ")
+        )
+    }
+
+    /// What becomes of models.
+    fn models(&self) -> String {
+        let rows = self.spreads.iter().map(|s| {
+            let [v, d] = [s.variance, s.squared_distance].map(|x| format!("{x:.3e}"));
+            [s.sent.clone(), s.clients.to_string(), v, d]
+        });
+        let heads = ["clients send", "clients", "variance a parameter", "in all"];
+        let text = table(&heads, rows);
+        let rows = self.weights.iter().map(|w| {
+            let numbers = [w.clients, w.least, w.most].map(|x| format!("{x:.2}"));
+            [vec![w.mean.clone()], numbers.to_vec()].concat()
+        });
+        text + &table(&["the server weighs", "clients", "least", "most"], rows)
+    }
+
+    /// What attacks came to.
+    fn attacks(&self) -> String {
+        let rows = self.inversion.iter();
+        let rows = rows.map(|i| {
+            [
+                i.shared.clone(),
+                format!("{:.2}", i.given),
+                format!("{:.2}", i.rebuilt),
+            ]
+        });
+        let mut text = table(&["inversion: PSNR, dB", "as shared", "rebuilt"], rows);
+        if let Some(membership) = &self.membership {
+            let rows = membership.told.iter().map(|t| {
+                let each = [t.recall, t.precision].map(percent);
+                [vec![t.by.clone()], each.to_vec()].concat()
+            });
+            text += &table(&["membership, by", "recall", "precision"], rows);
+            let (auc, members) = (percent(membership.auc), membership.members);
+            text += &format!("membership of {members} examples: AUC {auc}\n");
+        }
+        text
+    }
+}
+
+fn csv<T: Serialize>(path: &Path, rows: &[T]) -> Result<(), CliError> {
+    let write = || -> csv::Result<()> {
+        let mut writer = csv::Writer::from_path(path)?;
+        rows.iter().try_for_each(|row| writer.serialize(row))?;
+        Ok(writer.flush()?)
+    };
+    write().map_err(|error| CliError::io("write", path)(error.into()))
+}
+
+/// Nothing without rows.
+fn table<R: IntoIterator<Item = String>>(heads: &[&str], rows: impl Iterator<Item = R>) -> String {
+    let mut table = Table::new();
+    table.load_preset(UTF8_BORDERS_ONLY).set_header(heads);
+    let mut any = false;
+    for row in rows {
+        table.add_row(row);
+        any = true;
+    }
+    if any {
+        format!("{table}\n")
+    } else {
+        String::new()
+    }
+}
+
+fn phases(subject: &Subject<'_>) -> Vec<Phase> {
+    let named = subject.simulation.program().phases();
+    let mut all: Vec<Phase> = vec![];
+    for (i, (name, _)) in named.into_iter().enumerate() {
+        let rounds = subject.record.rounds.iter().filter(|r| r.phase == i + 1);
+        let (n, up, down) = rounds.fold((0, 0, 0), |(n, up, down), r| {
+            (n + 1, up + r.bytes_up, down + r.bytes_down)
+        });
+        all.push(Phase {
+            name: name.unwrap_or_else(|| "all rounds".to_owned()),
+            rounds: n,
+            bytes_up: up,
+            bytes_down: down,
+            of_last: f64::NAN,
+        });
+    }
+    let total = |p: &Phase| (p.bytes_up + p.bytes_down) as f64;
+    let last = all.last().map_or(f64::NAN, total);
+    for phase in &mut all {
+        phase.of_last = total(phase) / last;
+    }
+    all
+}
+
+fn entry(subject: &Subject<'_>, shared: &Shared, file: Option<String>) -> Result<Entry, CliError> {
+    let first = shared.clients.values().next();
+    let shape = first.map(|t| t.shape.iter().skip(1).copied().collect());
+    Ok(Entry {
+        name: shared.name.clone(),
+        round: shared.round,
+        sent: shared.sent,
+        clients: shared.clients.len(),
+        rows: shared.clients.values().map(|t| sizes(t).0).sum(),
+        shape: shape.unwrap_or_default(),
+        images: subject.images(shared)?,
+        file,
+    })
+}

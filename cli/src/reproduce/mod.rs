@@ -1,0 +1,102 @@
+//! `fedround reproduce`: tables of papers, run and printed beside the papers' numbers.
+
+mod args;
+mod error;
+mod look;
+mod measure;
+mod plan;
+mod print;
+mod report;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::output::tell;
+pub(super) use args::ReproduceArgs;
+pub(super) use error::ReproduceError;
+
+use super::Cli;
+use super::compare::{Cell, CompareError, Datasets, Record, prepare, say_what_is_there, train};
+use super::error::{CliError, INTERRUPTED};
+use super::output::print as write;
+use super::run::Status;
+use plan::Plan;
+use report::Report;
+use tables::Paper;
+
+/// Runs the subcommand.
+pub(super) fn reproduce(cli: &Cli, args: &ReproduceArgs) -> Result<ExitCode, CliError> {
+    let Some(paper) = &args.paper else {
+        write(&look::papers(&tables::papers()?))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let paper = Paper::find(paper)?;
+    let Some(table) = &args.table else {
+        write(&look::tables(&paper))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let mut plan = Plan::new(cli, paper, table, args)?;
+    let mut datasets = Datasets::new(args.quiet || args.dry_run);
+    let dir = args.out.clone().unwrap_or_else(|| plan.folder());
+    if args.dry_run {
+        // The data says how many domains there are; commands are printed without it too.
+        if plan.paper.one_party_a_domain {
+            plan.load_if_there(&mut datasets);
+        }
+        write(&look::commands(&plan.cells(), &dir))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    plan.load(&mut datasets, args.skip_missing)?;
+    let cells = plan.cells();
+    let earlier = cells.iter().map(|cell| cell.earlier(cli, &dir));
+    let mut records = earlier.collect::<Result<Vec<_>, _>>()?;
+    if !args.quiet {
+        say_what_is_there(&records);
+    }
+    let deals = prepare(cli, &cells, &records, &mut datasets)?;
+
+    // Bad input is behind us: from here on there is something to keep.
+    fs::create_dir_all(&dir).map_err(CliError::io("create the folder", &dir))?;
+    train(cli, &deals, &cells, &mut records, &dir, args.quiet)?;
+    let report = Report::new(cli, &plan, &cells, &records, &dir)?;
+    keep(&dir, "table.md", &print::markdown(&report))?;
+    keep(&dir, "table.json", &report.json()?)?;
+    if !args.quiet {
+        write(&print::text(&report))?;
+    }
+    end(&cells, &records, &dir)
+}
+
+fn keep(dir: &Path, name: &str, text: &str) -> Result<(), CliError> {
+    let path = dir.join(name);
+    fs::write(&path, text).map_err(CliError::io("write", path))
+}
+
+/// The exit code of what is now in the folder.
+fn end(cells: &[Cell], records: &[Option<Record>], dir: &Path) -> Result<ExitCode, CliError> {
+    let runs = cells.len();
+    let with = |status| {
+        let records = records.iter().flatten();
+        records.filter(|record| record.status == status).count()
+    };
+    let (complete, failed) = (with(Status::Complete), with(Status::Failed));
+    // Nothing else leaves a run unfinished.
+    if complete + failed < runs {
+        tell!("stopped by Ctrl-C: {complete} of {runs} runs are complete");
+        tell!("help: the same command goes on");
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    match failed {
+        0 => Ok(ExitCode::SUCCESS),
+        failed => Err(CompareError::Failed {
+            failed,
+            runs,
+            dir: dir.to_owned(),
+        }
+        .into()),
+    }
+}

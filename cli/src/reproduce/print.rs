@@ -1,0 +1,169 @@
+//! The table for people: of each row, what the paper says and what our runs say.
+
+use std::fmt::Write;
+
+use comfy_table::presets::{ASCII_MARKDOWN, UTF8_BORDERS_ONLY};
+use comfy_table::{CellAlignment, Table};
+
+use super::report::{Number, Report, Unit};
+
+/// At a terminal.
+pub(super) fn text(report: &Report) -> String {
+    let table = table(report, UTF8_BORDERS_ONLY);
+    let lines = about(report).into_iter();
+    let lines: String = lines.map(|line| format!("- {line}\n")).collect();
+    format!(
+        "{}\n{table}\n{lines}kept in {}\n",
+        title(report),
+        report.out
+    )
+}
+
+/// `table.md`.
+pub(super) fn markdown(report: &Report) -> String {
+    let table = table(report, ASCII_MARKDOWN);
+    let mut text = format!(
+        "# {}\n\n{}\n\n{table}\n\n",
+        title(report),
+        report.paper_title
+    );
+    for line in about(report) {
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "- {line}");
+    }
+    text
+}
+
+fn title(report: &Report) -> String {
+    let Report {
+        paper,
+        table,
+        title,
+        ..
+    } = report;
+    format!("{paper} {table}, {}: {title}", report.scale.name())
+}
+
+/// What the numbers are of, and how far from the paper's.
+fn about(report: &Report) -> Vec<String> {
+    let over = match report.seeds.len() {
+        1 => "Ours: one seed.".to_owned(),
+        n => format!("Ours: mean ± standard deviation over {n} seeds."),
+    };
+    let changed = match report.changed.is_empty() {
+        true => "The runs are of the full protocol.".to_owned(),
+        false => format!("Not as in the paper: {}.", report.changed.join(", ")),
+    };
+    [over, changed]
+        .into_iter()
+        .chain(report.notes.iter().cloned())
+        .collect()
+}
+
+/// Methods beside each other where there is one measure, or else measures.
+fn table(report: &Report, preset: &str) -> Table {
+    let one_measure = report.measures.len() == 1;
+    let settings = report.settings.len() > 1;
+    let shown = |j: &usize| report.numbers.iter().any(|n| n.method == *j);
+    let methods: Vec<usize> = (0..report.methods.len()).filter(shown).collect();
+    let mut header: Vec<&str> = vec![];
+    header.extend(settings.then_some("setting"));
+    if one_measure {
+        header.push(&report.measures[0]);
+        header.extend(methods.iter().map(|&j| report.methods[j].as_str()));
+    } else {
+        header.extend(["method", ""]);
+        header.extend(report.measures.iter().map(String::as_str));
+    }
+    let mut table = Table::new();
+    table.load_preset(preset);
+    table.set_header(&header);
+    for (i, setting) in report.settings.iter().enumerate() {
+        let setting = settings.then_some(setting.as_str());
+        if one_measure {
+            let row = methods.iter().map(|&j| report.at(i, j, 0));
+            rows(&mut table, &[setting], &row.collect::<Vec<_>>());
+            continue;
+        }
+        for &j in &methods {
+            let row = (0..report.measures.len()).map(|k| report.at(i, j, k));
+            let names = [setting, Some(report.methods[j].as_str())];
+            rows(&mut table, &names, &row.collect::<Vec<_>>());
+        }
+    }
+    let names = header.len()
+        - if one_measure {
+            methods.len()
+        } else {
+            report.measures.len()
+        };
+    for column in table.column_iter_mut().skip(names) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+/// The paper's line and ours.
+fn rows(table: &mut Table, names: &[Option<&str>], row: &[Option<&Number>]) {
+    let names = || names.iter().flatten();
+    let first = names().map(|name| (*name).to_owned());
+    let paper = row
+        .iter()
+        .map(|n| n.map_or("-".to_owned(), |n| n.paper.clone()));
+    table.add_row(first.chain(["paper".to_owned()]).chain(paper));
+    let below = names().map(|_| String::new());
+    let ours = row.iter().map(|n| n.map_or("-".to_owned(), ours));
+    table.add_row(below.chain(["ours".to_owned()]).chain(ours));
+}
+
+/// Our number, with how many of the runs have it where not all do.
+fn ours(number: &Number) -> String {
+    let Some(spread) = number.ours else {
+        return "-".to_owned();
+    };
+    let write = |x: f64, signed: bool| match number.unit {
+        Unit::Percent => format!("{x:.2}"),
+        Unit::Points if signed => format!("{x:+.2}"),
+        Unit::Points => format!("{x:.2}"),
+        Unit::Rounds => format!("{x:.0}"),
+        Unit::Count if x == 0.0 => "0".to_owned(),
+        Unit::Count => format!("{x:.2e}"),
+    };
+    let spreads = matches!(number.unit, Unit::Percent | Unit::Points);
+    let std = spread.std.filter(|std| spreads || *std > 0.0);
+    let std = std.map_or_else(String::new, |std| format!(" ± {}", write(std, false)));
+    let of = match spread.runs == number.runs {
+        true => String::new(),
+        false => format!(" ({} of {})", spread.runs, number.runs),
+    };
+    format!("{}{std}{of}", write(spread.mean, true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::Spread;
+
+    #[test]
+    fn numbers_read_as_in_papers() {
+        let number = |unit, values: &[f64], runs| Number {
+            setting: 0,
+            method: 0,
+            measure: 0,
+            paper: String::new(),
+            ours: Spread::of(values.iter().copied()),
+            runs,
+            unit,
+        };
+        let text = |unit, values: &[f64]| ours(&number(unit, values, values.len()));
+        assert_eq!(text(Unit::Percent, &[1.0, 2.0]), "1.50 ± 0.71");
+        assert_eq!(text(Unit::Points, &[1.0]), "+1.00");
+        assert_eq!(text(Unit::Points, &[-1.0, -1.0]), "-1.00 ± 0.00");
+        assert_eq!(text(Unit::Rounds, &[10.0, 10.0]), "10");
+        assert_eq!(text(Unit::Rounds, &[10.0, 12.0]), "11 ± 1");
+        assert_eq!(text(Unit::Count, &[28_411_249_720.0]), "2.84e10");
+        assert_eq!(text(Unit::Count, &[0.0]), "0");
+        assert_eq!(text(Unit::Percent, &[]), "-");
+        assert_eq!(ours(&number(Unit::Rounds, &[9.0], 3)), "9 (1 of 3)");
+    }
+}

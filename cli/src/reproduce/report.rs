@@ -1,0 +1,217 @@
+//! A table as numbers: the paper's and ours.
+
+use std::path::Path;
+
+use serde::Serialize;
+use toml::{Table, Value};
+
+use super::args::Scale;
+use super::measure::{Runs, completed, spread};
+use super::plan::Plan;
+use super::tables::Of;
+use crate::Cli;
+use crate::compare::{Cell, Record, Spread, runs_of};
+use crate::error::CliError;
+use crate::settings::Settings;
+
+/// `table.json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    pub paper: &'static str,
+    pub paper_title: String,
+    pub table: String,
+    pub title: String,
+    pub scale: Scale,
+    pub seeds: Vec<u64>,
+    pub measures: Vec<String>,
+    pub methods: Vec<String>,
+    pub settings: Vec<String>,
+    pub numbers: Vec<Number>,
+    /// What is not as in the full protocol, and which runs that is of.
+    pub changed: Vec<String>,
+    /// What differs from the paper besides.
+    pub notes: Vec<String>,
+    pub out: String,
+}
+
+/// A cell of the table.
+#[derive(Debug, Serialize)]
+pub(super) struct Number {
+    pub setting: usize,
+    pub method: usize,
+    pub measure: usize,
+    /// As the paper prints it.
+    pub paper: String,
+    pub ours: Option<Spread>,
+    /// Complete runs.
+    pub runs: usize,
+    #[serde(skip)]
+    pub unit: Unit,
+}
+
+/// How a number is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Percent,
+    /// Percentage points more or fewer.
+    Points,
+    Rounds,
+    /// Large.
+    Count,
+}
+
+impl Report {
+    pub fn new(
+        cli: &Cli,
+        plan: &Plan,
+        cells: &[Cell],
+        records: &[Option<Record>],
+        out: &Path,
+    ) -> Result<Self, CliError> {
+        let (table, paper) = (&plan.table, &plan.paper);
+        let entrants = 0..plan.entrants.len();
+        let runs: Runs = entrants.map(|i| runs_of(i, cells, records)).collect();
+        let mut notes = table.common.notes.clone();
+        if plan.scale == Scale::Small {
+            notes.extend(table.common.small_notes.iter().cloned());
+        }
+        notes.extend(plan.data_notes.iter().cloned());
+        Ok(Self {
+            paper: paper.name,
+            paper_title: paper.title.clone(),
+            table: table.name.clone(),
+            title: table.title.clone(),
+            scale: plan.scale,
+            seeds: plan.seeds.clone(),
+            measures: table
+                .common
+                .measure
+                .iter()
+                .map(|m| m.name.clone())
+                .collect(),
+            methods: table.common.method.iter().map(|m| m.name.clone()).collect(),
+            settings: table.setting.iter().map(|s| s.name.clone()).collect(),
+            numbers: numbers(plan, &runs),
+            changed: changed(cli, plan)?,
+            notes,
+            out: out.display().to_string(),
+        })
+    }
+
+    /// The file's text.
+    pub fn json(&self) -> Result<String, CliError> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// The number at a place.
+    pub fn at(&self, setting: usize, method: usize, measure: usize) -> Option<&Number> {
+        let place = (setting, method, measure);
+        let mut numbers = self.numbers.iter();
+        numbers.find(|n| (n.setting, n.method, n.measure) == place)
+    }
+}
+
+/// Every measure of every method in every setting, run or not.
+fn numbers(plan: &Plan, runs: &Runs<'_>) -> Vec<Number> {
+    let (table, mut numbers) = (&plan.table, vec![]);
+    for (i, setting) in table.setting.iter().enumerate() {
+        for (j, method) in table.common.method.iter().enumerate() {
+            if plan.paper.difference_from.as_ref() == Some(&method.name) {
+                continue;
+            }
+            let entrant = plan.entrant(i, j);
+            for (k, measure) in table.common.measure.iter().enumerate() {
+                let paper = setting.paper.get(&method.name).and_then(|row| row.get(k));
+                numbers.push(Number {
+                    setting: i,
+                    method: j,
+                    measure: k,
+                    paper: paper.map_or("-", String::as_str).to_owned(),
+                    ours: entrant.and_then(|e| spread(plan, runs, e, &measure.of)),
+                    runs: entrant.map_or(0, |e| completed(&runs[e])),
+                    unit: match measure.of {
+                        Of::Rounds | Of::RoundsToTarget => Unit::Rounds,
+                        Of::Sent => Unit::Count,
+                        _ if plan.paper.difference_from.is_some() => Unit::Points,
+                        _ => Unit::Percent,
+                    },
+                });
+            }
+        }
+    }
+    numbers
+}
+
+/// Settings that results do not depend on, or that are no part of a protocol.
+const FREE: [&str; 8] = [
+    "data_dir",
+    "threads",
+    "device",
+    "cohort_batch",
+    "convolutions",
+    "graphs",
+    "seed",
+    "eval_every",
+];
+
+/// The settings that differ from those at full scale, each with the runs that it differs in.
+fn changed(cli: &Cli, plan: &Plan) -> Result<Vec<String>, CliError> {
+    let mut lines: Vec<(String, Vec<usize>)> = vec![];
+    for (i, entrant) in plan.entrants.iter().enumerate() {
+        let full = flat(cli, &entrant.full)?;
+        for (key, ours) in flat(cli, &entrant.settings)? {
+            let theirs = full.iter().find(|(name, _)| *name == key);
+            let theirs = theirs.map_or("none", |(_, value)| value);
+            if theirs == ours || FREE.contains(&&*key) {
+                continue;
+            }
+            let line = format!("{key}: {theirs} → {ours}");
+            match lines.iter_mut().find(|(known, _)| *known == line) {
+                Some((_, entrants)) => entrants.push(i),
+                None => lines.push((line, vec![i])),
+            }
+        }
+    }
+    let of = |(line, entrants): (String, Vec<usize>)| match entrants.len() == plan.entrants.len() {
+        true => line,
+        false => format!("{line} ({})", whose(plan, &entrants)),
+    };
+    Ok(lines.into_iter().map(of).collect())
+}
+
+/// Methods, where they are the same in all settings, or else methods in settings.
+fn whose(plan: &Plan, entrants: &[usize]) -> String {
+    let methods = &plan.table.common.method;
+    let mut some: Vec<usize> = entrants.iter().map(|&e| plan.entrants[e].method).collect();
+    some.sort_unstable();
+    some.dedup();
+    let all = plan.entrants.iter().filter(|e| some.contains(&e.method));
+    let names: Vec<String> = match all.count() == entrants.len() {
+        true => some.iter().map(|&m| methods[m].name.clone()).collect(),
+        false => entrants
+            .iter()
+            .map(|&e| plan.name(&plan.entrants[e]))
+            .collect(),
+    };
+    names.join("; ")
+}
+
+/// A run's settings with all hyper-parameters, by name.
+fn flat(cli: &Cli, settings: &Settings) -> Result<Vec<(String, String)>, CliError> {
+    let algorithm = cli.algorithm(&settings.spec, &settings.hypers)?;
+    let table = Table::try_from(settings.config(&*algorithm));
+    let mut pairs = vec![];
+    for (key, value) in table.unwrap_or_default() {
+        match value {
+            Value::Table(inner) => pairs.extend(inner.iter().map(|(k, v)| (k.clone(), plain(v)))),
+            value => pairs.push((key, plain(&value))),
+        }
+    }
+    Ok(pairs)
+}
+
+fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,248 @@
+//! Papers' tables as data: what is run, and what the paper prints.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use super::args::Scale;
+use super::error::ReproduceError;
+use crate::error::nearest;
+
+pub(super) const FILES: [(&str, &str); 5] = [
+    ("fedaa", include_str!("tables/fedaa.toml")),
+    ("adfl", include_str!("tables/adfl.toml")),
+    ("lg-fedavg", include_str!("tables/lg-fedavg.toml")),
+    ("adcol", include_str!("tables/adcol.toml")),
+    ("fedfed", include_str!("tables/fedfed.toml")),
+];
+
+/// A paper, as in its file.
+#[derive(Debug, Deserialize)]
+pub(super) struct Paper {
+    #[serde(skip)]
+    pub name: &'static str,
+    pub title: String,
+    pub runs: Runs,
+    /// The method that all numbers are differences from, seed by seed.
+    pub difference_from: Option<String>,
+    /// The method whose best accuracy, in whole percent, is the target.
+    pub target_of: Option<String>,
+    /// Whether there are as many clients as the data has domains.
+    #[serde(default)]
+    pub one_party_a_domain: bool,
+    #[serde(flatten)]
+    pub common: Common,
+    pub table: Vec<Experiment>,
+}
+
+/// What a table has of its own or of its paper.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Common {
+    /// Keys of a run's file of settings: the paper's protocol.
+    #[serde(default)]
+    full: Table,
+    /// What the small scale changes in it.
+    #[serde(default)]
+    small: Table,
+    #[serde(default)]
+    pub measure: Vec<Measure>,
+    #[serde(default)]
+    pub method: Vec<Method>,
+    /// How the protocol differs from the paper's at any scale.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    #[serde(default)]
+    pub small_notes: Vec<String>,
+}
+
+/// Numbers of seeds.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Runs {
+    pub full: u64,
+    pub small: u64,
+}
+
+/// A table of a paper: every method in every setting.
+#[derive(Debug, Deserialize)]
+pub(super) struct Experiment {
+    pub name: String,
+    pub title: String,
+    #[serde(flatten)]
+    pub common: Common,
+    pub setting: Vec<Setting>,
+    /// Clients of a domain, where the paper has one of each.
+    #[serde(default = "one")]
+    pub parties_a_domain: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// An algorithm with its hyper-parameters.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Method {
+    pub name: String,
+    pub spec: String,
+    #[serde(default)]
+    full: Table,
+    #[serde(default)]
+    small: Table,
+}
+
+/// What methods are run under, with the paper's numbers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Setting {
+    pub name: String,
+    /// Whether the small scale leaves it out.
+    #[serde(default)]
+    pub full_only: bool,
+    #[serde(default)]
+    full: Table,
+    #[serde(default)]
+    small: Table,
+    /// By the method's name, one for each measure.
+    pub paper: BTreeMap<String, Vec<String>>,
+}
+
+/// A number of a run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Measure {
+    pub name: String,
+    pub of: Of,
+}
+
+/// Which number.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Of {
+    /// The best test accuracy.
+    Best,
+    /// The last test accuracy.
+    Last,
+    /// The best BLEU-4 of captions.
+    BestBleu,
+    /// The last VQA accuracy.
+    Vqa,
+    /// The mean over clients of the accuracy on their own test examples.
+    Local,
+    /// The accuracy of the client that joins late on its own test examples; `Local` is then of the others.
+    Newcomer,
+    /// The test accuracy of all clients' models together.
+    NewTest,
+    /// The test accuracy on a class.
+    Label(usize),
+    /// The accuracy of the client with this domain.
+    Party(String),
+    /// Rounds until the target.
+    RoundsToTarget,
+    Rounds,
+    /// The AUC of clients' adversaries as they trained, the mean over protected attributes.
+    AdversaryAlong,
+    /// The AUC of adversaries that were fitted afterwards.
+    AdversaryAfter,
+    /// Numbers sent, counted as LG-FedAvg does.
+    Sent,
+}
+
+/// All papers.
+pub(super) fn papers() -> Result<Vec<Paper>, ReproduceError> {
+    FILES
+        .iter()
+        .map(|(name, text)| Paper::read(name, text))
+        .collect()
+}
+
+impl Paper {
+    fn read(name: &'static str, text: &str) -> Result<Self, ReproduceError> {
+        let broken = |error: toml::de::Error| ReproduceError::File {
+            paper: name.to_owned(),
+            message: error.to_string(),
+        };
+        let paper: Self = toml::from_str(text).map_err(broken)?;
+        Ok(Self { name, ..paper })
+    }
+
+    /// The paper of that name.
+    pub fn find(name: &str) -> Result<Self, ReproduceError> {
+        find("paper", papers()?, |paper| paper.name, name)
+    }
+
+    /// The table of that name, with what it shares with others.
+    pub fn table(&mut self, name: &str) -> Result<Experiment, ReproduceError> {
+        let tables = std::mem::take(&mut self.table);
+        let mut table = find("table", tables, |table| &table.name, name)?;
+        table.inherit(&self.common);
+        Ok(table)
+    }
+}
+
+impl Experiment {
+    fn inherit(&mut self, paper: &Common) {
+        let own = &mut self.common;
+        for (own, shared) in [(&mut own.full, &paper.full), (&mut own.small, &paper.small)] {
+            *own = merged([shared, own]);
+        }
+        if own.measure.is_empty() {
+            own.measure.clone_from(&paper.measure);
+        }
+        if own.method.is_empty() {
+            own.method.clone_from(&paper.method);
+        }
+        own.notes.splice(0..0, paper.notes.iter().cloned());
+    }
+
+    /// The settings of a run: the setting's over the table's, the method's over both, and the small
+    /// scale's over all of the full one's.
+    pub fn settings(&self, setting: &Setting, method: &Method, scale: Scale) -> Table {
+        let full = merged([&self.common.full, &setting.full, &method.full]);
+        match scale {
+            Scale::Full => full,
+            Scale::Small => merged([&full, &self.common.small, &setting.small, &method.small]),
+        }
+    }
+}
+
+/// Tables laid over each other, the later winning.
+fn merged<const N: usize>(tables: [&Table; N]) -> Table {
+    let mut all = Table::new();
+    for table in tables {
+        for (key, value) in table {
+            let value = match (all.get(key), value) {
+                (Some(Value::Table(below)), Value::Table(above)) => {
+                    Value::Table(merged([below, above]))
+                }
+                _ => value.clone(),
+            };
+            all.insert(key.clone(), value);
+        }
+    }
+    all
+}
+
+/// The one of that name.
+pub(super) fn find<T>(
+    what: &'static str,
+    all: Vec<T>,
+    name_of: impl for<'t> Fn(&'t T) -> &'t str,
+    name: &str,
+) -> Result<T, ReproduceError> {
+    let names: Vec<String> = all.iter().map(|one| name_of(one).to_owned()).collect();
+    let found = all.into_iter().find(|one| name_of(one) == name);
+    found.ok_or_else(|| unknown(what, name, &names))
+}
+
+/// The error of a name that is none of these.
+pub(super) fn unknown(what: &'static str, name: &str, known: &[String]) -> ReproduceError {
+    ReproduceError::Unknown {
+        what,
+        name: name.to_owned(),
+        nearest: nearest(name, known.iter().map(String::as_str)).map(str::to_owned),
+        known: known.join(", "),
+    }
+}

@@ -1,0 +1,138 @@
+//! Every table can be run: its names exist, and its numbers are where they belong.
+
+use fedround_data::DatasetInfo;
+use toml::Table;
+
+use super::args::Scale;
+use super::tables::{Experiment, Method, Of, Paper, papers};
+use crate::Cli;
+use crate::config::Config;
+use crate::hypers;
+use crate::run::{SettingArgs, TestArgs};
+use crate::settings::Settings;
+
+/// Every table with what it shares with the others of its paper.
+fn tables() -> Vec<(Paper, Experiment)> {
+    let mut all = vec![];
+    for paper in papers().unwrap() {
+        for table in &paper.table {
+            let mut paper = Paper::find(paper.name).unwrap();
+            let table = paper.table(&table.name).unwrap();
+            all.push((paper, table));
+        }
+    }
+    all
+}
+
+fn names(table: &Experiment) -> Vec<&str> {
+    let methods = table.common.method.iter();
+    methods.map(|method| method.name.as_str()).collect()
+}
+
+#[test]
+fn every_table_has_the_papers_numbers() {
+    assert_eq!(tables().len(), 19);
+    for (paper, table) in tables() {
+        let methods = names(&table);
+        let at = format!("{} {}", paper.name, table.name);
+        let base = paper.difference_from.as_deref();
+        for named in [base, paper.target_of.as_deref()].into_iter().flatten() {
+            assert!(methods.contains(&named), "{at}: {named}");
+        }
+        for setting in &table.setting {
+            let mut with: Vec<&str> = setting.paper.keys().map(String::as_str).collect();
+            with.extend(base);
+            for method in &methods {
+                assert!(with.contains(method), "{at}, {}: {method}", setting.name);
+            }
+            assert_eq!(with.len(), methods.len(), "{at}, {}", setting.name);
+            let measures = table.common.measure.len();
+            for (method, row) in &setting.paper {
+                assert_eq!(row.len(), measures, "{at}, {}, {method}", setting.name);
+            }
+        }
+        let parties = table
+            .common
+            .measure
+            .iter()
+            .any(|m| matches!(m.of, Of::Party(_)));
+        let one = paper.one_party_a_domain && table.parties_a_domain == 1;
+        assert_eq!(parties, one, "{at}");
+    }
+}
+
+#[test]
+fn every_name_exists_and_every_hyper_parameter_is_somebodys() {
+    let cli = Cli::new();
+    for (paper, table) in tables() {
+        for setting in &table.setting {
+            for scale in [Scale::Small, Scale::Full] {
+                let mut unused: Vec<String> = vec![];
+                let mut used: Vec<String> = vec![];
+                for method in &table.common.method {
+                    let file = table.settings(setting, method, scale);
+                    let at = format!("{} {}, {}", paper.name, table.name, method.name);
+                    let (own, others) = check(&cli, file, method, &at);
+                    used.extend(own);
+                    unused.extend(others);
+                }
+                unused.retain(|name| !used.contains(name));
+                assert!(
+                    unused.is_empty(),
+                    "{} {}: {unused:?}",
+                    paper.name,
+                    table.name
+                );
+            }
+        }
+    }
+}
+
+/// Checks a run's settings; gives the hyper-parameters that the method has and has not.
+fn check(cli: &Cli, file: Table, method: &Method, at: &str) -> (Vec<String>, Vec<String>) {
+    let path = std::path::Path::new("table.toml");
+    let mut config = Config::of(path, file).unwrap_or_else(|e| panic!("{at}: {e}"));
+    for key in [&config.data, &config.partition, &config.model] {
+        assert!(key.is_some(), "{at}: {config:?}");
+    }
+    assert!(config.clients.is_some() && config.rounds.is_some(), "{at}");
+    let algorithm = cli.algorithm(&method.spec, &[]).unwrap();
+    let names: Vec<String> = config.hyper.keys().cloned().collect();
+    let has = |name: &String| hypers::has(&*algorithm, name);
+    let (own, others) = names.into_iter().partition(has);
+    config
+        .hyper
+        .retain(|name, _| hypers::has(&*algorithm, name));
+    let (flags, tests) = (SettingArgs::default(), TestArgs::default());
+    let settings = Settings::over(config, &flags, &tests, Some(&method.spec), None);
+    let settings = settings.unwrap_or_else(|e| panic!("{at}: {e}"));
+    cli.algorithm(&settings.spec, &settings.hypers)
+        .unwrap_or_else(|e| panic!("{at}: {e}"));
+    DatasetInfo::find(&settings.data).unwrap();
+    fedround_models::find(&settings.model).unwrap();
+    (own, others)
+}
+
+#[test]
+fn files_have_no_other_keys() {
+    let common = ["full", "small", "measure", "method", "notes", "small_notes"];
+    let own = [
+        "title",
+        "runs",
+        "difference_from",
+        "target_of",
+        "one_party_a_domain",
+        "table",
+    ];
+    for (name, text) in super::tables::FILES {
+        let file: Table = text.parse().unwrap();
+        let other = |key: &&String| !common.contains(&&***key) && !own.contains(&&***key);
+        assert_eq!(file.keys().find(other), None, "{name}");
+        for table in file["table"].as_array().unwrap() {
+            let own = ["name", "title", "setting", "parties_a_domain"];
+            let other = |key: &&String| !common.contains(&&***key) && !own.contains(&&***key);
+            let mut keys = table.as_table().unwrap().keys();
+            assert_eq!(keys.find(other), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The arguments of `fedround run`, and those that `fedround compare` shares with it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+const EXAMPLES: &str = "\
+Examples:
+  fedround run fedprox
+  fedround run fedavg --data mnist --data-dir data --partition dirichlet:0.5 --rounds 200
+  fedround run fedprox --set mu=0.1 --set lr=0.02 --out runs/mu01
+  fedround run --config runs/mu01/config.toml --out runs/again      the same run, bit for bit
+  fedround run fedavg --json | jq .test_accuracy
+
+The run folder holds config.toml, metrics.jsonl (one object a round), summary.json,
+model.safetensors and classes.svg (the accuracy of each class). Nothing in it is ever overwritten.
+Ctrl-C finishes the current round and writes everything; a second one stops at once.";
+
+/// Compiles an algorithm and trains it over simulated clients.
+///
+/// Settings come from the defaults, then the file of --config, then the flags; the later wins.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RunArgs {
+    /// Algorithm, such as `fedprox` or `fedprox(fedavg)`; see `fedround list`
+    pub spec: Option<String>,
+    #[command(flatten)]
+    pub settings: SettingArgs,
+    #[command(flatten)]
+    pub tests: TestArgs,
+    /// Seed of the partition, sampling, batch order and initial parameters [default: 1]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
+    /// Run folder [default: runs/SPEC-DATA-seedSEED, or the next free name]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print summary.json, and nothing else, on stdout
+    #[arg(long)]
+    pub json: bool,
+    /// No progress and no table
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// On what a run is carried out.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct EngineArgs {
+    /// Clients trained at once; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Where clients train: cpu, wgpu[:N], cuda[:N] or auto, or several that share a cohort, as in
+    /// cuda:0,cuda:1; see `fedround doctor` [default: cpu]
+    #[arg(long, value_name = "D")]
+    pub device: Option<String>,
+    /// Float type of the operands of matrix products and convolutions: f32, bf16 or f16; the CPU
+    /// rounds to the short ones, which is slower [default: f32]
+    #[arg(long, value_name = "T")]
+    pub precision: Option<String>,
+    /// Form of convolutions of clients in one graph: grouped, unfold, split, or auto, the fastest on a
+    /// GPU [default: auto]
+    #[arg(long, value_name = "C")]
+    pub convolutions: Option<String>,
+    /// Clients that run in one graph, with a client axis: N, auto or off [default: auto]
+    #[arg(long, value_name = "N")]
+    pub cohort_batch: Option<String>,
+    /// Whether a GPU records the steps of loops over batches and replays them: off, on, or require,
+    /// where a step that cannot be recorded is an error [default: off]
+    #[arg(long, value_name = "G")]
+    pub graphs: Option<String>,
+}
+
+/// What trains on what.
+#[derive(Debug, Default, Args)]
+pub(crate) struct SettingArgs {
+    /// TOML file of settings, such as the config.toml of an earlier run
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Hyper-parameter, as in mu=0.1, or fed_avg.lr=0.1 to name its layer; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Dataset [default: synth-digits]
+    #[arg(long)]
+    pub data: Option<String>,
+    /// Folder that holds the dataset's folder, such as DIR/mnist
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Number of clients [default: 100]
+    #[arg(long, value_name = "N")]
+    pub clients: Option<usize>,
+    /// Who gets which examples: iid, shards:N, dirichlet:ALPHA or another of `fedround list
+    /// partitioners` [default: shards:2]
+    #[arg(long, value_name = "P")]
+    pub partition: Option<String>,
+    /// Model [default: 2nn]
+    #[arg(long)]
+    pub model: Option<String>,
+    /// Variant of an auxiliary network, as in discriminator=linear; may be repeated. Networks
+    /// themselves are added where the algorithm needs them
+    #[arg(long, value_name = "NAME=VARIANT")]
+    pub aux: Vec<String>,
+    /// Rounds [default: 200]
+    #[arg(long, value_name = "R")]
+    pub rounds: Option<usize>,
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// Changes of training images, such as crop:4,flip; test images are resized and normalised
+    /// alike [default: none]
+    #[arg(long, value_name = "STEPS")]
+    pub augment: Option<String>,
+    /// The last client joins after so many rounds, and then trains in each with a share of the others,
+    /// 0 to 1, in place of the algorithm's own [default: all are there from the start]
+    #[arg(long, value_name = "ROUNDS:SHARE")]
+    pub newcomer: Option<String>,
+    /// Test accuracy, such as 0.975, at which the first phase ends: its other rounds are left out, and
+    /// without phases all others are [default: phases and runs are as long as they say]
+    #[arg(long, value_name = "A")]
+    pub goal: Option<f64>,
+}
+
+/// When and how a model is tested.
+#[derive(Debug, Default, Args)]
+pub(crate) struct TestArgs {
+    /// Evaluate on the test set every N rounds, and after the last [default: 5]
+    #[arg(long, value_name = "N")]
+    pub eval_every: Option<usize>,
+    /// Test accuracy, such as 0.9, of which the rounds and bytes that it takes are reported
+    #[arg(long, value_name = "A")]
+    pub target: Option<f64>,
+    /// Report the test accuracy of the clients' own models together, too, by the mean of their
+    /// logits
+    #[arg(long)]
+    pub ensemble: bool,
+    /// Report the AUC of protected attributes in representations, too: of the clients' adversaries as
+    /// they trained, and of others that are fitted afterwards
+    #[arg(long)]
+    pub adversary: bool,
+    /// Captions that models of captions keep at each word when they are tested; 1 is greedy
+    /// [default: 1]
+    #[arg(long, value_name = "N")]
+    pub beam: Option<usize>,
+}

@@ -1,0 +1,154 @@
+//! The run folder. Files are only ever created, never replaced.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use fedround_ir::tensor::TensorType;
+use safetensors::tensor::{Dtype, TensorView, serialize};
+
+use super::summary::Metric;
+use crate::config::Config;
+use crate::error::CliError;
+use crate::plot::{Chart, Series, draw};
+
+pub(crate) const CONFIG: &str = "config.toml";
+pub(crate) const METRICS: &str = "metrics.jsonl";
+pub(crate) const SUMMARY: &str = "summary.json";
+const MODEL: &str = "model.safetensors";
+/// The accuracy of each class over rounds.
+const CLASSES: &str = "classes.svg";
+/// Everything that a run writes.
+pub(crate) const FILES: [&str; 5] = [CONFIG, METRICS, SUMMARY, MODEL, CLASSES];
+
+/// A folder of one run.
+pub(crate) struct Folder {
+    dir: PathBuf,
+    metrics: RefCell<File>,
+}
+
+/// Fails if a folder that the user named already holds a run.
+pub(super) fn check_free(dir: &Path) -> Result<(), CliError> {
+    let taken = |file: &&str| fs::symlink_metadata(dir.join(file)).is_ok();
+    match FILES.into_iter().find(taken) {
+        Some(file) => Err(CliError::Taken {
+            dir: dir.to_owned(),
+            file,
+        }),
+        None => Ok(()),
+    }
+}
+
+impl Folder {
+    /// Makes the folder, where there is none, and writes the configuration.
+    pub fn create(dir: &Path, config: &Config) -> Result<Self, CliError> {
+        check_free(dir)?;
+        fs::create_dir_all(dir).map_err(CliError::io("create the folder", dir))?;
+        let path = dir.join(CONFIG);
+        write(&path, config.text(&path)?.as_bytes())?;
+        let metrics = RefCell::new(create(&dir.join(METRICS))?);
+        Ok(Self {
+            dir: dir.to_owned(),
+            metrics,
+        })
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Appends a round; it is in the file when this returns.
+    pub(super) fn metric(&self, metric: &Metric) -> Result<(), CliError> {
+        let line = serde_json::to_string(metric)? + "\n";
+        let written = self.metrics.borrow_mut().write_all(line.as_bytes());
+        written.map_err(CliError::io("write", self.dir.join(METRICS)))
+    }
+
+    pub fn summary(&self, text: &str) -> Result<(), CliError> {
+        write(&self.dir.join(SUMMARY), text.as_bytes())
+    }
+
+    /// Draws the accuracy of classes over rounds, a line each.
+    pub fn classes(&self, lines: &[Series]) -> Result<(), CliError> {
+        draw(
+            &self.dir.join(CLASSES),
+            Chart::Shares("test accuracy"),
+            lines,
+        )
+    }
+
+    /// Writes named tensors.
+    ///
+    /// burn-store saves a module whose type it knows; here the model is behind a pointer, so its
+    /// leaves are written as the same format with the same names. burn-store reads them back.
+    pub fn model(&self, leaves: &[(String, TensorType, Vec<f32>)]) -> Result<(), CliError> {
+        let path = self.dir.join(MODEL);
+        let broken = |error: safetensors::SafeTensorError| CliError::Io {
+            action: "write",
+            path: path.clone(),
+            source: std::io::Error::other(error.to_string()),
+        };
+        let bytes =
+            |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|x| x.to_le_bytes()).collect() };
+        let data: Vec<Vec<u8>> = leaves.iter().map(|(_, _, values)| bytes(values)).collect();
+        let views = leaves.iter().zip(&data).map(|((name, ty, _), bytes)| {
+            let view = TensorView::new(Dtype::F32, ty.shape.to_vec(), bytes)?;
+            Ok((name.as_str(), view))
+        });
+        let views: Vec<_> = views.collect::<Result<_, _>>().map_err(broken)?;
+        // One entry: a hash map of more has no order, and equal models must be equal files.
+        let producer = format!("fedround {}", env!("CARGO_PKG_VERSION"));
+        let about = HashMap::from([("producer".to_owned(), producer)]);
+        write(&path, &serialize(views, Some(about)).map_err(broken)?)
+    }
+}
+
+/// `fedprox(fedavg)` as a file name.
+pub(crate) fn slug(spec: &str) -> String {
+    let words = spec.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
+    words
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+}
+
+/// Makes the folder `runs/NAME`, or `runs/NAME-2` and so on where there is one.
+pub(crate) fn next_free(name: &str) -> Result<PathBuf, CliError> {
+    let runs = Path::new("runs");
+    fs::create_dir_all(runs).map_err(CliError::io("create the folder", runs))?;
+    let mut dir = runs.join(name);
+    let mut k = 2;
+    // Creating is the test, so that two runs started at once do not share a folder.
+    while let Err(error) = fs::create_dir(&dir) {
+        if error.kind() != ErrorKind::AlreadyExists {
+            return Err(CliError::io("create the folder", dir)(error));
+        }
+        dir = runs.join(format!("{name}-{k}"));
+        k += 1;
+    }
+    Ok(dir)
+}
+
+fn create(path: &Path) -> Result<File, CliError> {
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    file.map_err(CliError::io("create", path))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    create(path)?
+        .write_all(bytes)
+        .map_err(CliError::io("write", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_composition_is_a_file_name() {
+        assert_eq!(slug("fedprox"), "fedprox");
+        assert_eq!(slug(" fedprox( fed_avg ) "), "fedprox-fed_avg");
+    }
+}

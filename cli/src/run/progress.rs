@@ -1,0 +1,137 @@
+//! Progress on stderr: a bar on a terminal, a line now and then elsewhere.
+
+use std::io::{IsTerminal, stderr};
+use std::path::Path;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::train::Outcome;
+use crate::auxiliaries::named;
+use crate::output::{grouped, in_rounds, percent, tell};
+use crate::settings::Settings;
+
+/// Lines that a run prints where there is no terminal, and one of many runs.
+const LINES: usize = 10;
+const LINES_OF_MANY: usize = 4;
+
+/// How far a run is, or one run after another.
+pub(crate) struct Progress {
+    show: Show,
+    /// What is in front of every line of the current run.
+    title: String,
+    /// Rounds of the runs before it.
+    before: usize,
+    /// Rounds of a run.
+    rounds: usize,
+    /// Lines that a run prints.
+    lines: usize,
+    /// Rounds between lines.
+    every: usize,
+}
+
+enum Show {
+    Nothing,
+    Bar(ProgressBar),
+    Lines,
+}
+
+impl Progress {
+    /// Says what is about to run.
+    pub fn of_run(settings: &Settings, dir: &Path, parameters: usize, quiet: bool) -> Self {
+        if !quiet {
+            tell!(
+                "{} trains {} ({} parameters) on {}, {} clients by {}; writing {}",
+                settings.spec,
+                named(&settings.model, &settings.aux),
+                grouped(parameters as u64),
+                settings.data,
+                settings.clients,
+                settings.partition,
+                dir.display(),
+            );
+        }
+        Self::new(settings.rounds, 1, quiet)
+    }
+
+    /// Of `runs` runs of so many rounds together.
+    pub fn new(rounds: usize, runs: usize, quiet: bool) -> Self {
+        let show = match (quiet, stderr().is_terminal()) {
+            (true, _) => Show::Nothing,
+            (false, false) => Show::Lines,
+            (false, true) => {
+                let template = "round {pos}/{len} {bar:24} {msg}  {eta} left";
+                let style = ProgressStyle::with_template(template);
+                let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+                Show::Bar(ProgressBar::new(rounds as u64).with_style(style))
+            }
+        };
+        let lines = if runs == 1 { LINES } else { LINES_OF_MANY };
+        Self {
+            show,
+            title: String::new(),
+            before: 0,
+            rounds,
+            lines,
+            every: rounds.div_ceil(lines),
+        }
+    }
+
+    /// From now on rounds are those of the next run, of so many.
+    pub fn start(&mut self, before: usize, rounds: usize, title: &str) {
+        self.before = before;
+        self.rounds = rounds;
+        self.every = rounds.div_ceil(self.lines);
+        self.title = format!("{title}  ");
+    }
+
+    /// Shows a complete round.
+    pub(super) fn round(&mut self, outcome: &Outcome, evaluated: bool) {
+        let message = || {
+            format!(
+                "loss {:.4}  accuracy {}  {} client-steps/s",
+                outcome.train_loss,
+                percent(outcome.tested.global.accuracy),
+                grouped(outcome.steps_per_second() as u64),
+            )
+        };
+        let (round, rounds, title) = (outcome.rounds, self.rounds, &self.title);
+        match &self.show {
+            Show::Nothing => {}
+            Show::Bar(bar) => {
+                bar.set_message(format!("{title}{}", message()));
+                bar.set_position((self.before + round) as u64);
+            }
+            // Close to a round that is evaluated, so that lines show a fresh accuracy.
+            Show::Lines => {
+                let due = round.is_multiple_of(self.every) || round == rounds;
+                if due || (round == 1 && evaluated && title.is_empty()) {
+                    tell!("{title}round {round}/{rounds}  {}", message());
+                }
+            }
+        }
+    }
+
+    /// Says that the goal is reached, and how many of the rounds to come will not be.
+    pub fn leave_out(&mut self, rounds: usize) {
+        self.before += rounds;
+        self.rounds -= rounds;
+        let (title, rounds) = (&self.title, in_rounds(rounds));
+        self.note(&format!("{title}the goal is reached: {rounds} left out"));
+    }
+
+    /// Says something above the bar.
+    pub fn note(&self, text: &str) {
+        match &self.show {
+            Show::Nothing => {}
+            Show::Bar(bar) => bar.suspend(|| tell!("{text}")),
+            Show::Lines => tell!("{text}"),
+        }
+    }
+
+    /// Clears the bar.
+    pub fn finish(&self) {
+        if let Show::Bar(bar) = &self.show {
+            bar.finish_and_clear();
+        }
+    }
+}

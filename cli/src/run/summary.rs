@@ -1,0 +1,251 @@
+//! What a run reports: a line a round, and a summary.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use fedround_exec::{CaptureStats, RoundStats};
+use fedround_metrics::clients::ClientSummary;
+use fedround_metrics::progress::{best, first_to_reach};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::local::Tested;
+use super::train::Outcome;
+use crate::auxiliaries::Auxiliaries;
+use crate::config::Config;
+use crate::error::CliError;
+use crate::inspect::Exposed;
+use crate::settings::Settings;
+
+/// A line of `metrics.jsonl`. Numbers that are not finite are written as `null`.
+#[derive(Debug, Serialize)]
+pub(super) struct Metric {
+    pub round: usize,
+    pub train_loss: f64,
+    pub test_loss: Option<f64>,
+    pub test_accuracy: Option<f64>,
+    /// Of each class, in order; `null` for one without test examples.
+    pub class_accuracy: Option<Vec<f64>>,
+    /// Over the clients' own test examples.
+    pub local_accuracy: Option<ClientSummary>,
+    /// Of the client that joins late, on its own, once it is there; the others' are above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newcomer_accuracy: Option<f64>,
+    /// BLEU-1 to BLEU-4 of the test images' captions, of models that find some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_bleu: Option<[f64; 4]>,
+    /// Of models that answer questions: over all test questions, as in VQA.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_vqa_accuracy: Option<f64>,
+    pub bytes_up: u64,
+    pub bytes_down: u64,
+    /// Of training, without the evaluation.
+    pub seconds: f64,
+}
+
+impl Metric {
+    /// Of a round that trained for so many seconds and was tested, or was not.
+    pub fn new(round: usize, stats: &RoundStats, seconds: f64, tested: Option<&Tested>) -> Self {
+        let global = tested.map(|t| &t.global);
+        Self {
+            round,
+            train_loss: stats.train_loss,
+            test_loss: global.map(|t| t.loss),
+            test_accuracy: global.map(|t| t.accuracy),
+            class_accuracy: global.map(|t| t.class_accuracy.clone()),
+            local_accuracy: tested.and_then(|t| t.local),
+            newcomer_accuracy: tested.and_then(|t| t.newcomer),
+            test_bleu: tested.and_then(|t| t.spoken.bleu),
+            test_vqa_accuracy: tested.and_then(|t| t.spoken.vqa_accuracy),
+            bytes_up: stats.bytes_up,
+            bytes_down: stats.bytes_down,
+            seconds,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Status {
+    Complete,
+    Interrupted,
+    Failed,
+}
+
+/// Recorded steps, their replays, and the steps that ran op by op, by the reason. A step of a group
+/// of clients counts once.
+#[derive(Debug, Serialize)]
+pub(crate) struct Graphs {
+    pub captured: u64,
+    pub replays: u64,
+    pub plain: BTreeMap<String, u64>,
+}
+
+impl From<CaptureStats> for Graphs {
+    fn from(stats: CaptureStats) -> Self {
+        Self {
+            captured: stats.captured,
+            replays: stats.replays,
+            plain: stats.plain,
+        }
+    }
+}
+
+/// `summary.json`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Summary {
+    pub status: Status,
+    /// Why it failed.
+    pub error: Option<String>,
+    pub spec: String,
+    pub hyper: toml::Table,
+    pub model: String,
+    /// Auxiliary networks beside the model, with their variants.
+    #[serde(skip_serializing_if = "Auxiliaries::is_empty")]
+    pub aux: Auxiliaries,
+    pub parameters: usize,
+    pub data: String,
+    pub partition: String,
+    pub clients: usize,
+    pub seed: u64,
+    pub threads: usize,
+    /// Completed.
+    pub rounds: usize,
+    pub train_loss: f64,
+    pub test_loss: f64,
+    pub test_accuracy: f64,
+    /// The largest of all evaluations.
+    pub best_test_accuracy: Option<f64>,
+    /// After which it was first there.
+    pub best_round: Option<usize>,
+    /// Test accuracy that was to be reached.
+    pub target: Option<f64>,
+    /// Until the first evaluation that reached the target.
+    pub rounds_to_target: Option<usize>,
+    /// Both directions, all clients, until then.
+    pub bytes_to_target: Option<u64>,
+    /// Test accuracy at which the first phase was to end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<f64>,
+    /// Until the evaluation that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds_to_goal: Option<usize>,
+    /// Over the clients' own test examples, where they have any.
+    pub local_accuracy: Option<ClientSummary>,
+    /// Of the client that joins late, on its own; the others' are above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newcomer_accuracy: Option<f64>,
+    /// On the test set, of the clients' own models together, by the mean of their logits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ensemble_accuracy: Option<f64>,
+    /// What adversaries find of each protected attribute on the test set, if it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub adversary: Vec<Exposed>,
+    /// BLEU-1 to BLEU-4 of the test images' captions, of models that find some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bleu: Option<[f64; 4]>,
+    /// The largest BLEU-4 of all evaluations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_bleu: Option<f64>,
+    /// Of models that answer questions: over all test questions, as in VQA.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vqa_accuracy: Option<f64>,
+    /// Each client's, by its number; `null` where it has no test examples.
+    pub client_accuracy: Vec<Option<f64>>,
+    /// By the class's name.
+    pub class_accuracy: Map<String, Value>,
+    pub client_steps: u64,
+    /// Of training, without evaluation.
+    pub seconds: f64,
+    pub client_steps_per_second: f64,
+    /// Of everything from the process's first line to the summary.
+    pub total_seconds: f64,
+    pub bytes_up: u64,
+    pub bytes_down: u64,
+    /// What became of the steps of loops over batches, where they were to be replayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graphs: Option<Graphs>,
+    pub out: String,
+    pub version: &'static str,
+}
+
+impl Summary {
+    pub(super) fn new(
+        settings: &Settings,
+        config: &Config,
+        outcome: &Outcome,
+        class_names: &[String],
+        parameters: usize,
+        dir: &Path,
+        total: Duration,
+    ) -> Self {
+        let accuracy = outcome.tested.global.class_accuracy.iter();
+        let classes = class_names.iter().zip(accuracy);
+        let best = best(&outcome.curve);
+        let reached = |target| first_to_reach(&outcome.curve, target);
+        let reached = settings.target.and_then(reached);
+        Self {
+            status: outcome.status,
+            error: outcome.failure.as_ref().map(ToString::to_string),
+            spec: settings.spec.clone(),
+            hyper: config.hyper.clone(),
+            model: settings.model.clone(),
+            aux: settings.aux.clone(),
+            parameters,
+            data: settings.data.clone(),
+            partition: settings.partition.to_string(),
+            clients: settings.clients,
+            seed: settings.seed,
+            threads: settings.threads,
+            rounds: outcome.rounds,
+            train_loss: outcome.train_loss,
+            test_loss: outcome.tested.global.loss,
+            test_accuracy: outcome.tested.global.accuracy,
+            best_test_accuracy: best.map(|point| point.value),
+            best_round: best.map(|point| point.round),
+            target: settings.target,
+            rounds_to_target: reached.map(|point| point.round),
+            bytes_to_target: reached.map(|point| point.bytes),
+            goal: settings.goal,
+            rounds_to_goal: outcome.rounds_to_goal,
+            local_accuracy: outcome.tested.local,
+            newcomer_accuracy: outcome.tested.newcomer,
+            ensemble_accuracy: outcome.ensemble,
+            adversary: vec![],
+            bleu: outcome.tested.spoken.bleu,
+            best_bleu: outcome.best_bleu,
+            vqa_accuracy: outcome.tested.spoken.vqa_accuracy,
+            client_accuracy: by_number(settings.clients, &outcome.tested.clients),
+            class_accuracy: classes
+                .map(|(c, a)| ((*c).to_owned(), Value::from(*a)))
+                .collect(),
+            client_steps: outcome.client_steps,
+            seconds: outcome.seconds,
+            client_steps_per_second: outcome.steps_per_second(),
+            total_seconds: total.as_secs_f64(),
+            bytes_up: outcome.bytes_up,
+            bytes_down: outcome.bytes_down,
+            graphs: None,
+            out: dir.display().to_string(),
+            version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+
+    /// The file's text.
+    pub fn text(&self) -> Result<String, CliError> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+}
+
+/// A number for each client, of those that have one.
+fn by_number(clients: usize, numbers: &[(usize, f64)]) -> Vec<Option<f64>> {
+    let mut all = vec![None; clients];
+    for &(k, number) in numbers {
+        if let Some(client) = all.get_mut(k) {
+            *client = Some(number);
+        }
+    }
+    all
+}

@@ -1,0 +1,132 @@
+//! The table at the end of a run.
+
+use comfy_table::presets::UTF8_BORDERS_ONLY;
+use comfy_table::{CellAlignment, Table};
+
+use super::summary::Summary;
+use crate::inspect::Exposed;
+use crate::output::{bytes, grouped, in_rounds, percent};
+
+/// The summary for people.
+pub(super) fn text(summary: &Summary) -> String {
+    let mut overall = table();
+    for (name, value) in rows(summary) {
+        overall.add_row([name.to_owned(), value]);
+    }
+    let mut classes = table();
+    classes.set_header(["class", "test accuracy"]);
+    for (name, accuracy) in &summary.class_accuracy {
+        classes.add_row([name.clone(), percent(accuracy.as_f64().unwrap_or(f64::NAN))]);
+    }
+    if let Some(column) = classes.column_mut(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!("{overall}\n{classes}\n")
+}
+
+/// What is said of the run as a whole.
+fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
+    let per_round = |n: u64| bytes(n / (summary.rounds.max(1) as u64));
+    let mut rows = vec![
+        ("algorithm", summary.spec.clone()),
+        ("rounds", summary.rounds.to_string()),
+        ("test accuracy", accuracy(summary)),
+        ("local accuracy", local(summary)),
+        ("test loss", format!("{:.4} nats", summary.test_loss)),
+        (
+            "sent",
+            format!(
+                "{} up, {} down ({} and {} a round)",
+                bytes(summary.bytes_up),
+                bytes(summary.bytes_down),
+                per_round(summary.bytes_up),
+                per_round(summary.bytes_down),
+            ),
+        ),
+        (
+            "training",
+            format!(
+                "{} client-steps in {:.1} s ({} a second)",
+                grouped(summary.client_steps),
+                summary.seconds,
+                grouped(summary.client_steps_per_second as u64),
+            ),
+        ),
+        ("kept in", summary.out.clone()),
+    ];
+    if let Some(newcomer) = summary.newcomer_accuracy {
+        rows.insert(4, ("newcomer's accuracy", percent(newcomer)));
+    }
+    if let Some(ensemble) = summary.ensemble_accuracy {
+        rows.insert(4, ("ensemble accuracy", percent(ensemble)));
+    }
+    for exposed in &summary.adversary {
+        rows.insert(4, ("AUC of adversaries", auc(exposed)));
+    }
+    if let Some(bleu) = summary.bleu {
+        let bleu = bleu.map(|score| format!("{:.2}", 100.0 * score));
+        rows.insert(3, ("BLEU-1 to 4, %", bleu.join(", ")));
+    }
+    if let Some(accuracy) = summary.vqa_accuracy {
+        rows.insert(3, ("VQA accuracy", percent(accuracy)));
+    }
+    if let Some(target) = summary.target {
+        rows.insert(3, ("target", reached(summary, target)));
+    }
+    if let Some(goal) = summary.goal {
+        let ended = match summary.rounds_to_goal {
+            Some(rounds) => format!("ended the first phase after {}", in_rounds(rounds)),
+            None => "not reached in the first phase".to_owned(),
+        };
+        rows.insert(3, ("goal", format!("{} {ended}", percent(goal))));
+    }
+    rows
+}
+
+/// What adversaries find of an attribute.
+fn auc(exposed: &Exposed) -> String {
+    let [along, after] =
+        [exposed.along, exposed.auc].map(|auc| auc.map_or("-".to_owned(), percent));
+    let attribute = &exposed.attribute;
+    format!("{attribute}: {along} trained along, {after} fitted afterwards")
+}
+
+/// The accuracy of the last model, and the best one.
+fn accuracy(summary: &Summary) -> String {
+    let last = percent(summary.test_accuracy);
+    match (summary.best_test_accuracy, summary.best_round) {
+        (Some(best), Some(round)) => format!("{last}, at best {} in round {round}", percent(best)),
+        _ => last,
+    }
+}
+
+/// What it took to reach the target.
+fn reached(summary: &Summary, target: f64) -> String {
+    let target = percent(target);
+    match (summary.rounds_to_target, summary.bytes_to_target) {
+        (Some(rounds), Some(sent)) => {
+            format!("{target} after {} and {}", in_rounds(rounds), bytes(sent))
+        }
+        _ => format!("{target} not reached"),
+    }
+}
+
+/// The accuracy of clients on their own test examples.
+fn local(summary: &Summary) -> String {
+    let Some(local) = summary.local_accuracy else {
+        return percent(f64::NAN);
+    };
+    format!(
+        "{} ± {} over {} clients, {} over the worst tenth",
+        percent(local.mean),
+        percent(local.std),
+        local.clients,
+        percent(local.worst_decile),
+    )
+}
+
+fn table() -> Table {
+    let mut table = Table::new();
+    table.load_preset(UTF8_BORDERS_ONLY);
+    table
+}

@@ -1,0 +1,27 @@
+//! The command as a user calls it.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+mod adcol;
+mod attack;
+mod auxiliaries;
+mod bad_input;
+mod bench;
+mod compare;
+mod data;
+mod doctor;
+mod exactness;
+mod folder;
+mod inspect;
+mod look;
+mod opt;
+mod peers;
+mod reproduce;
+mod run;
+mod support;
+mod words;

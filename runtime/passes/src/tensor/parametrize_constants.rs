@@ -1,0 +1,89 @@
+//! `parametrize-constants`: constants and random draws become inputs.
+//!
+//! A constant is then uploaded once and not rebuilt every step, and a draw is the caller's, who
+//! names its stream: a graph has no random state, and running it twice on the same inputs gives
+//! the same outputs.
+
+use fedround_ir::tensor::{Constant, Distribution, Graph, GraphError, Op};
+
+use super::rewrite::Rewrite;
+
+/// What the caller supplies for an input that [`parametrize_constants()`] made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Supply {
+    /// These values, each time.
+    Constant(Constant),
+    /// Numbers drawn anew each time.
+    Random {
+        /// What they are drawn from.
+        distribution: Distribution,
+        /// Tells the draws of one graph apart.
+        stream: usize,
+        /// Shape of the tensor.
+        shape: Vec<usize>,
+    },
+}
+
+/// Replaces constants and random draws by inputs, after those that the graph has. Gives what to
+/// supply for them, in order.
+///
+/// # Errors
+///
+/// The graph is not well formed.
+pub fn parametrize_constants(graph: &Graph) -> Result<(Graph, Vec<Supply>), GraphError> {
+    let mut supplies = vec![];
+    let hoisted = Rewrite::run(graph, |rewrite, node| {
+        let (name, supply) = match node.op {
+            Op::Constant(c) => (format!("constant{}", supplies.len()), Supply::Constant(c)),
+            Op::Random(distribution, stream, shape) => {
+                let supply = Supply::Random {
+                    distribution,
+                    stream,
+                    shape,
+                };
+                (format!("random{}", supplies.len()), supply)
+            }
+            _ => return rewrite.keep(node),
+        };
+        supplies.push(supply);
+        let ty = graph.type_of(node.outs[0]).clone();
+        Ok(vec![rewrite.new.input(name, ty)])
+    })?;
+    Ok((hoisted, supplies))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fedround_ir::Loc;
+    use fedround_ir::tensor::{DType, TensorType};
+
+    #[test]
+    fn constants_and_draws_are_inputs() {
+        let at = Loc::caller();
+        let mut g = Graph::default();
+        let x = g.input("x", TensorType::f32([2]));
+        let ty = TensorType::new(DType::F32, [2]);
+        let values = [1.0, 2.0].into();
+        let constant = Constant { ty, values };
+        let draw = |stream| Op::Random(Distribution::Bernoulli(0.5), stream, vec![2]);
+        let mut y = x;
+        for op in [draw(0), Op::Constant(constant.clone()), draw(1)] {
+            let v = g.push(op, &[], at).unwrap();
+            y = g.push(Op::Mul, &[y, v], at).unwrap();
+        }
+        g.outputs.push(("y".into(), y));
+
+        let (g, supplies) = parametrize_constants(&g).unwrap();
+        g.verify().unwrap();
+        let names: Vec<&str> = g.inputs.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["x", "random0", "constant1", "random2"]);
+        assert!(g.nodes.iter().all(|node| node.op == Op::Mul));
+        let random = |stream| Supply::Random {
+            distribution: Distribution::Bernoulli(0.5),
+            stream,
+            shape: vec![2],
+        };
+        assert_eq!(supplies, [random(0), Supply::Constant(constant), random(1)]);
+    }
+}
