@@ -40,8 +40,8 @@ pub enum Purpose {
     Rotation = 22,
     /// Noise as the reference of a measured correlation.
     CorrelationNoise = 60,
-    /// The start of an inversion attack.
-    InversionAttack = 61,
+    /// Noise on inputs, as the reference that attacks on shared data are compared with.
+    InputNoise = 61,
     /// The two halves of the examples in a membership attack.
     MembershipAttack = 62,
 }
