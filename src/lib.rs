@@ -26,8 +26,8 @@
 //!
 //! #[federated(base = base)]
 //! impl<A: Algorithm> Algorithm for Decay<A> {
-//!     fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
-//!         self.base.penalty(k, w) + 0.5 * self.weight * w.sq_norm()
+//!     fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
+//!         self.base.regularizer(k, w) + 0.5 * self.weight * w.sq_norm()
 //!     }
 //! }
 //!

@@ -36,9 +36,9 @@ use fedround_passes::tensor::{cost, cost_table};
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The spec as it was written: slots, calls and regions.
+    /// The spec as it was written: hooks, calls and regions.
     Fed,
-    /// Slots bound and simplified: one round, from parameters to parameters.
+    /// Hooks bound and simplified: one round, from parameters to parameters.
     Linked,
     /// Each compute region as a graph of tensor ops, for a batch size.
     Tensor,

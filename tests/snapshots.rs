@@ -170,8 +170,8 @@ pub struct DpFedAvg<A = FedAvg> {
 impl<A: Algorithm> Algorithm for DpFedAvg<A> {
     /// `Δ_k ← clip(θ_k − θ_0, C)`.
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
-        let delta = self.base.client_update(k, w) - k.received();
-        k.received() + delta.clip(self.clip)
+        let delta = self.base.client_update(k, w) - k.global_params();
+        k.global_params() + delta.clip(self.clip)
     }
 
     /// `Δ̃ ← 1/m Σ Δ_k + N(0, (z C)²)`.
@@ -212,7 +212,7 @@ fn adversary() {
     }
 }
 
-/// What the passes after `link-slots` do, one case for each run that changes something.
+/// What the passes after `link-hooks` do, one case for each run that changes something.
 #[test]
 fn passes() {
     let without = FedProx {
@@ -230,8 +230,8 @@ fn passes() {
         let linked = link_observed(staged, |pass, before, after| {
             let (before, after) = (print(before), print(after));
             // Linking starts from the snapshot in `ir`.
-            if pass == "link-slots" {
-                snapshot("pass", &format!("{name}.link-slots"), &after);
+            if pass == "link-hooks" {
+                snapshot("pass", &format!("{name}.link-hooks"), &after);
             } else if before != after {
                 let count = runs.iter().filter(|(run, _)| *run == pass).count() + 1;
                 runs.push((pass, count));

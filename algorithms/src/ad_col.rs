@@ -76,30 +76,30 @@ impl<A: Algorithm> Algorithm for AdCol<A> {
             let sgd = Sgd::new(self.d_lr).momentum(self.d_momentum);
             let mut opt = sgd.resume(s, "sgd", &w);
             for (r, id) in s.rows(self.passes, self.rows, (s.get(&r), s.get(&id))) {
-                let g = self.server_direction(s, &w, &r, &id);
+                let g = self.server_gradient(s, &w, &r, &id);
                 opt.step(&mut w, g);
             }
             opt.keep(s, "sgd");
             w
         });
-        w.with_parts(&["discriminator"], &d)
+        w.replace_parts(&["discriminator"], &d)
     }
 
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let w = self.base.client_update(k, self.personalize(k, w));
-        k.keep_personal(&["Model"], &w);
+        k.set_personal(&["Model"], &w);
         w
     }
 
     /// `∇ CE(D(R), id)`.
-    fn server_direction(&self, s: &ServerSide, w: &Params, r: &Features, id: &Labels) -> Params {
+    fn server_gradient(&self, s: &ServerSide, w: &Params, r: &Tensor, id: &Labels) -> Params {
         grad(w, |w| cross_entropy(s.apply("discriminate", w, r), id))
     }
 
     /// `ℓ = CE(F(x), y) + μ KL(u ‖ D(G(x)))`, Eq. (2); `D` is as it was received.
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let r = k.apply("represent", w, &b.x);
-        let d = k.received().with_parts(&["Model"], w);
+        let d = k.global_params().replace_parts(&["Model"], w);
         let d = k.apply("discriminate", &d, &r);
         cross_entropy(k.apply("head", w, &r), &b.y) + self.mu * loss("kl_from_uniform", &d)
     }

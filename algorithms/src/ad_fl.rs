@@ -52,7 +52,7 @@ impl<A: Algorithm> Algorithm for AdFl<A> {
         let (x_k, c_k, id_k) = m_k.map(|k, m| {
             let (mut x, c) = (k.get(&start), k.get(&c));
             for _ in 0..self.steps {
-                let g = grad(&x, |x| cross_entropy(k.predict(&m, x), &c));
+                let g = grad(&x, |x| cross_entropy(k.forward(&m, x), &c));
                 x = (&x - self.epsilon * g.sign()).clamp(0.0, 1.0);
             }
             (x.clone(), c, k.labels(&x))
@@ -61,7 +61,7 @@ impl<A: Algorithm> Algorithm for AdFl<A> {
         // q[j][k][c] for all images, those of the model itself aside.
         let (q_k, own_k) = m_k.map(|k, m| {
             let (x, id) = (k.get(&x), k.get(&id));
-            let q = function("correct", (&k.predict(&m, &x), &k.get(&c)));
+            let q = function("correct", (&k.forward(&m, &x), &k.get(&c)));
             let own = function("same", (&id, &k.labels(&x)));
             (&q - q.mul(&own), own)
         });
@@ -75,7 +75,7 @@ impl<A: Algorithm> Algorithm for AdFl<A> {
         m_k.weighted_mean(&w_k)
     }
 
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        1.0 / (k.round() + 1.0).pow(self.decay) * self.base.direction(k, w, b)
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        1.0 / (k.round() + 1.0).pow(self.decay) * self.base.gradient(k, w, b)
     }
 }

@@ -24,8 +24,8 @@ pub struct Decayed<A = FedAvg> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Decayed<A> {
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        let g = self.base.direction(k, w, b);
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        let g = self.base.gradient(k, w, b);
         optim::schedule::inverse_time(1.0, &k.round(), self.decay) * g
     }
 }

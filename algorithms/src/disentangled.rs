@@ -36,29 +36,29 @@ pub struct Disentangled<A = FedAvg> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Disentangled<A> {
     /// What all but the adversaries descend on: Eq. (4), (6) and (8).
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let (f, halves, (di, ds)) = take_apart(k, w, b);
         let told = k.apply("classify_specific", w, &ds);
-        self.base.data_loss(k, w, b) + cross_entropy(k.apply("head", w, &di), &b.y)
+        self.base.loss(k, w, b) + cross_entropy(k.apply("head", w, &di), &b.y)
             - self.entropy * loss("entropy", &told)
             + self.mutual * information(k, w, &di, &ds)
             + self.rebuild * loss("mse", (&k.apply("rebuild", w, &halves), &f))
     }
 
     /// The adversaries' own: classes told by the specific half, and the bound of Eq. (7).
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
         let (_, _, (di, ds)) = take_apart(k, w, b);
         let against = grad(w, |w| {
             let told = k.apply("classify_specific", w, &ds);
             cross_entropy(told, &b.y) - information(k, w, &di, &ds)
         });
-        let g = self.base.direction(k, w, b);
-        g.with_parts(&["specific", "mutual"], &against)
+        let g = self.base.gradient(k, w, b);
+        g.replace_parts(&["specific", "mutual"], &against)
     }
 }
 
 /// A representation, its halves side by side, and the invariant and the specific one.
-fn take_apart(k: &ClientCx, w: &Params, b: &Batch) -> (Features, Features, (Features, Features)) {
+fn take_apart(k: &ClientCx, w: &Params, b: &Batch) -> (Tensor, Tensor, (Tensor, Tensor)) {
     let f = k.apply("represent", w, &b.x);
     let halves = k.apply("disentangle", w, &f);
     let each = (function("front", &halves), function("back", &halves));
@@ -66,8 +66,8 @@ fn take_apart(k: &ClientCx, w: &Params, b: &Batch) -> (Features, Features, (Feat
 }
 
 /// A bound on what the halves tell of each other, Eq. (7).
-fn information(k: &ClientCx, w: &Params, di: &Features, ds: &Features) -> Scalar {
-    let score = |ds: &Features| k.apply("mutual", w, (di, ds));
+fn information(k: &ClientCx, w: &Params, di: &Tensor, ds: &Tensor) -> Scalar {
+    let score = |ds: &Tensor| k.apply("mutual", w, (di, ds));
     let apart = score(&function("rolled", ds));
     loss("mutual_information", (&score(ds), &apart))
 }

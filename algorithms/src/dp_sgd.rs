@@ -9,7 +9,7 @@ use crate::AdCol;
 /// et al. 2016, "Deep Learning with Differential Privacy", Algorithm 1,
 /// <https://arxiv.org/abs/1607.00133>.
 ///
-/// Over any base that trains a discriminator by `server_direction`. `fedround explain` says what ε the
+/// Over any base that trains a discriminator by `server_gradient`. `fedround explain` says what ε the
 /// noise comes to, of one representation in each round: a bound that is proven of shuffled batches,
 /// the lower figure that is usually reported, which is not, and what they rest on. Parties get nothing
 /// of the server that is not noised, to which the graph is held.
@@ -43,17 +43,17 @@ impl<A: Algorithm> Algorithm for DpSgd<A> {
     }
 
     /// `1/B (Σ_i clip(g_i, C) + N(0, σ² C²))`.
-    fn server_direction(&self, s: &ServerSide, w: &Params, x: &Features, y: &Labels) -> Params {
+    fn server_gradient(&self, s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params {
         let none = w.zeros_like();
         // A gradient leaves running statistics of its row in what it is of.
-        let w = &w.with_parts(&["Buffer"], &none);
+        let w = &w.replace_parts(&["Buffer"], &none);
         let (mut sum, mut count) = (none.clone(), Scalar::from(0.0));
         for (x, y) in s.rows(1, 1, (x.clone(), y.clone())) {
-            sum += self.base.server_direction(s, w, &x, &y).clip(self.clip);
+            sum += self.base.server_gradient(s, w, &x, &y).clip(self.clip);
             count += 1.0;
         }
         let noised = sum.noise(self.sigma * self.clip);
-        let step = none.with_parts(&["discriminator"], &(1.0 / count * noised));
-        step.with_parts(&["Buffer"], &none)
+        let step = none.replace_parts(&["discriminator"], &(1.0 / count * noised));
+        step.replace_parts(&["Buffer"], &none)
     }
 }

@@ -52,7 +52,7 @@ impl<A: Algorithm> Algorithm for Fada<A> {
         let target = server.clients(self.target, 1);
         let represent =
             |k: &ClientCx, w: &Params| k.collect(self.rows, |b| k.apply("represent", w, &b.x));
-        let released = |f: Features| f.release("representations, Eq. (2)");
+        let released = |f: Tensor| f.release("representations, Eq. (2)");
         let f_k = w.broadcast(&sources);
         let f_k = f_k.map(|k, w| released(represent(k, &self.personalize(k, w))));
         let f_t = w.broadcast(&target).map(|k, w| released(represent(k, &w)));
@@ -62,7 +62,7 @@ impl<A: Algorithm> Algorithm for Fada<A> {
             let mut d = k.get(&w) + k.state("domain");
             for f_s in k.rows(self.passes, self.rows, f_s) {
                 let f_t = k.draw(self.rows, k.get(&f_t));
-                let source = |d: &Params, f: &Features| k.apply("tell_domain", d, f);
+                let source = |d: &Params, f: &Tensor| k.apply("tell_domain", d, f);
                 d -= self.domain_lr
                     * grad(&d, |d| {
                         loss("told_apart", (&source(d, &f_s), &source(d, &f_t)))
@@ -84,9 +84,9 @@ impl<A: Algorithm> Algorithm for Fada<A> {
                 .select((&before - &gap) / (&before + &gap), 0.0)
                 .exp()
         });
-        let mean = w_k.weighted_mean(&a_k).with_parts(&["domain"], &w);
+        let mean = w_k.weighted_mean(&a_k).replace_parts(&["domain"], &w);
         // Eq. (3), at the target.
-        let w_k = d_k.map(|k, d| k.get(&mean).with_parts(&["domain"], &d));
+        let w_k = d_k.map(|k, d| k.get(&mean).replace_parts(&["domain"], &d));
         let w_k = w_k.visit(&target, |k, d| {
             let mut w = d.clone();
             for b in k.batches(1, self.rows) {
@@ -95,7 +95,7 @@ impl<A: Algorithm> Algorithm for Fada<A> {
             }
             w
         });
-        w_k.mean().with_parts(&["domain"], &w)
+        w_k.mean().replace_parts(&["domain"], &w)
     }
 
     fn client_update(&self, k: &ClientCx, d: Params) -> Params {
@@ -105,13 +105,13 @@ impl<A: Algorithm> Algorithm for Fada<A> {
     }
 
     /// With Eq. (3) at the sources.
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        let d = w.with_parts(&["domain"], &k.received());
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        let d = w.replace_parts(&["domain"], &k.global_params());
         let source = k.apply("tell_domain", &d, &k.apply("represent", w, &b.x));
-        self.base.data_loss(k, w, b) + self.align * loss("softplus", &-source)
+        self.base.loss(k, w, b) + self.align * loss("softplus", &-source)
     }
 
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
-        k.state_or("own", &w).with_parts(&["domain"], &w)
+        k.state_or("own", &w).replace_parts(&["domain"], &w)
     }
 }

@@ -38,7 +38,7 @@ pub struct Fair<A = FedAvg> {
 fn found(k: &ClientCx, w: &Params, b: &Batch) -> Params {
     grad(w, |w| {
         let p = k.apply("expose", w, &k.apply("features", w, &b.x));
-        loss("attributes", (&p, &b.features("protected")))
+        loss("attributes", (&p, &b.tensor("protected")))
     })
 }
 
@@ -48,20 +48,20 @@ impl<A: Algorithm> Algorithm for Fair<A> {
         let mut w = self.personalize(k, w);
         for b in k.batches(self.ahead, self.ahead_batch) {
             let r = found(k, &w, &b);
-            w = w.with_parts(&["adversary"], &(&w - self.ahead_lr * r));
+            w = w.replace_parts(&["adversary"], &(&w - self.ahead_lr * r));
         }
         // The base may personalise again.
-        k.keep_personal(&["adversary"], &w);
+        k.set_personal(&["adversary"], &w);
         let w = self.base.client_update(k, w);
-        k.keep_personal(&["adversary"], &w);
-        w.with_parts(&["adversary"], &k.received())
+        k.set_personal(&["adversary"], &w);
+        w.replace_parts(&["adversary"], &k.global_params())
     }
 
     /// `min_{f,g} max_r L_g − λ L_r`: the adversary descends on its own loss.
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
         let found = found(k, w, b);
-        let g = self.base.direction(k, w, b);
-        (g - self.lambda * &found).with_parts(&["adversary"], &found)
+        let g = self.base.gradient(k, w, b);
+        (g - self.lambda * &found).replace_parts(&["adversary"], &found)
     }
 
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {

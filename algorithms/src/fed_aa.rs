@@ -85,16 +85,16 @@ impl<A: Algorithm> Algorithm for FedAa<A> {
         let s_t = server.sample(self.share);
         let (w_k, y_k, n_k) = w.broadcast(&s_t).map(|k, w| {
             // Algorithm 1, Eq. (2).
-            let w = self.client_update(k, w.with_parts(&["identifier"], &w.zeros_like()));
+            let w = self.client_update(k, w.replace_parts(&["identifier"], &w.zeros_like()));
             let y = modality(k, &w, &self.modality);
-            let w = w.with_parts(&["identifier"], &k.received());
+            let w = w.replace_parts(&["identifier"], &k.global_params());
             (w, y, k.num_examples())
         });
         let (w_k, y_k, n_k) = (w_k.gather(), y_k.gather(), n_k.gather());
         // Eq. (4).
         let (x_k, id_k) = w_k.zip(&y_k).map(|k, (w, y)| {
             let (x, inverse) = (y.blank().noise(self.sigma), Lbfgs::new(5).armijo(10));
-            let of = |x: &Features| k.loss(&w, x, &y);
+            let of = |x: &Tensor| k.loss(&w, x, &y);
             let x = inverse.minimize(&x, self.iterations, of);
             (x.clone(), k.labels(&x))
         });
@@ -129,12 +129,13 @@ impl<A: Algorithm> Algorithm for FedAa<A> {
             for b in k.batches(self.second, self.second_batch) {
                 let fools = |w: &Params| k.apply("identify", &i, &k.apply("features", w, &b.x));
                 let of = |w: &Params| {
-                    self.data_loss(k, w, &b) + self.adversarial * loss("softplus", &fools(w))
+                    self.loss(k, w, &b) + self.adversarial * loss("softplus", &fools(w))
                 };
                 w -= self.eta * grad(&w, of);
             }
-            w.with_parts(&["identifier"], &k.received())
+            w.replace_parts(&["identifier"], &k.global_params())
         });
-        self.aggregate(server, w_k).with_parts(&["identifier"], &w)
+        self.aggregate(server, w_k)
+            .replace_parts(&["identifier"], &w)
     }
 }

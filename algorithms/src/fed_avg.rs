@@ -53,7 +53,7 @@ impl Algorithm for FedAvg {
         let sgd = Sgd::new(self.lr).momentum(self.momentum);
         let mut opt = sgd.weight_decay(self.weight_decay).start(&w);
         for b in k.batches(self.epochs, self.batch) {
-            let g = self.direction(k, &w, &b);
+            let g = self.gradient(k, &w, &b);
             opt.step(&mut w, g);
         }
         w
@@ -65,17 +65,17 @@ impl Algorithm for FedAvg {
     }
 
     /// `∇ℓ(w; b)`.
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        grad(w, |w| self.data_loss(k, w, b) + self.penalty(k, w))
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        grad(w, |w| self.loss(k, w, b) + self.regularizer(k, w))
     }
 
     /// `ℓ(w; b)`: what the model is trained for, in nats; the mean cross-entropy of classifiers.
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         k.loss(w, b)
     }
 
     /// None in FedAvg.
-    fn penalty(&self, _: &ClientCx, _: &Params) -> Scalar {
+    fn regularizer(&self, _: &ClientCx, _: &Params) -> Scalar {
         0.0.into()
     }
 }

@@ -31,6 +31,6 @@ impl<A: Algorithm> Algorithm for FedAvgM<A> {
         let next = self.base.round(server, w.clone());
         let v = self.beta * server.state("v") + (&w - &next);
         server.set_state("v", &v);
-        (w - self.server_lr * v).with_parts(&["Buffer"], &next)
+        (w - self.server_lr * v).replace_parts(&["Buffer"], &next)
     }
 }

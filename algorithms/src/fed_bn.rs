@@ -22,8 +22,8 @@ pub struct FedBn<A = FedAvg> {
 impl<A: Algorithm> Algorithm for FedBn<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let w = self.base.client_update(k, k.personal(&["BatchNorm"], &w));
-        k.keep_personal(&["BatchNorm"], &w);
-        w.with_parts(&["BatchNorm"], &k.received())
+        k.set_personal(&["BatchNorm"], &w);
+        w.replace_parts(&["BatchNorm"], &k.global_params())
     }
 
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {

@@ -19,7 +19,7 @@ use crate::FedAvg;
 /// Departs:
 /// - A base with steps of its own, as SCAFFOLD and FedNova have, sends up what it made of them, and
 ///   SCAFFOLD's control variate has them both ways: zeros all, which no op names as such.
-/// - The bound of Eq. (9) is a penalty on `x − q(x)`, as in the authors' code, and a clip of each
+/// - The bound of Eq. (9) is a regularizer on `x − q(x)`, as in the authors' code, and a clip of each
 ///   image, as in the text; the code does not clip.
 /// - Shared examples are drawn anew for every step, all alike; the code draws as many as a client has
 ///   once an epoch, equally many of each class.
@@ -80,7 +80,7 @@ pub struct FedFed<A = FedAvg> {
 impl<A: Algorithm> Algorithm for FedFed<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         // x_p = clip(x − q(x)) + n.
-        let protect = |x_s: Features| {
+        let protect = |x_s: Tensor| {
             let x_s = x_s.clip_rows(self.rho);
             match self.noise.as_str() {
                 "gaussian" => x_s.noise(self.sigma),
@@ -90,14 +90,14 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
         if server.phase("distill", self.distill) {
             let s_t = server.sample(self.distill_share);
             let w_k = w.broadcast(&s_t).map(|k, w| {
-                let mut w = w.with_parts(&["Model"], &w.zeros_like());
+                let mut w = w.replace_parts(&["Model"], &w.zeros_like());
                 let adam = Adam::new(self.distill_lr).weight_decay(1e-6);
                 let mut opt = adam.decoupled().start(&w);
                 for b in k.batches(1, self.distill_batch) {
                     // Eq. (9).
                     let g = grad(&w, |w| {
                         let x_r = k.apply("generate", w, &b.x);
-                        let judge = |x: &Features| cross_entropy(k.apply("judge", w, x), &b.y);
+                        let judge = |x: &Tensor| cross_entropy(k.apply("judge", w, x), &b.y);
                         self.reconstruct * loss("image_mse", (&x_r, &b.x))
                             + self.classify * judge(&protect(&b.x - &x_r))
                             + self.kl * loss("kl_to_normal", &k.apply("code", w, &b.x))
@@ -105,13 +105,13 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
                     });
                     opt.step(&mut w, g);
                 }
-                w.with_parts(&["Model"], &k.received())
+                w.replace_parts(&["Model"], &k.global_params())
             });
             w_k.weighted_mean(|k| k.num_examples())
         } else if server.phase("share", 1) {
             let all = server.everyone();
             let (x_k, y_k) = w.broadcast(&all).map(|k, w| {
-                let w = w.with_parts(&["Model", "judge"], &w.zeros_like());
+                let w = w.replace_parts(&["Model", "judge"], &w.zeros_like());
                 let (x, y) = k.collect(self.distill_batch, |b| {
                     let x_s = &b.x - k.apply("generate", &w, &b.x);
                     (protect(x_s), b.y.clone())
@@ -130,21 +130,21 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
             w
         } else {
             // Clients need no generator and no judge any more, whatever the base reads.
-            let used = w.with_parts(&["generator", "judge"], &w.zeros_like());
+            let used = w.replace_parts(&["generator", "judge"], &w.zeros_like());
             let next = self.base.round(server, used);
-            next.with_parts(&["generator", "judge"], &w)
+            next.replace_parts(&["generator", "judge"], &w)
         }
     }
 
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let w = self.base.client_update(k, w);
-        w.with_parts(&["generator", "judge"], &k.received())
+        w.replace_parts(&["generator", "judge"], &k.global_params())
     }
 
     /// Eq. (10).
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        let pool = (k.features_state("x"), k.labels_state("y"));
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        let pool = (k.tensor_state("x"), k.labels_state("y"));
         let (x, y) = k.draw(self.shared_batch, pool);
-        self.base.data_loss(k, w, b) + self.shared * cross_entropy(k.predict(w, &x), &y)
+        self.base.loss(k, w, b) + self.shared * cross_entropy(k.forward(w, &x), &y)
     }
 }

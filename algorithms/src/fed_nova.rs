@@ -47,7 +47,7 @@ impl Algorithm for FedNova {
             let (mut steps, mut a, mut norm) =
                 (Scalar::from(0.0), Scalar::from(0.0), Scalar::from(0.0));
             for b in k.batches(self.epochs, self.batch) {
-                v = self.momentum * v + self.direction(k, &y, &b) + self.mu * (&y - &x);
+                v = self.momentum * v + self.gradient(k, &y, &b) + self.mu * (&y - &x);
                 y -= self.lr * &v;
                 // The same solver on gradients of 1: `v = a`, `x − y = η ‖a‖₁`.
                 a = self.momentum * a + 1.0 - self.lr * self.mu * &norm;
@@ -60,10 +60,10 @@ impl Algorithm for FedNova {
             } else {
                 steps
             };
-            ((&moved / norm).with_parts(&["Buffer"], &moved), tau)
+            ((&moved / norm).replace_parts(&["Buffer"], &moved), tau)
         });
         let tau_eff = tau.weighted_mean(|k| k.num_examples());
         let d = d.weighted_mean(|k| k.num_examples());
-        (&x - tau_eff * &d).with_parts(&["Buffer"], &(&x - &d))
+        (&x - tau_eff * &d).replace_parts(&["Buffer"], &(&x - &d))
     }
 }

@@ -54,6 +54,7 @@ impl<A: Algorithm> Algorithm for FedOpt<A> {
         };
         server.set_state("m", &m);
         server.set_state("v", &v);
-        (w + self.server_lr * m.div(&v.sqrt().add_scalar(self.tau))).with_parts(&["Buffer"], &next)
+        (w + self.server_lr * m.div(&v.sqrt().add_scalar(self.tau)))
+            .replace_parts(&["Buffer"], &next)
     }
 }

@@ -27,7 +27,7 @@ pub struct FedProx<A = FedAvg> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for FedProx<A> {
     /// `h_k(w; wᵗ) = F_k(w) + μ/2 ‖w − wᵗ‖²`, Eq. (2).
-    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
-        self.base.penalty(k, w) + 0.5 * self.mu * (w - k.received()).sq_norm()
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
+        self.base.regularizer(k, w) + 0.5 * self.mu * (w - k.global_params()).sq_norm()
     }
 }

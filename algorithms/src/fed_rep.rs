@@ -40,18 +40,18 @@ impl Algorithm for FedRep {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut w = self.personalize(k, w);
         for b in k.batches(self.epochs, self.batch) {
-            w = (&w - self.lr * self.direction(k, &w, &b)).with_parts(&["head"], &w);
+            w = (&w - self.lr * self.gradient(k, &w, &b)).replace_parts(&["head"], &w);
         }
-        k.keep_personal(&["head"], &w);
-        w.with_parts(&["head"], &k.received())
+        k.set_personal(&["head"], &w);
+        w.replace_parts(&["head"], &k.global_params())
     }
 
     /// The client's head, fitted to the representation that it received.
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
         let mut own = k.personal(&["head"], &w);
         for b in k.batches(self.head_epochs, self.batch) {
-            own = own.with_parts(&["head"], &(&own - self.lr * self.direction(k, &own, &b)));
+            own = own.replace_parts(&["head"], &(&own - self.lr * self.gradient(k, &own, &b)));
         }
-        w.with_parts(&["head"], &own)
+        w.replace_parts(&["head"], &own)
     }
 }

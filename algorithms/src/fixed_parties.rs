@@ -61,7 +61,7 @@ impl<A: Algorithm> Algorithm for FixedParties<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let s_t = server.rotating(self.parties, self.dropped);
         // (i), (ii): to a discriminator of zeros all are alike, and Eq. (2) is the cross-entropy.
-        let alone = w.with_parts(&["discriminator"], &w.zeros_like());
+        let alone = w.replace_parts(&["discriminator"], &w.zeros_like());
         let r_k = alone.broadcast(&s_t).map(|k, w| {
             let w = self.client_update(k, w);
             let rows = (self.rows, self.sample);
@@ -69,19 +69,19 @@ impl<A: Algorithm> Algorithm for FixedParties<A> {
             r.release("representations, B.14")
         });
         let r_k = r_k.gather();
-        let (r, slot) = (r_k.concat(), r_k.slots());
+        let (r, position) = (r_k.concat(), r_k.positions());
         // (iii).
         let d = server.run(|s| {
             let mut w = s.get(&w);
             let sgd = Sgd::new(self.d_lr).momentum(self.d_momentum);
             let mut opt = sgd.start(&w);
-            for (r, slot) in s.rows(self.passes, self.rows, (s.get(&r), s.get(&slot))) {
-                let g = self.server_direction(s, &w, &r, &slot);
+            for (r, position) in s.rows(self.passes, self.rows, (s.get(&r), s.get(&position))) {
+                let g = self.server_gradient(s, &w, &r, &position);
                 opt.step(&mut w, g);
             }
             w
         });
-        let d = w.with_parts(&["discriminator"], &d);
+        let d = w.replace_parts(&["discriminator"], &d);
         // (iv).
         d.broadcast(&s_t).map(|k, w| {
             self.client_update(k, w);

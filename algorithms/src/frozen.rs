@@ -43,16 +43,16 @@ impl<A: Algorithm> Algorithm for Frozen<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let w = self.base.client_update(k, w);
         if k.phase("frozen") {
-            w.with_parts(&only(&self.part), &k.received())
+            w.replace_parts(&only(&self.part), &k.global_params())
         } else {
             w
         }
     }
 
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        let g = self.base.direction(k, w, b);
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        let g = self.base.gradient(k, w, b);
         if k.phase("frozen") {
-            g.with_parts(&only(&self.part), &w.zeros_like())
+            g.replace_parts(&only(&self.part), &w.zeros_like())
         } else {
             g
         }

@@ -23,7 +23,7 @@ pub struct GradientWeights<A = FedAvg> {
 impl<A: Algorithm> Algorithm for GradientWeights<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let w = self.base.client_update(k, w);
-        k.set_state("moved", &(&w - k.received()).sq_norm());
+        k.set_state("moved", &(&w - k.global_params()).sq_norm());
         w
     }
 

@@ -60,7 +60,7 @@ impl<A: Algorithm> Algorithm for LgFedAvg<A> {
         server.phase("warm_up", self.warm_up);
         if server.phase("hand_over", self.warm_up.min(1)) {
             w.broadcast(&server.everyone())
-                .map(|k, w| k.keep_personal(&local(&self.global, &self.task), &w));
+                .map(|k, w| k.set_personal(&local(&self.global, &self.task), &w));
             w
         } else {
             self.base.round(server, w)
@@ -73,22 +73,22 @@ impl<A: Algorithm> Algorithm for LgFedAvg<A> {
         if k.phase("warm_up") {
             w
         } else {
-            k.keep_personal(&own, &w);
-            w.with_parts(&own, &k.received())
+            k.set_personal(&own, &w);
+            w.replace_parts(&own, &k.global_params())
         }
     }
 
     /// `L_g(θ_f, θ_g) + L_f(θ_f, θ_a)`.
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        let h = |x: &Features| k.apply("features", w, x);
-        let cut = |x: &Features| h(&function("jigsaw", x));
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        let h = |x: &Tensor| k.apply("features", w, x);
+        let cut = |x: &Tensor| h(&function("jigsaw", x));
         let task = match self.task.as_str() {
             "supervised" => cross_entropy(k.apply("auxiliary", w, &h(&b.x)), &b.y),
             "autoencoder" => loss("image_mse", (&k.apply("decode", w, &h(&b.x)), &b.x)),
             "jigsaw" => loss("arrangement", &k.apply("arrange", w, &cut(&b.x))),
             _ => 0.0.into(),
         };
-        self.base.data_loss(k, w, b) + self.task_weight * task
+        self.base.loss(k, w, b) + self.task_weight * task
     }
 
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {

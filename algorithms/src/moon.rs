@@ -36,14 +36,14 @@ impl<A: Algorithm> Algorithm for Moon<A> {
     }
 
     /// `ℓ = ℓ_sup + μ ℓ_con`, Eq. (4), with `ℓ_con` of Eq. (3).
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let z = |w: &Params| k.apply("features", w, &b.x);
         let (z, near, far) = (
             z(w),
-            z(&k.received()),
-            z(&k.state_or("previous", &k.received())),
+            z(&k.global_params()),
+            z(&k.state_or("previous", &k.global_params())),
         );
         let contrast = loss("contrast", (&z, &near, &far, &self.tau));
-        self.base.data_loss(k, w, b) + self.mu * contrast
+        self.base.loss(k, w, b) + self.mu * contrast
     }
 }

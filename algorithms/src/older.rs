@@ -26,9 +26,9 @@ pub struct Older<A = AdCol> {
 
 /// `Dⁱ`, what was received `i` rounds ago: in round `t` that of round `max(1, t − i)`.
 fn received(k: &ClientCx, i: usize) -> Params {
-    let d = k.received();
+    let d = k.global_params();
     // No model is in it, so that none is sent.
-    let d = d.with_parts(&["Model"], &d.zeros_like());
+    let d = d.replace_parts(&["Model"], &d.zeros_like());
     match i {
         0 => d,
         _ => k.state_or(&format!("ago_{i}"), &d),
@@ -63,10 +63,10 @@ impl<A: Algorithm> Algorithm for Older<A> {
     }
 
     /// `ℓ = CE(F(x), y) + μ/N_d Σ_i KL(u ‖ Dⁱ(G(x)))`, Eq. (18).
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let r = k.apply("represent", w, &b.x);
         let told = mean(k, count(&self.discriminators), |d| {
-            let d = d.with_parts(&["Model"], w);
+            let d = d.replace_parts(&["Model"], w);
             loss("kl_from_uniform", &k.apply("discriminate", &d, &r))
         });
         cross_entropy(k.apply("head", w, &r), &b.y) + self.mu * told

@@ -48,7 +48,7 @@ impl<A: Algorithm> Algorithm for PartialFed<A> {
             for b in k.batches(1, self.gate_batch) {
                 // Loaded where it is positive; its slope is that of σ(x/τ).
                 let x = &s + logistic(&w);
-                let g = grad(&x.select(&w, &own), |w| self.data_loss(k, w, &b));
+                let g = grad(&x.select(&w, &own), |w| self.loss(k, w, &b));
                 let per_tau = (k.round() + 1.0) / self.tau;
                 let e = (-&per_tau * &x).clamp(-30.0, 30.0).exp();
                 let slope = per_tau * e.div(&(e.mul(&e) + 2.0 * &e).add_scalar(1.0));
@@ -70,9 +70,9 @@ impl<A: Algorithm> Algorithm for PartialFed<A> {
         match self.own.as_str() {
             _ if self.adaptive => k.state("s").select(&w, &own),
             "none" => w,
-            "norm" => w.with_parts(&["BatchNorm"], &own),
-            "head" => w.with_parts(&["head"], &own),
-            "norm+head" => w.with_parts(&["BatchNorm", "head"], &own),
+            "norm" => w.replace_parts(&["BatchNorm"], &own),
+            "head" => w.replace_parts(&["head"], &own),
+            "norm+head" => w.replace_parts(&["BatchNorm", "head"], &own),
             _ => own,
         }
     }

@@ -53,14 +53,14 @@ impl Algorithm for PerFedAvg {
         let mut w = w;
         for b in k.batches(self.epochs, self.batch) {
             let (inner, curve) = (k.batch(self.batch), k.batch(self.batch));
-            let there = &w - self.alpha * self.direction(k, &w, &inner);
-            let v = self.direction(k, &there, &b);
+            let there = &w - self.alpha * self.gradient(k, &w, &inner);
+            let v = self.gradient(k, &there, &b);
             let hessian_v = match self.variant.as_str() {
                 "first-order" => v.zeros_like(),
-                "exact" => grad(&w, |w| self.direction(k, w, &curve).dot(&v)),
+                "exact" => grad(&w, |w| self.gradient(k, w, &curve).dot(&v)),
                 _ => {
                     let (up, down) = (&w + self.delta * &v, &w - self.delta * &v);
-                    let change = self.direction(k, &up, &curve) - self.direction(k, &down, &curve);
+                    let change = self.gradient(k, &up, &curve) - self.gradient(k, &down, &curve);
                     change / (2.0 * self.delta)
                 }
             };
@@ -71,6 +71,6 @@ impl Algorithm for PerFedAvg {
 
     /// One step of size `α` on the client's data.
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
-        &w - self.alpha * self.direction(k, &w, &k.batch(self.batch))
+        &w - self.alpha * self.gradient(k, &w, &k.batch(self.batch))
     }
 }

@@ -9,7 +9,7 @@ pub(crate) fn sent(
     w: &Params,
     (rows, sample): (Index, Scalar),
     (noise, epsilon): (&str, Scalar),
-) -> Features {
+) -> Tensor {
     let r = k.collect(rows, |b| k.apply("represent", w, &b.x));
     let r = k.draw_share(sample, r);
     match noise {

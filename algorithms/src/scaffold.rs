@@ -44,26 +44,26 @@ impl Algorithm for Scaffold {
             // One tree for the steps to read, not two.
             let (mut y, mut at_x, drift) = (x.clone(), x.zeros_like(), c - &c_k);
             for b in k.batches(self.epochs, self.batch) {
-                y -= self.lr * (self.direction(k, &y, &b) + &drift);
+                y -= self.lr * (self.gradient(k, &y, &b) + &drift);
                 steps += 1.0;
             }
             let next = if self.option == 1 {
                 let mut passes = Scalar::from(0.0);
                 for b in k.batches(1, self.batch) {
-                    at_x += self.direction(k, &x, &b);
+                    at_x += self.gradient(k, &x, &b);
                     passes += 1.0;
                 }
                 at_x / passes
             } else {
                 (&x - &y) / (self.lr * steps) - drift
             };
-            let next = next.with_parts(&["Buffer"], &c_k);
+            let next = next.replace_parts(&["Buffer"], &c_k);
             k.set_state("c_k", &next);
             (y - x, next - c_k)
         });
         let share = server.run(|s| s.get(&dc.sum()) / s.get(&server.num_clients()));
         server.set_state("c", &(c + share));
         let step = dy.mean();
-        (&x + self.server_lr * &step).with_parts(&["Buffer"], &(&x + &step))
+        (&x + self.server_lr * &step).replace_parts(&["Buffer"], &(&x + &step))
     }
 }

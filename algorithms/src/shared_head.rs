@@ -32,13 +32,13 @@ impl<A: Algorithm> Algorithm for SharedHead<A> {
         let next = self.base.round(server, w.clone());
         let w_k = w.broadcast(&server.drawn()).map(|k, w| {
             let own = self.base.personalize(k, w.clone());
-            w.with_parts(&parts(&self.part), &own)
+            w.replace_parts(&parts(&self.part), &own)
         });
-        next.with_parts(&parts(&self.part), &self.aggregate(server, w_k))
+        next.replace_parts(&parts(&self.part), &self.aggregate(server, w_k))
     }
 
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
         let own = self.base.personalize(k, w.clone());
-        own.with_parts(&parts(&self.part), &w)
+        own.replace_parts(&parts(&self.part), &w)
     }
 }

@@ -29,7 +29,7 @@ impl Algorithm for Solo {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut own = self.personalize(k, w.clone());
         for b in k.batches(self.epochs, self.batch) {
-            own -= self.lr * self.direction(k, &own, &b);
+            own -= self.lr * self.gradient(k, &own, &b);
         }
         k.set_state("own", &own);
         w

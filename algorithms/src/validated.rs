@@ -43,7 +43,7 @@ impl<A: Algorithm> Algorithm for Validated<A> {
         });
         let w = self.aggregate(server, w_k);
         let validators = w.broadcast(&server.clients(0, self.validators));
-        let loss = validators.map(|k, w| self.data_loss(k, &w, &k.batch(self.examples)));
+        let loss = validators.map(|k, w| self.loss(k, &w, &k.batch(self.examples)));
         let loss = loss.mean();
         // Before the second round there is none to compare with.
         let best = server.round().select(&best, &loss + 1.0);
@@ -53,7 +53,7 @@ impl<A: Algorithm> Algorithm for Validated<A> {
         w
     }
 
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        1.0 / (k.scalar_state("passed") + 1.0).sqrt() * self.base.direction(k, w, b)
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        1.0 / (k.scalar_state("passed") + 1.0).sqrt() * self.base.gradient(k, w, b)
     }
 }

@@ -83,8 +83,8 @@ pub(super) enum Listing {
 
 const STAGES: &str = "\
 Stages:
-  fed      the spec as it was written: slots, calls and regions
-  linked   slots bound, simplified: one round, from parameters to parameters
+  fed      the spec as it was written: hooks, calls and regions
+  linked   hooks bound, simplified: one round, from parameters to parameters
   tensor   each compute region as a graph of tensor ops, gradient and update included
   plan     the same with its slots: what the executor walks
   fused    what a GPU's fusion makes of it: which ops run in one kernel
@@ -147,7 +147,7 @@ impl GraphArgs {
 
 const OPT_EXAMPLES: &str = "\
 Examples:
-  fedround graph fedprox --at fed --exact | fedround opt - --passes link-slots,canonicalize
+  fedround graph fedprox --at fed --exact | fedround opt - --passes link-hooks,canonicalize
   fedround opt step.txt --passes fold,cse,dce,batch-clients=8,fuse
   fedround opt step.txt                             check it and print it as it is
   fedround opt --list                               the passes of each dialect";

@@ -4,12 +4,12 @@
 
 use proc_macro::TokenStream;
 
-/// Turns `impl Algorithm for X` into code that stages X's slots as a graph.
+/// Turns `impl Algorithm for X` into code that stages X's hooks as a graph.
 ///
-/// The methods stay what they are; in their bodies `self.slot(..)` becomes a call of the slot
+/// The methods stay what they are; in their bodies `self.hook(..)` becomes a call of the hook
 /// in the composed algorithm, `self.field` a named hyper-parameter, and `for` a loop of the
 /// graph. Arguments: `base = field` names the field that holds the algorithm this one is added
-/// to, reached as `self.base.slot(..)`; `crate = path` says where fedround is, if not `::fedround`.
+/// to, reached as `self.base.hook(..)`; `crate = path` says where fedround is, if not `::fedround`.
 ///
 /// # Errors
 /// What a body may not contain is reported at the token at fault, all errors at once.
@@ -24,8 +24,8 @@ pub fn federated(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[hyper(default = 0.1, range = 0.0..=1.0)]`, on `f32`, `f64`, `usize`, `bool` or `String`.
 /// A field of a type parameter (`base: A` of `struct FedProx<A = FedAvg>`) is the algorithm this
 /// one is added to. On the struct, `#[hyper(base_default = "fedavg")]` names the default base
-/// where its registered name is not its type's, and `#[hyper(crate = path)]` says where fedround
-/// is.
+/// where its registered name is not its type's, `#[hyper(crate = path)]` says where fedround is,
+/// and `#[hyper(centralized = true)]` gives client 0 the examples of all clients.
 ///
 /// # Errors
 /// A missing or out-of-range default, an unsupported type and the like are reported at the token

@@ -80,7 +80,7 @@ impl Discriminator {
             Self::ResNet(PlaneResNet { resnet, plane }) => {
                 let [batch, _] = h.dims();
                 let [c, height, width] = *plane;
-                resnet.predict(h.reshape([batch, c, height, width]), cx)
+                resnet.forward(h.reshape([batch, c, height, width]), cx)
             }
         }
     }

@@ -204,7 +204,7 @@ pub struct Function<M> {
 }
 
 impl<M> Function<M> {
-    /// A function from a method such as `fn predict(&self, x: Tensor<4>, cx: &ForwardCx) ->
+    /// A function from a method such as `fn forward(&self, x: Tensor<4>, cx: &ForwardCx) ->
     /// Tensor<2>`, with any number of tensors up to four between the model and the context.
     pub fn new<A>(name: &'static str, method: impl Method<M, A>) -> Self {
         Self {

@@ -7,7 +7,7 @@ use crate::leaf::{Collect, Replace};
 use crate::{AnyTensor, CallError, ForwardCx, Function, Leaf};
 
 /// A classifier as a burn module: features and a head on them. Implement this for your own
-/// modules; [`Network`] and [`Model`] follow, with the functions `predict`, `features` and `head`.
+/// modules; [`Network`] and [`Model`] follow, with the functions `forward`, `features` and `head`.
 ///
 /// ```
 /// use burn::module::Module;
@@ -60,7 +60,7 @@ pub trait Classifier: Module + Sync + 'static {
     ///
     /// - `x`: `[batch, channels, height, width]`
     /// - output: `[batch, classes]`
-    fn predict(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+    fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
         self.head(self.features(x, cx), cx)
     }
 }
@@ -100,7 +100,7 @@ pub trait Classifier: Module + Sync + 'static {
 /// }
 /// ```
 pub trait Network: Module + Sync + 'static {
-    /// Its functions. Evaluation calls `predict`, from what the [objective](Self::objective) names to
+    /// Its functions. Evaluation calls `forward`, from what the [objective](Self::objective) names to
     /// logits.
     fn functions() -> Vec<Function<Self>>
     where
@@ -115,11 +115,11 @@ pub trait Network: Module + Sync + 'static {
     }
 }
 
-/// What a model is trained for: the registered `loss` of `predict(x, inputs…)` and the column
+/// What a model is trained for: the registered `loss` of `forward(x, inputs…)` and the column
 /// `target`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Objective {
-    /// Columns of integers that `predict` takes after `x`.
+    /// Columns of integers that `forward` takes after `x`.
     pub inputs: &'static [&'static str],
     /// The loss.
     pub loss: &'static str,
@@ -141,7 +141,7 @@ impl Default for Objective {
 impl<M: Classifier> Network for M {
     fn functions() -> Vec<Function<Self>> {
         vec![
-            Function::new("predict", <Self as Classifier>::predict),
+            Function::new("forward", <Self as Classifier>::forward),
             Function::new("features", <Self as Classifier>::features),
             Function::new("head", <Self as Classifier>::head),
         ]

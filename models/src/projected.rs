@@ -57,7 +57,7 @@ impl<E: Encoder> Moon<E> {
     ///
     /// - `x`: `[batch, channels, height, width]`
     /// - output: `[batch, classes]`
-    pub fn predict(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+    pub fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
         self.head(self.project(x, cx), cx)
     }
 }
@@ -65,7 +65,7 @@ impl<E: Encoder> Moon<E> {
 impl<E: Encoder> Network for Moon<E> {
     fn functions() -> Vec<Function<Self>> {
         vec![
-            Function::new("predict", Self::predict),
+            Function::new("forward", Self::forward),
             Function::new("project", Self::project),
             Function::new("head", Self::head),
         ]
@@ -167,7 +167,7 @@ impl<E: Encoder> SimSiam<E> {
     ///
     /// - `x`: `[batch, channels, height, width]`
     /// - output: `[batch, classes]`
-    pub fn predict(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+    pub fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
         self.head(self.project(x, cx), cx)
     }
 }
@@ -175,7 +175,7 @@ impl<E: Encoder> SimSiam<E> {
 impl<E: Encoder> Network for SimSiam<E> {
     fn functions() -> Vec<Function<Self>> {
         vec![
-            Function::new("predict", Self::predict),
+            Function::new("forward", Self::forward),
             Function::new("project", Self::project),
             Function::new("head", Self::head),
         ]

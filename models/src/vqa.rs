@@ -165,7 +165,7 @@ impl VqaNet {
     /// - `x`: `[batch, channels, height, width]`
     /// - output: `[batch, image_classes]`
     pub fn encode_image(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
-        self.features.image.predict(x, cx)
+        self.features.image.forward(x, cx)
     }
 
     /// What the question channel gives the head: the last hidden state and cell of each layer.
@@ -212,7 +212,7 @@ impl VqaNet {
     /// - `x`: `[batch, channels, height, width]`
     /// - `words`: `[batch, steps]`
     /// - output: `[batch, answers]`
-    pub fn predict(&self, x: Tensor<4>, words: Tensor<2, Int>, cx: &ForwardCx) -> Tensor<2> {
+    pub fn forward(&self, x: Tensor<4>, words: Tensor<2, Int>, cx: &ForwardCx) -> Tensor<2> {
         let question = self.encode_question(words, cx);
         self.head(self.encode_image(x, cx), question, cx)
     }
@@ -221,7 +221,7 @@ impl VqaNet {
 impl Network for VqaNet {
     fn functions() -> Vec<Function<Self>> {
         vec![
-            Function::new("predict", Self::predict),
+            Function::new("forward", Self::forward),
             Function::new("encode_image", Self::encode_image),
             Function::new("encode_question", Self::encode_question),
             Function::new("head", Self::head),

@@ -149,10 +149,10 @@ fn the_base_is_first_and_the_others_have_their_names() {
 fn a_model_that_lacks_nothing_is_left_alone() {
     let device = Device::default();
     let base = find("2nn").unwrap().build(COLOUR, &device).unwrap();
-    let needed = ["predict", "features", "encode"].map(str::to_owned);
+    let needed = ["forward", "features", "encode"].map(str::to_owned);
     let Assembled { model, auxiliaries } =
         assemble(base, &needed, &around(5, &[]), &device).unwrap();
-    assert_eq!(model.functions(), ["predict", "features", "head"]);
+    assert_eq!(model.functions(), ["forward", "features", "head"]);
     assert!(auxiliaries.is_empty());
 }
 
@@ -173,7 +173,7 @@ fn buffers_of_the_networks_that_did_not_run_stay() {
     let model = model.to_device(&Device::default());
     let buffers: Vec<_> = model.leaves().into_iter().filter(|l| l.buffer).collect();
     for (function, part) in [
-        ("predict", "features"),
+        ("forward", "features"),
         ("judge", "judge"),
         ("code", "generator"),
     ] {

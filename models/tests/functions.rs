@@ -57,7 +57,7 @@ fn projections() {
     check(
         &Moon::new(e.clone(), f, 5, TASK, &device),
         &[
-            ("predict", image(), &[2, 4]),
+            ("forward", image(), &[2, 4]),
             ("project", image(), &[2, 5]),
             ("head", vec![floats([2, 5])], &[2, 4]),
         ],
@@ -65,7 +65,7 @@ fn projections() {
     check(
         &SimSiam::new(e, f, 5, TASK, &device),
         &[
-            ("predict", image(), &[2, 4]),
+            ("forward", image(), &[2, 4]),
             ("project", image(), &[2, 16]),
             ("head", vec![floats([2, 16])], &[2, 4]),
         ],
@@ -90,7 +90,7 @@ fn adversaries() {
     check(
         &AdultMlp::new(rows, &device),
         &[
-            ("predict", row(), &[2, 2]),
+            ("forward", row(), &[2, 2]),
             ("features", row(), &[2, 32]),
             ("head", vec![floats([2, 32])], &[2, 2]),
         ],
@@ -145,7 +145,7 @@ fn language() {
     check(
         &captions.init(&device),
         &[
-            ("predict", vec![image(), words()], &[2, 3, 7]),
+            ("forward", vec![image(), words()], &[2, 3, 7]),
             ("encode_image", vec![image()], &[2, 4, 16]),
             ("features", vec![image()], &[2, 16]),
             ("decode", vec![floats([2, 4, 16]), words()], &[2, 3, 7]),
@@ -168,7 +168,7 @@ fn language() {
     check(
         &questions.init(&device),
         &[
-            ("predict", vec![image(), words()], &[2, 5]),
+            ("forward", vec![image(), words()], &[2, 5]),
             ("encode_image", vec![image()], &[2, 6]),
             ("encode_question", vec![words()], &[2, 8]),
             ("head", vec![floats([2, 6]), floats([2, 8])], &[2, 5]),

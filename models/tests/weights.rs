@@ -22,7 +22,7 @@ struct Small {
 }
 
 impl Small {
-    fn predict(&self, x: Tensor<3>, cx: &ForwardCx) -> Tensor<2> {
+    fn forward(&self, x: Tensor<3>, cx: &ForwardCx) -> Tensor<2> {
         let start = LstmState::zeros(1, 2, &x.device());
         let (_, last) = self.lstm.forward(x, start);
         self.head.forward(self.norm.forward(last.hidden, cx))
@@ -31,7 +31,7 @@ impl Small {
 
 impl Network for Small {
     fn functions() -> Vec<Function<Self>> {
-        vec![Function::new("predict", Self::predict)]
+        vec![Function::new("forward", Self::forward)]
     }
 }
 
@@ -102,7 +102,7 @@ fn computes_what_pytorch_computes(path: &Path) {
     let x = [[[0.5, -1.0], [1.5, 0.25], [-0.75, 2.0]]];
     let x = Tensor::<3>::from_floats(x, &Device::default());
     let cx = ForwardCx::inference();
-    let output = model.call("predict", &[x.into()], &cx).unwrap();
+    let output = model.call("forward", &[x.into()], &cx).unwrap();
     let logits = Tensor::<2>::from_dispatch(output.value.into_dispatch());
     let found: Vec<f32> = logits.into_data().try_to_vec().unwrap();
     let expected = [0.795_570_2, -0.292_157_3, -0.426_203_9];

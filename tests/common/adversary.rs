@@ -32,7 +32,7 @@ impl Algorithm for Adversary {
             let (r, id) = (s.get(&r), s.get(&id));
             let mut d = s.get(&d);
             for _ in 0..self.steps {
-                d -= self.lr * grad(&d, |d| cross_entropy(s.predict(d, &r), &id));
+                d -= self.lr * grad(&d, |d| cross_entropy(s.forward(d, &r), &id));
             }
             d
         })

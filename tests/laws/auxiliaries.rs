@@ -36,21 +36,21 @@ impl<A: Algorithm> Algorithm for Duel<A> {
         let id = r_k.map(|k, r| k.labels(&r)).concat();
         let (r, mean) = (r_k.concat(), self.aggregate(server, w_k));
         server.run(|s| {
-            let (d, r, id) = (s.get(&w), s.get(&r).features(), s.get(&id));
+            let (d, r, id) = (s.get(&w), s.get(&r).tensor(), s.get(&id));
             let g = grad(&d, |d| cross_entropy(s.apply("discriminate", d, &r), &id));
             s.get(&mean)
-                .with_parts(&["discriminator"], &(d - self.rate * g))
+                .replace_parts(&["discriminator"], &(d - self.rate * g))
         })
     }
 
-    fn penalty(&self, _: &ClientCx, _: &Params) -> Scalar {
+    fn regularizer(&self, _: &ClientCx, _: &Params) -> Scalar {
         0.0.into()
     }
 
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let r = k.apply("represent", w, &b.x);
-        let d = k.apply("discriminate", &k.received(), &r);
-        self.base.data_loss(k, w, b) + self.mu * d.sq_norm()
+        let d = k.apply("discriminate", &k.global_params(), &r);
+        self.base.loss(k, w, b) + self.mu * d.sq_norm()
     }
 }
 
@@ -63,7 +63,7 @@ pub struct Judged<A = FedAvg> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Judged<A> {
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         cross_entropy(k.apply("judge", w, &b.x), &b.y)
     }
 }
@@ -77,7 +77,7 @@ pub struct Distil<A = FedAvg> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Distil<A> {
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let rest = &b.x - k.apply("generate", w, &b.x);
         let code = k.apply("code", w, &b.x);
         let size = 1e-3 * rest.sq_norm() + 1e-4 * code.sq_norm();

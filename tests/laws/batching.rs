@@ -68,7 +68,7 @@ fn batched_is_sequential_for_every_model() {
 }
 
 #[test]
-fn batched_is_sequential_with_a_penalty_on_shared_parameters() {
+fn batched_is_sequential_with_a_regularizer_on_shared_parameters() {
     let prox = FedProx {
         base: fed_avg(),
         mu: 0.1,
@@ -93,9 +93,9 @@ impl<A: Algorithm> Algorithm for Shared<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut w = w;
         for b in k.batches(2, 4) {
-            let g = grad(&k.received(), |w| 0.5 * w.sq_norm());
+            let g = grad(&k.global_params(), |w| 0.5 * w.sq_norm());
             k.set_state("g", &g);
-            w -= 0.1 * self.direction(k, &w, &b);
+            w -= 0.1 * self.gradient(k, &w, &b);
         }
         w
     }

@@ -17,8 +17,8 @@ pub struct Pieces<A = FedAvg> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Pieces<A> {
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        self.base.direction(k, w, b) * self.pieces / (self.pieces * self.pieces)
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        self.base.gradient(k, w, b) * self.pieces / (self.pieces * self.pieces)
     }
 }
 

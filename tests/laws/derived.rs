@@ -1,4 +1,4 @@
-//! Features that are made of other features: functions, signs, clips, noise, descent.
+//! Tensors that are made of other tensors: functions, signs, clips, noise, descent.
 
 use fedround::data::{Column, Examples};
 use fedround::exec::Simulation;
@@ -124,7 +124,7 @@ impl Algorithm for Inverts {
             .map(|k, _| k.classes().release("names of classes"));
         let loss_k = y_k.gather().map(|k, y| {
             let (w, x) = (k.get(&w), y.blank().noise(1.0));
-            let of = |x: &Features| cross_entropy(k.predict(&w, x), &y);
+            let of = |x: &Tensor| cross_entropy(k.forward(&w, x), &y);
             let found = Lbfgs::new(3).armijo(10).minimize(&x, self.iterations, of);
             (of(&x), of(&found))
         });

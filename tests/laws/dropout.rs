@@ -93,7 +93,7 @@ struct Masked {
 }
 
 impl Masked {
-    fn predict(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+    fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
         let [batch, ..] = x.dims();
         let sum = self.dropout.forward(self.w.val(), cx).sum();
         let rest = Tensor::zeros([1, TASK.classes - 1], &x.device());
@@ -104,7 +104,7 @@ impl Masked {
 
 impl Network for Masked {
     fn functions() -> Vec<Function<Self>> {
-        vec![Function::new("predict", Self::predict)]
+        vec![Function::new("forward", Self::forward)]
     }
 }
 
@@ -127,7 +127,7 @@ impl Algorithm for Gradient {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut g = 0.0 * &w;
         for b in k.batches(self.steps, 1) {
-            g = grad(&w, |w| cross_entropy(k.predict(w, &b.x), &b.y));
+            g = grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y));
         }
         g
     }

@@ -19,7 +19,7 @@ pub struct Halves<A = FedAvg> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Halves<A> {
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let h = k.apply("features", w, &b.x);
         cross_entropy(k.apply("head", w, &h), &b.y)
     }
@@ -37,10 +37,10 @@ pub struct Adversarial<A = FedAvg> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Adversarial<A> {
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        let g = grad(&b.x, |x| cross_entropy(k.predict(w, x), &b.y));
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        let g = grad(&b.x, |x| cross_entropy(k.forward(w, x), &b.y));
         let x = &b.x + self.epsilon * g;
-        grad(w, |w| cross_entropy(k.predict(w, &x), &b.y))
+        grad(w, |w| cross_entropy(k.forward(w, &x), &b.y))
     }
 }
 
@@ -54,10 +54,10 @@ pub struct Agreement<A = FedAvg> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Agreement<A> {
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let (own, received) = (
             k.apply("features", w, &b.x),
-            k.apply("features", &k.received(), &b.x),
+            k.apply("features", &k.global_params(), &b.x),
         );
         loss(
             "agreement",
@@ -182,8 +182,8 @@ pub struct Wrong<A = FedAvg> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Wrong<A> {
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        let z = k.predict(w, &b.x);
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        let z = k.forward(w, &b.x);
         loss("cross_entropy", (&z, &k.apply("encode", w, &b.x)))
     }
 }
@@ -197,8 +197,8 @@ pub struct Short<A = FedAvg> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Short<A> {
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        loss("cross_entropy", &k.predict(w, &b.x))
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        loss("cross_entropy", &k.forward(w, &b.x))
     }
 }
 
@@ -211,8 +211,8 @@ pub struct Swapped<A = FedAvg> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Swapped<A> {
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        let z = k.predict(w, &b.x);
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        let z = k.forward(w, &b.x);
         loss("cross_entropy", (&z, &z))
     }
 }
@@ -226,8 +226,8 @@ pub struct Words<A = FedAvg> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Words<A> {
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        loss("cross_entropy", (&k.predict(w, &b.x), &b.labels("words")))
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        loss("cross_entropy", (&k.forward(w, &b.x), &b.labels("words")))
     }
 }
 

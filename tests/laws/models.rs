@@ -86,7 +86,7 @@ fn compare_steps<M: Classifier>(name: &str, task: Task, new: fn(Task, &Device) -
     for _ in 0..steps {
         model = model.map(&mut Replace(values.iter()));
         let (cx, inputs) = (ForwardCx::training(), [AnyTensor::from(x.clone())]);
-        let output = Model::call(&model, "predict", &inputs, &cx).unwrap();
+        let output = Model::call(&model, "forward", &inputs, &cx).unwrap();
         let logits = Argument::take(output.value).unwrap();
         let loss = cross_entropy(logits, y.clone());
         let gradients = loss.backward();

@@ -268,7 +268,7 @@ impl Algorithm for Kept {
             });
         } else {
             w_k.map(|k, w| {
-                k.set_state("twice", &(2.0 * k.features_state("x")));
+                k.set_state("twice", &(2.0 * k.tensor_state("x")));
                 w
             });
         }

@@ -20,8 +20,8 @@ pub struct Clipped<A = FedAvg> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Clipped<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
-        let delta = self.base.client_update(k, w) - k.received();
-        k.received() + delta.clip(self.clip)
+        let delta = self.base.client_update(k, w) - k.global_params();
+        k.global_params() + delta.clip(self.clip)
     }
 }
 
@@ -88,8 +88,8 @@ impl<A: Algorithm> Algorithm for OwnHead<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let own = k.personal(&["head"], &w);
         let w = self.base.client_update(k, own);
-        k.keep_personal(&["head"], &w);
-        w.with_parts(&["head"], &k.received())
+        k.set_personal(&["head"], &w);
+        w.replace_parts(&["head"], &k.global_params())
     }
 }
 
@@ -124,7 +124,7 @@ pub struct UnknownPart<A = FedAvg> {
 impl<A: Algorithm> Algorithm for UnknownPart<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let trained = self.base.client_update(k, w);
-        trained.with_parts(&["neck"], &k.received())
+        trained.replace_parts(&["neck"], &k.global_params())
     }
 }
 
@@ -142,10 +142,10 @@ impl Algorithm for Logits {
         let s_t = server.everyone();
         let z_k = w.broadcast(&s_t).map(|k, w| {
             let b = k.batch(self.batch);
-            k.predict(&w, &b.x).release("the data are public")
+            k.forward(&w, &b.x).release("the data are public")
         });
         let loss_k = z_k.mean().broadcast(&s_t);
-        let loss_k = loss_k.map(|k, z| cross_entropy(z.features(), &k.batch(self.batch).y));
+        let loss_k = loss_k.map(|k, z| cross_entropy(z.tensor(), &k.batch(self.batch).y));
         loss_k.mean() * w
     }
 }
@@ -205,7 +205,7 @@ pub struct OneStep<A = FedAvg> {
 impl<A: Algorithm> Algorithm for OneStep<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let b = k.batch(self.size);
-        &w - 0.1 * self.direction(k, &w, &b)
+        &w - 0.1 * self.gradient(k, &w, &b)
     }
 }
 
@@ -244,8 +244,8 @@ pub struct Noisy<A = FedAvg> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Noisy<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
-        let delta = self.base.client_update(k, w) - k.received();
-        k.received() + delta.clip(self.clip).noise(self.sigma)
+        let delta = self.base.client_update(k, w) - k.global_params();
+        k.global_params() + delta.clip(self.clip).noise(self.sigma)
     }
 }
 

@@ -70,7 +70,7 @@ impl<A: Algorithm> Algorithm for Passes<A> {
         let mut w = w;
         for _ in 0..self.passes {
             for b in k.batches(1, 100) {
-                w -= self.step * self.direction(k, &w, &b);
+                w -= self.step * self.gradient(k, &w, &b);
             }
         }
         w

@@ -39,7 +39,7 @@ impl Algorithm for Given {
             let w_k = x_k.zip(&y_k).map(|k, (x, y)| {
                 let mut w = k.get(&w);
                 for _ in 0..self.steps {
-                    w -= self.lr * grad(&w, |w| cross_entropy(k.predict(w, &x), &y));
+                    w -= self.lr * grad(&w, |w| cross_entropy(k.forward(w, &x), &y));
                 }
                 w
             });
@@ -50,7 +50,7 @@ impl Algorithm for Given {
                 let (x, y) = (s.get(&x), s.get(&y));
                 let mut w = s.get(&w);
                 for _ in 0..self.steps {
-                    w -= self.lr * grad(&w, |w| cross_entropy(s.predict(w, &x), &y));
+                    w -= self.lr * grad(&w, |w| cross_entropy(s.forward(w, &x), &y));
                 }
                 w
             })

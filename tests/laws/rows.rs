@@ -4,7 +4,7 @@ use burn::tensor::{Int, Tensor};
 use fedround::data::{Column, Examples};
 use fedround::exec::{CohortBatch, FederatedDataset, Program, Simulation, TracedModel};
 use fedround::models::{Losses, Task, find};
-use fedround::prelude::*;
+use fedround::prelude::{self, *};
 
 /// The number of each example, which is its only input.
 fn numbers(x: Tensor<4>) -> Tensor<1> {
@@ -79,8 +79,8 @@ fn drawn(
     at: &impl OverRows,
     n: impl Into<Index>,
     share: impl Into<Scalar>,
-    rows: &(Features, Labels),
-) -> (Features, Features, Features, Scalar) {
+    rows: &(prelude::Tensor, Labels),
+) -> (prelude::Tensor, prelude::Tensor, prelude::Tensor, Scalar) {
     let (x, y) = at.draw(n, rows.clone());
     let (most, of_most) = at.least(2, &-rows.0.clone(), rows.clone());
     let (share, _) = at.draw_share(share, rows.clone());
@@ -89,7 +89,7 @@ fn drawn(
 }
 
 /// Keeps features of the server on client 0: the server's own states are models and numbers.
-pub fn keep(server: &ServerCx, name: &str, x: &Server<Features>) {
+pub fn keep(server: &ServerCx, name: &str, x: &Server<prelude::Tensor>) {
     x.broadcast(&server.clients(0, 1)).map(|k, x| {
         k.set_state(name, &x);
         k.num_examples()
@@ -118,7 +118,7 @@ impl Algorithm for Walk {
         });
         let (x, y) = (x_k.gather().concat(), y_k.gather().concat());
         let (all, drawn, share) = server.run(|s| {
-            let rows = (s.get(&x).features(), s.get(&y).labels());
+            let rows = (s.get(&x).tensor(), s.get(&y).labels());
             let (mut order, mut sizes) = (Scalar::from(0.0), Scalar::from(0.0));
             let mut off = Scalar::from(0.0);
             for (x, y) in s.rows(self.epochs, self.size, rows.clone()) {

@@ -56,7 +56,7 @@ impl<A: Algorithm> Algorithm for Pulled<A> {
             let pulled = w_k.map(|k, y| {
                 let mut y = y;
                 for _ in 0..self.steps {
-                    y -= 0.1 * (&y - k.received());
+                    y -= 0.1 * (&y - k.global_params());
                 }
                 y
             });
@@ -258,7 +258,7 @@ impl<A: Algorithm> Algorithm for Kept<A> {
             w + 0.5 * moved.mean()
         } else {
             let moved = w_k.map(|k, y| {
-                let c = k.state("c") + (&y - k.received());
+                let c = k.state("c") + (&y - k.global_params());
                 k.set_state("c", &c);
                 c
             });

@@ -65,9 +65,9 @@ pub struct Drift<A = FedAvg> {
 impl<A: Algorithm> Algorithm for Drift<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let w = self.base.client_update(k, w);
-        let c = k.state("c") + (w - k.received());
+        let c = k.state("c") + (w - k.global_params());
         k.set_state("c", &c);
-        k.received() + c
+        k.global_params() + c
     }
 }
 
@@ -136,7 +136,7 @@ fn state_of_the_same_name_is_each_layers_own() {
     assert_close(&trained(&twice, "logistic", deal(), 3), &once, 1e-6);
 }
 
-/// A penalty that reads a client's state and its number of examples inside the gradient:
+/// A regularizer that reads a client's state and its number of examples inside the gradient:
 /// `⟨c_k, w⟩ / n_k`, where `c_k` is what the client's model moved in its last round.
 #[derive(Hyper, Debug, Clone)]
 pub struct Pull<A = FedAvg> {
@@ -148,17 +148,17 @@ pub struct Pull<A = FedAvg> {
 impl<A: Algorithm> Algorithm for Pull<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let w = self.base.client_update(k, w);
-        k.set_state("c", &(&w - k.received()));
+        k.set_state("c", &(&w - k.global_params()));
         w
     }
 
-    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
-        self.base.penalty(k, w) + k.state("c").dot(w) / k.num_examples()
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
+        self.base.regularizer(k, w) + k.state("c").dot(w) / k.num_examples()
     }
 }
 
 #[test]
-fn a_penalty_may_read_state() {
+fn a_regularizer_may_read_state() {
     let data = digits(200, 10).train;
     let deal = || federation(&data, "iid", 4, 9);
     let all = || FedAvg {
@@ -189,10 +189,10 @@ impl<A: Algorithm> Algorithm for Around<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut w = w;
         for b in k.batches(1, 10) {
-            let before = cross_entropy(k.predict(&w, &b.x), &b.y);
+            let before = cross_entropy(k.forward(&w, &b.x), &b.y);
             k.set_state("c", &w);
             let twice = 2.0 * k.state("c");
-            let after = cross_entropy(k.predict(&twice, &b.x), &b.y);
+            let after = cross_entropy(k.forward(&twice, &b.x), &b.y);
             w -= (after - before) * &twice;
         }
         w

@@ -25,7 +25,7 @@ struct Normalised {
 }
 
 impl Normalised {
-    fn predict(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+    fn forward(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
         let y = self.norm.forward(x, cx);
         let [batch, ..] = y.dims();
         let flat: Tensor<2> = y.reshape([batch, 28 * 28]);
@@ -35,7 +35,7 @@ impl Normalised {
 
 impl Network for Normalised {
     fn functions() -> Vec<Function<Self>> {
-        vec![Function::new("predict", Self::predict)]
+        vec![Function::new("forward", Self::forward)]
     }
 }
 
@@ -176,7 +176,7 @@ impl Algorithm for Watch {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut g = 0.0 * &w;
         for b in k.batches(1, self.batch) {
-            g += grad(&w, |w| cross_entropy(k.predict(w, &b.x), &b.y));
+            g += grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y));
         }
         k.set_state("g", &g);
         w
@@ -216,7 +216,7 @@ fn groups_of_clients_keep_their_own_statistics() {
 
 #[test]
 fn buffers_are_no_part_of_a_norm() {
-    // With a received tree of other statistics the penalty is of gamma and beta alone: both start
+    // With a received tree of other statistics the regularizer is of gamma and beta alone: both start
     // where they were received, so the first step is the base's.
     let data = digits(8, 1).train;
     let federation = || dealt(&data, vec![(0..8).collect()], 3);
@@ -245,7 +245,7 @@ fn traces_differ_in_training_and_inference() {
     let model = normalised();
     let x = || Tensor::<4>::from_data(TensorData::new(vec![2.0f32; 784], [1, 1, 28, 28]), &device);
     let logit = |cx: &ForwardCx| {
-        let output = model.call("predict", &[x().into()], cx).unwrap();
+        let output = model.call("forward", &[x().into()], cx).unwrap();
         let logits: Tensor<2> = Argument::take(output.value).unwrap();
         logits.into_data().try_to_vec::<f32>().unwrap()[0]
     };
@@ -272,7 +272,7 @@ impl Algorithm for Decayed {
             let mut w = w;
             let mut opt = optim::Sgd::new(0.1).weight_decay(self.decay).start(&w);
             for b in k.batches(1, 8) {
-                let g = grad(&w, |w| cross_entropy(k.predict(w, &b.x), &b.y));
+                let g = grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y));
                 opt.step(&mut w, g);
             }
             w

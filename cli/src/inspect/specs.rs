@@ -8,7 +8,7 @@ use fedround_dsl::prelude::*;
 #[derive(Hyper, Debug, Clone)]
 pub(super) struct Outputs {
     /// The function.
-    #[hyper(default = "predict", choices = ["predict", "generate", "expose"])]
+    #[hyper(default = "forward", choices = ["forward", "generate", "expose"])]
     pub function: String,
 }
 
@@ -17,7 +17,7 @@ impl Algorithm for Outputs {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         w.broadcast(&server.everyone()).map(|k, w| {
             let z = k.collect(250, |b| match self.function.as_str() {
-                "predict" => k.predict(&w, &b.x),
+                "forward" => k.forward(&w, &b.x),
                 "generate" => k.apply("generate", &w, &b.x),
                 _ => k.apply("expose", &w, &k.apply("features", &w, &b.x)),
             });
@@ -52,7 +52,7 @@ impl Algorithm for Rebuild {
             let mut w = w;
             let mut opt = Adam::new(self.lr).start(&w);
             for b in k.batches(self.epochs, self.batch) {
-                let x = b.features("target");
+                let x = b.tensor("target");
                 let of = |w: &Params| loss("image_mse", (&k.apply("generate", w, &b.x), &x));
                 let g = grad(&w, of);
                 opt.step(&mut w, g);
@@ -85,10 +85,10 @@ impl Algorithm for Expose {
             let mut w = w;
             let mut opt = Adam::new(self.lr).start(&w);
             for b in k.batches(self.epochs, self.batch) {
-                let h = k.apply("features", &k.received(), &b.x);
+                let h = k.apply("features", &k.global_params(), &b.x);
                 let of = |w: &Params| {
                     let p = k.apply("expose", w, &h);
-                    loss("attributes", (&p, &b.features("protected")))
+                    loss("attributes", (&p, &b.tensor("protected")))
                 };
                 let g = grad(&w, of);
                 opt.step(&mut w, g);

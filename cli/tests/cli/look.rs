@@ -42,7 +42,7 @@ fn graph_shows_four_stages() {
     let at = |stage: &str| place.success(&format!("graph fedprox --at {stage}"));
     let fed = at("fed");
     assert!(fed.starts_with("// fedround fed v1"), "{fed}");
-    assert!(fed.contains("fed.super @penalty"), "{fed}");
+    assert!(fed.contains("fed.super @regularizer"), "{fed}");
     let linked = at("linked");
     assert!(
         linked.contains("fed.broadcast") && !linked.contains("fed.super"),

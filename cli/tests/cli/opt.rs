@@ -25,7 +25,7 @@ fn passes_on_the_text_do_what_the_compiler_does() {
     let place = Place::new();
     let staged = place.success("graph fedprox --at fed --exact --set mu=0");
     place.write("staged.txt", staged.as_bytes());
-    let once = "link-slots,canonicalize,cse,dce";
+    let once = "link-hooks,canonicalize,cse,dce";
     let linked = place.success(&format!(
         "opt staged.txt --passes {once},canonicalize,cse,dce"
     ));
@@ -42,7 +42,7 @@ fn passes_on_the_text_do_what_the_compiler_does() {
 #[test]
 fn the_passes_are_listed() {
     let text = Place::new().success("opt --list");
-    for pass in ["fed\n", "link-slots", "tensor\n", "batch-clients=N", "fuse"] {
+    for pass in ["fed\n", "link-hooks", "tensor\n", "batch-clients=N", "fuse"] {
         assert!(text.contains(pass), "{pass}: {text}");
     }
 }
@@ -50,7 +50,7 @@ fn the_passes_are_listed() {
 #[test]
 fn a_pass_is_shown_and_compared() {
     let place = Place::new();
-    let after = place.success("graph fedprox --pass link-slots");
+    let after = place.success("graph fedprox --pass link-hooks");
     assert!(after.contains("fed.round(%w: params@server)"), "{after}");
     let diff = place.success("graph fedavg --diff canonicalize");
     assert!(
@@ -67,17 +67,17 @@ fn passes_are_timed_and_dumped_on_stderr() {
     let place = Place::new();
     let timed = place.output("graph fedavg --timings --model logistic");
     let table = stderr(&timed);
-    for step in ["fed link-slots", "tensor lower", "tensor fuse", "all"] {
+    for step in ["fed link-hooks", "tensor lower", "tensor fuse", "all"] {
         assert!(table.contains(step), "{step}: {table}");
     }
     let mut command = place.command("graph fedavg --model logistic");
-    let dumped = command.env("FEDROUND_IR", "link-slots").output().unwrap();
+    let dumped = command.env("FEDROUND_IR", "link-hooks").output().unwrap();
     let text = stderr(&dumped);
     assert!(
-        text.starts_with("// before link-slots: fed_avg\n// fedround fed v1"),
+        text.starts_with("// before link-hooks: fed_avg\n// fedround fed v1"),
         "{text}"
     );
-    assert!(text.contains("// after link-slots: fed_avg\n"), "{text}");
+    assert!(text.contains("// after link-hooks: fed_avg\n"), "{text}");
     assert_eq!(dumped.stdout, timed.stdout);
 }
 
@@ -103,19 +103,19 @@ fn bad_input_is_said_with_a_way_out() {
             "version 7 of the fed dialect is newer than this fedround",
         ),
         (
-            "opt cycle.txt --passes link-slots",
+            "opt cycle.txt --passes link-hooks",
             "text:14:5: `client_update` calls itself",
         ),
         (
-            "opt cycle.txt --passes cse,lnk-slots",
-            "did you mean `link-slots`?",
+            "opt cycle.txt --passes cse,lnk-hooks",
+            "did you mean `link-hooks`?",
         ),
         (
             "opt cycle.txt --passes fuse",
-            "the passes are link-slots, canonicalize",
+            "the passes are link-hooks, canonicalize",
         ),
         (
-            "opt unlinked.txt --passes link-slots",
+            "opt unlinked.txt --passes link-hooks",
             "text:14:5: a calls its base's `client_update`",
         ),
         (

@@ -2,7 +2,7 @@
 //! proc-macro2, so that plain tests can call it.
 //!
 //! Each macro runs four stages, each a folder with files of the same names: `parse` (tokens to
-//! syntax), `model` (what the syntax says: slots, loops, fields), `check` (one function for each
+//! syntax), `model` (what the syntax says: hooks, loops, fields), `check` (one function for each
 //! rule, all errors at once) and `emit` (the user's tokens, lightly rewritten).
 #![deny(
     clippy::unwrap_used,

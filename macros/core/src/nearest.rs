@@ -1,6 +1,6 @@
 //! "Did you mean" for misspelt names.
 
-use crate::model::Slot;
+use crate::model::Hook;
 
 /// The candidate that `name` is probably a misspelling of: at most a third of its letters differ.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -23,10 +23,10 @@ pub fn suggestion(name: &str, candidates: &[&str]) -> String {
     }
 }
 
-/// The slot that `name` probably misspells; if none, what a method that is no slot is to be.
-pub fn slot_suggestion(name: &str) -> String {
-    let help = suggestion(name, &Slot::NAMES);
-    if nearest(name, Slot::NAMES).is_some() {
+/// The hook that `name` probably misspells; if none, what a method that is no hook is to be.
+pub fn hook_suggestion(name: &str) -> String {
+    let help = suggestion(name, &Hook::NAMES);
+    if nearest(name, Hook::NAMES).is_some() {
         return help;
     }
     format!("{help}; code of your own is a function outside of the impl: `{name}(k, w, self.lr)`")
@@ -64,8 +64,8 @@ mod tests {
 
     #[test]
     fn only_near_names_are_suggested() {
-        let slots = ["round", "penalty", "aggregate"];
-        assert_eq!(nearest("agregate", slots), Some("aggregate"));
-        assert_eq!(nearest("train", slots), None);
+        let hooks = ["round", "regularizer", "aggregate"];
+        assert_eq!(nearest("agregate", hooks), Some("aggregate"));
+        assert_eq!(nearest("train", hooks), None);
     }
 }

@@ -76,7 +76,7 @@ fn wrong_impls_are_kept() {
 #[test]
 fn fallbacks() {
     let wrong = [
-        "#[federated] impl<A: Algorithm> Algorithm for X<A> { fn penalty(&self) {} }",
+        "#[federated] impl<A: Algorithm> Algorithm for X<A> { fn regularizer(&self) {} }",
         "#[derive(Hyper)] struct X<A> { base: A, mu: f32 }",
     ];
     let texts = wrong.map(|text| {
@@ -92,7 +92,7 @@ fn fallbacks() {
 /// Code that does not parse yet is kept as well.
 #[test]
 fn half_typed_code_is_kept() {
-    let half_typed = "impl Algorithm for X { fn penalty(&self) -> Scalar { self. } }";
+    let half_typed = "impl Algorithm for X { fn regularizer(&self) -> Scalar { self. } }";
     let item: proc_macro2::TokenStream = half_typed.parse().expect("balanced");
     let output = fedround_macros_core::federated(Default::default(), item.clone());
     assert!(output.to_string().starts_with(&item.to_string()));
@@ -121,7 +121,7 @@ fn nothing_panics() {
 #[test]
 fn one_wrong_line_is_one_error() {
     let text = "#[federated] impl Algorithm for X {
-        fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar { loop {} }
+        fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar { loop {} }
     }";
     let [(_, output)] = &expansions(text)[..] else {
         panic!("one item");

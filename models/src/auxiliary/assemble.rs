@@ -47,7 +47,7 @@ pub struct Assembled {
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let (task, device) = (Task { input: [1, 28, 28], classes: 10 }, Device::default());
 /// let base = find("2nn")?.build(task, &device)?;
-/// let needed = ["predict", "represent", "discriminate"].map(str::to_owned);
+/// let needed = ["forward", "represent", "discriminate"].map(str::to_owned);
 /// let around = AuxiliaryTask { task, clients: 5, variants: Default::default() };
 /// let model = assemble(base, &needed, &around, &device)?.model;
 /// assert!(model.functions().contains(&"discriminate"));

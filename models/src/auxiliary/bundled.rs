@@ -73,7 +73,7 @@ pub const AUXILIARIES: [Auxiliary; 13] = [
         name: "judge",
         doc: "a second classifier like the model",
         paper: "FedFed, 4.1",
-        functions: &[("judge", "predict")],
+        functions: &[("judge", "forward")],
         variants: &[Variant {
             name: "copy",
             doc: "the model's layers, with parameters of its own",

@@ -164,11 +164,11 @@ impl Captioner {
     /// - `x`: `[batch, channels, height, width]`
     /// - `words`: `[batch, steps]`, from the start word on
     /// - output: `[batch, steps, vocabulary]`
-    pub fn predict(&self, x: Tensor<4>, words: Tensor<2, Int>, cx: &ForwardCx) -> Tensor<3> {
+    pub fn forward(&self, x: Tensor<4>, words: Tensor<2, Int>, cx: &ForwardCx) -> Tensor<3> {
         self.decode(self.encode_image(x, cx), words, cx)
     }
 
-    /// [`predict`](Self::predict) on images that are encoded already.
+    /// [`forward`](Self::forward) on images that are encoded already.
     ///
     /// # Shapes
     ///
@@ -218,7 +218,7 @@ impl Captioner {
 impl Network for Captioner {
     fn functions() -> Vec<Function<Self>> {
         vec![
-            Function::new("predict", Self::predict),
+            Function::new("forward", Self::forward),
             Function::new("encode_image", Self::encode_image),
             Function::new("features", Self::features),
             Function::new("decode", Self::decode),
@@ -269,7 +269,7 @@ impl CaptionDecoder {
         self.step_on(places, word.flatten(1, 2), state, cx)
     }
 
-    /// Logits of each word's successor, see [`Captioner::predict`].
+    /// Logits of each word's successor, see [`Captioner::forward`].
     pub fn decode(&self, places: Tensor<3>, words: Tensor<2, Int>, cx: &ForwardCx) -> Tensor<3> {
         let [batch, steps] = words.dims();
         let words = self.embedding.forward(words);

@@ -28,7 +28,7 @@ pub fn module(module: &Module) -> Value {
     });
     let functions = module.funcs.iter().map(|func| {
         json!({
-            "slot": func.slot.name(),
+            "hook": func.hook.name(),
             "layer": layers.get(func.layer),
             "body": region(module, &func.body),
             "location": location(func.loc),
@@ -77,7 +77,7 @@ fn fed_attributes(module: &Module, kind: &OpKind) -> Value {
         OpKind::Hyper(index) => json!({ "name": module.hyper_label(*index) }),
         OpKind::Const(x) => json!({ "value": x }),
         OpKind::IndexConst(n) => json!({ "value": n }),
-        OpKind::Call(slot) | OpKind::Super(slot) => json!({ "slot": slot.name() }),
+        OpKind::Call(hook) | OpKind::Super(hook) => json!({ "hook": hook.name() }),
         OpKind::ServerState(name, _)
         | OpKind::SetServerState(name)
         | OpKind::ClientState(name, _)

@@ -8,7 +8,7 @@ use fedround_ir::fed::OpKind;
 use crate::real::Real;
 use crate::tree::Tree;
 use crate::wire::Wire;
-use crate::{Features, Index, Params, Scalar, Server};
+use crate::{Index, Params, Scalar, Server, Tensor};
 
 /// `a op b` for all of owned and borrowed, and `a op= b`.
 macro_rules! tree_binary {
@@ -130,7 +130,7 @@ macro_rules! tree_rest {
     };
 }
 tree_rest!(Params);
-tree_rest!(Features);
+tree_rest!(Tensor);
 tree_rest!(Server<Params>);
 
 macro_rules! products {
@@ -155,7 +155,7 @@ macro_rules! products {
         }
     )*};
 }
-products!(Params, Features);
+products!(Params, Tensor);
 
 impl Server<Params> {
     /// `⟨a, b⟩` over all entries.

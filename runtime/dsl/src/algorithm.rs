@@ -1,17 +1,17 @@
 //! The trait that a spec implements.
 
-use crate::slots::call;
+use crate::hooks::call;
 use crate::{
-    Batch, ClientCx, Clients, Definer, Features, Hyper, Labels, Params, Scalar, Server, ServerCx,
-    ServerSide,
+    Batch, ClientCx, Clients, Definer, Hyper, Labels, Params, Scalar, Server, ServerCx, ServerSide,
+    Tensor,
 };
 
-/// A federated algorithm, written as its slots: the parts that a plug-in may replace.
+/// A federated algorithm, written as its hooks: the parts that a plug-in may replace.
 ///
-/// Implement it under `#[federated]`. A slot that an impl leaves out is the base's; of one that no
+/// Implement it under `#[federated]`. A hook that an impl leaves out is the base's; of one that no
 /// layer defines, there is a [standard definition](crate::standard), or it is an error when the
 /// algorithm is linked and something calls it. A plug-in names
-/// its base's definition as `self.base.slot(..)`; `self.slot(..)` is always the outermost one.
+/// its base's definition as `self.base.hook(..)`; `self.hook(..)` is always the outermost one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a federated algorithm",
     label = "expected a type with `#[federated] impl Algorithm for ..`",
@@ -34,18 +34,18 @@ pub trait Algorithm: Hyper {
     }
 
     /// The direction that a local step descends.
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        call::direction(k, w, b)
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        call::gradient(k, w, b)
     }
 
     /// The loss on a batch.
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        call::data_loss(k, w, b)
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        call::loss(k, w, b)
     }
 
     /// What is added to the loss.
-    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
-        call::penalty(k, w)
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
+        call::regularizer(k, w)
     }
 
     /// The model that client `k` uses, made of the global one: what is evaluated on the client's own
@@ -56,11 +56,11 @@ pub trait Algorithm: Hyper {
 
     /// The direction that a step descends which the server takes itself, on released rows `x` and
     /// their labels `y`.
-    fn server_direction(&self, s: &ServerSide, w: &Params, x: &Features, y: &Labels) -> Params {
-        call::server_direction(s, w, x, y)
+    fn server_gradient(&self, s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params {
+        call::server_gradient(s, w, x, y)
     }
 
-    /// Stages every slot that this algorithm defines, its base's first. Written by `#[federated]`.
+    /// Stages every hook that this algorithm defines, its base's first. Written by `#[federated]`.
     #[doc(hidden)]
     fn define(&self, m: &mut Definer);
 }
@@ -78,20 +78,20 @@ impl<A: Algorithm + ?Sized> Algorithm for Box<A> {
     fn aggregate(&self, server: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
         (**self).aggregate(server, w_k)
     }
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        (**self).direction(k, w, b)
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        (**self).gradient(k, w, b)
     }
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        (**self).data_loss(k, w, b)
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        (**self).loss(k, w, b)
     }
-    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
-        (**self).penalty(k, w)
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
+        (**self).regularizer(k, w)
     }
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
         (**self).personalize(k, w)
     }
-    fn server_direction(&self, s: &ServerSide, w: &Params, x: &Features, y: &Labels) -> Params {
-        (**self).server_direction(s, w, x, y)
+    fn server_gradient(&self, s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params {
+        (**self).server_gradient(s, w, x, y)
     }
     fn define(&self, m: &mut Definer) {
         (**self).define(m);

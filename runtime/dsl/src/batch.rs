@@ -11,7 +11,7 @@ use crate::graph::Graph;
 #[derive(Clone, Debug)]
 pub struct Batch {
     /// Inputs, `[examples, …]`.
-    pub x: Features,
+    pub x: Tensor,
     /// Class labels, `[examples]`.
     pub y: Labels,
     graph: Graph,
@@ -25,7 +25,7 @@ impl Batch {
             of: Of::Batch(value, Rc::new(op)),
         };
         Self {
-            x: Features(part(OpKind::Column("x".to_owned(), Kind::Tensor))),
+            x: Tensor(part(OpKind::Column("x".to_owned(), Kind::Tensor))),
             y: Labels(part(OpKind::Column("y".to_owned(), Kind::Labels))),
             graph: graph.clone(),
             value,
@@ -34,9 +34,9 @@ impl Batch {
 
     /// Another column of the data, of floats: `[examples, …]`.
     #[track_caller]
-    pub fn features(&self, column: &str) -> Features {
+    pub fn tensor(&self, column: &str) -> Tensor {
         let op = OpKind::Column(column.to_owned(), Kind::Tensor);
-        Features::new(&self.graph, self.graph.op(op, &[self.value], Loc::caller()))
+        Tensor::new(&self.graph, self.graph.op(op, &[self.value], Loc::caller()))
     }
 
     /// Another column of the data, of integers, such as the words of a sentence: `[examples, …]`.
@@ -52,16 +52,16 @@ impl Batch {
 }
 
 /// A float tensor derived from examples: inputs, features or logits. Stays on the client, unless
-/// it is [released](Features::release).
+/// it is [released](Tensor::release).
 #[derive(Clone, Debug)]
-pub struct Features(Part);
+pub struct Tensor(Part);
 
 /// The class labels of examples. Stay on the client, unless they are
 /// [released](Labels::release).
 #[derive(Clone, Debug)]
 pub struct Labels(Part);
 
-/// Staged where it is read, so that a slot that ignores its batch has no op for it.
+/// Staged where it is read, so that a hook that ignores its batch has no op for it.
 #[derive(Clone, Debug)]
 struct Part {
     graph: Graph,
@@ -84,7 +84,7 @@ impl Part {
     }
 }
 
-impl Features {
+impl Tensor {
     pub(crate) fn new(graph: &Graph, value: Value) -> Self {
         Self(Part {
             graph: graph.clone(),

@@ -3,7 +3,7 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, OpKind, Value};
 
-use crate::batch::{Features, Labels};
+use crate::batch::{Labels, Tensor};
 use crate::graph::Graph;
 use crate::inputs::Inputs;
 use crate::tree::Tree;
@@ -16,7 +16,7 @@ pub struct ServerCx {
     pub(crate) graph: Graph,
 }
 
-/// One client, in client code. Only `map` and the client slots give one: it cannot be had on the
+/// One client, in client code. Only `map` and the client hooks give one: it cannot be had on the
 /// server.
 #[derive(Clone, Debug)]
 pub struct ClientCx {
@@ -113,16 +113,16 @@ impl ClientCx {
 
     /// The model's forward pass: `[examples, …]` to logits `[examples, classes]`.
     #[track_caller]
-    pub fn predict(&self, w: &Params, x: &Features) -> Features {
-        self.apply("predict", w, x)
+    pub fn forward(&self, w: &Params, x: &Tensor) -> Tensor {
+        self.apply("forward", w, x)
     }
 
     /// A function of the model by name, of one to four features or labels: `k.apply("features", w,
-    /// &b.x)`. Models say which they have; classifiers have `predict`, `features` (all but the
+    /// &b.x)`. Models say which they have; classifiers have `forward`, `features` (all but the
     /// last layer) and `head` (the last layer). A name that the model does not have is reported
     /// when a program is compiled.
     #[track_caller]
-    pub fn apply(&self, function: &str, w: &Params, inputs: impl Inputs) -> Features {
+    pub fn apply(&self, function: &str, w: &Params, inputs: impl Inputs) -> Tensor {
         crate::grad::apply(&self.graph, function, w, inputs, Loc::caller())
     }
 
@@ -143,11 +143,11 @@ impl ClientCx {
 
     /// `wᵗ`: the parameters that were broadcast to the client this round.
     #[track_caller]
-    pub fn received(&self) -> Params {
+    pub fn global_params(&self) -> Params {
         Params::bind(
             &self.graph,
             self.graph
-                .op(OpKind::Received, &[self.value], Loc::caller()),
+                .op(OpKind::GlobalParams, &[self.value], Loc::caller()),
         )
     }
 
@@ -183,14 +183,14 @@ impl ClientCx {
         Scalar::bind(&self.graph, self.read(name, Kind::Scalar, Loc::caller()))
     }
 
-    /// Features that the client keeps, like [`state`](Self::state). To read them before they are first
+    /// A tensor that the client keeps, like [`state`](Self::state). To read them before they are first
     /// set is an error of the run.
     #[track_caller]
-    pub fn features_state(&self, name: &str) -> Features {
-        Features::new(&self.graph, self.read(name, Kind::Tensor, Loc::caller()))
+    pub fn tensor_state(&self, name: &str) -> Tensor {
+        Tensor::new(&self.graph, self.read(name, Kind::Tensor, Loc::caller()))
     }
 
-    /// Labels that the client keeps, like [`features_state`](Self::features_state).
+    /// Labels that the client keeps, like [`tensor_state`](Self::tensor_state).
     #[track_caller]
     pub fn labels_state(&self, name: &str) -> Labels {
         Labels::new(&self.graph, self.read(name, Kind::Labels, Loc::caller()))

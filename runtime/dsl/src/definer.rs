@@ -1,15 +1,15 @@
-//! Runs the bodies of slots once each, to stage them.
+//! Runs the bodies of hooks once each, to stage them.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Slot, Value};
+use fedround_ir::fed::{Hook, Value};
 
 use crate::graph::{Graph, only};
 use crate::wire::Wire;
 use crate::{
-    Batch, ClientCx, Clients, Features, Hyper, Labels, Params, Scalar, Server, ServerCx, ServerSide,
+    Batch, ClientCx, Clients, Hyper, Labels, Params, Scalar, Server, ServerCx, ServerSide, Tensor,
 };
 
-/// Collects the slot definitions of an algorithm's layers, innermost layer first.
+/// Collects the hook definitions of an algorithm's layers, innermost layer first.
 #[derive(Debug)]
 pub struct Definer {
     graph: Graph,
@@ -20,26 +20,26 @@ impl Definer {
         Self { graph }
     }
 
-    /// Begins a layer: the slots and hyper-parameters that follow are its own.
+    /// Begins a layer: the hooks and hyper-parameters that follow are its own.
     pub fn layer(&mut self, hyper: &dyn Hyper) {
         self.graph.with(|builder| builder.layer(hyper.name()));
         self.graph.next_layer();
     }
 
-    fn slot(&self, slot: Slot, loc: Loc, body: impl FnOnce(&Graph, &[Value]) -> Value) {
-        let args = self.graph.with(|builder| builder.begin(slot));
+    fn hook(&self, hook: Hook, loc: Loc, body: impl FnOnce(&Graph, &[Value]) -> Value) {
+        let args = self.graph.with(|builder| builder.begin(hook));
         let result = body(&self.graph, &args);
         self.graph
-            .with(|builder| builder.end(slot, vec![result], loc));
+            .with(|builder| builder.end(hook, vec![result], loc));
     }
 
     fn client(
         &self,
-        slot: Slot,
+        hook: Hook,
         loc: Loc,
         body: impl FnOnce(&Graph, &ClientCx, Params, Option<Batch>) -> Value,
     ) {
-        self.slot(slot, loc, |graph, args| {
+        self.hook(hook, loc, |graph, args| {
             let k = ClientCx::new(graph, only(args));
             let w = Params::bind(graph, only(args.get(1..).unwrap_or_default()));
             let b = args.get(2).map(|value| Batch::new(graph, *value));
@@ -47,86 +47,86 @@ impl Definer {
         });
     }
 
-    /// Defines [`Slot::Round`].
+    /// Defines [`Hook::Round`].
     #[track_caller]
     pub fn round(&mut self, body: impl FnOnce(&ServerCx, Server<Params>) -> Server<Params>) {
-        self.slot(Slot::Round, Loc::caller(), |graph, args| {
+        self.hook(Hook::Round, Loc::caller(), |graph, args| {
             body(&ServerCx::new(graph), Server::new(graph, only(args))).value
         });
     }
 
-    /// Defines [`Slot::ClientUpdate`].
+    /// Defines [`Hook::ClientUpdate`].
     #[track_caller]
     pub fn client_update(&mut self, body: impl FnOnce(&ClientCx, Params) -> Params) {
         let loc = Loc::caller();
-        self.client(Slot::ClientUpdate, loc, |graph, k, w, _| {
+        self.client(Hook::ClientUpdate, loc, |graph, k, w, _| {
             body(k, w).value_in(graph, loc)
         });
     }
 
-    /// Defines [`Slot::Aggregate`].
+    /// Defines [`Hook::Aggregate`].
     #[track_caller]
     pub fn aggregate(&mut self, body: impl FnOnce(&ServerCx, Clients<Params>) -> Server<Params>) {
-        self.slot(Slot::Aggregate, Loc::caller(), |graph, args| {
+        self.hook(Hook::Aggregate, Loc::caller(), |graph, args| {
             body(&ServerCx::new(graph), Clients::new(graph, only(args))).value
         });
     }
 
-    /// Defines [`Slot::Direction`].
+    /// Defines [`Hook::Gradient`].
     #[track_caller]
-    pub fn direction(&mut self, body: impl FnOnce(&ClientCx, &Params, &Batch) -> Params) {
+    pub fn gradient(&mut self, body: impl FnOnce(&ClientCx, &Params, &Batch) -> Params) {
         let loc = Loc::caller();
-        self.client(Slot::Direction, loc, |graph, k, w, b| {
+        self.client(Hook::Gradient, loc, |graph, k, w, b| {
             let b = b.unwrap_or_else(|| no_batch(graph));
             body(k, &w, &b).value_in(graph, loc)
         });
     }
 
-    /// Defines [`Slot::DataLoss`].
+    /// Defines [`Hook::Loss`].
     #[track_caller]
-    pub fn data_loss(&mut self, body: impl FnOnce(&ClientCx, &Params, &Batch) -> Scalar) {
+    pub fn loss(&mut self, body: impl FnOnce(&ClientCx, &Params, &Batch) -> Scalar) {
         let loc = Loc::caller();
-        self.client(Slot::DataLoss, loc, |graph, k, w, b| {
+        self.client(Hook::Loss, loc, |graph, k, w, b| {
             let b = b.unwrap_or_else(|| no_batch(graph));
             body(k, &w, &b).value_in(graph, loc)
         });
     }
 
-    /// Defines [`Slot::Personalize`].
+    /// Defines [`Hook::Personalize`].
     #[track_caller]
     pub fn personalize(&mut self, body: impl FnOnce(&ClientCx, Params) -> Params) {
         let loc = Loc::caller();
-        self.client(Slot::Personalize, loc, |graph, k, w, _| {
+        self.client(Hook::Personalize, loc, |graph, k, w, _| {
             body(k, w).value_in(graph, loc)
         });
     }
 
-    /// Defines [`Slot::ServerDirection`].
+    /// Defines [`Hook::ServerGradient`].
     #[track_caller]
-    pub fn server_direction(
+    pub fn server_gradient(
         &mut self,
-        body: impl FnOnce(&ServerSide, &Params, &Features, &Labels) -> Params,
+        body: impl FnOnce(&ServerSide, &Params, &Tensor, &Labels) -> Params,
     ) {
         let loc = Loc::caller();
-        self.slot(Slot::ServerDirection, loc, |graph, args| {
+        self.hook(Hook::ServerGradient, loc, |graph, args| {
             let arg = |i: usize| only(args.get(i..).unwrap_or_default());
-            let (w, x) = (Params::bind(graph, arg(0)), Features::new(graph, arg(1)));
+            let (w, x) = (Params::bind(graph, arg(0)), Tensor::new(graph, arg(1)));
             let y = Labels::new(graph, arg(2));
             body(&ServerSide::new(graph), &w, &x, &y).value_in(graph, loc)
         });
     }
 
-    /// Defines [`Slot::Penalty`].
+    /// Defines [`Hook::Regularizer`].
     #[track_caller]
-    pub fn penalty(&mut self, body: impl FnOnce(&ClientCx, &Params) -> Scalar) {
+    pub fn regularizer(&mut self, body: impl FnOnce(&ClientCx, &Params) -> Scalar) {
         let loc = Loc::caller();
-        self.client(Slot::Penalty, loc, |graph, k, w, _| {
+        self.client(Hook::Regularizer, loc, |graph, k, w, _| {
             body(k, &w).value_in(graph, loc)
         });
     }
 }
 
-/// Unreachable by the slots' signatures; the verifier would report the missing value.
+/// Unreachable by the hooks' signatures; the verifier would report the missing value.
 fn no_batch(graph: &Graph) -> Batch {
     Batch::new(graph, only(&[]))
 }

@@ -9,7 +9,7 @@ use fedround_ir::fed::{Kind, OpKind, Place, Reduce, Type, Value};
 use crate::clients::mapped;
 use crate::graph::{Graph, only};
 use crate::wire::{AllOnServer, Computed, Upload, Wire};
-use crate::{ClientCx, Clients, Cohort, Features, ForClient, Labels, Released, Scalar, Server};
+use crate::{ClientCx, Clients, Cohort, ForClient, Labels, Released, Scalar, Server, Tensor};
 
 /// One value for each client of a cohort, on the server: `{T}@server`; see [`Clients::gather`].
 ///
@@ -130,9 +130,9 @@ impl<T: Wire> Gathered<T> {
     label = "only features and labels have a row for each example"
 )]
 pub trait Rows: Wire {}
-impl Rows for Features {}
+impl Rows for Tensor {}
 impl Rows for Labels {}
-impl Rows for Released<Features> {}
+impl Rows for Released<Tensor> {}
 impl Rows for Released<Labels> {}
 
 impl<T> Gathered<T> {
@@ -148,12 +148,14 @@ impl<T> Gathered<T> {
     /// For each of these rows the place of its client in the cohort, from 0: what a model of as many
     /// classes as the cohort has clients is trained on.
     #[track_caller]
-    pub fn slots(&self) -> Server<Labels>
+    pub fn positions(&self) -> Server<Labels>
     where
         T: Rows,
     {
-        let slots = self.graph.op(OpKind::Slots, &[self.value], Loc::caller());
-        Server::new(&self.graph, slots)
+        let positions = self
+            .graph
+            .op(OpKind::Positions, &[self.value], Loc::caller());
+        Server::new(&self.graph, positions)
     }
 }
 

@@ -6,9 +6,9 @@ use fedround_ir::fed::{OpKind, Value};
 use crate::graph::{Graph, only};
 use crate::inputs::Inputs;
 use crate::wire::{Wire, sealed};
-use crate::{Features, Labels, Params, Scalar};
+use crate::{Labels, Params, Scalar, Tensor};
 
-/// What a loss may be differentiated with respect to: [`Params`], or [`Features`] such as the
+/// What a loss may be differentiated with respect to: [`Params`], or [`Tensor`] such as the
 /// inputs of a batch.
 pub trait Differentiable: sealed::Sealed + Clone {
     #[doc(hidden)]
@@ -27,7 +27,7 @@ impl Differentiable for Params {
     }
 }
 
-impl Differentiable for Features {
+impl Differentiable for Tensor {
     fn staged(&self, loc: Loc) -> (&Graph, Value) {
         (self.graph(), self.stage(self.graph(), loc))
     }
@@ -72,10 +72,10 @@ pub(crate) fn apply(
     w: &Params,
     inputs: impl Inputs,
     loc: Loc,
-) -> Features {
+) -> Tensor {
     let mut operands = vec![w.value_in(graph, loc)];
     operands.extend(inputs.stage(graph, loc));
-    Features::new(
+    Tensor::new(
         graph,
         graph.op(OpKind::Apply(function.to_owned()), &operands, loc),
     )
@@ -89,19 +89,19 @@ pub(crate) fn apply(
 /// # Units
 /// Nats.
 #[track_caller]
-pub fn cross_entropy(logits: Features, labels: &Labels) -> Scalar {
+pub fn cross_entropy(logits: Tensor, labels: &Labels) -> Scalar {
     loss("cross_entropy", (&logits, labels))
 }
 
 /// A registered function by name, of one to four features, labels or numbers, as of losses, to
 /// features: `function("softmax", &z)`.
 #[track_caller]
-pub fn function(name: &str, inputs: impl Inputs) -> Features {
+pub fn function(name: &str, inputs: impl Inputs) -> Tensor {
     let loc = Loc::caller();
     let graph = inputs.graph();
     let operands = inputs.stage(graph, loc);
     let op = OpKind::Function(name.to_owned());
-    Features::new(graph, graph.op(op, &operands, loc))
+    Tensor::new(graph, graph.op(op, &operands, loc))
 }
 
 /// A registered loss by name, of one to four features, labels or numbers: `loss("mse", (&z, &b.x))`. A name

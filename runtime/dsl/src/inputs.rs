@@ -5,13 +5,13 @@ use fedround_ir::fed::Value;
 
 use crate::graph::Graph;
 use crate::wire::Wire;
-use crate::{Features, Labels, Released, Scalar};
+use crate::{Labels, Released, Scalar, Tensor};
 
 /// One to four features, labels or numbers, of which the first is no number: `&x`, or a tuple such
 /// as `(&x, &y)`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what functions of models and losses take",
-    label = "expected `&Features`, `&Labels` or a tuple that begins with one of them"
+    label = "expected `&Tensor`, `&Labels` or a tuple that begins with one of them"
 )]
 pub trait Inputs {
     #[doc(hidden)]
@@ -20,10 +20,10 @@ pub trait Inputs {
     fn stage(&self, graph: &Graph, loc: Loc) -> Vec<Value>;
 }
 
-/// One of several [`Inputs`]: `&Features`, `&Labels` or `&Scalar`.
+/// One of several [`Inputs`]: `&Tensor`, `&Labels` or `&Scalar`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what functions of models and losses take",
-    label = "expected `&Features`, `&Labels` or `&Scalar`"
+    label = "expected `&Tensor`, `&Labels` or `&Scalar`"
 )]
 pub trait Input {
     #[doc(hidden)]
@@ -47,7 +47,7 @@ macro_rules! rows {
         }
     )*};
 }
-rows!(Features, Labels);
+rows!(Tensor, Labels);
 
 macro_rules! released {
     ($($ty:ident $inner:ident),*) => {$(
@@ -58,7 +58,7 @@ macro_rules! released {
         }
     )*};
 }
-released!(Features features, Labels labels);
+released!(Tensor tensor, Labels labels);
 
 impl Input for &Scalar {
     fn stage_one(&self, graph: &Graph, loc: Loc) -> Value {

@@ -2,7 +2,7 @@
 //!
 //! A spec's method bodies are ordinary Rust over *handles*: [`Server<T>`] and [`Clients<T>`] on
 //! the server, plain [`Params`], [`Scalar`] and [`Batch`] in client code. Handles stand for values
-//! of a graph; their methods and operators append ops to it. [`stage`] runs every slot's body once
+//! of a graph; their methods and operators append ops to it. [`stage`] runs every hook's body once
 //! and gives the graph, a [`fedround_ir::fed::Module`].
 //!
 //! What crosses between server and clients is visible in the types: [`Server::broadcast`] sends,
@@ -14,7 +14,6 @@ mod algebra;
 mod algorithm;
 mod arith;
 mod batch;
-mod carried;
 mod clients;
 mod cohort;
 mod contexts;
@@ -23,11 +22,13 @@ mod field;
 mod gathered;
 mod grad;
 mod graph;
+mod hooks;
 mod hyper;
 mod hyper_error;
 mod hyper_field;
 mod index;
 mod inputs;
+mod loop_state;
 mod loops;
 mod objective;
 pub mod optim;
@@ -41,7 +42,6 @@ mod rows;
 mod scalar;
 mod server;
 mod server_code;
-mod slots;
 mod spec;
 mod stage;
 pub mod standard;
@@ -49,8 +49,7 @@ mod tree;
 mod wire;
 
 pub use algorithm::{Algorithm, BoxedAlgorithm};
-pub use batch::{Batch, Features, Labels};
-pub use carried::Carried;
+pub use batch::{Batch, Labels, Tensor};
 pub use clients::{Clients, Zipped};
 pub use cohort::Cohort;
 pub use contexts::{ClientCx, Keeper, ServerCx};
@@ -63,6 +62,7 @@ pub use hyper::{Hyper, LayerField, all_fields, set, validate};
 pub use hyper_error::HyperError;
 pub use index::Index;
 pub use inputs::{Input, Inputs};
+pub use loop_state::LoopState;
 pub use loops::Batches;
 pub use objective::Objective;
 pub use params::Params;
@@ -70,7 +70,7 @@ pub use personal::{PERSONAL_MODEL, stage_personalized};
 pub use privacy::Released;
 pub use real::{Rate, Real};
 pub use registry::{Entry, Registered, Registry};
-pub use rows::{OverRows, RowBatches, Together};
+pub use rows::{OverRows, RowBatches, ZippedRows};
 pub use scalar::Scalar;
 pub use server::Server;
 pub use server_code::{ForClient, ServerCode, ServerSide};
@@ -84,9 +84,9 @@ pub mod prelude {
     pub use fedround_macros::{Hyper, federated};
 
     pub use crate::{
-        Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Dp, Features, ForClient,
-        Gathered, Hyper, Index, Labels, OverRows, Params, Real, Released, Scalar, Server,
-        ServerCode, ServerCx, ServerSide, Tree, cross_entropy, function, grad, loss,
+        Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Dp, ForClient, Gathered,
+        Hyper, Index, Labels, OverRows, Params, Real, Released, Scalar, Server, ServerCode,
+        ServerCx, ServerSide, Tensor, Tree, cross_entropy, function, grad, loss,
         optim::{self, Optimizer},
         value_and_grad,
     };
@@ -95,14 +95,14 @@ pub mod prelude {
 /// What the macros' expansions name; not for use by hand, and free to change.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::hooks::{base, call};
     pub use crate::hyper_field::{HyperField, hyper, read_field, unknown_field, write_field};
     pub use crate::loops::{Batches, Repeat, StagedLoop, for_each, range};
-    pub use crate::slots::{base, call};
     pub use crate::{
         Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, DefaultValue, Definer, Entry, Field,
         FieldKind, Hyper, HyperError, Params, Range, Registered, Scalar, Server, ServerCx,
     };
-    pub use fedround_ir::fed::{HyperValue, Slot};
+    pub use fedround_ir::fed::{Hook, HyperValue};
     pub use std::{
         boxed::Box,
         option::Option::{self, None, Some},

@@ -3,8 +3,8 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, OpKind, Type, Value};
 
-use crate::carried::Carried;
 use crate::graph::{Graph, only};
+use crate::loop_state::LoopState;
 use crate::{Batch, Index};
 
 /// A client's batches; see [`ClientCx::batches`](crate::ClientCx::batches).
@@ -91,13 +91,13 @@ pub trait StagedLoop {
     type Item;
     /// Stages the loop.
     #[doc(hidden)]
-    fn stage<C: Carried>(self, carried: C, body: impl Fn(Self::Item, C) -> C) -> C;
+    fn stage<C: LoopState>(self, carried: C, body: impl Fn(Self::Item, C) -> C) -> C;
 }
 
 impl StagedLoop for Batches {
     type Item = Batch;
 
-    fn stage<C: Carried>(self, carried: C, body: impl Fn(Batch, C) -> C) -> C {
+    fn stage<C: LoopState>(self, carried: C, body: impl Fn(Batch, C) -> C) -> C {
         let (graph, loc) = (&self.graph, self.loc);
         let mut operands = vec![
             self.client,
@@ -126,7 +126,7 @@ impl StagedLoop for Batches {
 impl StagedLoop for Repeat {
     type Item = ();
 
-    fn stage<C: Carried>(self, carried: C, body: impl Fn((), C) -> C) -> C {
+    fn stage<C: LoopState>(self, carried: C, body: impl Fn((), C) -> C) -> C {
         let loc = self.loc;
         let Some(graph) = carried.graph() else {
             // Constants and hyper-parameters only: no place to stage a loop at, and a known count.
@@ -146,7 +146,7 @@ impl StagedLoop for Repeat {
 
 /// Stages `for pattern in iter { body }` with the variables that the body assigns. The body is `Fn`,
 /// so that rustc reports a variable that it changes in another way, and that would not be carried.
-pub fn for_each<L: StagedLoop, C: Carried>(
+pub fn for_each<L: StagedLoop, C: LoopState>(
     iter: L,
     carried: C,
     body: impl Fn(L::Item, C) -> C,

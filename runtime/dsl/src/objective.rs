@@ -1,12 +1,12 @@
 //! What models are trained for.
 
-use crate::{Batch, ClientCx, Features, Labels, Params, Scalar, function, loss};
+use crate::{Batch, ClientCx, Labels, Params, Scalar, Tensor, function, loss};
 
 /// What a model is trained for: a registered loss of what it predicts and of a column. Staging asks
 /// for it where an algorithm takes the model's [`loss`](ClientCx::loss).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Objective {
-    /// Columns of integers that `predict` takes after `x`, three at most.
+    /// Columns of integers that `forward` takes after `x`, three at most.
     pub inputs: Vec<String>,
     /// The loss.
     pub loss: String,
@@ -40,7 +40,7 @@ impl ClientCx {
     /// The same of each example, `[examples]`: the registered function `NAME_each` of a model's loss
     /// `NAME`.
     #[track_caller]
-    pub fn loss_each(&self, w: &Params, b: &Batch) -> Features {
+    pub fn loss_each(&self, w: &Params, b: &Batch) -> Tensor {
         let (objective, predicted) = (self.graph.objective(), self.predicted(w, b));
         let name = format!("{}_each", objective.loss);
         match objective.target.as_str() {
@@ -51,14 +51,14 @@ impl ClientCx {
 
     /// What the model makes of a batch.
     #[track_caller]
-    fn predicted(&self, w: &Params, b: &Batch) -> Features {
+    fn predicted(&self, w: &Params, b: &Batch) -> Tensor {
         let names = self.graph.objective().inputs.iter();
         let inputs: Vec<Labels> = names.map(|name| b.labels(name)).collect();
         match &inputs[..] {
-            [] => self.predict(w, &b.x),
-            [first] => self.apply("predict", w, (&b.x, first)),
-            [first, second] => self.apply("predict", w, (&b.x, first, second)),
-            [first, second, third, ..] => self.apply("predict", w, (&b.x, first, second, third)),
+            [] => self.forward(w, &b.x),
+            [first] => self.apply("forward", w, (&b.x, first)),
+            [first, second] => self.apply("forward", w, (&b.x, first, second)),
+            [first, second, third, ..] => self.apply("forward", w, (&b.x, first, second, third)),
         }
     }
 }

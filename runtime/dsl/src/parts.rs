@@ -22,27 +22,27 @@ fn state(graph: &Graph, parts: &[&str]) -> String {
     graph.qualified(&parts.join("+"))
 }
 
-macro_rules! with_parts {
+macro_rules! replace_parts {
     ($($ty:ty),*) => {$(
         impl $ty {
             /// These parameters, with the named parts of `other`.
             #[track_caller]
-            pub fn with_parts(&self, parts: &[&str], other: &Self) -> Self {
-                let op = OpKind::TreeWithParts(owned(parts));
+            pub fn replace_parts(&self, parts: &[&str], other: &Self) -> Self {
+                let op = OpKind::TreeReplaceParts(owned(parts));
                 self.binary(op, other, Loc::caller())
             }
         }
     )*};
 }
-with_parts!(Params, Server<Params>);
+replace_parts!(Params, Server<Params>);
 
 impl ClientCx {
-    /// `w` with the client's own named parts: as it last [kept](Self::keep_personal) them, those
+    /// `w` with the client's own named parts: as it last [kept](Self::set_personal) them, those
     /// of `w` itself in its first round.
     ///
     /// Personal parts stay on the client: to upload a tree that holds them is an error when the
     /// algorithm is linked. Replace them first, say by
-    /// `w.with_parts(&["head"], &k.received())`.
+    /// `w.replace_parts(&["head"], &k.global_params())`.
     #[track_caller]
     pub fn personal(&self, parts: &[&str], w: &Params) -> Params {
         let loc = Loc::caller();
@@ -50,13 +50,13 @@ impl ClientCx {
         let operands = [self.value, w.value_in(&self.graph, loc)];
         let own = Params::bind(&self.graph, self.graph.op(op, &operands, loc));
         let operands = [w.value, own.value];
-        let op = OpKind::TreeWithParts(owned(parts));
+        let op = OpKind::TreeReplaceParts(owned(parts));
         Params::bind(&self.graph, self.graph.op(op, &operands, loc))
     }
 
     /// Keeps the named parts of `w` for the client's next rounds; see [`personal`](Self::personal).
     #[track_caller]
-    pub fn keep_personal(&self, parts: &[&str], w: &Params) {
+    pub fn set_personal(&self, parts: &[&str], w: &Params) {
         let loc = Loc::caller();
         let operands = [self.value, w.value_in(&self.graph, loc)];
         let op = OpKind::SetClientState(state(&self.graph, parts));

@@ -2,8 +2,8 @@
 
 use fedround_ir::fed::{HyperValue, Module};
 
+use crate::hooks::call;
 use crate::hyper_field::unknown_field;
-use crate::slots::call;
 use crate::stage::{Phase, phases_for, stage_phase};
 use crate::{Algorithm, Field, Hyper, HyperError, Objective, StageError};
 

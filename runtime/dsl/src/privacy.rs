@@ -8,16 +8,16 @@ use fedround_ir::fed::{Dp, Kind, OpKind, Value};
 use crate::graph::Graph;
 use crate::tree::Tree;
 use crate::wire::Wire;
-use crate::{Features, Labels, Params, Scalar, Server, ServerCx};
+use crate::{Labels, Params, Scalar, Server, ServerCx, Tensor};
 
-/// Features or labels that may leave their client, as the spec says; see [`Features::release`]. On
+/// A tensor or labels that may leave their client, as the spec says; see [`Tensor::release`]. On
 /// the wire, and on the server, they stay released. What client code computes from them is not.
 #[derive(Clone, Debug)]
-pub struct Released<T = Features>(T);
+pub struct Released<T = Tensor>(T);
 
 impl Released {
     /// The features, to compute with. What client code computes from them is not released.
-    pub fn features(&self) -> Features {
+    pub fn tensor(&self) -> Tensor {
         self.0.clone()
     }
 }
@@ -76,7 +76,7 @@ macro_rules! released {
         }
     };
 }
-released!(Features, Tensor, "features, though derived from examples,");
+released!(Tensor, Tensor, "features, though derived from examples,");
 released!(Labels, Labels, "labels");
 
 fn clip<T: Tree>(tree: &T, bound: &Scalar, loc: Loc) -> T {
@@ -85,7 +85,7 @@ fn clip<T: Tree>(tree: &T, bound: &Scalar, loc: Loc) -> T {
     T::of(graph, graph.op(OpKind::Clip, &operands, loc))
 }
 
-impl Features {
+impl Tensor {
     /// Each row scaled down, where it is longer, to the length `bound`, which must be positive: what
     /// one row can change is then bounded.
     #[track_caller]
@@ -147,7 +147,7 @@ impl ServerCx {
     /// beyond the round. Whether the noise is enough for some ε the claim does not say.
     ///
     /// A gradient leaves running statistics of what it reads in its parameters: there, take it of a
-    /// copy without them, `w.with_parts(&["Buffer"], &w.zeros_like())`.
+    /// copy without them, `w.replace_parts(&["Buffer"], &w.zeros_like())`.
     #[track_caller]
     pub fn claim(&self, dp: Dp) {
         self.graph

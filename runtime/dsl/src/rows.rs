@@ -4,20 +4,20 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, OpKind, Type, Value};
 
-use crate::carried::Carried;
 use crate::contexts::Keeper;
 use crate::graph::{Graph, only};
+use crate::loop_state::LoopState;
 use crate::loops::StagedLoop;
 use crate::wire::Wire;
-use crate::{Batch, ClientCx, Features, Index, Labels, Released, Scalar};
+use crate::{Batch, ClientCx, Index, Labels, Released, Scalar, Tensor};
 
-/// Features or labels, or two or three of them with as many rows each, that go together: a row of
+/// Tensors or labels, or two or three of them with as many rows each, that go together: a row of
 /// one is about the same example as that row of the others.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no rows that go together",
-    label = "expected `Features`, `Labels` or a tuple of up to three of them"
+    label = "expected `Tensor`, `Labels` or a tuple of up to three of them"
 )]
-pub trait Together: Clone {
+pub trait ZippedRows: Clone {
     #[doc(hidden)]
     type Bound;
     #[doc(hidden)]
@@ -28,7 +28,7 @@ pub trait Together: Clone {
 
 macro_rules! one {
     ($($ty:ty => $bound:ident: $inner:expr),*) => {$(
-        impl Together for $ty {
+        impl ZippedRows for $ty {
             type Bound = $bound;
             #[track_caller]
             fn together(&self) -> Vec<(&Graph, Value)> {
@@ -43,15 +43,15 @@ macro_rules! one {
     )*};
 }
 one!(
-    Features => Features: |x| x,
+    Tensor => Tensor: |x| x,
     Labels => Labels: |y| y,
-    Released<Features> => Features: |x| x,
+    Released<Tensor> => Tensor: |x| x,
     Released<Labels> => Labels: |y| y
 );
 
 macro_rules! tuple {
     ($($ty:ident $index:tt),*) => {
-        impl<$($ty: Together),*> Together for ($($ty,)*) {
+        impl<$($ty: ZippedRows),*> ZippedRows for ($($ty,)*) {
             type Bound = ($($ty::Bound,)*);
             #[track_caller]
             fn together(&self) -> Vec<(&Graph, Value)> {
@@ -69,7 +69,7 @@ tuple!(A 0, B 1);
 tuple!(A 0, B 1, C 2);
 
 /// The values of rows, all of this graph.
-fn staged<T: Together>(rows: &T, graph: &Graph, op: &'static str, loc: Loc) -> Vec<Value> {
+fn staged<T: ZippedRows>(rows: &T, graph: &Graph, op: &'static str, loc: Loc) -> Vec<Value> {
     let all = rows.together().into_iter();
     all.map(|(theirs, value)| {
         graph.same(theirs, op, loc);
@@ -89,10 +89,10 @@ pub struct RowBatches<T> {
     loc: Loc,
 }
 
-impl<T: Together> StagedLoop for RowBatches<T> {
+impl<T: ZippedRows> StagedLoop for RowBatches<T> {
     type Item = T::Bound;
 
-    fn stage<C: Carried>(self, carried: C, body: impl Fn(T::Bound, C) -> C) -> C {
+    fn stage<C: LoopState>(self, carried: C, body: impl Fn(T::Bound, C) -> C) -> C {
         let (graph, loc) = (&self.graph, self.loc);
         let rows = staged(&self.rows, graph, "rows", loc);
         let mut operands = vec![self.epochs.value_in(graph), self.size.value_in(graph)];
@@ -114,7 +114,7 @@ pub trait OverRows: Keeper {
     /// Mini-batches of at most `size` rows of some values, shuffled anew in each of `epochs`
     /// epochs: `for (z, id) in s.rows(1, 64, (z, id))`.
     #[track_caller]
-    fn rows<T: Together>(
+    fn rows<T: ZippedRows>(
         &self,
         epochs: impl Into<Index>,
         size: impl Into<Index>,
@@ -131,14 +131,14 @@ pub trait OverRows: Keeper {
 
     /// `n` rows at random, or all where there are fewer, drawn anew at each call.
     #[track_caller]
-    fn draw<T: Together>(&self, n: impl Into<Index>, rows: T) -> T::Bound {
+    fn draw<T: ZippedRows>(&self, n: impl Into<Index>, rows: T) -> T::Bound {
         let graph = self.graph();
         draw(graph, n.into().value_in(graph), rows, Loc::caller())
     }
 
     /// The `n` rows where `key`, a number for each, is least, or all where there are fewer.
     #[track_caller]
-    fn least<T: Together>(&self, n: impl Into<Index>, key: &Features, rows: T) -> T::Bound {
+    fn least<T: ZippedRows>(&self, n: impl Into<Index>, key: &Tensor, rows: T) -> T::Bound {
         let (graph, loc) = (self.graph(), Loc::caller());
         let mut operands = vec![n.into().value_in(graph), key.stage(graph, loc)];
         operands.extend(staged(&rows, graph, "least", loc));
@@ -148,13 +148,13 @@ pub trait OverRows: Keeper {
 
     /// A share of the rows at random, rounded up, drawn anew at each call.
     #[track_caller]
-    fn draw_share<T: Together>(&self, share: impl Into<Scalar>, rows: T) -> T::Bound {
+    fn draw_share<T: ZippedRows>(&self, share: impl Into<Scalar>, rows: T) -> T::Bound {
         let (graph, loc) = (self.graph(), Loc::caller());
         draw(graph, share.into().value_in(graph, loc), rows, loc)
     }
 }
 
-fn draw<T: Together>(graph: &Graph, size: Value, rows: T, loc: Loc) -> T::Bound {
+fn draw<T: ZippedRows>(graph: &Graph, size: Value, rows: T, loc: Loc) -> T::Bound {
     let mut operands = vec![size];
     operands.extend(staged(&rows, graph, "draw", loc));
     let drawn = graph.with(|builder| builder.push(OpKind::DrawRows, &operands, loc));
@@ -169,7 +169,7 @@ impl ClientCx {
     /// What a function gives for all of the client's examples: it is applied to batches of at most
     /// `size`, and the rows of its results are put below each other, in no particular order.
     #[track_caller]
-    pub fn collect<T: Together>(
+    pub fn collect<T: ZippedRows>(
         &self,
         size: impl Into<Index>,
         f: impl FnOnce(&Batch) -> T,
@@ -204,12 +204,12 @@ macro_rules! blank {
         impl $ty {
             /// A zero input of the model for each row: `[rows, channels, height, width]` of images.
             #[track_caller]
-            pub fn blank(&self) -> Features {
+            pub fn blank(&self) -> Tensor {
                 let (graph, loc) = (self.graph(), Loc::caller());
                 let value = self.stage(graph, loc);
-                Features::new(graph, graph.op(OpKind::Blank, &[value], loc))
+                Tensor::new(graph, graph.op(OpKind::Blank, &[value], loc))
             }
         }
     )*};
 }
-blank!(Features, Labels);
+blank!(Tensor, Labels);

@@ -5,7 +5,7 @@ use fedround_ir::fed::{BuildError, Kind, OpKind, Value};
 
 use crate::graph::Graph;
 use crate::wire::{Computed, OnServer, Wire};
-use crate::{Features, Inputs, Keeper, Labels, Params, Scalar, Server, ServerCx, loss};
+use crate::{Inputs, Keeper, Labels, Params, Scalar, Server, ServerCx, Tensor, loss};
 
 /// The server, in code that [`ServerCx::run`] runs.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct ForClient {
 
 /// What the model makes of inputs; one that says words is given those before.
 #[track_caller]
-fn predicted(k: &(impl ServerCode + ?Sized), w: &Params, x: &Features, y: &Labels) -> Features {
+fn predicted(k: &(impl ServerCode + ?Sized), w: &Params, x: &Tensor, y: &Labels) -> Tensor {
     let (graph, loc) = (k.graph(), Loc::caller());
     let objective = graph.objective();
     for column in objective.inputs.iter().filter(|c| **c != objective.target) {
@@ -30,8 +30,8 @@ fn predicted(k: &(impl ServerCode + ?Sized), w: &Params, x: &Features, y: &Label
         graph.with(|builder| builder.error(BuildError::NoColumn { column, loc }));
     }
     match objective.inputs.len() {
-        0 => k.predict(w, x),
-        _ => k.apply("predict", w, (x, y)),
+        0 => k.forward(w, x),
+        _ => k.apply("forward", w, (x, y)),
     }
 }
 
@@ -47,22 +47,22 @@ pub trait ServerCode: Keeper<Params = Params> {
 
     /// The model's forward pass: `[examples, …]` to logits `[examples, classes]`.
     #[track_caller]
-    fn predict(&self, w: &Params, x: &Features) -> Features {
-        self.apply("predict", w, x)
+    fn forward(&self, w: &Params, x: &Tensor) -> Tensor {
+        self.apply("forward", w, x)
     }
 
     /// The model's own loss of some inputs and of what they are to be: classes `[examples]` or, of a
     /// model of captions, sentences `[examples, steps]`; see [`ClientCx::loss`](crate::ClientCx::loss).
     /// It is an error where the model predicts from other columns, too.
     #[track_caller]
-    fn loss(&self, w: &Params, x: &Features, y: &Labels) -> Scalar {
+    fn loss(&self, w: &Params, x: &Tensor, y: &Labels) -> Scalar {
         let (graph, predicted) = (self.graph(), predicted(self, w, x, y));
         loss(&graph.objective().loss, (&predicted, y))
     }
 
     /// The same with a weight `[examples]` for each: the registered loss `NAME_of` of a model's `NAME`.
     #[track_caller]
-    fn loss_of(&self, w: &Params, x: &Features, y: &Labels, weights: &Features) -> Scalar {
+    fn loss_of(&self, w: &Params, x: &Tensor, y: &Labels, weights: &Tensor) -> Scalar {
         let (graph, predicted) = (self.graph(), predicted(self, w, x, y));
         let name = format!("{}_of", graph.objective().loss);
         loss(&name, (&predicted, y, weights))
@@ -70,7 +70,7 @@ pub trait ServerCode: Keeper<Params = Params> {
 
     /// A function of the model by name; see [`ClientCx::apply`](crate::ClientCx::apply).
     #[track_caller]
-    fn apply(&self, function: &str, w: &Params, inputs: impl Inputs) -> Features {
+    fn apply(&self, function: &str, w: &Params, inputs: impl Inputs) -> Tensor {
         crate::grad::apply(self.graph(), function, w, inputs, Loc::caller())
     }
 
@@ -142,7 +142,7 @@ impl ForClient {
     /// The client's number among all clients, from 0, as the label of each row of `x`: what a model
     /// that tells clients apart is trained on. It needs as many classes as there are clients.
     #[track_caller]
-    pub fn labels(&self, x: &Features) -> Labels {
+    pub fn labels(&self, x: &Tensor) -> Labels {
         let loc = Loc::caller();
         let operands = [self.client, x.stage(&self.graph, loc)];
         Labels::new(

@@ -28,7 +28,7 @@ fn lines<E: std::error::Error>(errors: &[E]) -> String {
         .join("\n")
 }
 
-/// Stages an algorithm: checks its hyper-parameters, runs each slot's body once and verifies the
+/// Stages an algorithm: checks its hyper-parameters, runs each hook's body once and verifies the
 /// graph. The result is not linked yet.
 ///
 /// # Errors

@@ -1,20 +1,20 @@
-//! The standard definitions of slots, for those that are called and that no layer defines:
+//! The standard definitions of hooks, for those that are called and that no layer defines:
 //!
 //! - `aggregate`: the mean of what the clients trained, weighted by their examples;
-//! - `direction`: the gradient of `data_loss` and `penalty`;
-//! - `data_loss`: the model's [`loss`](crate::ClientCx::loss), for classifiers cross-entropy of their
+//! - `gradient`: the gradient of `loss` and `regularizer`;
+//! - `loss`: the model's [`loss`](crate::ClientCx::loss), for classifiers cross-entropy of their
 //!   predictions;
-//! - `penalty`: none;
+//! - `regularizer`: none;
 //! - `personalize`: the global model;
-//! - `server_direction`: the gradient of the model's loss.
+//! - `server_gradient`: the gradient of the model's loss.
 
-use fedround_ir::fed::{HyperValue, Module, Op, OpKind, Region, Slot};
+use fedround_ir::fed::{Hook, HyperValue, Module, Op, OpKind, Region};
 
+use crate::hooks::call;
 use crate::hyper_field::unknown_field;
-use crate::slots::call;
 use crate::{Definer, Field, Hyper, HyperError, ServerCode, grad};
 
-/// The innermost layer of algorithms that leave slots to it.
+/// The innermost layer of algorithms that leave hooks to it.
 pub(crate) struct Standard;
 
 impl Hyper for Standard {
@@ -36,59 +36,59 @@ impl Hyper for Standard {
 }
 
 impl Standard {
-    /// Defines some slots as the next layer.
-    pub fn define(&self, slots: &[Slot], m: &mut Definer) {
+    /// Defines some hooks as the next layer.
+    pub fn define(&self, hooks: &[Hook], m: &mut Definer) {
         m.layer(self);
-        for slot in slots {
-            match slot {
-                Slot::Aggregate => m.aggregate(|_, w_k| w_k.weighted_mean(|k| k.num_examples())),
-                Slot::Direction => m.direction(|k, w, b| {
-                    grad(w, |w| call::data_loss(k, w, b) + call::penalty(k, w))
-                }),
-                Slot::DataLoss => m.data_loss(|k, w, b| k.loss(w, b)),
-                Slot::Penalty => m.penalty(|_, _| 0.0.into()),
-                Slot::Personalize => m.personalize(|_, w| w),
-                Slot::ServerDirection => {
-                    m.server_direction(|s, w, x, y| grad(w, |w| s.loss(w, x, y)));
+        for hook in hooks {
+            match hook {
+                Hook::Aggregate => m.aggregate(|_, w_k| w_k.weighted_mean(|k| k.num_examples())),
+                Hook::Gradient => {
+                    m.gradient(|k, w, b| grad(w, |w| call::loss(k, w, b) + call::regularizer(k, w)))
                 }
-                Slot::Round | Slot::ClientUpdate => {}
+                Hook::Loss => m.loss(|k, w, b| k.loss(w, b)),
+                Hook::Regularizer => m.regularizer(|_, _| 0.0.into()),
+                Hook::Personalize => m.personalize(|_, w| w),
+                Hook::ServerGradient => {
+                    m.server_gradient(|s, w, x, y| grad(w, |w| s.loss(w, x, y)));
+                }
+                Hook::Round | Hook::ClientUpdate => {}
             }
         }
     }
 }
 
-/// The slots with a standard definition that a module calls and that none of its layers defines,
+/// The hooks with a standard definition that a module calls and that none of its layers defines,
 /// those that the definitions call in turn among them.
-pub(crate) fn missing(module: &Module) -> Vec<Slot> {
+pub(crate) fn missing(module: &Module) -> Vec<Hook> {
     let mut called = vec![];
     for func in &module.funcs {
         calls(&func.body, func.layer, &mut called);
     }
-    let defined = |slot: Slot, below: usize| {
-        let mut layers = module.funcs.iter().filter(|f| f.slot == slot);
+    let defined = |hook: Hook, below: usize| {
+        let mut layers = module.funcs.iter().filter(|f| f.hook == hook);
         layers.any(|f| f.layer < below)
     };
-    let lacks = |slot: Slot| {
+    let lacks = |hook: Hook| {
         called
             .iter()
-            .any(|&(s, below)| s == slot && !defined(slot, below))
+            .any(|&(s, below)| s == hook && !defined(hook, below))
     };
-    let direction = lacks(Slot::Direction);
-    let wanted = |slot: Slot| match slot {
-        Slot::Round | Slot::ClientUpdate => false,
-        Slot::DataLoss | Slot::Penalty if direction => lacks(slot) || !defined(slot, usize::MAX),
-        slot => lacks(slot),
+    let gradient = lacks(Hook::Gradient);
+    let wanted = |hook: Hook| match hook {
+        Hook::Round | Hook::ClientUpdate => false,
+        Hook::Loss | Hook::Regularizer if gradient => lacks(hook) || !defined(hook, usize::MAX),
+        hook => lacks(hook),
     };
-    Slot::ALL.into_iter().filter(|slot| wanted(*slot)).collect()
+    Hook::ALL.into_iter().filter(|hook| wanted(*hook)).collect()
 }
 
-/// The slots that code calls, each with the layer below which its definition must be.
-fn calls(region: &Region, layer: usize, called: &mut Vec<(Slot, usize)>) {
+/// The hooks that code calls, each with the layer below which its definition must be.
+fn calls(region: &Region, layer: usize, called: &mut Vec<(Hook, usize)>) {
     let ops: &[Op] = &region.ops;
     for op in ops {
         match op.kind {
-            OpKind::Call(slot) => called.push((slot, usize::MAX)),
-            OpKind::Super(slot) => called.push((slot, layer)),
+            OpKind::Call(hook) => called.push((hook, usize::MAX)),
+            OpKind::Super(hook) => called.push((hook, layer)),
             _ => {}
         }
         op.regions.iter().for_each(|r| calls(r, layer, called));

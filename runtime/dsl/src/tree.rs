@@ -3,17 +3,17 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::{Math, OpKind, Value};
 
-use crate::carried::Carried;
 use crate::graph::Graph;
+use crate::loop_state::LoopState;
 use crate::optim::clip::by_norm;
 use crate::real::Rate;
 use crate::wire::{Wire, sealed};
-use crate::{Features, Params, Scalar, Server};
+use crate::{Params, Scalar, Server, Tensor};
 
 /// A tree of parameters at some place: [`Params`] in client code, `Server<Params>` on the server;
-/// and [`Features`], which are a single tensor.
+/// and [`Tensor`], which is a single tensor.
 /// The methods here work entry by entry; `+`, `-` and products with numbers are operators.
-pub trait Tree: sealed::Sealed + Carried {
+pub trait Tree: sealed::Sealed + LoopState {
     #[doc(hidden)]
     fn parts(&self, loc: Loc) -> (&Graph, Value);
     #[doc(hidden)]
@@ -80,7 +80,7 @@ pub trait Tree: sealed::Sealed + Carried {
 
     /// In each entry the sum over its layer, buffers left out: what a layer's gate or rate is made
     /// of. A layer is all of a parameter's path but its last segment: weight and bias are one.
-    /// Features have no layers.
+    /// A tensor has no layers.
     #[must_use]
     #[track_caller]
     fn layer_sum(&self) -> Self {
@@ -181,7 +181,7 @@ impl Tree for Params {
     }
 }
 
-impl Tree for Features {
+impl Tree for Tensor {
     fn parts(&self, loc: Loc) -> (&Graph, Value) {
         (self.graph(), self.stage(self.graph(), loc))
     }

@@ -4,14 +4,14 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Value};
 
 use crate::graph::{Graph, only};
-use crate::{Clients, Features, Gathered, Labels, Params, Released, Scalar, Server};
+use crate::{Clients, Gathered, Labels, Params, Released, Scalar, Server, Tensor};
 
 pub(crate) mod sealed {
     /// Closes the traits of values and places.
     pub trait Sealed {}
     impl Sealed for crate::Params {}
     impl Sealed for crate::Scalar {}
-    impl Sealed for crate::Features {}
+    impl Sealed for crate::Tensor {}
     impl Sealed for crate::Labels {}
     impl Sealed for () {}
     impl<T> Sealed for crate::Released<T> {}
@@ -83,7 +83,7 @@ hold!(
 /// derived from released ones), or two or three of them as a tuple.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of code on the server",
-    label = "expected `Params`, `Scalar`, `Features`, `Labels` or a tuple of them"
+    label = "expected `Params`, `Scalar`, `Tensor`, `Labels` or a tuple of them"
 )]
 pub trait Computed: sealed::Sealed {
     /// Its values somewhere.
@@ -98,7 +98,7 @@ pub trait Computed: sealed::Sealed {
 }
 
 /// What a closure of [`Clients::map`] may return: a [`Params`], a [`Scalar`], features or labels
-/// that were [released](crate::Features::release), two or three of them as a tuple, or nothing.
+/// that were [released](crate::Tensor::release), two or three of them as a tuple, or nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot leave a client",
     label = "expected `Params`, `Scalar` or a tuple of them from the closure of `map`",
@@ -122,9 +122,9 @@ macro_rules! computed {
 computed!(
     Params,
     Scalar,
-    Features,
+    Tensor,
     Labels,
-    Released<Features>,
+    Released<Tensor>,
     Released<Labels>
 );
 /// Nothing: code that keeps a state and sends nothing.
@@ -138,7 +138,7 @@ impl Computed for () {
 impl Upload for () {}
 impl Upload for Params {}
 impl Upload for Scalar {}
-impl Upload for Released<Features> {}
+impl Upload for Released<Tensor> {}
 impl Upload for Released<Labels> {}
 
 macro_rules! tuple {

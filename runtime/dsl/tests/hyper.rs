@@ -126,7 +126,7 @@ fn a_composition_parses() {
         .map(|hyper| hyper.name.as_str())
         .collect();
     assert_eq!(names[4..], ["fed_prox.mu", "fed_prox.mu_2"]);
-    assert!(print(&twice).contains("fed.func @fed_prox_2::penalty"));
+    assert!(print(&twice).contains("fed.func @fed_prox_2::regularizer"));
 }
 
 #[test]

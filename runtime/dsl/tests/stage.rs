@@ -51,8 +51,11 @@ fn a_plug_in_stages_its_base_first() {
         .filter_map(|line| line.split('(').next())
         .collect();
     assert_eq!(names[0], "fed_avg::round");
-    assert_eq!(names[5..], ["fed_avg::penalty", "fed_prox::penalty"]);
-    assert!(text.contains("%0 = fed.super @penalty(%k, %w) : f32"));
+    assert_eq!(
+        names[5..],
+        ["fed_avg::regularizer", "fed_prox::regularizer"]
+    );
+    assert!(text.contains("%0 = fed.super @regularizer(%k, %w) : f32"));
 }
 
 #[test]
@@ -70,7 +73,7 @@ fn ops_know_their_line() {
 #[test]
 fn numbers_are_staged_where_they_meet_a_value() {
     let text = body(|m| {
-        m.penalty(|_, w| {
+        m.regularizer(|_, w| {
             let mu = hyper("mu", &0.1_f32);
             let half = 0.5 * &mu;
             half * w.sq_norm() - w.dot(w) / 2.0
@@ -94,7 +97,7 @@ fed.yield %7 : f32
 
 #[test]
 fn a_literal_needs_no_type() {
-    let text = body(|m| m.penalty(|_, w| 1.0 - (0.5 * w).sq_norm()));
+    let text = body(|m| m.regularizer(|_, w| 1.0 - (0.5 * w).sq_norm()));
     assert!(text.contains("tree.scale %0, %w : params"), "{text}");
 }
 
@@ -130,7 +133,7 @@ fed.yield %7 : params
 #[test]
 fn a_loop_over_constants_alone_is_unrolled() {
     let text = body(|m| {
-        m.penalty(|_, _| {
+        m.regularizer(|_, _| {
             let (total,) = for_each(
                 range(2),
                 (Scalar::from(0.0),),
@@ -277,7 +280,7 @@ fn a_servers_value_in_client_code_is_an_error_at_its_line() {
 #[test]
 fn a_value_that_leaves_its_region_is_an_error() {
     let error = staged(|m| {
-        m.penalty(|_, w| {
+        m.regularizer(|_, w| {
             let mut leaked = Scalar::from(0.0);
             let _ = grad(w, |w| {
                 leaked = w.sq_norm();
@@ -315,13 +318,13 @@ fn values_of_two_algorithms_do_not_mix() {
     let stolen: Rc<RefCell<Option<Params>>> = Rc::default();
     let thief = Rc::clone(&stolen);
     let _ = staged(move |m| {
-        m.penalty(|_, w| {
+        m.regularizer(|_, w| {
             *thief.borrow_mut() = Some(w.clone());
             0.0.into()
         });
     });
     let error = staged(move |m| {
-        m.penalty(|_, w| {
+        m.regularizer(|_, w| {
             stolen
                 .borrow()
                 .as_ref()

@@ -51,7 +51,7 @@ fn main() {
             ..Shapes::default()
         };
         let x = [frontend.input(BATCH)];
-        let (_, trace) = timed(|| frontend.apply("predict", &x, true).unwrap());
+        let (_, trace) = timed(|| frontend.apply("forward", &x, true).unwrap());
         let (lowered, lowering) = timed(|| lower(&schedule, step, &frontend, &shapes).unwrap());
         let (graph, optimizing) = timed(|| optimize(lowered.graph.clone()).unwrap());
         let (fused, fusing) = timed(|| fuse_elementwise(&fuse(&graph).unwrap()).unwrap());

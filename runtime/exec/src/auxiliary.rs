@@ -51,7 +51,7 @@ fn ops<'m>(region: &'m Region, all: &mut Vec<&'m Op>) {
 /// depends on how many clients there are.
 fn places(module: &Module, all: &[&Op]) -> Option<usize> {
     let find = |is: &dyn Fn(&Op) -> bool| all.iter().find(|op| is(op));
-    find(&|op| op.kind == OpKind::Slots)?;
+    find(&|op| op.kind == OpKind::Positions)?;
     let cohort = find(&|op| op.kind == OpKind::Rotating)?;
     let size = find(&|op| op.results.first() == cohort.operands.first())?;
     match size.kind {

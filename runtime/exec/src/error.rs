@@ -33,7 +33,7 @@ pub enum CompileError {
     #[error(transparent)]
     Failed(Box<RunError>),
     /// The algorithm defines no round.
-    #[error("the algorithm defines no slot `round`; implement `fn round(&self, server, w)`")]
+    #[error("the algorithm defines no hook `round`; implement `fn round(&self, server, w)`")]
     NoRound,
 }
 

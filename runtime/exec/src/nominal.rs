@@ -130,7 +130,7 @@ impl Walk<'_, '_> {
                 self.rows
                     .extend(op.results.iter().map(|v| (*v, labels.clone())));
             }
-            OpKind::Slots => {
+            OpKind::Positions => {
                 let of = op.operands.first().and_then(|v| self.rows.get(v));
                 let rows = of.and_then(|ty| ty.shape.first().copied());
                 let labels = TensorType::i32([COHORT * rows.unwrap_or_default()]);

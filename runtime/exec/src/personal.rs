@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, PERSONAL_MODEL, stage_personalized};
-use fedround_ir::fed::Slot;
+use fedround_ir::fed::Hook;
 
 use crate::engine::State;
 use crate::error::{CompileError, RunError};
@@ -22,7 +22,7 @@ pub(crate) fn personalized(
     algorithm: &dyn Algorithm,
 ) -> Result<Option<Program>, CompileError> {
     let mut defined = program.staged().funcs.iter();
-    if !defined.any(|func| func.slot == Slot::Personalize) {
+    if !defined.any(|func| func.hook == Hook::Personalize) {
         return Ok(None);
     }
     let staged = stage_personalized(algorithm, &program.tracer.objective())?;

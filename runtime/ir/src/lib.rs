@@ -2,7 +2,7 @@
 //!
 //! Two dialects, two levels of a compiled federated algorithm:
 //!
-//! - [`fed`]: rounds, placements, slots, wire ops and regions. What a spec is staged into.
+//! - [`fed`]: rounds, placements, hooks, wire ops and regions. What a spec is staged into.
 //! - [`tensor`]: straight-line SSA graphs, one for each compute region of a fed program.
 //!
 //! Both are closed enums, so that a pass is an exhaustive `match`. Both have a [`text`] form, which

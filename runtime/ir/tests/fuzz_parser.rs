@@ -63,7 +63,7 @@ const PIECES: [&str; 40] = [
     "fed.yield",
     "opt.grad(%0 = %w) {",
     "return",
-    "fed.super @penalty(%k, %w)",
+    "fed.super @regularizer(%k, %w)",
     "fed.round",
     "tensor.where",
     "tensor.cat[dim 7]",

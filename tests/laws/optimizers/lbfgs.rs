@@ -86,7 +86,7 @@ fn a_quadratic_is_minimized_in_few_iterations() {
 fn losses(opt: fn() -> Lbfgs, rounds: usize) -> Vec<f64> {
     let update = move |k: &ClientCx, w: Params| {
         for_each(k.batches(1, EXAMPLES), (w,), |b, (w,)| {
-            let loss = |w: &Params| cross_entropy(k.predict(w, &b.x), &b.y) + 0.005 * w.sq_norm();
+            let loss = |w: &Params| cross_entropy(k.forward(w, &b.x), &b.y) + 0.005 * w.sq_norm();
             (opt().minimize(&w, 3, loss),)
         })
         .0

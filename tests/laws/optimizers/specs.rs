@@ -54,7 +54,7 @@ impl<A: Algorithm> Algorithm for LocalMomentum<A> {
             sgd.start(&w)
         };
         for b in k.batches(self.epochs, self.batch) {
-            let g = self.direction(k, &w, &b).clip_norm(self.clip);
+            let g = self.gradient(k, &w, &b).clip_norm(self.clip);
             opt.step(&mut w, g);
         }
         if self.keep {
@@ -93,7 +93,7 @@ impl<A: Algorithm> Algorithm for LocalSgd<A> {
         let sgd = Sgd::new(self.lr).momentum(self.beta);
         let mut opt = sgd.weight_decay(self.decay).nesterov().start(&w);
         for b in k.batches(self.epochs, self.batch) {
-            let g = self.direction(k, &w, &b);
+            let g = self.gradient(k, &w, &b);
             opt.step(&mut w, g);
         }
         w
@@ -239,7 +239,7 @@ fn newton(m: &mut fedround::__private::Definer) {
         let update = |k: &ClientCx, w: Params| {
             for_each(k.batches(1, 100), (w,), |b, (w,)| {
                 let loss =
-                    |w: &Params| cross_entropy(k.predict(w, &b.x), &b.y) + 0.01 * w.sq_norm();
+                    |w: &Params| cross_entropy(k.forward(w, &b.x), &b.y) + 0.01 * w.sq_norm();
                 (Lbfgs::new(3).armijo(8).minimize(&w, 4, loss),)
             })
             .0

@@ -65,12 +65,18 @@ impl Algorithm for Lengths {
         });
         let (x, y) = (x_k.gather().concat(), y_k.gather().concat());
         server.run(|s| {
-            let (x, y) = (s.get(&x).features(), s.get(&y).labels());
-            self.server_direction(s, &s.get(&w), &x, &y)
+            let (x, y) = (s.get(&x).tensor(), s.get(&y).labels());
+            self.server_gradient(s, &s.get(&w), &x, &y)
         })
     }
 
-    fn server_direction(&self, _: &ServerSide, w: &Params, x: &Features, _: &Labels) -> Params {
+    fn server_gradient(
+        &self,
+        _: &ServerSide,
+        w: &Params,
+        x: &fedround::prelude::Tensor,
+        _: &Labels,
+    ) -> Params {
         let length = (x.sq_norm() / 784.0).sqrt();
         length / w.sq_norm().sqrt() * w
     }
@@ -158,14 +164,20 @@ impl Algorithm for Judging {
         });
         let (x, y) = (x_k.gather().concat(), y_k.gather().concat());
         server.run(|s| {
-            let (x, y) = (s.get(&x).features(), s.get(&y).labels());
+            let (x, y) = (s.get(&x).tensor(), s.get(&y).labels());
             let w = s.get(&w);
-            let g = self.server_direction(s, &w, &x, &y);
+            let g = self.server_gradient(s, &w, &x, &y);
             w - g
         })
     }
 
-    fn server_direction(&self, s: &ServerSide, w: &Params, x: &Features, _: &Labels) -> Params {
+    fn server_gradient(
+        &self,
+        s: &ServerSide,
+        w: &Params,
+        x: &fedround::prelude::Tensor,
+        _: &Labels,
+    ) -> Params {
         grad(w, |w| {
             let r = s.apply("represent", w, x);
             s.apply("discriminate", w, &r).sq_norm()

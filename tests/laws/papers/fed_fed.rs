@@ -16,7 +16,7 @@ fn tiny() -> Box<dyn fedround::models::Model> {
         functions: functions.to_vec(),
         model,
     };
-    let classes = ["predict", "features", "head"].map(|f| (f, f));
+    let classes = ["forward", "features", "head"].map(|f| (f, f));
     let images = [("generate", "reconstruct"), ("code", "encode")];
     let classifier = || Box::new(Logistic::new(GREY, &device));
     Box::new(Assembly::new(vec![
@@ -26,7 +26,7 @@ fn tiny() -> Box<dyn fedround::models::Model> {
             &images,
             Box::new(ResNetGenerator::new(1, 2, 1, &device)),
         ),
-        network("judge", &[("judge", "predict")], classifier()),
+        network("judge", &[("judge", "forward")], classifier()),
     ]))
 }
 

@@ -169,8 +169,8 @@ impl Algorithm for Places {
                 .release("numbers")
         });
         let x_k = x_k.gather();
-        let (x, places) = (x_k.concat(), x_k.slots());
-        let apart = server.run(|s| loss("apart", (&s.get(&x).features(), &s.get(&places))));
+        let (x, places) = (x_k.concat(), x_k.positions());
+        let apart = server.run(|s| loss("apart", (&s.get(&x).tensor(), &s.get(&places))));
         server.set_state("apart", &apart);
         w
     }

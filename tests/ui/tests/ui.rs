@@ -7,7 +7,7 @@ fn ui() {
     cases.compile_fail("cases/placement/*.rs");
     cases.compile_fail("cases/privacy/*.rs");
     cases.compile_fail("cases/gathered/*.rs");
-    cases.compile_fail("cases/slots/*.rs");
+    cases.compile_fail("cases/hooks/*.rs");
     cases.compile_fail("cases/control_flow/*.rs");
     cases.compile_fail("cases/hypers/*.rs");
 }

@@ -4,17 +4,17 @@ use quote::ToTokens;
 use syn::ImplItem;
 
 use crate::diagnostics::Diagnostics;
-use crate::model::{Slot, Spec};
+use crate::model::{Hook, Spec};
 
 pub fn check(spec: &Spec<'_>, diagnostics: &mut Diagnostics) {
     check_trait(spec, diagnostics);
     check_only_methods(spec, diagnostics);
 }
 
-/// The impl is one of `Algorithm`: the slots are that trait's methods. Only the last segment can
+/// The impl is one of `Algorithm`: the hooks are that trait's methods. Only the last segment can
 /// be compared, as a macro does not see what a path means.
 fn check_trait(spec: &Spec<'_>, diagnostics: &mut Diagnostics) {
-    const HELP: &str = "the slots are methods of that trait: `impl Algorithm for FedAvg { .. }`";
+    const HELP: &str = "the hooks are methods of that trait: `impl Algorithm for FedAvg { .. }`";
     let Some((negative, path, _)) = &spec.item.trait_ else {
         diagnostics.error(
             spec.item.impl_token,
@@ -36,7 +36,7 @@ fn check_trait(spec: &Spec<'_>, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Nothing but methods: `Algorithm` has no types or constants, and a macro call would hide slots.
+/// Nothing but methods: `Algorithm` has no types or constants, and a macro call would hide hooks.
 fn check_only_methods(spec: &Spec<'_>, diagnostics: &mut Diagnostics) {
     for item in &spec.item.items {
         let (token, found) = match item {
@@ -48,8 +48,8 @@ fn check_only_methods(spec: &Spec<'_>, diagnostics: &mut Diagnostics) {
         };
         diagnostics.error(
             token,
-            format!("expected a slot's method, found {found}"),
-            format!("the slots are `{}`", Slot::NAMES.join("`, `")),
+            format!("expected a hook's method, found {found}"),
+            format!("the hooks are `{}`", Hook::NAMES.join("`, `")),
         );
     }
 }

@@ -5,7 +5,7 @@ use syn::{Expr, ExprForLoop, ExprRange, Lit, Pat, RangeLimits};
 use crate::diagnostics::{Diagnostics, text};
 use crate::model::{Body, Loop};
 
-/// How many variables a loop can carry: `Carried` is implemented for tuples up to this size.
+/// How many variables a loop can carry: `LoopState` is implemented for tuples up to this size.
 const MAX_CARRIED: usize = 6;
 
 /// Rules on what is written after `for`.

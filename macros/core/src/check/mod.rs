@@ -22,16 +22,16 @@ pub fn spec(spec: &Spec<'_>) -> syn::Result<()> {
     let mut diagnostics = Diagnostics::default();
     item::check(spec, &mut diagnostics);
     signature::check(spec, &mut diagnostics);
-    for slot in &spec.slots {
+    for hook in &spec.hooks {
         let before = diagnostics.count();
-        syntax::check(&slot.method.block, &mut diagnostics);
-        conditions::check(&slot.body, &mut diagnostics);
-        self_uses::check(&slot.body, spec.base, &mut diagnostics);
-        variables::check(&slot.body, &mut diagnostics);
-        loops::check_forms(&slot.body, &mut diagnostics);
+        syntax::check(&hook.method.block, &mut diagnostics);
+        conditions::check(&hook.body, &mut diagnostics);
+        self_uses::check(&hook.body, spec.base, &mut diagnostics);
+        variables::check(&hook.body, &mut diagnostics);
+        loops::check_forms(&hook.body, &mut diagnostics);
         // What a loop carries means nothing while its body is wrong.
         if diagnostics.count() == before {
-            loops::check_carried(&slot.body, &mut diagnostics);
+            loops::check_carried(&hook.body, &mut diagnostics);
         }
     }
     diagnostics.finish(())

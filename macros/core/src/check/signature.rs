@@ -6,44 +6,44 @@ use syn::{FnArg, ReturnType, Signature};
 
 use super::syntax::check_pattern;
 use crate::diagnostics::{Diagnostics, text};
-use crate::model::{Slot, SlotImpl, Spec};
-use crate::nearest::slot_suggestion;
+use crate::model::{Hook, HookImpl, Spec};
+use crate::nearest::hook_suggestion;
 
 pub fn check(spec: &Spec<'_>, diagnostics: &mut Diagnostics) {
     let mut seen = Vec::new();
-    for slot in &spec.slots {
-        check_name(slot, diagnostics);
-        check_once(slot, &mut seen, diagnostics);
-        check_receiver(&slot.method.sig, diagnostics);
-        check_qualifiers(&slot.method.sig, diagnostics);
-        check_params(slot, diagnostics);
-        check_returns(&slot.method.sig, diagnostics);
+    for hook in &spec.hooks {
+        check_name(hook, diagnostics);
+        check_once(hook, &mut seen, diagnostics);
+        check_receiver(&hook.method.sig, diagnostics);
+        check_qualifiers(&hook.method.sig, diagnostics);
+        check_params(hook, diagnostics);
+        check_returns(&hook.method.sig, diagnostics);
     }
 }
 
-/// The method is a slot: another name is a typing error, or a helper, which is a free function.
-fn check_name(slot: &SlotImpl<'_>, diagnostics: &mut Diagnostics) {
-    let name = &slot.method.sig.ident;
-    if slot.slot.is_some() {
+/// The method is a hook: another name is a typing error, or a helper, which is a free function.
+fn check_name(hook: &HookImpl<'_>, diagnostics: &mut Diagnostics) {
+    let name = &hook.method.sig.ident;
+    if hook.hook.is_some() {
         return;
     }
     let help = if name == "define" {
-        "`#[federated]` writes `define` from the slots".to_owned()
+        "`#[federated]` writes `define` from the hooks".to_owned()
     } else {
-        slot_suggestion(&name.to_string())
+        hook_suggestion(&name.to_string())
     };
-    diagnostics.error(name, format!("expected a slot, found `{name}`"), help);
+    diagnostics.error(name, format!("expected a hook, found `{name}`"), help);
 }
 
-/// Each slot once: the graph has one definition of it for each layer.
-fn check_once(slot: &SlotImpl<'_>, seen: &mut Vec<Slot>, diagnostics: &mut Diagnostics) {
-    let name = &slot.method.sig.ident;
-    let Some(this) = slot.slot else { return };
+/// Each hook once: the graph has one definition of it for each layer.
+fn check_once(hook: &HookImpl<'_>, seen: &mut Vec<Hook>, diagnostics: &mut Diagnostics) {
+    let name = &hook.method.sig.ident;
+    let Some(this) = hook.hook else { return };
     if seen.contains(&this) {
         diagnostics.error(
             name,
             format!("expected `{name}` once, found it again"),
-            "a layer defines a slot once; remove one of the two",
+            "a layer defines a hook once; remove one of the two",
         );
     }
     seen.push(this);
@@ -51,7 +51,7 @@ fn check_once(slot: &SlotImpl<'_>, seen: &mut Vec<Slot>, diagnostics: &mut Diagn
 
 /// `&self`: a spec is read while the graph is built and never changes.
 fn check_receiver(sig: &Signature, diagnostics: &mut Diagnostics) {
-    const HELP: &str = "a slot reads its hyper-parameters: write `&self`";
+    const HELP: &str = "a hook reads its hyper-parameters: write `&self`";
     let Some(receiver) = sig.receiver() else {
         let at = sig.paren_token.span.open();
         diagnostics.error_at(at, "expected `&self`, found no receiver", HELP);
@@ -84,15 +84,15 @@ fn check_qualifiers(sig: &Signature, diagnostics: &mut Diagnostics) {
             diagnostics.error(
                 tokens,
                 format!("expected a plain `fn`, found {found}"),
-                "the slots of `Algorithm` are plain functions",
+                "the hooks of `Algorithm` are plain functions",
             );
         }
     }
 }
 
-/// As many parameters as the slot has.
-fn check_params(slot: &SlotImpl<'_>, diagnostics: &mut Diagnostics) {
-    let sig = &slot.method.sig;
+/// As many parameters as the hook has.
+fn check_params(hook: &HookImpl<'_>, diagnostics: &mut Diagnostics) {
+    let sig = &hook.method.sig;
     let typed: Vec<_> = sig
         .inputs
         .iter()
@@ -104,7 +104,7 @@ fn check_params(slot: &SlotImpl<'_>, diagnostics: &mut Diagnostics) {
     for input in &typed {
         check_pattern(&input.pat, diagnostics);
     }
-    let Some(expected) = slot.slot.map(Slot::params) else {
+    let Some(expected) = hook.hook.map(Hook::params) else {
         return;
     };
     if typed.len() == expected.len() {
@@ -126,13 +126,13 @@ fn check_params(slot: &SlotImpl<'_>, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Every slot returns a value; without one the body's last expression is probably missing too.
+/// Every hook returns a value; without one the body's last expression is probably missing too.
 fn check_returns(sig: &Signature, diagnostics: &mut Diagnostics) {
     if matches!(sig.output, ReturnType::Default) {
         diagnostics.error(
             &sig.ident,
             "expected a return type, found none",
-            "a slot returns its value: `-> Params` and the like",
+            "a hook returns its value: `-> Params` and the like",
         );
     }
 }

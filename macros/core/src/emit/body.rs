@@ -1,4 +1,4 @@
-//! A body that stages: slots to calls, fields to hyper-parameters, loops to regions.
+//! A body that stages: hooks to calls, fields to hyper-parameters, loops to regions.
 
 use quote::{ToTokens, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
@@ -57,7 +57,7 @@ impl VisitMut for Rewrite<'_> {
 
     fn visit_expr_mut(&mut self, node: &mut Expr) {
         let action = match classify(node, self.spec.base) {
-            Some(SelfUse::Slot(_)) => Action::Call("call"),
+            Some(SelfUse::Hook(_)) => Action::Call("call"),
             Some(SelfUse::Base(_)) => Action::Call("base"),
             Some(SelfUse::Hyper(name)) => Action::Hyper(name.clone()),
             _ => Action::Inside,
@@ -82,16 +82,16 @@ impl VisitMut for Rewrite<'_> {
 }
 
 impl Rewrite<'_> {
-    /// `self.slot(args)` to `call::slot(args)`, all at the slot's name.
+    /// `self.hook(args)` to `call::hook(args)`, all at the hook's name.
     fn call(&mut self, module: &str, call: &mut ExprMethodCall) -> Expr {
         for arg in &mut call.args {
             self.visit_expr_mut(arg);
         }
-        let slot = &call.method;
-        let module = Ident::new(module, slot.span());
-        let private = self.spec.names.private(slot.span());
+        let hook = &call.method;
+        let module = Ident::new(module, hook.span());
+        let private = self.spec.names.private(hook.span());
         let turbofish = &call.turbofish;
-        let mut tokens = quote_spanned!(slot.span()=> #private::#module::#slot #turbofish);
+        let mut tokens = quote_spanned!(hook.span()=> #private::#module::#hook #turbofish);
         let args = &call.args;
         call.paren_token
             .surround(&mut tokens, |inner| args.to_tokens(inner));

@@ -9,7 +9,7 @@ use crate::model::Names;
 use crate::parse::{federated_crate, hyper_crate};
 
 /// An impl with errors: as it was written for rust-analyzer, which completes from it, and an impl
-/// without slots for rustc. To rustc a body that was not rewritten is full of errors that are not
+/// without hooks for rustc. To rustc a body that was not rewritten is full of errors that are not
 /// the user's: `Batches` is no iterator, `f32` times `Params` is nothing, `define` is missing.
 ///
 /// Anything but an impl of a trait stays as it is.

@@ -45,6 +45,13 @@ fn hyper_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
             }
         }
     });
+    let centralized = key(hypers.keys, "centralized").map(|value| {
+        quote! {
+            fn centralized(&self) -> bool {
+                #value
+            }
+        }
+    });
     let header = header(
         hypers.item,
         &quote!(#private::Hyper),
@@ -76,6 +83,7 @@ fn hyper_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
                 }
             }
             #base
+            #centralized
         }
     }
 }
@@ -152,7 +160,7 @@ fn registered_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
 }
 
 /// What a plug-in without a default base stands on if it is built without one: an algorithm
-/// without slots, so that linking says which are missing.
+/// without hooks, so that linking says which are missing.
 fn no_base(private: &TokenStream) -> TokenStream {
     quote! {
         struct __NoBase;

@@ -1,4 +1,4 @@
-//! What a slot's body does: its loops, assignments, conditions and uses of `self`.
+//! What a hook's body does: its loops, assignments, conditions and uses of `self`.
 
 use syn::visit::{self, Visit};
 use syn::{

@@ -1,17 +1,17 @@
-//! What the syntax says: slots, loops with the variables they carry, uses of `self`, fields.
+//! What the syntax says: hooks, loops with the variables they carry, uses of `self`, fields.
 
 mod body;
+mod hook;
 mod hyper;
 mod names;
 mod scope;
 mod self_use;
-mod slot;
 mod spec;
 
 pub use body::{Body, Loop, Resolution, SelfRef, Target, block_body, lent_variable};
+pub use hook::Hook;
 pub use hyper::{FieldType, HyperField, Hypers, hypers, key, number};
 pub use names::Names;
 pub use scope::bound_names;
 pub use self_use::{SelfUse, classify};
-pub use slot::Slot;
-pub use spec::{SlotImpl, Spec, spec};
+pub use spec::{HookImpl, Spec, spec};

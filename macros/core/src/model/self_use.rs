@@ -2,18 +2,18 @@
 
 use syn::{Expr, ExprField, ExprMethodCall, ExprPath, Ident, Member};
 
-use super::Slot;
+use super::Hook;
 
 /// A use of `self`.
 #[derive(Clone, Copy)]
 pub enum SelfUse<'a> {
-    /// `self.slot(..)`: a slot of the composed algorithm.
-    Slot(&'a ExprMethodCall),
-    /// `self.base.slot(..)`: the next inner definition of a slot.
+    /// `self.hook(..)`: a hook of the composed algorithm.
+    Hook(&'a ExprMethodCall),
+    /// `self.base.hook(..)`: the next inner definition of a hook.
     Base(&'a ExprMethodCall),
-    /// `self.other.slot(..)`, where `other` was not declared as the base.
+    /// `self.other.hook(..)`, where `other` was not declared as the base.
     NotBase(&'a ExprMethodCall, &'a Ident),
-    /// `self.base` without a slot.
+    /// `self.base` without a hook.
     BareBase(&'a ExprField),
     /// `self.field`: a hyper-parameter.
     Hyper(&'a Ident),
@@ -26,7 +26,7 @@ pub enum SelfUse<'a> {
 /// What `expr` means if it is one of the forms of [`SelfUse`]; its arguments are not looked at.
 pub fn classify<'a>(expr: &'a Expr, base: Option<&Ident>) -> Option<SelfUse<'a>> {
     match expr {
-        Expr::MethodCall(call) if is_self(&call.receiver) => Some(SelfUse::Slot(call)),
+        Expr::MethodCall(call) if is_self(&call.receiver) => Some(SelfUse::Hook(call)),
         Expr::MethodCall(call) => {
             let (_, field) = self_field(&call.receiver)?;
             let Member::Named(field) = field else {
@@ -34,7 +34,7 @@ pub fn classify<'a>(expr: &'a Expr, base: Option<&Ident>) -> Option<SelfUse<'a>>
             };
             if base.is_some_and(|base| base == field) {
                 Some(SelfUse::Base(call))
-            } else if Slot::from_name(&call.method.to_string()).is_some() {
+            } else if Hook::from_name(&call.method.to_string()).is_some() {
                 Some(SelfUse::NotBase(call, field))
             } else {
                 None

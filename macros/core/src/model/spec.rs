@@ -1,8 +1,8 @@
-//! An `impl Algorithm for X` as slots with bodies.
+//! An `impl Algorithm for X` as hooks with bodies.
 
 use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, Pat};
 
-use super::{Body, Names, Slot, block_body, bound_names};
+use super::{Body, Hook, Names, block_body, bound_names};
 use crate::parse::Federated;
 
 /// What `#[federated]` stands on.
@@ -14,13 +14,13 @@ pub struct Spec<'a> {
     /// The impl as it was written.
     pub item: &'a ItemImpl,
     /// Its methods, in order.
-    pub slots: Vec<SlotImpl<'a>>,
+    pub hooks: Vec<HookImpl<'a>>,
 }
 
 /// A method of the impl.
-pub struct SlotImpl<'a> {
-    /// The slot of that name, if there is one.
-    pub slot: Option<Slot>,
+pub struct HookImpl<'a> {
+    /// The hook of that name, if there is one.
+    pub hook: Option<Hook>,
     /// The method as it was written.
     pub method: &'a ImplItemFn,
     /// What its body does.
@@ -30,9 +30,9 @@ pub struct SlotImpl<'a> {
 /// The model of an impl; it takes anything, as finding fault is `check`'s task.
 pub fn spec(input: &Federated) -> Spec<'_> {
     let base = input.base.as_ref();
-    let slots = input.item.items.iter().filter_map(|item| match item {
-        ImplItem::Fn(method) => Some(SlotImpl {
-            slot: Slot::from_name(&method.sig.ident.to_string()),
+    let hooks = input.item.items.iter().filter_map(|item| match item {
+        ImplItem::Fn(method) => Some(HookImpl {
+            hook: Hook::from_name(&method.sig.ident.to_string()),
             method,
             body: block_body(params(method), &method.block, base),
         }),
@@ -42,7 +42,7 @@ pub fn spec(input: &Federated) -> Spec<'_> {
         base,
         names: Names::new(input.krate.clone()),
         item: &input.item,
-        slots: slots.collect(),
+        hooks: hooks.collect(),
     }
 }
 

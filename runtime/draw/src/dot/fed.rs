@@ -22,10 +22,10 @@ pub fn module(module: &Module) -> String {
         let layer = module.layers.get(func.layer).map_or("?", |l| &l.name);
         let label = match module.is_linked() {
             true => format!("{}, round", module.name()),
-            false => format!("{layer}::{}", func.slot.name()),
+            false => format!("{layer}::{}", func.hook.name()),
         };
-        writer.open(&label, func.slot.place());
-        writer.region(&func.body, func.slot.arg_names(), None);
+        writer.open(&label, func.hook.place());
+        writer.region(&func.body, func.hook.arg_names(), None);
         writer.close();
     }
     writer.out + "}\n"
@@ -122,8 +122,8 @@ impl Writer<'_> {
             return;
         }
         let label = match &op.kind {
-            OpKind::Call(slot) | OpKind::Super(slot) => {
-                format!("{} {}", op.kind.name(), slot.name())
+            OpKind::Call(hook) | OpKind::Super(hook) => {
+                format!("{} {}", op.kind.name(), hook.name())
             }
             OpKind::ServerState(name, _)
             | OpKind::SetServerState(name)

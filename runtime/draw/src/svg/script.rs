@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{Func, Kind, Module, Op, OpKind, Place, Region, Slot, Value};
+use fedround_ir::fed::{Func, Hook, Kind, Module, Op, OpKind, Place, Region, Value};
 use fedround_passes::fed::notation::{Text, count_uses, expression};
 use fedround_passes::fed::{Count, Wire, wire};
 
@@ -48,8 +48,8 @@ impl Script<'_> {
     fn scene(&mut self, func: &Func) -> Scene {
         self.taken.clear();
         count_uses(&func.body, &mut self.uses);
-        let round = func.slot == Slot::Round && self.linked;
-        for (arg, name) in func.body.args.iter().zip(func.slot.arg_names()) {
+        let round = func.hook == Hook::Round && self.linked;
+        for (arg, name) in func.body.args.iter().zip(func.hook.arg_names()) {
             self.taken.insert((*name).to_owned(), usize::from(!round));
             let name = if round { "wᵗ" } else { name };
             self.texts.insert(*arg, Text::name(name));
@@ -68,12 +68,12 @@ impl Script<'_> {
         let title = if round {
             format!("{}, round t", self.module.name())
         } else {
-            let args = func.slot.arg_names().join(", ");
-            format!("{layer}::{}({args})", func.slot.name())
+            let args = func.hook.arg_names().join(", ");
+            format!("{layer}::{}({args})", func.hook.name())
         };
         Scene {
             title,
-            place: func.slot.place(),
+            place: func.hook.place(),
             start: if round {
                 "wᵗ".to_owned()
             } else {
@@ -231,9 +231,9 @@ impl Script<'_> {
     fn expression(&self, op: &Op) -> Text {
         let operands: Vec<Text> = op.operands.iter().map(|v| self.text(*v)).collect();
         match &op.kind {
-            OpKind::Call(slot) => Text::call(slot.name(), &operands),
-            OpKind::Super(slot) => Text::call(&format!("base.{}", slot.name()), &operands),
-            OpKind::Received => Text::call("received", &operands),
+            OpKind::Call(hook) => Text::call(hook.name(), &operands),
+            OpKind::Super(hook) => Text::call(&format!("base.{}", hook.name()), &operands),
+            OpKind::GlobalParams => Text::call("global_params", &operands),
             OpKind::ServerState(name, _) | OpKind::ClientState(name, _) => {
                 Text::call("state", &[Text::name(own(name))])
             }

@@ -9,7 +9,7 @@
 //!     let mut w = w;
 //!     let mut opt = Adam::new(self.lr).start(&w);
 //!     for b in k.batches(self.epochs, self.batch) {
-//!         let g = self.direction(k, &w, &b);
+//!         let g = self.gradient(k, &w, &b);
 //!         opt.step(&mut w, g);
 //!     }
 //!     w
@@ -40,14 +40,14 @@ pub use sgd::Sgd;
 
 use fedround_ir::Loc;
 
-use crate::carried::Carried;
 use crate::contexts::Keeper;
+use crate::loop_state::LoopState;
 use crate::tree::{Tree, recast};
 use crate::{Params, Scalar};
 
 /// `λ w` on what gradients train: running statistics do not decay.
 fn decay(rate: &Scalar, w: &Params) -> Params {
-    (rate * w).with_parts(&["Buffer"], &w.zeros_like())
+    (rate * w).replace_parts(&["Buffer"], &w.zeros_like())
 }
 
 /// How gradients become steps.
@@ -55,7 +55,7 @@ fn decay(rate: &Scalar, w: &Params) -> Params {
 /// Written over [`Params`] and [`Scalar`] alone; [`Running`] makes it work at any place.
 pub trait Optimizer: Clone {
     /// What it remembers between steps: a bundle of [`Params`] and [`Scalar`]s, `()` for nothing.
-    type State: Carried;
+    type State: LoopState;
 
     /// Names of the state's parts in order, as the paper has them.
     const STATE: &'static [&'static str];

@@ -6,9 +6,9 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{OpKind, Value};
 
 use super::Optimizer;
-use crate::carried::Carried;
 use crate::contexts::Keeper;
 use crate::graph::Graph;
+use crate::loop_state::LoopState;
 use crate::real::Rate;
 use crate::tree::{Tree, recast};
 use crate::{Params, Scalar};
@@ -87,7 +87,7 @@ fn part<O: Optimizer>(name: &str, i: usize) -> String {
     }
 }
 
-impl<O: Optimizer, T: Tree> Carried for Running<O, T> {
+impl<O: Optimizer, T: Tree> LoopState for Running<O, T> {
     fn graph(&self) -> Option<Graph> {
         self.state.graph()
     }

@@ -2,7 +2,7 @@ use fedround::__private::{Definer, Field, HyperValue};
 use fedround::HyperError;
 use fedround::prelude::*;
 
-/// An algorithm whose slots are what a test says.
+/// An algorithm whose hooks are what a test says.
 pub struct Closure<F>(pub F);
 
 impl<F: 'static> Hyper for Closure<F> {

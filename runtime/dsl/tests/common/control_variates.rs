@@ -9,7 +9,7 @@ pub fn control_variates(m: &mut fedround::Definer) {
             let c_k = k.state("c_k");
             let lr = hyper("lr", &0.1_f32);
             let (y,) = for_each(k.batches(1, 10), (w.clone(),), |b, (y,)| {
-                let g = grad(&y, |y| cross_entropy(k.predict(y, &b.x), &b.y));
+                let g = grad(&y, |y| cross_entropy(k.forward(y, &b.x), &b.y));
                 (y - &lr * (g - &c_k + &c),)
             });
             let next = &c_k - &c + (w - &y) * 0.5;

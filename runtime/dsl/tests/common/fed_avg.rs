@@ -150,7 +150,7 @@ impl Algorithm for FedAvg {
             |b, (w,)| {
                 let mut w = w;
                 w -= ::fedround::__private::hyper("lr", &self.lr)
-                    * ::fedround::__private::call::direction(k, &w, &b);
+                    * ::fedround::__private::call::gradient(k, &w, &b);
                 (w,)
             },
         );
@@ -161,18 +161,18 @@ impl Algorithm for FedAvg {
         w_k.weighted_mean(|k| k.num_examples())
     }
 
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
         grad(w, |w| {
-            ::fedround::__private::call::data_loss(k, w, b)
-                + ::fedround::__private::call::penalty(k, w)
+            ::fedround::__private::call::loss(k, w, b)
+                + ::fedround::__private::call::regularizer(k, w)
         })
     }
 
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        cross_entropy(k.predict(w, &b.x), &b.y)
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        cross_entropy(k.forward(w, &b.x), &b.y)
     }
 
-    fn penalty(&self, _: &ClientCx, _: &Params) -> Scalar {
+    fn regularizer(&self, _: &ClientCx, _: &Params) -> Scalar {
         0.0.into()
     }
 
@@ -181,8 +181,8 @@ impl Algorithm for FedAvg {
         m.round(|server, w| self.round(server, w));
         m.client_update(|k, w| self.client_update(k, w));
         m.aggregate(|server, w_k| self.aggregate(server, w_k));
-        m.direction(|k, w, b| self.direction(k, w, b));
-        m.data_loss(|k, w, b| self.data_loss(k, w, b));
-        m.penalty(|k, w| self.penalty(k, w));
+        m.gradient(|k, w, b| self.gradient(k, w, b));
+        m.loss(|k, w, b| self.loss(k, w, b));
+        m.regularizer(|k, w| self.regularizer(k, w));
     }
 }

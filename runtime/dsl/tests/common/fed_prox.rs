@@ -93,14 +93,14 @@ impl ::fedround::__private::Registered for FedProx<::fedround::__private::BoxedA
 // ---- #[federated(base = base)] ----
 
 impl<A: Algorithm> Algorithm for FedProx<A> {
-    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
-        ::fedround::__private::base::penalty(k, w)
-            + 0.5 * ::fedround::__private::hyper("mu", &self.mu) * (w - k.received()).sq_norm()
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
+        ::fedround::__private::base::regularizer(k, w)
+            + 0.5 * ::fedround::__private::hyper("mu", &self.mu) * (w - k.global_params()).sq_norm()
     }
 
     fn define(&self, m: &mut ::fedround::__private::Definer) {
         self.base.define(m);
         m.layer(self);
-        m.penalty(|k, w| self.penalty(k, w));
+        m.regularizer(|k, w| self.regularizer(k, w));
     }
 }

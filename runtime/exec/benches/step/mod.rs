@@ -167,7 +167,7 @@ fn eager<M: Classifier + burn::module::AutodiffModule>(
     move || {
         let m = model.take().unwrap();
         let loss = cross_entropy(
-            Classifier::predict(&m, x.clone(), &ForwardCx::inference()),
+            Classifier::forward(&m, x.clone(), &ForwardCx::inference()),
             y.clone(),
         );
         let grads = GradientsParams::from_grads(loss.backward(), &m);

@@ -213,7 +213,7 @@ impl Walker for Server<'_> {
             (OpKind::Broadcast, _) => self.broadcast(op, env, last)?,
             (OpKind::Gather | OpKind::Scatter, _) => self.cross(op, env, last)?,
             (OpKind::Concat, _) => self.concat(op, env)?,
-            (OpKind::Slots, _) => self.places(op, env)?,
+            (OpKind::Positions, _) => self.places(op, env)?,
             (OpKind::Reduce(kind), _) => self.reduce(*kind, op, env)?,
             (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
             (OpKind::NumClients, _) => RtVal::Host(self.cx.clients() as f64),

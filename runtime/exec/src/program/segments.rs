@@ -129,7 +129,7 @@ impl Program {
             let ty = self.tracer.column(name, Kind::Labels, batch);
             inputs.push(ty.map_err(frontend)?);
         }
-        self.function("predict", inputs)
+        self.function("forward", inputs)
     }
 
     /// A function of the model alone, in inference: parameters and `inputs` to its value.

@@ -23,7 +23,7 @@ pub(super) fn given_back(row: &Wire) -> Option<String> {
 pub(super) fn missing_layers(module: &Module, tracer: &TracedModel) -> Vec<String> {
     fn named(region: &Region, names: &mut BTreeMap<String, Loc>) {
         for op in &region.ops {
-            if let OpKind::TreeWithParts(parts) = &op.kind {
+            if let OpKind::TreeReplaceParts(parts) = &op.kind {
                 let layers = parts.iter().filter(|name| parts::is_layer(name));
                 names.extend(layers.map(|name| (name.clone(), op.loc)));
             }

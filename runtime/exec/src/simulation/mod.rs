@@ -132,12 +132,12 @@ impl Simulation {
         }))
     }
 
-    /// Has clients tested on models of their own, as the algorithm's slot `personalize` makes them;
+    /// Has clients tested on models of their own, as the algorithm's hook `personalize` makes them;
     /// `algorithm` is the one that the program was compiled from.
     ///
     /// # Errors
     ///
-    /// The slot's code cannot be compiled.
+    /// The hook's code cannot be compiled.
     pub fn with_personal(mut self, algorithm: &dyn Algorithm) -> Result<Self, CompileError> {
         let personal = personalized(&self.home.program, algorithm)?;
         for site in &mut self.beside {

@@ -120,7 +120,7 @@ impl TracedModel {
     ) -> Result<Graph, TraceError> {
         self.traces.fetch_add(1, Ordering::Relaxed);
         let what = match function {
-            "predict" => format!("model `{}`", self.name),
+            "forward" => format!("model `{}`", self.name),
             function => format!("function `{function}` of model `{}`", self.name),
         };
         trace(&what, |device| {

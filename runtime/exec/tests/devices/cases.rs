@@ -57,13 +57,13 @@ fn with_generator() -> Box<dyn Model> {
         width: 4,
         latent: 8,
     };
-    let classes = ["predict", "features", "head"].map(|f| (f, f));
+    let classes = ["forward", "features", "head"].map(|f| (f, f));
     let images = [("generate", "reconstruct"), ("code", "encode")];
     let vae = Box::new(vae.init(&BurnDevice::flex()));
     Box::new(Assembly::new(vec![
         network("", &classes, tiny()),
         network("generator", &images, vae),
-        network("judge", &[("judge", "predict")], tiny()),
+        network("judge", &[("judge", "forward")], tiny()),
     ]))
 }
 

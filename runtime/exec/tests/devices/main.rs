@@ -118,7 +118,7 @@ fn every_device_trains_the_same_models() {
 }
 
 #[test]
-fn every_device_trains_with_a_penalty() {
+fn every_device_trains_with_a_regularizer() {
     let prox = FedProx {
         base: fed_avg(),
         mu: 0.1,

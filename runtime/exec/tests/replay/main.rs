@@ -34,13 +34,13 @@ struct Fading<A = FedAvg> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Fading<A> {
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        inverse_time(1.0, &k.round(), 0.2) * self.base.direction(k, w, b)
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        inverse_time(1.0, &k.round(), 0.2) * self.base.gradient(k, w, b)
     }
 
-    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
         let mu = self.mu * (k.round() + 1.0);
-        self.base.penalty(k, w) + mu * (w - k.received()).sq_norm()
+        self.base.regularizer(k, w) + mu * (w - k.global_params()).sq_norm()
     }
 }
 

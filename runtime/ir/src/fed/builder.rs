@@ -1,7 +1,7 @@
 //! Builds a module op by op, with a stack of open regions.
 
 use super::{
-    Func, Hyper, HyperValue, Layer, Module, Op, OpKind, Place, Region, Slot, Type, Value, signature,
+    Func, Hook, Hyper, HyperValue, Layer, Module, Op, OpKind, Place, Region, Type, Value, signature,
 };
 use crate::Loc;
 
@@ -9,7 +9,7 @@ use crate::Loc;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum BuildError {
     /// An op outside every function.
-    #[error("{loc}: {op} is staged outside every slot; stage ops in a slot's body")]
+    #[error("{loc}: {op} is staged outside every hook; stage ops in a hook's body")]
     NoRegion {
         /// The op.
         op: String,
@@ -131,20 +131,20 @@ impl Builder {
         }
     }
 
-    /// Begins a slot's definition in the current layer; gives its arguments.
-    pub fn begin(&mut self, slot: Slot) -> Vec<Value> {
-        self.open(slot.signature().0, slot.place())
+    /// Begins a hook's definition in the current layer; gives its arguments.
+    pub fn begin(&mut self, hook: Hook) -> Vec<Value> {
+        self.open(hook.signature().0, hook.place())
     }
 
-    /// Ends a slot's definition.
-    pub fn end(&mut self, slot: Slot, yields: Vec<Value>, loc: Loc) {
+    /// Ends a hook's definition.
+    pub fn end(&mut self, hook: Hook, yields: Vec<Value>, loc: Loc) {
         let body = self.close(yields, loc);
         if !self.open.is_empty() {
             self.errors.push(BuildError::Unbalanced { loc });
         }
         let layer = self.current_layer();
         self.module.funcs.push(Func {
-            slot,
+            hook,
             layer,
             body,
             loc,
@@ -267,12 +267,12 @@ mod tests {
     fn ops_land_in_the_innermost_region() {
         let mut b = Builder::new();
         b.layer("test");
-        let args = b.begin(Slot::Penalty);
+        let args = b.begin(Hook::Regularizer);
         let region_args = b.open(&[Type::client(super::super::Kind::Params)], Place::Client);
         let norm = b.push(OpKind::TreeSqNorm, &region_args, Loc::caller());
         let region = b.close(norm, Loc::caller());
         let grad = b.push_with(OpKind::Grad, &args[1..], vec![region], Loc::caller());
-        b.end(Slot::Penalty, vec![grad[1]], Loc::caller());
+        b.end(Hook::Regularizer, vec![grad[1]], Loc::caller());
         let module = b.finish().unwrap();
         assert_eq!(module.funcs[0].body.ops.len(), 1);
         assert_eq!(module.funcs[0].body.ops[0].regions[0].ops.len(), 1);
@@ -283,10 +283,10 @@ mod tests {
         let mut b = Builder::new();
         for _ in 0..2 {
             b.layer("fed_prox");
-            let _ = b.begin(Slot::Penalty);
+            let _ = b.begin(Hook::Regularizer);
             let _ = b.hyper("mu", HyperValue::Float(0.1), Loc::caller());
             let mu = b.hyper("mu", HyperValue::Float(0.1), Loc::caller());
-            b.end(Slot::Penalty, mu, Loc::caller());
+            b.end(Hook::Regularizer, mu, Loc::caller());
         }
         let module = b.finish().unwrap();
         let names: Vec<&str> = module

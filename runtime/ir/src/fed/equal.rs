@@ -42,11 +42,11 @@ pub fn difference(a: &Module, b: &Module) -> Option<String> {
     }
     let ranks = (layer_ranks(a), layer_ranks(b));
     for (index, (x, y)) in a.funcs.iter().zip(&b.funcs).enumerate() {
-        if x.slot != y.slot || ranks.0[index] != ranks.1[index] {
+        if x.hook != y.hook || ranks.0[index] != ranks.1[index] {
             return Some(format!(
                 "function {index} is {} against {}",
-                x.slot.name(),
-                y.slot.name()
+                x.hook.name(),
+                y.hook.name()
             ));
         }
         let mut walk = Walk {
@@ -56,7 +56,7 @@ pub fn difference(a: &Module, b: &Module) -> Option<String> {
             hypers: (HashMap::new(), HashMap::new()),
         };
         if let Err(difference) = walk.func(x, y) {
-            return Some(format!("in {}: {difference}", x.slot.name()));
+            return Some(format!("in {}: {difference}", x.hook.name()));
         }
     }
     None
@@ -164,18 +164,18 @@ impl Walk<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Builder, OpKind, Slot};
+    use super::super::{Builder, Hook, OpKind};
     use super::*;
     use crate::Loc;
 
-    fn penalty(layer: &str, waste: bool, factor: f64) -> Module {
+    fn regularizer(layer: &str, waste: bool, factor: f64) -> Module {
         let mut b = Builder::new();
         b.layer(layer);
-        let args = b.begin(Slot::Penalty);
+        let args = b.begin(Hook::Regularizer);
         let norm = b.push(OpKind::TreeSqNorm, &args[1..], Loc::caller());
         let factor = b.push(OpKind::Const(factor), &[], Loc::caller());
         let scaled = b.push(OpKind::Mul, &[factor[0], norm[0]], Loc::caller());
-        b.end(Slot::Penalty, scaled, Loc::caller());
+        b.end(Hook::Regularizer, scaled, Loc::caller());
         let mut module = b.finish().unwrap();
         if waste {
             // Other numbers for the same values.
@@ -189,20 +189,24 @@ mod tests {
     #[test]
     fn numbering_names_and_locations_do_not_matter() {
         assert_eq!(
-            difference(&penalty("a", false, 0.5), &penalty("b", true, 0.5)),
+            difference(&regularizer("a", false, 0.5), &regularizer("b", true, 0.5)),
             None
         );
     }
 
     #[test]
     fn a_constant_matters() {
-        let difference = difference(&penalty("a", false, 0.5), &penalty("a", false, 0.25)).unwrap();
+        let difference = difference(
+            &regularizer("a", false, 0.5),
+            &regularizer("a", false, 0.25),
+        )
+        .unwrap();
         assert!(difference.contains("arith.const"), "{difference}");
     }
 
     #[test]
     fn operands_matter() {
-        let a = penalty("a", false, 0.5);
+        let a = regularizer("a", false, 0.5);
         let mut b = a.clone();
         b.funcs[0].body.ops[2].operands.reverse();
         assert!(!equal(&a, &b));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Hyper, HyperValue, Kind, Module, Slot};
+use super::{Hook, Hyper, HyperValue, Kind, Module};
 
 impl HyperValue {
     /// What a graph sees of it: [`Kind::Scalar`] or [`Kind::Index`], nothing for a value that is
@@ -37,14 +37,14 @@ impl Hyper {
 }
 
 impl Module {
-    /// Name of a hyper-parameter in text: its field where no other hyper-parameter and no slot
+    /// Name of a hyper-parameter in text: its field where no other hyper-parameter and no hook
     /// argument is called so, its full name otherwise.
     pub fn hyper_label(&self, index: usize) -> String {
         let Some(hyper) = self.hypers.get(index) else {
             return format!("hyper_{index}");
         };
         let field = hyper.field();
-        let taken = Slot::names_argument(field)
+        let taken = Hook::names_argument(field)
             || self
                 .hypers
                 .iter()

@@ -43,13 +43,13 @@ impl OpKind {
             | Self::Gather
             | Self::Scatter
             | Self::Concat
-            | Self::Slots
+            | Self::Positions
             | Self::ClientLabels
             | Self::ServerState(..)
             | Self::SetServerState(_)
             | Self::Claim(_) => Some(Place::Server),
             Self::NumExamples
-            | Self::Received
+            | Self::GlobalParams
             | Self::ClientState(..)
             | Self::SetClientState(_)
             | Self::Personal(..)
@@ -59,7 +59,7 @@ impl OpKind {
             | Self::OneBatch
             | Self::Collect
             | Self::Column(..) => Some(Place::Client),
-            Self::Call(slot) | Self::Super(slot) => Some(slot.place()),
+            Self::Call(hook) | Self::Super(hook) => Some(hook.place()),
             Self::Hyper(_)
             | Self::Const(_)
             | Self::IndexConst(_)
@@ -89,7 +89,7 @@ impl OpKind {
             | Self::TreeScale
             | Self::TreeDot
             | Self::TreeSqNorm
-            | Self::TreeWithParts(_)
+            | Self::TreeReplaceParts(_)
             | Self::Clip
             | Self::ClipRows
             | Self::Noise
@@ -146,13 +146,13 @@ impl OpKind {
             | Self::Gather
             | Self::Scatter
             | Self::Concat
-            | Self::Slots
+            | Self::Positions
             | Self::EveryClass
             | Self::LocalClasses
             | Self::Blank
             | Self::ClientLabels
             | Self::NumExamples
-            | Self::Received
+            | Self::GlobalParams
             | Self::LeastRows
             | Self::Column(..)
             | Self::Apply(_)
@@ -163,7 +163,7 @@ impl OpKind {
             | Self::TreeScale
             | Self::TreeDot
             | Self::TreeSqNorm
-            | Self::TreeWithParts(_)
+            | Self::TreeReplaceParts(_)
             | Self::Release(_)
             | Self::Clip
             | Self::ClipRows
@@ -193,7 +193,7 @@ impl OpKind {
                 | Self::Gather
                 | Self::Scatter
                 | Self::Concat
-                | Self::Slots
+                | Self::Positions
                 | Self::Claim(_)
         )
     }

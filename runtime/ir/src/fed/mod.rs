@@ -1,14 +1,15 @@
 //! The fed dialect: a federated algorithm as a placed, structured SSA program.
 //!
 //! A spec is staged into a [`Module`] by a [`Builder`], checked by [`verify`], printed by
-//! [`print()`] and [`print_exact`], read by [`parse()`] and compared by [`equal`]. Before `link-slots` a module holds one [`Func`] for each
-//! slot and layer, which refer to each other by `fed.call` and `fed.super`; afterwards it holds
+//! [`print()`] and [`print_exact`], read by [`parse()`] and compared by [`equal`]. Before `link-hooks` a module holds one [`Func`] for each
+//! hook and layer, which refer to each other by `fed.call` and `fed.super`; afterwards it holds
 //! one `fed.round` with everything inlined, which [`verify_linked`] checks.
 
 mod builder;
 mod checks;
 mod equal;
 mod flow;
+mod hook;
 mod hyper;
 mod kind;
 mod module;
@@ -19,7 +20,6 @@ mod parse_op;
 mod print;
 mod privacy;
 mod signature;
-mod slot;
 mod syntax;
 mod types;
 mod verify;
@@ -30,7 +30,7 @@ pub use builder::{BuildError, Builder};
 pub use equal::{difference, equal};
 pub use flow::{Analysis, Facts, solve};
 pub use kind::Effect;
-pub use op::{Dp, Func, Hyper, HyperValue, Layer, Math, Module, Op, OpKind, Reduce, Region, Slot};
+pub use op::{Dp, Func, Hook, Hyper, HyperValue, Layer, Math, Module, Op, OpKind, Reduce, Region};
 pub use parse::parse;
 pub use print::{print, print_exact, print_with_locations};
 pub use privacy::{Exposure, Privacy};

@@ -1,6 +1,6 @@
 //! Questions about a whole module.
 
-use super::{Module, OpKind, Region, Slot};
+use super::{Hook, Module, OpKind, Region};
 
 impl Module {
     /// Name of the whole algorithm: that of its outermost layer.
@@ -8,10 +8,10 @@ impl Module {
         self.layers.last().map_or("anonymous", |layer| &layer.name)
     }
 
-    /// Whether it is one `round` with nothing left to link, as after `link-slots`.
+    /// Whether it is one `round` with nothing left to link, as after `link-hooks`.
     pub fn is_linked(&self) -> bool {
         match self.funcs.as_slice() {
-            [only] => only.slot == Slot::Round && !has_symbols(&only.body),
+            [only] => only.hook == Hook::Round && !has_symbols(&only.body),
             _ => false,
         }
     }
@@ -42,13 +42,13 @@ mod tests {
         for linked in [true, false] {
             let mut b = Builder::new();
             b.layer("test");
-            let w = b.begin(Slot::Round);
+            let w = b.begin(Hook::Round);
             let next = if linked {
                 w
             } else {
-                b.push(OpKind::Call(Slot::Round), &w, Loc::caller())
+                b.push(OpKind::Call(Hook::Round), &w, Loc::caller())
             };
-            b.end(Slot::Round, next, Loc::caller());
+            b.end(Hook::Round, next, Loc::caller());
             assert_eq!(b.finish().unwrap().is_linked(), linked);
         }
     }

@@ -84,7 +84,7 @@ pub enum OpKind {
     /// are dropped from round to round for as many of the rest.
     Rotating,
     /// `fed.drawn`: `() -> cohort@server`; the cohort that was made last in this round, by this layer
-    /// or another. Replaced by `link-slots` with that cohort.
+    /// or another. Replaced by `link-hooks` with that cohort.
     Drawn,
     /// `fed.broadcast`: `(T@server, cohort@server) -> {T}@clients`.
     Broadcast,
@@ -107,9 +107,9 @@ pub enum OpKind {
     /// `fed.concat`: `({tensor | labels}@server) -> tensor | labels @server`; the rows of all
     /// clients, in the order of the cohort.
     Concat,
-    /// `fed.slots`: `({tensor | labels}@server) -> labels@server`; for the rows that `fed.concat` joins the
+    /// `fed.positions`: `({tensor | labels}@server) -> labels@server`; for the rows that `fed.concat` joins the
     /// place of their client in the cohort, from 0.
-    Slots,
+    Positions,
     /// `fed.client_labels`: `(client@server, tensor@server) -> labels@server`; the client's number
     /// among all clients, once for each row of the tensor.
     ClientLabels,
@@ -121,9 +121,9 @@ pub enum OpKind {
     Blank,
     /// `fed.num_examples`: `(client) -> f32`; `n_k`.
     NumExamples,
-    /// `fed.received`: `(client) -> params`; what was broadcast to the client this round.
-    /// Replaced by `link-slots` with the argument of the enclosing `fed.map`.
-    Received,
+    /// `fed.global_params`: `(client) -> params`; what was broadcast to the client this round.
+    /// Replaced by `link-hooks` with the argument of the enclosing `fed.map`.
+    GlobalParams,
     /// `fed.server_state "v"`: `() -> params | f32 @server`; zeros before it is first set. In code
     /// for one client, `(client@server) -> params | f32 @server`: one for each client.
     ServerState(String, Kind),
@@ -169,7 +169,7 @@ pub enum OpKind {
     /// labels `y`, and what else the dataset has.
     Column(String, Kind),
     /// `nn.NAME`: `(params, tensor | labels | f32…) -> tensor`; a function of the model, such as its
-    /// forward pass `predict`.
+    /// forward pass.
     Apply(String),
     /// `loss.NAME`: `(tensor | labels | f32…) -> f32`; a registered loss, traced from burn code.
     Loss(String),
@@ -204,9 +204,9 @@ pub enum OpKind {
     /// out. A layer is all of a parameter's path but its last segment.
     TreeLayerSum,
 
-    /// `tree.with_parts ["head"]`: `(params a, params b) -> params`; `a` with the named parts of
+    /// `tree.replace_parts ["head"]`: `(params a, params b) -> params`; `a` with the named parts of
     /// `b`. A part is the first segment of a parameter's path: `head` of `head.weight`.
-    TreeWithParts(Vec<String>),
+    TreeReplaceParts(Vec<String>),
 
     /// `priv.release "why"`: `(T) -> T`, a tensor or labels; the spec's statement that something
     /// derived from examples may leave its client, with the reason that `explain` prints.
@@ -224,10 +224,10 @@ pub enum OpKind {
     /// which the verifier holds it to.
     Claim(Dp),
 
-    /// `fed.call @slot`: a slot's outermost definition; resolved by `link-slots`.
-    Call(Slot),
-    /// `fed.super @slot`: the next inner definition; resolved by `link-slots`.
-    Super(Slot),
+    /// `fed.call @hook`: a hook's outermost definition; resolved by `link-hooks`.
+    Call(Hook),
+    /// `fed.super @hook`: the next inner definition; resolved by `link-hooks`.
+    Super(Hook),
 }
 
 /// One op: what, on which values, with which regions, from where.
@@ -271,7 +271,7 @@ pub struct Region {
 
 /// The parts of an algorithm that a plug-in may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Slot {
+pub enum Hook {
     /// `(params@server) -> params@server`: the server's loop body.
     Round,
     /// `(client, params) -> params`: local training.
@@ -279,22 +279,22 @@ pub enum Slot {
     /// `({params}@clients) -> params@server`.
     Aggregate,
     /// `(client, params, batch) -> params`: the direction that a step descends.
-    Direction,
+    Gradient,
     /// `(client, params, batch) -> f32`.
-    DataLoss,
+    Loss,
     /// `(client, params) -> f32`: what is added to the data loss.
-    Penalty,
+    Regularizer,
     /// `(client, params) -> params`: the model that a client uses, made of the global one.
     Personalize,
     /// `(params, tensor, labels) -> params` on the server: the direction that a step on rows descends.
-    ServerDirection,
+    ServerGradient,
 }
 
-/// One definition of a slot by one layer.
+/// One definition of a hook by one layer.
 #[derive(Clone, Debug)]
 pub struct Func {
-    /// Which slot.
-    pub slot: Slot,
+    /// Which hook.
+    pub hook: Hook,
     /// Index of the defining layer in [`Module::layers`].
     pub layer: usize,
     /// Its code.
@@ -334,15 +334,15 @@ pub struct Layer {
     pub name: String,
 }
 
-/// A staged algorithm: all layers, innermost first, and their slot definitions.
-/// After `link-slots` only the outermost [`Slot::Round`] is left, with everything inlined.
+/// A staged algorithm: all layers, innermost first, and their hook definitions.
+/// After `link-hooks` only the outermost [`Hook::Round`] is left, with everything inlined.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
     /// The algorithms, innermost first.
     pub layers: Vec<Layer>,
     /// Hyper-parameters that the code reads, in order of first use.
     pub hypers: Vec<Hyper>,
-    /// Slot definitions, layer by layer.
+    /// Hook definitions, layer by layer.
     pub funcs: Vec<Func>,
     /// Type of each [`Value`].
     pub types: Vec<Type>,

@@ -2,7 +2,7 @@
 
 use super::parse::{Parser, fed_type, location};
 use super::syntax::FUNC_END;
-use super::{Func, Hyper, HyperValue, Layer, Slot};
+use super::{Func, Hook, Hyper, HyperValue, Layer};
 use crate::text::attribute::unquote;
 use crate::text::cursor::count;
 use crate::text::lexer::{TokenKind, written};
@@ -41,7 +41,7 @@ impl Parser<'_> {
             .cursor
             .kind(TokenKind::Value, "`%name` of a hyper-parameter")?;
         let name = unquote(token.text).unwrap_or_else(|| token.text.to_owned());
-        if written(&name) != format!("%{}", token.text) || Slot::names_argument(&name) {
+        if written(&name) != format!("%{}", token.text) || Hook::names_argument(&name) {
             return Err(self.cursor.error(
                 token.span,
                 Problem::Expected {
@@ -95,13 +95,13 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `fed.func @layer::slot(args) { .. }` or `fed.round(args) { .. }`; gives the number of one
+    /// `fed.func @layer::hook(args) { .. }` or `fed.round(args) { .. }`; gives the number of one
     /// that belongs to the outermost layer, whichever that is.
     fn func(&mut self) -> Result<Option<usize>, ParseError> {
         let loc = location(self.cursor.peek());
         let round = self.cursor.eat("fed.round");
-        let (slot, layer) = if round {
-            (Slot::Round, 0)
+        let (hook, layer) = if round {
+            (Hook::Round, 0)
         } else if self.cursor.eat("fed.func") {
             self.symbol()?
         } else {
@@ -114,9 +114,9 @@ impl Parser<'_> {
             Ok((name, fed_type(cursor)?.0))
         })?;
         self.cursor.expect("{")?;
-        let body = self.region(&args, slot.place(), FUNC_END)?;
+        let body = self.region(&args, hook.place(), FUNC_END)?;
         self.module.funcs.push(Func {
-            slot,
+            hook,
             layer,
             body,
             loc,
@@ -124,23 +124,23 @@ impl Parser<'_> {
         Ok(round.then(|| self.module.funcs.len() - 1))
     }
 
-    /// `@layer::slot`.
-    fn symbol(&mut self) -> Result<(Slot, usize), ParseError> {
-        let token = self.cursor.kind(TokenKind::Symbol, "`@layer::slot`")?;
+    /// `@layer::hook`.
+    fn symbol(&mut self) -> Result<(Hook, usize), ParseError> {
+        let token = self.cursor.kind(TokenKind::Symbol, "`@layer::hook`")?;
         let expected = |expected: &str| Problem::Expected {
             expected: expected.to_owned(),
             found: format!("`@{}`", token.text),
         };
-        let Some((layer, slot)) = token.text.split_once("::") else {
-            return Err(self.cursor.error(token.span, expected("`@layer::slot`")));
+        let Some((layer, hook)) = token.text.split_once("::") else {
+            return Err(self.cursor.error(token.span, expected("`@layer::hook`")));
         };
-        let Some(slot) = Slot::named(slot) else {
+        let Some(hook) = Hook::named(hook) else {
             return Err(self.cursor.error(
                 token.span,
                 Problem::Unknown {
-                    what: "slot",
-                    name: slot.to_owned(),
-                    nearest: nearest(slot, Slot::ALL.map(Slot::name)).map(str::to_owned),
+                    what: "hook",
+                    name: hook.to_owned(),
+                    nearest: nearest(hook, Hook::ALL.map(Hook::name)).map(str::to_owned),
                 },
             ));
         };
@@ -152,7 +152,7 @@ impl Parser<'_> {
             });
             layers.len() - 1
         });
-        Ok((slot, index))
+        Ok((hook, index))
     }
 
     /// The algorithm is named after its outermost layer, which may define nothing.

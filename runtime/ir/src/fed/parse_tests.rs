@@ -1,6 +1,6 @@
 //! Reading modules: what is printed comes back, what is wrong is said.
 
-use super::super::{Builder, HyperValue, Slot, difference, print, print_exact};
+use super::super::{Builder, Hook, HyperValue, difference, print, print_exact};
 use super::*;
 
 const TEXT: &str = r#"// fedround fed v1
@@ -27,7 +27,7 @@ fed.algorithm @fed_prox(%fraction: f32 = 0.1, %epochs: index = 5, %fed_avg.w: f3
     %1 = opt.for_batches %k, %epochs, %0 with(%2, %3 = %w) {
       %4, %5 = opt.grad(%6 = %3) {
         %7 = batch.x %2 : tensor
-        %8 = nn.predict %6, %7 : tensor
+        %8 = nn.forward %6, %7 : tensor
         %9 = batch.y %2 : labels
         %10 = loss.cross_entropy %8, %9 : f32
         %11 = arith.const 0.1 : f32
@@ -39,7 +39,7 @@ fed.algorithm @fed_prox(%fraction: f32 = 0.1, %epochs: index = 5, %fed_avg.w: f3
     } : params
     fed.yield %1 : params
   }
-  fed.func @fed_prox::penalty(%k: client, %w: params) {
+  fed.func @fed_prox::regularizer(%k: client, %w: params) {
     fed.yield %fraction : f32
   }
 }
@@ -59,13 +59,13 @@ fn what_is_printed_comes_back() {
 fn the_place_of_a_hyper_parameter_is_not_kept() {
     let mut b = Builder::new();
     b.layer("test");
-    let args = b.begin(Slot::Penalty);
+    let args = b.begin(Hook::Regularizer);
     let mu = b.hyper("mu", HyperValue::Float(0.1), Loc::caller());
     let norm = b.push(OpKind::TreeSqNorm, &args[1..], Loc::caller());
     let term = b.push(OpKind::Mul, &[norm[0], mu[0]], Loc::caller());
     let twin = b.hyper("mu", HyperValue::Float(0.1), Loc::caller());
     let twice = b.push(OpKind::Mul, &[term[0], twin[0]], Loc::caller());
-    b.end(Slot::Penalty, twice, Loc::caller());
+    b.end(Hook::Regularizer, twice, Loc::caller());
     let module = b.finish().unwrap();
     let again = parse(&print_exact(&module)).unwrap();
     assert_eq!(difference(&module, &again), None);
@@ -104,17 +104,17 @@ fn what_is_wrong_is_said_where_it_is() {
         (
             "@fed_avg::round",
             "@fed_avg",
-            "3:12: expected `@layer::slot`, found `@fed_avg`",
+            "3:12: expected `@layer::hook`, found `@fed_avg`",
         ),
         (
             "fed_avg::round",
             "fed_avg::ruond",
-            "unknown slot `ruond` (did you mean `round`?)",
+            "unknown hook `ruond` (did you mean `round`?)",
         ),
         (
             "@client_update(",
             "@cliet_update(",
-            "7:21: expected a slot (did you mean `@client_update`?) for `fed.call`",
+            "7:21: expected a hook (did you mean `@client_update`?) for `fed.call`",
         ),
         (
             "%0 = fed.sample",
@@ -219,7 +219,7 @@ fn a_snapshot_lacks_the_values() {
 #[test]
 fn deep_regions_are_refused() {
     let mut text = String::from(
-        "// fedround fed v1\nfed.algorithm @a() {\nfed.func @a::penalty(%k: client, %w: params) {\n",
+        "// fedround fed v1\nfed.algorithm @a() {\nfed.func @a::regularizer(%k: client, %w: params) {\n",
     );
     for depth in 0..100_u32 {
         let from = depth

@@ -1,15 +1,15 @@
 //! The text form of a module.
 //!
-//! Deterministic: values are renumbered in each function, hyper-parameters and slot arguments go
+//! Deterministic: values are renumbered in each function, hyper-parameters and hook arguments go
 //! by name, and source locations are not printed. [`print_exact`] has the values of
 //! hyper-parameters and reads back, [`print()`] leaves them out, as snapshots want it.
 //!
 //! ```text
 //! // fedround fed v1
 //! fed.algorithm @fed_prox(%mu: f32) {
-//!   fed.func @fed_prox::penalty(%k: client, %w: params) {
-//!     %0 = fed.super @penalty(%k, %w) : f32
-//!     %1 = fed.received %k : params
+//!   fed.func @fed_prox::regularizer(%k: client, %w: params) {
+//!     %0 = fed.super @regularizer(%k, %w) : f32
+//!     %1 = fed.global_params %k : params
 //!     …
 //!     fed.yield %5 : f32
 //!   }
@@ -108,7 +108,7 @@ impl<'m> Printer<'m> {
         self.next = 0;
         let mut args = Vec::new();
         for (index, arg) in func.body.args.iter().enumerate() {
-            let name = func.slot.arg_names().get(index).copied().unwrap_or("extra");
+            let name = func.hook.arg_names().get(index).copied().unwrap_or("extra");
             self.names.insert(*arg, format!("%{name}"));
             args.push(format!("%{name}: {}", self.ty(*arg)));
         }
@@ -136,7 +136,7 @@ impl<'m> Printer<'m> {
             };
             self.line(&format!(
                 "fed.func @{layer}{suffix}::{}({args}) {{",
-                func.slot.name()
+                func.hook.name()
             ));
         }
         self.body(&func.body, FUNC_END);
@@ -232,7 +232,7 @@ impl<'m> Printer<'m> {
         self.line(&format!("}}{types}"));
     }
 
-    /// `fed.broadcast %w to %0`, `fed.call @penalty(%k, %w)`: name, attributes and operands.
+    /// `fed.broadcast %w to %0`, `fed.call @regularizer(%k, %w)`: name, attributes and operands.
     fn flat(&self, op: &Op) -> String {
         let head = named(&op.kind);
         let operands = op.operands.iter().map(|value| self.name(*value));

@@ -1,13 +1,13 @@
 //! The text form.
 
-use super::super::{Builder, HyperValue, Slot, Type};
+use super::super::{Builder, Hook, HyperValue, Type};
 use super::*;
 use crate::Loc;
 
-fn penalty() -> Module {
+fn regularizer() -> Module {
     let mut b = Builder::new();
     b.layer("fed_prox");
-    let args = b.begin(Slot::Penalty);
+    let args = b.begin(Hook::Regularizer);
     let inner = b.open(&[Type::client(Kind::Params)], Place::Client);
     let norm = b.push(OpKind::TreeSqNorm, &inner, Loc::caller());
     let mu = b.hyper("mu", HyperValue::Float(0.123), Loc::caller());
@@ -18,7 +18,7 @@ fn penalty() -> Module {
     let grad = b.push_with(OpKind::Grad, &args[1..], vec![region], Loc::caller());
     let state = OpKind::SetClientState("g".into());
     let _ = b.push(state, &[args[0], grad[0]], Loc::caller());
-    b.end(Slot::Penalty, vec![grad[1]], Loc::caller());
+    b.end(Hook::Regularizer, vec![grad[1]], Loc::caller());
     b.finish().unwrap()
 }
 
@@ -26,7 +26,7 @@ fn penalty() -> Module {
 fn prints_names_types_and_constants_but_no_hyper_values() {
     let expected = r#"// fedround fed v1
 fed.algorithm @fed_prox(%mu: f32) {
-  fed.func @fed_prox::penalty(%k: client, %w: params) {
+  fed.func @fed_prox::regularizer(%k: client, %w: params) {
     %0, %1 = opt.grad(%2 = %w) {
       %3 = tree.sq_norm %2 : f32
       %4 = arith.const 0.5 : f32
@@ -39,18 +39,18 @@ fed.algorithm @fed_prox(%mu: f32) {
   }
 }
 "#;
-    assert_eq!(print(&penalty()), expected);
+    assert_eq!(print(&regularizer()), expected);
 }
 
 #[test]
 fn locations_are_printed_on_demand() {
-    assert!(!print(&penalty()).contains("print_tests.rs"));
-    assert!(print_with_locations(&penalty()).contains("print_tests.rs"));
+    assert!(!print(&regularizer()).contains("print_tests.rs"));
+    assert!(print_with_locations(&regularizer()).contains("print_tests.rs"));
 }
 
 #[test]
 fn a_broken_module_prints() {
-    let mut module = penalty();
+    let mut module = regularizer();
     module.funcs[0].body.yields[0] = Value(99);
     assert!(print(&module).contains("fed.yield %undefined99 : ?"));
 }
@@ -59,12 +59,12 @@ fn a_broken_module_prints() {
 fn names_of_states_and_parts_and_reasons_are_quoted() {
     let mut b = Builder::new();
     b.layer("test");
-    let args = b.begin(Slot::ClientUpdate);
+    let args = b.begin(Hook::ClientUpdate);
     let head = vec!["head".to_owned(), "neck".to_owned()];
     let own = OpKind::Personal("v".into(), head.clone());
     let own = b.push(own, &args, Loc::caller());
     let whole = b.push(
-        OpKind::TreeWithParts(head),
+        OpKind::TreeReplaceParts(head),
         &[args[1], own[0]],
         Loc::caller(),
     );
@@ -79,14 +79,14 @@ fn names_of_states_and_parts_and_reasons_are_quoted() {
         Loc::caller(),
     );
     let _ = b.push(OpKind::Release("\"public\"".into()), &x, Loc::caller());
-    b.end(Slot::ClientUpdate, noised, Loc::caller());
+    b.end(Hook::ClientUpdate, noised, Loc::caller());
     let text = print(&b.finish().unwrap());
     let lines: Vec<&str> = text.lines().skip(3).map(str::trim).collect();
     assert_eq!(
         lines[..9],
         [
             r#"%0 = fed.personal "v" ["head", "neck"] %k, %w : params"#,
-            r#"%1 = tree.with_parts ["head", "neck"] %w, %0 : params"#,
+            r#"%1 = tree.replace_parts ["head", "neck"] %w, %0 : params"#,
             "%2 = arith.const 1.0 : f32",
             "%3 = priv.clip %1, %2 : params",
             "%4 = priv.noise %3, %2 : params",

@@ -83,7 +83,7 @@ impl Analysis for Exposures<'_> {
         let exposure = match op.kind {
             OpKind::ServerState(..) => return Fact::default(),
             // Of a tensor they read the number of rows alone.
-            OpKind::ClientLabels | OpKind::Slots | OpKind::Blank => return Fact::default(),
+            OpKind::ClientLabels | OpKind::Positions | OpKind::Blank => return Fact::default(),
             OpKind::NumExamples => Public,
             OpKind::Column(..)
             | OpKind::ClientState(..)
@@ -102,7 +102,7 @@ impl Analysis for Exposures<'_> {
             | OpKind::Neg
             | OpKind::TreeAdd
             | OpKind::TreeSub
-            | OpKind::TreeWithParts(_)
+            | OpKind::TreeReplaceParts(_)
             | OpKind::Broadcast
             | OpKind::Reduce(_)
             | OpKind::Gather

@@ -123,7 +123,7 @@ pub fn signature(
             let rows = rows_kind(found(0));
             plain(&[Type::gathered(rows)], &[Type::server(rows)])
         }
-        OpKind::Slots => {
+        OpKind::Positions => {
             let rows = rows_kind(found(0));
             plain(&[Type::gathered(rows)], &[Type::server(Labels)])
         }
@@ -132,7 +132,7 @@ pub fn signature(
         OpKind::Blank => plain(&[at(rows_kind(found(0)))], &[at(Tensor)]),
         OpKind::ClientLabels => plain(&[at(Client), at(Tensor)], &[at(Labels)]),
         OpKind::NumExamples => plain(&[at(Client)], &[at(Scalar)]),
-        OpKind::Received => plain(&[at(Client)], &[at(Params)]),
+        OpKind::GlobalParams => plain(&[at(Client)], &[at(Params)]),
         OpKind::ServerState(_, kind) => {
             let client = [at(Client)];
             let client = &client[..operands.len().min(1)];
@@ -203,7 +203,7 @@ pub fn signature(
         | OpKind::TreeSub
         | OpKind::TreeMul
         | OpKind::TreeDiv
-        | OpKind::TreeWithParts(_) => plain(&[tree(0); 2], &[tree(0)]),
+        | OpKind::TreeReplaceParts(_) => plain(&[tree(0); 2], &[tree(0)]),
         OpKind::TreeScale | OpKind::TreeAddScalar => plain(&[at(Scalar), tree(1)], &[tree(1)]),
         OpKind::TreeMath(_) => plain(&[tree(0)], &[tree(0)]),
         OpKind::TreeLayerSum => plain(&[at(Params)], &[at(Params)]),
@@ -220,8 +220,8 @@ pub fn signature(
         OpKind::Clip | OpKind::Noise => plain(&[tree(0), at(Scalar)], &[tree(0)]),
         OpKind::Claim(_) => plain(&[], &[]),
 
-        OpKind::Call(slot) | OpKind::Super(slot) => {
-            let (args, results) = slot.signature();
+        OpKind::Call(hook) | OpKind::Super(hook) => {
+            let (args, results) = hook.signature();
             plain(args, results)
         }
     }

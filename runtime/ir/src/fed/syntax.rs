@@ -1,6 +1,6 @@
 //! How ops are written: the table of their names and attributes, and the words between operands.
 
-use super::{Dp, Kind, Math, OpKind, Reduce, Slot};
+use super::{Dp, Hook, Kind, Math, OpKind, Reduce};
 use crate::text::attribute::{
     AttributeText, Codec, Count, Piece, Quoted, QuotedList, Real, TextAttributes,
 };
@@ -39,13 +39,13 @@ ops! { OpKind {
     "fed.gather" = Gather [];
     "fed.scatter" = Scatter [];
     "fed.concat" = Concat [];
-    "fed.slots" = Slots [];
+    "fed.positions" = Positions [];
     "fed.every_class" = EveryClass [];
     "fed.local_classes" = LocalClasses [];
     "fed.blank" = Blank [];
     "fed.client_labels" = ClientLabels [];
     "fed.num_examples" = NumExamples [];
-    "fed.received" = Received [];
+    "fed.global_params" = GlobalParams [];
     "fed.server_state" = ServerState [name: Quoted, kind: ResultKind];
     "fed.set_server_state" = SetServerState [name: Quoted];
     "fed.client_state" = ClientState [name: Quoted, kind: ResultKind];
@@ -79,15 +79,15 @@ ops! { OpKind {
     "tree.add_scalar" = TreeAddScalar [];
     "tree.clamp" = TreeClamp [];
     "tree.select" = TreeSelect [];
-    "tree.with_parts" = TreeWithParts [parts: QuotedList];
+    "tree.replace_parts" = TreeReplaceParts [parts: QuotedList];
     "priv.release" = Release [reason: Quoted];
     "priv.clip" = Clip [];
     "priv.noise" = Noise [];
     "priv.clip_rows" = ClipRows [];
     "priv.laplace" = Laplace [];
     "priv.claim" = Claim [model: DpName];
-    "fed.call" = Call [slot: SlotName];
-    "fed.super" = Super [slot: SlotName];
+    "fed.call" = Call [hook: HookName];
+    "fed.super" = Super [hook: HookName];
 } }
 
 /// What follows a prefix in the op's name, and is written there.
@@ -134,34 +134,34 @@ impl Codec<Dp> for DpName {
     }
 }
 
-/// `@slot`.
-struct SlotName;
+/// `@hook`.
+struct HookName;
 
-impl Codec<Slot> for SlotName {
-    fn write(value: &Slot, _: &'static str, to: &mut AttributeText) {
+impl Codec<Hook> for HookName {
+    fn write(value: &Hook, _: &'static str, to: &mut AttributeText) {
         to.entries.push(format!("@{}", value.name()));
     }
 
-    fn read(_: &'static str, from: &mut TextAttributes) -> Result<Slot, String> {
+    fn read(_: &'static str, from: &mut TextAttributes) -> Result<Hook, String> {
         let mut found = "";
-        let slot = from.plain(|piece| match piece {
+        let hook = from.plain(|piece| match piece {
             Piece::Symbol(name) => {
                 found = name;
-                Slot::named(name)
+                Hook::named(name)
             }
             _ => None,
         });
-        slot.ok_or_else(|| match nearest(found, Slot::ALL.map(Slot::name)) {
-            Some(near) => format!("a slot (did you mean `@{near}`?)"),
-            None => format!("a slot, one of {}", Slot::ALL.map(Slot::name).join(", ")),
+        hook.ok_or_else(|| match nearest(found, Hook::ALL.map(Hook::name)) {
+            Some(near) => format!("a hook (did you mean `@{near}`?)"),
+            None => format!("a hook, one of {}", Hook::ALL.map(Hook::name).join(", ")),
         })
     }
 }
 
-impl Slot {
-    /// The slot of a name.
+impl Hook {
+    /// The hook of a name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|slot| slot.name() == name)
+        Self::ALL.into_iter().find(|hook| hook.name() == name)
     }
 }
 

@@ -4,25 +4,25 @@
 //! `verify_tests.rs` or `verify_ops_tests.rs`:
 //!
 //! 1.  *Hypers.* Names are unique; values are numbers or counts; `fed.hyper` names an entry.
-//! 2.  *Functions.* A layer defines a slot at most once, and belongs to the module.
-//! 3.  *Slot signatures.* A function takes and yields what its slot does.
+//! 2.  *Functions.* A layer defines a hook at most once, and belongs to the module.
+//! 3.  *Hook signatures.* A function takes and yields what its hook does.
 //! 4.  *Typed values.* Every value is in the module's table of types.
 //! 5.  *Single definition.* Every value is defined once, in the whole module.
 //! 6.  *Dominance.* An operand is defined before its use, in the same or an enclosing region.
 //! 7.  *Capture.* Client code reads no value of the server around it but constants and
 //!     hyper-parameters.
 //! 8.  *Placement.* Ops of the server are in its code, ops of a client (`fed.num_examples`,
-//!     `fed.received`, client state, batches) in client code. Code for one client, there or on the
+//!     `fed.global_params`, client state, batches) in client code. Code for one client, there or on the
 //!     server, has no ops on whole cohorts and no server state but that client's.
 //! 9.  *Release.* Nothing but parameters, scalars, features and labels is broadcast, mapped over,
 //!     yielded by a `fed.map`, gathered, scattered, or reduced; and clients yield features and
 //!     labels as a `priv.release` gives them, or as they came. Batches stay on their client.
 //! 10. *Operands and results* have the types of the op's signature. A `fed.call` and a
-//!     `fed.super` have their slot's.
+//!     `fed.super` have their hook's.
 //! 11. *Regions.* An op has as many as its signature, with its arguments and yields.
 //! 12. *State.* A state has one kind, wherever it is read and set.
 //! 13. *Linked* ([`verify_linked`] only): one function, a `fed.round`, without `fed.call`,
-//!     `fed.super` and `fed.received`.
+//!     `fed.super` and `fed.global_params`.
 //!
 //! And of a linked module that keeps all of these, in `checks/`, with tests beside them:
 //!
@@ -39,7 +39,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
-    Broken, Func, Kind, Module, Place, Region, Slot, Type, Value, VerifyError, VerifyErrors, checks,
+    Broken, Func, Hook, Kind, Module, Place, Region, Type, Value, VerifyError, VerifyErrors, checks,
 };
 use crate::Loc;
 
@@ -51,7 +51,7 @@ pub fn verify(module: &Module) -> Result<(), VerifyErrors> {
     Verifier::new(module, false).run()
 }
 
-/// Checks a module after `link-slots`: all of [`verify`], that nothing is left to link, and where
+/// Checks a module after `link-hooks`: all of [`verify`], that nothing is left to link, and where
 /// values come from.
 ///
 /// # Errors
@@ -105,11 +105,11 @@ impl<'m> Verifier<'m> {
         let module = self.module;
         if let Some(first) = module.funcs.first() {
             self.hypers(first.loc);
-            if self.linked && (module.funcs.len() != 1 || first.slot != Slot::Round) {
+            if self.linked && (module.funcs.len() != 1 || first.hook != Hook::Round) {
                 let found = module
                     .funcs
                     .iter()
-                    .map(|func| func.slot.name())
+                    .map(|func| func.hook.name())
                     .collect::<Vec<_>>()
                     .join(", ");
                 self.report(
@@ -141,20 +141,20 @@ impl<'m> Verifier<'m> {
                     },
                 );
             }
-            if !seen.insert((func.slot, func.layer)) {
-                let found = format!("a second `{}`", func.slot.name());
+            if !seen.insert((func.hook, func.layer)) {
+                let found = format!("a second `{}`", func.hook.name());
                 self.report(
                     &at,
                     Broken::Funcs {
-                        expected: "one definition per slot and layer",
+                        expected: "one definition per hook and layer",
                         found,
                     },
                 );
             }
-            let (args, results) = func.slot.signature();
+            let (args, results) = func.hook.signature();
             self.types(&at, "arguments", args, &func.body.args);
             self.types(&at, "yields", results, &func.body.yields);
-            self.region(&at, &func.body, func.slot.place(), false);
+            self.region(&at, &func.body, func.hook.place(), false);
         }
         if self.errors.is_empty() && self.linked {
             self.errors = checks::dataflow(module);
@@ -172,7 +172,7 @@ impl<'m> Verifier<'m> {
             .layers
             .get(func.layer)
             .map_or("anonymous", |layer| &layer.name);
-        format!("{layer}::{}", func.slot.name())
+        format!("{layer}::{}", func.hook.name())
     }
 
     pub(super) fn report(&mut self, at: &At, broken: Broken) {

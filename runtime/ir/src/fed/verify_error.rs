@@ -112,7 +112,7 @@ pub enum Broken {
     },
     /// An aggregate without noise under a claim of central differential privacy.
     #[error(
-        "central differential privacy is claimed at {claim}, but this aggregate reaches {reaches} without noise; clip each client's part and add noise to the aggregate: `.noise(sigma)`; gradients leave running statistics in their parameters: take them of a copy, `w.with_parts(&[\"Buffer\"], &w.zeros_like())`"
+        "central differential privacy is claimed at {claim}, but this aggregate reaches {reaches} without noise; clip each client's part and add noise to the aggregate: `.noise(sigma)`; gradients leave running statistics in their parameters: take them of a copy, `w.replace_parts(&[\"Buffer\"], &w.zeros_like())`"
     )]
     CentralDp {
         /// Where it is claimed.
@@ -122,7 +122,7 @@ pub enum Broken {
     },
     /// A personal part that is uploaded.
     #[error(
-        "the part `{part}` of what is uploaded here is personal by {from}; replace it before: `.with_parts(&[{part:?}], &k.received())`"
+        "the part `{part}` of what is uploaded here is personal by {from}; replace it before: `.replace_parts(&[{part:?}], &k.global_params())`"
     )]
     Personal {
         /// The part.
@@ -132,7 +132,7 @@ pub enum Broken {
     },
     /// A state that is read but set nowhere.
     #[error(
-        "state `{state}` is read but set nowhere: it would be what it is in the first round for ever; set it with `set_state` or `keep_personal`"
+        "state `{state}` is read but set nowhere: it would be what it is in the first round for ever; set it with `set_state` or `set_personal`"
     )]
     NeverWritten {
         /// Its name, the layer's own.
@@ -177,7 +177,7 @@ pub enum Broken {
         found: String,
     },
     /// A symbol that linking should have resolved.
-    #[error("is left after link-slots, which should have replaced it")]
+    #[error("is left after link-hooks, which should have replaced it")]
     Unlinked,
 }
 

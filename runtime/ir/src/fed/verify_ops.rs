@@ -46,7 +46,7 @@ impl Verifier<'_> {
         if self.linked
             && matches!(
                 op.kind,
-                OpKind::Call(_) | OpKind::Super(_) | OpKind::Received | OpKind::Drawn
+                OpKind::Call(_) | OpKind::Super(_) | OpKind::GlobalParams | OpKind::Drawn
             )
         {
             self.report(&at, Broken::Unlinked);

@@ -1,12 +1,12 @@
 //! Breaches of invariants 8 to 13.
 
-use super::super::verify::tests::{loc, mapped, module, only, penalty};
-use super::super::{Builder, Module, Reduce, Slot, verify, verify_linked};
+use super::super::verify::tests::{loc, mapped, module, only, regularizer};
+use super::super::{Builder, Hook, Module, Reduce, verify, verify_linked};
 use super::*;
 
 #[test]
 fn i8_ops_are_at_their_place() {
-    let on_client = module(Slot::Penalty, |b, args| {
+    let on_client = module(Hook::Regularizer, |b, args| {
         let _ = b.push(OpKind::Everyone, &[], loc());
         b.push(OpKind::TreeSqNorm, &args[1..], loc())
     });
@@ -21,7 +21,7 @@ fn i8_ops_are_at_their_place() {
 
 /// The mean of features of a batch, as `release` makes them.
 fn features(release: fn(&mut Builder, Value) -> Value) -> Module {
-    module(Slot::Round, |b, w| {
+    module(Hook::Round, |b, w| {
         let everyone = b.push(OpKind::Everyone, &[], loc());
         let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
         let types = [Type::client(Kind::Client), Type::client(Kind::Params)];
@@ -29,7 +29,7 @@ fn features(release: fn(&mut Builder, Value) -> Value) -> Module {
         let size = b.push(OpKind::IndexConst(10), &[], loc());
         let batch = b.push(OpKind::OneBatch, &[args[0], size[0]], loc());
         let x = b.push(OpKind::Column("x".into(), Kind::Tensor), &batch, loc());
-        let logits = b.push(OpKind::Apply("predict".into()), &[args[1], x[0]], loc());
+        let logits = b.push(OpKind::Apply("forward".into()), &[args[1], x[0]], loc());
         let released = release(b, logits[0]);
         let region = b.close(vec![released], loc());
         let x_k = b.push_with(OpKind::Map, &sent, vec![region], loc());
@@ -46,7 +46,7 @@ fn i9_features_leave_a_client_by_release_only() {
         panic!("{error}");
     };
     assert_eq!(found, "tensor");
-    assert!(from.starts_with("`nn.predict` at "), "{from}");
+    assert!(from.starts_with("`nn.forward` at "), "{from}");
     let released = features(|b, x| b.push(OpKind::Release("test".into()), &[x], loc())[0]);
     verify_linked(&released).unwrap();
 }
@@ -68,14 +68,14 @@ fn i9_a_batch_never_leaves() {
 
 #[test]
 fn i10_a_value_has_one_placement_and_a_broadcast_one_value() {
-    let mixed = module(Slot::Round, |b, w| {
+    let mixed = module(Hook::Round, |b, w| {
         let everyone = b.push(OpKind::Everyone, &[], loc());
         let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
         b.push(OpKind::TreeAdd, &[w[0], sent[0]], loc())
     });
     let found = "found (params@server, {params}@clients)";
     assert!(only(&mixed).to_string().contains(found));
-    let again = module(Slot::Round, |b, w| {
+    let again = module(Hook::Round, |b, w| {
         let everyone = b.push(OpKind::Everyone, &[], loc());
         let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
         let _ = b.push(OpKind::Broadcast, &[sent[0], everyone[0]], loc());
@@ -87,7 +87,7 @@ fn i10_a_value_has_one_placement_and_a_broadcast_one_value() {
 
 #[test]
 fn i10_labels_are_not_averaged() {
-    let labels = module(Slot::Round, |b, w| {
+    let labels = module(Hook::Round, |b, w| {
         let everyone = b.push(OpKind::Everyone, &[], loc());
         let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
         let types = [Type::client(Kind::Client), Type::client(Kind::Params)];
@@ -111,7 +111,7 @@ fn i10_labels_are_not_averaged() {
 
 #[test]
 fn i10_operands_and_results_have_the_ops_types() {
-    let operand = module(Slot::Penalty, |b, args| {
+    let operand = module(Hook::Regularizer, |b, args| {
         b.push(OpKind::TreeSqNorm, &args[..1], loc())
     });
     assert!(
@@ -119,7 +119,7 @@ fn i10_operands_and_results_have_the_ops_types() {
             .to_string()
             .contains("expected operands (params), found (client)")
     );
-    let result = module(Slot::Penalty, |b, args| {
+    let result = module(Hook::Regularizer, |b, args| {
         let params = [Type::client(Kind::Params)];
         let _ = b.push_typed(OpKind::TreeSqNorm, &args[1..], &params, vec![], loc());
         b.push(OpKind::Const(0.0), &[], loc())
@@ -132,9 +132,9 @@ fn i10_operands_and_results_have_the_ops_types() {
 }
 
 #[test]
-fn i10_a_call_has_its_slots_types() {
-    let call = module(Slot::Penalty, |b, args| {
-        b.push(OpKind::Super(Slot::Penalty), &args[..1], loc())
+fn i10_a_call_has_its_hooks_types() {
+    let call = module(Hook::Regularizer, |b, args| {
+        b.push(OpKind::Super(Hook::Regularizer), &args[..1], loc())
     });
     let error = only(&call);
     assert_eq!(error.op, "fed.super");
@@ -148,7 +148,7 @@ fn i10_a_call_has_its_slots_types() {
 
 #[test]
 fn i11_an_op_has_its_regions() {
-    let module = module(Slot::Penalty, |b, args| {
+    let module = module(Hook::Regularizer, |b, args| {
         let grad = b.push(OpKind::Grad, &args[1..], loc());
         vec![grad[1]]
     });
@@ -163,7 +163,7 @@ fn i11_an_op_has_its_regions() {
 
 #[test]
 fn i11_a_region_has_its_yields() {
-    let module = module(Slot::Penalty, |b, args| {
+    let module = module(Hook::Regularizer, |b, args| {
         let inner = b.open(&[Type::client(Kind::Params)], Place::Client);
         let region = b.close(inner, loc());
         let grad = b.push_with(OpKind::Grad, &args[1..], vec![region], loc());
@@ -179,7 +179,7 @@ fn i11_a_region_has_its_yields() {
 #[test]
 fn i12_a_state_has_one_kind() {
     let set = |kind| {
-        module(Slot::Penalty, |b, args| {
+        module(Hook::Regularizer, |b, args| {
             let c = b.push(OpKind::ClientState("c".into(), kind), &args[..1], loc());
             let norm = b.push(OpKind::TreeSqNorm, &args[1..], loc());
             let operands = [args[0], norm[0]];
@@ -198,9 +198,9 @@ fn i12_a_state_has_one_kind() {
 #[test]
 fn i13_nothing_is_left_to_link() {
     let errors = verify_linked(&mapped(|b, _, args| {
-        let received = b.push(OpKind::Received, &args[..1], loc());
+        let received = b.push(OpKind::GlobalParams, &args[..1], loc());
         let trained = b.push(
-            OpKind::Call(Slot::ClientUpdate),
+            OpKind::Call(Hook::ClientUpdate),
             &[args[0], received[0]],
             loc(),
         );
@@ -212,12 +212,12 @@ fn i13_nothing_is_left_to_link() {
         .into_iter()
         .map(|error| error.op)
         .collect();
-    assert_eq!(ops, ["fed.received", "fed.call"]);
-    let error = verify_linked(&penalty()).unwrap_err();
+    assert_eq!(ops, ["fed.global_params", "fed.call"]);
+    let error = verify_linked(&regularizer()).unwrap_err();
     assert!(
         error
             .to_string()
-            .contains("expected one `round`, found penalty"),
+            .contains("expected one `round`, found regularizer"),
         "{error}"
     );
 }

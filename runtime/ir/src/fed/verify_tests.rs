@@ -7,16 +7,16 @@ pub(in crate::fed) fn loc() -> Loc {
     Loc::caller()
 }
 
-/// A module with one function, whose body `fill` writes from the slot's arguments.
+/// A module with one function, whose body `fill` writes from the hook's arguments.
 pub(in crate::fed) fn module(
-    slot: Slot,
+    hook: Hook,
     fill: impl FnOnce(&mut Builder, &[Value]) -> Vec<Value>,
 ) -> Module {
     let mut b = Builder::new();
     b.layer("test");
-    let args = b.begin(slot);
+    let args = b.begin(hook);
     let yields = fill(&mut b, &args);
-    b.end(slot, yields, loc());
+    b.end(hook, yields, loc());
     b.finish().unwrap()
 }
 
@@ -24,7 +24,7 @@ pub(in crate::fed) fn module(
 pub(in crate::fed) fn mapped(
     fill: impl FnOnce(&mut Builder, Value, &[Value]) -> Vec<Value>,
 ) -> Module {
-    module(Slot::Round, |b, w| {
+    module(Hook::Round, |b, w| {
         let everyone = b.push(OpKind::Everyone, &[], loc());
         let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
         let args = b.open(
@@ -44,52 +44,54 @@ pub(in crate::fed) fn only(module: &Module) -> VerifyError {
     errors[0].clone()
 }
 
-pub(in crate::fed) fn penalty() -> Module {
-    module(Slot::Penalty, |b, args| {
+pub(in crate::fed) fn regularizer() -> Module {
+    module(Hook::Regularizer, |b, args| {
         b.push(OpKind::TreeSqNorm, &args[1..], loc())
     })
 }
 
 #[test]
 fn sound_modules_pass() {
-    verify(&penalty()).unwrap();
+    verify(&regularizer()).unwrap();
     verify_linked(&mapped(|_, _, args| vec![args[1]])).unwrap();
 }
 
 #[test]
 fn i1_hyper_names_are_unique_and_values_numeric() {
-    let mut twice = module(Slot::Penalty, |b, _| {
+    let mut twice = module(Hook::Regularizer, |b, _| {
         b.hyper("mu", HyperValue::Float(0.1), loc())
     });
     twice.hypers.push(twice.hypers[0].clone());
     assert!(matches!(only(&twice).broken, Broken::Hyper { .. }));
-    let text = module(Slot::Penalty, |b, _| {
+    let text = module(Hook::Regularizer, |b, _| {
         b.hyper("mu", HyperValue::Text("big".into()), loc())
     });
     assert!(matches!(only(&text).broken, Broken::Hyper { .. }));
-    let unknown = module(Slot::Penalty, |b, _| b.push(OpKind::Hyper(7), &[], loc()));
+    let unknown = module(Hook::Regularizer, |b, _| {
+        b.push(OpKind::Hyper(7), &[], loc())
+    });
     assert!(only(&unknown).to_string().contains("number 7 of 0"));
 }
 
 #[test]
-fn i2_a_layer_defines_a_slot_once() {
+fn i2_a_layer_defines_a_hook_once() {
     let mut b = Builder::new();
     b.layer("test");
     for _ in 0..2 {
-        let _ = b.begin(Slot::Penalty);
+        let _ = b.begin(Hook::Regularizer);
         let zero = b.push(OpKind::Const(0.0), &[], loc());
-        b.end(Slot::Penalty, zero, loc());
+        b.end(Hook::Regularizer, zero, loc());
     }
     let mut module = b.finish().unwrap();
-    assert!(only(&module).to_string().contains("a second `penalty`"));
+    assert!(only(&module).to_string().contains("a second `regularizer`"));
     module.funcs[1].layer = 3;
     assert!(only(&module).to_string().contains("layer 3 of 1"));
 }
 
 #[test]
-fn i3_a_function_has_its_slots_signature() {
-    let error = only(&module(Slot::Penalty, |_, args| vec![args[1]]));
-    assert_eq!(error.op, "test::penalty");
+fn i3_a_function_has_its_hooks_signature() {
+    let error = only(&module(Hook::Regularizer, |_, args| vec![args[1]]));
+    assert_eq!(error.op, "test::regularizer");
     assert!(
         error
             .to_string()
@@ -100,7 +102,7 @@ fn i3_a_function_has_its_slots_signature() {
 
 #[test]
 fn i4_every_value_has_a_type() {
-    let mut module = penalty();
+    let mut module = regularizer();
     module.funcs[0].body.ops[0].operands[0] = Value(99);
     assert!(matches!(
         only(&module).broken,
@@ -110,7 +112,7 @@ fn i4_every_value_has_a_type() {
 
 #[test]
 fn i5_a_value_is_defined_once() {
-    let mut module = penalty();
+    let mut module = regularizer();
     let again = module.funcs[0].body.ops[0].clone();
     module.funcs[0].body.ops.push(again);
     assert!(matches!(only(&module).broken, Broken::Redefined { .. }));
@@ -118,7 +120,7 @@ fn i5_a_value_is_defined_once() {
 
 #[test]
 fn i6_an_operand_is_defined_before_its_use() {
-    let mut module = module(Slot::Penalty, |b, args| {
+    let mut module = module(Hook::Regularizer, |b, args| {
         let norm = b.push(OpKind::TreeSqNorm, &args[1..], loc());
         b.push(OpKind::Neg, &norm, loc())
     });
@@ -128,7 +130,7 @@ fn i6_an_operand_is_defined_before_its_use() {
 
 #[test]
 fn i6_a_regions_value_ends_with_the_region() {
-    let module = module(Slot::Penalty, |b, args| {
+    let module = module(Hook::Regularizer, |b, args| {
         let inner = b.open(&[Type::client(Kind::Params)], Place::Client);
         let norm = b.push(OpKind::TreeSqNorm, &inner, loc());
         let region = b.close(norm.clone(), loc());
@@ -157,7 +159,7 @@ fn i7_a_map_reads_no_aggregate_of_its_own() {
 
 #[test]
 fn i7_a_hyper_may_be_captured() {
-    let module = module(Slot::Round, |b, w| {
+    let module = module(Hook::Round, |b, w| {
         let lr = b.hyper("lr", HyperValue::Float(0.1), loc());
         let everyone = b.push(OpKind::Everyone, &[], loc());
         let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
@@ -175,7 +177,7 @@ fn i7_a_hyper_may_be_captured() {
 
 #[test]
 fn all_breaches_are_reported() {
-    let module = module(Slot::Penalty, |b, args| {
+    let module = module(Hook::Regularizer, |b, args| {
         let _ = b.push(OpKind::Everyone, &[], loc());
         let _ = b.push(OpKind::TreeSqNorm, &args[..1], loc());
         vec![args[1]]

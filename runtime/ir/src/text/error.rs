@@ -78,7 +78,7 @@ pub enum Problem {
     /// A name of which there is a fixed set.
     #[error("unknown {what} `{name}`{}", hint(.nearest))]
     Unknown {
-        /// Op, slot, type, ….
+        /// Op, hook, type, ….
         what: &'static str,
         /// The name.
         name: String,

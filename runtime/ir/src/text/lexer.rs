@@ -7,7 +7,7 @@ use super::{ParseError, Problem, Span};
 pub(crate) enum TokenKind {
     /// `%name`, `%0` or `%"any text"`; the text lacks the `%`.
     Value,
-    /// `@name` or `@layer::slot`; the text lacks the `@`.
+    /// `@name` or `@layer::hook`; the text lacks the `@`.
     Symbol,
     /// `tensor.add`, `f32`: letters, digits, `_` and inner dots.
     Word,

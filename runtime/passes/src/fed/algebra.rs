@@ -72,7 +72,7 @@ impl Definitions<'_> {
                 _ => false,
             },
             Some((OpKind::TreeSub, operands)) => matches!(operands.as_slice(), [a, b] if a == b),
-            Some((OpKind::TreeWithParts(_), operands)) => operands.iter().all(|v| self.zero(*v)),
+            Some((OpKind::TreeReplaceParts(_), operands)) => operands.iter().all(|v| self.zero(*v)),
             _ => false,
         }
     }
@@ -141,7 +141,7 @@ impl Definitions<'_> {
                 Some(Same(a))
             }
             (OpKind::TreeSelect, &[c, a, b]) if a == b || self.zero(c) => Some(Same(b)),
-            (OpKind::TreeWithParts(_), &[a, b]) if a == b => Some(Same(a)),
+            (OpKind::TreeReplaceParts(_), &[a, b]) if a == b => Some(Same(a)),
             (OpKind::TreeAdd, &[a, b]) if self.zero(b) => Some(Same(a)),
             (OpKind::TreeAdd, &[a, b]) if self.zero(a) => Some(Same(b)),
             (OpKind::TreeAdd, &[a, b]) => self.minus(b).map(|b| Op(OpKind::TreeSub, vec![a, b])),

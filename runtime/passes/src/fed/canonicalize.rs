@@ -148,7 +148,7 @@ impl Canonicalize<'_> {
 
 #[cfg(test)]
 mod tests {
-    use fedround_ir::fed::{HyperValue, Kind, Place, Slot, Type, verify};
+    use fedround_ir::fed::{Hook, HyperValue, Kind, Place, Type, verify};
 
     use super::super::testing::{body, func, loc};
     use super::super::{cse, dce};
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_term_of_weight_zero_goes() {
-        let mut module = func(Slot::Penalty, |b, args| {
+        let mut module = func(Hook::Regularizer, |b, args| {
             let loss = b.push(OpKind::TreeSqNorm, &args[1..], loc());
             let mu = b.hyper("mu", HyperValue::Float(0.0), loc());
             let norm = b.push(OpKind::TreeDot, &[args[1], args[1]], loc());
@@ -202,7 +202,7 @@ mod tests {
                  fed.yield %1 : params",
             ),
         ] {
-            let mut module = func(Slot::ClientUpdate, |b, args| {
+            let mut module = func(Hook::ClientUpdate, |b, args| {
                 let n = b.push(OpKind::IndexConst(times), &[], loc());
                 let params = Type::client(Kind::Params);
                 let inner = b.open(&[params, params], Place::Client);

@@ -3,12 +3,12 @@
 //! ```text
 //! %1 = batch.x %0
 //! %2 = batch.x %0
-//! %3 = nn.predict %w, %2
+//! %3 = nn.forward %w, %2
 //! ```
 //! becomes
 //! ```text
 //! %1 = batch.x %0
-//! %3 = nn.predict %w, %1
+//! %3 = nn.forward %w, %1
 //! ```
 //! Regions are taken one by one: a value is never shared with the code around it, so that every
 //! region stays readable, and compilable, on its own.
@@ -76,14 +76,14 @@ fn key(op: &Op) -> (String, Vec<Value>) {
 
 #[cfg(test)]
 mod tests {
-    use fedround_ir::fed::{HyperValue, Kind, Slot, verify};
+    use fedround_ir::fed::{Hook, HyperValue, Kind, verify};
 
     use super::super::testing::{body, func, loc};
     use super::*;
 
     #[test]
     fn equal_pure_ops_merge() {
-        let mut module = func(Slot::Penalty, |b, args| {
+        let mut module = func(Hook::Regularizer, |b, args| {
             let mu = b.hyper("mu", HyperValue::Float(0.1), loc());
             let again = b.hyper("mu", HyperValue::Float(0.1), loc());
             let a = b.push(OpKind::TreeSqNorm, &args[1..], loc());
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn draws_and_states_do_not() {
-        let mut module = func(Slot::Round, |b, w| {
+        let mut module = func(Hook::Round, |b, w| {
             let first = b.push(OpKind::ServerState("v".into(), Kind::Params), &[], loc());
             let _ = b.push(OpKind::SetServerState("v".into()), w, loc());
             let second = b.push(OpKind::ServerState("v".into(), Kind::Params), &[], loc());

@@ -181,7 +181,7 @@ fn retain(values: &mut Vec<Value>, fixed: usize, keep: &[bool]) {
 
 #[cfg(test)]
 mod tests {
-    use fedround_ir::fed::{HyperValue, Kind, Place, Slot, Type, verify};
+    use fedround_ir::fed::{Hook, HyperValue, Kind, Place, Type, verify};
 
     use super::super::testing::{body, func, loc};
     use super::*;
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn unread_results_of_a_map_go_with_their_code_but_not_what_it_writes() {
-        let mut module = func(Slot::Round, |b, w| {
+        let mut module = func(Hook::Round, |b, w| {
             let everyone = b.push(OpKind::Everyone, &[], loc());
             let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
             let args = b.open(&[Type::client(Kind::Client), PARAMS, PARAMS], Place::Client);
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_map_keeps_one_operand_for_its_cohort() {
-        let mut module = func(Slot::Aggregate, |b, w_k| {
+        let mut module = func(Hook::Aggregate, |b, w_k| {
             let args = b.open(&[Type::client(Kind::Client), PARAMS], Place::Client);
             let n = b.push(OpKind::NumExamples, &args[..1], loc());
             let region = b.close(n, loc());
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_carried_value_that_only_feeds_itself_goes() {
-        let mut module = func(Slot::ClientUpdate, |b, args| {
+        let mut module = func(Hook::ClientUpdate, |b, args| {
             let n = b.push(OpKind::IndexConst(2), &[], loc());
             let inner = b.open(&[PARAMS, PARAMS, PARAMS], Place::Client);
             let first = b.push(OpKind::TreeAdd, &[inner[0], inner[1]], loc());

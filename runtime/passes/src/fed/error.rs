@@ -2,51 +2,51 @@
 
 use fedround_ir::Loc;
 
-/// Why a slot cannot be bound.
+/// Why a hook cannot be bound.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LinkError {
     /// No layer defines the server's loop body.
     #[error("no layer defines `round`; the innermost algorithm must")]
     NoRound,
-    /// A call of a slot that no layer defines.
+    /// A call of a hook that no layer defines.
     #[error(
-        "{loc}: {layer} calls `{slot}`, which no layer defines; define it in {layer} or in its base"
+        "{loc}: {layer} calls `{hook}`, which no layer defines; define it in {layer} or in its base"
     )]
     Undefined {
-        /// The slot.
-        slot: &'static str,
+        /// The hook.
+        hook: &'static str,
         /// The layer that calls it.
         layer: String,
         /// Where.
         loc: Loc,
     },
-    /// A call of the base's slot that no inner layer defines.
+    /// A call of the base's hook that no inner layer defines.
     #[error(
-        "{loc}: {layer} calls its base's `{slot}`, which no layer inside {layer} defines; define it in the base, or do not call it"
+        "{loc}: {layer} calls its base's `{hook}`, which no layer inside {layer} defines; define it in the base, or do not call it"
     )]
     NoBase {
-        /// The slot.
-        slot: &'static str,
+        /// The hook.
+        hook: &'static str,
         /// The layer that calls it.
         layer: String,
         /// Where.
         loc: Loc,
     },
-    /// A slot that calls itself.
+    /// A hook that calls itself.
     #[error(
-        "{loc}: `{slot}` calls itself: {path}; to reach the inner definition call it on the base"
+        "{loc}: `{hook}` calls itself: {path}; to reach the inner definition call it on the base"
     )]
     Recursion {
-        /// The slot.
-        slot: &'static str,
-        /// The way around, as `fed_prox::penalty → …`.
+        /// The hook.
+        hook: &'static str,
+        /// The way around, as `fed_prox::regularizer → …`.
         path: String,
         /// Where the circle closes.
         loc: Loc,
     },
-    /// `k.received()` where nothing was sent.
+    /// `k.global_params()` where nothing was sent.
     #[error(
-        "{loc}: `k.received()` in code of clients to whom no parameters were broadcast; broadcast them to this cohort first"
+        "{loc}: `k.global_params()` in code of clients to whom no parameters were broadcast; broadcast them to this cohort first"
     )]
     NothingReceived {
         /// Where.

@@ -133,7 +133,7 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         }
         (OpKind::TreeDot, [a, b]) => Text::factor(format!("⟨{}, {}⟩", a.plain(), b.plain())),
         (OpKind::TreeSqNorm, [a]) => Text::factor(format!("‖{}‖²", a.plain())),
-        (OpKind::TreeWithParts(parts), [a, b]) => Text::factor(format!(
+        (OpKind::TreeReplaceParts(parts), [a, b]) => Text::factor(format!(
             "{}[{} ← {}]",
             a.in_product(),
             parts.join(", "),
@@ -148,10 +148,10 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         }
         (OpKind::Release(_), [x]) => Text::call("release", std::slice::from_ref(x)),
         (OpKind::Column(name, _), [b]) => Text::name(format!("{}.{name}", b.plain())),
-        (OpKind::Apply(name), operands) if name == "predict" => Text::call("model", operands),
+        (OpKind::Apply(name), operands) if name == "forward" => Text::call("model", operands),
         (OpKind::Apply(name), operands) => Text::call(name, operands),
         (OpKind::Concat, operands) => Text::call("concat", operands),
-        (OpKind::Slots, operands) => Text::call("slots", operands),
+        (OpKind::Positions, operands) => Text::call("positions", operands),
         (OpKind::ClientLabels, _) => Text::name("k"),
         (OpKind::Loss(name) | OpKind::Function(name), operands) => Text::call(name, operands),
         (OpKind::EveryClass, _) => Text::name("classes"),

@@ -90,7 +90,7 @@ fn released_labels_are_counted_apart() {
         let (x, y) = (x_k.gather().concat(), y_k.gather().concat());
         server.run(|s| {
             let (x, y) = (s.get(&x), s.get(&y));
-            grad(&s.get(&w), |w| cross_entropy(s.predict(w, &x), &y))
+            grad(&s.get(&w), |w| cross_entropy(s.forward(w, &x), &y))
         })
     });
     let table = wire_table(&wire(&module), None);

@@ -96,7 +96,7 @@ fn is_work(kind: &OpKind) -> bool {
             | OpKind::TreeScale
             | OpKind::TreeDot
             | OpKind::TreeSqNorm
-            | OpKind::TreeWithParts(_)
+            | OpKind::TreeReplaceParts(_)
             | OpKind::Clip
             | OpKind::ClipRows
             | OpKind::TreeMul
@@ -150,7 +150,7 @@ mod tests {
         m.round(|server, w| {
             let w_k = w.broadcast(&server.everyone()).map(|k, w| {
                 let (y,) = for_each(k.batches(1, 10), (w.clone(),), |b, (y,)| {
-                    let g = grad(&y, |y| cross_entropy(k.predict(y, &b.x), &b.y));
+                    let g = grad(&y, |y| cross_entropy(k.forward(y, &b.x), &b.y));
                     (&y - 0.1 * (g + &y - 0.5 * &w),)
                 });
                 y

@@ -164,7 +164,7 @@ impl<'m> Finder<'m> {
         let (mut read, mut defined) = (vec![], HashSet::new());
         reads(std::slice::from_ref(body), &mut read, &mut defined);
         let made = self.made.get(of).filter(|_| !defined.contains(of))?;
-        let copy = matches!(&made.kind, OpKind::TreeWithParts(parts) if parts.iter().any(|p| p == "Buffer"));
+        let copy = matches!(&made.kind, OpKind::TreeReplaceParts(parts) if parts.iter().any(|p| p == "Buffer"));
         (copy && read.iter().filter(|v| *v == of).count() == 1).then_some(&made.operands)
     }
 

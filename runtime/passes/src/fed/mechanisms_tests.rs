@@ -28,7 +28,7 @@ fn random_numbers_hide_nothing() {
     );
 }
 
-type Rows = (Features, Labels);
+type Rows = (Tensor, Labels);
 type Train = fn(&ServerSide, Params, Rows) -> Params;
 
 /// A round in which the server trains on rows that clients send.
@@ -45,7 +45,7 @@ fn round(claim: Option<Dp>, train: Train) -> Closure<impl Fn(&mut Definer)> {
             });
             let (x, y) = (x_k.0.gather().concat(), x_k.1.gather().concat());
             server.run(|s| {
-                let (x, y) = (s.get(&x).features(), s.get(&y).labels());
+                let (x, y) = (s.get(&x).tensor(), s.get(&y).labels());
                 train(s, s.get(&w), (x, y))
             })
         });
@@ -64,7 +64,7 @@ fn sum(
     first: Params,
     also: impl Fn(&Params, &Params) -> Option<Scalar>,
 ) -> Params {
-    let w = w.with_parts(&["Buffer"], &w.zeros_like());
+    let w = w.replace_parts(&["Buffer"], &w.zeros_like());
     for_each(s.rows(passes, size, rows), first, |(x, y), sum: Params| {
         let g = grad(&w, |w| {
             let loss = s.loss(w, &x, &y);
@@ -230,7 +230,7 @@ fn gradients_that_know_earlier_batches_without_noise_are_no_mechanism() {
 fn gradients_that_know_statistics_of_other_rows_are_no_mechanism() {
     unknown(|s, w, rows| {
         batches(s, w, rows, |w, rows| {
-            let copy = w.with_parts(&["Buffer"], &w.zeros_like());
+            let copy = w.replace_parts(&["Buffer"], &w.zeros_like());
             let sum = for_each(s.rows(1, 1, rows), w.zeros_like(), |(x, y), sum: Params| {
                 // Of the copy, in inference.
                 let seen = s.loss(&copy, &x, &y);

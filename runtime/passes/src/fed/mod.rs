@@ -1,6 +1,6 @@
 //! Passes over the fed dialect, and what is read off its linked graph.
 //!
-//! [`link`] runs the pipeline: verify, [`link_slots()`], then [`canonicalize()`], [`cse()`] and
+//! [`link`] runs the pipeline: verify, [`link_hooks()`], then [`canonicalize()`], [`cse()`] and
 //! [`dce()`] until nothing changes. [`explain()`] prints the result as an algorithm box and
 //! [`wire()`] lists what crosses between server and clients.
 
@@ -18,7 +18,7 @@ mod fuse_maps;
 mod gathered_tests;
 mod leaves;
 mod licm;
-mod link_slots;
+mod link_hooks;
 mod mechanisms;
 mod mechanisms_rows;
 #[cfg(test)]
@@ -47,7 +47,7 @@ pub use explain::{explain, explain_with};
 pub use fuse_maps::fuse_maps;
 pub use leaves::Leaves;
 pub use licm::licm;
-pub use link_slots::link_slots;
+pub use link_hooks::link_hooks;
 pub use mechanisms::{Mechanism, Mechanisms, NoiseKind, Unit, mechanisms};
 pub use mechanisms_rows::RowSteps;
 pub use pipeline::{Linked, lay_out, link, link_observed, link_with};

@@ -23,7 +23,7 @@ fn local<O: Optimizer + 'static>(opt: impl Fn(&ClientCx) -> O + 'static) -> Stri
         let update = |k: &ClientCx, w: Params| {
             let start = (w.clone(), opt(k).start(&w));
             for_each(k.batches(1, 10), start, |b, (mut w, mut opt)| {
-                let g = grad(&w, |w| cross_entropy(k.predict(w, &b.x), &b.y));
+                let g = grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y));
                 opt.step(&mut w, g);
                 (w, opt)
             })

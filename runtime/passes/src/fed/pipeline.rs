@@ -15,13 +15,13 @@ pub struct Linked {
     pub warnings: Vec<Warning>,
 }
 
-/// What runs in turns after `link-slots`, until nothing changes.
+/// What runs in turns after `link-hooks`, until nothing changes.
 const SIMPLIFY: [&str; 3] = ["canonicalize", "cse", "dce"];
 
 /// Links and simplifies a staged module.
 ///
 /// # Errors
-/// [`PassError`], if it breaks a rule of the dialect or its slots cannot be bound.
+/// [`PassError`], if it breaks a rule of the dialect or its hooks cannot be bound.
 pub fn link(module: Module) -> Result<Linked, PassError> {
     link_with(module, &mut PassManager::from_env()?)
 }
@@ -48,7 +48,7 @@ pub fn link_observed(
 /// # Errors
 /// As [`link`].
 pub fn link_with(module: Module, manager: &mut PassManager) -> Result<Linked, PassError> {
-    module.check("before link-slots".to_owned())?;
+    module.check("before link-hooks".to_owned())?;
     let mut warnings = warnings(&module);
     let name = module.name().to_owned();
     let mut module = module;
@@ -56,7 +56,7 @@ pub fn link_with(module: Module, manager: &mut PassManager) -> Result<Linked, Pa
         let request = Request::named(pass)?;
         manager.run(&request, &name, module)
     };
-    run("link-slots", &mut module)?;
+    run("link-hooks", &mut module)?;
     warnings.extend(unused(&module));
     let mut changed = true;
     while changed {

@@ -3,7 +3,7 @@
 pub(crate) use specs::{Closure, FedAvg, FedProx, control_variates};
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Builder, Module, Slot, Value, print};
+use fedround_ir::fed::{Builder, Hook, Module, Value, print};
 
 #[path = "../../../dsl/tests/common/mod.rs"]
 #[allow(missing_docs)]
@@ -20,23 +20,23 @@ pub(crate) fn loc() -> Loc {
     Loc::caller()
 }
 
-/// A module of layers, innermost first, each with its slots.
-pub(crate) fn layers(layers: &[(&str, &[(Slot, Fill)])]) -> Module {
+/// A module of layers, innermost first, each with its hooks.
+pub(crate) fn layers(layers: &[(&str, &[(Hook, Fill)])]) -> Module {
     let mut b = Builder::new();
-    for (name, slots) in layers {
+    for (name, hooks) in layers {
         b.layer(name);
-        for (slot, fill) in *slots {
-            let args = b.begin(*slot);
+        for (hook, fill) in *hooks {
+            let args = b.begin(*hook);
             let yields = fill(&mut b, &args);
-            b.end(*slot, yields, loc());
+            b.end(*hook, yields, loc());
         }
     }
     b.finish().unwrap()
 }
 
 /// A module of one function.
-pub(crate) fn func(slot: Slot, fill: impl Fn(&mut Builder, &[Value]) -> Vec<Value>) -> Module {
-    layers(&[("test", &[(slot, &fill)])])
+pub(crate) fn func(hook: Hook, fill: impl Fn(&mut Builder, &[Value]) -> Vec<Value>) -> Module {
+    layers(&[("test", &[(hook, &fill)])])
 }
 
 /// The printed body of a module's only function.
@@ -61,11 +61,11 @@ pub(crate) fn dp_own_head(m: &mut fedround::Definer) {
         let delta_k = w.broadcast(&s).map(|k, w| {
             let own = k.personal(&["head"], &w);
             let (y,) = for_each(k.batches(1, 10), (own,), |b, (y,)| {
-                let g = grad(&y, |y| cross_entropy(k.predict(y, &b.x), &b.y));
+                let g = grad(&y, |y| cross_entropy(k.forward(y, &b.x), &b.y));
                 (y - 0.1 * g,)
             });
-            k.keep_personal(&["head"], &y);
-            (y.with_parts(&["head"], &w) - w).clip(&clip)
+            k.set_personal(&["head"], &y);
+            (y.replace_parts(&["head"], &w) - w).clip(&clip)
         });
         w + delta_k.mean().noise(z * clip)
     });

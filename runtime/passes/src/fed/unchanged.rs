@@ -48,7 +48,7 @@ impl Unchanged {
     }
 
     /// This with the named parts of another.
-    fn with_parts(&self, names: &[String], taken: &Self) -> Self {
+    fn replace_parts(&self, names: &[String], taken: &Self) -> Self {
         let with = |own: &Leaves, taken: &Leaves| {
             let taken = taken.and(&Leaves::named(names));
             own.minus(names).or(&taken)
@@ -103,7 +103,7 @@ impl Analysis for Unchanging {
                 zero: a.same.and(&b.same).or(&a.zero.and(&b.zero)),
             },
             (OpKind::TreeSelect, [_, a, b]) => a.and(b),
-            (OpKind::TreeWithParts(names), [a, b]) => a.with_parts(names, b),
+            (OpKind::TreeReplaceParts(names), [a, b]) => a.replace_parts(names, b),
             // What was kept is of an earlier round, of which the argument may have been another.
             // A state is zeros before it is first set.
             (OpKind::ServerState(..) | OpKind::ClientState(..) | OpKind::Personal(..), _)

@@ -1,13 +1,13 @@
 //! Parts of parameters that need not cross, because the other side has them.
 //!
-//! A client that gives back a part as it received it, by `tree.with_parts`, need not upload it. A
+//! A client that gives back a part as it received it, by `tree.replace_parts`, need not upload it. A
 //! part of which a client uses its own (`fed.personal`), and nothing of what it received, need not
 //! be sent to it, as long as rounds leave that part as it was: then its first value is the initial
 //! model's, which the seed gives to everyone. Nor is a part that the server set to zero.
 
 use std::collections::{HashMap, HashSet};
 
-use fedround_ir::fed::{Facts, Module, Op, OpKind, Region, Slot, Value, solve};
+use fedround_ir::fed::{Facts, Hook, Module, Op, OpKind, Region, Value, solve};
 
 use super::Leaves;
 use super::unchanged::{Unchanged, Unchanging};
@@ -30,7 +30,7 @@ pub(super) fn unsent(module: &Module) -> HashMap<Value, Needless> {
         down: HashMap::new(),
         up: HashMap::new(),
     };
-    let rounds = module.funcs.iter().filter(|f| f.slot == Slot::Round);
+    let rounds = module.funcs.iter().filter(|f| f.hook == Hook::Round);
     let results = rounds.flat_map(|func| &func.body.yields);
     let initial = results.map(|value| this.fact(*value).same);
     let initial = initial.reduce(|all, one| all.and(&one)).unwrap_or_default();
@@ -138,7 +138,7 @@ impl Unsent {
             return Leaves::all();
         }
         let made = region.ops.iter().find(|op| op.results.contains(&value));
-        let Some((OpKind::TreeWithParts(names), [rest, taken])) =
+        let Some((OpKind::TreeReplaceParts(names), [rest, taken])) =
             made.map(|op| (&op.kind, op.operands.as_slice()))
         else {
             return Leaves::default();
@@ -201,7 +201,7 @@ impl Code<'_> {
         let inside = |op: &Op| op.regions.iter().any(|inner| mentions(inner, value));
         let mut uses = self.region.ops.iter();
         let replaced = uses.all(|op| match (&op.kind, op.operands.as_slice()) {
-            (OpKind::TreeWithParts(_), [first, second]) if *first == value => {
+            (OpKind::TreeReplaceParts(_), [first, second]) if *first == value => {
                 *second != value && op.results.iter().all(|v| self.gives(*v))
             }
             (_, operands) => !operands.contains(&value) && !inside(op),
@@ -218,7 +218,7 @@ impl Code<'_> {
     fn merges(&self, of: &Op, names: &[String]) -> bool {
         fn reads(region: &Region, v: Value, names: &[String]) -> bool {
             let other = |op: &Op| {
-                let merge = matches!(&op.kind, OpKind::TreeWithParts(parts) if parts == names);
+                let merge = matches!(&op.kind, OpKind::TreeReplaceParts(parts) if parts == names);
                 let mut at = op.operands.iter().enumerate();
                 at.any(|(i, operand)| *operand == v && !(merge && i == 1))
                     || op.regions.iter().any(|inner| reads(inner, v, names))
@@ -255,12 +255,12 @@ impl Reads {
             for (i, _) in op.operands.iter().enumerate().filter(|(_, v)| **v == arg) {
                 match &op.kind {
                     // What is given back stays on the server.
-                    OpKind::TreeWithParts(_) if op.results.iter().all(|v| code.gives(*v)) => {
+                    OpKind::TreeReplaceParts(_) if op.results.iter().all(|v| code.gives(*v)) => {
                         self.left_out.push(Leaves::all());
                     }
                     // Of the first tree all but the named parts, of the second those, and of both
                     // what is needed of the result.
-                    OpKind::TreeWithParts(names) => {
+                    OpKind::TreeReplaceParts(names) => {
                         let result = op.results.first().map(|v| code.unread(*v));
                         let own = match i {
                             0 => Leaves::named(names),

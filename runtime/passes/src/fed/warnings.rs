@@ -3,15 +3,15 @@
 use std::fmt;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Func, Module, OpKind, Region, Slot};
+use fedround_ir::fed::{Func, Hook, Module, OpKind, Region};
 
 /// Code of a layer that has no effect.
 #[derive(Clone, Debug)]
 pub enum Warning {
-    /// A layer overrides a slot without calling the inner definition.
+    /// A layer overrides a hook without calling the inner definition.
     Replaced {
-        /// The slot.
-        slot: Slot,
+        /// The hook.
+        hook: Hook,
         /// The layer whose definition counts.
         by: String,
         /// The layer whose definition is lost.
@@ -19,10 +19,10 @@ pub enum Warning {
         /// Where the outer definition is.
         loc: Loc,
     },
-    /// A layer defines a slot that nothing calls.
+    /// A layer defines a hook that nothing calls.
     Unused {
-        /// The slot.
-        slot: Slot,
+        /// The hook.
+        hook: Hook,
         /// The layer.
         of: String,
         /// Where it is.
@@ -45,18 +45,18 @@ pub enum Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Replaced { slot, by, of, loc } => {
-                let slot = slot.name();
+            Self::Replaced { hook, by, of, loc } => {
+                let hook = hook.name();
                 write!(
                     f,
-                    "{loc}: `{slot}` of {by} replaces that of {of} without calling it: {of}'s has no effect"
+                    "{loc}: `{hook}` of {by} replaces that of {of} without calling it: {of}'s has no effect"
                 )
             }
-            Self::Unused { slot, of, loc } => {
-                let slot = slot.name();
+            Self::Unused { hook, of, loc } => {
+                let hook = hook.name();
                 write!(
                     f,
-                    "{loc}: `{slot}` of {of} is called by no layer and has no effect"
+                    "{loc}: `{hook}` of {of} is called by no layer and has no effect"
                 )
             }
             Self::UnusedUpload { loc } => {
@@ -83,7 +83,7 @@ pub fn warnings(module: &Module) -> Vec<Warning> {
         let below = module
             .funcs
             .iter()
-            .filter(|other| other.slot == func.slot && other.layer < func.layer);
+            .filter(|other| other.hook == func.hook && other.layer < func.layer);
         let Some(below) = below.max_by_key(|other| other.layer) else {
             continue;
         };
@@ -91,25 +91,25 @@ pub fn warnings(module: &Module) -> Vec<Warning> {
             .funcs
             .iter()
             .filter(|other| other.layer == func.layer);
-        if !layer.any(|other| mentions(&other.body, &OpKind::Super(func.slot))) {
-            let (slot, by, of, loc) = (func.slot, name(func.layer), name(below.layer), func.loc);
-            found.push(Warning::Replaced { slot, by, of, loc });
+        if !layer.any(|other| mentions(&other.body, &OpKind::Super(func.hook))) {
+            let (hook, by, of, loc) = (func.hook, name(func.layer), name(below.layer), func.loc);
+            found.push(Warning::Replaced { hook, by, of, loc });
         }
     }
     let reached = reached(module);
-    for slot in Slot::ALL {
+    for hook in Hook::ALL {
         let outermost = module
             .funcs
             .iter()
             .enumerate()
-            .filter(|(_, func)| func.slot == slot);
+            .filter(|(_, func)| func.hook == hook);
         let Some((index, func)) = outermost.max_by_key(|(_, func)| func.layer) else {
             continue;
         };
         // A round does not call it: evaluation does.
-        if slot != Slot::Personalize && !reached.contains(&index) {
+        if hook != Hook::Personalize && !reached.contains(&index) {
             found.push(Warning::Unused {
-                slot,
+                hook,
                 of: name(func.layer),
                 loc: func.loc,
             });
@@ -127,13 +127,13 @@ fn mentions(region: &Region, kind: &OpKind) -> bool {
 
 /// The functions that the outermost round comes to, by index.
 fn reached(module: &Module) -> Vec<usize> {
-    let find = |slot: Slot, below: usize| {
+    let find = |hook: Hook, below: usize| {
         let all = module.funcs.iter().enumerate();
-        let some = all.filter(|(_, func)| func.slot == slot && func.layer < below);
+        let some = all.filter(|(_, func)| func.hook == hook && func.layer < below);
         some.max_by_key(|(_, func)| func.layer)
             .map(|(index, _)| index)
     };
-    let mut reached: Vec<usize> = find(Slot::Round, usize::MAX).into_iter().collect();
+    let mut reached: Vec<usize> = find(Hook::Round, usize::MAX).into_iter().collect();
     let mut next = 0;
     while let Some(func) = reached.get(next).and_then(|index| module.funcs.get(*index)) {
         for index in callees(func, &find) {
@@ -146,17 +146,17 @@ fn reached(module: &Module) -> Vec<usize> {
     reached
 }
 
-fn callees(func: &Func, find: &dyn Fn(Slot, usize) -> Option<usize>) -> Vec<usize> {
+fn callees(func: &Func, find: &dyn Fn(Hook, usize) -> Option<usize>) -> Vec<usize> {
     let has = |kind| mentions(&func.body, &kind);
-    let called = Slot::ALL
+    let called = Hook::ALL
         .into_iter()
-        .filter(|slot| has(OpKind::Call(*slot)));
-    let inner = Slot::ALL
+        .filter(|hook| has(OpKind::Call(*hook)));
+    let inner = Hook::ALL
         .into_iter()
-        .filter(|slot| has(OpKind::Super(*slot)));
-    let called = called.filter_map(|slot| find(slot, usize::MAX));
+        .filter(|hook| has(OpKind::Super(*hook)));
+    let called = called.filter_map(|hook| find(hook, usize::MAX));
     called
-        .chain(inner.filter_map(|slot| find(slot, func.layer)))
+        .chain(inner.filter_map(|hook| find(hook, func.layer)))
         .collect()
 }
 
@@ -176,28 +176,28 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_slot_names_both_layers() {
+    fn a_replaced_hook_names_both_layers() {
         let constant =
             |b: &mut fedround_ir::fed::Builder| b.push(OpKind::Const(0.0), &[], Loc::caller());
         let module = layers(&[
             (
                 "inner",
                 &[
-                    (Slot::Round, &|_, args| args.to_vec()),
-                    (Slot::Penalty, &|b, _| constant(b)),
+                    (Hook::Round, &|_, args| args.to_vec()),
+                    (Hook::Regularizer, &|b, _| constant(b)),
                 ],
             ),
-            ("outer", &[(Slot::Penalty, &|b, _| constant(b))]),
+            ("outer", &[(Hook::Regularizer, &|b, _| constant(b))]),
         ]);
         let text: Vec<String> = warnings(&module).iter().map(ToString::to_string).collect();
         assert_eq!(text.len(), 2);
         assert!(
-            text[0].contains("`penalty` of outer replaces that of inner"),
+            text[0].contains("`regularizer` of outer replaces that of inner"),
             "{}",
             text[0]
         );
         assert!(
-            text[1].contains("`penalty` of outer is called by no layer"),
+            text[1].contains("`regularizer` of outer is called by no layer"),
             "{}",
             text[1]
         );

@@ -62,8 +62,8 @@ fn a_value_that_is_reduced_twice_crosses_once() {
 
 /// A gradient step, clipped, on the client's data. It leaves no running statistics in `w`.
 fn update(k: &ClientCx, w: &Params) -> Params {
-    let (b, w) = (k.batch(10), w.with_parts(&["Buffer"], &w.zeros_like()));
-    grad(&w, |w| cross_entropy(k.predict(w, &b.x), &b.y)).clip(1.0)
+    let (b, w) = (k.batch(10), w.replace_parts(&["Buffer"], &w.zeros_like()));
+    grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y)).clip(1.0)
 }
 
 #[test]
@@ -109,10 +109,10 @@ fn released_features_say_why() {
         let s_t = server.everyone();
         let z_k = w.broadcast(&s_t).map(|k, w| {
             let b = k.batch(10);
-            k.predict(&w, &b.x).release("a mean over clients")
+            k.forward(&w, &b.x).release("a mean over clients")
         });
         let loss_k = z_k.mean().broadcast(&s_t);
-        let loss_k = loss_k.map(|k, z| cross_entropy(z.features(), &k.batch(10).y));
+        let loss_k = loss_k.map(|k, z| cross_entropy(z.tensor(), &k.batch(10).y));
         loss_k.mean() * w
     });
     assert_eq!(
@@ -159,15 +159,16 @@ fn sent(round: fn(&ServerCx, Server<Params>) -> Server<Params>) -> Vec<String> {
 fn own_head(server: &ServerCx, w: Server<Params>) -> Server<Params> {
     let w_k = w.broadcast(&server.everyone()).map(|k, w| {
         let mine = 2.0 * k.personal(&["head"], &w);
-        k.keep_personal(&["head"], &mine);
-        mine.with_parts(&["head"], &w)
+        k.set_personal(&["head"], &mine);
+        mine.replace_parts(&["head"], &w)
     });
     w_k.mean()
 }
 
 fn head_given_back(server: &ServerCx, w: Server<Params>) -> Server<Params> {
     let w_k = w.broadcast(&server.everyone());
-    w_k.map(|_, w| (2.0 * &w).with_parts(&["head"], &w)).mean()
+    w_k.map(|_, w| (2.0 * &w).replace_parts(&["head"], &w))
+        .mean()
 }
 
 /// Two readers of a broadcast, one of which needs all of it; the other gives all of it back.
@@ -175,8 +176,8 @@ fn two_readers(server: &ServerCx, w: Server<Params>) -> Server<Params> {
     let w_k = w.broadcast(&server.everyone());
     let own = w_k.map(|k, w| {
         let mine = k.personal(&["head"], &w);
-        k.keep_personal(&["head"], &mine);
-        mine.with_parts(&["head"], &w)
+        k.set_personal(&["head"], &mine);
+        mine.replace_parts(&["head"], &w)
     });
     own.mean() + w_k.map(|_, w| 2.0 * w).mean()
 }
@@ -189,8 +190,8 @@ fn a_part_that_the_other_side_has_does_not_cross() {
     // Zeroed before anything reads it, and given back as it was.
     let unread = sent(|server, w| {
         let w_k = w.broadcast(&server.everyone()).map(|k, w| {
-            let body = w.with_parts(&["head"], &w.zeros_like());
-            (2.0 * body).with_parts(&["head"], &k.received())
+            let body = w.replace_parts(&["head"], &w.zeros_like());
+            (2.0 * body).replace_parts(&["head"], &k.global_params())
         });
         w_k.mean()
     });
@@ -199,7 +200,7 @@ fn a_part_that_the_other_side_has_does_not_cross() {
     // The weights read nothing of what they weigh.
     let weighted = sent(|server, w| {
         let w_k = w.broadcast(&server.everyone());
-        let w_k = w_k.map(|_, w| (2.0 * &w).with_parts(&["head"], &w));
+        let w_k = w_k.map(|_, w| (2.0 * &w).replace_parts(&["head"], &w));
         w_k.weighted_mean(|k| k.num_examples())
     });
     assert_eq!(weighted[..2], ["P", HEAD]);
@@ -209,7 +210,7 @@ fn a_part_that_the_other_side_has_does_not_cross() {
 fn a_part_of_another_tree_crosses() {
     let changed = sent(|server, w| {
         let w_k = w.broadcast(&server.everyone());
-        w_k.map(|_, w| (2.0 * &w).with_parts(&["head"], &(3.0 * &w)))
+        w_k.map(|_, w| (2.0 * &w).replace_parts(&["head"], &(3.0 * &w)))
             .mean()
     });
     assert_eq!(changed, ["P", "P"]);
@@ -217,8 +218,8 @@ fn a_part_of_another_tree_crosses() {
     let late = sent(|server, w| {
         let w_k = w.broadcast(&server.everyone()).map(|k, w| {
             let mine = k.personal(&["head"], &w);
-            k.keep_personal(&["head"], &mine);
-            (2.0 * &w).with_parts(&["head"], &(3.0 * &w))
+            k.set_personal(&["head"], &mine);
+            (2.0 * &w).replace_parts(&["head"], &(3.0 * &w))
         });
         w_k.mean()
     });
@@ -243,7 +244,7 @@ fn a_part_that_the_server_changes_crosses() {
     // All but the head is changed.
     let body = sent(|server, w| {
         let next = own_head(server, w.clone());
-        w.with_parts(&["body"], &(2.0 * next))
+        w.replace_parts(&["body"], &(2.0 * next))
     });
     assert_eq!(body, ["(P − P[head but body])", HEAD]);
     // A step of the server's, along a direction that is zero in the head.
@@ -278,15 +279,15 @@ fn what_later_code_of_a_client_reads_crosses() {
         let s_t = server.everyone();
         let w_k = w.broadcast(&s_t).map(|k, w| {
             let own = k.personal(&["head"], &w);
-            k.keep_personal(&["head"], &own);
+            k.set_personal(&["head"], &own);
             own
         });
         let z_k = w_k.map(|k, w| {
             let b = k.batch(10);
-            k.predict(&w, &b.x).release("a mean over clients")
+            k.forward(&w, &b.x).release("a mean over clients")
         });
         let loss_k = z_k.mean().broadcast(&s_t);
-        let loss_k = loss_k.map(|k, z| cross_entropy(z.features(), &k.batch(10).y));
+        let loss_k = loss_k.map(|k, z| cross_entropy(z.tensor(), &k.batch(10).y));
         server.set_state("loss", &loss_k.mean());
         w
     });
@@ -298,10 +299,10 @@ fn several_parts_that_the_other_side_has_do_not_cross() {
     // The head alone is uploaded, beside a body of the client's own.
     let shared = sent(|server, w| {
         let w_k = w.broadcast(&server.everyone()).map(|k, w| {
-            let own = k.personal(&["Model"], &w).with_parts(&["head"], &w);
+            let own = k.personal(&["Model"], &w).replace_parts(&["head"], &w);
             let own = 2.0 * own;
-            k.keep_personal(&["Model"], &own);
-            w.with_parts(&["head"], &own)
+            k.set_personal(&["Model"], &own);
+            w.replace_parts(&["head"], &own)
         });
         w_k.mean()
     });
@@ -311,10 +312,10 @@ fn several_parts_that_the_other_side_has_do_not_cross() {
         let w_k = w.broadcast(&server.everyone()).map(|k, w| {
             let own = k.personal(&["body"], &k.personal(&["head"], &w));
             let own = 2.0 * own;
-            k.keep_personal(&["head"], &own);
-            k.keep_personal(&["body"], &own);
-            let sent = own.with_parts(&["body"], &k.received());
-            sent.with_parts(&["head"], &k.received())
+            k.set_personal(&["head"], &own);
+            k.set_personal(&["body"], &own);
+            let sent = own.replace_parts(&["body"], &k.global_params());
+            sent.replace_parts(&["head"], &k.global_params())
         });
         w_k.mean()
     });

@@ -30,7 +30,7 @@ pub enum PassError {
         /// The breaches.
         errors: VerifyErrors,
     },
-    /// Slots cannot be bound.
+    /// Hooks cannot be bound.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Link(Vec<LinkError>),
     /// The graph breaks a rule of the tensor dialect.

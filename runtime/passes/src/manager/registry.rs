@@ -11,7 +11,7 @@ use crate::{fed, tensor};
 /// A pass on programs of one dialect.
 #[derive(Debug)]
 pub struct Pass<P: 'static> {
-    /// Its name, such as `link-slots`.
+    /// Its name, such as `link-hooks`.
     pub name: &'static str,
     /// What it does, in a line.
     pub about: &'static str,
@@ -98,12 +98,12 @@ impl Ir<'_> {
 
 const FED: [Pass<Module>; 6] = [
     Pass {
-        name: "link-slots",
-        about: "bind slots to their definitions and inline them into one round",
+        name: "link-hooks",
+        about: "bind hooks to their definitions and inline them into one round",
         number: None,
         run: |module, _| {
-            *module = fed::link_slots(module)?;
-            let when = "after link-slots".to_owned();
+            *module = fed::link_hooks(module)?;
+            let when = "after link-hooks".to_owned();
             verify_linked(module).map_err(|errors| PassError::Verify { when, errors })?;
             Ok(true)
         },

@@ -92,6 +92,6 @@ fn the_variable_asks_for_dumps() {
     assert_eq!(dump("").unwrap(), Dump::Nothing);
     assert_eq!(dump("after").unwrap(), Dump::After);
     assert_eq!(dump("fuse").unwrap(), Dump::Around("fuse".into()));
-    let error = dump("link-slot").unwrap_err().to_string();
-    assert!(error.contains("did you mean `link-slots`?"), "{error}");
+    let error = dump("link-hook").unwrap_err().to_string();
+    assert!(error.contains("did you mean `link-hooks`?"), "{error}");
 }

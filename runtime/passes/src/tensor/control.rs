@@ -17,14 +17,14 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
         | OpKind::Gather
         | OpKind::Scatter
         | OpKind::Concat
-        | OpKind::Slots
+        | OpKind::Positions
         | OpKind::ClientLabels
         | OpKind::EveryClass
         | OpKind::LocalClasses
         | OpKind::RoundIndex
         | OpKind::NumClients
         | OpKind::NumExamples
-        | OpKind::Received
+        | OpKind::GlobalParams
         | OpKind::ServerState(..)
         | OpKind::SetServerState(_)
         | OpKind::ClientState(..)
@@ -63,7 +63,7 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
         | OpKind::TreeScale
         | OpKind::TreeDot
         | OpKind::TreeSqNorm
-        | OpKind::TreeWithParts(_)
+        | OpKind::TreeReplaceParts(_)
         | OpKind::Release(_)
         | OpKind::Clip
         | OpKind::Noise

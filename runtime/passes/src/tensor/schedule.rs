@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use fedround_ir::fed::{HyperValue, Kind, Module, Op, OpKind, Region, Slot, Value};
+use fedround_ir::fed::{Hook, HyperValue, Kind, Module, Op, OpKind, Region, Value};
 
 use super::control::{is_control, is_read};
 
@@ -112,7 +112,7 @@ pub struct Schedule {
 
 /// Splits the round of a linked module. `None` when it has no round.
 pub fn schedule(module: &Module) -> Option<Schedule> {
-    let round = module.funcs.iter().find(|f| f.slot == Slot::Round)?;
+    let round = module.funcs.iter().find(|f| f.hook == Hook::Round)?;
     let mut this = Split {
         module,
         free: HashMap::new(),

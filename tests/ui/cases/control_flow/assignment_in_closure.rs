@@ -12,7 +12,7 @@ impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let mut sum = w.clone();
         let w_k = w.broadcast(&server.everyone()).map(|k, w| {
-            sum = k.received();
+            sum = k.global_params();
             w
         });
         sum

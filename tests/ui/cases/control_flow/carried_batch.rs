@@ -9,12 +9,12 @@ struct Mine {
 
 #[federated]
 impl Algorithm for Mine {
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
         let mut last = b.clone();
         for one in k.batches(1, 10) {
             last = one;
         }
-        grad(w, |w| self.data_loss(k, w, &last))
+        grad(w, |w| self.loss(k, w, &last))
     }
 }
 

@@ -13,7 +13,7 @@ impl Algorithm for Mine {
         let mut w = w;
         let mut seen = Vec::new();
         for b in k.batches(1, 10) {
-            w -= self.lr * self.direction(k, &w, &b);
+            w -= self.lr * self.gradient(k, &w, &b);
             seen.push(w.clone());
         }
         w

@@ -12,7 +12,7 @@ impl Algorithm for Mine {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut w = w;
         for b in k.batches(1, 10) {
-            w -= self.direction(k, &w, &b);
+            w -= self.gradient(k, &w, &b);
             break;
         }
         return w;

@@ -9,7 +9,7 @@ struct Mine {
 
 #[federated]
 impl Algorithm for Mine {
-    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
         let mut total = 0.0;
         for b in k.batches(1, 10) {
             total += k.loss(w, &b);

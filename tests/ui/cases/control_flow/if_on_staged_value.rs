@@ -13,7 +13,7 @@ impl Algorithm for Mine {
         let mut w = w;
         let loss = w.sq_norm();
         if loss > 1.0 {
-            w = k.received();
+            w = k.global_params();
         }
         w
     }

@@ -11,7 +11,7 @@ struct Mine {
 impl Algorithm for Mine {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         for b in k.batches(1, 10) {
-            w -= self.direction(k, &w, &b);
+            w -= self.gradient(k, &w, &b);
         }
         w
     }

@@ -12,7 +12,7 @@ impl Algorithm for Mine {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut w = w;
         for x in [0.1, 0.2] {
-            w -= x * k.received();
+            w -= x * k.global_params();
         }
         w
     }

@@ -11,7 +11,7 @@ struct Mine {
 impl Algorithm for Mine {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut w = w;
-        for x in k.received() {
+        for x in k.global_params() {
             w -= x;
         }
         w

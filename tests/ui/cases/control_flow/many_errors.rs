@@ -11,7 +11,7 @@ struct Mine {
 impl Algorithm for Mine {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         println!("training");
-        let v = k.received()?;
+        let v = k.global_params()?;
         self.lr = 0.5;
         undeclared = &mut w;
         unsafe { *v }

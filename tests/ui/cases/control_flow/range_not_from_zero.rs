@@ -12,7 +12,7 @@ impl Algorithm for Mine {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut w = w;
         for i in 1..=5 {
-            w -= k.received();
+            w -= k.global_params();
         }
         w
     }

@@ -11,7 +11,7 @@ struct Mine {
 impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let w_k = w.broadcast(&server.everyone()).gather();
-        w_k.map(|k, w| grad(&w, |w| cross_entropy(k.predict(w, &k.batch(10).x), &k.batch(10).y)))
+        w_k.map(|k, w| grad(&w, |w| cross_entropy(k.forward(w, &k.batch(10).x), &k.batch(10).y)))
             .mean()
     }
 }

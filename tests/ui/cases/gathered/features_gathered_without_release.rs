@@ -12,7 +12,7 @@ impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let z_k = w
             .broadcast(&server.everyone())
-            .map(|k, w| k.predict(&w, &k.batch(10).x));
+            .map(|k, w| k.forward(&w, &k.batch(10).x));
         let _ = z_k.gather().concat();
         w
     }

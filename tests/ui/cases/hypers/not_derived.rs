@@ -5,7 +5,7 @@ struct Mine;
 
 #[federated]
 impl Algorithm for Mine {
-    fn penalty(&self, _: &ClientCx, w: &Params) -> Scalar {
+    fn regularizer(&self, _: &ClientCx, w: &Params) -> Scalar {
         w.sq_norm()
     }
 }

@@ -30,9 +30,9 @@ impl Algorithm for DpFedAvg {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let b = k.batch(10);
         let w = k.personal(&["head"], &w);
-        let w = &w - 0.1 * grad(&w, |w| cross_entropy(k.predict(w, &b.x), &b.y));
-        k.keep_personal(&["head"], &w);
-        w.with_parts(&["head"], &k.received())
+        let w = &w - 0.1 * grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y));
+        k.set_personal(&["head"], &w);
+        w.replace_parts(&["head"], &k.global_params())
     }
 }
 

@@ -31,7 +31,7 @@ impl Algorithm for FedAvg {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut w = w;
         for b in k.batches(self.epochs, self.batch) {
-            w -= self.lr * self.direction(k, &w, &b);
+            w -= self.lr * self.gradient(k, &w, &b);
         }
         w
     }
@@ -40,15 +40,15 @@ impl Algorithm for FedAvg {
         w_k.weighted_mean(|k| k.num_examples())
     }
 
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        grad(w, |w| self.data_loss(k, w, b) + self.penalty(k, w))
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        grad(w, |w| self.loss(k, w, b) + self.regularizer(k, w))
     }
 
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        cross_entropy(k.predict(w, &b.x), &b.y)
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        cross_entropy(k.forward(w, &b.x), &b.y)
     }
 
-    fn penalty(&self, _: &ClientCx, _: &Params) -> Scalar {
+    fn regularizer(&self, _: &ClientCx, _: &Params) -> Scalar {
         0.0.into()
     }
 }
@@ -66,8 +66,8 @@ pub struct FedProx<A = FedAvg> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for FedProx<A> {
     /// `h_k(w; wᵗ) = F_k(w) + μ/2 ‖w − wᵗ‖²`, Eq. (2).
-    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
-        self.base.penalty(k, w) + 0.5 * self.mu * (w - k.received()).sq_norm()
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
+        self.base.regularizer(k, w) + 0.5 * self.mu * (w - k.global_params()).sq_norm()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Every op is at the user's own line: calls of slots, hyper-parameters, loops and operators.
+//! Every op is at the user's own line: calls of hooks, hyper-parameters, loops and operators.
 #![deny(warnings)]
 
 use fedround::prelude::*;
@@ -13,7 +13,7 @@ pub struct Sgd {
 impl Algorithm for Sgd {
     fn client_update(&self, k: &ClientCx, mut w: Params) -> Params {
         for b in k.batches(1, 10) {
-            let g = self.direction(k, &w, &b);
+            let g = self.gradient(k, &w, &b);
             let step =
                 self.lr * g;
             w -= step;
@@ -25,13 +25,13 @@ impl Algorithm for Sgd {
 fn main() {
     let module = fedround::stage(&Sgd::default()).unwrap();
     let text = format!("{module:#?}");
-    // The standard definition of the slot that is left out is elsewhere.
+    // The standard definition of the hook that is left out is elsewhere.
     let here = text.split("file: ").filter(|at| at.lines().next().unwrap().contains("locations.rs"));
     let lines: std::collections::BTreeSet<&str> = here
         .flat_map(str::lines)
         .filter_map(|line| line.trim().strip_prefix("line: "))
         .collect();
-    // The slot, its loop, the slot it calls, the hyper-parameter and the last step.
+    // The hook, its loop, the hook it calls, the hyper-parameter and the last step.
     let expected = ["14,", "15,", "16,", "18,", "19,"];
     assert_eq!(lines.into_iter().collect::<Vec<_>>(), expected);
 }

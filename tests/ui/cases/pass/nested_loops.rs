@@ -24,13 +24,13 @@ impl Algorithm for Nested {
         for _ in 0..self.rounds {
             let mut step = self.lr * &w;
             for b in k.batches(1, 10) {
-                step += self.direction(k, &w, &b);
+                step += self.gradient(k, &w, &b);
                 if self.momentum > 0.0 {
                     w -= self.momentum * &step;
                 }
                 let w = self.lr * &step;
                 (sum, _) = (&sum + w, 0.0);
-                last = self.direction(k, &sum, &b);
+                last = self.gradient(k, &sum, &b);
             }
             w -= step;
         }
@@ -40,9 +40,9 @@ impl Algorithm for Nested {
         w + sum + last
     }
 
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
         grad(w, |w| {
-            let mut loss = self.data_loss(k, w, b);
+            let mut loss = self.loss(k, w, b);
             for _ in 0..2 {
                 loss = 0.5 * loss;
             }
@@ -50,10 +50,10 @@ impl Algorithm for Nested {
         })
     }
 
-    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
         match self.norm.as_str() {
             "sq_norm" => w.sq_norm(),
-            _ => w.dot(&k.received()),
+            _ => w.dot(&k.global_params()),
         }
     }
 }

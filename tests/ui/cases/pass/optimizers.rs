@@ -33,24 +33,24 @@ impl Algorithm for Mine {
             let start = w.clone();
             let mut fast = Sgd::new(&lr).momentum(0.9).nesterov().start(&w);
             for b in k.batches(1, 10) {
-                let g = self.direction(k, &w, &b);
+                let g = self.gradient(k, &w, &b);
                 fast.step(&mut w, g);
             }
             let g = &start - &w;
             slow.step(&mut w, g);
         }
         for b in k.batches(1, 100) {
-            w = Lbfgs::new(3).armijo(4).minimize(&w, 2, |w| self.data_loss(k, w, &b));
+            w = Lbfgs::new(3).armijo(4).minimize(&w, 2, |w| self.loss(k, w, &b));
         }
         w
     }
 
-    fn direction(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        grad(w, |w| self.data_loss(k, w, b))
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        grad(w, |w| self.loss(k, w, b))
     }
 
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        cross_entropy(k.predict(w, &b.x), &b.y)
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        cross_entropy(k.forward(w, &b.x), &b.y)
     }
 }
 

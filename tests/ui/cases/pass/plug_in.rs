@@ -1,5 +1,5 @@
 //! A plug-in without a default base: every type of field, fedround under another path, the trait
-//! not imported, slots called on the base and on itself.
+//! not imported, hooks called on the base and on itself.
 #![deny(warnings)]
 
 mod vendored {
@@ -34,8 +34,8 @@ pub struct PlugIn<A> {
 
 #[prelude::federated(base = inner, crate = vendored::rounds)]
 impl<A: vendored::rounds::Algorithm> vendored::rounds::Algorithm for PlugIn<A> {
-    fn data_loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        let loss = self.inner.data_loss(k, w, b);
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        let loss = self.inner.loss(k, w, b);
         if self.damped && self.rate > 0.0 {
             self.rate * loss
         } else {
@@ -43,10 +43,10 @@ impl<A: vendored::rounds::Algorithm> vendored::rounds::Algorithm for PlugIn<A> {
         }
     }
 
-    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
         match self.norm.as_str() {
-            "sq_norm" => self.inner.penalty(k, w) + w.sq_norm(),
-            _ => self.inner.penalty(k, w),
+            "sq_norm" => self.inner.regularizer(k, w) + w.sq_norm(),
+            _ => self.inner.regularizer(k, w),
         }
     }
 }
@@ -59,7 +59,7 @@ fn main() {
     let fields: Vec<&str> = entry.fields.iter().map(|field| field.name).collect();
     assert_eq!(fields, ["rate", "shift", "damped", "norm"]);
 
-    // A registry asks for the base; without one there is an algorithm without slots inside.
+    // A registry asks for the base; without one there is an algorithm without hooks inside.
     assert!(Registry::new().with_type::<Boxed>().parse("plugin").is_err());
     let mut twice = (entry.build)(Some((entry.build)(None)));
     let set = |alg: &mut _, name, value| vendored::rounds::set(alg, name, value);

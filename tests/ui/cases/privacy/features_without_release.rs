@@ -1,4 +1,4 @@
-//! Features are derived from examples: they leave a client by `release` only.
+//! Tensors of features are derived from examples: they leave a client by `release` only.
 use fedround::prelude::*;
 
 #[derive(Hyper)]
@@ -12,7 +12,7 @@ impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let z_k = w.broadcast(&server.everyone()).map(|k, w| {
             let b = k.batch(10);
-            k.predict(&w, &b.x)
+            k.forward(&w, &b.x)
         });
         w
     }

@@ -58,7 +58,7 @@ cases!(
     noise_after_aggregation,
     noise_without_clip,
     personal_part_uploaded,
-    slot_without_effect,
+    hook_without_effect,
     state_never_set,
     two_cohorts,
     unread_upload,

@@ -15,7 +15,7 @@ impl Algorithm for Spec {
         let w_k = w.broadcast(&s_t).map(|k, w| {
             let w = k.personal(&["head"], &w);
             let w = &w - self.sigma * self.client_update(k, w.clone());
-            k.keep_personal(&["head"], &w);
+            k.set_personal(&["head"], &w);
             w
         });
         w_k.mean() //~ the part `head` of what is uploaded here is personal
@@ -23,6 +23,6 @@ impl Algorithm for Spec {
 
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let b = k.batch(10);
-        grad(&w, |w| cross_entropy(k.predict(w, &b.x), &b.y))
+        grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y))
     }
 }

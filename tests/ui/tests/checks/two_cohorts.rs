@@ -19,6 +19,6 @@ impl Algorithm for Spec {
 
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let b = k.batch(10);
-        grad(&w, |w| cross_entropy(k.predict(w, &b.x), &b.y))
+        grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y))
     }
 }

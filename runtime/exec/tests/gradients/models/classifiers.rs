@@ -13,7 +13,7 @@ use crate::case::{device, weigh};
 fn check_headed<E: Encoder>(name: &str, model: &Headed<E>, task: Task) {
     let [c, h, w] = task.input;
     let x = |at: &At| at.floats([5, c, h, w]);
-    check(name, model, |m, at| weigh(m.predict(x(at), &at.cx)));
+    check(name, model, |m, at| weigh(m.forward(x(at), &at.cx)));
     check(name, &model.features, |m, at| {
         weigh(m.features(x(at), &at.cx))
     });
@@ -47,7 +47,7 @@ fn residual_networks() {
 fn lenet_with_deep_heads() {
     let model = LgLeNet5::new(TINY, &device());
     check("lg-lenet5", &model, |m, at| {
-        weigh(m.predict(at.floats([2, 1, 16, 16]), &at.cx))
+        weigh(m.forward(at.floats([2, 1, 16, 16]), &at.cx))
     });
     check("features", &model.features, |m, at| {
         weigh(m.features(at.floats([2, 1, 16, 16]), &at.cx))
@@ -65,7 +65,7 @@ fn mlp_with_deep_heads() {
     };
     let model = LgMlp::new(task, &device());
     let x = |at: &At| at.floats([2, 1, 1, 2]);
-    check("lg-mlp", &model, |m, at| weigh(m.predict(x(at), &at.cx)));
+    check("lg-mlp", &model, |m, at| weigh(m.forward(x(at), &at.cx)));
 }
 
 #[test]

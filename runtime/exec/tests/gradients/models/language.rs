@@ -31,7 +31,7 @@ fn captions() {
     };
     let model = config.init(&device());
     check("captions", &model, |m, at| {
-        weigh(m.predict(at.floats([4, 3, 16, 16]), at.words([4, 3], 5), &at.cx))
+        weigh(m.forward(at.floats([4, 3, 16, 16]), at.words([4, 3], 5), &at.cx))
     });
     check("features", &model, |m, at| {
         weigh(m.features(at.floats([4, 3, 16, 16]), &at.cx))
@@ -58,7 +58,7 @@ fn questions() {
     };
     let model = config.init(&device());
     check("vqa", &model, |m, at| {
-        weigh(m.predict(at.floats([5, 1, 8, 8]), at.words([5, 3], 5), &at.cx))
+        weigh(m.forward(at.floats([5, 1, 8, 8]), at.words([5, 3], 5), &at.cx))
     });
     check("encode_question", &model, |m, at| {
         weigh(m.encode_question(at.words([2, 3], 5), &at.cx))

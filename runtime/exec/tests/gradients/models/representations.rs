@@ -22,7 +22,7 @@ fn moon() {
     let encoder = config.encoder(1, &device());
     let model = Moon::new(encoder, config.features(), 4, TASK, &device());
     check("moon", &model, |m, at| {
-        weigh(m.predict(at.floats(IMAGES), &at.cx))
+        weigh(m.forward(at.floats(IMAGES), &at.cx))
     });
     check("project", &model, |m, at| {
         weigh(m.project(at.floats(IMAGES), &at.cx))
@@ -38,7 +38,7 @@ fn simsiam() {
     let encoder = config.encoder(1, &device());
     let model = SimSiam::new(encoder, config.features(), 4, TASK, &device());
     check("simsiam", &model, |m, at| {
-        weigh(m.predict(at.floats(IMAGES), &at.cx))
+        weigh(m.forward(at.floats(IMAGES), &at.cx))
     });
     check("project", &model, |m, at| {
         weigh(m.project(at.floats(IMAGES), &at.cx))
@@ -77,8 +77,8 @@ fn adult() {
         },
         head: Mlp::new(&[4, 4, 4, 2], &device()),
     };
-    check("predict", &model, |m, at| {
-        weigh(m.predict(at.floats([3, 1, 1, 5]), &at.cx))
+    check("forward", &model, |m, at| {
+        weigh(m.forward(at.floats([3, 1, 1, 5]), &at.cx))
     });
     check("features", &model.features, |m, at| {
         weigh(m.features(at.floats([3, 1, 1, 5]), &at.cx))

@@ -7,7 +7,7 @@ use super::super::{Broken, Module, Op, OpKind, Value, VerifyError};
 use super::{error, ops};
 
 /// 16. Nothing that is uploaded has a personal part in it: a part that `fed.personal` names is
-///     replaced, by `tree.with_parts`, before its tree is reduced.
+///     replaced, by `tree.replace_parts`, before its tree is reduced.
 pub(super) fn parts_stay(module: &Module) -> Vec<VerifyError> {
     let facts = solve(module, &mut Parts::default());
     let mut errors = Vec::new();
@@ -59,7 +59,7 @@ impl Analysis for Parts {
             }
             // The spec's statement that it may leave.
             (OpKind::Release(_), _) => Personal::new(),
-            (OpKind::TreeWithParts(parts), [a, b]) => {
+            (OpKind::TreeReplaceParts(parts), [a, b]) => {
                 let left = a.iter().filter(|(part, _)| !parts.contains(part));
                 let taken = b.iter().filter(|(part, _)| parts.contains(part));
                 let all = left.chain(taken);
@@ -87,7 +87,7 @@ mod tests {
     ) -> Module {
         averaged(|b, k, w| {
             let own = b.op(OpKind::Personal("v".into(), head()), &[k, w]);
-            let whole = b.op(OpKind::TreeWithParts(head()), &[w, own]);
+            let whole = b.op(OpKind::TreeReplaceParts(head()), &[w, own]);
             let trained = b.train(k, whole);
             let _ = b.op(OpKind::SetClientState("v".into()), &[k, trained]);
             upload(b, trained, w)
@@ -113,12 +113,13 @@ mod tests {
 
     #[test]
     fn i16_a_replaced_part_is() {
-        let received = fed_rep(|b, trained, w| b.op(OpKind::TreeWithParts(head()), &[trained, w]));
+        let received =
+            fed_rep(|b, trained, w| b.op(OpKind::TreeReplaceParts(head()), &[trained, w]));
         assert_eq!(broken(&received), []);
         let zeroed = fed_rep(|b, trained, _| {
             let zero = b.number(0.0);
             let zeros = b.op(OpKind::TreeScale, &[zero, trained]);
-            b.op(OpKind::TreeWithParts(head()), &[trained, zeros])
+            b.op(OpKind::TreeReplaceParts(head()), &[trained, zeros])
         });
         assert_eq!(broken(&zeroed), []);
     }

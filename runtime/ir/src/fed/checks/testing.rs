@@ -2,7 +2,7 @@
 
 use super::super::verify::tests::{loc, module};
 use super::super::{
-    Broken, Builder, Dp, Kind, Module, OpKind, Place, Reduce, Slot, Type, Value, verify_linked,
+    Broken, Builder, Dp, Hook, Kind, Module, OpKind, Place, Reduce, Type, Value, verify_linked,
 };
 
 /// A round that is being written.
@@ -70,7 +70,7 @@ impl Round<'_> {
         let point = self.0.open(&types[1..], Place::Client);
         let x = self.op(OpKind::Column("x".into(), Kind::Tensor), &step[..1]);
         let y = self.op(OpKind::Column("y".into(), Kind::Labels), &step[..1]);
-        let logits = self.op(OpKind::Apply("predict".into()), &[point[0], x]);
+        let logits = self.op(OpKind::Apply("forward".into()), &[point[0], x]);
         let loss = self.op(OpKind::Loss("cross_entropy".into()), &[logits, y]);
         let function = self.0.close(vec![loss], loc());
         let gradient = self
@@ -86,7 +86,7 @@ impl Round<'_> {
 
 /// A linked module of one round.
 pub(super) fn round(fill: impl FnOnce(&mut Round<'_>, Value) -> Value) -> Module {
-    module(Slot::Round, |b, w| vec![fill(&mut Round(b), w[0])])
+    module(Hook::Round, |b, w| vec![fill(&mut Round(b), w[0])])
 }
 
 /// A round in which the server averages what each client makes of `w`.

@@ -240,7 +240,7 @@ impl<'a> Lower<'a> {
                 let shape = self.frontend.input(rows.unwrap_or_default()).shape.to_vec();
                 one(self.graph.push(Op::Full(0.0, shape), &[], loc)?)
             }
-            (OpKind::TreeWithParts(parts), [a, b]) => {
+            (OpKind::TreeReplaceParts(parts), [a, b]) => {
                 let tree = parts::merge(self.frontend, parts, &a.0, &b.0, loc);
                 Ok(vec![Tree(tree?)])
             }

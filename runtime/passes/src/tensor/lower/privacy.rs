@@ -164,19 +164,19 @@ mod tests {
 
     #[test]
     fn parts_are_leaves_by_their_first_name() {
-        let text = lowered(|_, w| (2.0 * w).with_parts(&["head"], w)).unwrap();
+        let text = lowered(|_, w| (2.0 * w).replace_parts(&["head"], w)).unwrap();
         assert!(
             text.contains("out0.head.weight = %in0.head.weight"),
             "{text}"
         );
         assert!(!text.contains("out0.features.weight = %in0"), "{text}");
-        let text = lowered(|_, w| (2.0 * w).with_parts(&["Norm", "Dropout"], w)).unwrap();
+        let text = lowered(|_, w| (2.0 * w).replace_parts(&["Norm", "Dropout"], w)).unwrap();
         assert!(
             text.contains("out0.features.weight = %in0.features.weight"),
             "{text}"
         );
         assert!(!text.contains("out0.head.weight = %in0"), "{text}");
-        let error = lowered(|_, w| (2.0 * w).with_parts(&["neck"], w)).unwrap_err();
+        let error = lowered(|_, w| (2.0 * w).replace_parts(&["neck"], w)).unwrap_err();
         let LowerError::UnknownPart { part, known, .. } = error else {
             panic!("{error}");
         };

@@ -1,12 +1,12 @@
-//! `link-slots`: binds slots and inlines them.
+//! `link-hooks`: binds hooks and inlines them.
 //!
-//! `fed.call @slot` becomes the code of the slot's outermost definition, `fed.super @slot` that of
-//! the next inner one, `fed.received` the argument of the enclosing `fed.map` that was broadcast,
+//! `fed.call @hook` becomes the code of the hook's outermost definition, `fed.super @hook` that of
+//! the next inner one, `fed.global_params` the argument of the enclosing `fed.map` that was broadcast,
 //! and `fed.drawn` the cohort that was made last. One function is left, `round`.
 //!
 //! ```text
-//! fed.func @fed_avg::penalty(%k, %w)  { %0 = arith.const 0.0 … }
-//! fed.func @fed_prox::penalty(%k, %w) { %0 = fed.super @penalty(%k, %w) … fed.received %k … }
+//! fed.func @fed_avg::regularizer(%k, %w)  { %0 = arith.const 0.0 … }
+//! fed.func @fed_prox::regularizer(%k, %w) { %0 = fed.super @regularizer(%k, %w) … fed.global_params %k … }
 //! ```
 //! becomes, in the map of `round`, where `%3` is the map's argument:
 //! ```text
@@ -15,17 +15,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fedround_ir::fed::{Func, Kind, Module, Op, OpKind, Region, Slot, Type, Value};
+use fedround_ir::fed::{Func, Hook, Kind, Module, Op, OpKind, Region, Type, Value};
 
 use super::{LinkError, PassError};
 
-/// Binds and inlines all slots of a verified module. The result has one function.
+/// Binds and inlines all hooks of a verified module. The result has one function.
 ///
 /// # Errors
-/// [`PassError::Link`] with every slot that is undefined or calls itself, and every
-/// `fed.received` without a broadcast and `fed.drawn` without a cohort.
-pub fn link_slots(module: &Module) -> Result<Module, PassError> {
-    let Some(round) = definition(module, Slot::Round, usize::MAX) else {
+/// [`PassError::Link`] with every hook that is undefined or calls itself, and every
+/// `fed.global_params` without a broadcast and `fed.drawn` without a cohort.
+pub fn link_hooks(module: &Module) -> Result<Module, PassError> {
+    let Some(round) = definition(module, Hook::Round, usize::MAX) else {
         return Err(PassError::Link(vec![LinkError::NoRound]));
     };
     let target = Module {
@@ -49,7 +49,7 @@ pub fn link_slots(module: &Module) -> Result<Module, PassError> {
     };
     let body = linker.region(&round.body, &mut HashMap::new(), &frame);
     linker.target.funcs.push(Func {
-        slot: Slot::Round,
+        hook: Hook::Round,
         layer: round.layer,
         body,
         loc: round.loc,
@@ -61,12 +61,12 @@ pub fn link_slots(module: &Module) -> Result<Module, PassError> {
     }
 }
 
-/// The outermost definition of a slot in the layers inside `below`.
-fn definition(module: &Module, slot: Slot, below: usize) -> Option<&Func> {
+/// The outermost definition of a hook in the layers inside `below`.
+fn definition(module: &Module, hook: Hook, below: usize) -> Option<&Func> {
     let candidates = module
         .funcs
         .iter()
-        .filter(|func| func.slot == slot && func.layer < below);
+        .filter(|func| func.hook == hook && func.layer < below);
     candidates.max_by_key(|func| func.layer)
 }
 
@@ -86,7 +86,7 @@ struct Linker<'m> {
     stack: Vec<&'m Func>,
     /// The broadcast parameters behind a value of a cohort.
     origin: HashMap<Value, Value>,
-    /// Map arguments that replaced a `fed.received`.
+    /// Map arguments that replaced a `fed.global_params`.
     received: HashSet<Value>,
     /// The cohort that was made last.
     drawn: Option<Value>,
@@ -129,25 +129,25 @@ impl<'m> Linker<'m> {
 
     fn op(&mut self, op: &'m Op, out: &mut Vec<Op>, map: &mut Values, frame: &Frame) {
         match op.kind {
-            OpKind::Call(slot) => {
-                let callee = definition(self.source, slot, usize::MAX);
+            OpKind::Call(hook) => {
+                let callee = definition(self.source, hook, usize::MAX);
                 let missing = |layer| LinkError::Undefined {
-                    slot: slot.name(),
+                    hook: hook.name(),
                     layer,
                     loc: op.loc,
                 };
                 self.inline(op, callee, missing, out, map, frame);
             }
-            OpKind::Super(slot) => {
-                let callee = definition(self.source, slot, frame.layer);
+            OpKind::Super(hook) => {
+                let callee = definition(self.source, hook, frame.layer);
                 let missing = |layer| LinkError::NoBase {
-                    slot: slot.name(),
+                    hook: hook.name(),
                     layer,
                     loc: op.loc,
                 };
                 self.inline(op, callee, missing, out, map, frame);
             }
-            OpKind::Received => match frame.received {
+            OpKind::GlobalParams => match frame.received {
                 Some(argument) => {
                     self.received.insert(argument);
                     map.extend(op.results.iter().map(|result| (*result, argument)));
@@ -216,11 +216,11 @@ impl<'m> Linker<'m> {
         {
             let circle = self.stack.iter().skip(start).chain([&callee]);
             let path: Vec<String> = circle
-                .map(|func| format!("{}::{}", self.layer_name(func.layer), func.slot.name()))
+                .map(|func| format!("{}::{}", self.layer_name(func.layer), func.hook.name()))
                 .collect();
-            let (slot, path) = (callee.slot.name(), path.join(" → "));
+            let (hook, path) = (callee.hook.name(), path.join(" → "));
             self.errors.push(LinkError::Recursion {
-                slot,
+                hook,
                 path,
                 loc: call.loc,
             });
@@ -300,5 +300,5 @@ fn translate(values: &[Value], map: &Values) -> Vec<Value> {
 }
 
 #[cfg(test)]
-#[path = "link_slots_tests.rs"]
+#[path = "link_hooks_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! `self` is its slots and its hyper-parameters.
+//! `self` is its hooks and its hyper-parameters.
 use fedround::prelude::*;
 
 #[derive(Hyper)]
@@ -13,7 +13,7 @@ fn helper(mine: &Mine, w: &Params) -> Scalar {
 
 #[federated]
 impl Algorithm for Mine {
-    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
         helper(self, w)
     }
 }

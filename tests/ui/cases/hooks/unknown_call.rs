@@ -1,4 +1,4 @@
-//! A misspelt slot, with the nearest one.
+//! A misspelt call of a hook.
 use fedround::prelude::*;
 
 #[derive(Hyper)]
@@ -9,8 +9,8 @@ struct Mine {
 
 #[federated]
 impl Algorithm for Mine {
-    fn agregate(&self, _: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
-        w_k.mean()
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        grad(w, |w| self.dataloss(k, w, b))
     }
 }
 

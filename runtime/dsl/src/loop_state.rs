@@ -5,7 +5,7 @@ use fedround_ir::fed::Value;
 
 use crate::graph::Graph;
 use crate::wire::Wire;
-use crate::{Features, Params, Scalar, Server};
+use crate::{Params, Scalar, Server, Tensor};
 
 /// A variable that a staged loop may assign: parameters, features, a number, one of them placed on
 /// the server, or a bundle of such values: a tuple, a `Vec`, an optimizer with its state.
@@ -14,7 +14,7 @@ use crate::{Features, Params, Scalar, Server};
     label = "expected `Params`, `Scalar`, one of them on the server, an optimizer, or a tuple or `Vec` of these",
     note = "declare it inside the loop, or carry parameters and numbers only; a number starts as `Scalar::from(0.0)`, not as `0.0`"
 )]
-pub trait Carried: Clone {
+pub trait LoopState: Clone {
     /// Its graph, if it has one yet.
     #[doc(hidden)]
     fn graph(&self) -> Option<Graph>;
@@ -33,7 +33,7 @@ fn next(values: &mut dyn Iterator<Item = Value>) -> Value {
 
 macro_rules! wired {
     ($($ty:ty: $graph:expr),*) => {$(
-        impl Carried for $ty {
+        impl LoopState for $ty {
             fn graph(&self) -> Option<Graph> {
                 $graph(self)
             }
@@ -51,7 +51,7 @@ wired!(
     Scalar: |x: &Self| Self::graph(x).cloned()
 );
 
-impl Carried for Features {
+impl LoopState for Tensor {
     fn graph(&self) -> Option<Graph> {
         Some(Self::graph(self).clone())
     }
@@ -63,7 +63,7 @@ impl Carried for Features {
     }
 }
 
-impl<T: Wire> Carried for Server<T> {
+impl<T: Wire> LoopState for Server<T> {
     fn graph(&self) -> Option<Graph> {
         Some(self.graph.clone())
     }
@@ -76,9 +76,9 @@ impl<T: Wire> Carried for Server<T> {
     }
 }
 
-impl<T: Carried> Carried for Vec<T> {
+impl<T: LoopState> LoopState for Vec<T> {
     fn graph(&self) -> Option<Graph> {
-        self.iter().find_map(Carried::graph)
+        self.iter().find_map(LoopState::graph)
     }
     fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
         self.iter().flat_map(|x| x.values(graph, loc)).collect()
@@ -88,7 +88,7 @@ impl<T: Carried> Carried for Vec<T> {
     }
 }
 
-impl Carried for () {
+impl LoopState for () {
     fn graph(&self) -> Option<Graph> {
         None
     }
@@ -100,7 +100,7 @@ impl Carried for () {
 
 macro_rules! tuple {
     ($($ty:ident $index:tt),*) => {
-        impl<$($ty: Carried),*> Carried for ($($ty,)*) {
+        impl<$($ty: LoopState),*> LoopState for ($($ty,)*) {
             fn graph(&self) -> Option<Graph> {
                 None$(.or_else(|| self.$index.graph()))*
             }

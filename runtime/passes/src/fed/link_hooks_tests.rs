@@ -6,7 +6,7 @@ use super::super::testing::{FedAvg, FedProx, Fill, layers, loc};
 use super::*;
 
 fn errors(module: &Module) -> Vec<String> {
-    let Err(PassError::Link(errors)) = link_slots(module) else {
+    let Err(PassError::Link(errors)) = link_hooks(module) else {
         panic!("expected link errors")
     };
     errors.iter().map(ToString::to_string).collect()
@@ -24,10 +24,10 @@ fn round(b: &mut Builder, w: &[Value]) -> Vec<Value> {
         &[Type::client(Kind::Client), Type::client(Kind::Params)],
         Place::Client,
     );
-    let trained = b.push(OpKind::Call(Slot::ClientUpdate), &args, loc());
+    let trained = b.push(OpKind::Call(Hook::ClientUpdate), &args, loc());
     let region = b.close(trained, loc());
     let w_k = b.push_with(OpKind::Map, &sent, vec![region], loc());
-    b.push(OpKind::Call(Slot::Aggregate), &w_k, loc())
+    b.push(OpKind::Call(Hook::Aggregate), &w_k, loc())
 }
 
 fn mean(b: &mut Builder, w_k: &[Value]) -> Vec<Value> {
@@ -41,7 +41,7 @@ fn fed_prox_over_fed_avg() {
         mu: 0.1,
     })
     .unwrap();
-    let linked = link_slots(&module).unwrap();
+    let linked = link_hooks(&module).unwrap();
     verify_linked(&linked).unwrap();
     assert_eq!(
         print(&linked),
@@ -55,7 +55,7 @@ fed.algorithm @fed_prox(%fraction: f32, %epochs: index, %batch: index, %lr: f32,
       %4 = opt.for_batches %k, %epochs, %batch with(%5, %6 = %3) {
         %7, %8 = opt.grad(%9 = %6) {
           %10 = batch.x %5 : tensor
-          %11 = nn.predict %9, %10 : tensor
+          %11 = nn.forward %9, %10 : tensor
           %12 = batch.y %5 : labels
           %13 = loss.cross_entropy %11, %12 : f32
           %14 = arith.const 0.0 : f32
@@ -87,12 +87,12 @@ fed.algorithm @fed_prox(%fraction: f32, %epochs: index, %batch: index, %lr: f32,
 }
 
 #[test]
-fn undefined_slots_name_the_slot_and_its_caller() {
-    let penalty = call(OpKind::Super(Slot::Penalty));
-    let base: &[(Slot, Fill)] = &[(Slot::Round, &round)];
+fn undefined_hooks_name_the_hook_and_its_caller() {
+    let regularizer = call(OpKind::Super(Hook::Regularizer));
+    let base: &[(Hook, Fill)] = &[(Hook::Round, &round)];
     let found = errors(&layers(&[
         ("base", base),
-        ("plug_in", &[(Slot::Penalty, &penalty)]),
+        ("plug_in", &[(Hook::Regularizer, &regularizer)]),
     ]));
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(
@@ -104,12 +104,12 @@ fn undefined_slots_name_the_slot_and_its_caller() {
 }
 
 #[test]
-fn a_base_without_the_slot_is_an_error() {
-    let update = call(OpKind::Super(Slot::ClientUpdate));
-    let base: &[(Slot, Fill)] = &[(Slot::Round, &round), (Slot::Aggregate, &mean)];
+fn a_base_without_the_hook_is_an_error() {
+    let update = call(OpKind::Super(Hook::ClientUpdate));
+    let base: &[(Hook, Fill)] = &[(Hook::Round, &round), (Hook::Aggregate, &mean)];
     let found = errors(&layers(&[
         ("base", base),
-        ("plug_in", &[(Slot::ClientUpdate, &update)]),
+        ("plug_in", &[(Hook::ClientUpdate, &update)]),
     ]));
     assert_eq!(found.len(), 1);
     assert!(
@@ -121,16 +121,16 @@ fn a_base_without_the_slot_is_an_error() {
 
 #[test]
 fn recursion_is_shown_as_a_path() {
-    let inner = call(OpKind::Call(Slot::ClientUpdate));
-    let outer = call(OpKind::Super(Slot::ClientUpdate));
-    let base: &[(Slot, Fill)] = &[
-        (Slot::Round, &round),
-        (Slot::Aggregate, &mean),
-        (Slot::ClientUpdate, &inner),
+    let inner = call(OpKind::Call(Hook::ClientUpdate));
+    let outer = call(OpKind::Super(Hook::ClientUpdate));
+    let base: &[(Hook, Fill)] = &[
+        (Hook::Round, &round),
+        (Hook::Aggregate, &mean),
+        (Hook::ClientUpdate, &inner),
     ];
     let found = errors(&layers(&[
         ("base", base),
-        ("plug_in", &[(Slot::ClientUpdate, &outer)]),
+        ("plug_in", &[(Hook::ClientUpdate, &outer)]),
     ]));
     let path = "plug_in::client_update → base::client_update → plug_in::client_update";
     assert!(found[0].contains(path), "{}", found[0]);
@@ -149,18 +149,18 @@ fn a_map_over_trained_values_gets_what_was_received() {
             &[Type::client(Kind::Client), Type::client(Kind::Params)],
             Place::Client,
         );
-        let received = b.push(OpKind::Received, &args[..1], loc());
+        let received = b.push(OpKind::GlobalParams, &args[..1], loc());
         let change = b.push(OpKind::TreeSub, &[args[1], received[0]], loc());
         let region = b.close(change, loc());
         let changes = b.push_with(OpKind::Map, w_k, vec![region], loc());
         mean(b, &changes)
     };
-    let slots: &[(Slot, Fill)] = &[
-        (Slot::Round, &round),
-        (Slot::ClientUpdate, &update),
-        (Slot::Aggregate, &aggregate),
+    let hooks: &[(Hook, Fill)] = &[
+        (Hook::Round, &round),
+        (Hook::ClientUpdate, &update),
+        (Hook::Aggregate, &aggregate),
     ];
-    let linked = link_slots(&layers(&[("base", slots)])).unwrap();
+    let linked = link_hooks(&layers(&[("base", hooks)])).unwrap();
     verify_linked(&linked).unwrap();
     assert!(
         print(&linked).contains("fed.map(%k, %5 = %2, %6 = %1)"),
@@ -171,7 +171,7 @@ fn a_map_over_trained_values_gets_what_was_received() {
 
 #[test]
 fn nothing_received_is_an_error() {
-    let update = |b: &mut Builder, args: &[Value]| b.push(OpKind::Received, &args[..1], loc());
+    let update = |b: &mut Builder, args: &[Value]| b.push(OpKind::GlobalParams, &args[..1], loc());
     // A scalar is broadcast, no parameters are.
     let round = |b: &mut Builder, w: &[Value]| {
         let everyone = b.push(OpKind::Everyone, &[], loc());
@@ -181,14 +181,14 @@ fn nothing_received_is_an_error() {
             &[Type::client(Kind::Client), Type::client(Kind::Scalar)],
             Place::Client,
         );
-        let received = b.push(OpKind::Received, &args[..1], loc());
+        let received = b.push(OpKind::GlobalParams, &args[..1], loc());
         let region = b.close(received, loc());
         let w_k = b.push_with(OpKind::Map, &sent, vec![region], loc());
         mean(b, &w_k)
     };
     let found = errors(&layers(&[(
         "base",
-        &[(Slot::Round, &round), (Slot::ClientUpdate, &update)],
+        &[(Hook::Round, &round), (Hook::ClientUpdate, &update)],
     )]));
     assert!(
         found[0].contains("no parameters were broadcast"),
@@ -200,26 +200,26 @@ fn nothing_received_is_an_error() {
 #[test]
 fn a_plug_in_goes_on_with_the_cohort_that_its_base_drew() {
     let outer = |b: &mut Builder, w: &[Value]| {
-        let next = b.push(OpKind::Super(Slot::Round), w, loc());
+        let next = b.push(OpKind::Super(Hook::Round), w, loc());
         let drawn = b.push(OpKind::Drawn, &[], loc());
         b.push(OpKind::Broadcast, &[next[0], drawn[0]], loc());
         next
     };
     let update = |_: &mut Builder, args: &[Value]| vec![args[1]];
-    let base: &[(Slot, Fill)] = &[
-        (Slot::Round, &round),
-        (Slot::ClientUpdate, &update),
-        (Slot::Aggregate, &mean),
+    let base: &[(Hook, Fill)] = &[
+        (Hook::Round, &round),
+        (Hook::ClientUpdate, &update),
+        (Hook::Aggregate, &mean),
     ];
-    let over = |outer: Fill<'_>| layers(&[("base", base), ("plug_in", &[(Slot::Round, outer)])]);
-    let linked = link_slots(&over(&outer)).unwrap();
+    let over = |outer: Fill<'_>| layers(&[("base", base), ("plug_in", &[(Hook::Round, outer)])]);
+    let linked = link_hooks(&over(&outer)).unwrap();
     verify_linked(&linked).unwrap();
     let text = print(&linked);
     assert!(text.contains("%0 = fed.everyone"), "{text}");
     assert!(text.contains("fed.broadcast %4 to %0"), "{text}");
     let before = |b: &mut Builder, w: &[Value]| {
         b.push(OpKind::Drawn, &[], loc());
-        b.push(OpKind::Super(Slot::Round), w, loc())
+        b.push(OpKind::Super(Hook::Round), w, loc())
     };
     let found = errors(&over(&before));
     assert!(found[0].contains("before any cohort"), "{}", found[0]);

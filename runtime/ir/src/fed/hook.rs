@@ -1,18 +1,18 @@
-//! Names and signatures of the slots.
+//! Names and signatures of the hooks.
 
-use super::{Kind, Place, Slot, Type};
+use super::{Hook, Kind, Place, Type};
 
-impl Slot {
-    /// Every slot, from the server's loop body inwards.
+impl Hook {
+    /// Every hook, from the server's loop body inwards.
     pub const ALL: [Self; 8] = [
         Self::Round,
         Self::ClientUpdate,
         Self::Aggregate,
-        Self::Direction,
-        Self::DataLoss,
-        Self::Penalty,
+        Self::Gradient,
+        Self::Loss,
+        Self::Regularizer,
         Self::Personalize,
-        Self::ServerDirection,
+        Self::ServerGradient,
     ];
 
     /// Its name in specs and in text, such as `client_update`.
@@ -21,11 +21,11 @@ impl Slot {
             Self::Round => "round",
             Self::ClientUpdate => "client_update",
             Self::Aggregate => "aggregate",
-            Self::Direction => "direction",
-            Self::DataLoss => "data_loss",
-            Self::Penalty => "penalty",
+            Self::Gradient => "gradient",
+            Self::Loss => "loss",
+            Self::Regularizer => "regularizer",
             Self::Personalize => "personalize",
-            Self::ServerDirection => "server_direction",
+            Self::ServerGradient => "server_gradient",
         }
     }
 
@@ -43,39 +43,39 @@ impl Slot {
             Self::Round => (&[GLOBAL], &[GLOBAL]),
             Self::ClientUpdate | Self::Personalize => (&[CLIENT, PARAMS], &[PARAMS]),
             Self::Aggregate => (&[TRAINED], &[GLOBAL]),
-            Self::Direction => (&[CLIENT, PARAMS, BATCH], &[PARAMS]),
-            Self::DataLoss => (&[CLIENT, PARAMS, BATCH], &[SCALAR]),
-            Self::Penalty => (&[CLIENT, PARAMS], &[SCALAR]),
-            Self::ServerDirection => (&[GLOBAL, ROWS, LABELS], &[GLOBAL]),
+            Self::Gradient => (&[CLIENT, PARAMS, BATCH], &[PARAMS]),
+            Self::Loss => (&[CLIENT, PARAMS, BATCH], &[SCALAR]),
+            Self::Regularizer => (&[CLIENT, PARAMS], &[SCALAR]),
+            Self::ServerGradient => (&[GLOBAL, ROWS, LABELS], &[GLOBAL]),
         }
     }
 
-    /// Names of its arguments in text, one for each type of [`Slot::signature`].
+    /// Names of its arguments in text, one for each type of [`Hook::signature`].
     pub const fn arg_names(self) -> &'static [&'static str] {
         match self {
             Self::Round => &["w"],
-            Self::ClientUpdate | Self::Penalty | Self::Personalize => &["k", "w"],
+            Self::ClientUpdate | Self::Regularizer | Self::Personalize => &["k", "w"],
             Self::Aggregate => &["w_k"],
-            Self::Direction | Self::DataLoss => &["k", "w", "b"],
-            Self::ServerDirection => &["w", "x", "y"],
+            Self::Gradient | Self::Loss => &["k", "w", "b"],
+            Self::ServerGradient => &["w", "x", "y"],
         }
     }
 
-    /// Whether a slot has an argument of this name.
+    /// Whether a hook has an argument of this name.
     pub fn names_argument(name: &str) -> bool {
         Self::ALL
             .iter()
-            .any(|slot| slot.arg_names().contains(&name))
+            .any(|hook| hook.arg_names().contains(&name))
     }
 
     /// Where its code runs: [`Place::Server`] or [`Place::Client`].
     pub const fn place(self) -> Place {
         match self {
-            Self::Round | Self::Aggregate | Self::ServerDirection => Place::Server,
+            Self::Round | Self::Aggregate | Self::ServerGradient => Place::Server,
             Self::ClientUpdate
-            | Self::Direction
-            | Self::DataLoss
-            | Self::Penalty
+            | Self::Gradient
+            | Self::Loss
+            | Self::Regularizer
             | Self::Personalize => Place::Client,
         }
     }
@@ -86,20 +86,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_slot_names_its_arguments() {
-        for slot in Slot::ALL {
+    fn every_hook_names_its_arguments() {
+        for hook in Hook::ALL {
             assert_eq!(
-                slot.signature().0.len(),
-                slot.arg_names().len(),
+                hook.signature().0.len(),
+                hook.arg_names().len(),
                 "{}",
-                slot.name()
+                hook.name()
             );
         }
     }
 
     #[test]
     fn names_are_unique() {
-        let mut names = Slot::ALL.map(Slot::name);
+        let mut names = Hook::ALL.map(Hook::name);
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
     }

@@ -1,4 +1,4 @@
-//! A penalty that no loss adds.
+//! A regularizer that no loss adds.
 use fedround::prelude::*;
 
 #[derive(Hyper, Debug, Clone)]
@@ -16,12 +16,12 @@ impl Algorithm for Spec {
         w - g_k.mean()
     }
 
-    fn penalty(&self, _: &ClientCx, w: &Params) -> Scalar { //~ `penalty` of spec is called by no layer
+    fn regularizer(&self, _: &ClientCx, w: &Params) -> Scalar { //~ `regularizer` of spec is called by no layer
         self.sigma * w.sq_norm()
     }
 
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let b = k.batch(10);
-        grad(&w, |w| cross_entropy(k.predict(w, &b.x), &b.y))
+        grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y))
     }
 }

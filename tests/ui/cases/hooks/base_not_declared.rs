@@ -10,8 +10,8 @@ struct Mine<A> {
 
 #[federated]
 impl<A: Algorithm> Algorithm for Mine<A> {
-    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
-        self.base.penalty(k, w) + self.mu * w.sq_norm()
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
+        self.base.regularizer(k, w) + self.mu * w.sq_norm()
     }
 }
 

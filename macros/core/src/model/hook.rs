@@ -1,8 +1,8 @@
-//! The slots of an algorithm: the methods of `Algorithm` that a spec may define.
+//! The hooks of an algorithm: the methods of `Algorithm` that a spec may define.
 
 /// A method of `Algorithm`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slot {
+pub enum Hook {
     /// One round, on the server.
     Round,
     /// What a client does in a round.
@@ -10,41 +10,41 @@ pub enum Slot {
     /// How the clients' results become the server's.
     Aggregate,
     /// The direction of a local step.
-    Direction,
+    Gradient,
     /// The loss on a batch.
-    DataLoss,
+    Loss,
     /// What is added to the loss.
-    Penalty,
+    Regularizer,
     /// The model that a client uses.
     Personalize,
     /// The direction of a step of the server's.
-    ServerDirection,
+    ServerGradient,
 }
 
-impl Slot {
-    /// All slots' names, as in [`Slot::from_name`].
+impl Hook {
+    /// All hooks' names, as in [`Hook::from_name`].
     pub const NAMES: [&'static str; 8] = [
         "round",
         "client_update",
         "aggregate",
-        "direction",
-        "data_loss",
-        "penalty",
+        "gradient",
+        "loss",
+        "regularizer",
         "personalize",
-        "server_direction",
+        "server_gradient",
     ];
 
-    /// The slot of a method's name.
+    /// The hook of a method's name.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "round" => Self::Round,
             "client_update" => Self::ClientUpdate,
             "aggregate" => Self::Aggregate,
-            "direction" => Self::Direction,
-            "data_loss" => Self::DataLoss,
-            "penalty" => Self::Penalty,
+            "gradient" => Self::Gradient,
+            "loss" => Self::Loss,
+            "regularizer" => Self::Regularizer,
             "personalize" => Self::Personalize,
-            "server_direction" => Self::ServerDirection,
+            "server_gradient" => Self::ServerGradient,
             _ => return None,
         })
     }
@@ -55,14 +55,12 @@ impl Slot {
             Self::Round => &[("server", "&ServerCx"), ("w", "Server<Params>")],
             Self::ClientUpdate | Self::Personalize => &[("k", "&ClientCx"), ("w", "Params")],
             Self::Aggregate => &[("server", "&ServerCx"), ("w_k", "Clients<Params>")],
-            Self::Direction | Self::DataLoss => {
-                &[("k", "&ClientCx"), ("w", "&Params"), ("b", "&Batch")]
-            }
-            Self::Penalty => &[("k", "&ClientCx"), ("w", "&Params")],
-            Self::ServerDirection => &[
+            Self::Gradient | Self::Loss => &[("k", "&ClientCx"), ("w", "&Params"), ("b", "&Batch")],
+            Self::Regularizer => &[("k", "&ClientCx"), ("w", "&Params")],
+            Self::ServerGradient => &[
                 ("s", "&ServerSide"),
                 ("w", "&Params"),
-                ("x", "&Features"),
+                ("x", "&Tensor"),
                 ("y", "&Labels"),
             ],
         }
@@ -74,8 +72,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_is_a_slot() {
-        assert!(Slot::NAMES.iter().all(|n| Slot::from_name(n).is_some()));
-        assert_eq!(Slot::from_name("define"), None);
+    fn every_name_is_a_hook() {
+        assert!(Hook::NAMES.iter().all(|n| Hook::from_name(n).is_some()));
+        assert_eq!(Hook::from_name("define"), None);
     }
 }

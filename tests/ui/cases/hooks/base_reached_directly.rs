@@ -1,4 +1,4 @@
-//! The base is reached through its slots.
+//! The base is reached through its hooks.
 use fedround::prelude::*;
 
 #[derive(Hyper)]
@@ -8,7 +8,7 @@ struct Mine<A> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Mine<A> {
-    fn penalty(&self, k: &ClientCx, w: &Params) -> Scalar {
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
         self.base.penality(k, w) + self.base.mu * w.sq_norm()
     }
 }

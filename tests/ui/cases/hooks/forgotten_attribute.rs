@@ -1,4 +1,4 @@
-//! A method that is no slot.
+//! Without the attribute a loop over batches is no loop, and `define` is missing.
 use fedround::prelude::*;
 
 #[derive(Hyper)]
@@ -7,14 +7,13 @@ struct Mine {
     lr: f32,
 }
 
-#[federated]
 impl Algorithm for Mine {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
-        self.shrunk(k, w)
-    }
-
-    fn shrunk(&self, _: &ClientCx, w: Params) -> Params {
-        self.lr * w
+        let mut w = w;
+        for b in k.batches(1, 10) {
+            w -= k.global_params();
+        }
+        w
     }
 }
 

@@ -1,30 +1,29 @@
-//! Calls of slots: `self.slot(..)` and `self.base.slot(..)` after `#[federated]`.
+//! Calls of hooks: `self.hook(..)` and `self.base.hook(..)` after `#[federated]`.
 //!
 //! Written out rather than generated: a wrong argument is then reported at the user's call and
 //! at a plain function, without a macro in between.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{OpKind, Slot, Value};
+use fedround_ir::fed::{Hook, OpKind, Value};
 
 use crate::wire::Wire;
 use crate::{
-    Batch, ClientCx, Clients, Features, Keeper, Labels, Params, Scalar, Server, ServerCx,
-    ServerSide,
+    Batch, ClientCx, Clients, Keeper, Labels, Params, Scalar, Server, ServerCx, ServerSide, Tensor,
 };
 
 /// `fed.call` or `fed.super`.
-type Symbol = fn(Slot) -> OpKind;
+type Symbol = fn(Hook) -> OpKind;
 
 fn round(symbol: Symbol, server: &ServerCx, w: &Server<Params>, loc: Loc) -> Server<Params> {
     let graph = &server.graph;
     graph.same(&w.graph, "round", loc);
-    Server::new(graph, graph.op(symbol(Slot::Round), &[w.value], loc))
+    Server::new(graph, graph.op(symbol(Hook::Round), &[w.value], loc))
 }
 
 fn aggregate(symbol: Symbol, server: &ServerCx, w_k: &Clients<Params>, loc: Loc) -> Server<Params> {
     let graph = &server.graph;
     let operand = w_k.value_in(graph, loc);
-    Server::new(graph, graph.op(symbol(Slot::Aggregate), &[operand], loc))
+    Server::new(graph, graph.op(symbol(Hook::Aggregate), &[operand], loc))
 }
 
 fn on_client(op: OpKind, k: &ClientCx, w: &Params, b: Option<&Batch>, loc: Loc) -> Value {
@@ -41,10 +40,10 @@ fn scalar(op: OpKind, k: &ClientCx, w: &Params, b: Option<&Batch>, loc: Loc) -> 
     Scalar::bind(&k.graph, on_client(op, k, w, b, loc))
 }
 
-fn server_direction(
+fn server_gradient(
     symbol: Symbol,
     s: &ServerSide,
-    (w, x, y): (&Params, &Features, &Labels),
+    (w, x, y): (&Params, &Tensor, &Labels),
     loc: Loc,
 ) -> Params {
     let graph = s.graph();
@@ -52,17 +51,17 @@ fn server_direction(
     let operands = [w.value_in(graph, loc), rows[0], rows[1]];
     Params::bind(
         graph,
-        graph.op(symbol(Slot::ServerDirection), &operands, loc),
+        graph.op(symbol(Hook::ServerGradient), &operands, loc),
     )
 }
 
-/// Calls of a slot's outermost definition, whichever layer it is in.
+/// Calls of a hook's outermost definition, whichever layer it is in.
 pub mod call {
     use fedround_ir::Loc;
-    use fedround_ir::fed::{OpKind, Slot};
+    use fedround_ir::fed::{Hook, OpKind};
 
     use crate::{
-        Batch, ClientCx, Clients, Features, Labels, Params, Scalar, Server, ServerCx, ServerSide,
+        Batch, ClientCx, Clients, Labels, Params, Scalar, Server, ServerCx, ServerSide, Tensor,
     };
 
     /// Stages the server's loop body.
@@ -74,7 +73,7 @@ pub mod call {
     /// Stages local training.
     #[track_caller]
     pub fn client_update(k: &ClientCx, w: Params) -> Params {
-        super::params(OpKind::Call(Slot::ClientUpdate), k, &w, None, Loc::caller())
+        super::params(OpKind::Call(Hook::ClientUpdate), k, &w, None, Loc::caller())
     }
 
     /// Stages the aggregation of what clients trained.
@@ -85,42 +84,42 @@ pub mod call {
 
     /// Stages the direction that a step descends.
     #[track_caller]
-    pub fn direction(k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        super::params(OpKind::Call(Slot::Direction), k, w, Some(b), Loc::caller())
+    pub fn gradient(k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        super::params(OpKind::Call(Hook::Gradient), k, w, Some(b), Loc::caller())
     }
 
     /// Stages the loss on a batch.
     #[track_caller]
-    pub fn data_loss(k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        super::scalar(OpKind::Call(Slot::DataLoss), k, w, Some(b), Loc::caller())
+    pub fn loss(k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        super::scalar(OpKind::Call(Hook::Loss), k, w, Some(b), Loc::caller())
     }
 
     /// Stages what is added to the loss.
     #[track_caller]
-    pub fn penalty(k: &ClientCx, w: &Params) -> Scalar {
-        super::scalar(OpKind::Call(Slot::Penalty), k, w, None, Loc::caller())
+    pub fn regularizer(k: &ClientCx, w: &Params) -> Scalar {
+        super::scalar(OpKind::Call(Hook::Regularizer), k, w, None, Loc::caller())
     }
 
     /// Stages the model that a client uses.
     #[track_caller]
     pub fn personalize(k: &ClientCx, w: Params) -> Params {
-        super::params(OpKind::Call(Slot::Personalize), k, &w, None, Loc::caller())
+        super::params(OpKind::Call(Hook::Personalize), k, &w, None, Loc::caller())
     }
 
     /// Stages the direction that a step of the server's descends.
     #[track_caller]
-    pub fn server_direction(s: &ServerSide, w: &Params, x: &Features, y: &Labels) -> Params {
-        super::server_direction(OpKind::Call, s, (w, x, y), Loc::caller())
+    pub fn server_gradient(s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params {
+        super::server_gradient(OpKind::Call, s, (w, x, y), Loc::caller())
     }
 }
 
-/// Calls of the next inner definition of a slot.
+/// Calls of the next inner definition of a hook.
 pub mod base {
     use fedround_ir::Loc;
-    use fedround_ir::fed::{OpKind, Slot};
+    use fedround_ir::fed::{Hook, OpKind};
 
     use crate::{
-        Batch, ClientCx, Clients, Features, Labels, Params, Scalar, Server, ServerCx, ServerSide,
+        Batch, ClientCx, Clients, Labels, Params, Scalar, Server, ServerCx, ServerSide, Tensor,
     };
 
     /// Stages the server's loop body.
@@ -133,7 +132,7 @@ pub mod base {
     #[track_caller]
     pub fn client_update(k: &ClientCx, w: Params) -> Params {
         super::params(
-            OpKind::Super(Slot::ClientUpdate),
+            OpKind::Super(Hook::ClientUpdate),
             k,
             &w,
             None,
@@ -149,31 +148,31 @@ pub mod base {
 
     /// Stages the direction that a step descends.
     #[track_caller]
-    pub fn direction(k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        super::params(OpKind::Super(Slot::Direction), k, w, Some(b), Loc::caller())
+    pub fn gradient(k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        super::params(OpKind::Super(Hook::Gradient), k, w, Some(b), Loc::caller())
     }
 
     /// Stages the loss on a batch.
     #[track_caller]
-    pub fn data_loss(k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        super::scalar(OpKind::Super(Slot::DataLoss), k, w, Some(b), Loc::caller())
+    pub fn loss(k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        super::scalar(OpKind::Super(Hook::Loss), k, w, Some(b), Loc::caller())
     }
 
     /// Stages what is added to the loss.
     #[track_caller]
-    pub fn penalty(k: &ClientCx, w: &Params) -> Scalar {
-        super::scalar(OpKind::Super(Slot::Penalty), k, w, None, Loc::caller())
+    pub fn regularizer(k: &ClientCx, w: &Params) -> Scalar {
+        super::scalar(OpKind::Super(Hook::Regularizer), k, w, None, Loc::caller())
     }
 
     /// Stages the model that a client uses.
     #[track_caller]
     pub fn personalize(k: &ClientCx, w: Params) -> Params {
-        super::params(OpKind::Super(Slot::Personalize), k, &w, None, Loc::caller())
+        super::params(OpKind::Super(Hook::Personalize), k, &w, None, Loc::caller())
     }
 
     /// Stages the direction that a step of the server's descends.
     #[track_caller]
-    pub fn server_direction(s: &ServerSide, w: &Params, x: &Features, y: &Labels) -> Params {
-        super::server_direction(OpKind::Super, s, (w, x, y), Loc::caller())
+    pub fn server_gradient(s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params {
+        super::server_gradient(OpKind::Super, s, (w, x, y), Loc::caller())
     }
 }
