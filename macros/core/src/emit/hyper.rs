@@ -58,6 +58,13 @@ fn hyper_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
             }
         }
     });
+    let centralized = key(hypers.keys, "centralized").map(|value| {
+        quote! {
+            fn centralized(&self) -> bool {
+                #value
+            }
+        }
+    });
     let header = header(
         hypers.item,
         &quote!(#private::Hyper),
@@ -89,6 +96,7 @@ fn hyper_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
                 }
             }
             #base
+            #centralized
         }
     }
 }
