@@ -42,9 +42,9 @@ pub(crate) fn parts(
     algorithm: &dyn Algorithm,
     own: impl Iterator<Item = Vec<usize>>,
 ) -> Vec<Vec<usize>> {
-    match algorithm.name() {
-        "centralized" => vec![own.flatten().collect()],
-        _ => own.collect(),
+    match algorithm.centralized() {
+        true => vec![own.flatten().collect()],
+        false => own.collect(),
     }
 }
 

@@ -67,7 +67,7 @@ impl Case {
     pub fn input(mut self, shape: [usize; 4], low: f64, high: f64) -> Self {
         let n: usize = shape.iter().product();
         let seed = self.seed + self.shapes.len() as u64;
-        let order = fedround_data::rng::permutation(seed, n, &[]);
+        let order = fedround_random::permutation(n, fedround_random::StreamKey::root(seed));
         let value = |i: usize| low + (high - low) * (i as f64 + 0.5) / n as f64;
         // What `f32` holds of it, so that all sides start from the same point.
         let value = |i: usize| f64::from(value(i) as f32);
