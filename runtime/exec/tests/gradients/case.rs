@@ -239,7 +239,7 @@ impl Case {
 /// Runs a graph in `f32`.
 pub fn run_graph(graph: &Graph, inputs: impl Iterator<Item = TensorData>) -> Vec<Vec<f64>> {
     let device = device();
-    let tensor = |data: TensorData| match data.shape.as_slice().len() {
+    let tensor = |data: TensorData| match data.shape().as_slice().len() {
         4 => Tensor::<4>::from_data(data, (&device, DType::F32)).into_dispatch(),
         5 => Tensor::<5>::from_data(data, (&device, DType::F32)).into_dispatch(),
         rank => panic!("an input of rank {rank}"),
