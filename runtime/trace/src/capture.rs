@@ -1,17 +1,17 @@
-//! One function, captured.
+//! Records one function on burn's capture device and imports the recording.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 use burn::tensor::{Device, DispatchTensor, Tensor, TensorData};
+use burn_backend::ops::{FloatTensorOps, IntTensorOps};
 use burn_dispatch::backends::capture::{CaptureError, CapturedGraph, TensorId};
-use burn_dispatch::{BackendTensor, DispatchTensorKind};
+use burn_dispatch::{BackendTensor, Dispatch, DispatchTensorKind};
 use fedround_ir::tensor::{DType, Graph, TensorType};
-use fedround_models::{AnyTensor, CallError};
+use fedround_models::CallError;
 
-use crate::device::words;
 use crate::import::{ImportError, from_burn};
-use crate::ops;
+use crate::panic_message::panic_message;
 
 /// A function could not be traced.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +32,17 @@ pub enum TraceError {
         /// burn's reason.
         source: CaptureFailure,
     },
-    /// A function or a loss was called wrongly.
+    /// A result is not on the capture device, so nothing of how it was computed was recorded.
+    #[error(
+        "{what} returns a tensor of another device as result {result}; compute it from the arguments, or create it on their device"
+    )]
+    NotRecorded {
+        /// What was traced.
+        what: String,
+        /// The result's index, from 0.
+        result: usize,
+    },
+    /// A function or a loss was called with wrong arguments.
     #[error(transparent)]
     Call(#[from] CallError),
     /// The recorded operations have no form in the tensor dialect.
@@ -58,66 +68,66 @@ pub fn trace_function(
     trace(what, |device| {
         let tensor = |s: &[usize; 4]| Tensor::from_data(TensorData::zeros::<f32, _>(*s), device);
         let tensors: Vec<Tensor<4>> = shapes.iter().map(tensor).collect();
-        let mut inputs = vec![];
-        for (i, t) in tensors.iter().enumerate() {
-            inputs.extend(id(&t.clone().into_dispatch()).map(|id| (format!("x{i}"), id)));
-        }
-        let out = f(&tensors).into_dispatch();
-        Ok(Traced {
-            inputs,
-            outputs: vec![out],
+        let arguments = tensors.iter().map(|t| t.clone().into_dispatch());
+        Ok(Recording {
+            inputs: named(arguments),
+            outputs: vec![f(&tensors).into_dispatch()],
             alive: Box::new(tensors),
         })
     })
 }
 
-/// What a traced function leaves behind: ids of its inputs, its outputs, and whatever must not be
-/// dropped before the capture closes.
-pub(super) struct Traced {
+/// What a function leaves on the capture device.
+pub(crate) struct Recording {
+    /// The arguments by name.
     pub inputs: Vec<(String, TensorId)>,
+    /// The results, in order.
     pub outputs: Vec<DispatchTensor>,
+    /// Whatever must not be dropped before the capture ends.
     pub alive: Box<dyn std::any::Any>,
 }
 
-/// Capture devices are numbered for the life of the process and take one scope at a time, so one
-/// is reused.
+/// The capture device, which takes one scope at a time. burn numbers capture devices for the life
+/// of the process, so one is reused.
 static CAPTURE: Mutex<Option<Device>> = Mutex::new(None);
 
-/// Runs a function on the capture device.
-pub(super) fn trace(
+/// Runs a function on the capture device and imports what it recorded.
+pub(crate) fn trace(
     what: &str,
-    run: impl FnOnce(&Device) -> Result<Traced, CallError>,
+    run: impl FnOnce(&Device) -> Result<Recording, CallError>,
 ) -> Result<Graph, TraceError> {
     let mut pool = CAPTURE.lock().unwrap_or_else(|e| e.into_inner());
     let device = pool.get_or_insert_with(Device::capture).clone();
+    let what = what.to_owned();
     let mut inputs = vec![];
     let (mut alive, mut refused) = (None, None);
     let captured: Result<Result<CapturedGraph, CaptureError>, _> =
         catch_unwind(AssertUnwindSafe(|| {
             device.capture_scope(|scope| {
-                let traced = match run(&device) {
-                    Ok(traced) => traced,
+                let recorded = run(&device).map_err(TraceError::from).and_then(|recording| {
+                    let outputs = output_ids(&what, &recording.outputs)?;
+                    Ok((recording, outputs))
+                });
+                match recorded {
+                    Ok((recording, outputs)) => {
+                        inputs = recording.inputs;
+                        let done = scope.complete(inputs.iter().map(|(_, id)| *id), outputs);
+                        alive = Some((recording.alive, recording.outputs));
+                        done
+                    }
                     Err(error) => {
                         refused = Some(error);
-                        return scope.complete([], []);
+                        scope.complete([], [])
                     }
-                };
-                inputs = traced.inputs;
-                let done = scope.complete(
-                    inputs.iter().map(|(_, id)| *id),
-                    traced.outputs.iter().filter_map(id),
-                );
-                alive = Some((traced.alive, traced.outputs));
-                done
+                }
             })
         }));
     if let Some(error) = refused {
-        return Err(error.into());
+        return Err(error);
     }
-    let what = what.to_owned();
     let captured = captured
         .map_err(|panic| TraceError::Panicked {
-            message: words(panic.as_ref()),
+            message: panic_message(panic.as_ref()),
             what: what.clone(),
         })?
         .map_err(|source| TraceError::Capture {
@@ -128,30 +138,67 @@ pub(super) fn trace(
     Ok(from_burn(&what, &captured, &inputs)?)
 }
 
-/// Placeholders for what a function is given, with their ids.
-pub(super) fn arguments(
-    inputs: &[TensorType],
-    device: &Device,
-    named: &mut Vec<(String, TensorId)>,
-) -> Vec<AnyTensor> {
-    let device = device.as_dispatch();
-    let tensors = inputs.iter().enumerate().map(|(i, ty)| {
-        let zeros = match ty.dtype {
-            DType::F32 => ops::tensor(vec![0.0; ty.len()], &ty.shape, device),
-            _ => ops::ints(vec![0; ty.len()], &ty.shape, device),
-        };
-        named.extend(id(&zeros).map(|id| (format!("x{i}"), id)));
-        AnyTensor::from(zeros)
+/// The ids of a function's results. Every result must be there: if one were left out, those after it
+/// would take its place.
+fn output_ids(what: &str, outputs: &[DispatchTensor]) -> Result<Vec<TensorId>, TraceError> {
+    let ids = outputs.iter().enumerate().map(|(result, output)| {
+        id(output).ok_or_else(|| TraceError::NotRecorded {
+            what: what.to_owned(),
+            result,
+        })
     });
-    tensors.collect()
+    ids.collect()
 }
 
-/// The capture device's number of a tensor of its own.
-pub(super) fn id(tensor: &DispatchTensor) -> Option<TensorId> {
-    match &tensor.kind {
-        DispatchTensorKind::Capture(BackendTensor::Float(t) | BackendTensor::Int(t)) => {
-            Some(t.id())
+/// Zeros of the given types on the capture device, which stand for a function's arguments.
+pub(crate) fn arguments(inputs: &[TensorType], device: &Device) -> Vec<DispatchTensor> {
+    let device = device.as_dispatch();
+    let zeros = |ty: &TensorType| match ty.dtype {
+        DType::F32 => {
+            let zeros = TensorData::zeros::<f32, _>(ty.shape.clone());
+            Dispatch::float_from_data(zeros, device)
         }
+        _ => Dispatch::int_from_data(TensorData::zeros::<i32, _>(ty.shape.clone()), device),
+    };
+    inputs.iter().map(zeros).collect()
+}
+
+/// Names arguments `x0`, `x1` and so on. All of them are on the capture device.
+pub(crate) fn named(
+    arguments: impl IntoIterator<Item = DispatchTensor>,
+) -> Vec<(String, TensorId)> {
+    let numbered = arguments.into_iter().enumerate();
+    let named = numbered.filter_map(|(i, t)| Some((format!("x{i}"), id(&t)?)));
+    named.collect()
+}
+
+/// The capture device's number of one of its tensors; `None` for a tensor of another device.
+pub(crate) fn id(tensor: &DispatchTensor) -> Option<TensorId> {
+    match &tensor.kind {
+        DispatchTensorKind::Capture(
+            BackendTensor::Float(t) | BackendTensor::Int(t) | BackendTensor::Bool(t),
+        ) => Some(t.id()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_of_another_device_is_an_error() {
+        let constant = |_: &[Tensor<4>]| Tensor::<1>::from_data([1.0], &Device::flex());
+        let error = trace_function("the loss", &[[1, 1, 1, 1]], &constant).unwrap_err();
+        let expected = "the loss returns a tensor of another device as result 0;";
+        assert!(error.to_string().starts_with(expected), "{error}");
+        // The capture device takes the next function.
+        trace_function("a sum", &[[1, 1, 2, 1]], &|x| x[0].clone().sum()).unwrap();
+    }
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let error = trace_function("f", &[], &|_| panic!("on purpose")).unwrap_err();
+        assert_eq!(error.to_string(), "f cannot be traced: on purpose");
     }
 }

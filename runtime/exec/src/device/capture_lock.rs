@@ -30,7 +30,7 @@ thread_local! {
 }
 
 /// Notes a device on which clients train.
-pub(crate) fn trains_on(device: &DispatchDevice) {
+pub fn trains_on(device: &DispatchDevice) {
     let mut gpus = GPUS.lock().unwrap_or_else(PoisonError::into_inner);
     if !is_cpu(device) && !gpus.contains(device) {
         gpus.push(device.clone());
@@ -56,7 +56,7 @@ impl Drop for After {
 }
 
 /// Does what may give a GPU work, once nobody records.
-pub(crate) fn busy<T>(work: impl FnOnce() -> T) -> T {
+pub fn busy<T>(work: impl FnOnce() -> T) -> T {
     let _after = HELD.with_borrow(Option::is_none).then(|| {
         enter();
         After(leave)
@@ -65,7 +65,7 @@ pub(crate) fn busy<T>(work: impl FnOnce() -> T) -> T {
 }
 
 /// Waits for other threads, which may want to record.
-pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
+pub fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     let busy = HELD.with_borrow(|held| matches!(held, Some(Held::Busy { .. })));
     let _after = busy.then(|| {
         leave();

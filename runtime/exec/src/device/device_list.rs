@@ -1,4 +1,4 @@
-//! Several devices that share a cohort.
+//! A list of devices that share the clients of a round.
 
 use std::fmt;
 

@@ -1,17 +1,17 @@
-//! What a GPU says of itself.
+//! What cubecl knows of a GPU: memory and clock.
 
 use burn_dispatch::DispatchDevice;
 
-/// What cubecl knows of a GPU.
-pub(crate) struct Gpu {
-    /// Bytes of memory that it holds for this process, used or not.
+/// Facts about an open GPU.
+pub struct GpuInfo {
+    /// Bytes of its memory that are reserved for this process, whether or not they are in use.
     pub reserved: u64,
-    /// Whether it times kernels by a clock of its own.
+    /// Whether it times kernels with a clock of its own.
     pub clock: bool,
 }
 
-/// `None` for the CPU.
-pub(crate) fn ask(device: &DispatchDevice) -> Option<Gpu> {
+/// Asks a GPU. `None` for the CPU.
+pub fn gpu_info(device: &DispatchDevice) -> Option<GpuInfo> {
     match device {
         #[cfg(any(feature = "wgpu", feature = "cuda"))]
         DispatchDevice::Cube(gpu) => {
@@ -19,11 +19,9 @@ pub(crate) fn ask(device: &DispatchDevice) -> Option<Gpu> {
             use cubecl::server::MemoryScope;
 
             let client = gpu.client();
-            Some(Gpu {
-                reserved: client
-                    .memory_report(MemoryScope::Device)
-                    .usage()
-                    .bytes_reserved,
+            let memory = client.memory_report(MemoryScope::Device).usage();
+            Some(GpuInfo {
+                reserved: memory.bytes_reserved,
                 clock: client.properties().timing_method == TimingMethod::Device,
             })
         }

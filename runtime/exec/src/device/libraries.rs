@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Unavailable;
+use super::availability::Unavailable;
 
 /// What CUDA needs.
 pub(super) struct Nvidia {

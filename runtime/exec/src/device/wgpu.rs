@@ -5,9 +5,10 @@ use std::task::{Context, Poll, Waker};
 
 use burn_dispatch::DispatchDevice;
 use burn_dispatch::devices::{WgpuDevice, WgpuDeviceKind};
-use wgpu::{Adapter, AdapterInfo, Backends, DeviceType, Instance, InstanceDescriptor};
+use ::wgpu::{Adapter, AdapterInfo, Backends, DeviceType, Instance, InstanceDescriptor};
 
-use super::{Available, Device};
+use super::Device;
+use super::availability::Available;
 
 /// All of them, discrete GPUs first and software last.
 pub(super) fn found() -> Vec<Available> {

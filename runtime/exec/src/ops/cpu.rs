@@ -1,16 +1,19 @@
-//! Our kernels on Flex tensors. Each function gives `None` where the tensors live elsewhere or the
-//! kernel does not support the shapes, and burn's own op is the fallback.
+//! fedround's own kernels on tensors in host memory.
+//!
+//! Each function gives `None` if a tensor is elsewhere or the kernel does not support the shapes; the
+//! caller then uses burn's op.
 
-use burn::tensor::{DType, DispatchTensor};
-use burn_dispatch::{BackendTensor, DispatchAutodiffContext, DispatchDevice, DispatchTensorKind};
+use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
 use burn_flex::FlexTensor;
 use fedround_ir::tensor::{Conv2d, Op, Pool2d};
 use fedround_kernels as kernels;
 
-use crate::ops;
+use crate::tensor::from_floats;
+use crate::tensor::host::{float, floats, int, peek, shape, take};
 
-/// Whether an op has a kernel of fedround's own on the CPU. Where the kernel does not support the
-/// shapes, and on other devices, burn's ops run.
+/// Whether fedround has a kernel of its own for an op on the CPU. Burn's op runs on other devices,
+/// and for shapes that the kernel does not support.
 pub fn has_own_kernel(op: &Op) -> bool {
     matches!(
         op,
@@ -30,62 +33,12 @@ pub fn has_own_kernel(op: &Op) -> bool {
     )
 }
 
-fn peek(t: &DispatchTensor) -> Option<&FlexTensor> {
-    match &t.kind {
-        DispatchTensorKind::Flex(BackendTensor::Float(t) | BackendTensor::Int(t)) => Some(t),
-        _ => None,
-    }
-}
-
-pub(crate) fn float(t: FlexTensor) -> DispatchTensor {
-    DispatchTensor {
-        kind: DispatchTensorKind::Flex(BackendTensor::Float(t)),
-        autodiff: DispatchAutodiffContext::Disabled,
-    }
-}
-
-fn int(t: FlexTensor) -> DispatchTensor {
-    DispatchTensor {
-        kind: DispatchTensorKind::Flex(BackendTensor::Int(t)),
-        autodiff: DispatchAutodiffContext::Disabled,
-    }
-}
-
-/// The values of a contiguous float tensor in host memory.
-pub(crate) fn floats(t: &DispatchTensor) -> Option<&[f32]> {
-    let t = peek(t)?;
-    let (start, end) = t.layout().contiguous_offsets()?;
-    (t.dtype() == DType::F32).then(|| &t.storage::<f32>()[start..end])
-}
-
-fn shape(t: &FlexTensor) -> &[usize] {
-    t.layout().shape().as_slice()
-}
-
 fn conv_options(o: &Conv2d) -> kernels::Conv2d {
     kernels::Conv2d {
         stride: o.stride,
         padding: o.padding,
         dilation: o.dilation,
         groups: o.groups,
-    }
-}
-
-/// Whether the tensor, of any element type, lives in host memory.
-pub(crate) fn is_host(t: &DispatchTensor) -> bool {
-    matches!(t.kind, DispatchTensorKind::Flex(_))
-}
-
-/// Whether [`axpy`] and [`relu_backward`] can write this tensor.
-pub(crate) fn holds(t: &DispatchTensor) -> bool {
-    peek(t).is_some_and(|t| t.dtype() == DType::F32)
-}
-
-/// The tensor in host memory, `None` if it is elsewhere.
-pub(crate) fn take(t: DispatchTensor) -> Option<FlexTensor> {
-    match t.kind {
-        DispatchTensorKind::Flex(BackendTensor::Float(t)) => Some(t),
-        _ => None,
     }
 }
 
@@ -145,7 +98,7 @@ pub(crate) fn dot(
     device: &DispatchDevice,
 ) -> Option<DispatchTensor> {
     let sum = kernels::dot(floats(a)?, floats(b)?);
-    Some(ops::tensor(vec![sum], &[1], device))
+    Some(from_floats(vec![sum], &[1], device))
 }
 
 /// `g` where `y > 0`, else 0, in place where `g` is not shared.

@@ -6,12 +6,12 @@ use burn_backend::ops::FloatTensorOps;
 use burn_backend::{FloatDType, TensorMetadata};
 use burn_dispatch::Dispatch;
 
-use super::{tensor, values};
-use crate::flex;
+use super::from_floats;
+use super::host::{floats, is_host};
 
 /// The nearest 16-bit floats, ties to even.
 pub(super) fn round(t: DispatchTensor, to: FloatDType) -> DispatchTensor {
-    if !flex::is_host(&t) {
+    if !is_host(&t) {
         return Dispatch::float_cast(t, to);
     }
     // burn's cast goes through `f64`, of which `half` drops the last digits: what is just above the

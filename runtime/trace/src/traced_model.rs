@@ -1,22 +1,17 @@
-//! Tracing: models and losses are run once on burn's capture device, which records operations
-//! instead of executing them.
-
-mod capture;
+//! A model with its losses, traced on demand for each batch shape.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use burn::tensor::{Device, DispatchTensor};
-use burn_dispatch::backends::capture::TensorId;
 use fedround_dsl::Objective;
 use fedround_ir::fed::Kind;
 use fedround_ir::tensor::{Graph, TensorType};
 use fedround_models::{AnyTensor, CallError, ForwardCx, Losses, Model, Task};
 use fedround_passes::tensor::{Frontend, FrontendError};
 
-pub use capture::{CaptureFailure, TraceError, trace_function};
-use capture::{Traced, arguments, id, trace};
+use crate::capture::{Recording, TraceError, arguments, id, named, trace};
 
-/// Traces one model and its losses.
+/// A model and its losses, which are traced whenever a batch shape is met for the first time.
 pub struct TracedModel {
     name: String,
     model: Box<dyn Model>,
@@ -52,8 +47,8 @@ impl TracedModel {
         }
     }
 
-    /// The same, with no traces made yet.
-    pub(crate) fn copy(&self) -> Self {
+    /// The same model and losses, with no traces made yet.
+    pub fn copy(&self) -> Self {
         let device = Device::flex();
         let (model, losses) = (self.model.to_device(&device), self.losses.clone());
         Self::new(&self.name, model, self.task, losses).with_columns(self.columns.clone())
@@ -126,11 +121,12 @@ impl TracedModel {
         trace(&what, |device| {
             let model = self.model.to_device(device);
             let leaves = model.leaves();
-            let mut named: Vec<(String, TensorId)> = vec![];
-            for leaf in &leaves {
-                named.extend(id(&leaf.tensor).map(|id| (leaf.name.clone(), id)));
-            }
-            let arguments = arguments(inputs, device, &mut named);
+            let parameters = leaves.iter();
+            let parameters = parameters.filter_map(|l| Some((l.name.clone(), id(&l.tensor)?)));
+            let mut inputs_by_name: Vec<_> = parameters.collect();
+            let arguments = arguments(inputs, device);
+            inputs_by_name.extend(named(arguments.iter().cloned()));
+            let arguments: Vec<AnyTensor> = arguments.into_iter().map(AnyTensor::from).collect();
             let cx = if training {
                 ForwardCx::training()
             } else {
@@ -141,8 +137,8 @@ impl TracedModel {
             if training {
                 outputs.extend(output.buffers);
             }
-            Ok(Traced {
-                inputs: named,
+            Ok(Recording {
+                inputs: inputs_by_name,
                 outputs,
                 alive: Box::new((model, leaves, arguments)),
             })
@@ -158,12 +154,12 @@ impl TracedModel {
     ) -> Result<Graph, TraceError> {
         self.traces.fetch_add(1, Ordering::Relaxed);
         trace(what, |device| {
-            let mut named = vec![];
-            let arguments = arguments(inputs, device, &mut named);
-            let value = call(&arguments)?;
-            Ok(Traced {
-                inputs: named,
-                outputs: vec![value],
+            let arguments = arguments(inputs, device);
+            let inputs = named(arguments.iter().cloned());
+            let arguments: Vec<AnyTensor> = arguments.into_iter().map(AnyTensor::from).collect();
+            Ok(Recording {
+                inputs,
+                outputs: vec![call(&arguments)?],
                 alive: Box::new(arguments),
             })
         })
