@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::device;
-use crate::program::Program;
+use fedround_exec::Program;
+use fedround_exec::device;
 
 /// How many clients run in one graph, with a client axis on parameters, state and data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl CohortBatch {
         match self {
             Self::Off => 1,
             Self::Clients(n) => n,
-            Self::Auto if device::is_cpu(&program.device) => {
+            Self::Auto if device::is_cpu(program.device()) => {
                 if program.parameter_count() <= CPU_PARAMETERS {
                     CPU_CLIENTS
                 } else {
@@ -75,7 +75,7 @@ impl CohortBatch {
                 }
             }
             Self::Auto => {
-                let inputs = program.tracer.input(program.batch_size()).len();
+                let inputs = program.model().input(program.batch_size()).len();
                 let bytes = 4 * (4 * program.parameter_count() + 8 * inputs);
                 (GPU_BYTES / bytes.max(1)).clamp(1, 64)
             }

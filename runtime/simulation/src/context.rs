@@ -1,104 +1,23 @@
-//! Drives a program's round: walks the schedule, runs clients on workers, reduces in a fixed order.
-
-mod batches;
-mod body;
-mod client;
-mod crossings;
-mod epochs;
-mod groups;
-mod inputs;
-mod look;
-mod map;
-mod replayable;
-mod replayed;
-mod rows;
-mod running;
-mod server;
-mod stack;
-mod state;
-mod steps;
-mod walk;
+//! What every part of a round may read.
 
 use burn::tensor::DispatchTensor;
-use fedround_data::Examples;
 use fedround_data::augment::{Augment, Visit};
+use fedround_exec::Program;
+use fedround_exec::capture::StepCache;
+use fedround_exec::tensor::from_floats;
 use fedround_ir::fed::{Kind, Op, Value};
 use fedround_ir::tensor::TensorType;
 use fedround_passes::tensor::Frontend;
 use fedround_random::{LocalEpoch, Purpose, StreamKey};
 
+use crate::dataset::FederatedDataset;
 use crate::error::RunError;
-use crate::newcomer::LateClient;
-use crate::ops;
-use crate::program::Program;
-use crate::replay::Replays;
+use crate::late_client::LateClient;
 use crate::value::{Env, RtVal};
-use crate::workers::Workers;
-pub(crate) use state::{ByClient, State};
-
-pub(crate) use look::Look;
-pub use look::{ObservedTensor, ServerObservation};
-
-/// Examples, and which of them each client has.
-#[derive(Clone, Debug)]
-pub struct FederatedDataset {
-    /// Examples of all clients.
-    pub examples: Examples,
-    /// For each client, the indices of its examples.
-    pub client_indices: Vec<Vec<usize>>,
-}
-
-/// Counts and losses of one round.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct RoundStats {
-    /// Mean of the local steps' losses, in the loss's unit; NaN if no gradient was taken.
-    pub train_loss: f64,
-    /// Local steps, over all clients.
-    pub client_steps: u64,
-    /// Bytes from clients to the server.
-    pub bytes_up: u64,
-    /// Bytes from the server to clients.
-    pub bytes_down: u64,
-}
-
-/// Runs one round from `params`; gives the next parameters. The server's work is done at `cx`,
-/// clients train there and on the devices `beside` it. What the server sees of single clients is
-/// shown to `look`.
-///
-/// # Errors
-///
-/// See [`RunError`].
-pub(crate) fn run_round<'a>(
-    cx: Cx<'a>,
-    beside: &[Cx<'a>],
-    workers: &'a Workers,
-    state: &'a mut State,
-    params: Vec<DispatchTensor>,
-    look: Option<Look<'a>>,
-) -> Result<(Vec<DispatchTensor>, RoundStats), RunError> {
-    let mut server = server::Server {
-        cx,
-        devices: std::iter::once(&cx).chain(beside).copied().collect(),
-        workers,
-        state,
-        look,
-        gathered: vec![],
-        slots: Default::default(),
-        losses: vec![],
-        own_losses: vec![],
-        stats: RoundStats::default(),
-        draws: 0,
-        maps: 0,
-        visiting: vec![],
-        random_runs: 0,
-    };
-    let params = server.round(params)?;
-    Ok((params, server.finish()?))
-}
 
 /// What every part of a round may read, on one device.
 #[derive(Clone, Copy)]
-pub(crate) struct Cx<'a> {
+pub(crate) struct RoundContext<'a> {
     /// For the device.
     pub program: &'a Program,
     /// Up to so many clients run in one graph.
@@ -111,7 +30,7 @@ pub(crate) struct Cx<'a> {
     /// Batches that may wait for their steps, where making them takes work.
     pub prefetch: usize,
     /// The steps that are recorded, where any are.
-    pub replays: Option<&'a Replays>,
+    pub replays: Option<&'a StepCache>,
     /// The client that joins late, where one does.
     pub newcomer: Option<LateClient>,
     /// The round, from 1.
@@ -120,14 +39,14 @@ pub(crate) struct Cx<'a> {
     pub scheduled: usize,
 }
 
-impl Cx<'_> {
+impl RoundContext<'_> {
     /// The streams of this round that serve a purpose.
-    fn key(&self, purpose: Purpose) -> StreamKey {
+    pub fn key(&self, purpose: Purpose) -> StreamKey {
         StreamKey::new(self.seed, purpose).with(self.round)
     }
 
     /// A client's view of its examples in an epoch.
-    fn visit(&self, client: usize, epoch: LocalEpoch) -> Visit {
+    pub fn visit(&self, client: usize, epoch: LocalEpoch) -> Visit {
         Visit {
             seed: self.seed,
             round: self.round,
@@ -137,39 +56,44 @@ impl Cx<'_> {
     }
 
     /// How many clients there are in this round.
-    fn clients(&self) -> usize {
+    pub fn clients(&self) -> usize {
         let all = self.dataset.client_indices.len();
         let newcomer = self.newcomer;
         newcomer.map_or(all, |newcomer| newcomer.there(self.scheduled, all))
     }
 
     /// The newcomer's number, once it is there.
-    fn joined(&self) -> Option<(usize, LateClient)> {
+    pub fn joined(&self) -> Option<(usize, LateClient)> {
         let last = self.dataset.client_indices.len().checked_sub(1)?;
         let newcomer = self.newcomer.filter(|_| self.clients() > last);
         newcomer.map(|newcomer| (last, newcomer))
     }
 
     /// Counts steps that run op by op, where others are replayed.
-    fn plain(&self, why: &str, steps: usize) {
+    pub fn plain(&self, why: &str, steps: usize) {
         if let Some(replays) = self.replays {
             replays.plain(why, steps as u64);
         }
     }
 
     /// `t` of specs, which counts from 0.
-    fn round_index(&self) -> f64 {
+    pub fn round_index(&self) -> f64 {
         self.round.saturating_sub(1) as f64
     }
 }
 
 /// What a state is set to: a value of the round, or one known before it.
-fn written(cx: Cx<'_>, v: Value, env: &mut Env, last: &[Value]) -> Option<RtVal> {
+pub(crate) fn written(
+    cx: RoundContext<'_>,
+    v: Value,
+    env: &mut Env,
+    last: &[Value],
+) -> Option<RtVal> {
     let constant = || cx.program.real(v).map(RtVal::Host);
     env.read(v, last).or_else(constant)
 }
 
-fn missing(op: &Op, expected: &'static str) -> RunError {
+pub(crate) fn missing(op: &Op, expected: &'static str) -> RunError {
     RunError::Value {
         op: op.kind.name(),
         expected,
@@ -178,17 +102,17 @@ fn missing(op: &Op, expected: &'static str) -> RunError {
 }
 
 /// A state's value, zeros before it is first set.
-fn kept_or_zeros(
+pub(crate) fn kept_or_zeros(
     program: &Program,
     op: &Op,
     (name, kind): (&str, Kind),
     kept: Option<Vec<DispatchTensor>>,
 ) -> Result<RtVal, RunError> {
-    let zeros = |ty: &TensorType| ops::tensor(vec![0.0; ty.len()], &ty.shape, &program.device);
+    let zeros = |ty: &TensorType| from_floats(vec![0.0; ty.len()], &ty.shape, program.device());
     Ok(match (kind, kept) {
         (Kind::Params, Some(leaves)) => RtVal::Params(leaves),
         (Kind::Params, None) => {
-            let leaves = program.tracer.parameters().iter();
+            let leaves = program.model().parameters().iter();
             RtVal::Params(leaves.map(|(_, ty)| zeros(ty)).collect())
         }
         (Kind::Tensor | Kind::Labels, None) => {

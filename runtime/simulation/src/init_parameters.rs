@@ -1,11 +1,11 @@
 //! Initial parameters.
 
+use fedround_exec::ExecError;
+use fedround_exec::tensor::read;
 use fedround_models::{Layer, Leaf};
 use fedround_random::{Purpose, StreamKey, uniform};
 
-use crate::ops;
-
-/// PyTorch's defaults, drawn from the stream `(INIT, layer, leaf)` of the seed:
+/// Initial values by PyTorch's defaults, drawn from the stream `(INIT, layer, leaf)` of the seed:
 ///
 /// - linear, convolutional and transposed convolutional layers, and others whose first leaf is a
 ///   weight of at least two dimensions: `U(−1/√fan_in, 1/√fan_in)`, biases too;
@@ -16,7 +16,11 @@ use crate::ops;
 ///
 /// Values are drawn in the order `[out, in, …]`. Linear and LSTM weights are kept as `[in, out]`,
 /// so those are transposed.
-pub fn parameters(leaves: &[Leaf], seed: u64) -> Vec<Vec<f32>> {
+///
+/// # Errors
+///
+/// The values that the model was built with cannot be read.
+pub fn parameters(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, ExecError> {
     let module = |leaf: &Leaf| leaf.name.rsplit_once('.').map(|(m, _)| m.to_owned());
     let layers = leaves.chunk_by(|a, b| module(a) == module(b));
     let values = layers.enumerate().flat_map(|(layer, leaves)| {
@@ -24,7 +28,7 @@ pub fn parameters(leaves: &[Leaf], seed: u64) -> Vec<Vec<f32>> {
         leaves.iter().enumerate().map(move |(i, leaf)| {
             let key = StreamKey::new(seed, Purpose::Init).with(layer).with(i);
             let n = leaf.shape.iter().product();
-            match (leaf.layer, bound) {
+            Ok(match (leaf.layer, bound) {
                 (Layer::Embedding, _) => normal(n, key),
                 (_, Some(bound)) if !leaf.buffer => {
                     let values = uniform(n, bound, key);
@@ -33,8 +37,8 @@ pub fn parameters(leaves: &[Leaf], seed: u64) -> Vec<Vec<f32>> {
                         _ => values,
                     }
                 }
-                _ => ops::values(leaf.tensor.clone()),
-            }
+                _ => read(leaf.tensor.clone())?,
+            })
         })
     });
     values.collect()
@@ -94,7 +98,7 @@ mod tests {
             leaf("fc1.bias", &[2]),
             leaf("fc2.weight", &[2, 1]),
         ];
-        let values = parameters(&leaves, 7);
+        let values = parameters(&leaves, 7).unwrap();
         let raw = uniform(6, 3f64.powf(-0.5), key(0, 0));
         assert_eq!(values[0], [raw[0], raw[3], raw[1], raw[4], raw[2], raw[5]]);
         assert_eq!(values[1], uniform(2, 3f64.powf(-0.5), key(0, 1)));
@@ -108,7 +112,7 @@ mod tests {
             leaf("norm.gamma", &[2]),
             leaf("norm.beta", &[2]),
         ];
-        let values = parameters(&leaves, 7);
+        let values = parameters(&leaves, 7).unwrap();
         assert_eq!(values[0], uniform(18, 9f64.powf(-0.5), key(0, 0)));
         assert_eq!(values[1..], [[0.5, 0.5], [0.5, 0.5]]);
     }
@@ -121,7 +125,7 @@ mod tests {
             layer: Layer::Lstm,
             ..leaf(&format!("lstm.{name}"), shape)
         });
-        let values = parameters(&leaves.collect::<Vec<_>>(), 7);
+        let values = parameters(&leaves.collect::<Vec<_>>(), 7).unwrap();
         for values in &values {
             let largest = values.iter().fold(0.0f32, |m, v| m.max(v.abs()));
             assert!((0.23..=0.25).contains(&largest), "{largest}");
@@ -140,7 +144,7 @@ mod tests {
             layer: Layer::Embedding,
             ..leaf("words.weight", &[100, 50])
         };
-        let values = &parameters(&[words], 7)[0];
+        let values = &parameters(&[words], 7).unwrap()[0];
         let moment = |p| values.iter().map(|v| f64::from(*v).powi(p)).sum::<f64>() / 5e3;
         assert!(moment(1).abs() < 0.05, "{}", moment(1));
         assert!((moment(2) - 1.0).abs() < 0.06, "{}", moment(2));
@@ -151,7 +155,7 @@ mod tests {
     #[test]
     fn transposed_convolutions_count_their_outputs() {
         let up = [leaf("up.weight", &[8, 2, 4, 4]), leaf("up.bias", &[2])];
-        let values = parameters(&up, 7);
+        let values = parameters(&up, 7).unwrap();
         assert_eq!(values[0], uniform(256, 32f64.powf(-0.5), key(0, 0)));
     }
 }

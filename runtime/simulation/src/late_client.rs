@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::program::drawn;
+use fedround_exec::program::drawn;
 
 /// The last client, which joins late and then takes part in every round: the new device of LG-FedAvg
 /// (Liang, Liu et al. 2020, section 3.2).

@@ -1,5 +1,7 @@
 //! Rounds on a device whose memory does not hold as many clients at once.
 
+use fedround_exec::ExecError;
+
 use crate::error::RunError;
 
 /// Runs with up to `group` clients in one graph; where the device has no memory for them, with half as
@@ -14,7 +16,7 @@ pub(crate) fn in_smaller_groups<T>(
 ) -> Result<T, RunError> {
     loop {
         match run(*group) {
-            Err(RunError::OutOfMemory(_)) if *group > 1 => *group /= 2,
+            Err(RunError::Exec(ExecError::OutOfMemory(_))) if *group > 1 => *group /= 2,
             result => return result,
         }
     }
@@ -31,7 +33,7 @@ mod tests {
             tried.push(group);
             match group <= holds {
                 true => Ok(()),
-                false => Err(RunError::OutOfMemory(String::new())),
+                false => Err(ExecError::OutOfMemory(String::new()).into()),
             }
         });
         (tried, group, result.is_ok())
@@ -48,9 +50,9 @@ mod tests {
     fn other_errors_end_it() {
         let mut group = 4;
         let lost = in_smaller_groups(&mut group, |_| {
-            Err::<(), _>(RunError::Device("lost".to_owned()))
+            Err::<(), _>(ExecError::Device("lost".to_owned()).into())
         });
-        assert!(matches!(lost, Err(RunError::Device(_))));
+        assert!(matches!(lost, Err(RunError::Exec(ExecError::Device(_)))));
         assert_eq!(group, 4);
     }
 }

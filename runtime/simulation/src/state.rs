@@ -60,10 +60,9 @@ impl ByClient {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops;
 
     fn state(x: f32) -> Vec<DispatchTensor> {
-        vec![ops::tensor(vec![x], &[1], &Default::default())]
+        vec![from_floats(vec![x], &[1], &Default::default())]
     }
 
     #[test]

@@ -104,10 +104,12 @@ pub(crate) fn trace(
     let captured: Result<Result<CapturedGraph, CaptureError>, _> =
         catch_unwind(AssertUnwindSafe(|| {
             device.capture_scope(|scope| {
-                let recorded = run(&device).map_err(TraceError::from).and_then(|recording| {
-                    let outputs = output_ids(&what, &recording.outputs)?;
-                    Ok((recording, outputs))
-                });
+                let recorded = run(&device)
+                    .map_err(TraceError::from)
+                    .and_then(|recording| {
+                        let outputs = output_ids(&what, &recording.outputs)?;
+                        Ok((recording, outputs))
+                    });
                 match recorded {
                     Ok((recording, outputs)) => {
                         inputs = recording.inputs;

@@ -1,71 +1,85 @@
-//! AutotuneCache that were made by timing, kept in a file.
+//! The convolution algorithms that were chosen by timing, in memory or in a file.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use burn_dispatch::DispatchDevice;
 use fedround_passes::tensor::ConvAlgorithm;
 
 use super::measure::Fastest;
-use crate::BURN;
-use crate::device;
-use crate::error::CompileError;
+use crate::burn_version::BURN;
+use crate::device::{ExecError, name_of};
 
 /// First line of the file.
 const HEADER: &str = "fedround convolutions 1";
 const FILE: &str = "convolutions.txt";
-/// Names the folder, or is `off`.
-const VARIABLE: &str = "FEDROUND_CACHE";
 
-/// Which form of a convolution is fastest, by device, version of burn, precision and shapes. Clones
-/// share what they know.
+/// A cache file could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action} {}: {source}", .file.display())]
+pub struct CacheError {
+    /// `read` or `write`.
+    pub action: &'static str,
+    /// The file.
+    pub file: PathBuf,
+    /// The reason.
+    pub source: io::Error,
+}
+
+/// Which algorithm of a convolution is fastest, by device, version of burn, precision and shapes.
+/// Clones share their entries. The default is kept in memory.
 #[derive(Clone, Debug, Default)]
 pub struct AutotuneCache(Arc<Mutex<Table>>);
 
-#[derive(Debug, Default)]
+/// Is told of the first failure to read or write the file.
+type Report = Box<dyn FnOnce(CacheError) + Send>;
+
+#[derive(Default)]
 struct Table {
-    /// Where they are kept; `None` to keep them in memory.
+    /// The file; `None` to keep the entries in memory.
     file: Option<PathBuf>,
     known: BTreeMap<String, ConvAlgorithm>,
-    /// Known for now: some forms failed, which may fit another time.
+    /// Entries of this process only: some algorithms failed for want of memory, and may fit another
+    /// time.
     for_now: HashMap<String, ConvAlgorithm>,
     /// Names of devices.
     names: HashMap<String, String>,
-    warned: bool,
+    report: Option<Report>,
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = f.debug_struct("Table");
+        table.field("file", &self.file).field("known", &self.known);
+        table.finish_non_exhaustive()
+    }
 }
 
 impl AutotuneCache {
-    /// Those of the user: in the folder that `FEDROUND_CACHE` names, or else in `fedround` of the
-    /// user's folder for caches (`$XDG_CACHE_HOME`, `~/.cache`). With `FEDROUND_CACHE=off` they are
-    /// kept in memory.
-    pub fn of_user() -> Self {
-        static USER: OnceLock<AutotuneCache> = OnceLock::new();
-        let open = || folder().map_or_else(Self::default, |folder| Self::at(&folder));
-        USER.get_or_init(open).clone()
-    }
-
-    /// Those of a folder, which is made when there is something to keep. Lines that cannot be read
-    /// are warned of once, and what they would have said is measured again; a file that is none of
-    /// ours stays as it is.
-    pub fn at(folder: &Path) -> Self {
-        let file = folder.join(FILE);
+    /// The entries of a folder, which is created when there is something to keep.
+    ///
+    /// A file or a line that cannot be read is not an error: its convolutions are timed again. The
+    /// first such failure goes to `report`. A file that fedround did not write stays as it is.
+    pub fn at(folder: &Path, report: impl FnOnce(CacheError) + Send + 'static) -> Self {
         let mut table = Table {
-            file: Some(file),
+            file: Some(folder.join(FILE)),
+            report: Some(Box::new(report)),
             ..Table::default()
         };
         table.read();
         Self(Arc::new(Mutex::new(table)))
     }
 
-    /// How many are known.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.table().known.len()
     }
 
-    /// Whether none is known.
+    /// Whether there is no entry.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -74,8 +88,8 @@ impl AutotuneCache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of a convolution, or is now measured. Others wait, so that nobody measures
-    /// beside another.
+    /// The algorithm for a convolution, timed now if it is not known yet. Other threads wait, so that
+    /// two timings do not disturb each other.
     ///
     /// # Errors
     ///
@@ -84,8 +98,8 @@ impl AutotuneCache {
         &self,
         device: &DispatchDevice,
         about: &str,
-        measure: impl FnOnce() -> Result<Fastest, CompileError>,
-    ) -> Result<ConvAlgorithm, CompileError> {
+        measure: impl FnOnce() -> Result<Fastest, ExecError>,
+    ) -> Result<ConvAlgorithm, ExecError> {
         let mut table = self.table();
         let key = format!("{}; burn {BURN}; {about}", table.name(device));
         let known = table.known.get(&key).or_else(|| table.for_now.get(&key));
@@ -104,14 +118,15 @@ impl AutotuneCache {
 }
 
 impl Table {
-    /// What the driver calls a device.
+    /// The name that the driver gives a device.
     fn name(&mut self, device: &DispatchDevice) -> String {
         let known = self.names.entry(format!("{device:?}"));
-        let name = known.or_insert_with_key(|key| device::name_of(device).unwrap_or(key.clone()));
+        let name = known.or_insert_with_key(|key| name_of(device).unwrap_or(key.clone()));
         name.replace(char::is_control, " ")
     }
 
-    /// Takes in what the file has, which others may have added to; whether it may be written.
+    /// Adds the entries of the file, to which other processes may have added. Gives whether the file
+    /// may be written.
     fn read(&mut self) -> bool {
         let Some(file) = self.file.clone() else {
             return false;
@@ -119,7 +134,7 @@ impl Table {
         let kept = match read(&file) {
             Ok(kept) => kept,
             Err(error) => {
-                self.warn("read", &file, &error);
+                self.report("read", &file, error);
                 return false;
             }
         };
@@ -129,49 +144,38 @@ impl Table {
                 None if line.trim().is_empty() => {}
                 None => {
                     let expected = format!("line {}: expected a convolution and its form", i + 1);
-                    self.warn("read", &file, &io::Error::other(expected));
+                    self.report("read", &file, io::Error::other(expected));
                 }
             }
         }
         true
     }
 
-    /// Writes them, with those that other processes have added.
+    /// Writes the entries, with those that other processes have added.
     fn keep(&mut self) {
         let Some(file) = self.file.clone() else {
             return;
         };
         let lock = match locked(&file) {
             Ok(lock) => lock,
-            Err(error) => return self.warn("write", &file, &error),
+            Err(error) => return self.report("write", &file, error),
         };
         if self.read()
             && let Err(error) = write(&file, &self.known)
         {
-            self.warn("write", &file, &error);
+            self.report("write", &file, error);
         }
         drop(lock);
     }
 
-    fn warn(&mut self, action: &str, file: &Path, error: &io::Error) {
-        if !std::mem::replace(&mut self.warned, true) {
-            eprintln!(
-                "warning: cannot {action} {}: {error}; the fastest convolutions are measured again ({VARIABLE}=DIR chooses another folder, {VARIABLE}=off none)",
-                file.display()
-            );
-        }
-    }
-}
-
-fn folder() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    match set(VARIABLE) {
-        Some(off) if off == "off" => None,
-        Some(folder) => Some(folder.into()),
-        None => {
-            let caches = set("XDG_CACHE_HOME").map(PathBuf::from);
-            let caches = caches.or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")));
-            caches.map(|caches| caches.join("fedround"))
+    fn report(&mut self, action: &'static str, file: &Path, source: io::Error) {
+        if let Some(report) = self.report.take() {
+            let file = file.to_owned();
+            report(CacheError {
+                action,
+                file,
+                source,
+            });
         }
     }
 }

@@ -12,13 +12,10 @@ use fedround_ir::tensor::{Graph, Op, TensorType};
 use fedround_passes::tensor::{ConvAlgorithm, convolutions, optimize, parametrize_constants};
 use fedround_passes::{PassManager, Request};
 
-use crate::device::DeviceError;
-use crate::error::{CompileError, RunError};
-use crate::ops;
-use crate::plan::Plan;
-use crate::precision::{Precision, Target};
-use crate::run::Slots;
-use crate::supply::Supplies;
+use crate::device::ExecError;
+use crate::executor::{Plan, SegmentInputs, Slots};
+use crate::precision::Precision;
+use crate::tensor::from_floats;
 
 /// Runs before those that count: kernels are compiled, and burn chooses its own and what to fuse.
 const WARM_UP: usize = 4;
@@ -29,25 +26,6 @@ const MOST: usize = 1 << 30;
 /// The same through wgpu: what every adapter takes in one piece.
 #[cfg(feature = "wgpu")]
 const MOST_WGPU: usize = 1 << 27;
-
-/// How long a convolution, or a gradient of one, whose factors have these shapes takes on a device
-/// in each form: the least of five runs. Forms that do not apply, or need more memory than the device
-/// has, are left out.
-///
-/// # Errors
-///
-/// The device cannot be opened.
-pub fn convolution_times(
-    target: &Target,
-    op: &Op,
-    shapes: [&[usize]; 2],
-) -> Result<Vec<(ConvAlgorithm, Duration)>, DeviceError> {
-    let device = target.open()?;
-    let times = times(&device, target.precision, op, shapes);
-    Ok(times
-        .filter_map(|(form, time)| Some((form, time?)))
-        .collect())
-}
 
 /// A form that was found by timing.
 pub(super) struct Fastest {
@@ -66,9 +44,8 @@ pub(super) fn fastest(
     precision: Precision,
     op: &Op,
     shapes: [&[usize]; 2],
-) -> Result<Fastest, CompileError> {
-    let before = Dispatch::sync(device).map_err(RunError::device);
-    before.map_err(|error| CompileError::Failed(Box::new(error)))?;
+) -> Result<Fastest, ExecError> {
+    Dispatch::sync(device)?;
     let times: Vec<_> = times(device, precision, op, shapes).collect();
     let of_all = times.iter().all(|(_, time)| time.is_some());
     let timed = times
@@ -80,7 +57,7 @@ pub(super) fn fastest(
 }
 
 /// The forms that apply, with no time where the device fails.
-fn times(
+pub(crate) fn times(
     device: &DispatchDevice,
     precision: Precision,
     op: &Op,
@@ -123,7 +100,7 @@ fn plan(
             .run(&pass, "convolution", &mut graph)
             .ok()?;
     }
-    let supplies = Supplies::new(supplies, device);
+    let supplies = SegmentInputs::new(supplies, device);
     let constants = supplies.constants().collect::<Option<Vec<_>>>()?;
     Some((Plan::new(&graph), constants))
 }
@@ -137,7 +114,7 @@ fn time(
 ) -> Option<Duration> {
     let factors = shapes.map(|shape| {
         let values = (0..shape.iter().product()).map(|i: usize| (i % 13) as f32 / 13.0 - 0.5);
-        ops::tensor(values.collect(), shape, device)
+        from_floats(values.collect(), shape, device)
     });
     let mut slots = Slots::default();
     let mut run = || {

@@ -6,7 +6,7 @@ use burn_backend::{FloatDType, IntDType, Scalar, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{DType, TensorType};
 
-use crate::ops;
+use crate::tensor::dtype;
 
 /// A tensor whose elements are replaced where they are. That takes a handle that nothing shares:
 /// what others get of it are copies.
@@ -27,7 +27,7 @@ impl Buffer {
     /// A buffer of the same type that holds the same. `None` for masks.
     pub fn of(value: DispatchTensor, device: &DispatchDevice) -> Option<Self> {
         let shape = value.shape().as_slice().to_vec();
-        let mut this = Self::blank(&TensorType::new(ops::dtype(&value), shape), device)?;
+        let mut this = Self::blank(&TensorType::new(dtype(&value), shape), device)?;
         this.write(value)?;
         Some(this)
     }
@@ -41,7 +41,7 @@ impl Buffer {
             .iter()
             .map(|&n| Slice::new(0, Some(n as isize), 1))
             .collect();
-        self.0 = Some(match ops::dtype(&old) {
+        self.0 = Some(match dtype(&old) {
             DType::F32 => Dispatch::float_slice_assign(old, &whole, value),
             DType::I32 => Dispatch::int_slice_assign(old, &whole, value),
             DType::Bool | DType::BF16 | DType::F16 => return None,
@@ -68,7 +68,7 @@ impl Buffer {
 
 /// The same values in memory of the present thread's own.
 pub(super) fn own(value: DispatchTensor, device: &DispatchDevice) -> Option<DispatchTensor> {
-    match ops::dtype(&value) {
+    match dtype(&value) {
         DType::Bool => Some(Dispatch::bool_not(Dispatch::bool_not(value))),
         _ => Buffer::of(value, device)?.0,
     }

@@ -5,8 +5,7 @@ use std::thread::{self, ThreadId};
 use burn_backend::{Backend, BackendGraph};
 use burn_dispatch::{Dispatch, DispatchDevice};
 
-use crate::device::quiet::alone;
-use crate::error::RunError;
+use crate::device::{ExecError, alone};
 
 /// Runs before the one that is recorded: of burn's fusion the first ones tune kernels and settle
 /// which ops become one kernel, and they allocate what the recorded run takes again.
@@ -49,9 +48,9 @@ impl Graph {
     /// What `run` says, or why the device records nothing.
     pub fn record(
         device: &DispatchDevice,
-        mut run: impl FnMut() -> Result<(), RunError>,
-    ) -> Result<Self, RunError> {
-        let said = RunError::device;
+        mut run: impl FnMut() -> Result<(), ExecError>,
+    ) -> Result<Self, ExecError> {
+        let said = ExecError::from;
         let mut window = Window {
             device,
             prepared: false,
@@ -94,9 +93,11 @@ impl Graph {
         unsafe_code,
         reason = "burn's graphs name buffers by address and track none of them"
     )]
-    pub fn replay(&self) -> Result<(), RunError> {
+    pub fn replay(&self) -> Result<(), ExecError> {
         if !self.is_of_this_thread() {
-            return Err(RunError::Graph("recorded by another thread".to_owned()));
+            return Err(ExecError::NotReplayed(
+                "recorded by another thread".to_owned(),
+            ));
         }
         // SAFETY: the three conditions of `burn::tensor::graph::Graph::replay`.
         // - Liveness: a graph is a field of the `Step` that owns every buffer which the recorded
@@ -108,6 +109,6 @@ impl Graph {
         //   is borrowed mutably while it replays.
         // - Same stream: a thread is a stream, and this is the thread that recorded. The buffers
         //   were made on it, and `Step` refreshes and reads them where it replays.
-        unsafe { Dispatch::graph_replay(&self.device, &self.graph) }.map_err(RunError::device)
+        unsafe { Dispatch::graph_replay(&self.device, &self.graph) }.map_err(ExecError::from)
     }
 }

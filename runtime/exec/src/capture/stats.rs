@@ -15,14 +15,14 @@ pub struct CaptureStats {
 
 impl CaptureStats {
     /// Counts steps that ran op by op.
-    pub(crate) fn plain(&mut self, why: &str, steps: u64) {
+    pub fn plain(&mut self, why: &str, steps: u64) {
         if steps > 0 {
             *self.plain.entry(why.to_owned()).or_default() += steps;
         }
     }
 
     /// Adds other counts.
-    pub(crate) fn add(&mut self, other: Self) {
+    pub fn add(&mut self, other: Self) {
         self.captured += other.captured;
         self.replays += other.replays;
         for (why, steps) in other.plain {

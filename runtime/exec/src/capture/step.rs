@@ -6,20 +6,20 @@ use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 
 use super::buffer::{Buffer, own};
-use super::check::differs;
 use super::graph::Graph;
 use super::stats::CaptureStats;
-use crate::error::RunError;
-use crate::ops;
+use super::validate::differs;
+use crate::device::ExecError;
+use crate::executor::Slots;
 use crate::program::Segment;
-use crate::run::Slots;
+use crate::tensor::read;
 
 /// How many replays are compared with a plain run before they are trusted.
 const CHECKS: usize = 3;
 
 /// Where a step's input comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub enum InputRole {
     /// A leaf of what the loop carries.
     State(usize),
     /// A column of the batch.
@@ -30,15 +30,15 @@ pub(crate) enum Role {
 
 /// How a loop's body is made of its segment.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Form {
+pub struct StepLayout {
     /// The segment's inputs but for what the program supplies.
-    pub inputs: Vec<Role>,
+    pub inputs: Vec<InputRole>,
     /// For each leaf that is carried, the output that is its next value; `None` where it stays.
     pub next: Vec<Option<usize>>,
 }
 
 /// What a loop starts from.
-pub(crate) struct Start {
+pub struct LoopStart {
     /// The leaves that it carries.
     pub state: Vec<DispatchTensor>,
     /// The tensors from around it.
@@ -47,9 +47,9 @@ pub(crate) struct Start {
 
 /// A segment over buffers of its own: a run reads the batch and the state there and writes the next
 /// state back.
-pub(crate) struct Step {
+pub struct CapturedStep {
     segment: Arc<Segment>,
-    form: Form,
+    layout: StepLayout,
     state: Vec<Buffer>,
     columns: Vec<Buffer>,
     outer: Vec<Buffer>,
@@ -67,16 +67,16 @@ pub(crate) struct Step {
     pub stats: CaptureStats,
 }
 
-fn lost() -> RunError {
-    RunError::Graph("a buffer of the step was lost".to_owned())
+fn lost() -> ExecError {
+    ExecError::NotReplayed("a buffer of the step was lost".to_owned())
 }
 
-impl Step {
+impl CapturedStep {
     /// Buffers for a segment, with a loop's values in place. `None` where they would hold masks.
     pub fn new(
         segment: Arc<Segment>,
-        form: Form,
-        start: Start,
+        layout: StepLayout,
+        start: LoopStart,
         device: &DispatchDevice,
     ) -> Option<Self> {
         let of = |tensors: Vec<DispatchTensor>| {
@@ -87,13 +87,13 @@ impl Step {
         let given: Vec<_> = hypers.chain(segment.supplies.constants()).collect();
         let mut supplied = Vec::with_capacity(given.len());
         let (mut columns, mut draws) = (vec![], vec![]);
-        let roles = form.inputs.iter().map(Some);
+        let roles = layout.inputs.iter().map(Some);
         let mut roles = roles.chain(std::iter::repeat(None));
         let mut given = given.into_iter();
         for (_, ty, _) in &segment.plan.inputs {
             match roles.next()? {
-                Some(Role::Column) => columns.push(Buffer::blank(ty, device)?),
-                Some(Role::State(_) | Role::Outer) => {}
+                Some(InputRole::Column) => columns.push(Buffer::blank(ty, device)?),
+                Some(InputRole::State(_) | InputRole::Outer) => {}
                 None => match given.next()? {
                     Some(t) => supplied.push(Some(own(t, device)?)),
                     None => {
@@ -117,28 +117,29 @@ impl Step {
             refused: None,
             stats: CaptureStats::default(),
             segment,
-            form,
+            layout,
         })
     }
 
+    /// What it runs.
     pub fn segment(&self) -> &Arc<Segment> {
         &self.segment
     }
 
     /// Whether a loop of this form over tensors of these shapes can go on in its buffers.
-    pub fn fits(&self, form: &Form, start: &Start) -> bool {
+    pub fn fits(&self, layout: &StepLayout, start: &LoopStart) -> bool {
         let same = |buffers: &[Buffer], tensors: &[DispatchTensor]| {
             let shapes = tensors.iter().map(burn_backend::TensorMetadata::shape);
             buffers.iter().map(Buffer::shape).eq(shapes)
         };
         let here = self.graph.as_ref().is_none_or(Graph::is_of_this_thread);
-        here && self.form == *form
+        here && self.layout == *layout
             && same(&self.state, &start.state)
             && same(&self.outer, &start.outer)
     }
 
     /// Puts a loop's values in place.
-    pub fn begin(&mut self, start: Start) -> Option<()> {
+    pub fn begin(&mut self, start: LoopStart) -> Option<()> {
         self.set(start.state)?;
         write_all(&mut self.outer, start.outer)
     }
@@ -164,7 +165,7 @@ impl Step {
         columns: Vec<DispatchTensor>,
         draws: Vec<DispatchTensor>,
         device: &DispatchDevice,
-    ) -> Result<Vec<DispatchTensor>, RunError> {
+    ) -> Result<Vec<DispatchTensor>, ExecError> {
         write_all(&mut self.columns, columns).ok_or_else(lost)?;
         write_all(&mut self.draws, draws).ok_or_else(lost)?;
         if self.graph.is_none() && self.refused.is_none() {
@@ -187,7 +188,7 @@ impl Step {
     }
 
     /// Records a step; the state is as before. A device that records none is not asked again.
-    fn record(&mut self, device: &DispatchDevice) -> Result<(), RunError> {
+    fn record(&mut self, device: &DispatchDevice) -> Result<(), ExecError> {
         // Memory from inside a recording is the graph's too: buffers are from before it.
         let outputs = self.outputs(device)?.into_iter();
         let losses = outputs.rev().take(self.segment.losses).rev();
@@ -199,14 +200,14 @@ impl Step {
                 self.graph = Some(graph);
                 self.stats.captured += 1;
             }
-            Err(full @ RunError::OutOfMemory(_)) => return Err(full),
+            Err(full @ ExecError::OutOfMemory(_)) => return Err(full),
             Err(error) => self.refused = Some(reason(error)),
         }
         self.set(before).ok_or_else(lost)
     }
 
     /// Replays, and compares state and losses with those of a plain run, which count.
-    fn checked(&mut self, device: &DispatchDevice) -> Result<(), RunError> {
+    fn checked(&mut self, device: &DispatchDevice) -> Result<(), ExecError> {
         let before = self.state(device).ok_or_else(lost)?;
         let replayed = match &self.graph {
             Some(graph) => graph.replay().and_then(|()| self.values()),
@@ -215,11 +216,11 @@ impl Step {
         self.set(before.clone()).ok_or_else(lost)?;
         self.plain(device)?;
         let expected = self.values()?;
-        let before = before.into_iter().map(ops::read);
+        let before = before.into_iter().map(read);
         let before: Vec<Vec<f32>> = before.collect::<Result<_, _>>()?;
         let differs = match replayed {
             Ok(replayed) => differs(&replayed, &expected, &before),
-            Err(full @ RunError::OutOfMemory(_)) => return Err(full),
+            Err(full @ ExecError::OutOfMemory(_)) => return Err(full),
             Err(error) => Some(reason(error)),
         };
         match differs {
@@ -238,16 +239,16 @@ impl Step {
     }
 
     /// The elements of the state, then of the losses.
-    fn values(&self) -> Result<Vec<Vec<f32>>, RunError> {
+    fn values(&self) -> Result<Vec<Vec<f32>>, ExecError> {
         let all = self.state.iter().chain(&self.losses);
-        all.map(|b| ops::read(b.lend().ok_or_else(lost)?)).collect()
+        all.map(|b| read(b.lend().ok_or_else(lost)?)).collect()
     }
 
     /// Takes the step op by op: what is recorded.
-    fn plain(&mut self, device: &DispatchDevice) -> Result<(), RunError> {
+    fn plain(&mut self, device: &DispatchDevice) -> Result<(), ExecError> {
         let outputs = self.outputs(device)?;
         let kept = outputs.len() - self.segment.losses;
-        for (leaf, from) in self.state.iter_mut().zip(&self.form.next) {
+        for (leaf, from) in self.state.iter_mut().zip(&self.layout.next) {
             if let Some(output) = from {
                 leaf.write(outputs[*output].clone()).ok_or_else(lost)?;
             }
@@ -256,12 +257,12 @@ impl Step {
         write_all(&mut self.losses, losses).ok_or_else(lost)
     }
 
-    fn outputs(&self, device: &DispatchDevice) -> Result<Vec<DispatchTensor>, RunError> {
+    fn outputs(&self, device: &DispatchDevice) -> Result<Vec<DispatchTensor>, ExecError> {
         let (mut columns, mut outer) = (self.columns.iter(), self.outer.iter());
-        let inputs = self.form.inputs.iter().map(|role| match role {
-            Role::State(leaf) => self.state.get(*leaf)?.lend(),
-            Role::Column => columns.next()?.lend(),
-            Role::Outer => outer.next()?.lend(),
+        let inputs = self.layout.inputs.iter().map(|role| match role {
+            InputRole::State(leaf) => self.state.get(*leaf)?.lend(),
+            InputRole::Column => columns.next()?.lend(),
+            InputRole::Outer => outer.next()?.lend(),
         });
         let mut draws = self.draws.iter();
         let supplied = self.supplied.iter().map(|given| match given {
@@ -287,9 +288,9 @@ impl Step {
 }
 
 /// Why a step is not recorded, in the words of who refuses.
-fn reason(error: RunError) -> String {
+fn reason(error: ExecError) -> String {
     match error {
-        RunError::Device(why) | RunError::Graph(why) => why,
+        ExecError::Device(why) | ExecError::NotReplayed(why) => why,
         error => error.to_string(),
     }
 }

@@ -58,9 +58,7 @@ impl ExecError {
 
 impl From<ExecutionError> for ExecError {
     fn from(error: ExecutionError) -> Self {
-        let (ExecutionError::WithContext { reason } | ExecutionError::Generic { reason, .. }) =
-            error;
-        Self::from_message(&reason)
+        Self::from_message(error.reason())
     }
 }
 

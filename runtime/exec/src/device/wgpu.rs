@@ -3,9 +3,9 @@
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use ::wgpu::{Adapter, AdapterInfo, Backends, DeviceType, Instance, InstanceDescriptor};
 use burn_dispatch::DispatchDevice;
 use burn_dispatch::devices::{WgpuDevice, WgpuDeviceKind};
-use ::wgpu::{Adapter, AdapterInfo, Backends, DeviceType, Instance, InstanceDescriptor};
 
 use super::Device;
 use super::availability::Available;

@@ -1,4 +1,4 @@
-//! `tensor.fused` as a program of our CPU kernels.
+//! A fused op as a program of fedround's CPU kernels.
 
 use std::sync::Arc;
 
@@ -7,7 +7,9 @@ use burn_dispatch::DispatchDevice;
 use fedround_ir::tensor::{Cmp, Fused, Op};
 use fedround_kernels::fused::{Binary, Program, Step, Unary};
 
-use crate::{flex, ops};
+use crate::ops::scaled_product;
+use crate::tensor::from_floats;
+use crate::tensor::host::{float, take};
 
 /// A fused op, ready to run.
 #[derive(Clone, Debug)]
@@ -60,20 +62,20 @@ impl Kernel {
                     .split_off(operands.len().checked_sub(3)?)
                     .try_into()
                     .ok()?;
-                Some(flex::scaled_product(factor, &s, &a, &b)?)
+                Some(scaled_product(factor, &s, &a, &b)?)
             }
             None => None,
         };
-        let operands = operands.into_iter().map(flex::take);
+        let operands = operands.into_iter().map(take);
         let operands = operands.collect::<Option<Vec<_>>>()?;
         let results = match &product {
             Some(product) => self.program.run_and_add(operands, &self.shape, product),
             None => self.program.run(operands, &self.shape),
         };
         let results = results.ok()?;
-        let outputs = results.outputs.into_iter().map(flex::float);
+        let outputs = results.outputs.into_iter().map(float);
         let sums = results.sums.into_iter();
-        let sums = sums.map(|sum| ops::tensor(vec![sum], &[1], device));
+        let sums = sums.map(|sum| from_floats(vec![sum], &[1], device));
         Some(outputs.chain(sums).collect())
     }
 }

@@ -1,4 +1,4 @@
-//! `plan`: a tensor graph bound to slots, ready to be walked step after step.
+//! A plan: a tensor graph bound to slots, ready to be run step after step.
 //!
 //! Each value lives in a slot from its definition to its last use, which takes it, so that an op
 //! may write its result in place. Slots are reused: a plan has as many as values are alive at
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use fedround_ir::tensor::{Graph, Op, TensorType, Val};
 
-use crate::fused::Kernel;
+use super::fused_kernel::Kernel;
 
 /// A read of a slot, the last one or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

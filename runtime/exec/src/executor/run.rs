@@ -1,19 +1,13 @@
-//! Walking a plan.
+//! Runs a plan: one op after another, over slots.
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 
+use super::plan::{Plan, Read};
+use crate::device::ExecError;
 use crate::ops;
-use crate::plan::{Plan, Read};
 
-/// A plan read a slot that holds nothing: a bug in fedround.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("internal error: `tensor.{op}` read an empty slot; please report this program")]
-pub struct EmptySlot {
-    op: &'static str,
-}
-
-/// The slots of a plan between steps: kept by a worker, so that a step allocates none.
+/// The values of a running plan. A worker keeps them between steps, so that a step allocates none.
 #[derive(Default)]
 pub struct Slots(Vec<Option<DispatchTensor>>);
 
@@ -29,7 +23,7 @@ impl Plan {
         device: &DispatchDevice,
         inputs: impl IntoIterator<Item = DispatchTensor>,
         slots: &mut Slots,
-    ) -> Result<Vec<DispatchTensor>, EmptySlot> {
+    ) -> Result<Vec<DispatchTensor>, ExecError> {
         let slots = &mut slots.0;
         slots.clear();
         slots.resize_with(self.slots, || None);
@@ -44,7 +38,7 @@ impl Plan {
             if let Some(kernel) = &instr.kernel {
                 let operands = reads.map(|r| read(slots, r)).collect::<Option<Vec<_>>>();
                 let results = operands.and_then(|operands| kernel.run(operands, device));
-                let results = results.ok_or(EmptySlot { op })?;
+                let results = results.ok_or(ExecError::EmptySlot { op })?;
                 for (slot, result) in instr.outs.iter().zip(results) {
                     if let Some(slot) = slot {
                         slots[*slot] = Some(result);
@@ -53,7 +47,7 @@ impl Plan {
                 continue;
             }
             let results = ops::apply(&instr.op, device, || read(slots, reads.next()?));
-            let (first, second) = results.ok_or(EmptySlot { op })?;
+            let (first, second) = results.ok_or(ExecError::EmptySlot { op })?;
             for (slot, result) in instr.outs.iter().zip([Some(first), second]) {
                 if let (Some(slot), Some(result)) = (slot, result) {
                     slots[*slot] = Some(result);
@@ -62,7 +56,7 @@ impl Plan {
         }
         let outputs = self.outputs.iter();
         outputs
-            .map(|(_, r)| read(slots, r).ok_or(EmptySlot { op: "return" }))
+            .map(|(_, r)| read(slots, r).ok_or(ExecError::EmptySlot { op: "return" }))
             .collect()
     }
 }

@@ -1,4 +1,5 @@
-//! What a program supplies to its graphs: constants, which stay on the device, and random numbers.
+//! The inputs of a segment that the program itself supplies: constants, which stay on the device, and
+//! random numbers, which are drawn anew for each run.
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
@@ -6,20 +7,22 @@ use fedround_ir::tensor::Distribution;
 use fedround_passes::tensor::Supply;
 use fedround_random::{Stream, StreamKey, fill};
 
-use crate::ops;
+use crate::tensor::{constant, from_floats};
 
-/// The inputs that [`parametrize_constants`](fedround_passes::tensor::parametrize_constants()) made of one graph.
-pub(crate) struct Supplies(Vec<Input>);
+/// The inputs that [`parametrize_constants`](fedround_passes::tensor::parametrize_constants()) made
+/// of the constants and random ops of one graph.
+pub struct SegmentInputs(Vec<Input>);
 
 enum Input {
     Constant(DispatchTensor),
     Random(Distribution, usize, Vec<usize>),
 }
 
-impl Supplies {
+impl SegmentInputs {
+    /// Puts the constants on a device.
     pub fn new(supplies: Vec<Supply>, device: &DispatchDevice) -> Self {
         let input = |supply| match supply {
-            Supply::Constant(c) => Input::Constant(ops::constant(&c, device)),
+            Supply::Constant(c) => Input::Constant(constant(&c, device)),
             Supply::Random {
                 distribution,
                 stream,
@@ -29,14 +32,14 @@ impl Supplies {
         Self(supplies.into_iter().map(input).collect())
     }
 
-    /// Whether some are drawn.
+    /// Whether some of them are random.
     pub fn are_random(&self) -> bool {
         self.0.iter().any(Input::is_random)
     }
 
-    /// The tensors of one run of the graph. Each key names the run of one client; a graph of K
-    /// clients takes K. A draw has the stream that the key and its number in the graph name, so
-    /// equal keys give equal numbers, alone or in a group.
+    /// The tensors for one run of the graph. Each key names the run of one client, so a graph of K
+    /// clients takes K keys. A draw's stream is named by the key and by the draw's number in the
+    /// graph, so a client draws the same numbers alone and in a group.
     pub fn tensors<'a>(
         &'a self,
         keys: &'a [StreamKey],
@@ -46,7 +49,7 @@ impl Supplies {
         inputs.map(move |input| input.tensor(keys, device))
     }
 
-    /// The random ones among them.
+    /// The random tensors among [them](Self::tensors).
     pub fn draws<'a>(
         &'a self,
         keys: &'a [StreamKey],
@@ -56,7 +59,7 @@ impl Supplies {
         random.map(move |input| input.tensor(keys, device))
     }
 
-    /// The constants in the order of the inputs, with `None` for each draw.
+    /// The constants in the order of the inputs, with `None` for each random one.
     pub fn constants(&self) -> impl Iterator<Item = Option<DispatchTensor>> + '_ {
         self.0.iter().map(|input| match input {
             Input::Constant(tensor) => Some(tensor.clone()),
@@ -70,7 +73,7 @@ impl Input {
         matches!(self, Self::Random(..))
     }
 
-    /// The constant, or what the clients that the keys name draw.
+    /// The constant, or the numbers that the clients draw.
     fn tensor(&self, keys: &[StreamKey], device: &DispatchDevice) -> DispatchTensor {
         let (distribution, stream, shape) = match self {
             Self::Constant(tensor) => return tensor.clone(),
@@ -81,7 +84,7 @@ impl Input {
         for (values, key) in values.chunks_mut(own).zip(keys) {
             draw(distribution, values, &mut key.with(stream).stream());
         }
-        ops::tensor(values, shape, device)
+        from_floats(values, shape, device)
     }
 }
 
@@ -104,10 +107,10 @@ mod tests {
             shape: vec![clients, 5],
         };
         let device = DispatchDevice::default();
-        let supplies = Supplies::new(vec![supply], &device);
+        let supplies = SegmentInputs::new(vec![supply], &device);
         supplies
             .tensors(keys, &device)
-            .flat_map(ops::values)
+            .flat_map(|t| crate::tensor::read(t).unwrap())
             .collect()
     }
 

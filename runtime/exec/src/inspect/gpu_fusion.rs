@@ -3,8 +3,6 @@
 //! burn-fusion decides while ops run, and explores at first. So a step runs a few times on numbers
 //! that mean nothing, by itself: between two of them the device is waited for.
 
-mod text;
-
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
@@ -13,12 +11,10 @@ use burn_dispatch::{Dispatch, DispatchDevice};
 use burn_ir::{BaseOperationIr, OperationIr};
 use fedround_ir::tensor::{Constant, DType, TensorType};
 
-use crate::device::is_cpu;
-use crate::error::{CompileError, RunError};
-use crate::ops;
-use crate::plan::Plan;
-use crate::program::{Program, Segment, Variant};
-use crate::run::Slots;
+use crate::device::{ExecError, is_cpu};
+use crate::executor::{Plan, Slots};
+use crate::program::{CompileError, Program, Segment, Variant};
+use crate::tensor::{constant, from_floats, from_ints};
 
 /// Steps before the one that is looked at, after which fusion keeps to its plans.
 const WARM_UP: usize = 12;
@@ -34,7 +30,7 @@ pub enum FusionError {
     Compile(#[from] CompileError),
     /// A segment could not be run.
     #[error("the step could not be run: {0}")]
-    Run(#[from] Box<RunError>),
+    Run(#[from] ExecError),
 }
 
 /// What became of the ops of a segment, in the order in which they ran.
@@ -42,13 +38,15 @@ pub enum FusionError {
 pub struct FusedGraph {
     /// The segment's name.
     pub name: String,
-    blocks: Vec<Block>,
+    /// Whether the segment is a training step: it reads a batch.
+    pub is_step: bool,
+    pub(super) blocks: Vec<Block>,
 }
 
 /// Ops that run together: in one kernel if there are several.
 #[derive(Clone, Debug)]
-struct Block {
-    ops: Vec<OperationIr>,
+pub(super) struct Block {
+    pub(super) ops: Vec<OperationIr>,
 }
 
 impl FusedGraph {
@@ -88,7 +86,7 @@ impl Program {
     ///
     /// See [`FusionError`].
     pub fn fused(&self, batch: usize, clients: usize) -> Result<Vec<FusedGraph>, FusionError> {
-        if is_cpu(&self.device) {
+        if is_cpu(self.device()) {
             return Err(FusionError::NotFused);
         }
         let mut plans = vec![];
@@ -103,9 +101,11 @@ impl Program {
             Ok(alone.rows.clone())
         })?;
         let graph = |(i, segment): (usize, Arc<Segment>)| {
-            let name = self.segment_name(i);
-            let blocks = blocks(&segment.plan, &self.device)?;
-            Ok(FusedGraph { name, blocks })
+            Ok(FusedGraph {
+                name: self.segment_name(i),
+                is_step: self.reads_batch(i),
+                blocks: blocks(&segment.plan, self.device())?,
+            })
         };
         plans.into_iter().map(graph).collect()
     }
@@ -117,11 +117,11 @@ impl Program {
     ///
     /// See [`FusionError`].
     pub fn step_kernels(&self, clients: usize) -> Result<Option<usize>, FusionError> {
-        if is_cpu(&self.device) {
+        if is_cpu(self.device()) {
             return Ok(None);
         }
         let graphs = self.fused(self.batch_size(), clients)?.into_iter();
-        let steps = graphs.filter(|graph| graph.name.starts_with("step"));
+        let steps = graphs.filter(|graph| graph.is_step);
         Ok(Some(steps.map(|graph| graph.kernels()).sum()))
     }
 }
@@ -129,20 +129,20 @@ impl Program {
 /// Runs a plan until fusion has settled, and gives what became of its ops.
 fn blocks(plan: &Plan, device: &DispatchDevice) -> Result<Vec<Block>, FusionError> {
     let mut slots = Slots::default();
-    let mut step = |seen: &mut dyn FnMut()| -> Result<(), RunError> {
+    let mut step = |seen: &mut dyn FnMut()| -> Result<(), ExecError> {
         let inputs = plan.inputs.iter();
         let inputs: Vec<_> = inputs.map(|(_, ty, _)| numbers(ty, device)).collect();
-        Dispatch::sync(device).map_err(RunError::device)?;
+        Dispatch::sync(device)?;
         seen();
         let outputs = plan.run(device, inputs, &mut slots)?;
-        Dispatch::sync(device).map_err(RunError::device)?;
+        Dispatch::sync(device)?;
         drop(outputs);
         Ok(())
     };
     for _ in 0..WARM_UP {
-        step(&mut || ()).map_err(Box::new)?;
+        step(&mut || ())?;
     }
-    let mut all = observer::record(|begin| step(begin)).map_err(Box::new)?;
+    let mut all = observer::record(|begin| step(begin))?;
     for block in &mut all {
         block.ops.retain(|op| !matches!(op, OperationIr::Drop(_)));
     }
@@ -153,12 +153,12 @@ fn blocks(plan: &Plan, device: &DispatchDevice) -> Result<Vec<Block>, FusionErro
 /// A tensor of some numbers.
 fn numbers(ty: &TensorType, device: &DispatchDevice) -> DispatchTensor {
     match ty.dtype {
-        DType::F32 => ops::tensor(vec![0.01; ty.len()], &ty.shape, device),
-        DType::I32 => ops::ints(vec![0; ty.len()], &ty.shape, device),
+        DType::F32 => from_floats(vec![0.01; ty.len()], &ty.shape, device),
+        DType::I32 => from_ints(vec![0; ty.len()], &ty.shape, device),
         DType::Bool | DType::BF16 | DType::F16 => {
             let values = vec![1.0; ty.len()].into();
             let ty = ty.clone();
-            ops::constant(&Constant { ty, values }, device)
+            constant(&Constant { ty, values }, device)
         }
     }
 }
@@ -172,7 +172,7 @@ mod observer {
     use burn_ir::OperationIr;
 
     use super::Block;
-    use crate::device::quiet::alone;
+    use crate::device::alone;
 
     /// The blocks that ran while it watched.
     #[derive(Default)]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use burn_ir::{OperationIr, TensorId, TensorIr};
 
-use super::{FusedGraph, FusionError};
+use super::gpu_fusion::{FusedGraph, FusionError};
 use crate::program::Program;
 
 impl Program {

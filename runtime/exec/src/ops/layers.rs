@@ -74,12 +74,10 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         }
         Op::MaxPool2dGrad(o) => {
             let (x, g, at) = (next()?, next()?, next()?);
-            one(
-                cpu::max_pool2d_backward(&x, &g, &at, o).unwrap_or_else(|| {
-                    let (k, s, p, d) = (o.kernel, o.stride, o.padding, o.dilation);
-                    Dispatch::max_pool2d_with_indices_backward(x, k, s, p, d, false, g, at).x_grad
-                }),
-            )
+            one(cpu::max_pool2d_backward(&x, &g, &at, o).unwrap_or_else(|| {
+                let (k, s, p, d) = (o.kernel, o.stride, o.padding, o.dilation);
+                Dispatch::max_pool2d_with_indices_backward(x, k, s, p, d, false, g, at).x_grad
+            }))
         }
         Op::AvgPool2d(o) => {
             let x = next()?;

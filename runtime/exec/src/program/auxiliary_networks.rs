@@ -7,7 +7,7 @@ use fedround_dsl::{Algorithm, phases};
 use fedround_ir::fed::{HyperValue, Module, Op, OpKind, Region};
 use fedround_models::{Assembled, AuxiliaryTask, Model, assemble};
 
-use crate::error::CompileError;
+use super::error::CompileError;
 
 /// Puts the networks beside a model that an algorithm needs: those that give functions which its
 /// slots apply and the model lacks. Where it labels rows by places in a rotating cohort, networks that

@@ -6,7 +6,7 @@ use fedround_passes::tensor::{Block, Item};
 use super::Program;
 
 /// How many of `clients` a fraction of `c` draws: `max(C·K, 1)`, rounded.
-pub(crate) fn drawn(c: f64, clients: usize) -> usize {
+pub fn drawn(c: f64, clients: usize) -> usize {
     ((c * clients as f64).round() as usize).clamp(1, clients.max(1))
 }
 

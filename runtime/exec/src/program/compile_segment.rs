@@ -3,30 +3,29 @@
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
-use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Value};
 use fedround_ir::tensor::{DType, Graph, TensorType};
 use fedround_passes::tensor::{
-    Carried, ConvAlgorithm, Frontend, FrontendError, Leaf, Looped, LowerError, Lowered, Shapes,
-    Supply, batch_clients_with, carried, convolutions_with, elide_zero_carry_with, fuse_with,
-    lower, optimize_with, parametrize_constants_with,
+    Carried, ConvAlgorithm, Frontend, Leaf, Looped, Lowered, Shapes, Supply, batch_clients_with,
+    carried, convolutions_with, elide_zero_carry_with, fuse_with, lower, optimize_with,
+    parametrize_constants_with,
 };
 use fedround_passes::{PassError, PassManager, Request};
 
 use super::Program;
+use super::error::CompileError;
 use crate::device::is_cpu;
-use crate::error::CompileError;
-use crate::ops;
-use crate::plan::Plan;
-use crate::supply::Supplies;
+use crate::executor::{Plan, SegmentInputs};
+use crate::tensor::from_floats;
 
 /// A segment compiled for one batch size.
-pub(crate) struct Segment {
+pub struct Segment {
+    /// What runs.
     pub plan: Plan,
     /// The hyper-parameters among the inputs, as tensors of one element.
     pub hypers: Vec<DispatchTensor>,
     /// The constants and random draws among the inputs, after the hyper-parameters.
-    pub supplies: Supplies,
+    pub supplies: SegmentInputs,
     /// How many outputs at the end are training losses.
     pub losses: usize,
     /// The features and labels among the outputs.
@@ -36,15 +35,9 @@ pub(crate) struct Segment {
 /// A function of the model, and the types of what it is given.
 pub(super) type Called = (&'static str, Vec<TensorType>);
 
-/// The error of a function that no spec names.
-fn frontend(source: FrontendError) -> LowerError {
-    let loc = Loc::caller();
-    LowerError::Frontend { loc, source }
-}
-
 /// A form of a compute segment: each is compiled once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Variant {
+pub struct Variant {
     /// Index of the segment.
     pub segment: usize,
     /// Sizes of the batches that it reads, in the order of its inputs.
@@ -72,7 +65,7 @@ impl Program {
         let rows = outs.filter_map(|v| {
             let kind = self.schedule.module.type_of(*v).kind;
             if kind == Kind::Params {
-                let leaves = self.tracer.parameters().len();
+                let leaves = self.model.parameters().len();
                 outputs.by_ref().take(leaves).for_each(drop);
                 return None;
             }
@@ -83,7 +76,12 @@ impl Program {
         rows.collect()
     }
 
-    pub(crate) fn segment(&self, variant: &Variant) -> Result<Arc<Segment>, CompileError> {
+    /// The compiled form of a segment; it is compiled when it is first asked for.
+    ///
+    /// # Errors
+    ///
+    /// The segment cannot be lowered for these shapes.
+    pub fn segment(&self, variant: &Variant) -> Result<Arc<Segment>, CompileError> {
         self.compiled(variant, &mut PassManager::from_env()?)
     }
 
@@ -101,13 +99,13 @@ impl Program {
             lowered, supplies, ..
         } = self.graph(variant, passes)?;
         let segment = Arc::new(Segment {
-            supplies: Supplies::new(supplies, &self.device),
+            supplies: SegmentInputs::new(supplies, &self.device),
             plan: passes.time("plan", "slots", || Plan::new(&lowered.graph)),
             hypers: lowered
                 .hypers
                 .iter()
                 .map(|v| {
-                    ops::tensor(
+                    from_floats(
                         vec![self.real(*v).unwrap_or_default() as f32],
                         &[1],
                         &self.device,
@@ -123,17 +121,25 @@ impl Program {
 
     /// The forward pass alone, in inference: parameters, inputs and what else the model's objective
     /// names, to logits.
-    pub(crate) fn forward(&self, batch: usize) -> Result<Arc<Segment>, CompileError> {
-        let mut inputs = vec![self.tracer.input(batch)];
-        for name in &self.tracer.objective().inputs {
-            let ty = self.tracer.column(name, Kind::Labels, batch);
-            inputs.push(ty.map_err(frontend)?);
+    ///
+    /// # Errors
+    ///
+    /// The model cannot be traced for the batch size.
+    pub fn forward(&self, batch: usize) -> Result<Arc<Segment>, CompileError> {
+        let mut inputs = vec![self.model.input(batch)];
+        for name in &self.model.objective().inputs {
+            let ty = self.model.column(name, Kind::Labels, batch);
+            inputs.push(ty.map_err(CompileError::Model)?);
         }
         self.function("forward", inputs)
     }
 
     /// A function of the model alone, in inference: parameters and `inputs` to its value.
-    pub(crate) fn function(
+    ///
+    /// # Errors
+    ///
+    /// The model has no such function, or it cannot be traced for these inputs.
+    pub fn function(
         &self,
         name: &'static str,
         inputs: Vec<TensorType>,
@@ -144,14 +150,14 @@ impl Program {
             return Ok(Arc::clone(segment));
         }
         drop(read);
-        let graph = self.tracer.apply(name, &called.1, false);
+        let graph = self.model.apply(name, &called.1, false);
         let mut passes = PassManager::from_env()?;
-        let mut graph = optimize_with(graph.map_err(frontend)?, "forward", &mut passes)?;
+        let mut graph = optimize_with(graph.map_err(CompileError::Model)?, "forward", &mut passes)?;
         let supplies = parametrize_constants_with(&mut graph, "forward", &mut passes)?;
         let segment = Arc::new(Segment {
             plan: Plan::new(&graph),
             hypers: vec![],
-            supplies: Supplies::new(supplies, &self.device),
+            supplies: SegmentInputs::new(supplies, &self.device),
             losses: 0,
             rows: vec![],
         });
@@ -167,7 +173,7 @@ impl Program {
         let segment = &self.schedule.segments[variant.segment];
         let name = self.segment_name(variant.segment);
         let mut lowered = passes.time("tensor", "lower", || {
-            lower(&self.schedule, segment, &self.tracer, &self.shapes(variant))
+            lower(&self.schedule, segment, &self.model, &self.shapes(variant))
         })?;
         let mut graph = optimize_with(lowered.graph, &name, passes)?;
         let zero = self.zero_at_first(variant.segment);
@@ -190,7 +196,7 @@ impl Program {
                 })
             })?;
             if let Some(error) = failed {
-                return Err(error);
+                return Err(error.into());
             }
         }
         let supplies = parametrize_constants_with(&mut graph, &name, passes)?;
@@ -214,9 +220,9 @@ impl Program {
     }
 
     /// How many tensors of a graph's inputs or outputs are a value.
-    pub(crate) fn tensors(&self, v: Value) -> usize {
+    pub fn tensors(&self, v: Value) -> usize {
         match self.schedule.module.type_of(v).kind {
-            Kind::Params => self.tracer.parameters().len(),
+            Kind::Params => self.model.parameters().len(),
             Kind::Batch => self.schedule.columns.len(),
             _ => 1,
         }
@@ -240,7 +246,7 @@ impl Program {
                 continue;
             }
             let among = self.among(leaves).into_iter().enumerate();
-            let own = among.filter(|(j, zero)| *zero && !self.tracer.buffers().contains(j));
+            let own = among.filter(|(j, zero)| *zero && !self.model.buffers().contains(j));
             zero.extend(own.map(|(j, _)| (input + j, output + j)));
         }
         zero

@@ -7,8 +7,9 @@ use fedround_ir::fed::{Kind, OpKind, Value};
 use fedround_ir::tensor::TensorType;
 use fedround_passes::tensor::{Block, Control, Item};
 
-use crate::error::CompileError;
-use crate::program::{Program, Variant};
+use super::Program;
+use super::compile_segment::Variant;
+use super::error::CompileError;
 
 /// How many clients' rows `fed.concat` joins in this form.
 const COHORT: usize = 2;
@@ -107,7 +108,7 @@ impl Walk<'_, '_> {
                 self.rows_of(rows, &op.results, op.operands.first());
             }
             OpKind::EveryClass | OpKind::LocalClasses => {
-                let classes = TensorType::i32([self.program.tracer.task().classes]);
+                let classes = TensorType::i32([self.program.model.task().classes]);
                 self.rows
                     .extend(op.results.iter().map(|v| (*v, classes.clone())));
             }
@@ -173,7 +174,7 @@ impl Walk<'_, '_> {
     fn kept(&mut self, v: Value) {
         let program = self.program;
         let ty = match program.schedule.module.type_of(v).kind {
-            Kind::Tensor => program.tracer.input(self.batch),
+            Kind::Tensor => program.model.input(self.batch),
             Kind::Labels => TensorType::i32([self.batch]),
             _ => return,
         };

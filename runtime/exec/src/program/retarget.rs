@@ -1,4 +1,4 @@
-//! A program that is there, otherwise: with other phases, unfused, or on another device.
+//! Derives variants of a compiled program: for other phases, without fusion, or for another device.
 
 use std::sync::RwLock;
 
@@ -6,12 +6,16 @@ use burn_dispatch::DispatchDevice;
 use fedround_dsl::Phase;
 use fedround_passes::PassManager;
 
+use super::error::CompileError;
 use super::{Earlier, Program};
-use crate::error::CompileError;
 
 impl Program {
     /// Compiles other phases for the same model and device.
-    pub(crate) fn beside(&self, staged: Vec<Phase>) -> Result<Self, CompileError> {
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`](Self::compile).
+    pub fn compile_beside(&self, staged: Vec<Phase>) -> Result<Self, CompileError> {
         let place = (
             self.device.clone(),
             self.precision,
@@ -19,7 +23,7 @@ impl Program {
         );
         Self::compile_phases(
             staged,
-            self.tracer.copy(),
+            self.model.copy(),
             place,
             &mut PassManager::from_env()?,
         )
@@ -41,7 +45,7 @@ impl Program {
     }
 
     /// The same program for another device.
-    pub(crate) fn on(&self, device: &DispatchDevice) -> Self {
+    pub fn on(&self, device: &DispatchDevice) -> Self {
         let earlier = self.earlier.iter().map(|phase| Earlier {
             name: phase.name.clone(),
             rounds: phase.rounds,
@@ -54,7 +58,7 @@ impl Program {
             crossing: self.crossing.clone(),
             warnings: self.warnings.clone(),
             schedule: self.schedule.clone(),
-            tracer: self.tracer.copy(),
+            model: self.model.copy(),
             device: device.clone(),
             precision: self.precision,
             convolutions: self.convolutions.clone(),

@@ -6,9 +6,10 @@ use fedround_ir::text::TENSOR_VERSION;
 use fedround_passes::PassManager;
 use fedround_passes::tensor::Looped;
 
-use super::{Program, Variant};
-use crate::error::CompileError;
-use crate::plan::Plan;
+use super::Program;
+use super::compile_segment::Variant;
+use super::error::CompileError;
+use crate::executor::Plan;
 
 impl Program {
     /// The optimised tensor graph of each compute segment for a batch size.
@@ -112,7 +113,8 @@ impl Program {
         }
     }
 
-    fn reads_batch(&self, i: usize) -> bool {
+    /// Whether a segment reads a batch: it is a training step.
+    pub(crate) fn reads_batch(&self, i: usize) -> bool {
         let types = &self.schedule.module;
         let mut ins = self.schedule.segments[i].ins.iter();
         ins.any(|v| types.type_of(*v).kind == Kind::Batch)

@@ -31,9 +31,20 @@ pub(crate) fn int(t: FlexTensor) -> DispatchTensor {
 /// The values of a tensor of `f32` in host memory, in row-major order; `None` for other tensors, and
 /// for a view that is not contiguous.
 pub fn floats(t: &DispatchTensor) -> Option<&[f32]> {
-    let t = peek(t)?;
+    contiguous(peek(t)?)
+}
+
+fn contiguous(t: &FlexTensor) -> Option<&[f32]> {
     let (start, end) = t.layout().contiguous_offsets()?;
     (t.dtype() == DType::F32).then(|| &t.storage::<f32>()[start..end])
+}
+
+/// The values of a tensor of `f32` in host memory, in row-major order, of views too; `None` if it is
+/// elsewhere.
+pub(crate) fn values(t: &DispatchTensor) -> Option<Vec<f32>> {
+    let t = peek(t)?;
+    let values = contiguous(t).map(<[f32]>::to_vec);
+    values.or_else(|| contiguous(&t.to_contiguous()).map(<[f32]>::to_vec))
 }
 
 /// The sizes of a tensor.

@@ -6,7 +6,7 @@ mod readback;
 mod transfer;
 
 use burn::tensor::{DispatchTensor, Shape, TensorData};
-use burn_backend::ops::{FloatTensorOps, IntTensorOps, BoolTensorOps};
+use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
 use burn_backend::{BoolDType, DType as BurnDType, FloatDType, Scalar};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{Constant, DType};

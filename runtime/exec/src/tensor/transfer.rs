@@ -38,10 +38,7 @@ pub fn transfer_all(
 /// # Errors
 ///
 /// The device that holds it has failed.
-pub fn transfer(
-    t: DispatchTensor,
-    device: &DispatchDevice,
-) -> Result<DispatchTensor, ExecError> {
+pub fn transfer(t: DispatchTensor, device: &DispatchDevice) -> Result<DispatchTensor, ExecError> {
     if t.device() == *device {
         return Ok(t);
     }

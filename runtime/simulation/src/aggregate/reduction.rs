@@ -4,13 +4,13 @@ use burn_backend::TensorMetadata;
 use fedround_ir::fed::{Op, Reduce, Value};
 use fedround_passes::tensor::Frontend;
 
+use super::weighted_sum::{Weight, WeightedSum};
 use crate::error::RunError;
-use crate::program::Program;
-use crate::reduce::{Weight, WeightedSum};
 use crate::value::RtVal;
+use fedround_exec::Program;
 
 /// `fed.sum`, `fed.mean` or `fed.weighted_mean`, as far as it has come.
-pub(super) struct Running {
+pub(crate) struct Reduction {
     kind: Reduce,
     sum: WeightedSum,
     /// Of each client, as they were added; numbers of a GPU are read at the end.
@@ -24,7 +24,7 @@ pub(super) struct Running {
     other: Option<Vec<usize>>,
 }
 
-impl Running {
+impl Reduction {
     pub fn new(kind: Reduce, rows: bool) -> Self {
         Self {
             kind,
@@ -85,13 +85,13 @@ impl Running {
         }
         if let Some(shape) = self.shape {
             let shapes = std::iter::once(shape.as_slice());
-            let sums = self.sum.finish(1.0 / total, shapes, &program.device)?;
+            let sums = self.sum.finish(1.0 / total, shapes, program.device())?;
             let features = sums.into_iter().next().map(RtVal::Tensor);
             return features.ok_or_else(|| empty("the features are empty"));
         }
-        let leaves = program.tracer.parameters().iter();
+        let leaves = program.model().parameters().iter();
         let shapes = leaves.map(|(_, ty)| ty.shape.as_slice());
-        let sums = self.sum.finish(1.0 / total, shapes, &program.device)?;
+        let sums = self.sum.finish(1.0 / total, shapes, program.device())?;
         Ok(RtVal::Params(sums))
     }
 }
@@ -106,7 +106,7 @@ fn number(value: &RtVal) -> Weight {
 }
 
 /// Bytes on the wire of what a value of the program is at run time, as `f32` and `i32`.
-pub(super) fn bytes(program: &Program, of: Value, value: &RtVal) -> u64 {
+pub(crate) fn bytes(program: &Program, of: Value, value: &RtVal) -> u64 {
     match value {
         RtVal::Params(_) => 4 * program.crossing(of) as u64,
         RtVal::Tensor(t) => 4 * t.shape().num_elements() as u64,

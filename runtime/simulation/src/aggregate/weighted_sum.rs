@@ -4,10 +4,10 @@ use burn::tensor::DispatchTensor;
 use burn_backend::ops::FloatTensorOps;
 use burn_backend::{Scalar, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
+use fedround_exec::tensor::{floats, from_floats, is_host, read, read_all, transfer};
 use rayon::prelude::*;
 
 use crate::error::RunError;
-use crate::{flex, ops};
 
 /// Elements summed by one task.
 const BLOCK: usize = 16 * 1024;
@@ -37,13 +37,13 @@ impl WeightedSum {
         let Some(first) = leaves.first() else {
             return Ok(());
         };
-        if flex::is_host(first) {
+        if is_host(first) {
             let weight = weight.number()?;
             self.host.resize_with(leaves.len(), Vec::new);
             for (sum, leaf) in self.host.iter_mut().zip(leaves) {
-                match flex::floats(leaf) {
+                match floats(leaf) {
                     Some(values) => add(sum, weight, values),
-                    None => add(sum, weight, &ops::read(leaf.clone())?),
+                    None => add(sum, weight, &read(leaf.clone())?),
                 }
             }
             return Ok(());
@@ -78,14 +78,14 @@ impl WeightedSum {
         }
         for (_, sums) in self.gpus {
             self.host.resize_with(sums.len(), Vec::new);
-            for (sum, values) in self.host.iter_mut().zip(ops::read_all(sums)?) {
+            for (sum, values) in self.host.iter_mut().zip(read_all(sums)?) {
                 add(sum, 1.0, &values);
             }
         }
         let leaves = self.host.into_iter().zip(shapes);
         let tensors = leaves.map(|(sum, shape)| {
             let values = sum.into_iter().map(|x| (scale * x) as f32).collect();
-            ops::tensor(values, shape, device)
+            from_floats(values, shape, device)
         });
         Ok(tensors.collect())
     }
@@ -94,7 +94,7 @@ impl WeightedSum {
 impl Weight {
     /// Of a tensor of one element; one in host memory is read at once.
     pub fn of(t: &DispatchTensor) -> Self {
-        match flex::floats(t) {
+        match floats(t) {
             Some(values) => Self::Known(first(Some(values.to_vec()))),
             None => Self::Tensor(t.clone()),
         }
@@ -106,7 +106,7 @@ impl Weight {
             Self::Known(_) => None,
             Self::Tensor(t) => Some(t.clone()),
         });
-        let mut read = ops::read_all(tensors.collect())?.into_iter();
+        let mut read = read_all(tensors.collect())?.into_iter();
         let numbers = all.iter().map(|weight| match weight {
             Self::Known(weight) => *weight,
             Self::Tensor(_) => first(read.next()),
@@ -118,7 +118,7 @@ impl Weight {
     fn number(&self) -> Result<f64, RunError> {
         match self {
             Self::Known(weight) => Ok(*weight),
-            Self::Tensor(t) => ops::read(t.clone()).map(|values| first(Some(values))),
+            Self::Tensor(t) => Ok(first(Some(read(t.clone())?))),
         }
     }
 
@@ -128,7 +128,7 @@ impl Weight {
             Self::Known(weight) => Dispatch::float_mul_scalar(leaf, Scalar::Float(*weight)),
             Self::Tensor(weight) => {
                 let ones = vec![1; leaf.shape().num_dims()];
-                let weight = ops::carry(weight.clone(), &leaf.device())?;
+                let weight = transfer(weight.clone(), &leaf.device())?;
                 let weight = Dispatch::float_reshape(weight, ones.into());
                 Dispatch::float_mul(leaf, weight)
             }

@@ -3,19 +3,21 @@
 use fedround_data::augment::{Scratch, Visit};
 use fedround_data::schedule::client_order;
 use fedround_data::{Column, Examples};
+use fedround_exec::tensor::{from_floats, from_ints};
 use fedround_ir::Loc;
 use fedround_ir::fed::Kind;
 use fedround_passes::tensor::{Frontend, LowerError};
 use fedround_random::LocalEpoch;
 
-use super::Cx;
-use crate::error::{CompileError, RunError};
-use crate::ops;
+use crate::context::RoundContext;
+use fedround_exec::CompileError;
+
+use crate::error::RunError;
 use crate::value::RtVal;
 
 /// One client's batches of a `for_batches`: every epoch visits its examples in its own order; the
 /// last batch of an epoch may be short.
-pub(super) struct Batches<'a> {
+pub(crate) struct Batches<'a> {
     mine: &'a [usize],
     size: usize,
     /// The epoch whose order is at hand.
@@ -40,7 +42,13 @@ impl<'a> Batches<'a> {
     }
 
     /// The client's `step`-th batch.
-    pub fn get(&mut self, cx: Cx<'_>, id: usize, first: LocalEpoch, step: usize) -> Chosen<'_> {
+    pub fn get(
+        &mut self,
+        cx: RoundContext<'_>,
+        id: usize,
+        first: LocalEpoch,
+        step: usize,
+    ) -> Chosen<'_> {
         let epoch = first.later(step / self.per_epoch());
         if self.order.is_empty() || epoch != self.epoch {
             let seed = cx.seed;
@@ -54,10 +62,10 @@ impl<'a> Batches<'a> {
 }
 
 /// A client's batch: its rows of the examples, and when the client sees them.
-pub(super) type Chosen<'a> = (&'a [usize], Visit);
+pub(crate) type Chosen<'a> = (&'a [usize], Visit);
 
 /// Examples of the clients' batches, before they are tensors.
-pub(super) struct Gathered {
+pub(crate) struct Gathered {
     /// Examples of a client's batch.
     pub n: usize,
     /// Whose batches have as many; the others sit out.
@@ -75,12 +83,12 @@ impl Gathered {
     /// What the program reads of the batches of `n` examples among these: `[n, …]` of a client alone
     /// and `[clients, n, …]` of several, zeros for a client that sits out.
     pub fn new(
-        cx: Cx<'_>,
+        cx: RoundContext<'_>,
         chosen: &[Chosen<'_>],
         n: usize,
         scratch: &mut Scratch,
     ) -> Result<Self, RunError> {
-        let columns = cx.program.schedule.columns.iter();
+        let columns = cx.program.schedule().columns.iter();
         let columns = columns.map(|column| gather(cx, column, chosen, n, scratch));
         Ok(Self {
             n,
@@ -90,11 +98,11 @@ impl Gathered {
     }
 
     /// The batches on a device.
-    pub fn batch(self, cx: Cx<'_>) -> RtVal {
-        let device = &cx.program.device;
+    pub fn batch(self, cx: RoundContext<'_>) -> RtVal {
+        let device = cx.program.device();
         let columns = self.columns.into_iter().map(|column| match column {
-            Elements::Numbers(numbers, shape) => ops::tensor(numbers, &shape, device),
-            Elements::Ids(ids, shape) => ops::ints(ids, &shape, device),
+            Elements::Numbers(numbers, shape) => from_floats(numbers, &shape, device),
+            Elements::Ids(ids, shape) => from_ints(ids, &shape, device),
         });
         let batch = RtVal::Batch(self.n, columns.collect());
         match self.live.len() {
@@ -105,9 +113,9 @@ impl Gathered {
 }
 
 /// Whether gathering does more than copy: files are decoded, or images changed.
-pub(super) fn takes_work(cx: Cx<'_>) -> bool {
+pub(crate) fn takes_work(cx: RoundContext<'_>) -> bool {
     let examples = &cx.dataset.examples;
-    cx.program.schedule.columns.iter().any(|(name, _)| {
+    cx.program.schedule().columns.iter().any(|(name, _)| {
         let column = column(examples, name);
         let changed = name == "x" && !cx.augment.is_empty();
         changed || column.is_some_and(Column::is_decoded)
@@ -123,14 +131,14 @@ fn column<'a>(examples: &'a Examples, name: &str) -> Option<&'a Column> {
 
 /// A column of the clients' batches.
 fn gather(
-    cx: Cx<'_>,
+    cx: RoundContext<'_>,
     (name, kind): &(String, Kind),
     chosen: &[Chosen<'_>],
     n: usize,
     scratch: &mut Scratch,
 ) -> Result<Elements, RunError> {
     let (program, examples) = (cx.program, &cx.dataset.examples);
-    let ty = program.tracer.column(name, *kind, n).map_err(|source| {
+    let ty = program.model().column(name, *kind, n).map_err(|source| {
         let loc = Loc::caller();
         CompileError::from(LowerError::Frontend { loc, source })
     })?;

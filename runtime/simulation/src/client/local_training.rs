@@ -7,19 +7,20 @@ use fedround_data::schedule::client_order;
 use fedround_ir::fed::Op;
 use fedround_passes::tensor::{Block, Control};
 
+use super::Clients;
 use super::batches::{Gathered, takes_work};
-use super::client::Clients;
-use super::missing;
-use super::rows::join;
-use super::stack::select_all;
-use super::steps::{Steps, ahead};
-use super::walk::{carried, next, walk};
+use super::prefetch::{Steps, ahead};
+use super::replay_loop::LoopRun;
+use crate::context::missing;
 use crate::error::RunError;
+use crate::interpreter::rows::join;
+use crate::interpreter::{carried, next, walk};
+use crate::value::batching::select_all;
 use crate::value::{Env, RtVal};
 
 impl Clients<'_> {
     /// `opt.for_batches`.
-    pub(super) fn for_batches(
+    pub(crate) fn for_batches(
         &mut self,
         control: &Control,
         body: &Block,
@@ -41,8 +42,10 @@ impl Clients<'_> {
         let values = ahead(steps, self.ahead(), |steps| {
             if let Some(replays) = self.cx.replays {
                 return match self.recorded(replays, (op, body), env, &values, of)? {
-                    Ok(recorded) => self.replay((op, body), env, steps, recorded),
-                    Err(why) => self.plainly((op, body), env, steps, values, (replays, &why)),
+                    LoopRun::Replayed(recorded) => self.replay((op, body), env, steps, recorded),
+                    LoopRun::Plain(why) => {
+                        self.plainly((op, body), env, steps, values, (replays, &why))
+                    }
                 };
             }
             for batches in steps {
@@ -67,7 +70,7 @@ impl Clients<'_> {
     }
 
     /// Runs a loop's body once for the live clients.
-    pub(super) fn step(
+    pub(crate) fn step(
         &mut self,
         op: &Op,
         body: &Block,
@@ -88,12 +91,12 @@ impl Clients<'_> {
         let Some((live, old)) = live.zip(old) else {
             return Ok(new);
         };
-        let kept = select_all(&live, &new, &old, &self.cx.program.device);
+        let kept = select_all(&live, &new, &old, self.cx.program.device());
         kept.ok_or_else(|| missing(op, "tensors to carry"))
     }
 
     /// Begins a step of those that are live; whether all are.
-    pub(super) fn take_part(&mut self, live: &[bool]) -> bool {
+    pub(crate) fn take_part(&mut self, live: &[bool]) -> bool {
         for (steps, &live) in self.steps.iter_mut().zip(live) {
             *steps += u64::from(live);
         }
@@ -104,7 +107,7 @@ impl Clients<'_> {
 
     /// `opt.batch`: the first examples of an order of its own. Maps with it take one client at a
     /// time, as batches of several sizes do not stack.
-    pub(super) fn one_batch(&mut self, op: &Op) -> Result<RtVal, RunError> {
+    pub(crate) fn one_batch(&mut self, op: &Op) -> Result<RtVal, RunError> {
         let size = self.cx.program.index(op.operands[1]);
         let size = size.ok_or_else(|| missing(op, "count"))?.max(1);
         let &[id] = self.ids else {
@@ -125,7 +128,7 @@ impl Clients<'_> {
     }
 
     /// `opt.collect`. Maps with it take one client at a time, too.
-    pub(super) fn collect(
+    pub(crate) fn collect(
         &mut self,
         control: &Control,
         body: &Block,

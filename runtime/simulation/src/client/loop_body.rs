@@ -3,10 +3,10 @@
 use fedround_ir::fed::OpKind;
 use fedround_passes::tensor::{Block, Control, Item};
 
-use super::client::Clients;
+use super::Clients;
 
 /// A loop's body of one segment.
-pub(super) struct Body<'a> {
+pub(crate) struct Body<'a> {
     pub index: usize,
     /// Numbers that are the same at each step.
     pub numbers: Vec<&'a Control>,
@@ -45,9 +45,12 @@ impl<'a> Body<'a> {
     }
 }
 
+/// Why a loop runs op by op.
+pub(crate) type Why = &'static str;
+
 /// How a loop goes through its body.
 #[derive(Clone, Copy)]
-pub(super) struct Loop {
+pub(crate) struct Loop {
     /// The examples in the batches that are replayed; none of an `opt.repeat`, which has none.
     pub size: Option<usize>,
     /// How many of its steps are replayed, at most.
@@ -58,7 +61,7 @@ pub(super) struct Loop {
 
 impl Clients<'_> {
     /// A loop over batches of `size`: those that are full are replayed.
-    pub(super) fn full_batches(&self, epochs: usize, size: usize) -> Loop {
+    pub(crate) fn full_batches(&self, epochs: usize, size: usize) -> Loop {
         let parts = self
             .ids
             .iter()

@@ -5,6 +5,15 @@
 //! segment runs once for all. Clients with fewer batches than others sit out: their values are
 //! kept as they were, and their losses are not counted.
 
+mod batches;
+mod local_training;
+mod loop_body;
+mod prefetch;
+mod replay_analysis;
+mod replay_inputs;
+mod replay_loop;
+
+use fedround_exec::tensor::{from_ints, transfer_all};
 use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
@@ -13,25 +22,25 @@ use fedround_ir::fed::{Op, OpKind, Value};
 use fedround_passes::tensor::{Block, Control};
 use fedround_random::{Drawer, LocalEpoch, Purpose, StreamKey};
 
-use super::rows::{classes, draw, every_class, for_rows, least};
-use super::stack::{flat, lane, leaves, select, stack, unstack};
-use super::walk::{Walker, known, walk};
-use super::{ByClient, Cx, kept_or_zeros, missing, written};
+use crate::context::{RoundContext, kept_or_zeros, missing, written};
 use crate::error::RunError;
-use crate::ops;
-use crate::run::Slots;
+use crate::interpreter::rows::{classes, draw, every_class, for_rows, least};
+use crate::interpreter::{Walker, known, walk};
+use crate::state::ByClient;
+use crate::value::batching::{flat, lane, leaves, select, stack, unstack};
 use crate::value::{Env, RtVal};
+use fedround_exec::executor::Slots;
 
 /// What a client gives back.
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     pub yields: Vec<RtVal>,
     pub losses: Vec<DispatchTensor>,
     pub steps: u64,
     pub state: HashMap<String, Vec<DispatchTensor>>,
 }
 
-pub(super) struct Clients<'a> {
-    pub cx: Cx<'a>,
+pub(crate) struct Clients<'a> {
+    pub cx: RoundContext<'a>,
     pub ids: &'a [usize],
     kept: &'a ByClient,
     /// State set in this round, before it is committed.
@@ -51,7 +60,7 @@ pub(super) struct Clients<'a> {
 }
 
 /// Which of the round's `fed.map`s runs, and for whom.
-pub(super) struct Group<'a> {
+pub(crate) struct Group<'a> {
     /// The number of the map.
     pub map: usize,
     /// The clients.
@@ -62,15 +71,15 @@ pub(super) struct Group<'a> {
 
 /// Runs the body of a `fed.map` for some clients; gives an outcome for each. The losses of all are
 /// with the first. What code on the server reads of the values around it is in `around`.
-pub(super) fn run(
-    cx: Cx<'_>,
+pub(crate) fn run(
+    cx: RoundContext<'_>,
     kept: &ByClient,
     (op, body): (&Op, &Block),
     Group { map, ids, turns }: Group<'_>,
     args: Vec<RtVal>,
     around: &[(Value, RtVal)],
 ) -> Result<Vec<Outcome>, RunError> {
-    let mut env = Env::new(cx.program.schedule.module.types.len());
+    let mut env = Env::new(cx.program.schedule().module.types.len());
     for (v, value) in around {
         env.set(*v, value.clone());
     }
@@ -100,7 +109,7 @@ pub(super) fn run(
     for (k, &steps) in clients.steps.iter().enumerate() {
         let own = yields.iter().map(|v| unstack(v, k)).collect();
         let state = clients.state.iter().map(|(name, value)| {
-            let own = leaves(&unstack(value, k)?, &cx.program.device)?;
+            let own = leaves(&unstack(value, k)?, cx.program.device())?;
             Some((name.clone(), own))
         });
         let outcome = Option::zip(own, state.collect()).map(|(yields, state)| Outcome {
@@ -133,14 +142,20 @@ impl Clients<'_> {
         }
         let own = self.ids.iter().map(|&id| of(id));
         let own: Vec<RtVal> = own.collect::<Result<_, _>>()?;
-        stack(&own, &self.cx.program.device).ok_or_else(|| missing(op, "tensor"))
+        stack(&own, self.cx.program.device()).ok_or_else(|| missing(op, "tensor"))
     }
 
     fn kept(&self, op: &Op, name: &str) -> Result<RtVal, RunError> {
         if let Some(value) = self.state.get(name) {
             return Ok(value.clone());
         }
-        let kind = self.cx.program.schedule.module.type_of(op.results[0]).kind;
+        let kind = self
+            .cx
+            .program
+            .schedule()
+            .module
+            .type_of(op.results[0])
+            .kind;
         self.each(op, |id| {
             kept_or_zeros(self.cx.program, op, (name, kind), self.of(id, name)?)
         })
@@ -149,9 +164,9 @@ impl Clients<'_> {
     /// What a client has kept, on the device where it trains.
     fn of(&self, id: usize, name: &str) -> Result<Option<Vec<DispatchTensor>>, RunError> {
         let kept = self.kept.get(&(id, name.to_owned())).cloned();
-        let device = &self.cx.program.device;
-        kept.map(|leaves| ops::carry_all(leaves, device))
-            .transpose()
+        let device = self.cx.program.device();
+        let kept = kept.map(|leaves| transfer_all(leaves, device));
+        Ok(kept.transpose()?)
     }
 
     /// A personal state; until it is first set, the clients' values of `first`. Those are kept at
@@ -169,7 +184,7 @@ impl Clients<'_> {
         let value = if self.alone() {
             own.pop()
         } else {
-            stack(&own, &self.cx.program.device)
+            stack(&own, self.cx.program.device())
         };
         let value = value.ok_or_else(|| missing(op, "parameters"))?;
         self.state.insert(name.to_owned(), value.clone());
@@ -187,7 +202,7 @@ impl Clients<'_> {
         let rows = shape.as_slice().get(lead).copied().unwrap_or_default();
         self.each(op, |id| {
             let labels = vec![id as i32; rows];
-            let labels = ops::ints(labels, &[rows], &self.cx.program.device);
+            let labels = from_ints(labels, &[rows], self.cx.program.device());
             Ok(RtVal::Tensor(labels))
         })
     }
@@ -196,14 +211,20 @@ impl Clients<'_> {
         let value = match &self.live {
             None => value,
             Some(live) => {
-                let kind = self.cx.program.schedule.module.type_of(op.operands[1]).kind;
+                let kind = self
+                    .cx
+                    .program
+                    .schedule()
+                    .module
+                    .type_of(op.operands[1])
+                    .kind;
                 let old = match self.state.get(name) {
                     Some(old) => old.clone(),
                     None => self.each(op, |id| {
                         kept_or_zeros(self.cx.program, op, (name, kind), self.of(id, name)?)
                     })?,
                 };
-                select(live, &value, &old, &self.cx.program.device)
+                select(live, &value, &old, self.cx.program.device())
                     .ok_or_else(|| missing(op, "tensors to keep"))?
             }
         };

@@ -6,14 +6,14 @@ use std::thread;
 use fedround_data::augment::Scratch;
 use fedround_random::LocalEpoch;
 
-use super::Cx;
 use super::batches::{Batches, Chosen, Gathered};
+use crate::context::RoundContext;
 use crate::error::RunError;
 
 /// The batches of clients that go through their examples side by side. Clients with batches of one
 /// size take a step together; there are as many as sizes.
-pub(super) struct Steps<'a> {
-    cx: Cx<'a>,
+pub(crate) struct Steps<'a> {
+    cx: RoundContext<'a>,
     ids: &'a [usize],
     batches: Vec<Batches<'a>>,
     /// Who sits out the whole loop, where some do.
@@ -30,7 +30,7 @@ pub(super) struct Steps<'a> {
 impl<'a> Steps<'a> {
     /// The batches of at most `size` examples of so many epochs.
     pub fn new(
-        cx: Cx<'a>,
+        cx: RoundContext<'a>,
         ids: &'a [usize],
         outer: Option<Vec<bool>>,
         (first_epoch, epochs): (LocalEpoch, usize),
@@ -106,7 +106,7 @@ impl Iterator for Steps<'_> {
 /// # Errors
 ///
 /// The system gives no thread.
-pub(super) fn ahead<T: Send, R>(
+pub(crate) fn ahead<T: Send, R>(
     mut items: impl Iterator<Item = T> + Send,
     ahead: usize,
     take: impl FnOnce(&mut dyn Iterator<Item = T>) -> Result<R, RunError>,

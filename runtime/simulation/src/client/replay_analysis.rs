@@ -9,22 +9,29 @@ use burn::tensor::DispatchTensor;
 use fedround_ir::fed::Value;
 use fedround_passes::tensor::{Block, Compute, Control, Frontend};
 
-use super::body::{Body, Loop};
-use super::client::Clients;
-use super::inputs::Entry;
-use super::walk::Walker;
+use super::Clients;
+use super::loop_body::{Body, Loop, Why};
+use super::replay_inputs::Entry;
 use crate::error::RunError;
-use crate::program::{Segment, Variant};
-use crate::replay::{Form, Replays, Role};
+use crate::interpreter::Walker;
 use crate::value::{Env, RtVal};
+use fedround_exec::capture::{InputRole, StepCache, StepLayout};
+use fedround_exec::program::{Segment, Variant};
+
+/// Whether the steps of a loop can be replayed.
+pub(crate) enum Analysis<'a, 'b> {
+    Replayable(Box<Replayable<'a, 'b>>),
+    /// They run op by op, for this reason.
+    Plain(Why),
+}
 
 /// A loop that can be replayed.
-pub(super) struct Replayable<'a, 'b> {
-    pub replays: &'a Replays,
+pub(crate) struct Replayable<'a, 'b> {
+    pub replays: &'a StepCache,
     /// Index of its segment.
     pub index: usize,
     pub segment: Arc<Segment>,
-    pub form: Form,
+    pub layout: StepLayout,
     pub of: Loop,
     /// Tensors from around the loop.
     pub outer: Vec<DispatchTensor>,
@@ -36,51 +43,50 @@ pub(super) struct Replayable<'a, 'b> {
     carried: Vec<(usize, bool)>,
 }
 
-/// Why a loop runs plainly.
-pub(super) type Why = &'static str;
-
 /// The form of a step of which each leaf's next value is an output. What the segment hands through
 /// stays where it is.
-fn form(segment: &Segment, inputs: Vec<Role>, mut next: Vec<Option<usize>>) -> Form {
+fn layout(segment: &Segment, inputs: Vec<InputRole>, mut next: Vec<Option<usize>>) -> StepLayout {
     let passed = segment.plan.passed();
     for (leaf, from) in next.iter_mut().enumerate() {
         let input = from.and_then(|output| passed.get(output).copied().flatten());
-        if input.and_then(|i| inputs.get(i)) == Some(&Role::State(leaf)) {
+        if input.and_then(|i| inputs.get(i)) == Some(&InputRole::State(leaf)) {
             *from = None;
         }
     }
-    Form { inputs, next }
+    StepLayout { inputs, next }
 }
 
 impl Clients<'_> {
     /// Whether a loop's steps can be replayed, and with what. None are given where some clients sit
     /// out the loop.
-    pub(super) fn replayable<'r, 'b>(
+    pub(crate) fn replayable<'r, 'b>(
         &mut self,
-        replays: &'r Replays,
+        replays: &'r StepCache,
         body: &'b Block,
         env: &mut Env,
         values: &[RtVal],
         of: Loop,
-    ) -> Result<Result<Replayable<'r, 'b>, Why>, RunError> {
+    ) -> Result<Analysis<'r, 'b>, RunError> {
         let Some(Body {
             index,
             numbers,
             fresh,
         }) = Body::of(body)
         else {
-            return Ok(Err("the loop's body is more than one segment"));
+            return Ok(Analysis::Plain("the loop's body is more than one segment"));
         };
         if !of.all {
-            return Ok(Err("some clients of the group sit out the loop"));
+            return Ok(Analysis::Plain(
+                "some clients of the group sit out the loop",
+            ));
         }
         if of.steps == 0 {
-            return Ok(Err("no client of the group has a full batch"));
+            return Ok(Analysis::Plain("no client of the group has a full batch"));
         }
         for control in numbers {
             self.control(control, env, &[])?;
         }
-        let compute = &self.cx.program.schedule.segments[index];
+        let compute = &self.cx.program.schedule().segments[index];
         self.look(&fresh, env)?;
         let entry = Entry {
             body,
@@ -95,7 +101,7 @@ impl Clients<'_> {
         });
         let (start, next) = match start {
             Ok(start) => start,
-            Err(why) => return Ok(Err(why)),
+            Err(why) => return Ok(Analysis::Plain(why)),
         };
         let variant = Variant {
             segment: index,
@@ -105,17 +111,17 @@ impl Clients<'_> {
             each: start.each,
         };
         let segment = self.cx.program.segment(&variant)?;
-        Ok(Ok(Replayable {
+        Ok(Analysis::Replayable(Box::new(Replayable {
             replays,
             index,
-            form: form(&segment, start.roles, next),
+            layout: layout(&segment, start.roles, next),
             segment,
             of,
             outer: start.outer,
             fresh,
             reads: start.reads,
             carried: start.carried,
-        }))
+        })))
     }
 
     /// Makes what a step would read, for its shapes: the step will read the same.
@@ -136,7 +142,7 @@ impl Clients<'_> {
         carried: &[(usize, bool)],
     ) -> Result<Vec<Option<usize>>, Why> {
         let program = self.cx.program;
-        let buffers = program.tracer.buffers();
+        let buffers = program.model().buffers();
         let mut first = vec![];
         let mut outputs = 0;
         for v in &compute.outs {

@@ -5,17 +5,17 @@ use burn_backend::TensorMetadata;
 use fedround_ir::fed::Value;
 use fedround_passes::tensor::{Block, Compute, Control};
 
-use super::client::Clients;
-use super::replayable::Why;
-use super::stack::leaves;
-use super::walk::has_rows;
-use crate::replay::Role;
+use super::Clients;
+use super::loop_body::Why;
+use crate::interpreter::has_rows;
+use crate::value::batching::leaves;
 use crate::value::{Env, RtVal};
+use fedround_exec::capture::InputRole;
 
 /// Where the inputs of a loop's segment come from, and what tells its form.
 #[derive(Default)]
-pub(super) struct Inputs {
-    pub roles: Vec<Role>,
+pub(crate) struct Inputs {
+    pub roles: Vec<InputRole>,
     pub outer: Vec<DispatchTensor>,
     pub reads: Vec<Value>,
     pub each: Vec<bool>,
@@ -25,7 +25,7 @@ pub(super) struct Inputs {
 }
 
 /// What a loop is entered with.
-pub(super) struct Entry<'a> {
+pub(crate) struct Entry<'a> {
     pub body: &'a Block,
     /// Of its batches.
     pub size: Option<usize>,
@@ -47,16 +47,16 @@ impl Inputs {
     /// A value of so many tensors that is read before each step.
     fn read(&mut self, v: Value, tensors: usize) {
         self.reads.push(v);
-        self.roles.extend(vec![Role::Column; tensors]);
+        self.roles.extend(vec![InputRole::Column; tensors]);
     }
 }
 
 impl Clients<'_> {
     /// Where the inputs of a loop's segment come from.
-    pub(super) fn inputs(&self, compute: &Compute, entry: &Entry<'_>) -> Result<Inputs, Why> {
+    pub(crate) fn inputs(&self, compute: &Compute, entry: &Entry<'_>) -> Result<Inputs, Why> {
         let mut found = Inputs::default();
         for value in entry.values {
-            let device = &self.cx.program.device;
+            let device = self.cx.program.device();
             let tensors =
                 leaves(value.unwrapped(), device).ok_or("it carries more than tensors")?;
             let params = matches!(value.unwrapped(), RtVal::Params(_));
@@ -66,7 +66,7 @@ impl Clients<'_> {
             let at = entry.body.args.iter().position(|arg| arg == v);
             match (at, entry.size) {
                 (Some(0), Some(size)) => {
-                    let columns = self.cx.program.schedule.columns.len();
+                    let columns = self.cx.program.schedule().columns.len();
                     found.batch(*v, size, columns, !self.alone());
                 }
                 // What is carried comes after the batch.
@@ -101,7 +101,7 @@ impl Clients<'_> {
             found.batch(v, *n, columns.len(), own);
             return Ok(());
         }
-        let tensors = leaves(value.unwrapped(), &self.cx.program.device);
+        let tensors = leaves(value.unwrapped(), self.cx.program.device());
         let tensors = tensors.ok_or("it reads more than tensors and its batch")?;
         found.each.push(match at {
             Some(_) => !self.alone(),
@@ -115,14 +115,14 @@ impl Clients<'_> {
         match at {
             Some(k) => {
                 let first: usize = found.carried[..k].iter().map(|(n, _)| n).sum();
-                let own = (0..tensors.len()).map(|j| Role::State(first + j));
+                let own = (0..tensors.len()).map(|j| InputRole::State(first + j));
                 found.roles.extend(own);
             }
             None if entry.fresh.iter().any(|c| c.op.results.contains(&v)) => {
                 found.read(v, tensors.len());
             }
             None => {
-                found.roles.extend(vec![Role::Outer; tensors.len()]);
+                found.roles.extend(vec![InputRole::Outer; tensors.len()]);
                 found.outer.extend(tensors);
             }
         }

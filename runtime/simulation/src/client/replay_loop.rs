@@ -9,21 +9,30 @@ use burn_dispatch::DispatchDevice;
 use fedround_ir::fed::Op;
 use fedround_passes::tensor::{Block, Control};
 
+use super::Clients;
 use super::batches::Gathered;
-use super::body::Loop;
-use super::client::Clients;
-use super::missing;
-use super::replayable::Replayable;
-use super::stack::{leaves, select_all, stack};
-use super::walk::{Walker, carried, random_keys, repeat};
+use super::loop_body::Loop;
+use super::replay_analysis::{Analysis, Replayable};
+use crate::context::missing;
 use crate::error::RunError;
-use crate::replay::{Found, Replays, Start, Step};
+use crate::interpreter::{Walker, carried, random_keys, repeat};
+use crate::value::batching::{leaves, select_all, stack};
 use crate::value::{Env, RtVal};
+use fedround_exec::ExecError;
+use fedround_exec::capture::{CapturedStep, Lookup, LoopStart, StepCache};
 
 /// A loop and its recorded step, with the loop's values in place.
-pub(super) struct Recorded<'a, 'b> {
-    plan: Replayable<'a, 'b>,
-    step: Box<Step>,
+pub(crate) struct Recorded<'a, 'b> {
+    plan: Box<Replayable<'a, 'b>>,
+    step: Box<CapturedStep>,
+}
+
+/// How the steps of a loop run.
+pub(crate) enum LoopRun<'a, 'b> {
+    /// By the replay of a captured step.
+    Replayed(Recorded<'a, 'b>),
+    /// Op by op, for this reason.
+    Plain(String),
 }
 
 impl Recorded<'_, '_> {
@@ -35,39 +44,39 @@ impl Recorded<'_, '_> {
 
 impl Clients<'_> {
     /// The recorded step of a loop, or why there is none.
-    pub(super) fn recorded<'r, 'b>(
+    pub(crate) fn recorded<'r, 'b>(
         &mut self,
-        replays: &'r Replays,
+        replays: &'r StepCache,
         (op, body): (&Op, &'b Block),
         env: &mut Env,
         values: &[RtVal],
         of: Loop,
-    ) -> Result<Result<Recorded<'r, 'b>, String>, RunError> {
+    ) -> Result<LoopRun<'r, 'b>, RunError> {
         let plan = match self.replayable(replays, body, env, values, of)? {
-            Ok(plan) => plan,
-            Err(why) => return Ok(Err(why.to_owned())),
+            Analysis::Replayable(plan) => plan,
+            Analysis::Plain(why) => return Ok(LoopRun::Plain(why.to_owned())),
         };
-        let start = Start {
+        let start = LoopStart {
             state: self.flat(op, values)?,
             outer: plan.outer.clone(),
         };
-        let device = &self.cx.program.device;
-        let found = replays.take(&plan.segment, &plan.form, start, of.steps, device);
+        let device = self.cx.program.device();
+        let found = replays.take(&plan.segment, &plan.layout, start, of.steps, device);
         Ok(match found {
-            Found::Step(step) => Ok(Recorded { plan, step }),
-            Found::None(why) => Err(why),
+            Lookup::Captured(step) => LoopRun::Replayed(Recorded { plan, step }),
+            Lookup::Missing(why) => LoopRun::Plain(why),
         })
     }
 
     /// Runs a loop over batches by its recorded step.
-    pub(super) fn replay(
+    pub(crate) fn replay(
         &mut self,
         (op, body): (&Op, &Block),
         env: &mut Env,
         steps: &mut dyn Iterator<Item = Result<Gathered, RunError>>,
         mut recorded: Recorded<'_, '_>,
     ) -> Result<Vec<RtVal>, RunError> {
-        let device = &self.cx.program.device;
+        let device = self.cx.program.device();
         let lost = || missing(op, "buffer");
         for batches in steps {
             let batches = batches?;
@@ -93,7 +102,7 @@ impl Clients<'_> {
         recorded: &mut Recorded<'_, '_>,
     ) -> Result<(), RunError> {
         let lost = || missing(op, "buffer");
-        let device = &self.cx.program.device;
+        let device = self.cx.program.device();
         let old = match self.take_part(&batches.live) {
             true => None,
             false => Some(recorded.values(device).ok_or_else(lost)?),
@@ -110,7 +119,7 @@ impl Clients<'_> {
     }
 
     /// `opt.repeat`, by its recorded step where there is one.
-    pub(super) fn repeat(
+    pub(crate) fn repeat(
         &mut self,
         control: &Control,
         body: &Block,
@@ -128,8 +137,8 @@ impl Clients<'_> {
         };
         let recorded = self.recorded(replays, (op, body), env, &values, of)?;
         let mut recorded = match recorded {
-            Ok(recorded) => recorded,
-            Err(why) => {
+            LoopRun::Replayed(recorded) => recorded,
+            LoopRun::Plain(why) => {
                 replays.plain(&why, times as u64);
                 return repeat(self, cx, control, body, env);
             }
@@ -151,7 +160,7 @@ impl Clients<'_> {
         op: &Op,
         Recorded { plan, step }: Recorded<'_, '_>,
     ) -> Result<Vec<RtVal>, RunError> {
-        let state = step.state(&self.cx.program.device);
+        let state = step.state(self.cx.program.device());
         let state = state.ok_or_else(|| missing(op, "buffer"))?;
         let values = plan.values(state, self.alone());
         plan.replays.give_back(*step);
@@ -172,23 +181,25 @@ impl Clients<'_> {
         let columns = plan.columns(env).ok_or_else(|| missing(op, "batch"))?;
         let supplies = &plan.segment.supplies;
         let keys = random_keys(self, plan.index, supplies);
-        let draws = supplies.draws(&keys, &cx.program.device);
-        let losses = step.run(columns, draws.collect(), &cx.program.device)?;
+        let draws = supplies.draws(&keys, cx.program.device());
+        let losses = step.run(columns, draws.collect(), cx.program.device())?;
         match &step.refused {
-            Some(why) if plan.replays.required => return Err(RunError::Graph(why.clone())),
+            Some(why) if plan.replays.required => {
+                return Err(ExecError::NotReplayed(why.clone()).into());
+            }
             _ => self.losses(&losses, grouped),
         }
         Ok(())
     }
 
     /// Runs a loop without a record, and counts its steps under the reason.
-    pub(super) fn plainly(
+    pub(crate) fn plainly(
         &mut self,
         (op, body): (&Op, &Block),
         env: &mut Env,
         steps: &mut dyn Iterator<Item = Result<Gathered, RunError>>,
         mut values: Vec<RtVal>,
-        (replays, why): (&Replays, &str),
+        (replays, why): (&StepCache, &str),
     ) -> Result<Vec<RtVal>, RunError> {
         let mut count = 0;
         for batches in steps {
@@ -201,7 +212,7 @@ impl Clients<'_> {
 
     /// The leaves of values, with a client axis where a group runs.
     fn flat(&self, op: &Op, values: &[RtVal]) -> Result<Vec<DispatchTensor>, RunError> {
-        let device = &self.cx.program.device;
+        let device = self.cx.program.device();
         let mut flat = vec![];
         for value in values {
             let tensors = match value {

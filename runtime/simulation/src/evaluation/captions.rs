@@ -5,16 +5,16 @@ use burn_backend::TensorMetadata;
 use fedround_data::Examples;
 use fedround_data::augment::Augment;
 use fedround_data::text::{END, START};
+use fedround_exec::tensor::{from_floats, from_ints, read};
 use fedround_ir::tensor::TensorType;
 use fedround_models::{Beam, Words};
 use fedround_random::{Purpose, StreamKey};
 
+use super::images;
 use crate::error::RunError;
-use crate::eval::images;
-use crate::ops;
-use crate::program::Program;
-use crate::run::Slots;
 use crate::workers::Workers;
+use fedround_exec::Program;
+use fedround_exec::executor::Slots;
 
 /// Images that a worker decodes side by side.
 const CHUNK: usize = 50;
@@ -69,14 +69,14 @@ impl Describe<'_> {
         search: Search,
         chunk: usize,
     ) -> Result<Vec<Vec<i32>>, RunError> {
-        let device = &self.program.device;
+        let device = self.program.device();
         let mut calls = Calls {
             of: self,
             chunk,
             slots: Slots::default(),
         };
         let x = images(self.program, examples, indices, &self.augment.fixed())?;
-        let x_type = self.program.tracer.input(indices.len());
+        let x_type = self.program.model().input(indices.len());
         let (places, shape) = calls.call("encode_image", vec![(x, x_type)])?;
         let (first, [_, wide]) = calls.start(&places, &shape)?;
 
@@ -94,7 +94,7 @@ impl Describe<'_> {
         let places = own.flat_map(|own| std::iter::repeat_n(own, width));
         let places = places.flatten().copied().collect();
         let places_type = TensorType::f32([&[rows], &shape[1..]].concat());
-        let places = ops::tensor(places, &places_type.shape, device);
+        let places = from_floats(places, &places_type.shape, device);
         loop {
             let open: Vec<_> = beams.iter().map(Beam::open).collect();
             if open.iter().all(Vec::is_empty) {
@@ -170,18 +170,18 @@ impl Calls<'_> {
         let function = program.function(name, types)?;
         let key = StreamKey::new(seed, Purpose::Evaluation).with(round);
         let keys = [key.with(self.chunk)];
-        let supplies = function.supplies.tensors(&keys, &program.device);
+        let supplies = function.supplies.tensors(&keys, program.device());
         let supplies: Vec<_> = supplies.collect();
         let inputs = self.of.model.iter().cloned().chain(inputs).chain(supplies);
         let outputs = function
             .plan
-            .run(&program.device, inputs, &mut self.slots)?;
+            .run(program.device(), inputs, &mut self.slots)?;
         let mut outputs = outputs.into_iter();
         let Some(value) = outputs.next() else {
             return Ok(Default::default());
         };
         let shape = value.shape().to_vec();
-        Ok((ops::read(value)?, shape))
+        Ok((read(value)?, shape))
     }
 
     /// The next words' logits and states after the last words, `[rows]`, and states, `[rows, wide]`,
@@ -192,14 +192,14 @@ impl Calls<'_> {
         last: Vec<i32>,
         state: Vec<f32>,
     ) -> Result<(Vec<f32>, usize), RunError> {
-        let device = &self.of.program.device;
+        let device = self.of.program.device();
         let rows = last.len();
         let wide = state.len() / rows.max(1);
         let inputs = vec![
             (places.clone(), places_type.clone()),
-            (ops::ints(last, &[rows], device), TensorType::i32([rows])),
+            (from_ints(last, &[rows], device), TensorType::i32([rows])),
             (
-                ops::tensor(state, &[rows, wide], device),
+                from_floats(state, &[rows, wide], device),
                 TensorType::f32([rows, wide]),
             ),
         ];
@@ -213,8 +213,8 @@ impl Calls<'_> {
         places: &[f32],
         shape: &[usize],
     ) -> Result<(Vec<f32>, [usize; 2]), RunError> {
-        let device = &self.of.program.device;
-        let places = ops::tensor(places.to_vec(), shape, device);
+        let device = self.of.program.device();
+        let places = from_floats(places.to_vec(), shape, device);
         let (first, shape) = self.call("start", vec![(places, TensorType::f32(shape.to_vec()))])?;
         let rows = shape.first().copied().unwrap_or_default();
         let wide = first.len() / rows.max(1);

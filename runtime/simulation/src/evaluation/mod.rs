@@ -4,17 +4,20 @@
 //! column of words, each given those before it, is judged word by word, with an example's words
 //! under its label.
 
+pub(crate) mod captions;
+pub(crate) mod personal_models;
+
 use burn::tensor::DispatchTensor;
 use fedround_data::Examples;
 use fedround_data::augment::{Augment, Scratch, Visit};
 use fedround_data::text::PAD;
+use fedround_exec::tensor::{from_floats, from_ints, read};
 use fedround_random::{Purpose, StreamKey};
 
 use crate::error::RunError;
-use crate::ops;
-use crate::program::Program;
-use crate::run::Slots;
 use crate::workers::Workers;
+use fedround_exec::Program;
+use fedround_exec::executor::Slots;
 
 /// How a model does on a set of examples.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,27 +53,27 @@ pub(crate) fn evaluate(
 ) -> Result<Evaluation, RunError> {
     let fixed = augment.fixed();
     let chunks = examples.len().div_ceil(CHUNK);
-    let objective = program.tracer.objective();
+    let objective = program.model().objective();
     let parts = workers.run(chunks, |i| {
         let indices: Vec<usize> = (i * CHUNK..((i + 1) * CHUNK).min(examples.len())).collect();
         let forward = program.forward(indices.len())?;
         let mut inputs = vec![images(program, examples, &indices, &fixed)?];
         for name in &objective.inputs {
             let (ids, shape) = words(examples, name, &indices)?;
-            inputs.push(ops::ints(ids, &shape, &program.device));
+            inputs.push(from_ints(ids, &shape, program.device()));
         }
         let mut labels = vec![0; indices.len()];
         examples.gather_labels_into(&indices, &mut labels);
         let key = StreamKey::new(seed, Purpose::Evaluation).with(round);
         let keys = [key.with(i)];
-        let supplies = forward.supplies.tensors(&keys, &program.device);
+        let supplies = forward.supplies.tensors(&keys, program.device());
         let supplies: Vec<_> = supplies.collect();
         let slots = &mut Slots::default();
         let mut mean: Vec<f32> = vec![];
         for model in models {
             let inputs = model.iter().chain(&inputs).chain(&supplies).cloned();
-            let logits = forward.plan.run(&program.device, inputs, slots)?;
-            let logits = logits.into_iter().next().map(ops::read).transpose()?;
+            let logits = forward.plan.run(program.device(), inputs, slots)?;
+            let logits = logits.into_iter().next().map(read).transpose()?;
             add(&mut mean, logits.unwrap_or_default());
         }
         mean.iter_mut().for_each(|z| *z /= models.len() as f32);
@@ -98,7 +101,7 @@ pub(crate) fn images(
     indices: &[usize],
     fixed: &Augment,
 ) -> Result<DispatchTensor, RunError> {
-    let shape = program.tracer.input(indices.len());
+    let shape = program.model().input(indices.len());
     let mut x = vec![0.0; shape.len()];
     match fixed.is_empty() {
         true => examples.x().gather_into(indices, &mut x)?,
@@ -107,7 +110,7 @@ pub(crate) fn images(
             fixed.gather_into(examples.x(), indices, visit, scratch, &mut x)?;
         }
     }
-    Ok(ops::tensor(x, &shape.shape, &program.device))
+    Ok(from_floats(x, &shape.shape, program.device()))
 }
 
 /// A column of ids of examples, and its shape.

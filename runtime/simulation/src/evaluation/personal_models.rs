@@ -1,5 +1,6 @@
 //! The models that clients use: what an algorithm's `personalize` makes of the global one.
 
+use fedround_exec::tensor::transfer_all;
 use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
@@ -7,10 +8,11 @@ use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, PERSONAL_MODEL, stage_personalized};
 use fedround_ir::fed::Hook;
 
-use crate::engine::State;
-use crate::error::{CompileError, RunError};
-use crate::ops::carry_all;
-use crate::program::Program;
+use crate::state::State;
+use fedround_exec::CompileError;
+
+use crate::error::RunError;
+use fedround_exec::Program;
 
 /// The program that makes the clients' models; `None` where every client uses the global one.
 ///
@@ -25,8 +27,8 @@ pub(crate) fn personalized(
     if !defined.any(|func| func.hook == Hook::Personalize) {
         return Ok(None);
     }
-    let staged = stage_personalized(algorithm, &program.tracer.objective())?;
-    program.beside(staged).map(Some)
+    let staged = stage_personalized(algorithm, &program.model().objective())?;
+    program.compile_beside(staged).map(Some)
 }
 
 /// The models of all clients.
@@ -37,7 +39,7 @@ impl PersonalModels {
     pub(crate) fn kept(state: State, device: &DispatchDevice) -> Result<Self, RunError> {
         let kept = state.clients.into_all();
         let models = kept.filter(|((_, state), _)| state == PERSONAL_MODEL);
-        let models = models.map(|((k, _), model)| Ok((k, carry_all(model, device)?)));
+        let models = models.map(|((k, _), model)| Ok((k, transfer_all(model, device)?)));
         models.collect::<Result<_, _>>().map(Self)
     }
 

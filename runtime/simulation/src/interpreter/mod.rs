@@ -1,22 +1,24 @@
 //! Walking a block: compute segments run here, control ops are the walker's own.
 
+pub(crate) mod rows;
+
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
+use fedround_exec::tensor::from_floats;
 use fedround_ir::fed::{Kind, Op, Value};
 use fedround_passes::tensor::{Block, Compute, Control, Frontend, Item};
 use fedround_random::{Purpose, StreamKey};
 
-use super::Cx;
-use super::stack::{select, stack};
+use crate::context::{RoundContext, missing};
 use crate::error::RunError;
-use crate::ops;
-use crate::program::Variant;
-use crate::run::Slots;
-use crate::supply::Supplies;
+use crate::value::batching::{select, stack};
 use crate::value::{Env, RtVal};
+use fedround_exec::executor::SegmentInputs;
+use fedround_exec::executor::Slots;
+use fedround_exec::program::Variant;
 
 /// Carries out control ops: the server between clients, or one client.
-pub(super) trait Walker {
+pub(crate) trait Walker {
     fn control(&mut self, control: &Control, env: &mut Env, last: &[Value])
     -> Result<(), RunError>;
 
@@ -38,9 +40,9 @@ pub(super) trait Walker {
 }
 
 /// Runs the items of a block in order.
-pub(super) fn walk(
+pub(crate) fn walk(
     walker: &mut impl Walker,
-    cx: Cx<'_>,
+    cx: RoundContext<'_>,
     block: &Block,
     env: &mut Env,
 ) -> Result<(), RunError> {
@@ -66,12 +68,12 @@ struct Inputs {
 }
 
 fn inputs(
-    cx: Cx<'_>,
+    cx: RoundContext<'_>,
     compute: &Compute,
     env: &mut Env,
     last: &[Value],
 ) -> Result<Inputs, RunError> {
-    let device = &cx.program.device;
+    let device = cx.program.device();
     let mut read = Inputs {
         each: Vec::with_capacity(compute.ins.len()),
         tensors: Vec::with_capacity(16),
@@ -97,8 +99,8 @@ fn inputs(
                 }
                 read.tensors.push(t);
             }
-            Some(RtVal::Host(c)) => read.tensors.push(ops::tensor(vec![c as f32], &[1], device)),
-            _ => return Err(super::missing(&compute.ops[0], "tensor")),
+            Some(RtVal::Host(c)) => read.tensors.push(from_floats(vec![c as f32], &[1], device)),
+            _ => return Err(missing(&compute.ops[0], "tensor")),
         }
     }
     Ok(read)
@@ -106,13 +108,13 @@ fn inputs(
 
 fn compute(
     walker: &mut impl Walker,
-    cx: Cx<'_>,
+    cx: RoundContext<'_>,
     index: usize,
     env: &mut Env,
     last: &[Value],
 ) -> Result<(), RunError> {
     let program = cx.program;
-    let compute = &program.schedule.segments[index];
+    let compute = &program.schedule().segments[index];
     let read = inputs(cx, compute, env, last)?;
     let mut inputs = read.tensors;
     let mut grouped = read.each.contains(&true);
@@ -131,18 +133,18 @@ fn compute(
     }
     inputs.extend(segment.hypers.iter().cloned());
     let keys = random_keys(walker, index, &segment.supplies);
-    inputs.extend(segment.supplies.tensors(&keys, &program.device));
-    let mut outputs = segment.plan.run(&program.device, inputs, walker.slots())?;
+    inputs.extend(segment.supplies.tensors(&keys, program.device()));
+    let mut outputs = segment.plan.run(program.device(), inputs, walker.slots())?;
     let losses = outputs.split_off(outputs.len() - segment.losses);
     walker.losses(&losses, grouped);
     bind(walker, cx, compute, env, outputs, grouped)
 }
 
 /// The keys of the random numbers of a segment's next run, none where it draws none.
-pub(super) fn random_keys(
+pub(crate) fn random_keys(
     walker: &mut impl Walker,
     index: usize,
-    supplies: &Supplies,
+    supplies: &SegmentInputs,
 ) -> Vec<StreamKey> {
     let keys = match supplies.are_random() {
         true => walker.draw_keys(Purpose::Noise),
@@ -154,7 +156,7 @@ pub(super) fn random_keys(
 /// Binds what a segment gives: its results, then the buffers that it advanced.
 fn bind(
     walker: &impl Walker,
-    cx: Cx<'_>,
+    cx: RoundContext<'_>,
     compute: &Compute,
     env: &mut Env,
     outputs: Vec<DispatchTensor>,
@@ -162,13 +164,16 @@ fn bind(
 ) -> Result<(), RunError> {
     let program = cx.program;
     let mut outputs = outputs.into_iter();
-    let (leaves, buffers) = (program.tracer.parameters().len(), program.tracer.buffers());
+    let (leaves, buffers) = (
+        program.model().parameters().len(),
+        program.model().buffers(),
+    );
     for v in &compute.outs {
-        let value = match program.schedule.module.type_of(*v).kind {
+        let value = match program.schedule().module.type_of(*v).kind {
             Kind::Params => RtVal::Params(outputs.by_ref().take(leaves).collect()),
             _ => match outputs.next() {
                 Some(t) => RtVal::Tensor(t),
-                None => return Err(super::missing(&compute.ops[0], "output")),
+                None => return Err(missing(&compute.ops[0], "output")),
             },
         };
         let value = if grouped { RtVal::each(value) } else { value };
@@ -180,23 +185,23 @@ fn bind(
             true => advance(walker, cx, old, buffers),
             false => with_buffers(cx, old.clone(), buffers),
         });
-        let value = value.ok_or_else(|| super::missing(&compute.ops[0], "parameters"))?;
+        let value = value.ok_or_else(|| missing(&compute.ops[0], "parameters"))?;
         env.set(*v, value);
     }
     Ok(())
 }
 
 /// Whether a value is features or labels, whose shapes are known when they are there.
-pub(super) fn has_rows(cx: Cx<'_>, v: Value) -> bool {
-    let kind = cx.program.schedule.module.type_of(v).kind;
+pub(crate) fn has_rows(cx: RoundContext<'_>, v: Value) -> bool {
+    let kind = cx.program.schedule().module.type_of(v).kind;
     matches!(kind, Kind::Tensor | Kind::Labels)
 }
 
 /// Parameters with other buffers.
-fn with_buffers(cx: Cx<'_>, value: RtVal, next: Vec<DispatchTensor>) -> Option<RtVal> {
+fn with_buffers(cx: RoundContext<'_>, value: RtVal, next: Vec<DispatchTensor>) -> Option<RtVal> {
     match value {
         RtVal::Params(mut leaves) => {
-            for (&b, next) in cx.program.tracer.buffers().iter().zip(next) {
+            for (&b, next) in cx.program.model().buffers().iter().zip(next) {
                 leaves[b] = next;
             }
             Some(RtVal::Params(leaves))
@@ -209,14 +214,14 @@ fn with_buffers(cx: Cx<'_>, value: RtVal, next: Vec<DispatchTensor>) -> Option<R
 /// The parameters of a group of clients with the buffers that those in the present step made.
 fn advance(
     walker: &impl Walker,
-    cx: Cx<'_>,
+    cx: RoundContext<'_>,
     old: &RtVal,
     next: Vec<DispatchTensor>,
 ) -> Option<RtVal> {
     if next.is_empty() {
         return Some(old.clone());
     }
-    let device = &cx.program.device;
+    let device = cx.program.device();
     let old = match old {
         RtVal::Each(_) => old.clone(),
         shared => stack(&vec![shared.clone(); walker.clients()], device)?,
@@ -229,28 +234,28 @@ fn advance(
 }
 
 /// A value that is defined here, or known before the round.
-pub(super) fn known(cx: Cx<'_>, v: Value, env: &Env) -> Option<RtVal> {
+pub(crate) fn known(cx: RoundContext<'_>, v: Value, env: &Env) -> Option<RtVal> {
     let value = env.peek(v).cloned();
     value.or_else(|| cx.program.real(v).map(RtVal::Host))
 }
 
 /// The operands after the first `skip`: a loop's initial values. They stay in the environment,
 /// because the body may read them too, as FedProx reads what it received.
-pub(super) fn carried(
-    cx: Cx<'_>,
+pub(crate) fn carried(
+    cx: RoundContext<'_>,
     control: &Control,
     skip: usize,
     env: &Env,
 ) -> Result<Vec<RtVal>, RunError> {
     let operands = control.op.operands[skip..].iter();
     let values: Option<Vec<RtVal>> = operands.map(|v| known(cx, *v, env)).collect();
-    values.ok_or_else(|| super::missing(&control.op, "initial value"))
+    values.ok_or_else(|| missing(&control.op, "initial value"))
 }
 
 /// The values that a loop body yields. Its own are moved out of the environment, so that the next
 /// step may write them in place.
-pub(super) fn next(
-    cx: Cx<'_>,
+pub(crate) fn next(
+    cx: RoundContext<'_>,
     body: &Block,
     op: &Op,
     env: &mut Env,
@@ -261,13 +266,13 @@ pub(super) fn next(
     };
     let yields = body.yields.iter().zip(&body.moves);
     let values: Option<Vec<RtVal>> = yields.map(take).collect();
-    values.ok_or_else(|| super::missing(op, "yielded value"))
+    values.ok_or_else(|| missing(op, "yielded value"))
 }
 
 /// `opt.repeat`, on the server and on clients alike.
-pub(super) fn repeat(
+pub(crate) fn repeat(
     walker: &mut impl Walker,
-    cx: Cx<'_>,
+    cx: RoundContext<'_>,
     control: &Control,
     body: &Block,
     env: &mut Env,
@@ -275,7 +280,7 @@ pub(super) fn repeat(
     let op = &control.op;
     let times = cx.program.index(op.operands[0]);
     let mut values = carried(cx, control, 1, env)?;
-    for _ in 0..times.ok_or_else(|| super::missing(op, "count"))? {
+    for _ in 0..times.ok_or_else(|| missing(op, "count"))? {
         for (arg, value) in body.args.iter().zip(values) {
             env.set(*arg, value);
         }

@@ -1,5 +1,6 @@
 //! Values with a row for each example, taken row by row.
 
+use fedround_exec::tensor::{from_ints, read};
 use std::collections::BTreeSet;
 
 use burn::tensor::DispatchTensor;
@@ -10,17 +11,16 @@ use fedround_ir::tensor::Op as TensorOp;
 use fedround_passes::tensor::{Block, Control};
 use fedround_random::{Purpose, permutation};
 
-use super::stack::apply;
-use super::walk::{Walker, carried, next, walk};
-use super::{Cx, missing};
+use crate::context::{RoundContext, missing};
 use crate::error::RunError;
-use crate::ops;
+use crate::interpreter::{Walker, carried, next, walk};
+use crate::value::batching::apply;
 use crate::value::{Env, RtVal};
 
 /// `opt.for_rows`, on the server and on one client alike.
-pub(super) fn for_rows(
+pub(crate) fn for_rows(
     walker: &mut impl Walker,
-    cx: Cx<'_>,
+    cx: RoundContext<'_>,
     (control, n): (&Control, usize),
     body: &Block,
     env: &mut Env,
@@ -40,7 +40,7 @@ pub(super) fn for_rows(
         let order = order(walker, cx, total, epoch)?;
         for chosen in order.chunks(size.max(1)) {
             for (arg, rows) in body.args.iter().zip(&rows) {
-                env.set(*arg, take(op, rows, chosen, &cx.program.device)?);
+                env.set(*arg, take(op, rows, chosen, cx.program.device())?);
             }
             for (arg, value) in body.args.iter().skip(n).zip(values) {
                 env.set(*arg, value);
@@ -56,9 +56,9 @@ pub(super) fn for_rows(
 }
 
 /// `opt.draw_rows`: the first rows of an order of its own.
-pub(super) fn draw(
+pub(crate) fn draw(
     walker: &mut impl Walker,
-    cx: Cx<'_>,
+    cx: RoundContext<'_>,
     op: &Op,
     env: &mut Env,
 ) -> Result<(), RunError> {
@@ -73,13 +73,13 @@ pub(super) fn draw(
     let order = order(walker, cx, total, 0)?;
     let chosen = &order[..n.clamp(1, total)];
     for (result, rows) in op.results.iter().zip(&rows) {
-        env.set(*result, take(op, rows, chosen, &cx.program.device)?);
+        env.set(*result, take(op, rows, chosen, cx.program.device())?);
     }
     Ok(())
 }
 
 /// `opt.least_rows`: the rows by a key.
-pub(super) fn least(cx: Cx<'_>, op: &Op, env: &mut Env) -> Result<(), RunError> {
+pub(crate) fn least(cx: RoundContext<'_>, op: &Op, env: &mut Env) -> Result<(), RunError> {
     let rows = together(op, 1..op.operands.len(), env)?;
     let total = len(op, &rows)?;
     let n = cx.program.index(op.operands[0]);
@@ -87,7 +87,7 @@ pub(super) fn least(cx: Cx<'_>, op: &Op, env: &mut Env) -> Result<(), RunError> 
     let Some((key, rows)) = rows.split_first() else {
         return Err(missing(op, "key"));
     };
-    let key = ops::read(key.clone())?;
+    let key = read(key.clone())?;
     if key.len() != total {
         return Err(missing(op, "key of one number a row"));
     }
@@ -96,13 +96,13 @@ pub(super) fn least(cx: Cx<'_>, op: &Op, env: &mut Env) -> Result<(), RunError> 
     order.sort_by(|a, b| key[*a].total_cmp(&key[*b]));
     order.truncate(n.max(1));
     for (result, rows) in op.results.iter().zip(rows) {
-        env.set(*result, take(op, rows, &order, &cx.program.device)?);
+        env.set(*result, take(op, rows, &order, cx.program.device())?);
     }
     Ok(())
 }
 
 /// Tensors below each other.
-pub(super) fn join(op: &Op, rows: Vec<DispatchTensor>) -> Result<RtVal, RunError> {
+pub(crate) fn join(op: &Op, rows: Vec<DispatchTensor>) -> Result<RtVal, RunError> {
     if rows.is_empty() {
         let (why, loc) = ("there are no rows", op.loc);
         return Err(RunError::Empty { why, loc });
@@ -112,7 +112,7 @@ pub(super) fn join(op: &Op, rows: Vec<DispatchTensor>) -> Result<RtVal, RunError
 }
 
 /// The classes of a client's examples, each once, ascending.
-pub(super) fn classes(cx: Cx<'_>, client: usize) -> Result<RtVal, RunError> {
+pub(crate) fn classes(cx: RoundContext<'_>, client: usize) -> Result<RtVal, RunError> {
     let mine = &cx.dataset.client_indices[client];
     if mine.is_empty() {
         return Err(RunError::NoExamples { client });
@@ -121,18 +121,18 @@ pub(super) fn classes(cx: Cx<'_>, client: usize) -> Result<RtVal, RunError> {
     let classes: BTreeSet<u16> = mine.iter().map(|&i| labels[i]).collect();
     let classes: Vec<i32> = classes.into_iter().map(i32::from).collect();
     let shape = [classes.len()];
-    Ok(RtVal::Tensor(ops::ints(
+    Ok(RtVal::Tensor(from_ints(
         classes,
         &shape,
-        &cx.program.device,
+        cx.program.device(),
     )))
 }
 
 /// Every class once, in order.
-pub(super) fn every_class(cx: Cx<'_>) -> RtVal {
-    let classes = cx.program.tracer.task().classes;
+pub(crate) fn every_class(cx: RoundContext<'_>) -> RtVal {
+    let classes = cx.program.model().task().classes;
     let all = (0..classes as i32).collect();
-    RtVal::Tensor(ops::ints(all, &[classes], &cx.program.device))
+    RtVal::Tensor(from_ints(all, &[classes], cx.program.device()))
 }
 
 /// The values of some operands.
@@ -172,7 +172,7 @@ fn len(op: &Op, rows: &[DispatchTensor]) -> Result<usize, RunError> {
 /// An order of rows of its own for each call.
 fn order(
     walker: &mut impl Walker,
-    cx: Cx<'_>,
+    cx: RoundContext<'_>,
     total: usize,
     epoch: usize,
 ) -> Result<Vec<usize>, RunError> {
@@ -189,7 +189,7 @@ fn take(
     device: &DispatchDevice,
 ) -> Result<RtVal, RunError> {
     let index = rows.iter().map(|&i| i as i32).collect();
-    let index = ops::ints(index, &[rows.len()], device);
+    let index = from_ints(index, &[rows.len()], device);
     let taken = apply(&TensorOp::Select(0), vec![t.clone(), index]);
     taken
         .map(RtVal::Tensor)

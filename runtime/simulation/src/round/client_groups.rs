@@ -6,13 +6,13 @@ use burn_backend::TensorMetadata;
 use fedround_ir::fed::{OpKind, Value};
 use fedround_passes::tensor::{Block, Item};
 
-use super::Cx;
-use super::stack::stack;
+use crate::context::RoundContext;
 use crate::error::RunError;
 use crate::value::RtVal;
+use crate::value::batching::stack;
 
 /// What a map reads, on one device: what all clients share is carried there once.
-pub(super) struct Given<'a> {
+pub(crate) struct Given<'a> {
     operands: Vec<Operand<'a>>,
     /// Values of the server.
     pub around: Vec<(Value, RtVal)>,
@@ -26,11 +26,11 @@ enum Operand<'a> {
 impl<'a> Given<'a> {
     /// What a map's operands are to the clients of a device.
     pub fn new(
-        cx: &Cx<'_>,
+        cx: &RoundContext<'_>,
         operands: &[&'a RtVal],
         around: &[(Value, RtVal)],
     ) -> Result<Self, RunError> {
-        let device = &cx.program.device;
+        let device = cx.program.device();
         let operand = |value: &&'a RtVal| match value {
             RtVal::Clients(_, values) => Ok(Operand::Each(values)),
             RtVal::Broadcast(_, value) => Ok(Operand::Shared(value.as_ref().clone().at(device)?)),
@@ -50,10 +50,10 @@ impl<'a> Given<'a> {
     /// The arguments of a group; `None` where values of its clients do not stack.
     pub fn arguments(
         &self,
-        cx: &Cx<'_>,
+        cx: &RoundContext<'_>,
         members: &[usize],
     ) -> Result<Option<Vec<RtVal>>, RunError> {
-        let device = &cx.program.device;
+        let device = cx.program.device();
         let mut arguments = Vec::with_capacity(self.operands.len());
         for operand in &self.operands {
             let argument = match operand {
@@ -95,8 +95,8 @@ fn is_ragged(block: &Block) -> bool {
 }
 
 /// The clients of a map in [`groups`], for devices of which there is one at least if there are clients.
-pub(super) fn deal(
-    devices: &[Cx<'_>],
+pub(crate) fn deal(
+    devices: &[RoundContext<'_>],
     body: &Block,
     ids: &[usize],
     operands: &[&RtVal],
@@ -142,7 +142,7 @@ fn groups(
 }
 
 /// How often each client stands earlier in the list: not at all, but for visits.
-pub(super) fn turns(ids: &[usize]) -> Vec<usize> {
+pub(crate) fn turns(ids: &[usize]) -> Vec<usize> {
     let mut met: HashMap<usize, usize> = HashMap::new();
     let turn = |&id: &usize| {
         let met = met.entry(id).or_default();

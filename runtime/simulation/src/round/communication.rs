@@ -1,24 +1,24 @@
 //! What goes from the server to clients and back.
 
+use fedround_exec::tensor::{from_ints, transfer};
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use fedround_ir::fed::{Op, OpKind, Reduce, Value};
 
-use super::look::show_all;
-use super::missing;
-use super::rows::join;
-use super::running::{Running, bytes};
+use super::observer::show_all;
 use super::server::Server;
-use super::walk::has_rows;
+use crate::aggregate::reduction::{Reduction, bytes};
+use crate::context::missing;
 use crate::error::RunError;
-use crate::ops;
+use crate::interpreter::has_rows;
+use crate::interpreter::rows::join;
 use crate::value::{Env, RtVal};
 
 impl Server<'_> {
     /// Bytes of a value of each client.
-    pub(super) fn wire_bytes(&self, of: Value, value: Option<&RtVal>) -> u64 {
+    pub(crate) fn wire_bytes(&self, of: Value, value: Option<&RtVal>) -> u64 {
         let program = self.cx.program;
         match value {
             Some(RtVal::Clients(_, values)) => values.iter().map(|x| bytes(program, of, x)).sum(),
@@ -27,7 +27,7 @@ impl Server<'_> {
         }
     }
 
-    pub(super) fn broadcast(
+    pub(crate) fn broadcast(
         &mut self,
         op: &Op,
         env: &mut Env,
@@ -44,7 +44,7 @@ impl Server<'_> {
     }
 
     /// Takes a value of each client to the other side.
-    pub(super) fn cross(
+    pub(crate) fn cross(
         &mut self,
         op: &Op,
         env: &mut Env,
@@ -55,7 +55,7 @@ impl Server<'_> {
         if op.kind == OpKind::Gather {
             self.stats.bytes_up += self.wire_bytes(op.operands[0], Some(&value));
             let of = (op.operands[0], true);
-            show_all(&mut self.look, self.cx, of, Some(&value))?;
+            show_all(&mut self.observer, self.cx, of, Some(&value))?;
             self.gathered.push(op.results[0]);
             match op.visits() {
                 true => self.come_back(op, &value, env),
@@ -86,7 +86,7 @@ impl Server<'_> {
         let means = visited.map(|of_one| match of_one {
             [alone] => Ok(alone.clone()),
             _ => {
-                let mut mean = Running::new(Reduce::Mean, has_rows(self.cx, op.operands[0]));
+                let mut mean = Reduction::new(Reduce::Mean, has_rows(self.cx, op.operands[0]));
                 of_one.iter().try_for_each(|value| mean.add(value, None))?;
                 mean.finish(self.cx.program, op)
             }
@@ -98,7 +98,7 @@ impl Server<'_> {
     }
 
     /// For each row of all clients, below each other, its client's place in the cohort.
-    pub(super) fn places(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+    pub(crate) fn places(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
         let rows = |value: &RtVal| match value {
             RtVal::Tensor(t) => t.shape().as_slice().first().copied(),
             _ => None,
@@ -112,18 +112,18 @@ impl Server<'_> {
         let places = counts.iter().enumerate();
         let places: Vec<i32> = places.flat_map(|(i, n)| vec![i as i32; *n]).collect();
         let shape = [places.len()];
-        let device = &self.cx.program.device;
-        Ok(RtVal::Tensor(ops::ints(places, &shape, device)))
+        let device = self.cx.program.device();
+        Ok(RtVal::Tensor(from_ints(places, &shape, device)))
     }
 
     /// The rows of all clients below each other.
-    pub(super) fn concat(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+    pub(crate) fn concat(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
         let value = op.operands[0];
         if !self.gathered.contains(&value) {
-            show_all(&mut self.look, self.cx, (value, false), env.peek(value))?;
+            show_all(&mut self.observer, self.cx, (value, false), env.peek(value))?;
         }
         let rows = |value: &RtVal| match value {
-            RtVal::Tensor(t) => ops::carry(t.clone(), &self.cx.program.device),
+            RtVal::Tensor(t) => Ok(transfer(t.clone(), self.cx.program.device())?),
             _ => Err(missing(op, "features or labels")),
         };
         let all: Result<Vec<DispatchTensor>, RunError> = match env.peek(op.operands[0]) {

@@ -9,14 +9,14 @@ use burn_dispatch::Dispatch;
 use fedround_ir::fed::{Op, OpKind, Place, Value};
 use fedround_passes::tensor::{Block, Control};
 
-use super::client::{self, Group, Outcome};
-use super::groups::{Given, deal, turns};
-use super::look::{Look, show};
-use super::running::{Running, bytes};
+use super::client_groups::{Given, deal, turns};
+use super::observer::{Observer, show};
 use super::server::Server;
-use super::walk::has_rows;
-use super::{Cx, missing};
+use crate::aggregate::reduction::{Reduction, bytes};
+use crate::client::{self, Group, Outcome};
+use crate::context::{RoundContext, missing};
 use crate::error::RunError;
+use crate::interpreter::has_rows;
 use crate::value::{Env, RtVal};
 
 /// Groups of clients that each worker may be ahead of the reduction.
@@ -69,7 +69,7 @@ impl Server<'_> {
             let outcomes = client::run(cx, kept, (op, body), group, args, &given.around);
             if outcomes.is_err() {
                 // A thread is a stream, whose later errors would be found by who tries again.
-                _ = Dispatch::sync(&cx.program.device);
+                _ = Dispatch::sync(cx.program.device());
             }
             outcomes
         };
@@ -80,7 +80,7 @@ impl Server<'_> {
         let look = if on_server {
             &mut unseen
         } else {
-            &mut self.look
+            &mut self.observer
         };
         let at: Vec<usize> = groups.iter().map(|(at, _)| *at).collect();
         self.workers
@@ -134,13 +134,13 @@ impl Server<'_> {
     /// Whether a map is of gathered values.
     fn on_server(&self, op: &Op) -> bool {
         let first = op.operands.first();
-        first.map(|v| self.cx.program.schedule.module.type_of(*v).place) == Some(Place::Gathered)
+        first.map(|v| self.cx.program.schedule().module.type_of(*v).place) == Some(Place::Gathered)
     }
 
     /// The values of the server that a map's code reads.
     fn around(&self, body: &Block, env: &Env) -> Vec<(Value, RtVal)> {
         let mut around: Vec<(Value, RtVal)> = vec![];
-        for v in body.reads(&self.cx.program.schedule.segments) {
+        for v in body.reads(&self.cx.program.schedule().segments) {
             if let Some(value) = env.peek(v)
                 && !around.iter().any(|(known, _)| *known == v)
             {
@@ -177,13 +177,13 @@ struct Results {
     columns: Vec<Vec<Option<RtVal>>>,
     /// For each reduction, what it reads: a value and a weight, and which of a client's they are.
     sources: Vec<Vec<(Value, usize)>>,
-    running: Vec<Running>,
+    running: Vec<Reduction>,
     /// What the reductions' operands weigh on the wire.
     bytes: u64,
 }
 
 impl Results {
-    fn new(cx: Cx<'_>, control: &Control, clients: usize) -> Self {
+    fn new(cx: RoundContext<'_>, control: &Control, clients: usize) -> Self {
         let mut this = Self::default();
         let position = |v: &Value| control.op.results.iter().position(|r| r == v);
         for reduction in &control.reductions {
@@ -197,7 +197,7 @@ impl Results {
                 this.sources
                     .push([value].into_iter().chain(weight).collect());
                 let rows = has_rows(cx, reduction.operands[0]);
-                this.running.push(Running::new(*kind, rows));
+                this.running.push(Reduction::new(*kind, rows));
             }
         }
         if control.reductions.is_empty() {
@@ -208,11 +208,11 @@ impl Results {
 
     fn take(
         &mut self,
-        cx: Cx<'_>,
+        cx: RoundContext<'_>,
         i: usize,
         id: usize,
         outcome: Outcome,
-        look: &mut Option<Look<'_>>,
+        look: &mut Option<Observer<'_>>,
     ) -> Result<(), RunError> {
         self.losses.extend(outcome.losses);
         self.steps += outcome.steps;

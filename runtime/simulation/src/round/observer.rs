@@ -2,14 +2,12 @@
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
-use burn_backend::ops::IntTensorOps;
-use burn_dispatch::Dispatch;
+use fedround_exec::tensor::{read, read_ints};
 use fedround_ir::fed::{Kind, Value};
 
-use super::Cx;
+use crate::context::RoundContext;
 use crate::error::RunError;
 use crate::value::RtVal;
-use crate::{flex, ops};
 
 /// A value of one client that is on the server, as [`Simulation::run_round_observed`] shows it.
 ///
@@ -43,17 +41,17 @@ pub struct ObservedTensor {
 }
 
 /// Who looks on.
-pub(crate) type Look<'a> = &'a mut (dyn FnMut(ServerObservation) + 'a);
+pub(crate) type Observer<'a> = &'a mut (dyn FnMut(ServerObservation) + 'a);
 
 impl ServerObservation {
     /// A client's value; `None` of a number that it sent, or of what has no value of its own.
     fn of(
-        cx: Cx<'_>,
+        cx: RoundContext<'_>,
         (of, sent): (Value, bool),
         client: usize,
         value: &RtVal,
     ) -> Result<Option<Self>, RunError> {
-        let kind = cx.program.schedule.module.type_of(of).kind;
+        let kind = cx.program.schedule().module.type_of(of).kind;
         let tensors = match (kind, value) {
             (Kind::Params, RtVal::Params(leaves)) => {
                 leaves.iter().map(floats).collect::<Result<_, _>>()?
@@ -79,9 +77,9 @@ impl ServerObservation {
 }
 
 /// Shows a client's value, if someone looks on.
-pub(super) fn show(
-    look: &mut Option<Look<'_>>,
-    cx: Cx<'_>,
+pub(crate) fn show(
+    look: &mut Option<Observer<'_>>,
+    cx: RoundContext<'_>,
     of: (Value, bool),
     client: usize,
     value: &RtVal,
@@ -95,9 +93,9 @@ pub(super) fn show(
 }
 
 /// Shows the values of all clients of a cohort.
-pub(super) fn show_all(
-    look: &mut Option<Look<'_>>,
-    cx: Cx<'_>,
+pub(crate) fn show_all(
+    look: &mut Option<Observer<'_>>,
+    cx: RoundContext<'_>,
     of: (Value, bool),
     value: Option<&RtVal>,
 ) -> Result<(), RunError> {
@@ -117,14 +115,14 @@ pub(super) fn show_all(
 fn floats(t: &DispatchTensor) -> Result<ObservedTensor, RunError> {
     Ok(ObservedTensor {
         shape: t.shape().as_slice().to_vec(),
-        values: ops::read(t.clone())?,
+        values: read(t.clone())?,
     })
 }
 
 fn whole(t: &DispatchTensor) -> Result<ObservedTensor, RunError> {
-    let data = ops::wait(flex::is_host(t), Dispatch::int_into_data(t.clone()))?;
+    let values = read_ints(t.clone())?.into_iter();
     Ok(ObservedTensor {
         shape: t.shape().as_slice().to_vec(),
-        values: data.iter::<f32>().collect(),
+        values: values.map(|x| x as f32).collect(),
     })
 }

@@ -1,5 +1,6 @@
 //! The server's part of a round: sample, broadcast, map, reduce.
 
+use fedround_exec::tensor::read_all;
 use std::borrow::Cow;
 
 use burn::tensor::DispatchTensor;
@@ -8,28 +9,29 @@ use fedround_ir::fed::{Op, OpKind, Reduce, Value};
 use fedround_passes::tensor::Control;
 use fedround_random::{Drawer, Purpose, StreamKey};
 
-use super::look::{Look, show_all};
-use super::rows::{draw, every_class, for_rows, least};
-use super::running::Running;
-use super::stack::leaves;
-use super::walk::{Walker, has_rows, repeat, walk};
-use super::{Cx, RoundStats, State, kept_or_zeros, missing, written};
+use super::RoundStats;
+use super::observer::{Observer, show_all};
+use crate::aggregate::reduction::Reduction;
+use crate::context::{RoundContext, kept_or_zeros, missing, written};
 use crate::error::RunError;
-use crate::ops;
-use crate::program::drawn;
-use crate::run::Slots;
+use crate::interpreter::rows::{draw, every_class, for_rows, least};
+use crate::interpreter::{Walker, has_rows, repeat, walk};
+use crate::state::State;
+use crate::value::batching::leaves;
 use crate::value::{Env, RtVal};
 use crate::workers::Workers;
+use fedround_exec::executor::Slots;
+use fedround_exec::program::drawn;
 
-pub(super) struct Server<'a> {
+pub(crate) struct Server<'a> {
     /// Where the server's own work is done.
-    pub cx: Cx<'a>,
+    pub cx: RoundContext<'a>,
     /// Where clients train: that device, and those beside it.
-    pub devices: Vec<Cx<'a>>,
+    pub devices: Vec<RoundContext<'a>>,
     pub workers: &'a Workers,
     pub state: &'a mut State,
     /// Who looks on.
-    pub look: Option<Look<'a>>,
+    pub observer: Option<Observer<'a>>,
     /// What was shown when it was gathered.
     pub gathered: Vec<Value>,
     pub slots: Slots,
@@ -49,7 +51,7 @@ pub(super) struct Server<'a> {
 impl Server<'_> {
     /// Runs the round's block.
     pub fn round(&mut self, w: Vec<DispatchTensor>) -> Result<Vec<DispatchTensor>, RunError> {
-        let schedule = &self.cx.program.schedule;
+        let schedule = &self.cx.program.schedule();
         let mut env = Env::new(schedule.module.types.len());
         let block = &schedule.round;
         if let Some(arg) = block.args.first() {
@@ -58,7 +60,7 @@ impl Server<'_> {
         walk(self, self.cx, block, &mut env)?;
         match block.yields.first().and_then(|v| env.peek(*v)) {
             Some(RtVal::Params(leaves)) => Ok(leaves.clone()),
-            _ => Err(RunError::Compile(crate::error::CompileError::NoRound)),
+            _ => Err(RunError::Compile(fedround_exec::CompileError::NoRound)),
         }
     }
 
@@ -71,11 +73,16 @@ impl Server<'_> {
     }
 
     fn reduce(&mut self, kind: Reduce, op: &Op, env: &Env) -> Result<RtVal, RunError> {
-        if self.cx.program.schedule.module.uploads(op) {
+        if self.cx.program.schedule().module.uploads(op) {
             let value = op.operands[0];
-            show_all(&mut self.look, self.cx, (value, true), env.peek(value))?;
+            show_all(&mut self.observer, self.cx, (value, true), env.peek(value))?;
         } else if let Some(&weight) = op.operands.get(1) {
-            show_all(&mut self.look, self.cx, (weight, false), env.peek(weight))?;
+            show_all(
+                &mut self.observer,
+                self.cx,
+                (weight, false),
+                env.peek(weight),
+            )?;
         }
         let clients = |i: usize| match op.operands.get(i).and_then(|v| env.peek(*v)) {
             Some(RtVal::Clients(_, values)) => Ok(Cow::Borrowed(values)),
@@ -89,11 +96,11 @@ impl Server<'_> {
             Reduce::WeightedMean => Some(clients(1)?),
             Reduce::Sum | Reduce::Mean => None,
         };
-        let mut running = Running::new(kind, has_rows(self.cx, op.operands[0]));
+        let mut running = Reduction::new(kind, has_rows(self.cx, op.operands[0]));
         for (i, value) in values.iter().enumerate() {
             running.add(value, weights.as_ref().map(|w| &w[i]))?;
         }
-        if self.cx.program.schedule.module.uploads(op) {
+        if self.cx.program.schedule().module.uploads(op) {
             for v in &op.operands {
                 self.stats.bytes_up += self.wire_bytes(*v, env.peek(*v));
             }
@@ -169,7 +176,7 @@ fn mean(losses: Vec<DispatchTensor>, round: usize) -> Result<f64, RunError> {
     if losses.is_empty() {
         return Ok(f64::NAN);
     }
-    let values = ops::read_all(losses)?.concat();
+    let values = read_all(losses)?.concat();
     let loss = values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64;
     if loss.is_finite() {
         Ok(loss)
@@ -218,13 +225,19 @@ impl Walker for Server<'_> {
             (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
             (OpKind::NumClients, _) => RtVal::Host(self.cx.clients() as f64),
             (OpKind::ServerState(name, _), _) => {
-                let kind = self.cx.program.schedule.module.type_of(op.results[0]).kind;
+                let kind = self
+                    .cx
+                    .program
+                    .schedule()
+                    .module
+                    .type_of(op.results[0])
+                    .kind;
                 let kept = self.state.server.get(name).cloned();
                 kept_or_zeros(self.cx.program, op, (name, kind), kept)?
             }
             (OpKind::SetServerState(name), _) => {
                 let value = written(self.cx, op.operands[0], env, last);
-                let value = value.and_then(|v| leaves(&v, &self.cx.program.device));
+                let value = value.and_then(|v| leaves(&v, self.cx.program.device()));
                 let value = value.ok_or_else(|| missing(op, "value to keep"))?;
                 self.state.server.insert(name.clone(), value);
                 return Ok(());

@@ -3,14 +3,19 @@
 use burn_backend::Backend;
 use burn_dispatch::{Dispatch, DispatchDevice};
 
+use rayon::ThreadPoolBuildError;
+
 use super::Simulation;
 use crate::cohort_batch::CohortBatch;
-use crate::device::quiet::trains_on;
-use crate::device::{Device, DeviceError, ask, guarded, is_cpu};
-use crate::engine::Cx;
-use crate::error::{CompileError, RunError};
-use crate::program::Program;
-use crate::replay::{GraphCapture, Replays};
+use crate::context::RoundContext;
+use fedround_exec::CompileError;
+use fedround_exec::device::{catch_panic, gpu_info, is_cpu, trains_on};
+use fedround_exec::{Device, DeviceError};
+
+use crate::error::RunError;
+use fedround_exec::GraphCapture;
+use fedround_exec::Program;
+use fedround_exec::capture::StepCache;
 
 /// A device, and what is compiled and recorded for it.
 pub(crate) struct Site {
@@ -20,12 +25,12 @@ pub(crate) struct Site {
     /// How many clients run in one graph.
     pub group: usize,
     /// The recorded steps, where steps are recorded.
-    pub replays: Option<Replays>,
+    pub replays: Option<StepCache>,
 }
 
 impl Site {
     pub fn new(program: Program, batch: CohortBatch) -> Self {
-        trains_on(&program.device);
+        trains_on(program.device());
         Self {
             group: batch.clients(&program),
             program,
@@ -36,7 +41,7 @@ impl Site {
 
     /// How many threads feed it, of as many as a CPU gets: a GPU runs one graph at a time.
     pub fn feeding(&self, threads: usize) -> usize {
-        match is_cpu(&self.program.device) {
+        match is_cpu(self.program.device()) {
             true => threads,
             false => 1,
         }
@@ -53,11 +58,11 @@ impl Site {
 
     /// Chooses whether steps are recorded.
     pub fn record(&mut self, graphs: GraphCapture) -> Result<(), RunError> {
-        let cpu = is_cpu(&self.program.device);
+        let cpu = is_cpu(self.program.device());
         if cpu && graphs == GraphCapture::Require {
             return Err(RunError::CaptureOnCpu);
         }
-        self.replays = (!cpu && graphs != GraphCapture::Off).then(|| Replays::new(graphs));
+        self.replays = (!cpu && graphs != GraphCapture::Off).then(|| StepCache::new(graphs));
         Ok(())
     }
 
@@ -67,8 +72,13 @@ impl Site {
         if let Some(replays) = &self.replays {
             replays.forget();
         }
-        Dispatch::memory_cleanup(&self.program.device);
+        Dispatch::memory_cleanup(self.program.device());
     }
+}
+
+/// The error of workers that cannot be started.
+pub(crate) fn no_thread(error: ThreadPoolBuildError) -> RunError {
+    RunError::Thread(std::io::Error::other(error))
 }
 
 impl Simulation {
@@ -83,9 +93,9 @@ impl Simulation {
     /// [`with_graph_capture`](Self::with_graph_capture) requires; the system gives no worker threads.
     pub fn with_devices(mut self, more: &[Device]) -> Result<Self, RunError> {
         for device in more {
-            let target = device.with_precision(self.home.program.precision);
+            let target = device.with_precision(self.home.program.precision());
             let opened = target.open().map_err(CompileError::from)?;
-            if self.sites().any(|site| site.program.device == opened) {
+            if self.sites().any(|site| *site.program.device() == opened) {
                 let device = *device;
                 return Err(CompileError::from(DeviceError::Twice { device }).into());
             }
@@ -98,7 +108,7 @@ impl Simulation {
     /// again is kept for what follows; `None` where clients train on the CPU alone.
     pub fn device_memory(&self) -> Option<u64> {
         let sites = self.sites();
-        let reserved = sites.filter_map(|site| Some(ask(&site.program.device)?.reserved));
+        let reserved = sites.filter_map(|site| Some(gpu_info(site.program.device())?.reserved));
         reserved.reduce(|a, b| a + b)
     }
 
@@ -107,35 +117,39 @@ impl Simulation {
         let mut site = self.home.on(device, self.batch);
         site.record(self.graphs)?;
         let added = self.workers.add(site.feeding(self.threads));
-        added.map_err(|error| RunError::Thread(std::io::Error::other(error)))?;
+        added.map_err(no_thread)?;
         self.beside.push(site);
         Ok(())
     }
 
-    pub(super) fn sites(&self) -> impl Iterator<Item = &Site> {
+    pub(crate) fn sites(&self) -> impl Iterator<Item = &Site> {
         std::iter::once(&self.home).chain(&self.beside)
     }
 
-    pub(super) fn sites_mut(&mut self) -> impl Iterator<Item = &mut Site> {
+    pub(crate) fn sites_mut(&mut self) -> impl Iterator<Item = &mut Site> {
         std::iter::once(&mut self.home).chain(&mut self.beside)
     }
 
     /// Runs work on the devices, of which a GPU's libraries may panic.
-    pub(super) fn guarded<T>(
+    pub(crate) fn guarded<T>(
         &self,
         work: impl FnOnce() -> Result<T, RunError>,
     ) -> Result<T, RunError> {
-        guarded(self.sites().map(|site| &site.program.device), work)
+        catch_panic(self.sites().map(|site| site.program.device()), work)
     }
 
     /// What a round reads at home, and on the devices beside. Up to `most` clients run in one graph.
-    pub(super) fn contexts(&self, round: usize, most: usize) -> (Cx<'_>, Vec<Cx<'_>>) {
+    pub(crate) fn contexts(
+        &self,
+        round: usize,
+        most: usize,
+    ) -> (RoundContext<'_>, Vec<RoundContext<'_>>) {
         let cx = |site| self.context(site, &site.program, round, most);
         (cx(&self.home), self.beside.iter().map(cx).collect())
     }
 
     /// The same of the round that makes the clients' own models, where they have any.
-    pub(super) fn personal_contexts(&self) -> Option<(Cx<'_>, Vec<Cx<'_>>)> {
+    pub(crate) fn personal_contexts(&self) -> Option<(RoundContext<'_>, Vec<RoundContext<'_>>)> {
         let programs = self.sites();
         let programs = programs.filter_map(|site| Some((site, site.personal.as_ref()?)));
         let mut all = programs.map(|(site, own)| self.context(site, own, self.round, usize::MAX));
@@ -148,11 +162,11 @@ impl Simulation {
         program: &'a Program,
         round: usize,
         most: usize,
-    ) -> Cx<'a> {
+    ) -> RoundContext<'a> {
         // Beside workers on all cores, a thread more would but take their time.
         let spare = site.feeding(self.threads) < self.cores;
         let scheduled = self.scheduled(round);
-        Cx {
+        RoundContext {
             program: program.at(scheduled),
             group: site.group.min(most),
             dataset: &self.dataset,

@@ -4,11 +4,11 @@ use burn::tensor::DispatchTensor;
 use fedround_data::Examples;
 
 use super::Simulation;
-use crate::captions::{Describe, Search};
-use crate::engine::run_round;
 use crate::error::RunError;
-use crate::eval::{Evaluation, evaluate};
-use crate::personal::PersonalModels;
+use crate::evaluation::captions::{Describe, Search};
+use crate::evaluation::personal_models::PersonalModels;
+use crate::evaluation::{Evaluation, evaluate};
+use crate::round::run_round;
 
 impl Simulation {
     /// The clients' own models, made of the current global one; `None` where all clients use that
@@ -23,7 +23,7 @@ impl Simulation {
         };
         let (mut state, params) = (self.state.clone(), self.params.clone());
         self.guarded(|| run_round(cx, &beside, &self.workers, &mut state, params, None))?;
-        PersonalModels::kept(state, &cx.program.device).map(Some)
+        PersonalModels::kept(state, cx.program.device()).map(Some)
     }
 
     /// Evaluates a client's own model; `None` for a client that there is not.
@@ -86,7 +86,7 @@ impl Simulation {
         models: &[&[DispatchTensor]],
         examples: &Examples,
     ) -> Result<Evaluation, RunError> {
-        let classes = self.program().tracer.task().classes;
+        let classes = self.program().model().task().classes;
         self.guarded(|| {
             evaluate(
                 self.program(),

@@ -1,30 +1,34 @@
 //! A federation in one process: its rounds.
 
-mod judged;
-mod phase;
-mod site;
+mod devices;
+mod evaluate;
+mod parameters;
+mod phases;
 #[cfg(test)]
 mod tests;
-mod values;
 
 use burn::tensor::DispatchTensor;
 use fedround_data::augment::Augment;
 use fedround_dsl::Algorithm;
 use fedround_passes::tensor::Frontend;
-use rayon::ThreadPoolBuildError;
 
 use crate::cohort_batch::CohortBatch;
-use crate::engine::{FederatedDataset, Look, RoundStats, ServerObservation, State, run_round};
-use crate::error::{CompileError, RunError};
-use crate::init;
-use crate::memory::in_smaller_groups;
-use crate::newcomer::LateClient;
-use crate::personal::personalized;
-use crate::program::Program;
-use crate::replay::{CaptureStats, GraphCapture, Replays};
+use crate::dataset::FederatedDataset;
+use crate::round::{Observer, RoundStats, ServerObservation, run_round};
+use crate::state::State;
+use fedround_exec::CompileError;
+
+use crate::error::RunError;
+use crate::evaluation::personal_models::personalized;
+use crate::init_parameters;
+use crate::late_client::LateClient;
+use crate::retry_on_oom::in_smaller_groups;
 use crate::workers::Workers;
-use site::Site;
-use values::upload;
+use devices::{Site, no_thread};
+use fedround_exec::Program;
+use fedround_exec::capture::StepCache;
+use fedround_exec::{CaptureStats, ExecError, GraphCapture};
+use parameters::upload;
 
 /// Runs a [`Program`] over simulated clients.
 ///
@@ -61,18 +65,18 @@ impl Simulation {
     ///
     /// # Errors
     ///
-    /// The system gives no worker threads.
+    /// The system gives no worker threads, or the model's values cannot be read.
     pub fn new(
         program: Program,
         dataset: FederatedDataset,
         seed: u64,
         threads: usize,
-    ) -> Result<Self, ThreadPoolBuildError> {
-        let values = init::parameters(&program.tracer.model().leaves(), seed);
-        let params = upload(program.tracer.parameters(), values, &program.device);
+    ) -> Result<Self, RunError> {
+        let values = init_parameters::parameters(&program.model().model().leaves(), seed)?;
+        let params = upload(program.model().parameters(), values, program.device());
         let home = Site::new(program, CohortBatch::Auto);
         Ok(Self {
-            workers: Workers::new(home.feeding(threads))?,
+            workers: Workers::new(home.feeding(threads)).map_err(no_thread)?,
             threads,
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             batch: CohortBatch::Auto,
@@ -124,7 +128,7 @@ impl Simulation {
     pub fn capture_stats(&self) -> Option<CaptureStats> {
         let mut stats = self
             .sites()
-            .filter_map(|site| site.replays.as_ref().map(Replays::stats));
+            .filter_map(|site| site.replays.as_ref().map(StepCache::stats));
         let first = stats.next()?;
         Some(stats.fold(first, |mut all, more| {
             all.add(more);
@@ -142,7 +146,7 @@ impl Simulation {
         let personal = personalized(&self.home.program, algorithm)?;
         for site in &mut self.beside {
             let own = personal.as_ref();
-            site.personal = own.map(|program| program.on(&site.program.device));
+            site.personal = own.map(|program| program.on(site.program.device()));
         }
         self.home.personal = personal;
         Ok(self)
@@ -213,7 +217,7 @@ impl Simulation {
         self.advance(Some(&mut look))
     }
 
-    fn advance(&mut self, look: Option<Look<'_>>) -> Result<RoundStats, RunError> {
+    fn advance(&mut self, look: Option<Observer<'_>>) -> Result<RoundStats, RunError> {
         let mut most = self.cohort_batch();
         if look.is_some() {
             // Nobody is shown a round twice.
@@ -221,7 +225,7 @@ impl Simulation {
         }
         let stats = in_smaller_groups(&mut most, |most| {
             let stats = self.advance_in(most, None);
-            if let Err(RunError::OutOfMemory(_)) = stats {
+            if let Err(RunError::Exec(ExecError::OutOfMemory(_))) = stats {
                 self.sites_mut().for_each(|site| site.free());
             }
             stats
@@ -233,13 +237,17 @@ impl Simulation {
 
     /// Runs the next round with up to `most` clients in one graph; one that fails leaves everything
     /// as it was.
-    fn advance_in(&mut self, most: usize, look: Option<Look<'_>>) -> Result<RoundStats, RunError> {
+    fn advance_in(
+        &mut self,
+        most: usize,
+        look: Option<Observer<'_>>,
+    ) -> Result<RoundStats, RunError> {
         let round = self.round + 1;
         let params = self.params.clone();
         let mut state = std::mem::take(&mut self.state);
         let server = state.server.clone();
         // Borrowed for as long as this function's own values.
-        let look = look.map(|look| look as Look<'_>);
+        let look = look.map(|look| look as Observer<'_>);
         let (cx, beside) = self.contexts(round, most);
         let ran = self.guarded(|| run_round(cx, &beside, &self.workers, &mut state, params, look));
         match &ran {

@@ -2,52 +2,83 @@
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
+use fedround_exec::tensor::{from_floats, read, read_all};
 use fedround_ir::tensor::TensorType;
 use fedround_passes::tensor::Frontend;
 
 use super::Simulation;
-use crate::ops;
-use crate::personal::PersonalModels;
+use crate::error::RunError;
+use crate::evaluation::personal_models::PersonalModels;
+
+/// Name, type and values of a tensor.
+pub type NamedTensor = (String, TensorType, Vec<f32>);
 
 impl Simulation {
     /// Names, types and values of the current parameters, in the model's order.
-    pub fn parameters(&self) -> Vec<(String, TensorType, Vec<f32>)> {
+    ///
+    /// # Errors
+    ///
+    /// The device that holds them has failed.
+    pub fn parameters(&self) -> Result<Vec<NamedTensor>, RunError> {
         self.named(&self.params)
     }
 
-    /// The same of a client's own model; `None` for a client that there is not.
+    /// The parameters of a client's own model; `None` if there is no such client.
+    ///
+    /// # Errors
+    ///
+    /// The device that holds them has failed.
     pub fn personal_parameters(
         &self,
         models: &PersonalModels,
         client: usize,
-    ) -> Option<Vec<(String, TensorType, Vec<f32>)>> {
-        models.of(client).map(|params| self.named(params))
+    ) -> Result<Option<Vec<NamedTensor>>, RunError> {
+        let params = models.of(client);
+        params.map(|params| self.named(params)).transpose()
     }
 
-    fn named(&self, params: &[DispatchTensor]) -> Vec<(String, TensorType, Vec<f32>)> {
-        let leaves = self.program().tracer.parameters().iter();
+    fn named(&self, params: &[DispatchTensor]) -> Result<Vec<NamedTensor>, RunError> {
+        let leaves = self.program().model().parameters().iter();
         leaves
             .zip(params)
-            .map(|((name, ty), t)| (name.clone(), ty.clone(), ops::values(t.clone())))
+            .map(|((name, ty), t)| Ok((name.clone(), ty.clone(), read(t.clone())?)))
             .collect()
     }
 
-    /// What the server keeps under a state's full name, `LAYER.NAME` as in the program's text: the
-    /// values of each tensor. `None` before it is first set.
-    pub fn server_state(&self, name: &str) -> Option<Vec<Vec<f32>>> {
-        self.state.server.get(name).map(|kept| values(kept))
+    /// The values of each tensor of a state of the server, by the state's full name: `LAYER.NAME` as in
+    /// the program's text. `None` before the state is first set.
+    ///
+    /// # Errors
+    ///
+    /// The device that holds it has failed.
+    pub fn server_state(&self, name: &str) -> Result<Option<Vec<Vec<f32>>>, RunError> {
+        values(self.state.server.get(name))
     }
 
-    /// What a client keeps, as [`server_state`](Self::server_state).
-    pub fn client_state(&self, client: usize, name: &str) -> Option<Vec<Vec<f32>>> {
-        let key = (client, name.to_owned());
-        self.state.clients.get(&key).map(|kept| values(kept))
+    /// A state of a client, as [`server_state`](Self::server_state).
+    ///
+    /// # Errors
+    ///
+    /// As [`server_state`](Self::server_state).
+    pub fn client_state(
+        &self,
+        client: usize,
+        name: &str,
+    ) -> Result<Option<Vec<Vec<f32>>>, RunError> {
+        values(self.state.clients.get(&(client, name.to_owned())))
     }
 
-    /// What the server keeps for a client, as [`server_state`](Self::server_state).
-    pub fn server_state_for(&self, client: usize, name: &str) -> Option<Vec<Vec<f32>>> {
-        let key = (client, name.to_owned());
-        self.state.for_clients.get(&key).map(|kept| values(kept))
+    /// A state that the server has for a client, as [`server_state`](Self::server_state).
+    ///
+    /// # Errors
+    ///
+    /// As [`server_state`](Self::server_state).
+    pub fn server_state_for(
+        &self,
+        client: usize,
+        name: &str,
+    ) -> Result<Option<Vec<Vec<f32>>>, RunError> {
+        values(self.state.for_clients.get(&(client, name.to_owned())))
     }
 
     /// Replaces the current parameters by values in the model's order; `false`, and nothing
@@ -55,38 +86,43 @@ impl Simulation {
     #[must_use]
     pub fn set_parameters(&mut self, values: Vec<Vec<f32>>) -> bool {
         let program = &self.home.program;
-        let leaves = program.tracer.parameters();
+        let leaves = program.model().parameters();
         let fits = leaves.len() == values.len()
             && leaves
                 .iter()
                 .zip(&values)
                 .all(|((_, ty), v)| ty.len() == v.len());
         if fits {
-            self.params = upload(leaves, values, &program.device);
+            self.params = upload(leaves, values, program.device());
         }
         fits
     }
 
     /// Euclidean norm of the current parameters.
-    pub fn params_l2(&self) -> f64 {
+    ///
+    /// # Errors
+    ///
+    /// The device that holds them has failed.
+    pub fn params_l2(&self) -> Result<f64, RunError> {
         let square = |x: f32| f64::from(x) * f64::from(x);
-        let leaf = |t: &DispatchTensor| ops::values(t.clone()).into_iter().map(square).sum::<f64>();
-        self.params.iter().map(leaf).sum::<f64>().sqrt()
+        let leaves = read_all(self.params.clone())?.into_iter();
+        let squares = leaves.map(|leaf| leaf.into_iter().map(square).sum::<f64>());
+        Ok(squares.sum::<f64>().sqrt())
     }
 }
 
-fn values(tensors: &[DispatchTensor]) -> Vec<Vec<f32>> {
-    tensors.iter().map(|t| ops::values(t.clone())).collect()
+fn values(state: Option<&Vec<DispatchTensor>>) -> Result<Option<Vec<Vec<f32>>>, RunError> {
+    Ok(state.map(|tensors| read_all(tensors.clone())).transpose()?)
 }
 
 /// Tensors of these types and values.
-pub(super) fn upload(
+pub(crate) fn upload(
     leaves: &[(String, TensorType)],
     values: Vec<Vec<f32>>,
     device: &DispatchDevice,
 ) -> Vec<DispatchTensor> {
     let pairs = leaves.iter().zip(values);
     pairs
-        .map(|((_, ty), v)| ops::tensor(v, &ty.shape, device))
+        .map(|((_, ty), v)| from_floats(v, &ty.shape, device))
         .collect()
 }

@@ -1,7 +1,7 @@
 //! The phases of an algorithm in the course of a simulation's rounds.
 
 use super::Simulation;
-use crate::program::Program;
+use fedround_exec::Program;
 
 impl Simulation {
     /// The phase of the last complete round, from 0, and its program; the first phase before any
@@ -12,7 +12,7 @@ impl Simulation {
     }
 
     /// The number that a round would have had no phase ended early.
-    pub(super) fn scheduled(&self, round: usize) -> usize {
+    pub(crate) fn scheduled(&self, round: usize) -> usize {
         round + self.left_out
     }
 

@@ -3,21 +3,21 @@
 use burn::tensor::{DispatchTensor, Shape};
 use burn_backend::TensorMetadata;
 use burn_dispatch::DispatchDevice;
+use fedround_exec::tensor::{constant, from_floats};
 use fedround_ir::tensor::{Constant, DType, Op, TensorType};
 
-use crate::ops;
 use crate::value::RtVal;
 
 /// Joins the values of clients, in order, along a new first axis. `None` for values that are not
 /// tensors.
-pub(super) fn stack(values: &[RtVal], device: &DispatchDevice) -> Option<RtVal> {
+pub(crate) fn stack(values: &[RtVal], device: &DispatchDevice) -> Option<RtVal> {
     let first = values.first()?;
     let numbers = values.iter().map(|value| match value {
         RtVal::Host(c) => Some(*c as f32),
         _ => None,
     });
     if let Some(numbers) = numbers.collect::<Option<Vec<f32>>>() {
-        let all = ops::tensor(numbers, &[values.len(), 1], device);
+        let all = from_floats(numbers, &[values.len(), 1], device);
         return Some(RtVal::each(RtVal::Tensor(all)));
     }
     let first = leaves(first, device)?;
@@ -38,7 +38,7 @@ pub(super) fn stack(values: &[RtVal], device: &DispatchDevice) -> Option<RtVal> 
 }
 
 /// The `k`-th client's own value; a shared value is everybody's.
-pub(super) fn unstack(value: &RtVal, k: usize) -> Option<RtVal> {
+pub(crate) fn unstack(value: &RtVal, k: usize) -> Option<RtVal> {
     let RtVal::Each(value) = value else {
         return Some(value.clone());
     };
@@ -54,7 +54,7 @@ pub(super) fn unstack(value: &RtVal, k: usize) -> Option<RtVal> {
 
 /// `new` where a client is live, `old` elsewhere: a step that a client does not take changes
 /// nothing of it.
-pub(super) fn select(
+pub(crate) fn select(
     live: &[bool],
     new: &RtVal,
     old: &RtVal,
@@ -71,7 +71,7 @@ pub(super) fn select(
 }
 
 /// [`select`] of several values.
-pub(super) fn select_all(
+pub(crate) fn select_all(
     live: &[bool],
     new: &[RtVal],
     old: &[RtVal],
@@ -91,11 +91,11 @@ fn joined(value: &RtVal, device: &DispatchDevice) -> Option<Vec<DispatchTensor>>
 }
 
 /// The tensors of a value.
-pub(super) fn leaves(value: &RtVal, device: &DispatchDevice) -> Option<Vec<DispatchTensor>> {
+pub(crate) fn leaves(value: &RtVal, device: &DispatchDevice) -> Option<Vec<DispatchTensor>> {
     match value {
         RtVal::Params(leaves) => Some(leaves.clone()),
         RtVal::Tensor(t) => Some(vec![t.clone()]),
-        RtVal::Host(c) => Some(vec![ops::tensor(vec![*c as f32], &[1], device)]),
+        RtVal::Host(c) => Some(vec![from_floats(vec![*c as f32], &[1], device)]),
         _ => None,
     }
 }
@@ -107,7 +107,7 @@ fn mask(live: &[bool], like: &DispatchTensor, device: &DispatchDevice) -> Dispat
     let values: Vec<f64> = live.iter().map(|&l| f64::from(u8::from(l))).collect();
     let ty = TensorType::new(DType::Bool, shape);
     let values = values.into();
-    ops::constant(&Constant { ty, values }, device)
+    constant(&Constant { ty, values }, device)
 }
 
 fn lift(t: DispatchTensor) -> Option<DispatchTensor> {
@@ -117,7 +117,7 @@ fn lift(t: DispatchTensor) -> Option<DispatchTensor> {
 }
 
 /// The `k`-th entry along the first axis.
-pub(super) fn lane(t: &DispatchTensor, k: usize) -> Option<DispatchTensor> {
+pub(crate) fn lane(t: &DispatchTensor, k: usize) -> Option<DispatchTensor> {
     let shape = t.shape().as_slice().to_vec();
     let mut ranges: Vec<(usize, usize)> = shape.iter().map(|&n| (0, n)).collect();
     ranges[0] = (k, k + 1);
@@ -126,14 +126,14 @@ pub(super) fn lane(t: &DispatchTensor, k: usize) -> Option<DispatchTensor> {
 }
 
 /// Flattens a loss of each client to `[K]`.
-pub(super) fn flat(t: DispatchTensor) -> Option<DispatchTensor> {
+pub(crate) fn flat(t: DispatchTensor) -> Option<DispatchTensor> {
     let n = Shape::num_elements(&t.shape());
     apply(&Op::Reshape(vec![n]), vec![t])
 }
 
-pub(super) fn apply(op: &Op, operands: Vec<DispatchTensor>) -> Option<DispatchTensor> {
+pub(crate) fn apply(op: &Op, operands: Vec<DispatchTensor>) -> Option<DispatchTensor> {
     // Read by ops that make tensors out of nothing alone: none of those above.
     let device = DispatchDevice::Flex(Default::default());
     let mut operands = operands.into_iter();
-    ops::apply(op, &device, || operands.next()).map(|(t, _)| t)
+    fedround_exec::ops::apply(op, &device, || operands.next()).map(|(t, _)| t)
 }

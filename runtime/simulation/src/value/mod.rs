@@ -1,13 +1,15 @@
 //! Values of the fed dialect while a round runs.
 
+use fedround_exec::tensor::{transfer, transfer_all};
+pub(crate) mod batching;
+
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_ir::fed::Value;
 
-use crate::error::RunError;
-use crate::ops::{carry, carry_all};
+use fedround_exec::ExecError;
 
 /// What a fed value is at run time.
 #[derive(Clone)]
@@ -43,11 +45,11 @@ impl RtVal {
     /// # Errors
     ///
     /// A device where one of them is failed.
-    pub fn at(self, device: &DispatchDevice) -> Result<Self, RunError> {
+    pub fn at(self, device: &DispatchDevice) -> Result<Self, ExecError> {
         Ok(match self {
-            Self::Params(leaves) => Self::Params(carry_all(leaves, device)?),
-            Self::Tensor(t) => Self::Tensor(carry(t, device)?),
-            Self::Batch(n, columns) => Self::Batch(n, carry_all(columns, device)?),
+            Self::Params(leaves) => Self::Params(transfer_all(leaves, device)?),
+            Self::Tensor(t) => Self::Tensor(transfer(t, device)?),
+            Self::Batch(n, columns) => Self::Batch(n, transfer_all(columns, device)?),
             Self::Clients(ids, values) => {
                 let values = values.into_iter().map(|value| value.at(device));
                 Self::Clients(ids, values.collect::<Result<_, _>>()?)
