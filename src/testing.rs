@@ -27,11 +27,12 @@ use std::collections::BTreeMap;
 
 use burn::tensor::Device;
 use fedround_dsl::Algorithm;
-use fedround_exec::{CompileError, Precision, Program, Target, TracedModel, assemble_for};
+use fedround_exec::{CompileError, Precision, Program, Target, assemble_for};
 use fedround_ir::fed::print;
 use fedround_models::{AuxiliaryTask, Losses, Model, ModelError, Task, find};
 use fedround_passes::fed::{explain, wire, wire_table};
 use fedround_passes::tensor::{cost, cost_table};
+use fedround_trace::TracedModel;
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 
 use fedround::algorithms::FedAvg;
-use fedround::exec::{Program, TracedModel};
+use fedround::exec::Program;
 use fedround::models::{Losses, Task, find};
 use fedround::passes::tensor::{Cost, cost};
+use fedround::trace::TracedModel;
 
 /// Costs of FedAvg's local step on 28x28 grey images of ten classes.
 fn step(model: &str, batch: usize) -> Cost {

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use crate::convolution_cache::in_user_folder;
 use burn::tensor::Device;
 use fedround_algorithms::registry;
 use fedround_data::{Dataset, DatasetInfo, Examples};
 use fedround_dsl::{Algorithm, BoxedAlgorithm, phases};
-use fedround_exec::{FederatedDataset, Program, Simulation, Target, TracedModel, assemble_for};
+use fedround_exec::{Program, Target, assemble_for};
 use fedround_models::{AuxiliaryTask, MODELS, Model, ModelError, Task, find};
 use fedround_passes::PassManager;
 use fedround_passes::fed::link;
+use fedround_simulation::{FederatedDataset, Simulation};
+use fedround_trace::TracedModel;
 
 use super::Cli;
 use super::args::Subject;
@@ -105,7 +108,7 @@ impl Cli {
     ) -> Result<Simulation, CliError> {
         let devices = &settings.devices;
         let target = devices.first().with_precision(settings.precision);
-        let target = target.with_convolutions(settings.convolutions.clone());
+        let target = target.with_convolutions(in_user_folder(settings.convolutions.clone()));
         let program = Program::compile_for(algorithm, tracer, target)?;
         let dataset = FederatedDataset {
             examples,

@@ -6,14 +6,15 @@ use std::path::PathBuf;
 
 use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_dsl::{HyperError, SpecError};
+use fedround_exec::inspect::FusionError;
 use fedround_exec::{
-    CohortBatchError, CompileError, ConvPolicyError, DeviceError, FusionError, GraphCaptureError,
-    LateClientError, PrecisionError, RunError,
+    CompileError, ConvPolicyError, DeviceError, ExecError, GraphCaptureError, PrecisionError,
 };
 use fedround_ir::text::ParseError;
 use fedround_metrics::MetricError;
 use fedround_models::ModelError;
 use fedround_passes::{PassError, RequestError};
+use fedround_simulation::{CohortBatchError, LateClientError, RunError};
 
 use super::bench::BenchError;
 use super::compare::CompareError;
@@ -180,6 +181,16 @@ impl From<ColumnError> for CliError {
     }
 }
 
+impl From<RunError> for CliError {
+    /// The error of a round of which nothing was kept.
+    fn from(source: RunError) -> Self {
+        Self::Run {
+            source: Box::new(source),
+            kept: None,
+        }
+    }
+}
+
 impl CliError {
     pub fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
@@ -266,6 +277,14 @@ impl CliError {
             }
             Self::Run { source, .. } if matches!(**source, RunError::CaptureOnCpu) => {
                 "--device wgpu or cuda with --graphs require, or --graphs off"
+            }
+            Self::Run { source, .. }
+                if matches!(**source, RunError::Exec(ExecError::NotReplayed(_))) =>
+            {
+                "--graphs on runs such steps one op at a time"
+            }
+            Self::Run { source, .. } if matches!(**source, RunError::Thread(_)) => {
+                "--threads 1 trains fewer clients at once"
             }
             Self::Run {
                 kept: Some(kept), ..

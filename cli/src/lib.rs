@@ -26,6 +26,7 @@ mod auxiliaries;
 mod bench;
 mod compare;
 mod config;
+mod convolution_cache;
 mod data;
 mod diff;
 mod doctor;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use fedround_data::Partition;
 use fedround_data::augment::Augment;
 use fedround_dsl::Hyper;
-use fedround_exec::{CohortBatch, ConvPolicy, Devices, GraphCapture, LateClient, Precision};
+use fedround_exec::{ConvPolicy, Devices, GraphCapture, Precision};
+use fedround_simulation::{CohortBatch, LateClient};
 
 use super::auxiliaries::{self, Auxiliaries};
 use super::config::Config;

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use fedround_exec::{Simulation, device_reads};
+use fedround_exec::tensor::device_reads;
+use fedround_simulation::Simulation;
 
-use super::one::failed;
 use super::{idle, process};
 use crate::error::CliError;
 
@@ -28,7 +28,7 @@ impl Clock {
     /// Runs a round.
     fn step(&mut self, simulation: &mut Simulation) -> Result<(), CliError> {
         let before = device_reads();
-        self.client_steps += simulation.run_round().map_err(failed)?.client_steps;
+        self.client_steps += simulation.run_round()?.client_steps;
         self.reads += device_reads() - before;
         Ok(())
     }

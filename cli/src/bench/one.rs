@@ -2,15 +2,14 @@
 
 use std::time::Instant;
 
+use crate::convolution_cache::in_user_folder;
 use fedround_data::{Dataset, load};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
-use fedround_exec::{
-    BURN, CohortBatch, Device, Devices, FederatedDataset, GraphCapture, Precision, Program,
-    RunError, Simulation,
-};
+use fedround_exec::{BURN, Device, Devices, GraphCapture, Precision, Program};
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AuxiliaryTask, Task};
 use fedround_random::SEED;
+use fedround_simulation::{CohortBatch, FederatedDataset, Simulation};
 use serde_json::json;
 
 use super::args::OneArgs;
@@ -39,8 +38,8 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
     let algorithm = algorithm(cli, args, &task)?;
     let simulation = simulation(cli, args, &task, &*algorithm, data, &devices)?;
     let simulation = simulation.with_cohort_batch(cohort_batch);
-    let mut simulation = simulation.with_graph_capture(graphs).map_err(failed)?;
-    let tested = |simulation: &Simulation| simulation.evaluate(&test).map_err(failed);
+    let mut simulation = simulation.with_graph_capture(graphs)?;
+    let tested = |simulation: &Simulation| simulation.evaluate(&test).map_err(CliError::from);
     let clock = timed(&mut simulation, task.rounds, started, |simulation| {
         if args.evaluate {
             tested(simulation)?;
@@ -73,7 +72,7 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
         client_steps_per_s: rounded(clock.client_steps as f64 / clock.wall, 2),
         test_accuracy: rounded(evaluation.accuracy, 5),
         test_loss: finite(rounded(evaluation.loss, 6)),
-        params_l2: finite(rounded(simulation.params_l2(), 6)),
+        params_l2: finite(rounded(simulation.params_l2()?, 6)),
         peak_rss_mb: peak_rss.map(|mb| rounded(mb, 0)),
         replay,
         device_memory_mb: clock.device_memory.map(|bytes| rounded(mib(bytes), 1)),
@@ -190,7 +189,7 @@ fn simulation(
     let tracer = tracer.with_columns(columns.collect());
     let precision: Precision = args.precision.parse()?;
     let target = devices.first().with_precision(precision);
-    let target = target.with_convolutions(args.convolutions.parse()?);
+    let target = target.with_convolutions(in_user_folder(args.convolutions.parse()?));
     let mut program = Program::compile_for(algorithm, tracer, target)?;
     if args.no_fusion {
         program = program.without_fusion();
@@ -214,14 +213,9 @@ fn simulation(
         threads,
         message: source.to_string(),
     })?;
-    simulation.with_devices(devices.more()).map_err(failed)
-}
-
-pub(super) fn failed(source: RunError) -> CliError {
-    CliError::Run {
-        source: Box::new(source),
-        kept: None,
-    }
+    simulation
+        .with_devices(devices.more())
+        .map_err(CliError::from)
 }
 
 fn at_least_one(name: &'static str, n: usize) -> Result<usize, CliError> {

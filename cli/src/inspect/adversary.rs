@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use fedround_data::{Dataset, DatasetInfo};
-use fedround_exec::Simulation;
 use fedround_metrics::MetricError;
 use fedround_metrics::classification::roc_auc;
+use fedround_simulation::Simulation;
 use serde::{Deserialize, Serialize};
 
 use super::Subject;
-use super::models::{Leaves, failed, outputs, with_leaves};
+use super::models::{Leaves, outputs, with_leaves};
 use super::record::Record;
 use super::specs::{Expose, Outputs};
 use crate::Cli;
@@ -101,16 +101,17 @@ impl Subject<'_> {
     /// Models with the examples of those whose they are: the clients' own, or the global one of all.
     fn models(&self) -> Result<Vec<(Vec<usize>, Leaves)>, CliError> {
         let parts = &self.simulation.dataset().client_indices;
-        let Some(personal) = self.simulation.personal_models().map_err(failed)? else {
+        let Some(personal) = self.simulation.personal_models()? else {
             let all = parts.iter().flatten().copied().collect();
-            return Ok(vec![(all, self.simulation.parameters())]);
+            return Ok(vec![(all, self.simulation.parameters()?)]);
         };
         let of = parts.iter().enumerate().take(CLIENTS);
-        let own = of.filter_map(|(k, part)| {
+        let mut own = vec![];
+        for (k, part) in of {
             let leaves = self.simulation.personal_parameters(&personal, k)?;
-            Some((part.clone(), leaves))
-        });
-        Ok(own.collect())
+            own.extend(leaves.map(|leaves| (part.clone(), leaves)));
+        }
+        Ok(own)
     }
 
     /// A model with an adversary that is fitted to its representations of some examples.
@@ -121,11 +122,11 @@ impl Subject<'_> {
         let own: Leaves = own.cloned().collect();
         let examples = self.examples(&self.simulation.dataset().examples)?;
         let mut fitted = self.simulate(&Expose::default(), examples, vec![part.to_vec()], None)?;
-        with_leaves(&mut fitted, &own);
+        with_leaves(&mut fitted, &own)?;
         for _ in 0..ROUNDS {
-            fitted.run_round().map_err(failed)?;
+            fitted.run_round()?;
         }
-        Ok(fitted.parameters())
+        fitted.parameters().map_err(CliError::from)
     }
 
     /// The logits of the attributes of the test set, by a model's adversary.
@@ -136,7 +137,7 @@ impl Subject<'_> {
         let test = self.examples(&self.data.test)?;
         let all = vec![(0..test.len()).collect()];
         let mut looks = self.simulate(&function, test, all, None)?;
-        with_leaves(&mut looks, leaves);
+        with_leaves(&mut looks, leaves)?;
         Ok(outputs(&mut looks)?.pop().unwrap_or_default())
     }
 }

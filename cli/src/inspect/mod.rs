@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fedround_data::{Dataset, Examples, load};
-use fedround_exec::Simulation;
+use fedround_simulation::Simulation;
 
 pub(super) use adversary::{Exposed, PROTECTED, exposed, mean};
 pub(super) use args::InspectArgs;
@@ -29,7 +29,6 @@ use super::error::{CliError, INTERRUPTED, Kept};
 use super::output::{print, tell};
 use super::run::{DATA_SEED, Goal, Job, TestArgs, listen, next_free, slug};
 use super::settings::Settings;
-use models::failed;
 use record::Record;
 use report::Report;
 
@@ -133,7 +132,7 @@ fn rounds(
     let mut goal = Goal::of(settings);
     while round < last && !stop.load(Ordering::SeqCst) {
         let stats = simulation.run_round_observed(|seen| record.see(seen));
-        let stats = stats.map_err(failed)?;
+        let stats = stats?;
         round += 1;
         let (phase, program) = simulation.phase();
         record.end((phase + 1, program), &stats)?;
@@ -145,7 +144,7 @@ fn rounds(
         }
         // As in a run, which is tested in these rounds.
         if goal.open(simulation) {
-            let accuracy = simulation.evaluate(tests).map_err(failed)?.accuracy;
+            let accuracy = simulation.evaluate(tests)?.accuracy;
             let left_out = goal.reached(simulation, accuracy, last - round);
             last -= left_out.unwrap_or(0);
         }

@@ -3,8 +3,8 @@
 use fedround_data::augment::{Augment, Scratch, Visit};
 use fedround_data::{Column, Examples};
 use fedround_dsl::Algorithm;
-use fedround_exec::{ObservedTensor, RunError, Simulation};
 use fedround_ir::tensor::TensorType;
+use fedround_simulation::{ObservedTensor, Simulation};
 
 use super::Subject;
 use super::specs::OUTPUTS;
@@ -14,13 +14,6 @@ use crate::settings::Settings;
 
 /// Names, types and values of parameters.
 pub(super) type Leaves = Vec<(String, TensorType, Vec<f32>)>;
-
-pub(super) fn failed(source: RunError) -> CliError {
-    CliError::Run {
-        source: Box::new(source),
-        kept: None,
-    }
-}
 
 impl Subject<'_> {
     /// A program over examples whose inputs are as models see them, with the run's model and the
@@ -84,8 +77,8 @@ impl Subject<'_> {
 }
 
 /// Gives a simulation the parameters of another that have the same names and sizes.
-pub(super) fn with_leaves(simulation: &mut Simulation, of: &Leaves) {
-    let mut own = simulation.parameters();
+pub(super) fn with_leaves(simulation: &mut Simulation, of: &Leaves) -> Result<(), CliError> {
+    let mut own = simulation.parameters()?;
     for (name, ty, values) in &mut own {
         let same = |(n, t, _): &&(String, TensorType, Vec<f32>)| n == name && t == ty;
         if let Some((_, _, theirs)) = of.iter().find(same) {
@@ -94,19 +87,17 @@ pub(super) fn with_leaves(simulation: &mut Simulation, of: &Leaves) {
     }
     // They are of its own sizes.
     let _ = simulation.set_parameters(own.into_iter().map(|(_, _, values)| values).collect());
+    Ok(())
 }
 
 /// What [`Outputs`](super::specs::Outputs) gives for each client; a row for each of its examples.
 pub(super) fn outputs(simulation: &mut Simulation) -> Result<Vec<Vec<f32>>, CliError> {
-    simulation.run_round().map_err(failed)?;
+    simulation.run_round()?;
     let clients = 0..simulation.dataset().client_indices.len();
     let kept = clients.map(|k| simulation.client_state(k, OUTPUTS));
-    Ok(kept
-        .map(|kept| {
-            kept.and_then(|kept| kept.into_iter().next())
-                .unwrap_or_default()
-        })
-        .collect())
+    let first = |kept: Option<Vec<Vec<f32>>>| kept.and_then(|kept| kept.into_iter().next());
+    kept.map(|kept| Ok(first(kept?).unwrap_or_default()))
+        .collect()
 }
 
 /// How many rows a tensor has, and numbers in a row.

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fedround_exec::{ObservedTensor, Program, RoundStats, ServerObservation};
+use fedround_exec::Program;
 use fedround_ir::fed::{Kind, Value};
 use fedround_metrics::MetricError;
 use fedround_metrics::models::RunningVariance;
 use fedround_passes::fed::{Direction, Wire, examples_in_order, wire};
+use fedround_simulation::{ObservedTensor, RoundStats, ServerObservation};
 use serde::Serialize;
 
 use super::weights::{Weight, weights};

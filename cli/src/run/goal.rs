@@ -1,6 +1,6 @@
 //! The test accuracy at which the first phase of an algorithm ends.
 
-use fedround_exec::Simulation;
+use fedround_simulation::Simulation;
 
 use crate::settings::Settings;
 

@@ -6,7 +6,8 @@ use std::time::Instant;
 use fedround_data::Dataset;
 use fedround_data::partition::Split;
 use fedround_dsl::Algorithm;
-use fedround_exec::{Program, RunError, Simulation};
+use fedround_exec::Program;
+use fedround_simulation::{RunError, Simulation};
 
 use super::folder::Folder;
 use super::local::Tests;
@@ -135,7 +136,7 @@ impl Job {
     ) -> Result<(Summary, Option<RunError>), CliError> {
         let (simulation, settings) = (&mut self.simulation, &self.settings);
         let outcome = train(simulation, &self.tests, settings, folder, progress, stop)?;
-        folder.model(&simulation.parameters())?;
+        folder.model(&simulation.parameters()?)?;
         if outcome.classes.iter().any(|each| !each.is_empty()) {
             folder.classes(&lines(&outcome, &self.class_names))?;
         }

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use fedround_data::load;
-use fedround_exec::RunError;
+use fedround_simulation::RunError;
 
 pub(super) use args::{EngineArgs, RunArgs, SettingArgs, TestArgs};
 pub(super) use folder::{CONFIG, FILES, Folder, METRICS, SUMMARY, next_free, slug};

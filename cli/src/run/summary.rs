@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use fedround_exec::{CaptureStats, RoundStats};
+use fedround_exec::CaptureStats;
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::{best, first_to_reach};
+use fedround_simulation::RoundStats;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use fedround_exec::{Evaluation, RoundStats, RunError, Simulation};
 use fedround_metrics::progress::Point;
+use fedround_simulation::{Evaluation, RoundStats, RunError, Simulation};
 
 use super::folder::Folder;
 use super::goal::Goal;

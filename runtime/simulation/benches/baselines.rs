@@ -13,12 +13,12 @@ use burn::tensor::Device;
 use fedround_algorithms::registry;
 use fedround_data::{Column, Examples};
 use fedround_dsl::set;
-use fedround_exec::{
-    CohortBatch, FederatedDataset, Program, Simulation, TracedModel, assemble_for,
-};
+use fedround_exec::{Program, assemble_for};
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AuxiliaryTask, Losses, Task, find};
 use fedround_random::{SEED, StreamKey, uniform};
+use fedround_simulation::{CohortBatch, FederatedDataset, Simulation};
+use fedround_trace::TracedModel;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

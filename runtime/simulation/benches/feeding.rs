@@ -7,8 +7,10 @@ use std::time::Instant;
 
 use fedround_algorithms::FedAvg;
 use fedround_data::{Augment, Examples, Scale};
-use fedround_exec::{FederatedDataset, Program, Simulation, TracedModel};
+use fedround_exec::Program;
 use fedround_models::{Losses, Task, find};
+use fedround_simulation::{FederatedDataset, Simulation};
+use fedround_trace::TracedModel;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -59,6 +59,8 @@ impl ByClient {
 
 #[cfg(test)]
 mod tests {
+    use fedround_exec::tensor::{from_floats, read};
+
     use super::*;
 
     fn state(x: f32) -> Vec<DispatchTensor> {
@@ -71,7 +73,7 @@ mod tests {
         let mut all = State::default();
         let value = |all: &State, k: usize| {
             let kept = all.clients.get(&key(k))?;
-            kept.first().map(|t| ops::values(t.clone())[0])
+            kept.first().map(|t| read(t.clone()).unwrap()[0])
         };
         all.clients
             .extend(vec![(key(0), state(1.0)), (key(1), state(2.0))]);

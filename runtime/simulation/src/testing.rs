@@ -4,7 +4,10 @@ use fedround_data::synth::SynthDigits;
 use fedround_dsl::Algorithm;
 use fedround_models::{Losses, Task, find};
 
-use crate::{FederatedDataset, Program, Simulation, TracedModel};
+use fedround_exec::Program;
+use fedround_trace::TracedModel;
+
+use crate::{FederatedDataset, Simulation};
 
 /// Clients with so many examples each, and logistic regression.
 pub(crate) fn simulation(

@@ -10,7 +10,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use fedround_algorithms::FedAvg;
-use fedround_exec::{Device, Simulation, TIMED, kernel_time};
+use fedround_exec::Device;
+use fedround_exec::device::{TIMED, kernel_time};
+use fedround_simulation::Simulation;
 use support::{bundled, gpu};
 
 fn simulation(device: Device) -> Simulation {

@@ -7,7 +7,8 @@
 mod support;
 
 use fedround_algorithms::FedAvg;
-use fedround_exec::{CohortBatch, Device, Simulation};
+use fedround_exec::Device;
+use fedround_simulation::{CohortBatch, Simulation};
 use support::{bundled, gpu};
 
 /// Eight clients, all in one graph.
@@ -31,7 +32,7 @@ fn losses(simulation: &mut Simulation) -> Vec<f64> {
 
 /// The first layer of eight clients is 5 MB.
 #[test]
-#[ignore = "needs `--features cuda`, and `EMULATOR_MEMORY_MB=24 runtime/emulator/with` before it"]
+#[ignore = "needs `--features cuda`, and `EMULATOR_MEMORY_MB=24 tests/cuda-emulator/with` before it"]
 fn a_group_is_halved_and_training_goes_on() {
     let mut small = simulation(gpu());
     let found = losses(&mut small);

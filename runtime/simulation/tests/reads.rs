@@ -9,7 +9,9 @@ mod support;
 
 use fedround_algorithms::{FedAvg, FedNova, FedRep, Scaffold};
 use fedround_dsl::Algorithm;
-use fedround_exec::{CohortBatch, Device, Simulation, device_reads};
+use fedround_exec::Device;
+use fedround_exec::tensor::device_reads;
+use fedround_simulation::{CohortBatch, Simulation};
 use support::{bundled, gpu};
 
 /// Five clients of five batches.

@@ -8,8 +8,10 @@ use std::time::Instant;
 use fedround_algorithms::{FedAvg, Scaffold};
 use fedround_data::synth::SynthDigits;
 use fedround_dsl::Algorithm;
-use fedround_exec::{FederatedDataset, Program, Simulation, TracedModel};
+use fedround_exec::Program;
 use fedround_models::{Losses, Task, find};
+use fedround_simulation::{FederatedDataset, Simulation};
+use fedround_trace::TracedModel;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]

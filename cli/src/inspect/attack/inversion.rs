@@ -7,7 +7,7 @@ use super::{Known, Pool};
 use crate::error::CliError;
 use crate::inspect::Subject;
 use crate::inspect::measure::spaced;
-use crate::inspect::models::{failed, outputs, with_leaves};
+use crate::inspect::models::{outputs, with_leaves};
 use crate::inspect::specs::{Outputs, Rebuild};
 use crate::sheet::{Pixels, row};
 
@@ -112,13 +112,13 @@ impl Subject<'_> {
         let trains = Rebuild::default();
         let mut attacker = self.simulate(&trains, examples.clone(), parts.clone(), NETWORK)?;
         for _ in 0..ROUNDS {
-            attacker.run_round().map_err(failed)?;
+            attacker.run_round()?;
         }
         let function = Outputs {
             function: "generate".to_owned(),
         };
         let mut looks = self.simulate(&function, examples, parts, NETWORK)?;
-        with_leaves(&mut looks, &attacker.parameters());
+        with_leaves(&mut looks, &attacker.parameters()?)?;
         Ok(outputs(&mut looks)?.pop().unwrap_or_default())
     }
 }

@@ -12,7 +12,7 @@ use super::{Known, Pool};
 use crate::error::CliError;
 use crate::inspect::Subject;
 use crate::inspect::measure::spaced;
-use crate::inspect::models::{failed, outputs, with_leaves};
+use crate::inspect::models::{outputs, with_leaves};
 use crate::inspect::specs::Outputs;
 
 /// Examples that a shadow model is trained on, and rounds of its training.
@@ -64,7 +64,7 @@ impl Subject<'_> {
         let x = Column::floats("x", known.shape.to_vec(), x)?;
         let both = Examples::of_columns(vec![x], vec![0_u16; 2 * m])?;
         let mut target = self.simulate(&Outputs::default(), both, halves(m), None)?;
-        with_leaves(&mut target, &self.simulation.parameters());
+        with_leaves(&mut target, &self.simulation.parameters()?)?;
         let scores = self.confidence(&outputs(&mut target)?);
         Ok(Some(Membership {
             members: m,
@@ -113,10 +113,10 @@ impl Subject<'_> {
         let trains = Centralized::default();
         let mut shadow = self.simulate(&trains, both.clone(), halves(n), None)?;
         for _ in 0..ROUNDS {
-            shadow.run_round().map_err(failed)?;
+            shadow.run_round()?;
         }
         let mut looks = self.simulate(&Outputs::default(), both, halves(n), None)?;
-        with_leaves(&mut looks, &shadow.parameters());
+        with_leaves(&mut looks, &shadow.parameters()?)?;
         let (scores, inside) = self.confidence(&outputs(&mut looks)?);
         Ok(threshold(&scores, &inside))
     }

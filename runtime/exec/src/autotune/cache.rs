@@ -94,7 +94,7 @@ impl AutotuneCache {
     /// # Errors
     ///
     /// The device has failed before anything was measured.
-    pub(super) fn choose(
+    pub(crate) fn choose(
         &self,
         device: &DispatchDevice,
         about: &str,

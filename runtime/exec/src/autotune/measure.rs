@@ -28,7 +28,7 @@ const MOST: usize = 1 << 30;
 const MOST_WGPU: usize = 1 << 27;
 
 /// A form that was found by timing.
-pub(super) struct Fastest {
+pub(crate) struct Fastest {
     pub form: ConvAlgorithm,
     /// Of all forms that apply; otherwise of those that the device had the memory for just then.
     pub of_all: bool,
@@ -39,7 +39,7 @@ pub(super) struct Fastest {
 /// # Errors
 ///
 /// The device has failed before: what it says then is said once, and is not about a form.
-pub(super) fn fastest(
+pub(crate) fn fastest(
     device: &DispatchDevice,
     precision: Precision,
     op: &Op,

@@ -1,13 +1,17 @@
 use std::cell::Cell;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 
 use fedround_ir::tensor::Conv2d;
 
+use fedround_ir::tensor::Op;
+use fedround_passes::tensor::ConvAlgorithm;
+
 use super::measure::Fastest;
 use super::*;
-use crate::device::Device;
-use crate::error::RunError;
+use crate::device::{Device, ExecError};
+use crate::precision::Precision;
 
 /// A folder of a test's own.
 fn folder(name: &str) -> PathBuf {
@@ -15,6 +19,11 @@ fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(folder);
     _ = fs::remove_dir_all(&folder);
     folder
+}
+
+/// The cache of a folder, whatever cannot be read there.
+fn open(folder: &Path) -> AutotuneCache {
+    AutotuneCache::at(folder, |_| ())
 }
 
 /// What is chosen, and whether it was measured for that.
@@ -32,7 +41,7 @@ fn chosen(choices: &AutotuneCache, about: &str, fastest: ConvAlgorithm) -> (Conv
 #[test]
 fn a_choice_is_measured_once_and_kept() {
     let folder = folder("kept");
-    let choices = AutotuneCache::at(&folder);
+    let choices = open(&folder);
     assert_eq!(
         chosen(&choices, "a", ConvAlgorithm::Unfold),
         (ConvAlgorithm::Unfold, true)
@@ -45,7 +54,7 @@ fn a_choice_is_measured_once_and_kept() {
         chosen(&choices, "b", ConvAlgorithm::Split),
         (ConvAlgorithm::Split, true)
     );
-    let again = AutotuneCache::at(&folder);
+    let again = open(&folder);
     assert_eq!(
         chosen(&again, "a", ConvAlgorithm::Split),
         (ConvAlgorithm::Unfold, false)
@@ -66,7 +75,7 @@ fn a_file_that_is_none_of_ours_stays_as_it_is() {
     ];
     for text in texts {
         fs::write(&file, text).unwrap();
-        let choices = AutotuneCache::at(&folder);
+        let choices = open(&folder);
         assert!(choices.is_empty());
         let split = ConvAlgorithm::Split;
         assert_eq!(chosen(&choices, "a", split), (split, true));
@@ -80,22 +89,22 @@ fn a_file_that_is_none_of_ours_stays_as_it_is() {
 fn a_line_that_cannot_be_read_costs_that_line() {
     let folder = folder("line");
     let split = ConvAlgorithm::Split;
-    chosen(&AutotuneCache::at(&folder), "a", split);
+    chosen(&open(&folder), "a", split);
     let file = folder.join("convolutions.txt");
     let mut text = fs::read_to_string(&file).unwrap();
     text.push_str("\nb\tfold\n");
     fs::write(&file, text).unwrap();
-    let choices = AutotuneCache::at(&folder);
+    let choices = open(&folder);
     assert_eq!(chosen(&choices, "a", ConvAlgorithm::Unfold), (split, false));
     assert_eq!(chosen(&choices, "b", split), (split, true));
-    assert_eq!(AutotuneCache::at(&folder).len(), 2);
+    assert_eq!(open(&folder).len(), 2);
     fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn what_is_not_of_all_forms_is_kept_for_now() {
     let folder = folder("now");
-    let choices = AutotuneCache::at(&folder);
+    let choices = open(&folder);
     let device = Device::Cpu.open().unwrap();
     let form = ConvAlgorithm::Split;
     let measure = || {
@@ -104,15 +113,11 @@ fn what_is_not_of_all_forms_is_kept_for_now() {
     };
     assert_eq!(choices.choose(&device, "a", measure).unwrap(), form);
     assert_eq!(chosen(&choices, "a", ConvAlgorithm::Unfold), (form, false));
-    assert!(AutotuneCache::at(&folder).is_empty());
+    assert!(open(&folder).is_empty());
     // A device that has failed before is no reason to choose anything.
-    let failed = || {
-        Err(CompileError::Failed(Box::new(RunError::OutOfMemory(
-            String::new(),
-        ))))
-    };
-    let error = RunError::from(choices.choose(&device, "b", failed).unwrap_err());
-    assert!(matches!(error, RunError::OutOfMemory(_)));
+    let failed = || Err(ExecError::OutOfMemory(String::new()));
+    let error = choices.choose(&device, "b", failed).unwrap_err();
+    assert!(matches!(error, ExecError::OutOfMemory(_)));
     assert_eq!(chosen(&choices, "b", form), (form, true));
     fs::remove_dir_all(folder).unwrap();
 }
@@ -122,7 +127,7 @@ fn writers_keep_what_others_write() {
     let folder = folder("writers");
     std::thread::scope(|scope| {
         for writer in 0..4 {
-            let choices = AutotuneCache::at(&folder);
+            let choices = open(&folder);
             scope.spawn(move || {
                 for i in 0..8 {
                     chosen(&choices, &format!("{writer} {i}"), ConvAlgorithm::Split);
@@ -130,15 +135,16 @@ fn writers_keep_what_others_write() {
             });
         }
     });
-    assert_eq!(AutotuneCache::at(&folder).len(), 32);
+    assert_eq!(open(&folder).len(), 32);
     fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_no_error() {
+fn a_folder_that_cannot_be_written_is_reported_once_and_no_error() {
     let folder = folder("file");
     fs::write(&folder, b"").unwrap();
-    let choices = AutotuneCache::at(&folder);
+    let (report, reports) = mpsc::channel();
+    let choices = AutotuneCache::at(&folder, move |error| report.send(error).unwrap());
     assert_eq!(
         chosen(&choices, "a", ConvAlgorithm::Split),
         (ConvAlgorithm::Split, true)
@@ -147,6 +153,10 @@ fn a_folder_that_cannot_be_written_is_no_error() {
         chosen(&choices, "a", ConvAlgorithm::Unfold),
         (ConvAlgorithm::Split, false)
     );
+    let reports: Vec<CacheError> = reports.try_iter().collect();
+    assert_eq!(reports.len(), 1);
+    let file = folder.join("convolutions.txt");
+    assert_eq!((reports[0].action, &reports[0].file), ("read", &file));
     fs::remove_file(folder).unwrap();
 }
 

@@ -64,3 +64,17 @@ impl fmt::Display for GraphCapture {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for graphs in [GraphCapture::Off, GraphCapture::On, GraphCapture::Require] {
+            assert_eq!(graphs.to_string().parse::<GraphCapture>().unwrap(), graphs);
+        }
+        let error = "yes".parse::<GraphCapture>().unwrap_err().to_string();
+        assert_eq!(error, "expected `off`, `on` or `require`, found `yes`");
+    }
+}

@@ -1,5 +1,7 @@
 //! A federation in one process: its rounds.
 
+#[cfg(test)]
+mod capture_tests;
 mod devices;
 mod evaluate;
 mod parameters;

@@ -5,7 +5,9 @@ use fedround_algorithms::{FedAvg, FedRep, Scaffold};
 use fedround_dsl::Algorithm;
 
 use super::Simulation;
-use crate::{CohortBatch, Device, GraphCapture, RunError, testing};
+use fedround_exec::{Device, GraphCapture};
+
+use crate::{CohortBatch, RunError, testing};
 
 /// Parameters, the clients' own ones, and the losses of four rounds of five of seven clients of
 /// unlike sizes.
@@ -21,11 +23,11 @@ fn run(mut simulation: Simulation) -> Found {
     let losses = losses.collect();
     let models = simulation.personal_models().unwrap();
     let own = models.iter().flat_map(|models| {
-        let clients = (0..7).filter_map(|k| simulation.personal_parameters(models, k));
+        let clients = (0..7).filter_map(|k| simulation.personal_parameters(models, k).unwrap());
         clients.flatten().flat_map(|(_, _, values)| values)
     });
     let own = own.collect();
-    let global = simulation.parameters().into_iter();
+    let global = simulation.parameters().unwrap().into_iter();
     (
         global.flat_map(|(_, _, values)| values).collect(),
         own,

@@ -7,15 +7,14 @@ use burn::tensor::{Device as BurnDevice, Tensor};
 use fedround_algorithms::registry;
 use fedround_data::{Column, Examples};
 use fedround_dsl::{Algorithm, BoxedAlgorithm, all_fields, set};
-use fedround_exec::{
-    CaptureStats, Device, FederatedDataset, Program, RunError, Simulation, TracedModel,
-    assemble_for,
-};
+use fedround_exec::{CaptureStats, Device, Program, assemble_for};
 use fedround_models::layers::BatchNorm;
 use fedround_models::{
     Assembly, AuxiliaryTask, Encoder, ForwardCx, Headed, Losses, Model, Part, Task, VaeConfig,
 };
 use fedround_random::StreamKey;
+use fedround_simulation::{FederatedDataset, RunError, Simulation};
+use fedround_trace::TracedModel;
 
 const TASK: Task = Task {
     input: [1, 8, 8],
@@ -234,7 +233,7 @@ impl Trained {
     pub fn of(mut simulation: Simulation, rounds: usize) -> Result<Self, RunError> {
         let step = |_| simulation.run_round().map(|stats| stats.train_loss);
         let losses: Result<_, _> = (0..rounds).map(step).collect();
-        let leaves = simulation.parameters().into_iter();
+        let leaves = simulation.parameters().unwrap().into_iter();
         let leaves = leaves.map(|(name, _, values)| (name, values)).collect();
         Ok(Self {
             losses: losses?,

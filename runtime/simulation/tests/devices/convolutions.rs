@@ -1,8 +1,9 @@
 //! The forms of clients' convolutions: the same results in each, whichever is chosen.
 
-use fedround_exec::{AutotuneCache, CohortBatch, ConvPolicy, Device, Precision, convolution_times};
+use fedround_exec::{AutotuneCache, ConvPolicy, Device, Precision, Target};
 use fedround_ir::tensor::{Conv2d, Op};
 use fedround_passes::tensor::ConvAlgorithm;
+use fedround_simulation::CohortBatch;
 
 use crate::precision::has;
 use crate::{devices, fed_avg, run};
@@ -63,7 +64,7 @@ fn what_was_chosen_by_timing_is_kept_and_taken_again() {
         let folder = format!("fedround-forms-{}-{}", device.kind(), std::process::id());
         let folder = std::env::temp_dir().join(folder);
         let trained = || {
-            let choices = AutotuneCache::at(&folder);
+            let choices = AutotuneCache::at(&folder, |error| panic!("{error}"));
             let known = choices.len();
             let target = device.with_precision(Precision::F32);
             let target = target.with_convolutions(ConvPolicy::Timed(choices.clone()));
@@ -123,7 +124,8 @@ fn time_of_convolutions() {
                 ),
             ];
             for (direction, op, shapes) in ops {
-                let times = convolution_times(&device.into(), &op, shapes).unwrap();
+                let target = Target::from(device);
+                let times = target.convolution_times(&op, shapes).unwrap();
                 let ms = |form: ConvAlgorithm| {
                     let found = times.iter().find(|(known, _)| *known == form);
                     found.map_or("-".to_owned(), |(_, t)| {

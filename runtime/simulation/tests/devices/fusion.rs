@@ -2,8 +2,10 @@
 
 use fedround_algorithms::{FedAvg, FedProx};
 use fedround_dsl::Algorithm;
-use fedround_exec::{Device, FusionError, Program, TracedModel};
+use fedround_exec::inspect::FusionError;
+use fedround_exec::{Device, Program};
 use fedround_models::{Losses, Task, find};
+use fedround_trace::TracedModel;
 
 use crate::devices;
 

@@ -21,10 +21,10 @@ mod shared;
 use fedround_algorithms::{FedAvg, FedProx};
 use fedround_data::synth::SynthDigits;
 use fedround_dsl::Algorithm;
-use fedround_exec::{
-    CohortBatch, Device, FederatedDataset, Program, Simulation, Target, TracedModel,
-};
+use fedround_exec::{Device, Program, Target};
 use fedround_models::{Losses, Task, find};
+use fedround_simulation::{CohortBatch, FederatedDataset, Simulation};
+use fedround_trace::TracedModel;
 
 fn devices() -> Vec<Device> {
     let mut devices = vec![Device::Cpu];
@@ -82,7 +82,7 @@ fn run(
     for _ in 0..2 {
         loss = simulation.run_round().unwrap().train_loss;
     }
-    let leaves = simulation.parameters().into_iter();
+    let leaves = simulation.parameters().unwrap().into_iter();
     (leaves.flat_map(|(_, _, values)| values).collect(), loss)
 }
 

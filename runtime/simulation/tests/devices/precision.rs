@@ -3,7 +3,8 @@
 use burn_backend::Backend;
 use burn_dispatch::Dispatch;
 use fedround_algorithms::FedAvg;
-use fedround_exec::{CohortBatch, CompileError, Device, DeviceError, Precision, Target};
+use fedround_exec::{CompileError, Device, DeviceError, Precision, Target};
+use fedround_simulation::CohortBatch;
 
 use crate::{devices, fed_avg, run};
 

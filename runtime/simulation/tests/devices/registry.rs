@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use fedround_algorithms::registry;
-use fedround_exec::{CohortBatch, Device};
+use fedround_exec::Device;
+use fedround_simulation::CohortBatch;
 
 use crate::cases::{CASES, Case, SIZES, Trained};
 use crate::devices;

@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::fs;
 use std::time::Instant;
 
-use fedround_exec::{CohortBatch, Device, GraphCapture};
+use fedround_exec::{Device, GraphCapture};
+use fedround_simulation::CohortBatch;
 
 use crate::cases::{CASES, Case, Trained};
 use crate::devices;

@@ -2,7 +2,8 @@
 
 use fedround_algorithms::{FedAvg, FedRep, Scaffold};
 use fedround_dsl::Algorithm;
-use fedround_exec::{CohortBatch, Device, GraphCapture, Program, Simulation};
+use fedround_exec::{Device, GraphCapture, Program};
+use fedround_simulation::{CohortBatch, Simulation};
 
 use super::{SEED, dataset, devices, fed_avg, tracer};
 
@@ -39,14 +40,14 @@ fn run(
     let models = simulation.personal_models().unwrap();
     let own = models.iter().flat_map(|models| {
         let clients = 0..dataset().client_indices.len();
-        clients.filter_map(|k| simulation.personal_parameters(models, k))
+        clients.filter_map(|k| simulation.personal_parameters(models, k).unwrap())
     });
     let values = |leaves: Vec<(_, _, Vec<f32>)>| leaves.into_iter().flat_map(|(_, _, v)| v);
     Available {
         losses,
         replays: simulation.capture_stats().map_or(0, |stats| stats.replays),
         own: own.flat_map(values).collect(),
-        params: values(simulation.parameters()).collect(),
+        params: values(simulation.parameters().unwrap()).collect(),
         test_loss: simulation.evaluate(&dataset().examples).unwrap().loss,
     }
 }
@@ -98,7 +99,7 @@ fn share(algorithm: &dyn Algorithm) {
 
 /// Another GPU of the kind, where there is one.
 fn second(gpu: Device) -> Option<Device> {
-    let reports = fedround_exec::devices().into_iter();
+    let reports = fedround_exec::device::devices().into_iter();
     let found = reports.flat_map(|report| report.found);
     let other = match gpu {
         Device::Wgpu(n) => Device::Wgpu(n + 1),

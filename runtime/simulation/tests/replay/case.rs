@@ -5,9 +5,10 @@ use burn::nn::{Linear, LinearConfig};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device as BurnDevice, Tensor};
 use fedround_dsl::Algorithm;
-use fedround_exec::{CaptureStats, CohortBatch, Device, GraphCapture, Simulation};
+use fedround_exec::{CaptureStats, Device, GraphCapture};
 use fedround_models::layers::Dropout;
 use fedround_models::{Encoder, ForwardCx, Headed, Model};
+use fedround_simulation::{CohortBatch, Simulation};
 
 use crate::support::{self, TASK, bundled, gpu};
 
@@ -59,7 +60,7 @@ fn run(case: &Case<'_>, graphs: GraphCapture) -> (Vec<f32>, Vec<f64>, Option<Cap
     let mut simulation = simulation(case, gpu()).with_graph_capture(graphs).unwrap();
     let losses = (0..case.rounds).map(|_| simulation.run_round().unwrap().train_loss);
     let losses = losses.collect();
-    let leaves = simulation.parameters().into_iter();
+    let leaves = simulation.parameters().unwrap().into_iter();
     let params = leaves.flat_map(|(_, _, values)| values).collect();
     (params, losses, simulation.capture_stats())
 }

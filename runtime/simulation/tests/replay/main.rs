@@ -20,7 +20,8 @@ mod time;
 use fedround::optim::schedule::inverse_time;
 use fedround::prelude::*;
 use fedround_algorithms::{FedAvg, Scaffold};
-use fedround_exec::{CohortBatch, Device, GraphCapture};
+use fedround_exec::{Device, GraphCapture};
+use fedround_simulation::CohortBatch;
 
 use case::{Case, agree, simulation};
 

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use fedround_exec::{CohortBatch, GraphCapture};
+use fedround_exec::GraphCapture;
+use fedround_simulation::CohortBatch;
 
 use crate::case::{Case, simulation};
 use crate::fed_avg;

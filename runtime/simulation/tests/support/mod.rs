@@ -2,8 +2,10 @@
 
 use fedround_data::synth::SynthDigits;
 use fedround_dsl::Algorithm;
-use fedround_exec::{Device, FederatedDataset, Program, Simulation, TracedModel};
+use fedround_exec::{Device, Program};
 use fedround_models::{Losses, Model, Task, find};
+use fedround_simulation::{FederatedDataset, Simulation};
+use fedround_trace::TracedModel;
 
 pub const TASK: Task = Task {
     input: [1, 28, 28],
