@@ -14,7 +14,8 @@ use fedround_data::Dataset;
 use fedround_data::rng::words;
 use fedround_exec::Program;
 use fedround_ir::fed::Kind;
-use fedround_passes::fed::{Direction, NoiseKind, Unit, Wire, mechanisms, wire};
+use fedround_passes::fed::{NoiseKind, Unit, mechanisms};
+use fedround_passes::report::{Direction, Wire, wire};
 
 pub(super) use inversion::Inversion;
 pub(super) use membership::Membership;

@@ -8,7 +8,7 @@ use burn_dispatch::DispatchDevice;
 use fedround_data::rng::{self, permutation};
 use fedround_ir::fed::Op;
 use fedround_ir::tensor::Op as TensorOp;
-use fedround_passes::tensor::{Block, Control};
+use fedround_passes::schedule::{Block, Control};
 
 use super::stack::apply;
 use super::walk::{Walker, carried, next, walk};

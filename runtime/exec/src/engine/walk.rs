@@ -4,7 +4,8 @@ use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use fedround_data::rng;
 use fedround_ir::fed::{Kind, Op, Value};
-use fedround_passes::tensor::{Block, Compute, Control, Frontend, Item};
+use fedround_passes::lowering::Frontend;
+use fedround_passes::schedule::{Block, Compute, Control, Item};
 
 use super::Cx;
 use super::stack::{select, stack};
