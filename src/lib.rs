@@ -10,7 +10,7 @@
 //! ```
 //! use fedround::algorithms::FedAvg;
 //! use fedround::data::{Partition, synth::SynthDigits};
-//! use fedround::exec::{Federation, Program, Simulation, Tracer};
+//! use fedround::exec::{FederatedDataset, Program, Simulation, TracedModel};
 //! use fedround::models::{self, Losses, Task};
 //! use fedround::prelude::*;
 //!
@@ -35,13 +35,13 @@
 //! let data = SynthDigits { train: 200, test: 50, ..SynthDigits::default() }.generate();
 //! let task = Task { input: data.train.image_shape()?, classes: data.classes };
 //! let model = models::find("logistic")?.build(task, &Default::default())?;
-//! let tracer = Tracer::new("logistic", model, task, Losses::default());
+//! let tracer = TracedModel::new("logistic", model, task, Losses::default());
 //! let program = Program::compile(&Decay::<FedAvg>::default(), tracer)?;
 //!
 //! let parts = "shards:2".parse::<Partition>()?.split(data.train.labels(), 10, 10, 1)?;
-//! let federation = Federation { examples: data.train, parts, seed: 1 };
-//! let mut simulation = Simulation::new(program, federation, 2)?;
-//! let round = simulation.step()?;
+//! let dataset = FederatedDataset { examples: data.train, client_indices: parts };
+//! let mut simulation = Simulation::new(program, dataset, 1, 2)?;
+//! let round = simulation.run_round()?;
 //! assert!(round.train_loss.is_finite());
 //! assert_eq!(simulation.evaluate(&data.test)?.class_accuracy.len(), 10);
 //! # Ok(())

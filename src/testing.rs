@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 use burn::tensor::Device;
 use fedround_dsl::Algorithm;
-use fedround_exec::{CompileError, Precision, Program, Target, Tracer, assemble_for};
+use fedround_exec::{CompileError, Precision, Program, Target, TracedModel, assemble_for};
 use fedround_ir::fed::print;
 use fedround_models::{AuxiliaryTask, Losses, Model, ModelError, Task, find};
 use fedround_passes::report::cost_table;
@@ -158,7 +158,7 @@ impl View {
         self
     }
 
-    fn tracer(&self, algorithm: &dyn Algorithm) -> Result<Tracer, GraphError> {
+    fn tracer(&self, algorithm: &dyn Algorithm) -> Result<TracedModel, GraphError> {
         let device = Device::default();
         let (name, model) = match &self.model {
             Subject::Bundled(name) => (name.as_str(), find(name)?.build(self.task, &device)?),
@@ -170,7 +170,7 @@ impl View {
             variants: BTreeMap::new(),
         };
         let model = assemble_for(algorithm, model, &around, &device)?.model;
-        let tracer = Tracer::new(name, model, self.task, self.losses.clone());
+        let tracer = TracedModel::new(name, model, self.task, self.losses.clone());
         Ok(tracer.with_columns(self.columns.clone()))
     }
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 
 use fedround::algorithms::FedAvg;
-use fedround::exec::{Program, Tracer};
+use fedround::exec::{Program, TracedModel};
 use fedround::models::{Losses, Task, find};
 use fedround::passes::tensor::{Cost, cost};
 
@@ -17,7 +17,7 @@ fn step(model: &str, batch: usize) -> Cost {
         .unwrap()
         .build(task, &Default::default())
         .unwrap();
-    let tracer = Tracer::new(model, built, task, Losses::default());
+    let tracer = TracedModel::new(model, built, task, Losses::default());
     let program = Program::compile(&FedAvg::default(), tracer).unwrap();
     let graphs = program.graphs(batch).unwrap();
     assert_eq!(graphs.len(), 1);

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use fedround::algorithms::FedAvg;
 use fedround::draw::svg;
-use fedround::exec::{Program, Tracer};
+use fedround::exec::{Program, TracedModel};
 use fedround::models::{Losses, Task, find};
 use fedround::testing::{Stage, graph_text};
 
@@ -56,7 +56,7 @@ fn the_drawing_of_fed_avg_is_current() {
         classes: 10,
     };
     let model = find("2nn").unwrap().build(task, &Default::default());
-    let tracer = Tracer::new("2nn", model.unwrap(), task, Losses::default());
+    let tracer = TracedModel::new("2nn", model.unwrap(), task, Losses::default());
     let program = Program::compile(&FedAvg::default(), tracer).unwrap();
     let drawing = svg::module(
         program.linked(),

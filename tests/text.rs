@@ -7,7 +7,7 @@
 )]
 
 use fedround::algorithms::registry;
-use fedround::exec::{Program, Tracer, assemble_for};
+use fedround::exec::{Program, TracedModel, assemble_for};
 use fedround::ir::fed::{self, Module, print_exact};
 use fedround::ir::tensor;
 use fedround::models::{AuxiliaryTask, Losses, Task, find};
@@ -39,7 +39,7 @@ fn algorithms_come_back_from_their_text() {
             variants: Default::default(),
         };
         let model = assemble_for(&*algorithm, model, &around, &Default::default());
-        let tracer = Tracer::new("cnn", model.unwrap().model, task, Losses::default());
+        let tracer = TracedModel::new("cnn", model.unwrap().model, task, Losses::default());
         let tracer = tracer.with_columns(vec![("protected".to_owned(), vec![2])]);
         let program = Program::compile(&*algorithm, tracer).unwrap();
         for (_, program) in program.phases() {

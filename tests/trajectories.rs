@@ -115,8 +115,8 @@ fn trajectories_equal_the_pytorch_references() {
         for group in [1, SIZES.len()] {
             let program = compile(&*algorithm(case), "2nn", GREY);
             let federation = dealt(&examples, parts.to_vec(), SEED);
-            let mut simulation = Simulation::new(program, federation, 2)
-                .unwrap()
+            let mut simulation = federation
+                .simulation(program, 2)
                 .with_cohort_batch(CohortBatch::Clients(group));
             let first = weights(&simulation);
             for (t, round) in case["rounds"].as_array().unwrap().iter().enumerate() {

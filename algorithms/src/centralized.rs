@@ -7,9 +7,10 @@ use fedround::prelude::*;
 /// comparisons, such as that of Zhao et al. 2018, "Federated Learning with Non-IID Data",
 /// <https://arxiv.org/abs/1806.00582>.
 ///
-/// The command gives client 0 the examples of all, and tests the model on every client's own; in
-/// code, deal them so. Other clients take no part.
+/// An experiment gives client 0 the examples of all clients, and tests the model on every client's own
+/// test examples. The other clients take no part.
 #[derive(Hyper, Debug, Clone)]
+#[hyper(centralized = true)]
 pub struct Centralized {
     /// Epochs in a round.
     #[hyper(default = 1, range = 1..)]

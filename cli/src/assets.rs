@@ -6,7 +6,7 @@ use burn::tensor::Device;
 use fedround_algorithms::registry;
 use fedround_data::{Dataset, DatasetInfo, Examples};
 use fedround_dsl::{Algorithm, BoxedAlgorithm, phases};
-use fedround_exec::{Federation, Program, Simulation, Target, Tracer, assemble_for};
+use fedround_exec::{FederatedDataset, Program, Simulation, Target, TracedModel, assemble_for};
 use fedround_models::{AuxiliaryTask, MODELS, Model, ModelError, Task, find};
 use fedround_passes::PassManager;
 use fedround_passes::fed::link;
@@ -56,7 +56,7 @@ impl Cli {
         algorithm: &dyn Algorithm,
         around: &AuxiliaryTask,
         words: Option<usize>,
-    ) -> Result<(Tracer, Auxiliaries), CliError> {
+    ) -> Result<(TracedModel, Auxiliaries), CliError> {
         let (task, device) = (around.task, Device::flex());
         let own = self.models.iter().find(|own| own.name == model);
         let built = match own {
@@ -66,11 +66,11 @@ impl Cli {
                 .build_with(task, words, &device)?,
         };
         let assembled = assemble_for(algorithm, built, around, &device)?;
-        let tracer = Tracer::new(model, assembled.model, task, self.losses.clone());
+        let tracer = TracedModel::new(model, assembled.model, task, self.losses.clone());
         Ok((tracer, auxiliaries::used(&assembled.auxiliaries)))
     }
 
-    /// A run's model ready to be traced for `examples`, which `clients` have: those of a dataset, or
+    /// A run's model ready to be traced for `examples`, which `clients` have: those of a federation, or
     /// others of its classes and words.
     pub(super) fn tracer_of(
         &self,
@@ -78,7 +78,7 @@ impl Cli {
         algorithm: &dyn Algorithm,
         data: &Dataset,
         (examples, clients): (&Examples, usize),
-    ) -> Result<(Tracer, Auxiliaries), CliError> {
+    ) -> Result<(TracedModel, Auxiliaries), CliError> {
         let around = AuxiliaryTask {
             task: Task {
                 input: settings.augment.output_shape(examples.input_shape()?)?,
@@ -98,7 +98,7 @@ impl Cli {
     pub(super) fn simulation(
         settings: &Settings,
         algorithm: &dyn Algorithm,
-        tracer: Tracer,
+        tracer: TracedModel,
         examples: Examples,
         parts: Vec<Vec<usize>>,
     ) -> Result<Simulation, CliError> {
@@ -106,13 +106,12 @@ impl Cli {
         let target = devices.first().with_precision(settings.precision);
         let target = target.with_convolutions(settings.convolutions.clone());
         let program = Program::compile_for(algorithm, tracer, target)?;
-        let federation = Federation {
+        let dataset = FederatedDataset {
             examples,
-            parts,
-            seed: settings.seed,
+            client_indices: parts,
         };
-        let threads = settings.threads;
-        let simulation = Simulation::new(program, federation, threads);
+        let (seed, threads) = (settings.seed, settings.threads);
+        let simulation = Simulation::new(program, dataset, seed, threads);
         let simulation = simulation.map_err(|source| CliError::Threads {
             threads,
             message: source.to_string(),
@@ -120,9 +119,10 @@ impl Cli {
         let simulation = simulation.with_augment(settings.augment.clone());
         let simulation = simulation.with_personal(algorithm)?;
         let simulation = simulation.with_cohort_batch(settings.cohort_batch);
-        let simulation = simulation.with_newcomer(settings.newcomer);
+        let simulation = simulation.with_late_client(settings.newcomer);
         let simulation = simulation.and_then(|simulation| simulation.with_devices(devices.more()));
-        let simulation = simulation.and_then(|simulation| simulation.with_graphs(settings.graphs));
+        let simulation =
+            simulation.and_then(|simulation| simulation.with_graph_capture(settings.graphs));
         simulation.map_err(|source| CliError::Run {
             source: Box::new(source),
             kept: None,

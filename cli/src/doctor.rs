@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use clap::Args;
-use fedround_exec::{Device, DeviceReport, Found, devices};
+use fedround_exec::{Available, Device, DeviceReport, devices};
 
 use super::error::CliError;
 use super::output::print;
@@ -65,7 +65,7 @@ fn lines(report: &DeviceReport, check: impl Fn(Device) -> Result<(), String>) ->
     found.chain(missing).collect()
 }
 
-fn advice(found: &Found) -> &'static str {
+fn advice(found: &Available) -> &'static str {
     if found.software {
         "\n        `cpu` computes the same, many times faster; for a GPU, install its Vulkan driver"
     } else {
@@ -97,7 +97,7 @@ fn reason(said: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use fedround_exec::Problem;
+    use fedround_exec::Unavailable;
 
     use super::*;
 
@@ -105,7 +105,7 @@ mod tests {
         let name = "llvmpipe".to_owned();
         DeviceReport {
             kind: device.kind(),
-            found: vec![Found {
+            found: vec![Available {
                 device,
                 name,
                 software,
@@ -139,7 +139,10 @@ mod tests {
         let missing = DeviceReport {
             kind: "cuda",
             found: vec![],
-            problems: vec![Problem::NotBuilt { feature: "cuda" }, Problem::NoDriver],
+            problems: vec![
+                Unavailable::NotBuilt { feature: "cuda" },
+                Unavailable::NoDriver,
+            ],
         };
         let missing = lines(&missing, |_| Ok(()));
         for part in [

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_dsl::{HyperError, SpecError};
 use fedround_exec::{
-    CohortBatchError, CompileError, ConvolutionsError, DeviceError, FusionError, GraphsError,
-    NewcomerError, PrecisionError, RunError,
+    CohortBatchError, CompileError, ConvPolicyError, DeviceError, FusionError, GraphCaptureError,
+    LateClientError, PrecisionError, RunError,
 };
 use fedround_ir::text::ParseError;
 use fedround_metrics::MetricError;
@@ -70,7 +70,7 @@ pub(super) enum CliError {
     #[error("--precision: {0}")]
     Precision(#[from] PrecisionError),
     #[error("--convolutions: {0}")]
-    Convolutions(#[from] ConvolutionsError),
+    ConvPolicy(#[from] ConvPolicyError),
     #[error("--at fused: {0}")]
     Fusion(#[from] FusionError),
     #[error("--at fused: expected `--format text`")]
@@ -78,9 +78,9 @@ pub(super) enum CliError {
     #[error("--cohort-batch: {0}")]
     CohortBatch(#[from] CohortBatchError),
     #[error("--graphs: {0}")]
-    Graphs(#[from] GraphsError),
+    Graphs(#[from] GraphCaptureError),
     #[error("--newcomer: {0}")]
-    Newcomer(#[from] NewcomerError),
+    Newcomer(#[from] LateClientError),
     #[error("--newcomer: the last client joins after {after} rounds, and there are {rounds}")]
     Late { after: usize, rounds: usize },
     /// Changes of images that are none, or do not fit the data.
@@ -244,7 +244,7 @@ impl CliError {
             Self::Compile(CompileError::Device(DeviceError::Precision { .. })) => {
                 "--precision f32 runs on every device; `fedround doctor` says which others there are"
             }
-            Self::Convolutions(_) => "--convolutions auto takes the fastest on each GPU",
+            Self::ConvPolicy(_) => "--convolutions auto takes the fastest on each GPU",
             Self::Precision(_) => "--precision bf16 rounds the operands of products to 16 bits",
             Self::Device(_) | Self::Compile(CompileError::Device(_)) => {
                 "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing"
@@ -274,7 +274,7 @@ impl CliError {
             {
                 "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing"
             }
-            Self::Run { source, .. } if matches!(**source, RunError::GraphsOnCpu) => {
+            Self::Run { source, .. } if matches!(**source, RunError::CaptureOnCpu) => {
                 "--device wgpu or cuda with --graphs require, or --graphs off"
             }
             Self::Run {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fedround_data::Partition;
 use fedround_data::augment::Augment;
 use fedround_dsl::Hyper;
-use fedround_exec::{CohortBatch, Convolutions, Devices, Graphs, Newcomer, Precision};
+use fedround_exec::{CohortBatch, ConvPolicy, Devices, GraphCapture, LateClient, Precision};
 
 use super::auxiliaries::{self, Auxiliaries};
 use super::config::Config;
@@ -52,14 +52,14 @@ pub(super) struct Settings {
     pub devices: Devices,
     pub precision: Precision,
     /// Form of convolutions of clients in one graph.
-    pub convolutions: Convolutions,
+    pub convolutions: ConvPolicy,
     pub cohort_batch: CohortBatch,
     /// Whether recorded steps are replayed.
-    pub graphs: Graphs,
+    pub graphs: GraphCapture,
     /// Changes of training images.
     pub augment: Augment,
     /// The last client, where it joins late.
-    pub newcomer: Option<Newcomer>,
+    pub newcomer: Option<LateClient>,
     /// Test accuracy at which the first phase ends.
     pub goal: Option<f64>,
 }
@@ -159,7 +159,7 @@ impl Settings {
                 .always()
                 .map(|form| form.name().to_owned()),
             cohort_batch: Some(self.cohort_batch.to_string()),
-            graphs: (self.graphs != Graphs::Off).then(|| self.graphs.to_string()),
+            graphs: (self.graphs != GraphCapture::Off).then(|| self.graphs.to_string()),
             augment: Some(self.augment.to_string()),
             newcomer: self.newcomer.map(|newcomer| newcomer.to_string()),
             goal: self.goal,
@@ -178,10 +178,10 @@ fn count(name: &'static str, given: Option<usize>, default: usize) -> Result<usi
 }
 
 /// Who joins late, in time for a round.
-fn joining(text: Option<String>, rounds: usize) -> Result<Option<Newcomer>, CliError> {
-    let newcomer: Option<Newcomer> = text.map(|text| text.parse()).transpose()?;
+fn joining(text: Option<String>, rounds: usize) -> Result<Option<LateClient>, CliError> {
+    let newcomer: Option<LateClient> = text.map(|text| text.parse()).transpose()?;
     match newcomer {
-        Some(Newcomer { after, .. }) if after >= rounds => Err(CliError::Late { after, rounds }),
+        Some(LateClient { after, .. }) if after >= rounds => Err(CliError::Late { after, rounds }),
         newcomer => Ok(newcomer),
     }
 }

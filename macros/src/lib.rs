@@ -24,8 +24,8 @@ pub fn federated(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[hyper(default = 0.1, range = 0.0..=1.0)]`, on `f32`, `f64`, `usize`, `bool` or `String`.
 /// A field of a type parameter (`base: A` of `struct FedProx<A = FedAvg>`) is the algorithm this
 /// one is added to. On the struct, `#[hyper(base_default = "fedavg")]` names the default base
-/// where its registered name is not its type's, and `#[hyper(crate = path)]` says where fedround
-/// is.
+/// where its registered name is not its type's, `#[hyper(crate = path)]` says where fedround is,
+/// and `#[hyper(centralized = true)]` gives client 0 the examples of all clients.
 ///
 /// # Errors
 /// A missing or out-of-range default, an unsupported type and the like are reported at the token

@@ -9,7 +9,9 @@ pub mod softmax;
 use fedround::Algorithm;
 use fedround::data::synth::SynthDigits;
 use fedround::data::{Dataset, Examples};
-use fedround::exec::{Federation, Program, RoundStats, Simulation, Target, Tracer, assemble_for};
+use fedround::exec::{
+    FederatedDataset, Program, RoundStats, Simulation, Target, TracedModel, assemble_for,
+};
 use fedround::models::{self, AuxiliaryTask, Losses, Model, Task};
 
 /// The task of the grey datasets.
@@ -58,7 +60,7 @@ fn compile_for(
     };
     let built = assemble_for(algorithm, built, &around, &Default::default());
     let built = built.unwrap_or_else(|error| panic!("{model}: {error}"));
-    let tracer = Tracer::new(model, built.model, task, Losses::default());
+    let tracer = TracedModel::new(model, built.model, task, Losses::default());
     Program::compile_for(algorithm, tracer, target)
         .unwrap_or_else(|error| panic!("{model}: {error}"))
 }
@@ -70,12 +72,26 @@ pub fn compile_model(
     model: Box<dyn Model>,
     task: Task,
 ) -> Program {
-    let tracer = Tracer::new(name, model, task, Losses::default());
+    let tracer = TracedModel::new(name, model, task, Losses::default());
     Program::compile(algorithm, tracer).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
+/// What a simulation starts from, beside its program.
+#[derive(Clone)]
+pub struct Deal {
+    pub dataset: FederatedDataset,
+    pub seed: u64,
+}
+
+impl Deal {
+    /// A simulation before its first round.
+    pub fn simulation(self, program: Program, threads: usize) -> Simulation {
+        Simulation::new(program, self.dataset, self.seed, threads).unwrap()
+    }
+}
+
 /// Clients over examples, dealt by a partition's text.
-pub fn federation(examples: &Examples, partition: &str, clients: usize, seed: u64) -> Federation {
+pub fn federation(examples: &Examples, partition: &str, clients: usize, seed: u64) -> Deal {
     let partition: fedround::data::Partition = partition.parse().unwrap();
     let parts = partition
         .split(examples.labels(), 10, clients, seed)
@@ -84,17 +100,17 @@ pub fn federation(examples: &Examples, partition: &str, clients: usize, seed: u6
 }
 
 /// Clients with the given examples.
-pub fn dealt(examples: &Examples, parts: Vec<Vec<usize>>, seed: u64) -> Federation {
+pub fn dealt(examples: &Examples, parts: Vec<Vec<usize>>, seed: u64) -> Deal {
     let examples = examples.clone();
-    Federation {
+    let dataset = FederatedDataset {
         examples,
-        parts,
-        seed,
-    }
+        client_indices: parts,
+    };
+    Deal { dataset, seed }
 }
 
 /// A simulation on two threads before its first round.
-pub fn simulation(algorithm: &dyn Algorithm, model: &str, federation: Federation) -> Simulation {
+pub fn simulation(algorithm: &dyn Algorithm, model: &str, federation: Deal) -> Simulation {
     on_threads(algorithm, model, federation, 2)
 }
 
@@ -102,7 +118,7 @@ pub fn simulation(algorithm: &dyn Algorithm, model: &str, federation: Federation
 pub fn on_threads(
     algorithm: &dyn Algorithm,
     model: &str,
-    federation: Federation,
+    federation: Deal,
     threads: usize,
 ) -> Simulation {
     on(algorithm, model, federation, threads, Target::default())
@@ -112,21 +128,29 @@ pub fn on_threads(
 pub fn on(
     algorithm: &dyn Algorithm,
     model: &str,
-    federation: Federation,
+    federation: Deal,
     threads: usize,
     target: Target,
 ) -> Simulation {
-    let [channels, ..] = federation.examples.image_shape().unwrap();
+    let [channels, ..] = federation.dataset.examples.image_shape().unwrap();
     let task = if channels == 1 { GREY } else { COLOUR };
-    let program = compile_for(algorithm, model, task, federation.parts.len(), target);
-    Simulation::new(program, federation, threads).unwrap()
+    let program = compile_for(
+        algorithm,
+        model,
+        task,
+        federation.dataset.client_indices.len(),
+        target,
+    );
+    federation.simulation(program, threads)
 }
 
 /// Runs rounds; gives the last one's statistics.
 pub fn run(simulation: &mut Simulation, rounds: usize) -> RoundStats {
     let mut last = RoundStats::default();
     for _ in 0..rounds {
-        last = simulation.step().unwrap_or_else(|error| panic!("{error}"));
+        last = simulation
+            .run_round()
+            .unwrap_or_else(|error| panic!("{error}"));
     }
     last
 }
@@ -135,7 +159,7 @@ pub fn run(simulation: &mut Simulation, rounds: usize) -> RoundStats {
 pub fn trained(
     algorithm: &dyn Algorithm,
     model: &str,
-    federation: Federation,
+    federation: Deal,
     rounds: usize,
 ) -> Vec<f32> {
     let mut simulation = simulation(algorithm, model, federation);

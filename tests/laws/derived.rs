@@ -19,8 +19,8 @@ fn of(algorithm: &dyn Algorithm, rows: &[[f32; 2]], labels: &[u16]) -> Simulatio
     };
     let federation = dealt(&examples, vec![(0..rows.len()).collect()], 3);
     let program = compile(algorithm, "logistic", task);
-    let mut simulation = Simulation::new(program, federation, 1).unwrap();
-    simulation.step().unwrap();
+    let mut simulation = federation.simulation(program, 1);
+    simulation.run_round().unwrap();
     simulation
 }
 

@@ -4,12 +4,12 @@ use burn::module::{Initializer, Module, Param};
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor};
 use fedround::algorithms::FedAvg;
-use fedround::exec::{CohortBatch, Federation, Simulation};
+use fedround::exec::{CohortBatch, Simulation};
 use fedround::models::layers::Dropout;
 use fedround::models::{Classifier, ForwardCx, Function, Model, Network, Task};
 use fedround::prelude::*;
 
-use crate::common::{bits, compile_model, dealt, digits, run, weights};
+use crate::common::{Deal, bits, compile_model, dealt, digits, run, weights};
 
 const TASK: Task = Task {
     input: [1, 28, 28],
@@ -41,9 +41,9 @@ fn dropped(p: f64) -> Box<dyn Model> {
     })
 }
 
-fn start(algorithm: &dyn Algorithm, p: f64, federation: Federation, threads: usize) -> Simulation {
+fn start(algorithm: &dyn Algorithm, p: f64, federation: Deal, threads: usize) -> Simulation {
     let program = compile_model(algorithm, "dropped", dropped(p), TASK);
-    Simulation::new(program, federation, threads).unwrap()
+    federation.simulation(program, threads)
 }
 
 fn step(batch: usize) -> FedAvg {
@@ -148,7 +148,7 @@ fn gradient(seed: u64, rounds: usize, clients: usize, steps: usize) -> Vec<f32> 
     let data = digits(1, 1).train;
     let federation = dealt(&data, vec![vec![0]; clients], seed);
     let program = compile_model(&Gradient { steps }, "masked", Box::new(model), TASK);
-    let mut simulation = Simulation::new(program, federation, 1).unwrap();
+    let mut simulation = federation.simulation(program, 1);
     for _ in 0..rounds {
         assert!(simulation.set_parameters(vec![vec![0.0; WIDTH]]));
         run(&mut simulation, 1);

@@ -3,7 +3,7 @@
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use fedround::algorithms::FedAvg;
-use fedround::exec::{CohortBatch, Program, Simulation, Tracer};
+use fedround::exec::{CohortBatch, Program, TracedModel};
 use fedround::models::{Losses, find};
 use fedround::prelude::*;
 
@@ -85,7 +85,7 @@ fn base() -> FedAvg {
 fn compiled(algorithm: &dyn Algorithm, model: &str) -> Result<Program, String> {
     let built = find(model).unwrap().build(GREY, &Device::default());
     let losses = Losses::default().with("agreement", agreement);
-    let tracer = Tracer::new(model, built.unwrap(), GREY, losses);
+    let tracer = TracedModel::new(model, built.unwrap(), GREY, losses);
     Program::compile(algorithm, tracer).map_err(|e| e.to_string())
 }
 
@@ -166,7 +166,7 @@ fn inputs_of_a_group_are_moved_for_each_client() {
 fn a_loss_takes_up_to_four_tensors() {
     let data = digits(60, 1).train;
     let program = compiled(&Agreement { base: base() }, "2nn").unwrap();
-    let mut simulation = Simulation::new(program, federation(&data, "iid", 3, 5), 2).unwrap();
+    let mut simulation = federation(&data, "iid", 3, 5).simulation(program, 2);
     // The first step starts where the received model is: the distance is zero and has no slope.
     let first = run(&mut simulation, 1).train_loss;
     let last = run(&mut simulation, 4).train_loss;

@@ -4,7 +4,6 @@ use burn::module::{ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Int, Tensor, TensorData};
 use fedround::algorithms::FedAvg;
 use fedround::data::synth::SynthDigits;
-use fedround::exec::Simulation;
 use fedround::models::{
     AnyTensor, Argument, Classifier, ForwardCx, LeNet5, Logistic, McMahanCnn, Model, NormKind,
     PflCnn, ResNet, ResNetConfig, Task, TwoNn, cross_entropy,
@@ -74,7 +73,7 @@ fn compare_steps<M: Classifier>(name: &str, task: Task, new: fn(Task, &Device) -
     };
     let built = Box::new(new(task, &Device::default()));
     let program = compile_model(&step, name, built, task);
-    let mut simulation = Simulation::new(program, dealt(&data, vec![all.clone()], 1), 1).unwrap();
+    let mut simulation = dealt(&data, vec![all.clone()], 1).simulation(program, 1);
 
     let device = Device::default().autodiff();
     let (mut x, mut y) = (vec![], vec![]);

@@ -1,9 +1,9 @@
 //! A client that joins late: nothing knows of it before, and who trains is said after.
 
 use fedround::algorithms::{FedAvg, Frozen, LgFedAvg, Scaffold, Validated};
-use fedround::exec::{Federation, Newcomer, Simulation};
+use fedround::exec::{LateClient, Simulation};
 
-use crate::common::{bits, dealt, digits, leaves, run, simulation, trained, weights};
+use crate::common::{Deal, bits, dealt, digits, leaves, run, simulation, trained, weights};
 
 /// Parameters of the 2NN, and those of its head.
 const ALL: u64 = 199_210;
@@ -20,22 +20,22 @@ fn base(fraction: f32) -> FedAvg {
 }
 
 /// Four clients of 20, and the last of 30 examples.
-fn deal() -> Federation {
+fn deal() -> Deal {
     let data = digits(110, 1).train;
     let part = |k: usize| (20 * k..if k == 4 { 110 } else { 20 * k + 20 }).collect();
     dealt(&data, (0..5).map(part).collect(), 7)
 }
 
 /// The same without the last.
-fn old() -> Federation {
+fn old() -> Deal {
     let mut all = deal();
-    all.parts.pop();
+    all.dataset.client_indices.pop();
     all
 }
 
 fn joins(simulation: Simulation, after: usize, others: f64) -> Simulation {
     simulation
-        .with_newcomer(Some(Newcomer { after, others }))
+        .with_late_client(Some(LateClient { after, others }))
         .unwrap()
 }
 
@@ -49,7 +49,7 @@ fn before_it_joins_there_is_no_newcomer() {
     let other = trained(&scaffold, "logistic", old(), 3);
     run(&mut one, 3);
     assert_eq!(bits(&weights(&one)), bits(&other));
-    assert_eq!((one.clients(), one.newcomer()), (4, Some(4)));
+    assert_eq!((one.clients(), one.late_client()), (4, Some(4)));
     // SCAFFOLD weighs by the number of clients, which is now another.
     run(&mut one, 1);
     assert_eq!(one.clients(), 5);
@@ -149,13 +149,13 @@ fn lg_fed_avg_leaves_the_old_devices_what_is_theirs() {
 #[test]
 fn it_needs_others_to_come_to() {
     let mut one = deal();
-    one.parts.truncate(1);
+    one.dataset.client_indices.truncate(1);
     let one = simulation(&base(1.0), "logistic", one);
-    let newcomer = Newcomer {
+    let newcomer = LateClient {
         after: 1,
         others: 0.0,
     };
-    let error = one.with_newcomer(Some(newcomer)).err().unwrap();
+    let error = one.with_late_client(Some(newcomer)).err().unwrap();
     assert_eq!(
         error.to_string(),
         "a newcomer joins others, found 1 client; have at least 2"

@@ -175,7 +175,7 @@ fn numbers_that_no_client_has_are_an_error() {
         share: 1.0,
     };
     let mut simulation = simulation(&none, "logistic", federation(&data, "iid", 2, 1));
-    let error = simulation.step().unwrap_err().to_string();
+    let error = simulation.run_round().unwrap_err().to_string();
     assert!(
         error.contains("there are 2, and at least 3 are needed"),
         "{error}"
@@ -278,13 +278,13 @@ impl Algorithm for Kept {
 
 #[test]
 fn features_that_nobody_kept_are_an_error_that_names_them() {
-    let error = numbered(&Kept { before: 0 }, &[3], 1).step();
+    let error = numbered(&Kept { before: 0 }, &[3], 1).run_round();
     let error = error.unwrap_err().to_string();
     let expected = "the state `kept.x` is read before it is set";
     assert!(error.contains(expected), "{error}");
     let mut simulation = numbered(&Kept { before: 1 }, &[3], 1);
-    simulation.step().unwrap();
-    simulation.step().unwrap();
+    simulation.run_round().unwrap();
+    simulation.run_round().unwrap();
     let mut twice = simulation.client_state(0, "kept.twice").unwrap().concat();
     twice.sort_by(f32::total_cmp);
     assert_eq!(twice, [2.0, 4.0, 6.0]);

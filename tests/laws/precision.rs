@@ -19,7 +19,7 @@ fn curve(precision: Precision, model: &str, batch: CohortBatch) -> (Vec<f64>, Ve
     let target = Device::Cpu.with_precision(precision);
     let simulation = on(&algorithm, model, clients, 2, target);
     let mut simulation = simulation.with_cohort_batch(batch);
-    let loss = |_| simulation.step().unwrap().train_loss;
+    let loss = |_| simulation.run_round().unwrap().train_loss;
     let losses = (0..5).map(loss).collect();
     (losses, weights(&simulation))
 }

@@ -1,7 +1,7 @@
 //! Clip, claims, release and personal parts, when they run.
 
 use fedround::algorithms::FedAvg;
-use fedround::exec::{CompileError, Program, Tracer};
+use fedround::exec::{CompileError, Program, TracedModel};
 use fedround::models::{self, Losses};
 use fedround::prelude::*;
 
@@ -153,7 +153,7 @@ impl Algorithm for Logits {
 fn refused(algorithm: &dyn Algorithm) -> String {
     let model = models::find("2nn").unwrap();
     let built = model.build(GREY, &Default::default()).unwrap();
-    let tracer = Tracer::new("2nn", built, GREY, Losses::default());
+    let tracer = TracedModel::new("2nn", built, GREY, Losses::default());
     match Program::compile(algorithm, tracer) {
         Err(error @ CompileError::Lower(_)) => error.to_string(),
         Err(error) => panic!("{error}"),
@@ -185,7 +185,7 @@ fn released_features_are_averaged_and_their_bytes_counted() {
     assert_eq!(stats.bytes_down, 2 * (model + features));
     assert_eq!(stats.bytes_up, 2 * (features + 4));
     let error = self::simulation(&logits, "2nn", two(15))
-        .step()
+        .run_round()
         .unwrap_err();
     let error = error.to_string();
     assert!(error.contains("of shapes [10, 10] and [5, 10]"), "{error}");

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Int, Tensor};
 use fedround::data::{Column, Examples};
-use fedround::exec::{CohortBatch, Federation, Program, Simulation, Tracer};
+use fedround::exec::{CohortBatch, FederatedDataset, Program, Simulation, TracedModel};
 use fedround::models::{Losses, Task, find};
 use fedround::prelude::{self, *};
 
@@ -38,14 +38,13 @@ pub fn numbered(algorithm: &dyn Algorithm, sizes: &[usize], threads: usize) -> S
     let losses = Losses::default()
         .with_function("numbers", numbers)
         .with("apart", apart);
-    let tracer = Tracer::new("logistic", model.unwrap(), task, losses);
+    let tracer = TracedModel::new("logistic", model.unwrap(), task, losses);
     let program = Program::compile(algorithm, tracer).unwrap_or_else(|e| panic!("{e}"));
-    let federation = Federation {
+    let dataset = FederatedDataset {
         examples,
-        parts,
-        seed: 11,
+        client_indices: parts,
     };
-    Simulation::new(program, federation, threads).unwrap()
+    Simulation::new(program, dataset, 11, threads).unwrap()
 }
 
 /// Walks over rows on the server and on clients, and keeps what it saw as digits.
@@ -171,14 +170,14 @@ fn sorted<T: PartialOrd + Copy>(values: &[T]) -> Vec<T> {
 #[test]
 fn an_epoch_visits_every_row_once_and_its_last_batch_is_short() {
     let mut simulation = numbered(&walk(), &[4, 3], 2);
-    simulation.step().unwrap();
+    simulation.run_round().unwrap();
     let all = [1, 2, 3, 4, 5, 6, 7];
     assert_eq!(sorted(&digits(&simulation, None, "order")), all);
     assert_eq!(sorted(&digits(&simulation, Some(0), "order")), all[..4]);
     assert_eq!(sorted(&digits(&simulation, Some(1), "order")), all[4..]);
     assert_eq!(kept(&simulation, None, "apart"), [0.0]);
     let mut batches = numbered(&Walk { size: 3, ..walk() }, &[4, 3], 2);
-    batches.step().unwrap();
+    batches.run_round().unwrap();
     assert_eq!(digits(&batches, None, "sizes"), [3, 3, 1]);
     assert_eq!(digits(&batches, Some(0), "sizes"), [3, 1]);
     assert_eq!(digits(&batches, Some(1), "sizes"), [3]);
@@ -187,7 +186,7 @@ fn an_epoch_visits_every_row_once_and_its_last_batch_is_short() {
 #[test]
 fn rows_of_the_least_key_come_in_its_order() {
     let mut simulation = numbered(&walk(), &[4, 1, 3], 2);
-    simulation.step().unwrap();
+    simulation.run_round().unwrap();
     assert_eq!(kept(&simulation, Some(0), "most"), [4.0, 3.0]);
     assert_eq!(kept(&simulation, Some(1), "most"), [5.0]);
     for who in [None, Some(0), Some(1), Some(2)] {
@@ -206,12 +205,12 @@ fn each_epoch_and_round_has_an_order_of_its_own() {
         2,
     );
     for who in [None, Some(0)] {
-        simulation.step().unwrap();
+        simulation.run_round().unwrap();
         let first = digits(&simulation, who, "order");
         let (one, other) = first.split_at(4);
         assert_eq!(sorted(one), sorted(other));
         assert_ne!(one, other);
-        simulation.step().unwrap();
+        simulation.run_round().unwrap();
         assert_ne!(digits(&simulation, who, "order"), first);
     }
     // The server's rows and the client's are the same here, in other orders.
@@ -225,8 +224,8 @@ fn neither_workers_nor_groups_change_an_order_or_a_draw() {
     let seen = |threads: usize, group: usize| {
         let simulation = numbered(&Walk { size: 5, ..walk() }, &sizes, threads);
         let mut simulation = simulation.with_cohort_batch(CohortBatch::Clients(group));
-        simulation.step().unwrap();
-        simulation.step().unwrap();
+        simulation.run_round().unwrap();
+        simulation.run_round().unwrap();
         let who = (0..sizes.len()).map(Some).chain([None]);
         let names = ["order", "drawn", "share"];
         let all = who.flat_map(|who| names.map(|name| (who, name)));
@@ -241,7 +240,7 @@ fn neither_workers_nor_groups_change_an_order_or_a_draw() {
 #[test]
 fn drawn_rows_are_distinct_go_together_and_change() {
     let mut simulation = numbered(&walk(), &[4, 2], 2);
-    simulation.step().unwrap();
+    simulation.run_round().unwrap();
     for (who, sizes) in [(None, [3, 3]), (Some(0), [3, 2]), (Some(1), [2, 1])] {
         let [drawn, share] = ["drawn", "share"].map(|name| kept(&simulation, who, name));
         assert_eq!([drawn.len(), share.len()], sizes, "{who:?}");
@@ -257,7 +256,7 @@ fn drawn_rows_are_distinct_go_together_and_change() {
     let mut seen = vec![];
     for _ in 0..4 {
         seen.push(sorted(&kept(&simulation, None, "drawn")));
-        simulation.step().unwrap();
+        simulation.run_round().unwrap();
     }
     seen.dedup();
     assert!(seen.len() > 1, "{seen:?}");
@@ -268,7 +267,7 @@ fn a_share_is_rounded_up_and_not_by_rounding_errors() {
     // 0.07 × 100 is more than 7 in floating point.
     for (share, rows, expected) in [(0.2, 10, 2), (0.2, 11, 3), (0.07, 100, 7), (1.0, 9, 9)] {
         let mut simulation = numbered(&Walk { share, ..walk() }, &[rows], 2);
-        simulation.step().unwrap();
+        simulation.run_round().unwrap();
         let drawn = kept(&simulation, Some(0), "share").len();
         assert_eq!(drawn, expected, "{share} of {rows}");
     }
@@ -277,7 +276,7 @@ fn a_share_is_rounded_up_and_not_by_rounding_errors() {
 #[test]
 fn all_examples_are_collected() {
     let mut simulation = numbered(&walk(), &[5, 1], 2);
-    simulation.step().unwrap();
+    simulation.run_round().unwrap();
     let all = |who| sorted(&kept(&simulation, who, "all"));
     assert_eq!(all(Some(0)), [1.0, 2.0, 3.0, 4.0, 5.0]);
     assert_eq!(all(Some(1)), [6.0]);

@@ -1,7 +1,7 @@
 //! What the server sees of single clients, shown to who looks on.
 
 use fedround::algorithms::{AdFl, FedAvg};
-use fedround::exec::{Seen, Simulation};
+use fedround::exec::{ServerObservation, Simulation};
 use fedround::ir::fed::Kind;
 use fedround::passes::fed::examples_in_order;
 use fedround::prelude::*;
@@ -51,9 +51,9 @@ fn base() -> FedAvg {
 }
 
 /// What a round shows.
-fn seen(simulation: &mut Simulation) -> Vec<Seen> {
+fn seen(simulation: &mut Simulation) -> Vec<ServerObservation> {
     let mut all = vec![];
-    let round = simulation.step_seen(|seen| all.push(seen));
+    let round = simulation.run_round_observed(|seen| all.push(seen));
     round.unwrap_or_else(|error| panic!("{error}"));
     all
 }
@@ -71,8 +71,8 @@ fn looking_on_changes_nothing() {
     for algorithm in algorithms {
         let (mut one, mut other) = (clients(algorithm), clients(algorithm));
         for _ in 0..2 {
-            let stats = one.step().unwrap();
-            let again = other.step_seen(|_| {}).unwrap();
+            let stats = one.run_round().unwrap();
+            let again = other.run_round_observed(|_| {}).unwrap();
             assert_eq!(stats, again);
         }
         assert_eq!(bits(&weights(&one)), bits(&weights(&other)));
@@ -90,7 +90,7 @@ fn models_are_seen_as_they_are_averaged() {
     let mut clients: Vec<usize> = all.iter().map(|s| s.client).collect();
     clients.sort_unstable();
     assert_eq!(clients, [0, 1, 2]);
-    let model = |s: &Seen| -> Vec<f32> {
+    let model = |s: &ServerObservation| -> Vec<f32> {
         let leaves = s.tensors.iter();
         leaves.flat_map(|leaf| leaf.values.clone()).collect()
     };
@@ -109,9 +109,9 @@ fn rows_are_the_examples_where_the_graph_says_so() {
     let mut simulation = clients(&Shows { share: 1.0 });
     let all = seen(&mut simulation);
     let ordered = examples_in_order(simulation.program().linked());
-    let federation = simulation.federation();
+    let federation = simulation.dataset();
     let own = |k: usize| {
-        let part = &federation.parts[k];
+        let part = &federation.client_indices[k];
         let mut x = vec![0.0; part.len() * 784];
         federation.examples.x().gather_into(part, &mut x).unwrap();
         x

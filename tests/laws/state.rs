@@ -302,7 +302,7 @@ fn a_failed_round_changes_nothing() {
     let mut simulation = simulation(&wild, "2nn", federation(&data, "iid", 4, 9));
     let mut before = weights(&simulation);
     let error = loop {
-        match simulation.step() {
+        match simulation.run_round() {
             Ok(_) => before = weights(&simulation),
             Err(error) => break error,
         }

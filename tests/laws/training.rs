@@ -5,12 +5,12 @@ use burn::tensor::{Device, Tensor, TensorData};
 use fedround::algorithms::{FedAvg, FedProx};
 use fedround::data::Examples;
 use fedround::data::schedule::client_order;
-use fedround::exec::{CohortBatch, Federation, Program, Simulation};
+use fedround::exec::{CohortBatch, Program, Simulation};
 use fedround::models::layers::BatchNorm;
 use fedround::models::{Argument, ForwardCx, Function, Model, Network, Task};
 use fedround::prelude::*;
 
-use crate::common::{assert_close, compile_model, dealt, digits, leaves, run, weights};
+use crate::common::{Deal, assert_close, compile_model, dealt, digits, leaves, run, weights};
 
 const TASK: Task = Task {
     input: [1, 28, 28],
@@ -49,9 +49,9 @@ fn normalised() -> Box<dyn Model> {
 const MEAN: usize = 2;
 const VAR: usize = 3;
 
-fn start(algorithm: &dyn Algorithm, federation: Federation) -> Simulation {
+fn start(algorithm: &dyn Algorithm, federation: Deal) -> Simulation {
     let program = compile_model(algorithm, "normalised", normalised(), TASK);
-    Simulation::new(program, federation, 2).unwrap()
+    federation.simulation(program, 2)
 }
 
 fn step(batch: usize, lr: f32) -> FedAvg {
@@ -98,10 +98,16 @@ fn a_step_moves_the_running_estimates_as_in_pytorch() {
 }
 
 /// Running estimates after one epoch of client 0 in round 1.
-fn after_batches(federation: &Federation, size: usize) -> (f64, f64) {
-    let order = client_order(federation.seed, 1, 0, &federation.parts[0], 0);
+fn after_batches(federation: &Deal, size: usize) -> (f64, f64) {
+    let order = client_order(
+        federation.seed,
+        1,
+        0,
+        &federation.dataset.client_indices[0],
+        0,
+    );
     order.chunks(size).fold((0.0, 1.0), |(m, v), batch| {
-        let (mean, var) = moments(&federation.examples, batch);
+        let (mean, var) = moments(&federation.dataset.examples, batch);
         (0.9 * m + 0.1 * mean, 0.9 * v + 0.1 * var)
     })
 }
@@ -147,7 +153,7 @@ fn evaluation_uses_the_running_estimates() {
 }
 
 fn run_once(simulation: &mut Simulation) -> f64 {
-    simulation.step().unwrap().train_loss
+    simulation.run_round().unwrap().train_loss
 }
 
 /// Takes the gradient at what it received, several times, without moving: only the statistics
@@ -281,7 +287,7 @@ fn running_statistics_do_not_decay() {
     let after = |decay: f32| {
         let program = compile_model(&Decayed { decay }, "normalised", normalised(), TASK);
         let federation = dealt(&data, vec![(0..16).collect()], 3);
-        let mut simulation = Simulation::new(program, federation, 1).unwrap();
+        let mut simulation = federation.simulation(program, 1);
         run(&mut simulation, 3);
         let names = simulation.parameters().into_iter().map(|(name, ..)| name);
         names.zip(leaves(&simulation)).collect::<Vec<_>>()

@@ -3,11 +3,11 @@
 use burn::tensor::Device;
 use fedround::algorithms::{FedAa, FedAvg};
 use fedround::data::{Column, Examples, Scale};
-use fedround::exec::{Evaluation, Federation, Program, Search, Simulation, Tracer, assemble_for};
+use fedround::exec::{Evaluation, Program, Search, Simulation, TracedModel, assemble_for};
 use fedround::models::{AuxiliaryTask, CaptionConfig, Losses, Model, Task, VqaConfig};
 use fedround::prelude::*;
 
-use crate::common::{assert_close, bits, dealt, run, weights};
+use crate::common::{Deal, assert_close, bits, dealt, run, weights};
 
 const TASK: Task = Task {
     input: [3, 32, 32],
@@ -58,22 +58,22 @@ fn each_alone(algorithm: &dyn Algorithm, data: &Examples) -> Simulation {
 fn of(
     algorithm: &dyn Algorithm,
     model: Box<dyn Model>,
-    federation: Federation,
+    federation: Deal,
     threads: usize,
 ) -> Simulation {
-    let columns = federation.examples.columns().iter();
+    let columns = federation.dataset.examples.columns().iter();
     let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
     let columns = columns.collect();
     let around = AuxiliaryTask {
         task: TASK,
-        clients: federation.parts.len(),
+        clients: federation.dataset.client_indices.len(),
         variants: Default::default(),
     };
     let model = assemble_for(algorithm, model, &around, &Device::default());
-    let tracer = Tracer::new("words", model.unwrap().model, TASK, Losses::default());
+    let tracer = TracedModel::new("words", model.unwrap().model, TASK, Losses::default());
     let program = Program::compile(algorithm, tracer.with_columns(columns));
     let program = program.unwrap_or_else(|error| panic!("{error}"));
-    Simulation::new(program, federation, threads).unwrap()
+    federation.simulation(program, threads)
 }
 
 fn captioner() -> Box<dyn Model> {

@@ -28,7 +28,7 @@ impl Clock {
     /// Runs a round.
     fn step(&mut self, simulation: &mut Simulation) -> Result<(), CliError> {
         let before = device_reads();
-        self.client_steps += simulation.step().map_err(failed)?.client_steps;
+        self.client_steps += simulation.run_round().map_err(failed)?.client_steps;
         self.reads += device_reads() - before;
         Ok(())
     }

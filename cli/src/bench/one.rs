@@ -5,8 +5,8 @@ use std::time::Instant;
 use fedround_data::{Dataset, load, rng};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
 use fedround_exec::{
-    BURN, CohortBatch, Device, Devices, Federation, Graphs, Precision, Program, RunError,
-    Simulation,
+    BURN, CohortBatch, Device, Devices, FederatedDataset, GraphCapture, Precision, Program,
+    RunError, Simulation,
 };
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AuxiliaryTask, Task};
@@ -33,12 +33,12 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
     let data = data.map_err(BenchError::from)?;
     let devices = Devices::choose(&args.device)?;
     let cohort_batch: CohortBatch = args.cohort_batch.parse()?;
-    let graphs: Graphs = args.graphs.parse()?;
+    let graphs: GraphCapture = args.graphs.parse()?;
     let test = data.test.clone();
     let algorithm = algorithm(cli, args, &task)?;
     let simulation = simulation(cli, args, &task, &*algorithm, data, &devices)?;
     let simulation = simulation.with_cohort_batch(cohort_batch);
-    let mut simulation = simulation.with_graphs(graphs).map_err(failed)?;
+    let mut simulation = simulation.with_graph_capture(graphs).map_err(failed)?;
     let tested = |simulation: &Simulation| simulation.evaluate(&test).map_err(failed);
     let clock = timed(&mut simulation, task.rounds, started, |simulation| {
         if args.evaluate {
@@ -49,7 +49,7 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
     // Before the evaluation, which the peers do outside of their measured part.
     let peak_rss = process::peak_rss_mb();
     let evaluation = tested(&simulation)?;
-    let replay = simulation.graph_stats();
+    let replay = simulation.capture_stats();
     let replay =
         replay.map(|s| json!({ "captured": s.captured, "replays": s.replays, "plain": s.plain }));
     let timed_rounds = clock.rounds.len();
@@ -203,13 +203,12 @@ fn simulation(
             found,
         }));
     }
-    let federation = Federation {
-        parts: trained(algorithm, parts(args, task, &data)?.into_iter()),
+    let dataset = FederatedDataset {
+        client_indices: trained(algorithm, parts(args, task, &data)?.into_iter()),
         examples: data.train,
-        seed: rng::SEED,
     };
     let threads = args.threads;
-    let simulation = Simulation::new(program, federation, threads);
+    let simulation = Simulation::new(program, dataset, rng::SEED, threads);
     let simulation = simulation.map_err(|source| CliError::Threads {
         threads,
         message: source.to_string(),

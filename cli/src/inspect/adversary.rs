@@ -100,7 +100,7 @@ impl Subject<'_> {
 
     /// Models with the examples of those whose they are: the clients' own, or the global one of all.
     fn models(&self) -> Result<Vec<(Vec<usize>, Leaves)>, CliError> {
-        let parts = &self.simulation.federation().parts;
+        let parts = &self.simulation.dataset().client_indices;
         let Some(personal) = self.simulation.personal_models().map_err(failed)? else {
             let all = parts.iter().flatten().copied().collect();
             return Ok(vec![(all, self.simulation.parameters())]);
@@ -119,11 +119,11 @@ impl Subject<'_> {
             .iter()
             .filter(|(name, ..)| !name.starts_with(ADVERSARY));
         let own: Leaves = own.cloned().collect();
-        let examples = self.examples(&self.simulation.federation().examples)?;
+        let examples = self.examples(&self.simulation.dataset().examples)?;
         let mut fitted = self.simulate(&Expose::default(), examples, vec![part.to_vec()], None)?;
         with_leaves(&mut fitted, &own);
         for _ in 0..ROUNDS {
-            fitted.step().map_err(failed)?;
+            fitted.run_round().map_err(failed)?;
         }
         Ok(fitted.parameters())
     }

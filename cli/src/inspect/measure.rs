@@ -55,19 +55,19 @@ impl Subject<'_> {
         if self.settings.augment.is_random() {
             return Ok(None);
         }
-        let federation = self.simulation.federation();
+        let dataset = self.simulation.dataset();
         let each = most.div_ceil(shared.clients.len().max(1));
         let (mut x, mut rows, mut labels, mut width) = (vec![], vec![], vec![], 0);
         for (&k, tensor) in &shared.clients {
             let (n, of) = sizes(tensor);
-            let mine = &federation.parts[k];
+            let mine = &dataset.client_indices[k];
             if !shared.in_order || n != mine.len() || shared.labels {
                 return Ok(None);
             }
             let chosen = spaced(n, each);
             let own: Vec<usize> = chosen.iter().map(|&i| mine[i]).collect();
-            x.extend(self.inputs(&federation.examples, &own)?);
-            labels.extend(own.iter().map(|&i| federation.examples.labels()[i]));
+            x.extend(self.inputs(&dataset.examples, &own)?);
+            labels.extend(own.iter().map(|&i| dataset.examples.labels()[i]));
             let values = chosen.iter().map(|&i| &tensor.values[i * of..(i + 1) * of]);
             rows.extend(values.flatten());
             width = of;
@@ -114,11 +114,11 @@ impl Subject<'_> {
     /// Distance correlations of inputs with their classes' names, with noise, and with what was
     /// shared of them.
     pub fn correlations(&self) -> Result<Vec<Correlation>, CliError> {
-        let federation = self.simulation.federation();
-        let all: Vec<usize> = federation.parts.iter().flatten().copied().collect();
+        let dataset = self.simulation.dataset();
+        let all: Vec<usize> = dataset.client_indices.iter().flatten().copied().collect();
         let some: Vec<usize> = spaced(all.len(), PAIRS).iter().map(|&i| all[i]).collect();
-        let x = self.inputs(&federation.examples, &some)?;
-        let labels = some.iter().map(|&i| federation.examples.labels()[i]);
+        let x = self.inputs(&dataset.examples, &some)?;
+        let labels = some.iter().map(|&i| dataset.examples.labels()[i]);
         let names = one_hot(labels, self.data.classes);
         let mut noise = words(self.settings.seed, &[NOISE]);
         let noise: Vec<f32> = some.iter().map(|_| noise.normal() as f32).collect();
@@ -152,12 +152,12 @@ impl Subject<'_> {
 
     /// Whether inputs are pixels.
     pub fn are_images(&self) -> bool {
-        self.simulation.federation().examples.image_shape().is_ok()
+        self.simulation.dataset().examples.image_shape().is_ok()
     }
 
     /// What pixels span.
     fn range(&self, x: &[f32]) -> f64 {
-        let examples = &self.simulation.federation().examples;
+        let examples = &self.simulation.dataset().examples;
         let mut steps = self.settings.augment.steps.iter();
         let normalised = steps.any(|step| matches!(step, Step::Normalise { .. }));
         if !normalised && examples.x().scale() == Some(&Scale::Unit) {

@@ -132,7 +132,7 @@ fn rounds(
     let (mut round, mut last) = (0, settings.rounds);
     let mut goal = Goal::of(settings);
     while round < last && !stop.load(Ordering::SeqCst) {
-        let stats = simulation.step_seen(|seen| record.see(seen));
+        let stats = simulation.run_round_observed(|seen| record.see(seen));
         let stats = stats.map_err(failed)?;
         round += 1;
         let (phase, program) = simulation.phase();

@@ -3,7 +3,7 @@
 use fedround_data::augment::{Augment, Scratch, Visit};
 use fedround_data::{Column, Examples};
 use fedround_dsl::Algorithm;
-use fedround_exec::{RunError, SeenTensor, Simulation};
+use fedround_exec::{ObservedTensor, RunError, Simulation};
 use fedround_ir::tensor::TensorType;
 
 use super::Subject;
@@ -46,7 +46,7 @@ impl Subject<'_> {
 
     /// What models take: channels, height and width, images as they are changed for training.
     pub fn shape(&self) -> Result<[usize; 3], CliError> {
-        let shape = self.simulation.federation().examples.input_shape()?;
+        let shape = self.simulation.dataset().examples.input_shape()?;
         Ok(self.settings.augment.output_shape(shape)?)
     }
 
@@ -98,8 +98,8 @@ pub(super) fn with_leaves(simulation: &mut Simulation, of: &Leaves) {
 
 /// What [`Outputs`](super::specs::Outputs) gives for each client; a row for each of its examples.
 pub(super) fn outputs(simulation: &mut Simulation) -> Result<Vec<Vec<f32>>, CliError> {
-    simulation.step().map_err(failed)?;
-    let clients = 0..simulation.federation().parts.len();
+    simulation.run_round().map_err(failed)?;
+    let clients = 0..simulation.dataset().client_indices.len();
     let kept = clients.map(|k| simulation.client_state(k, OUTPUTS));
     Ok(kept
         .map(|kept| {
@@ -110,7 +110,7 @@ pub(super) fn outputs(simulation: &mut Simulation) -> Result<Vec<Vec<f32>>, CliE
 }
 
 /// How many rows a tensor has, and numbers in a row.
-pub(super) fn sizes(tensor: &SeenTensor) -> (usize, usize) {
+pub(super) fn sizes(tensor: &ObservedTensor) -> (usize, usize) {
     let rows = tensor.shape.first().copied().unwrap_or_default();
     (rows, tensor.values.len() / rows.max(1))
 }

@@ -67,16 +67,16 @@ impl Subject<'_> {
 
     /// A row for each client; above it the images that they are of, where that is known.
     fn sheet(&self, shared: &Shared, path: PathBuf) -> Result<(), CliError> {
-        let federation = self.simulation.federation();
+        let dataset = self.simulation.dataset();
         let width = self.width()?;
         let mut rows: Vec<Vec<Pixels>> = vec![];
         for (&k, tensor) in shared.clients.iter().take(CLIENTS) {
             let (n, _) = sizes(tensor);
             let chosen = spaced(n, IMAGES);
-            let mine = &federation.parts[k];
+            let mine = &dataset.client_indices[k];
             if shared.in_order && n == mine.len() {
                 let own: Vec<usize> = chosen.iter().map(|&i| mine[i]).collect();
-                rows.push(row(self.inputs(&federation.examples, &own)?.chunks(width)));
+                rows.push(row(self.inputs(&dataset.examples, &own)?.chunks(width)));
             }
             let images = chosen.iter();
             rows.push(row(

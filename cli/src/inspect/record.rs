@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fedround_exec::{Program, RoundStats, Seen, SeenTensor};
+use fedround_exec::{ObservedTensor, Program, RoundStats, ServerObservation};
 use fedround_ir::fed::{Kind, Value};
 use fedround_metrics::MetricError;
 use fedround_metrics::models::RunningVariance;
@@ -49,7 +49,7 @@ pub(super) struct Shared {
     pub labels: bool,
     /// Whether a client's row `i` is of its example `i`.
     pub in_order: bool,
-    pub clients: BTreeMap<usize, SeenTensor>,
+    pub clients: BTreeMap<usize, ObservedTensor>,
 }
 
 /// All rounds.
@@ -67,13 +67,13 @@ pub(super) struct Record {
     /// Of the round that runs: by value, with how many clients sent it.
     models: BTreeMap<Value, (usize, RunningVariance)>,
     senders: BTreeSet<usize>,
-    rows: BTreeMap<Value, Vec<Seen>>,
+    rows: BTreeMap<Value, Vec<ServerObservation>>,
     broken: Option<MetricError>,
 }
 
 impl Record {
     /// Takes in a value of the round that runs.
-    pub fn see(&mut self, seen: Seen) {
+    pub fn see(&mut self, seen: ServerObservation) {
         if seen.kind == Kind::Labels && !seen.sent {
             // Names of classes or clients, which go with other rows.
             return;
@@ -173,7 +173,7 @@ fn named(row: &Wire) -> String {
 fn shared(
     round: usize,
     value: Value,
-    seen: Vec<Seen>,
+    seen: Vec<ServerObservation>,
     wire: &[Wire],
     ordered: &BTreeSet<Value>,
 ) -> Option<Shared> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fedround_exec::Seen;
+use fedround_exec::ServerObservation;
 use fedround_ir::fed::{Module, Op, OpKind, Reduce, Region, Value};
 use serde::Serialize;
 
@@ -32,12 +32,17 @@ pub(super) struct Weighing {
 
 /// The parts of clients in a round's mean; none where a weight is of something else, or where weights
 /// have no sum to be parts of.
-pub(super) fn weights(round: usize, value: Value, seen: &[Seen], module: &Module) -> Vec<Weight> {
+pub(super) fn weights(
+    round: usize,
+    value: Value,
+    seen: &[ServerObservation],
+    module: &Module,
+) -> Vec<Weight> {
     let mut bodies = module.funcs.iter().map(|f| &f.body);
     let Some(mean) = bodies.find_map(|body| mean_of(body, value)) else {
         return vec![];
     };
-    let number = |seen: &Seen| Some(f64::from(*seen.tensors.first()?.values.first()?));
+    let number = |seen: &ServerObservation| Some(f64::from(*seen.tensors.first()?.values.first()?));
     let numbers = seen.iter().filter_map(|s| Some((s.client, number(s)?)));
     let numbers: Vec<(usize, f64)> = numbers.collect();
     let sum: f64 = numbers.iter().map(|(_, w)| w).sum();

@@ -42,9 +42,9 @@ pub(crate) fn parts(
     algorithm: &dyn Algorithm,
     own: impl Iterator<Item = Vec<usize>>,
 ) -> Vec<Vec<usize>> {
-    match algorithm.name() {
-        "centralized" => vec![own.flatten().collect()],
-        _ => own.collect(),
+    match algorithm.centralized() {
+        true => vec![own.flatten().collect()],
+        false => own.collect(),
     }
 }
 
@@ -151,7 +151,7 @@ impl Job {
         if let (Some(data), None) = (&self.exposed, &outcome.failure) {
             summary.adversary = exposed(cli, settings, data, simulation)?;
         }
-        summary.graphs = simulation.graph_stats().map(Into::into);
+        summary.graphs = simulation.capture_stats().map(Into::into);
         folder.summary(&summary.text()?)?;
         Ok((summary, outcome.failure))
     }

@@ -65,7 +65,7 @@ impl Tests {
         clients.retain(|(k, _)| *k < simulation.clients());
         let (late, others): (Vec<_>, Vec<_>) = clients
             .iter()
-            .partition(|(k, _)| simulation.newcomer() == Some(*k));
+            .partition(|(k, _)| simulation.late_client() == Some(*k));
         let spoken = match (&self.speech, &personal) {
             (None, _) => Spoken::default(),
             // Of what clients keep, the server's model has but the first values.

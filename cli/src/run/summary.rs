@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use fedround_exec::{GraphStats, RoundStats};
+use fedround_exec::{CaptureStats, RoundStats};
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::{best, first_to_reach};
 use serde::{Deserialize, Serialize};
@@ -83,8 +83,8 @@ pub(crate) struct Graphs {
     pub plain: BTreeMap<String, u64>,
 }
 
-impl From<GraphStats> for Graphs {
-    fn from(stats: GraphStats) -> Self {
+impl From<CaptureStats> for Graphs {
+    fn from(stats: CaptureStats) -> Self {
         Self {
             captured: stats.captured,
             replays: stats.replays,

@@ -138,7 +138,7 @@ pub(super) fn train(
         }
         let start = Instant::now();
         let group = simulation.cohort_batch();
-        let stats = match simulation.step() {
+        let stats = match simulation.run_round() {
             Ok(stats) => stats,
             Err(error) => {
                 outcome.fail(error);

@@ -3,7 +3,7 @@
 use fedround::Algorithm;
 use fedround::algorithms::FedAvg;
 use fedround::data::{Partition, synth::SynthDigits};
-use fedround::exec::{Federation, Program, Simulation, Tracer};
+use fedround::exec::{FederatedDataset, Program, Simulation, TracedModel};
 use fedround::models::{self, Losses, Task};
 use fedround::testing::{Stage, assert_graph_snapshot};
 
@@ -37,19 +37,18 @@ fn train(algorithm: &dyn Algorithm, rounds: usize) -> Vec<f32> {
         .unwrap()
         .build(task, &Default::default())
         .unwrap();
-    let tracer = Tracer::new("logistic", model, task, Losses::default());
+    let tracer = TracedModel::new("logistic", model, task, Losses::default());
     let program = Program::compile(algorithm, tracer).unwrap();
     let parts = Partition::Iid
         .split(data.train.labels(), 10, 10, 1)
         .unwrap();
-    let federation = Federation {
+    let dataset = FederatedDataset {
         examples: data.train,
-        parts,
-        seed: 1,
+        client_indices: parts,
     };
-    let mut simulation = Simulation::new(program, federation, 2).unwrap();
+    let mut simulation = Simulation::new(program, dataset, 1, 2).unwrap();
     for _ in 0..rounds {
-        simulation.step().unwrap();
+        simulation.run_round().unwrap();
     }
     simulation
         .parameters()

@@ -35,6 +35,13 @@ pub trait Hyper: 'static {
     fn base_mut(&mut self) -> Option<&mut dyn Hyper> {
         None
     }
+
+    /// Whether the algorithm trains on the examples of all clients in one place, as if there were no
+    /// federation. A run then gives client 0 everything; the other clients are only tested. A plug-in
+    /// does what its base does. `#[hyper(centralized = true)]` on the struct sets it.
+    fn centralized(&self) -> bool {
+        self.base().is_some_and(Hyper::centralized)
+    }
 }
 
 impl<H: Hyper + ?Sized> Hyper for Box<H> {
@@ -55,6 +62,9 @@ impl<H: Hyper + ?Sized> Hyper for Box<H> {
     }
     fn base_mut(&mut self) -> Option<&mut dyn Hyper> {
         (**self).base_mut()
+    }
+    fn centralized(&self) -> bool {
+        (**self).centralized()
     }
 }
 

@@ -13,7 +13,9 @@ use burn::tensor::Device;
 use fedround_algorithms::registry;
 use fedround_data::{Column, Examples, rng};
 use fedround_dsl::set;
-use fedround_exec::{CohortBatch, Federation, Program, Simulation, Tracer, assemble_for};
+use fedround_exec::{
+    CohortBatch, FederatedDataset, Program, Simulation, TracedModel, assemble_for,
+};
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AuxiliaryTask, Losses, Task, find};
 
@@ -54,7 +56,7 @@ fn measure(model: &str, batch: usize, turns: usize) -> Vec<(&'static str, f64)> 
     for turn in 0..turns + 2 {
         for (_, simulation, times) in &mut all {
             let start = Instant::now();
-            let stats = simulation.step().unwrap();
+            let stats = simulation.run_round().unwrap();
             // The first round compiles and the second is the first with the clients' states.
             if turn >= 2 {
                 times.push(start.elapsed().as_secs_f64() * 1e3 / stats.client_steps as f64);
@@ -95,19 +97,18 @@ fn simulation(name: &str, model: &str, batch: usize) -> Option<Simulation> {
     if !assembled.auxiliaries.is_empty() {
         return None;
     }
-    let tracer = Tracer::new(model, assembled.model, TASK, Losses::default());
+    let tracer = TracedModel::new(model, assembled.model, TASK, Losses::default());
     let program = Program::compile(&*algorithm, tracer).unwrap();
     let total = CLIENTS * EXAMPLES;
     let x = rng::uniform(rng::SEED, total * 784, 1.0, &[100]);
     let y: Vec<u16> = (0..total).map(|i| (i % 10) as u16).collect();
     let x = Column::floats("x", TASK.input, x).unwrap();
-    let federation = Federation {
+    let dataset = FederatedDataset {
         examples: Examples::of_columns(vec![x], y).unwrap(),
-        parts: (0..CLIENTS)
+        client_indices: (0..CLIENTS)
             .map(|k| (k * EXAMPLES..(k + 1) * EXAMPLES).collect())
             .collect(),
-        seed: rng::SEED,
     };
-    let simulation = Simulation::new(program, federation, 1).unwrap();
+    let simulation = Simulation::new(program, dataset, rng::SEED, 1).unwrap();
     Some(simulation.with_cohort_batch(CohortBatch::Off))
 }

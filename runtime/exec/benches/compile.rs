@@ -9,7 +9,7 @@ use std::time::Instant;
 use fedround_algorithms::FedAvg;
 use fedround_dsl::stage;
 use fedround_exec::plan::Plan;
-use fedround_exec::{Program, Tracer};
+use fedround_exec::{Program, TracedModel};
 use fedround_models::{Losses, Task, find};
 use fedround_passes::fed::link;
 use fedround_passes::lowering::{Frontend, Shapes, lower};
@@ -37,7 +37,7 @@ fn main() {
         let task = Task { input, classes: 10 };
         let tracer = || {
             let model = find(name).unwrap().build(task, &Default::default());
-            Tracer::new(name, model.unwrap(), task, Losses::default())
+            TracedModel::new(name, model.unwrap(), task, Losses::default())
         };
         let frontend = tracer();
         let linked = link(stage(&FedAvg::default()).unwrap()).unwrap();

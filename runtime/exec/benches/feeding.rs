@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use fedround_algorithms::FedAvg;
 use fedround_data::{Augment, Examples, Scale};
-use fedround_exec::{Federation, Program, Simulation, Tracer};
+use fedround_exec::{FederatedDataset, Program, Simulation, TracedModel};
 use fedround_models::{Losses, Task, find};
 
 #[global_allocator]
@@ -34,7 +34,7 @@ fn main() {
                 for _ in 0..11 {
                     for (run, times) in runs.iter_mut().zip(&mut times) {
                         let start = Instant::now();
-                        run.step().unwrap();
+                        run.run_round().unwrap();
                         times.push(start.elapsed().as_secs_f64() * 1e3);
                     }
                 }
@@ -53,7 +53,7 @@ fn main() {
 
 fn start(model: &str, augment: &str, workers: usize, prefetch: usize) -> Simulation {
     let built = find(model).unwrap().build(TASK, &Default::default());
-    let tracer = Tracer::new(model, built.unwrap(), TASK, Losses::default());
+    let tracer = TracedModel::new(model, built.unwrap(), TASK, Losses::default());
     let algorithm = FedAvg {
         fraction: 1.0,
         epochs: 1,
@@ -63,15 +63,14 @@ fn start(model: &str, augment: &str, workers: usize, prefetch: usize) -> Simulat
     let examples = CLIENTS * OWN;
     let bytes = (0..examples * 3 * 32 * 32).map(|i| (i * 31) as u8);
     let labels: Vec<u16> = (0..examples).map(|i| (i % 10) as u16).collect();
-    let federation = Federation {
+    let dataset = FederatedDataset {
         examples: Examples::new(TASK.input, bytes.collect(), labels, Scale::Centred).unwrap(),
-        parts: (0..CLIENTS)
+        client_indices: (0..CLIENTS)
             .map(|k| (k * OWN..(k + 1) * OWN).collect())
             .collect(),
-        seed: 1,
     };
     let program = Program::compile(&algorithm, tracer).unwrap();
-    let simulation = Simulation::new(program, federation, workers).unwrap();
+    let simulation = Simulation::new(program, dataset, 1, workers).unwrap();
     let augment: Augment = augment.parse().unwrap();
     simulation.with_augment(augment).with_prefetch(prefetch)
 }

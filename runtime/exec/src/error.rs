@@ -144,7 +144,7 @@ pub enum RunError {
     Graph(String),
     /// Graphs are required where there are none.
     #[error("the CPU records no steps, and `--graphs require` was asked for")]
-    GraphsOnCpu,
+    CaptureOnCpu,
     /// A newcomer has nobody to come to.
     #[error("a newcomer joins others, found {clients} client; have at least 2")]
     NobodyElse {

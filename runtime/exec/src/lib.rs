@@ -46,23 +46,23 @@ pub const BURN: &str = "0.22.0-pre.3";
 pub use auxiliary::assemble_for;
 pub use captions::Search;
 pub use cohort_batch::{CohortBatch, CohortBatchError};
-pub use convolutions::{Choices, Convolutions, ConvolutionsError, convolution_times};
+pub use convolutions::{AutotuneCache, ConvPolicy, ConvPolicyError, convolution_times};
 pub use device::{
-    Device, DeviceError, DeviceReport, Devices, Found, Problem, TIMED, devices, kernel_time,
+    Available, Device, DeviceError, DeviceReport, Devices, TIMED, Unavailable, devices, kernel_time,
 };
-pub use engine::{Federation, RoundStats, Seen, SeenTensor};
+pub use engine::{FederatedDataset, ObservedTensor, RoundStats, ServerObservation};
 pub use error::{CompileError, RunError};
 pub use eval::Evaluation;
 pub use flex::has_own_kernel;
 pub use fusion::{FusedGraph, FusionError};
-pub use newcomer::{Newcomer, NewcomerError};
+pub use newcomer::{LateClient, LateClientError};
 pub use ops::device_reads;
 pub use personal::PersonalModels;
 pub use precision::{Precision, PrecisionError, Target};
 pub use program::Program;
-pub use replay::{GraphStats, Graphs, GraphsError};
+pub use replay::{CaptureStats, GraphCapture, GraphCaptureError};
 pub use simulation::Simulation;
-pub use trace::Tracer;
+pub use trace::TracedModel;
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ use crate::program::drawn;
 /// with the newcomer among them is the newcomer and a share of the others, in place of the share that
 /// the algorithm draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Newcomer {
+pub struct LateClient {
     /// Rounds without it.
     pub after: usize,
     /// `C`: share of the others that train beside it, in [0, 1]; 0 is nobody.
@@ -25,9 +25,9 @@ pub struct Newcomer {
     "expected ROUNDS:SHARE, the rounds before the last client joins and the share of the others that train beside it, \
      0 to 1, as in 400:0.1; found `{0}`"
 )]
-pub struct NewcomerError(String);
+pub struct LateClientError(String);
 
-impl Newcomer {
+impl LateClient {
     /// How many of `clients` are there in a round, counted from 1. The newcomer is the last.
     pub(crate) fn there(self, round: usize, clients: usize) -> usize {
         clients - usize::from(round <= self.after)
@@ -42,8 +42,8 @@ impl Newcomer {
     }
 }
 
-impl FromStr for Newcomer {
-    type Err = NewcomerError;
+impl FromStr for LateClient {
+    type Err = LateClientError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parts = text.split_once(':');
@@ -54,11 +54,11 @@ impl FromStr for Newcomer {
             })
         });
         let valid = parts.filter(|newcomer| (0.0..=1.0).contains(&newcomer.others));
-        valid.ok_or_else(|| NewcomerError(text.to_owned()))
+        valid.ok_or_else(|| LateClientError(text.to_owned()))
     }
 }
 
-impl fmt::Display for Newcomer {
+impl fmt::Display for LateClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.after, self.others)
     }
@@ -71,19 +71,19 @@ mod tests {
     #[test]
     fn text_round_trips() {
         for text in ["0:0", "400:0.1", "3:1"] {
-            assert_eq!(text.parse::<Newcomer>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<LateClient>().unwrap().to_string(), text);
         }
         for text in [
             "", "4", "4:", ":0.1", "-1:0", "4:1.5", "4:-0.1", "4:NaN", "a:0",
         ] {
-            let error = text.parse::<Newcomer>().unwrap_err().to_string();
+            let error = text.parse::<LateClient>().unwrap_err().to_string();
             assert!(error.ends_with(&format!("found `{text}`")), "{error}");
         }
     }
 
     #[test]
     fn it_joins_after_its_rounds_and_chooses_who_is_beside_it() {
-        let newcomer = |others| Newcomer { after: 2, others };
+        let newcomer = |others| LateClient { after: 2, others };
         assert_eq!(
             [1, 2, 3].map(|round| newcomer(0.0).there(round, 5)),
             [4, 4, 5]

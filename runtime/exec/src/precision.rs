@@ -7,7 +7,7 @@ use burn_backend::{Backend, DTypeUsage};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::DType;
 
-use crate::convolutions::Convolutions;
+use crate::convolutions::ConvPolicy;
 use crate::device::{Device, DeviceError, is_cpu};
 
 /// The float type of the operands of matrix products and convolutions, forward and backward.
@@ -116,7 +116,7 @@ pub struct Target {
     /// The type of products' operands.
     pub precision: Precision,
     /// The form of convolutions.
-    pub convolutions: Convolutions,
+    pub convolutions: ConvPolicy,
 }
 
 impl From<Device> for Target {
@@ -141,7 +141,7 @@ impl Device {
 impl Target {
     /// The same with convolutions in another form.
     #[must_use]
-    pub fn with_convolutions(mut self, convolutions: Convolutions) -> Self {
+    pub fn with_convolutions(mut self, convolutions: ConvPolicy) -> Self {
         self.convolutions = convolutions;
         self
     }

@@ -1,10 +1,10 @@
-//! What this crate's own tests run on: a small federation of generated digits, on the CPU.
+//! What this crate's own tests run on: a small dataset of generated digits, on the CPU.
 
 use fedround_data::synth::SynthDigits;
 use fedround_dsl::Algorithm;
 use fedround_models::{Losses, Task, find};
 
-use crate::{Federation, Program, Simulation, Tracer};
+use crate::{FederatedDataset, Program, Simulation, TracedModel};
 
 /// Clients with so many examples each, and logistic regression.
 pub(crate) fn simulation(
@@ -26,14 +26,13 @@ pub(crate) fn simulation(
         end += n;
         (end - n..end).collect()
     };
-    let federation = Federation {
+    let dataset = FederatedDataset {
         examples: data.generate().train,
-        parts: examples.iter().map(part).collect(),
-        seed: 3,
+        client_indices: examples.iter().map(part).collect(),
     };
     let model = find("logistic").unwrap();
     let built = model.build(task, &burn::tensor::Device::flex()).unwrap();
-    let tracer = Tracer::new("logistic", built, task, Losses::default());
+    let tracer = TracedModel::new("logistic", built, task, Losses::default());
     let program = Program::compile(algorithm, tracer).unwrap();
-    Simulation::new(program, federation, threads).unwrap()
+    Simulation::new(program, dataset, 3, threads).unwrap()
 }

@@ -10,7 +10,7 @@ use burn_dispatch::Dispatch;
 use fedround_algorithms::FedAvg;
 use fedround_exec::plan::Plan;
 use fedround_exec::run::Slots;
-use fedround_exec::{Program, Tracer};
+use fedround_exec::{Program, TracedModel};
 use fedround_models::{Losses, Task, find};
 use fedround_passes::tensor::cost;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -28,7 +28,7 @@ const TASK: Task = Task {
 fn measure(model: &str, batch: usize) -> (Vec<usize>, usize, u64) {
     let device = Device::default();
     let built = find(model).unwrap().build(TASK, &device).unwrap();
-    let tracer = Tracer::new(model, built, TASK, Losses::default());
+    let tracer = TracedModel::new(model, built, TASK, Losses::default());
     let program = Program::compile(&FedAvg::default(), tracer).unwrap();
     let graph = program.graphs(batch).unwrap().remove(0);
     let plan = Plan::new(&graph);

@@ -25,7 +25,7 @@ fn simulation(device: Device) -> Simulation {
 #[test]
 fn a_cpu_says_nothing() {
     let mut simulation = simulation(Device::Cpu);
-    simulation.step().unwrap();
+    simulation.run_round().unwrap();
     assert_eq!(simulation.device_memory(), None);
     assert!(!Device::Cpu.times_kernels().unwrap());
 }
@@ -37,7 +37,7 @@ fn a_cpu_says_nothing() {
 )]
 fn a_gpu_holds_the_parameters() {
     let mut simulation = simulation(gpu());
-    simulation.step().unwrap();
+    simulation.run_round().unwrap();
     let least = 4 * simulation.program().parameter_count() as u64;
     let held = simulation.device_memory().unwrap();
     assert!(
@@ -52,7 +52,7 @@ fn a_gpu_holds_the_parameters() {
 fn rounds_of_their_own() {
     let mut simulation = simulation(gpu());
     for _ in 0..3 {
-        simulation.step().unwrap();
+        simulation.run_round().unwrap();
     }
     // The log is written by a thread that is not waited for.
     std::thread::sleep(Duration::from_millis(500));

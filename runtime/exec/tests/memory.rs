@@ -39,7 +39,7 @@ fn simulation(device: Device) -> Simulation {
 }
 
 fn losses(simulation: &mut Simulation) -> Vec<f64> {
-    let losses = (0..3).map(|_| simulation.step().unwrap().train_loss);
+    let losses = (0..3).map(|_| simulation.run_round().unwrap().train_loss);
     losses.collect()
 }
 

@@ -26,7 +26,7 @@ fn reads(algorithm: &dyn Algorithm, devices: &[Device], batch: CohortBatch) -> u
     let mut reads = 0;
     for _ in 0..3 {
         let before = device_reads();
-        simulation.step().unwrap();
+        simulation.run_round().unwrap();
         reads = device_reads() - before;
     }
     reads

@@ -8,7 +8,7 @@ use std::time::Instant;
 use fedround_algorithms::{FedAvg, Scaffold};
 use fedround_data::synth::SynthDigits;
 use fedround_dsl::Algorithm;
-use fedround_exec::{Federation, Program, Simulation, Tracer};
+use fedround_exec::{FederatedDataset, Program, Simulation, TracedModel};
 use fedround_models::{Losses, Task, find};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
@@ -25,7 +25,7 @@ fn simulation(algorithm: &dyn Algorithm, clients: usize) -> Simulation {
         classes: 10,
     };
     let model = find("2nn").unwrap().build(task, &Default::default());
-    let tracer = Tracer::new("2nn", model.unwrap(), task, Losses::default());
+    let tracer = TracedModel::new("2nn", model.unwrap(), task, Losses::default());
     let program = Program::compile(algorithm, tracer).unwrap();
     let data = SynthDigits {
         train: 400,
@@ -34,12 +34,11 @@ fn simulation(algorithm: &dyn Algorithm, clients: usize) -> Simulation {
     };
     let examples = data.generate().train;
     let part = |k: usize| (0..EXAMPLES).map(|i| (k * EXAMPLES + i) % 400).collect();
-    let federation = Federation {
+    let dataset = FederatedDataset {
         examples,
-        parts: (0..clients).map(part).collect(),
-        seed: 5,
+        client_indices: (0..clients).map(part).collect(),
     };
-    Simulation::new(program, federation, 1).unwrap()
+    Simulation::new(program, dataset, 5, 1).unwrap()
 }
 
 fn fed_avg(clients: usize) -> FedAvg {
@@ -58,7 +57,7 @@ fn measure(mut simulations: [Simulation; 2]) -> [(usize, [f64; 2]); 2] {
     for round in 0..23 {
         for (simulation, readings) in simulations.iter_mut().zip(&mut readings) {
             let (region, begin) = (Region::new(ALLOCATOR), Instant::now());
-            let stats = simulation.step().unwrap();
+            let stats = simulation.run_round().unwrap();
             let seconds = begin.elapsed().as_secs_f64();
             let bytes = region.change().bytes_allocated;
             assert_eq!(stats.client_steps, (COHORT * EXAMPLES / 10) as u64);

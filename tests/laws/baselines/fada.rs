@@ -62,7 +62,7 @@ fn model(simulation: &Simulation) -> Vec<f32> {
     own.flat_map(|(_, _, values)| values).collect()
 }
 
-fn after_rounds(algorithm: &dyn Algorithm, data: Federation, rounds: usize) -> Simulation {
+fn after_rounds(algorithm: &dyn Algorithm, data: Deal, rounds: usize) -> Simulation {
     let mut simulation = simulation(algorithm, "2nn", data);
     run(&mut simulation, rounds);
     simulation
@@ -147,7 +147,7 @@ fn there_must_be_a_source_and_the_target() {
             ..mean_of_sources()
         };
         let data = dealt(&examples(), parts().into_iter().take(clients).collect(), 7);
-        let error = simulation(&algorithm, "2nn", data).step().unwrap_err();
+        let error = simulation(&algorithm, "2nn", data).run_round().unwrap_err();
         let error = error.to_string();
         assert!(error.contains("are needed"), "{error}");
     }

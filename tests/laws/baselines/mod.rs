@@ -8,12 +8,12 @@ use fedround::algorithms::{
     FedAvg, FedAvgM, FedBn, FedNova, FedOpt, FedProx, FedRep, Moon, PartialFed, PerFedAvg,
     Scaffold, Solo,
 };
-use fedround::exec::{CohortBatch, Federation, Simulation};
+use fedround::exec::{CohortBatch, Simulation};
 use fedround::prelude::*;
 
 use crate::common::{
-    COLOUR, GREY, assert_close, bits, compile, dealt, digits, federation, leaves, run, simulation,
-    trained, weights,
+    COLOUR, Deal, GREY, assert_close, bits, compile, dealt, digits, federation, leaves, run,
+    simulation, trained, weights,
 };
 
 const LR: f32 = 0.1;
@@ -43,14 +43,14 @@ fn nova() -> FedNova {
 }
 
 /// Four clients of unequal sizes.
-fn ragged() -> Federation {
+fn ragged() -> Deal {
     let data = digits(100, 1).train;
     let parts = [0..10, 10..25, 25..60, 60..100].map(Vec::from_iter);
     dealt(&data, parts.into(), 7)
 }
 
 /// Four clients of equal sizes.
-fn even() -> Federation {
+fn even() -> Deal {
     federation(&digits(80, 1).train, "shards:2", 4, 7)
 }
 
@@ -61,7 +61,7 @@ fn farthest(a: &[f32], b: &[f32]) -> f32 {
 }
 
 /// The weights after three rounds on the 2NN.
-fn after(algorithm: &dyn Algorithm, federation: Federation) -> Vec<f32> {
+fn after(algorithm: &dyn Algorithm, federation: Deal) -> Vec<f32> {
     trained(algorithm, "2nn", federation, 3)
 }
 
@@ -242,8 +242,8 @@ fn groups_of_clients_are_clients_one_by_one() {
     for (name, algorithm) in all {
         let one_by = |clients: usize| {
             let program = compile(&*algorithm, "2nn", GREY);
-            let mut simulation = Simulation::new(program, ragged(), 2)
-                .unwrap()
+            let mut simulation = ragged()
+                .simulation(program, 2)
                 .with_cohort_batch(CohortBatch::Clients(clients));
             run(&mut simulation, 2);
             weights(&simulation)

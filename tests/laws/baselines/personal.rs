@@ -112,7 +112,7 @@ fn clients_are_tested_on_their_own_models() {
         lr: LR,
     };
     let (simulation, models) = own(&solo, 6);
-    let (models, parts) = (models.unwrap(), deal().parts);
+    let (models, parts) = (models.unwrap(), deal().dataset.client_indices);
     let global = simulation.evaluate(&data.train).unwrap().accuracy;
     for (k, part) in parts.iter().enumerate() {
         let own = data.train.subset(part);
@@ -169,7 +169,7 @@ fn normalisation_differs_between_clients_and_does_not_cross() {
         };
         let model = small.init(GREY, &device);
         let program = crate::common::compile_model(algorithm, "tiny", Box::new(model), GREY);
-        Simulation::new(program, deal(), 2).unwrap()
+        deal().simulation(program, 2)
     };
     let (mut own, mut shared) = (new(&bn), new(&bn.base));
     let names: Vec<String> = own.parameters().into_iter().map(|(n, ..)| n).collect();

@@ -3,7 +3,7 @@
 use fedround::__private::for_each;
 use fedround::algorithms::FedAvg;
 use fedround::data::Examples;
-use fedround::exec::{CohortBatch, Federation};
+use fedround::exec::CohortBatch;
 use fedround::ir::fed::difference;
 use fedround::optim::schedule::cosine;
 use fedround::optim::{Adam, Lbfgs, Sgd};
@@ -12,7 +12,7 @@ use fedround::prelude::*;
 
 use super::Closure;
 use crate::common::{
-    assert_close, bits, dealt, digits, federation, run, simulation, trained, weights,
+    Deal, assert_close, bits, dealt, digits, federation, run, simulation, trained, weights,
 };
 
 /// Local training with momentum and a step size that falls with the rounds.
@@ -140,7 +140,7 @@ fn momentum() -> LocalMomentum {
     }
 }
 
-fn deal(data: &Examples) -> Federation {
+fn deal(data: &Examples) -> Deal {
     federation(data, "iid", 4, 9)
 }
 

@@ -72,7 +72,7 @@ pub(super) fn parties_with(algorithm: &dyn Algorithm, model: Box<dyn Model>) -> 
     };
     let built = assemble_for(algorithm, model, &around, &device).unwrap();
     let program = compile_model(algorithm, "of a test", built.model, GREY);
-    Simulation::new(program, of_sizes(&SIZES), 2).unwrap()
+    of_sizes(&SIZES).simulation(program, 2)
 }
 
 /// What a party keeps: its model, and the discriminator as it was while it trained.

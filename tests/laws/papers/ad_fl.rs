@@ -167,7 +167,7 @@ fn who_is_alone_is_read_by_nobody_and_counts_fully() {
 fn the_order_of_clients_does_not_matter() {
     let after = |order: [usize; 3]| {
         let mut deal = of_sizes(&[20, 50, 30]);
-        deal.parts = order.map(|k| deal.parts[k].clone()).into();
+        deal.dataset.client_indices = order.map(|k| deal.dataset.client_indices[k].clone()).into();
         trained(&ad_fl(full_batch()), "logistic", deal, 2)
     };
     assert_close(&after([0, 1, 2]), &after([2, 0, 1]), 1e-5);

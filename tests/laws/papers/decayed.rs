@@ -4,7 +4,7 @@ use fedround::algorithms::Decayed;
 
 use super::*;
 
-fn deal() -> Federation {
+fn deal() -> Deal {
     of_sizes(&[40, 10, 25])
 }
 

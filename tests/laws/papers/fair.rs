@@ -2,14 +2,14 @@
 
 use fedround::algorithms::{Fair, LgFedAvg};
 use fedround::data::{Column, Examples};
-use fedround::exec::{Program, Tracer, assemble_for};
+use fedround::exec::{Program, TracedModel, assemble_for};
 use fedround::models::{AuxiliaryTask, Losses, Task, find};
 
 use super::*;
 
 /// Rows of six columns. The label is the sign of the first, the attributes those of the two that
 /// follow.
-fn table() -> Federation {
+fn table() -> Deal {
     let mut words = fedround::data::rng::words(3, &[]);
     let rows: Vec<[f32; 6]> = (0..120)
         .map(|_| std::array::from_fn(|_| words.normal() as f32))
@@ -27,7 +27,7 @@ fn table() -> Federation {
 
 fn of_table(algorithm: &dyn Algorithm) -> Simulation {
     let task = Task {
-        input: table().examples.input_shape().unwrap(),
+        input: table().dataset.examples.input_shape().unwrap(),
         classes: 2,
     };
     let device = Default::default();
@@ -39,9 +39,10 @@ fn of_table(algorithm: &dyn Algorithm) -> Simulation {
     };
     let model = assemble_for(algorithm, base, &around, &device).unwrap();
     let columns = vec![("protected".to_owned(), vec![2])];
-    let tracer = Tracer::new("2nn", model.model, task, Losses::default()).with_columns(columns);
+    let tracer =
+        TracedModel::new("2nn", model.model, task, Losses::default()).with_columns(columns);
     let program = Program::compile(algorithm, tracer).unwrap();
-    Simulation::new(program, table(), 2).unwrap()
+    table().simulation(program, 2)
 }
 
 fn fair(lambda: f32) -> Fair {

@@ -20,12 +20,12 @@ fn fed_aa(base: FedAvg) -> FedAa {
     }
 }
 
-fn deal() -> Federation {
+fn deal() -> Deal {
     of_sizes(&[20, 30, 10])
 }
 
 /// The model after some rounds, without the identifier.
-fn model(algorithm: &FedAa, deal: Federation, rounds: usize) -> Vec<f32> {
+fn model(algorithm: &FedAa, deal: Deal, rounds: usize) -> Vec<f32> {
     let mut simulation = simulation(algorithm, "2nn", deal);
     run(&mut simulation, rounds);
     part(&simulation, "identifier", false)
@@ -133,7 +133,7 @@ fn bytes_are_four_models_an_identifier_and_classes() {
         classes.dedup();
         classes.len() as u64
     };
-    let names: u64 = deal().parts.iter().map(classes).sum();
+    let names: u64 = deal().dataset.client_indices.iter().map(classes).sum();
     assert!(names < 30, "{names}");
     let mut simulation = simulation(&full, "2nn", deal());
     let identifier = part(&simulation, "identifier", true).len() as u64;

@@ -57,11 +57,9 @@ fn fed_fed<A: Algorithm>(base: A) -> FedFed<A> {
 
 fn clients(algorithm: &dyn Algorithm, seed: u64) -> Simulation {
     let program = compile_model(algorithm, "tiny", tiny(), GREY);
-    let deal = Federation {
-        seed,
-        ..of_sizes(&SIZES)
-    };
-    Simulation::new(program, deal, 2).unwrap()
+    let dataset = of_sizes(&SIZES).dataset;
+    let deal = Deal { dataset, seed };
+    deal.simulation(program, 2)
 }
 
 /// The pool that a client has after both phases.

@@ -1,7 +1,7 @@
 //! ADCOL with as many parties in every round, who train twice.
 
 use fedround::algorithms::FixedParties;
-use fedround::exec::Seen;
+use fedround::exec::ServerObservation;
 
 use super::ad_col::{OWN, SIZES, WIDTH, ad_col, judge, own, parties};
 use super::*;
@@ -47,10 +47,10 @@ fn the_discriminator_has_an_output_for_each_who_takes_part() {
 fn a_newcomer_is_one_of_them() {
     let simulation = parties(&fixed(2, 1.0));
     let newcomer = "1:1".parse().unwrap();
-    let mut simulation = simulation.with_newcomer(Some(newcomer)).unwrap();
+    let mut simulation = simulation.with_late_client(Some(newcomer)).unwrap();
     for _ in 0..3 {
         let mut taught = 0;
-        simulation.step_seen(|_| taught += 1).unwrap();
+        simulation.run_round_observed(|_| taught += 1).unwrap();
         assert_eq!(taught, 2);
     }
     assert!(simulation.client_state(2, "ad_col.Model").is_some());
@@ -64,7 +64,9 @@ fn noise_is_on_what_they_send() {
             ..fixed(3, 1.0)
         });
         let mut all = vec![];
-        simulation.step_seen(|seen| all.push(seen)).unwrap();
+        simulation
+            .run_round_observed(|seen| all.push(seen))
+            .unwrap();
         all
     };
     let (plain, noised) = (first("none"), first("laplace"));
@@ -90,10 +92,12 @@ fn without_its_term_parties_train_twice_as_long() {
 }
 
 /// The representations that a first round shows, and a party's model after it.
-fn first_round(mu: f32) -> (Vec<Seen>, Vec<f32>) {
+fn first_round(mu: f32) -> (Vec<ServerObservation>, Vec<f32>) {
     let mut simulation = parties(&fixed(3, mu));
     let mut all = vec![];
-    simulation.step_seen(|seen| all.push(seen)).unwrap();
+    simulation
+        .run_round_observed(|seen| all.push(seen))
+        .unwrap();
     (all, own(&simulation, 0)[..OWN].to_vec())
 }
 

@@ -9,7 +9,7 @@ use super::*;
 fn by_hand(simulation: &mut Simulation) -> Vec<f32> {
     let start = weights(simulation);
     let mut sent: Vec<Vec<f32>> = vec![];
-    let round = simulation.step_seen(|seen| {
+    let round = simulation.run_round_observed(|seen| {
         let leaves = seen.tensors.into_iter();
         sent.push(leaves.flat_map(|leaf| leaf.values).collect());
     });

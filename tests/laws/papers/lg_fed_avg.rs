@@ -12,7 +12,7 @@ fn lg() -> LgFedAvg {
     }
 }
 
-fn deal() -> Federation {
+fn deal() -> Deal {
     of_sizes(&[20, 40, 20, 40])
 }
 

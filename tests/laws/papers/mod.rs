@@ -14,11 +14,11 @@ mod shared_head;
 mod validated;
 
 use fedround::algorithms::{AdCol, AdFl, FedAa, FedAvg, FedFed, LgFedAvg, Solo};
-use fedround::exec::{Federation, Simulation};
+use fedround::exec::Simulation;
 use fedround::prelude::*;
 
 use crate::common::{
-    GREY, assert_close, bits, compile_model, dealt, digits, leaves, run, simulation, trained,
+    Deal, GREY, assert_close, bits, compile_model, dealt, digits, leaves, run, simulation, trained,
     weights,
 };
 
@@ -47,7 +47,7 @@ fn full_batch() -> FedAvg {
 }
 
 /// Clients of the given sizes, with few labels each.
-fn of_sizes(sizes: &[usize]) -> Federation {
+fn of_sizes(sizes: &[usize]) -> Deal {
     let data = digits(120, 1).train;
     let mut order: Vec<usize> = (0..120).collect();
     order.sort_by_key(|&i| (data.labels()[i], i));

@@ -21,9 +21,9 @@ fn t(simulation: &Simulation) -> f32 {
 const SIZES: [usize; 3] = [30, 20, 20];
 
 /// The same without the first.
-fn others() -> Federation {
+fn others() -> Deal {
     let mut all = of_sizes(&SIZES);
-    all.parts.remove(0);
+    all.dataset.client_indices.remove(0);
     all
 }
 
@@ -66,7 +66,7 @@ fn steps_shrink_by_the_root_of_the_rounds_that_were_of_no_use() {
 fn steps_stay_while_the_loss_falls() {
     // All clients have the same examples.
     let mut same = of_sizes(&SIZES);
-    same.parts = vec![same.parts.concat(); 3];
+    same.dataset.client_indices = vec![same.dataset.client_indices.concat(); 3];
     let mut one = simulation(&validated(full_batch()), "logistic", same);
     run(&mut one, 4);
     assert_eq!(t(&one), 0.0);

@@ -112,7 +112,7 @@ impl Subject<'_> {
         let trains = Rebuild::default();
         let mut attacker = self.simulate(&trains, examples.clone(), parts.clone(), NETWORK)?;
         for _ in 0..ROUNDS {
-            attacker.step().map_err(failed)?;
+            attacker.run_round().map_err(failed)?;
         }
         let function = Outputs {
             function: "generate".to_owned(),

@@ -51,7 +51,7 @@ impl Subject<'_> {
     /// The model's probabilities of examples that it was trained on, and of as many that nobody had;
     /// nothing where none of the clients in `known` sent a model in the last phase.
     pub(super) fn members(&self, known: &Known) -> Result<Option<Membership>, CliError> {
-        let (examples, test) = (&self.simulation.federation().examples, &self.data.test);
+        let (examples, test) = (&self.simulation.dataset().examples, &self.data.test);
         let trained = known.members(&self.record.trained);
         let m = trained.len().min(test.len()).min(EXAMPLES);
         if m == 0 {
@@ -102,19 +102,19 @@ impl Subject<'_> {
     /// as many others.
     fn shadow(&self, known: &Known, pool: &Pool, n: usize) -> Result<f64, CliError> {
         let width: usize = known.shape.iter().product();
-        let federation = self.simulation.federation();
-        let order = permutation(federation.seed, known.indices.len(), &[HALVES]);
+        let dataset = self.simulation.dataset();
+        let order = permutation(self.simulation.seed(), known.indices.len(), &[HALVES]);
         let rows = &order[..2 * n];
         let values = rows.iter().map(|&i| &pool.rows[i * width..(i + 1) * width]);
         let values: Vec<f32> = values.flatten().copied().collect();
-        let label = |i: &usize| federation.examples.labels()[known.indices[*i]];
+        let label = |i: &usize| dataset.examples.labels()[known.indices[*i]];
         let labels: Vec<u16> = rows.iter().map(label).collect();
         let x = Column::floats("x", known.shape.to_vec(), values)?;
         let both = Examples::of_columns(vec![x], labels)?;
         let trains = Centralized::default();
         let mut shadow = self.simulate(&trains, both.clone(), halves(n), None)?;
         for _ in 0..ROUNDS {
-            shadow.step().map_err(failed)?;
+            shadow.run_round().map_err(failed)?;
         }
         let mut looks = self.simulate(&Outputs::default(), both, halves(n), None)?;
         with_leaves(&mut looks, &shadow.parameters());

@@ -115,15 +115,15 @@ impl Subject<'_> {
     /// What was shared, and the inputs under the same noise: of the same size, and of the size that
     /// hides them as well.
     fn pools(&self, shared: &Shared) -> Result<(Known, Vec<Pool>), CliError> {
-        let federation = self.simulation.federation();
+        let dataset = self.simulation.dataset();
         let (mut indices, mut starts, mut rows) = (vec![], vec![], vec![]);
         for (&k, tensor) in &shared.clients {
             starts.push(indices.len());
-            indices.extend_from_slice(&federation.parts[k]);
+            indices.extend_from_slice(&dataset.client_indices[k]);
             rows.extend_from_slice(&tensor.values);
         }
         let known = Known {
-            x: self.inputs(&federation.examples, &indices)?,
+            x: self.inputs(&dataset.examples, &indices)?,
             indices,
             clients: shared.clients.keys().copied().collect(),
             starts,
@@ -146,7 +146,7 @@ impl Subject<'_> {
             (used.scale, "the same noise"),
             (equal, "noise of the same ε"),
         ] {
-            let mut stream = words(federation.seed, &[NOISE]);
+            let mut stream = words(self.simulation.seed(), &[NOISE]);
             let mut draw = || match used.noise {
                 NoiseKind::Gaussian => stream.normal(),
                 NoiseKind::Laplace => {

@@ -7,7 +7,7 @@ use crate::model::{FieldType, HyperField, Hypers, key, number};
 use crate::nearest::suggestion;
 use crate::parse::Key;
 
-const STRUCT_KEYS: [&str; 3] = ["base_default", "crate", "name"];
+const STRUCT_KEYS: [&str; 4] = ["base_default", "centralized", "crate", "name"];
 const FIELD_KEYS: [&str; 3] = ["choices", "default", "range"];
 
 /// Checks a struct.
@@ -116,6 +116,13 @@ fn check_struct_values(hypers: &Hypers<'_>, diagnostics: &mut Diagnostics) {
             );
         }
     }
+    if let Some(value) = key(hypers.keys, "centralized").filter(|value| !boolean(value)) {
+        diagnostics.error(
+            value,
+            format!("expected `true` or `false`, found `{}`", text(value)),
+            "an algorithm on the examples of all clients together has `centralized = true`",
+        );
+    }
     if let Some(value) = key(hypers.keys, "name").filter(|value| string(value).is_none()) {
         diagnostics.error(
             value,
@@ -130,6 +137,10 @@ fn check_struct_values(hypers: &Hypers<'_>, diagnostics: &mut Diagnostics) {
             "write where fedround is: `crate = my_crate::fedround`",
         );
     }
+}
+
+fn boolean(value: &Expr) -> bool {
+    matches!(value, Expr::Lit(lit) if matches!(lit.lit, Lit::Bool(_)))
 }
 
 fn string(value: &Expr) -> Option<String> {

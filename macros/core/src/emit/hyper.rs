@@ -45,6 +45,13 @@ fn hyper_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
             }
         }
     });
+    let centralized = key(hypers.keys, "centralized").map(|value| {
+        quote! {
+            fn centralized(&self) -> bool {
+                #value
+            }
+        }
+    });
     let header = header(
         hypers.item,
         &quote!(#private::Hyper),
@@ -76,6 +83,7 @@ fn hyper_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
                 }
             }
             #base
+            #centralized
         }
     }
 }

@@ -11,7 +11,7 @@ use fedround_algorithms::{FedAvg, FedProx};
 use fedround_dsl::Algorithm;
 use fedround_exec::plan::Plan;
 use fedround_exec::run::Slots;
-use fedround_exec::{Program, Tracer};
+use fedround_exec::{Program, TracedModel};
 use fedround_kernels::team;
 use fedround_models::{
     Classifier, ForwardCx, Losses, McMahanCnn, Task, TwoNn, cross_entropy, find,
@@ -120,7 +120,7 @@ fn data(batch: usize) -> (Vec<f32>, Vec<i32>) {
 fn compiled(algorithm: &dyn Algorithm, model: &str, batch: usize) -> impl FnMut() + Send + use<> {
     let device = Device::default();
     let built = find(model).unwrap().build(TASK, &device).unwrap();
-    let tracer = Tracer::new(model, built, TASK, Losses::default());
+    let tracer = TracedModel::new(model, built, TASK, Losses::default());
     let program = Program::compile(algorithm, tracer).unwrap();
     let plan = Plan::new(&program.graphs(batch).unwrap()[0]);
     let (x, y) = data(batch);

@@ -1,4 +1,4 @@
-//! Choices that were made by timing, kept in a file.
+//! AutotuneCache that were made by timing, kept in a file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use burn_dispatch::DispatchDevice;
-use fedround_passes::tensor::Lowering;
+use fedround_passes::tensor::ConvAlgorithm;
 
 use super::measure::Fastest;
 use crate::BURN;
@@ -23,26 +23,26 @@ const VARIABLE: &str = "FEDROUND_CACHE";
 /// Which form of a convolution is fastest, by device, version of burn, precision and shapes. Clones
 /// share what they know.
 #[derive(Clone, Debug, Default)]
-pub struct Choices(Arc<Mutex<Table>>);
+pub struct AutotuneCache(Arc<Mutex<Table>>);
 
 #[derive(Debug, Default)]
 struct Table {
     /// Where they are kept; `None` to keep them in memory.
     file: Option<PathBuf>,
-    known: BTreeMap<String, Lowering>,
+    known: BTreeMap<String, ConvAlgorithm>,
     /// Known for now: some forms failed, which may fit another time.
-    for_now: HashMap<String, Lowering>,
+    for_now: HashMap<String, ConvAlgorithm>,
     /// Names of devices.
     names: HashMap<String, String>,
     warned: bool,
 }
 
-impl Choices {
+impl AutotuneCache {
     /// Those of the user: in the folder that `FEDROUND_CACHE` names, or else in `fedround` of the
     /// user's folder for caches (`$XDG_CACHE_HOME`, `~/.cache`). With `FEDROUND_CACHE=off` they are
     /// kept in memory.
     pub fn of_user() -> Self {
-        static USER: OnceLock<Choices> = OnceLock::new();
+        static USER: OnceLock<AutotuneCache> = OnceLock::new();
         let open = || folder().map_or_else(Self::default, |folder| Self::at(&folder));
         USER.get_or_init(open).clone()
     }
@@ -85,7 +85,7 @@ impl Choices {
         device: &DispatchDevice,
         about: &str,
         measure: impl FnOnce() -> Result<Fastest, CompileError>,
-    ) -> Result<Lowering, CompileError> {
+    ) -> Result<ConvAlgorithm, CompileError> {
         let mut table = self.table();
         let key = format!("{}; burn {BURN}; {about}", table.name(device));
         let known = table.known.get(&key).or_else(|| table.for_now.get(&key));
@@ -188,9 +188,11 @@ fn read(file: &Path) -> io::Result<String> {
     }
 }
 
-fn entry(line: &str) -> Option<(String, Lowering)> {
+fn entry(line: &str) -> Option<(String, ConvAlgorithm)> {
     let (key, name) = line.rsplit_once('\t')?;
-    let form = Lowering::ALL.into_iter().find(|form| form.name() == name)?;
+    let form = ConvAlgorithm::ALL
+        .into_iter()
+        .find(|form| form.name() == name)?;
     Some((key.to_owned(), form))
 }
 
@@ -205,7 +207,7 @@ fn locked(file: &Path) -> io::Result<File> {
 }
 
 /// In one piece, whoever reads meanwhile; of those who write there is one at a time.
-fn write(file: &Path, known: &BTreeMap<String, Lowering>) -> io::Result<()> {
+fn write(file: &Path, known: &BTreeMap<String, ConvAlgorithm>) -> io::Result<()> {
     let new = file.with_extension("new");
     let lines = known
         .iter()

@@ -7,7 +7,7 @@ use burn_backend::Backend;
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op, TensorType};
-use fedround_passes::tensor::{Lowering, convolutions, optimize, parametrize_constants};
+use fedround_passes::tensor::{ConvAlgorithm, convolutions, optimize, parametrize_constants};
 use fedround_passes::{PassManager, Request};
 
 use crate::device::DeviceError;
@@ -39,7 +39,7 @@ pub fn convolution_times(
     target: &Target,
     op: &Op,
     shapes: [&[usize]; 2],
-) -> Result<Vec<(Lowering, Duration)>, DeviceError> {
+) -> Result<Vec<(ConvAlgorithm, Duration)>, DeviceError> {
     let device = target.open()?;
     let times = times(&device, target.precision, op, shapes);
     Ok(times
@@ -49,7 +49,7 @@ pub fn convolution_times(
 
 /// A form that was found by timing.
 pub(super) struct Fastest {
-    pub form: Lowering,
+    pub form: ConvAlgorithm,
     /// Of all forms that apply; otherwise of those that the device had the memory for just then.
     pub of_all: bool,
 }
@@ -73,7 +73,7 @@ pub(super) fn fastest(
         .into_iter()
         .filter_map(|(form, time)| Some((form, time?)));
     let form = timed.min_by_key(|(_, time)| *time);
-    let form = form.map_or(Lowering::Grouped, |(form, _)| form);
+    let form = form.map_or(ConvAlgorithm::Grouped, |(form, _)| form);
     Ok(Fastest { form, of_all })
 }
 
@@ -83,8 +83,8 @@ fn times(
     precision: Precision,
     op: &Op,
     shapes: [&[usize]; 2],
-) -> impl Iterator<Item = (Lowering, Option<Duration>)> {
-    Lowering::ALL.into_iter().filter_map(move |form| {
+) -> impl Iterator<Item = (ConvAlgorithm, Option<Duration>)> {
+    ConvAlgorithm::ALL.into_iter().filter_map(move |form| {
         let (plan, constants) = plan(device, precision, op, shapes, form)?;
         Some((form, time(device, &plan, shapes, &constants)))
     })
@@ -97,7 +97,7 @@ fn plan(
     precision: Precision,
     op: &Op,
     shapes: [&[usize]; 2],
-    to: Lowering,
+    to: ConvAlgorithm,
 ) -> Option<(Plan, Vec<DispatchTensor>)> {
     let mut graph = Graph::default();
     let ins = shapes.map(|shape| graph.input("x", TensorType::f32(shape)));
@@ -111,7 +111,7 @@ fn plan(
         _ => MOST,
     };
     let large = graph.types.iter().any(|ty| 4 * ty.len() > most);
-    if (to != Lowering::Grouped && same) || large {
+    if (to != ConvAlgorithm::Grouped && same) || large {
         return None;
     }
     let (mut graph, supplies) = parametrize_constants(&graph).ok()?;

@@ -18,7 +18,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// What is chosen, and whether it was measured for that.
-fn chosen(choices: &Choices, about: &str, fastest: Lowering) -> (Lowering, bool) {
+fn chosen(choices: &AutotuneCache, about: &str, fastest: ConvAlgorithm) -> (ConvAlgorithm, bool) {
     let measured = Cell::new(false);
     let device = Device::Cpu.open().unwrap();
     let lowering = choices.choose(&device, about, || {
@@ -32,23 +32,23 @@ fn chosen(choices: &Choices, about: &str, fastest: Lowering) -> (Lowering, bool)
 #[test]
 fn a_choice_is_measured_once_and_kept() {
     let folder = folder("kept");
-    let choices = Choices::at(&folder);
+    let choices = AutotuneCache::at(&folder);
     assert_eq!(
-        chosen(&choices, "a", Lowering::Unfold),
-        (Lowering::Unfold, true)
+        chosen(&choices, "a", ConvAlgorithm::Unfold),
+        (ConvAlgorithm::Unfold, true)
     );
     assert_eq!(
-        chosen(&choices, "a", Lowering::Split),
-        (Lowering::Unfold, false)
+        chosen(&choices, "a", ConvAlgorithm::Split),
+        (ConvAlgorithm::Unfold, false)
     );
     assert_eq!(
-        chosen(&choices, "b", Lowering::Split),
-        (Lowering::Split, true)
+        chosen(&choices, "b", ConvAlgorithm::Split),
+        (ConvAlgorithm::Split, true)
     );
-    let again = Choices::at(&folder);
+    let again = AutotuneCache::at(&folder);
     assert_eq!(
-        chosen(&again, "a", Lowering::Split),
-        (Lowering::Unfold, false)
+        chosen(&again, "a", ConvAlgorithm::Split),
+        (ConvAlgorithm::Unfold, false)
     );
     assert_eq!(again.len(), 2);
     fs::remove_dir_all(folder).unwrap();
@@ -66,9 +66,9 @@ fn a_file_that_is_none_of_ours_stays_as_it_is() {
     ];
     for text in texts {
         fs::write(&file, text).unwrap();
-        let choices = Choices::at(&folder);
+        let choices = AutotuneCache::at(&folder);
         assert!(choices.is_empty());
-        let split = Lowering::Split;
+        let split = ConvAlgorithm::Split;
         assert_eq!(chosen(&choices, "a", split), (split, true));
         assert_eq!(chosen(&choices, "a", split), (split, false));
         assert_eq!(fs::read(&file).unwrap(), text);
@@ -79,32 +79,32 @@ fn a_file_that_is_none_of_ours_stays_as_it_is() {
 #[test]
 fn a_line_that_cannot_be_read_costs_that_line() {
     let folder = folder("line");
-    let split = Lowering::Split;
-    chosen(&Choices::at(&folder), "a", split);
+    let split = ConvAlgorithm::Split;
+    chosen(&AutotuneCache::at(&folder), "a", split);
     let file = folder.join("convolutions.txt");
     let mut text = fs::read_to_string(&file).unwrap();
     text.push_str("\nb\tfold\n");
     fs::write(&file, text).unwrap();
-    let choices = Choices::at(&folder);
-    assert_eq!(chosen(&choices, "a", Lowering::Unfold), (split, false));
+    let choices = AutotuneCache::at(&folder);
+    assert_eq!(chosen(&choices, "a", ConvAlgorithm::Unfold), (split, false));
     assert_eq!(chosen(&choices, "b", split), (split, true));
-    assert_eq!(Choices::at(&folder).len(), 2);
+    assert_eq!(AutotuneCache::at(&folder).len(), 2);
     fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn what_is_not_of_all_forms_is_kept_for_now() {
     let folder = folder("now");
-    let choices = Choices::at(&folder);
+    let choices = AutotuneCache::at(&folder);
     let device = Device::Cpu.open().unwrap();
-    let form = Lowering::Split;
+    let form = ConvAlgorithm::Split;
     let measure = || {
         let of_all = false;
         Ok(Fastest { form, of_all })
     };
     assert_eq!(choices.choose(&device, "a", measure).unwrap(), form);
-    assert_eq!(chosen(&choices, "a", Lowering::Unfold), (form, false));
-    assert!(Choices::at(&folder).is_empty());
+    assert_eq!(chosen(&choices, "a", ConvAlgorithm::Unfold), (form, false));
+    assert!(AutotuneCache::at(&folder).is_empty());
     // A device that has failed before is no reason to choose anything.
     let failed = || {
         Err(CompileError::Failed(Box::new(RunError::OutOfMemory(
@@ -122,15 +122,15 @@ fn writers_keep_what_others_write() {
     let folder = folder("writers");
     std::thread::scope(|scope| {
         for writer in 0..4 {
-            let choices = Choices::at(&folder);
+            let choices = AutotuneCache::at(&folder);
             scope.spawn(move || {
                 for i in 0..8 {
-                    chosen(&choices, &format!("{writer} {i}"), Lowering::Split);
+                    chosen(&choices, &format!("{writer} {i}"), ConvAlgorithm::Split);
                 }
             });
         }
     });
-    assert_eq!(Choices::at(&folder).len(), 32);
+    assert_eq!(AutotuneCache::at(&folder).len(), 32);
     fs::remove_dir_all(folder).unwrap();
 }
 
@@ -138,14 +138,14 @@ fn writers_keep_what_others_write() {
 fn a_folder_that_cannot_be_written_is_no_error() {
     let folder = folder("file");
     fs::write(&folder, b"").unwrap();
-    let choices = Choices::at(&folder);
+    let choices = AutotuneCache::at(&folder);
     assert_eq!(
-        chosen(&choices, "a", Lowering::Split),
-        (Lowering::Split, true)
+        chosen(&choices, "a", ConvAlgorithm::Split),
+        (ConvAlgorithm::Split, true)
     );
     assert_eq!(
-        chosen(&choices, "a", Lowering::Unfold),
-        (Lowering::Split, false)
+        chosen(&choices, "a", ConvAlgorithm::Unfold),
+        (ConvAlgorithm::Split, false)
     );
     fs::remove_file(folder).unwrap();
 }
@@ -161,25 +161,25 @@ fn one_client_and_the_cpu_are_not_timed() {
         })
     };
     let device = Device::Cpu.open().unwrap();
-    let choices = Choices::default();
-    let timed = Convolutions::Timed(choices.clone());
+    let choices = AutotuneCache::default();
+    let timed = ConvPolicy::Timed(choices.clone());
     assert!(!timed.change_some(&device));
     let shapes: [&[usize]; 2] = [&[2, 3, 5, 5], &[4, 3, 3, 3]];
     let found = timed.choose(&device, Precision::F32, &conv(1), shapes);
-    assert!(found.unwrap() == Lowering::Grouped && choices.is_empty());
-    let always = Convolutions::Always(Lowering::Unfold);
+    assert!(found.unwrap() == ConvAlgorithm::Grouped && choices.is_empty());
+    let always = ConvPolicy::Always(ConvAlgorithm::Unfold);
     assert!(always.change_some(&device));
     let found = always.choose(&device, Precision::F32, &conv(2), shapes);
-    assert_eq!(found.unwrap(), Lowering::Unfold);
+    assert_eq!(found.unwrap(), ConvAlgorithm::Unfold);
 }
 
 #[test]
 fn texts_are_understood() {
     for text in ["grouped", "unfold", "split"] {
-        let parsed: Convolutions = text.parse().unwrap();
-        assert!(matches!(parsed, Convolutions::Always(l) if l.name() == text));
+        let parsed: ConvPolicy = text.parse().unwrap();
+        assert!(matches!(parsed, ConvPolicy::Always(l) if l.name() == text));
     }
-    "auto".parse::<Convolutions>().unwrap();
-    let error = "im2col".parse::<Convolutions>().unwrap_err().to_string();
+    "auto".parse::<ConvPolicy>().unwrap();
+    let error = "im2col".parse::<ConvPolicy>().unwrap_err().to_string();
     assert!(error.contains("`split`, found `im2col`"), "{error}");
 }

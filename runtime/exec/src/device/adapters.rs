@@ -7,11 +7,11 @@ use burn_dispatch::DispatchDevice;
 use burn_dispatch::devices::WgpuDevice;
 use wgpu::{Adapter, AdapterInfo, Backends, DeviceType, Instance, InstanceDescriptor};
 
-use super::{Device, Found};
+use super::{Available, Device};
 
 /// All of them, discrete GPUs first and software last.
-pub(super) fn found() -> Vec<Found> {
-    let found = |(number, (_, info)): (usize, (WgpuDevice, AdapterInfo))| Found {
+pub(super) fn found() -> Vec<Available> {
+    let found = |(number, (_, info)): (usize, (WgpuDevice, AdapterInfo))| Available {
         device: Device::Wgpu(number),
         name: [info.name, info.driver_info].join(", "),
         software: info.device_type == DeviceType::Cpu,

@@ -1,6 +1,6 @@
 //! Why a device cannot be used.
 
-use super::{Device, Problem};
+use super::{Device, Unavailable};
 use crate::precision::Precision;
 
 /// A device cannot be used.
@@ -12,7 +12,7 @@ pub enum DeviceError {
         /// The device.
         device: Device,
         /// What.
-        problems: Vec<Problem>,
+        problems: Vec<Unavailable>,
     },
     /// There are fewer.
     #[error("there is no `{device}`, found {found}; `fedround doctor` lists the devices")]
@@ -64,7 +64,7 @@ pub enum DeviceError {
     },
 }
 
-fn listed(problems: &[Problem]) -> String {
+fn listed(problems: &[Unavailable]) -> String {
     let lines = problems
         .iter()
         .map(|problem| format!("{problem}: {}", problem.fix()));

@@ -23,7 +23,7 @@ pub(crate) use gpu::ask;
 pub(crate) use guard::{guarded, words};
 pub use kernel_log::{TIMED, kernel_time};
 pub use list::Devices;
-pub use probe::{DeviceReport, Found, Problem, devices};
+pub use probe::{Available, DeviceReport, Unavailable, devices};
 
 use crate::ops;
 

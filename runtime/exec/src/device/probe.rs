@@ -7,7 +7,7 @@ use super::{Device, DeviceError};
 
 /// What keeps a kind of device away.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
+pub enum Unavailable {
     /// The feature is off.
     #[error("this build lacks the feature `{feature}`")]
     NotBuilt {
@@ -40,7 +40,7 @@ pub enum Problem {
     NoAdapter,
 }
 
-impl Problem {
+impl Unavailable {
     /// What to do about it.
     pub fn fix(&self) -> String {
         let text = match self {
@@ -69,7 +69,7 @@ impl Problem {
 
 /// A device that can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct Available {
     /// How `--device` calls it.
     pub device: Device,
     /// What its driver calls it.
@@ -84,14 +84,14 @@ pub struct DeviceReport {
     /// `cpu`, `wgpu` or `cuda`.
     pub kind: &'static str,
     /// What can be used.
-    pub found: Vec<Found>,
+    pub found: Vec<Available>,
     /// What keeps it away; empty where something was found.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<Unavailable>,
 }
 
 /// Looks for devices of every kind. Nothing is opened.
 pub fn devices() -> [DeviceReport; 3] {
-    let cpu = Found {
+    let cpu = Available {
         device: Device::Cpu,
         name: format!(
             "{} threads",
@@ -136,7 +136,7 @@ pub(super) fn open(device: Device) -> Result<DispatchDevice, DeviceError> {
 }
 
 /// The NVIDIA GPUs, or all that is missing.
-pub(super) fn cuda() -> Result<Vec<Found>, Vec<Problem>> {
+pub(super) fn cuda() -> Result<Vec<Available>, Vec<Unavailable>> {
     let nvidia = Nvidia::read();
     let names = if nvidia.answers() {
         cuda_names()
@@ -149,15 +149,15 @@ pub(super) fn cuda() -> Result<Vec<Found>, Vec<Problem>> {
         seen => Ok(seen),
     };
     built(cfg!(feature = "cuda"), "cuda", nvidia.problem(gpus))?;
-    let found = |(number, name): (usize, String)| Found {
+    let found = |(number, name): (usize, String)| Available {
         device: Device::Cuda(number),
         name,
         software: false,
     };
-    let visible: Vec<Found> = names.into_iter().enumerate().map(found).collect();
+    let visible: Vec<Available> = names.into_iter().enumerate().map(found).collect();
     if visible.is_empty() {
         let why = "CUDA sees none of those that the driver lists".to_owned();
-        return Err(vec![Problem::NoGpu { why }]);
+        return Err(vec![Unavailable::NoGpu { why }]);
     }
     Ok(visible)
 }
@@ -182,29 +182,33 @@ fn cuda_names() -> Vec<String> {
 
 /// The adapters, or all that is missing. Where there are none, the machine's files say why: drivers
 /// may be in other places than those.
-pub(super) fn wgpu() -> Result<Vec<Found>, Vec<Problem>> {
+pub(super) fn wgpu() -> Result<Vec<Available>, Vec<Unavailable>> {
     let adapters = adapters();
     if adapters.is_empty() {
         built(cfg!(feature = "wgpu"), "wgpu", Vulkan::read().problem())?;
-        return Err(vec![Problem::NoAdapter]);
+        return Err(vec![Unavailable::NoAdapter]);
     }
     Ok(adapters)
 }
 
 #[cfg(feature = "wgpu")]
-fn adapters() -> Vec<Found> {
+fn adapters() -> Vec<Available> {
     super::adapters::found()
 }
 
 #[cfg(not(feature = "wgpu"))]
-fn adapters() -> Vec<Found> {
+fn adapters() -> Vec<Available> {
     vec![]
 }
 
 /// What the build lacks, and what the machine: who builds anew should know of both.
-fn built(is: bool, feature: &'static str, machine: Option<Problem>) -> Result<(), Vec<Problem>> {
-    let build = (!is).then_some(Problem::NotBuilt { feature });
-    let problems: Vec<Problem> = build.into_iter().chain(machine).collect();
+fn built(
+    is: bool,
+    feature: &'static str,
+    machine: Option<Unavailable>,
+) -> Result<(), Vec<Unavailable>> {
+    let build = (!is).then_some(Unavailable::NotBuilt { feature });
+    let problems: Vec<Unavailable> = build.into_iter().chain(machine).collect();
     if problems.is_empty() {
         Ok(())
     } else {

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Problem;
+use super::Unavailable;
 
 /// What CUDA needs.
 pub(super) struct Nvidia {
@@ -43,12 +43,12 @@ impl Nvidia {
     }
 
     /// What is missing, where there are so many GPUs, or none for a reason.
-    pub fn problem(&self, gpus: Result<usize, String>) -> Option<Problem> {
-        let no_gpu = |why: &str| Problem::NoGpu {
+    pub fn problem(&self, gpus: Result<usize, String>) -> Option<Unavailable> {
+        let no_gpu = |why: &str| Unavailable::NoGpu {
             why: why.to_owned(),
         };
         if !self.driver {
-            return Some(Problem::NoDriver);
+            return Some(Unavailable::NoDriver);
         }
         match gpus {
             Err(why) => return Some(no_gpu(&why)),
@@ -56,9 +56,9 @@ impl Nvidia {
             Ok(_) => {}
         }
         if !self.nvrtc {
-            return Some(Problem::NoNvrtc);
+            return Some(Unavailable::NoNvrtc);
         }
-        (!self.toolkit).then_some(Problem::NoToolkit)
+        (!self.toolkit).then_some(Unavailable::NoToolkit)
     }
 }
 
@@ -78,14 +78,14 @@ impl Vulkan {
         }
     }
 
-    pub fn problem(&self) -> Option<Problem> {
+    pub fn problem(&self) -> Option<Unavailable> {
         // macOS has Metal.
         if !cfg!(target_os = "linux") {
             None
         } else if !self.loader {
-            Some(Problem::NoLoader)
+            Some(Unavailable::NoLoader)
         } else if self.drivers.is_empty() {
-            Some(Problem::NoVulkanDriver)
+            Some(Unavailable::NoVulkanDriver)
         } else {
             None
         }
@@ -187,7 +187,7 @@ mod tests {
             toolkit: false,
         };
         let none = || Err("no `nvidia-smi`".to_owned());
-        assert_eq!(nothing.problem(none()), Some(Problem::NoDriver));
+        assert_eq!(nothing.problem(none()), Some(Unavailable::NoDriver));
         let empty = nvidia().problem(Ok(0)).unwrap();
         assert!(empty.to_string().contains("lists none"), "{empty}");
         let why = "driver/library version mismatch".to_owned();
@@ -195,14 +195,14 @@ mod tests {
         assert!(mismatch.to_string().contains("version mismatch"));
         let nvrtc = false;
         let kernels = Nvidia { nvrtc, ..nvidia() }.problem(Ok(1));
-        assert_eq!(kernels, Some(Problem::NoNvrtc));
+        assert_eq!(kernels, Some(Unavailable::NoNvrtc));
         let toolkit = false;
         let headers = Nvidia {
             toolkit,
             ..nvidia()
         }
         .problem(Ok(1));
-        assert_eq!(headers, Some(Problem::NoToolkit));
+        assert_eq!(headers, Some(Unavailable::NoToolkit));
     }
 
     #[cfg(target_os = "linux")]
@@ -212,8 +212,8 @@ mod tests {
             let drivers = drivers.iter().map(ToString::to_string).collect();
             Vulkan { loader, drivers }.problem()
         };
-        assert_eq!(problem(false, &[]), Some(Problem::NoLoader));
-        assert_eq!(problem(true, &[]), Some(Problem::NoVulkanDriver));
+        assert_eq!(problem(false, &[]), Some(Unavailable::NoLoader));
+        assert_eq!(problem(true, &[]), Some(Unavailable::NoVulkanDriver));
         assert_eq!(problem(true, &["lvp_icd.x86_64.json"]), None);
     }
 

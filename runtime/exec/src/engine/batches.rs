@@ -42,7 +42,7 @@ impl<'a> Batches<'a> {
     pub fn get(&mut self, cx: Cx<'_>, id: usize, first_epoch: usize, step: usize) -> Chosen<'_> {
         let epoch = first_epoch + step / self.per_epoch();
         if self.order.is_empty() || epoch != self.epoch {
-            let seed = cx.federation.seed;
+            let seed = cx.seed;
             self.order = client_order(seed, cx.round, id, self.mine, epoch);
             self.epoch = epoch;
         }
@@ -105,7 +105,7 @@ impl Gathered {
 
 /// Whether gathering does more than copy: files are decoded, or images changed.
 pub(super) fn takes_work(cx: Cx<'_>) -> bool {
-    let examples = &cx.federation.examples;
+    let examples = &cx.dataset.examples;
     cx.program.schedule.columns.iter().any(|(name, _)| {
         let column = column(examples, name);
         let changed = name == "x" && !cx.augment.is_empty();
@@ -128,7 +128,7 @@ fn gather(
     n: usize,
     scratch: &mut Scratch,
 ) -> Result<Elements, RunError> {
-    let (program, examples) = (cx.program, &cx.federation.examples);
+    let (program, examples) = (cx.program, &cx.dataset.examples);
     let ty = program.tracer.column(name, *kind, n).map_err(|source| {
         let loc = Loc::caller();
         CompileError::from(LowerError::Frontend { loc, source })

@@ -59,7 +59,10 @@ pub(super) struct Loop {
 impl Clients<'_> {
     /// A loop over batches of `size`: those that are full are replayed.
     pub(super) fn full_batches(&self, epochs: usize, size: usize) -> Loop {
-        let parts = self.ids.iter().map(|&id| &self.cx.federation.parts[id]);
+        let parts = self
+            .ids
+            .iter()
+            .map(|&id| &self.cx.dataset.client_indices[id]);
         let most = parts.map(Vec::len).max().unwrap_or_default();
         let size = if self.alone() { size.min(most) } else { size };
         let steps = epochs * most.checked_div(size).unwrap_or_default();

@@ -247,7 +247,7 @@ impl Walker for Clients<'_> {
             (OpKind::EveryClass, _) => every_class(self.cx),
             (OpKind::LocalClasses, _) => self.each(op, |id| classes(self.cx, id))?,
             (OpKind::NumExamples, _) => self.each(op, |id| {
-                let n = self.cx.federation.parts[id].len();
+                let n = self.cx.dataset.client_indices[id].len();
                 Ok(RtVal::Host(n as f64))
             })?,
             (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),

@@ -110,12 +110,12 @@ impl Clients<'_> {
         let &[id] = self.ids else {
             return Err(missing(op, "single client"));
         };
-        let (federation, round) = (self.cx.federation, self.cx.round);
-        let mine = &federation.parts[id];
+        let (dataset, round) = (self.cx.dataset, self.cx.round);
+        let mine = &dataset.client_indices[id];
         if mine.is_empty() {
             return Err(RunError::NoExamples { client: id });
         }
-        let order = client_order(federation.seed, round, id, mine, self.epoch);
+        let order = client_order(self.cx.seed, round, id, mine, self.epoch);
         let chosen = &order[..size.min(order.len())];
         let visit = self.cx.visit(id, self.epoch);
         self.epoch += 1;
@@ -137,7 +137,7 @@ impl Clients<'_> {
         let &[id] = self.ids else {
             return Err(missing(op, "single client"));
         };
-        let mine = &self.cx.federation.parts[id];
+        let mine = &self.cx.dataset.client_indices[id];
         if mine.is_empty() {
             return Err(RunError::NoExamples { client: id });
         }

@@ -108,7 +108,7 @@ pub(super) fn deal(
     let sizes = devices.iter().map(|cx| if alone { 1 } else { cx.group });
     let sizes: Vec<usize> = sizes.collect();
     let shapes = |i: usize| operands.iter().map(|v| shape(v, i)).collect();
-    groups(ids, &home.federation.parts, &sizes, shapes)
+    groups(ids, &home.dataset.client_indices, &sizes, shapes)
 }
 
 /// The device of each group of clients, and their positions in the cohort. Clients are dealt to the

@@ -11,11 +11,11 @@ use crate::error::RunError;
 use crate::value::RtVal;
 use crate::{flex, ops};
 
-/// A value of one client that is on the server, as [`Simulation::step_seen`] shows it.
+/// A value of one client that is on the server, as [`Simulation::run_round_observed`] shows it.
 ///
-/// [`Simulation::step_seen`]: crate::Simulation::step_seen
+/// [`Simulation::run_round_observed`]: crate::Simulation::run_round_observed
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct ServerObservation {
     /// The round, from 1.
     pub round: usize,
     /// The value in the linked program. Of one that a client sent, it is that of the wire table's
@@ -30,12 +30,12 @@ pub struct Seen {
     pub client: usize,
     /// The leaves of parameters, or the one tensor of what else there is; numbers of labels are
     /// whole.
-    pub tensors: Vec<SeenTensor>,
+    pub tensors: Vec<ObservedTensor>,
 }
 
 /// A tensor in host memory.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SeenTensor {
+pub struct ObservedTensor {
     /// Its sizes.
     pub shape: Vec<usize>,
     /// Its elements in row-major order.
@@ -43,9 +43,9 @@ pub struct SeenTensor {
 }
 
 /// Who looks on.
-pub(crate) type Look<'a> = &'a mut (dyn FnMut(Seen) + 'a);
+pub(crate) type Look<'a> = &'a mut (dyn FnMut(ServerObservation) + 'a);
 
-impl Seen {
+impl ServerObservation {
     /// A client's value; `None` of a number that it sent, or of what has no value of its own.
     fn of(
         cx: Cx<'_>,
@@ -61,7 +61,7 @@ impl Seen {
             (Kind::Tensor, RtVal::Tensor(t)) => vec![floats(t)?],
             (Kind::Labels, RtVal::Tensor(t)) => vec![whole(t)?],
             (Kind::Scalar, RtVal::Tensor(t)) if !sent => vec![floats(t)?],
-            (Kind::Scalar, RtVal::Host(x)) if !sent => vec![SeenTensor {
+            (Kind::Scalar, RtVal::Host(x)) if !sent => vec![ObservedTensor {
                 shape: vec![1],
                 values: vec![*x as f32],
             }],
@@ -87,7 +87,7 @@ pub(super) fn show(
     value: &RtVal,
 ) -> Result<(), RunError> {
     if let Some(look) = look
-        && let Some(seen) = Seen::of(cx, of, client, value)?
+        && let Some(seen) = ServerObservation::of(cx, of, client, value)?
     {
         look(seen);
     }
@@ -114,16 +114,16 @@ pub(super) fn show_all(
     }
 }
 
-fn floats(t: &DispatchTensor) -> Result<SeenTensor, RunError> {
-    Ok(SeenTensor {
+fn floats(t: &DispatchTensor) -> Result<ObservedTensor, RunError> {
+    Ok(ObservedTensor {
         shape: t.shape().as_slice().to_vec(),
         values: ops::read(t.clone())?,
     })
 }
 
-fn whole(t: &DispatchTensor) -> Result<SeenTensor, RunError> {
+fn whole(t: &DispatchTensor) -> Result<ObservedTensor, RunError> {
     let data = ops::wait(flex::is_host(t), Dispatch::int_into_data(t.clone()))?;
-    Ok(SeenTensor {
+    Ok(ObservedTensor {
         shape: t.shape().as_slice().to_vec(),
         values: data.iter::<f32>().collect(),
     })

@@ -27,7 +27,7 @@ use fedround_ir::tensor::TensorType;
 use fedround_passes::lowering::Frontend;
 
 use crate::error::RunError;
-use crate::newcomer::Newcomer;
+use crate::newcomer::LateClient;
 use crate::ops;
 use crate::program::Program;
 use crate::replay::Replays;
@@ -36,16 +36,15 @@ use crate::workers::Workers;
 pub(crate) use state::{ByClient, State};
 
 pub(crate) use look::Look;
-pub use look::{Seen, SeenTensor};
+pub use look::{ObservedTensor, ServerObservation};
 
-/// What a round reads besides the model: the clients' data and the seed of every random choice.
-pub struct Federation {
+/// Examples, and which of them each client has.
+#[derive(Clone, Debug)]
+pub struct FederatedDataset {
     /// Examples of all clients.
     pub examples: Examples,
     /// For each client, the indices of its examples.
-    pub parts: Vec<Vec<usize>>,
-    /// Seed of sampling, batch order and initial parameters.
-    pub seed: u64,
+    pub client_indices: Vec<Vec<usize>>,
 }
 
 /// Counts and losses of one round.
@@ -103,7 +102,9 @@ pub(crate) struct Cx<'a> {
     pub program: &'a Program,
     /// Up to so many clients run in one graph.
     pub group: usize,
-    pub federation: &'a Federation,
+    pub dataset: &'a FederatedDataset,
+    /// Seed of every random choice.
+    pub seed: u64,
     /// What becomes of the images of training batches.
     pub augment: &'a Augment,
     /// Batches that may wait for their steps, where making them takes work.
@@ -111,7 +112,7 @@ pub(crate) struct Cx<'a> {
     /// The steps that are recorded, where any are.
     pub replays: Option<&'a Replays>,
     /// The client that joins late, where one does.
-    pub newcomer: Option<Newcomer>,
+    pub newcomer: Option<LateClient>,
     /// The round, from 1.
     pub round: usize,
     /// The same where no phase had ended early: whose turn it is.
@@ -122,7 +123,7 @@ impl Cx<'_> {
     /// A client's view of its examples in an epoch.
     fn visit(&self, client: usize, epoch: usize) -> Visit {
         Visit {
-            seed: self.federation.seed,
+            seed: self.seed,
             round: self.round,
             client,
             epoch,
@@ -131,14 +132,14 @@ impl Cx<'_> {
 
     /// How many clients there are in this round.
     fn clients(&self) -> usize {
-        let all = self.federation.parts.len();
+        let all = self.dataset.client_indices.len();
         let newcomer = self.newcomer;
         newcomer.map_or(all, |newcomer| newcomer.there(self.scheduled, all))
     }
 
     /// The newcomer's number, once it is there.
-    fn joined(&self) -> Option<(usize, Newcomer)> {
-        let last = self.federation.parts.len().checked_sub(1)?;
+    fn joined(&self) -> Option<(usize, LateClient)> {
+        let last = self.dataset.client_indices.len().checked_sub(1)?;
         let newcomer = self.newcomer.filter(|_| self.clients() > last);
         newcomer.map(|newcomer| (last, newcomer))
     }

@@ -113,11 +113,11 @@ pub(super) fn join(op: &Op, rows: Vec<DispatchTensor>) -> Result<RtVal, RunError
 
 /// The classes of a client's examples, each once, ascending.
 pub(super) fn classes(cx: Cx<'_>, client: usize) -> Result<RtVal, RunError> {
-    let mine = &cx.federation.parts[client];
+    let mine = &cx.dataset.client_indices[client];
     if mine.is_empty() {
         return Err(RunError::NoExamples { client });
     }
-    let labels = cx.federation.examples.labels();
+    let labels = cx.dataset.examples.labels();
     let classes: BTreeSet<u16> = mine.iter().map(|&i| labels[i]).collect();
     let classes: Vec<i32> = classes.into_iter().map(i32::from).collect();
     let shape = [classes.len()];
@@ -179,7 +179,7 @@ fn order(
     let run = walker.count_random_run().into_iter().next();
     let [who, run] = run.unwrap_or_default();
     let key = [rng::ROWS, cx.round as u64, who, run, epoch as u64];
-    Ok(permutation(cx.federation.seed, total, &key))
+    Ok(permutation(cx.seed, total, &key))
 }
 
 /// Some rows of a tensor.

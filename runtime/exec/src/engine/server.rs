@@ -101,7 +101,6 @@ impl Server<'_> {
     }
 
     fn sample(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
-        let federation = self.cx.federation;
         // None of all clients' numbers are listed: there may be many, of which few take part.
         let among = match op.operands.get(1).map(|v| env.peek(*v)) {
             None => None,
@@ -119,7 +118,7 @@ impl Server<'_> {
         let new = new.map(|(place, _)| place);
         let draw = self.draws;
         self.draws += 1;
-        let ids = cohort(federation.seed, self.cx.round, draw, others, m).into_iter();
+        let ids = cohort(self.cx.seed, self.cx.round, draw, others, m).into_iter();
         let ids = ids.map(|i| i + usize::from(new.is_some_and(|new| i >= new)));
         let ids = new.into_iter().chain(ids);
         let ids = ids.map(|i| among.map_or(i, |ids| ids[i]));
@@ -128,13 +127,12 @@ impl Server<'_> {
 
     /// A cohort most of whom are those of the round before.
     fn rotating(&self, op: &Op) -> Result<RtVal, RunError> {
-        let federation = self.cx.federation;
         let (m, dropped) = self.counts(op)?;
         let new = self.cx.joined();
         let others = self.cx.clients() - usize::from(new.is_some());
         // No more in all: values of the spec may have a place for each.
         let m = new.map_or(m, |(_, new)| new.beside(others).min(m.saturating_sub(1)));
-        let ids = rotating(federation.seed, self.cx.round, others, (m, dropped));
+        let ids = rotating(self.cx.seed, self.cx.round, others, (m, dropped));
         let new = new.map(|(k, _)| k).into_iter();
         Ok(RtVal::Cohort(new.chain(ids).collect()))
     }

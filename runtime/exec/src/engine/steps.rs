@@ -35,10 +35,12 @@ impl<'a> Steps<'a> {
         (first_epoch, epochs): (usize, usize),
         size: usize,
     ) -> Result<Self, RunError> {
-        let own = ids.iter().map(|&id| match &cx.federation.parts[id][..] {
-            [] => Err(RunError::NoExamples { client: id }),
-            mine => Ok(Batches::new(mine, size)),
-        });
+        let own = ids
+            .iter()
+            .map(|&id| match &cx.dataset.client_indices[id][..] {
+                [] => Err(RunError::NoExamples { client: id }),
+                mine => Ok(Batches::new(mine, size)),
+            });
         let batches: Vec<Batches<'a>> = own.collect::<Result<_, _>>()?;
         let most = batches.iter().map(|own| epochs * own.per_epoch()).max();
         Ok(Self {

@@ -133,7 +133,7 @@ fn compute(
     }
     inputs.extend(segment.hypers.iter().cloned());
     let keys = random_keys(walker, cx, index, &segment.supplies);
-    let seed = cx.federation.seed;
+    let seed = cx.seed;
     inputs.extend(segment.supplies.tensors(seed, &keys, &program.device));
     let mut outputs = segment.plan.run(&program.device, inputs, walker.slots())?;
     let losses = outputs.split_off(outputs.len() - segment.losses);

@@ -22,10 +22,10 @@ use fedround_passes::lowering::{Frontend, parts};
 use fedround_passes::report::wire;
 use fedround_passes::schedule::{Free, Schedule, schedule, stream};
 
-use crate::convolutions::Convolutions;
+use crate::convolutions::ConvPolicy;
 use crate::error::CompileError;
 use crate::precision::{Precision, Target};
-use crate::trace::Tracer;
+use crate::trace::TracedModel;
 use warnings::{given_back, missing_layers};
 
 /// An algorithm compiled for a model.
@@ -38,11 +38,11 @@ pub struct Program {
     crossing: HashMap<Value, usize>,
     warnings: Vec<String>,
     pub(crate) schedule: Schedule,
-    pub(crate) tracer: Tracer,
+    pub(crate) tracer: TracedModel,
     pub(crate) device: DispatchDevice,
     /// The type of products' operands.
     pub(crate) precision: Precision,
-    pub(crate) convolutions: Convolutions,
+    pub(crate) convolutions: ConvPolicy,
     compiled: RwLock<HashMap<Variant, Arc<Segment>>>,
     functions: RwLock<HashMap<Called, Arc<Segment>>>,
     /// Whether ops are fused by our own passes; on GPUs burn fuses.
@@ -52,7 +52,7 @@ pub struct Program {
 }
 
 /// Where a program runs, and how its products are computed there.
-type Place = (DispatchDevice, Precision, Convolutions);
+type Place = (DispatchDevice, Precision, ConvPolicy);
 
 /// A phase of an algorithm that ends.
 struct Earlier {
@@ -68,7 +68,7 @@ impl Program {
     /// # Errors
     ///
     /// See [`CompileError`]; each names the line of the spec.
-    pub fn compile(algorithm: &dyn Algorithm, tracer: Tracer) -> Result<Self, CompileError> {
+    pub fn compile(algorithm: &dyn Algorithm, tracer: TracedModel) -> Result<Self, CompileError> {
         Self::compile_for(algorithm, tracer, Target::default())
     }
 
@@ -80,7 +80,7 @@ impl Program {
     /// As [`compile`](Self::compile), or the device cannot be used or lacks the precision.
     pub fn compile_for(
         algorithm: &dyn Algorithm,
-        tracer: Tracer,
+        tracer: TracedModel,
         target: impl Into<Target>,
     ) -> Result<Self, CompileError> {
         Self::compile_with(algorithm, tracer, target, &mut PassManager::from_env()?)
@@ -94,7 +94,7 @@ impl Program {
     /// As [`compile_for`](Self::compile_for).
     pub fn compile_with(
         algorithm: &dyn Algorithm,
-        tracer: Tracer,
+        tracer: TracedModel,
         target: impl Into<Target>,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
@@ -108,7 +108,7 @@ impl Program {
     /// Compiles phases; the program is that of the last.
     fn compile_phases(
         mut staged: Vec<Phase>,
-        tracer: Tracer,
+        tracer: TracedModel,
         place: Place,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
@@ -178,7 +178,7 @@ impl Program {
 
     fn compile_staged(
         staged: Module,
-        tracer: Tracer,
+        tracer: TracedModel,
         (device, precision, convolutions): Place,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
@@ -236,7 +236,7 @@ impl Program {
     }
 
     /// The traced model.
-    pub fn tracer(&self) -> &Tracer {
+    pub fn tracer(&self) -> &TracedModel {
         &self.tracer
     }
 

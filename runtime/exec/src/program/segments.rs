@@ -9,8 +9,8 @@ use fedround_ir::tensor::{DType, Graph, TensorType};
 use fedround_passes::lowering::{Frontend, FrontendError, LowerError, Lowered, Shapes, lower};
 use fedround_passes::schedule::{Carried, carried};
 use fedround_passes::tensor::{
-    Leaf, Looped, Lowering, Supply, batch_clients_with, convolutions_with, elide_zero_carry_with,
-    fuse_with, optimize_with, parametrize_constants_with,
+    ConvAlgorithm, Leaf, Looped, Supply, batch_clients_with, convolutions_with,
+    elide_zero_carry_with, fuse_with, optimize_with, parametrize_constants_with,
 };
 use fedround_passes::{PassError, PassManager, Request};
 
@@ -187,7 +187,7 @@ impl Program {
                 let chosen = self.convolutions.choose(device, precision, op, shapes);
                 chosen.unwrap_or_else(|error| {
                     failed = Some(error);
-                    Lowering::Grouped
+                    ConvAlgorithm::Grouped
                 })
             })?;
             if let Some(error) = failed {

@@ -8,7 +8,7 @@ use fedround_passes::fed::Leaves;
 use fedround_passes::lowering::{Frontend, parts};
 use fedround_passes::report::{Direction, Wire};
 
-use crate::trace::Tracer;
+use crate::trace::TracedModel;
 
 /// What is odd about parameters that every client gives back as it got them.
 pub(super) fn given_back(row: &Wire) -> Option<String> {
@@ -21,7 +21,7 @@ pub(super) fn given_back(row: &Wire) -> Option<String> {
 
 /// A warning for each type of layer that the code names and the model does not have. Buffers are
 /// left out where a model has some, and are no matter where it has none.
-pub(super) fn missing_layers(module: &Module, tracer: &Tracer) -> Vec<String> {
+pub(super) fn missing_layers(module: &Module, tracer: &TracedModel) -> Vec<String> {
     fn named(region: &Region, names: &mut BTreeMap<String, Loc>) {
         for op in &region.ops {
             if let OpKind::TreeReplaceParts(parts) = &op.kind {

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use burn_dispatch::DispatchDevice;
 
 use crate::program::Segment;
-pub use stats::GraphStats;
+pub use stats::CaptureStats;
 pub(crate) use step::{Form, Role, Start, Step};
 
 /// Steps of one form that run plainly before it is recorded: recording takes as long as several.
@@ -29,7 +29,7 @@ const KEPT: usize = 16;
 
 /// Whether the steps of loops over batches are recorded and replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Graphs {
+pub enum GraphCapture {
     /// Every step runs op by op.
     #[default]
     Off,
@@ -39,29 +39,29 @@ pub enum Graphs {
     Require,
 }
 
-/// A text is no choice of [`Graphs`].
+/// A text is no choice of [`GraphCapture`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("expected `off`, `on` or `require`, found `{found}`")]
-pub struct GraphsError {
+pub struct GraphCaptureError {
     found: String,
 }
 
-impl FromStr for Graphs {
-    type Err = GraphsError;
+impl FromStr for GraphCapture {
+    type Err = GraphCaptureError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "off" => Ok(Self::Off),
             "on" => Ok(Self::On),
             "require" => Ok(Self::Require),
-            found => Err(GraphsError {
+            found => Err(GraphCaptureError {
                 found: found.to_owned(),
             }),
         }
     }
 }
 
-impl fmt::Display for Graphs {
+impl fmt::Display for GraphCapture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Off => "off",
@@ -83,7 +83,7 @@ struct Kept {
     steps: Vec<Step>,
     /// Forms not recorded yet, with the steps that they took.
     seen: Vec<(Arc<Segment>, u64)>,
-    stats: GraphStats,
+    stats: CaptureStats,
 }
 
 /// What is there for a loop.
@@ -96,9 +96,9 @@ pub(crate) enum Found {
 
 impl Replays {
     /// Nothing recorded yet.
-    pub fn new(graphs: Graphs) -> Self {
+    pub fn new(graphs: GraphCapture) -> Self {
         Self {
-            required: graphs == Graphs::Require,
+            required: graphs == GraphCapture::Require,
             kept: Mutex::default(),
         }
     }
@@ -171,7 +171,7 @@ impl Replays {
     }
 
     /// The counts so far.
-    pub fn stats(&self) -> GraphStats {
+    pub fn stats(&self) -> CaptureStats {
         self.lock().stats.clone()
     }
 }
@@ -210,12 +210,12 @@ mod tests {
         for (algorithm, group) in algorithms.into_iter().flat_map(|a| [(a, 1), (a, 3)]) {
             let mut plain = simulation(algorithm, group);
             let mut other = simulation(algorithm, group);
-            other.home.replays = Some(Replays::new(Graphs::On));
+            other.home.replays = Some(Replays::new(GraphCapture::On));
             for _ in 0..7 {
-                assert_eq!(plain.step().unwrap(), other.step().unwrap());
+                assert_eq!(plain.run_round().unwrap(), other.run_round().unwrap());
             }
             assert_eq!(plain.parameters(), other.parameters());
-            let stats = other.graph_stats().unwrap();
+            let stats = other.capture_stats().unwrap();
             assert_eq!((stats.captured, stats.replays), (0, 0));
             let refused = stats.plain.keys().any(|why| why.contains("not supported"));
             assert!(refused, "{stats:?}");
@@ -229,17 +229,17 @@ mod tests {
     #[test]
     fn a_step_that_has_to_be_recorded_and_is_not_ends_the_run() {
         let mut simulation = simulation(&scaffold(), 1);
-        simulation.home.replays = Some(Replays::new(Graphs::Require));
-        let ends = (0..5).find_map(|_| simulation.step().err());
+        simulation.home.replays = Some(Replays::new(GraphCapture::Require));
+        let ends = (0..5).find_map(|_| simulation.run_round().err());
         assert!(matches!(ends, Some(RunError::Graph(_))), "{ends:?}");
     }
 
     #[test]
     fn names_round_trip() {
-        for graphs in [Graphs::Off, Graphs::On, Graphs::Require] {
-            assert_eq!(graphs.to_string().parse::<Graphs>().unwrap(), graphs);
+        for graphs in [GraphCapture::Off, GraphCapture::On, GraphCapture::Require] {
+            assert_eq!(graphs.to_string().parse::<GraphCapture>().unwrap(), graphs);
         }
-        let error = "yes".parse::<Graphs>().unwrap_err().to_string();
+        let error = "yes".parse::<GraphCapture>().unwrap_err().to_string();
         assert_eq!(error, "expected `off`, `on` or `require`, found `yes`");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Counts of recorded steps, of their replays, and of the steps that ran plainly instead.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GraphStats {
+pub struct CaptureStats {
     /// Steps that were recorded and not found wrong.
     pub captured: u64,
     /// Replays: each is one step of a client, or of a group of clients.
@@ -13,7 +13,7 @@ pub struct GraphStats {
     pub plain: BTreeMap<String, u64>,
 }
 
-impl GraphStats {
+impl CaptureStats {
     /// Counts steps that ran op by op.
     pub(crate) fn plain(&mut self, why: &str, steps: u64) {
         if steps > 0 {

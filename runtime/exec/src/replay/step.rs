@@ -8,7 +8,7 @@ use burn_dispatch::DispatchDevice;
 use super::buffer::{Buffer, own};
 use super::check::differs;
 use super::graph::Graph;
-use super::stats::GraphStats;
+use super::stats::CaptureStats;
 use crate::error::RunError;
 use crate::ops;
 use crate::program::Segment;
@@ -64,7 +64,7 @@ pub(crate) struct Step {
     /// Why there is no graph and will be none.
     pub refused: Option<String>,
     /// What happened since it was last asked.
-    pub stats: GraphStats,
+    pub stats: CaptureStats,
 }
 
 fn lost() -> RunError {
@@ -115,7 +115,7 @@ impl Step {
             graph: None,
             checks: CHECKS,
             refused: None,
-            stats: GraphStats::default(),
+            stats: CaptureStats::default(),
             segment,
             form,
         })

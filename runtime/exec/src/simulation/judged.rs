@@ -76,7 +76,7 @@ impl Simulation {
             program: self.program(),
             model: &self.params,
             augment: &self.augment,
-            at: (self.federation.seed, self.round),
+            at: (self.seed, self.round),
         };
         self.guarded(|| describe.all(examples, search, &self.workers))
     }
@@ -95,7 +95,7 @@ impl Simulation {
                 classes,
                 &self.augment,
                 &self.workers,
-                (self.federation.seed, self.round),
+                (self.seed, self.round),
             )
         })
     }

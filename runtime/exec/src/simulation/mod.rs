@@ -14,39 +14,40 @@ use fedround_passes::lowering::Frontend;
 use rayon::ThreadPoolBuildError;
 
 use crate::cohort_batch::CohortBatch;
-use crate::engine::{Federation, Look, RoundStats, Seen, State, run_round};
+use crate::engine::{FederatedDataset, Look, RoundStats, ServerObservation, State, run_round};
 use crate::error::{CompileError, RunError};
 use crate::init;
 use crate::memory::in_smaller_groups;
-use crate::newcomer::Newcomer;
+use crate::newcomer::LateClient;
 use crate::personal::personalized;
 use crate::program::Program;
-use crate::replay::{GraphStats, Graphs, Replays};
+use crate::replay::{CaptureStats, GraphCapture, Replays};
 use crate::workers::Workers;
 use site::Site;
 use values::upload;
 
 /// Runs a [`Program`] over simulated clients.
 ///
-/// Results depend on the program, the federation and its seed, and the devices: not on the number of
+/// Results depend on the program, the dataset, the seed, and the devices: not on the number of
 /// threads.
 pub struct Simulation {
     /// Where clients train, the server works and models are evaluated.
     pub(crate) home: Site,
     /// Where clients train beside it.
     beside: Vec<Site>,
-    federation: Federation,
+    dataset: FederatedDataset,
+    seed: u64,
     workers: Workers,
     /// Of each CPU.
     threads: usize,
     /// Of this machine.
     cores: usize,
     batch: CohortBatch,
-    graphs: Graphs,
+    graphs: GraphCapture,
     augment: Augment,
     /// Where it was chosen.
     prefetch: Option<usize>,
-    newcomer: Option<Newcomer>,
+    newcomer: Option<LateClient>,
     state: State,
     params: Vec<DispatchTensor>,
     round: usize,
@@ -55,17 +56,19 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Starts from parameters drawn from the federation's seed.
+    /// Starts from parameters drawn from `seed`, from which cohorts, the order of batches
+    /// and all other random choices are drawn, too.
     ///
     /// # Errors
     ///
     /// The system gives no worker threads.
     pub fn new(
         program: Program,
-        federation: Federation,
+        dataset: FederatedDataset,
+        seed: u64,
         threads: usize,
     ) -> Result<Self, ThreadPoolBuildError> {
-        let values = init::parameters(&program.tracer.model().leaves(), federation.seed);
+        let values = init::parameters(&program.tracer.model().leaves(), seed);
         let params = upload(program.tracer.parameters(), values, &program.device);
         let home = Site::new(program, CohortBatch::Auto);
         Ok(Self {
@@ -73,14 +76,15 @@ impl Simulation {
             threads,
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             batch: CohortBatch::Auto,
-            graphs: Graphs::Off,
+            graphs: GraphCapture::Off,
             augment: Augment::default(),
             prefetch: None,
             newcomer: None,
             home,
             beside: vec![],
             params,
-            federation,
+            dataset,
+            seed,
             state: State::default(),
             round: 0,
             left_out: 0,
@@ -105,19 +109,19 @@ impl Simulation {
     }
 
     /// Chooses whether a GPU records the steps of loops over batches and replays them; see
-    /// [`graph_stats`](Self::graph_stats). Results stay the same within rounding.
+    /// [`capture_stats`](Self::capture_stats). Results stay the same within rounding.
     ///
     /// # Errors
     ///
     /// Steps are required to be replayed on the CPU, which records none.
-    pub fn with_graphs(mut self, graphs: Graphs) -> Result<Self, RunError> {
+    pub fn with_graph_capture(mut self, graphs: GraphCapture) -> Result<Self, RunError> {
         self.graphs = graphs;
         self.sites_mut().try_for_each(|site| site.record(graphs))?;
         Ok(self)
     }
 
     /// What became of the steps of loops over batches; `None` where they are not to be replayed.
-    pub fn graph_stats(&self) -> Option<GraphStats> {
+    pub fn capture_stats(&self) -> Option<CaptureStats> {
         let mut stats = self
             .sites()
             .filter_map(|site| site.replays.as_ref().map(Replays::stats));
@@ -144,13 +148,13 @@ impl Simulation {
         Ok(self)
     }
 
-    /// Has the last client join late; see [`Newcomer`].
+    /// Has the last client join late; see [`LateClient`].
     ///
     /// # Errors
     ///
     /// There is no other client.
-    pub fn with_newcomer(mut self, newcomer: Option<Newcomer>) -> Result<Self, RunError> {
-        let clients = self.federation.parts.len();
+    pub fn with_late_client(mut self, newcomer: Option<LateClient>) -> Result<Self, RunError> {
+        let clients = self.dataset.client_indices.len();
         if newcomer.is_some() && clients < 2 {
             return Err(RunError::NobodyElse { clients });
         }
@@ -159,13 +163,13 @@ impl Simulation {
     }
 
     /// The client that joins late, by its number, where one does.
-    pub fn newcomer(&self) -> Option<usize> {
-        self.newcomer.map(|_| self.federation.parts.len() - 1)
+    pub fn late_client(&self) -> Option<usize> {
+        self.newcomer.map(|_| self.dataset.client_indices.len() - 1)
     }
 
     /// How many clients there are after the last complete round: all, or all but the newcomer.
     pub fn clients(&self) -> usize {
-        let all = self.federation.parts.len();
+        let all = self.dataset.client_indices.len();
         let (newcomer, round) = (self.newcomer, self.scheduled(self.round));
         newcomer.map_or(all, |newcomer| newcomer.there(round, all))
     }
@@ -191,18 +195,21 @@ impl Simulation {
     /// # Errors
     ///
     /// See [`RunError`]. The parameters are those of the last complete round.
-    pub fn step(&mut self) -> Result<RoundStats, RunError> {
+    pub fn run_round(&mut self) -> Result<RoundStats, RunError> {
         self.advance(None)
     }
 
-    /// Runs the next round as [`step`](Self::step), and shows what the server sees of single
+    /// Runs the next round as [`run_round`](Self::run_round), and shows what the server sees of single
     /// clients: parameters, features and labels as they are gathered, or before they are reduced,
-    /// and rows that the server makes for clients and joins. Results are those of `step`.
+    /// and rows that the server makes for clients and joins. Results are those of `run_round`.
     ///
     /// # Errors
     ///
-    /// As [`step`](Self::step).
-    pub fn step_seen(&mut self, mut look: impl FnMut(Seen)) -> Result<RoundStats, RunError> {
+    /// As [`run_round`](Self::run_round).
+    pub fn run_round_observed(
+        &mut self,
+        mut look: impl FnMut(ServerObservation),
+    ) -> Result<RoundStats, RunError> {
         self.advance(Some(&mut look))
     }
 
@@ -250,9 +257,14 @@ impl Simulation {
         self.round
     }
 
-    /// The clients' data, and the seed.
-    pub fn federation(&self) -> &Federation {
-        &self.federation
+    /// The clients' data.
+    pub fn dataset(&self) -> &FederatedDataset {
+        &self.dataset
+    }
+
+    /// The seed of every random choice.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// The compiled program.

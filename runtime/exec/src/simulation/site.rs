@@ -10,7 +10,7 @@ use crate::device::{Device, DeviceError, ask, guarded, is_cpu};
 use crate::engine::Cx;
 use crate::error::{CompileError, RunError};
 use crate::program::Program;
-use crate::replay::{Graphs, Replays};
+use crate::replay::{GraphCapture, Replays};
 
 /// A device, and what is compiled and recorded for it.
 pub(crate) struct Site {
@@ -52,12 +52,12 @@ impl Site {
     }
 
     /// Chooses whether steps are recorded.
-    pub fn record(&mut self, graphs: Graphs) -> Result<(), RunError> {
+    pub fn record(&mut self, graphs: GraphCapture) -> Result<(), RunError> {
         let cpu = is_cpu(&self.program.device);
-        if cpu && graphs == Graphs::Require {
-            return Err(RunError::GraphsOnCpu);
+        if cpu && graphs == GraphCapture::Require {
+            return Err(RunError::CaptureOnCpu);
         }
-        self.replays = (!cpu && graphs != Graphs::Off).then(|| Replays::new(graphs));
+        self.replays = (!cpu && graphs != GraphCapture::Off).then(|| Replays::new(graphs));
         Ok(())
     }
 
@@ -80,7 +80,7 @@ impl Simulation {
     /// # Errors
     ///
     /// A device cannot be used, is there already, or does not have what
-    /// [`with_graphs`](Self::with_graphs) requires; the system gives no worker threads.
+    /// [`with_graph_capture`](Self::with_graph_capture) requires; the system gives no worker threads.
     pub fn with_devices(mut self, more: &[Device]) -> Result<Self, RunError> {
         for device in more {
             let target = device.with_precision(self.home.program.precision);
@@ -155,7 +155,8 @@ impl Simulation {
         Cx {
             program: program.at(scheduled),
             group: site.group.min(most),
-            federation: &self.federation,
+            dataset: &self.dataset,
+            seed: self.seed,
             augment: &self.augment,
             prefetch: self.prefetch.unwrap_or(usize::from(spare)),
             replays: site.replays.as_ref(),

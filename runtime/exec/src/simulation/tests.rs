@@ -5,7 +5,7 @@ use fedround_algorithms::{FedAvg, FedRep, Scaffold};
 use fedround_dsl::Algorithm;
 
 use super::Simulation;
-use crate::{CohortBatch, Device, Graphs, RunError, testing};
+use crate::{CohortBatch, Device, GraphCapture, RunError, testing};
 
 /// Parameters, the clients' own ones, and the losses of four rounds of five of seven clients of
 /// unlike sizes.
@@ -17,7 +17,7 @@ fn simulation(algorithm: &dyn Algorithm, threads: usize) -> Simulation {
 }
 
 fn run(mut simulation: Simulation) -> Found {
-    let losses = (0..4).map(|_| simulation.step().unwrap().train_loss);
+    let losses = (0..4).map(|_| simulation.run_round().unwrap().train_loss);
     let losses = losses.collect();
     let models = simulation.personal_models().unwrap();
     let own = models.iter().flat_map(|models| {
@@ -98,11 +98,11 @@ fn a_device_shares_once() {
 
 #[test]
 fn every_device_has_to_replay_where_that_is_required() {
-    let required = simulation(&FedAvg::default(), 1).with_graphs(Graphs::Require);
-    assert!(matches!(required.err(), Some(RunError::GraphsOnCpu)));
+    let required = simulation(&FedAvg::default(), 1).with_graph_capture(GraphCapture::Require);
+    assert!(matches!(required.err(), Some(RunError::CaptureOnCpu)));
     let mut simulation = simulation(&FedAvg::default(), 1);
-    simulation.graphs = Graphs::Require;
+    simulation.graphs = GraphCapture::Require;
     let device = DispatchDevice::Flex(Default::default());
     let added = simulation.add(&device);
-    assert!(matches!(added, Err(RunError::GraphsOnCpu)));
+    assert!(matches!(added, Err(RunError::CaptureOnCpu)));
 }

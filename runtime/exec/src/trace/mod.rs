@@ -17,7 +17,7 @@ pub use capture::{CaptureFailure, TraceError, trace_function};
 use capture::{Traced, arguments, id, trace};
 
 /// Traces one model and its losses.
-pub struct Tracer {
+pub struct TracedModel {
     name: String,
     model: Box<dyn Model>,
     task: Task,
@@ -29,7 +29,7 @@ pub struct Tracer {
     buffers: Vec<usize>,
 }
 
-impl Tracer {
+impl TracedModel {
     /// For a model built for `task`.
     pub fn new(name: &str, model: Box<dyn Model>, task: Task, losses: Losses) -> Self {
         // Traces read its values, which are then in host memory, wherever it was built.
@@ -178,7 +178,7 @@ struct UnknownColumn {
     known: Vec<String>,
 }
 
-impl Frontend for Tracer {
+impl Frontend for TracedModel {
     fn parameters(&self) -> &[(String, TensorType)] {
         &self.parameters
     }

@@ -8,7 +8,8 @@ use fedround_algorithms::registry;
 use fedround_data::{Column, Examples, rng};
 use fedround_dsl::{Algorithm, BoxedAlgorithm, all_fields, set};
 use fedround_exec::{
-    Device, Federation, GraphStats, Program, RunError, Simulation, Tracer, assemble_for,
+    CaptureStats, Device, FederatedDataset, Program, RunError, Simulation, TracedModel,
+    assemble_for,
 };
 use fedround_models::layers::BatchNorm;
 use fedround_models::{
@@ -114,7 +115,7 @@ pub struct Trained {
     pub losses: Vec<f64>,
     /// Parameters by name.
     pub leaves: Vec<(String, Vec<f32>)>,
-    pub graphs: Option<GraphStats>,
+    pub graphs: Option<CaptureStats>,
 }
 
 /// Of losses and parameters of a size of 1: devices add in other orders.
@@ -178,7 +179,7 @@ impl Case {
         let built = assemble_for(algorithm, base, &around, &BurnDevice::flex());
         let built = built.unwrap_or_else(|error| panic!("{}: {error}", self.0));
         let columns = vec![("protected".to_owned(), vec![2])];
-        let tracer = Tracer::new("tiny", built.model, TASK, Losses::default());
+        let tracer = TracedModel::new("tiny", built.model, TASK, Losses::default());
         Program::compile_for(algorithm, tracer.with_columns(columns), device)
             .unwrap_or_else(|error| panic!("{} on {device}: {error}", self.0))
     }
@@ -187,7 +188,7 @@ impl Case {
     pub fn simulation(&self, device: Device) -> Simulation {
         let algorithm = self.algorithm();
         let program = self.program(&*algorithm, device);
-        Simulation::new(program, federation(), 2).unwrap()
+        Simulation::new(program, dataset(), 3, 2).unwrap()
     }
 
     /// Biases before batch normalisation have gradients of zero but for rounding. FedFed's Adam divides
@@ -230,14 +231,14 @@ impl Case {
 impl Trained {
     /// Runs `rounds` of a simulation.
     pub fn of(mut simulation: Simulation, rounds: usize) -> Result<Self, RunError> {
-        let step = |_| simulation.step().map(|stats| stats.train_loss);
+        let step = |_| simulation.run_round().map(|stats| stats.train_loss);
         let losses: Result<_, _> = (0..rounds).map(step).collect();
         let leaves = simulation.parameters().into_iter();
         let leaves = leaves.map(|(name, _, values)| (name, values)).collect();
         Ok(Self {
             losses: losses?,
             leaves,
-            graphs: simulation.graph_stats(),
+            graphs: simulation.capture_stats(),
         })
     }
 }
@@ -245,7 +246,7 @@ impl Trained {
 /// Examples of the clients.
 pub const SIZES: [usize; 3] = [8, 4, 4];
 
-fn federation() -> Federation {
+fn dataset() -> FederatedDataset {
     let mut words = rng::words(5, &[]);
     let n: usize = SIZES.iter().sum();
     let x: Vec<f32> = (0..n * 64).map(|_| words.unit() as f32).collect();
@@ -255,9 +256,8 @@ fn federation() -> Federation {
         Column::floats("x", TASK.input, x).unwrap(),
         Column::floats("protected", [2], protected).unwrap(),
     ];
-    Federation {
+    FederatedDataset {
         examples: Examples::of_columns(columns, labels).unwrap(),
-        parts: vec![(0..8).collect(), (8..12).collect(), (12..16).collect()],
-        seed: 3,
+        client_indices: vec![(0..8).collect(), (8..12).collect(), (12..16).collect()],
     }
 }

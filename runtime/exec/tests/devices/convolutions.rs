@@ -1,8 +1,8 @@
 //! The forms of clients' convolutions: the same results in each, whichever is chosen.
 
-use fedround_exec::{Choices, CohortBatch, Convolutions, Device, Precision, convolution_times};
+use fedround_exec::{AutotuneCache, CohortBatch, ConvPolicy, Device, Precision, convolution_times};
 use fedround_ir::tensor::{Conv2d, Op};
-use fedround_passes::tensor::Lowering;
+use fedround_passes::tensor::ConvAlgorithm;
 
 use crate::precision::has;
 use crate::{devices, fed_avg, run};
@@ -27,9 +27,9 @@ fn near(name: &str, found: &(Vec<f32>, f64), expected: &(Vec<f32>, f64), toleran
 fn every_form_trains_the_same_model() {
     let expected = run(&fed_avg(), "cnn", Device::Cpu, CohortBatch::Off);
     for device in devices() {
-        for form in Lowering::ALL {
+        for form in ConvAlgorithm::ALL {
             let target = device.with_precision(Precision::F32);
-            let target = target.with_convolutions(Convolutions::Always(form));
+            let target = target.with_convolutions(ConvPolicy::Always(form));
             let found = run(&fed_avg(), "cnn", target, GROUP);
             near(
                 &format!("{} on {device}", form.name()),
@@ -49,7 +49,7 @@ fn unfolded_convolutions_are_rounded_as_others() {
     for device in devices().into_iter().filter(|d| has(*d, Precision::F16)) {
         for batch in [CohortBatch::Off, GROUP] {
             let target = device.with_precision(Precision::F16);
-            let target = target.with_convolutions(Convolutions::Always(Lowering::Unfold));
+            let target = target.with_convolutions(ConvPolicy::Always(ConvAlgorithm::Unfold));
             let found = run(&fed_avg(), "cnn", target, batch);
             near(&format!("{batch} on {device}"), &found, &expected, 2e-3);
         }
@@ -63,10 +63,10 @@ fn what_was_chosen_by_timing_is_kept_and_taken_again() {
         let folder = format!("fedround-forms-{}-{}", device.kind(), std::process::id());
         let folder = std::env::temp_dir().join(folder);
         let trained = || {
-            let choices = Choices::at(&folder);
+            let choices = AutotuneCache::at(&folder);
             let known = choices.len();
             let target = device.with_precision(Precision::F32);
-            let target = target.with_convolutions(Convolutions::Timed(choices.clone()));
+            let target = target.with_convolutions(ConvPolicy::Timed(choices.clone()));
             near(
                 &device.to_string(),
                 &run(&fed_avg(), "cnn", target, GROUP),
@@ -124,13 +124,13 @@ fn time_of_convolutions() {
             ];
             for (direction, op, shapes) in ops {
                 let times = convolution_times(&device.into(), &op, shapes).unwrap();
-                let ms = |form: Lowering| {
+                let ms = |form: ConvAlgorithm| {
                     let found = times.iter().find(|(known, _)| *known == form);
                     found.map_or("-".to_owned(), |(_, t)| {
                         format!("{:.1}", 1e3 * t.as_secs_f64())
                     })
                 };
-                let row = Lowering::ALL.map(ms).join(" | ");
+                let row = ConvAlgorithm::ALL.map(ms).join(" | ");
                 println!("| {name}, {direction} | {row} |");
             }
         }

@@ -2,7 +2,7 @@
 
 use fedround_algorithms::{FedAvg, FedProx};
 use fedround_dsl::Algorithm;
-use fedround_exec::{Device, FusionError, Program, Tracer};
+use fedround_exec::{Device, FusionError, Program, TracedModel};
 use fedround_models::{Losses, Task, find};
 
 use crate::devices;
@@ -15,7 +15,7 @@ fn program(algorithm: &dyn Algorithm, model: &str, device: Device) -> Program {
     let built = find(model)
         .unwrap()
         .build(task, &burn::tensor::Device::flex());
-    let tracer = Tracer::new(model, built.unwrap(), task, Losses::default());
+    let tracer = TracedModel::new(model, built.unwrap(), task, Losses::default());
     Program::compile_for(algorithm, tracer, device).unwrap()
 }
 

@@ -21,7 +21,9 @@ mod shared;
 use fedround_algorithms::{FedAvg, FedProx};
 use fedround_data::synth::SynthDigits;
 use fedround_dsl::Algorithm;
-use fedround_exec::{CohortBatch, Device, Federation, Program, Simulation, Target, Tracer};
+use fedround_exec::{
+    CohortBatch, Device, FederatedDataset, Program, Simulation, Target, TracedModel,
+};
 use fedround_models::{Losses, Task, find};
 
 fn devices() -> Vec<Device> {
@@ -41,23 +43,25 @@ const TASK: Task = Task {
 };
 
 /// Three clients of unlike sizes.
-fn federation() -> Federation {
+/// Of all runs.
+const SEED: u64 = 2;
+
+fn dataset() -> FederatedDataset {
     let data = SynthDigits {
         train: 18,
         test: 1,
         ..SynthDigits::default()
     };
-    Federation {
+    FederatedDataset {
         examples: data.generate().train,
-        parts: vec![(0..8).collect(), (8..13).collect(), (13..18).collect()],
-        seed: 2,
+        client_indices: vec![(0..8).collect(), (8..13).collect(), (13..18).collect()],
     }
 }
 
-fn tracer(model: &str) -> Tracer {
+fn tracer(model: &str) -> TracedModel {
     let built = find(model).unwrap();
     let built = built.build(TASK, &burn::tensor::Device::flex()).unwrap();
-    Tracer::new(model, built, TASK, Losses::default())
+    TracedModel::new(model, built, TASK, Losses::default())
 }
 
 /// Parameters and loss after two rounds.
@@ -71,12 +75,12 @@ fn run(
     let device = target.device;
     let program = Program::compile_for(algorithm, tracer(model), target)
         .unwrap_or_else(|error| panic!("{device}: {error}"));
-    let mut simulation = Simulation::new(program, federation(), 2)
+    let mut simulation = Simulation::new(program, dataset(), SEED, 2)
         .unwrap()
         .with_cohort_batch(batch);
     let mut loss = 0.0;
     for _ in 0..2 {
-        loss = simulation.step().unwrap().train_loss;
+        loss = simulation.run_round().unwrap().train_loss;
     }
     let leaves = simulation.parameters().into_iter();
     (leaves.flat_map(|(_, _, values)| values).collect(), loss)

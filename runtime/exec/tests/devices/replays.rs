@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::time::Instant;
 
-use fedround_exec::{CohortBatch, Device, Graphs};
+use fedround_exec::{CohortBatch, Device, GraphCapture};
 
 use crate::cases::{CASES, Case, Trained};
 use crate::devices;
@@ -21,10 +21,10 @@ fn replay(case: &Case, device: Device) -> (String, Vec<String>) {
     let begun = Instant::now();
     let run = |graphs| {
         let simulation = case.simulation(device).with_cohort_batch(CohortBatch::Off);
-        let simulation = simulation.with_graphs(graphs).unwrap();
+        let simulation = simulation.with_graph_capture(graphs).unwrap();
         Trained::of(simulation, case.2 + MORE).unwrap()
     };
-    let (plain, replayed) = (run(Graphs::Off), run(Graphs::On));
+    let (plain, replayed) = (run(GraphCapture::Off), run(GraphCapture::On));
     let graphs = replayed.graphs.clone().unwrap();
     let settings = case
         .1

@@ -2,13 +2,13 @@
 
 use fedround_algorithms::{FedAvg, FedRep, Scaffold};
 use fedround_dsl::Algorithm;
-use fedround_exec::{CohortBatch, Device, Graphs, Program, Simulation};
+use fedround_exec::{CohortBatch, Device, GraphCapture, Program, Simulation};
 
-use super::{devices, fed_avg, federation, tracer};
+use super::{SEED, dataset, devices, fed_avg, tracer};
 
 /// What four rounds give, and the parameters on which a GPU's rounding shows.
 #[derive(Debug, PartialEq)]
-struct Found {
+struct Available {
     losses: Vec<f64>,
     params: Vec<f32>,
     /// The clients' own models.
@@ -18,36 +18,41 @@ struct Found {
     test_loss: f64,
 }
 
-fn run(algorithm: &dyn Algorithm, devices: &[Device], batch: CohortBatch, graphs: Graphs) -> Found {
+fn run(
+    algorithm: &dyn Algorithm,
+    devices: &[Device],
+    batch: CohortBatch,
+    graphs: GraphCapture,
+) -> Available {
     let program = Program::compile_for(algorithm, tracer("2nn"), devices[0]).unwrap();
-    let mut simulation = Simulation::new(program, federation(), 2)
+    let mut simulation = Simulation::new(program, dataset(), SEED, 2)
         .unwrap()
         .with_personal(algorithm)
         .unwrap()
         .with_cohort_batch(batch)
-        .with_graphs(graphs)
+        .with_graph_capture(graphs)
         .unwrap()
         .with_devices(&devices[1..])
         .unwrap();
-    let losses = (0..4).map(|_| simulation.step().unwrap().train_loss);
+    let losses = (0..4).map(|_| simulation.run_round().unwrap().train_loss);
     let losses = losses.collect();
     let models = simulation.personal_models().unwrap();
     let own = models.iter().flat_map(|models| {
-        let clients = 0..federation().parts.len();
+        let clients = 0..dataset().client_indices.len();
         clients.filter_map(|k| simulation.personal_parameters(models, k))
     });
     let values = |leaves: Vec<(_, _, Vec<f32>)>| leaves.into_iter().flat_map(|(_, _, v)| v);
-    Found {
+    Available {
         losses,
-        replays: simulation.graph_stats().map_or(0, |stats| stats.replays),
+        replays: simulation.capture_stats().map_or(0, |stats| stats.replays),
         own: own.flat_map(values).collect(),
         params: values(simulation.parameters()).collect(),
-        test_loss: simulation.evaluate(&federation().examples).unwrap().loss,
+        test_loss: simulation.evaluate(&dataset().examples).unwrap().loss,
     }
 }
 
-fn close(name: &str, a: &Found, b: &Found) {
-    let all = |of: &Found| -> Vec<f64> {
+fn close(name: &str, a: &Available, b: &Available) {
+    let all = |of: &Available| -> Vec<f64> {
         let params = of.params.iter().chain(&of.own).map(|&x| f64::from(x));
         params
             .chain(of.losses.clone())
@@ -64,10 +69,15 @@ fn close(name: &str, a: &Found, b: &Found) {
 /// With clients that take enough steps for a GPU to replay some.
 fn share(algorithm: &dyn Algorithm) {
     let name = algorithm.name();
-    let alone = run(algorithm, &[Device::Cpu], CohortBatch::Off, Graphs::Off);
+    let alone = run(
+        algorithm,
+        &[Device::Cpu],
+        CohortBatch::Off,
+        GraphCapture::Off,
+    );
     let batch = CohortBatch::Clients(2);
     for gpu in devices().into_iter().skip(1) {
-        let shared = |devices: &[Device]| run(algorithm, devices, batch, Graphs::On);
+        let shared = |devices: &[Device]| run(algorithm, devices, batch, GraphCapture::On);
         let (first, last) = (shared(&[Device::Cpu, gpu]), shared(&[gpu, Device::Cpu]));
         close(&format!("{name}, cpu and {gpu}"), &first, &alone);
         close(&format!("{name}, {gpu} and cpu"), &last, &alone);

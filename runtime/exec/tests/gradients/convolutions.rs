@@ -1,4 +1,4 @@
-//! Convolutions, transposed convolutions, linear layers and pools.
+//! ConvPolicy, transposed convolutions, linear layers and pools.
 
 use burn::tensor::Tensor;
 use burn::tensor::module::*;

@@ -1,7 +1,7 @@
 //! Every form of a convolution and of its gradients computes the same, on the CPU.
 
 use fedround_ir::tensor::{Conv2d, Op};
-use fedround_passes::tensor::{Lowering, conv_options, convolutions, optimize};
+use fedround_passes::tensor::{ConvAlgorithm, conv_options, convolutions, optimize};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -45,13 +45,13 @@ proptest! {
         for graph in graphs {
             let given = inputs(&graph, |k, i| ((7 * i + 3 * k) % 23) as f32 / 11.0 - 1.0);
             let expected = run(&graph, &given).remove(0);
-            for form in Lowering::ALL {
+            for form in ConvAlgorithm::ALL {
                 let formed = optimize(convolutions(&graph, |_, _| form).unwrap()).unwrap();
                 // Split, an op in one group stays.
-                let stays = form == Lowering::Grouped || (form == Lowering::Split && groups == 1);
+                let stays = form == ConvAlgorithm::Grouped || (form == ConvAlgorithm::Split && groups == 1);
                 let ops = formed.nodes.iter().filter_map(|node| conv_options(&node.op));
                 let formed_so = match form {
-                    Lowering::Unfold => ops.count() == 0,
+                    ConvAlgorithm::Unfold => ops.count() == 0,
                     _ => ops.map(|o| o.groups).all(|g| stays || g == 1),
                 };
                 prop_assert!(formed_so, "{}", form.name());

@@ -5,7 +5,7 @@ use burn::nn::{Linear, LinearConfig};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device as BurnDevice, Tensor};
 use fedround_dsl::Algorithm;
-use fedround_exec::{CohortBatch, Device, GraphStats, Graphs, Simulation};
+use fedround_exec::{CaptureStats, CohortBatch, Device, GraphCapture, Simulation};
 use fedround_models::layers::Dropout;
 use fedround_models::{Encoder, ForwardCx, Headed, Model};
 
@@ -55,20 +55,20 @@ pub fn simulation(case: &Case<'_>, device: Device) -> Simulation {
 }
 
 /// Parameters and losses of each round.
-fn run(case: &Case<'_>, graphs: Graphs) -> (Vec<f32>, Vec<f64>, Option<GraphStats>) {
-    let mut simulation = simulation(case, gpu()).with_graphs(graphs).unwrap();
-    let losses = (0..case.rounds).map(|_| simulation.step().unwrap().train_loss);
+fn run(case: &Case<'_>, graphs: GraphCapture) -> (Vec<f32>, Vec<f64>, Option<CaptureStats>) {
+    let mut simulation = simulation(case, gpu()).with_graph_capture(graphs).unwrap();
+    let losses = (0..case.rounds).map(|_| simulation.run_round().unwrap().train_loss);
     let losses = losses.collect();
     let leaves = simulation.parameters().into_iter();
     let params = leaves.flat_map(|(_, _, values)| values).collect();
-    (params, losses, simulation.graph_stats())
+    (params, losses, simulation.capture_stats())
 }
 
 /// Replayed and plain runs agree; gives what was counted.
-pub fn agree(case: &Case<'_>) -> GraphStats {
-    let (expected, losses, none) = run(case, Graphs::Off);
+pub fn agree(case: &Case<'_>) -> CaptureStats {
+    let (expected, losses, none) = run(case, GraphCapture::Off);
     assert!(none.is_none());
-    let (found, others, stats) = run(case, Graphs::Require);
+    let (found, others, stats) = run(case, GraphCapture::Require);
     let name = format!("{}, cohort batch {}", case.model, case.batch);
     for (x, y) in others.iter().zip(&losses) {
         assert!(

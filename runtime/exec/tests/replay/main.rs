@@ -20,7 +20,7 @@ mod time;
 use fedround::optim::schedule::inverse_time;
 use fedround::prelude::*;
 use fedround_algorithms::{FedAvg, Scaffold};
-use fedround_exec::{CohortBatch, Device, Graphs};
+use fedround_exec::{CohortBatch, Device, GraphCapture};
 
 use case::{Case, agree, simulation};
 
@@ -162,9 +162,9 @@ fn the_cpu_records_nothing() {
         rounds: 1,
         batch: CohortBatch::Off,
     };
-    let on = simulation(&case, Device::Cpu).with_graphs(Graphs::On);
-    assert!(on.unwrap().graph_stats().is_none());
-    let required = simulation(&case, Device::Cpu).with_graphs(Graphs::Require);
+    let on = simulation(&case, Device::Cpu).with_graph_capture(GraphCapture::On);
+    assert!(on.unwrap().capture_stats().is_none());
+    let required = simulation(&case, Device::Cpu).with_graph_capture(GraphCapture::Require);
     let error = required.err().unwrap().to_string();
     assert!(error.starts_with("the CPU records no steps"), "{error}");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use fedround_exec::{CohortBatch, Graphs};
+use fedround_exec::{CohortBatch, GraphCapture};
 
 use crate::case::{Case, simulation};
 use crate::fed_avg;
@@ -20,16 +20,16 @@ fn time_of_a_step() {
             rounds: 12,
             batch: CohortBatch::Off,
         };
-        let sides = [Graphs::Off, Graphs::Require];
+        let sides = [GraphCapture::Off, GraphCapture::Require];
         let mut sides = sides.map(|graphs| {
-            let simulation = simulation(&case, gpu()).with_graphs(graphs).unwrap();
+            let simulation = simulation(&case, gpu()).with_graph_capture(graphs).unwrap();
             (simulation, vec![])
         });
         // In turns, so that what else the machine does slows both alike.
         for round in 0..case.rounds {
             for (simulation, times) in &mut sides {
                 let start = Instant::now();
-                let steps = simulation.step().unwrap().client_steps;
+                let steps = simulation.run_round().unwrap().client_steps;
                 // The first two are plain, and record.
                 if round > 1 {
                     times.push(1e3 * start.elapsed().as_secs_f64() / steps as f64);

@@ -2,7 +2,7 @@
 
 use fedround_data::synth::SynthDigits;
 use fedround_dsl::Algorithm;
-use fedround_exec::{Device, Federation, Program, Simulation, Tracer};
+use fedround_exec::{Device, FederatedDataset, Program, Simulation, TracedModel};
 use fedround_models::{Losses, Model, Task, find};
 
 pub const TASK: Task = Task {
@@ -39,12 +39,11 @@ pub fn simulation(
         end += n;
         (end - n..end).collect()
     };
-    let federation = Federation {
+    let dataset = FederatedDataset {
         examples: data.generate().train,
-        parts: examples.iter().map(part).collect(),
-        seed: 2,
+        client_indices: examples.iter().map(part).collect(),
     };
-    let tracer = Tracer::new(name, model, TASK, Losses::default());
+    let tracer = TracedModel::new(name, model, TASK, Losses::default());
     let program = Program::compile_for(algorithm, tracer, device).unwrap();
-    Simulation::new(program, federation, 1).unwrap()
+    Simulation::new(program, dataset, 2, 1).unwrap()
 }

@@ -4,7 +4,8 @@ use fedround_ir::tensor::{Graph, Op};
 
 use super::registry::replace;
 use super::transform::{
-    Leaf, Looped, Lowering, Supply, batch, convolutions, elide_zero_carry, parametrize_constants,
+    ConvAlgorithm, Leaf, Looped, Supply, batch, convolutions, elide_zero_carry,
+    parametrize_constants,
 };
 use crate::error::PassError;
 use crate::manager::{PassManager, Request};
@@ -110,18 +111,18 @@ pub fn convolutions_with(
     graph: &mut Graph,
     name: &str,
     manager: &mut PassManager,
-    mut choose: impl FnMut(&Op, [&[usize]; 2]) -> Lowering,
+    mut choose: impl FnMut(&Op, [&[usize]; 2]) -> ConvAlgorithm,
 ) -> Result<(), PassError> {
     let mut changed = false;
     for (form, pass) in [
-        (Lowering::Unfold, "unfold-convolutions"),
-        (Lowering::Split, "split-convolutions"),
+        (ConvAlgorithm::Unfold, "unfold-convolutions"),
+        (ConvAlgorithm::Split, "split-convolutions"),
     ] {
         changed |= manager.apply(pass, name, graph, |graph| {
             replace(graph, pass, |graph| {
                 convolutions(graph, |op, shapes| match choose(op, shapes) {
                     chosen if chosen == form => form,
-                    _ => Lowering::Grouped,
+                    _ => ConvAlgorithm::Grouped,
                 })
             })
         })?;

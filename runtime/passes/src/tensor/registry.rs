@@ -2,7 +2,7 @@
 
 use fedround_ir::tensor::{DType, Graph, GraphError, equal};
 
-use super::transform::{self, Lowering};
+use super::transform::{self, ConvAlgorithm};
 use crate::error::PassError;
 use crate::manager::{Ir, Pass, Program};
 
@@ -72,13 +72,13 @@ const TENSOR: [Pass<Graph>; 13] = [
         name: "unfold-convolutions",
         about: "make matrix products of convolutions, by their windows as columns",
         number: None,
-        run: |graph, _| formed(graph, Lowering::Unfold),
+        run: |graph, _| formed(graph, ConvAlgorithm::Unfold),
     },
     Pass {
         name: "split-convolutions",
         about: "make one convolution for each group of a grouped one",
         number: None,
-        run: |graph, _| formed(graph, Lowering::Split),
+        run: |graph, _| formed(graph, ConvAlgorithm::Split),
     },
     Pass {
         name: "parametrize-constants",
@@ -116,7 +116,7 @@ const TENSOR: [Pass<Graph>; 13] = [
     },
 ];
 
-fn formed(graph: &mut Graph, to: Lowering) -> Result<bool, PassError> {
+fn formed(graph: &mut Graph, to: ConvAlgorithm) -> Result<bool, PassError> {
     replace(graph, to.name(), |graph| {
         transform::convolutions(graph, |_, _| to)
     })

@@ -15,7 +15,7 @@ mod rewrite;
 mod sink_views;
 
 pub use batch::{Batched, Looped, batch};
-pub use convolutions::{Lowering, convolutions};
+pub use convolutions::{ConvAlgorithm, convolutions};
 pub use cse::cse;
 pub(crate) use cse::share;
 pub use dce::dce;

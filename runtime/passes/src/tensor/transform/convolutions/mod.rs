@@ -14,7 +14,7 @@ use super::rewrite::{Growing, Rewrite};
 
 /// A form of a convolution or of a gradient of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Lowering {
+pub enum ConvAlgorithm {
     /// One op.
     Grouped,
     /// Windows laid out as columns (`im2col`), and a matrix product for each group.
@@ -23,7 +23,7 @@ pub enum Lowering {
     Split,
 }
 
-impl Lowering {
+impl ConvAlgorithm {
     /// All, in the order of declaration.
     pub const ALL: [Self; 3] = [Self::Grouped, Self::Unfold, Self::Split];
 
@@ -45,7 +45,7 @@ impl Lowering {
 /// The graph is not well formed.
 pub fn convolutions(
     graph: &Graph,
-    mut choose: impl FnMut(&Op, [&[usize]; 2]) -> Lowering,
+    mut choose: impl FnMut(&Op, [&[usize]; 2]) -> ConvAlgorithm,
 ) -> Result<Graph, GraphError> {
     Rewrite::run(graph, |rewrite, node| {
         let (Some(_), &[a, b, ..]) = (options(&node.op), &node.ins[..]) else {
@@ -58,9 +58,9 @@ pub fn convolutions(
             at: node.loc,
         };
         let lowered = match lowering {
-            Lowering::Grouped => None,
-            Lowering::Unfold => unfold::lower(&mut build, &node)?,
-            Lowering::Split => split::lower(&mut build, &node)?,
+            ConvAlgorithm::Grouped => None,
+            ConvAlgorithm::Unfold => unfold::lower(&mut build, &node)?,
+            ConvAlgorithm::Split => split::lower(&mut build, &node)?,
         };
         match lowered {
             Some(y) => Ok(vec![y]),

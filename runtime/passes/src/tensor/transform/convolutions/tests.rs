@@ -17,7 +17,7 @@ tensor.graph @f(
 }
 ";
 
-fn lowered(to: Lowering) -> Graph {
+fn lowered(to: ConvAlgorithm) -> Graph {
     let graph = parse(TEXT).unwrap().remove(0).1;
     let lowered = convolutions(&graph, |_, _| to).unwrap();
     lowered.verify().unwrap();
@@ -36,14 +36,14 @@ fn count(graph: &Graph, name: &str) -> usize {
 fn a_grouped_convolution_stays() {
     let graph = parse(TEXT).unwrap().remove(0).1;
     assert_eq!(
-        lowered(Lowering::Grouped).exact_text("f"),
+        lowered(ConvAlgorithm::Grouped).exact_text("f"),
         graph.exact_text("f")
     );
 }
 
 #[test]
 fn unfolding_gives_one_product_each_and_shares_the_columns_of_x() {
-    let graph = lowered(Lowering::Unfold);
+    let graph = lowered(ConvAlgorithm::Unfold);
     assert!(graph.nodes.iter().all(|node| options(&node.op).is_none()));
     assert_eq!(count(&graph, "matmul"), 3);
     // Of `x` for the result and the weight, and of `g` for `x`.
@@ -52,7 +52,7 @@ fn unfolding_gives_one_product_each_and_shares_the_columns_of_x() {
 
 #[test]
 fn splitting_gives_one_op_for_each_group() {
-    let graph = lowered(Lowering::Split);
+    let graph = lowered(ConvAlgorithm::Split);
     for name in ["conv2d", "conv2d_input_grad", "conv2d_weight_grad"] {
         assert_eq!(count(&graph, name), 2, "{name}");
     }
@@ -67,7 +67,7 @@ fn the_caller_is_asked_with_the_factors_shapes() {
     let mut asked = vec![];
     convolutions(&graph, |op, [a, b]| {
         asked.push((op.name(), a.to_vec(), b.to_vec()));
-        Lowering::Grouped
+        ConvAlgorithm::Grouped
     })
     .unwrap();
     let (x, w, y) = (vec![2, 6, 5, 4], vec![8, 3, 3, 2], vec![2, 8, 3, 5]);
