@@ -62,6 +62,7 @@ pub use fedround_metrics as metrics;
 pub use fedround_models as models;
 pub use fedround_models::stop_gradient;
 pub use fedround_passes as passes;
+pub use fedround_random as random;
 
 #[doc(hidden)]
 pub use fedround_dsl::__private;

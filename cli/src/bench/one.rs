@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use fedround_data::{Dataset, load, rng};
+use fedround_data::{Dataset, load};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
 use fedround_exec::{
     BURN, CohortBatch, Device, Devices, FederatedDataset, GraphCapture, Precision, Program,
@@ -10,6 +10,7 @@ use fedround_exec::{
 };
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AuxiliaryTask, Task};
+use fedround_random::SEED;
 use serde_json::json;
 
 use super::args::OneArgs;
@@ -29,7 +30,7 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
     let task = chosen(args)?;
     let threads = at_least_one("threads", args.threads)?;
     process::pin(threads);
-    let data = load(task.data, args.data_dir.as_deref(), rng::SEED);
+    let data = load(task.data, args.data_dir.as_deref(), SEED);
     let data = data.map_err(BenchError::from)?;
     let devices = Devices::choose(&args.device)?;
     let cohort_batch: CohortBatch = args.cohort_batch.parse()?;
@@ -146,7 +147,7 @@ fn parts(args: &OneArgs, task: &BenchTask, data: &Dataset) -> Result<Vec<Vec<usi
         let labels = data.train.labels();
         return Ok(task
             .partition
-            .split(labels, data.classes, task.clients, rng::SEED)?);
+            .split(labels, data.classes, task.clients, SEED)?);
     }
     let own = n / args.task.task().clients;
     let own = at_least_one("examples", args.examples.unwrap_or(own))?;
@@ -208,7 +209,7 @@ fn simulation(
         examples: data.train,
     };
     let threads = args.threads;
-    let simulation = Simulation::new(program, dataset, rng::SEED, threads);
+    let simulation = Simulation::new(program, dataset, SEED, threads);
     let simulation = simulation.map_err(|source| CliError::Threads {
         threads,
         message: source.to_string(),

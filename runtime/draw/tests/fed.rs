@@ -101,7 +101,7 @@ fn dot_declares_what_it_joins() {
         check_dot(&dot::module(&module));
     }
     snapshot(
-        "fed_avg.linked.dot",
+        "fedavg.linked.dot",
         &dot::module(&linked(&FedAvg::default())),
     );
 }

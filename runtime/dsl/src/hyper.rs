@@ -11,7 +11,7 @@ use crate::{Field, HyperError};
     label = "expected a struct with `#[derive(Hyper)]`"
 )]
 pub trait Hyper: 'static {
-    /// The algorithm's name in snake case, such as `fed_prox`.
+    /// The algorithm's name in commands and graphs, such as `fedprox`.
     fn name(&self) -> &'static str;
 
     /// Its own fields, not those of its base.
@@ -96,7 +96,7 @@ pub fn all_fields(alg: &dyn Hyper) -> Vec<LayerField> {
     fields
 }
 
-/// Sets a field of the outermost layer that has it; `layer.field`, such as `fed_avg.lr`, names the
+/// Sets a field of the outermost layer that has it; `layer.field`, such as `fedavg.lr`, names the
 /// layer too.
 ///
 /// # Errors

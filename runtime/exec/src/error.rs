@@ -191,9 +191,7 @@ const NO_MEMORY: [&str; 5] = [
 impl RunError {
     /// What burn says of work on a device.
     pub(crate) fn device(source: ExecutionError) -> Self {
-        let (ExecutionError::WithContext { reason } | ExecutionError::Generic { reason, .. }) =
-            source;
-        Self::said(&reason)
+        Self::said(source.reason())
     }
 
     /// What burn says of a device, each line once, without the kernel's source and the backtrace that

@@ -11,11 +11,11 @@ mod inversion;
 mod membership;
 
 use fedround_data::Dataset;
-use fedround_data::rng::words;
 use fedround_exec::Program;
 use fedround_ir::fed::Kind;
 use fedround_passes::fed::{NoiseKind, Unit, mechanisms};
 use fedround_passes::report::{Direction, Wire, wire};
+use fedround_random::{Purpose, StreamKey};
 
 pub(super) use inversion::Inversion;
 pub(super) use membership::Membership;
@@ -26,9 +26,6 @@ use super::record::Shared;
 use crate::error::CliError;
 use crate::settings::Settings;
 use crate::sheet::{self, Pixels};
-
-/// The key of the noise on inputs.
-const NOISE: u64 = 61;
 
 /// What the attacks came to.
 pub(super) struct Attacked {
@@ -146,7 +143,7 @@ impl Subject<'_> {
             (used.scale, "the same noise"),
             (equal, "noise of the same ε"),
         ] {
-            let mut stream = words(self.simulation.seed(), &[NOISE]);
+            let mut stream = StreamKey::new(self.simulation.seed(), Purpose::InputNoise).stream();
             let mut draw = || match used.noise {
                 NoiseKind::Gaussian => stream.normal(),
                 NoiseKind::Laplace => {

@@ -39,7 +39,7 @@ pub enum LinkError {
     Recursion {
         /// The hook.
         hook: &'static str,
-        /// The way around, as `fed_prox::regularizer → …`.
+        /// The way around, as `fedprox::regularizer → …`.
         path: String,
         /// Where the circle closes.
         loc: Loc,

@@ -5,8 +5,8 @@
 //! and `fed.drawn` the cohort that was made last. One function is left, `round`.
 //!
 //! ```text
-//! fed.func @fed_avg::regularizer(%k, %w)  { %0 = arith.const 0.0 … }
-//! fed.func @fed_prox::regularizer(%k, %w) { %0 = fed.super @regularizer(%k, %w) … fed.global_params %k … }
+//! fed.func @fedavg::regularizer(%k, %w)  { %0 = arith.const 0.0 … }
+//! fed.func @fedprox::regularizer(%k, %w) { %0 = fed.super @regularizer(%k, %w) … fed.global_params %k … }
 //! ```
 //! becomes, in the map of `round`, where `%3` is the map's argument:
 //! ```text

@@ -47,7 +47,7 @@ fn fed_prox_over_fed_avg() {
         print(&linked),
         "\
 // fedround fed v1
-fed.algorithm @fed_prox(%fraction: f32, %epochs: index, %batch: index, %lr: f32, %mu: f32) {
+fed.algorithm @fedprox(%fraction: f32, %epochs: index, %batch: index, %lr: f32, %mu: f32) {
   fed.round(%w: params@server) {
     %0 = fed.sample %fraction : cohort@server
     %1 = fed.broadcast %w to %0 : {params}@clients

@@ -1,7 +1,7 @@
 //! The algorithm box, read off the linked graph.
 //!
 //! ```text
-//! fed_prox, round t
+//! fedprox, round t
 //!   S ← sample(fraction)
 //!   for k ∈ S in parallel
 //!     w ← wᵗ
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(
             explain(&module),
             "\
-fed_prox, round t
+fedprox, round t
   S ← sample(fraction)
   for k ∈ S in parallel
     w ← wᵗ

@@ -1,29 +1,29 @@
-//! Random numbers in bulk: the random inputs of a step, from one stream each.
+//! Random tensors: each function fills a buffer from one stream.
 //!
-//! A word of the stream makes two numbers, so a tensor of `n` elements takes `n / 2` words.
+//! One 64-bit word of the stream gives two numbers, so a buffer of `n` elements takes `⌈n / 2⌉` words.
+//! A shorter buffer holds the first numbers of a longer one.
 
-use crate::rng::Words;
+use crate::Stream;
 
-/// Fills `out` with numbers uniform in `[low, high)`, up to rounding, in steps of
-/// `(high − low) / 2²⁴`.
-pub fn uniform(out: &mut [f32], (low, high): (f64, f64), stream: &mut Words) {
+/// Fills `out` with numbers that are uniform in `[low, high)`, in steps of `(high − low) / 2²⁴`.
+pub fn uniform(out: &mut [f32], (low, high): (f64, f64), stream: &mut Stream) {
     let step = (high - low) / f64::from(1u32 << 24);
     halves(out, stream, |half| {
         (low + step * f64::from(half >> 8)) as f32
     });
 }
 
-/// Fills `out` with ones with probability `p`, rounded to a multiple of 2⁻³², else zeros.
-pub fn bernoulli(out: &mut [f32], p: f64, stream: &mut Words) {
+/// Fills `out` with ones, each with probability `p`, and zeros. `p` is rounded to a multiple of 2⁻³².
+pub fn bernoulli(out: &mut [f32], p: f64, stream: &mut Stream) {
     let ones = (p * (1u64 << 32) as f64).round() as u64;
     halves(out, stream, |half| {
         f32::from(u8::from(u64::from(half) < ones))
     });
 }
 
-/// Fills `out` with normal numbers of a mean and a standard deviation (Box-Muller, both numbers of
-/// each pair).
-pub fn normal(out: &mut [f32], (mean, std): (f64, f64), stream: &mut Words) {
+/// Fills `out` with normal numbers of the given mean and standard deviation (Box-Muller, with both
+/// numbers of each pair used).
+pub fn normal(out: &mut [f32], (mean, std): (f64, f64), stream: &mut Stream) {
     const UNIT: f64 = 1.0 / (1u64 << 32) as f64;
     for pair in out.chunks_mut(2) {
         let [low, high] = halved(stream.word()).map(f64::from);
@@ -40,7 +40,7 @@ fn halved(word: u64) -> [u32; 2] {
     [word as u32, (word >> 32) as u32]
 }
 
-fn halves(out: &mut [f32], stream: &mut Words, number: impl Fn(u32) -> f32) {
+fn halves(out: &mut [f32], stream: &mut Stream, number: impl Fn(u32) -> f32) {
     for pair in out.chunks_mut(2) {
         for (x, half) in pair.iter_mut().zip(halved(stream.word())) {
             *x = number(half);
@@ -51,13 +51,16 @@ fn halves(out: &mut [f32], stream: &mut Words, number: impl Fn(u32) -> f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::{NOISE, words};
+    use crate::{Purpose, StreamKey};
 
     const N: usize = 200_001;
 
-    fn moments(fill: impl Fn(&mut [f32], &mut Words)) -> (Vec<f32>, f64, f64) {
+    fn moments(fill: impl Fn(&mut [f32], &mut Stream)) -> (Vec<f32>, f64, f64) {
         let mut out = vec![f32::NAN; N];
-        fill(&mut out, &mut words(7, &[NOISE, 1]));
+        fill(
+            &mut out,
+            &mut StreamKey::new(7, Purpose::Noise).with(1).stream(),
+        );
         let mean = out.iter().copied().map(f64::from).sum::<f64>() / N as f64;
         let square = |x: &f32| (f64::from(*x) - mean).powi(2);
         let var = out.iter().map(square).sum::<f64>() / N as f64;
@@ -102,7 +105,11 @@ mod tests {
     fn a_prefix_is_a_prefix() {
         let fill = |n: usize| {
             let mut out = vec![0.0; n];
-            uniform(&mut out, (0.0, 1.0), &mut words(1, &[2]));
+            uniform(
+                &mut out,
+                (0.0, 1.0),
+                &mut StreamKey::root(1).with(2).stream(),
+            );
             out
         };
         assert_eq!(fill(9)[..5], fill(5));

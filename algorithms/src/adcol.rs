@@ -27,7 +27,7 @@ use crate::representations::sent;
 /// `lr = 0.01`, `momentum = 0.9` and `weight_decay = 1e-5`.
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "adcol")]
-pub struct AdCol<A = FedAvg> {
+pub struct Adcol<A = FedAvg> {
     /// What trains.
     pub base: A,
     /// Share of the parties that train in a round.
@@ -60,7 +60,7 @@ pub struct AdCol<A = FedAvg> {
 }
 
 #[federated(base = base)]
-impl<A: Algorithm> Algorithm for AdCol<A> {
+impl<A: Algorithm> Algorithm for Adcol<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let s_t = server.sample(self.share);
         let r_k = w.broadcast(&s_t).map(|k, w| {

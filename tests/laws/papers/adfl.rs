@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn ad_fl(base: FedAvg) -> AdFl {
-    AdFl {
+fn adfl(base: FedAvg) -> Adfl {
+    Adfl {
         base,
         steps: 3,
         epsilon: 0.1,
@@ -121,10 +121,10 @@ fn weights_are_those_of_the_equations() {
             sum.sum::<f64>() as f32
         };
         let expected: Vec<f32> = (0..uniform.len()).map(mean).collect();
-        let algorithm = AdFl {
+        let algorithm = Adfl {
             steps,
             start: start.to_owned(),
-            ..ad_fl(longer.clone())
+            ..adfl(longer.clone())
         };
         let found = trained(&algorithm, "logistic", of_sizes(&sizes), 1);
         assert_close(&found, &expected, 5e-6);
@@ -137,9 +137,9 @@ fn two_clients_always_weigh_the_same() {
     let sizes = [15, 60];
     let (_, uniform) = apart(base(), &sizes);
     for start in ["noise", "black", "white"] {
-        let algorithm = AdFl {
+        let algorithm = Adfl {
             start: start.to_owned(),
-            ..ad_fl(base())
+            ..adfl(base())
         };
         let found = trained(&algorithm, "logistic", of_sizes(&sizes), 1);
         assert_close(&found, &uniform, 1e-6);
@@ -149,7 +149,7 @@ fn two_clients_always_weigh_the_same() {
 #[test]
 fn models_that_are_the_same_stay_what_they_are() {
     // Every image is read by all others as by its author, so that all weights are the same.
-    let same = ad_fl(FedAvg { lr: 0.0, ..base() });
+    let same = adfl(FedAvg { lr: 0.0, ..base() });
     let mut simulation = simulation(&same, "logistic", of_sizes(&[10, 40, 20]));
     let first = weights(&simulation);
     run(&mut simulation, 2);
@@ -158,7 +158,7 @@ fn models_that_are_the_same_stay_what_they_are() {
 
 #[test]
 fn who_is_alone_is_read_by_nobody_and_counts_fully() {
-    let one = trained(&ad_fl(base()), "logistic", of_sizes(&[30]), 2);
+    let one = trained(&adfl(base()), "logistic", of_sizes(&[30]), 2);
     let plain = trained(&base(), "logistic", of_sizes(&[30]), 2);
     assert_close(&one, &plain, 1e-6);
 }
@@ -168,7 +168,7 @@ fn the_order_of_clients_does_not_matter() {
     let after = |order: [usize; 3]| {
         let mut deal = of_sizes(&[20, 50, 30]);
         deal.dataset.client_indices = order.map(|k| deal.dataset.client_indices[k].clone()).into();
-        trained(&ad_fl(full_batch()), "logistic", deal, 2)
+        trained(&adfl(full_batch()), "logistic", deal, 2)
     };
     assert_close(&after([0, 1, 2]), &after([2, 0, 1]), 1e-5);
 }
@@ -176,7 +176,7 @@ fn the_order_of_clients_does_not_matter() {
 #[test]
 fn nothing_but_models_crosses() {
     let ad = run(
-        &mut simulation(&ad_fl(base()), "logistic", of_sizes(&[20, 30, 10])),
+        &mut simulation(&adfl(base()), "logistic", of_sizes(&[20, 30, 10])),
         1,
     );
     let plain = run(
@@ -192,9 +192,9 @@ fn nothing_but_models_crosses() {
 
 #[test]
 fn the_step_of_the_fourth_round_is_half_of_the_first() {
-    let decayed = AdFl {
+    let decayed = Adfl {
         decay: 0.5,
-        ..ad_fl(full_batch())
+        ..adfl(full_batch())
     };
     let mut simulation = simulation(&decayed, "logistic", of_sizes(&[30]));
     run(&mut simulation, 3);

@@ -42,8 +42,8 @@ impl Classifier for Simplex {
 pub(super) const OWN: usize = 784 * WIDTH + WIDTH + WIDTH * 10 + 10;
 pub(super) const JUDGE: u64 = (WIDTH as u64 * 512 + 512) + (512 * 512 + 512) + (512 * 3 + 3);
 
-pub(super) fn ad_col(mu: f32) -> AdCol {
-    AdCol {
+pub(super) fn adcol(mu: f32) -> Adcol {
+    Adcol {
         base: base(),
         share: 1.0,
         rows: 16,
@@ -77,7 +77,7 @@ pub(super) fn parties_with(algorithm: &dyn Algorithm, model: Box<dyn Model>) -> 
 
 /// What a party keeps: its model, and the discriminator as it was while it trained.
 pub(super) fn own(simulation: &Simulation, party: usize) -> Vec<f32> {
-    let own = simulation.client_state(party, "ad_col.Model");
+    let own = simulation.client_state(party, "adcol.Model");
     own.unwrap().concat()
 }
 
@@ -93,11 +93,11 @@ fn without_its_term_every_party_trains_alone_whatever_the_discriminator() {
         lr: LR,
     };
     let mut solo = parties(&solo);
-    let first = leaves(&parties(&ad_col(0.0)));
+    let first = leaves(&parties(&adcol(0.0)));
     assert!(solo.set_parameters(first[..4].to_vec()));
     run(&mut solo, 3);
     for factor in [1.0, -7.0] {
-        let mut simulation = parties(&ad_col(0.0));
+        let mut simulation = parties(&adcol(0.0));
         let mut changed = first.clone();
         changed[4..].iter_mut().flatten().for_each(|w| *w *= factor);
         assert!(simulation.set_parameters(changed));
@@ -107,7 +107,7 @@ fn without_its_term_every_party_trains_alone_whatever_the_discriminator() {
             assert_eq!(bits(&own(&simulation, k)[..OWN]), bits(&expected), "{k}");
         }
     }
-    let mut against = parties(&ad_col(1.0));
+    let mut against = parties(&adcol(1.0));
     assert!(against.set_parameters(first));
     run(&mut against, 3);
     let expected = solo.client_state(0, "solo.own").unwrap().concat();
@@ -116,7 +116,7 @@ fn without_its_term_every_party_trains_alone_whatever_the_discriminator() {
 
 #[test]
 fn the_server_trains_the_discriminator_and_nobody_else_does() {
-    let mut simulation = parties(&ad_col(1.0));
+    let mut simulation = parties(&adcol(1.0));
     let model = part(&simulation, "discriminator", false);
     for _ in 0..2 {
         let received = judge(&simulation);
@@ -137,9 +137,9 @@ fn the_server_trains_the_discriminator_and_nobody_else_does() {
 fn representations_go_up_and_the_discriminator_down() {
     // Shares of 20, 33 and 10 examples, rounded up.
     for (sample, rows) in [(1.0, 63), (0.2, 4 + 7 + 2), (0.5, 10 + 17 + 5)] {
-        let mut simulation = parties(&AdCol {
+        let mut simulation = parties(&Adcol {
             sample,
-            ..ad_col(1.0)
+            ..adcol(1.0)
         });
         let stats = run(&mut simulation, 2);
         assert_eq!(stats.bytes_down, 4 * 3 * JUDGE, "{sample}");
@@ -149,11 +149,11 @@ fn representations_go_up_and_the_discriminator_down() {
 
 #[test]
 fn a_party_that_is_not_drawn_keeps_its_model() {
-    let mut simulation = parties(&AdCol {
+    let mut simulation = parties(&Adcol {
         share: 0.34,
-        ..ad_col(1.0)
+        ..adcol(1.0)
     });
-    let states = |s: &Simulation| [0, 1, 2].map(|k| s.client_state(k, "ad_col.Model"));
+    let states = |s: &Simulation| [0, 1, 2].map(|k| s.client_state(k, "adcol.Model"));
     let mut last = states(&simulation);
     for _ in 0..3 {
         run(&mut simulation, 1);
@@ -166,10 +166,10 @@ fn a_party_that_is_not_drawn_keeps_its_model() {
 #[test]
 fn little_noise_leaves_representations_of_length_one() {
     let after = |noise: &str, epsilon: f32| {
-        let mut simulation = parties(&AdCol {
+        let mut simulation = parties(&Adcol {
             noise: noise.to_owned(),
             epsilon,
-            ..ad_col(1.0)
+            ..adcol(1.0)
         });
         run(&mut simulation, 2);
         judge(&simulation)
@@ -182,7 +182,7 @@ fn little_noise_leaves_representations_of_length_one() {
 
 fn older(discriminators: &str, mu: f32) -> Older {
     Older {
-        base: ad_col(1.0),
+        base: adcol(1.0),
         discriminators: discriminators.to_owned(),
         mu,
     }
@@ -191,7 +191,7 @@ fn older(discriminators: &str, mu: f32) -> Older {
 #[test]
 fn discriminators_of_earlier_rounds_are_as_many_as_there_were() {
     let alone = |rounds: usize| {
-        let mut simulation = parties(&ad_col(1.0));
+        let mut simulation = parties(&adcol(1.0));
         run(&mut simulation, rounds);
         own(&simulation, 0)
     };
@@ -233,14 +233,14 @@ fn without_their_term_discriminators_are_of_no_matter() {
         run(&mut simulation, 2);
         own(&simulation, 1)[..OWN].to_vec()
     };
-    assert_close(&trained(&older("2", 0.0)), &trained(&ad_col(0.0)), 1e-6);
+    assert_close(&trained(&older("2", 0.0)), &trained(&adcol(0.0)), 1e-6);
 }
 
 #[test]
 fn parties_learn_their_classes_against_a_discriminator() {
-    let mut simulation = parties(&AdCol {
+    let mut simulation = parties(&Adcol {
         passes: 5,
-        ..ad_col(1.0)
+        ..adcol(1.0)
     });
     let first = run(&mut simulation, 1).train_loss;
     let last = run(&mut simulation, 5).train_loss;

@@ -20,7 +20,7 @@ use crate::FedAvg;
 /// Defaults: noise to begin with, which the paper's text names first; the steps are ours.
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "adfl")]
-pub struct AdFl<A = FedAvg> {
+pub struct Adfl<A = FedAvg> {
     /// What trains.
     pub base: A,
     /// Steps towards an adversarial image.
@@ -38,7 +38,7 @@ pub struct AdFl<A = FedAvg> {
 }
 
 #[federated(base = base)]
-impl<A: Algorithm> Algorithm for AdFl<A> {
+impl<A: Algorithm> Algorithm for Adfl<A> {
     /// `m ← Σ_k w_k m^k`, with weights `w_k` by what was read of the images `x_{k,c}`.
     fn aggregate(&self, server: &ServerCx, m_k: Clients<Params>) -> Server<Params> {
         let c = server.run(|s| s.classes());
