@@ -2,7 +2,7 @@
 
 use fedround_ir::fed::VerifyErrors;
 use fedround_ir::tensor::GraphError;
-use fedround_ir::text::nearest;
+use fedround_names::nearest;
 
 use crate::fed::LinkError;
 
