@@ -1,13 +1,5 @@
 //! The guide's code is the example's code, and the drawing in the docs that of FedAvg.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
-mod common;
-
 use std::path::Path;
 
 use fedround::algorithms::FedAvg;
