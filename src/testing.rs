@@ -30,8 +30,9 @@ use fedround_dsl::Algorithm;
 use fedround_exec::{CompileError, Precision, Program, Target, TracedModel, assemble_for};
 use fedround_ir::fed::print;
 use fedround_models::{AuxiliaryTask, Losses, Model, ModelError, Task, find};
-use fedround_passes::fed::{explain, wire, wire_table};
-use fedround_passes::tensor::{cost, cost_table};
+use fedround_passes::report::cost_table;
+use fedround_passes::report::{explain, wire, wire_table};
+use fedround_passes::tensor::cost;
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

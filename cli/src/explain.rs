@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use fedround_dsl::{Hyper, LayerField, all_fields};
 use fedround_exec::Program;
-use fedround_passes::fed::{
-    Count, Direction, Leaves, Wire, explain as algorithm_box, wire, wire_table,
-};
-use fedround_passes::tensor::{Looped, Runs, cost, runs};
-use fedround_passes::units::flops;
+use fedround_passes::fed::Leaves;
+use fedround_passes::report::number_format::flops;
+use fedround_passes::report::{Count, Direction, Wire, explain as algorithm_box, wire, wire_table};
+use fedround_passes::schedule::{Runs, runs};
+use fedround_passes::tensor::{Looped, cost};
 
 use super::Cli;
 use super::args::ExplainArgs;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-pub(super) use fedround_passes::units::{bytes, grouped};
+pub(super) use fedround_passes::report::number_format::{bytes, grouped};
 
 use super::error::CliError;
 

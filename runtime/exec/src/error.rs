@@ -6,7 +6,7 @@ use fedround_dsl::StageError;
 use fedround_ir::Loc;
 use fedround_models::AuxiliaryError;
 use fedround_passes::PassError;
-use fedround_passes::tensor::LowerError;
+use fedround_passes::lowering::LowerError;
 
 use crate::device::DeviceError;
 use crate::run::EmptySlot;

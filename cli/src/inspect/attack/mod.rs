@@ -13,7 +13,8 @@ mod membership;
 use fedround_data::Dataset;
 use fedround_exec::Program;
 use fedround_ir::fed::Kind;
-use fedround_passes::fed::{Direction, NoiseKind, Unit, Wire, mechanisms, wire};
+use fedround_passes::fed::{NoiseKind, Unit, mechanisms};
+use fedround_passes::report::{Direction, Wire, wire};
 use fedround_random::{Purpose, StreamKey};
 
 pub(super) use inversion::Inversion;

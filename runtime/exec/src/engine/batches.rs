@@ -5,7 +5,7 @@ use fedround_data::schedule::client_order;
 use fedround_data::{Column, Examples};
 use fedround_ir::Loc;
 use fedround_ir::fed::Kind;
-use fedround_passes::tensor::{Frontend, LowerError};
+use fedround_passes::lowering::{Frontend, LowerError};
 use fedround_random::LocalEpoch;
 
 use super::Cx;

@@ -24,7 +24,7 @@ use fedround_data::Examples;
 use fedround_data::augment::{Augment, Visit};
 use fedround_ir::fed::{Kind, Op, Value};
 use fedround_ir::tensor::TensorType;
-use fedround_passes::tensor::Frontend;
+use fedround_passes::lowering::Frontend;
 use fedround_random::{LocalEpoch, Purpose, StreamKey};
 
 use crate::error::RunError;

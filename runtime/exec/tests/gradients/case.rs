@@ -8,7 +8,8 @@ use fedround_exec::run::Slots;
 use fedround_exec::trace::trace_function;
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Val};
-use fedround_passes::tensor::{fuse, fuse_elementwise, grad, optimize};
+use fedround_passes::autodiff::grad;
+use fedround_passes::tensor::{fuse, fuse_elementwise, optimize};
 
 use crate::differences::{component, direction, slope};
 
