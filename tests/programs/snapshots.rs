@@ -199,7 +199,7 @@ fn adversary() {
         ("wire", "", Stage::Wire),
     ];
     for (kind, suffix, stage) in stages {
-        let text = graph_text(&common::adversary::Adversary::default(), stage).unwrap();
+        let text = graph_text(&crate::common::adversary::Adversary::default(), stage).unwrap();
         snapshot(kind, &format!("adversary{suffix}"), &text);
     }
 }

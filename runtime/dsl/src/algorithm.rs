@@ -18,23 +18,17 @@ use crate::{
 pub type BoxedAlgorithm = Box<dyn Algorithm>;
 
 macro_rules! hooks {
-    ($(
-        $(#[$doc:meta])*
-        $hook:ident = fn $name:ident($cx:ident: $context:ty, $($arg:ident: $ty:ty),*) -> $out:ty;
-    )*) => {
-        /// A federated algorithm, written as its hooks: the parts that a plug-in may replace.
-        ///
-        /// Implement it under `#[federated]`. A hook that an impl leaves out is the base's. A hook
-        /// that no layer defines has a [standard definition](crate::standard); `round` and
-        /// `client_update` have none, and linking fails where one of them is called and not
-        /// defined. A plug-in names its base's definition as `self.base.hook(..)`;
-        /// `self.hook(..)` is always the outermost one.
-        #[diagnostic::on_unimplemented(
-            message = "`{Self}` is not a federated algorithm",
-            label = "expected a type with `#[federated] impl Algorithm for ..`",
-            note = "a plug-in over any base is written `#[federated(base = base)] impl<A: Algorithm> Algorithm for PlugIn<A>`"
-        )]
-        pub trait Algorithm: Hyper {
+    (
+        $(#[$about:meta])*
+        pub trait $algorithm:ident: $hyper:ident {
+            $(
+                $(#[$doc:meta])*
+                fn $name:ident($cx:ident: $context:ty, $($arg:ident: $ty:ty),*) -> $out:ty = $hook:ident;
+            )*
+        }
+    ) => {
+        $(#[$about])*
+        pub trait $algorithm: $hyper {
             $(
                 $(#[$doc])*
                 fn $name(&self, $cx: $context, $($arg: $ty),*) -> $out {
@@ -77,13 +71,13 @@ macro_rules! hooks {
         /// Calls of a hook's outermost definition, whichever layer it is in.
         pub mod call {
             use super::*;
-            hooks!(@calls Call $($(#[$doc])* $hook = fn $name($cx: $context, $($arg: $ty),*) -> $out;)*);
+            hooks!(@calls Call $($(#[$doc])* fn $name($cx: $context, $($arg: $ty),*) -> $out = $hook;)*);
         }
 
         /// Calls of the next inner definition of a hook.
         pub mod base {
             use super::*;
-            hooks!(@calls Super $($(#[$doc])* $hook = fn $name($cx: $context, $($arg: $ty),*) -> $out;)*);
+            hooks!(@calls Super $($(#[$doc])* fn $name($cx: $context, $($arg: $ty),*) -> $out = $hook;)*);
         }
 
         /// Each hook's name, and the names and types of its parameters after `&self`.
@@ -96,7 +90,7 @@ macro_rules! hooks {
     };
     (@calls $op:ident $(
         $(#[$doc:meta])*
-        $hook:ident = fn $name:ident($cx:ident: $context:ty, $($arg:ident: $ty:ty),*) -> $out:ty;
+        fn $name:ident($cx:ident: $context:ty, $($arg:ident: $ty:ty),*) -> $out:ty = $hook:ident;
     )*) => {$(
         $(#[$doc])*
         #[track_caller]
@@ -111,30 +105,44 @@ macro_rules! hooks {
 }
 
 hooks! {
-    /// The server's loop body: one round, from parameters to parameters.
-    Round = fn round(server: &ServerCx, w: Server<Params>) -> Server<Params>;
+    /// A federated algorithm, written as its hooks: the parts that a plug-in may replace.
+    ///
+    /// Implement it under `#[federated]`. A hook that an impl leaves out is the base's. A hook that
+    /// no layer defines has a [standard definition](crate::standard); `round` and `client_update`
+    /// have none, and linking fails where one of them is called and not defined. A plug-in names its
+    /// base's definition as `self.base.hook(..)`; `self.hook(..)` is always the outermost one.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is not a federated algorithm",
+        label = "expected a type with `#[federated] impl Algorithm for ..`",
+        note = "a plug-in over any base is written `#[federated(base = base)] impl<A: Algorithm> Algorithm for PlugIn<A>`"
+    )]
+    pub trait Algorithm: Hyper {
+        /// The server's loop body: one round, from parameters to parameters.
+        fn round(server: &ServerCx, w: Server<Params>) -> Server<Params> = Round;
 
-    /// Local training on client `k`, from the parameters it received.
-    ClientUpdate = fn client_update(k: &ClientCx, w: Params) -> Params;
+        /// Local training on client `k`, from the parameters it received.
+        fn client_update(k: &ClientCx, w: Params) -> Params = ClientUpdate;
 
-    /// What the server makes of the parameters that the clients of a cohort trained.
-    Aggregate = fn aggregate(server: &ServerCx, w_k: Clients<Params>) -> Server<Params>;
+        /// What the server makes of the parameters that the clients of a cohort trained.
+        fn aggregate(server: &ServerCx, w_k: Clients<Params>) -> Server<Params> = Aggregate;
 
-    /// What a local step descends: the gradient of `loss` and `regularizer`, if nothing changes it.
-    Gradient = fn gradient(k: &ClientCx, w: &Params, b: &Batch) -> Params;
+        /// What a local step descends: the gradient of `loss` and `regularizer`, if nothing changes
+        /// it.
+        fn gradient(k: &ClientCx, w: &Params, b: &Batch) -> Params = Gradient;
 
-    /// The loss on a batch.
-    Loss = fn loss(k: &ClientCx, w: &Params, b: &Batch) -> Scalar;
+        /// The loss on a batch.
+        fn loss(k: &ClientCx, w: &Params, b: &Batch) -> Scalar = Loss;
 
-    /// What is added to the loss, such as a proximal term. It does not depend on a batch.
-    Regularizer = fn regularizer(k: &ClientCx, w: &Params) -> Scalar;
+        /// What is added to the loss, such as a proximal term. It does not depend on a batch.
+        fn regularizer(k: &ClientCx, w: &Params) -> Scalar = Regularizer;
 
-    /// The model that client `k` uses, made of the global one: what is evaluated on the client's
-    /// own test examples. It sends nothing.
-    Personalize = fn personalize(k: &ClientCx, w: Params) -> Params;
+        /// The model that client `k` uses, made of the global one: what is evaluated on the client's
+        /// own test examples. It sends nothing.
+        fn personalize(k: &ClientCx, w: Params) -> Params = Personalize;
 
-    /// What a step of the server's own training descends, on released rows `x` with labels `y`.
-    ServerGradient = fn server_gradient(s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params;
+        /// What a step of the server's own training descends, on released rows `x` with labels `y`.
+        fn server_gradient(s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params = ServerGradient;
+    }
 }
 
 #[cfg(test)]
