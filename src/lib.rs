@@ -68,6 +68,7 @@ pub use fedround_metrics as metrics;
 pub use fedround_models as models;
 pub use fedround_models::stop_gradient;
 pub use fedround_passes as passes;
+pub use fedround_random as random;
 pub use model_source::{Auxiliaries, GraphError, ModelSource};
 
 #[doc(hidden)]

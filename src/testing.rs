@@ -30,8 +30,9 @@ use fedround_dsl::Algorithm;
 use fedround_exec::{Precision, Program, Target, TracedModel};
 use fedround_ir::fed::print;
 use fedround_models::{AuxiliaryTask, Losses, Model, Task};
-use fedround_passes::fed::{explain, wire, wire_table};
-use fedround_passes::tensor::{cost, cost_table};
+use fedround_passes::report::cost_table;
+use fedround_passes::report::{explain, wire, wire_table};
+use fedround_passes::tensor::cost;
 
 pub use crate::model_source::GraphError;
 use crate::model_source::ModelSource;

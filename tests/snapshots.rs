@@ -39,7 +39,7 @@ fn fed_prox() -> FedProx {
 /// Both algorithms at a stage, on the 2NN.
 fn both(kind: &str, suffix: &str, stage: Stage) {
     let algorithms: [(&str, &dyn Algorithm); 2] =
-        [("fed_avg", &FedAvg::default()), ("fed_prox", &fed_prox())];
+        [("fedavg", &FedAvg::default()), ("fedprox", &fed_prox())];
     for (name, algorithm) in algorithms {
         let text = graph_text(algorithm, stage).unwrap();
         snapshot(kind, &format!("{name}{suffix}"), &text);
@@ -66,7 +66,7 @@ fn step() {
 fn mixed_precision() {
     let view = View::of(Stage::Tensor).model("cnn").batch(4);
     let text = graph_text(&FedAvg::default(), view.precision(Precision::BF16)).unwrap();
-    snapshot("tensor", "fed_avg.cnn.bf16", &text);
+    snapshot("tensor", "fedavg.cnn.bf16", &text);
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn dp_fed_avg() {
     ];
     for (kind, suffix, stage) in stages {
         let text = graph_text(&algorithm, stage).unwrap();
-        snapshot(kind, &format!("dp_fed_avg{suffix}"), &text);
+        snapshot(kind, &format!("dpfedavg{suffix}"), &text);
     }
 }
 
@@ -220,9 +220,9 @@ fn passes() {
         ..fed_prox()
     };
     let algorithms: [(&str, &dyn Algorithm); 3] = [
-        ("fed_avg", &FedAvg::default()),
-        ("fed_prox", &fed_prox()),
-        ("fed_prox_without_its_term", &without),
+        ("fedavg", &FedAvg::default()),
+        ("fedprox", &fed_prox()),
+        ("fedprox_without_its_term", &without),
     ];
     for (name, algorithm) in algorithms {
         let mut runs: Vec<(&str, usize)> = vec![];

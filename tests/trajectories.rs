@@ -14,10 +14,10 @@
 mod common;
 
 use fedround::algorithms::registry;
-use fedround::data::rng;
 use fedround::data::{Column, Examples};
 use fedround::exec::{CohortBatch, Simulation};
 use fedround::ir::fed::HyperValue;
+use fedround::random::{StreamKey, uniform};
 use fedround::{BoxedAlgorithm, set};
 use serde_json::Value;
 
@@ -32,12 +32,12 @@ const TOLERANCE: f64 = 1e-4;
 /// The clients' examples, one client after another, then the test examples.
 fn examples() -> Examples {
     let total = SIZES.iter().sum::<usize>() + TEST;
-    let x = rng::uniform(SEED, total * 784, 1.0, &[100]);
+    let x = uniform(total * 784, 1.0, StreamKey::root(SEED).with(100));
     let owners = SIZES.iter().enumerate();
     // A client's labels are four of the ten classes.
     let classes = owners.flat_map(|(k, size)| vec![(3 * k as u64, 4); *size]);
     let classes = classes.chain(vec![(0, 10); TEST]);
-    let words = rng::words(SEED, &[101]);
+    let words = StreamKey::root(SEED).with(101).stream();
     let y = classes
         .zip(words)
         .map(|((first, n), word)| (first + (word >> 33) % n) % 10);

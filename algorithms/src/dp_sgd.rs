@@ -2,7 +2,7 @@
 
 use fedround::prelude::*;
 
-use crate::AdCol;
+use crate::Adcol;
 
 /// DP-SGD on the discriminator, for a server that is trusted. Li, He and Song 2023, "Adversarial
 /// Collaborative Learning on Non-IID Features", <https://icml.cc/virtual/2023/poster/24741>, by Abadi
@@ -24,7 +24,7 @@ use crate::AdCol;
 ///   representations without noise.
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "dp-sgd")]
-pub struct DpSgd<A = AdCol> {
+pub struct DpSgd<A = Adcol> {
     /// ADCOL, of which the steps are the server's.
     pub base: A,
     /// `C`: bound on the length of one representation's gradient.

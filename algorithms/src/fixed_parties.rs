@@ -3,7 +3,7 @@
 use fedround::optim::Sgd;
 use fedround::prelude::*;
 
-use crate::AdCol;
+use crate::Adcol;
 use crate::representations::sent;
 
 /// ADCOL with a fixed number of parties. Li, He and Song 2023, "Adversarial Collaborative Learning on
@@ -19,8 +19,8 @@ use crate::representations::sent;
 ///   paper does not say.
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "fixed-parties")]
-pub struct FixedParties<A = AdCol> {
-    /// ADCOL, for how a party trains: `fixed_parties.noise` and what else is named below stands for
+pub struct FixedParties<A = Adcol> {
+    /// ADCOL, for how a party trains: `fixed-parties.noise` and what else is named below stands for
     /// its own, and there is no `share`.
     pub base: A,
     /// Parties in a round.

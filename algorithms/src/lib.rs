@@ -3,8 +3,8 @@
 //! Each spec reads like its paper's algorithm box; its docs cite the paper, name the equations and
 //! list where it departs from them. [`registry`] is what the command knows by name.
 
-mod ad_col;
-mod ad_fl;
+mod adcol;
+mod adfl;
 mod centralized;
 mod decayed;
 mod disentangled;
@@ -34,8 +34,8 @@ mod shared_head;
 mod solo;
 mod validated;
 
-pub use ad_col::AdCol;
-pub use ad_fl::AdFl;
+pub use adcol::Adcol;
+pub use adfl::Adfl;
 pub use centralized::Centralized;
 pub use decayed::Decayed;
 pub use disentangled::Disentangled;
@@ -86,14 +86,14 @@ pub fn registry() -> Registry {
         .with_type::<Centralized>()
         .with_type::<FedAa<BoxedAlgorithm>>()
         .with_type::<FedFed<BoxedAlgorithm>>()
-        .with_type::<AdFl<BoxedAlgorithm>>()
+        .with_type::<Adfl<BoxedAlgorithm>>()
         .with_type::<Validated<BoxedAlgorithm>>()
         .with_type::<LgFedAvg<BoxedAlgorithm>>()
         .with_type::<GradientWeights<BoxedAlgorithm>>()
         .with_type::<Frozen<BoxedAlgorithm>>()
         .with_type::<Decayed<BoxedAlgorithm>>()
         .with_type::<Fair<BoxedAlgorithm>>()
-        .with_type::<AdCol<BoxedAlgorithm>>()
+        .with_type::<Adcol<BoxedAlgorithm>>()
         .with_type::<Older<BoxedAlgorithm>>()
         .with_type::<SharedHead<BoxedAlgorithm>>()
         .with_type::<DpSgd<BoxedAlgorithm>>()
@@ -103,6 +103,39 @@ pub fn registry() -> Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Each spec's file, its text, and how many lines of code it may have.
+    const SPECS: &[(&str, &str, usize)] = &[
+        ("adcol", include_str!("adcol.rs"), 60),
+        ("adfl", include_str!("adfl.rs"), 45),
+        ("centralized", include_str!("centralized.rs"), 40),
+        ("decayed", include_str!("decayed.rs"), 15),
+        ("disentangled", include_str!("disentangled.rs"), 45),
+        ("dp_sgd", include_str!("dp_sgd.rs"), 30),
+        ("fada", include_str!("fada.rs"), 90),
+        ("fair", include_str!("fair.rs"), 40),
+        ("fed_aa", include_str!("fed_aa.rs"), 80),
+        ("fed_avg", include_str!("fed_avg.rs"), 40),
+        ("fed_avg_m", include_str!("fed_avg_m.rs"), 15),
+        ("fed_bn", include_str!("fed_bn.rs"), 15),
+        ("fed_fed", include_str!("fed_fed.rs"), 90),
+        ("fed_nova", include_str!("fed_nova.rs"), 40),
+        ("fed_opt", include_str!("fed_opt.rs"), 40),
+        ("fed_prox", include_str!("fed_prox.rs"), 15),
+        ("fed_rep", include_str!("fed_rep.rs"), 30),
+        ("fixed_parties", include_str!("fixed_parties.rs"), 50),
+        ("frozen", include_str!("frozen.rs"), 40),
+        ("gradient_weights", include_str!("gradient_weights.rs"), 20),
+        ("lg_fed_avg", include_str!("lg_fed_avg.rs"), 60),
+        ("moon", include_str!("moon.rs"), 40),
+        ("older", include_str!("older.rs"), 50),
+        ("partial_fed", include_str!("partial_fed.rs"), 50),
+        ("per_fed_avg", include_str!("per_fed_avg.rs"), 40),
+        ("scaffold", include_str!("scaffold.rs"), 40),
+        ("shared_head", include_str!("shared_head.rs"), 30),
+        ("solo", include_str!("solo.rs"), 40),
+        ("validated", include_str!("validated.rs"), 40),
+    ];
 
     /// Lines of code: neither blank, nor comment or doc, nor attribute.
     fn code_lines(source: &str) -> usize {
@@ -115,45 +148,47 @@ mod tests {
 
     #[test]
     fn specs_are_as_short_as_their_papers_boxes() {
-        let specs = [
-            ("ad_col", include_str!("ad_col.rs"), 60),
-            ("ad_fl", include_str!("ad_fl.rs"), 45),
-            ("centralized", include_str!("centralized.rs"), 40),
-            ("decayed", include_str!("decayed.rs"), 15),
-            ("disentangled", include_str!("disentangled.rs"), 45),
-            ("dp_sgd", include_str!("dp_sgd.rs"), 30),
-            ("fada", include_str!("fada.rs"), 90),
-            ("fair", include_str!("fair.rs"), 40),
-            ("fed_aa", include_str!("fed_aa.rs"), 80),
-            ("fed_avg", include_str!("fed_avg.rs"), 40),
-            ("fed_avg_m", include_str!("fed_avg_m.rs"), 15),
-            ("fed_bn", include_str!("fed_bn.rs"), 15),
-            ("fed_fed", include_str!("fed_fed.rs"), 90),
-            ("fed_nova", include_str!("fed_nova.rs"), 40),
-            ("fed_opt", include_str!("fed_opt.rs"), 40),
-            ("fed_prox", include_str!("fed_prox.rs"), 15),
-            ("fed_rep", include_str!("fed_rep.rs"), 30),
-            ("fixed_parties", include_str!("fixed_parties.rs"), 50),
-            ("frozen", include_str!("frozen.rs"), 40),
-            ("gradient_weights", include_str!("gradient_weights.rs"), 20),
-            ("lg_fed_avg", include_str!("lg_fed_avg.rs"), 60),
-            ("moon", include_str!("moon.rs"), 40),
-            ("older", include_str!("older.rs"), 50),
-            ("partial_fed", include_str!("partial_fed.rs"), 50),
-            ("per_fed_avg", include_str!("per_fed_avg.rs"), 40),
-            ("scaffold", include_str!("scaffold.rs"), 40),
-            ("shared_head", include_str!("shared_head.rs"), 30),
-            ("solo", include_str!("solo.rs"), 40),
-            ("validated", include_str!("validated.rs"), 40),
-        ];
-        for (name, source, most) in specs {
+        for (name, source, most) in SPECS {
             let lines = code_lines(source);
             println!("{name:12} {lines:3} of {most}");
             assert!(
-                lines <= most,
+                lines <= *most,
                 "{name} has {lines} code lines, at most {most}"
             );
         }
+    }
+
+    /// The snake case of a struct's name: `FedAvgM` to `fed_avg_m`.
+    fn snake_case(name: &str) -> String {
+        let mut snake = String::new();
+        for c in name.chars() {
+            if c.is_uppercase() && !snake.is_empty() {
+                snake.push('_');
+            }
+            snake.extend(c.to_lowercase());
+        }
+        snake
+    }
+
+    /// An algorithm has one spelling: its file is named after the struct, and the name that
+    /// commands and graphs print is the struct's in lower case, with hyphens between words or none.
+    #[test]
+    fn an_algorithm_has_one_spelling() {
+        for (file, source, _) in SPECS {
+            let mut lines = source.lines();
+            let line = lines
+                .find_map(|line| line.strip_prefix("pub struct "))
+                .unwrap();
+            let end = line.find(|c: char| !c.is_alphanumeric()).unwrap();
+            let name = &line[..end];
+            assert_eq!(snake_case(name), *file);
+            let registry = registry();
+            let mut names = registry.names().into_iter();
+            let command = names.find(|n| n.replace('-', "") == name.to_lowercase());
+            let command = command.unwrap_or_else(|| panic!("no command is named after {name}"));
+            assert_eq!(registry.parse(command).unwrap().name(), command);
+        }
+        assert_eq!(SPECS.len(), registry().names().len());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use fedround::prelude::*;
 
-use crate::AdCol;
+use crate::Adcol;
 
 /// ADCOL with `N_d` discriminators, those of the last rounds. Li, He and Song 2023, "Adversarial
 /// Collaborative Learning on Non-IID Features", Eq. (18) and Table 10,
@@ -13,7 +13,7 @@ use crate::AdCol;
 /// Departs: a party that sat out a round has those of its own last rounds.
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "older")]
-pub struct Older<A = AdCol> {
+pub struct Older<A = Adcol> {
     /// ADCOL, the one discriminator of which is among them.
     pub base: A,
     /// `N_d`.

@@ -2,7 +2,7 @@
 
 use fedround::prelude::*;
 
-use crate::AdCol;
+use crate::Adcol;
 
 /// ADCOL with a shared predictor. Li, He and Song 2023, "Adversarial Collaborative Learning on
 /// Non-IID Features", B.10, <https://icml.cc/virtual/2023/poster/24741>: the server averages the
@@ -13,7 +13,7 @@ use crate::AdCol;
 /// base, such as FedAvg, the part would stay as it is: the compiler warns of that.
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "shared-head")]
-pub struct SharedHead<A = AdCol> {
+pub struct SharedHead<A = Adcol> {
     /// What trains.
     pub base: A,
     /// The part: `head`, or `predictor` in networks with a projection head.

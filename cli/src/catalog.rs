@@ -10,6 +10,7 @@ use fedround_data::{Dataset, DatasetInfo};
 use fedround_dsl::{BoxedAlgorithm, Registry};
 use fedround_exec::{Program, Target};
 use fedround_models::{AuxiliaryTask, Losses, MODELS, Model, ModelError, Task, find};
+use fedround_names::nearest;
 use fedround_passes::PassManager;
 
 use crate::args::Subject;
@@ -18,7 +19,6 @@ use crate::error::CliError;
 use crate::hypers::{self, Setting};
 use crate::output::tell;
 use crate::settings::Settings;
-use crate::suggestion::nearest;
 
 /// A model that a user's crate brings.
 #[derive(Clone, Debug)]

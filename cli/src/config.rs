@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::CliError;
-use crate::suggestion::nearest;
 use fedround::Auxiliaries;
+use fedround_names::nearest;
 
 /// What a file may set. All of it is written to a run's `config.toml`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]

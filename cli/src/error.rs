@@ -21,7 +21,7 @@ use crate::bench::BenchError;
 use crate::compare::CompareError;
 use crate::data::DataCommandError;
 use crate::reproduce::ReproduceError;
-use crate::suggestion::did_you_mean;
+use fedround_names::did_you_mean;
 
 /// Why the command stopped.
 #[derive(Debug, thiserror::Error)]

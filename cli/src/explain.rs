@@ -5,11 +5,11 @@ use std::fmt::Write;
 use fedround_dsl::{Hyper, LayerField, all_fields};
 use fedround_exec::{Program, Target};
 use fedround_passes::PassManager;
-use fedround_passes::fed::{
-    Count, Direction, Leaves, Wire, explain as algorithm_box, wire, wire_table,
-};
-use fedround_passes::tensor::{Looped, Runs, cost, runs};
-use fedround_passes::units::flops;
+use fedround_passes::fed::Leaves;
+use fedround_passes::report::number_format::flops;
+use fedround_passes::report::{Count, Direction, Wire, explain as algorithm_box, wire, wire_table};
+use fedround_passes::schedule::{Runs, runs};
+use fedround_passes::tensor::{Looped, cost};
 
 use crate::args::ExplainArgs;
 use crate::auxiliaries::named;

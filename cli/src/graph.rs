@@ -4,7 +4,8 @@ use fedround_draw::{Sheet, dot, json, svg};
 use fedround_exec::Program;
 use fedround_ir::fed::{Module, print as fed_text, print_exact};
 use fedround_passes::PassManager;
-use fedround_passes::tensor::{cost, cost_table};
+use fedround_passes::report::cost_table;
+use fedround_passes::tensor::cost;
 
 use crate::args::{Format, GraphArgs, Stage};
 use crate::catalog::Catalog;

@@ -37,7 +37,7 @@ pub(crate) fn assignments(texts: &[String]) -> Result<Vec<Setting>, CliError> {
     texts.iter().map(setting).collect()
 }
 
-/// The settings of a file's `[hyper]` table: `mu = 0.1`, `"fed_avg.lr" = 0.1`, or a table for a
+/// The settings of a file's `[hyper]` table: `mu = 0.1`, `"fedavg.lr" = 0.1`, or a table for a
 /// layer.
 pub(crate) fn from_toml(table: &toml::Table) -> Result<Vec<Setting>, CliError> {
     let mut settings = vec![];
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_layer_may_be_a_table_of_its_own() {
-        let table: toml::Table = "mu = 1\n[fed_avg]\nlr = 0.5".parse().unwrap();
+        let table: toml::Table = "mu = 1\n[fedavg]\nlr = 0.5".parse().unwrap();
         let mut algorithm = fedround_algorithms::registry().parse("fedprox").unwrap();
         for setting in from_toml(&table).unwrap() {
             apply(&mut *algorithm, &setting).unwrap();

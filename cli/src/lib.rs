@@ -46,7 +46,6 @@ mod privacy;
 mod reproduce;
 mod run;
 mod settings;
-mod suggestion;
 mod tensor_sheets;
 
 use std::ffi::OsString;

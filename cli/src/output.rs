@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-pub(crate) use fedround_passes::units::{bytes, grouped};
+pub(crate) use fedround_passes::report::number_format::{bytes, grouped};
 
 use crate::error::CliError;
 

@@ -113,7 +113,7 @@ fn lg_fed_avg_leaves_the_old_devices_what_is_theirs() {
     };
     let mut simulation = joins(simulation(&algorithm, "2nn", deal()), 2, 0.0);
     let own = |simulation: &Simulation| -> Vec<_> {
-        let kept = (0..5).map(|k| simulation.client_state(k, "lg_fed_avg.features"));
+        let kept = (0..5).map(|k| simulation.client_state(k, "lg-fedavg.features"));
         kept.collect()
     };
     run(&mut simulation, 2);

@@ -1,6 +1,6 @@
 //! What the server sees of single clients, shown to who looks on.
 
-use fedround::algorithms::{AdFl, FedAvg};
+use fedround::algorithms::{Adfl, FedAvg};
 use fedround::exec::{ServerObservation, Simulation};
 use fedround::ir::fed::Kind;
 use fedround::passes::fed::examples_in_order;
@@ -62,10 +62,10 @@ fn seen(simulation: &mut Simulation) -> Vec<ServerObservation> {
 fn looking_on_changes_nothing() {
     let algorithms: [&dyn Algorithm; 2] = [
         &base(),
-        &AdFl {
+        &Adfl {
             base: base(),
             steps: 2,
-            ..AdFl::default()
+            ..Adfl::default()
         },
     ];
     for algorithm in algorithms {
@@ -135,10 +135,10 @@ fn rows_are_the_examples_where_the_graph_says_so() {
 
 #[test]
 fn images_that_the_server_makes_are_seen_by_client() {
-    let mut simulation = clients(&AdFl {
+    let mut simulation = clients(&Adfl {
         base: base(),
         steps: 2,
-        ..AdFl::default()
+        ..Adfl::default()
     });
     let all = seen(&mut simulation);
     let images = all.iter().filter(|s| !s.sent && s.kind == Kind::Tensor);

@@ -4,10 +4,11 @@ use std::time::Instant;
 
 use fedround::experiment;
 use fedround_data::partition::Split;
-use fedround_data::{Dataset, load, rng};
+use fedround_data::{Dataset, load};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
 use fedround_exec::{BURN, Device, Devices, Simulation};
 use fedround_ir::fed::HyperValue;
+use fedround_random::SEED;
 use serde_json::json;
 
 use super::args::OneArgs;
@@ -26,7 +27,7 @@ pub(super) fn measure(catalog: &Catalog, args: &OneArgs) -> Result<Report, CliEr
     let task = chosen(args)?;
     let threads = at_least_one("threads", args.threads)?;
     process::pin(threads);
-    let data = load(task.data, args.data_dir.as_deref(), rng::SEED)?;
+    let data = load(task.data, args.data_dir.as_deref(), SEED)?;
     let devices = Devices::choose(&args.device)?;
     let test = data.test.clone();
     let algorithm = algorithm(catalog, args, &task)?;
@@ -139,7 +140,7 @@ fn parts(args: &OneArgs, task: &BenchTask, data: &Dataset) -> Result<Vec<Vec<usi
         let labels = data.train.labels();
         return Ok(task
             .partition
-            .split(labels, data.classes, task.clients, rng::SEED)?);
+            .split(labels, data.classes, task.clients, SEED)?);
     }
     let own = n / args.task.task().clients;
     let own = at_least_one("examples", args.examples.unwrap_or(own))?;
@@ -183,7 +184,7 @@ fn simulation(
         .splits(splits)
         .settings(experiment::Settings {
             clients: task.clients,
-            seed: rng::SEED,
+            seed: SEED,
             threads: args.threads,
             devices,
             precision: args.precision.parse()?,

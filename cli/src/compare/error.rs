@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::suggestion::did_you_mean;
+use fedround_names::did_you_mean;
 
 /// Why a comparison stopped.
 #[derive(Debug, thiserror::Error)]

@@ -14,7 +14,7 @@ use crate::error::{CliError, at_least_one};
 use crate::hypers::{self, Setting};
 use crate::run::slug;
 use crate::settings::Settings;
-use crate::suggestion::nearest;
+use fedround_names::nearest;
 
 /// Every algorithm with every seed.
 pub(super) struct Grid {
@@ -225,12 +225,12 @@ mod tests {
     #[test]
     fn a_setting_goes_to_those_that_have_it_or_to_the_one_it_names() {
         let specs = ["fedavg", "fedprox", "fedavgm(fedprox)"];
-        let set = ["fedprox.lr=0.2", "lr=0.1", "mu=1", "fed_avg.batch=5"];
+        let set = ["fedprox.lr=0.2", "lr=0.1", "mu=1", "fedavg.batch=5"];
         let entrants = dealt(&specs, &set).unwrap();
-        assert_eq!(names(&entrants[0]), ["lr", "fed_avg.batch"]);
+        assert_eq!(names(&entrants[0]), ["lr", "fedavg.batch"]);
         // The own one comes last and so wins.
-        assert_eq!(names(&entrants[1]), ["lr", "mu", "fed_avg.batch", "lr"]);
-        assert_eq!(names(&entrants[2]), ["lr", "mu", "fed_avg.batch"]);
+        assert_eq!(names(&entrants[1]), ["lr", "mu", "fedavg.batch", "lr"]);
+        assert_eq!(names(&entrants[2]), ["lr", "mu", "fedavg.batch"]);
         let own = dealt(&specs, &["fedavgm(fedprox).mu=2"]).unwrap();
         assert_eq!(names(&own[2]), ["mu"]);
     }

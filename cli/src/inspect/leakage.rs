@@ -2,11 +2,11 @@
 
 use fedround_data::Scale;
 use fedround_data::augment::Step;
-use fedround_data::rng::words;
 use fedround_metrics::Rows;
 use fedround_metrics::correlation::distance_correlation_squared;
 use fedround_metrics::features::frechet_distance;
 use fedround_metrics::images::psnr;
+use fedround_random::{Purpose, StreamKey};
 use serde::Serialize;
 
 use super::observations::Shared;
@@ -18,8 +18,6 @@ use crate::error::CliError;
 const PAIRS: usize = 400;
 /// A side of the images that a Fréchet distance is of.
 const SIDE: usize = 8;
-/// The key of the noise that correlations are compared with.
-const NOISE: u64 = 60;
 
 /// Images that were shared beside those that they are of.
 #[derive(Clone, Debug, Serialize)]
@@ -120,7 +118,8 @@ impl Subject<'_> {
         let x = self.run.inputs(&dataset.examples, &some)?;
         let labels = some.iter().map(|&i| dataset.examples.labels()[i]);
         let names = one_hot(labels, self.run.data().classes);
-        let mut noise = words(self.run.settings().seed, &[NOISE]);
+        let seed = self.run.settings().seed;
+        let mut noise = StreamKey::new(seed, Purpose::CorrelationNoise).stream();
         let noise: Vec<f32> = some.iter().map(|_| noise.normal() as f32).collect();
         let width = self.run.width()?;
         let with = |x: &[f32], y: &[f32], of: usize, name: &str| {

@@ -7,7 +7,8 @@ use fedround_exec::{ObservedTensor, Program, ServerObservation};
 use fedround_ir::fed::{Kind, Value};
 use fedround_metrics::MetricError;
 use fedround_metrics::models::RunningVariance;
-use fedround_passes::fed::{Direction, Wire, examples_in_order, wire};
+use fedround_passes::fed::examples_in_order;
+use fedround_passes::report::{Direction, Wire, wire};
 use serde::Serialize;
 
 use super::mean_weights::{Weight, weights};

@@ -1,6 +1,6 @@
 //! What reproducing a table can fail with.
 
-use crate::suggestion::did_you_mean;
+use fedround_names::did_you_mean;
 
 /// Why a table was not run.
 #[derive(Debug, thiserror::Error)]

@@ -75,7 +75,7 @@ pub(crate) struct SettingArgs {
     /// TOML file of settings, such as the config.toml of an earlier run
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Hyper-parameter, as in mu=0.1, or fed_avg.lr=0.1 to name its layer; may be repeated
+    /// Hyper-parameter, as in mu=0.1, or fedavg.lr=0.1 to name its layer; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// Dataset [default: synth-digits]

@@ -152,6 +152,6 @@ mod tests {
     #[test]
     fn a_composition_is_a_file_name() {
         assert_eq!(slug("fedprox"), "fedprox");
-        assert_eq!(slug(" fedprox( fed_avg ) "), "fedprox-fed_avg");
+        assert_eq!(slug(" fedprox( fedavg ) "), "fedprox-fedavg");
     }
 }

@@ -114,7 +114,10 @@ fn burn_reads_the_model() {
     let bytes = place.read("out/model.safetensors");
     let tensors = SafeTensors::deserialize(&bytes).unwrap();
     let bias = model.head.bias.unwrap().val().into_data();
-    assert_eq!(bias.bytes[..], *tensors.tensor("head.bias").unwrap().data());
+    assert_eq!(
+        *bias.as_bytes(),
+        *tensors.tensor("head.bias").unwrap().data()
+    );
 }
 
 #[test]

@@ -198,7 +198,7 @@ fn bundled_specs_mean_what_they_replace() {
     // SCAFFOLD's round has steps of its own, which what FedFed does at each client is not in.
     let said = stderr(&place.output("explain fedfed(scaffold)"));
     assert!(
-        said.contains("`client_update` of fed_fed is called by no layer"),
+        said.contains("`client_update` of fedfed is called by no layer"),
         "{said}"
     );
 }
@@ -218,7 +218,7 @@ fn explain_has_the_box_and_the_wire() {
     let parts = [
         "S ← sample(fraction)",
         "‖w − wᵗ‖²",
-        "fed_prox.mu = 0.25",
+        "fedprox.mu = 0.25",
         "server → client",
         "4P + 4",
         "P = 199,210 parameters of 2nn",

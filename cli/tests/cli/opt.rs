@@ -74,10 +74,10 @@ fn passes_are_timed_and_dumped_on_stderr() {
     let dumped = command.env("FEDROUND_IR", "link-hooks").output().unwrap();
     let text = stderr(&dumped);
     assert!(
-        text.starts_with("// before link-hooks: fed_avg\n// fedround fed v1"),
+        text.starts_with("// before link-hooks: fedavg\n// fedround fed v1"),
         "{text}"
     );
-    assert!(text.contains("// after link-hooks: fed_avg\n"), "{text}");
+    assert!(text.contains("// after link-hooks: fedavg\n"), "{text}");
     assert_eq!(dumped.stdout, timed.stdout);
 }
 

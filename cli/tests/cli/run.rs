@@ -232,7 +232,7 @@ fn fed_prox_without_its_term_is_fed_avg() {
 fn flags_win_over_the_file_and_the_file_over_defaults() {
     let place = Place::new();
     let file =
-        "spec = \"fedprox\"\nrounds = 2\nseed = 9\n[hyper]\nmu = 0.5\n[hyper.fed_avg]\nlr = 0.01\n";
+        "spec = \"fedprox\"\nrounds = 2\nseed = 9\n[hyper]\nmu = 0.5\n[hyper.fedavg]\nlr = 0.01\n";
     place.write("c.toml", file.as_bytes());
     let flags = "--data mnist --data-dir data --clients 10 --model logistic --seed 3 --set lr=0.02";
     let text = place.success(&format!("run --config c.toml {flags} --json"));

@@ -4,6 +4,7 @@ use burn::module::Initializer;
 use burn::nn::conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
 use burn::nn::{Embedding, EmbeddingConfig, Linear, LinearConfig, PaddingConfig2d};
 use burn::tensor::module::max_pool2d;
+use burn::tensor::ops::MaxPoolOptions;
 use burn::tensor::{Device, Tensor};
 
 /// A linear layer.
@@ -66,7 +67,7 @@ pub(crate) fn doubling(channels: [usize; 2], device: &Device) -> ConvTranspose2d
 
 /// 2x2 max pool, stride 2.
 pub(crate) fn pool(x: Tensor<4>) -> Tensor<4> {
-    max_pool2d(x, [2, 2], [2, 2], [0, 0], [1, 1], false)
+    max_pool2d(x, MaxPoolOptions::new([2, 2]))
 }
 
 /// The mean of each channel's plane: `[batch, channels, height, width]` to `[batch, channels]`.

@@ -6,6 +6,7 @@ use burn::module::Module;
 use burn::nn::conv::Conv2d;
 use burn::tensor::activation::relu;
 use burn::tensor::module::max_pool2d;
+use burn::tensor::ops::MaxPoolOptions;
 use burn::tensor::{Device, Tensor};
 
 use crate::layers::{Norm, NormKind, conv_no_bias, plane_means};
@@ -153,7 +154,8 @@ impl ResNetFeatures {
     pub fn maps(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<4> {
         let stem = relu(self.norm.forward(self.conv.forward(x), cx));
         let stem = if self.pools {
-            max_pool2d(stem, [3, 3], [2, 2], [1, 1], [1, 1], false)
+            let options = MaxPoolOptions::new([3, 3]);
+            max_pool2d(stem, options.with_stride([2, 2]).with_padding([1, 1]))
         } else {
             stem
         };

@@ -150,8 +150,8 @@ pub fn load_weights(
             continue;
         };
         let expected = torch_shape(&leaf);
-        if data.shape.as_slice() != expected {
-            shapes.push((leaf.name, expected, data.shape.to_vec()));
+        if data.shape().as_slice() != expected {
+            shapes.push((leaf.name, expected, data.shape().to_vec()));
             continue;
         }
         values.push(if is_transposed(&leaf) {
@@ -258,7 +258,7 @@ fn torch_shape(leaf: &Leaf) -> Vec<usize> {
 
 /// `[rows, columns]` as `[columns, rows]`.
 fn transposed(data: TensorData) -> TensorData {
-    let [rows, columns] = [data.shape[0], data.shape[1]];
+    let [rows, columns] = [data.shape()[0], data.shape()[1]];
     let values: Vec<f32> = data.iter::<f32>().collect();
     let order = (0..columns).flat_map(|c| (0..rows).map(move |r| r * columns + c));
     TensorData::new(

@@ -78,7 +78,7 @@ fn augmenting(bencher: Bencher, pipeline: &str) {
         seed: 1,
         round: 1,
         client: 1,
-        epoch: 0,
+        epoch: 0.into(),
     };
     bencher.counter(ItemsCount::new(BATCH)).bench_local(|| {
         augment.gather_into(column, black_box(&indices), visit, &mut scratch, &mut x)

@@ -1,11 +1,11 @@
 //! Random splits into training and test examples.
 
-use crate::rng::{HOLD_OUT, permutation};
+use fedround_random::{Purpose, StreamKey, permutation};
 
 /// One fifth of `0..n`, rounded up, for testing and the rest for training, each in random order
 /// (ADCOL: Li et al., 2023). `part` tells the parts of a dataset that are split apart.
 pub(crate) fn hold_out(seed: u64, part: usize, n: usize) -> (Vec<usize>, Vec<usize>) {
-    let mut test = permutation(seed, n, &[HOLD_OUT, part as u64]);
+    let mut test = permutation(n, StreamKey::new(seed, Purpose::HoldOut).with(part));
     let train = test.split_off(n.div_ceil(5));
     (train, test)
 }

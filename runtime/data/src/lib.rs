@@ -5,9 +5,8 @@
 //! * [`Partition`] deals the training examples to clients.
 //! * [`schedule`] says who trains in a round and in which order a client sees
 //!   its examples.
-//! * [`rng`] is the one source of random numbers behind all of them: streams
-//!   that are a function of a seed and a key, so that nothing depends on
-//!   threads, on the order of calls or on a library's version.
+//!
+//! Whatever is random is drawn from the streams of `fedround_random`.
 //!
 //! ```
 //! use fedround_data::{Partition, schedule, synth::SynthDigits};
@@ -41,11 +40,9 @@ mod idx;
 mod images;
 mod load;
 mod mnist_m;
-pub mod noise;
 mod notes;
 pub mod partition;
 mod record;
-pub mod rng;
 pub mod schedule;
 mod svhn;
 pub mod synth;

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::dataset::input_shape;
-use crate::error::nearest;
 use crate::notes::Notes;
 use crate::text::listed;
 use crate::{
     DataError, Dataset, Examples, adult, cifar, digits, emnist, folders, idx, mnist_m, svhn, synth,
     usps,
 };
+use fedround_names::nearest;
 
 /// What a dataset is, for listings.
 #[derive(Clone, Copy, Debug)]

@@ -1,14 +1,14 @@
 //! Who trains in a round, and in which order a client sees its examples.
 
-use crate::rng::{ROTATE, SAMPLE, SHUFFLE, first_permuted, permutation};
+use fedround_random::{LocalEpoch, Purpose, StreamKey, first_permuted, permutation};
 
 /// The clients of draw `draw` (from 0) of round `round`: the first `m` of a permutation of
 /// `0..clients`. All of them, in a permuted order, where `m` is larger.
 pub fn cohort(seed: u64, round: usize, draw: usize, clients: usize, m: usize) -> Vec<usize> {
-    let key = [SAMPLE, round as u64, draw as u64];
+    let key = StreamKey::new(seed, Purpose::Cohort).with(round);
     // The first draw's key has no draw, as in algorithms that draw once a round.
-    let key = if draw == 0 { &key[..2] } else { &key[..] };
-    first_permuted(seed, clients, m, key)
+    let key = if draw == 0 { key } else { key.with(draw) };
+    first_permuted(clients, m, key)
 }
 
 /// The cohort of round `round` where `dropped` of `m` clients go from round to round, at random, and
@@ -23,9 +23,9 @@ pub fn rotating(
     for t in 1..=round {
         let mut rest: Vec<usize> = (0..clients).filter(|k| !chosen.contains(k)).collect();
         let d = dropped.min(chosen.len()).min(rest.len());
-        let key = |what: u64| [ROTATE, t as u64, what];
-        let come = first_permuted(seed, rest.len(), d, &key(1));
-        for (go, come) in first_permuted(seed, chosen.len(), d, &key(0))
+        let key = StreamKey::new(seed, Purpose::Rotation).with(t);
+        let come = first_permuted(rest.len(), d, key.with(1));
+        for (go, come) in first_permuted(chosen.len(), d, key.with(0))
             .into_iter()
             .zip(come)
         {
@@ -42,22 +42,27 @@ pub fn client_order(
     round: usize,
     client: usize,
     examples: &[usize],
-    epoch: usize,
+    epoch: impl Into<LocalEpoch>,
 ) -> Vec<usize> {
-    let key = [SHUFFLE, round as u64, client as u64, epoch as u64];
+    let epoch = epoch.into();
+    let key = StreamKey::new(seed, Purpose::ExampleOrder)
+        .with(round)
+        .with(client);
     // The first epoch's key has no epoch, as in tasks of a single local epoch.
-    let key = if epoch == 0 { &key[..3] } else { &key[..] };
-    permutation(seed, examples.len(), key)
-        .into_iter()
-        .map(|i| examples[i])
-        .collect()
+    let key = if epoch.is_first() {
+        key
+    } else {
+        key.with_epoch(epoch)
+    };
+    let order = permutation(examples.len(), key);
+    order.into_iter().map(|i| examples[i]).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Partition;
-    use crate::rng::SEED;
+    use fedround_random::SEED;
 
     #[test]
     fn cohorts_are_those_of_the_benchmarks() {

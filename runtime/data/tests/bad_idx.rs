@@ -27,7 +27,8 @@ const NAMES: [&str; 4] = [
 /// Images whose pixels are hard to compress, so that cuts hit the stream.
 fn images(n: u32) -> Vec<u8> {
     let header = [0x803, n, 28, 28].map(u32::to_be_bytes).concat();
-    let pixels = fedround_data::rng::words(1, &[])
+    let pixels = fedround_random::StreamKey::root(1)
+        .stream()
         .map(|w| w as u8)
         .take(n as usize * 784);
     header.into_iter().chain(pixels).collect()

@@ -13,8 +13,8 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use fedround_data::rng::SEED;
 use fedround_data::{Partition, load};
+use fedround_random::SEED;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 

@@ -11,8 +11,8 @@
 
 use std::path::PathBuf;
 
-use fedround_data::rng::SEED;
 use fedround_data::{Dataset, Examples, Partition, load, schedule};
+use fedround_random::SEED;
 
 /// The dataset, or `None` with a message where its files are absent.
 fn real(name: &str, folder: &str) -> Option<Dataset> {

@@ -2,8 +2,8 @@
 
 use fedround_ir::fed::HyperValue;
 
-use crate::hyper_error::nearest;
 use crate::{Field, HyperError};
+use fedround_names::nearest;
 
 /// The hyper-parameters of one layer of an algorithm. Derived by `#[derive(Hyper)]`.
 #[diagnostic::on_unimplemented(
@@ -11,7 +11,7 @@ use crate::{Field, HyperError};
     label = "expected a struct with `#[derive(Hyper)]`"
 )]
 pub trait Hyper: 'static {
-    /// The algorithm's name in snake case, such as `fed_prox`.
+    /// The algorithm's name in commands and graphs, such as `fedprox`.
     fn name(&self) -> &'static str;
 
     /// Its own fields, not those of its base.
@@ -96,7 +96,7 @@ pub fn all_fields(alg: &dyn Hyper) -> Vec<LayerField> {
     fields
 }
 
-/// Sets a field of the outermost layer that has it; `layer.field`, such as `fed_avg.lr`, names the
+/// Sets a field of the outermost layer that has it; `layer.field`, such as `fedavg.lr`, names the
 /// layer too.
 ///
 /// # Errors
@@ -113,7 +113,7 @@ pub fn set(alg: &mut dyn Hyper, field: &str, value: HyperValue) -> Result<(), Hy
     let unknown = HyperError::Unknown {
         field: field.to_owned(),
         algorithm: alg.name().to_owned(),
-        nearest: nearest(name, known.iter().copied()),
+        nearest: nearest(name, known.iter().copied()).map(str::to_owned),
         known: known.iter().map(|&name| name.to_owned()).collect(),
     };
     let mut current = Some(alg);

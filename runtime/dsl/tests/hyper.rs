@@ -20,7 +20,7 @@ fn registry() -> Registry {
 fn a_field_is_set_in_the_outermost_layer_that_has_it() {
     let mut alg = registry().parse("fedprox(fedavg)").unwrap();
     set(&mut *alg, "mu", HyperValue::Int(1)).unwrap();
-    set(&mut *alg, "fed_avg.epochs", HyperValue::Int(3)).unwrap();
+    set(&mut *alg, "fedavg.epochs", HyperValue::Int(3)).unwrap();
     assert_eq!(
         alg.get("mu"),
         Some(HyperValue::Float(1.0)),
@@ -34,11 +34,11 @@ fn a_field_is_set_in_the_outermost_layer_that_has_it() {
     assert_eq!(
         named,
         [
-            "fed_prox.mu = 1",
-            "fed_avg.fraction = 0.1",
-            "fed_avg.epochs = 3",
-            "fed_avg.batch = 10",
-            "fed_avg.lr = 0.1"
+            "fedprox.mu = 1",
+            "fedavg.fraction = 0.1",
+            "fedavg.epochs = 3",
+            "fedavg.batch = 10",
+            "fedavg.lr = 0.1"
         ]
     );
 }
@@ -125,8 +125,8 @@ fn a_composition_parses() {
         .iter()
         .map(|hyper| hyper.name.as_str())
         .collect();
-    assert_eq!(names[4..], ["fed_prox.mu", "fed_prox.mu_2"]);
-    assert!(print(&twice).contains("fed.func @fed_prox_2::regularizer"));
+    assert_eq!(names[4..], ["fedprox.mu", "fedprox.mu_2"]);
+    assert!(print(&twice).contains("fed.func @fedprox_2::regularizer"));
 }
 
 #[test]

@@ -50,11 +50,8 @@ fn a_plug_in_stages_its_base_first() {
         .iter()
         .filter_map(|line| line.split('(').next())
         .collect();
-    assert_eq!(names[0], "fed_avg::round");
-    assert_eq!(
-        names[5..],
-        ["fed_avg::regularizer", "fed_prox::regularizer"]
-    );
+    assert_eq!(names[0], "fedavg::round");
+    assert_eq!(names[5..], ["fedavg::regularizer", "fedprox::regularizer"]);
     assert!(text.contains("%0 = fed.super @regularizer(%k, %w) : f32"));
 }
 

@@ -11,13 +11,14 @@ use std::time::Instant;
 
 use burn::tensor::Device;
 use fedround_algorithms::registry;
-use fedround_data::{Column, Examples, rng};
+use fedround_data::{Column, Examples};
 use fedround_dsl::set;
 use fedround_exec::{
     CohortBatch, FederatedDataset, Program, Simulation, TracedModel, assemble_for,
 };
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AuxiliaryTask, Losses, Task, find};
+use fedround_random::{SEED, StreamKey, uniform};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -100,7 +101,7 @@ fn simulation(name: &str, model: &str, batch: usize) -> Option<Simulation> {
     let tracer = TracedModel::new(model, assembled.model, TASK, Losses::default());
     let program = Program::compile(&*algorithm, tracer).unwrap();
     let total = CLIENTS * EXAMPLES;
-    let x = rng::uniform(rng::SEED, total * 784, 1.0, &[100]);
+    let x = uniform(total * 784, 1.0, StreamKey::root(SEED).with(100));
     let y: Vec<u16> = (0..total).map(|i| (i % 10) as u16).collect();
     let x = Column::floats("x", TASK.input, x).unwrap();
     let dataset = FederatedDataset {
@@ -109,6 +110,6 @@ fn simulation(name: &str, model: &str, batch: usize) -> Option<Simulation> {
             .map(|k| (k * EXAMPLES..(k + 1) * EXAMPLES).collect())
             .collect(),
     };
-    let simulation = Simulation::new(program, dataset, rng::SEED, 1).unwrap();
+    let simulation = Simulation::new(program, dataset, SEED, 1).unwrap();
     Some(simulation.with_cohort_batch(CohortBatch::Off))
 }

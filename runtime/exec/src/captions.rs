@@ -2,11 +2,12 @@
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
+use fedround_data::Examples;
 use fedround_data::augment::Augment;
 use fedround_data::text::{END, START};
-use fedround_data::{Examples, rng};
 use fedround_ir::tensor::TensorType;
 use fedround_models::{Beam, Words};
+use fedround_random::{Purpose, StreamKey};
 
 use crate::error::RunError;
 use crate::eval::images;
@@ -71,7 +72,7 @@ impl Describe<'_> {
         let device = &self.program.device;
         let mut calls = Calls {
             of: self,
-            chunk: chunk as u64,
+            chunk,
             slots: Slots::default(),
         };
         let x = images(self.program, examples, indices, &self.augment.fixed())?;
@@ -153,7 +154,7 @@ fn row_size(found: Vec<usize>, rows: usize, wide: usize) -> Result<usize, RunErr
 /// Calls of the model's functions.
 struct Calls<'a> {
     of: &'a Describe<'a>,
-    chunk: u64,
+    chunk: usize,
     slots: Slots,
 }
 
@@ -167,8 +168,9 @@ impl Calls<'_> {
         let (program, (seed, round)) = (self.of.program, self.of.at);
         let (inputs, types): (Vec<_>, Vec<_>) = inputs.into_iter().unzip();
         let function = program.function(name, types)?;
-        let keys = [[rng::EVALUATE, round as u64, self.chunk]];
-        let supplies = function.supplies.tensors(seed, &keys, &program.device);
+        let key = StreamKey::new(seed, Purpose::Evaluation).with(round);
+        let keys = [key.with(self.chunk)];
+        let supplies = function.supplies.tensors(&keys, &program.device);
         let supplies: Vec<_> = supplies.collect();
         let inputs = self.of.model.iter().cloned().chain(inputs).chain(supplies);
         let outputs = function

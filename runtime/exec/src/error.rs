@@ -6,7 +6,7 @@ use fedround_dsl::StageError;
 use fedround_ir::Loc;
 use fedround_models::AuxiliaryError;
 use fedround_passes::PassError;
-use fedround_passes::tensor::LowerError;
+use fedround_passes::lowering::LowerError;
 
 use crate::device::DeviceError;
 use crate::run::EmptySlot;
@@ -191,9 +191,7 @@ const NO_MEMORY: [&str; 5] = [
 impl RunError {
     /// What burn says of work on a device.
     pub(crate) fn device(source: ExecutionError) -> Self {
-        let (ExecutionError::WithContext { reason } | ExecutionError::Generic { reason, .. }) =
-            source;
-        Self::said(&reason)
+        Self::said(source.reason())
     }
 
     /// What burn says of a device, each line once, without the kernel's source and the backtrace that

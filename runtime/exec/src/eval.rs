@@ -5,9 +5,10 @@
 //! under its label.
 
 use burn::tensor::DispatchTensor;
+use fedround_data::Examples;
 use fedround_data::augment::{Augment, Scratch, Visit};
 use fedround_data::text::PAD;
-use fedround_data::{Examples, rng};
+use fedround_random::{Purpose, StreamKey};
 
 use crate::error::RunError;
 use crate::ops;
@@ -60,8 +61,9 @@ pub(crate) fn evaluate(
         }
         let mut labels = vec![0; indices.len()];
         examples.gather_labels_into(&indices, &mut labels);
-        let keys = [[rng::EVALUATE, round as u64, i as u64]];
-        let supplies = forward.supplies.tensors(seed, &keys, &program.device);
+        let key = StreamKey::new(seed, Purpose::Evaluation).with(round);
+        let keys = [key.with(i)];
+        let supplies = forward.supplies.tensors(&keys, &program.device);
         let supplies: Vec<_> = supplies.collect();
         let slots = &mut Slots::default();
         let mut mean: Vec<f32> = vec![];

@@ -2,7 +2,7 @@
 //! kernel does not support the shapes, and burn's own op is the fallback.
 
 use burn::tensor::{DType, DispatchTensor};
-use burn_dispatch::{BackendTensor, DispatchDevice, DispatchTensorKind};
+use burn_dispatch::{BackendTensor, DispatchAutodiffContext, DispatchDevice, DispatchTensorKind};
 use burn_flex::FlexTensor;
 use fedround_ir::tensor::{Conv2d, Op, Pool2d};
 use fedround_kernels as kernels;
@@ -40,14 +40,14 @@ fn peek(t: &DispatchTensor) -> Option<&FlexTensor> {
 pub(crate) fn float(t: FlexTensor) -> DispatchTensor {
     DispatchTensor {
         kind: DispatchTensorKind::Flex(BackendTensor::Float(t)),
-        checkpointing: None,
+        autodiff: DispatchAutodiffContext::Disabled,
     }
 }
 
 fn int(t: FlexTensor) -> DispatchTensor {
     DispatchTensor {
         kind: DispatchTensorKind::Flex(BackendTensor::Int(t)),
-        checkpointing: None,
+        autodiff: DispatchAutodiffContext::Disabled,
     }
 }
 

@@ -45,11 +45,9 @@ pub struct FusedGraph {
     blocks: Vec<Block>,
 }
 
-/// Ops that run together, or one by one.
+/// Ops that run together: in one kernel if there are several.
 #[derive(Clone, Debug)]
 struct Block {
-    /// Who made one kernel of them.
-    fuser: Option<&'static str>,
     ops: Vec<OperationIr>,
 }
 
@@ -57,11 +55,8 @@ impl FusedGraph {
     /// How many kernels are launched: one for what is fused, one for each other op that does more
     /// than look at a tensor in another shape.
     pub fn kernels(&self) -> usize {
-        let of = |block: &Block| match block.fuser {
-            Some(_) => 1,
-            None => block.ops.iter().filter(|op| launches(op)).count(),
-        };
-        self.blocks.iter().map(of).sum()
+        let launched = |block: &&Block| block.ops.len() > 1 || block.ops.iter().any(launches);
+        self.blocks.iter().filter(launched).count()
     }
 
     /// How many ops there are.
@@ -147,7 +142,7 @@ fn blocks(plan: &Plan, device: &DispatchDevice) -> Result<Vec<Block>, FusionErro
     for _ in 0..WARM_UP {
         step(&mut || ()).map_err(Box::new)?;
     }
-    let mut all = inspector::record(|begin| step(begin)).map_err(Box::new)?;
+    let mut all = observer::record(|begin| step(begin)).map_err(Box::new)?;
     for block in &mut all {
         block.ops.retain(|op| !matches!(op, OperationIr::Drop(_)));
     }
@@ -169,32 +164,48 @@ fn numbers(ty: &TensorType, device: &DispatchDevice) -> DispatchTensor {
 }
 
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
-mod inspector {
-    use burn_backend::StreamId;
-    use burn_fusion::inspect::{BlockKind, FusionInspector};
+mod observer {
+    use std::mem;
+    use std::sync::{Arc, Mutex, PoisonError};
+
+    use burn_fusion::observer::{BlockOperations, FusionObservation, FusionObserver};
+    use burn_ir::OperationIr;
 
     use super::Block;
+    use crate::device::quiet::alone;
 
-    /// The blocks of what runs on this thread after `work` calls what it is given.
+    /// The blocks that ran while it watched.
+    #[derive(Default)]
+    struct Blocks(Mutex<Vec<Block>>);
+
+    impl FusionObserver for Blocks {
+        fn registered(&self, _: &OperationIr) {}
+
+        fn block_starts(&self, block: BlockOperations<'_>) {
+            let ops = block.iter().cloned().collect();
+            let mut blocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            blocks.push(Block { ops });
+        }
+
+        fn block_ran(&self) {}
+    }
+
+    /// The blocks of what runs after `work` calls what it is given. Observers see the work of every
+    /// thread, so others wait.
     pub fn record<E>(
         work: impl FnOnce(&mut dyn FnMut()) -> Result<(), E>,
     ) -> Result<Vec<Block>, E> {
-        let inspector = FusionInspector::install(StreamId::current());
-        work(&mut || drop(inspector.drain()))?;
-        let reports = inspector.drain().into_iter();
-        let blocks = reports.flat_map(|report| report.blocks).map(|block| Block {
-            fuser: match block.kind {
-                BlockKind::Fused { name, .. } => Some(name),
-                BlockKind::Unfused => None,
-            },
-            ops: block.operations,
-        });
-        Ok(blocks.collect())
+        let blocks = Arc::new(Blocks::default());
+        let mut watching = None;
+        alone(|| work(&mut || watching = Some(FusionObservation::new(blocks.clone()))))?;
+        drop(watching);
+        let mut seen = blocks.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(mem::take(&mut *seen))
     }
 }
 
 #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
-mod inspector {
+mod observer {
     use super::Block;
 
     /// No device of such a build fuses.

@@ -1,7 +1,7 @@
 //! Initial parameters.
 
-use fedround_data::rng;
 use fedround_models::{Layer, Leaf};
+use fedround_random::{Purpose, StreamKey, uniform};
 
 use crate::ops;
 
@@ -22,12 +22,12 @@ pub fn parameters(leaves: &[Leaf], seed: u64) -> Vec<Vec<f32>> {
     let values = layers.enumerate().flat_map(|(layer, leaves)| {
         let bound = bound(leaves);
         leaves.iter().enumerate().map(move |(i, leaf)| {
-            let key = [rng::INIT, layer as u64, i as u64];
+            let key = StreamKey::new(seed, Purpose::Init).with(layer).with(i);
             let n = leaf.shape.iter().product();
             match (leaf.layer, bound) {
-                (Layer::Embedding, _) => normal(seed, n, &key),
+                (Layer::Embedding, _) => normal(n, key),
                 (_, Some(bound)) if !leaf.buffer => {
-                    let values = rng::uniform(seed, n, bound, &key);
+                    let values = uniform(n, bound, key);
                     match leaf.shape[..] {
                         [d_in, d_out] => transposed(&values, d_out, d_in),
                         _ => values,
@@ -54,9 +54,9 @@ fn bound(leaves: &[Leaf]) -> Option<f64> {
 }
 
 /// `n` standard normal numbers.
-fn normal(seed: u64, n: usize, key: &[u64]) -> Vec<f32> {
-    let mut words = rng::words(seed, key);
-    (0..n).map(|_| words.normal() as f32).collect()
+fn normal(n: usize, key: StreamKey) -> Vec<f32> {
+    let mut stream = key.stream();
+    (0..n).map(|_| stream.normal() as f32).collect()
 }
 
 /// `[rows, columns]` to `[columns, rows]`.
@@ -69,6 +69,10 @@ fn transposed(values: &[f32], rows: usize, columns: usize) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn key(layer: usize, leaf: usize) -> StreamKey {
+        StreamKey::new(7, Purpose::Init).with(layer).with(leaf)
+    }
     use burn::tensor::{Device, Tensor};
 
     fn leaf(name: &str, shape: &[usize]) -> Leaf {
@@ -91,16 +95,10 @@ mod tests {
             leaf("fc2.weight", &[2, 1]),
         ];
         let values = parameters(&leaves, 7);
-        let raw = rng::uniform(7, 6, 3f64.powf(-0.5), &[rng::INIT, 0, 0]);
+        let raw = uniform(6, 3f64.powf(-0.5), key(0, 0));
         assert_eq!(values[0], [raw[0], raw[3], raw[1], raw[4], raw[2], raw[5]]);
-        assert_eq!(
-            values[1],
-            rng::uniform(7, 2, 3f64.powf(-0.5), &[rng::INIT, 0, 1])
-        );
-        assert_eq!(
-            values[2],
-            rng::uniform(7, 2, 2f64.powf(-0.5), &[rng::INIT, 1, 0])
-        );
+        assert_eq!(values[1], uniform(2, 3f64.powf(-0.5), key(0, 1)));
+        assert_eq!(values[2], uniform(2, 2f64.powf(-0.5), key(1, 0)));
     }
 
     #[test]
@@ -111,10 +109,7 @@ mod tests {
             leaf("norm.beta", &[2]),
         ];
         let values = parameters(&leaves, 7);
-        assert_eq!(
-            values[0],
-            rng::uniform(7, 18, 9f64.powf(-0.5), &[rng::INIT, 0, 0])
-        );
+        assert_eq!(values[0], uniform(18, 9f64.powf(-0.5), key(0, 0)));
         assert_eq!(values[1..], [[0.5, 0.5], [0.5, 0.5]]);
     }
 
@@ -132,9 +127,9 @@ mod tests {
             assert!((0.23..=0.25).contains(&largest), "{largest}");
         }
         // In PyTorch's order, transposed.
-        let raw = rng::uniform(7, 6400, 0.25, &[rng::INIT, 0, 0]);
+        let raw = uniform(6400, 0.25, key(0, 0));
         assert_eq!(values[0][1], raw[100]);
-        let raw = rng::uniform(7, 1024, 0.25, &[rng::INIT, 0, 1]);
+        let raw = uniform(1024, 0.25, key(0, 1));
         assert_eq!(values[1][1], raw[16]);
         assert_ne!(values[2], values[3]);
     }
@@ -157,9 +152,6 @@ mod tests {
     fn transposed_convolutions_count_their_outputs() {
         let up = [leaf("up.weight", &[8, 2, 4, 4]), leaf("up.bias", &[2])];
         let values = parameters(&up, 7);
-        assert_eq!(
-            values[0],
-            rng::uniform(7, 256, 32f64.powf(-0.5), &[rng::INIT, 0, 0])
-        );
+        assert_eq!(values[0], uniform(256, 32f64.powf(-0.5), key(0, 0)));
     }
 }

@@ -2,10 +2,9 @@
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
-use fedround_data::noise;
-use fedround_data::rng::{self, Words};
 use fedround_ir::tensor::Distribution;
 use fedround_passes::tensor::Supply;
+use fedround_random::{Stream, StreamKey, fill};
 
 use crate::ops;
 
@@ -38,25 +37,23 @@ impl Supplies {
     /// The tensors of one run of the graph. Each key names the run of one client; a graph of K
     /// clients takes K. A draw has the stream that the key and its number in the graph name, so
     /// equal keys give equal numbers, alone or in a group.
-    pub fn tensors<'a, const N: usize>(
+    pub fn tensors<'a>(
         &'a self,
-        seed: u64,
-        keys: &'a [[u64; N]],
+        keys: &'a [StreamKey],
         device: &'a DispatchDevice,
     ) -> impl Iterator<Item = DispatchTensor> + 'a {
         let inputs = self.0.iter();
-        inputs.map(move |input| input.tensor(seed, keys, device))
+        inputs.map(move |input| input.tensor(keys, device))
     }
 
     /// The random ones among them.
-    pub fn draws<'a, const N: usize>(
+    pub fn draws<'a>(
         &'a self,
-        seed: u64,
-        keys: &'a [[u64; N]],
+        keys: &'a [StreamKey],
         device: &'a DispatchDevice,
     ) -> impl Iterator<Item = DispatchTensor> + 'a {
         let random = self.0.iter().filter(|input| input.is_random());
-        random.map(move |input| input.tensor(seed, keys, device))
+        random.map(move |input| input.tensor(keys, device))
     }
 
     /// The constants in the order of the inputs, with `None` for each draw.
@@ -74,12 +71,7 @@ impl Input {
     }
 
     /// The constant, or what the clients that the keys name draw.
-    fn tensor<const N: usize>(
-        &self,
-        seed: u64,
-        keys: &[[u64; N]],
-        device: &DispatchDevice,
-    ) -> DispatchTensor {
+    fn tensor(&self, keys: &[StreamKey], device: &DispatchDevice) -> DispatchTensor {
         let (distribution, stream, shape) = match self {
             Self::Constant(tensor) => return tensor.clone(),
             Self::Random(distribution, stream, shape) => (*distribution, *stream, shape),
@@ -87,18 +79,17 @@ impl Input {
         let mut values = vec![0.0; shape.iter().product()];
         let own = (values.len() / keys.len().max(1)).max(1);
         for (values, key) in values.chunks_mut(own).zip(keys) {
-            let key = [key.as_slice(), &[stream as u64]].concat();
-            draw(distribution, values, &mut rng::words(seed, &key));
+            draw(distribution, values, &mut key.with(stream).stream());
         }
         ops::tensor(values, shape, device)
     }
 }
 
-fn draw(distribution: Distribution, values: &mut [f32], stream: &mut Words) {
+fn draw(distribution: Distribution, values: &mut [f32], stream: &mut Stream) {
     match distribution {
-        Distribution::Uniform(low, high) => noise::uniform(values, (low, high), stream),
-        Distribution::Normal(mean, std) => noise::normal(values, (mean, std), stream),
-        Distribution::Bernoulli(p) => noise::bernoulli(values, p, stream),
+        Distribution::Uniform(low, high) => fill::uniform(values, (low, high), stream),
+        Distribution::Normal(mean, std) => fill::normal(values, (mean, std), stream),
+        Distribution::Bernoulli(p) => fill::bernoulli(values, p, stream),
     }
 }
 
@@ -106,7 +97,7 @@ fn draw(distribution: Distribution, values: &mut [f32], stream: &mut Words) {
 mod tests {
     use super::*;
 
-    fn noise(keys: &[[u64; 1]], clients: usize) -> Vec<f32> {
+    fn noise(keys: &[StreamKey], clients: usize) -> Vec<f32> {
         let supply = Supply::Random {
             distribution: Distribution::Normal(0.0, 1.0),
             stream: 3,
@@ -115,16 +106,17 @@ mod tests {
         let device = DispatchDevice::default();
         let supplies = Supplies::new(vec![supply], &device);
         supplies
-            .tensors(7, keys, &device)
+            .tensors(keys, &device)
             .flat_map(ops::values)
             .collect()
     }
 
     #[test]
     fn a_client_draws_the_same_alone_and_in_a_group() {
-        let group = noise(&[[1], [2]], 2);
-        assert_eq!(group[..5], noise(&[[1]], 1));
-        assert_eq!(group[5..], noise(&[[2]], 1));
+        let [a, b] = [1, 2].map(|part| StreamKey::root(7).with(part));
+        let group = noise(&[a, b], 2);
+        assert_eq!(group[..5], noise(&[a], 1));
+        assert_eq!(group[5..], noise(&[b], 1));
         assert_ne!(group[..5], group[5..]);
     }
 }

@@ -76,15 +76,15 @@ fn a_round_waits_for_its_losses_alone() {
     let (off, group) = (CohortBatch::Off, CohortBatch::Clients(5));
     // Losses of 25 steps of clients alone; of 5 of a group, and what its clients weigh.
     let expected = [
-        ("fed_avg", off, 2),
-        ("fed_avg", group, 2),
+        ("fedavg", off, 2),
+        ("fedavg", group, 2),
         ("scaffold", off, 2),
         ("scaffold", group, 1),
         // Numbers of clients beside: of a group, two reductions' and their weights.
-        ("fed_nova", off, 3),
-        ("fed_nova", group, 4),
-        ("fed_rep", off, 4),
-        ("fed_rep", group, 2),
+        ("fednova", off, 3),
+        ("fednova", group, 4),
+        ("fedrep", off, 4),
+        ("fedrep", group, 2),
     ];
     assert_eq!(found, expected);
     // Three clients' losses there, and their sum; the parameters too, where they begin there.

@@ -23,7 +23,7 @@ fn heads_and_bodies_take_turns() {
         // The head on the server is the one that it began with.
         assert_eq!(old == new, name.starts_with("head"), "{name}");
     }
-    let own = |k: usize| simulation.client_state(k, "fed_rep.head").unwrap();
+    let own = |k: usize| simulation.client_state(k, "fedrep.head").unwrap();
     assert_ne!(own(0), own(1));
 }
 
@@ -47,7 +47,7 @@ fn all_of_ones_own_is_training_alone() {
     let stats = run(&mut solo, 3);
     for k in 0..4 {
         assert_eq!(
-            alone.client_state(k, "partial_fed.own"),
+            alone.client_state(k, "partialfed.own"),
             solo.client_state(k, "solo.own")
         );
     }
@@ -180,7 +180,7 @@ fn normalisation_differs_between_clients_and_does_not_cross() {
         // On the server, normalisation is what it was; the rest is trained.
         assert_eq!(old == new, name.contains("norm"), "{name}");
     }
-    let kept = |k: usize| own.client_state(k, "fed_bn.BatchNorm").unwrap();
+    let kept = |k: usize| own.client_state(k, "fedbn.BatchNorm").unwrap();
     let norm = names.iter().position(|n| n.contains("norm")).unwrap();
     assert_ne!(kept(0)[norm], kept(1)[norm]);
 }
@@ -251,7 +251,7 @@ fn layers_are_loaded_whole() {
     let (simulation, [first, other]) = sent_another(&adaptive(0.0, 0.0), 1);
     let mut choices = vec![];
     for client in 0..4 {
-        let own = simulation.client_state(client, "partial_fed.own").unwrap();
+        let own = simulation.client_state(client, "partialfed.own").unwrap();
         let loaded = own
             .iter()
             .zip(first.iter().zip(&other))
@@ -276,7 +276,7 @@ fn layers_are_loaded_whole() {
 fn what_harms_a_client_is_loaded_less_often() {
     let (simulation, _) = sent_another(&adaptive(LR, 0.5), 4);
     for client in 0..4 {
-        let s = simulation.client_state(client, "partial_fed.s").unwrap();
+        let s = simulation.client_state(client, "partialfed.s").unwrap();
         // One value in each layer.
         assert!(s.iter().all(|leaf| leaf.iter().all(|x| *x == leaf[0])));
         let gates: Vec<f32> = s.iter().step_by(2).map(|leaf| leaf[0]).collect();

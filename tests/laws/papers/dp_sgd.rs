@@ -7,7 +7,7 @@ use fedround::algorithms::DpSgd;
 use fedround::models::layers::BatchNorm;
 use fedround::models::{Classifier, ForwardCx};
 
-use super::ad_col::{ad_col, judge, own, parties, parties_with};
+use super::adcol::{adcol, judge, own, parties, parties_with};
 use super::*;
 
 /// As little noise as there may be.
@@ -19,8 +19,8 @@ fn private<A>(base: A, clip: f32, sigma: f32) -> DpSgd<A> {
 
 #[test]
 fn with_little_noise_and_a_wide_bound_nothing_is_another() {
-    let mut plain = parties(&ad_col(1.0));
-    let mut private = parties(&private(ad_col(1.0), 10.0, LEAST));
+    let mut plain = parties(&adcol(1.0));
+    let mut private = parties(&private(adcol(1.0), 10.0, LEAST));
     run(&mut plain, 2);
     run(&mut private, 2);
     assert_close(&judge(&private), &judge(&plain), 1e-5);
@@ -30,7 +30,7 @@ fn with_little_noise_and_a_wide_bound_nothing_is_another() {
 #[test]
 fn parties_train_as_they_did_and_the_bound_and_the_noise_are_felt() {
     let after = |clip: f32, sigma: f32| {
-        let mut simulation = parties(&private(ad_col(1.0), clip, sigma));
+        let mut simulation = parties(&private(adcol(1.0), clip, sigma));
         run(&mut simulation, 1);
         (judge(&simulation), own(&simulation, 1))
     };
@@ -131,7 +131,7 @@ fn noise_is_as_wide_as_it_says() {
 
 #[test]
 fn a_sum_without_noise_is_refused() {
-    assert!(fedround::stage(&private(ad_col(1.0), 1.0, 0.0)).is_err());
+    assert!(fedround::stage(&private(adcol(1.0), 1.0, 0.0)).is_err());
 }
 
 /// Images by their mean and deviation, which are running statistics.

@@ -10,7 +10,7 @@ use super::*;
 /// Rows of six columns. The label is the sign of the first, the attributes those of the two that
 /// follow.
 fn table() -> Deal {
-    let mut words = fedround::data::rng::words(3, &[]);
+    let mut words = fedround::random::StreamKey::root(3).stream();
     let rows: Vec<[f32; 6]> = (0..120)
         .map(|_| std::array::from_fn(|_| words.normal() as f32))
         .collect();

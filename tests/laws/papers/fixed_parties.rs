@@ -3,15 +3,15 @@
 use fedround::algorithms::FixedParties;
 use fedround::exec::ServerObservation;
 
-use super::ad_col::{OWN, SIZES, WIDTH, ad_col, judge, own, parties};
+use super::adcol::{OWN, SIZES, WIDTH, adcol, judge, own, parties};
 use super::*;
 use crate::rows::numbered;
 
 fn fixed(parties: usize, mu: f32) -> FixedParties {
     FixedParties {
-        base: AdCol {
+        base: Adcol {
             base: full_batch(),
-            ..ad_col(mu)
+            ..adcol(mu)
         },
         parties,
         dropped: parties,
@@ -53,7 +53,7 @@ fn a_newcomer_is_one_of_them() {
         simulation.run_round_observed(|_| taught += 1).unwrap();
         assert_eq!(taught, 2);
     }
-    assert!(simulation.client_state(2, "ad_col.Model").is_some());
+    assert!(simulation.client_state(2, "adcol.Model").is_some());
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn those_who_are_dropped_sit_the_next_round_out() {
 
 fn states(simulation: &Simulation) -> Vec<Option<Vec<Vec<f32>>>> {
     (0..3)
-        .map(|k| simulation.client_state(k, "ad_col.Model"))
+        .map(|k| simulation.client_state(k, "adcol.Model"))
         .collect()
 }
 
@@ -188,7 +188,7 @@ fn places_are_those_in_the_cohort() {
 #[test]
 fn parties_learn_by_turns() {
     let mut simulation = parties(&FixedParties {
-        base: ad_col(1.0),
+        base: adcol(1.0),
         ..fixed(2, 1.0)
     });
     let first = run(&mut simulation, 2).train_loss;

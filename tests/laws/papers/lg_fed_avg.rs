@@ -18,7 +18,7 @@ fn deal() -> Deal {
 
 /// What a client has kept of its own.
 fn own(simulation: &Simulation, client: usize) -> Option<Vec<Vec<f32>>> {
-    simulation.client_state(client, "lg_fed_avg.features")
+    simulation.client_state(client, "lg-fedavg.features")
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_task_without_weight_changes_nothing_and_others_do() {
             "autoencoder" => "features+decoder",
             _ => "features+arranger",
         };
-        let kept = simulation.client_state(1, &format!("lg_fed_avg.{state}"));
+        let kept = simulation.client_state(1, &format!("lg-fedavg.{state}"));
         let kept = kept.unwrap();
         assert_eq!(kept.len(), first);
         // The 2NN comes first: two layers of features and a head.

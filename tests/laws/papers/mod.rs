@@ -1,7 +1,7 @@
 //! What the specs of five papers reduce to, their hand cases, and their costs on the wire.
 
-mod ad_col;
-mod ad_fl;
+mod adcol;
+mod adfl;
 mod decayed;
 mod dp_sgd;
 mod fair;
@@ -13,7 +13,7 @@ mod lg_fed_avg;
 mod shared_head;
 mod validated;
 
-use fedround::algorithms::{AdCol, AdFl, FedAa, FedAvg, FedFed, LgFedAvg, Solo};
+use fedround::algorithms::{Adcol, Adfl, FedAa, FedAvg, FedFed, LgFedAvg, Solo};
 use fedround::exec::Simulation;
 use fedround::prelude::*;
 

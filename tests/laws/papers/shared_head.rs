@@ -2,7 +2,7 @@
 
 use fedround::algorithms::SharedHead;
 
-use super::ad_col::{JUDGE, OWN, SIZES, WIDTH, ad_col, judge, own, parties};
+use super::adcol::{JUDGE, OWN, SIZES, WIDTH, adcol, judge, own, parties};
 use super::*;
 
 /// Parameters of the predictor, which are the last of a party's own.
@@ -10,7 +10,7 @@ const PREDICTOR: usize = WIDTH * 10 + 10;
 
 fn shared() -> SharedHead {
     SharedHead {
-        base: ad_col(1.0),
+        base: adcol(1.0),
         part: "head".to_owned(),
     }
 }
@@ -49,7 +49,7 @@ fn the_server_has_the_mean_of_what_parties_trained_and_they_go_on_with_it() {
 
 #[test]
 fn representations_and_the_discriminator_are_as_without_it() {
-    let (mut alone, mut together) = (parties(&ad_col(1.0)), parties(&shared()));
+    let (mut alone, mut together) = (parties(&adcol(1.0)), parties(&shared()));
     run(&mut alone, 1);
     run(&mut together, 1);
     assert_eq!(bits(&judge(&together)), bits(&judge(&alone)));
@@ -76,9 +76,9 @@ fn predictors_alone_cross_besides() {
 #[test]
 fn it_goes_on_with_those_who_were_drawn() {
     let mut simulation = parties(&SharedHead {
-        base: AdCol {
+        base: Adcol {
             share: 0.34,
-            ..ad_col(1.0)
+            ..adcol(1.0)
         },
         ..shared()
     });
@@ -96,7 +96,7 @@ fn it_goes_on_with_those_who_were_drawn() {
 
 fn states(simulation: &Simulation) -> Vec<Option<Vec<Vec<f32>>>> {
     (0..3)
-        .map(|k| simulation.client_state(k, "ad_col.Model"))
+        .map(|k| simulation.client_state(k, "adcol.Model"))
         .collect()
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use fedround_algorithms::Centralized;
-use fedround_data::rng::permutation;
 use fedround_data::{Column, Examples};
 use fedround_metrics::classification::roc_auc;
+use fedround_random::{Purpose, StreamKey, permutation};
 use serde::Serialize;
 
 use super::{Known, Pool};
@@ -16,8 +16,6 @@ use crate::inspect::subject::Subject;
 /// Examples that a shadow model is trained on, and rounds of its training.
 const EXAMPLES: usize = 600;
 const ROUNDS: usize = 4;
-/// The key of the order in which examples are halved.
-const HALVES: u64 = 62;
 
 /// How well it is told what the model was trained on: examples of clients that sent parameters in the
 /// last phase, as against as many test examples.
@@ -104,7 +102,8 @@ impl Subject<'_> {
     fn shadow(&self, known: &Known, pool: &Pool, n: usize) -> Result<f64, CliError> {
         let width: usize = known.shape.iter().product();
         let dataset = self.run.simulation().dataset();
-        let order = permutation(self.run.simulation().seed(), known.indices.len(), &[HALVES]);
+        let key = StreamKey::new(self.run.simulation().seed(), Purpose::MembershipAttack);
+        let order = permutation(known.indices.len(), key);
         let rows = &order[..2 * n];
         let values = rows.iter().map(|&i| &pool.rows[i * width..(i + 1) * width]);
         let values: Vec<f32> = values.flatten().copied().collect();

@@ -12,10 +12,11 @@ mod membership;
 mod rebuild;
 
 use fedround::experiment::Run;
-use fedround_data::rng::words;
 use fedround_exec::Program;
 use fedround_ir::fed::Kind;
-use fedround_passes::fed::{Direction, NoiseKind, Unit, Wire, mechanisms, wire};
+use fedround_passes::fed::{NoiseKind, Unit, mechanisms};
+use fedround_passes::report::{Direction, Wire, wire};
+use fedround_random::{Purpose, StreamKey};
 
 pub(super) use inversion::Inversion;
 pub(super) use membership::Membership;
@@ -24,9 +25,6 @@ use super::observations::{Shared, sizes};
 use crate::contact_sheet::{self, Pixels};
 use crate::error::CliError;
 use crate::inspect::subject::Subject;
-
-/// The key of the noise on inputs.
-const NOISE: u64 = 61;
 
 /// What the attacks came to.
 pub(super) struct Attacked {
@@ -145,7 +143,8 @@ impl Subject<'_> {
             (used.scale, "the same noise"),
             (equal, "noise of the same ε"),
         ] {
-            let mut stream = words(self.run.simulation().seed(), &[NOISE]);
+            let mut stream =
+                StreamKey::new(self.run.simulation().seed(), Purpose::InputNoise).stream();
             let mut draw = || match used.noise {
                 NoiseKind::Gaussian => stream.normal(),
                 NoiseKind::Laplace => {

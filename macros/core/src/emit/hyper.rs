@@ -26,9 +26,22 @@ pub fn hypers(hypers: &Hypers<'_>) -> TokenStream {
     }
 }
 
+/// The one name of an algorithm, in commands and in graphs: as declared by `#[hyper(name = "..")]`,
+/// or the struct's in lower case.
+fn command_name(hypers: &Hypers<'_>) -> TokenStream {
+    match key(hypers.keys, "name") {
+        Some(name) => name.to_token_stream(),
+        None => lower_case(&hypers.item.ident),
+    }
+}
+
+fn lower_case(ident: &Ident) -> TokenStream {
+    ident.unraw().to_string().to_lowercase().to_token_stream()
+}
+
 /// `impl Hyper`, for any base.
 fn hyper_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
-    let name = snake_case(&hypers.item.ident.unraw().to_string());
+    let name = command_name(hypers);
     let fields: Vec<&Ident> = hypers.fields.iter().map(|field| field.name).collect();
     let texts: Vec<String> = fields
         .iter()
@@ -107,10 +120,7 @@ fn default_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
 /// `impl Registered`, for the base that is chosen when the command runs.
 fn registered_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
     let ident = &hypers.item.ident;
-    let name = match key(hypers.keys, "name") {
-        Some(name) => name.to_token_stream(),
-        None => ident.unraw().to_string().to_lowercase().to_token_stream(),
-    };
+    let name = command_name(hypers);
     let doc = &hypers.doc;
     let values = values(hypers, private);
     let (target, takes_base, default_base, build, no_base) = match base_field(hypers) {
@@ -230,51 +240,7 @@ fn default_base(hypers: &Hypers<'_>) -> Option<TokenStream> {
         return Some(declared.to_token_stream());
     }
     match base_type(hypers)? {
-        Type::Path(path) => {
-            let last = path.path.segments.last()?;
-            Some(
-                last.ident
-                    .unraw()
-                    .to_string()
-                    .to_lowercase()
-                    .to_token_stream(),
-            )
-        }
+        Type::Path(path) => Some(lower_case(&path.path.segments.last()?.ident)),
         _ => None,
-    }
-}
-
-/// `FedAvgM` to `fed_avg_m`.
-fn snake_case(name: &str) -> String {
-    let chars: Vec<char> = name.chars().collect();
-    let mut snake = String::new();
-    for (i, c) in chars.iter().enumerate() {
-        let before = i.checked_sub(1).and_then(|i| chars.get(i));
-        let after = chars.get(i + 1);
-        let starts_word = before.is_some_and(|before| !before.is_uppercase())
-            || (before.is_some() && after.is_some_and(|after| after.is_lowercase()));
-        if c.is_uppercase() && starts_word {
-            snake.push('_');
-        }
-        snake.extend(c.to_lowercase());
-    }
-    snake
-}
-
-#[cfg(test)]
-mod tests {
-    use super::snake_case;
-
-    #[test]
-    fn names_in_snake_case() {
-        for (name, snake) in [
-            ("FedAvg", "fed_avg"),
-            ("FedAvgM", "fed_avg_m"),
-            ("SCAFFOLD", "scaffold"),
-            ("LGFedAvg", "lg_fed_avg"),
-            ("Fed2", "fed2"),
-        ] {
-            assert_eq!(snake_case(name), snake);
-        }
     }
 }

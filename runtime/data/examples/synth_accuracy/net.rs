@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, reason = "images in memory can be gathered")]
 
 use fedround_data::Examples;
-use fedround_data::rng::{INIT, SHUFFLE, permutation, uniform};
+use fedround_random::{Purpose, StreamKey, permutation, uniform};
 
 /// A layer: weights `[inputs, outputs]`, biases, and their gradients.
 struct Layer {
@@ -21,10 +21,11 @@ impl Net {
         let layer = |(at, pair): (usize, &[usize])| {
             let (inputs, outputs) = (pair[0], pair[1]);
             let bound = (inputs as f64).powf(-0.5);
+            let key = StreamKey::new(1, Purpose::Init).with(at);
             Layer {
                 outputs,
-                weights: uniform(1, inputs * outputs, bound, &[INIT, at as u64, 0]),
-                biases: uniform(1, outputs, bound, &[INIT, at as u64, 1]),
+                weights: uniform(inputs * outputs, bound, key.with(0)),
+                biases: uniform(outputs, bound, key.with(1)),
                 weight_grads: vec![0.0; inputs * outputs],
                 bias_grads: vec![0.0; outputs],
             }
@@ -121,7 +122,10 @@ pub fn train(
     let mut net = Net::new(sizes);
     let (mut x, mut y) = (Vec::new(), Vec::new());
     let epoch = |epoch: usize| {
-        let order = permutation(1, train.len(), &[SHUFFLE, epoch as u64]);
+        let order = permutation(
+            train.len(),
+            StreamKey::new(1, Purpose::ExampleOrder).with(epoch),
+        );
         for batch in order.chunks(BATCH) {
             train
                 .gather(batch, &mut x, &mut y)

@@ -7,7 +7,7 @@
 //! standardised by the training half. Race and sex are kept apart, as the
 //! attributes that a fair model's representation must not tell.
 //!
-//! Departs: the halves are drawn by our own [streams](crate::rng), so that they
+//! Departs: the halves are drawn by our own [streams](fedround_random), so that they
 //! hold other people than the authors'; they have the same sizes and the same
 //! share of each class. The values of a category come from both files' people
 //! together, before they are split, as in the authors' code.
@@ -19,7 +19,9 @@ use std::path::Path;
 
 use crate::files::find;
 use crate::load::Request;
-use crate::{DataError, Dataset, DatasetInfo, rng};
+use fedround_random::{Purpose, StreamKey, permutation};
+
+use crate::{DataError, Dataset, DatasetInfo};
 
 pub use encode::{Encoding, Table};
 pub use person::{CATEGORIES, NUMBERS, Person, people};
@@ -122,7 +124,7 @@ fn halves(people: Vec<Person>, seed: u64) -> (Vec<Person>, Vec<Person>) {
         class.div_ceil(2)
     });
     let mut in_train = vec![false; people.len()];
-    for i in rng::permutation(seed, people.len(), &[rng::SPLIT]) {
+    for i in permutation(people.len(), StreamKey::new(seed, Purpose::Split)) {
         let left = &mut left[usize::from(people[i].rich)];
         in_train[i] = *left > 0;
         *left = left.saturating_sub(1);

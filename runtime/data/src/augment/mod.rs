@@ -19,8 +19,8 @@ mod text;
 mod tests;
 
 use crate::dataset::image_shape;
-use crate::rng::{AUGMENT, Words, words};
 use crate::{Column, DataError};
+use fedround_random::{LocalEpoch, Purpose, Stream, StreamKey};
 
 pub use error::AugmentError;
 
@@ -71,13 +71,17 @@ pub struct Visit {
     /// The client.
     pub client: usize,
     /// The client's local epoch in the round.
-    pub epoch: usize,
+    pub epoch: LocalEpoch,
 }
 
 impl Visit {
-    fn stream(self, example: usize) -> Words {
-        let key = [self.round, self.client, self.epoch, example].map(|k| k as u64);
-        words(self.seed, &[AUGMENT, key[0], key[1], key[2], key[3]])
+    fn stream(self, example: usize) -> Stream {
+        let key = StreamKey::new(self.seed, Purpose::Augmentation);
+        let key = key
+            .with(self.round)
+            .with(self.client)
+            .with_epoch(self.epoch);
+        key.with(example).stream()
     }
 }
 
@@ -177,7 +181,7 @@ impl Augment {
     }
 
     /// Takes the image in `scratch.from` through the steps.
-    fn apply(&self, shape: [usize; 3], stream: &mut Words, scratch: &mut Scratch) {
+    fn apply(&self, shape: [usize; 3], stream: &mut Stream, scratch: &mut Scratch) {
         let [channels, mut height, mut width] = shape;
         let Scratch {
             from,
@@ -232,7 +236,7 @@ enum Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    fn draw(step: &'a Step, stream: &mut Words) -> Self {
+    fn draw(step: &'a Step, stream: &mut Stream) -> Self {
         match step {
             Step::Crop { pad } => {
                 let mut by = || stream.below(2 * pad + 1) as isize - *pad as isize;

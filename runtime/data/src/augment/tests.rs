@@ -7,12 +7,13 @@ const VISIT: Visit = Visit {
     seed: 7,
     round: 3,
     client: 5,
-    epoch: 0,
+    epoch: LocalEpoch { map: 0, epoch: 0 },
 };
 
 /// Some images of `[2, 6, 6]`.
 fn images() -> Column {
-    let bytes = crate::rng::words(4, &[])
+    let bytes = fedround_random::StreamKey::root(4)
+        .stream()
         .map(|w| w as u8)
         .take(8 * 72)
         .collect();
@@ -60,7 +61,10 @@ fn an_example_does_not_depend_on_its_batch() {
         Visit { seed: 8, ..VISIT },
         Visit { round: 4, ..VISIT },
         Visit { client: 6, ..VISIT },
-        Visit { epoch: 1, ..VISIT },
+        Visit {
+            epoch: 1.into(),
+            ..VISIT
+        },
     ];
     for other in others {
         assert_ne!(gather(text, &all, other), together);

@@ -1,14 +1,13 @@
 //! Clients that hold some classes, or more of one.
 
 use super::PartitionError;
-use super::pool::{Pool, Stratum, Stream, even};
-use crate::rng::{self, PARTITION};
+use super::pool::{Draw, Pool, Stratum, even};
 
 /// Client `i` has the `i mod C`-th of the classes in random order.
 pub(super) fn islands(pool: &Pool) -> Result<Vec<Vec<usize>>, PartitionError> {
     let classes = pool.by_class().into_iter().enumerate();
     let classes: Vec<_> = classes.filter(|(_, members)| !members.is_empty()).collect();
-    let order = pool.permutation(classes.len(), Stream::Order, 0);
+    let order = pool.permutation(classes.len(), Draw::Order, 0);
     let chosen = order.iter().take(pool.clients).enumerate();
     let strata: Vec<_> = chosen
         .map(|(at, &i)| {
@@ -25,7 +24,7 @@ pub(super) fn classes(pool: &Pool, per_client: usize) -> Result<Vec<Vec<usize>>,
     let mut holders = vec![Vec::new(); pool.classes];
     for client in 0..pool.clients {
         let own = client % pool.classes;
-        let order = pool.permutation(pool.classes, Stream::Classes, client);
+        let order = pool.permutation(pool.classes, Draw::Classes, client);
         let others = order.into_iter().filter(|&class| class != own);
         for class in std::iter::once(own).chain(others).take(per_client) {
             holders[class].push(client);
@@ -68,11 +67,10 @@ pub(super) fn labels(
 /// The classes in the order of a weighted draw without replacement: that of exponential times with
 /// the weights as rates (Efraimidis and Spirakis, 2006). A weight of 0 comes last.
 fn draw(pool: &Pool, weights: &[f64], client: usize) -> Vec<usize> {
-    let key = [PARTITION, Stream::Classes as u64, client as u64];
-    let mut words = rng::words(pool.seed, &key);
+    let mut stream = Draw::Classes.key(pool.seed).with(client).stream();
     let times: Vec<f64> = weights
         .iter()
-        .map(|weight| -(1.0 - words.unit()).ln() / weight)
+        .map(|weight| -(1.0 - stream.unit()).ln() / weight)
         // The draw 0 and the weight 0 have no time.
         .map(|time| if time.is_nan() { f64::INFINITY } else { time })
         .collect();
@@ -94,7 +92,7 @@ pub(super) fn subset(pool: &Pool, share: f64) -> Result<Vec<Vec<usize>>, Partiti
             true => members.len(),
             false => (share * members.len() as f64).round() as usize,
         };
-        let order = pool.permutation(members.len(), Stream::Stratum, class);
+        let order = pool.permutation(members.len(), Draw::Stratum, class);
         for (holders, examples) in [(own, &order[..dominant]), (others, &order[dominant..])] {
             for (&client, piece) in holders.iter().zip(even(examples.len(), holders.len())) {
                 parts[client].extend(examples[piece].iter().map(|&i| members[i]));

@@ -1,8 +1,8 @@
 //! Label and quantity skew from Dirichlet draws.
 
-use super::pool::{Pool, Stream};
+use super::pool::{Draw, Pool};
 use super::{Partition, PartitionError};
-use crate::rng::{self, PARTITION, Words};
+use fedround_random::{Stream, permutation};
 
 /// A draw is cheap (a number per class and client), and skewed settings such as
 /// 100 clients at alpha 0.1 need a few before nobody is left too small.
@@ -29,7 +29,7 @@ pub(super) fn split(
     }
     let mut best = 0;
     for attempt in 0..TRIES {
-        let cuts = draw(strata, clients, alpha, seed, attempt as u64);
+        let cuts = draw(strata, clients, alpha, seed, attempt);
         let size = |client: usize| {
             cuts.iter()
                 .map(|c| c[client + 1] - c[client])
@@ -56,16 +56,16 @@ fn draw(
     clients: usize,
     alpha: f64,
     seed: u64,
-    attempt: u64,
+    attempt: usize,
 ) -> Vec<Vec<usize>> {
     let examples: usize = by_class.iter().map(Vec::len).sum();
     let mut sizes = vec![0; clients];
     let mut cuts = Vec::with_capacity(by_class.len());
     for (class, members) in by_class.iter().enumerate() {
-        let key = [PARTITION, Stream::Dirichlet as u64, attempt, class as u64];
-        let mut words = rng::words(seed, &key);
+        let key = Draw::Weights.key(seed).with(attempt).with(class);
+        let mut stream = key.stream();
         let logs: Vec<f64> = (0..clients)
-            .map(|_| log_gamma_draw(alpha, &mut words))
+            .map(|_| log_gamma_draw(alpha, &mut stream))
             .collect();
         // A client that has its fair share already gets no more, as in the
         // usual implementations; there is always one that has not.
@@ -103,8 +103,8 @@ fn deal(
 ) -> Vec<Vec<usize>> {
     let mut parts = vec![Vec::new(); clients];
     for (class, (members, cut)) in by_class.iter().zip(cuts).enumerate() {
-        let key = [PARTITION, Stream::DirichletOrder as u64, class as u64];
-        let order = rng::permutation(seed, members.len(), &key);
+        let key = Draw::Members.key(seed).with(class);
+        let order = permutation(members.len(), key);
         for (client, part) in parts.iter_mut().enumerate() {
             part.extend(
                 order[cut[client]..cut[client + 1]]
@@ -118,7 +118,7 @@ fn deal(
 
 /// The logarithm of a Gamma(`alpha`, 1) draw (Marsaglia and Tsang, 2000). For
 /// small alpha most draws are far below the smallest `f64`, hence the logarithm.
-fn log_gamma_draw(alpha: f64, words: &mut Words) -> f64 {
+fn log_gamma_draw(alpha: f64, words: &mut Stream) -> f64 {
     if alpha < 1.0 {
         // Gamma(a) = Gamma(a + 1) * U^(1/a)
         let boost = (1.0 - words.unit()).ln() / alpha;
@@ -146,9 +146,9 @@ mod tests {
     #[test]
     fn gamma_draws_have_the_right_mean_and_variance() {
         for alpha in [0.3, 1.0, 4.5] {
-            let mut words = rng::words(1, &[9]);
+            let mut stream = fedround_random::StreamKey::root(1).with(9).stream();
             let draws: Vec<f64> = (0..40_000)
-                .map(|_| log_gamma_draw(alpha, &mut words).exp())
+                .map(|_| log_gamma_draw(alpha, &mut stream).exp())
                 .collect();
             let mean = draws.iter().sum::<f64>() / draws.len() as f64;
             let variance =

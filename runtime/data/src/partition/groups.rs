@@ -1,6 +1,6 @@
 //! Clients made of the dataset's groups: domains, kinds of objects, users.
 
-use super::pool::{Pool, Stratum, Stream, even};
+use super::pool::{Draw, Pool, Stratum, even};
 use super::{Partition, PartitionError};
 
 pub(super) fn domains(
@@ -44,7 +44,7 @@ pub(super) fn groups(
     partition: &Partition,
 ) -> Result<Vec<Vec<usize>>, PartitionError> {
     let groups = enough(pool, partition)?;
-    let order = pool.permutation(groups.len(), Stream::Order, 0);
+    let order = pool.permutation(groups.len(), Draw::Order, 0);
     let hand =
         |hand: std::ops::Range<usize>| order[hand].iter().flat_map(|&g| &groups[g].1).copied();
     let hands = even(groups.len(), pool.clients);
@@ -56,7 +56,7 @@ pub(super) fn natural(
     partition: &Partition,
 ) -> Result<Vec<Vec<usize>>, PartitionError> {
     let groups = enough(pool, partition)?;
-    let mut chosen = pool.permutation(groups.len(), Stream::Order, 0);
+    let mut chosen = pool.permutation(groups.len(), Draw::Order, 0);
     chosen.truncate(pool.clients);
     // In the order of the dataset, so that with all groups client k is group k.
     chosen.sort_unstable();

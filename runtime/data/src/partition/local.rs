@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::pool::{Pool, Stream};
+use super::pool::{Draw, Pool};
 use super::{Partition, PartitionError, Rotation};
 use crate::Dataset;
-use crate::rng::{self, PARTITION};
+use fedround_random::permutation;
 
 /// The examples of one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,8 +96,8 @@ fn matching<K: Copy + Ord + Into<u64>>(
         let Some(holders) = holders.get(&key) else {
             continue;
         };
-        let stream = [PARTITION, Stream::LocalTest as u64, key.into()];
-        let order = rng::permutation(seed, members.len(), &stream);
+        let stream = Draw::LocalTest.key(seed).with(key.into() as usize);
+        let order = permutation(members.len(), stream);
         let total: u128 = holders.iter().map(|(_, count)| count).sum();
         let (mut sum, mut start) = (0, 0);
         for &(client, count) in holders {
@@ -122,9 +122,9 @@ pub fn hold_out(splits: &mut [Split], fraction: f64, seed: u64) -> Result<(), Pa
     for (client, split) in splits.iter_mut().enumerate() {
         let n = split.train.len();
         let count = ((fraction * n as f64).round() as usize).min(n.saturating_sub(1));
-        let key = [PARTITION, Stream::Validation as u64, client as u64];
+        let key = Draw::Validation.key(seed).with(client);
         let mut held = vec![false; n];
-        for i in rng::permutation(seed, n, &key).into_iter().take(count) {
+        for i in permutation(n, key).into_iter().take(count) {
             held[i] = true;
         }
         let mut held = held.into_iter();

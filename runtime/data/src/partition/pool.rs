@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::PartitionError;
-use crate::rng::{self, PARTITION};
+use fedround_random::{Purpose, StreamKey, permutation};
 
 /// The examples, and to how many they are dealt.
 #[derive(Clone, Copy)]
@@ -15,12 +15,14 @@ pub(super) struct Pool<'a> {
     pub seed: u64,
 }
 
-/// The streams of a partition, after [`PARTITION`] in their keys. Those of `iid` and `shards` have
-/// no more in their keys.
+/// What a partition draws: the second part of its streams' keys. `iid` and `shards` have keys of one
+/// part, the [purpose](Purpose::Partition).
 #[derive(Clone, Copy)]
-pub(super) enum Stream {
-    Dirichlet,
-    DirichletOrder,
+pub(super) enum Draw {
+    /// The clients' weights for a class.
+    Weights,
+    /// The order in which a class is dealt by weights.
+    Members,
     /// The order of a stratum that is cut evenly.
     Stratum,
     /// The order of the classes or groups themselves.
@@ -30,6 +32,12 @@ pub(super) enum Stream {
     Newcomer,
     LocalTest,
     Validation,
+}
+
+impl Draw {
+    pub fn key(self, seed: u64) -> StreamKey {
+        StreamKey::new(seed, Purpose::Partition).with(self as usize)
+    }
 }
 
 impl Pool<'_> {
@@ -72,8 +80,8 @@ impl Pool<'_> {
         members
     }
 
-    pub fn permutation(&self, n: usize, stream: Stream, index: usize) -> Vec<usize> {
-        rng::permutation(self.seed, n, &[PARTITION, stream as u64, index as u64])
+    pub fn permutation(&self, n: usize, draw: Draw, index: usize) -> Vec<usize> {
+        permutation(n, draw.key(self.seed).with(index))
     }
 
     /// Deals each stratum, shuffled and cut into equal pieces, to its holders.
@@ -89,7 +97,7 @@ impl Pool<'_> {
                     pieces: stratum.pieces,
                 });
             }
-            let order = self.permutation(members.len(), Stream::Stratum, index);
+            let order = self.permutation(members.len(), Draw::Stratum, index);
             for (&client, piece) in stratum
                 .holders
                 .iter()

@@ -1,6 +1,6 @@
 //! A client whose images are turned.
 
-use super::pool::{Pool, Stream};
+use super::pool::{Draw, Pool};
 use super::{Partition, PartitionError};
 use crate::{Column, Examples};
 
@@ -97,7 +97,7 @@ pub(super) fn newcomer(
             examples: all,
         });
     }
-    let mut own = pool.permutation(all, Stream::Newcomer, 0);
+    let mut own = pool.permutation(all, Draw::Newcomer, 0);
     let mut rest = own.split_off(examples);
     rest.sort_unstable();
     let labels: Vec<u16> = rest.iter().map(|&i| pool.labels[i]).collect();

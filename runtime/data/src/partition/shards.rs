@@ -2,10 +2,10 @@
 
 use super::PartitionError;
 use super::pool::{Pool, even};
-use crate::rng::{self, PARTITION};
+use fedround_random::{Purpose, StreamKey, permutation};
 
 pub(super) fn iid(pool: &Pool) -> Vec<Vec<usize>> {
-    let order = rng::permutation(pool.seed, pool.len(), &[PARTITION]);
+    let order = permutation(pool.len(), StreamKey::new(pool.seed, Purpose::Partition));
     let shares = even(pool.len(), pool.clients);
     shares.map(|share| order[share].to_vec()).collect()
 }
@@ -23,7 +23,7 @@ pub(super) fn shards(pool: &Pool, per_client: usize) -> Result<Vec<Vec<usize>>, 
     let mut by_label = pool.all();
     by_label.sort_by_key(|&i| pool.labels[i]);
     let shards: Vec<_> = even(pool.len(), total).collect();
-    let dealt = rng::permutation(pool.seed, total, &[PARTITION]);
+    let dealt = permutation(total, StreamKey::new(pool.seed, Purpose::Partition));
     let deal = |hand: &[usize]| {
         hand.iter()
             .flat_map(|&s| &by_label[shards[s].clone()])

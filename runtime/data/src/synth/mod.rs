@@ -22,8 +22,8 @@ pub use style::Style;
 use rayon::prelude::*;
 
 use crate::load::DIGITS;
-use crate::rng::{SYNTH, permutation, words};
 use crate::{Dataset, DatasetInfo, Examples, Scale};
+use fedround_random::{Purpose, StreamKey, permutation};
 use shape::Canvas;
 
 /// One of the two parts of a dataset.
@@ -86,10 +86,10 @@ pub(crate) const RGB: DatasetInfo = DatasetInfo {
 };
 
 /// The purposes of an example's streams, last in their keys.
-const LABEL: u64 = 0;
-const STYLE: u64 = 1;
-const SHAPE: u64 = 2;
-const PAINT: u64 = 3;
+const LABEL: usize = 0;
+const STYLE: usize = 1;
+const SHAPE: usize = 2;
+const PAINT: usize = 3;
 
 impl SynthDigits {
     /// The dataset `synth-digits-rgb`: 32x32, ink and paper of random colours.
@@ -105,9 +105,14 @@ impl SynthDigits {
         Self { seed, ..self }
     }
 
+    fn key(&self, split: Split, index: usize, what: usize) -> StreamKey {
+        let key = StreamKey::new(self.seed, Purpose::Synthesis);
+        key.with(split as usize).with(index).with(what)
+    }
+
     /// The digit of example `index`.
     pub fn label_of(&self, split: Split, index: usize) -> u16 {
-        let block = permutation(self.seed, 10, &key(split, index / 10, LABEL));
+        let block = permutation(10, self.key(split, index / 10, LABEL));
         block[index % 10] as u16
     }
 
@@ -115,7 +120,7 @@ impl SynthDigits {
     pub fn style_of(&self, split: Split, index: usize) -> Style {
         let weights = || self.styles.iter().filter(|(_, w)| *w > 0.0);
         let total: f64 = weights().map(|(_, w)| w).sum();
-        let mut rest = total * words(self.seed, &key(split, index, STYLE)).unit();
+        let mut rest = total * self.key(split, index, STYLE).stream().unit();
         for (style, weight) in weights() {
             if rest < *weight {
                 return *style;
@@ -148,18 +153,14 @@ impl SynthDigits {
         let labels = images
             .map_init(Canvas::default, |canvas, (index, image)| {
                 let (label, style) = (self.label_of(split, index), self.style_of(split, index));
-                let mut shape = words(self.seed, &key(split, index, SHAPE));
+                let mut shape = self.key(split, index, SHAPE).stream();
                 let width = style.width(&mut shape) * side as f64 / 28.0;
                 canvas.draw(usize::from(label), side, width, self.distortion, &mut shape);
-                let mut paint = words(self.seed, &key(split, index, PAINT));
+                let mut paint = self.key(split, index, PAINT).stream();
                 style.paint(&canvas.ink, side, &mut paint, image);
                 label
             })
             .collect::<Vec<u16>>();
         Examples::of_images(shape, pixels, labels, scale)
     }
-}
-
-fn key(split: Split, index: usize, purpose: u64) -> [u64; 4] {
-    [SYNTH, split as u64, index as u64, purpose]
 }

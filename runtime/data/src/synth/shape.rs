@@ -2,7 +2,7 @@
 
 use super::digits::DIGITS;
 use super::outline::Point;
-use crate::rng::Words;
+use fedround_random::Stream;
 
 /// Half the height of an undistorted digit, relative to the side of the image.
 const SIZE: f64 = 0.36;
@@ -28,22 +28,22 @@ struct Warp {
 }
 
 impl Warp {
-    fn draw(words: &mut Words, side: usize, distortion: f64) -> Self {
+    fn draw(stream: &mut Stream, side: usize, distortion: f64) -> Self {
         let waves = std::array::from_fn(|_| {
-            let angle = words.range(0.0, std::f64::consts::TAU);
-            let frequency = words.range(1.0, 3.5);
+            let angle = stream.range(0.0, std::f64::consts::TAU);
+            let frequency = stream.range(1.0, 3.5);
             [
                 frequency * angle.cos(),
                 frequency * angle.sin(),
-                words.range(0.0, std::f64::consts::TAU),
-                distortion * ELASTIC * words.normal(),
-                distortion * ELASTIC * words.normal(),
+                stream.range(0.0, std::f64::consts::TAU),
+                distortion * ELASTIC * stream.normal(),
+                distortion * ELASTIC * stream.normal(),
             ]
         });
-        let mut spread = |by: f64| words.range(-by, by) * distortion;
+        let mut spread = |by: f64| stream.range(-by, by) * distortion;
         let (shear, wide, high) = (spread(SHEAR), 1.0 + spread(STRETCH), 1.0 + spread(STRETCH));
         let (dx, dy) = (spread(SHIFT), spread(SHIFT));
-        let angle = (ROTATION * distortion * words.normal()).clamp(-0.6, 0.6);
+        let angle = (ROTATION * distortion * stream.normal()).clamp(-0.6, 0.6);
         let (sin, cos) = angle.sin_cos();
         let size = SIZE * side as f64;
         let (wide, high) = (wide * size, high * size);
@@ -93,17 +93,17 @@ impl Canvas {
         side: usize,
         width: f64,
         distortion: f64,
-        words: &mut Words,
+        stream: &mut Stream,
     ) {
         let ways = DIGITS[digit];
-        let way = ways[words.below(ways.len())];
-        let warp = Warp::draw(words, side, distortion);
+        let way = ways[stream.below(ways.len())];
+        let warp = Warp::draw(stream, side, distortion);
         self.squares.clear();
         self.squares.resize(side * side, f32::MAX);
         let half = 0.5 * width as f32;
         for stroke in way {
             let jitter = || {
-                let mut draw = || (JITTER * distortion * words.normal()) as f32;
+                let mut draw = || (JITTER * distortion * stream.normal()) as f32;
                 [draw(), draw()]
             };
             stroke.flatten(jitter, &mut self.knots);
@@ -144,14 +144,16 @@ fn segment(squares: &mut [f32], side: usize, reach: f32, a: Point, b: Point) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::words;
+    use fedround_random::StreamKey;
 
     #[test]
     fn an_undistorted_one_is_a_vertical_bar() {
         let mut canvas = Canvas::default();
         // The first of the three ways of writing a 1.
-        let seed = (0..).find(|&s| words(s, &[]).below(3) == 0).unwrap();
-        canvas.draw(1, 28, 2.0, 0.0, &mut words(seed, &[]));
+        let seed = (0..)
+            .find(|&s| StreamKey::root(s).stream().below(3) == 0)
+            .unwrap();
+        canvas.draw(1, 28, 2.0, 0.0, &mut StreamKey::root(seed).stream());
         for row in 0..28 {
             let ink: Vec<usize> = (0..28).filter(|c| canvas.ink[row * 28 + c] > 0.5).collect();
             let inside = (5..23).contains(&row);

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use crate::rng::Words;
+use fedround_random::Stream;
 
 /// A look that examples can have. Clients with different styles have feature
 /// skew: the same classes, drawn differently.
@@ -51,32 +51,32 @@ impl Style {
     }
 
     /// The width of its lines, in pixels of a 28-pixel image.
-    pub(super) fn width(self, words: &mut Words) -> f64 {
+    pub(super) fn width(self, stream: &mut Stream) -> f64 {
         match self {
-            Self::Thin => words.range(1.0, 1.4),
-            Self::Thick => words.range(4.0, 5.5),
-            _ => words.range(1.6, 3.4),
+            Self::Thin => stream.range(1.0, 1.4),
+            Self::Thick => stream.range(4.0, 5.5),
+            _ => stream.range(1.6, 3.4),
         }
     }
 
     /// Writes the bytes of an image, `[channels, side, side]`, from how much of
     /// each pixel is ink.
-    pub(super) fn paint(self, ink: &[f32], side: usize, words: &mut Words, out: &mut [u8]) {
+    pub(super) fn paint(self, ink: &[f32], side: usize, stream: &mut Stream, out: &mut [u8]) {
         // Plain paper is exactly 0, as in scanned and thresholded digits.
         let noise = match self {
             Self::Plain | Self::Thin | Self::Thick => 0.0,
             Self::Noisy => 0.22,
             _ => 0.03,
         };
-        let waves = [wave(words, side), wave(words, side)];
+        let waves = [wave(stream, side), wave(stream, side)];
         // One brightness for all channels, so that plain images are grey.
-        let bright = words.range(0.8, 1.0);
+        let bright = stream.range(0.8, 1.0);
         for plane in out.chunks_exact_mut(ink.len()) {
             let (paper, pen) = match self {
                 Self::Plain | Self::Thin | Self::Thick => (0.0, bright),
                 Self::Inverted => (bright, 0.0),
-                Self::Coloured => (words.range(0.0, 0.4), words.range(0.6, 1.0)),
-                Self::Textured => (words.range(0.15, 0.35), bright),
+                Self::Coloured => (stream.range(0.0, 0.4), stream.range(0.6, 1.0)),
+                Self::Textured => (stream.range(0.15, 0.35), bright),
                 Self::Noisy => (0.1, bright),
             };
             for (at, (byte, &cover)) in plane.iter_mut().zip(ink).enumerate() {
@@ -86,24 +86,24 @@ impl Style {
                 };
                 let under = (paper + texture).clamp(0.0, 1.0);
                 let value = under + (pen - under) * f64::from(cover);
-                *byte = ((value + noise * hum(words)).clamp(0.0, 1.0) * 255.0).round() as u8;
+                *byte = ((value + noise * hum(stream)).clamp(0.0, 1.0) * 255.0).round() as u8;
             }
         }
     }
 }
 
 /// A plane wave over the pixels of an image.
-fn wave(words: &mut Words, side: usize) -> impl Fn(usize) -> f64 + use<> {
-    let (angle, phase) = (words.range(0.0, TAU), words.range(0.0, TAU));
-    let frequency = TAU / words.range(4.0, 12.0);
+fn wave(stream: &mut Stream, side: usize) -> impl Fn(usize) -> f64 + use<> {
+    let (angle, phase) = (stream.range(0.0, TAU), stream.range(0.0, TAU));
+    let frequency = TAU / stream.range(4.0, 12.0);
     let (fx, fy) = (frequency * angle.cos(), frequency * angle.sin());
     move |at| ((at % side) as f64 * fx + (at / side) as f64 * fy + phase).sin()
 }
 
 /// A nearly normal number from one word: the sum of its four quarters. Each
 /// pixel needs one, and Box-Muller would take most of the time of an image.
-fn hum(words: &mut Words) -> f64 {
-    let word = words.word();
+fn hum(stream: &mut Stream) -> f64 {
+    let word = stream.word();
     let sum = (word & 0xFFFF) + ((word >> 16) & 0xFFFF) + ((word >> 32) & 0xFFFF) + (word >> 48);
     // Each quarter has variance 1/12 in units of 2^16.
     (sum as f64 / 65536.0 - 2.0) * 3.0f64.sqrt()

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use fedround_random::{Purpose, SEED, StreamKey};
+
 use super::captions::Groups;
 use super::words;
-use crate::rng;
 
 /// Spherical k-means over tf-idf (Dhillon and Modha, 2001): texts are unit
 /// vectors of word weights, a group's centre is its mean text, and a text is in
@@ -28,7 +29,7 @@ impl Default for Topics {
         Self {
             groups: 20,
             passes: 50,
-            seed: rng::SEED,
+            seed: SEED,
         }
     }
 }
@@ -60,7 +61,7 @@ impl Topics {
     /// `1 - cosine`, to the nearest drawn before.
     fn first_centres(self, texts: &[Text], words: usize) -> Vec<Vec<f32>> {
         let groups = usize::from(self.groups).clamp(1, texts.len().max(1));
-        let mut draw = rng::words(self.seed, &[rng::TOPICS]);
+        let mut draw = StreamKey::new(self.seed, Purpose::Topics).stream();
         let mut centres = Vec::with_capacity(groups);
         let mut distances = vec![1.0; texts.len()];
         while centres.len() < groups {

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use fedround_data::rng::words;
+use fedround_random::StreamKey;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use image::{ExtendedColorType, ImageFormat};
@@ -51,7 +51,11 @@ pub fn all() -> Vec<Sample> {
 
 /// Bytes that are hard to compress, so that cuts hit the stream.
 pub fn noise(n: usize) -> Vec<u8> {
-    words(1, &[]).map(|w| w as u8).take(n).collect()
+    StreamKey::root(1)
+        .stream()
+        .map(|w| w as u8)
+        .take(n)
+        .collect()
 }
 
 /// Images of 28x28 and labels of which the largest is `labels[1]`.

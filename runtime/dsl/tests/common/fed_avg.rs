@@ -78,7 +78,7 @@ impl ::core::default::Default for FedAvg {
 
 impl ::fedround::__private::Hyper for FedAvg {
     fn name(&self) -> &'static str {
-        "fed_avg"
+        "fedavg"
     }
     fn fields(&self) -> &'static [::fedround::__private::Field] {
         FIELDS
@@ -107,7 +107,7 @@ impl ::fedround::__private::Hyper for FedAvg {
             "batch" => ::fedround::__private::write_field(&FIELDS[2], &mut self.batch, value),
             "lr" => ::fedround::__private::write_field(&FIELDS[3], &mut self.lr, value),
             _ => ::fedround::__private::Err(::fedround::__private::unknown_field(
-                "fed_avg", field, FIELDS,
+                "fedavg", field, FIELDS,
             )),
         }
     }

@@ -38,7 +38,7 @@ impl<A: ::core::default::Default> ::core::default::Default for FedProx<A> {
 
 impl<A: ::fedround::__private::Hyper> ::fedround::__private::Hyper for FedProx<A> {
     fn name(&self) -> &'static str {
-        "fed_prox"
+        "fedprox"
     }
     fn fields(&self) -> &'static [::fedround::__private::Field] {
         FIELDS
@@ -57,7 +57,7 @@ impl<A: ::fedround::__private::Hyper> ::fedround::__private::Hyper for FedProx<A
         match field {
             "mu" => ::fedround::__private::write_field(&FIELDS[0], &mut self.mu, value),
             _ => ::fedround::__private::Err(::fedround::__private::unknown_field(
-                "fed_prox", field, FIELDS,
+                "fedprox", field, FIELDS,
             )),
         }
     }

@@ -154,10 +154,7 @@ fn compiled(algorithm: &dyn Algorithm, model: &str, batch: usize) -> impl FnMut(
 }
 
 /// The same step as burn users write it.
-fn eager<M: Classifier + burn::module::AutodiffModule>(
-    model: M,
-    batch: usize,
-) -> impl FnMut() + Send {
+fn eager<M: Classifier + burn::module::Module>(model: M, batch: usize) -> impl FnMut() + Send {
     let device = Device::default().autodiff();
     let (x, y) = data(batch);
     let x = Tensor::<4>::from_data(TensorData::new(x, [batch, 1, 28, 28]), &device);

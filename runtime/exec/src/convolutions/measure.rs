@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use burn::tensor::DispatchTensor;
 use burn_backend::Backend;
+#[cfg(feature = "wgpu")]
+use burn_dispatch::devices::CubeDevice;
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op, TensorType};
@@ -107,7 +109,7 @@ fn plan(
     let same = graph.nodes.iter().any(|node| node.op == *op);
     let most = match device {
         #[cfg(feature = "wgpu")]
-        DispatchDevice::Wgpu(_) => MOST_WGPU,
+        DispatchDevice::Cube(CubeDevice::Wgpu(_)) => MOST_WGPU,
         _ => MOST,
     };
     let large = graph.types.iter().any(|ty| 4 * ty.len() > most);

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use burn_dispatch::DispatchDevice;
-use burn_dispatch::devices::WgpuDevice;
+use burn_dispatch::devices::{WgpuDevice, WgpuDeviceKind};
 use wgpu::{Adapter, AdapterInfo, Backends, DeviceType, Instance, InstanceDescriptor};
 
 use super::{Available, Device};
@@ -22,7 +22,7 @@ pub(super) fn found() -> Vec<Available> {
 /// One by its number among them.
 pub(super) fn open(number: usize) -> Option<DispatchDevice> {
     let (device, _) = adapters().into_iter().nth(number)?;
-    Some(DispatchDevice::Wgpu(device))
+    Some(DispatchDevice::from(device))
 }
 
 /// What the driver calls one.
@@ -52,19 +52,21 @@ fn adapters() -> Vec<(WgpuDevice, AdapterInfo)> {
             .filter(move |info| info.device_type == kind)
             .cloned()
     };
-    let numbered = |kind, device: fn(usize) -> WgpuDevice| {
-        of(kind).enumerate().map(move |(i, info)| (device(i), info))
+    let numbered = |kind, device: fn(usize) -> WgpuDeviceKind| {
+        of(kind)
+            .enumerate()
+            .map(move |(i, info)| (device(i).into(), info))
     };
-    let gpus = numbered(DeviceType::DiscreteGpu, WgpuDevice::DiscreteGpu)
+    let gpus = numbered(DeviceType::DiscreteGpu, WgpuDeviceKind::DiscreteGpu)
         .chain(numbered(
             DeviceType::IntegratedGpu,
-            WgpuDevice::IntegratedGpu,
+            WgpuDeviceKind::IntegratedGpu,
         ))
-        .chain(numbered(DeviceType::VirtualGpu, WgpuDevice::VirtualGpu));
+        .chain(numbered(DeviceType::VirtualGpu, WgpuDeviceKind::VirtualGpu));
     // Of software adapters burn opens the first.
     let software = of(DeviceType::Cpu)
         .take(1)
-        .map(|info| (WgpuDevice::Cpu, info));
+        .map(|info| (WgpuDeviceKind::Cpu.into(), info));
     gpus.chain(software).collect()
 }
 

@@ -10,29 +10,23 @@ pub(crate) struct Gpu {
     pub clock: bool,
 }
 
-/// `None` for the CPU, and where the GPU has failed.
+/// `None` for the CPU.
 pub(crate) fn ask(device: &DispatchDevice) -> Option<Gpu> {
     match device {
-        #[cfg(feature = "wgpu")]
-        DispatchDevice::Wgpu(gpu) => runtime::ask::<cubecl::wgpu::WgpuRuntime>(gpu),
-        #[cfg(feature = "cuda")]
-        DispatchDevice::Cuda(gpu) => runtime::ask::<cubecl::cuda::CudaRuntime>(gpu),
+        #[cfg(any(feature = "wgpu", feature = "cuda"))]
+        DispatchDevice::Cube(gpu) => {
+            use cubecl::profile::TimingMethod;
+            use cubecl::server::MemoryScope;
+
+            let client = gpu.client();
+            Some(Gpu {
+                reserved: client
+                    .memory_report(MemoryScope::Device)
+                    .usage()
+                    .bytes_reserved,
+                clock: client.properties().timing_method == TimingMethod::Device,
+            })
+        }
         _ => None,
-    }
-}
-
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
-mod runtime {
-    use cubecl::Runtime;
-    use cubecl::profile::TimingMethod;
-
-    use super::Gpu;
-
-    pub fn ask<R: Runtime>(device: &R::Device) -> Option<Gpu> {
-        let client = R::client(device);
-        Some(Gpu {
-            reserved: client.memory_usage().ok()?.bytes_reserved,
-            clock: client.properties().timing_method == TimingMethod::Device,
-        })
     }
 }

@@ -58,7 +58,7 @@ mod tests {
     fn a_panic_of_a_gpu_is_an_error() {
         let devices = [
             DispatchDevice::Flex(Default::default()),
-            DispatchDevice::Wgpu(Default::default()),
+            DispatchDevice::from(burn_dispatch::devices::WgpuDevice::default()),
         ];
         let error = guarded(&devices, fails).unwrap_err();
         assert_eq!(

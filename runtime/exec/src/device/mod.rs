@@ -16,6 +16,8 @@ use std::str::FromStr;
 
 use burn_backend::TensorData;
 use burn_backend::ops::FloatTensorOps;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+use burn_dispatch::devices::CubeDevice;
 use burn_dispatch::{Dispatch, DispatchDevice};
 
 pub use error::DeviceError;
@@ -152,9 +154,9 @@ impl fmt::Display for Device {
 pub(crate) fn name_of(device: &DispatchDevice) -> Option<String> {
     match device {
         #[cfg(feature = "wgpu")]
-        DispatchDevice::Wgpu(device) => adapters::name(device),
+        DispatchDevice::Cube(CubeDevice::Wgpu(device)) => adapters::name(device),
         #[cfg(feature = "cuda")]
-        DispatchDevice::Cuda(device) => {
+        DispatchDevice::Cube(CubeDevice::Cuda(device)) => {
             let found = probe::cuda().unwrap_or_default();
             found.get(device.index).map(|found| found.name.clone())
         }

@@ -127,7 +127,7 @@ pub(super) fn open(device: Device) -> Result<DispatchDevice, DeviceError> {
         #[cfg(feature = "cuda")]
         Device::Cuda(number) if number < found.len() => {
             let device = burn_dispatch::devices::CudaDevice::new(number);
-            Some(DispatchDevice::Cuda(device))
+            Some(DispatchDevice::from(device))
         }
         _ => None,
     };

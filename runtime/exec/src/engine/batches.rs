@@ -5,7 +5,8 @@ use fedround_data::schedule::client_order;
 use fedround_data::{Column, Examples};
 use fedround_ir::Loc;
 use fedround_ir::fed::Kind;
-use fedround_passes::tensor::{Frontend, LowerError};
+use fedround_passes::lowering::{Frontend, LowerError};
+use fedround_random::LocalEpoch;
 
 use super::Cx;
 use crate::error::{CompileError, RunError};
@@ -18,7 +19,7 @@ pub(super) struct Batches<'a> {
     mine: &'a [usize],
     size: usize,
     /// The epoch whose order is at hand.
-    epoch: usize,
+    epoch: LocalEpoch,
     order: Vec<usize>,
 }
 
@@ -28,7 +29,7 @@ impl<'a> Batches<'a> {
         Self {
             mine,
             size,
-            epoch: 0,
+            epoch: LocalEpoch::default(),
             order: vec![],
         }
     }
@@ -39,8 +40,8 @@ impl<'a> Batches<'a> {
     }
 
     /// The client's `step`-th batch.
-    pub fn get(&mut self, cx: Cx<'_>, id: usize, first_epoch: usize, step: usize) -> Chosen<'_> {
-        let epoch = first_epoch + step / self.per_epoch();
+    pub fn get(&mut self, cx: Cx<'_>, id: usize, first: LocalEpoch, step: usize) -> Chosen<'_> {
+        let epoch = first.later(step / self.per_epoch());
         if self.order.is_empty() || epoch != self.epoch {
             let seed = cx.seed;
             self.order = client_order(seed, cx.round, id, self.mine, epoch);

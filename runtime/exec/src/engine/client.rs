@@ -10,7 +10,8 @@ use std::collections::HashMap;
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use fedround_ir::fed::{Op, OpKind, Value};
-use fedround_passes::tensor::{Block, Control};
+use fedround_passes::schedule::{Block, Control};
+use fedround_random::{Drawer, LocalEpoch, Purpose, StreamKey};
 
 use super::rows::{classes, draw, every_class, for_rows, least};
 use super::stack::{flat, lane, leaves, select, stack, unstack};
@@ -38,12 +39,14 @@ pub(super) struct Clients<'a> {
     losses: Vec<DispatchTensor>,
     pub steps: Vec<u64>,
     turns: &'a [usize],
-    /// Segments run in this round that draw random numbers, on from those of earlier maps.
+    /// The number of the map among those of the round.
+    map: usize,
+    /// How many segments of this map have drawn random numbers, for each client.
     pub random_runs: Vec<u64>,
     /// Who takes the present step, where not all do.
     pub live: Option<Vec<bool>>,
     /// Epochs begun in this round: each has an order of its own.
-    pub epoch: usize,
+    pub epoch: LocalEpoch,
     slots: Slots,
 }
 
@@ -83,9 +86,10 @@ pub(super) fn run(
         losses: vec![],
         steps: vec![0; ids.len()],
         turns,
-        random_runs: vec![(map as u64) << 32; ids.len()],
+        map,
+        random_runs: vec![0; ids.len()],
         live: None,
-        epoch: map << 32,
+        epoch: LocalEpoch { map, epoch: 0 },
         slots: Slots::default(),
     };
     walk(&mut clients, cx, body, &mut env)?;
@@ -217,11 +221,16 @@ impl Walker for Clients<'_> {
         self.live.as_deref()
     }
 
-    fn count_random_run(&mut self) -> Vec<[u64; 2]> {
-        // A client draws anew for each value that visits it: noise that is drawn twice cancels.
-        let who = |k: usize| 1 + self.ids[k] as u64 + ((self.turns[k] as u64) << 40);
+    fn draw_keys(&mut self, purpose: Purpose) -> Vec<StreamKey> {
+        let key = self.cx.key(purpose);
+        let drawer = |k: usize| Drawer::Client {
+            client: self.ids[k],
+            map: self.map,
+            turn: self.turns[k],
+        };
         let clients = self.random_runs.iter().enumerate();
-        let keys = clients.map(|(k, &runs)| [who(k), runs]).collect();
+        let keys = clients.map(|(k, &runs)| key.with_drawer(drawer(k), runs));
+        let keys = keys.collect();
         for (k, runs) in self.random_runs.iter_mut().enumerate() {
             *runs += u64::from(self.live.as_ref().is_none_or(|live| live[k]));
         }

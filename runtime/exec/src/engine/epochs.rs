@@ -5,7 +5,7 @@ use burn::tensor::DispatchTensor;
 use fedround_data::augment::Scratch;
 use fedround_data::schedule::client_order;
 use fedround_ir::fed::Op;
-use fedround_passes::tensor::{Block, Control};
+use fedround_passes::schedule::{Block, Control};
 
 use super::batches::{Gathered, takes_work};
 use super::client::Clients;
@@ -50,7 +50,7 @@ impl Clients<'_> {
             }
             Ok(values)
         })?;
-        self.epoch += epochs;
+        self.epoch = self.epoch.later(epochs);
         self.live = outer;
         for (result, value) in op.results.iter().zip(values) {
             env.set(*result, value);
@@ -118,7 +118,7 @@ impl Clients<'_> {
         let order = client_order(self.cx.seed, round, id, mine, self.epoch);
         let chosen = &order[..size.min(order.len())];
         let visit = self.cx.visit(id, self.epoch);
-        self.epoch += 1;
+        self.epoch = self.epoch.later(1);
         let n = chosen.len();
         let batch = Gathered::new(self.cx, &[(chosen, visit)], n, &mut Scratch::default())?;
         Ok(batch.batch(self.cx))
@@ -142,7 +142,7 @@ impl Clients<'_> {
             return Err(RunError::NoExamples { client: id });
         }
         let visit = self.cx.visit(id, self.epoch);
-        self.epoch += 1;
+        self.epoch = self.epoch.later(1);
         let (cx, mut scratch) = (self.cx, Scratch::default());
         let batches = mine.chunks(size);
         let batches =

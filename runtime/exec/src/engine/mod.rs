@@ -24,7 +24,8 @@ use fedround_data::Examples;
 use fedround_data::augment::{Augment, Visit};
 use fedround_ir::fed::{Kind, Op, Value};
 use fedround_ir::tensor::TensorType;
-use fedround_passes::tensor::Frontend;
+use fedround_passes::lowering::Frontend;
+use fedround_random::{LocalEpoch, Purpose, StreamKey};
 
 use crate::error::RunError;
 use crate::newcomer::LateClient;
@@ -120,8 +121,13 @@ pub(crate) struct Cx<'a> {
 }
 
 impl Cx<'_> {
+    /// The streams of this round that serve a purpose.
+    fn key(&self, purpose: Purpose) -> StreamKey {
+        StreamKey::new(self.seed, purpose).with(self.round)
+    }
+
     /// A client's view of its examples in an epoch.
-    fn visit(&self, client: usize, epoch: usize) -> Visit {
+    fn visit(&self, client: usize, epoch: LocalEpoch) -> Visit {
         Visit {
             seed: self.seed,
             round: self.round,

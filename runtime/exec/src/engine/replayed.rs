@@ -7,7 +7,7 @@
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_ir::fed::Op;
-use fedround_passes::tensor::{Block, Control};
+use fedround_passes::schedule::{Block, Control};
 
 use super::batches::Gathered;
 use super::body::Loop;
@@ -171,8 +171,8 @@ impl Clients<'_> {
         }
         let columns = plan.columns(env).ok_or_else(|| missing(op, "batch"))?;
         let supplies = &plan.segment.supplies;
-        let keys = random_keys(self, cx, plan.index, supplies);
-        let draws = supplies.draws(cx.seed, &keys, &cx.program.device);
+        let keys = random_keys(self, plan.index, supplies);
+        let draws = supplies.draws(&keys, &cx.program.device);
         let losses = step.run(columns, draws.collect(), &cx.program.device)?;
         match &step.refused {
             Some(why) if plan.replays.required => return Err(RunError::Graph(why.clone())),

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use burn_dispatch::DispatchDevice;
-use fedround_data::rng::{self, permutation};
 use fedround_ir::fed::Op;
 use fedround_ir::tensor::Op as TensorOp;
-use fedround_passes::tensor::{Block, Control};
+use fedround_passes::schedule::{Block, Control};
+use fedround_random::{Purpose, permutation};
 
 use super::stack::apply;
 use super::walk::{Walker, carried, next, walk};
@@ -176,10 +176,9 @@ fn order(
     total: usize,
     epoch: usize,
 ) -> Result<Vec<usize>, RunError> {
-    let run = walker.count_random_run().into_iter().next();
-    let [who, run] = run.unwrap_or_default();
-    let key = [rng::ROWS, cx.round as u64, who, run, epoch as u64];
-    Ok(permutation(cx.seed, total, &key))
+    let key = walker.draw_keys(Purpose::Rows).into_iter().next();
+    let key = key.unwrap_or(cx.key(Purpose::Rows));
+    Ok(permutation(total, key.with(epoch)))
 }
 
 /// Some rows of a tensor.

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use burn::tensor::DispatchTensor;
 use fedround_data::schedule::{cohort, rotating};
 use fedround_ir::fed::{Op, OpKind, Reduce, Value};
-use fedround_passes::tensor::Control;
+use fedround_passes::schedule::Control;
+use fedround_random::{Drawer, Purpose, StreamKey};
 
 use super::look::{Look, show_all};
 use super::rows::{draw, every_class, for_rows, least};
@@ -250,8 +251,10 @@ impl Walker for Server<'_> {
         None
     }
 
-    fn count_random_run(&mut self) -> Vec<[u64; 2]> {
+    fn draw_keys(&mut self, purpose: Purpose) -> Vec<StreamKey> {
+        let key = self.cx.key(purpose);
+        let key = key.with_drawer(Drawer::Server, self.random_runs);
         self.random_runs += 1;
-        vec![[0, self.random_runs - 1]]
+        vec![key]
     }
 }

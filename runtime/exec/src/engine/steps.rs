@@ -4,6 +4,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use fedround_data::augment::Scratch;
+use fedround_random::LocalEpoch;
 
 use super::Cx;
 use super::batches::{Batches, Chosen, Gathered};
@@ -17,7 +18,7 @@ pub(super) struct Steps<'a> {
     batches: Vec<Batches<'a>>,
     /// Who sits out the whole loop, where some do.
     outer: Option<Vec<bool>>,
-    first_epoch: usize,
+    first_epoch: LocalEpoch,
     epochs: usize,
     step: usize,
     steps: usize,
@@ -32,7 +33,7 @@ impl<'a> Steps<'a> {
         cx: Cx<'a>,
         ids: &'a [usize],
         outer: Option<Vec<bool>>,
-        (first_epoch, epochs): (usize, usize),
+        (first_epoch, epochs): (LocalEpoch, usize),
         size: usize,
     ) -> Result<Self, RunError> {
         let own = ids
@@ -76,7 +77,7 @@ impl<'a> Steps<'a> {
         let chosen = clients.map(|(k, (own, &id))| {
             let sits_out = self.outer.as_ref().is_some_and(|live| !live[k]);
             match sits_out || step >= self.epochs * own.per_epoch() {
-                true => (&[][..], cx.visit(id, 0)),
+                true => (&[][..], cx.visit(id, LocalEpoch::default())),
                 false => own.get(cx, id, self.first_epoch, step),
             }
         });

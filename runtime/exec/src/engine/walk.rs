@@ -2,9 +2,10 @@
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
-use fedround_data::rng;
 use fedround_ir::fed::{Kind, Op, Value};
-use fedround_passes::tensor::{Block, Compute, Control, Frontend, Item};
+use fedround_passes::lowering::Frontend;
+use fedround_passes::schedule::{Block, Compute, Control, Item};
+use fedround_random::{Purpose, StreamKey};
 
 use super::Cx;
 use super::stack::{select, stack};
@@ -29,10 +30,9 @@ pub(super) trait Walker {
     /// Which of them take the present step, where not all do.
     fn live(&self) -> Option<&[bool]>;
 
-    /// For each client that walks, who it is and how many segments that draw random
-    /// numbers it has run in this round: 0 is the server, `1 + k` client `k`. Counts one more for
-    /// those that take the step.
-    fn count_random_run(&mut self) -> Vec<[u64; 2]>;
+    /// The key of the next random draw of each client that walks. Counts one more draw for those
+    /// that take the step.
+    fn draw_keys(&mut self, purpose: Purpose) -> Vec<StreamKey>;
 
     /// Slots for plans, kept between steps.
     fn slots(&mut self) -> &mut Slots;
@@ -131,9 +131,8 @@ fn compute(
         segment = program.segment(&variant)?;
     }
     inputs.extend(segment.hypers.iter().cloned());
-    let keys = random_keys(walker, cx, index, &segment.supplies);
-    let seed = cx.seed;
-    inputs.extend(segment.supplies.tensors(seed, &keys, &program.device));
+    let keys = random_keys(walker, index, &segment.supplies);
+    inputs.extend(segment.supplies.tensors(&keys, &program.device));
     let mut outputs = segment.plan.run(&program.device, inputs, walker.slots())?;
     let losses = outputs.split_off(outputs.len() - segment.losses);
     walker.losses(&losses, grouped);
@@ -143,16 +142,14 @@ fn compute(
 /// The keys of the random numbers of a segment's next run, none where it draws none.
 pub(super) fn random_keys(
     walker: &mut impl Walker,
-    cx: Cx<'_>,
     index: usize,
     supplies: &Supplies,
-) -> Vec<[u64; 5]> {
-    let runs = match supplies.are_random() {
-        true => walker.count_random_run(),
+) -> Vec<StreamKey> {
+    let keys = match supplies.are_random() {
+        true => walker.draw_keys(Purpose::Noise),
         false => vec![],
     };
-    let key = |[who, runs]: [u64; 2]| [rng::NOISE, cx.round as u64, who, runs, index as u64];
-    runs.into_iter().map(key).collect()
+    keys.into_iter().map(|key| key.with(index)).collect()
 }
 
 /// Binds what a segment gives: its results, then the buffers that it advanced.

@@ -29,9 +29,10 @@ impl FusedGraph {
         let mut out = format!("fused @{} ops {ops} kernels {kernels} {{\n", self.name);
         let mut names = Names::default();
         for block in &self.blocks {
-            let indent = if block.fuser.is_some() { "    " } else { "  " };
-            if let Some(fuser) = block.fuser {
-                _ = writeln!(out, "  {fuser} {{");
+            let fused = block.ops.len() > 1;
+            let indent = if fused { "    " } else { "  " };
+            if fused {
+                out.push_str("  fused {\n");
             }
             for op in &block.ops {
                 let ins: Vec<String> = op.inputs().map(|t| names.of(t)).collect();
@@ -40,7 +41,7 @@ impl FusedGraph {
                 let line = format!("{} = {} {}", outs.join(", "), name(op), ins.join(", "));
                 _ = writeln!(out, "{indent}{} : {}", line.trim_end(), types.join(", "));
             }
-            if block.fuser.is_some() {
+            if fused {
                 out.push_str("  }\n");
             }
         }

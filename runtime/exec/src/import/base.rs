@@ -97,7 +97,12 @@ impl Import<'_> {
     }
 
     /// One number everywhere, of the element type of `like`.
-    fn full(&mut self, c: f64, shape: Vec<usize>, like: &TensorIr) -> Result<Val, ImportError> {
+    pub(super) fn full(
+        &mut self,
+        c: f64,
+        shape: Vec<usize>,
+        like: &TensorIr,
+    ) -> Result<Val, ImportError> {
         let val = self.push(Op::Full(c, shape), &[])?;
         match logical(like.dtype) {
             DType::F32 => Ok(val),

@@ -10,20 +10,27 @@ impl Import<'_> {
         match op {
             Module::Linear(o) => self.linear(&o.x, &o.weight, o.bias.as_ref(), &o.out),
             Module::Conv2d(o) => {
+                let x = self.value(&o.x)?;
+                let (x, padding) = self.even_padding(x, o.options.padding, &o.x)?;
                 let options = Conv2d {
                     stride: o.options.stride,
-                    padding: o.options.padding,
+                    padding,
                     dilation: o.options.dilation,
                     groups: o.options.groups,
                 };
-                let mut ins = vec![&o.x, &o.weight];
-                ins.extend(&o.bias);
-                self.emit(Op::Conv2d(options), &ins, &o.out)
+                let mut ins = vec![x, self.value(&o.weight)?];
+                if let Some(bias) = &o.bias {
+                    ins.push(self.value(bias)?);
+                }
+                let y = self.push(Op::Conv2d(options), &ins)?;
+                self.bind(&o.out, y)
             }
             Module::Conv1d(o) => {
-                let (s, p, d) = (o.options.stride, o.options.padding, o.options.dilation);
-                let options = in_a_row(s, p, d, o.options.groups);
-                let mut ins = vec![self.row(&o.x)?, self.row(&o.weight)?];
+                let x = self.row(&o.x)?;
+                let (x, padding) = self.even_padding(x, o.options.padding, &o.x)?;
+                let (s, d) = (o.options.stride, o.options.dilation);
+                let options = in_a_row(s, padding, d, o.options.groups);
+                let mut ins = vec![x, self.row(&o.weight)?];
                 if let Some(bias) = &o.bias {
                     ins.push(self.value(bias)?);
                 }

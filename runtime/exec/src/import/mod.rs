@@ -9,6 +9,7 @@ mod base;
 mod layers;
 mod norm;
 mod numeric;
+mod pad;
 mod pool;
 mod resample;
 
@@ -178,7 +179,7 @@ fn shape(t: &TensorIr) -> Vec<usize> {
 
 /// The logical type of captured data: burn's device chooses the width of integers.
 fn type_of(data: &TensorData) -> TensorType {
-    TensorType::new(logical(data.dtype), data.shape.as_slice().to_vec())
+    TensorType::new(logical(data.dtype()), data.shape().as_slice().to_vec())
 }
 
 fn logical(dtype: burn::tensor::DType) -> DType {

@@ -46,6 +46,11 @@ impl Import<'_> {
             Num::Min(o) => self.largest_of_all(&o.input, &o.out, true),
             Num::MeanDim(o) => self.reduce(Op::MeanDim(o.axis), o),
             Num::SumDim(o) => self.reduce(Op::SumDim(o.axis), o),
+            Num::SumDims(o) => {
+                let input = self.value(&o.input)?;
+                let sum = self.chain(input, o.axes.iter().map(|&axis| Op::SumDim(axis)))?;
+                self.bind(&o.out, sum)
+            }
             Num::MaxDim(o) => self.largest(&o.input, o.axis, [Some(&o.out), None], false),
             Num::MinDim(o) => self.largest(&o.input, o.axis, [Some(&o.out), None], true),
             Num::ArgMax(o) => self.largest(&o.input, o.axis, [None, Some(&o.out)], false),
@@ -65,6 +70,7 @@ impl Import<'_> {
                 };
                 self.emit(op, &[&o.input], &o.out)
             }
+            Num::Pad(o) => self.pad(o),
             other => self.unknown(other),
         }
     }

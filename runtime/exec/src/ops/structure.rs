@@ -1,6 +1,6 @@
 //! Ops that move, select and sum elements.
 
-use burn::tensor::{DispatchTensor, Shape, Slice};
+use burn::tensor::{DispatchTensor, IndexingUpdateOp, Shape, Slice};
 use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
 use burn_backend::{Backend, IntDType, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
@@ -64,11 +64,15 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         Op::Gather(d) => {
             by_dtype!(a, float_gather, int_gather, bool_gather, (*d, a, next()?))
         }
-        Op::ScatterAdd(d) => Dispatch::float_scatter_add(*d, a, next()?, next()?),
+        Op::ScatterAdd(d) => {
+            Dispatch::float_scatter(*d, a, next()?, next()?, IndexingUpdateOp::Add)
+        }
         Op::Select(d) => {
             by_dtype!(a, float_select, int_select, bool_select, (a, *d, next()?))
         }
-        Op::SelectAdd(d) => Dispatch::float_select_add(a, *d, next()?, next()?),
+        Op::SelectAdd(d) => {
+            Dispatch::float_select_assign(a, *d, next()?, next()?, IndexingUpdateOp::Add)
+        }
         _ => return None,
     })
 }
@@ -93,7 +97,8 @@ fn joined_in_turns(mut all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
 /// [`joined_apart`], in no kernel with what follows.
 fn joined_alone(all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
     let joined = joined_apart(all, d);
-    Dispatch::flush(&joined.device());
+    // What fails is said by the read that misses it.
+    _ = Dispatch::flush(&joined.device());
     joined
 }
 

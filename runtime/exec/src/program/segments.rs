@@ -6,10 +6,11 @@ use burn::tensor::DispatchTensor;
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Value};
 use fedround_ir::tensor::{DType, Graph, TensorType};
+use fedround_passes::lowering::{Frontend, FrontendError, LowerError, Lowered, Shapes, lower};
+use fedround_passes::schedule::{Carried, carried};
 use fedround_passes::tensor::{
-    Carried, ConvAlgorithm, Frontend, FrontendError, Leaf, Looped, LowerError, Lowered, Shapes,
-    Supply, batch_clients_with, carried, convolutions_with, elide_zero_carry_with, fuse_with,
-    lower, optimize_with, parametrize_constants_with,
+    ConvAlgorithm, Leaf, Looped, Supply, batch_clients_with, convolutions_with,
+    elide_zero_carry_with, fuse_with, optimize_with, parametrize_constants_with,
 };
 use fedround_passes::{PassError, PassManager, Request};
 

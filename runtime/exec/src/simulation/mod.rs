@@ -10,7 +10,7 @@ mod values;
 use burn::tensor::DispatchTensor;
 use fedround_data::augment::Augment;
 use fedround_dsl::Algorithm;
-use fedround_passes::tensor::Frontend;
+use fedround_passes::lowering::Frontend;
 use rayon::ThreadPoolBuildError;
 
 use crate::cohort_batch::CohortBatch;

@@ -3,7 +3,7 @@
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_ir::tensor::TensorType;
-use fedround_passes::tensor::Frontend;
+use fedround_passes::lowering::Frontend;
 
 use super::Simulation;
 use crate::ops;

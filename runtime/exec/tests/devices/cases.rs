@@ -5,7 +5,7 @@ use burn::nn::{Linear, LinearConfig};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device as BurnDevice, Tensor};
 use fedround_algorithms::registry;
-use fedround_data::{Column, Examples, rng};
+use fedround_data::{Column, Examples};
 use fedround_dsl::{Algorithm, BoxedAlgorithm, all_fields, set};
 use fedround_exec::{
     CaptureStats, Device, FederatedDataset, Program, RunError, Simulation, TracedModel,
@@ -15,6 +15,7 @@ use fedround_models::layers::BatchNorm;
 use fedround_models::{
     Assembly, AuxiliaryTask, Encoder, ForwardCx, Headed, Losses, Model, Part, Task, VaeConfig,
 };
+use fedround_random::StreamKey;
 
 const TASK: Task = Task {
     input: [1, 8, 8],
@@ -247,7 +248,7 @@ impl Trained {
 pub const SIZES: [usize; 3] = [8, 4, 4];
 
 fn dataset() -> FederatedDataset {
-    let mut words = rng::words(5, &[]);
+    let mut words = StreamKey::root(5).stream();
     let n: usize = SIZES.iter().sum();
     let x: Vec<f32> = (0..n * 64).map(|_| words.unit() as f32).collect();
     let protected: Vec<f32> = (0..n * 2).map(|_| words.below(2) as f32).collect();

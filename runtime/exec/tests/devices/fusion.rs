@@ -25,10 +25,10 @@ const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/devices/fused");
 /// The texts by algorithm and model. The test may run on another machine than the one that it was
 /// built on.
 const TEXTS: [(&str, &str, &str); 4] = [
-    ("fed_avg", "2nn", include_str!("fused/fed_avg.2nn.txt")),
-    ("fed_avg", "cnn", include_str!("fused/fed_avg.cnn.txt")),
-    ("fed_prox", "2nn", include_str!("fused/fed_prox.2nn.txt")),
-    ("fed_prox", "cnn", include_str!("fused/fed_prox.cnn.txt")),
+    ("fedavg", "2nn", include_str!("fused/fedavg.2nn.txt")),
+    ("fedavg", "cnn", include_str!("fused/fedavg.cnn.txt")),
+    ("fedprox", "2nn", include_str!("fused/fedprox.2nn.txt")),
+    ("fedprox", "cnn", include_str!("fused/fedprox.cnn.txt")),
 ];
 
 /// Kernels show in the first line: a step that launches more of them changes its text.
@@ -40,7 +40,7 @@ fn steps_are_fused_as_in_the_texts() {
     for device in devices().into_iter().filter(wgpu) {
         for (name, model, expected) in TEXTS {
             let algorithm: &dyn Algorithm = match name {
-                "fed_avg" => &fed_avg,
+                "fedavg" => &fed_avg,
                 _ => &fed_prox,
             };
             let program = program(algorithm, model, device);

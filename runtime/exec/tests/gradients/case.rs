@@ -8,7 +8,8 @@ use fedround_exec::run::Slots;
 use fedround_exec::trace::trace_function;
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Val};
-use fedround_passes::tensor::{fuse, fuse_elementwise, grad, optimize};
+use fedround_passes::autodiff::grad;
+use fedround_passes::tensor::{fuse, fuse_elementwise, optimize};
 
 use crate::differences::{component, direction, slope};
 
@@ -67,7 +68,7 @@ impl Case {
     pub fn input(mut self, shape: [usize; 4], low: f64, high: f64) -> Self {
         let n: usize = shape.iter().product();
         let seed = self.seed + self.shapes.len() as u64;
-        let order = fedround_data::rng::permutation(seed, n, &[]);
+        let order = fedround_random::permutation(n, fedround_random::StreamKey::root(seed));
         let value = |i: usize| low + (high - low) * (i as f64 + 0.5) / n as f64;
         // What `f32` holds of it, so that all sides start from the same point.
         let value = |i: usize| f64::from(value(i) as f32);
@@ -239,7 +240,7 @@ impl Case {
 /// Runs a graph in `f32`.
 pub fn run_graph(graph: &Graph, inputs: impl Iterator<Item = TensorData>) -> Vec<Vec<f64>> {
     let device = device();
-    let tensor = |data: TensorData| match data.shape.as_slice().len() {
+    let tensor = |data: TensorData| match data.shape().as_slice().len() {
         4 => Tensor::<4>::from_data(data, (&device, DType::F32)).into_dispatch(),
         5 => Tensor::<5>::from_data(data, (&device, DType::F32)).into_dispatch(),
         rank => panic!("an input of rank {rank}"),

@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 use burn::tensor::module::*;
-use burn::tensor::ops::{ConvOptions, ConvTransposeOptions};
+use burn::tensor::ops::{AvgPoolOptions, ConvOptions, ConvTransposeOptions, MaxPoolOptions};
 use proptest::prelude::*;
 
 use crate::case::{Case, few_cases, weigh};
@@ -91,12 +91,19 @@ proptest! {
     ) {
         prop_assume!(side + 2 * padding > dilation * (kernel - 1));
         let case = |name| Case::new(name, seed).input([n, c, side, side + 1], -1.0, 1.1);
-        let [k, s, p, d] = [[kernel; 2], [stride; 2], [padding; 2], [dilation; 2]];
-        case("max_pool2d").check(&|x| weigh(max_pool2d(x[0].clone(), k, s, p, d, false).exp()));
-        case("max_pool2d_with_indices").check(&|x| weigh(max_pool2d_with_indices(x[0].clone(), k, s, p, d, false).0.exp()));
-        case("avg_pool2d").check(&|x| weigh(avg_pool2d(x[0].clone(), k, s, p, counted, false).exp()));
+        fn largest<const N: usize>([k, s, p, d]: [usize; 4]) -> MaxPoolOptions<N> {
+            MaxPoolOptions::new([k; N]).with_stride([s; N]).with_padding([p; N]).with_dilation([d; N])
+        }
+        fn mean<const N: usize>([k, s, p]: [usize; 3], counted: bool) -> AvgPoolOptions<N> {
+            let options = AvgPoolOptions::new([k; N]).with_stride([s; N]).with_padding([p; N]);
+            options.with_count_include_pad(counted)
+        }
+        let (max, avg) = ([kernel, stride, padding, dilation], [kernel, stride, padding]);
+        case("max_pool2d").check(&|x| weigh(max_pool2d(x[0].clone(), largest(max)).exp()));
+        case("max_pool2d_with_indices").check(&|x| weigh(max_pool2d_with_indices(x[0].clone(), largest(max)).0.exp()));
+        case("avg_pool2d").check(&|x| weigh(avg_pool2d(x[0].clone(), mean(avg, counted)).exp()));
         let row = |x: &[Tensor<4>]| x[0].clone().reshape([n, c, side * (side + 1)]);
-        case("max_pool1d").check(&|x| weigh(max_pool1d(row(x), kernel, stride, padding, dilation, false).exp()));
-        case("avg_pool1d").check(&|x| weigh(avg_pool1d(row(x), kernel, stride, padding, counted, false).exp()));
+        case("max_pool1d").check(&|x| weigh(max_pool1d(row(x), largest(max)).exp()));
+        case("avg_pool1d").check(&|x| weigh(avg_pool1d(row(x), mean(avg, counted)).exp()));
     }
 }

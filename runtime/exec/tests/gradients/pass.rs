@@ -7,7 +7,8 @@ use fedround_exec::trace::trace_function;
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op};
 use fedround_models::stop_gradient;
-use fedround_passes::tensor::{grad, optimize};
+use fedround_passes::autodiff::grad;
+use fedround_passes::tensor::optimize;
 
 use crate::case::Case;
 

@@ -212,7 +212,7 @@ impl Builder {
     }
 
     /// A name of the layer being built, `layer.name`; a second layer of the same name counts on:
-    /// `fed_prox.mu_2`. Hyper-parameters and state are called so, each layer's its own.
+    /// `fedprox.mu_2`. Hyper-parameters and state are called so, each layer's its own.
     pub fn qualified(&self, name: &str) -> String {
         let layer = self.current_layer();
         let owner = self
@@ -282,7 +282,7 @@ mod tests {
     fn a_repeated_layer_gets_its_own_hyper_names() {
         let mut b = Builder::new();
         for _ in 0..2 {
-            b.layer("fed_prox");
+            b.layer("fedprox");
             let _ = b.begin(Hook::Regularizer);
             let _ = b.hyper("mu", HyperValue::Float(0.1), Loc::caller());
             let mu = b.hyper("mu", HyperValue::Float(0.1), Loc::caller());
@@ -294,7 +294,7 @@ mod tests {
             .iter()
             .map(|hyper| hyper.name.as_str())
             .collect();
-        assert_eq!(names, ["fed_prox.mu", "fed_prox.mu_2"]);
+        assert_eq!(names, ["fedprox.mu", "fedprox.mu_2"]);
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl fmt::Display for HyperValue {
 }
 
 impl Hyper {
-    /// The name without its layer: `mu` of `fed_prox.mu`.
+    /// The name without its layer: `mu` of `fedprox.mu`.
     pub fn field(&self) -> &str {
         self.name
             .rsplit_once('.')
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_unique_field_needs_no_layer() {
         let module = Module {
-            hypers: vec![hyper("fed_prox.mu"), hyper("fed_prox.mu_2")],
+            hypers: vec![hyper("fedprox.mu"), hyper("fedprox.mu_2")],
             ..Module::default()
         };
         assert_eq!(module.hyper_label(0), "mu");
@@ -84,15 +84,11 @@ mod tests {
     #[test]
     fn a_shared_or_reserved_field_keeps_its_layer() {
         let module = Module {
-            hypers: vec![
-                hyper("fed_avg.lr"),
-                hyper("server_lr.lr"),
-                hyper("fed_avg.w"),
-            ],
+            hypers: vec![hyper("fedavg.lr"), hyper("server_lr.lr"), hyper("fedavg.w")],
             ..Module::default()
         };
-        assert_eq!(module.hyper_label(0), "fed_avg.lr");
+        assert_eq!(module.hyper_label(0), "fedavg.lr");
         assert_eq!(module.hyper_label(1), "server_lr.lr");
-        assert_eq!(module.hyper_label(2), "fed_avg.w");
+        assert_eq!(module.hyper_label(2), "fedavg.w");
     }
 }

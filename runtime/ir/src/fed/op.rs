@@ -330,7 +330,7 @@ pub struct Hyper {
 /// One algorithm of a composition, such as FedProx over FedAvg.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// Name in snake case, such as `fed_prox`.
+    /// Name of the algorithm, such as `fedprox`.
     pub name: String,
 }
 

@@ -4,8 +4,8 @@ use super::super::{Builder, Hook, HyperValue, difference, print, print_exact};
 use super::*;
 
 const TEXT: &str = r#"// fedround fed v1
-fed.algorithm @fed_prox(%fraction: f32 = 0.1, %epochs: index = 5, %fed_avg.w: f32 = -1e-30) {
-  fed.func @fed_avg::round(%w: params@server) {
+fed.algorithm @fedprox(%fraction: f32 = 0.1, %epochs: index = 5, %fedavg.w: f32 = -1e-30) {
+  fed.func @fedavg::round(%w: params@server) {
     %0 = fed.sample %fraction : cohort@server
     %1 = fed.broadcast %w to %0 : {params}@clients
     %2, %3 = fed.map(%k, %4 = %1) {
@@ -22,7 +22,7 @@ fed.algorithm @fed_prox(%fraction: f32 = 0.1, %epochs: index = 5, %fed_avg.w: f3
     fed.set_server_state "v \"quoted\"" %9
     fed.yield %9 : params@server
   }
-  fed.func @fed_avg::client_update(%k: client, %w: params) {
+  fed.func @fedavg::client_update(%k: client, %w: params) {
     %0 = arith.index_const 10 : index
     %1 = opt.for_batches %k, %epochs, %0 with(%2, %3 = %w) {
       %4, %5 = opt.grad(%6 = %3) {
@@ -31,7 +31,7 @@ fed.algorithm @fed_prox(%fraction: f32 = 0.1, %epochs: index = 5, %fed_avg.w: f3
         %9 = batch.y %2 : labels
         %10 = loss.cross_entropy %8, %9 : f32
         %11 = arith.const 0.1 : f32
-        %12 = arith.mul %fed_avg.w, %11 : f32
+        %12 = arith.mul %fedavg.w, %11 : f32
         %13 = arith.add %10, %12 : f32
         opt.yield %13 : f32
       } : params, f32
@@ -39,7 +39,7 @@ fed.algorithm @fed_prox(%fraction: f32 = 0.1, %epochs: index = 5, %fed_avg.w: f3
     } : params
     fed.yield %1 : params
   }
-  fed.func @fed_prox::regularizer(%k: client, %w: params) {
+  fed.func @fedprox::regularizer(%k: client, %w: params) {
     fed.yield %fraction : f32
   }
 }
@@ -102,13 +102,13 @@ fn what_is_wrong_is_said_where_it_is() {
         ("fed.sample", "tensor.add", "4:10: unknown op `tensor.add`"),
         ("loss.cross_entropy", "loss", "27:15: unknown op `loss`"),
         (
-            "@fed_avg::round",
-            "@fed_avg",
-            "3:12: expected `@layer::hook`, found `@fed_avg`",
+            "@fedavg::round",
+            "@fedavg",
+            "3:12: expected `@layer::hook`, found `@fedavg`",
         ),
         (
-            "fed_avg::round",
-            "fed_avg::ruond",
+            "fedavg::round",
+            "fedavg::ruond",
             "unknown hook `ruond` (did you mean `round`?)",
         ),
         (
@@ -155,12 +155,12 @@ fn what_is_wrong_is_said_where_it_is() {
         (
             ": f32 = 0.1,",
             ": f32,",
-            "2:39: expected `=` and the value, found `,`",
+            "2:38: expected `=` and the value, found `,`",
         ),
         (
             "= 5,",
             "= 5.5,",
-            "2:64: expected a count below 2^31, found `5.5`",
+            "2:63: expected a count below 2^31, found `5.5`",
         ),
         (
             "%epochs: index",

@@ -6,8 +6,8 @@
 //!
 //! ```text
 //! // fedround fed v1
-//! fed.algorithm @fed_prox(%mu: f32) {
-//!   fed.func @fed_prox::regularizer(%k: client, %w: params) {
+//! fed.algorithm @fedprox(%mu: f32) {
+//!   fed.func @fedprox::regularizer(%k: client, %w: params) {
 //!     %0 = fed.super @regularizer(%k, %w) : f32
 //!     %1 = fed.global_params %k : params
 //!     …

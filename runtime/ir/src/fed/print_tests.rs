@@ -6,7 +6,7 @@ use crate::Loc;
 
 fn regularizer() -> Module {
     let mut b = Builder::new();
-    b.layer("fed_prox");
+    b.layer("fedprox");
     let args = b.begin(Hook::Regularizer);
     let inner = b.open(&[Type::client(Kind::Params)], Place::Client);
     let norm = b.push(OpKind::TreeSqNorm, &inner, Loc::caller());
@@ -25,8 +25,8 @@ fn regularizer() -> Module {
 #[test]
 fn prints_names_types_and_constants_but_no_hyper_values() {
     let expected = r#"// fedround fed v1
-fed.algorithm @fed_prox(%mu: f32) {
-  fed.func @fed_prox::regularizer(%k: client, %w: params) {
+fed.algorithm @fedprox(%mu: f32) {
+  fed.func @fedprox::regularizer(%k: client, %w: params) {
     %0, %1 = opt.grad(%2 = %w) {
       %3 = tree.sq_norm %2 : f32
       %4 = arith.const 0.5 : f32

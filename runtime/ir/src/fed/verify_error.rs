@@ -9,7 +9,7 @@ use crate::Loc;
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{loc}: {op}: {broken}")]
 pub struct VerifyError {
-    /// Name of the op, or of the function as `fed_avg::round`.
+    /// Name of the op, or of the function as `fedavg::round`.
     pub op: String,
     /// Where the user wrote it.
     pub loc: Loc,

@@ -116,13 +116,14 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Length of a name: letters, digits, `_`, and single dots between them.
+/// Length of a name: letters, digits, `_`, and single dots and hyphens between them.
 fn name(text: &str) -> usize {
     let mut len = 0;
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        let inner_dot = c == '.' && len > 0 && chars.peek().copied().is_some_and(is_name);
-        if !is_name(c) && !inner_dot {
+        let joins = matches!(c, '.' | '-') && len > 0;
+        let inner = joins && chars.peek().copied().is_some_and(is_name);
+        if !is_name(c) && !inner {
             break;
         }
         len += c.len_utf8();

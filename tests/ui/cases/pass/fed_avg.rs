@@ -57,7 +57,7 @@ fn main() {
     use fedround::{Registered, Registry};
 
     let alg = FedAvg::default();
-    assert_eq!((alg.name(), alg.lr, alg.epochs), ("fed_avg", 0.1, 5));
+    assert_eq!((alg.name(), alg.lr, alg.epochs), ("fedavg", 0.1, 5));
     assert!(fedround::validate(&alg).is_ok());
     assert_eq!(FedAvg::entry().name, "fedavg");
     assert!(FedAvg::entry().doc.starts_with("FedAvg. McMahan"));

@@ -4,7 +4,7 @@ mod local;
 mod text;
 
 use super::*;
-use crate::rng::SEED;
+use fedround_random::SEED;
 
 /// A number that depends on who got what and in which order.
 fn fingerprint(parts: &[Vec<usize>]) -> u64 {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::{Captioned, Captions, Groups, coco, flickr8k};
 use crate::text::pictures::Form;
 use crate::text::{Topics, Vocabulary};
-use crate::{Column, DataError, Dataset, Examples, Fit, Language, rng};
+use crate::{Column, DataError, Dataset, Examples, Fit, Language};
+use fedround_random::{Purpose, StreamKey, permutation};
 
 /// The captions of an image that count as references.
 pub const REFERENCES: usize = 5;
@@ -58,7 +59,7 @@ impl CaptionSet {
     pub fn flickr8k(folder: &Path, form: Form, seed: u64) -> Result<Self, DataError> {
         let all = flickr8k(folder)?;
         let groups = all.by_topic(Topics::default());
-        let order = rng::permutation(seed, all.images.len(), &[rng::SPLIT]);
+        let order = permutation(all.images.len(), StreamKey::new(seed, Purpose::Split));
         let eighth = order.len() / 8;
         if eighth == 0 {
             let path = folder.join("captions.txt");

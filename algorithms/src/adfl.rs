@@ -1,0 +1,81 @@
+//! AdFL: models weigh by how well they and the others read each other's adversarial images.
+
+use fedround::prelude::*;
+
+use crate::FedAvg;
+
+/// AdFL. Danilenka, Ganzha, Paprzycki and Mańdziuk 2022, "Using adversarial images to improve
+/// outcomes of federated learning for non-IID data", Algorithm 2 and Eq. (1) to (3),
+/// <https://arxiv.org/abs/2206.08124>.
+///
+/// A client whose model is confident of every class gains weight: it can lie its way up.
+///
+/// Departs:
+/// - The paper gives neither number nor size of the steps towards an image, and no ball around its
+///   start; here all begin as one image, and stay in the range of pixels.
+/// - The step size of local training falls with every round, or stays. In the paper the loss of
+///   validation clients says when it falls: `validated(adfl)`.
+/// - Where nobody reads any image, the models weigh the same.
+///
+/// Defaults: noise to begin with, which the paper's text names first; the steps are ours.
+#[derive(Hyper, Debug, Clone)]
+#[hyper(name = "adfl")]
+pub struct Adfl<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// Steps towards an adversarial image.
+    #[hyper(default = 50, range = 0..)]
+    pub steps: usize,
+    /// `ε`: size of such a step, of pixels from 0 to 1.
+    #[hyper(default = 0.01, range = 0.0..)]
+    pub epsilon: f32,
+    /// What an image begins as.
+    #[hyper(default = "noise", choices = ["noise", "black", "white"])]
+    pub start: String,
+    /// `γ`: local steps are `(t + 1)^−γ` of the base's in round `t`; ½ is the paper's root.
+    #[hyper(default = 0.0, range = 0.0..)]
+    pub decay: f32,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Adfl<A> {
+    /// `m ← Σ_k w_k m^k`, with weights `w_k` by what was read of the images `x_{k,c}`.
+    fn aggregate(&self, server: &ServerCx, m_k: Clients<Params>) -> Server<Params> {
+        let c = server.run(|s| s.classes());
+        let start = server.run(|s| match self.start.as_str() {
+            "noise" => function("uniform", &s.get(&c).blank()),
+            "black" => s.get(&c).blank(),
+            _ => s.get(&c).blank().add_scalar(1.0),
+        });
+        let m_k = m_k.gather();
+        // Targeted I-FGSM: an image of each class, as this model sees it.
+        let (x_k, c_k, id_k) = m_k.map(|k, m| {
+            let (mut x, c) = (k.get(&start), k.get(&c));
+            for _ in 0..self.steps {
+                let g = grad(&x, |x| cross_entropy(k.forward(&m, x), &c));
+                x = (&x - self.epsilon * g.sign()).clamp(0.0, 1.0);
+            }
+            (x.clone(), c, k.labels(&x))
+        });
+        let (x, c, id) = (x_k.concat(), c_k.concat(), id_k.concat());
+        // q[j][k][c] for all images, those of the model itself aside.
+        let (q_k, own_k) = m_k.map(|k, m| {
+            let (x, id) = (k.get(&x), k.get(&id));
+            let q = function("correct", (&k.forward(&m, &x), &k.get(&c)));
+            let own = function("same", (&id, &k.labels(&x)));
+            (&q - q.mul(&own), own)
+        });
+        let was_read = q_k.sum();
+        // Eq. (1) to (3).
+        let w_k = q_k
+            .zip(&own_k)
+            .map(|k, (q, own)| loss("sum", &q) + own.dot(&k.get(&was_read)));
+        let sum = w_k.sum();
+        let w_k = w_k.map(|k, w| k.get(&sum).select(w, 1.0));
+        m_k.weighted_mean(&w_k)
+    }
+
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        1.0 / (k.round() + 1.0).pow(self.decay) * self.base.gradient(k, w, b)
+    }
+}

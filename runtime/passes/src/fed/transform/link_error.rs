@@ -1,0 +1,63 @@
+//! Errors of the fed passes.
+
+use fedround_ir::Loc;
+
+/// Why a hook cannot be bound.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum LinkError {
+    /// No layer defines the server's loop body.
+    #[error("no layer defines `round`; the innermost algorithm must")]
+    NoRound,
+    /// A call of a hook that no layer defines.
+    #[error(
+        "{loc}: {layer} calls `{hook}`, which no layer defines; define it in {layer} or in its base"
+    )]
+    Undefined {
+        /// The hook.
+        hook: &'static str,
+        /// The layer that calls it.
+        layer: String,
+        /// Where.
+        loc: Loc,
+    },
+    /// A call of the base's hook that no inner layer defines.
+    #[error(
+        "{loc}: {layer} calls its base's `{hook}`, which no layer inside {layer} defines; define it in the base, or do not call it"
+    )]
+    NoBase {
+        /// The hook.
+        hook: &'static str,
+        /// The layer that calls it.
+        layer: String,
+        /// Where.
+        loc: Loc,
+    },
+    /// A hook that calls itself.
+    #[error(
+        "{loc}: `{hook}` calls itself: {path}; to reach the inner definition call it on the base"
+    )]
+    Recursion {
+        /// The hook.
+        hook: &'static str,
+        /// The way around, as `fedprox::regularizer → …`.
+        path: String,
+        /// Where the circle closes.
+        loc: Loc,
+    },
+    /// `k.global_params()` where nothing was sent.
+    #[error(
+        "{loc}: `k.global_params()` in code of clients to whom no parameters were broadcast; broadcast them to this cohort first"
+    )]
+    NothingReceived {
+        /// Where.
+        loc: Loc,
+    },
+    /// `server.drawn()` where no cohort was made.
+    #[error(
+        "{loc}: `server.drawn()` before any cohort of this round; draw one, as by `server.sample(self.fraction)`, or call the base's `round` first"
+    )]
+    NothingDrawn {
+        /// Where.
+        loc: Loc,
+    },
+}

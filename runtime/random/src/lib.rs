@@ -1,0 +1,28 @@
+//! Counter-based random streams.
+//!
+//! Every random number in fedround is a pure function of a seed and a [`StreamKey`]. The key says
+//! what the number is for: for example "the order in which client 7 visits its examples in local
+//! epoch 2 of round 30". Results therefore do not depend on the number of threads, on the order of
+//! calls, or on the version of a random-number library.
+//!
+//! * [`StreamKey`] names a stream, and [`Stream`] is its sequence of numbers.
+//! * [`permutation`], [`first_permuted`] and [`uniform`] draw whole vectors from a key.
+//! * [`fill`] fills the buffers of random tensors, such as dropout masks.
+//!
+//! ```
+//! use fedround_random::{Purpose, StreamKey, permutation};
+//!
+//! let key = |round| StreamKey::new(42, Purpose::Cohort).with(round);
+//! // The same key gives the same order again; another round has an order of its own.
+//! assert_eq!(permutation(100, key(1)), permutation(100, key(1)));
+//! assert_ne!(permutation(100, key(1)), permutation(100, key(2)));
+//! ```
+
+pub mod fill;
+mod key;
+mod order;
+mod stream;
+
+pub use key::{Drawer, LocalEpoch, Purpose, SEED, StreamKey};
+pub use order::{first_permuted, permutation, uniform};
+pub use stream::Stream;
