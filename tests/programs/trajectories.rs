@@ -5,14 +5,6 @@
 //! two of three clients tell means over the cohort from means over all, unequal clients FedNova's
 //! weights from FedAvg's, and rounds after the first use SCAFFOLD's variates and MOON's last models.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
-mod common;
-
 use fedround::algorithms::registry;
 use fedround::data::{Column, Examples};
 use fedround::exec::{CohortBatch, Simulation};
@@ -21,7 +13,7 @@ use fedround::random::{StreamKey, uniform};
 use fedround::{BoxedAlgorithm, set};
 use serde_json::Value;
 
-use common::{GREY, compile, dealt, distance, run, weights};
+use crate::common::{GREY, compile, dealt, distance, run, weights};
 
 const SEED: u64 = 7;
 const SIZES: [usize; 3] = [14, 23, 45];
@@ -103,7 +95,8 @@ fn expected(round: &Value) -> Vec<f64> {
 
 #[test]
 fn trajectories_equal_the_pytorch_references() {
-    let cases: Value = serde_json::from_str(include_str!("reference/trajectories.json")).unwrap();
+    let cases: Value =
+        serde_json::from_str(include_str!("../reference/trajectories.json")).unwrap();
     let examples = examples();
     let mut start = 0;
     let parts = SIZES.map(|size| {

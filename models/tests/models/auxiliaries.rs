@@ -1,11 +1,5 @@
 //! Auxiliary networks beside a model: their sizes, names, functions and errors.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
 use std::collections::BTreeMap;
 
 use burn::module::Module;

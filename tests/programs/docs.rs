@@ -1,13 +1,5 @@
 //! The guide's code is the example's code, and the drawing in the docs that of FedAvg.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
-mod common;
-
 use std::path::Path;
 
 use fedround::algorithms::FedAvg;
@@ -44,7 +36,7 @@ fn the_servers_work_is_compiled_as_it_says() {
     let (guide, file) = (read("docs/server-work.md"), "tests/common/adversary.rs");
     assert_eq!(block(&guide, file), Some(&*read(file)));
     for stage in [Stage::Box, Stage::Wire] {
-        let text = graph_text(&common::adversary::Adversary::default(), stage).unwrap();
+        let text = graph_text(&crate::common::adversary::Adversary::default(), stage).unwrap();
         assert!(guide.contains(&format!("```text\n{text}```")), "{text}");
     }
 }

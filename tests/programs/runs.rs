@@ -3,21 +3,13 @@
 //! Floors are the worst of five seeds less a margin for other machines' rounding; the figures are
 //! beside them.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
-mod common;
-
 use std::path::PathBuf;
 
 use fedround::Algorithm;
 use fedround::algorithms::{FedAvg, FedProx};
 use fedround::data::{Dataset, load};
 
-use common::{digits, federation, run, simulation};
+use crate::common::{digits, federation, run, simulation};
 
 /// Accuracy on the test set after some rounds.
 fn accuracy(

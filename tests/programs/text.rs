@@ -1,11 +1,5 @@
 //! Every bundled algorithm comes back from its text, at every stage.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
 use fedround::algorithms::registry;
 use fedround::exec::{Program, TracedModel, assemble_for};
 use fedround::ir::fed::{self, Module, print_exact};

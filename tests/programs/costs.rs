@@ -1,7 +1,5 @@
 //! Costs of a local step of the bundled models, by hand.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
-
 use fedround::algorithms::FedAvg;
 use fedround::exec::{Program, TracedModel};
 use fedround::models::{Losses, Task, find};

@@ -1,13 +1,5 @@
 //! What FedAvg and FedProx are compiled to, at every stage.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
-mod common;
-
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
@@ -23,7 +15,7 @@ use fedround::testing::{Stage, View, graph_text};
 /// Compares with `snapshots/<kind>/<case>.snap`.
 fn snapshot(kind: &str, case: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(format!("../snapshots/{kind}"));
+    settings.set_snapshot_path(format!("../../snapshots/{kind}"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!(case, text));
@@ -207,7 +199,7 @@ fn adversary() {
         ("wire", "", Stage::Wire),
     ];
     for (kind, suffix, stage) in stages {
-        let text = graph_text(&common::adversary::Adversary::default(), stage).unwrap();
+        let text = graph_text(&crate::common::adversary::Adversary::default(), stage).unwrap();
         snapshot(kind, &format!("adversary{suffix}"), &text);
     }
 }

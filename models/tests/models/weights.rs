@@ -1,7 +1,5 @@
 //! Weights written as PyTorch names and lays them out.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
-
 use std::path::{Path, PathBuf};
 
 use burn::module::Module;

@@ -1,7 +1,5 @@
 //! The functions of each model, by name.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
-
 use burn::tensor::{Device, Int, Tensor};
 use fedround_models::layers::{Mlp, NormKind};
 use fedround_models::{
