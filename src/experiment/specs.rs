@@ -1,13 +1,16 @@
-//! Small programs that look at a trained model, and that attack what was shared.
+//! Small programs that run on a trained model's parameters.
 
 use fedround_dsl::optim::Adam;
 use fedround_dsl::prelude::*;
+
+/// The column of protected attributes, which are 0 or 1.
+pub const PROTECTED: &str = "protected";
 
 /// Every client keeps, as its state `outputs.z`, what a function of the model gives for all of its
 /// examples, in their order.
 #[derive(Hyper, Debug, Clone)]
 pub(super) struct Outputs {
-    /// The function.
+    /// The function: the model's logits, or the output of a network beside it.
     #[hyper(default = "forward", choices = ["forward", "generate", "expose"])]
     pub function: String,
 }
@@ -29,39 +32,6 @@ impl Algorithm for Outputs {
 
 /// The state of [`Outputs`].
 pub(super) const OUTPUTS: &str = "outputs.z";
-
-/// An attacker's network that is to give the column `target` of the inputs.
-#[derive(Hyper, Debug, Clone)]
-pub(super) struct Rebuild {
-    /// Passes over the attacker's pairs in a round.
-    #[hyper(default = 5, range = 1..)]
-    pub epochs: usize,
-    /// Pairs in a step.
-    #[hyper(default = 32, range = 1..)]
-    pub batch: usize,
-    /// Step size, of Adam.
-    #[hyper(default = 0.002, range = 0.0..)]
-    pub lr: f32,
-}
-
-#[federated]
-impl Algorithm for Rebuild {
-    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let attacker = server.clients(0, 1);
-        let w_k = w.broadcast(&attacker).map(|k, w| {
-            let mut w = w;
-            let mut opt = Adam::new(self.lr).start(&w);
-            for b in k.batches(self.epochs, self.batch) {
-                let x = b.tensor("target");
-                let of = |w: &Params| loss("image_mse", (&k.apply("generate", w, &b.x), &x));
-                let g = grad(&w, of);
-                opt.step(&mut w, g);
-            }
-            w
-        });
-        w_k.sum()
-    }
-}
 
 /// Fits a new adversary to representations that stay as they are, on all clients' examples, which
 /// are one client's here. Liang, Liu et al. 2020, section 3.4.
@@ -88,7 +58,7 @@ impl Algorithm for Expose {
                 let h = k.apply("features", &k.global_params(), &b.x);
                 let of = |w: &Params| {
                     let p = k.apply("expose", w, &h);
-                    loss("attributes", (&p, &b.tensor("protected")))
+                    loss("attributes", (&p, &b.tensor(PROTECTED)))
                 };
                 let g = grad(&w, of);
                 opt.step(&mut w, g);

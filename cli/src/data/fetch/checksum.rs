@@ -10,12 +10,12 @@ use sha2::{Digest, Sha256};
 
 /// A published checksum, in lower-case hexadecimal digits.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::data) enum Sum {
+pub(crate) enum Checksum {
     Md5(&'static str),
     Sha256(&'static str),
 }
 
-impl Sum {
+impl Checksum {
     pub fn text(self) -> &'static str {
         match self {
             Self::Md5(text) | Self::Sha256(text) => text,

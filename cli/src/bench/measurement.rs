@@ -2,14 +2,12 @@
 
 use std::time::Instant;
 
+use fedround::experiment;
+use fedround_data::partition::Split;
 use fedround_data::{Dataset, load};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
-use fedround_exec::{
-    BURN, CohortBatch, Device, Devices, FederatedDataset, GraphCapture, Precision, Program,
-    RunError, Simulation,
-};
+use fedround_exec::{BURN, Device, Devices, Simulation};
 use fedround_ir::fed::HyperValue;
-use fedround_models::{AuxiliaryTask, Task};
 use fedround_random::SEED;
 use serde_json::json;
 
@@ -19,28 +17,23 @@ use super::error::BenchError;
 use super::process;
 use super::report::{Report, finite, median, rounded};
 use super::tasks::BenchTask;
-use crate::Cli;
-use crate::error::CliError;
+use crate::catalog::Catalog;
+use crate::error::{CliError, at_least_one};
 use crate::hypers::{self, Given, Setting};
-use crate::run::parts as trained;
 
 /// Runs a task's rounds and reports them.
-pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
+pub(super) fn measure(catalog: &Catalog, args: &OneArgs) -> Result<Report, CliError> {
     let started = Instant::now();
     let task = chosen(args)?;
     let threads = at_least_one("threads", args.threads)?;
     process::pin(threads);
-    let data = load(task.data, args.data_dir.as_deref(), SEED);
-    let data = data.map_err(BenchError::from)?;
+    let data = load(task.data, args.data_dir.as_deref(), SEED)?;
     let devices = Devices::choose(&args.device)?;
-    let cohort_batch: CohortBatch = args.cohort_batch.parse()?;
-    let graphs: GraphCapture = args.graphs.parse()?;
     let test = data.test.clone();
-    let algorithm = algorithm(cli, args, &task)?;
-    let simulation = simulation(cli, args, &task, &*algorithm, data, &devices)?;
-    let simulation = simulation.with_cohort_batch(cohort_batch);
-    let mut simulation = simulation.with_graph_capture(graphs).map_err(failed)?;
-    let tested = |simulation: &Simulation| simulation.evaluate(&test).map_err(failed);
+    let algorithm = algorithm(catalog, args, &task)?;
+    let lr = lr(&*algorithm).unwrap_or(task.lr);
+    let mut simulation = simulation(catalog, args, &task, algorithm, data, devices.clone())?;
+    let tested = |simulation: &Simulation| simulation.evaluate(&test);
     let clock = timed(&mut simulation, task.rounds, started, |simulation| {
         if args.evaluate {
             tested(simulation)?;
@@ -61,7 +54,7 @@ pub(super) fn measure(cli: &Cli, args: &OneArgs) -> Result<Report, CliError> {
         device: devices.to_string(),
         threads,
         options: args.options(simulation.cohort_batch()),
-        lr: lr(&*algorithm).unwrap_or(task.lr),
+        lr,
         rounds: task.rounds,
         timed_rounds,
         client_steps: clock.client_steps,
@@ -156,8 +149,12 @@ fn parts(args: &OneArgs, task: &BenchTask, data: &Dataset) -> Result<Vec<Vec<usi
 }
 
 /// The algorithm with the task's hyper-parameters, and those of the arguments.
-fn algorithm(cli: &Cli, args: &OneArgs, task: &BenchTask) -> Result<BoxedAlgorithm, CliError> {
-    let mut algorithm = cli.algorithm(&args.spec, &[])?;
+fn algorithm(
+    catalog: &Catalog,
+    args: &OneArgs,
+    task: &BenchTask,
+) -> Result<BoxedAlgorithm, CliError> {
+    let mut algorithm = catalog.algorithm(&args.spec, &[])?;
     let own = settings(task).into_iter();
     let own = own.filter(|setting| hypers::has(&*algorithm, &setting.name));
     let all: Vec<Setting> = own.chain(hypers::assignments(&args.set)?).collect();
@@ -167,35 +164,38 @@ fn algorithm(cli: &Cli, args: &OneArgs, task: &BenchTask) -> Result<BoxedAlgorit
     Ok(algorithm)
 }
 
+/// Everything that is to run.
 fn simulation(
-    cli: &Cli,
+    catalog: &Catalog,
     args: &OneArgs,
     task: &BenchTask,
-    algorithm: &dyn Algorithm,
+    algorithm: BoxedAlgorithm,
     data: Dataset,
-    devices: &Devices,
+    devices: Devices,
 ) -> Result<Simulation, CliError> {
-    let around = AuxiliaryTask {
-        task: Task {
-            input: data.train.image_shape()?,
-            classes: data.classes,
-        },
-        clients: task.clients,
-        variants: Default::default(),
+    let split = |train| Split {
+        train,
+        ..Split::default()
     };
-    let model = args.model.as_deref().unwrap_or(task.model);
-    let (tracer, _) = cli.tracer(model, algorithm, &around, None)?;
-    let columns = data.train.columns().iter();
-    let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
-    let tracer = tracer.with_columns(columns.collect());
-    let precision: Precision = args.precision.parse()?;
-    let target = devices.first().with_precision(precision);
-    let target = target.with_convolutions(args.convolutions.parse()?);
-    let mut program = Program::compile_for(algorithm, tracer, target)?;
-    if args.no_fusion {
-        program = program.without_fusion();
-    }
-    let found = program.at(1).cohort_size(task.clients);
+    let splits = parts(args, task, &data)?.into_iter().map(split).collect();
+    let run = catalog
+        .experiment_of(algorithm, args.model.as_deref().unwrap_or(task.model))?
+        .data(data)
+        .splits(splits)
+        .settings(experiment::Settings {
+            clients: task.clients,
+            seed: SEED,
+            threads: args.threads,
+            devices,
+            precision: args.precision.parse()?,
+            convolutions: args.convolutions.parse()?,
+            cohort_batch: args.cohort_batch.parse()?,
+            graph_capture: args.graphs.parse()?,
+            fusion: !args.no_fusion,
+            ..experiment::Settings::default()
+        })
+        .prepare(task.rounds)?;
+    let found = run.program().at(1).cohort_size(task.clients);
     if let Some(expected) = args.cohort.filter(|cohort| found != Some(*cohort)) {
         return Err(CliError::Bench(BenchError::Cohort {
             spec: args.spec.clone(),
@@ -204,31 +204,7 @@ fn simulation(
             found,
         }));
     }
-    let dataset = FederatedDataset {
-        client_indices: trained(algorithm, parts(args, task, &data)?.into_iter()),
-        examples: data.train,
-    };
-    let threads = args.threads;
-    let simulation = Simulation::new(program, dataset, SEED, threads);
-    let simulation = simulation.map_err(|source| CliError::Threads {
-        threads,
-        message: source.to_string(),
-    })?;
-    simulation.with_devices(devices.more()).map_err(failed)
-}
-
-pub(super) fn failed(source: RunError) -> CliError {
-    CliError::Run {
-        source: Box::new(source),
-        kept: None,
-    }
-}
-
-fn at_least_one(name: &'static str, n: usize) -> Result<usize, CliError> {
-    match n {
-        0 => Err(CliError::TooSmall { name, found: 0 }),
-        n => Ok(n),
-    }
+    Ok(run.into_simulation())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Which files of a dataset are there.
+//! Whether the files of a dataset are in the data folder.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use fedround_data::DatasetInfo;
 
 /// How many of a dataset's files and folders are there.
-pub(super) struct Present {
+pub(super) struct Availability {
     found: usize,
     all: usize,
 }
 
-impl fmt::Display for Present {
+impl fmt::Display for Availability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.found, self.all) {
             (_, 0) => f.write_str("built in"),
@@ -22,9 +22,10 @@ impl fmt::Display for Present {
     }
 }
 
-pub(super) fn present(info: &DatasetInfo, dir: &Path) -> Present {
+/// Looks a dataset's files up in a data folder.
+pub(super) fn of(info: &DatasetInfo, dir: &Path) -> Availability {
     let there = |place: &&&str| !matching(dir, place).is_empty();
-    Present {
+    Availability {
         found: info.files.iter().filter(there).count(),
         all: info.files.len(),
     }

@@ -20,7 +20,7 @@ const MARK: &str = "= timed rounds =";
 
 /// The share of a measured run; `None` where kernels are not timed: on the CPU, on GPUs whose kernels
 /// cubecl times by the host's clock, in replays, and on several devices, which have no one share.
-pub(super) fn share(one: &OneArgs, report: &Report) -> Result<Option<f64>, CliError> {
+pub(super) fn of(one: &OneArgs, report: &Report) -> Result<Option<f64>, CliError> {
     let devices = Devices::choose(&one.device)?;
     let alone = devices.more().is_empty() && devices.first() != Device::Cpu;
     if !alone || one.graphs != "off" || !devices.first().times_kernels()? {

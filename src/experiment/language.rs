@@ -1,4 +1,4 @@
-//! What models that describe images or answer questions are measured by.
+//! Scores of models that describe images or answer questions: BLEU and VQA accuracy.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use fedround_exec::{Evaluation, RunError, Search, Simulation};
 use fedround_metrics::bleu::{Corpus, Smoothing};
 use fedround_metrics::vqa;
 
-use crate::error::CliError;
+use super::ExperimentError;
 
-/// What people said of the test examples.
-pub(super) enum Speech {
+/// The captions or answers that people gave for the test examples.
+pub(super) enum LanguageTest {
     Captions {
         search: Search,
         vocabulary: Arc<Vocabulary>,
@@ -28,9 +28,9 @@ pub(super) enum Speech {
     },
 }
 
-/// How what a model says compares with that.
+/// How a model's captions or answers compare with them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Spoken {
+pub(super) struct LanguageScores {
     /// BLEU-1 to BLEU-4 of captions.
     pub bleu: Option<[f64; 4]>,
     /// Over all test questions, of which those that no class answers are wrong; of the clients' own
@@ -38,13 +38,14 @@ pub(super) struct Spoken {
     pub vqa_accuracy: Option<f64>,
 }
 
-impl Speech {
+impl LanguageTest {
     /// Of a model that describes images or answers questions; `None` of others.
-    pub fn of(
+    pub fn new(
         data: &Dataset,
-        (model, objective): (&str, &Objective),
+        model: &str,
+        objective: &Objective,
         beam: usize,
-    ) -> Result<Option<Self>, CliError> {
+    ) -> Result<Option<Self>, ExperimentError> {
         let captions = data.test.column("references").and(data.language.as_ref());
         match (&data.language, captions) {
             (_, Some(captions)) if objective.target != "y" => {
@@ -64,7 +65,7 @@ impl Speech {
                         .collect(),
                 }))
             }
-            (Some(_), None) if objective.target != "y" => Err(CliError::NoCaptions {
+            (Some(_), None) if objective.target != "y" => Err(ExperimentError::NoCaptions {
                 model: model.to_owned(),
                 data: data.name.clone(),
             }),
@@ -77,14 +78,14 @@ impl Speech {
         }
     }
 
-    /// Judges the captions of the simulation's current model, or answers that were `seen` on the test
-    /// examples already.
-    pub fn judge(
+    /// Scores the captions of the simulation's current model, or the answers of an evaluation on the
+    /// test examples.
+    pub fn score(
         &self,
         simulation: &Simulation,
         examples: &Examples,
-        seen: &Evaluation,
-    ) -> Result<Spoken, RunError> {
+        evaluation: &Evaluation,
+    ) -> Result<LanguageScores, RunError> {
         Ok(match self {
             Self::Captions {
                 search,
@@ -93,9 +94,9 @@ impl Speech {
             } => {
                 let said = simulation.captions(examples, *search)?;
                 let said = said.iter().map(|ids| vocabulary.decode(ids));
-                Spoken {
+                LanguageScores {
                     bleu: Some(bleu(said, references)),
-                    ..Spoken::default()
+                    ..LanguageScores::default()
                 }
             }
             Self::Answers {
@@ -103,13 +104,13 @@ impl Speech {
                 human,
                 left_out,
             } => {
-                let said = seen
+                let said = evaluation
                     .predictions
                     .iter()
                     .map(|&class| &*names[usize::from(class)]);
-                Spoken {
+                LanguageScores {
                     vqa_accuracy: Some(answers(said, human, *left_out)),
-                    ..Spoken::default()
+                    ..LanguageScores::default()
                 }
             }
         })

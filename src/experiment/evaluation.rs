@@ -1,42 +1,38 @@
-//! What a run is measured on: the test set, and each client's own part of it.
+//! Evaluation on the test set and on each client's own part of it.
 
 use fedround_data::Examples;
 use fedround_data::partition::{PartitionError, Split};
 use fedround_exec::{Evaluation, PersonalModels, RunError, Simulation};
 use fedround_metrics::clients::ClientSummary;
 
-use super::speech::{Speech, Spoken};
+use super::Scores;
+use super::language::{LanguageScores, LanguageTest};
 
 /// The test set and its parts.
-pub(super) struct Tests {
+pub(super) struct TestSet {
     examples: Examples,
     /// Clients that see the test set's images as they are, by number: indices of `examples`.
     plain: Vec<(usize, Vec<usize>)>,
     /// Clients that see theirs rotated.
     rotated: Vec<(usize, Examples)>,
-    /// What people said of the test set, where the model says something.
-    speech: Option<Speech>,
+    /// Captions or answers of people, where the model gives some.
+    language: Option<LanguageTest>,
+    clients: usize,
 }
 
 /// How a model does on both.
 pub(super) struct Tested {
-    pub global: Evaluation,
-    /// Over the clients that are there and have test examples, without the newcomer; `None` where no
-    /// client has any.
-    pub local: Option<ClientSummary>,
-    /// The newcomer's, once it is there.
-    pub newcomer: Option<f64>,
-    /// Each client's, by its number.
+    pub scores: Scores,
+    /// The accuracy of each client on its own test examples, by its number.
     pub clients: Vec<(usize, f64)>,
-    pub spoken: Spoken,
 }
 
-impl Tests {
+impl TestSet {
     /// The tests of the clients in `splits` of a dataset with the test set `examples`.
     pub fn new(
         examples: Examples,
         splits: &[Split],
-        speech: Option<Speech>,
+        language: Option<LanguageTest>,
     ) -> Result<Self, PartitionError> {
         let numbered = || splits.iter().enumerate();
         let tested = || numbered().filter(|(_, split)| !split.test.is_empty());
@@ -49,9 +45,15 @@ impl Tests {
         Ok(Self {
             plain: plain.map(|(k, split)| (k, split.test.clone())).collect(),
             rotated: rotated.collect::<Result<_, _>>()?,
+            clients: splits.len(),
             examples,
-            speech,
+            language,
         })
+    }
+
+    /// How many clients there are, tested or not.
+    pub fn clients(&self) -> usize {
+        self.clients
     }
 
     /// Tests the simulation's current model, and the clients' own ones on their own examples.
@@ -66,22 +68,27 @@ impl Tests {
         let (late, others): (Vec<_>, Vec<_>) = clients
             .iter()
             .partition(|(k, _)| simulation.late_client() == Some(*k));
-        let spoken = match (&self.speech, &personal) {
-            (None, _) => Spoken::default(),
-            // Of what clients keep, the server's model has but the first values.
-            (Some(speech @ Speech::Answers { .. }), Some(models)) => {
+        let language = match (&self.language, &personal) {
+            (None, _) => LanguageScores::default(),
+            // Of parts that clients keep, the server's model has only the initial values.
+            (Some(test @ LanguageTest::Answers { .. }), Some(models)) => {
                 let together = simulation.evaluate_ensemble(models, &self.examples)?;
-                speech.judge(simulation, &self.examples, &together)?
+                test.score(simulation, &self.examples, &together)?
             }
-            (Some(speech), _) => speech.judge(simulation, &self.examples, &global)?,
+            (Some(test), _) => test.score(simulation, &self.examples, &global)?,
         };
         let local: Vec<f64> = others.iter().map(|(_, accuracy)| *accuracy).collect();
         Ok(Tested {
-            local: ClientSummary::of(&local).ok(),
-            newcomer: late.first().map(|(_, accuracy)| *accuracy),
+            scores: Scores {
+                loss: global.loss,
+                accuracy: global.accuracy,
+                class_accuracy: global.class_accuracy,
+                local: ClientSummary::of(&local).ok(),
+                late_client: late.first().map(|(_, accuracy)| *accuracy),
+                bleu: language.bleu,
+                vqa_accuracy: language.vqa_accuracy,
+            },
             clients,
-            spoken,
-            global,
         })
     }
 

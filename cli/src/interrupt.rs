@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::INTERRUPTED;
+use crate::advice::INTERRUPTED;
 use crate::output::tell;
 
 static STOP: AtomicBool = AtomicBool::new(false);

@@ -1,13 +1,12 @@
 //! The numbers of runs that a table has.
 
+use fedround::experiment::{AttributeAuc, Status};
 use fedround_metrics::progress::first_to_reach;
 
 use super::plan::Plan;
 use super::tables::Of;
 use crate::compare::{Record, Spread};
 use crate::hypers::Given;
-use crate::inspect::mean;
-use crate::run::Status;
 use crate::settings::Settings;
 
 /// The runs of a plan, by entrant and then by seed.
@@ -85,9 +84,15 @@ fn value(
     }
 }
 
+/// The mean over attributes, where all have a number.
+fn mean(found: &[AttributeAuc], of: fn(&AttributeAuc) -> Option<f64>) -> Option<f64> {
+    let all: Option<Vec<f64>> = found.iter().map(of).collect();
+    Some(Spread::of(all?)?.mean)
+}
+
 /// Numbers of four bytes: what the `m` clients of a round send up, and as many down to all `K`.
 fn sent(bytes_up: u64, settings: &Settings) -> f64 {
-    let clients = settings.clients as f64;
+    let clients = settings.run.clients as f64;
     let mut hypers = settings.hypers.iter().rev();
     let fraction = hypers.find(|hyper| hyper.name == "fraction");
     let fraction = match fraction.map(|hyper| &hyper.value) {

@@ -1,8 +1,9 @@
-//! What is kept of the rounds.
+//! What the server has of single clients, kept over the rounds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fedround_exec::{ObservedTensor, Program, RoundStats, ServerObservation};
+use fedround::experiment;
+use fedround_exec::{ObservedTensor, Program, ServerObservation};
 use fedround_ir::fed::{Kind, Value};
 use fedround_metrics::MetricError;
 use fedround_metrics::models::RunningVariance;
@@ -10,7 +11,7 @@ use fedround_passes::fed::examples_in_order;
 use fedround_passes::report::{Direction, Wire, wire};
 use serde::Serialize;
 
-use super::weights::{Weight, weights};
+use super::mean_weights::{Weight, weights};
 
 /// A line of `rounds.csv`.
 #[derive(Clone, Debug, Serialize)]
@@ -54,7 +55,7 @@ pub(super) struct Shared {
 
 /// All rounds.
 #[derive(Default)]
-pub(super) struct Record {
+pub(super) struct Observations {
     pub rounds: Vec<Round>,
     /// Of uploads by two clients or more.
     pub spreads: Vec<Spread>,
@@ -71,7 +72,7 @@ pub(super) struct Record {
     broken: Option<MetricError>,
 }
 
-impl Record {
+impl Observations {
     /// Takes in a value of the round that runs.
     pub fn see(&mut self, seen: ServerObservation) {
         if seen.kind == Kind::Labels && !seen.sent {
@@ -98,7 +99,7 @@ impl Record {
     pub fn end(
         &mut self,
         (phase, program): (usize, &Program),
-        stats: &RoundStats,
+        ended: &experiment::Round,
     ) -> Result<(), MetricError> {
         if let Some(error) = self.broken.take() {
             return Err(error);
@@ -107,13 +108,13 @@ impl Record {
             self.trained.clear();
         }
         self.trained.append(&mut self.senders);
-        let round = self.rounds.len() + 1;
+        let round = ended.number;
         self.rounds.push(Round {
             round,
             phase,
-            train_loss: stats.train_loss,
-            bytes_up: stats.bytes_up,
-            bytes_down: stats.bytes_down,
+            train_loss: ended.train_loss,
+            bytes_up: ended.bytes_up,
+            bytes_down: ended.bytes_down,
         });
         let wire = match self.rows.is_empty() && self.models.is_empty() {
             true => vec![],
@@ -197,4 +198,10 @@ fn shared(
         in_order: ordered.contains(&value),
         clients: clients.collect(),
     })
+}
+
+/// How many rows a tensor has, and numbers in a row.
+pub(super) fn sizes(tensor: &ObservedTensor) -> (usize, usize) {
+    let rows = tensor.shape.first().copied().unwrap_or_default();
+    (rows, tensor.values.len() / rows.max(1))
 }

@@ -9,9 +9,9 @@ use fedround_metrics::images::psnr;
 use fedround_random::{Purpose, StreamKey};
 use serde::Serialize;
 
-use super::Subject;
-use super::models::sizes;
-use super::record::Shared;
+use super::observations::Shared;
+use super::observations::sizes;
+use super::subject::Subject;
 use crate::error::CliError;
 
 /// Examples that a distance correlation is of, which takes time of their square.
@@ -50,10 +50,10 @@ impl Subject<'_> {
     /// `None` of rows that are not in the order of the examples, or of examples as they were changed
     /// at random.
     fn paired(&self, shared: &Shared, most: usize) -> Result<Option<Paired>, CliError> {
-        if self.settings.augment.is_random() {
+        if self.run.settings().augment.is_random() {
             return Ok(None);
         }
-        let dataset = self.simulation.dataset();
+        let dataset = self.run.simulation().dataset();
         let each = most.div_ceil(shared.clients.len().max(1));
         let (mut x, mut rows, mut labels, mut width) = (vec![], vec![], vec![], 0);
         for (&k, tensor) in &shared.clients {
@@ -64,7 +64,7 @@ impl Subject<'_> {
             }
             let chosen = spaced(n, each);
             let own: Vec<usize> = chosen.iter().map(|&i| mine[i]).collect();
-            x.extend(self.inputs(&dataset.examples, &own)?);
+            x.extend(self.run.inputs(&dataset.examples, &own)?);
             labels.extend(own.iter().map(|&i| dataset.examples.labels()[i]));
             let values = chosen.iter().map(|&i| &tensor.values[i * of..(i + 1) * of]);
             rows.extend(values.flatten());
@@ -83,10 +83,10 @@ impl Subject<'_> {
         let Some(pairs) = self.paired(shared, usize::MAX / 2)? else {
             return Ok(None);
         };
-        if pairs.width != self.width()? || !self.are_images() {
+        if pairs.width != self.run.width()? || !self.are_images() {
             return Ok(None);
         }
-        let shape = self.shape()?;
+        let shape = self.run.shape()?;
         let (a, b) = (reduced(&pairs.x, shape), reduced(&pairs.shared, shape));
         // Not of fewer images than their covariance has rows.
         let n = pairs.labels.len();
@@ -102,7 +102,7 @@ impl Subject<'_> {
 
     /// The mean over images of the PSNR of `y`, in decibels.
     pub fn psnr(&self, x: &[f32], y: &[f32]) -> Result<f64, CliError> {
-        let (range, width) = (self.range(x), self.width()?);
+        let (range, width) = (self.range(x), self.run.width()?);
         let each = x.chunks(width).zip(y.chunks(width));
         let each = each.map(|(x, y)| psnr(x, y, range));
         let each: Vec<f64> = each.collect::<Result<_, _>>()?;
@@ -112,15 +112,16 @@ impl Subject<'_> {
     /// Distance correlations of inputs with their classes' names, with noise, and with what was
     /// shared of them.
     pub fn correlations(&self) -> Result<Vec<Correlation>, CliError> {
-        let dataset = self.simulation.dataset();
+        let dataset = self.run.simulation().dataset();
         let all: Vec<usize> = dataset.client_indices.iter().flatten().copied().collect();
         let some: Vec<usize> = spaced(all.len(), PAIRS).iter().map(|&i| all[i]).collect();
-        let x = self.inputs(&dataset.examples, &some)?;
+        let x = self.run.inputs(&dataset.examples, &some)?;
         let labels = some.iter().map(|&i| dataset.examples.labels()[i]);
-        let names = one_hot(labels, self.data.classes);
-        let mut noise = StreamKey::new(self.settings.seed, Purpose::CorrelationNoise).stream();
+        let names = one_hot(labels, self.run.data().classes);
+        let seed = self.run.settings().seed;
+        let mut noise = StreamKey::new(seed, Purpose::CorrelationNoise).stream();
         let noise: Vec<f32> = some.iter().map(|_| noise.normal() as f32).collect();
-        let width = self.width()?;
+        let width = self.run.width()?;
         let with = |x: &[f32], y: &[f32], of: usize, name: &str| {
             let r2 = distance_correlation_squared(Rows::new(x, width)?, Rows::new(y, of)?)?;
             Ok::<_, CliError>(Correlation {
@@ -129,20 +130,30 @@ impl Subject<'_> {
             })
         };
         let mut found = vec![
-            with(&x, &names, self.data.classes, "names of their classes")?,
+            with(
+                &x,
+                &names,
+                self.run.data().classes,
+                "names of their classes",
+            )?,
             with(&x, &noise, 1, "Gaussian noise")?,
         ];
-        for shared in self.record.shared().filter(|s| s.sent) {
+        for shared in self.observations.shared().filter(|s| s.sent) {
             if let Some(pairs) = self.paired(shared, PAIRS)? {
                 found.push(with(&pairs.x, &pairs.shared, pairs.width, &shared.name)?);
-                let own = one_hot(pairs.labels.iter().copied(), self.data.classes);
+                let own = one_hot(pairs.labels.iter().copied(), self.run.data().classes);
                 let of = format!("{}, and the names", shared.name);
                 let (a, b) = (
                     pairs.shared.chunks(pairs.width),
-                    own.chunks(self.data.classes),
+                    own.chunks(self.run.data().classes),
                 );
                 let both: Vec<f32> = a.zip(b).flat_map(|(a, b)| [a, b].concat()).collect();
-                found.push(with(&pairs.x, &both, pairs.width + self.data.classes, &of)?);
+                found.push(with(
+                    &pairs.x,
+                    &both,
+                    pairs.width + self.run.data().classes,
+                    &of,
+                )?);
             }
         }
         Ok(found)
@@ -150,13 +161,18 @@ impl Subject<'_> {
 
     /// Whether inputs are pixels.
     pub fn are_images(&self) -> bool {
-        self.simulation.dataset().examples.image_shape().is_ok()
+        self.run
+            .simulation()
+            .dataset()
+            .examples
+            .image_shape()
+            .is_ok()
     }
 
     /// What pixels span.
     fn range(&self, x: &[f32]) -> f64 {
-        let examples = &self.simulation.dataset().examples;
-        let mut steps = self.settings.augment.steps.iter();
+        let examples = &self.run.simulation().dataset().examples;
+        let mut steps = self.run.settings().augment.steps.iter();
         let normalised = steps.any(|step| matches!(step, Step::Normalise { .. }));
         if !normalised && examples.x().scale() == Some(&Scale::Unit) {
             return 1.0;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use image::{ImageError, ImageFormat, Rgb, RgbImage, imageops};
 
-use super::error::CliError;
+use crate::error::CliError;
 
 /// Images are enlarged by a whole number to about this many pixels a side.
 const SIDE: u32 = 64;
@@ -12,10 +12,10 @@ const SIDE: u32 = 64;
 const GAP: u32 = 4;
 
 /// The pixels of an image in `[0, 1]`: planes of red, green and blue, or of grey.
-pub(super) type Pixels = Vec<f32>;
+pub(crate) type Pixels = Vec<f32>;
 
 /// Writes rows of images, `[channels, height, width]` each, to a PNG file.
-pub(super) fn save(
+pub(crate) fn save(
     path: &Path,
     rows: &[Vec<Pixels>],
     [_, height, width]: [usize; 3],
@@ -46,13 +46,13 @@ pub(super) fn save(
 }
 
 /// A row of images, each spread over all greys.
-pub(super) fn row<'a>(images: impl Iterator<Item = &'a [f32]>) -> Vec<Pixels> {
+pub(crate) fn row<'a>(images: impl Iterator<Item = &'a [f32]>) -> Vec<Pixels> {
     images.map(spread).collect()
 }
 
 /// Numbers spread over `[0, 1]`.
 #[must_use]
-pub(super) fn spread(pixels: &[f32]) -> Pixels {
+pub(crate) fn spread(pixels: &[f32]) -> Pixels {
     let low = pixels.iter().copied().fold(f32::INFINITY, f32::min);
     let high = pixels.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let range = if high > low { high - low } else { 1.0 };

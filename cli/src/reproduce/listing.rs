@@ -45,22 +45,22 @@ fn command(settings: &Settings, out: &Path) -> String {
     if let Some(dir) = &settings.data_dir {
         flag("data-dir", &dir.to_string_lossy());
     }
-    flag("clients", &settings.clients.to_string());
-    flag("partition", &settings.partition.to_string());
+    flag("clients", &settings.run.clients.to_string());
+    flag("partition", &settings.run.partition.to_string());
     flag("model", &settings.model);
-    for (name, variant) in &settings.aux {
+    for (name, variant) in &settings.run.auxiliaries {
         flag("aux", &format!("{name}={variant}"));
     }
     flag("rounds", &settings.rounds.to_string());
-    flag("eval-every", &settings.eval_every.to_string());
-    let augment = settings.augment.to_string();
+    flag("eval-every", &settings.run.eval_every.to_string());
+    let augment = settings.run.augment.to_string();
     if augment != "none" {
         flag("augment", &augment);
     }
-    if let Some(newcomer) = settings.newcomer {
+    if let Some(newcomer) = settings.run.late_client {
         flag("newcomer", &newcomer.to_string());
     }
-    if let Some(goal) = settings.goal {
+    if let Some(goal) = settings.run.goal {
         flag("goal", &goal.to_string());
     }
     for hyper in &settings.hypers {
@@ -70,12 +70,12 @@ fn command(settings: &Settings, out: &Path) -> String {
         };
         flag("set", &format!("{}={value}", hyper.name));
     }
-    flag("seed", &settings.seed.to_string());
+    flag("seed", &settings.run.seed.to_string());
     flag("out", &out.to_string_lossy());
-    if settings.ensemble {
+    if settings.run.ensemble {
         words.push("--ensemble".to_owned());
     }
-    if settings.adversary {
+    if settings.run.adversary {
         words.push("--adversary".to_owned());
     }
     words.join(" ")

@@ -4,12 +4,11 @@ use fedround_ir::fed::Module;
 use fedround_ir::tensor::Graph;
 use fedround_passes::{Ir, PassManager, Program, Request, RequestError, Run};
 
-use super::Cli;
-use super::args::{GraphArgs, Stage};
-use super::diff::unified;
-use super::error::CliError;
-use super::graph::target;
-use super::output::print;
+use crate::args::{GraphArgs, Stage};
+use crate::catalog::Catalog;
+use crate::diff::unified;
+use crate::error::CliError;
+use crate::output::print;
 
 /// The run of a pass that is shown for one program: the first that changed it, or else the first.
 struct Seen {
@@ -20,7 +19,12 @@ struct Seen {
 }
 
 /// Prints the program after a pass, or what the pass changes.
-pub(super) fn show(cli: &Cli, args: &GraphArgs, pass: &str, diff: bool) -> Result<(), CliError> {
+pub(crate) fn show(
+    catalog: &Catalog,
+    args: &GraphArgs,
+    pass: &str,
+    diff: bool,
+) -> Result<(), CliError> {
     let dialect = dialect(pass, args.at)?;
     let mut seen: Vec<Seen> = vec![];
     let mut ran: Vec<&'static str> = vec![];
@@ -39,7 +43,7 @@ pub(super) fn show(cli: &Cli, args: &GraphArgs, pass: &str, diff: bool) -> Resul
             keep(&mut seen, run);
         }
     });
-    cli.compile_with(&args.subject, target(args)?, &mut manager)?;
+    catalog.compile(&args.subject, args.target()?, &mut manager)?;
     args.report_timings(&manager);
     drop(manager);
     if seen.is_empty() {
