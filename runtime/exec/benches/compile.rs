@@ -12,9 +12,9 @@ use fedround_exec::Program;
 use fedround_exec::executor::Plan;
 use fedround_models::{Losses, Task, find};
 use fedround_passes::fed::link;
-use fedround_passes::tensor::{
-    Frontend, Shapes, fuse, fuse_elementwise, lower, optimize, schedule,
-};
+use fedround_passes::lowering::{Frontend, Shapes, lower};
+use fedround_passes::schedule::schedule;
+use fedround_passes::tensor::{fuse, fuse_elementwise, optimize};
 use fedround_trace::TracedModel;
 
 #[global_allocator]

@@ -7,7 +7,7 @@ use fedround_exec::capture::StepCache;
 use fedround_exec::tensor::from_floats;
 use fedround_ir::fed::{Kind, Op, Value};
 use fedround_ir::tensor::TensorType;
-use fedround_passes::tensor::Frontend;
+use fedround_passes::lowering::Frontend;
 use fedround_random::{LocalEpoch, Purpose, StreamKey};
 
 use crate::dataset::FederatedDataset;

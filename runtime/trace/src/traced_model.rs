@@ -7,7 +7,7 @@ use fedround_dsl::Objective;
 use fedround_ir::fed::Kind;
 use fedround_ir::tensor::{Graph, TensorType};
 use fedround_models::{AnyTensor, CallError, ForwardCx, Losses, Model, Task};
-use fedround_passes::tensor::{Frontend, FrontendError};
+use fedround_passes::lowering::{Frontend, FrontendError};
 
 use crate::capture::{Recording, TraceError, arguments, id, named, trace};
 

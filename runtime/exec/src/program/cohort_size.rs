@@ -1,7 +1,7 @@
 //! Sizes that a program has before it runs.
 
 use fedround_ir::fed::{Op, OpKind, Value};
-use fedround_passes::tensor::{Block, Item};
+use fedround_passes::schedule::{Block, Item};
 
 use super::Program;
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use burn::tensor::DispatchTensor;
 use fedround_ir::fed::{Kind, Value};
 use fedround_ir::tensor::{DType, Graph, TensorType};
+use fedround_passes::lowering::{Frontend, Lowered, Shapes, lower};
+use fedround_passes::schedule::{Carried, carried};
 use fedround_passes::tensor::{
-    Carried, ConvAlgorithm, Frontend, Leaf, Looped, Lowered, Shapes, Supply, batch_clients_with,
-    carried, convolutions_with, elide_zero_carry_with, fuse_with, lower, optimize_with,
-    parametrize_constants_with,
+    ConvAlgorithm, Leaf, Looped, Supply, batch_clients_with, convolutions_with,
+    elide_zero_carry_with, fuse_with, optimize_with, parametrize_constants_with,
 };
 use fedround_passes::{PassError, PassManager, Request};
 

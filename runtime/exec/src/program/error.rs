@@ -3,7 +3,7 @@
 use fedround_dsl::StageError;
 use fedround_models::AuxiliaryError;
 use fedround_passes::PassError;
-use fedround_passes::tensor::{FrontendError, LowerError};
+use fedround_passes::lowering::{FrontendError, LowerError};
 
 use crate::device::{DeviceError, ExecError};
 

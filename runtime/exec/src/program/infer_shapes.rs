@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use fedround_ir::fed::{Kind, OpKind, Value};
 use fedround_ir::tensor::TensorType;
-use fedround_passes::tensor::{Block, Control, Item};
+use fedround_passes::schedule::{Block, Control, Item};
 
 use super::Program;
 use super::compile_segment::Variant;

@@ -16,8 +16,10 @@ use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, Phase, phases_for};
 use fedround_ir::fed::{HyperValue, Module, Value};
 use fedround_passes::PassManager;
-use fedround_passes::fed::{Leaves, lay_out, link_with, wire, zeros};
-use fedround_passes::tensor::{Free, Frontend, Schedule, parts, schedule, stream};
+use fedround_passes::fed::{Leaves, lay_out, link_with, zeros};
+use fedround_passes::lowering::{Frontend, parts};
+use fedround_passes::report::wire;
+use fedround_passes::schedule::{Free, Schedule, schedule, stream};
 
 use fedround_trace::TracedModel;
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Module, OpKind, Region};
-use fedround_passes::fed::{Direction, Leaves, Wire};
-use fedround_passes::tensor::{Frontend, parts};
+use fedround_passes::fed::Leaves;
+use fedround_passes::lowering::{Frontend, parts};
+use fedround_passes::report::{Direction, Wire};
 
 use fedround_trace::TracedModel;
 

@@ -6,7 +6,8 @@ use burn::tensor::{Distribution, Tensor};
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op};
 use fedround_models::stop_gradient;
-use fedround_passes::tensor::{grad, optimize};
+use fedround_passes::autodiff::grad;
+use fedround_passes::tensor::optimize;
 use fedround_trace::trace_function;
 
 use crate::case::Case;

@@ -2,7 +2,7 @@
 
 use burn_backend::TensorMetadata;
 use fedround_ir::fed::{Op, Reduce, Value};
-use fedround_passes::tensor::Frontend;
+use fedround_passes::lowering::Frontend;
 
 use super::weighted_sum::{Weight, WeightedSum};
 use crate::error::RunError;

@@ -6,7 +6,7 @@ use fedround_data::{Column, Examples};
 use fedround_exec::tensor::{from_floats, from_ints};
 use fedround_ir::Loc;
 use fedround_ir::fed::Kind;
-use fedround_passes::tensor::{Frontend, LowerError};
+use fedround_passes::lowering::{Frontend, LowerError};
 use fedround_random::LocalEpoch;
 
 use crate::context::RoundContext;

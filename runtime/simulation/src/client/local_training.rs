@@ -5,7 +5,7 @@ use burn::tensor::DispatchTensor;
 use fedround_data::augment::Scratch;
 use fedround_data::schedule::client_order;
 use fedround_ir::fed::Op;
-use fedround_passes::tensor::{Block, Control};
+use fedround_passes::schedule::{Block, Control};
 
 use super::Clients;
 use super::batches::{Gathered, takes_work};

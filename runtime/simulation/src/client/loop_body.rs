@@ -1,7 +1,7 @@
 //! Loops whose bodies are one compute segment.
 
 use fedround_ir::fed::OpKind;
-use fedround_passes::tensor::{Block, Control, Item};
+use fedround_passes::schedule::{Block, Control, Item};
 
 use super::Clients;
 

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use fedround_ir::fed::{Op, OpKind, Value};
-use fedround_passes::tensor::{Block, Control};
+use fedround_passes::schedule::{Block, Control};
 use fedround_random::{Drawer, LocalEpoch, Purpose, StreamKey};
 
 use crate::context::{RoundContext, kept_or_zeros, missing, written};

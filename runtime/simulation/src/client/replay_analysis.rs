@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
 use fedround_ir::fed::Value;
-use fedround_passes::tensor::{Block, Compute, Control, Frontend};
+use fedround_passes::lowering::Frontend;
+use fedround_passes::schedule::{Block, Compute, Control};
 
 use super::Clients;
 use super::loop_body::{Body, Loop, Why};

@@ -3,7 +3,7 @@
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use fedround_ir::fed::Value;
-use fedround_passes::tensor::{Block, Compute, Control};
+use fedround_passes::schedule::{Block, Compute, Control};
 
 use super::Clients;
 use super::loop_body::Why;

@@ -6,7 +6,8 @@ use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use fedround_exec::tensor::from_floats;
 use fedround_ir::fed::{Kind, Op, Value};
-use fedround_passes::tensor::{Block, Compute, Control, Frontend, Item};
+use fedround_passes::lowering::Frontend;
+use fedround_passes::schedule::{Block, Compute, Control, Item};
 use fedround_random::{Purpose, StreamKey};
 
 use crate::context::{RoundContext, missing};

@@ -8,7 +8,7 @@ use burn_backend::TensorMetadata;
 use burn_dispatch::DispatchDevice;
 use fedround_ir::fed::Op;
 use fedround_ir::tensor::Op as TensorOp;
-use fedround_passes::tensor::{Block, Control};
+use fedround_passes::schedule::{Block, Control};
 use fedround_random::{Purpose, permutation};
 
 use crate::context::{RoundContext, missing};

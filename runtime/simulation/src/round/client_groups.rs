@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use burn_backend::TensorMetadata;
 use fedround_ir::fed::{OpKind, Value};
-use fedround_passes::tensor::{Block, Item};
+use fedround_passes::schedule::{Block, Item};
 
 use crate::context::RoundContext;
 use crate::error::RunError;

@@ -7,7 +7,7 @@ use burn::tensor::DispatchTensor;
 use burn_backend::Backend;
 use burn_dispatch::Dispatch;
 use fedround_ir::fed::{Op, OpKind, Place, Value};
-use fedround_passes::tensor::{Block, Control};
+use fedround_passes::schedule::{Block, Control};
 
 use super::client_groups::{Given, deal, turns};
 use super::observer::{Observer, show};

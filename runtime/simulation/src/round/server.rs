@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use burn::tensor::DispatchTensor;
 use fedround_data::schedule::{cohort, rotating};
 use fedround_ir::fed::{Op, OpKind, Reduce, Value};
-use fedround_passes::tensor::Control;
+use fedround_passes::schedule::Control;
 use fedround_random::{Drawer, Purpose, StreamKey};
 
 use super::RoundStats;

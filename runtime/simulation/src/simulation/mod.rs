@@ -12,7 +12,7 @@ mod tests;
 use burn::tensor::DispatchTensor;
 use fedround_data::augment::Augment;
 use fedround_dsl::Algorithm;
-use fedround_passes::tensor::Frontend;
+use fedround_passes::lowering::Frontend;
 
 use crate::cohort_batch::CohortBatch;
 use crate::dataset::FederatedDataset;

@@ -4,7 +4,7 @@ use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_exec::tensor::{from_floats, read, read_all};
 use fedround_ir::tensor::TensorType;
-use fedround_passes::tensor::Frontend;
+use fedround_passes::lowering::Frontend;
 
 use super::Simulation;
 use crate::error::RunError;
