@@ -15,7 +15,9 @@ pub fn circles(imports: &Imports) -> Vec<String> {
         }
         if let Some(circle) = shortest(imports, file) {
             let to = reachable(imports, file);
-            let group = to.into_iter().filter(|other| reachable(imports, other).contains(file));
+            let group = to
+                .into_iter()
+                .filter(|other| reachable(imports, other).contains(file));
             grouped.extend(group);
             found.push(circle.join(" -> "));
         }

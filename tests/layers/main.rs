@@ -58,7 +58,9 @@ fn packages() -> BTreeMap<String, Package> {
     };
     let workspace = manifest(root());
     let members = workspace["workspace"]["members"].as_array().unwrap();
-    let members = members.iter().map(|member| root().join(member.as_str().unwrap()));
+    let members = members
+        .iter()
+        .map(|member| root().join(member.as_str().unwrap()));
     let folders = std::iter::once(root().to_owned()).chain(members);
     let package = |folder: PathBuf| {
         let manifest = manifest(&folder);
@@ -69,8 +71,16 @@ fn packages() -> BTreeMap<String, Package> {
             package.unwrap_or(name).to_owned()
         };
         let dependencies = dependencies.into_iter().flatten().map(renamed);
-        let dependencies = dependencies.filter(|name| name.starts_with("fedround")).collect();
-        (name, Package { folder, dependencies })
+        let dependencies = dependencies
+            .filter(|name| name.starts_with("fedround"))
+            .collect();
+        (
+            name,
+            Package {
+                folder,
+                dependencies,
+            },
+        )
     };
     folders.map(package).collect()
 }
@@ -89,15 +99,23 @@ fn crates_depend_on_lower_layers_alone() {
             }
         }
     }
-    assert!(upward.is_empty(), "dependencies on the same or a higher layer: {upward:#?}");
+    assert!(
+        upward.is_empty(),
+        "dependencies on the same or a higher layer: {upward:#?}"
+    );
 }
 
 #[test]
 fn every_layer_names_crates_that_exist() {
     let packages = packages();
     let named = LAYERS.iter().copied().flatten();
-    let gone: Vec<_> = named.filter(|name| !packages.contains_key(**name)).collect();
-    assert!(gone.is_empty(), "crates that are no members any more: {gone:?}");
+    let gone: Vec<_> = named
+        .filter(|name| !packages.contains_key(**name))
+        .collect();
+    assert!(
+        gone.is_empty(),
+        "crates that are no members any more: {gone:?}"
+    );
 }
 
 #[test]
@@ -108,11 +126,19 @@ fn files_do_not_import_in_circles() {
             let file = package.folder.join(file);
             if file.exists() {
                 let of_crate = circles(&Crate::read(&file).imports());
-                found.extend(of_crate.into_iter().map(|circle| format!("{name}: {circle}")));
+                found.extend(
+                    of_crate
+                        .into_iter()
+                        .map(|circle| format!("{name}: {circle}")),
+                );
             }
         }
     }
-    assert!(found.is_empty(), "files that import each other:\n{}", found.join("\n"));
+    assert!(
+        found.is_empty(),
+        "files that import each other:\n{}",
+        found.join("\n")
+    );
 }
 
 /// The check itself finds a circle, also one through a re-export, and lets a module and its parent be.
@@ -125,12 +151,24 @@ fn a_circle_is_found() {
         std::fs::write(path, text).unwrap();
     };
     write("lib.rs", "mod a;\nmod b;\nmod c;\npub struct Top;\n");
-    write("a.rs", "use crate::c::{Deep, Shallow};\npub fn a(_: Deep) {}\n");
+    write(
+        "a.rs",
+        "use crate::c::{Deep, Shallow};\npub fn a(_: Deep) {}\n",
+    );
     write("b.rs", "pub fn b() -> crate::Top { crate::a::a() }\n");
-    write("c/mod.rs", "mod deep;\npub use deep::Deep;\npub struct Shallow;\n");
-    write("c/deep.rs", "use super::Shallow;\npub struct Deep(Shallow);\n");
+    write(
+        "c/mod.rs",
+        "mod deep;\npub use deep::Deep;\npub struct Shallow;\n",
+    );
+    write(
+        "c/deep.rs",
+        "use super::Shallow;\npub struct Deep(Shallow);\n",
+    );
     let read = || circles(&Crate::read(&folder.path().join("lib.rs")).imports());
     assert_eq!(read(), Vec::<String>::new());
-    write("c/deep.rs", "pub struct Deep;\nfn back() { crate::b::b(); }\n");
+    write(
+        "c/deep.rs",
+        "pub struct Deep;\nfn back() { crate::b::b(); }\n",
+    );
     assert_eq!(read(), ["a.rs -> c/deep.rs -> b.rs -> a.rs"]);
 }

@@ -31,7 +31,10 @@ impl Crate {
     /// Reads a crate from its `lib.rs` or `main.rs`.
     pub fn read(file: &Path) -> Self {
         let root = file.parent().unwrap().to_owned();
-        let mut this = Self { modules: BTreeMap::new(), root };
+        let mut this = Self {
+            modules: BTreeMap::new(),
+            root,
+        };
         this.read_file(vec![], file, file.parent().unwrap());
         this
     }
@@ -45,7 +48,10 @@ impl Crate {
     }
 
     fn read_items(&mut self, path: Segments, file: String, items: &[syn::Item], folder: &Path) {
-        let mut module = Module { file: file.clone(), ..Module::default() };
+        let mut module = Module {
+            file: file.clone(),
+            ..Module::default()
+        };
         for item in items.iter().filter(|item| !is_test(item)) {
             match item {
                 syn::Item::Mod(submodule) => {
@@ -57,7 +63,11 @@ impl Crate {
                         None => {
                             let short = folder.join(format!("{name}.rs"));
                             let long = inside.join("mod.rs");
-                            self.read_file(path, if short.exists() { &short } else { &long }, &inside);
+                            self.read_file(
+                                path,
+                                if short.exists() { &short } else { &long },
+                                &inside,
+                            );
                         }
                     }
                 }
@@ -76,11 +86,22 @@ impl Crate {
     pub fn imports(&self) -> Imports {
         let mut imports = Imports::new();
         for (path, module) in &self.modules {
-            let parent = path.split_last().map(|(_, parent)| &self.modules[parent].file);
-            let uses = module.uses.iter().map(|(_, path)| path).chain(&module.globs);
-            let files = uses.chain(&module.paths).filter_map(|used| self.file_of(path, used, 0));
+            let parent = path
+                .split_last()
+                .map(|(_, parent)| &self.modules[parent].file);
+            let uses = module
+                .uses
+                .iter()
+                .map(|(_, path)| path)
+                .chain(&module.globs);
+            let files = uses
+                .chain(&module.paths)
+                .filter_map(|used| self.file_of(path, used, 0));
             let others = files.filter(|file| *file != module.file && Some(file) != parent);
-            imports.entry(module.file.clone()).or_default().extend(others);
+            imports
+                .entry(module.file.clone())
+                .or_default()
+                .extend(others);
         }
         imports
     }
