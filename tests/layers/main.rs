@@ -26,6 +26,7 @@ const LAYERS: &[&[&str]] = &[
         "fedround-kernels",
         "fedround-macros-core",
         "fedround-metrics",
+        "fedround-names",
         "fedround-random",
         "fedround-models",
     ],
