@@ -22,15 +22,18 @@ use modules::Crate;
 /// The crates from the lowest layer to the highest. Those of one layer do not depend on each other.
 const LAYERS: &[&[&str]] = &[
     &[
-        "fedround-ir",
-        "fedround-kernels",
-        "fedround-macros-core",
-        "fedround-metrics",
         "fedround-names",
+        "fedround-kernels",
+        "fedround-metrics",
         "fedround-random",
-        "fedround-models",
     ],
-    &["fedround-data", "fedround-macros", "fedround-passes"],
+    &[
+        "fedround-ir",
+        "fedround-macros-core",
+        "fedround-models",
+        "fedround-data",
+    ],
+    &["fedround-macros", "fedround-passes"],
     &["fedround-dsl", "fedround-draw"],
     &["fedround-algorithms", "fedround-trace"],
     &["fedround-exec"],
