@@ -167,9 +167,11 @@ impl Cli {
             variants: auxiliaries::choices(&subject.aux)?,
         };
         let (tracer, auxiliaries) =
-            self.tracer(&subject.model, &*algorithm, &around, data.words())?;
+            self.tracer(&subject.model, &*algorithm, &around, data.words)?;
         auxiliaries::check(&around.variants, &auxiliaries)?;
-        let tracer = tracer.with_columns(data.columns());
+        let columns = data.columns.iter();
+        let columns = columns.map(|(name, shape)| ((*name).to_owned(), shape.to_vec()));
+        let tracer = tracer.with_columns(columns.collect());
         let program = Program::compile_with(&*algorithm, tracer, target, passes)?;
         warn(&program);
         Ok(Compiled {

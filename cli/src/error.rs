@@ -228,6 +228,9 @@ impl CliError {
             Self::Compare(error) => return error.help(),
             Self::Bench(error) => error.help()?,
             Self::Reproduce(error) => return error.help(),
+            Self::Data(DataError::NoDirectory { .. }) => {
+                "--data-dir DIR names the data folder; --data synth-digits trains without any files"
+            }
             Self::Data(_) => "--data synth-digits trains without any files",
             Self::Partition(
                 PartitionError::Unknown { .. }

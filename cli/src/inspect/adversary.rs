@@ -80,7 +80,7 @@ impl Subject<'_> {
             }
             fitted.push(self.found(&self.fitted(&part, &leaves)?)?);
         }
-        let names = DatasetInfo::find(&self.settings.data)?.protected();
+        let names = DatasetInfo::find(&self.settings.data)?.protected;
         let exposed = |a: usize| {
             let of = |values: &[f32]| -> Vec<f64> {
                 let own = values.iter().skip(a).step_by(attributes);

@@ -1,9 +1,9 @@
-//! What can go wrong with data, and what to do about it.
+//! Errors of reading datasets.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::load::DATASETS;
+use crate::suggest::did_you_mean;
 use crate::{AugmentError, ColumnError, RecordError};
 
 /// Why a dataset could not be loaded.
@@ -11,22 +11,24 @@ use crate::{AugmentError, ColumnError, RecordError};
 #[non_exhaustive]
 pub enum DataError {
     /// No dataset has this name.
-    #[error("unknown dataset `{name}`{}; the datasets are {}", did_you_mean(*nearest), dataset_names())]
+    #[error("unknown dataset `{name}`{}; the datasets are {}", did_you_mean(*nearest), known.join(", "))]
     UnknownDataset {
         /// The name that was asked for.
         name: String,
-        /// The dataset whose name is closest, where one is close.
+        /// The dataset whose name is closest, if one is close.
         nearest: Option<&'static str>,
+        /// The names of all datasets.
+        known: Vec<&'static str>,
     },
     /// The dataset is read from files, and no folder was given.
     #[error(
-        "dataset `{dataset}` is read from files: pass the folder that holds {} (`--data-dir DIR`). {how}. \
+        "dataset `{dataset}` is read from files: expected a data folder DIR that holds {}, found none. {how}. \
          `synth-digits` needs no files", files.join(", ")
     )]
     NoDirectory {
         /// The dataset.
         dataset: &'static str,
-        /// Its files, relative to the folder.
+        /// Its files, relative to the data folder.
         files: &'static [&'static str],
         /// Where to get them.
         how: &'static str,
@@ -202,29 +204,6 @@ pub enum DataError {
     /// Columns, labels and groups do not fit together.
     #[error(transparent)]
     Column(#[from] ColumnError),
-}
-
-pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map_or_else(String::new, |n| format!(" (did you mean `{n}`?)"))
-}
-
-/// The candidate closest to `name`, if it is close enough to be a slip.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
-    let name = name.trim().to_lowercase();
-    candidates
-        .into_iter()
-        .map(|c| (strsim::jaro_winkler(&name, c), c))
-        .filter(|(similarity, _)| *similarity >= 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, c)| c)
-}
-
-fn dataset_names() -> String {
-    let names: Vec<_> = DATASETS.iter().map(|d| d.name).collect();
-    names.join(", ")
 }
 
 fn list(paths: &[PathBuf]) -> String {

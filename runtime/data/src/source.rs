@@ -1,17 +1,16 @@
-//! Datasets by name.
+//! What a dataset is before it is read, and what its reader is asked for.
+//!
+//! Each dataset is a [`DatasetInfo`]: its name, its shape, its files and the function that reads
+//! them. [`datasets`](crate::datasets) lists them all.
 
 use std::path::{Path, PathBuf};
 
 use crate::dataset::input_shape;
-use crate::error::nearest;
+use crate::formats::files::find;
 use crate::notes::Notes;
-use crate::text::listed;
-use crate::{
-    DataError, Dataset, Examples, adult, cifar, digits, emnist, folders, idx, mnist_m, svhn, synth,
-    usps,
-};
+use crate::{DataError, Dataset, Examples};
 
-/// What a dataset is, for listings.
+/// Description of a dataset, known without its files.
 #[derive(Clone, Copy, Debug)]
 pub struct DatasetInfo {
     /// The name it is loaded by.
@@ -20,77 +19,78 @@ pub struct DatasetInfo {
     pub doc: &'static str,
     /// The number of classes.
     pub classes: usize,
-    /// The name of each class; none where the files have them.
+    /// The name of each class. Empty if the files define the classes.
     pub class_names: &'static [&'static str],
     /// The shape of an example: channels, height and width of an image.
     pub shape: &'static [usize],
-    /// The files it is read from, relative to the data folder; none for datasets that are
-    /// generated.
+    /// Name and shape of the columns besides inputs and labels.
+    pub columns: &'static [(&'static str, &'static [usize])],
+    /// The names of the attributes in the column `protected`, which is 1 where an example has one.
+    pub protected: &'static [&'static str],
+    /// Number of words in the vocabulary that a model is built for while the files have not been
+    /// read. `None` for datasets without text. The files define the actual vocabulary.
+    pub words: Option<usize>,
+    /// The files it is read from, relative to the data folder. Empty for generated datasets.
     pub files: &'static [&'static str],
-    /// Where to get the files.
+    /// Where to get the files. `DIR` stands for the data folder.
     pub how: &'static str,
     pub(crate) read: fn(&Request<'_>) -> Result<Dataset, DataError>,
 }
 
 impl DatasetInfo {
-    /// The dataset called `name`.
+    /// What most datasets have in common: no columns besides inputs and labels.
+    pub(crate) const BASE: Self = Self {
+        name: "",
+        doc: "",
+        classes: 0,
+        class_names: &[],
+        shape: &[],
+        columns: &[],
+        protected: &[],
+        words: None,
+        files: &[],
+        how: "",
+        read: |request| Err(request.missing(vec![])),
+    };
+
+    /// Reads the dataset. `data_dir` is the data folder, which generated datasets do without. `seed`
+    /// determines generated examples and random splits into training and test examples.
     ///
     /// # Errors
-    /// [`DataError::UnknownDataset`].
-    pub fn find(name: &str) -> Result<&'static Self, DataError> {
-        let unknown = || DataError::UnknownDataset {
-            name: name.to_owned(),
-            nearest: nearest(name, DATASETS.iter().map(|d| d.name)),
+    /// [`DataError::NoDirectory`] without a folder that is needed, and whatever is wrong with the
+    /// files.
+    pub fn load(&'static self, data_dir: Option<&Path>, seed: u64) -> Result<Dataset, DataError> {
+        let request = Request {
+            info: self,
+            data_dir,
+            seed,
+            notes: Notes::default(),
         };
-        DATASETS.iter().find(|d| d.name == name).ok_or_else(unknown)
+        let mut data = (self.read)(&request)?;
+        data.notes.extend(request.notes.take());
+        Ok(data)
     }
 
-    /// Name and shape of the columns besides inputs and labels that every example has, as far as they
-    /// are known without the files.
-    pub fn columns(&self) -> Vec<(String, Vec<usize>)> {
-        match self.protected() {
-            [] => listed::columns(self.name).unwrap_or_default(),
-            names => vec![(adult::PROTECTED_COLUMN.to_owned(), vec![names.len()])],
-        }
-    }
-
-    /// The names of the attributes in the column `protected`, 1 where an example has one; none of
-    /// data without that column.
-    pub fn protected(&self) -> &'static [&'static str] {
-        let people = [adult::HALVES.name, adult::PUBLISHED.name];
-        match people.contains(&self.name) {
-            true => &adult::PROTECTED,
-            false => &[],
-        }
-    }
-
-    /// How many words models are told of where the files are not read, of a dataset with words. The
-    /// files' own vocabularies differ.
-    pub fn words(&self) -> Option<usize> {
-        listed::columns(self.name).map(|_| NOMINAL_WORDS)
-    }
-
-    /// What a model takes as channels, height and width; see [`Examples::input_shape`].
+    /// Channels, height and width of a model's input; see [`Examples::input_shape`].
     ///
     /// # Errors
-    /// [`ColumnError::NotImages`](crate::ColumnError::NotImages) where it is of another rank.
+    /// [`ColumnError::NotImages`](crate::ColumnError::NotImages) if examples have another rank.
     pub fn input_shape(&self) -> Result<[usize; 3], DataError> {
         input_shape(self.name, self.shape)
     }
 }
 
-const NOMINAL_WORDS: usize = 1000;
-
-/// What [`DatasetInfo::read`] is asked for.
+/// What the reader of a dataset is asked for.
 pub(crate) struct Request<'a> {
     pub info: &'static DatasetInfo,
     data_dir: Option<&'a Path>,
     pub seed: u64,
+    /// Collects remarks about files that are accepted but unusual.
     pub notes: Notes,
 }
 
 impl Request<'_> {
-    /// A file or folder by its place in the data folder.
+    /// The path of a file or folder of the data folder.
     pub fn path(&self, place: &str) -> Result<PathBuf, DataError> {
         let dir = self.data_dir.ok_or(DataError::NoDirectory {
             dataset: self.info.name,
@@ -100,22 +100,35 @@ impl Request<'_> {
         Ok(dir.join(place))
     }
 
-    /// The dataset's files in the data folder, in their order.
+    /// The paths of the dataset's files, in the order in which it lists them.
     pub fn paths(&self) -> Result<Vec<PathBuf>, DataError> {
         self.info.files.iter().map(|file| self.path(file)).collect()
     }
 
-    /// Another dataset from the same data folder, its notes among this one's.
-    pub fn load(&self, name: &str) -> Result<Dataset, DataError> {
-        let data = load(name, self.data_dir, self.seed)?;
+    /// The paths of the dataset's `N` files and folders, with `.gz` added for a file that is there in
+    /// gzipped form only.
+    ///
+    /// # Errors
+    /// [`DataError::Missing`] with all paths that do not exist.
+    pub fn existing<const N: usize>(&self) -> Result<[PathBuf; N], DataError> {
+        let wanted = self.paths()?;
+        let found: Vec<_> = wanted.iter().filter_map(|path| find(path)).collect();
+        found.try_into().map_err(|_| {
+            let absent = wanted.into_iter().filter(|path| find(path).is_none());
+            self.missing(absent.collect())
+        })
+    }
+
+    /// Reads another dataset from the same data folder and adopts its notes.
+    pub fn load(&self, info: &'static DatasetInfo) -> Result<Dataset, DataError> {
+        let data = info.load(self.data_dir, self.seed)?;
         data.notes
             .iter()
-            .cloned()
-            .for_each(|note| self.notes.add(note));
+            .for_each(|note| self.notes.add(note.clone()));
         Ok(data)
     }
 
-    /// The error of files that are not there.
+    /// The error that some paths do not exist.
     pub fn missing(&self, looked_for: Vec<PathBuf>) -> DataError {
         DataError::Missing {
             dataset: self.info.name,
@@ -124,62 +137,9 @@ impl Request<'_> {
         }
     }
 
-    /// The dataset of these examples, its name and classes as listed.
+    /// The dataset of these examples, with the name and the classes of its description.
     pub fn dataset(&self, train: Examples, test: Examples) -> Dataset {
         let classes = self.info.class_names.iter().copied();
         Dataset::new(self.info.name, train, test, classes)
     }
-}
-
-pub(crate) const DIGITS: &[&str] = &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
-
-/// Every dataset that [`load`] knows.
-pub const DATASETS: &[DatasetInfo] = &[
-    synth::GREY,
-    synth::RGB,
-    idx::MNIST,
-    idx::FASHION_MNIST,
-    emnist::BALANCED,
-    emnist::BYCLASS,
-    emnist::BYMERGE,
-    emnist::LETTERS,
-    emnist::DIGITS,
-    emnist::MNIST,
-    usps::USPS,
-    mnist_m::MNIST_M,
-    svhn::SVHN,
-    digits::DIGITS,
-    cifar::CIFAR_10,
-    cifar::CIFAR_100,
-    folders::OFFICE_CALTECH_10,
-    folders::OFFICE_31,
-    folders::PACS,
-    folders::DOMAINNET,
-    folders::DOMAINNET_10,
-    adult::HALVES,
-    adult::PUBLISHED,
-    listed::FLICKR8K,
-    listed::COCO,
-    listed::EASY_VQA,
-    listed::DAQUAR,
-    listed::VQA_V2,
-];
-
-/// The dataset called `name`. Datasets of files are read from their folder in `data_dir`; `seed`
-/// is that of generated ones and of random splits into training and test examples.
-///
-/// # Errors
-/// An unknown name, no `data_dir` for a dataset of files, and whatever is
-/// wrong with the files: see [`DataError`].
-pub fn load(name: &str, data_dir: Option<&Path>, seed: u64) -> Result<Dataset, DataError> {
-    let info = DatasetInfo::find(name)?;
-    let request = Request {
-        info,
-        data_dir,
-        seed,
-        notes: Notes::default(),
-    };
-    let mut data = (info.read)(&request)?;
-    data.notes.extend(request.notes.take());
-    Ok(data)
 }

@@ -1,4 +1,4 @@
-use crate::error::did_you_mean;
+use crate::suggest::did_you_mean;
 
 /// Why a text is no [`Augment`](super::Augment), or it does not fit some images.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Augment, AugmentError, Step};
-use crate::error::nearest;
+use crate::suggest::nearest;
 
 const NAMES: [&str; 6] = ["none", "crop", "flip", "rotate", "resize", "normalise"];
 

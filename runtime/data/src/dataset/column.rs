@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::store::Store;
 use super::{ColumnError, Element, Scale};
 use crate::DataError;
-use crate::images::ImageFiles;
+use crate::formats::ImageFiles;
 
 /// One named value of every example, such as an image, a row of numbers or a sentence of token
 /// ids, all of one shape.

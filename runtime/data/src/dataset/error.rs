@@ -1,3 +1,5 @@
+//! Errors of columns and of examples.
+
 use super::{Element, Scale};
 
 /// Why columns, labels and groups do not make a dataset, or a column cannot be used so.

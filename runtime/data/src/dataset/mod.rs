@@ -1,9 +1,9 @@
 //! Datasets: named columns of examples, their labels and where each came from.
 
 mod column;
+mod element;
 mod error;
 mod examples;
-mod language;
 mod scale;
 mod store;
 #[cfg(test)]
@@ -11,13 +11,14 @@ mod tests;
 
 use std::sync::Arc;
 
+use crate::text::Language;
+
 pub use column::Column;
+pub use element::Element;
 pub use error::ColumnError;
 pub use examples::Examples;
 pub(crate) use examples::{image_shape, input_shape};
-pub use language::Language;
 pub use scale::Scale;
-pub use store::Element;
 
 /// A dataset: training and test examples of the same columns.
 #[derive(Clone, Debug)]

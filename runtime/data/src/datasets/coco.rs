@@ -1,48 +1,75 @@
-//! MS COCO: `captions_*.json` and `instances_*.json`.
+//! MS COCO 2014 (Lin et al., 2014): `captions_*.json` and `instances_*.json`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{Captioned, Captions};
-use crate::record::json;
-use crate::{DataError, RecordError};
+use crate::formats::record::json;
+use crate::text::captions::{COLUMNS, CaptionSet, Captioned, Captions, FORM, Part};
+use crate::text::{Form, NOMINAL_WORDS};
+use crate::{DataError, DatasetInfo, RecordError};
 
-#[derive(Deserialize)]
-struct CaptionFile {
-    images: Vec<Image>,
-    annotations: Vec<Caption>,
-}
+pub(super) const COCO: DatasetInfo = DatasetInfo {
+    name: "coco",
+    doc: "photographs of objects of one category with five captions (Lin et al., 2014)",
+    classes: 80,
+    class_names: &[],
+    shape: &FORM.image,
+    files: &[
+        "coco/annotations/captions_train2014.json",
+        "coco/annotations/instances_train2014.json",
+        "coco/annotations/captions_val2014.json",
+        "coco/annotations/instances_val2014.json",
+        "coco/train2014",
+        "coco/val2014",
+    ],
+    how: "Unpack train2014.zip, val2014.zip and annotations_trainval2014.zip of \
+          https://cocodataset.org/#download in DIR/coco",
+    columns: COLUMNS,
+    words: Some(NOMINAL_WORDS),
+    read: |request| {
+        request.existing::<6>()?;
+        Ok(load(&request.path("coco")?, FORM)?.dataset)
+    },
+    ..DatasetInfo::BASE
+};
 
-#[derive(Deserialize)]
-struct Image {
-    id: u64,
-    file_name: String,
-}
+/// The images of COCO's validation split that are validated on, and as many tested.
+const HELD_OUT: usize = 5000;
 
-#[derive(Deserialize)]
-struct Caption {
-    image_id: u64,
-    caption: String,
-}
-
-#[derive(Deserialize)]
-struct InstanceFile {
-    annotations: Vec<Instance>,
-    categories: Vec<Category>,
-}
-
-#[derive(Deserialize)]
-struct Instance {
-    image_id: u64,
-    category_id: u64,
-}
-
-#[derive(Deserialize)]
-struct Category {
-    id: u64,
-    name: String,
+/// MS COCO 2014, from a folder of `annotations/`, `train2014/` and
+/// `val2014/`: the images that show objects of one category, grouped by it,
+/// as FedAA's non-IID captions. Of the published validation images the first
+/// 5,000 are validated and the next 5,000 tested on, each half of what there
+/// is at most.
+///
+/// Departs: FedAA does not say from which images it takes those.
+///
+/// # Errors
+/// As [`read`]; no such image.
+pub fn load(folder: &Path, form: Form) -> Result<CaptionSet, DataError> {
+    let annotations = folder.join("annotations");
+    let split = |split: &str| {
+        let captions = annotations.join(format!("captions_{split}.json"));
+        let instances = annotations.join(format!("instances_{split}.json"));
+        let read = read(&folder.join(split), &captions, Some(&instances))?;
+        Ok::<_, DataError>(read.by_object())
+    };
+    let ((train, of), (held_out, held_out_of)) = (split("train2014")?, split("val2014")?);
+    let names = of.names.clone();
+    let mut train = Part::new(train, of);
+    let mut validation = Part::new(held_out, held_out_of);
+    let half = (validation.images.len() / 2).min(HELD_OUT);
+    let mut test = validation.split_off(half);
+    test.split_off(half);
+    for part in [&mut train, &mut validation, &mut test] {
+        if part.images.is_empty() {
+            let path = annotations;
+            return Err(DataError::Empty { path });
+        }
+    }
+    CaptionSet::new("coco", [train, validation, test], names, form)
 }
 
 /// The images and captions of one split, ascending by the image's id. Images
@@ -52,7 +79,7 @@ struct Category {
 /// # Errors
 /// A missing file, JSON that breaks off or has other fields, a caption of an
 /// image that is not listed, an image without a caption or a file.
-pub fn coco(
+pub fn read(
     images: &Path,
     captions: &Path,
     instances: Option<&Path>,
@@ -131,4 +158,40 @@ fn objects(path: &Path) -> Result<Objects, DataError> {
         on_image.insert(*category);
     }
     Ok((names.into_values().collect(), objects))
+}
+
+#[derive(Deserialize)]
+struct CaptionFile {
+    images: Vec<Image>,
+    annotations: Vec<Caption>,
+}
+
+#[derive(Deserialize)]
+struct Image {
+    id: u64,
+    file_name: String,
+}
+
+#[derive(Deserialize)]
+struct Caption {
+    image_id: u64,
+    caption: String,
+}
+
+#[derive(Deserialize)]
+struct InstanceFile {
+    annotations: Vec<Instance>,
+    categories: Vec<Category>,
+}
+
+#[derive(Deserialize)]
+struct Instance {
+    image_id: u64,
+    category_id: u64,
+}
+
+#[derive(Deserialize)]
+struct Category {
+    id: u64,
+    name: String,
 }

@@ -2,11 +2,48 @@
 
 use std::path::Path;
 
-use super::{ImageRows, Question, Questions};
-use crate::DataError;
-use crate::record::Records;
+use crate::formats::record::Records;
+use crate::text::questions::{Answers, COLUMNS, FORM, ImageRows, Question, QuestionSet, Questions};
+use crate::text::{Form, NOMINAL_WORDS};
+use crate::{DataError, DatasetInfo};
+
+pub(super) const DAQUAR: DatasetInfo = DatasetInfo {
+    name: "daquar",
+    doc: "questions about photographs of rooms (Malinowski and Fritz, 2014)",
+    classes: 582,
+    class_names: &[],
+    shape: &FORM.image,
+    files: &[
+        "daquar/data_train.csv",
+        "daquar/data_eval.csv",
+        "daquar/answer_space.txt",
+        "daquar/images",
+    ],
+    how: "Put the folder dataset of https://github.com/tezansahu/VQA-With-Multimodal-Transformers \
+          into DIR as daquar",
+    columns: COLUMNS,
+    words: Some(NOMINAL_WORDS),
+    read: |request| {
+        request.existing::<4>()?;
+        Ok(load(&request.path("daquar")?, FORM)?.into_dataset(false))
+    },
+    ..DatasetInfo::BASE
+};
 
 const EXTENSIONS: [&str; 3] = ["png", "jpg", "jpeg"];
+
+/// DAQUAR, from a folder of `data_train.csv`, `data_eval.csv`,
+/// `answer_space.txt` and `images/`. Train and test share images.
+///
+/// # Errors
+/// As [`read`] and [`Answers::read`].
+pub fn load(folder: &Path, form: Form) -> Result<QuestionSet, DataError> {
+    let images = folder.join("images");
+    let [train, test] =
+        ["data_train.csv", "data_eval.csv"].map(|file| read(&folder.join(file), &images));
+    let answers = Answers::read(&folder.join("answer_space.txt"))?;
+    QuestionSet::new("daquar", &train?, &test?, &answers, form)
+}
 
 /// The questions of a file of lines `question,answer,image_id` below a header,
 /// about the images `ID.png`, `.jpg` or `.jpeg` in a folder. Where several things
@@ -15,7 +52,7 @@ const EXTENSIONS: [&str; 3] = ["png", "jpg", "jpeg"];
 /// # Errors
 /// A missing file, and [`RecordError`](crate::RecordError) for a line without
 /// question or answer, or about an image that is not there.
-pub fn daquar(file: &Path, images: &Path) -> Result<Questions, DataError> {
+pub fn read(file: &Path, images: &Path) -> Result<Questions, DataError> {
     let records = Records::open(file)?;
     let mut rows = ImageRows::default();
     let mut questions = Vec::new();

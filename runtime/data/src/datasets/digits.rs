@@ -1,28 +1,38 @@
 //! Digits of several domains: the task of ADCOL (Li et al., 2023) and FedBN (Li et al., 2021).
+//!
+//! Each domain is brought to 28x28x3 in `[-1, 1]` and split 4:1 at random. The training sets are then
+//! cut down to the size of the smallest by random sampling. The groups are the domains. Domains whose
+//! files are missing are left out, with a note.
 
 use rayon::prelude::*;
 
-use crate::hold_out::hold_out;
-use crate::images::resize;
-use crate::load::{self, Request};
+use super::hold_out::hold_out;
+use super::{mnist, mnist_m, svhn, synth, usps};
+use crate::formats::images::resize;
+use crate::source::Request;
 use crate::{Column, DataError, Dataset, DatasetInfo, Examples, Scale};
 
-/// Each domain is brought to 28x28x3 in `[-1, 1]` and split 4:1 at random; then the training sets
-/// are cut down to the smallest by random sampling. The groups are the domains.
-pub(crate) const DIGITS: DatasetInfo = DatasetInfo {
+pub(super) const DIGITS: DatasetInfo = DatasetInfo {
     name: "digits",
     doc: "digits of those of mnist, svhn, usps, synth-digits and mnist-m that are there, grouped by \
           domain (ADCOL: Li et al., 2023)",
     classes: 10,
-    class_names: load::DIGITS,
+    class_names: super::DIGITS,
     shape: &SHAPE,
     files: &["mnist", "svhn", "usps", "mnist_m"],
-    how: "Get any of mnist, svhn, usps and mnist-m, as `fedround list datasets` says",
+    how: "Get any of the datasets mnist, svhn, usps and mnist-m",
     read,
+    ..DatasetInfo::BASE
 };
 
 const SHAPE: [usize; 3] = [3, 28, 28];
-const DOMAINS: [&str; 5] = ["mnist", "svhn", "usps", "synth-digits", "mnist-m"];
+const DOMAINS: [&DatasetInfo; 5] = [
+    &mnist::MNIST,
+    &svhn::SVHN,
+    &usps::USPS,
+    &synth::GREY,
+    &mnist_m::MNIST_M,
+];
 
 fn read(request: &Request<'_>) -> Result<Dataset, DataError> {
     let mut found = Vec::new();
@@ -32,17 +42,14 @@ fn read(request: &Request<'_>) -> Result<Dataset, DataError> {
             Err(error @ DataError::Missing { .. }) => {
                 let first = error.to_string();
                 let first = first.lines().take(2).collect::<Vec<_>>().join(" ");
-                request
-                    .notes
-                    .add(format!("digits without {domain}: {first}"));
+                let name = domain.name;
+                request.notes.add(format!("digits without {name}: {first}"));
             }
             Err(error) => return Err(error),
         }
     }
-    if found
-        .iter()
-        .all(|(_, data)| DatasetInfo::find(&data.name).is_ok_and(|i| i.files.is_empty()))
-    {
+    // Generated digits alone are a single domain.
+    if found.iter().all(|(domain, _)| domain.files.is_empty()) {
         return Err(request.missing(request.paths()?));
     }
     let splits: Vec<_> = found
@@ -62,7 +69,7 @@ fn read(request: &Request<'_>) -> Result<Dataset, DataError> {
         train.append(data, &in_train[..smallest], domain as u32)?;
         test.append(data, in_test, domain as u32)?;
     }
-    let names = found.iter().map(|(name, _)| *name);
+    let names = found.iter().map(|(domain, _)| domain.name);
     let (train_groups, test_groups) = (train.groups(), test.groups());
     let data = request.dataset(train.examples(), test.examples());
     Ok(data.with_groups(train_groups, test_groups, names)?)

@@ -1,17 +1,51 @@
-//! easy-VQA (Zhou, 2019): synthetic shapes.
+//! easy-VQA (Zhou, 2019): questions about synthetic shapes.
 
 use std::path::Path;
 
-use super::{ImageRows, Question, Questions};
-use crate::record::json;
-use crate::{DataError, RecordError};
+use crate::formats::record::json;
+use crate::text::questions::{Answers, COLUMNS, FORM, ImageRows, Question, QuestionSet, Questions};
+use crate::text::{Form, NOMINAL_WORDS};
+use crate::{DataError, DatasetInfo, RecordError};
+
+pub(super) const EASY_VQA: DatasetInfo = DatasetInfo {
+    name: "easy-vqa",
+    doc: "questions about coloured shapes (Zhou, 2019)",
+    classes: 13,
+    class_names: &[],
+    shape: &FORM.image,
+    files: &[
+        "easy_vqa/answers.txt",
+        "easy_vqa/train/questions.json",
+        "easy_vqa/train/images",
+        "easy_vqa/test/questions.json",
+        "easy_vqa/test/images",
+    ],
+    how: "Put easy_vqa/data of https://github.com/vzhou842/easy-VQA into DIR as easy_vqa",
+    columns: COLUMNS,
+    words: Some(NOMINAL_WORDS),
+    read: |request| {
+        request.existing::<5>()?;
+        Ok(load(&request.path("easy_vqa")?, FORM)?.into_dataset(false))
+    },
+    ..DatasetInfo::BASE
+};
+
+/// easy-VQA, from a folder of `train/`, `test/` and `answers.txt`.
+///
+/// # Errors
+/// As [`read`] and [`Answers::read`].
+pub fn load(folder: &Path, form: Form) -> Result<QuestionSet, DataError> {
+    let [train, test] = ["train", "test"].map(|split| read(&folder.join(split)));
+    let answers = Answers::read(&folder.join("answers.txt"))?;
+    QuestionSet::new("easy-vqa", &train?, &test?, &answers, form)
+}
 
 /// The questions of a folder that holds `questions.json`, a list of `[question,
 /// answer, image]`, and the images in `images/`, called `0.png` and so on.
 ///
 /// # Errors
 /// A missing file, JSON of another form, a question about an image that is not there.
-pub fn easy_vqa(folder: &Path) -> Result<Questions, DataError> {
+pub fn read(folder: &Path) -> Result<Questions, DataError> {
     let path = folder.join("questions.json");
     let images = folder.join("images");
     let mut rows = ImageRows::default();

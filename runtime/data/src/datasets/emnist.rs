@@ -1,12 +1,13 @@
-//! EMNIST (Cohen et al., 2017): idx files whose images are transposed.
+//! EMNIST (Cohen et al., 2017), in the layout of MNIST but with transposed images.
 
 use rayon::prelude::*;
 
-use crate::idx::{SIDE, splits};
-use crate::load::Request;
+use super::mnist::{SIDE, splits};
+use crate::formats::images::transpose;
+use crate::source::Request;
 use crate::{DataError, Dataset, DatasetInfo, Examples, Scale};
 
-/// The characters of `byclass`; the other splits have some of them.
+/// The characters of `byclass`. The other splits have some of them.
 const CHARACTERS: [&str; 62] = [
     "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "A", "B", "C", "D", "E", "F", "G", "H", "I",
     "J", "K", "L", "M", "N", "O", "P", "Q", "R", "S", "T", "U", "V", "W", "X", "Y", "Z", "a", "b",
@@ -37,36 +38,37 @@ macro_rules! emnist {
             ],
             how: "Unpack the folder gzip of https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip as DIR/emnist",
             read,
+            ..DatasetInfo::BASE
         }
     };
 }
 
-pub(crate) const BALANCED: DatasetInfo = emnist!(
+pub(super) const BALANCED: DatasetInfo = emnist!(
     "balanced",
     &MERGED,
     "handwritten characters, equally many of each (Cohen et al., 2017)"
 );
-pub(crate) const BYCLASS: DatasetInfo = emnist!(
+pub(super) const BYCLASS: DatasetInfo = emnist!(
     "byclass",
     &CHARACTERS,
     "all handwritten characters, upper and lower case apart"
 );
-pub(crate) const BYMERGE: DatasetInfo = emnist!(
+pub(super) const BYMERGE: DatasetInfo = emnist!(
     "bymerge",
     &MERGED,
     "all handwritten characters, cases that look alike merged"
 );
-pub(crate) const LETTERS: DatasetInfo = emnist!(
+pub(super) const LETTERS: DatasetInfo = emnist!(
     "letters",
     CHARACTERS.split_at(10).1.split_at(26).0,
     "handwritten letters, upper and lower case merged"
 );
-pub(crate) const DIGITS: DatasetInfo = emnist!(
+pub(super) const DIGITS: DatasetInfo = emnist!(
     "digits",
     CHARACTERS.split_at(10).0,
     "handwritten digits, equally many of each"
 );
-pub(crate) const MNIST: DatasetInfo = emnist!(
+pub(super) const MNIST: DatasetInfo = emnist!(
     "mnist",
     CHARACTERS.split_at(10).0,
     "digits in the sizes of MNIST"
@@ -75,16 +77,9 @@ pub(crate) const MNIST: DatasetInfo = emnist!(
 fn read(request: &Request<'_>) -> Result<Dataset, DataError> {
     let first = u8::from(request.info.name == LETTERS.name);
     let [train, test] = splits(request, first)?.map(|(mut pixels, labels)| {
-        pixels.par_chunks_exact_mut(SIDE * SIDE).for_each(transpose);
+        let images = pixels.par_chunks_exact_mut(SIDE * SIDE);
+        images.for_each(|image| transpose(image, SIDE));
         Examples::of_images([1, SIDE, SIDE], pixels, labels, Scale::Unit)
     });
     Ok(request.dataset(train, test))
-}
-
-fn transpose(image: &mut [u8]) {
-    for row in 0..SIDE {
-        for column in 0..row {
-            image.swap(row * SIDE + column, column * SIDE + row);
-        }
-    }
 }

@@ -2,9 +2,9 @@
 
 use fedround_random::{Purpose, StreamKey, permutation};
 
-/// One fifth of `0..n`, rounded up, for testing and the rest for training, each in random order
-/// (ADCOL: Li et al., 2023). `part` tells the parts of a dataset that are split apart.
-pub(crate) fn hold_out(seed: u64, part: usize, n: usize) -> (Vec<usize>, Vec<usize>) {
+/// Splits `0..n` into training and test indices, each in random order. The test gets one fifth, rounded
+/// up (ADCOL: Li et al., 2023). `part` is the number of the part of a dataset that is split.
+pub(super) fn hold_out(seed: u64, part: usize, n: usize) -> (Vec<usize>, Vec<usize>) {
     let mut test = permutation(n, StreamKey::new(seed, Purpose::HoldOut).with(part));
     let train = test.split_off(n.div_ceil(5));
     (train, test)

@@ -1,14 +1,15 @@
-//! MNIST-M (Ganin et al., 2016): a folder of PNG files and a list of their labels for each split.
+//! MNIST-M (Ganin et al., 2016): for each split a folder of PNG files and a list of their labels.
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::files::read;
-use crate::load::{DIGITS, Request};
+use super::DIGITS;
+use crate::formats::files::read;
+use crate::source::Request;
 use crate::{DataError, Dataset, DatasetInfo, Examples, Fit, ImageFiles, Scale};
 
-pub(crate) const MNIST_M: DatasetInfo = DatasetInfo {
+pub(super) const MNIST_M: DatasetInfo = DatasetInfo {
     name: "mnist-m",
     doc: "MNIST's digits over patches of photographs (Ganin et al., 2016)",
     classes: 10,
@@ -22,21 +23,18 @@ pub(crate) const MNIST_M: DatasetInfo = DatasetInfo {
     ],
     how: "Unpack mnist_m.tar.gz (linked from http://yaroslav.ganin.net) in DIR",
     read: load,
+    ..DatasetInfo::BASE
 };
 
 const SHAPE: [usize; 3] = [3, 32, 32];
 
 fn load(request: &Request<'_>) -> Result<Dataset, DataError> {
-    let paths = request.paths()?;
-    let missing: Vec<PathBuf> = paths.iter().filter(|p| !p.exists()).cloned().collect();
-    let ([train_labels, train, test_labels, test], []) = (&paths[..], &missing[..]) else {
-        return Err(request.missing(missing));
-    };
-    let train = examples(train_labels, train)?;
-    Ok(request.dataset(train, examples(test_labels, test)?))
+    let [train_labels, train, test_labels, test] = request.existing()?;
+    let train = examples(&train_labels, &train)?;
+    Ok(request.dataset(train, examples(&test_labels, &test)?))
 }
 
-/// The images that a list of `FILE LABEL` lines names, which must be all of the folder's.
+/// The images that a list of `FILE LABEL` lines names. The list must name every PNG file of the folder.
 fn examples(list: &Path, folder: &Path) -> Result<Examples, DataError> {
     let bytes = read(list)?;
     let (mut paths, mut labels) = (Vec::new(), Vec::new());

@@ -1,12 +1,13 @@
-//! USPS (Le Cun et al., 1990) as text: the digit and 256 grey values a line.
+//! USPS (Le Cun et al., 1990) as text: each line is a digit and 256 grey values in `[-1, 1]`.
 
 use std::path::Path;
 
-use crate::files::{find, read};
-use crate::load::{DIGITS, Request};
+use super::DIGITS;
+use crate::formats::files::read;
+use crate::source::Request;
 use crate::{Column, DataError, Dataset, DatasetInfo, Examples};
 
-pub(crate) const USPS: DatasetInfo = DatasetInfo {
+pub(super) const USPS: DatasetInfo = DatasetInfo {
     name: "usps",
     doc: "digits of ZIP codes on envelopes (Le Cun et al., 1990)",
     classes: 10,
@@ -16,27 +17,21 @@ pub(crate) const USPS: DatasetInfo = DatasetInfo {
     how: "Get zip.train.gz and zip.test.gz from https://hastie.su.domains/ElemStatLearn/data.html \
           into DIR/usps",
     read: load,
+    ..DatasetInfo::BASE
 };
 
 const SIDE: usize = 16;
 const PIXELS: usize = SIDE * SIDE;
-/// What the published files hold; a text file that is cut at a line's end cannot be noticed
-/// otherwise.
+/// The numbers of examples of the published files. Nothing else would reveal a text file that was cut
+/// at the end of a line.
 const PUBLISHED: [usize; 2] = [7291, 2007];
 
 fn load(request: &Request<'_>) -> Result<Dataset, DataError> {
-    let wanted = request.paths()?;
-    let found: Vec<_> = wanted.iter().filter_map(|p| find(p)).collect();
-    let [train, test] = &found[..] else {
-        let missing = wanted.into_iter().filter(|p| find(p).is_none());
-        return Err(request.missing(missing.collect()));
-    };
-    let (train_set, test_set) = rayon::join(|| examples(train), || examples(test));
+    let [train, test] = request.existing()?;
+    let (train_set, test_set) = rayon::join(|| examples(&train), || examples(&test));
     let (train_set, test_set) = (train_set?, test_set?);
-    for ((path, set), expected) in [(train, &train_set), (test, &test_set)]
-        .into_iter()
-        .zip(PUBLISHED)
-    {
+    let sets = [(train, &train_set), (test, &test_set)];
+    for ((path, set), expected) in sets.into_iter().zip(PUBLISHED) {
         if set.len() != expected {
             request.notes.add(format!(
                 "{} holds {} examples, the published file {expected}",

@@ -1,42 +1,62 @@
-//! VQA v2 (Goyal et al., 2017).
+//! VQA v2 (Goyal et al., 2017): questions about COCO's images with ten answers each.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{ImageRows, Question, Questions};
-use crate::record::json;
-use crate::text::words;
-use crate::{DataError, RecordError};
+use crate::formats::record::json;
+use crate::text::questions::{Answers, COLUMNS, FORM, ImageRows, Question, QuestionSet, Questions};
+use crate::text::{Form, NOMINAL_WORDS, words};
+use crate::{DataError, DatasetInfo, RecordError};
 
-#[derive(Deserialize)]
-struct QuestionFile {
-    questions: Vec<Asked>,
-}
+pub(super) const VQA_V2: DatasetInfo = DatasetInfo {
+    name: "vqa-v2",
+    doc: "questions about COCO's photographs, ten answers each (Goyal et al., 2017)",
+    classes: 3000,
+    class_names: &[],
+    shape: &FORM.image,
+    files: &[
+        "vqa-v2/v2_OpenEnded_mscoco_train2014_questions.json",
+        "vqa-v2/v2_mscoco_train2014_annotations.json",
+        "vqa-v2/v2_OpenEnded_mscoco_val2014_questions.json",
+        "vqa-v2/v2_mscoco_val2014_annotations.json",
+        "vqa-v2/train2014",
+        "vqa-v2/val2014",
+    ],
+    how: "Unpack the training and validation questions and annotations of \
+          https://visualqa.org/download.html in DIR/vqa-v2, and link COCO's train2014 and val2014 there",
+    columns: COLUMNS,
+    words: Some(NOMINAL_WORDS),
+    read: |request| {
+        request.existing::<6>()?;
+        Ok(load(&request.path("vqa-v2")?, FORM)?.into_dataset(true))
+    },
+    ..DatasetInfo::BASE
+};
 
-#[derive(Deserialize)]
-struct Asked {
-    question_id: u64,
-    image_id: u64,
-    question: String,
-}
+/// The answers of VQA v2 that are classes (Antol et al., 2015, have 1,000; later work 3,000).
+const ANSWERS: u16 = 3000;
 
-#[derive(Deserialize)]
-struct AnnotationFile {
-    annotations: Vec<Annotation>,
-}
-
-#[derive(Deserialize)]
-struct Annotation {
-    question_id: u64,
-    question_type: String,
-    answers: Vec<Answer>,
-}
-
-#[derive(Deserialize)]
-struct Answer {
-    answer: String,
+/// VQA v2 with the 3,000 most frequent answers of the training questions,
+/// from a folder of the four JSON files of questions and annotations and
+/// `train2014/` and `val2014/`, COCO's images. Validation questions are the
+/// test, since the test's answers are not published.
+///
+/// # Errors
+/// As [`read`].
+pub fn load(folder: &Path, form: Form) -> Result<QuestionSet, DataError> {
+    let [train, test] = ["train2014", "val2014"].map(|split| {
+        read(
+            &folder.join(format!("v2_OpenEnded_mscoco_{split}_questions.json")),
+            &folder.join(format!("v2_mscoco_{split}_annotations.json")),
+            &folder.join(split),
+            &format!("COCO_{split}_"),
+        )
+    });
+    let train = train?;
+    let answers = Answers::most_frequent(&train, ANSWERS);
+    QuestionSet::new("vqa-v2", &train, &test?, &answers, form)
 }
 
 /// The questions and answers of one split, about images called `PREFIX` and the
@@ -49,7 +69,7 @@ struct Answer {
 /// # Errors
 /// A missing file, JSON of another form, a question without annotation or the
 /// other way round, an image that is not there.
-pub fn vqa(
+pub fn read(
     questions: &Path,
     annotations: &Path,
     images: &Path,
@@ -113,4 +133,33 @@ pub fn vqa(
         images: rows.files,
         kinds,
     })
+}
+
+#[derive(Deserialize)]
+struct QuestionFile {
+    questions: Vec<Asked>,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    question_id: u64,
+    image_id: u64,
+    question: String,
+}
+
+#[derive(Deserialize)]
+struct AnnotationFile {
+    annotations: Vec<Annotation>,
+}
+
+#[derive(Deserialize)]
+struct Annotation {
+    question_id: u64,
+    question_type: String,
+    answers: Vec<Answer>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    answer: String,
 }

@@ -7,15 +7,17 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use md5::{Digest, Md5};
 
+use super::checksums::published;
 use crate::DataError;
-use crate::notes::{Notes, published};
+use crate::notes::Notes;
 
-/// `path` itself or, failing that, `path.gz`.
+/// `path` if it exists, or else the file `path.gz`.
 pub(crate) fn find(path: &Path) -> Option<PathBuf> {
-    let packed = PathBuf::from(format!("{}.gz", path.display()));
-    [path.to_path_buf(), packed]
-        .into_iter()
-        .find(|p| p.is_file())
+    let packed = path.with_added_extension("gz");
+    match path.exists() {
+        true => Some(path.to_path_buf()),
+        false => packed.is_file().then_some(packed),
+    }
 }
 
 /// All bytes of a file, unpacked if its name ends in `.gz`.

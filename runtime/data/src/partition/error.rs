@@ -1,5 +1,5 @@
 use super::{PARTITIONS, Partition};
-use crate::error::did_you_mean;
+use crate::suggest::did_you_mean;
 
 /// Why examples could not be dealt to clients.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

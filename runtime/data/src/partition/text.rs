@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{PARTITIONS, Partition, PartitionError, Rotation, info};
-use crate::error::nearest;
+use crate::suggest::nearest;
 
 impl FromStr for Partition {
     type Err = PartitionError;

@@ -1,14 +1,18 @@
-//! What sets of images and words have in common.
+//! How images with text become columns.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::{Column, DataError, Fit, ImageFiles, Scale};
 
-/// The decoded images that are kept, in bytes.
+/// Bytes of decoded images that are kept.
 const CACHE: usize = 1 << 29;
 
-/// How images and words become columns.
+/// The number of words that models are built for while the files have not been read. The vocabularies of
+/// the files differ.
+pub(crate) const NOMINAL_WORDS: usize = 1000;
+
+/// How images with text become columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// Channels, height and width of an image.

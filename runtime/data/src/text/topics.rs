@@ -4,8 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use fedround_random::{Purpose, SEED, StreamKey};
 
-use super::captions::Groups;
-use super::words;
+use super::vocabulary::words;
 
 /// Spherical k-means over tf-idf (Dhillon and Modha, 2001): texts are unit
 /// vectors of word weights, a group's centre is its mean text, and a text is in
@@ -32,6 +31,15 @@ impl Default for Topics {
             seed: SEED,
         }
     }
+}
+
+/// The groups of some texts, or of the images that they describe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Groups {
+    /// The groups' names.
+    pub names: Vec<String>,
+    /// The group of each text.
+    pub of: Vec<u16>,
 }
 
 /// A text: the weights of its words, by ascending word, with norm 1 or none at all.

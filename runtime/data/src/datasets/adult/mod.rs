@@ -17,10 +17,9 @@ mod person;
 
 use std::path::Path;
 
-use crate::files::find;
-use crate::load::Request;
 use fedround_random::{Purpose, StreamKey, permutation};
 
+use crate::source::Request;
 use crate::{DataError, Dataset, DatasetInfo};
 
 pub use encode::{Encoding, Table};
@@ -65,7 +64,7 @@ pub fn load(folder: &Path, split: Split, seed: u64) -> Result<Encoding, DataErro
     Ok(Encoding::new(&train, &test))
 }
 
-pub(crate) const HALVES: DatasetInfo = DatasetInfo {
+pub(super) const HALVES: DatasetInfo = DatasetInfo {
     name: "adult",
     doc: "incomes in the census, with race and sex apart, as LG-FedAvg halves them (Kohavi, 1996)",
     classes: 2,
@@ -73,10 +72,13 @@ pub(crate) const HALVES: DatasetInfo = DatasetInfo {
     shape: &[INPUTS],
     files: &["adult/adult.data"],
     how: "Get adult.data from https://archive.ics.uci.edu/ml/machine-learning-databases/adult/ into DIR/adult",
+    columns: &[(PROTECTED_COLUMN, &[PROTECTED.len()])],
+    protected: &PROTECTED,
     read: |request| dataset(request, Split::Halves),
+    ..DatasetInfo::BASE
 };
 
-pub(crate) const PUBLISHED: DatasetInfo = DatasetInfo {
+pub(super) const PUBLISHED: DatasetInfo = DatasetInfo {
     name: "adult-published",
     doc: "the same with UCI's own test set",
     files: &["adult/adult.data", "adult/adult.test"],
@@ -87,7 +89,7 @@ pub(crate) const PUBLISHED: DatasetInfo = DatasetInfo {
 };
 
 /// The column of the protected attributes.
-pub(crate) const PROTECTED_COLUMN: &str = "protected";
+pub(super) const PROTECTED_COLUMN: &str = "protected";
 
 /// The inputs of the published people.
 const INPUTS: usize = 93;
@@ -97,10 +99,9 @@ const PEOPLE: [usize; 2] = [30_940, 15_507];
 
 /// [`load`] as a dataset of columns `x`, the inputs, and `protected`, `[2]`.
 fn dataset(request: &Request<'_>, split: Split) -> Result<Dataset, DataError> {
-    let mut missing = request.paths()?;
-    missing.retain(|path| find(path).is_none());
-    if !missing.is_empty() {
-        return Err(request.missing(missing));
+    match split {
+        Split::Halves => request.existing::<1>().map(|_| ())?,
+        Split::Published => request.existing::<2>().map(|_| ())?,
     }
     let Encoding { train, test, .. } = load(&request.path("adult")?, split, request.seed)?;
     let found = train.labels.len() + test.labels.len();

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::files::find;
-use crate::record::{Record, Records};
+use crate::formats::files::find;
+use crate::formats::record::{Record, Records};
 use crate::{DataError, RecordError};
 
 /// A person whose race is White or Black.

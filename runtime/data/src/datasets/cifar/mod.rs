@@ -1,22 +1,23 @@
 //! CIFAR-10 and CIFAR-100: binary batches, plain or gzipped.
 //!
-//! A batch is a sequence of records: a label (of CIFAR-100 the superclass, then the class) and
-//! the red, green and blue planes of a 32x32 image. Any number of batches of any length will do.
+//! A batch is a sequence of records. A record is a label (in CIFAR-100 the superclass, then the class)
+//! and the red, green and blue planes of a 32x32 image. The number of batches and their lengths are
+//! not prescribed.
 
 mod names;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::files::{Stream, check_labels};
-use crate::load::Request;
+use crate::formats::files::{Stream, check_labels};
 use crate::notes::Notes;
+use crate::source::Request;
 use crate::{DataError, DatasetInfo, Examples, Scale};
 
 const SHAPE: [usize; 3] = [3, 32, 32];
 const PIXELS: usize = 3 * 32 * 32;
 
-pub(crate) const CIFAR_10: DatasetInfo = DatasetInfo {
+pub(super) const CIFAR_10: DatasetInfo = DatasetInfo {
     name: "cifar-10",
     doc: "small colour photographs (Krizhevsky, 2009)",
     classes: names::CIFAR_10.len(),
@@ -31,9 +32,10 @@ pub(crate) const CIFAR_10: DatasetInfo = DatasetInfo {
         let [train, test] = splits::<1>(request, [names::CIFAR_10.len()])?;
         Ok(request.dataset(train.examples(0), test.examples(0)))
     },
+    ..DatasetInfo::BASE
 };
 
-pub(crate) const CIFAR_100: DatasetInfo = DatasetInfo {
+pub(super) const CIFAR_100: DatasetInfo = DatasetInfo {
     name: "cifar-100",
     doc: "small colour photographs of 100 classes in 20 groups (Krizhevsky, 2009)",
     classes: names::CIFAR_100.len(),
@@ -48,12 +50,13 @@ pub(crate) const CIFAR_100: DatasetInfo = DatasetInfo {
         let data = request.dataset(train.examples(1), test.examples(1));
         Ok(data.with_groups(in_train, in_test, names::SUPERCLASSES)?)
     },
+    ..DatasetInfo::BASE
 };
 
-/// The records of some batches, one batch after another.
+/// The records of several batches, in order.
 struct Batches<const LABELS: usize> {
     pixels: Vec<u8>,
-    /// The labels of every record, apart by their place in it.
+    /// For each place of a label in a record, the labels of all records.
     labels: [Vec<u8>; LABELS],
 }
 
@@ -69,7 +72,7 @@ impl<const LABELS: usize> Batches<LABELS> {
     }
 }
 
-/// The training and the test batches, which the dataset's two patterns of files name.
+/// The training and the test batches. The dataset's files are two patterns, one for each.
 fn splits<const LABELS: usize>(
     request: &Request<'_>,
     classes: [usize; LABELS],
@@ -95,8 +98,8 @@ fn splits<const LABELS: usize>(
     Ok([train?, test?])
 }
 
-/// The files that match a pattern with one `*`, in the order of the numbers there; a plain file
-/// goes before its gzipped copy.
+/// The files that match a pattern with one `*`, in the order of the numbers in its place. Of a plain
+/// file and its gzipped copy, the plain one is taken.
 fn batches(pattern: &Path) -> Result<Vec<PathBuf>, DataError> {
     let folder = pattern.parent().unwrap_or(Path::new("."));
     let (prefix, suffix) = pattern
@@ -134,7 +137,7 @@ fn batches(pattern: &Path) -> Result<Vec<PathBuf>, DataError> {
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// The records of the files, each read once, straight to where its pixels stay.
+/// The records of the files. Pixels are read straight into their final place.
 fn records<const LABELS: usize>(
     files: &[PathBuf],
     classes: [usize; LABELS],

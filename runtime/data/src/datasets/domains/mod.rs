@@ -1,22 +1,24 @@
-//! Image classification over domains, from folders `domain/class/image`.
+//! Image classification over domains: datasets that are folders `domain/class/image`.
 //!
-//! Images are brought to 64x64 in `[-1, 1]`, and one fifth of each domain, drawn at random, is for
-//! testing, as in ADCOL (Li et al., 2023). The groups are the domains.
+//! Images are brought to 64x64 in `[-1, 1]`. One fifth of each domain, drawn at random, is for testing,
+//! as in ADCOL (Li et al., 2023). The groups are the domains.
 
-mod infos;
+pub(super) mod domainnet;
+pub(super) mod office_31;
+pub(super) mod office_caltech_10;
+pub(super) mod pacs;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub(crate) use infos::{DOMAINNET, DOMAINNET_10, OFFICE_31, OFFICE_CALTECH_10, PACS};
-
-use crate::hold_out::hold_out;
-use crate::load::Request;
+use super::hold_out::hold_out;
+use crate::source::Request;
 use crate::{Column, DataError, Dataset, Examples, Fit, ImageFiles, Scale};
 
 const SHAPE: [usize; 3] = [3, 64, 64];
 
-/// Images up to this many bytes altogether are decoded at once; of more, that many are kept.
+/// Datasets of at most this many bytes are decoded when they are read. Of larger ones, a cache of this
+/// size is kept.
 const MEMORY: usize = 1 << 30;
 
 /// One of the two parts of a dataset.
@@ -27,7 +29,9 @@ struct Split {
     groups: Vec<u32>,
 }
 
-fn read(request: &Request<'_>) -> Result<Dataset, DataError> {
+/// Reads a dataset. `published` is the number of images in each domain of the published files, as far as
+/// it is known; another number is noted.
+fn read(request: &Request<'_>, published: &[usize]) -> Result<Dataset, DataError> {
     let paths = request.paths()?;
     let missing: Vec<PathBuf> = paths.iter().filter(|p| !p.is_dir()).cloned().collect();
     let ([first, ..], []) = (&paths[..], &missing[..]) else {
@@ -41,7 +45,12 @@ fn read(request: &Request<'_>) -> Result<Dataset, DataError> {
     let mut domains = Vec::new();
     for (domain, path) in paths.iter().enumerate() {
         let (files, labels) = images(&images_of(path), &names, request)?;
-        infos::compare(request, domain, path, files.len());
+        if let Some(expected) = published.get(domain).filter(|&&n| n != files.len()) {
+            let (path, found) = (path.display(), files.len());
+            request.notes.add(format!(
+                "{path} has {found} images, the published dataset {expected}"
+            ));
+        }
         let (in_train, in_test) = hold_out(request.seed, domain, files.len());
         for (split, indices) in [(&mut train, in_train), (&mut test, in_test)] {
             split.groups.extend(indices.iter().map(|_| domain as u32));

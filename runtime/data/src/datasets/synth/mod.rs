@@ -21,7 +21,7 @@ pub use style::Style;
 
 use rayon::prelude::*;
 
-use crate::load::DIGITS;
+use super::DIGITS;
 use crate::{Dataset, DatasetInfo, Examples, Scale};
 use fedround_random::{Purpose, StreamKey, permutation};
 use shape::Canvas;
@@ -66,18 +66,17 @@ impl Default for SynthDigits {
     }
 }
 
-pub(crate) const GREY: DatasetInfo = DatasetInfo {
+pub(super) const GREY: DatasetInfo = DatasetInfo {
     name: "synth-digits",
     doc: "digits drawn from strokes with affine and elastic distortion; needs no files",
     classes: 10,
     class_names: DIGITS,
     shape: &[1, 28, 28],
-    files: &[],
-    how: "",
     read: |request| Ok(SynthDigits::default().with_seed(request.seed).generate()),
+    ..DatasetInfo::BASE
 };
 
-pub(crate) const RGB: DatasetInfo = DatasetInfo {
+pub(super) const RGB: DatasetInfo = DatasetInfo {
     name: "synth-digits-rgb",
     doc: "the same digits in colour; needs no files",
     shape: &[3, 32, 32],

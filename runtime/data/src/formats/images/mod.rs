@@ -118,3 +118,12 @@ impl ImageFiles {
         })
     }
 }
+
+/// Exchanges the rows and the columns of one channel of a square image.
+pub(crate) fn transpose(plane: &mut [u8], side: usize) {
+    for row in 0..side {
+        for column in 0..row {
+            plane.swap(row * side + column, column * side + row);
+        }
+    }
+}

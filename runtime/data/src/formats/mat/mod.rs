@@ -1,9 +1,14 @@
 //! Numeric arrays of MATLAB 5 files.
 //!
-//! A file is a header of 128 bytes and elements. An element is a tag (its type and its number of
-//! bytes) and that many bytes, padded to a multiple of 8; up to four bytes may be inside of the
-//! tag. A compressed element (zlib) holds one other. An array is an element of elements: its
-//! class, its dimensions, its name and its numbers, in a type that need not be the class's.
+//! A file is a header of 128 bytes followed by elements. An element is a tag (its type and its number
+//! of bytes) and that many bytes, padded to a multiple of 8. Up to four bytes may be inside the tag
+//! instead. A compressed element (zlib) holds one other element. An array is an element that consists
+//! of elements: its class, its dimensions, its name and its numbers. The numbers may be stored in
+//! another type than the class.
+//!
+//! Memory is bounded by the size of the file, whatever its header says.
+
+mod reader;
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -11,8 +16,9 @@ use std::path::Path;
 
 use flate2::read::ZlibDecoder;
 
-use super::reader::{Reader, Tag, wrong};
 use crate::DataError;
+pub(crate) use reader::wrong;
+use reader::{Reader, Tag};
 
 /// Types of elements.
 const INT32: u32 = 5;
@@ -24,7 +30,7 @@ const COMPRESSED: u32 = 15;
 const FIRST_NUMERIC: u32 = 6;
 
 /// An array of numbers, the first dimension changing fastest.
-pub(super) struct Array {
+pub(crate) struct Array {
     pub name: String,
     pub dims: Vec<usize>,
     /// Where it is in the file.
@@ -34,7 +40,7 @@ pub(super) struct Array {
 }
 
 /// Every array of numbers of a file.
-pub(super) fn arrays(path: &Path) -> Result<Vec<Array>, DataError> {
+pub(crate) fn arrays(path: &Path) -> Result<Vec<Array>, DataError> {
     let unreadable = |source| DataError::Read {
         path: path.to_path_buf(),
         source,

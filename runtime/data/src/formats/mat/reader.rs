@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::DataError;
 
-/// The error of what is at `offset` of a file.
-pub(super) fn wrong(path: &Path, offset: u64, expected: String, found: String) -> DataError {
+/// The error that a file has something unexpected at `offset`.
+pub(crate) fn wrong(path: &Path, offset: u64, expected: String, found: String) -> DataError {
     DataError::Format {
         path: path.to_path_buf(),
         offset,
@@ -23,7 +23,7 @@ pub(super) struct Tag {
     inside: Option<Vec<u8>>,
 }
 
-/// Reads on, and knows where it is in the file.
+/// Reads elements in order and knows the offset in the file.
 pub(super) struct Reader<'a, R> {
     pub path: &'a Path,
     pub inner: R,

@@ -1,13 +1,12 @@
 //! Captions as examples.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use super::{Captioned, Captions, Groups, coco, flickr8k};
-use crate::text::pictures::Form;
-use crate::text::{Topics, Vocabulary};
-use crate::{Column, DataError, Dataset, Examples, Fit, Language};
-use fedround_random::{Purpose, StreamKey, permutation};
+use super::{Captioned, Captions, Groups};
+use crate::text::form::Form;
+use crate::text::language::Language;
+use crate::text::vocabulary::{PAD, Vocabulary};
+use crate::{Column, DataError, Dataset, Examples, Fit};
 
 /// The captions of an image that count as references.
 pub const REFERENCES: usize = 5;
@@ -38,84 +37,22 @@ pub const FORM: Form = Form {
     min_count: 5,
 };
 
-/// The images of COCO's validation split that are validated on, and as many tested.
-const COCO_HELD_OUT: usize = 5000;
+/// The columns besides `x`.
+pub(crate) const COLUMNS: &[(&str, &[usize])] = &[
+    ("tokens", &[FORM.length]),
+    ("length", &[]),
+    ("references", &[REFERENCES, FORM.length]),
+];
 
-/// Images and what each is about.
-struct Part {
-    images: Vec<Captioned>,
-    of: Vec<u16>,
+/// Images and the group of each.
+pub(crate) struct Part {
+    pub images: Vec<Captioned>,
+    pub of: Vec<u16>,
 }
 
 impl CaptionSet {
-    /// Flickr8k, from a folder as [`flickr8k`] reads it, grouped by topic. One
-    /// image in eight each is validated and tested on.
-    ///
-    /// Departs: the published lists of 6,000, 1,000 and 1,000 images are not
-    /// among the files; `seed` draws the images instead.
-    ///
-    /// # Errors
-    /// As [`flickr8k`]; fewer than 8 images.
-    pub fn flickr8k(folder: &Path, form: Form, seed: u64) -> Result<Self, DataError> {
-        let all = flickr8k(folder)?;
-        let groups = all.by_topic(Topics::default());
-        let order = permutation(all.images.len(), StreamKey::new(seed, Purpose::Split));
-        let eighth = order.len() / 8;
-        if eighth == 0 {
-            let path = folder.join("captions.txt");
-            return Err(DataError::Empty { path });
-        }
-        let part = |indices: &[usize]| {
-            let mut indices = indices.to_vec();
-            indices.sort_unstable();
-            Part {
-                images: indices.iter().map(|&i| all.images[i].clone()).collect(),
-                of: indices.iter().map(|&i| groups.of[i]).collect(),
-            }
-        };
-        let parts = [
-            part(&order[2 * eighth..]),
-            part(&order[..eighth]),
-            part(&order[eighth..2 * eighth]),
-        ];
-        Self::new("flickr8k", parts, groups.names, form)
-    }
-
-    /// MS COCO 2014, from a folder of `annotations/`, `train2014/` and
-    /// `val2014/`: the images that show objects of one category, grouped by it,
-    /// as FedAA's non-IID captions. Of the published validation images the first
-    /// 5,000 are validated and the next 5,000 tested on, each half of what there
-    /// is at most.
-    ///
-    /// Departs: FedAA does not say from which images it takes those.
-    ///
-    /// # Errors
-    /// As [`coco`]; no such image.
-    pub fn coco(folder: &Path, form: Form) -> Result<Self, DataError> {
-        let annotations = folder.join("annotations");
-        let split = |split: &str| {
-            let captions = annotations.join(format!("captions_{split}.json"));
-            let instances = annotations.join(format!("instances_{split}.json"));
-            let read = coco(&folder.join(split), &captions, Some(&instances))?;
-            Ok::<_, DataError>(read.by_object())
-        };
-        let ((train, of), (held_out, held_out_of)) = (split("train2014")?, split("val2014")?);
-        let names = of.names.clone();
-        let mut train = Part::new(train, of);
-        let mut validation = Part::new(held_out, held_out_of);
-        let half = (validation.images.len() / 2).min(COCO_HELD_OUT);
-        let mut test = validation.split_off(half);
-        test.split_off(half);
-        for part in [&mut train, &mut validation, &mut test] {
-            if part.images.is_empty() {
-                let path = annotations;
-                return Err(DataError::Empty { path });
-            }
-        }
-        Self::new("coco", [train, validation, test], names, form)
-    }
-
-    fn new(
+    /// The set of training, validation and test images. `groups` are the names of what images are about.
+    pub(crate) fn new(
         name: &str,
         [train, validation, test]: [Part; 3],
         groups: Vec<String>,
@@ -147,14 +84,14 @@ impl CaptionSet {
 }
 
 impl Part {
-    fn new(captions: Captions, groups: Groups) -> Self {
+    pub fn new(captions: Captions, groups: Groups) -> Self {
         Self {
             images: captions.images,
             of: groups.of,
         }
     }
 
-    fn split_off(&mut self, at: usize) -> Self {
+    pub fn split_off(&mut self, at: usize) -> Self {
         Self {
             images: self.images.split_off(at),
             of: self.of.split_off(at),
@@ -179,7 +116,7 @@ impl Part {
             for caption in image.captions.iter().take(REFERENCES) {
                 vocabulary.sentence(caption, form.length, &mut references);
             }
-            references.resize((row + 1) * REFERENCES * form.length, crate::text::PAD);
+            references.resize((row + 1) * REFERENCES * form.length, PAD);
         }
         let files = self
             .images

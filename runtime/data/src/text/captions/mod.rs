@@ -1,17 +1,13 @@
 //! Images and what people say about them.
 
-mod coco;
-mod flickr;
-mod set;
+mod caption_set;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::Topics;
+use super::topics::{Groups, Topics};
 
-pub use coco::coco;
-pub use flickr::flickr8k;
-pub use set::{CaptionSet, FORM, REFERENCES};
+pub(crate) use caption_set::{COLUMNS, Part};
+pub use caption_set::{CaptionSet, FORM, REFERENCES};
 
 /// An image and its captions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,15 +30,6 @@ pub struct Captions {
     pub categories: Vec<String>,
 }
 
-/// What each image is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Groups {
-    /// The groups' names.
-    pub names: Vec<String>,
-    /// The group of each image.
-    pub of: Vec<u16>,
-}
-
 impl Captions {
     /// Only the images that show objects of exactly one category, grouped by
     /// it: FedAA's non-IID captions.
@@ -60,25 +47,5 @@ impl Captions {
         let all = |image: &Captioned| image.captions.join(" ");
         let texts: Vec<_> = self.images.iter().map(all).collect();
         topics.group(&texts)
-    }
-}
-
-/// Captions under their image, by its key, in the order of first appearance.
-#[derive(Default)]
-struct Gathered {
-    keys: Vec<String>,
-    captions: Vec<Vec<String>>,
-    places: HashMap<String, usize>,
-}
-
-impl Gathered {
-    fn add(&mut self, key: &str, caption: &str) {
-        let place = self.places.get(key).copied().unwrap_or_else(|| {
-            self.places.insert(key.to_owned(), self.keys.len());
-            self.keys.push(key.to_owned());
-            self.captions.push(Vec::new());
-            self.keys.len() - 1
-        });
-        self.captions[place].push(caption.to_owned());
     }
 }

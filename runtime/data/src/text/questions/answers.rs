@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Question, Questions};
 use crate::DataError;
-use crate::record::Records;
+use crate::formats::record::Records;
 
 /// The answers that a model chooses from.
 #[derive(Clone, Debug, PartialEq, Eq)]

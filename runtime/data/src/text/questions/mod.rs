@@ -1,19 +1,14 @@
 //! Questions about images.
 
 mod answers;
-mod daquar;
-mod easy;
-mod set;
-mod vqa;
+mod question_set;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 pub use answers::Answers;
-pub use daquar::daquar;
-pub use easy::easy_vqa;
-pub use set::{FORM, QuestionSet};
-pub use vqa::vqa;
+pub(crate) use question_set::COLUMNS;
+pub use question_set::{FORM, QuestionSet};
 
 /// Questions about images, of which an image may have many.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,15 +38,15 @@ pub struct Question {
 
 /// Image files by their key in a dataset, each listed once.
 #[derive(Default)]
-struct ImageRows {
-    files: Vec<PathBuf>,
+pub(crate) struct ImageRows {
+    pub files: Vec<PathBuf>,
     rows: HashMap<String, usize>,
 }
 
 impl ImageRows {
     /// The row of an image, whose file is the first of `names` that `folder`
     /// has; `None` if it has none of them.
-    fn row(&mut self, key: &str, folder: &Path, names: &[String]) -> Option<usize> {
+    pub fn row(&mut self, key: &str, folder: &Path, names: &[String]) -> Option<usize> {
         if let Some(row) = self.rows.get(key) {
             return Some(*row);
         }

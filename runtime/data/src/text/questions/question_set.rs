@@ -1,11 +1,13 @@
 //! Questions as examples.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::sync::Arc;
 
-use super::{Answers, Questions, daquar, easy_vqa, vqa};
-use crate::text::Vocabulary;
-use crate::text::pictures::Form;
+use super::Questions;
+use super::answers::Answers;
+use crate::text::form::Form;
+use crate::text::language::Language;
+use crate::text::vocabulary::Vocabulary;
 use crate::{DataError, Dataset, Examples, Fit};
 
 /// Questions about images as examples: columns `x`, the image, `tokens`, `[T]`, a
@@ -34,54 +36,10 @@ pub const FORM: Form = Form {
     min_count: 2,
 };
 
-/// The answers of VQA v2 that are classes (Antol et al., 2015, have 1,000; later work 3,000).
-const VQA_ANSWERS: u16 = 3000;
+/// The columns besides `x`.
+pub(crate) const COLUMNS: &[(&str, &[usize])] = &[("tokens", &[FORM.length]), ("length", &[])];
 
 impl QuestionSet {
-    /// easy-VQA, from a folder of `train/`, `test/` and `answers.txt`.
-    ///
-    /// # Errors
-    /// As [`easy_vqa`] and [`Answers::read`].
-    pub fn easy_vqa(folder: &Path, form: Form) -> Result<Self, DataError> {
-        let [train, test] = ["train", "test"].map(|split| easy_vqa(&folder.join(split)));
-        let answers = Answers::read(&folder.join("answers.txt"))?;
-        Self::new("easy-vqa", &train?, &test?, &answers, form)
-    }
-
-    /// DAQUAR, from a folder of `data_train.csv`, `data_eval.csv`,
-    /// `answer_space.txt` and `images/`. Train and test share images.
-    ///
-    /// # Errors
-    /// As [`daquar`] and [`Answers::read`].
-    pub fn daquar(folder: &Path, form: Form) -> Result<Self, DataError> {
-        let images = folder.join("images");
-        let [train, test] =
-            ["data_train.csv", "data_eval.csv"].map(|file| daquar(&folder.join(file), &images));
-        let answers = Answers::read(&folder.join("answer_space.txt"))?;
-        Self::new("daquar", &train?, &test?, &answers, form)
-    }
-
-    /// VQA v2 with the 3,000 most frequent answers of the training questions,
-    /// from a folder of the four JSON files of questions and annotations and
-    /// `train2014/` and `val2014/`, COCO's images. Validation questions are the
-    /// test, since the test's answers are not published.
-    ///
-    /// # Errors
-    /// As [`vqa`].
-    pub fn vqa(folder: &Path, form: Form) -> Result<Self, DataError> {
-        let [train, test] = ["train2014", "val2014"].map(|split| {
-            vqa(
-                &folder.join(format!("v2_OpenEnded_mscoco_{split}_questions.json")),
-                &folder.join(format!("v2_mscoco_{split}_annotations.json")),
-                &folder.join(split),
-                &format!("COCO_{split}_"),
-            )
-        });
-        let train = train?;
-        let answers = Answers::most_frequent(&train, VQA_ANSWERS);
-        Self::new("vqa-v2", &train, &test?, &answers, form)
-    }
-
     /// A set of questions whose answers are among `answers`.
     ///
     /// # Errors
@@ -128,6 +86,33 @@ impl QuestionSet {
             human,
             left_out,
         })
+    }
+
+    /// The dataset with its language, and with notes on the questions that are left out. If several
+    /// `people` answered each question, their answers are the language's. Otherwise the only answer is
+    /// the class.
+    pub(crate) fn into_dataset(self, people: bool) -> Dataset {
+        let mut dataset = self.dataset;
+        let splits = [("training", &dataset.train), ("test", &dataset.test)];
+        for ((split, examples), left_out) in splits.into_iter().zip(self.left_out) {
+            if left_out > 0 {
+                let (all, classes) = (examples.len() + left_out, dataset.classes);
+                dataset.notes.push(format!(
+                    "{left_out} of {all} {split} questions have none of the {classes} answers and are left out"
+                ));
+            }
+        }
+        let class = |label: &u16| vec![dataset.class_names[usize::from(*label)].clone()];
+        let human = match people {
+            true => self.human.into(),
+            false => dataset.test.labels().iter().map(class).collect(),
+        };
+        dataset.language = Some(Language {
+            vocabulary: Arc::new(self.vocabulary),
+            human,
+            left_out: self.left_out[1],
+        });
+        dataset
     }
 }
 

@@ -1,8 +1,8 @@
-//! What is known of a dataset's words.
+//! The text of a dataset: its vocabulary and what people said.
 
 use std::sync::Arc;
 
-use crate::text::Vocabulary;
+use super::vocabulary::Vocabulary;
 
 /// The words of captions or questions, and what people said.
 #[derive(Clone, Debug)]

@@ -1,0 +1,23 @@
+//! Remarks of a reader about files that it accepts.
+
+use std::sync::Mutex;
+
+/// Collects remarks from any thread.
+#[derive(Debug, Default)]
+pub(crate) struct Notes(Mutex<Vec<String>>);
+
+impl Notes {
+    pub fn add(&self, note: String) {
+        if let Ok(mut notes) = self.0.lock() {
+            notes.push(note);
+        }
+    }
+
+    /// All remarks, sorted, so that their order does not depend on threads.
+    pub fn take(&self) -> Vec<String> {
+        let notes = self.0.lock().map(|mut notes| std::mem::take(&mut *notes));
+        let mut notes = notes.unwrap_or_default();
+        notes.sort_unstable();
+        notes
+    }
+}
