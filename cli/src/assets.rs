@@ -14,10 +14,11 @@ use fedround_passes::fed::link;
 use super::Cli;
 use super::args::Subject;
 use super::auxiliaries::{self, Auxiliaries};
-use super::error::{CliError, nearest};
+use super::error::CliError;
 use super::hypers::{self, Setting};
 use super::output::tell;
 use super::settings::Settings;
+use fedround_names::nearest;
 
 /// A model that a user's crate brings.
 #[derive(Clone, Debug)]

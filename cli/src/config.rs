@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::auxiliaries::Auxiliaries;
-use super::error::{CliError, nearest};
+use super::error::CliError;
+use fedround_names::nearest;
 
 /// What a file may set. All of it is written to a run's `config.toml`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]

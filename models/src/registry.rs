@@ -75,17 +75,10 @@ pub fn find(name: &str) -> Result<&'static ModelInfo, ModelError> {
     const { &MODELS }
         .iter()
         .find(|m| m.name == name)
-        .ok_or_else(|| {
-            let distance = |m: &&ModelInfo| strsim::damerau_levenshtein(m.name, name);
-            ModelError::Unknown {
-                name: name.to_owned(),
-                nearest: const { &MODELS }
-                    .iter()
-                    .min_by_key(distance)
-                    .filter(|m| distance(m) <= 3)
-                    .map(|m| m.name),
-                known: MODELS.map(|m| m.name).join(", "),
-            }
+        .ok_or_else(|| ModelError::Unknown {
+            name: name.to_owned(),
+            nearest: fedround_names::nearest(name, MODELS.map(|m| m.name)),
+            known: MODELS.map(|m| m.name).join(", "),
         })
 }
 

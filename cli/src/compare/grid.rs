@@ -9,10 +9,11 @@ use super::error::CompareError;
 use super::record::{self, Record};
 use crate::Cli;
 use crate::config::Config;
-use crate::error::{CliError, nearest};
+use crate::error::CliError;
 use crate::hypers::{self, Setting};
 use crate::run::slug;
 use crate::settings::Settings;
+use fedround_names::nearest;
 
 /// Every algorithm with every seed.
 pub(super) struct Grid {

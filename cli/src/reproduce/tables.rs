@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use super::args::Scale;
 use super::error::ReproduceError;
-use crate::error::nearest;
+use fedround_names::nearest;
 
 pub(super) const FILES: [(&str, &str); 5] = [
     ("fedaa", include_str!("tables/fedaa.toml")),

@@ -17,8 +17,8 @@ mod emit;
 mod federated;
 mod hyper;
 mod model;
-mod nearest;
 mod parse;
+mod suggestion;
 
 pub use federated::federated;
 pub use hyper::hyper;

@@ -2,8 +2,8 @@
 
 use fedround_ir::fed::HyperValue;
 
-use crate::hyper_error::nearest;
 use crate::{Field, HyperError};
+use fedround_names::nearest;
 
 /// The hyper-parameters of one layer of an algorithm. Derived by `#[derive(Hyper)]`.
 #[diagnostic::on_unimplemented(
@@ -113,7 +113,7 @@ pub fn set(alg: &mut dyn Hyper, field: &str, value: HyperValue) -> Result<(), Hy
     let unknown = HyperError::Unknown {
         field: field.to_owned(),
         algorithm: alg.name().to_owned(),
-        nearest: nearest(name, known.iter().copied()),
+        nearest: nearest(name, known.iter().copied()).map(str::to_owned),
         known: known.iter().map(|&name| name.to_owned()).collect(),
     };
     let mut current = Some(alg);

@@ -43,18 +43,3 @@ pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
         .map(|name| format!("; did you mean `{name}`?"))
         .unwrap_or_default()
 }
-
-/// The known name most similar to one that is not known, if any is similar at all.
-pub(crate) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
-    known
-        .into_iter()
-        .map(|other| {
-            (
-                strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()),
-                other,
-            )
-        })
-        .filter(|(similarity, _)| *similarity > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, other)| other.to_owned())
-}

@@ -58,7 +58,8 @@ pub fn unknown_field(algorithm: &str, name: &str, fields: &[Field]) -> HyperErro
     HyperError::Unknown {
         field: name.to_owned(),
         algorithm: algorithm.to_owned(),
-        nearest: crate::hyper_error::nearest(name, fields.iter().map(|field| field.name)),
+        nearest: fedround_names::nearest(name, fields.iter().map(|field| field.name))
+            .map(str::to_owned),
         known: fields.iter().map(|field| field.name.to_owned()).collect(),
     }
 }

@@ -1,8 +1,8 @@
 //! The algorithms that a command knows by name.
 
-use crate::hyper_error::nearest;
 use crate::spec::Spec;
 use crate::{BoxedAlgorithm, Field, SpecError};
+use fedround_names::nearest;
 
 /// An algorithm as a command lists and builds it.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ impl Registry {
             .find(|entry| entry.name == name)
             .ok_or_else(|| SpecError::Unknown {
                 name: name.to_owned(),
-                nearest: nearest(name, self.names()),
+                nearest: nearest(name, self.names()).map(str::to_owned),
                 known: self.names().into_iter().map(str::to_owned).collect(),
             })
     }

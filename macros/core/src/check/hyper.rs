@@ -4,8 +4,8 @@ use syn::{Expr, ExprRange, GenericParam, Lit, RangeLimits};
 
 use crate::diagnostics::{Diagnostics, text};
 use crate::model::{FieldType, HyperField, Hypers, key, number};
-use crate::nearest::suggestion;
 use crate::parse::Key;
+use crate::suggestion::suggestion;
 
 const STRUCT_KEYS: [&str; 4] = ["base_default", "centralized", "crate", "name"];
 const FIELD_KEYS: [&str; 3] = ["choices", "default", "range"];

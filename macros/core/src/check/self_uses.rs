@@ -4,7 +4,7 @@ use syn::{ExprMethodCall, Ident};
 
 use crate::diagnostics::Diagnostics;
 use crate::model::{Body, Hook, SelfRef, SelfUse};
-use crate::nearest::hook_suggestion;
+use crate::suggestion::hook_suggestion;
 
 pub fn check(body: &Body<'_>, base: Option<&Ident>, diagnostics: &mut Diagnostics) {
     for used in &body.selfs {

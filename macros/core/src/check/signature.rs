@@ -7,7 +7,7 @@ use syn::{FnArg, ReturnType, Signature};
 use super::syntax::check_pattern;
 use crate::diagnostics::{Diagnostics, text};
 use crate::model::{Hook, HookImpl, Spec};
-use crate::nearest::hook_suggestion;
+use crate::suggestion::hook_suggestion;
 
 pub fn check(spec: &Spec<'_>, diagnostics: &mut Diagnostics) {
     let mut seen = Vec::new();

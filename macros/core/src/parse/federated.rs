@@ -8,7 +8,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, Item, ItemImpl, Path, Token};
 
 use crate::diagnostics::{Diagnostics, text};
-use crate::nearest::suggestion;
+use crate::suggestion::suggestion;
 
 /// The attribute's arguments and the impl it stands on.
 pub struct Federated {

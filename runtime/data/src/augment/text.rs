@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use fedround_names::nearest;
+
 use super::{Augment, AugmentError, Step};
-use crate::suggest::nearest;
 
 const NAMES: [&str; 6] = ["none", "crop", "flip", "rotate", "resize", "normalise"];
 

@@ -24,7 +24,8 @@ pub mod vqa_v2;
 
 use std::path::Path;
 
-use crate::suggest::nearest;
+use fedround_names::nearest;
+
 use crate::{DataError, Dataset, DatasetInfo};
 
 /// Every dataset that [`load`] knows.

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use fedround_names::nearest;
+
 use super::{PARTITIONS, Partition, PartitionError, Rotation, info};
-use crate::suggest::nearest;
 
 impl FromStr for Partition {
     type Err = PartitionError;

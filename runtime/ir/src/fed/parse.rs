@@ -6,7 +6,9 @@ use super::{Kind, Module, Op, OpKind, Place, Region, Type, Value, verify};
 use crate::Loc;
 use crate::text::cursor::Cursor;
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::{FED_VERSION, ParseError, Problem, check_header, nearest};
+use fedround_names::nearest;
+
+use crate::text::{FED_VERSION, ParseError, Problem, check_header};
 
 /// Reads a module that [`print_exact`](super::print_exact) wrote, and verifies it.
 ///

@@ -6,7 +6,9 @@ use super::{Func, Hook, Hyper, HyperValue, Layer};
 use crate::text::attribute::unquote;
 use crate::text::cursor::count;
 use crate::text::lexer::{TokenKind, written};
-use crate::text::{ParseError, Problem, nearest};
+use fedround_names::nearest;
+
+use crate::text::{ParseError, Problem};
 
 impl Parser<'_> {
     /// `fed.algorithm @name(hypers) { functions }`.

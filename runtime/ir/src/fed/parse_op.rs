@@ -5,7 +5,9 @@ use super::{Effect, Kind, Op, OpKind, Place, Region, Type, Value, signature};
 use crate::text::attribute::{Entry, Source};
 use crate::text::cursor::Cursor;
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::{ParseError, Problem, nearest};
+use fedround_names::nearest;
+
+use crate::text::{ParseError, Problem};
 
 /// How deep regions may nest.
 const DEEPEST: usize = 64;

@@ -155,12 +155,12 @@ fn what_is_wrong_is_said_where_it_is() {
         (
             ": f32 = 0.1,",
             ": f32,",
-            "2:39: expected `=` and the value, found `,`",
+            "2:38: expected `=` and the value, found `,`",
         ),
         (
             "= 5,",
             "= 5.5,",
-            "2:64: expected a count below 2^31, found `5.5`",
+            "2:63: expected a count below 2^31, found `5.5`",
         ),
         (
             "%epochs: index",

@@ -4,7 +4,9 @@ use super::{Dp, Hook, Kind, Math, OpKind, Reduce};
 use crate::text::attribute::{
     AttributeText, Codec, Count, Piece, Quoted, QuotedList, Real, TextAttributes,
 };
-use crate::text::{nearest, ops};
+use fedround_names::nearest;
+
+use crate::text::ops;
 
 ops! { OpKind {
     "fed.hyper" = Hyper [index: Count];

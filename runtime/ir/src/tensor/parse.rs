@@ -9,7 +9,9 @@ use crate::Loc;
 use crate::text::attribute::{Entry, Source, unquote};
 use crate::text::cursor::{Cursor, LARGEST, count};
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::{ParseError, Problem, TENSOR_VERSION, check_header, nearest};
+use fedround_names::nearest;
+
+use crate::text::{ParseError, Problem, TENSOR_VERSION, check_header};
 
 /// Reads the graphs that [`Graph::exact_text`] wrote, one or more below a header line, and verifies
 /// them.

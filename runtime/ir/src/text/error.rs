@@ -153,13 +153,3 @@ impl fmt::Display for ParseError {
 }
 
 impl std::error::Error for ParseError {}
-
-/// The known name closest to one that is not known, if it is close enough to be a slip.
-pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let scored = known
-        .into_iter()
-        .map(|other| (strsim::jaro_winkler(name, other), other));
-    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
-    best.filter(|(similarity, _)| *similarity > 0.75)
-        .map(|(_, other)| other)
-}

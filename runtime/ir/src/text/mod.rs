@@ -28,7 +28,7 @@ mod error;
 pub(crate) mod lexer;
 mod table;
 
-pub use error::{ParseError, Problem, nearest};
+pub use error::{ParseError, Problem};
 
 pub(crate) use error::Span;
 pub(crate) use table::ops;

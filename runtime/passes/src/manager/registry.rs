@@ -2,7 +2,8 @@
 
 use fedround_ir::fed::{Module, print_exact, verify, verify_linked};
 use fedround_ir::tensor::{DType, Graph};
-use fedround_ir::text::{TENSOR_VERSION, nearest};
+use fedround_ir::text::TENSOR_VERSION;
+use fedround_names::nearest;
 
 use super::{Ir, PassError};
 use crate::tensor::ConvAlgorithm;

@@ -10,7 +10,7 @@ struct Mine {
 #[federated]
 impl Algorithm for Mine {
     fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        grad(w, |w| self.dataloss(k, w, b))
+        grad(w, |w| self.los(k, w, b))
     }
 }
 
