@@ -8,7 +8,7 @@ use crate::lanes;
 use crate::lower::{Form, Lowering, col2im, crop, staged_len};
 use crate::patches;
 use crate::scratch::{self, Scratch, room};
-use crate::shape::{Conv2d, Sizes};
+use crate::shape::{Conv2d, Filters, Sizes};
 use crate::team;
 use crate::tile::{ROWS, RowBlock, blocks};
 
@@ -204,17 +204,6 @@ fn pack_taps(w: &[f32], order: &[usize], filters: usize, panels: &mut [f32]) {
             }
         }
     }
-}
-
-/// Some filters of a group.
-#[derive(Clone, Copy)]
-pub(crate) struct Filters {
-    /// The group.
-    pub group: usize,
-    /// The first filter in it.
-    pub first: usize,
-    /// How many.
-    pub count: usize,
 }
 
 /// Adds the weight gradient of some filters to `w`, by dot products.

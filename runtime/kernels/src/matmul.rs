@@ -14,7 +14,7 @@ use burn_flex::FlexTensor;
 use crate::flex::{floats, writable};
 use crate::lower::round_up;
 use crate::matrix::{Matrix, Operand};
-use crate::product::{Factors, Product};
+use crate::product::Product;
 use crate::row_dots::DotProduct;
 use crate::scratch::{self, Scratch, room};
 use crate::team;
@@ -232,7 +232,7 @@ fn run(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], alpha: 
 /// [`run`] on this thread, without turning around.
 fn run_part(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], alpha: Option<f32>) {
     let (add, alpha) = (alpha.is_some(), alpha.unwrap_or(1.0));
-    let (a, b) = match (a, b) {
+    let b = match (a, b) {
         (Operand::Plain(a), Operand::Transposed(b)) => {
             let dots = DotProduct {
                 a,
@@ -244,10 +244,7 @@ fn run_part(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], al
             };
             return dots.run();
         }
-        (Operand::Plain(a), Operand::Plain(b)) => (Factors::Rows(a), b),
-        (Operand::Transposed(a), Operand::Plain(b) | Operand::Transposed(b)) => {
-            (Factors::Columns(a), b)
-        }
+        (_, Operand::Plain(b) | Operand::Transposed(b)) => b,
     };
     Product {
         a,
@@ -280,7 +277,7 @@ fn turned([m, k, n]: [usize; 3], a: Matrix<'_>, b: Matrix<'_>, c: &mut [f32]) {
             let count = TURNED.min(n - first);
             let block = room(block, count * pitch);
             Product {
-                a: Factors::Rows(b.part(first, 0)),
+                a: Operand::Plain(b.part(first, 0)),
                 b: Matrix {
                     values: columns,
                     stride: pitch,

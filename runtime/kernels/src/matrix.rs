@@ -56,12 +56,12 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// How a tensor of two dimensions lies in memory.
+/// An operand of a product, `A`, in the layout in which a tensor holds it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Operand<'a> {
-    /// Its rows are contiguous.
+    /// Rows are contiguous: `A[i, k]` is value `k` of row `i` of the matrix.
     Plain(Matrix<'a>),
-    /// Its columns are: the matrix is its transpose.
+    /// Columns are contiguous: `A[i, k]` is value `i` of row `k` of the matrix.
     Transposed(Matrix<'a>),
 }
 

@@ -7,11 +7,10 @@
 //! surplus pixel and adds up no vector, which counts for small maps of many channels; unlike them
 //! it must transpose the image.
 
-use crate::conv_grad::Filters;
 use crate::lower::round_up;
 use crate::matrix::Matrix;
 use crate::scratch::{Scratch, room};
-use crate::shape::Sizes;
+use crate::shape::{Filters, Sizes};
 use crate::tile::{DEPTH, LANES, ROWS, RowBlock, blocks};
 
 /// Whether this is faster than the dot products, as measured: short rows waste part of a vector or

@@ -157,3 +157,14 @@ impl Sizes {
         [filters, self.channels, self.kernel[0], self.kernel[1]]
     }
 }
+
+/// Some filters of a group.
+#[derive(Clone, Copy)]
+pub(crate) struct Filters {
+    /// The group.
+    pub group: usize,
+    /// The first filter in it.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What the elements of a [`Column`](super::Column) are when they are gathered.
+/// The type of a [`Column`](super::Column)'s elements when they are gathered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Element {
     /// `f32` numbers, from [`Column::gather_into`](super::Column::gather_into).

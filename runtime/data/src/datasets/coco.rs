@@ -35,19 +35,17 @@ pub(super) const COCO: DatasetInfo = DatasetInfo {
     ..DatasetInfo::BASE
 };
 
-/// The images of COCO's validation split that are validated on, and as many tested.
+/// The number of images of the published validation split that are for validation, and as many for testing.
 const HELD_OUT: usize = 5000;
 
-/// MS COCO 2014, from a folder of `annotations/`, `train2014/` and
-/// `val2014/`: the images that show objects of one category, grouped by it,
-/// as FedAA's non-IID captions. Of the published validation images the first
-/// 5,000 are validated and the next 5,000 tested on, each half of what there
-/// is at most.
+/// Loads the images that show objects of a single category, grouped by it: FedAA's non-IID captions. The
+/// folder holds `annotations/`, `train2014/` and `val2014/`. The first 5,000 of the published validation
+/// images are for validation and the next 5,000 for testing, or half of them each if there are fewer.
 ///
-/// Departs: FedAA does not say from which images it takes those.
+/// Departs: FedAA does not say which images it uses.
 ///
 /// # Errors
-/// As [`read`]; no such image.
+/// The errors of [`read`], and a split without such images.
 pub fn load(folder: &Path, form: Form) -> Result<CaptionSet, DataError> {
     let annotations = folder.join("annotations");
     let split = |split: &str| {
@@ -72,13 +70,12 @@ pub fn load(folder: &Path, form: Form) -> Result<CaptionSet, DataError> {
     CaptionSet::new("coco", [train, validation, test], names, form)
 }
 
-/// The images and captions of one split, ascending by the image's id. Images
-/// lie in the folder `images`; the categories of their objects come from
-/// `instances`, where it is given.
+/// Reads the images and captions of one split, in ascending order of the image's id. `images` is the folder
+/// of the image files. `instances`, if given, holds the categories of objects.
 ///
 /// # Errors
-/// A missing file, JSON that breaks off or has other fields, a caption of an
-/// image that is not listed, an image without a caption or a file.
+/// A file is missing, JSON breaks off or has other fields, a caption is of an image that is not listed, or
+/// an image has no caption or no file.
 pub fn read(
     images: &Path,
     captions: &Path,
@@ -134,7 +131,7 @@ pub fn read(
     })
 }
 
-/// The categories' names, ascending by their ids, and the categories on each image.
+/// The names of the categories in ascending order of their ids, and the categories in each image.
 type Objects = (Vec<String>, HashMap<u64, BTreeSet<u16>>);
 
 fn objects(path: &Path) -> Result<Objects, DataError> {

@@ -32,11 +32,11 @@ pub(super) const DAQUAR: DatasetInfo = DatasetInfo {
 
 const EXTENSIONS: [&str; 3] = ["png", "jpg", "jpeg"];
 
-/// DAQUAR, from a folder of `data_train.csv`, `data_eval.csv`,
-/// `answer_space.txt` and `images/`. Train and test share images.
+/// Loads the examples of a folder with `data_train.csv`, `data_eval.csv`, `answer_space.txt` and
+/// `images/`. Training and test questions share images.
 ///
 /// # Errors
-/// As [`read`] and [`Answers::read`].
+/// The errors of [`read`] and [`Answers::read`].
 pub fn load(folder: &Path, form: Form) -> Result<QuestionSet, DataError> {
     let images = folder.join("images");
     let [train, test] =
@@ -45,13 +45,12 @@ pub fn load(folder: &Path, form: Form) -> Result<QuestionSet, DataError> {
     QuestionSet::new("daquar", &train?, &test?, &answers, form)
 }
 
-/// The questions of a file of lines `question,answer,image_id` below a header,
-/// about the images `ID.png`, `.jpg` or `.jpeg` in a folder. Where several things
-/// are the answer, with commas between them, each is one.
+/// Reads the questions of a file of lines `question,answer,image_id` below a header. The images are
+/// `ID.png`, `ID.jpg` or `ID.jpeg` in the folder `images`. An answer with commas counts as several answers.
 ///
 /// # Errors
-/// A missing file, and [`RecordError`](crate::RecordError) for a line without
-/// question or answer, or about an image that is not there.
+/// The file is missing, or a line has no question or no answer, or is about an image that does not exist
+/// ([`RecordError`](crate::RecordError)).
 pub fn read(file: &Path, images: &Path) -> Result<Questions, DataError> {
     let records = Records::open(file)?;
     let mut rows = ImageRows::default();

@@ -30,21 +30,21 @@ pub(super) const EASY_VQA: DatasetInfo = DatasetInfo {
     ..DatasetInfo::BASE
 };
 
-/// easy-VQA, from a folder of `train/`, `test/` and `answers.txt`.
+/// Loads the examples of a folder with `train/`, `test/` and `answers.txt`.
 ///
 /// # Errors
-/// As [`read`] and [`Answers::read`].
+/// The errors of [`read`] and [`Answers::read`].
 pub fn load(folder: &Path, form: Form) -> Result<QuestionSet, DataError> {
     let [train, test] = ["train", "test"].map(|split| read(&folder.join(split)));
     let answers = Answers::read(&folder.join("answers.txt"))?;
     QuestionSet::new("easy-vqa", &train?, &test?, &answers, form)
 }
 
-/// The questions of a folder that holds `questions.json`, a list of `[question,
-/// answer, image]`, and the images in `images/`, called `0.png` and so on.
+/// Reads the questions of a folder. It holds `questions.json`, a list of `[question, answer, image]`, and
+/// the images `images/0.png`, `images/1.png` and so on.
 ///
 /// # Errors
-/// A missing file, JSON of another form, a question about an image that is not there.
+/// A file is missing, JSON has another form, or a question is about an image that does not exist.
 pub fn read(folder: &Path) -> Result<Questions, DataError> {
     let path = folder.join("questions.json");
     let images = folder.join("images");

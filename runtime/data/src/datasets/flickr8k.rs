@@ -27,13 +27,12 @@ pub(super) const FLICKR8K: DatasetInfo = DatasetInfo {
     ..DatasetInfo::BASE
 };
 
-/// The images and captions of a folder that holds `captions.txt`, lines of
-/// `image,caption` below a header, and the images in `Images/`. The categories
-/// of objects are not known.
+/// Reads the captions of a folder. It holds `captions.txt`, which has lines of `image,caption` below a
+/// header, and the images in `Images/`. The categories of objects are not known.
 ///
 /// # Errors
-/// A missing file, and [`RecordError`](crate::RecordError) for a line that has
-/// no caption or names an image that is not there.
+/// A file is missing, or a line has no caption or refers to an image that does not exist
+/// ([`RecordError`](crate::RecordError)).
 pub fn read(folder: &Path) -> Result<Captions, DataError> {
     let path = folder.join("captions.txt");
     let images = folder.join("Images");
@@ -67,14 +66,14 @@ pub fn read(folder: &Path) -> Result<Captions, DataError> {
     })
 }
 
-/// Flickr8k, from a folder as [`read`] reads it, grouped by topic. One
-/// image in eight each is validated and tested on.
+/// Loads the examples of a folder that [`read`] reads, grouped by topic. One image in eight is for
+/// validation, and one in eight for testing.
 ///
-/// Departs: the published lists of 6,000, 1,000 and 1,000 images are not
-/// among the files; `seed` draws the images instead.
+/// Departs: the published lists of 6,000, 1,000 and 1,000 images are not among the files. The images are
+/// drawn with `seed` instead.
 ///
 /// # Errors
-/// As [`read`]; fewer than 8 images.
+/// The errors of [`read`], and fewer than 8 images.
 pub fn load(folder: &Path, form: Form, seed: u64) -> Result<CaptionSet, DataError> {
     let all = read(folder)?;
     let groups = all.by_topic(Topics::default());
@@ -100,7 +99,7 @@ pub fn load(folder: &Path, form: Form, seed: u64) -> Result<CaptionSet, DataErro
     CaptionSet::new("flickr8k", parts, groups.names, form)
 }
 
-/// Captions under their image, by its key, in the order of first appearance.
+/// Captions by image, in the order in which the images first appear.
 #[derive(Default)]
 struct Gathered {
     keys: Vec<String>,

@@ -35,16 +35,16 @@ pub(super) const VQA_V2: DatasetInfo = DatasetInfo {
     ..DatasetInfo::BASE
 };
 
-/// The answers of VQA v2 that are classes (Antol et al., 2015, have 1,000; later work 3,000).
+/// The number of answers that are classes (1,000 in Antol et al., 2015, and 3,000 in later work).
 const ANSWERS: u16 = 3000;
 
-/// VQA v2 with the 3,000 most frequent answers of the training questions,
-/// from a folder of the four JSON files of questions and annotations and
-/// `train2014/` and `val2014/`, COCO's images. Validation questions are the
-/// test, since the test's answers are not published.
+/// Loads the examples of a folder with the 3,000 most frequent answers of the training questions as
+/// classes. The folder holds the four JSON files of questions and annotations, and COCO's images in
+/// `train2014/` and `val2014/`. The validation questions are for testing, because the answers of the test
+/// questions are not published.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn load(folder: &Path, form: Form) -> Result<QuestionSet, DataError> {
     let [train, test] = ["train2014", "val2014"].map(|split| {
         read(
@@ -59,16 +59,16 @@ pub fn load(folder: &Path, form: Form) -> Result<QuestionSet, DataError> {
     QuestionSet::new("vqa-v2", &train, &test?, &answers, form)
 }
 
-/// The questions and answers of one split, about images called `PREFIX` and the
-/// image's id of 12 digits, `.jpg`, in a folder; `PREFIX` is such as
-/// `COCO_train2014_`. A question's kind is its `question_type`.
+/// Reads the questions and answers of one split. The image files in the folder `images` are named by
+/// `prefix`, such as `COCO_train2014_`, and the image's id of 12 digits. The kind of a question is its
+/// `question_type`.
 ///
-/// Departs: answers are compared by their [`words`]; the official evaluation
-/// also drops articles and writes numbers as digits.
+/// Departs: answers are compared by their [`words`]. The official evaluation also drops articles and writes
+/// numbers as digits.
 ///
 /// # Errors
-/// A missing file, JSON of another form, a question without annotation or the
-/// other way round, an image that is not there.
+/// A file is missing, JSON has another form, a question has no annotation or an annotation no question, or
+/// an image does not exist.
 pub fn read(
     questions: &Path,
     annotations: &Path,

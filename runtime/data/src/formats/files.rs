@@ -1,4 +1,6 @@
-//! Reading files that may be gzipped, a piece at a time and no larger than they are.
+//! Files that may be gzipped, read piece by piece.
+//!
+//! Memory is bounded by the size of the file, whatever its header says.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -33,18 +35,18 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, DataError> {
 pub(crate) struct Stream<'a> {
     path: &'a Path,
     reader: Box<dyn Read>,
-    /// The file's own length and, of a packed file, what its last bytes say of the unpacked one.
+    /// The length of the file and, for a packed one, the unpacked length that its last bytes give.
     size: u64,
     packed: Option<u64>,
     /// Unpacked bytes so far.
     read: u64,
-    /// Why reading stopped, where it did. Kept beside what was read, so that an error can say how
-    /// many bytes are missing.
+    /// Why reading stopped early, if it did. Kept until the end of the file is due, so that the error can
+    /// say how many bytes are missing.
     damage: Option<io::Error>,
     digest: Option<(Md5, &'static str)>,
 }
 
-/// The most that deflate makes of a byte.
+/// The largest number of bytes that one byte can unpack to in deflate.
 const EXPANSION: u64 = 1032;
 
 impl<'a> Stream<'a> {
@@ -76,7 +78,7 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// How many bytes there probably are, never more than there can be.
+    /// The probable number of unpacked bytes. It never exceeds what the file can unpack to.
     pub fn size_hint(&self) -> usize {
         let hint = self.packed.unwrap_or(self.size);
         usize::try_from(hint.min(self.most())).unwrap_or(0)
@@ -87,7 +89,7 @@ impl<'a> Stream<'a> {
         self.size.saturating_mul(factor)
     }
 
-    /// Appends up to `n` bytes; gives their number, which is less only where the file ends or
+    /// Appends up to `n` bytes and returns their number. It is less than `n` only if the file ends or
     /// breaks off.
     pub fn append(&mut self, out: &mut Vec<u8>, n: u64) -> u64 {
         let start = out.len();
@@ -103,7 +105,7 @@ impl<'a> Stream<'a> {
         found
     }
 
-    /// Fills `out` as far as the file goes; gives how far.
+    /// Fills `out` as far as the file goes and returns the number of bytes.
     pub fn fill(&mut self, out: &mut [u8]) -> u64 {
         let mut bytes = Vec::with_capacity(out.len());
         let found = self.append(&mut bytes, out.len() as u64);
@@ -111,7 +113,7 @@ impl<'a> Stream<'a> {
         found
     }
 
-    /// The rest of the file, which must be of `n` bytes, all of them sound.
+    /// The rest of the file, which must have exactly `n` bytes.
     pub fn rest(mut self, n: u64, notes: &Notes) -> Result<Vec<u8>, DataError> {
         let room = n.min(self.most());
         let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or(0));
@@ -121,8 +123,7 @@ impl<'a> Stream<'a> {
         Ok(bytes)
     }
 
-    /// The error of a file that should have `expected` bytes. Reads on to its end to say how many
-    /// it has.
+    /// The error that the file should have `expected` bytes. Reads to the end to tell how many it has.
     pub fn wrong_length(mut self, expected: u64) -> DataError {
         if self.damage.is_none() {
             match io::copy(&mut self.reader, &mut io::sink()) {
@@ -138,8 +139,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Checks that the file ends here, after `expected` bytes where that is known, and that
-    /// unpacking came to a good end. Notes contents that differ from the published ones.
+    /// Checks that the file ends here, after `expected` bytes if that is known, and that it was unpacked
+    /// without errors. Adds a note if the contents differ from the published ones.
     pub fn end(mut self, expected: Option<u64>, notes: &Notes) -> Result<(), DataError> {
         let here = self.read;
         self.append(&mut Vec::new(), 1);
@@ -173,7 +174,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// The number of bytes of the last member, modulo 2^32, that a gzip file ends in.
+/// The unpacked size that a gzip file ends with: that of its last member, modulo 2³².
 fn unpacked_size(file: &mut File, size: u64) -> io::Result<u64> {
     let mut last = [0; 4];
     if size >= 4 {
@@ -184,7 +185,7 @@ fn unpacked_size(file: &mut File, size: u64) -> io::Result<u64> {
     Ok(u64::from(u32::from_le_bytes(last)))
 }
 
-/// Checks that every label is one of the classes, which are counted from `first`.
+/// Checks that every label is one of the classes, which count from `first`.
 pub(crate) fn check_labels(
     path: &Path,
     labels: &[u8],

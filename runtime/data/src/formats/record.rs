@@ -16,7 +16,7 @@ pub(crate) struct Records {
     bytes: Vec<u8>,
 }
 
-/// One record and where it is.
+/// One record and its line.
 pub(crate) struct Record<'a> {
     path: &'a Path,
     line: u64,
@@ -36,7 +36,7 @@ impl Records {
         Ok(records)
     }
 
-    /// [`open`](Self::open) for lists that people write, whose last line may have no line end.
+    /// [`open`](Self::open) for lists that people write. Their last line may lack its line end.
     pub fn open_list(path: &Path) -> Result<Self, DataError> {
         Ok(Self {
             path: path.to_path_buf(),
@@ -44,8 +44,9 @@ impl Records {
         })
     }
 
-    /// The records, each of `N` fields. Empty lines are passed over, and lines without a comma that
-    /// start with `comment`: one that has lost its end, and with it holds a record, is an error.
+    /// The records, each of `N` fields. Empty lines are skipped, and so are lines that start with
+    /// `comment` and have no comma. A comment line with a comma is an error, because it has lost its line
+    /// end and swallowed a record.
     pub fn rows<const N: usize>(
         &self,
         comment: Option<u8>,
@@ -80,7 +81,7 @@ impl Records {
         })
     }
 
-    /// [`rows`](Self::rows) after a line that names the columns.
+    /// [`rows`](Self::rows) below a first line that names the columns.
     pub fn rows_below<const N: usize>(
         &self,
         header: &'static str,
@@ -97,8 +98,8 @@ impl Records {
         Ok(self.rows::<N>(None).skip(1))
     }
 
-    /// The line of a record that starts at or after `at`: the reader counts the
-    /// lines that it passes over as a part of the next record.
+    /// The line of a record that starts at or after `at`. The reader counts the empty lines before a
+    /// record as a part of it.
     fn line_of(&self, at: &csv::Position) -> u64 {
         let start = usize::try_from(at.byte()).unwrap_or(usize::MAX);
         let rest = self.bytes.get(start..).unwrap_or_default();
@@ -116,12 +117,12 @@ impl Records {
 }
 
 impl Record<'_> {
-    /// Field `index`, which [`Records::rows`] has checked to be there, without the blanks around it.
+    /// Field `index` without the blanks around it. [`Records::rows`] has checked that it exists.
     pub fn text(&self, index: usize) -> &str {
         self.fields.get(index).unwrap_or_default().trim()
     }
 
-    /// The error of a field that is not as expected.
+    /// The error that a field is not as expected.
     pub fn wrong(&self, index: usize, field: &'static str, expected: String) -> RecordError {
         RecordError::Field {
             path: self.path.to_path_buf(),
@@ -133,7 +134,7 @@ impl Record<'_> {
     }
 }
 
-/// The value that a JSON file, plain or gzipped, holds.
+/// Parses a JSON file, plain or gzipped.
 pub(crate) fn json<T: DeserializeOwned>(path: &Path) -> Result<T, DataError> {
     let bytes = read(path)?;
     serde_json::from_slice(&bytes).map_err(|source| {

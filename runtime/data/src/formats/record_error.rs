@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-/// What is wrong with a file of records or of JSON, and where.
+/// What is wrong in a file of records or of JSON, and where.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// A field is not what it must be.
+    /// A field has an invalid value.
     #[error("{}:{line}: {field}: expected {expected}, found `{found}`", path.display())]
     Field {
         /// The file.
@@ -15,9 +15,9 @@ pub enum RecordError {
         line: u64,
         /// The field's name.
         field: &'static str,
-        /// What it may be.
+        /// The valid values.
         expected: String,
-        /// What it is.
+        /// The value.
         found: String,
     },
     /// A record has too few or too many fields.
@@ -53,7 +53,7 @@ pub enum RecordError {
         /// The last line, from 1.
         line: u64,
     },
-    /// A field starts with a quote that its line does not close.
+    /// A field starts with a quote that is not closed on its line.
     #[error("{}:{line}: a quote is not closed; get the file again", path.display())]
     Quote {
         /// The file.
@@ -77,7 +77,7 @@ pub enum RecordError {
         /// What the parser says, with line and column.
         source: serde_json::Error,
     },
-    /// What a record names is not there.
+    /// A record refers to something that does not exist.
     #[error("{}: {what} `{name}` is not in {}", path.display(), place.display())]
     Reference {
         /// The file of records.

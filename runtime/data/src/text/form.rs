@@ -17,25 +17,25 @@ pub(crate) const NOMINAL_WORDS: usize = 1000;
 pub struct Form {
     /// Channels, height and width of an image.
     pub image: [usize; 3],
-    /// How an image of another size is brought to that.
+    /// How an image of another size is brought to that shape.
     pub fit: Fit,
-    /// `T`: the ids of a sentence or question, padding included.
+    /// `T`: the number of ids of a sentence or question, including padding.
     pub length: usize,
-    /// How often the training texts must have a word for it to get an id.
+    /// How often a word must occur in the training texts to get an id.
     pub min_count: usize,
 }
 
 impl Form {
-    /// The column `x` of a view of image files; `rows` says which file each
-    /// example shows. Files are decoded when they are gathered.
+    /// The column `x` of images. `rows` gives the file of each example. Files are decoded when they are
+    /// gathered.
     pub(super) fn images(&self, files: Vec<PathBuf>, rows: &[usize]) -> Result<Column, DataError> {
         let files = ImageFiles::new(files, self.image, self.fit)?.with_cache(CACHE);
         let all = Column::images("x", files, Scale::Centred)?;
         Ok(all.subset(&Arc::from(rows)))
     }
 
-    /// The columns `tokens`, `[T]`, and `length`, `[]`, of texts that `write`
-    /// appends to the ids, returning how many are not padding.
+    /// The columns `tokens`, `[T]`, and `length`, `[]`, of some texts. `write` appends the ids of a text and
+    /// returns how many of them are not padding.
     pub(super) fn tokens<'a>(
         &self,
         texts: impl Iterator<Item = &'a str>,

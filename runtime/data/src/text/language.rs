@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::vocabulary::Vocabulary;
 
-/// The words of captions or questions, and what people said.
+/// The vocabulary of captions or questions, and what people said.
 #[derive(Clone, Debug)]
 pub struct Language {
-    /// The ids of the words of the training examples.
+    /// The words of the training examples.
     pub vocabulary: Arc<Vocabulary>,
-    /// For each test example, all captions of its image, or what people answered.
+    /// For each test example, all captions of its image, or the people's answers.
     pub human: Arc<[Vec<String>]>,
-    /// Test questions that are left out, as none of the classes answers them.
+    /// The number of test questions that are left out because no class is their answer.
     pub left_out: usize,
 }

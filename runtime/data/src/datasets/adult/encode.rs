@@ -1,10 +1,10 @@
-//! People as numbers.
+//! The encoding of people as numbers.
 
 use super::PROTECTED;
 use super::person::{CATEGORIES, NUMBERS, Person};
 use crate::{Column, DataError, Examples};
 
-/// Training and test people as numbers, and what each number is.
+/// Training and test people as numbers, and the names of the numbers.
 #[derive(Clone, Debug)]
 pub struct Encoding {
     /// The name of each input: a number's, or `category=value`.
@@ -18,16 +18,16 @@ pub struct Encoding {
 /// People as numbers.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// `[people, inputs]`, each input with mean 0 and, unless it is constant,
-    /// variance 1 over the training people.
+    /// `[people, inputs]`. Each input has mean 0 and, unless it is constant, variance 1 over the training
+    /// people.
     pub x: Vec<f32>,
-    /// `[people, 2]`: whether White and whether Male, as 0 or 1.
+    /// `[people, 2]`: 1 for White and for Male, else 0.
     pub protected: Vec<f32>,
     /// The class of each person, an index of [`CLASSES`](super::CLASSES).
     pub labels: Vec<u16>,
 }
 
-/// One input, read off a person.
+/// One input.
 #[derive(Clone, Copy)]
 enum Input {
     Number(usize),
@@ -55,7 +55,7 @@ impl Input {
 }
 
 impl Encoding {
-    /// The inputs that the people of both tables have, standardised by `train`.
+    /// Encodes people with the inputs that occur in both tables, standardised by `train`.
     pub fn new(train: &[Person], test: &[Person]) -> Self {
         let inputs = inputs(train, test);
         let scales: Vec<_> = inputs.iter().map(|&input| scale(train, input)).collect();
@@ -67,7 +67,7 @@ impl Encoding {
     }
 }
 
-/// The numbers, then each category's values that occur, less the first.
+/// The numbers, then the values of each category that occur, without the first of them.
 fn inputs(train: &[Person], test: &[Person]) -> Vec<Input> {
     let numbers = (0..NUMBERS.len()).map(Input::Number);
     let values = CATEGORIES.iter().enumerate().flat_map(|(c, (_, values))| {
@@ -86,7 +86,7 @@ fn inputs(train: &[Person], test: &[Person]) -> Vec<Input> {
     numbers.chain(values).collect()
 }
 
-/// Mean and standard deviation of an input; a constant's deviation counts as 1.
+/// The mean and the standard deviation of an input. The deviation of a constant counts as 1.
 fn scale(people: &[Person], input: Input) -> (f64, f64) {
     let n = people.len() as f64;
     let mean = people.iter().map(|p| input.of(p)).sum::<f64>() / n;

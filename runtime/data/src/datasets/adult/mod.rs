@@ -1,16 +1,14 @@
 //! UCI Adult: does a person earn more than 50,000 dollars a year?
 //!
-//! As LG-FedAvg prepares it (Liang et al., 2020, fairness): people whose race is
-//! White or Black; every column but race, sex, `fnlwgt` and the label is an
-//! input, with 5 numbers as they are and 6 categories one-hot, less their first
-//! value; a missing value is a category of its own. That makes 93 inputs,
-//! standardised by the training half. Race and sex are kept apart, as the
-//! attributes that a fair model's representation must not tell.
+//! The data is prepared as in LG-FedAvg (Liang et al., 2020, section on fairness). Only people whose race is
+//! White or Black are kept. Every column except race, sex, `fnlwgt` and the label is an input: 5 numbers,
+//! and 6 categories as one-hot vectors without their first value. A missing value is a category of its own.
+//! That gives 93 inputs, which are standardised by the training half. Race and sex are the protected
+//! attributes, which the representation of a fair model must not reveal.
 //!
-//! Departs: the halves are drawn by our own [streams](fedround_random), so that they
-//! hold other people than the authors'; they have the same sizes and the same
-//! share of each class. The values of a category come from both files' people
-//! together, before they are split, as in the authors' code.
+//! Departs: the halves are drawn by [our own streams](fedround_random), so they hold other people than the
+//! authors' halves, with the same sizes and the same share of each class. The values of a category are
+//! collected from the people of both files before the split, as in the authors' code.
 
 mod encode;
 mod person;
@@ -31,24 +29,22 @@ pub const CLASSES: &[&str] = &["<=50K", ">50K"];
 /// The protected attributes, in the order of [`Table::protected`].
 pub const PROTECTED: [&str; 2] = ["white", "male"];
 
-/// Who trains and who is tested.
+/// The split into training and test people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Split {
-    /// `adult.data` in two halves with the same share of each class: 15,470
-    /// people each. LG-FedAvg's.
+    /// `adult.data` in two halves of 15,470 people each, with the same share of each class, as in
+    /// LG-FedAvg.
     #[default]
     Halves,
     /// `adult.data` and `adult.test`, as UCI publishes them: 30,940 and 15,507 people.
     Published,
 }
 
-/// Training and test people from the folder of `adult.data` and, for
-/// [`Split::Published`], `adult.test`; each may be gzipped. The halves are a
-/// function of `seed`.
+/// Loads training and test people from the folder of `adult.data` and, for [`Split::Published`],
+/// `adult.test`. The files may be gzipped. The halves are a function of `seed`.
 ///
 /// # Errors
-/// A missing file, and [`RecordError`](crate::RecordError) for a line that is
-/// not a person.
+/// A file is missing, or a line is not a person ([`RecordError`](crate::RecordError)).
 pub fn load(folder: &Path, split: Split, seed: u64) -> Result<Encoding, DataError> {
     let data = people(&folder.join("adult.data"))?;
     let (train, test) = match split {
@@ -94,7 +90,7 @@ pub(super) const PROTECTED_COLUMN: &str = "protected";
 /// The inputs of the published people.
 const INPUTS: usize = 93;
 
-/// The people of each published file whose race is White or Black.
+/// The number of people in each published file whose race is White or Black.
 const PEOPLE: [usize; 2] = [30_940, 15_507];
 
 /// [`load`] as a dataset of columns `x`, the inputs, and `protected`, `[2]`.
@@ -117,8 +113,7 @@ fn dataset(request: &Request<'_>, split: Split) -> Result<Dataset, DataError> {
     Ok(request.dataset(train.examples()?, test.examples()?))
 }
 
-/// Half of the people of each class, and the other half; the first half has the
-/// extra person where a class is odd.
+/// Splits the people of each class into halves. The first half has the extra person of an odd class.
 fn halves(people: Vec<Person>, seed: u64) -> (Vec<Person>, Vec<Person>) {
     let mut left = [false, true].map(|rich| {
         let class = people.iter().filter(|p| p.rich == rich).count();

@@ -11,7 +11,7 @@ use crate::{DataError, RecordError};
 pub struct Person {
     /// The values of [`NUMBERS`].
     pub numbers: [f32; 5],
-    /// For each of [`CATEGORIES`], which of its values.
+    /// For each of [`CATEGORIES`], the index of its value.
     pub categories: [u8; 6],
     /// Whether the race is White.
     pub white: bool,
@@ -44,11 +44,11 @@ const RACES: &[&str] = &[
     "White",
 ];
 const SEXES: &[&str] = &["Female", "Male"];
-/// What a missing value, `?`, is called.
+/// The name of a missing value, `?`.
 const UNKNOWN: &str = "Unknown";
 
-/// The names of the categories and the values that each may have, in
-/// alphabetical order, `Unknown` among them where a file may have `?`.
+/// The names of the categories and their values in alphabetical order. `Unknown` is a value where files have
+/// `?`.
 pub const CATEGORIES: [(&str, &[&str]); 6] = [
     (
         "workclass",
@@ -176,11 +176,11 @@ const COUNTRIES: &[&str] = &[
     "Yugoslavia",
 ];
 
-/// The people of one file whose race is White or Black. The line
-/// `|1x3 Cross validator`, empty lines and the dot after a label are passed over.
+/// Reads the people of one file whose race is White or Black. The line `|1x3 Cross validator`, empty lines
+/// and the dot after a label are ignored.
 ///
 /// # Errors
-/// A missing file, and [`RecordError`] for a line that is not a person.
+/// The file is missing, or a line is not a person ([`RecordError`]).
 pub fn people(path: &Path) -> Result<Vec<Person>, DataError> {
     let records = Records::open(&find(path).unwrap_or_else(|| PathBuf::from(path)))?;
     let mut people = Vec::new();
@@ -190,8 +190,7 @@ pub fn people(path: &Path) -> Result<Vec<Person>, DataError> {
     Ok(people)
 }
 
-/// The person of a line, all of whose fields are checked, or `None` for a race
-/// that is left out.
+/// The person of a line, or `None` for a race that is left out. All fields are checked in either case.
 fn person(record: &Record<'_>) -> Result<Option<Person>, RecordError> {
     let mut numbers = [0.0; 5];
     for ((number, field), name) in numbers.iter_mut().zip(NUMBER_FIELDS).zip(NUMBERS) {
@@ -222,7 +221,7 @@ fn person(record: &Record<'_>) -> Result<Option<Person>, RecordError> {
     }))
 }
 
-/// Which of its `values` a field has.
+/// The index of a field's value in `values`.
 fn value(
     record: &Record<'_>,
     field: usize,

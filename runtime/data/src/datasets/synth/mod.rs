@@ -1,14 +1,12 @@
-//! Digits that are drawn, not downloaded.
+//! Synthetic digits, which need no files.
 //!
-//! Each example takes one of several stroke outlines of its digit, moves the
-//! outline's knots, bends it by an elastic and an affine deformation, and
-//! paints it in a [`Style`]. Example `i` of a split is a function of the seed,
-//! the split and `i` alone: the same on any number of threads, and the same
-//! whatever the number of examples. Classes are balanced: every ten consecutive
-//! examples hold each digit once.
+//! An example starts from one of several stroke outlines of its digit. The knots of the outline are moved,
+//! the outline is deformed by an elastic and an affine map, and painted in a [`Style`]. Example `i` of a
+//! split is a function of the seed, the split and `i` only, whatever the number of threads and of examples.
+//! Classes are balanced: every ten consecutive examples hold each digit once.
 //!
-//! A multilayer perceptron learns the default set well and a linear model
-//! clearly less well; `cargo run --release --example synth_accuracy` measures both.
+//! A multilayer perceptron learns the default set well, and a linear model clearly less well.
+//! `cargo run --release --example synth_accuracy` measures both.
 
 mod digits;
 mod outline;
@@ -35,7 +33,7 @@ pub enum Split {
     Test,
 }
 
-/// What to draw. [`Default`] is the dataset `synth-digits`.
+/// A dataset of synthetic digits. [`Default`] is `synth-digits`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SynthDigits {
     /// Another seed gives other examples of the same distribution.
@@ -46,10 +44,10 @@ pub struct SynthDigits {
     pub test: usize,
     /// 32x32 in colour rather than 28x28 in grey.
     pub rgb: bool,
-    /// How strongly outlines are distorted: 0 not at all, 1 the default.
+    /// The strength of the distortion: 0 for none, 1 for the default.
     pub distortion: f64,
-    /// The styles and their relative frequencies; those that are not above 0
-    /// do not occur. An empty list means [`Style::Plain`].
+    /// The styles and their relative frequencies. Styles whose frequency is not above 0 do not occur. An
+    /// empty list means [`Style::Plain`].
     pub styles: Vec<(Style, f64)>,
 }
 
@@ -84,7 +82,7 @@ pub(super) const RGB: DatasetInfo = DatasetInfo {
     ..GREY
 };
 
-/// The purposes of an example's streams, last in their keys.
+// The streams of an example: the last part of their keys.
 const LABEL: usize = 0;
 const STYLE: usize = 1;
 const SHAPE: usize = 2;
@@ -131,7 +129,7 @@ impl SynthDigits {
             .map_or(Style::Plain, |(style, _)| *style)
     }
 
-    /// Draws the examples, on the threads of the current rayon pool.
+    /// Generates the examples on the threads of the current rayon pool.
     pub fn generate(&self) -> Dataset {
         let info = if self.rgb { &RGB } else { &GREY };
         let train = self.examples(Split::Train, self.train);
@@ -139,7 +137,7 @@ impl SynthDigits {
         Dataset::new(info.name, train, test, DIGITS.iter().copied())
     }
 
-    /// Draws the first `count` examples of a split.
+    /// Generates the first `count` examples of a split.
     pub fn examples(&self, split: Split, count: usize) -> Examples {
         let (shape, scale) = match self.rgb {
             false => ([1, 28, 28], Scale::Unit),

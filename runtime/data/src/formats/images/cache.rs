@@ -1,10 +1,10 @@
-//! Decoded images that are kept.
+//! A cache of decoded images.
 
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A slot for each image, of which a bounded number is filled. Reading takes no lock.
+/// A slot for each image, of which a bounded number is filled. Reads take no lock.
 pub(super) struct Cache {
     slots: Vec<OnceLock<Box<[u8]>>>,
     free: AtomicUsize,
@@ -34,7 +34,7 @@ impl Cache {
             .free
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
         if room.is_ok() && slot.set(image.into()).is_err() {
-            // Another thread was faster: its copy has its own room.
+            // Another thread filled the slot first and has taken room for its copy.
             self.free.fetch_add(1, Ordering::Relaxed);
         }
     }

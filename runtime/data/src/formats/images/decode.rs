@@ -1,4 +1,4 @@
-//! One file to the bytes of one image.
+//! Decoding and resizing of one image file.
 
 use std::fs;
 use std::io::Cursor;
@@ -10,12 +10,12 @@ use image::{DynamicImage, ImageBuffer, ImageFormat, ImageReader, Limits, Luma};
 use super::Fit;
 use crate::DataError;
 
-/// No picture of a dataset is larger; a corrupt header may say so.
+/// Limits that no picture of a dataset reaches. A corrupt header may claim more.
 const LARGEST_SIDE: u32 = 1 << 14;
 const LARGEST_BYTES: u64 = 1 << 29;
 
-/// Decodes a JPEG or PNG file to `out`, channel planes of `[channels, height, width]`. Sizes are
-/// changed by linear interpolation over the area that a pixel covers, as in Pillow's `BILINEAR`.
+/// Decodes a JPEG or PNG file to `out` as channel planes, `[channels, height, width]`. Pictures of another
+/// size are resized by linear interpolation over the area that a pixel covers, as in Pillow's `BILINEAR`.
 pub(super) fn into(
     path: &Path,
     shape: [usize; 3],
@@ -44,7 +44,7 @@ pub(super) fn into(
     Ok(())
 }
 
-/// One channel of an image in another size.
+/// Resizes one channel of an image, in the same way.
 pub(crate) fn resize(bytes: &[u8], from: [usize; 2], to: [usize; 2], out: &mut [u8]) {
     let [(height, width), (to_height, to_width)] = [from, to].map(|[h, w]| (h as u32, w as u32));
     match ImageBuffer::<Luma<u8>, _>::from_raw(width, height, bytes) {
@@ -80,8 +80,8 @@ fn decode(path: &Path) -> Result<DynamicImage, DataError> {
     reader.decode().map_err(|e| bad(e.to_string()))
 }
 
-/// Whether a JPEG file's last scan ends. The decoder takes a file that breaks off for a good one
-/// and makes the rest of the picture grey.
+/// Whether the last scan of a JPEG file has an end marker. The decoder accepts a file that breaks off and
+/// fills the rest of the picture with grey.
 fn ends(bytes: &[u8]) -> bool {
     const SCAN: [u8; 2] = [0xFF, 0xDA];
     const END: [u8; 2] = [0xFF, 0xD9];

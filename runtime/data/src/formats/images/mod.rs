@@ -1,4 +1,4 @@
-//! Image files, decoded when they are needed.
+//! JPEG and PNG files, decoded when they are needed.
 
 mod cache;
 mod decode;
@@ -11,20 +11,20 @@ use crate::DataError;
 use cache::Cache;
 pub(crate) use decode::resize;
 
-/// How a picture of any size comes to have the size of its column.
+/// How a picture is brought to the size of its column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fit {
-    /// Height and width are scaled apart.
+    /// Height and width are scaled independently.
     #[default]
     Stretch,
-    /// The shorter side is scaled to fit, and the middle of the longer one is kept.
+    /// The shorter side is scaled to fit, and the longer one is cropped around its middle.
     Crop,
 }
 
 /// JPEG and PNG files of any size as images of one shape.
 ///
-/// A file is decoded when its image is gathered, unless the cache still has it; the cache is
-/// shared by all views of the files. [`decode_all`](Self::decode_all) decodes them once and for all.
+/// A file is decoded when its image is gathered, unless the cache holds it. All views of the files share
+/// the cache. [`decode_all`](Self::decode_all) decodes all files at once.
 #[derive(Debug)]
 pub struct ImageFiles {
     paths: Vec<PathBuf>,
@@ -34,11 +34,11 @@ pub struct ImageFiles {
 }
 
 impl ImageFiles {
-    /// Files whose images are brought to `shape`: 1 channel (grey) or 3 (red, green and blue),
-    /// height and width. Without a cache.
+    /// Files whose images are brought to `shape`: 1 channel (grey) or 3 channels (red, green and blue),
+    /// height and width. There is no cache.
     ///
     /// # Errors
-    /// [`DataError::ImageShape`] for other numbers of channels and empty images.
+    /// [`DataError::ImageShape`] for another number of channels, or an empty image.
     pub fn new(paths: Vec<PathBuf>, shape: [usize; 3], fit: Fit) -> Result<Self, DataError> {
         if ![1, 3].contains(&shape[0]) || shape[1..].contains(&0) {
             return Err(DataError::ImageShape { shape });
@@ -51,8 +51,8 @@ impl ImageFiles {
         })
     }
 
-    /// Keeps decoded images of up to `bytes` bytes altogether: the first ones that are gathered,
-    /// which, in shuffled epochs, is as good as the latest ones.
+    /// Adds a cache of up to `bytes` bytes. It keeps the images that are gathered first, which is as good
+    /// as keeping the latest ones when epochs are shuffled.
     #[must_use]
     pub fn with_cache(mut self, bytes: usize) -> Self {
         self.cache = Cache::new(self.paths.len(), bytes / self.features());
@@ -97,7 +97,7 @@ impl ImageFiles {
         Ok(bytes)
     }
 
-    /// Hands the bytes of the images at `indices` to `each`, with a piece of `out` for each.
+    /// Calls `each` with the bytes of every image at `indices` and the image's part of `out`.
     pub(crate) fn decode_each(
         &self,
         indices: &[usize],

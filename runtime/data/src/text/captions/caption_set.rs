@@ -1,4 +1,4 @@
-//! Captions as examples.
+//! Examples of images with captions.
 
 use std::sync::Arc;
 
@@ -8,28 +8,32 @@ use crate::text::language::Language;
 use crate::text::vocabulary::{PAD, Vocabulary};
 use crate::{Column, DataError, Dataset, Examples, Fit};
 
-/// The captions of an image that count as references.
+/// The number of captions of an image that count as references.
 pub const REFERENCES: usize = 5;
 
-/// Images with captions as examples: columns `x`, an image, `tokens`, `[T]`, a
-/// [sentence](Vocabulary::sentence), `length`, `[]`, its ids that are not
-/// padding, and `references`, `[5, T]`, the first five captions of the image, all
-/// padding where it has fewer. Labels, and groups, are what an image is about.
+/// Images with captions as examples.
 ///
-/// There is a training example for each caption, but one for each image to
-/// validate and test on, with its first caption. Images are decoded as they are
-/// gathered and shared by their captions.
+/// | column | shape | contents |
+/// |---|---|---|
+/// | `x` | `[3, height, width]` | the image |
+/// | `tokens` | `[T]` | a caption as a [sentence](Vocabulary::sentence) |
+/// | `length` | `[]` | the number of its ids that are not padding |
+/// | `references` | `[5, T]` | the first five captions of the image; rows of padding if there are fewer |
+///
+/// Labels and groups are what an image is about. There is a training example for each caption. For
+/// validation and test, there is one for each image, with its first caption. Images are decoded when they
+/// are gathered, and the captions of an image share it.
 #[derive(Clone, Debug)]
 pub struct CaptionSet {
     /// Training and test examples.
     pub dataset: Dataset,
-    /// Examples to choose models by.
+    /// Validation examples, to choose models by.
     pub validation: Examples,
     /// The words of the training captions.
     pub vocabulary: Vocabulary,
 }
 
-/// 64 x 64 pixels in colour, 20 ids, words that occur five times.
+/// The form of the caption datasets: 64 x 64 pixels in colour, 20 ids, words that occur five times.
 pub const FORM: Form = Form {
     image: [3, 64, 64],
     fit: Fit::Crop,
@@ -98,7 +102,7 @@ impl Part {
         }
     }
 
-    /// An example for each caption if `every`, else for each image.
+    /// An example for each caption if `every` is set, else for each image.
     fn examples(
         &self,
         vocabulary: &Vocabulary,

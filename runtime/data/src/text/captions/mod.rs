@@ -1,4 +1,4 @@
-//! Images and what people say about them.
+//! Images with captions.
 
 mod caption_set;
 
@@ -14,10 +14,10 @@ pub use caption_set::{CaptionSet, FORM, REFERENCES};
 pub struct Captioned {
     /// The image's file.
     pub image: PathBuf,
-    /// What people say about it, in the file's order; at least one.
+    /// The captions in the order of the file. There is at least one.
     pub captions: Vec<String>,
-    /// The categories of the objects on it, ascending, each once; none where
-    /// they are not known. Indices of [`Captions::categories`].
+    /// The categories of the objects in the image as indices of [`Captions::categories`], ascending, each
+    /// once. Empty if they are not known.
     pub objects: Vec<u16>,
 }
 
@@ -26,13 +26,13 @@ pub struct Captioned {
 pub struct Captions {
     /// The images.
     pub images: Vec<Captioned>,
-    /// The names of the categories of objects; none where they are not known.
+    /// The names of the categories of objects. Empty if they are not known.
     pub categories: Vec<String>,
 }
 
 impl Captions {
-    /// Only the images that show objects of exactly one category, grouped by
-    /// it: FedAA's non-IID captions.
+    /// Keeps the images that show objects of exactly one category, grouped by it: the non-IID captions of
+    /// FedAA.
     pub fn by_object(mut self) -> (Self, Groups) {
         self.images.retain(|image| image.objects.len() == 1);
         let of = self.images.iter().map(|image| image.objects[0]).collect();
@@ -42,7 +42,7 @@ impl Captions {
 
     /// All images, grouped by the words of their captions.
     ///
-    /// Departs: FedAA groups by object, which captions alone do not tell.
+    /// Departs: FedAA groups by object, which is not known from captions alone.
     pub fn by_topic(&self, topics: Topics) -> Groups {
         let all = |image: &Captioned| image.captions.join(" ");
         let texts: Vec<_> = self.images.iter().map(all).collect();

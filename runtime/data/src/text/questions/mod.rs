@@ -1,4 +1,4 @@
-//! Questions about images.
+//! Questions about images (visual question answering).
 
 mod answers;
 mod question_set;
@@ -10,7 +10,7 @@ pub use answers::Answers;
 pub(crate) use question_set::COLUMNS;
 pub use question_set::{FORM, QuestionSet};
 
-/// Questions about images, of which an image may have many.
+/// Questions about images. An image may have many questions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Questions {
     /// The file of the questions.
@@ -19,20 +19,20 @@ pub struct Questions {
     pub questions: Vec<Question>,
     /// The images' files, each once.
     pub images: Vec<PathBuf>,
-    /// The kinds of questions, as the dataset has them; none where it has none.
+    /// The dataset's kinds of questions. Empty if it has none.
     pub kinds: Vec<String>,
 }
 
 /// A question about an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// What is asked.
+    /// The text.
     pub text: String,
     /// The image, an index of [`Questions::images`].
     pub image: usize,
-    /// What people answered, at least one; the same answer may come more than once.
+    /// The people's answers, at least one. Answers may repeat.
     pub answers: Vec<String>,
-    /// Its kind, an index of [`Questions::kinds`]; 0 where there are none.
+    /// Its kind, an index of [`Questions::kinds`]. 0 if there are no kinds.
     pub kind: u16,
 }
 
@@ -44,8 +44,8 @@ pub(crate) struct ImageRows {
 }
 
 impl ImageRows {
-    /// The row of an image, whose file is the first of `names` that `folder`
-    /// has; `None` if it has none of them.
+    /// The row of an image. Its file is the first of `names` that exists in `folder`. `None` if none of them
+    /// exists.
     pub fn row(&mut self, key: &str, folder: &Path, names: &[String]) -> Option<usize> {
         if let Some(row) = self.rows.get(key) {
             return Some(*row);

@@ -1,4 +1,4 @@
-//! Questions as examples.
+//! Examples of questions about images.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,25 +10,30 @@ use crate::text::language::Language;
 use crate::text::vocabulary::Vocabulary;
 use crate::{DataError, Dataset, Examples, Fit};
 
-/// Questions about images as examples: columns `x`, the image, `tokens`, `[T]`, a
-/// [question](Vocabulary::question), and `length`, `[]`, its ids that are not
-/// padding. Labels are answers, groups the dataset's kinds of questions, if it
-/// has them. Images are decoded as they are gathered and shared by their questions.
+/// Questions about images as examples.
+///
+/// | column | shape | contents |
+/// |---|---|---|
+/// | `x` | `[3, height, width]` | the image |
+/// | `tokens` | `[T]` | the [question](Vocabulary::question) |
+/// | `length` | `[]` | the number of its ids that are not padding |
+///
+/// Labels are answers. Groups are the dataset's kinds of questions, if it has any. Images are decoded when
+/// they are gathered, and the questions about an image share it.
 #[derive(Clone, Debug)]
 pub struct QuestionSet {
-    /// Training and test examples; its classes are the answers.
+    /// Training and test examples. The classes are the answers.
     pub dataset: Dataset,
     /// The words of the training questions.
     pub vocabulary: Vocabulary,
-    /// What people answered to each test question.
+    /// The people's answers to each test question.
     pub human: Vec<Vec<String>>,
-    /// The training and test questions that none of the classes answers and
-    /// that are left out. They count as wrong where a paper's accuracy is over
-    /// all questions.
+    /// The numbers of training and test questions that are left out because no class is their answer. They
+    /// count as wrong where a paper's accuracy is over all questions.
     pub left_out: [usize; 2],
 }
 
-/// 64 x 64 pixels in colour, 20 ids, words that occur twice.
+/// The form of the question datasets: 64 x 64 pixels in colour, 20 ids, words that occur twice.
 pub const FORM: Form = Form {
     image: [3, 64, 64],
     fit: Fit::Stretch,
@@ -43,7 +48,7 @@ impl QuestionSet {
     /// A set of questions whose answers are among `answers`.
     ///
     /// # Errors
-    /// No question of either split has such an answer; an image cannot have the form.
+    /// A split has no question with such an answer, or images cannot be brought to the form.
     pub fn new(
         name: &str,
         train: &Questions,
