@@ -30,7 +30,7 @@ impl<'a> Matrix<'a> {
         &self.values[row * self.stride..][..len]
     }
 
-    /// Writes the transpose of the first `rows` by `columns` values: value `(i, j)` is at
+    /// Writes the transpose of the first `rows` by `columns` values. Value `(i, j)` goes to
     /// `j * pitch + i`.
     pub fn transpose_into(self, [rows, columns]: [usize; 2], into: &mut [f32], pitch: usize) {
         vectorize(
@@ -74,8 +74,8 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// The tensor's form, if it has two dimensions, neither of them empty, of `f32`, and contiguous
-    /// rows or columns.
+    /// The operand of a tensor of two dimensions. `None` if it has other dimensions, an empty one or another
+    /// type than `f32`, or neither contiguous rows nor contiguous columns.
     pub fn of(tensor: &'a FlexTensor) -> Option<Self> {
         (tensor.layout().num_dims() == 2).then(|| Self::at(tensor, 0))?
     }

@@ -10,15 +10,15 @@ use crate::matrix::{Matrix, Operand};
 use crate::strip::Strip;
 use crate::tile::{LANES, has_32_registers, split};
 
-/// Terms summed in registers before they are added to `C`: their part of a strip of `B` (24 KiB)
-/// stays in the first-level cache while all rows of a group read it.
+/// The number of terms that are summed in registers before they are added to `C`. Their part of a strip of
+/// `B` (24 KiB) stays in the first-level cache while all rows of a group read it.
 const DEPTH: usize = 128;
 
 /// Rows of `A` that read one strip of `B` in turn.
 const GROUP: usize = 128;
 
-/// The same where `A` is read from its transpose: such products have few terms and many rows, and
-/// `C` is what they stream, so its rows should be finished soon after one another.
+/// The same if `A` is read from its transpose. Such products have few terms and many rows. They stream `C`,
+/// so its rows should be finished soon after one another.
 const GROUP_OF_TRANSPOSE: usize = 48;
 
 /// One product.
@@ -95,8 +95,8 @@ impl Product<'_> {
         }
     }
 
-    /// Rows shorter than a vector: those of `B` are filled up with zeros, and the sums go to a
-    /// buffer first, where the end of each is overwritten by the next.
+    /// Rows shorter than a vector. The rows of `B` are filled up with zeros. The sums go to a buffer first,
+    /// where the end of each row is overwritten by the next.
     #[inline(always)]
     fn narrow<S: Simd>(self, simd: S) {
         let ([m, k, n], lanes) = (self.sizes, S::F32_LANES);

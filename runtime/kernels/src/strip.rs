@@ -5,8 +5,8 @@ use pulp::Simd;
 use crate::matrix::{Matrix, Operand};
 use crate::tile::{LANES, has_32_registers, most_rows, split};
 
-/// Most rows of `A` that are read at a time: with one pointer for each, more do not fit in the
-/// general registers, and such a tile runs a quarter slower.
+/// The largest number of rows of `A` that are read at a time. There is a pointer for each row, and more
+/// pointers do not fit in the general registers, which makes a tile a quarter slower.
 const MOST_POINTERS: usize = 7;
 
 /// Some vectors of every row, for a part of the terms.
@@ -42,7 +42,7 @@ impl<S: Simd> Strip<'_, S> {
     /// All rows of the strip.
     #[inline(always)]
     fn blocks<const NV: usize, const OVERLAPS: bool>(&mut self, simd: S, row: usize, rows: usize) {
-        // Never more, but the compiler cannot see that and would build what does not exist.
+        // There are never more vectors, but the compiler cannot see that and would generate the code.
         if NV == 3 && !has_32_registers::<S>() {
             return;
         }
