@@ -13,9 +13,7 @@ pub(crate) fn sent(
     let r = k.collect(rows, |b| k.apply("represent", w, &b.x));
     let r = k.draw_share(sample, r);
     match noise {
-        "laplace" => function("l1_rows", &r)
-            .clip_rows(1.0)
-            .laplace(2.0 / epsilon),
+        "laplace" => r.l1_rows().clip_rows(1.0).laplace(2.0 / epsilon),
         _ => r,
     }
 }

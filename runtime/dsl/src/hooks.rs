@@ -4,7 +4,7 @@
 //! at a plain function, without a macro in between.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Hook, OpKind, Value};
+use fedround_ir::fed::{FedOp, Hook, Value};
 
 use crate::wire::Wire;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// `fed.call` or `fed.super`.
-type Symbol = fn(Hook) -> OpKind;
+type Symbol = fn(Hook) -> FedOp;
 
 fn round(symbol: Symbol, server: &ServerCx, w: &Server<Params>, loc: Loc) -> Server<Params> {
     let graph = &server.graph;
@@ -26,17 +26,17 @@ fn aggregate(symbol: Symbol, server: &ServerCx, w_k: &Clients<Params>, loc: Loc)
     Server::new(graph, graph.op(symbol(Hook::Aggregate), &[operand], loc))
 }
 
-fn on_client(op: OpKind, k: &ClientCx, w: &Params, b: Option<&Batch>, loc: Loc) -> Value {
+fn on_client(op: FedOp, k: &ClientCx, w: &Params, b: Option<&Batch>, loc: Loc) -> Value {
     let mut operands = vec![k.value, w.value_in(&k.graph, loc)];
     operands.extend(b.map(|b| b.value));
     k.graph.op(op, &operands, loc)
 }
 
-fn params(op: OpKind, k: &ClientCx, w: &Params, b: Option<&Batch>, loc: Loc) -> Params {
+fn params(op: FedOp, k: &ClientCx, w: &Params, b: Option<&Batch>, loc: Loc) -> Params {
     Params::bind(&k.graph, on_client(op, k, w, b, loc))
 }
 
-fn scalar(op: OpKind, k: &ClientCx, w: &Params, b: Option<&Batch>, loc: Loc) -> Scalar {
+fn scalar(op: FedOp, k: &ClientCx, w: &Params, b: Option<&Batch>, loc: Loc) -> Scalar {
     Scalar::bind(&k.graph, on_client(op, k, w, b, loc))
 }
 
@@ -58,7 +58,7 @@ fn server_gradient(
 /// Calls of a hook's outermost definition, whichever layer it is in.
 pub mod call {
     use fedround_ir::Loc;
-    use fedround_ir::fed::{Hook, OpKind};
+    use fedround_ir::fed::{FedOp, Hook};
 
     use crate::{
         Batch, ClientCx, Clients, Labels, Params, Scalar, Server, ServerCx, ServerSide, Tensor,
@@ -67,56 +67,56 @@ pub mod call {
     /// Stages the server's loop body.
     #[track_caller]
     pub fn round(server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        super::round(OpKind::Call, server, &w, Loc::caller())
+        super::round(FedOp::Call, server, &w, Loc::caller())
     }
 
     /// Stages local training.
     #[track_caller]
     pub fn client_update(k: &ClientCx, w: Params) -> Params {
-        super::params(OpKind::Call(Hook::ClientUpdate), k, &w, None, Loc::caller())
+        super::params(FedOp::Call(Hook::ClientUpdate), k, &w, None, Loc::caller())
     }
 
     /// Stages the aggregation of what clients trained.
     #[track_caller]
     pub fn aggregate(server: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
-        super::aggregate(OpKind::Call, server, &w_k, Loc::caller())
+        super::aggregate(FedOp::Call, server, &w_k, Loc::caller())
     }
 
     /// Stages the direction that a step descends.
     #[track_caller]
     pub fn gradient(k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        super::params(OpKind::Call(Hook::Gradient), k, w, Some(b), Loc::caller())
+        super::params(FedOp::Call(Hook::Gradient), k, w, Some(b), Loc::caller())
     }
 
     /// Stages the loss on a batch.
     #[track_caller]
     pub fn loss(k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        super::scalar(OpKind::Call(Hook::Loss), k, w, Some(b), Loc::caller())
+        super::scalar(FedOp::Call(Hook::Loss), k, w, Some(b), Loc::caller())
     }
 
     /// Stages what is added to the loss.
     #[track_caller]
     pub fn regularizer(k: &ClientCx, w: &Params) -> Scalar {
-        super::scalar(OpKind::Call(Hook::Regularizer), k, w, None, Loc::caller())
+        super::scalar(FedOp::Call(Hook::Regularizer), k, w, None, Loc::caller())
     }
 
     /// Stages the model that a client uses.
     #[track_caller]
     pub fn personalize(k: &ClientCx, w: Params) -> Params {
-        super::params(OpKind::Call(Hook::Personalize), k, &w, None, Loc::caller())
+        super::params(FedOp::Call(Hook::Personalize), k, &w, None, Loc::caller())
     }
 
     /// Stages the direction that a step of the server's descends.
     #[track_caller]
     pub fn server_gradient(s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params {
-        super::server_gradient(OpKind::Call, s, (w, x, y), Loc::caller())
+        super::server_gradient(FedOp::Call, s, (w, x, y), Loc::caller())
     }
 }
 
 /// Calls of the next inner definition of a hook.
 pub mod base {
     use fedround_ir::Loc;
-    use fedround_ir::fed::{Hook, OpKind};
+    use fedround_ir::fed::{FedOp, Hook};
 
     use crate::{
         Batch, ClientCx, Clients, Labels, Params, Scalar, Server, ServerCx, ServerSide, Tensor,
@@ -125,54 +125,48 @@ pub mod base {
     /// Stages the server's loop body.
     #[track_caller]
     pub fn round(server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        super::round(OpKind::Super, server, &w, Loc::caller())
+        super::round(FedOp::Super, server, &w, Loc::caller())
     }
 
     /// Stages local training.
     #[track_caller]
     pub fn client_update(k: &ClientCx, w: Params) -> Params {
-        super::params(
-            OpKind::Super(Hook::ClientUpdate),
-            k,
-            &w,
-            None,
-            Loc::caller(),
-        )
+        super::params(FedOp::Super(Hook::ClientUpdate), k, &w, None, Loc::caller())
     }
 
     /// Stages the aggregation of what clients trained.
     #[track_caller]
     pub fn aggregate(server: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
-        super::aggregate(OpKind::Super, server, &w_k, Loc::caller())
+        super::aggregate(FedOp::Super, server, &w_k, Loc::caller())
     }
 
     /// Stages the direction that a step descends.
     #[track_caller]
     pub fn gradient(k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        super::params(OpKind::Super(Hook::Gradient), k, w, Some(b), Loc::caller())
+        super::params(FedOp::Super(Hook::Gradient), k, w, Some(b), Loc::caller())
     }
 
     /// Stages the loss on a batch.
     #[track_caller]
     pub fn loss(k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        super::scalar(OpKind::Super(Hook::Loss), k, w, Some(b), Loc::caller())
+        super::scalar(FedOp::Super(Hook::Loss), k, w, Some(b), Loc::caller())
     }
 
     /// Stages what is added to the loss.
     #[track_caller]
     pub fn regularizer(k: &ClientCx, w: &Params) -> Scalar {
-        super::scalar(OpKind::Super(Hook::Regularizer), k, w, None, Loc::caller())
+        super::scalar(FedOp::Super(Hook::Regularizer), k, w, None, Loc::caller())
     }
 
     /// Stages the model that a client uses.
     #[track_caller]
     pub fn personalize(k: &ClientCx, w: Params) -> Params {
-        super::params(OpKind::Super(Hook::Personalize), k, &w, None, Loc::caller())
+        super::params(FedOp::Super(Hook::Personalize), k, &w, None, Loc::caller())
     }
 
     /// Stages the direction that a step of the server's descends.
     #[track_caller]
     pub fn server_gradient(s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params {
-        super::server_gradient(OpKind::Super, s, (w, x, y), Loc::caller())
+        super::server_gradient(FedOp::Super, s, (w, x, y), Loc::caller())
     }
 }

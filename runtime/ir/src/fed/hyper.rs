@@ -2,7 +2,31 @@
 
 use std::fmt;
 
-use super::{Hook, Hyper, HyperValue, Kind, Module};
+use super::{Hook, Kind, Module};
+
+/// A hyper-parameter's value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HyperValue {
+    /// A real number.
+    Float(f64),
+    /// A count.
+    Int(usize),
+    /// A switch, decided when the graph is built.
+    Bool(bool),
+    /// A choice, decided when the graph is built.
+    Text(String),
+}
+
+/// A hyper-parameter that the graph reads by name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hyper {
+    /// Name, unique in the module.
+    pub name: String,
+    /// Index of the declaring layer.
+    pub layer: usize,
+    /// Its value in this program: `Float` or `Int`.
+    pub value: HyperValue,
+}
 
 impl HyperValue {
     /// What a graph sees of it: [`Kind::Scalar`] or [`Kind::Index`], nothing for a value that is
