@@ -10,7 +10,9 @@
 //! ```
 //! use fedround::algorithms::FedAvg;
 //! use fedround::data::{Partition, synth::SynthDigits};
-//! use fedround::exec::{FederatedDataset, Program, Simulation, TracedModel};
+//! use fedround::exec::Program;
+//! use fedround::simulation::{FederatedDataset, Simulation};
+//! use fedround::trace::TracedModel;
 //! use fedround::models::{self, Losses, Task};
 //! use fedround::prelude::*;
 //!
@@ -69,6 +71,8 @@ pub use fedround_models as models;
 pub use fedround_models::stop_gradient;
 pub use fedround_passes as passes;
 pub use fedround_random as random;
+pub use fedround_simulation as simulation;
+pub use fedround_trace as trace;
 pub use model_source::{Auxiliaries, GraphError, ModelSource};
 
 #[doc(hidden)]

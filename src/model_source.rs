@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use burn::tensor::Device;
 use fedround_dsl::Algorithm;
-use fedround_exec::{CompileError, TracedModel, assemble_for};
+use fedround_exec::{CompileError, assemble_for};
 use fedround_models::{AuxiliaryTask, Losses, Model, ModelError, Task, find};
+use fedround_trace::TracedModel;
 
 /// Variants of auxiliary networks by the networks' names, as in `discriminator` → `linear`.
 pub type Auxiliaries = BTreeMap<String, String>;

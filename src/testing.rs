@@ -27,12 +27,13 @@ use std::collections::BTreeMap;
 
 use burn::tensor::Device;
 use fedround_dsl::Algorithm;
-use fedround_exec::{Precision, Program, Target, TracedModel};
+use fedround_exec::{Precision, Program, Target};
 use fedround_ir::fed::print;
 use fedround_models::{AuxiliaryTask, Losses, Model, Task};
 use fedround_passes::report::cost_table;
 use fedround_passes::report::{explain, wire, wire_table};
 use fedround_passes::tensor::cost;
+use fedround_trace::TracedModel;
 
 pub use crate::model_source::GraphError;
 use crate::model_source::ModelSource;

@@ -5,8 +5,10 @@
 
 use fedround::experiment::ExperimentError;
 use fedround_data::{DataError, PartitionError};
-use fedround_exec::{CompileError, DeviceError, FusionError, RunError};
+use fedround_exec::inspect::FusionError;
+use fedround_exec::{CompileError, DeviceError, ExecError};
 use fedround_passes::PassError;
+use fedround_simulation::RunError;
 
 use crate::error::CliError;
 use crate::output::tell;
@@ -139,7 +141,7 @@ fn of_round(error: &RunError) -> Option<&'static str> {
         RunError::NobodyElse { .. } => CLIENTS,
         RunError::Compile(CompileError::Device(_)) => DEVICES,
         RunError::CaptureOnCpu => "--device wgpu or cuda with --graphs require, or --graphs off",
-        RunError::Graph(_) => "--graphs on runs such steps one op at a time",
+        RunError::Exec(ExecError::NotReplayed(_)) => "--graphs on runs such steps one op at a time",
         RunError::Diverged { .. } => "--set lr=.. lowers the learning rate",
         RunError::Thread(_) => "--threads N trains fewer clients at once",
         _ => return None,

@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use clap::Args;
-use fedround_exec::{Available, Device, DeviceReport, devices};
+use fedround_exec::Device;
+use fedround_exec::device::{Available, DeviceReport, devices};
 
 use crate::error::CliError;
 use crate::output::print;
@@ -97,7 +98,7 @@ fn reason(said: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use fedround_exec::Unavailable;
+    use fedround_exec::device::Unavailable;
 
     use super::*;
 

@@ -8,14 +8,15 @@ use fedround::GraphError;
 use fedround::experiment::ExperimentError;
 use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_dsl::{HyperError, SpecError};
+use fedround_exec::inspect::FusionError;
 use fedround_exec::{
-    CohortBatchError, CompileError, ConvPolicyError, DeviceError, FusionError, GraphCaptureError,
-    LateClientError, PrecisionError, RunError,
+    CompileError, ConvPolicyError, DeviceError, GraphCaptureError, PrecisionError,
 };
 use fedround_ir::text::ParseError;
 use fedround_metrics::MetricError;
 use fedround_models::ModelError;
 use fedround_passes::{PassError, RequestError};
+use fedround_simulation::{CohortBatchError, LateClientError, RunError};
 
 use crate::bench::BenchError;
 use crate::compare::CompareError;

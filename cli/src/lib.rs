@@ -28,6 +28,7 @@ mod catalog;
 mod compare;
 mod config;
 mod contact_sheet;
+mod convolution_cache;
 mod data;
 mod diff;
 mod doctor;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::convolution_cache::in_user_folder;
 use fedround::experiment::{self, ExperimentError};
 use fedround_data::{Dataset, load};
 use fedround_dsl::Hyper;
@@ -94,7 +95,9 @@ impl Settings {
                 .unwrap_or(default.threads),
             devices: Devices::choose(&text(&args.engine.device, file.device, "cpu"))?,
             precision: text(&args.engine.precision, file.precision, "f32").parse()?,
-            convolutions: text(&args.engine.convolutions, file.convolutions, "auto").parse()?,
+            convolutions: in_user_folder(
+                text(&args.engine.convolutions, file.convolutions, "auto").parse()?,
+            ),
             cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,
             graph_capture: text(&args.engine.graphs, file.graphs, "off").parse()?,
             ..default

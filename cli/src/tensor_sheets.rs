@@ -1,7 +1,7 @@
 //! A program's tensor graphs, as they are drawn.
 
 use fedround_draw::Sheet;
-use fedround_exec::plan::Plan;
+use fedround_exec::executor::Plan;
 use fedround_exec::{CompileError, Program};
 use fedround_ir::tensor::Graph;
 

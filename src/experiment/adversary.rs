@@ -62,14 +62,15 @@ impl Run {
         let parts = &self.simulation.dataset().client_indices;
         let Some(personal) = self.simulation.personal_models()? else {
             let all = parts.iter().flatten().copied().collect();
-            return Ok(vec![(all, self.simulation.parameters())]);
+            return Ok(vec![(all, self.simulation.parameters()?)]);
         };
         let of = parts.iter().enumerate().take(CLIENTS);
-        let own = of.filter_map(|(k, part)| {
+        let mut own = vec![];
+        for (k, part) in of {
             let leaves = self.simulation.personal_parameters(&personal, k)?;
-            Some((part.clone(), leaves))
-        });
-        Ok(own.collect())
+            own.extend(leaves.map(|leaves| (part.clone(), leaves)));
+        }
+        Ok(own)
     }
 
     /// A model with an adversary that is fitted to its representations of some examples.
@@ -80,11 +81,11 @@ impl Run {
         let own: Parameters = own.cloned().collect();
         let examples = self.examples(&self.simulation.dataset().examples)?;
         let mut fitted = self.simulate(&Expose::default(), examples, vec![part.to_vec()], None)?;
-        copy_parameters(&mut fitted, &own);
+        copy_parameters(&mut fitted, &own)?;
         for _ in 0..ROUNDS {
             fitted.run_round()?;
         }
-        Ok(fitted.parameters())
+        Ok(fitted.parameters()?)
     }
 
     /// The logits of the attributes of the test set, by a model's adversary.

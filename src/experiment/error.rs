@@ -1,9 +1,10 @@
 //! What an experiment can fail with.
 
 use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
-use fedround_exec::{CompileError, RunError};
+use fedround_exec::CompileError;
 use fedround_metrics::MetricError;
 use fedround_models::ModelError;
+use fedround_simulation::RunError;
 
 use super::Report;
 use crate::model_source::GraphError;

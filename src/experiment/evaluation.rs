@@ -2,8 +2,8 @@
 
 use fedround_data::Examples;
 use fedround_data::partition::{PartitionError, Split};
-use fedround_exec::{Evaluation, PersonalModels, RunError, Simulation};
 use fedround_metrics::clients::ClientSummary;
+use fedround_simulation::{Evaluation, PersonalModels, RunError, Simulation};
 
 use super::Scores;
 use super::language::{LanguageScores, LanguageTest};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use fedround_data::text::{Vocabulary, words};
 use fedround_data::{Column, Dataset, Examples};
 use fedround_dsl::Objective;
-use fedround_exec::{Evaluation, RunError, Search, Simulation};
 use fedround_metrics::bleu::{Corpus, Smoothing};
 use fedround_metrics::vqa;
+use fedround_simulation::{Evaluation, RunError, Search, Simulation};
 
 use super::ExperimentError;
 

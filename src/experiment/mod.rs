@@ -44,8 +44,9 @@ use std::sync::Arc;
 use fedround_data::partition::Split;
 use fedround_data::{Augment, Dataset, Partition, load};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
-use fedround_exec::{CohortBatch, Devices, GraphCapture, LateClient};
+use fedround_exec::{Devices, GraphCapture};
 use fedround_models::Losses;
+use fedround_simulation::{CohortBatch, LateClient};
 
 use crate::model_source::ModelSource;
 

@@ -1,6 +1,6 @@
 //! What a caller can follow while an experiment trains.
 
-use fedround_exec::{ServerObservation, Simulation};
+use fedround_simulation::{ServerObservation, Simulation};
 
 use super::Report;
 

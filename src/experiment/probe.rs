@@ -4,7 +4,7 @@
 use fedround_data::augment::{Augment, Scratch, Visit};
 use fedround_data::{Column, Examples};
 use fedround_dsl::Algorithm;
-use fedround_exec::{FederatedDataset, Simulation};
+use fedround_simulation::{FederatedDataset, Simulation};
 
 use super::run::{simulation, trace};
 use super::specs::{OUTPUTS, Outputs};
@@ -66,12 +66,13 @@ impl Run {
             function: function.to_owned(),
         };
         let mut simulation = self.simulate(&outputs, examples, client_indices, generator)?;
-        copy_parameters(&mut simulation, parameters);
+        copy_parameters(&mut simulation, parameters)?;
         simulation.run_round()?;
         let clients = 0..simulation.dataset().client_indices.len();
         let kept = clients.map(|k| simulation.client_state(k, OUTPUTS));
         let first = |kept: Option<Vec<Vec<f32>>>| kept.and_then(|all| all.into_iter().next());
-        Ok(kept.map(|kept| first(kept).unwrap_or_default()).collect())
+        kept.map(|kept| Ok(first(kept?).unwrap_or_default()))
+            .collect()
     }
 
     /// What models take: channels, height and width, images as they are changed for training.
@@ -118,8 +119,11 @@ impl Run {
 }
 
 /// Gives a simulation the parameters of another that have the same names and types.
-pub(super) fn copy_parameters(simulation: &mut Simulation, of: &Parameters) {
-    let mut own = simulation.parameters();
+pub(super) fn copy_parameters(
+    simulation: &mut Simulation,
+    of: &Parameters,
+) -> Result<(), ExperimentError> {
+    let mut own = simulation.parameters()?;
     for (name, ty, values) in &mut own {
         let same = of.iter().find(|(n, t, _)| n == name && t == ty);
         if let Some((_, _, theirs)) = same {
@@ -128,4 +132,5 @@ pub(super) fn copy_parameters(simulation: &mut Simulation, of: &Parameters) {
     }
     // They are of its own sizes.
     let _ = simulation.set_parameters(own.into_iter().map(|(_, _, values)| values).collect());
+    Ok(())
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use fedround_exec::{CaptureStats, RoundStats};
+use fedround_exec::CaptureStats;
 use fedround_ir::tensor::TensorType;
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::Point;
+use fedround_simulation::RoundStats;
 use serde::{Deserialize, Serialize};
 
 /// Names, types and values of a model's parameters, in the model's order.

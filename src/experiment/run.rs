@@ -5,8 +5,10 @@ use std::sync::Arc;
 use fedround_data::partition::Split;
 use fedround_data::{Dataset, Examples};
 use fedround_dsl::Algorithm;
-use fedround_exec::{FederatedDataset, Program, Simulation, TracedModel};
+use fedround_exec::Program;
 use fedround_models::{AuxiliaryTask, Losses, Task};
+use fedround_simulation::{FederatedDataset, Simulation};
+use fedround_trace::TracedModel;
 
 use super::evaluation::TestSet;
 use super::language::LanguageTest;

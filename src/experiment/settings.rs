@@ -1,7 +1,8 @@
 //! What an experiment depends on besides its algorithm, model and data.
 
 use fedround_data::{Augment, Partition};
-use fedround_exec::{CohortBatch, ConvPolicy, Devices, GraphCapture, LateClient, Precision};
+use fedround_exec::{ConvPolicy, Devices, GraphCapture, Precision};
+use fedround_simulation::{CohortBatch, LateClient};
 
 use super::ExperimentError;
 use crate::model_source::Auxiliaries;

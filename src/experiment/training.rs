@@ -16,7 +16,8 @@ impl Run {
         let mut report = Report::default();
         let trained = self.rounds(&mut report, observer);
         let measured = trained.and_then(|()| self.measure(&mut report));
-        report.parameters = self.simulation.parameters();
+        let parameters = self.simulation.parameters().map_err(ExperimentError::from);
+        let measured = measured.and(parameters.map(|parameters| report.parameters = parameters));
         report.capture = self.simulation.capture_stats();
         match measured {
             Ok(()) => Ok(report),
@@ -135,8 +136,10 @@ impl Run {
             && let Some(models) = self.simulation.personal_models()?
         {
             let clients = 0..self.simulation.clients();
-            let own = |k| Some((k, self.simulation.personal_parameters(&models, k)?));
-            report.personal = clients.filter_map(own).collect();
+            for k in clients {
+                let own = self.simulation.personal_parameters(&models, k)?;
+                report.personal.extend(own.map(|own| (k, own)));
+            }
         }
         if self.settings.adversary {
             report.adversary = self.adversary()?;

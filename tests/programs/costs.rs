@@ -1,9 +1,10 @@
 //! Costs of a local step of the bundled models, by hand.
 
 use fedround::algorithms::FedAvg;
-use fedround::exec::{Program, TracedModel};
+use fedround::exec::Program;
 use fedround::models::{Losses, Task, find};
 use fedround::passes::tensor::{Cost, cost};
+use fedround::trace::TracedModel;
 
 /// Costs of FedAvg's local step on 28x28 grey images of ten classes.
 fn step(model: &str, batch: usize) -> Cost {

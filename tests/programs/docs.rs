@@ -4,9 +4,10 @@ use std::path::Path;
 
 use fedround::algorithms::FedAvg;
 use fedround::draw::svg;
-use fedround::exec::{Program, TracedModel};
+use fedround::exec::Program;
 use fedround::models::{Losses, Task, find};
 use fedround::testing::{Stage, graph_text};
+use fedround::trace::TracedModel;
 
 /// The fenced block after a line that names its file, as in "`src/main.rs`:".
 fn block<'a>(guide: &'a str, file: &str) -> Option<&'a str> {

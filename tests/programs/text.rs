@@ -1,10 +1,11 @@
 //! Every bundled algorithm comes back from its text, at every stage.
 
 use fedround::algorithms::registry;
-use fedround::exec::{Program, TracedModel, assemble_for};
+use fedround::exec::{Program, assemble_for};
 use fedround::ir::fed::{self, Module, print_exact};
 use fedround::ir::tensor;
 use fedround::models::{AuxiliaryTask, Losses, Task, find};
+use fedround::trace::TracedModel;
 
 fn comes_back(name: &str, module: &Module) {
     let text = print_exact(module);

@@ -7,9 +7,9 @@
 
 use fedround::algorithms::registry;
 use fedround::data::{Column, Examples};
-use fedround::exec::{CohortBatch, Simulation};
 use fedround::ir::fed::HyperValue;
 use fedround::random::{StreamKey, uniform};
+use fedround::simulation::{CohortBatch, Simulation};
 use fedround::{BoxedAlgorithm, set};
 use serde_json::Value;
 
@@ -74,11 +74,11 @@ fn figures(simulation: &Simulation, first: &[f32], test: &Examples) -> Vec<(Stri
     let moved = distance(&weights(simulation), first);
     let loss = simulation.evaluate(test).unwrap().loss;
     let mut figures = vec![
-        ("norm".to_owned(), simulation.params_l2()),
+        ("norm".to_owned(), simulation.params_l2().unwrap()),
         ("moved".to_owned(), moved),
         ("test_loss".to_owned(), loss),
     ];
-    for (name, ty, values) in simulation.parameters() {
+    for (name, ty, values) in simulation.parameters().unwrap() {
         let entries = entries(&ty.shape, &values);
         figures.extend(entries.map(|entry| (format!("an entry of {name}"), entry)));
     }

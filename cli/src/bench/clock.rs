@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use fedround_exec::{Simulation, device_reads};
+use fedround_exec::tensor::device_reads;
+use fedround_simulation::Simulation;
 
 use super::{idle_share, process};
 use crate::error::CliError;

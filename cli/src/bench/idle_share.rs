@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use fedround_exec::{Device, Devices, TIMED, kernel_time};
+use fedround_exec::device::{TIMED, kernel_time};
+use fedround_exec::{Device, Devices};
 
 use super::args::OneArgs;
 use super::process_of;

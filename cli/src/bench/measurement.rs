@@ -2,13 +2,15 @@
 
 use std::time::Instant;
 
+use crate::convolution_cache::in_user_folder;
 use fedround::experiment;
 use fedround_data::partition::Split;
 use fedround_data::{Dataset, load};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
-use fedround_exec::{BURN, Device, Devices, Simulation};
+use fedround_exec::{BURN, Device, Devices};
 use fedround_ir::fed::HyperValue;
 use fedround_random::SEED;
+use fedround_simulation::Simulation;
 use serde_json::json;
 
 use super::args::OneArgs;
@@ -66,7 +68,7 @@ pub(super) fn measure(catalog: &Catalog, args: &OneArgs) -> Result<Report, CliEr
         client_steps_per_s: rounded(clock.client_steps as f64 / clock.wall, 2),
         test_accuracy: rounded(evaluation.accuracy, 5),
         test_loss: finite(rounded(evaluation.loss, 6)),
-        params_l2: finite(rounded(simulation.params_l2(), 6)),
+        params_l2: finite(rounded(simulation.params_l2()?, 6)),
         peak_rss_mb: peak_rss.map(|mb| rounded(mb, 0)),
         replay,
         device_memory_mb: clock.device_memory.map(|bytes| rounded(mib(bytes), 1)),
@@ -188,7 +190,7 @@ fn simulation(
             threads: args.threads,
             devices,
             precision: args.precision.parse()?,
-            convolutions: args.convolutions.parse()?,
+            convolutions: in_user_folder(args.convolutions.parse()?),
             cohort_batch: args.cohort_batch.parse()?,
             graph_capture: args.graphs.parse()?,
             fusion: !args.no_fusion,

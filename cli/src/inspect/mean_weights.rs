@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use fedround_exec::ServerObservation;
 use fedround_ir::fed::{FedOp, Module, Op, OpKind, Reduce, Region, Value};
+use fedround_simulation::ServerObservation;
 use serde::Serialize;
 
 /// A line of `weights.csv`.

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fedround::experiment::{self, Observer, Status};
-use fedround_exec::{ServerObservation, Simulation};
 use fedround_metrics::MetricError;
+use fedround_simulation::{ServerObservation, Simulation};
 
 pub(crate) use args::InspectArgs;
 

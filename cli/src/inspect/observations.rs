@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fedround::experiment;
-use fedround_exec::{ObservedTensor, Program, ServerObservation};
+use fedround_exec::Program;
 use fedround_ir::fed::{Kind, Value};
 use fedround_metrics::MetricError;
 use fedround_metrics::models::RunningVariance;
 use fedround_passes::fed::examples_in_order;
 use fedround_passes::report::{Direction, Wire, wire};
+use fedround_simulation::{ObservedTensor, ServerObservation};
 use serde::Serialize;
 
 use super::mean_weights::{Weight, weights};

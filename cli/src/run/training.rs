@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use fedround::experiment::{ExperimentError, Observer, Report, Run};
 use fedround_data::Dataset;
-use fedround_exec::{Program, Simulation};
+use fedround_exec::Program;
+use fedround_simulation::Simulation;
 
 use super::folder::Folder;
 use super::progress::Progress;

@@ -115,7 +115,7 @@ impl Subject<'_> {
         for _ in 0..ROUNDS {
             attacker.run_round()?;
         }
-        let found = attacker.parameters();
+        let found = attacker.parameters()?;
         let mut outputs = self
             .run
             .outputs("generate", &found, examples, parts, NETWORK)?;

@@ -64,7 +64,7 @@ impl Subject<'_> {
         x.extend(self.run.inputs(test, &spaced(test.len(), m))?);
         let x = Column::floats("x", known.shape.to_vec(), x)?;
         let both = Examples::of_columns(vec![x], vec![0_u16; 2 * m])?;
-        let model = self.run.simulation().parameters();
+        let model = self.run.simulation().parameters()?;
         let logits = self.run.outputs("forward", &model, both, halves(m), None)?;
         let scores = self.confidence(&logits);
         Ok(Some(Membership {
@@ -116,7 +116,7 @@ impl Subject<'_> {
         for _ in 0..ROUNDS {
             shadow.run_round()?;
         }
-        let model = shadow.parameters();
+        let model = shadow.parameters()?;
         let logits = self.run.outputs("forward", &model, both, halves(n), None)?;
         let (scores, inside) = self.confidence(&logits);
         Ok(threshold(&scores, &inside))

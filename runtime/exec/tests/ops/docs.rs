@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use fedround_exec::has_own_kernel;
+use fedround_exec::ops::has_own_kernel;
 use fedround_ir::tensor::{DType, Graph, Op, Val};
 use fedround_passes::tensor::BatchingRule;
 use fedround_passes::tensor::coverage;
