@@ -1,11 +1,11 @@
 //! Arithmetic on numbers, in client code and on the server.
 
+use fedround_ir::fed::ArithOp;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 use fedround_ir::Loc;
-use fedround_ir::fed::ArithOp;
 
-use crate::algebra::{Number, number};
+use crate::number::{Number, number};
 use crate::real::{Rate, Real};
 use crate::wire::Wire;
 use crate::{Index, Scalar, Server};
