@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Hook, Kind, Module};
+use super::Kind;
 
 /// A hyper-parameter's value.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,31 +60,9 @@ impl Hyper {
     }
 }
 
-impl Module {
-    /// Name of a hyper-parameter in text: its field where no other hyper-parameter and no hook
-    /// argument is called so, its full name otherwise.
-    pub fn hyper_label(&self, index: usize) -> String {
-        let Some(hyper) = self.hypers.get(index) else {
-            return format!("hyper_{index}");
-        };
-        let field = hyper.field();
-        let taken = Hook::names_argument(field)
-            || self
-                .hypers
-                .iter()
-                .filter(|other| other.field() == field)
-                .count()
-                > 1;
-        if taken {
-            hyper.name.clone()
-        } else {
-            field.to_owned()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::Module;
     use super::*;
 
     fn hyper(name: &str) -> Hyper {

@@ -41,6 +41,27 @@ pub struct Module {
 }
 
 impl Module {
+    /// Name of a hyper-parameter in text: its field where no other hyper-parameter and no hook
+    /// argument is called so, its full name otherwise.
+    pub fn hyper_label(&self, index: usize) -> String {
+        let Some(hyper) = self.hypers.get(index) else {
+            return format!("hyper_{index}");
+        };
+        let field = hyper.field();
+        let taken = Hook::names_argument(field)
+            || self
+                .hypers
+                .iter()
+                .filter(|other| other.field() == field)
+                .count()
+                > 1;
+        if taken {
+            hyper.name.clone()
+        } else {
+            field.to_owned()
+        }
+    }
+
     /// The type of a value.
     pub fn type_of(&self, value: Value) -> Type {
         self.types[value.0 as usize]

@@ -3,8 +3,8 @@
 use fedround_names::nearest;
 
 use super::super::{Hook, Kind, Place};
-use super::Effect;
 use super::codec::ResultKind;
+use super::effect::Effect;
 use crate::text::attribute::{
     AttributeText, Codec, Count, Piece, Quoted, QuotedList, TextAttributes,
 };

@@ -1,6 +1,7 @@
 //! The kind of an op: one of several dialects, and what all of them answer.
 
 use super::super::Place;
+use super::effect::Effect;
 use super::{ArithOp, ExternalOp, FedOp, OptOp, PrivacyOp, TreeOp};
 use crate::text::attribute::{AttributeText, TextAttributes};
 
@@ -19,21 +20,6 @@ pub enum OpKind {
     Tree(TreeOp),
     /// `priv.*`: privacy.
     Privacy(PrivacyOp),
-}
-
-/// What happens besides an op's results; see [`OpKind::effect`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// The same operands give the same results: may be merged with its twin and dropped.
-    Pure,
-    /// Reads a state: may be dropped when unused, never merged.
-    Reads,
-    /// Draws at random: as [`Effect::Reads`], and anew each time, so that it stays in its loop.
-    Draws,
-    /// Has regions; may be dropped when unused and everything inside may.
-    Regions,
-    /// Changes a state, or may once it is linked: stays.
-    Writes,
 }
 
 /// The conversions, and what is asked of whichever dialect an op is of.
@@ -155,12 +141,12 @@ impl OpKind {
     }
 
     /// The start of the names of ops that a name ends, such as `loss.` of `loss.cross_entropy`.
-    pub(in super::super) fn prefixes() -> impl Iterator<Item = &'static str> {
+    pub(crate) fn prefixes() -> impl Iterator<Item = &'static str> {
         ExternalOp::NAMES.iter().copied()
     }
 
     /// The word between its operands.
-    pub(in super::super) fn separator(&self) -> &'static str {
+    pub(crate) fn separator(&self) -> &'static str {
         match self {
             Self::Fed(FedOp::Broadcast | FedOp::Scatter) => "to",
             Self::Fed(FedOp::Reduce(_) | FedOp::Gather) => "by",
@@ -169,7 +155,7 @@ impl OpKind {
     }
 
     /// How many operands stand before the `with(..)` of an op whose region is a loop's body.
-    pub(in super::super) fn controls(&self) -> Option<usize> {
+    pub(crate) fn controls(&self) -> Option<usize> {
         match self {
             Self::Opt(op) => op.controls(),
             _ => None,
@@ -177,7 +163,7 @@ impl OpKind {
     }
 
     /// What ends its region.
-    pub(in super::super) fn terminator(&self) -> &'static str {
+    pub(crate) fn terminator(&self) -> &'static str {
         match self {
             Self::Fed(FedOp::Map) => FUNC_END,
             _ => "opt.yield",
@@ -186,4 +172,4 @@ impl OpKind {
 }
 
 /// What ends a function, and the code of a client.
-pub(in super::super) const FUNC_END: &str = "fed.yield";
+pub(crate) const FUNC_END: &str = "fed.yield";

@@ -5,6 +5,7 @@
 
 mod arith;
 mod codec;
+mod effect;
 mod external;
 mod fed;
 mod kind;
@@ -13,9 +14,10 @@ mod privacy;
 mod tree;
 
 pub use arith::{ArithOp, Math};
+pub use effect::Effect;
 pub use external::ExternalOp;
 pub use fed::{FedOp, Reduce};
-pub use kind::{Effect, OpKind};
+pub use kind::OpKind;
 pub use opt::OptOp;
 pub use privacy::{Dp, PrivacyOp};
 pub use tree::TreeOp;

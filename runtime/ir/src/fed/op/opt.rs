@@ -1,7 +1,7 @@
 //! `opt.*`: batches, rows, loops and gradients.
 
 use super::super::Place;
-use super::Effect;
+use super::effect::Effect;
 use crate::text::attribute::Count;
 use crate::text::ops;
 

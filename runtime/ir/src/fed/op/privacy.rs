@@ -1,7 +1,7 @@
 //! `priv.*`: what keeps data private, and what the spec says about it.
 
 use super::super::Place;
-use super::Effect;
+use super::effect::Effect;
 use crate::text::attribute::{AttributeText, Codec, Piece, Quoted, TextAttributes};
 use crate::text::ops;
 
