@@ -5,6 +5,7 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 use fedround_ir::Loc;
 use fedround_ir::fed::OpKind;
 
+use crate::number::{Number, number};
 use crate::real::Real;
 use crate::tree::Tree;
 use crate::wire::Wire;
@@ -70,33 +71,6 @@ macro_rules! tree_scale {
             }
         }
     )*};
-}
-
-/// A number of any spelling, with the location of the operator that reads it.
-pub trait Number {
-    /// The number.
-    fn number(self, loc: Loc) -> Scalar;
-}
-impl Number for Scalar {
-    fn number(self, _: Loc) -> Scalar {
-        self
-    }
-}
-impl Number for &Scalar {
-    fn number(self, _: Loc) -> Scalar {
-        self.clone()
-    }
-}
-/// Of the plain numbers `f64` alone: with `f32` as well rustc could not tell the type of the literal
-/// in `(0.5 * w).sq_norm()`.
-impl Number for f64 {
-    fn number(self, loc: Loc) -> Scalar {
-        Scalar::constant(self, loc)
-    }
-}
-
-pub(crate) fn number(n: impl Number, loc: Loc) -> Scalar {
-    n.number(loc)
 }
 
 macro_rules! tree_rest {

@@ -5,7 +5,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 use fedround_ir::Loc;
 use fedround_ir::fed::OpKind;
 
-use crate::algebra::{Number, number};
+use crate::number::{Number, number};
 use crate::real::{Rate, Real};
 use crate::wire::Wire;
 use crate::{Index, Scalar, Server};

@@ -4,8 +4,8 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{BuildError, HyperValue, OpKind, Value};
 
 use crate::Scalar;
-use crate::algebra::Number;
 use crate::graph::Graph;
+use crate::number::Number;
 
 /// A count that is known before a round runs: a constant or a hyper-parameter.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::{Math, OpKind};
 
-use crate::algebra::Number;
+use crate::number::Number;
 use crate::wire::{Wire, sealed};
 use crate::{Scalar, Server};
 
