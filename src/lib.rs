@@ -10,7 +10,9 @@
 //! ```
 //! use fedround::algorithms::FedAvg;
 //! use fedround::data::{Partition, synth::SynthDigits};
-//! use fedround::exec::{FederatedDataset, Program, Simulation, TracedModel};
+//! use fedround::exec::Program;
+//! use fedround::simulation::{FederatedDataset, Simulation};
+//! use fedround::trace::TracedModel;
 //! use fedround::models::{self, Losses, Task};
 //! use fedround::prelude::*;
 //!
@@ -51,8 +53,14 @@
 //! Programs that embed fedround should use mimalloc as their global allocator, as the command
 //! does: with glibc's, a small model's step is several times slower.
 
+pub mod experiment;
+mod model_source;
 pub mod testing;
 
+// Specs in this crate name it as a user's crate does.
+extern crate self as fedround;
+
+pub use experiment::Experiment;
 pub use fedround_algorithms as algorithms;
 pub use fedround_data as data;
 pub use fedround_draw as draw;
@@ -63,6 +71,9 @@ pub use fedround_models as models;
 pub use fedround_models::stop_gradient;
 pub use fedround_passes as passes;
 pub use fedround_random as random;
+pub use fedround_simulation as simulation;
+pub use fedround_trace as trace;
+pub use model_source::{Auxiliaries, GraphError, ModelSource};
 
 #[doc(hidden)]
 pub use fedround_dsl::__private;

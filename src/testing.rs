@@ -27,11 +27,16 @@ use std::collections::BTreeMap;
 
 use burn::tensor::Device;
 use fedround_dsl::Algorithm;
-use fedround_exec::{CompileError, Precision, Program, Target, TracedModel, assemble_for};
+use fedround_exec::{Precision, Program, Target};
 use fedround_ir::fed::print;
-use fedround_models::{AuxiliaryTask, Losses, Model, ModelError, Task, find};
-use fedround_passes::fed::{explain, wire, wire_table};
-use fedround_passes::tensor::{cost, cost_table};
+use fedround_models::{AuxiliaryTask, Losses, Model, Task};
+use fedround_passes::report::cost_table;
+use fedround_passes::report::{explain, wire, wire_table};
+use fedround_passes::tensor::cost;
+use fedround_trace::TracedModel;
+
+pub use crate::model_source::GraphError;
+use crate::model_source::ModelSource;
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,19 +62,13 @@ pub enum Stage {
 #[derive(Clone)]
 pub struct View {
     stage: Stage,
-    model: Subject,
+    model: ModelSource,
     task: Task,
     batch: Option<usize>,
     precision: Precision,
     clients: usize,
     columns: Vec<(String, Vec<usize>)>,
     losses: Losses,
-}
-
-#[derive(Clone)]
-enum Subject {
-    Bundled(String),
-    Own(&'static str, fn(Task, &Device) -> Box<dyn Model>),
 }
 
 impl From<Stage> for View {
@@ -83,7 +82,7 @@ impl View {
     pub fn of(stage: Stage) -> Self {
         Self {
             stage,
-            model: Subject::Bundled("2nn".to_owned()),
+            model: "2nn".into(),
             task: Task {
                 input: [1, 28, 28],
                 classes: 10,
@@ -106,7 +105,7 @@ impl View {
     /// For a bundled model, by its name on the command line.
     #[must_use]
     pub fn model(mut self, name: &str) -> Self {
-        self.model = Subject::Bundled(name.to_owned());
+        self.model = name.into();
         self
     }
 
@@ -117,7 +116,7 @@ impl View {
         name: &'static str,
         make: fn(Task, &Device) -> Box<dyn Model>,
     ) -> Self {
-        self.model = Subject::Own(name, make);
+        self.model = ModelSource::Own { name, make };
         self
     }
 
@@ -158,31 +157,14 @@ impl View {
     }
 
     fn tracer(&self, algorithm: &dyn Algorithm) -> Result<TracedModel, GraphError> {
-        let device = Device::default();
-        let (name, model) = match &self.model {
-            Subject::Bundled(name) => (name.as_str(), find(name)?.build(self.task, &device)?),
-            Subject::Own(name, make) => (*name, make(self.task, &device)),
-        };
         let around = AuxiliaryTask {
             task: self.task,
             clients: self.clients,
             variants: BTreeMap::new(),
         };
-        let model = assemble_for(algorithm, model, &around, &device)?.model;
-        let tracer = TracedModel::new(name, model, self.task, self.losses.clone());
-        Ok(tracer.with_columns(self.columns.clone()))
+        let (model, _) = self.model.trace(algorithm, &around, None, &self.losses)?;
+        Ok(model.with_columns(self.columns.clone()))
     }
-}
-
-/// A spec's graph could not be had.
-#[derive(Debug, thiserror::Error)]
-pub enum GraphError {
-    /// The model is unknown.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// The spec does not compile.
-    #[error(transparent)]
-    Compile(#[from] CompileError),
 }
 
 /// The text of a spec at a stage; of one with phases, the texts of all, each under a line that names it.

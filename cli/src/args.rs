@@ -3,16 +3,18 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use fedround_exec::{Device, Target};
 use fedround_passes::{PassManager, timing_table};
 
-use super::bench::BenchArgs;
-use super::compare::CompareArgs;
-use super::data::DataArgs;
-use super::doctor::DoctorArgs;
-use super::inspect::InspectArgs;
-use super::output::tell;
-use super::reproduce::ReproduceArgs;
-use super::run::RunArgs;
+use crate::bench::BenchArgs;
+use crate::compare::CompareArgs;
+use crate::data::DataArgs;
+use crate::doctor::DoctorArgs;
+use crate::error::CliError;
+use crate::inspect::InspectArgs;
+use crate::output::tell;
+use crate::reproduce::ReproduceArgs;
+use crate::run::RunArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,13 +36,13 @@ Errors go to stderr. Exit codes: 0 done, 1 bad input or a failed run, 2 wrong us
 /// simulated clients.
 #[derive(Debug, Parser)]
 #[command(name = "fedround", version, after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(crate) struct Args {
     #[command(subcommand)]
     pub command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Command {
+pub(crate) enum Command {
     /// Train an algorithm over simulated clients
     Run(RunArgs),
     /// Run several algorithms with several seeds, and put them in a table and in plots
@@ -67,13 +69,13 @@ pub(super) enum Command {
 
 /// Lists what the command knows, with papers and hyper-parameters.
 #[derive(Debug, ClapArgs)]
-pub(super) struct ListArgs {
+pub(crate) struct ListArgs {
     /// Only these
     pub what: Option<Listing>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Listing {
+pub(crate) enum Listing {
     Specs,
     Models,
     Auxiliaries,
@@ -104,7 +106,7 @@ FEDROUND_IR=before|after|PASS prints programs to stderr around every pass, or ar
 /// Prints what an algorithm is compiled to.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = STAGES)]
-pub(super) struct GraphArgs {
+pub(crate) struct GraphArgs {
     #[command(flatten)]
     pub subject: Subject,
     /// Stage
@@ -137,6 +139,12 @@ pub(super) struct GraphArgs {
 }
 
 impl GraphArgs {
+    /// What the subject is compiled for.
+    pub fn target(&self) -> Result<Target, CliError> {
+        let device = Device::choose(&self.device)?;
+        Ok(device.with_precision(self.precision.parse()?))
+    }
+
     /// Writes the times of a compilation to stderr, if they are wanted.
     pub fn report_timings(&self, manager: &PassManager) {
         if self.timings {
@@ -156,7 +164,7 @@ Examples:
 /// prints the result. The program is checked when it is read and after every pass.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = OPT_EXAMPLES)]
-pub(super) struct OptArgs {
+pub(crate) struct OptArgs {
     /// File, or - for stdin
     #[arg(required_unless_present = "list")]
     pub file: Option<PathBuf>,
@@ -172,7 +180,7 @@ pub(super) struct OptArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+pub(crate) enum Format {
     /// The dialect's text form
     Text,
     /// For Graphviz
@@ -184,7 +192,7 @@ pub(super) enum Format {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     Fed,
     Linked,
     Tensor,
@@ -196,7 +204,7 @@ pub(super) enum Stage {
 /// between server and clients, in which direction, how derived and how many bytes. Then what the
 /// clients and the server compute: FLOPs, bytes moved and peak memory, counted from the graphs.
 #[derive(Debug, ClapArgs)]
-pub(super) struct ExplainArgs {
+pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub subject: Subject,
     /// Examples of a client, for the FLOPs of a round and the ε of training with noise
@@ -206,20 +214,20 @@ pub(super) struct ExplainArgs {
 
 /// What to compile.
 #[derive(Debug, ClapArgs)]
-pub(super) struct Subject {
+pub(crate) struct Subject {
     /// Algorithm, such as `fedprox` or `fedprox(fedavg)`
     pub spec: String,
     /// Model
-    #[arg(long, default_value = super::settings::MODEL)]
+    #[arg(long, default_value = crate::settings::MODEL)]
     pub model: String,
     /// Variant of an auxiliary network, as in discriminator=linear; may be repeated
     #[arg(long, value_name = "NAME=VARIANT")]
     pub aux: Vec<String>,
     /// Dataset, for the shape of its examples; its files are not read
-    #[arg(long, default_value = super::settings::DATA)]
+    #[arg(long, default_value = crate::settings::DATA)]
     pub data: String,
     /// Number of clients
-    #[arg(long, value_name = "N", default_value_t = super::settings::CLIENTS)]
+    #[arg(long, value_name = "N", default_value_t = crate::settings::CLIENTS)]
     pub clients: usize,
     /// Hyper-parameter, as in mu=0.1; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::auxiliaries::Auxiliaries;
-use super::error::CliError;
+use crate::error::CliError;
+use fedround::Auxiliaries;
 use fedround_names::nearest;
 
 /// What a file may set. All of it is written to a run's `config.toml`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub(super) struct Config {
+pub(crate) struct Config {
     pub spec: Option<String>,
     pub data: Option<String>,
     pub data_dir: Option<PathBuf>,

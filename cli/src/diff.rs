@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use similar::{DiffOp, TextDiff, capture_diff_slices};
 
 /// The diff of a program's text before and after a pass.
-pub(super) fn unified(pass: &str, before: &str, after: &str) -> String {
+pub(crate) fn unified(pass: &str, before: &str, after: &str) -> String {
     let after = aligned(before, after);
     let diff = TextDiff::from_lines(before, &after);
     let mut diff = diff.unified_diff();

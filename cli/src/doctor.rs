@@ -3,22 +3,23 @@
 use std::process::Command;
 
 use clap::Args;
-use fedround_exec::{Available, Device, DeviceReport, devices};
+use fedround_exec::Device;
+use fedround_exec::device::{Available, DeviceReport, devices};
 
-use super::error::CliError;
-use super::output::print;
+use crate::error::CliError;
+use crate::output::print;
 
 /// Says which devices this build can use on this machine. Each one that is there multiplies two
 /// small matrices, in a process of its own: what a broken driver does to it is reported too.
 #[derive(Debug, Args)]
-pub(super) struct DoctorArgs {
+pub(crate) struct DoctorArgs {
     /// Only check this one: cpu, wgpu[:N], cuda[:N] or auto
     #[arg(long, value_name = "D")]
     pub device: Option<String>,
 }
 
 /// Runs the subcommand.
-pub(super) fn doctor(args: &DoctorArgs) -> Result<(), CliError> {
+pub(crate) fn doctor(args: &DoctorArgs) -> Result<(), CliError> {
     if let Some(device) = &args.device {
         let device = Device::choose(device)?;
         device.check()?;
@@ -97,7 +98,7 @@ fn reason(said: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use fedround_exec::Unavailable;
+    use fedround_exec::device::Unavailable;
 
     use super::*;
 

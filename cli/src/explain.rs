@@ -3,23 +3,25 @@
 use std::fmt::Write;
 
 use fedround_dsl::{Hyper, LayerField, all_fields};
-use fedround_exec::Program;
-use fedround_passes::fed::{
-    Count, Direction, Leaves, Wire, explain as algorithm_box, wire, wire_table,
-};
-use fedround_passes::tensor::{Looped, Runs, cost, runs};
-use fedround_passes::units::flops;
+use fedround_exec::{Program, Target};
+use fedround_passes::PassManager;
+use fedround_passes::fed::Leaves;
+use fedround_passes::report::number_format::flops;
+use fedround_passes::report::{Count, Direction, Wire, explain as algorithm_box, wire, wire_table};
+use fedround_passes::schedule::{Runs, runs};
+use fedround_passes::tensor::{Looped, cost};
 
-use super::Cli;
-use super::args::ExplainArgs;
-use super::auxiliaries::named;
-use super::error::CliError;
-use super::output::{bytes, grouped, print};
-use super::privacy::statement;
+use crate::args::ExplainArgs;
+use crate::auxiliaries::named;
+use crate::catalog::Catalog;
+use crate::error::CliError;
+use crate::output::{bytes, grouped, print};
+use crate::privacy::statement;
 
 /// Runs the subcommand.
-pub(super) fn explain(cli: &Cli, args: &ExplainArgs) -> Result<(), CliError> {
-    let compiled = cli.compile(&args.subject)?;
+pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliError> {
+    let mut passes = PassManager::from_env()?;
+    let compiled = catalog.compile(&args.subject, Target::default(), &mut passes)?;
     let algorithm = &compiled.algorithm;
     let model = named(&args.subject.model, &compiled.auxiliaries);
     let mut texts = vec![];

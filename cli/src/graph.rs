@@ -1,27 +1,28 @@
 //! `fedround graph`.
 
 use fedround_draw::{Sheet, dot, json, svg};
-use fedround_exec::{Device, Program, Target};
+use fedround_exec::Program;
 use fedround_ir::fed::{Module, print as fed_text, print_exact};
 use fedround_passes::PassManager;
-use fedround_passes::tensor::{cost, cost_table};
+use fedround_passes::report::cost_table;
+use fedround_passes::tensor::cost;
 
-use super::Cli;
-use super::args::{Format, GraphArgs, Stage};
-use super::error::CliError;
-use super::output::print;
-use super::passes;
-use crate::sheets::sheets;
+use crate::args::{Format, GraphArgs, Stage};
+use crate::catalog::Catalog;
+use crate::error::CliError;
+use crate::output::print;
+use crate::pass_changes;
+use crate::tensor_sheets::sheets;
 
 /// Runs the subcommand.
-pub(super) fn graph(cli: &Cli, args: &GraphArgs) -> Result<(), CliError> {
+pub(crate) fn graph(catalog: &Catalog, args: &GraphArgs) -> Result<(), CliError> {
     if let Some(pass) = args.pass.as_ref().or(args.diff.as_ref()) {
-        return passes::show(cli, args, pass, args.diff.is_some());
+        return pass_changes::show(catalog, args, pass, args.diff.is_some());
     }
     let mut manager = PassManager::from_env()?;
-    let target = target(args)?;
-    let program = cli
-        .compile_with(&args.subject, target, &mut manager)?
+    let target = args.target()?;
+    let program = catalog
+        .compile(&args.subject, target, &mut manager)?
         .program;
     args.report_timings(&manager);
     let mut texts = vec![];
@@ -37,12 +38,6 @@ pub(super) fn graph(cli: &Cli, args: &GraphArgs) -> Result<(), CliError> {
         texts.push(header + one(args, program)?.trim_end());
     }
     print(&(texts.join("\n\n") + "\n"))
-}
-
-/// What it is compiled for.
-pub(super) fn target(args: &GraphArgs) -> Result<Target, CliError> {
-    let device = Device::choose(&args.device)?;
-    Ok(device.with_precision(args.precision.parse()?))
 }
 
 /// The graph of one phase.

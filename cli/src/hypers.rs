@@ -4,18 +4,18 @@ use fedround_dsl::{Hyper, LayerField, all_fields, set};
 use fedround_ir::fed::HyperValue;
 use toml::Value;
 
-use super::error::CliError;
+use crate::error::CliError;
 
 /// A hyper-parameter's name, with or without its layer, and its value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Setting {
+pub(crate) struct Setting {
     pub name: String,
     pub value: Given,
 }
 
 /// A value before its field's kind is known.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Given {
+pub(crate) enum Given {
     /// From the command line.
     Text(String),
     /// From a file.
@@ -23,7 +23,7 @@ pub(super) enum Given {
 }
 
 /// The settings of `--set NAME=VALUE`.
-pub(super) fn assignments(texts: &[String]) -> Result<Vec<Setting>, CliError> {
+pub(crate) fn assignments(texts: &[String]) -> Result<Vec<Setting>, CliError> {
     let setting = |text: &String| {
         let (name, value) = text
             .split_once('=')
@@ -39,7 +39,7 @@ pub(super) fn assignments(texts: &[String]) -> Result<Vec<Setting>, CliError> {
 
 /// The settings of a file's `[hyper]` table: `mu = 0.1`, `"fedavg.lr" = 0.1`, or a table for a
 /// layer.
-pub(super) fn from_toml(table: &toml::Table) -> Result<Vec<Setting>, CliError> {
+pub(crate) fn from_toml(table: &toml::Table) -> Result<Vec<Setting>, CliError> {
     let mut settings = vec![];
     for (name, value) in table {
         match value {
@@ -77,7 +77,7 @@ fn value_setting(name: String, value: &Value) -> Result<Setting, CliError> {
 }
 
 /// Sets one hyper-parameter.
-pub(super) fn apply(algorithm: &mut dyn Hyper, setting: &Setting) -> Result<(), CliError> {
+pub(crate) fn apply(algorithm: &mut dyn Hyper, setting: &Setting) -> Result<(), CliError> {
     let value = match &setting.value {
         Given::Value(value) => value.clone(),
         Given::Text(text) => match lookup(algorithm, &setting.name) {
@@ -90,7 +90,7 @@ pub(super) fn apply(algorithm: &mut dyn Hyper, setting: &Setting) -> Result<(), 
 }
 
 /// Whether an algorithm has a hyper-parameter of this name.
-pub(super) fn has(algorithm: &dyn Hyper, name: &str) -> bool {
+pub(crate) fn has(algorithm: &dyn Hyper, name: &str) -> bool {
     lookup(algorithm, name).is_some()
 }
 
@@ -106,7 +106,7 @@ fn lookup(algorithm: &dyn Hyper, name: &str) -> Option<LayerField> {
 
 /// Every hyper-parameter that can be set, by the shortest name that sets it. (A layer that occurs
 /// twice is set in its outermost place; the inner one keeps its defaults.)
-pub(super) fn named(algorithm: &dyn Hyper) -> Vec<(String, HyperValue)> {
+pub(crate) fn named(algorithm: &dyn Hyper) -> Vec<(String, HyperValue)> {
     let fields = all_fields(algorithm);
     let mut named: Vec<(String, HyperValue)> = vec![];
     for (i, field) in fields.iter().enumerate() {
@@ -128,7 +128,7 @@ pub(super) fn named(algorithm: &dyn Hyper) -> Vec<(String, HyperValue)> {
 }
 
 /// A value as TOML.
-pub(super) fn to_toml(value: &HyperValue) -> Value {
+pub(crate) fn to_toml(value: &HyperValue) -> Value {
     match value {
         HyperValue::Float(x) => Value::Float(*x),
         HyperValue::Int(n) => i64::try_from(*n).map_or(Value::Float(*n as f64), Value::Integer),

@@ -20,12 +20,15 @@
 //! }
 //! ```
 
+mod advice;
 mod args;
-mod assets;
 mod auxiliaries;
 mod bench;
+mod catalog;
 mod compare;
 mod config;
+mod contact_sheet;
+mod convolution_cache;
 mod data;
 mod diff;
 mod doctor;
@@ -34,28 +37,28 @@ mod explain;
 mod graph;
 mod hypers;
 mod inspect;
+mod interrupt;
 mod list;
 mod opt;
 mod output;
-mod passes;
+mod pass_changes;
 mod plot;
 mod privacy;
 mod reproduce;
 mod run;
 mod settings;
-mod sheet;
-mod sheets;
+mod tensor_sheets;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use burn::tensor::Device;
 use clap::Parser;
-use fedround_dsl::{Registered, Registry};
-use fedround_models::{Loss, Losses, Model, Task};
+use fedround_dsl::Registered;
+use fedround_models::{Loss, Model, Task};
 
 use args::{Args, Command};
-use assets::OwnModel;
+use catalog::{Catalog, OwnModel};
 use error::CliError;
 
 /// The command with the bundled algorithms, on the process's arguments.
@@ -63,42 +66,28 @@ pub fn main() -> ExitCode {
     Cli::new().main()
 }
 
-/// What the command knows by name.
-#[derive(Clone)]
-pub struct Cli {
-    registry: Registry,
-    losses: Losses,
-    models: Vec<OwnModel>,
-}
-
-impl Default for Cli {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+/// The command, with the algorithms, models and losses that it knows by name.
+#[derive(Clone, Default)]
+pub struct Cli(Catalog);
 
 impl Cli {
     /// The bundled algorithms, models and losses.
     pub fn new() -> Self {
-        Self {
-            registry: fedround_algorithms::registry(),
-            losses: Losses::default(),
-            models: vec![],
-        }
+        Self::default()
     }
 
     /// Adds an algorithm; a plug-in is named with `BoxedAlgorithm` as its base, as in
     /// `with::<FedProx<BoxedAlgorithm>>()`. One of the same name is replaced.
     #[must_use]
     pub fn with<T: Registered>(mut self) -> Self {
-        self.registry = self.registry.with_type::<T>();
+        self.0.registry = self.0.registry.with_type::<T>();
         self
     }
 
     /// Adds a loss, which specs call with `loss("name", (&a, &b))`.
     #[must_use]
     pub fn loss<A>(mut self, name: &'static str, loss: impl Loss<A>) -> Self {
-        self.losses = self.losses.with(name, loss);
+        self.0.losses = self.0.losses.with(name, loss);
         self
     }
 
@@ -112,8 +101,8 @@ impl Cli {
         doc: &'static str,
         make: fn(Task, &Device) -> Box<dyn Model>,
     ) -> Self {
-        self.models.retain(|own| own.name != name);
-        self.models.push(OwnModel { name, doc, make });
+        self.0.models.retain(|own| own.name != name);
+        self.0.models.push(OwnModel { name, doc, make });
         self
     }
 
@@ -134,30 +123,31 @@ impl Cli {
                 // clap's own text; a closed stderr leaves nobody to tell.
                 let _ = error.print();
                 return if error.use_stderr() {
-                    ExitCode::from(error::USAGE)
+                    ExitCode::from(advice::USAGE)
                 } else {
                     ExitCode::SUCCESS
                 };
             }
         };
         self.dispatch(&args.command).unwrap_or_else(|error| {
-            error.report();
-            ExitCode::from(error.code())
+            advice::report(&error);
+            ExitCode::from(advice::exit_code(&error))
         })
     }
 
     fn dispatch(&self, command: &Command) -> Result<ExitCode, CliError> {
+        let catalog = &self.0;
         match command {
-            Command::Run(args) => return run::run(self, args),
-            Command::Compare(args) => return compare::compare(self, args),
-            Command::Inspect(args) => return inspect::inspect(self, args),
-            Command::Reproduce(args) => return reproduce::reproduce(self, args),
-            Command::List(args) => list::list(self, args)?,
+            Command::Run(args) => return run::run(catalog, args),
+            Command::Compare(args) => return compare::compare(catalog, args),
+            Command::Inspect(args) => return inspect::inspect(catalog, args),
+            Command::Reproduce(args) => return reproduce::reproduce(catalog, args),
+            Command::List(args) => list::list(catalog, args)?,
             Command::Data(args) => data::data(args)?,
-            Command::Graph(args) => graph::graph(self, args)?,
+            Command::Graph(args) => graph::graph(catalog, args)?,
             Command::Opt(args) => opt::opt(args)?,
-            Command::Explain(args) => explain::explain(self, args)?,
-            Command::Bench(args) => bench::bench(self, args)?,
+            Command::Explain(args) => explain::explain(catalog, args)?,
+            Command::Bench(args) => bench::bench(catalog, args)?,
             Command::Doctor(args) => doctor::doctor(args)?,
         }
         Ok(ExitCode::SUCCESS)

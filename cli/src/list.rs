@@ -10,13 +10,13 @@ use fedround_dsl::{Entry, Field};
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AUXILIARIES, MODELS};
 
-use super::Cli;
-use super::args::{ListArgs, Listing};
-use super::error::CliError;
-use super::output::print;
+use crate::args::{ListArgs, Listing};
+use crate::catalog::Catalog;
+use crate::error::CliError;
+use crate::output::print;
 
 /// Runs the subcommand.
-pub(super) fn list(cli: &Cli, args: &ListArgs) -> Result<(), CliError> {
+pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), CliError> {
     let all = [
         Listing::Specs,
         Listing::Models,
@@ -27,20 +27,20 @@ pub(super) fn list(cli: &Cli, args: &ListArgs) -> Result<(), CliError> {
     let wanted = all
         .into_iter()
         .filter(|l| args.what.is_none_or(|what| what == *l));
-    let sections: Vec<String> = wanted.map(|listing| section(cli, listing)).collect();
+    let sections: Vec<String> = wanted.map(|listing| section(catalog, listing)).collect();
     print(&sections.join("\n"))
 }
 
-fn section(cli: &Cli, listing: Listing) -> String {
+fn section(catalog: &Catalog, listing: Listing) -> String {
     match listing {
         Listing::Specs => {
-            let entries = cli.registry.entries().iter().map(spec);
+            let entries = catalog.registry.entries().iter().map(spec);
             format!(
                 "Algorithms (SPEC)\n{}",
                 entries.collect::<Vec<_>>().join("\n")
             )
         }
-        Listing::Models => models(cli),
+        Listing::Models => models(catalog),
         Listing::Auxiliaries => auxiliaries(),
         Listing::Datasets => datasets(),
         Listing::Partitioners => {
@@ -82,9 +82,9 @@ fn field(field: &Field) -> [String; 4] {
     ]
 }
 
-fn models(cli: &Cli) -> String {
-    let own = cli.models.iter().map(|m| [m.name, m.doc, "-"]);
-    let hidden = |name: &str| cli.models.iter().any(|own| own.name == name);
+fn models(catalog: &Catalog) -> String {
+    let own = catalog.models.iter().map(|m| [m.name, m.doc, "-"]);
+    let hidden = |name: &str| catalog.models.iter().any(|own| own.name == name);
     let bundled = MODELS
         .iter()
         .filter(|m| !hidden(m.name))
@@ -126,7 +126,7 @@ fn dash(text: &str) -> &str {
 }
 
 /// Columns two spaces apart, two spaces in.
-pub(super) fn table<T: Display, const N: usize>(rows: impl Iterator<Item = [T; N]>) -> String {
+pub(crate) fn table<T: Display, const N: usize>(rows: impl Iterator<Item = [T; N]>) -> String {
     let mut table = Table::new();
     table.load_preset(NOTHING);
     for row in rows {

@@ -9,12 +9,12 @@ use fedround_ir::tensor::Graph;
 use fedround_ir::text::{Document, TENSOR_VERSION, parse};
 use fedround_passes::{Pass, PassManager, Program, Request, timing_table};
 
-use super::args::OptArgs;
-use super::error::CliError;
-use super::output::{print, tell};
+use crate::args::OptArgs;
+use crate::error::CliError;
+use crate::output::{print, tell};
 
 /// Runs the subcommand.
-pub(super) fn opt(args: &OptArgs) -> Result<(), CliError> {
+pub(crate) fn opt(args: &OptArgs) -> Result<(), CliError> {
     let (Some(file), false) = (&args.file, args.list) else {
         return print(&(list::<Module>() + &list::<Graph>()));
     };

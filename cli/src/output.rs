@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-pub(super) use fedround_passes::units::{bytes, grouped};
+pub(crate) use fedround_passes::report::number_format::{bytes, grouped};
 
-use super::error::CliError;
+use crate::error::CliError;
 
 /// Writes a whole text to stdout. A reader that has gone away, as in `fedround list | head`, has
 /// seen what it wanted.
-pub(super) fn print(text: &str) -> Result<(), CliError> {
+pub(crate) fn print(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(CliError::Stdout(e)),
@@ -25,10 +25,10 @@ macro_rules! tell {
         drop(writeln!(std::io::stderr(), $($text)*));
     }};
 }
-pub(super) use tell;
+pub(crate) use tell;
 
 /// A fraction as a percentage, a dash if there is none.
-pub(super) fn percent(fraction: f64) -> String {
+pub(crate) fn percent(fraction: f64) -> String {
     if fraction.is_finite() {
         format!("{:.1} %", 100.0 * fraction)
     } else {
@@ -37,7 +37,7 @@ pub(super) fn percent(fraction: f64) -> String {
 }
 
 /// A number of rounds in words.
-pub(super) fn in_rounds(n: usize) -> String {
+pub(crate) fn in_rounds(n: usize) -> String {
     match n {
         1 => "1 round".to_owned(),
         n => format!("{n} rounds"),

@@ -6,10 +6,10 @@ use std::path::Path;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::error::CliError;
+use crate::error::CliError;
 
 /// Colours that the field's plots have.
-pub(super) const COLOURS: [RGBColor; 10] = [
+pub(crate) const COLOURS: [RGBColor; 10] = [
     RGBColor(31, 119, 180),
     RGBColor(255, 127, 14),
     RGBColor(44, 160, 44),
@@ -21,29 +21,29 @@ pub(super) const COLOURS: [RGBColor; 10] = [
     RGBColor(188, 189, 34),
     RGBColor(23, 190, 207),
 ];
-pub(super) const FONT: (&str, i32) = ("sans-serif", 13);
+pub(crate) const FONT: (&str, i32) = ("sans-serif", 13);
 /// A line of the legend, and the width of a letter.
-pub(super) const LINE: i32 = 20;
-pub(super) const LETTER: usize = 7;
+pub(crate) const LINE: i32 = 20;
+pub(crate) const LETTER: usize = 7;
 
 /// A drawing, in pixels.
 const SIZE: (u32, u32) = (520, 380);
 /// Names that a legend has room for.
 const NAMES: usize = 16;
 
-pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Whether something was drawn.
-pub(super) type Drawn = Result<(), Box<dyn Error>>;
+pub(crate) type Drawn = Result<(), Box<dyn Error>>;
 
 /// Something with a name, drawn in one colour.
-pub(super) struct Series {
+pub(crate) struct Series {
     pub name: String,
     pub points: Vec<(f64, f64)>,
 }
 
 /// What a chart shows.
 #[derive(Clone, Copy)]
-pub(super) enum Chart<'a> {
+pub(crate) enum Chart<'a> {
     /// Lines over rounds, of a quantity.
     Rounds(&'a str),
     /// The same of a fraction, from 0 to 100 %.
@@ -54,7 +54,7 @@ pub(super) enum Chart<'a> {
 
 /// Draws series to an SVG file; those beyond a legend's room are drawn without a name. Values that
 /// are not finite are left out.
-pub(super) fn draw(path: &Path, chart: Chart<'_>, series: &[Series]) -> Result<(), CliError> {
+pub(crate) fn draw(path: &Path, chart: Chart<'_>, series: &[Series]) -> Result<(), CliError> {
     let longest = series.iter().map(|s| s.name.chars().count()).max();
     let legend_width = (longest.unwrap_or(0) * LETTER) as u32 + 60;
     let size = (SIZE.0 + legend_width, SIZE.1);
@@ -62,7 +62,7 @@ pub(super) fn draw(path: &Path, chart: Chart<'_>, series: &[Series]) -> Result<(
 }
 
 /// Writes an SVG file of a size in pixels, which is white where nothing is drawn.
-pub(super) fn svg(
+pub(crate) fn svg(
     path: &Path,
     size: (u32, u32),
     draw: impl FnOnce(&Area<'_>) -> Drawn,

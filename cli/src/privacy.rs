@@ -8,7 +8,7 @@ use fedround_metrics::accountant::Steps;
 use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
 use fedround_passes::fed::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
 
-use super::output::grouped;
+use crate::output::grouped;
 
 /// `δ` of the statements.
 const DELTA: f64 = 1e-5;
@@ -43,7 +43,7 @@ const RELEASED: &str = "  \
 
 /// The ε of each mechanism of a phase, and what they rest on; nothing where there is no noise. The
 /// numbers are of a cohort, where its size is known, of clients with `examples` each.
-pub(super) fn statement(module: &Module, cohort: Option<usize>, examples: u64) -> String {
+pub(crate) fn statement(module: &Module, cohort: Option<usize>, examples: u64) -> String {
     let found = mechanisms(module);
     let (known, unknown) = (&found.known, &found.unknown);
     if known.is_empty() && unknown.is_empty() {

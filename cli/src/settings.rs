@@ -2,66 +2,39 @@
 
 use std::path::{Path, PathBuf};
 
-use fedround_data::Partition;
-use fedround_data::augment::Augment;
+use crate::convolution_cache::in_user_folder;
+use fedround::experiment::{self, ExperimentError};
+use fedround_data::{Dataset, load};
 use fedround_dsl::Hyper;
-use fedround_exec::{CohortBatch, ConvPolicy, Devices, GraphCapture, LateClient, Precision};
+use fedround_exec::{Devices, GraphCapture, Precision};
 
-use super::auxiliaries::{self, Auxiliaries};
-use super::config::Config;
-use super::error::CliError;
-use super::hypers::{self, Setting};
-use super::run::{SettingArgs, TestArgs};
+use crate::auxiliaries;
+use crate::config::Config;
+use crate::error::CliError;
+use crate::hypers::{self, Setting};
+use crate::run::{SettingArgs, TestArgs};
 
 /// Default dataset.
-pub(super) const DATA: &str = "synth-digits";
+pub(crate) const DATA: &str = "synth-digits";
 /// Default model.
-pub(super) const MODEL: &str = "2nn";
+pub(crate) const MODEL: &str = "2nn";
 /// Default number of clients.
-pub(super) const CLIENTS: usize = 100;
-const PARTITION: &str = "shards:2";
+pub(crate) const CLIENTS: usize = 100;
 const ROUNDS: usize = 200;
-const SEED: u64 = 1;
-const EVAL_EVERY: usize = 5;
 
-/// Everything a run depends on.
+/// Everything a run depends on, with names in place of what they name.
 #[derive(Clone, Debug)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     pub spec: String,
     pub hypers: Vec<Setting>,
     pub data: String,
     pub data_dir: Option<PathBuf>,
-    pub clients: usize,
-    pub partition: Partition,
     pub model: String,
-    /// Variants of auxiliary networks.
-    pub aux: Auxiliaries,
     pub rounds: usize,
-    pub seed: u64,
-    pub eval_every: usize,
-    /// Whether the clients' own models are tested together, too.
-    pub ensemble: bool,
-    /// Whether adversaries look for protected attributes at the end.
-    pub adversary: bool,
-    /// Width of the search for captions.
-    pub beam: usize,
-    /// Test accuracy that is to be reached.
+    /// Test accuracy of which the rounds and bytes that it takes are reported.
     pub target: Option<f64>,
-    pub threads: usize,
-    /// Where clients train.
-    pub devices: Devices,
-    pub precision: Precision,
-    /// Form of convolutions of clients in one graph.
-    pub convolutions: ConvPolicy,
-    pub cohort_batch: CohortBatch,
-    /// Whether recorded steps are replayed.
-    pub graphs: GraphCapture,
-    /// Changes of training images.
-    pub augment: Augment,
-    /// The last client, where it joins late.
-    pub newcomer: Option<LateClient>,
-    /// Test accuracy at which the first phase ends.
-    pub goal: Option<f64>,
+    /// Everything else.
+    pub run: experiment::Settings,
 }
 
 impl Settings {
@@ -92,11 +65,50 @@ impl Settings {
         let text = |flag: &Option<String>, file: Option<String>, default: &str| {
             flag.clone().or(file).unwrap_or_else(|| default.to_owned())
         };
-        let mut aux = file.aux;
-        aux.extend(auxiliaries::choices(&args.aux)?);
-        let newcomer = args.newcomer.clone().or(file.newcomer);
-        let rounds = count("rounds", args.rounds.or(file.rounds), ROUNDS)?;
-        let partition = text(&args.partition, file.partition, PARTITION);
+        let mut auxiliaries = file.aux;
+        auxiliaries.extend(auxiliaries::choices(&args.aux)?);
+        let late_client = args.newcomer.clone().or(file.newcomer);
+        let partition = args.partition.clone().or(file.partition);
+        let default = experiment::Settings::default();
+        let run = experiment::Settings {
+            clients: args.clients.or(file.clients).unwrap_or(default.clients),
+            partition: match partition {
+                Some(text) => text.parse()?,
+                None => default.partition,
+            },
+            seed: seed.or(file.seed).unwrap_or(default.seed),
+            augment: text(&args.augment, file.augment, "none").parse()?,
+            auxiliaries,
+            late_client: late_client.map(|text| text.parse()).transpose()?,
+            goal: args.goal.or(file.goal),
+            eval_every: tests
+                .eval_every
+                .or(file.eval_every)
+                .unwrap_or(default.eval_every),
+            ensemble: tests.ensemble || file.ensemble.unwrap_or(false),
+            adversary: tests.adversary || file.adversary.unwrap_or(false),
+            beam: tests.beam.or(file.beam).unwrap_or(default.beam),
+            threads: args
+                .engine
+                .threads
+                .or(file.threads)
+                .unwrap_or(default.threads),
+            devices: Devices::choose(&text(&args.engine.device, file.device, "cpu"))?,
+            precision: text(&args.engine.precision, file.precision, "f32").parse()?,
+            convolutions: in_user_folder(
+                text(&args.engine.convolutions, file.convolutions, "auto").parse()?,
+            ),
+            cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,
+            graph_capture: text(&args.engine.graphs, file.graphs, "off").parse()?,
+            ..default
+        };
+        let rounds = args.rounds.or(file.rounds).unwrap_or(ROUNDS);
+        run.check(rounds)?;
+        let target = tests.target.or(file.target);
+        if let Some(found) = target.filter(|target| !(*target > 0.0 && *target <= 1.0)) {
+            let name = "target";
+            return Err(ExperimentError::Accuracy { name, found }.into());
+        }
         Ok(Self {
             spec: spec
                 .or(file.spec.as_deref())
@@ -106,97 +118,51 @@ impl Settings {
             hypers,
             data: text(&args.data, file.data, DATA),
             data_dir: args.data_dir.clone().or(file.data_dir),
-            clients: args.clients.or(file.clients).unwrap_or(CLIENTS),
-            partition: partition.parse()?,
             model: text(&args.model, file.model, MODEL),
-            aux,
             rounds,
-            seed: seed.or(file.seed).unwrap_or(SEED),
-            ensemble: tests.ensemble || file.ensemble.unwrap_or(false),
-            adversary: tests.adversary || file.adversary.unwrap_or(false),
-            eval_every: count(
-                "eval-every",
-                tests.eval_every.or(file.eval_every),
-                EVAL_EVERY,
-            )?,
-            beam: count("beam", tests.beam.or(file.beam), 1)?,
-            target: accuracy("target", tests.target.or(file.target))?,
-            threads: count("threads", args.engine.threads.or(file.threads), cores())?,
-            devices: Devices::choose(&text(&args.engine.device, file.device, "cpu"))?,
-            precision: text(&args.engine.precision, file.precision, "f32").parse()?,
-            convolutions: text(&args.engine.convolutions, file.convolutions, "auto").parse()?,
-            cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,
-            graphs: text(&args.engine.graphs, file.graphs, "off").parse()?,
-            augment: text(&args.augment, file.augment, "none").parse()?,
-            newcomer: joining(newcomer, rounds)?,
-            goal: accuracy("goal", args.goal.or(file.goal))?,
+            target,
+            run,
         })
+    }
+
+    /// The dataset.
+    pub fn load(&self) -> Result<Dataset, CliError> {
+        let dir = self.data_dir.as_deref();
+        Ok(load(&self.data, dir, experiment::DATA_SEED)?)
     }
 
     /// The same as a file, with every hyper-parameter's value.
     pub fn config(&self, algorithm: &dyn Hyper) -> Config {
-        let named = hypers::named(algorithm).into_iter();
+        let (run, named) = (&self.run, hypers::named(algorithm).into_iter());
         Config {
             spec: Some(self.spec.clone()),
             data: Some(self.data.clone()),
             data_dir: self.data_dir.as_deref().map(absolute),
-            clients: Some(self.clients),
-            partition: Some(self.partition.to_string()),
+            clients: Some(run.clients),
+            partition: Some(run.partition.to_string()),
             model: Some(self.model.clone()),
-            aux: self.aux.clone(),
+            aux: run.auxiliaries.clone(),
             rounds: Some(self.rounds),
-            seed: Some(self.seed),
-            eval_every: Some(self.eval_every),
-            ensemble: self.ensemble.then_some(true),
-            adversary: self.adversary.then_some(true),
-            beam: (self.beam > 1).then_some(self.beam),
+            seed: Some(run.seed),
+            eval_every: Some(run.eval_every),
+            ensemble: run.ensemble.then_some(true),
+            adversary: run.adversary.then_some(true),
+            beam: (run.beam > 1).then_some(run.beam),
             target: self.target,
-            threads: Some(self.threads),
-            device: Some(self.devices.to_string()),
-            precision: (self.precision != Precision::F32).then(|| self.precision.to_string()),
-            convolutions: self
-                .convolutions
-                .always()
-                .map(|form| form.name().to_owned()),
-            cohort_batch: Some(self.cohort_batch.to_string()),
-            graphs: (self.graphs != GraphCapture::Off).then(|| self.graphs.to_string()),
-            augment: Some(self.augment.to_string()),
-            newcomer: self.newcomer.map(|newcomer| newcomer.to_string()),
-            goal: self.goal,
+            threads: Some(run.threads),
+            device: Some(run.devices.to_string()),
+            precision: (run.precision != Precision::F32).then(|| run.precision.to_string()),
+            convolutions: run.convolutions.always().map(|form| form.name().to_owned()),
+            cohort_batch: Some(run.cohort_batch.to_string()),
+            graphs: (run.graph_capture != GraphCapture::Off).then(|| run.graph_capture.to_string()),
+            augment: Some(run.augment.to_string()),
+            newcomer: run.late_client.map(|client| client.to_string()),
+            goal: run.goal,
             hyper: named
                 .map(|(name, value)| (name, hypers::to_toml(&value)))
                 .collect(),
         }
     }
-}
-
-fn count(name: &'static str, given: Option<usize>, default: usize) -> Result<usize, CliError> {
-    match given.unwrap_or(default) {
-        0 => Err(CliError::TooSmall { name, found: 0 }),
-        n => Ok(n),
-    }
-}
-
-/// Who joins late, in time for a round.
-fn joining(text: Option<String>, rounds: usize) -> Result<Option<LateClient>, CliError> {
-    let newcomer: Option<LateClient> = text.map(|text| text.parse()).transpose()?;
-    match newcomer {
-        Some(LateClient { after, .. }) if after >= rounds => Err(CliError::Late { after, rounds }),
-        newcomer => Ok(newcomer),
-    }
-}
-
-/// A test accuracy that is to be reached.
-fn accuracy(name: &'static str, given: Option<f64>) -> Result<Option<f64>, CliError> {
-    match given {
-        Some(found) if !(found > 0.0 && found <= 1.0) => Err(CliError::Accuracy { name, found }),
-        accuracy => Ok(accuracy),
-    }
-}
-
-/// One worker for each core that the process may use.
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// A run's file must work from any folder.

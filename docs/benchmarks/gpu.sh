@@ -33,7 +33,7 @@ build() { # FEATURE FOLDER
   # Cargo names the programs that it makes.
   lines=$({
     cargo build --workspace --bin fedround --features "$feature" "${flags[@]}" --message-format=json
-    cargo test -p fedround-exec --features "$feature" --no-run "${flags[@]}" --message-format=json \
+    cargo test -p fedround-simulation --features "$feature" --no-run "${flags[@]}" --message-format=json \
       --test replay --test memory --test reads --test kernel_time --test devices
   } | grep '"executable":"')
   for name in fedround replay memory reads kernel_time devices; do

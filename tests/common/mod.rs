@@ -9,10 +9,10 @@ pub mod softmax;
 use fedround::Algorithm;
 use fedround::data::synth::SynthDigits;
 use fedround::data::{Dataset, Examples};
-use fedround::exec::{
-    FederatedDataset, Program, RoundStats, Simulation, Target, TracedModel, assemble_for,
-};
+use fedround::exec::{Program, Target, assemble_for};
 use fedround::models::{self, AuxiliaryTask, Losses, Model, Task};
+use fedround::simulation::{FederatedDataset, RoundStats, Simulation};
+use fedround::trace::TracedModel;
 
 /// The task of the grey datasets.
 pub const GREY: Task = Task {
@@ -176,6 +176,7 @@ pub fn weights(simulation: &Simulation) -> Vec<f32> {
 pub fn leaves(simulation: &Simulation) -> Vec<Vec<f32>> {
     simulation
         .parameters()
+        .unwrap()
         .into_iter()
         .map(|(_, _, values)| values)
         .collect()

@@ -2,7 +2,7 @@
 
 use fedround::algorithms::FedAvg;
 use fedround::data::{Augment, Column, Examples, Fit, ImageFiles};
-use fedround::exec::{CohortBatch, Simulation};
+use fedround::simulation::{CohortBatch, Simulation};
 
 use crate::common::{assert_close, bits, digits, federation, on_threads, run, weights};
 

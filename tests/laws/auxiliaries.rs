@@ -2,8 +2,8 @@
 //! told apart by their parts.
 
 use fedround::algorithms::FedAvg;
-use fedround::exec::{CohortBatch, Simulation};
 use fedround::prelude::*;
+use fedround::simulation::{CohortBatch, Simulation};
 
 use crate::common::{assert_close, bits, dealt, digits, federation, leaves, run};
 use crate::common::{simulation, weights};
@@ -118,7 +118,7 @@ fn without_its_term_a_discriminator_leaves_the_model_alone() {
     for (plain, beside) in plain.iter().zip(&after) {
         assert_eq!(bits(plain), bits(beside));
     }
-    let names = beside.parameters();
+    let names = beside.parameters().unwrap();
     for (i, (name, ..)) in names.iter().enumerate().skip(plain.len()) {
         assert!(name.starts_with("discriminator."), "{name}");
         assert_ne!(bits(&after[i]), bits(&first[i]), "{name}");

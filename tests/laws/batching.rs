@@ -1,8 +1,8 @@
 //! Client batching: K clients in one graph compute what each computes alone.
 
 use fedround::algorithms::{FedAvg, FedProx};
-use fedround::exec::CohortBatch;
 use fedround::prelude::*;
+use fedround::simulation::CohortBatch;
 
 use crate::common::{assert_close, dealt, digits, run, simulation, weights};
 use crate::state::Drift;

@@ -1,10 +1,10 @@
 //! Tensors that are made of other tensors: functions, signs, clips, noise, descent.
 
 use fedround::data::{Column, Examples};
-use fedround::exec::Simulation;
 use fedround::models::Task;
 use fedround::optim::Lbfgs;
 use fedround::prelude::*;
+use fedround::simulation::Simulation;
 
 use crate::common::{assert_close, compile, dealt, digits, federation, run, simulation, weights};
 use crate::rows::keep;
@@ -25,7 +25,7 @@ fn of(algorithm: &dyn Algorithm, rows: &[[f32; 2]], labels: &[u16]) -> Simulatio
 }
 
 fn kept(simulation: &Simulation, name: &str) -> Vec<f32> {
-    simulation.client_state(0, name).unwrap().concat()
+    simulation.client_state(0, name).unwrap().unwrap().concat()
 }
 
 /// Keeps what becomes of a client's examples.
@@ -143,7 +143,7 @@ fn descent_on_features_lowers_the_loss() {
         let first = weights(&simulation);
         run(&mut simulation, 1);
         let [before, after] = ["before", "after"].map(|name| {
-            let kept = simulation.server_state(&format!("inverts.{name}"));
+            let kept = simulation.server_state(&format!("inverts.{name}")).unwrap();
             kept.unwrap()[0][0]
         });
         assert!(after < before, "{iterations}: {before} {after}");

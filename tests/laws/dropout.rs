@@ -4,10 +4,10 @@ use burn::module::{Initializer, Module, Param};
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor};
 use fedround::algorithms::FedAvg;
-use fedround::exec::{CohortBatch, Simulation};
 use fedround::models::layers::Dropout;
 use fedround::models::{Classifier, ForwardCx, Function, Model, Network, Task};
 use fedround::prelude::*;
+use fedround::simulation::{CohortBatch, Simulation};
 
 use crate::common::{Deal, bits, compile_model, dealt, digits, run, weights};
 

@@ -3,9 +3,11 @@
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use fedround::algorithms::FedAvg;
-use fedround::exec::{CohortBatch, Program, TracedModel};
+use fedround::exec::Program;
 use fedround::models::{Losses, find};
 use fedround::prelude::*;
+use fedround::simulation::CohortBatch;
+use fedround::trace::TracedModel;
 
 use crate::common::{GREY, assert_close, bits, dealt, digits, federation, leaves, run, simulation};
 use crate::common::{trained, weights};

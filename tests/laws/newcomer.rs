@@ -1,7 +1,7 @@
 //! A client that joins late: nothing knows of it before, and who trains is said after.
 
 use fedround::algorithms::{FedAvg, Frozen, LgFedAvg, Scaffold, Validated};
-use fedround::exec::{LateClient, Simulation};
+use fedround::simulation::{LateClient, Simulation};
 
 use crate::common::{Deal, bits, dealt, digits, leaves, run, simulation, trained, weights};
 
@@ -113,7 +113,7 @@ fn lg_fed_avg_leaves_the_old_devices_what_is_theirs() {
     };
     let mut simulation = joins(simulation(&algorithm, "2nn", deal()), 2, 0.0);
     let own = |simulation: &Simulation| -> Vec<_> {
-        let kept = (0..5).map(|k| simulation.client_state(k, "lg-fedavg.features"));
+        let kept = (0..5).map(|k| simulation.client_state(k, "lg-fedavg.features").unwrap());
         kept.collect()
     };
     run(&mut simulation, 2);

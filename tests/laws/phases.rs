@@ -70,8 +70,18 @@ fn phases_come_in_order_and_states_outlive_them() {
         assert_close(&weights(&simulation), &expected, 1e-5);
         let rounds = [(t + 1) as f32];
         let (server, client) = ("steps.rounds", "steps.seen");
-        assert_eq!(simulation.server_state(server).unwrap().concat(), rounds);
-        assert_eq!(simulation.client_state(1, client).unwrap().concat(), rounds);
+        assert_eq!(
+            simulation.server_state(server).unwrap().unwrap().concat(),
+            rounds
+        );
+        assert_eq!(
+            simulation
+                .client_state(1, client)
+                .unwrap()
+                .unwrap()
+                .concat(),
+            rounds
+        );
     }
 }
 
@@ -144,6 +154,7 @@ fn seen(others: bool, share: f32, rounds: usize) -> Vec<f32> {
     let count = |k| {
         simulation
             .client_state(k, "chosen.seen")
+            .unwrap()
             .map_or(0.0, |s| s[0][0])
     };
     (0..6).map(count).collect()
@@ -285,7 +296,11 @@ fn features_that_nobody_kept_are_an_error_that_names_them() {
     let mut simulation = numbered(&Kept { before: 1 }, &[3], 1);
     simulation.run_round().unwrap();
     simulation.run_round().unwrap();
-    let mut twice = simulation.client_state(0, "kept.twice").unwrap().concat();
+    let mut twice = simulation
+        .client_state(0, "kept.twice")
+        .unwrap()
+        .unwrap()
+        .concat();
     twice.sort_by(f32::total_cmp);
     assert_eq!(twice, [2.0, 4.0, 6.0]);
 }

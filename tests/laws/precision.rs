@@ -1,7 +1,8 @@
 //! 16-bit products: training stays near that of f32, and what is no product is f32.
 
 use fedround::algorithms::FedAvg;
-use fedround::exec::{CohortBatch, Device, Precision};
+use fedround::exec::{Device, Precision};
+use fedround::simulation::CohortBatch;
 
 use crate::common::{digits, distance, federation, on, weights};
 

@@ -1,9 +1,10 @@
 //! Clip, claims, release and personal parts, when they run.
 
 use fedround::algorithms::FedAvg;
-use fedround::exec::{CompileError, Program, TracedModel};
+use fedround::exec::{CompileError, Program};
 use fedround::models::{self, Losses};
 use fedround::prelude::*;
+use fedround::trace::TracedModel;
 
 use crate::common::{GREY, assert_close, dealt, digits, leaves, run, simulation, trained, weights};
 
@@ -100,7 +101,7 @@ fn a_personal_head_stays_and_is_kept() {
     let mut own = simulation(&OwnHead { base: base() }, "2nn", alone());
     let start = leaves(&own);
     run(&mut own, 2);
-    let names = own.parameters().into_iter().map(|(name, ..)| name);
+    let names = own.parameters().unwrap().into_iter().map(|(name, ..)| name);
     let names: Vec<String> = names.collect();
     for ((name, before), after) in names.iter().zip(&start).zip(leaves(&own)) {
         assert_eq!(*before == after, name.starts_with("head."), "{name}");

@@ -1,8 +1,8 @@
 //! Features and labels that were released, and what the server does with them.
 
 use fedround::algorithms::FedAvg;
-use fedround::exec::{CohortBatch, Simulation};
 use fedround::prelude::*;
+use fedround::simulation::{CohortBatch, Simulation};
 
 use crate::common::adversary::Adversary;
 use crate::common::{assert_close, bits, dealt, digits, on_threads, run, trained, weights};

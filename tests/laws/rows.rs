@@ -2,9 +2,11 @@
 
 use burn::tensor::{Int, Tensor};
 use fedround::data::{Column, Examples};
-use fedround::exec::{CohortBatch, FederatedDataset, Program, Simulation, TracedModel};
+use fedround::exec::Program;
 use fedround::models::{Losses, Task, find};
 use fedround::prelude::{self, *};
+use fedround::simulation::{CohortBatch, FederatedDataset, Simulation};
+use fedround::trace::TracedModel;
 
 /// The number of each example, which is its only input.
 fn numbers(x: Tensor<4>) -> Tensor<1> {
@@ -144,8 +146,13 @@ fn kept(simulation: &Simulation, client: Option<usize>, name: &str) -> Vec<f32> 
     let values = match client {
         None => simulation
             .server_state(&format!("walk.{name}"))
-            .or_else(|| simulation.client_state(0, &format!("walk.servers_{name}"))),
-        Some(k) => simulation.client_state(k, &format!("walk.{name}")),
+            .unwrap()
+            .or_else(|| {
+                simulation
+                    .client_state(0, &format!("walk.servers_{name}"))
+                    .unwrap()
+            }),
+        Some(k) => simulation.client_state(k, &format!("walk.{name}")).unwrap(),
     };
     values.unwrap().concat()
 }

@@ -1,7 +1,7 @@
 //! What results depend on, and what they do not.
 
 use fedround::algorithms::{FedAvg, FedProx};
-use fedround::exec::RoundStats;
+use fedround::simulation::RoundStats;
 
 use crate::common::{assert_close, bits, dealt, digits, federation, on_threads, run};
 use crate::common::{trained, weights};

@@ -1,10 +1,10 @@
 //! What the server sees of single clients, shown to who looks on.
 
 use fedround::algorithms::{Adfl, FedAvg};
-use fedround::exec::{ServerObservation, Simulation};
 use fedround::ir::fed::Kind;
 use fedround::passes::fed::examples_in_order;
 use fedround::prelude::*;
+use fedround::simulation::{ServerObservation, Simulation};
 
 use crate::common::{assert_close, bits, dealt, digits, simulation, weights};
 

@@ -1,8 +1,8 @@
 //! What the server does once for each client of a cohort, and with features that were released.
 
 use fedround::algorithms::FedAvg;
-use fedround::exec::{CohortBatch, Simulation};
 use fedround::prelude::*;
+use fedround::simulation::{CohortBatch, Simulation};
 
 use crate::common::{assert_close, bits, dealt, digits, on_threads, run, weights};
 
@@ -228,7 +228,12 @@ fn every_visitor_meets_noise_of_its_own() {
         let power = noise.iter().map(|x| f64::from(x * x)).sum::<f64>() / noise.len() as f64;
         // That of the mean of four, not of one that is drawn four times.
         assert!((power - 0.25).abs() < 0.03, "{power}");
-        let kept = |client: usize| simulation.client_state(client, "noisy.own").is_some();
+        let kept = |client: usize| {
+            simulation
+                .client_state(client, "noisy.own")
+                .unwrap()
+                .is_some()
+        };
         assert_eq!([0, 1, 2].map(kept), [false, true, true]);
     }
 }

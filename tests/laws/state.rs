@@ -318,7 +318,7 @@ fn a_failed_round_changes_nothing() {
 #[test]
 fn state_is_not_on_the_wire() {
     let rows = |algorithm: &dyn Algorithm| {
-        fedround::passes::fed::wire(compile(algorithm, "logistic", GREY).linked()).len()
+        fedround::passes::report::wire(compile(algorithm, "logistic", GREY).linked()).len()
     };
     assert_eq!(
         rows(&base()),

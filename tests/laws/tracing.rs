@@ -17,8 +17,8 @@ fn later_rounds_trace_nothing() {
     };
     let mut simulation = simulation(&algorithm, "2nn", dealt(&data, parts, 1));
     run(&mut simulation, 1);
-    let traces = simulation.program().tracer().traces();
+    let traces = simulation.program().model().traces();
     assert!(traces > 0);
     run(&mut simulation, 5);
-    assert_eq!(simulation.program().tracer().traces(), traces);
+    assert_eq!(simulation.program().model().traces(), traces);
 }

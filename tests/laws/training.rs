@@ -5,10 +5,11 @@ use burn::tensor::{Device, Tensor, TensorData};
 use fedround::algorithms::{FedAvg, FedProx};
 use fedround::data::Examples;
 use fedround::data::schedule::client_order;
-use fedround::exec::{CohortBatch, Program, Simulation};
+use fedround::exec::Program;
 use fedround::models::layers::BatchNorm;
 use fedround::models::{Argument, ForwardCx, Function, Model, Network, Task};
 use fedround::prelude::*;
+use fedround::simulation::{CohortBatch, Simulation};
 
 use crate::common::{Deal, assert_close, compile_model, dealt, digits, leaves, run, weights};
 
@@ -289,7 +290,11 @@ fn running_statistics_do_not_decay() {
         let federation = dealt(&data, vec![(0..16).collect()], 3);
         let mut simulation = federation.simulation(program, 1);
         run(&mut simulation, 3);
-        let names = simulation.parameters().into_iter().map(|(name, ..)| name);
+        let names = simulation
+            .parameters()
+            .unwrap()
+            .into_iter()
+            .map(|(name, ..)| name);
         names.zip(leaves(&simulation)).collect::<Vec<_>>()
     };
     let (with, without) = (after(0.5), after(0.0));

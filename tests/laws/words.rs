@@ -3,9 +3,11 @@
 use burn::tensor::Device;
 use fedround::algorithms::{FedAa, FedAvg};
 use fedround::data::{Column, Examples, Scale};
-use fedround::exec::{Evaluation, Program, Search, Simulation, TracedModel, assemble_for};
+use fedround::exec::{Program, assemble_for};
 use fedround::models::{AuxiliaryTask, CaptionConfig, Losses, Model, Task, VqaConfig};
 use fedround::prelude::*;
+use fedround::simulation::{Evaluation, Search, Simulation};
+use fedround::trace::TracedModel;
 
 use crate::common::{Deal, assert_close, bits, dealt, run, weights};
 
@@ -169,7 +171,7 @@ fn the_caption_that_fits_best_has_the_least_loss() {
     let everyone = vec![(0..data.len()).collect()];
     let mut simulation = of(&Fits {}, captioner(), dealt(&data, everyone, 1), 2);
     run(&mut simulation, 1);
-    let kept = |name: &str| simulation.client_state(0, &format!("fits.{name}"));
+    let kept = |name: &str| simulation.client_state(0, &format!("fits.{name}")).unwrap();
     let fit = kept("fit").unwrap().concat();
     let each = (0..3).map(|i| simulation.evaluate(&data.subset(&[i])).unwrap().loss as f32);
     let each: Vec<f32> = each.collect();

@@ -1,4 +1,4 @@
-"""Short trajectories of the baselines, the numbers that `tests/trajectories.rs` holds fedround to.
+"""Short trajectories of the baselines, the numbers that `tests/programs/trajectories.rs` holds fedround to.
 
     pip install torch==2.15.0 numpy==2.4.6
     python tests/reference/trajectories.py > tests/reference/trajectories.json

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use fedround_exec::{Simulation, device_reads};
+use fedround_exec::tensor::device_reads;
+use fedround_simulation::Simulation;
 
-use super::one::failed;
-use super::{idle, process};
+use super::{idle_share, process};
 use crate::error::CliError;
 
 /// The clock's readings, in seconds, and what is counted beside.
@@ -28,7 +28,7 @@ impl Clock {
     /// Runs a round.
     fn step(&mut self, simulation: &mut Simulation) -> Result<(), CliError> {
         let before = device_reads();
-        self.client_steps += simulation.run_round().map_err(failed)?.client_steps;
+        self.client_steps += simulation.run_round()?.client_steps;
         self.reads += device_reads() - before;
         Ok(())
     }
@@ -45,11 +45,11 @@ pub(super) fn timed(
     let mut clock = Clock::default();
     let begin = Instant::now();
     if rounds == 1 {
-        idle::mark();
+        idle_share::mark();
     }
     clock.step(simulation)?;
     after(simulation)?;
-    idle::mark();
+    idle_share::mark();
     clock.first_round = begin.elapsed().as_secs_f64();
     let age = process::since_start();
     clock.time_to_first_round = age.unwrap_or_else(|| started.elapsed().as_secs_f64());
@@ -70,7 +70,7 @@ pub(super) fn timed(
         before = now;
     }
     clock.wall = before;
-    idle::mark();
+    idle_share::mark();
     clock.device_memory = clock.device_memory.max(simulation.device_memory());
     Ok(clock)
 }

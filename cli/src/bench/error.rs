@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use fedround_data::DataError;
-
 /// Why there is no table.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BenchError {
@@ -16,8 +14,6 @@ pub(crate) enum BenchError {
         clients: usize,
         found: Option<usize>,
     },
-    #[error(transparent)]
-    Data(#[from] DataError),
     #[error("{path}: expected a benchmark report as JSON: {source}", path = path.display())]
     Peer {
         path: PathBuf,
@@ -44,9 +40,6 @@ impl BenchError {
         match self {
             Self::NoPeer { .. } => Some(
                 "a report has the fields that `fedround bench` prints, among them `task` and `peer`",
-            ),
-            Self::Data(_) => Some(
-                "--data-dir DIR is the folder of mnist/ and the others; --task synth needs no files",
             ),
             Self::Cohort { .. } => Some(
                 "--cohort sets `fraction` or `share` to the cohort over all clients; `fedround list specs` shows what an algorithm has, --set sets it",

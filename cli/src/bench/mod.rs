@@ -7,8 +7,8 @@
 mod args;
 mod clock;
 mod error;
-mod idle;
-mod one;
+mod idle_share;
+mod measurement;
 mod peers;
 mod plot;
 mod process;
@@ -23,17 +23,18 @@ use std::process::{Command, Output};
 
 use fedround_exec::{Device, Devices};
 
-use super::Cli;
-use super::error::CliError;
-use super::output::print;
+use crate::catalog::Catalog;
+use crate::error::CliError;
+use crate::output::print;
 pub(super) use args::BenchArgs;
 use args::OneArgs;
 pub(super) use error::BenchError;
 use report::{Report, Row};
+use sweep::{Axis, Sweep};
 pub(super) use tasks::TaskName;
 
 /// Runs the subcommand.
-pub(super) fn bench(cli: &Cli, args: &BenchArgs) -> Result<(), CliError> {
+pub(super) fn bench(catalog: &Catalog, args: &BenchArgs) -> Result<(), CliError> {
     // Before anything is measured, which takes its time.
     let peers = peers::rows(&args.peers, args.one.task.task().name)?;
     for path in args.out.iter().chain(&args.plot) {
@@ -54,10 +55,10 @@ pub(super) fn bench(cli: &Cli, args: &BenchArgs) -> Result<(), CliError> {
         for ((_, one), row) in cases.iter().zip(&mut rows) {
             let mut report = match several {
                 true => apart(one)?,
-                false => one::measure(cli, one)?,
+                false => measurement::measure(catalog, one)?,
             };
             if args.idle {
-                report.idle_share = idle::share(one, &report)?;
+                report.idle_share = idle_share::of(one, &report)?;
             }
             row.runs.push(report);
         }
@@ -88,7 +89,7 @@ pub(super) fn bench(cli: &Cli, args: &BenchArgs) -> Result<(), CliError> {
 fn cases(args: &BenchArgs) -> Result<Vec<(String, OneArgs)>, CliError> {
     let one = &args.one;
     if let Some(sweep) = &args.sweep {
-        return Ok(sweep.cases(one));
+        return Ok(sweep_cases(sweep, one));
     }
     let name = match one.spec.as_str() {
         "fedavg" => "fedround".to_owned(),
@@ -100,6 +101,21 @@ fn cases(args: &BenchArgs) -> Result<Vec<(String, OneArgs)>, CliError> {
         cases.extend(factors.filter(|(_, other)| other.line() != one.line()));
     }
     Ok(cases)
+}
+
+/// The measurements of a sweep, named by their numbers. All have clients that share examples, as the
+/// largest number of clients must.
+fn sweep_cases(sweep: &Sweep, one: &OneArgs) -> Vec<(String, OneArgs)> {
+    let case = |&n: &usize| {
+        let mut args = one.clone();
+        args.clients.get_or_insert(one.task.task().clients);
+        match sweep.axis {
+            Axis::Clients => args.clients = Some(n),
+            Axis::Cohort => args.cohort = Some(n),
+        }
+        (format!("{n}"), args)
+    };
+    sweep.values.iter().map(case).collect()
 }
 
 /// The measurement with one thing changed at a time, named by the flag that changes it.

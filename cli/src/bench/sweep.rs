@@ -2,8 +2,6 @@
 
 use std::str::FromStr;
 
-use super::args::OneArgs;
-
 /// What varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Axis {
@@ -45,23 +43,6 @@ impl FromStr for Sweep {
         axis.zip(values)
             .map(|(axis, values)| Self { axis, values })
             .ok_or_else(expected)
-    }
-}
-
-impl Sweep {
-    /// What is measured: a name and the arguments. All with clients that share examples, as the
-    /// largest number of them has to.
-    pub fn cases(&self, one: &OneArgs) -> Vec<(String, OneArgs)> {
-        let case = |&n: &usize| {
-            let mut args = one.clone();
-            args.clients.get_or_insert(one.task.task().clients);
-            match self.axis {
-                Axis::Clients => args.clients = Some(n),
-                Axis::Cohort => args.cohort = Some(n),
-            }
-            (format!("{n}"), args)
-        };
-        self.values.iter().map(case).collect()
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use fedround_names::did_you_mean;
+
 /// Why a comparison stopped.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CompareError {
@@ -9,7 +11,7 @@ pub(crate) enum CompareError {
     Name { text: String },
     #[error("the comparison has `{name}` twice, expected different names")]
     Twice { name: String },
-    #[error("no algorithm here has the hyper-parameter `{name}`{}; they have: {known}", hint(.nearest.as_deref()))]
+    #[error("no algorithm here has the hyper-parameter `{name}`{}; they have: {known}", did_you_mean(.nearest.as_deref()))]
     Hyper {
         name: String,
         nearest: Option<String>,
@@ -32,10 +34,6 @@ pub(crate) enum CompareError {
         runs: usize,
         dir: PathBuf,
     },
-}
-
-fn hint(nearest: Option<&str>) -> String {
-    nearest.map_or_else(String::new, |n| format!("; did you mean `{n}`?"))
 }
 
 impl CompareError {

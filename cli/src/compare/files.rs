@@ -46,7 +46,7 @@ pub(super) fn write(
         let lines = record.iter().flat_map(|run| &run.lines);
         lines.map(|line| Round {
             algorithm,
-            seed: cell.settings.seed,
+            seed: cell.settings.run.seed,
             round: line.round,
             bytes: line.bytes,
             test_accuracy: line.test_accuracy,

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use fedround::experiment;
 use fedround_dsl::BoxedAlgorithm;
 
 use super::args::CompareArgs;
 use super::error::CompareError;
 use super::record::{self, Record};
-use crate::Cli;
+use crate::catalog::Catalog;
 use crate::config::Config;
-use crate::error::CliError;
+use crate::error::{CliError, at_least_one};
 use crate::hypers::{self, Setting};
 use crate::run::slug;
 use crate::settings::Settings;
@@ -43,25 +44,24 @@ pub(crate) struct Cell {
 
 impl Grid {
     /// Reads the command line, and checks the algorithms and their hyper-parameters.
-    pub fn new(cli: &Cli, args: &CompareArgs) -> Result<Self, CliError> {
+    pub fn new(catalog: &Catalog, args: &CompareArgs) -> Result<Self, CliError> {
         let mut algorithms = vec![];
         for text in &args.specs {
             algorithms.push(Entrant::new(text, &algorithms)?);
         }
         let first = algorithms.first().map(|first| first.spec.as_str());
         let mut shared = Settings::resolve(&args.settings, &args.tests, first, Some(args.seed))?;
-        deal(cli, &mut algorithms, &std::mem::take(&mut shared.hypers))?;
+        deal(
+            catalog,
+            &mut algorithms,
+            &std::mem::take(&mut shared.hypers),
+        )?;
         for entrant in &algorithms {
-            cli.algorithm(&entrant.spec, &entrant.hypers)?;
+            catalog.algorithm(&entrant.spec, &entrant.hypers)?;
         }
         let last = args.seed.saturating_add(args.seeds).min(i64::MAX as u64);
         let seeds: Vec<u64> = (args.seed..last).collect();
-        if seeds.is_empty() {
-            return Err(CliError::TooSmall {
-                name: "seeds",
-                found: 0,
-            });
-        }
+        at_least_one("seeds", seeds.len())?;
         Ok(Self {
             shared,
             algorithms,
@@ -79,9 +79,12 @@ impl Grid {
                 settings: Settings {
                     spec: entrant.spec.clone(),
                     hypers: entrant.hypers.clone(),
-                    seed,
                     // It is the comparison's, not the run's.
                     target: None,
+                    run: experiment::Settings {
+                        seed,
+                        ..self.shared.run.clone()
+                    },
                     ..self.shared.clone()
                 },
                 folder: format!("{}-seed{seed}", slug(&entrant.name)).into(),
@@ -93,19 +96,19 @@ impl Grid {
 
 impl Cell {
     /// The algorithm with its hyper-parameters.
-    pub fn algorithm(&self, cli: &Cli) -> Result<BoxedAlgorithm, CliError> {
-        cli.algorithm(&self.settings.spec, &self.settings.hypers)
+    pub fn algorithm(&self, catalog: &Catalog) -> Result<BoxedAlgorithm, CliError> {
+        catalog.algorithm(&self.settings.spec, &self.settings.hypers)
     }
 
     /// Its file of settings.
-    pub fn config(&self, cli: &Cli) -> Result<Config, CliError> {
-        Ok(self.settings.config(&*self.algorithm(cli)?))
+    pub fn config(&self, catalog: &Catalog) -> Result<Config, CliError> {
+        Ok(self.settings.config(&*self.algorithm(catalog)?))
     }
 
     /// What an earlier call left of it in a folder of runs.
-    pub fn earlier(&self, cli: &Cli, out: &Path) -> Result<Option<Record>, CliError> {
+    pub fn earlier(&self, catalog: &Catalog, out: &Path) -> Result<Option<Record>, CliError> {
         let dir = out.join(&self.folder);
-        record::check(&dir, &self.config(cli)?, true)?;
+        record::check(&dir, &self.config(catalog)?, true)?;
         Record::read(&dir)
     }
 }
@@ -136,7 +139,11 @@ impl Entrant {
 }
 
 /// Gives each entrant its settings: those of all first, so that its own ones win.
-fn deal(cli: &Cli, algorithms: &mut [Entrant], settings: &[Setting]) -> Result<(), CliError> {
+fn deal(
+    catalog: &Catalog,
+    algorithms: &mut [Entrant],
+    settings: &[Setting],
+) -> Result<(), CliError> {
     let is_own = |setting: &Setting, algorithms: &[Entrant]| {
         let mut entrants = algorithms.iter();
         entrants.any(|entrant| entrant.own(&setting.name).is_some())
@@ -144,7 +151,7 @@ fn deal(cli: &Cli, algorithms: &mut [Entrant], settings: &[Setting]) -> Result<(
     let (own, shared): (Vec<&Setting>, Vec<&Setting>) = settings
         .iter()
         .partition(|setting| is_own(setting, algorithms));
-    let defaults = algorithms.iter().map(|e| cli.algorithm(&e.spec, &[]));
+    let defaults = algorithms.iter().map(|e| catalog.algorithm(&e.spec, &[]));
     let defaults: Vec<BoxedAlgorithm> = defaults.collect::<Result<_, _>>()?;
     for setting in shared {
         let entrants = algorithms.iter_mut().zip(&defaults);
@@ -203,7 +210,11 @@ mod tests {
             algorithms.push(Entrant::new(text, &algorithms)?);
         }
         let set: Vec<String> = set.iter().map(ToString::to_string).collect();
-        deal(&Cli::new(), &mut algorithms, &hypers::assignments(&set)?)?;
+        deal(
+            &Catalog::default(),
+            &mut algorithms,
+            &hypers::assignments(&set)?,
+        )?;
         Ok(algorithms)
     }
 

@@ -15,6 +15,8 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
+use fedround::experiment::Status;
+
 pub(super) use args::CompareArgs;
 pub(super) use error::CompareError;
 pub(super) use grid::Cell;
@@ -23,26 +25,27 @@ pub(super) use report::runs_of;
 pub(super) use statistics::Spread;
 pub(super) use train::{Datasets, prepare, train};
 
-use super::Cli;
-use super::error::{CliError, INTERRUPTED};
-use super::output::{print, tell};
-use super::run::{Status, next_free};
+use crate::advice::INTERRUPTED;
+use crate::catalog::Catalog;
+use crate::error::CliError;
+use crate::output::{print, tell};
+use crate::run::next_free;
 use grid::Grid;
 use report::Comparison;
 use statistics::Row;
 
 /// Runs the subcommand.
-pub(super) fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, CliError> {
-    let grid = Grid::new(cli, args)?;
+pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<ExitCode, CliError> {
+    let grid = Grid::new(catalog, args)?;
     let cells = grid.cells();
     let mut records = match &args.out {
-        Some(out) => earlier(cli, out, &cells)?,
+        Some(out) => earlier(catalog, out, &cells)?,
         None => vec![None; cells.len()],
     };
     if !args.quiet {
         say_what_is_there(&records);
     }
-    let deals = prepare(cli, &cells, &records, &mut Datasets::new(args.quiet))?;
+    let data = prepare(catalog, &cells, &records, &mut Datasets::new(args.quiet))?;
 
     // Bad input is behind us: from here on there is something to keep.
     let dir = match &args.out {
@@ -52,7 +55,7 @@ pub(super) fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, CliErro
         }
         None => next_free(&format!("compare-{}", grid.shared.data))?,
     };
-    train(cli, &deals, &cells, &mut records, &dir, args.quiet)?;
+    train(catalog, &data, &cells, &mut records, &dir, args.quiet)?;
     let comparison = Comparison::new(&grid, &cells, &records, &dir);
     files::write(&dir, &comparison, &cells, &grid, &records)?;
     if args.json {
@@ -64,15 +67,18 @@ pub(super) fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, CliErro
 }
 
 /// What an earlier call left in the folder, by cell.
-fn earlier(cli: &Cli, out: &Path, cells: &[Cell]) -> Result<Vec<Option<Record>>, CliError> {
+fn earlier(catalog: &Catalog, out: &Path, cells: &[Cell]) -> Result<Vec<Option<Record>>, CliError> {
     if let (Some(first), Ok(entries)) = (cells.first(), fs::read_dir(out)) {
-        let shared = first.config(cli)?;
+        let shared = first.config(catalog)?;
         let dirs = entries.flatten().map(|entry| entry.path());
         for dir in dirs.filter(|path| path.is_dir()) {
             record::check(&dir, &shared, false)?;
         }
     }
-    cells.iter().map(|cell| cell.earlier(cli, out)).collect()
+    cells
+        .iter()
+        .map(|cell| cell.earlier(catalog, out))
+        .collect()
 }
 
 /// Says on stderr how many runs need not be run.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use fedround::experiment::{AttributeAuc, Status};
 use fedround_metrics::progress::Point;
 use serde::Deserialize;
 use serde_json::Map;
@@ -12,8 +13,7 @@ use toml::{Table, Value};
 use super::error::CompareError;
 use crate::config::Config;
 use crate::error::CliError;
-use crate::inspect::Exposed;
-use crate::run::{CONFIG, FILES, METRICS, SUMMARY, Status};
+use crate::run::{CONFIG, FILES, METRICS, SUMMARY};
 
 /// A run that ended, by Ctrl-C or a failure too. Numbers that are not finite are absent.
 #[derive(Clone, Debug, Deserialize)]
@@ -32,7 +32,7 @@ pub(crate) struct Record {
     pub ensemble_accuracy: Option<f64>,
     /// Of each protected attribute, where adversaries looked.
     #[serde(default)]
-    pub adversary: Vec<Exposed>,
+    pub adversary: Vec<AttributeAuc>,
     pub best_bleu: Option<f64>,
     pub vqa_accuracy: Option<f64>,
     /// By the class's name.

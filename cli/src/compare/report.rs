@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use fedround::experiment::Status;
 use serde::Serialize;
 
 use super::grid::{Cell, Grid};
 use super::record::Record;
 use super::statistics::{Row, Spread, reach};
 use crate::error::CliError;
-use crate::run::Status;
 
 /// `comparison.json`.
 #[derive(Debug, Serialize)]
@@ -63,8 +63,8 @@ impl Comparison {
             |(cell, record): (&Cell, &Option<Record>)| RunRow::new(cell, record.as_ref(), target);
         Self {
             data: shared.data.clone(),
-            partition: shared.partition.to_string(),
-            clients: shared.clients,
+            partition: shared.run.partition.to_string(),
+            clients: shared.run.clients,
             model: shared.model.clone(),
             rounds: shared.rounds,
             seeds: grid.seeds.clone(),
@@ -87,7 +87,7 @@ impl RunRow {
         let local = record.and_then(|run| run.local_accuracy.as_ref());
         Self {
             algorithm: cell.name.clone(),
-            seed: cell.settings.seed,
+            seed: cell.settings.run.seed,
             status: match record.map(|run| run.status) {
                 None => "unfinished",
                 Some(Status::Complete) => "complete",

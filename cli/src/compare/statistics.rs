@@ -1,10 +1,10 @@
 //! Means over seeds.
 
+use fedround::experiment::Status;
 use fedround_metrics::progress::{Point, first_to_reach};
 use serde::Serialize;
 
 use super::record::Record;
-use crate::run::Status;
 
 /// A number over several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -8,9 +8,9 @@ use fedround_data::text::Vocabulary;
 use fedround_data::{Dataset, DatasetInfo, Examples};
 
 use super::args::Named;
+use super::availability::matching;
 use super::error::DataCommandError;
-use super::fetch::{Sum, source_of};
-use super::present::matching;
+use super::fetch::{Checksum, source_of};
 use crate::list::table;
 use crate::output::{bytes, grouped};
 
@@ -114,7 +114,7 @@ fn files(info: &DatasetInfo, dir: &Path) -> Result<String, DataCommandError> {
             (true, _) => ("folder".to_owned(), ""),
             (false, None) => (bytes(metadata.len()), ""),
             (false, Some(source)) => {
-                let found = Sum::of_file(source.sum, &path).map_err(unreadable)?;
+                let found = Checksum::of_file(source.sum, &path).map_err(unreadable)?;
                 let check = if found == source.sum.text() {
                     "as published"
                 } else {

@@ -1,12 +1,12 @@
 //! `fedround data`: what there is, where its files are and what is in them.
 
 mod args;
+mod availability;
 mod error;
 mod fetch;
-mod heat;
+mod heat_map;
 mod info;
 mod partition;
-mod present;
 mod preview;
 
 pub(super) use args::DataArgs;
@@ -14,15 +14,16 @@ pub(super) use error::DataCommandError;
 
 use fedround_data::{DATASETS, Dataset, DatasetInfo, load};
 
-use super::list::table;
-use super::output::print;
+use crate::error::CliError;
+use crate::list::table;
+use crate::output::print;
 use args::{DataCommand, Folder, Named};
 
 /// Synthetic data is the same as in a run.
 const SEED: u64 = 0;
 
 /// Runs the subcommand.
-pub(super) fn data(args: &DataArgs) -> Result<(), super::error::CliError> {
+pub(super) fn data(args: &DataArgs) -> Result<(), CliError> {
     let text = match &args.command {
         DataCommand::List(folder) => list(folder),
         DataCommand::Info(named) => info::info(named)?,
@@ -35,7 +36,7 @@ pub(super) fn data(args: &DataArgs) -> Result<(), super::error::CliError> {
 
 fn list(folder: &Folder) -> String {
     let row = |d: &DatasetInfo| {
-        let present = present::present(d, &folder.data_dir);
+        let present = availability::of(d, &folder.data_dir);
         [d.name.to_owned(), present.to_string(), d.doc.to_owned()]
     };
     let dir = folder.data_dir.display();

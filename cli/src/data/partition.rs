@@ -6,7 +6,7 @@ use fedround_data::partition::class_counts;
 
 use super::args::PartitionArgs;
 use super::error::DataCommandError;
-use super::heat;
+use super::heat_map;
 use crate::error::CliError;
 
 /// The classes that get a column of their own.
@@ -34,7 +34,7 @@ pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
     );
     if let Some(out) = &args.out {
         let title = format!("{}, {partition}", data.name);
-        heat::draw(out, &title, &counts, &data.class_names)?;
+        heat_map::draw(out, &title, &counts, &data.class_names)?;
         text += &format!("drawn in {}\n", out.display());
     }
     Ok(text)

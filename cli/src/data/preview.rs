@@ -4,8 +4,8 @@ use fedround_data::{Dataset, Examples, Scale};
 
 use super::args::PreviewArgs;
 use super::error::DataCommandError;
+use crate::contact_sheet::{self, Pixels};
 use crate::error::CliError;
-use crate::sheet::{self, Pixels};
 
 /// The classes that get a row.
 const ROWS: usize = 20;
@@ -18,7 +18,7 @@ pub(super) fn preview(args: &PreviewArgs) -> Result<String, CliError> {
     let rows = first_of_each(&data, args.columns)?;
     let pictures: Vec<Vec<Pixels>> = rows.iter().map(|(_, row)| row.clone()).collect();
     let shape = data.train.image_shape().map_err(DataCommandError::from)?;
-    sheet::save(&args.out, &pictures, shape)?;
+    contact_sheet::save(&args.out, &pictures, shape)?;
     let names = rows
         .iter()
         .enumerate()
@@ -66,5 +66,5 @@ fn unit(examples: &Examples, index: usize) -> Result<Pixels, DataCommandError> {
         return Ok(pixels);
     }
     x.gather_into(&[index], &mut pixels)?;
-    Ok(sheet::spread(&pixels))
+    Ok(contact_sheet::spread(&pixels))
 }

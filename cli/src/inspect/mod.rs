@@ -1,88 +1,81 @@
 //! `fedround inspect`: trains, and shows what the server sees of single clients.
 
-mod adversary;
 mod args;
 mod attack;
-mod measure;
-mod models;
+mod leakage;
+mod mean_weights;
+mod observations;
 mod pictures;
-mod record;
 mod report;
-mod specs;
-mod weights;
+mod subject;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fedround_data::{Dataset, Examples, load};
-use fedround_exec::Simulation;
+use fedround::experiment::{self, Observer, Status};
+use fedround_metrics::MetricError;
+use fedround_simulation::{ServerObservation, Simulation};
 
-pub(super) use adversary::{Exposed, PROTECTED, exposed, mean};
-pub(super) use args::InspectArgs;
+pub(crate) use args::InspectArgs;
 
-use super::Cli;
-use super::assets::warn;
-use super::auxiliaries;
-use super::error::{CliError, INTERRUPTED, Kept};
-use super::output::{print, tell};
-use super::run::{DATA_SEED, Goal, Job, TestArgs, listen, next_free, slug};
-use super::settings::Settings;
-use models::failed;
-use record::Record;
+use crate::advice::INTERRUPTED;
+use crate::catalog::Catalog;
+use crate::catalog::warn;
+use crate::error::{CliError, KeptRounds};
+use crate::interrupt::listen;
+use crate::output::{print, tell};
+use crate::run::{TestArgs, next_free, slug};
+use crate::settings::Settings;
+use observations::Observations;
 use report::Report;
+use subject::Subject;
 
 /// The file that tells that a folder is taken.
 const REPORT: &str = "report.json";
-const ROUNDS: &str = "rounds.csv";
-const VARIANCE: &str = "variance.csv";
-const WEIGHTS: &str = "weights.csv";
-
-/// What the measurements read.
-struct Subject<'a> {
-    cli: &'a Cli,
-    settings: &'a Settings,
-    data: &'a Dataset,
-    simulation: &'a Simulation,
-    record: &'a Record,
-    dir: &'a Path,
-}
 
 /// Runs the subcommand.
-pub(super) fn inspect(cli: &Cli, args: &InspectArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode, CliError> {
     let tests = TestArgs::default();
-    let settings = Settings::resolve(&args.settings, &tests, args.spec.as_deref(), args.seed)?;
-    let algorithm = cli.algorithm(&settings.spec, &settings.hypers)?;
-    let data = load(&settings.data, settings.data_dir.as_deref(), DATA_SEED)?;
-    let splits = settings
-        .partition
-        .deal(&data, settings.clients, settings.seed)?;
-    let job = Job::new(cli, &settings, &*algorithm, &data, &splits)?;
-    auxiliaries::check(&settings.aux, &job.settings().aux)?;
+    let mut settings = Settings::resolve(&args.settings, &tests, args.spec.as_deref(), args.seed)?;
+    // Both are measured of a whole run; adversaries are part of every report here.
+    (settings.run.ensemble, settings.run.adversary) = (false, false);
+    catalog.algorithm(&settings.spec, &settings.hypers)?;
+    let data = Arc::new(settings.load()?);
+    let mut run = catalog
+        .experiment(&settings, data)?
+        .prepare(settings.rounds)?;
     if args.attack {
-        attack::check(&settings, &data, job.program())?;
+        attack::check(&settings.spec, &run)?;
     }
-    warn(job.program());
+    warn(run.program());
     let dir = folder(args, &settings)?;
-    let settings = job.settings().clone();
-    let mut simulation = job.into_simulation();
-    let stop = listen();
-    let (record, stopped) = rounds(&mut simulation, &data.test, &settings, stop, args.quiet)?;
+    let mut watcher = Watcher {
+        observations: Observations::default(),
+        stop: listen(),
+        quiet: args.quiet,
+        last: settings.rounds,
+        failed: None,
+    };
+    let trained = run.train(&mut watcher)?;
+    if let Some(error) = watcher.failed {
+        return Err(error.into());
+    }
+    let stopped = trained.status == Status::Interrupted;
     let subject = Subject {
-        cli,
-        settings: &settings,
-        data: &data,
-        simulation: &simulation,
-        record: &record,
+        spec: &settings.spec,
+        run: &run,
+        observations: &watcher.observations,
         dir: &dir,
     };
     let mut report = Report::of(&subject, stopped)?;
     keep(&report, &dir)?;
     if stopped {
         print(&report.text(&dir))?;
-        let rounds = record.rounds.len();
-        tell!("stopped by Ctrl-C: {}", Kept { rounds, dir });
+        let rounds = trained.rounds();
+        tell!("stopped by Ctrl-C: {}", KeptRounds { rounds, dir });
         return Ok(ExitCode::from(INTERRUPTED));
     }
     // What was measured is kept whatever becomes of attacks.
@@ -108,7 +101,7 @@ fn keep(report: &Report, dir: &Path) -> Result<(), CliError> {
 /// The folder that is written to.
 fn folder(args: &InspectArgs, settings: &Settings) -> Result<PathBuf, CliError> {
     let Some(dir) = &args.out else {
-        let (spec, data, seed) = (slug(&settings.spec), &settings.data, settings.seed);
+        let (spec, data, seed) = (slug(&settings.spec), &settings.data, settings.run.seed);
         return next_free(&format!("inspect-{spec}-{data}-seed{seed}"));
     };
     let dir = dir.clone();
@@ -120,35 +113,42 @@ fn folder(args: &InspectArgs, settings: &Settings) -> Result<PathBuf, CliError> 
     Ok(dir)
 }
 
-/// Trains until the last round or Ctrl-C, and says whether it was Ctrl-C.
-fn rounds(
-    simulation: &mut Simulation,
-    tests: &Examples,
-    settings: &Settings,
-    stop: &AtomicBool,
+/// Keeps what the server has of clients, and shows the rounds.
+struct Watcher<'a> {
+    observations: Observations,
+    stop: &'a AtomicBool,
     quiet: bool,
-) -> Result<(Record, bool), CliError> {
-    let mut record = Record::default();
-    let (mut round, mut last) = (0, settings.rounds);
-    let mut goal = Goal::of(settings);
-    while round < last && !stop.load(Ordering::SeqCst) {
-        let stats = simulation.run_round_observed(|seen| record.see(seen));
-        let stats = stats.map_err(failed)?;
-        round += 1;
+    /// The number of the last round.
+    last: usize,
+    failed: Option<MetricError>,
+}
+
+impl Observer for Watcher<'_> {
+    fn stop_requested(&mut self) -> bool {
+        self.failed.is_some() || self.stop.load(Ordering::SeqCst)
+    }
+
+    fn round_finished(&mut self, report: &experiment::Report, simulation: &Simulation) {
+        let Some(round) = report.history.last() else {
+            return;
+        };
         let (phase, program) = simulation.phase();
-        record.end((phase + 1, program), &stats)?;
-        if !round.is_multiple_of(settings.eval_every) && round < last {
-            continue;
-        }
-        if !quiet {
-            tell!("round {round}/{last}  loss {:.4}", stats.train_loss);
-        }
-        // As in a run, which is tested in these rounds.
-        if goal.open(simulation) {
-            let accuracy = simulation.evaluate(tests).map_err(failed)?.accuracy;
-            let left_out = goal.reached(simulation, accuracy, last - round);
-            last -= left_out.unwrap_or(0);
+        self.failed = self.observations.end((phase + 1, program), round).err();
+        if round.scores.is_some() && !self.quiet {
+            let (number, last) = (round.number, self.last);
+            tell!("round {number}/{last}  loss {:.4}", round.train_loss);
         }
     }
-    Ok((record, round < last))
+
+    fn goal_reached(&mut self, left_out: usize) {
+        self.last -= left_out;
+    }
+
+    fn observes_server(&self) -> bool {
+        true
+    }
+
+    fn observe(&mut self, value: ServerObservation) {
+        self.observations.see(value);
+    }
 }

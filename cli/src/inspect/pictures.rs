@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use fedround_metrics::Rows;
 use fedround_metrics::features::principal_components;
 
-use super::Subject;
-use super::measure::spaced;
-use super::models::sizes;
-use super::record::Shared;
+use super::leakage::spaced;
+use super::observations::Shared;
+use super::observations::sizes;
+use super::subject::Subject;
+use crate::contact_sheet::{self, Pixels, row};
 use crate::error::CliError;
 use crate::plot::{Chart, Series, draw};
 use crate::run::slug;
-use crate::sheet::{self, Pixels, row};
 
 /// Clients in a picture.
 const CLIENTS: usize = 10;
@@ -27,7 +27,7 @@ impl Subject<'_> {
     /// where none were sent by two clients.
     pub fn variance(&self) -> Result<Option<String>, CliError> {
         let mut lines: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
-        for one in &self.record.spreads {
+        for one in &self.observations.spreads {
             let line = lines.entry(&one.sent).or_default();
             line.push((one.round as f64, one.variance));
         }
@@ -50,7 +50,7 @@ impl Subject<'_> {
         let Some(first) = shared.clients.values().next() else {
             return Ok(None);
         };
-        let is_image = sizes(first).1 == self.width()? && self.are_images();
+        let is_image = sizes(first).1 == self.run.width()? && self.are_images();
         if shared.labels || (!is_image && sizes(first).1 < 2) {
             return Ok(None);
         }
@@ -67,8 +67,8 @@ impl Subject<'_> {
 
     /// A row for each client; above it the images that they are of, where that is known.
     fn sheet(&self, shared: &Shared, path: PathBuf) -> Result<(), CliError> {
-        let dataset = self.simulation.dataset();
-        let width = self.width()?;
+        let dataset = self.run.simulation().dataset();
+        let width = self.run.width()?;
         let mut rows: Vec<Vec<Pixels>> = vec![];
         for (&k, tensor) in shared.clients.iter().take(CLIENTS) {
             let (n, _) = sizes(tensor);
@@ -76,14 +76,14 @@ impl Subject<'_> {
             let mine = &dataset.client_indices[k];
             if shared.in_order && n == mine.len() {
                 let own: Vec<usize> = chosen.iter().map(|&i| mine[i]).collect();
-                rows.push(row(self.inputs(&dataset.examples, &own)?.chunks(width)));
+                rows.push(row(self.run.inputs(&dataset.examples, &own)?.chunks(width)));
             }
             let images = chosen.iter();
             rows.push(row(
                 images.map(|&i| &tensor.values[i * width..(i + 1) * width])
             ));
         }
-        sheet::save(&path, &rows, self.shape()?)
+        contact_sheet::save(&path, &rows, self.run.shape()?)
     }
 }
 

@@ -4,17 +4,21 @@ use std::path::Path;
 
 use comfy_table::Table;
 use comfy_table::presets::UTF8_BORDERS_ONLY;
+use fedround::experiment::AttributeAuc;
 use serde::Serialize;
 
-use super::adversary::Exposed;
 use super::attack::{Attacked, Inversion, Membership};
-use super::measure::{Correlation, Images};
-use super::models::sizes;
-use super::record::{Shared, Spread};
-use super::weights::{Weighing, weighings};
-use super::{ROUNDS, Subject, VARIANCE, WEIGHTS};
+use super::leakage::{Correlation, Images};
+use super::mean_weights::{Weighing, weighings};
+use super::observations::sizes;
+use super::observations::{Shared, Spread};
+use super::subject::Subject;
 use crate::error::CliError;
 use crate::output::{bytes, percent};
+
+const ROUNDS: &str = "rounds.csv";
+const VARIANCE: &str = "variance.csv";
+const WEIGHTS: &str = "weights.csv";
 
 /// `report.json`.
 #[derive(Debug, Serialize)]
@@ -30,7 +34,7 @@ pub(super) struct Report {
     pub correlations: Vec<Correlation>,
     /// Of each protected attribute, by adversaries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub adversary: Vec<Exposed>,
+    pub adversary: Vec<AttributeAuc>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inversion: Vec<Inversion>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +74,7 @@ pub(super) struct Entry {
 impl Report {
     /// Measures everything, and draws it. After Ctrl-C no adversary is trained.
     pub fn of(subject: &Subject<'_>, stopped: bool) -> Result<Self, CliError> {
-        let record = subject.record;
+        let record = subject.observations;
         csv(&subject.dir.join(ROUNDS), &record.rounds)?;
         let mut files = vec![ROUNDS.to_owned()];
         if !record.spreads.is_empty() {
@@ -89,7 +93,7 @@ impl Report {
             shared.push(entry(subject, one, file)?);
         }
         Ok(Self {
-            spec: subject.settings.spec.clone(),
+            spec: subject.spec.to_owned(),
             phases: phases(subject),
             spreads: record.last_spreads(),
             weights: weighings(&record.weights),
@@ -97,11 +101,11 @@ impl Report {
             correlations: subject.correlations()?,
             adversary: match stopped {
                 true => vec![],
-                false => subject.adversary()?,
+                false => subject.run.adversary()?,
             },
             inversion: vec![],
             membership: None,
-            random: subject.settings.augment.is_random(),
+            random: subject.run.settings().augment.is_random(),
             files,
         })
     }
@@ -235,10 +239,14 @@ fn table<R: IntoIterator<Item = String>>(heads: &[&str], rows: impl Iterator<Ite
 }
 
 fn phases(subject: &Subject<'_>) -> Vec<Phase> {
-    let named = subject.simulation.program().phases();
+    let named = subject.run.simulation().program().phases();
     let mut all: Vec<Phase> = vec![];
     for (i, (name, _)) in named.into_iter().enumerate() {
-        let rounds = subject.record.rounds.iter().filter(|r| r.phase == i + 1);
+        let rounds = subject
+            .observations
+            .rounds
+            .iter()
+            .filter(|r| r.phase == i + 1);
         let (n, up, down) = rounds.fold((0, 0, 0), |(n, up, down), r| {
             (n + 1, up + r.bytes_up, down + r.bytes_down)
         });

@@ -2,8 +2,8 @@
 
 mod args;
 mod error;
-mod look;
-mod measure;
+mod listing;
+mod measures;
 mod plan;
 mod print;
 mod report;
@@ -15,31 +15,33 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
+use fedround::experiment::Status;
+
 use crate::output::tell;
 pub(super) use args::ReproduceArgs;
 pub(super) use error::ReproduceError;
 
-use super::Cli;
-use super::compare::{Cell, CompareError, Datasets, Record, prepare, say_what_is_there, train};
-use super::error::{CliError, INTERRUPTED};
-use super::output::print as write;
-use super::run::Status;
+use crate::advice::INTERRUPTED;
+use crate::catalog::Catalog;
+use crate::compare::{Cell, CompareError, Datasets, Record, prepare, say_what_is_there, train};
+use crate::error::CliError;
+use crate::output::print as write;
 use plan::Plan;
 use report::Report;
 use tables::Paper;
 
 /// Runs the subcommand.
-pub(super) fn reproduce(cli: &Cli, args: &ReproduceArgs) -> Result<ExitCode, CliError> {
+pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitCode, CliError> {
     let Some(paper) = &args.paper else {
-        write(&look::papers(&tables::papers()?))?;
+        write(&listing::papers(&tables::papers()?))?;
         return Ok(ExitCode::SUCCESS);
     };
     let paper = Paper::find(paper)?;
     let Some(table) = &args.table else {
-        write(&look::tables(&paper))?;
+        write(&listing::tables(&paper))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let mut plan = Plan::new(cli, paper, table, args)?;
+    let mut plan = Plan::new(catalog, paper, table, args)?;
     let mut datasets = Datasets::new(args.quiet || args.dry_run);
     let dir = args.out.clone().unwrap_or_else(|| plan.folder());
     if args.dry_run {
@@ -47,22 +49,22 @@ pub(super) fn reproduce(cli: &Cli, args: &ReproduceArgs) -> Result<ExitCode, Cli
         if plan.paper.one_party_a_domain {
             plan.load_if_there(&mut datasets);
         }
-        write(&look::commands(&plan.cells(), &dir))?;
+        write(&listing::commands(&plan.cells(), &dir))?;
         return Ok(ExitCode::SUCCESS);
     }
     plan.load(&mut datasets, args.skip_missing)?;
     let cells = plan.cells();
-    let earlier = cells.iter().map(|cell| cell.earlier(cli, &dir));
+    let earlier = cells.iter().map(|cell| cell.earlier(catalog, &dir));
     let mut records = earlier.collect::<Result<Vec<_>, _>>()?;
     if !args.quiet {
         say_what_is_there(&records);
     }
-    let deals = prepare(cli, &cells, &records, &mut datasets)?;
+    let data = prepare(catalog, &cells, &records, &mut datasets)?;
 
     // Bad input is behind us: from here on there is something to keep.
     fs::create_dir_all(&dir).map_err(CliError::io("create the folder", &dir))?;
-    train(cli, &deals, &cells, &mut records, &dir, args.quiet)?;
-    let report = Report::new(cli, &plan, &cells, &records, &dir)?;
+    train(catalog, &data, &cells, &mut records, &dir, args.quiet)?;
+    let report = Report::new(catalog, &plan, &cells, &records, &dir)?;
     keep(&dir, "table.md", &print::markdown(&report))?;
     keep(&dir, "table.json", &report.json()?)?;
     if !args.quiet {

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use fedround::experiment::{self, ExperimentError};
 use fedround_data::DataError;
 use toml::Table;
 
 use super::args::{ReproduceArgs, Scale};
 use super::error::ReproduceError;
 use super::tables::{Experiment, Method, Paper, Setting, unknown};
-use crate::Cli;
+use crate::catalog::Catalog;
 use crate::compare::{Cell, Datasets};
 use crate::config::Config;
 use crate::error::CliError;
@@ -44,7 +45,7 @@ pub(super) struct Entrant {
 impl Plan {
     /// Reads the command line, and checks everything but the data.
     pub fn new(
-        cli: &Cli,
+        catalog: &Catalog,
         mut paper: Paper,
         table: &str,
         args: &ReproduceArgs,
@@ -65,7 +66,7 @@ impl Plan {
                 }
                 let settings = |scale, flags| {
                     let file = table.settings(setting, method, scale);
-                    settings(cli, paper.name, file, &method.spec, flags)
+                    settings(catalog, paper.name, file, &method.spec, flags)
                 };
                 entrants.push(Entrant {
                     setting: i,
@@ -96,17 +97,16 @@ impl Plan {
         for mut entrant in std::mem::take(&mut self.entrants) {
             let data = match datasets.load(&entrant.settings) {
                 Ok(data) => data,
-                Err(CliError::Data(error)) if skip && is_missing(&error) => {
+                Err(error) if skip && is_missing(&error) => {
                     let name = self.name(&entrant);
                     tell!("note: {name} is left out: {error}");
                     continue;
                 }
-                Err(CliError::Data(error)) => return Err(ReproduceError::Data(error).into()),
                 Err(error) => return Err(error),
             };
             if self.paper.one_party_a_domain {
                 self.parties.clone_from(&data.group_names);
-                entrant.settings.clients = self.parties.len() * self.table.parties_a_domain;
+                entrant.settings.run.clients = self.parties.len() * self.table.parties_a_domain;
             }
             for note in &data.notes {
                 if !self.data_notes.contains(note) {
@@ -126,7 +126,7 @@ impl Plan {
     pub fn load_if_there(&mut self, datasets: &mut Datasets) {
         for entrant in &mut self.entrants {
             if let Ok(data) = datasets.load(&entrant.settings) {
-                entrant.settings.clients = data.group_names.len() * self.table.parties_a_domain;
+                entrant.settings.run.clients = data.group_names.len() * self.table.parties_a_domain;
             }
         }
     }
@@ -139,7 +139,10 @@ impl Plan {
                 entrant: i,
                 name: self.name(entrant),
                 settings: Settings {
-                    seed,
+                    run: experiment::Settings {
+                        seed,
+                        ..entrant.settings.run.clone()
+                    },
                     ..entrant.settings.clone()
                 },
                 folder: format!("{}-seed{seed}", slug(&self.name(entrant))).into(),
@@ -177,14 +180,14 @@ impl Plan {
 
 /// A file's settings, of which a method has only the hyper-parameters that are its own, under flags.
 fn settings(
-    cli: &Cli,
+    catalog: &Catalog,
     paper: &str,
     file: Table,
     spec: &str,
     flags: &SettingArgs,
 ) -> Result<Settings, CliError> {
     let mut config = Config::of(Path::new(&format!("tables/{paper}.toml")), file)?;
-    let algorithm = cli.algorithm(spec, &[])?;
+    let algorithm = catalog.algorithm(spec, &[])?;
     config
         .hyper
         .retain(|name, _| hypers::has(&*algorithm, name));
@@ -214,9 +217,12 @@ fn wanted<'a>(
 }
 
 /// Whether an error says that files are not there.
-fn is_missing(error: &DataError) -> bool {
+fn is_missing(error: &CliError) -> bool {
+    let CliError::Experiment { source, .. } = error else {
+        return false;
+    };
     matches!(
-        error,
-        DataError::Missing { .. } | DataError::NoDirectory { .. }
+        **source,
+        ExperimentError::Data(DataError::Missing { .. } | DataError::NoDirectory { .. })
     )
 }

@@ -6,10 +6,10 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 use super::args::Scale;
-use super::measure::{Runs, completed, spread};
+use super::measures::{Runs, completed, spread};
 use super::plan::Plan;
 use super::tables::Of;
-use crate::Cli;
+use crate::catalog::Catalog;
 use crate::compare::{Cell, Record, Spread, runs_of};
 use crate::error::CliError;
 use crate::settings::Settings;
@@ -62,7 +62,7 @@ pub(super) enum Unit {
 
 impl Report {
     pub fn new(
-        cli: &Cli,
+        catalog: &Catalog,
         plan: &Plan,
         cells: &[Cell],
         records: &[Option<Record>],
@@ -92,7 +92,7 @@ impl Report {
             methods: table.common.method.iter().map(|m| m.name.clone()).collect(),
             settings: table.setting.iter().map(|s| s.name.clone()).collect(),
             numbers: numbers(plan, &runs),
-            changed: changed(cli, plan)?,
+            changed: changed(catalog, plan)?,
             notes,
             out: out.display().to_string(),
         })
@@ -155,11 +155,11 @@ const FREE: [&str; 8] = [
 ];
 
 /// The settings that differ from those at full scale, each with the runs that it differs in.
-fn changed(cli: &Cli, plan: &Plan) -> Result<Vec<String>, CliError> {
+fn changed(catalog: &Catalog, plan: &Plan) -> Result<Vec<String>, CliError> {
     let mut lines: Vec<(String, Vec<usize>)> = vec![];
     for (i, entrant) in plan.entrants.iter().enumerate() {
-        let full = flat(cli, &entrant.full)?;
-        for (key, ours) in flat(cli, &entrant.settings)? {
+        let full = flat(catalog, &entrant.full)?;
+        for (key, ours) in flat(catalog, &entrant.settings)? {
             let theirs = full.iter().find(|(name, _)| *name == key);
             let theirs = theirs.map_or("none", |(_, value)| value);
             if theirs == ours || FREE.contains(&&*key) {
@@ -197,8 +197,8 @@ fn whose(plan: &Plan, entrants: &[usize]) -> String {
 }
 
 /// A run's settings with all hyper-parameters, by name.
-fn flat(cli: &Cli, settings: &Settings) -> Result<Vec<(String, String)>, CliError> {
-    let algorithm = cli.algorithm(&settings.spec, &settings.hypers)?;
+fn flat(catalog: &Catalog, settings: &Settings) -> Result<Vec<(String, String)>, CliError> {
+    let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
     let table = Table::try_from(settings.config(&*algorithm));
     let mut pairs = vec![];
     for (key, value) in table.unwrap_or_default() {

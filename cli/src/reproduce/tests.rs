@@ -5,7 +5,7 @@ use toml::Table;
 
 use super::args::Scale;
 use super::tables::{Experiment, Method, Of, Paper, papers};
-use crate::Cli;
+use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::hypers;
 use crate::run::{SettingArgs, TestArgs};
@@ -63,7 +63,7 @@ fn every_table_has_the_papers_numbers() {
 
 #[test]
 fn every_name_exists_and_every_hyper_parameter_is_somebodys() {
-    let cli = Cli::new();
+    let catalog = Catalog::default();
     for (paper, table) in tables() {
         for setting in &table.setting {
             for scale in [Scale::Small, Scale::Full] {
@@ -72,7 +72,7 @@ fn every_name_exists_and_every_hyper_parameter_is_somebodys() {
                 for method in &table.common.method {
                     let file = table.settings(setting, method, scale);
                     let at = format!("{} {}, {}", paper.name, table.name, method.name);
-                    let (own, others) = check(&cli, file, method, &at);
+                    let (own, others) = check(&catalog, file, method, &at);
                     used.extend(own);
                     unused.extend(others);
                 }
@@ -89,14 +89,14 @@ fn every_name_exists_and_every_hyper_parameter_is_somebodys() {
 }
 
 /// Checks a run's settings; gives the hyper-parameters that the method has and has not.
-fn check(cli: &Cli, file: Table, method: &Method, at: &str) -> (Vec<String>, Vec<String>) {
+fn check(catalog: &Catalog, file: Table, method: &Method, at: &str) -> (Vec<String>, Vec<String>) {
     let path = std::path::Path::new("table.toml");
     let mut config = Config::of(path, file).unwrap_or_else(|e| panic!("{at}: {e}"));
     for key in [&config.data, &config.partition, &config.model] {
         assert!(key.is_some(), "{at}: {config:?}");
     }
     assert!(config.clients.is_some() && config.rounds.is_some(), "{at}");
-    let algorithm = cli.algorithm(&method.spec, &[]).unwrap();
+    let algorithm = catalog.algorithm(&method.spec, &[]).unwrap();
     let names: Vec<String> = config.hyper.keys().cloned().collect();
     let has = |name: &String| hypers::has(&*algorithm, name);
     let (own, others) = names.into_iter().partition(has);
@@ -106,7 +106,8 @@ fn check(cli: &Cli, file: Table, method: &Method, at: &str) -> (Vec<String>, Vec
     let (flags, tests) = (SettingArgs::default(), TestArgs::default());
     let settings = Settings::over(config, &flags, &tests, Some(&method.spec), None);
     let settings = settings.unwrap_or_else(|e| panic!("{at}: {e}"));
-    cli.algorithm(&settings.spec, &settings.hypers)
+    catalog
+        .algorithm(&settings.spec, &settings.hypers)
         .unwrap_or_else(|e| panic!("{at}: {e}"));
     DatasetInfo::find(&settings.data).unwrap();
     fedround_models::find(&settings.model).unwrap();

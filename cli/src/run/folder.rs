@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use fedround_ir::tensor::TensorType;
 use safetensors::tensor::{Dtype, TensorView, serialize};
+use serde::Serialize;
 
-use super::summary::Metric;
 use crate::config::Config;
 use crate::error::CliError;
 use crate::plot::{Chart, Series, draw};
@@ -60,7 +60,7 @@ impl Folder {
     }
 
     /// Appends a round; it is in the file when this returns.
-    pub(super) fn metric(&self, metric: &Metric) -> Result<(), CliError> {
+    pub(super) fn metric(&self, metric: &impl Serialize) -> Result<(), CliError> {
         let line = serde_json::to_string(metric)? + "\n";
         let written = self.metrics.borrow_mut().write_all(line.as_bytes());
         written.map_err(CliError::io("write", self.dir.join(METRICS)))
@@ -70,8 +70,11 @@ impl Folder {
         write(&self.dir.join(SUMMARY), text.as_bytes())
     }
 
-    /// Draws the accuracy of classes over rounds, a line each.
+    /// Draws the accuracy of classes over rounds, a line each; nothing of no lines.
     pub fn classes(&self, lines: &[Series]) -> Result<(), CliError> {
+        if lines.is_empty() {
+            return Ok(());
+        }
         draw(
             &self.dir.join(CLASSES),
             Chart::Shares("test accuracy"),

@@ -2,61 +2,50 @@
 
 mod args;
 mod folder;
-mod goal;
-mod interrupt;
-mod job;
-mod local;
 mod progress;
-mod speech;
 mod summary;
 mod table;
-mod train;
+mod training;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
-use fedround_data::load;
-use fedround_exec::RunError;
+use fedround::experiment::{ExperimentError, Status};
 
-pub(super) use args::{EngineArgs, RunArgs, SettingArgs, TestArgs};
-pub(super) use folder::{CONFIG, FILES, Folder, METRICS, SUMMARY, next_free, slug};
-pub(super) use goal::Goal;
-pub(super) use interrupt::listen;
-pub(super) use job::{DATA_SEED, Job, parts};
-pub(super) use progress::Progress;
-pub(super) use summary::Status;
+pub(crate) use args::{EngineArgs, RunArgs, SettingArgs, TestArgs};
+pub(crate) use folder::{CONFIG, FILES, Folder, METRICS, SUMMARY, next_free, slug};
+pub(crate) use progress::Progress;
+pub(crate) use training::Job;
 
-use super::Cli;
-use super::assets::warn;
-use super::auxiliaries;
-use super::error::{self, CliError, Kept};
-use super::output::{print, tell};
-use super::settings::Settings;
+use crate::advice::INTERRUPTED;
+use crate::catalog::Catalog;
+use crate::catalog::warn;
+use crate::error::{CliError, KeptRounds};
+use crate::interrupt::listen;
+use crate::output::{print, tell};
+use crate::settings::Settings;
 use summary::Summary;
 
 /// Runs the subcommand.
-pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliError> {
     let started = Instant::now();
     let settings = Settings::resolve(&args.settings, &args.tests, args.spec.as_deref(), args.seed)?;
-    let algorithm = cli.algorithm(&settings.spec, &settings.hypers)?;
+    // Unknown names are errors before any data is read.
+    catalog.algorithm(&settings.spec, &settings.hypers)?;
     if let Some(out) = &args.out {
         folder::check_free(out)?;
     }
-    let data = load(&settings.data, settings.data_dir.as_deref(), DATA_SEED)?;
+    let data = settings.load()?;
     if !args.quiet {
         data.notes.iter().for_each(|note| tell!("note: {note}"));
     }
-    let splits = settings
-        .partition
-        .deal(&data, settings.clients, settings.seed)?;
-    let job = Job::new(cli, &settings, &*algorithm, &data, &splits)?;
-    drop((data, splits));
-    auxiliaries::check(&settings.aux, &job.settings().aux)?;
+    let job = Job::new(catalog, &settings, Arc::new(data))?;
     warn(job.program());
 
     // Bad input is behind us: from here on there is something to keep.
     let stop = listen();
-    let (spec, seed) = (slug(&settings.spec), settings.seed);
+    let (spec, seed) = (slug(&settings.spec), settings.run.seed);
     let dir = match &args.out {
         Some(dir) => dir.clone(),
         None => next_free(&format!("{spec}-{}-seed{seed}", settings.data))?,
@@ -64,7 +53,7 @@ pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
     let folder = Folder::create(&dir, job.config())?;
     let parameters = job.program().parameter_count();
     let mut progress = Progress::of_run(job.settings(), folder.dir(), parameters, args.quiet);
-    let ended = job.run(cli, &folder, &mut progress, stop, started);
+    let ended = job.train(&folder, &mut progress, stop, started);
     progress.finish();
     let (summary, failure) = ended?;
     if args.json {
@@ -78,21 +67,21 @@ pub(super) fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, CliError> {
 /// The exit code of what is now in the folder.
 fn end(
     summary: &Summary,
-    failure: Option<RunError>,
+    failure: Option<ExperimentError>,
     folder: &Folder,
 ) -> Result<ExitCode, CliError> {
-    let kept = Kept {
+    let kept = KeptRounds {
         rounds: summary.rounds,
         dir: folder.dir().to_owned(),
     };
     match (failure, summary.status) {
-        (Some(source), _) => Err(CliError::Run {
+        (Some(source), _) => Err(CliError::Experiment {
             source: Box::new(source),
             kept: Some(kept),
         }),
         (None, Status::Interrupted) => {
             tell!("stopped by Ctrl-C: {kept}");
-            Ok(ExitCode::from(error::INTERRUPTED))
+            Ok(ExitCode::from(INTERRUPTED))
         }
         (None, _) => Ok(ExitCode::SUCCESS),
     }

@@ -3,9 +3,9 @@
 use std::io::{IsTerminal, stderr};
 use std::path::Path;
 
+use fedround::experiment::Report;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::train::Outcome;
 use crate::auxiliaries::named;
 use crate::output::{grouped, in_rounds, percent, tell};
 use crate::settings::Settings;
@@ -27,6 +27,9 @@ pub(crate) struct Progress {
     lines: usize,
     /// Rounds between lines.
     every: usize,
+    /// Client-steps of the current run, and the seconds that they took.
+    steps: u64,
+    seconds: f64,
 }
 
 enum Show {
@@ -42,11 +45,11 @@ impl Progress {
             tell!(
                 "{} trains {} ({} parameters) on {}, {} clients by {}; writing {}",
                 settings.spec,
-                named(&settings.model, &settings.aux),
+                named(&settings.model, &settings.run.auxiliaries),
                 grouped(parameters as u64),
                 settings.data,
-                settings.clients,
-                settings.partition,
+                settings.run.clients,
+                settings.run.partition,
                 dir.display(),
             );
         }
@@ -73,6 +76,8 @@ impl Progress {
             rounds,
             lines,
             every: rounds.div_ceil(lines),
+            steps: 0,
+            seconds: 0.0,
         }
     }
 
@@ -82,19 +87,31 @@ impl Progress {
         self.rounds = rounds;
         self.every = rounds.div_ceil(self.lines);
         self.title = format!("{title}  ");
+        (self.steps, self.seconds) = (0, 0.0);
     }
 
-    /// Shows a complete round.
-    pub(super) fn round(&mut self, outcome: &Outcome, evaluated: bool) {
+    /// Shows the last complete round of a report.
+    pub(super) fn round(&mut self, report: &Report) {
+        let Some(last) = report.history.last() else {
+            return;
+        };
+        self.steps += last.client_steps;
+        self.seconds += last.seconds;
         let message = || {
+            let accuracy = report.scores.as_ref().map_or(f64::NAN, |s| s.accuracy);
+            let speed = match self.seconds > 0.0 {
+                true => self.steps as f64 / self.seconds,
+                false => 0.0,
+            };
             format!(
                 "loss {:.4}  accuracy {}  {} client-steps/s",
-                outcome.train_loss,
-                percent(outcome.tested.global.accuracy),
-                grouped(outcome.steps_per_second() as u64),
+                last.train_loss,
+                percent(accuracy),
+                grouped(speed as u64),
             )
         };
-        let (round, rounds, title) = (outcome.rounds, self.rounds, &self.title);
+        let evaluated = last.scores.is_some();
+        let (round, rounds, title) = (last.number, self.rounds, &self.title);
         match &self.show {
             Show::Nothing => {}
             Show::Bar(bar) => {

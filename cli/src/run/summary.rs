@@ -4,18 +4,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use fedround_exec::{CaptureStats, RoundStats};
+use fedround::Auxiliaries;
+use fedround::experiment::{AttributeAuc, ExperimentError, Report, Round, Run, Status};
+use fedround_exec::CaptureStats;
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::{best, first_to_reach};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::local::Tested;
-use super::train::Outcome;
-use crate::auxiliaries::Auxiliaries;
 use crate::config::Config;
 use crate::error::CliError;
-use crate::inspect::Exposed;
 use crate::settings::Settings;
 
 /// A line of `metrics.jsonl`. Numbers that are not finite are written as `null`.
@@ -45,33 +43,23 @@ pub(super) struct Metric {
 }
 
 impl Metric {
-    /// Of a round that trained for so many seconds and was tested, or was not.
-    pub fn new(round: usize, stats: &RoundStats, seconds: f64, tested: Option<&Tested>) -> Self {
-        let global = tested.map(|t| &t.global);
+    pub fn of(round: &Round) -> Self {
+        let scores = round.scores.as_ref();
         Self {
-            round,
-            train_loss: stats.train_loss,
-            test_loss: global.map(|t| t.loss),
-            test_accuracy: global.map(|t| t.accuracy),
-            class_accuracy: global.map(|t| t.class_accuracy.clone()),
-            local_accuracy: tested.and_then(|t| t.local),
-            newcomer_accuracy: tested.and_then(|t| t.newcomer),
-            test_bleu: tested.and_then(|t| t.spoken.bleu),
-            test_vqa_accuracy: tested.and_then(|t| t.spoken.vqa_accuracy),
-            bytes_up: stats.bytes_up,
-            bytes_down: stats.bytes_down,
-            seconds,
+            round: round.number,
+            train_loss: round.train_loss,
+            test_loss: scores.map(|s| s.loss),
+            test_accuracy: scores.map(|s| s.accuracy),
+            class_accuracy: scores.map(|s| s.class_accuracy.clone()),
+            local_accuracy: scores.and_then(|s| s.local),
+            newcomer_accuracy: scores.and_then(|s| s.late_client),
+            test_bleu: scores.and_then(|s| s.bleu),
+            test_vqa_accuracy: scores.and_then(|s| s.vqa_accuracy),
+            bytes_up: round.bytes_up,
+            bytes_down: round.bytes_down,
+            seconds: round.seconds,
         }
     }
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Status {
-    Complete,
-    Interrupted,
-    Failed,
 }
 
 /// Recorded steps, their replays, and the steps that ran op by op, by the reason. A step of a group
@@ -142,7 +130,7 @@ pub(crate) struct Summary {
     pub ensemble_accuracy: Option<f64>,
     /// What adversaries find of each protected attribute on the test set, if it was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub adversary: Vec<Exposed>,
+    pub adversary: Vec<AttributeAuc>,
     /// BLEU-1 to BLEU-4 of the test images' captions, of models that find some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bleu: Option<[f64; 4]>,
@@ -172,62 +160,62 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
+    /// The summary of a run that ended with a report, or with that and an error.
     pub(super) fn new(
-        settings: &Settings,
-        config: &Config,
-        outcome: &Outcome,
-        class_names: &[String],
-        parameters: usize,
+        (settings, config, run): (&Settings, &Config, &Run),
+        (report, failure): (&Report, Option<&ExperimentError>),
         dir: &Path,
         total: Duration,
     ) -> Self {
-        let accuracy = outcome.tested.global.class_accuracy.iter();
-        let classes = class_names.iter().zip(accuracy);
-        let best = best(&outcome.curve);
-        let reached = |target| first_to_reach(&outcome.curve, target);
+        let curve = report.accuracy_curve();
+        let best = best(&curve);
+        let reached = |target| first_to_reach(&curve, target);
         let reached = settings.target.and_then(reached);
+        let scores = report.scores.as_ref();
+        let classes = scores.map_or(&[][..], |scores| &scores.class_accuracy);
+        let classes = run.data().class_names.iter().zip(classes);
         Self {
-            status: outcome.status,
-            error: outcome.failure.as_ref().map(ToString::to_string),
+            status: report.status,
+            error: failure.map(ToString::to_string),
             spec: settings.spec.clone(),
             hyper: config.hyper.clone(),
             model: settings.model.clone(),
-            aux: settings.aux.clone(),
-            parameters,
+            aux: settings.run.auxiliaries.clone(),
+            parameters: run.program().parameter_count(),
             data: settings.data.clone(),
-            partition: settings.partition.to_string(),
-            clients: settings.clients,
-            seed: settings.seed,
-            threads: settings.threads,
-            rounds: outcome.rounds,
-            train_loss: outcome.train_loss,
-            test_loss: outcome.tested.global.loss,
-            test_accuracy: outcome.tested.global.accuracy,
+            partition: settings.run.partition.to_string(),
+            clients: settings.run.clients,
+            seed: settings.run.seed,
+            threads: settings.run.threads,
+            rounds: report.rounds(),
+            train_loss: report.train_loss(),
+            test_loss: scores.map_or(f64::NAN, |scores| scores.loss),
+            test_accuracy: scores.map_or(f64::NAN, |scores| scores.accuracy),
             best_test_accuracy: best.map(|point| point.value),
             best_round: best.map(|point| point.round),
             target: settings.target,
             rounds_to_target: reached.map(|point| point.round),
             bytes_to_target: reached.map(|point| point.bytes),
-            goal: settings.goal,
-            rounds_to_goal: outcome.rounds_to_goal,
-            local_accuracy: outcome.tested.local,
-            newcomer_accuracy: outcome.tested.newcomer,
-            ensemble_accuracy: outcome.ensemble,
-            adversary: vec![],
-            bleu: outcome.tested.spoken.bleu,
-            best_bleu: outcome.best_bleu,
-            vqa_accuracy: outcome.tested.spoken.vqa_accuracy,
-            client_accuracy: by_number(settings.clients, &outcome.tested.clients),
+            goal: settings.run.goal,
+            rounds_to_goal: report.goal_round,
+            local_accuracy: scores.and_then(|scores| scores.local),
+            newcomer_accuracy: scores.and_then(|scores| scores.late_client),
+            ensemble_accuracy: report.ensemble_accuracy,
+            adversary: report.adversary.clone(),
+            bleu: scores.and_then(|scores| scores.bleu),
+            best_bleu: report.best_bleu(),
+            vqa_accuracy: scores.and_then(|scores| scores.vqa_accuracy),
+            client_accuracy: report.client_accuracy.clone(),
             class_accuracy: classes
                 .map(|(c, a)| ((*c).to_owned(), Value::from(*a)))
                 .collect(),
-            client_steps: outcome.client_steps,
-            seconds: outcome.seconds,
-            client_steps_per_second: outcome.steps_per_second(),
+            client_steps: report.client_steps(),
+            seconds: report.seconds(),
+            client_steps_per_second: report.client_steps_per_second(),
             total_seconds: total.as_secs_f64(),
-            bytes_up: outcome.bytes_up,
-            bytes_down: outcome.bytes_down,
-            graphs: None,
+            bytes_up: report.bytes_up(),
+            bytes_down: report.bytes_down(),
+            graphs: report.capture.clone().map(Into::into),
             out: dir.display().to_string(),
             version: env!("CARGO_PKG_VERSION"),
         }
@@ -237,15 +225,4 @@ impl Summary {
     pub fn text(&self) -> Result<String, CliError> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
-}
-
-/// A number for each client, of those that have one.
-fn by_number(clients: usize, numbers: &[(usize, f64)]) -> Vec<Option<f64>> {
-    let mut all = vec![None; clients];
-    for &(k, number) in numbers {
-        if let Some(client) = all.get_mut(k) {
-            *client = Some(number);
-        }
-    }
-    all
 }

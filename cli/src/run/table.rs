@@ -4,8 +4,8 @@ use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{CellAlignment, Table};
 
 use super::summary::Summary;
-use crate::inspect::Exposed;
 use crate::output::{bytes, grouped, in_rounds, percent};
+use fedround::experiment::AttributeAuc;
 
 /// The summary for people.
 pub(super) fn text(summary: &Summary) -> String {
@@ -84,7 +84,7 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
 }
 
 /// What adversaries find of an attribute.
-fn auc(exposed: &Exposed) -> String {
+fn auc(exposed: &AttributeAuc) -> String {
     let [along, after] =
         [exposed.along, exposed.auc].map(|auc| auc.map_or("-".to_owned(), percent));
     let attribute = &exposed.attribute;

@@ -188,7 +188,7 @@ fn counts_must_be_positive() {
     for (flag, name) in [
         ("--rounds 0", "rounds"),
         ("--threads 0", "threads"),
-        ("--eval-every 0", "eval-every"),
+        ("--eval-every 0", "eval_every"),
     ] {
         let text = place.failure(&format!("run fedavg {flag}"), 1);
         assert!(

@@ -3,7 +3,7 @@
 //! Expected values: `tests/reference/fedavg_torch.py --task T --rounds N` (PyTorch 2.15, CPU), the
 //! eager reference that follows the same protocol. Few rounds keep this test short; after the
 //! tasks' default rounds the figures agree as closely (`docs/benchmarks/cpu.md`). The baselines'
-//! laws against theirs are in `tests/trajectories.rs`.
+//! laws against theirs are in `tests/programs/trajectories.rs`.
 
 use std::path::PathBuf;
 

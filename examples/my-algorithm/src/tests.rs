@@ -3,9 +3,11 @@
 use fedround::Algorithm;
 use fedround::algorithms::FedAvg;
 use fedround::data::{Partition, synth::SynthDigits};
-use fedround::exec::{FederatedDataset, Program, Simulation, TracedModel};
+use fedround::exec::Program;
 use fedround::models::{self, Losses, Task};
+use fedround::simulation::{FederatedDataset, Simulation};
 use fedround::testing::{Stage, assert_graph_snapshot};
+use fedround::trace::TracedModel;
 
 use crate::lookahead::Lookahead;
 
@@ -52,6 +54,7 @@ fn train(algorithm: &dyn Algorithm, rounds: usize) -> Vec<f32> {
     }
     simulation
         .parameters()
+        .unwrap()
         .into_iter()
         .flat_map(|(_, _, values)| values)
         .collect()

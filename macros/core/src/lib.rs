@@ -22,3 +22,4 @@ mod suggestion;
 
 pub use federated::federated;
 pub use hyper::hyper;
+pub use model::{HOOKS, Hook};

@@ -17,8 +17,8 @@ pub fn suggestion(name: &str, candidates: &[&str]) -> String {
 
 /// The hook that `name` probably misspells; if none, what a method that is no hook is to be.
 pub fn hook_suggestion(name: &str) -> String {
-    let help = suggestion(name, &Hook::NAMES);
-    if nearest(name, Hook::NAMES).is_some() {
+    let help = suggestion(name, &Hook::names());
+    if nearest(name, Hook::names()).is_some() {
         return help;
     }
     format!("{help}; code of your own is a function outside of the impl: `{name}(k, w, self.lr)`")

@@ -1,4 +1,4 @@
-"""Writes small.pt, small-legacy.pt and small-checkpoint.pt, which models/tests/weights.rs loads: PyTorch's state_dict
+"""Writes small.pt, small-legacy.pt and small-checkpoint.pt, which models/tests/models/weights.rs loads: PyTorch's state_dict
 of an LSTM, a normalisation and a linear layer, whose i-th number is 0.7 cos(k i) with a k of each
 tensor. Written by torch 2.15.
 """

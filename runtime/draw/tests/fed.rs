@@ -14,8 +14,9 @@ mod support;
 use fedround::stage;
 use fedround_draw::{dot, json, svg};
 use fedround_ir::fed::Module;
+use fedround_passes::fed::Leaves;
 use fedround_passes::fed::link;
-use fedround_passes::fed::{Count, Leaves};
+use fedround_passes::report::Count;
 use specs::{Closure, FedAvg, FedProx, control_variates};
 use support::{check_dot, check_svg, snapshot, texts};
 

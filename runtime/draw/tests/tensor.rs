@@ -11,7 +11,8 @@ mod support;
 use fedround_draw::{Phase, Sheet, dot, json, svg};
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op, TensorType, Val};
-use fedround_passes::tensor::{fuse, grad, optimize};
+use fedround_passes::autodiff::grad;
+use fedround_passes::tensor::{fuse, optimize};
 use support::{check_dot, check_svg, snapshot, texts};
 
 /// `w ← w − lr ∇ mean((x w)²)`, on four examples.

@@ -1,99 +1,169 @@
-//! The trait that a spec implements.
+//! The trait that a spec implements, and all that follows from its hooks.
+//!
+//! The hooks are declared once, in the table at the end. The macro above it makes of the table the
+//! trait [`Algorithm`], its implementation for boxes, the functions of [`call`] and [`base`], which
+//! `self.hook(..)` and `self.base.hook(..)` become after `#[federated]`, and the methods of
+//! [`Definer`], which stage a hook's body.
 
-use crate::hooks::call;
+use fedround_ir::Loc;
+use fedround_ir::fed::{Hook, OpKind, Value};
+
+use crate::hook_param::{Handle, HookParam};
 use crate::{
     Batch, ClientCx, Clients, Definer, Hyper, Labels, Params, Scalar, Server, ServerCx, ServerSide,
     Tensor,
 };
 
-/// A federated algorithm, written as its hooks: the parts that a plug-in may replace.
-///
-/// Implement it under `#[federated]`. A hook that an impl leaves out is the base's; of one that no
-/// layer defines, there is a [standard definition](crate::standard), or it is an error when the
-/// algorithm is linked and something calls it. A plug-in names
-/// its base's definition as `self.base.hook(..)`; `self.hook(..)` is always the outermost one.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a federated algorithm",
-    label = "expected a type with `#[federated] impl Algorithm for ..`",
-    note = "a plug-in over any base is written `#[federated(base = base)] impl<A: Algorithm> Algorithm for PlugIn<A>`"
-)]
-pub trait Algorithm: Hyper {
-    /// The server's loop body: one round, from parameters to parameters.
-    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        call::round(server, w)
-    }
-
-    /// Local training on client `k`, from the parameters it received.
-    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
-        call::client_update(k, w)
-    }
-
-    /// What the server makes of the parameters that the clients of a cohort trained.
-    fn aggregate(&self, server: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
-        call::aggregate(server, w_k)
-    }
-
-    /// The direction that a local step descends.
-    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        call::gradient(k, w, b)
-    }
-
-    /// The loss on a batch.
-    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        call::loss(k, w, b)
-    }
-
-    /// What is added to the loss.
-    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
-        call::regularizer(k, w)
-    }
-
-    /// The model that client `k` uses, made of the global one: what is evaluated on the client's own
-    /// test examples. Sends nothing.
-    fn personalize(&self, k: &ClientCx, w: Params) -> Params {
-        call::personalize(k, w)
-    }
-
-    /// The direction that a step descends which the server takes itself, on released rows `x` and
-    /// their labels `y`.
-    fn server_gradient(&self, s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params {
-        call::server_gradient(s, w, x, y)
-    }
-
-    /// Stages every hook that this algorithm defines, its base's first. Written by `#[federated]`.
-    #[doc(hidden)]
-    fn define(&self, m: &mut Definer);
-}
-
 /// An algorithm chosen at run time. Implements [`Algorithm`], so that it can be a base.
 pub type BoxedAlgorithm = Box<dyn Algorithm>;
 
-impl<A: Algorithm + ?Sized> Algorithm for Box<A> {
-    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        (**self).round(server, w)
+macro_rules! hooks {
+    (
+        $(#[$about:meta])*
+        pub trait $algorithm:ident: $hyper:ident {
+            $(
+                $(#[$doc:meta])*
+                fn $name:ident($cx:ident: $context:ty, $($arg:ident: $ty:ty),*) -> $out:ty = $hook:ident;
+            )*
+        }
+    ) => {
+        $(#[$about])*
+        pub trait $algorithm: $hyper {
+            $(
+                $(#[$doc])*
+                fn $name(&self, $cx: $context, $($arg: $ty),*) -> $out {
+                    call::$name($cx, $($arg),*)
+                }
+            )*
+
+            /// Stages every hook that this algorithm defines, its base's first. Written by
+            /// `#[federated]`.
+            #[doc(hidden)]
+            fn define(&self, m: &mut Definer);
+        }
+
+        impl<A: Algorithm + ?Sized> Algorithm for Box<A> {
+            $(
+                fn $name(&self, $cx: $context, $($arg: $ty),*) -> $out {
+                    (**self).$name($cx, $($arg),*)
+                }
+            )*
+            fn define(&self, m: &mut Definer) {
+                (**self).define(m);
+            }
+        }
+
+        impl Definer {
+            $(
+                #[doc = concat!("Defines `", stringify!($name), "`.")]
+                #[track_caller]
+                pub fn $name(&mut self, body: impl FnOnce($context, $($ty),*) -> $out) {
+                    let loc = Loc::caller();
+                    self.hook(Hook::$hook, loc, |graph, args| {
+                        let $cx = <$context as HookParam<'_>>::Handle::bind(graph, args);
+                        $(let $arg = <$ty as HookParam<'_>>::Handle::bind(graph, args);)*
+                        body(HookParam::of(&$cx), $(HookParam::of(&$arg)),*).operand(graph, loc)
+                    });
+                }
+            )*
+        }
+
+        /// Calls of a hook's outermost definition, whichever layer it is in.
+        pub mod call {
+            use super::*;
+            hooks!(@calls Call $($(#[$doc])* fn $name($cx: $context, $($arg: $ty),*) -> $out = $hook;)*);
+        }
+
+        /// Calls of the next inner definition of a hook.
+        pub mod base {
+            use super::*;
+            hooks!(@calls Super $($(#[$doc])* fn $name($cx: $context, $($arg: $ty),*) -> $out = $hook;)*);
+        }
+
+        /// Each hook's name, and the names and types of its parameters after `&self`.
+        #[cfg(test)]
+        const DECLARED: &[(Hook, &str, &[(&str, &str)])] = &[$((
+            Hook::$hook,
+            stringify!($name),
+            &[(stringify!($cx), stringify!($context)), $((stringify!($arg), stringify!($ty))),*],
+        )),*];
+    };
+    (@calls $op:ident $(
+        $(#[$doc:meta])*
+        fn $name:ident($cx:ident: $context:ty, $($arg:ident: $ty:ty),*) -> $out:ty = $hook:ident;
+    )*) => {$(
+        $(#[$doc])*
+        #[track_caller]
+        pub fn $name($cx: $context, $($arg: $ty),*) -> $out {
+            let (graph, loc) = (&$cx.graph, Loc::caller());
+            let operands = [$cx.operand(graph, loc), $($arg.operand(graph, loc)),*];
+            let operands: Vec<Value> = operands.into_iter().flatten().collect();
+            let result = graph.op(OpKind::$op(Hook::$hook), &operands, loc);
+            Handle::bind(graph, &mut std::iter::once(result))
+        }
+    )*};
+}
+
+hooks! {
+    /// A federated algorithm, written as its hooks: the parts that a plug-in may replace.
+    ///
+    /// Implement it under `#[federated]`. A hook that an impl leaves out is the base's. A hook that
+    /// no layer defines has a [standard definition](crate::standard); `round` and `client_update`
+    /// have none, and linking fails where one of them is called and not defined. A plug-in names its
+    /// base's definition as `self.base.hook(..)`; `self.hook(..)` is always the outermost one.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is not a federated algorithm",
+        label = "expected a type with `#[federated] impl Algorithm for ..`",
+        note = "a plug-in over any base is written `#[federated(base = base)] impl<A: Algorithm> Algorithm for PlugIn<A>`"
+    )]
+    pub trait Algorithm: Hyper {
+        /// The server's loop body: one round, from parameters to parameters.
+        fn round(server: &ServerCx, w: Server<Params>) -> Server<Params> = Round;
+
+        /// Local training on client `k`, from the parameters it received.
+        fn client_update(k: &ClientCx, w: Params) -> Params = ClientUpdate;
+
+        /// What the server makes of the parameters that the clients of a cohort trained.
+        fn aggregate(server: &ServerCx, w_k: Clients<Params>) -> Server<Params> = Aggregate;
+
+        /// What a local step descends: the gradient of `loss` and `regularizer`, if nothing changes
+        /// it.
+        fn gradient(k: &ClientCx, w: &Params, b: &Batch) -> Params = Gradient;
+
+        /// The loss on a batch.
+        fn loss(k: &ClientCx, w: &Params, b: &Batch) -> Scalar = Loss;
+
+        /// What is added to the loss, such as a proximal term. It does not depend on a batch.
+        fn regularizer(k: &ClientCx, w: &Params) -> Scalar = Regularizer;
+
+        /// The model that client `k` uses, made of the global one: what is evaluated on the client's
+        /// own test examples. It sends nothing.
+        fn personalize(k: &ClientCx, w: Params) -> Params = Personalize;
+
+        /// What a step of the server's own training descends, on released rows `x` with labels `y`.
+        fn server_gradient(s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params = ServerGradient;
     }
-    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
-        (**self).client_update(k, w)
-    }
-    fn aggregate(&self, server: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
-        (**self).aggregate(server, w_k)
-    }
-    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        (**self).gradient(k, w, b)
-    }
-    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        (**self).loss(k, w, b)
-    }
-    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
-        (**self).regularizer(k, w)
-    }
-    fn personalize(&self, k: &ClientCx, w: Params) -> Params {
-        (**self).personalize(k, w)
-    }
-    fn server_gradient(&self, s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params {
-        (**self).server_gradient(s, w, x, y)
-    }
-    fn define(&self, m: &mut Definer) {
-        (**self).define(m);
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround_macros_core::HOOKS;
+
+    use super::*;
+
+    /// Specs, macros and the IR speak of the same hooks, with the same names in the same order.
+    #[test]
+    fn all_tables_of_hooks_agree() {
+        assert_eq!(DECLARED.len(), HOOKS.len());
+        assert_eq!(DECLARED.len(), Hook::ALL.len());
+        for ((hook, name, params), (known, ir)) in DECLARED.iter().zip(HOOKS.iter().zip(Hook::ALL))
+        {
+            assert_eq!((*name, *params), (known.name, known.params));
+            assert_eq!((*hook, *name), (ir, ir.name()));
+            // The contexts of the server are no values of the graph.
+            let named = params.iter().map(|(name, _)| *name);
+            let values: Vec<&str> = named.filter(|n| !matches!(*n, "server" | "s")).collect();
+            assert_eq!(values, ir.arg_names());
+        }
     }
 }

@@ -22,7 +22,7 @@ mod field;
 mod gathered;
 mod grad;
 mod graph;
-mod hooks;
+mod hook_param;
 mod hyper;
 mod hyper_error;
 mod hyper_field;
@@ -95,7 +95,7 @@ pub mod prelude {
 /// What the macros' expansions name; not for use by hand, and free to change.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::hooks::{base, call};
+    pub use crate::algorithm::{base, call};
     pub use crate::hyper_field::{HyperField, hyper, read_field, unknown_field, write_field};
     pub use crate::loops::{Batches, Repeat, StagedLoop, for_each, range};
     pub use crate::{

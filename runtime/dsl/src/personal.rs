@@ -2,7 +2,7 @@
 
 use fedround_ir::fed::{HyperValue, Module};
 
-use crate::hooks::call;
+use crate::algorithm::call;
 use crate::hyper_field::unknown_field;
 use crate::stage::{Phase, phases_for, stage_phase};
 use crate::{Algorithm, Field, Hyper, HyperError, Objective, StageError};

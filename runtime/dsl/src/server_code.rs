@@ -10,7 +10,7 @@ use crate::{Inputs, Keeper, Labels, Params, Scalar, Server, ServerCx, Tensor, lo
 /// The server, in code that [`ServerCx::run`] runs.
 #[derive(Clone, Debug)]
 pub struct ServerSide {
-    graph: Graph,
+    pub(crate) graph: Graph,
 }
 
 /// The server at work for one client `k`, in code that [`Gathered::map`](crate::Gathered::map) runs.

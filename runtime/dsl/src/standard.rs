@@ -10,7 +10,7 @@
 
 use fedround_ir::fed::{Hook, HyperValue, Module, Op, OpKind, Region};
 
-use crate::hooks::call;
+use crate::algorithm::call;
 use crate::hyper_field::unknown_field;
 use crate::{Definer, Field, Hyper, HyperError, ServerCode, grad};
 

@@ -8,13 +8,14 @@ use std::time::Instant;
 
 use fedround_algorithms::FedAvg;
 use fedround_dsl::stage;
-use fedround_exec::plan::Plan;
-use fedround_exec::{Program, TracedModel};
+use fedround_exec::Program;
+use fedround_exec::executor::Plan;
 use fedround_models::{Losses, Task, find};
 use fedround_passes::fed::link;
-use fedround_passes::tensor::{
-    Frontend, Shapes, fuse, fuse_elementwise, lower, optimize, schedule,
-};
+use fedround_passes::lowering::{Frontend, Shapes, lower};
+use fedround_passes::schedule::schedule;
+use fedround_passes::tensor::{fuse, fuse_elementwise, optimize};
+use fedround_trace::TracedModel;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,14 +1,9 @@
-//! In which float type products are computed.
+//! The float type of matrix products and convolutions.
 
 use std::fmt;
 use std::str::FromStr;
 
-use burn_backend::{Backend, DTypeUsage};
-use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::DType;
-
-use crate::convolutions::ConvPolicy;
-use crate::device::{Device, DeviceError, is_cpu};
 
 /// The float type of the operands of matrix products and convolutions, forward and backward.
 /// Parameters, updates, sums, losses, statistics and aggregation are `f32` in each.
@@ -24,7 +19,7 @@ pub enum Precision {
     F16,
 }
 
-/// A text is no choice of [`Precision`].
+/// A text names no [`Precision`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("expected `f32`, `bf16` or `f16`, found `{found}`")]
 pub struct PrecisionError {
@@ -35,10 +30,11 @@ impl Precision {
     /// All, in the order of declaration.
     pub const ALL: [Self; 3] = [Self::F32, Self::BF16, Self::F16];
 
-    /// What keeps small gradients within the range of `f16`. A power of two: scaling is exact.
+    /// The factor that keeps small gradients within the range of `f16`. It is a power of two, so
+    /// scaling is exact.
     pub const LOSS_SCALE: f64 = 1024.0;
 
-    /// Its name on the command line.
+    /// Its name: `f32`, `bf16` or `f16`.
     pub fn name(self) -> &'static str {
         self.short().map_or("f32", DType::name)
     }
@@ -61,33 +57,9 @@ impl Precision {
         }
     }
 
-    /// What losses are multiplied by before gradients are taken.
+    /// The factor by which losses are multiplied before gradients are taken.
     pub(crate) fn loss_scale(self) -> Option<f64> {
         (self == Self::F16).then_some(Self::LOSS_SCALE)
-    }
-
-    /// What a device lacks for it. The CPU lacks nothing, since it rounds `f32`.
-    fn lacking(self, device: &DispatchDevice) -> Vec<&'static str> {
-        let dtype = match self {
-            _ if is_cpu(device) => return vec![],
-            Self::F32 => return vec![],
-            Self::BF16 => burn::tensor::DType::BF16,
-            Self::F16 => burn::tensor::DType::F16,
-        };
-        if Dispatch::supports_dtype(device, dtype) {
-            return vec![];
-        }
-        let usage = Dispatch::dtype_usage(device, dtype);
-        let parts = [
-            (DTypeUsage::Storage, "storage"),
-            (DTypeUsage::Arithmetic, "arithmetic"),
-        ];
-        let missing = parts.into_iter().filter(|(part, _)| !usage.contains(*part));
-        let missing: Vec<&str> = missing.map(|(_, name)| name).collect();
-        match missing[..] {
-            [] => vec!["dot products"],
-            _ => missing,
-        }
     }
 }
 
@@ -108,63 +80,6 @@ impl fmt::Display for Precision {
     }
 }
 
-/// What a program is compiled for: a device, by itself with `f32`.
-#[derive(Clone, Debug, Default)]
-pub struct Target {
-    /// Where it runs.
-    pub device: Device,
-    /// The type of products' operands.
-    pub precision: Precision,
-    /// The form of convolutions.
-    pub convolutions: ConvPolicy,
-}
-
-impl From<Device> for Target {
-    fn from(device: Device) -> Self {
-        Self {
-            device,
-            ..Self::default()
-        }
-    }
-}
-
-impl Device {
-    /// The device with products in another precision.
-    pub fn with_precision(self, precision: Precision) -> Target {
-        Target {
-            precision,
-            ..self.into()
-        }
-    }
-}
-
-impl Target {
-    /// The same with convolutions in another form.
-    #[must_use]
-    pub fn with_convolutions(mut self, convolutions: ConvPolicy) -> Self {
-        self.convolutions = convolutions;
-        self
-    }
-
-    /// Opens the device.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be opened, or lacks the precision.
-    pub fn open(&self) -> Result<DispatchDevice, DeviceError> {
-        let opened = self.device.open()?;
-        let lacking = self.precision.lacking(&opened);
-        if lacking.is_empty() {
-            return Ok(opened);
-        }
-        Err(DeviceError::Precision {
-            device: self.device,
-            precision: self.precision,
-            lacking: lacking.join(" and "),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use fedround_ir::tensor::Graph;
@@ -182,12 +97,5 @@ mod tests {
         }
         let error = "fp16".parse::<Precision>().unwrap_err().to_string();
         assert_eq!(error, "expected `f32`, `bf16` or `f16`, found `fp16`");
-    }
-
-    #[test]
-    fn the_cpu_has_every_precision() {
-        for precision in Precision::ALL {
-            Device::Cpu.with_precision(precision).open().unwrap();
-        }
     }
 }

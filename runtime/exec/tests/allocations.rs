@@ -8,11 +8,11 @@ use burn::tensor::{Device, DispatchTensor, Int, Shape, Tensor, TensorData};
 use burn_backend::ops::FloatTensorOps;
 use burn_dispatch::Dispatch;
 use fedround_algorithms::FedAvg;
-use fedround_exec::plan::Plan;
-use fedround_exec::run::Slots;
-use fedround_exec::{Program, TracedModel};
+use fedround_exec::Program;
+use fedround_exec::executor::{Plan, Slots};
 use fedround_models::{Losses, Task, find};
 use fedround_passes::tensor::cost;
+use fedround_trace::TracedModel;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]

@@ -19,6 +19,12 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
         .map(|(_, other)| other)
 }
 
+/// What an error about an unknown name adds to it: ` (did you mean `fedprox`?)`, or nothing where no
+/// known name is near.
+pub fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

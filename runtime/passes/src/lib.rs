@@ -25,12 +25,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod autodiff;
+mod error;
 pub mod fed;
+pub mod lowering;
 mod manager;
+pub mod report;
+pub mod schedule;
 pub mod tensor;
-pub mod units;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 
-pub use manager::{
-    DUMP_VARIABLE, Ir, Pass, PassError, PassManager, Program, Request, RequestError, Run, Timing,
-    timing_table,
-};
+pub use error::{DUMP_VARIABLE, PassError, RequestError};
+pub use manager::{Ir, Pass, PassManager, Program, Request, Run, Timing, timing_table};

@@ -43,10 +43,14 @@ fn variates_of_clients_add_up_to_the_servers() {
             };
             let mut simulation = simulation(&scaffold, "logistic", even());
             run(&mut simulation, 4);
-            let server = simulation.server_state("scaffold.c").unwrap().concat();
+            let server = simulation
+                .server_state("scaffold.c")
+                .unwrap()
+                .unwrap()
+                .concat();
             let mut mean = vec![0.0f32; server.len()];
             for k in 0..4 {
-                let own = simulation.client_state(k, "scaffold.c_k");
+                let own = simulation.client_state(k, "scaffold.c_k").unwrap();
                 let own = own.map_or_else(|| vec![0.0; mean.len()], |own| own.concat());
                 mean.iter_mut().zip(own).for_each(|(m, c)| *m += c / 4.0);
             }
@@ -64,7 +68,11 @@ fn a_variate_is_the_mean_gradient_of_the_round() {
     let mut simulation = simulation(&scaffold(), "logistic", one());
     let before = weights(&simulation);
     run(&mut simulation, 1);
-    let c_k = simulation.client_state(0, "scaffold.c_k").unwrap().concat();
+    let c_k = simulation
+        .client_state(0, "scaffold.c_k")
+        .unwrap()
+        .unwrap()
+        .concat();
     let expected: Vec<f32> = before
         .iter()
         .zip(&c_k)

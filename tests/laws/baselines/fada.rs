@@ -56,7 +56,7 @@ fn parts() -> Vec<Vec<usize>> {
 
 /// The model, without the networks beside it.
 fn model(simulation: &Simulation) -> Vec<f32> {
-    let leaves = simulation.parameters().into_iter();
+    let leaves = simulation.parameters().unwrap().into_iter();
     let own =
         leaves.filter(|(leaf, ..)| ["features.", "head."].iter().any(|p| leaf.starts_with(p)));
     own.flat_map(|(_, _, values)| values).collect()
@@ -100,11 +100,22 @@ fn sources_weigh_by_what_the_targets_clusters_gained() {
     const SOURCES: [usize; 2] = [0, 2];
     let mut simulation = simulation(&mean_of_sources(), "2nn", dealt(&examples(), parts(), 7));
     let gaps = |simulation: &Simulation| {
-        SOURCES.map(|k| simulation.server_state_for(k, "fada.gap").unwrap().concat()[0])
+        SOURCES.map(|k| {
+            simulation
+                .server_state_for(k, "fada.gap")
+                .unwrap()
+                .unwrap()
+                .concat()[0]
+        })
     };
     run(&mut simulation, 1);
     let before = gaps(&simulation);
-    assert!(simulation.server_state_for(TARGET, "fada.gap").is_none());
+    assert!(
+        simulation
+            .server_state_for(TARGET, "fada.gap")
+            .unwrap()
+            .is_none()
+    );
     run(&mut simulation, 1);
     let now = gaps(&simulation);
     let weights: Vec<f32> = before
@@ -113,7 +124,13 @@ fn sources_weigh_by_what_the_targets_clusters_gained() {
         .map(|(g, now)| ((g - now) / g).exp())
         .collect();
     assert!((weights[0] - weights[1]).abs() > 1e-4, "{weights:?}");
-    let own = SOURCES.map(|k| simulation.client_state(k, "fada.own").unwrap().concat());
+    let own = SOURCES.map(|k| {
+        simulation
+            .client_state(k, "fada.own")
+            .unwrap()
+            .unwrap()
+            .concat()
+    });
     let both = own[0].iter().zip(&own[1]);
     let sum = both.map(|(a, b)| (weights[0] * a + weights[1] * b) / weights.iter().sum::<f32>());
     let found = model(&simulation);

@@ -8,8 +8,8 @@ use fedround::algorithms::{
     FedAvg, FedAvgM, FedBn, FedNova, FedOpt, FedProx, FedRep, Moon, PartialFed, PerFedAvg,
     Scaffold, Solo,
 };
-use fedround::exec::{CohortBatch, Simulation};
 use fedround::prelude::*;
+use fedround::simulation::{CohortBatch, Simulation};
 
 use crate::common::{
     COLOUR, Deal, GREY, assert_close, bits, compile, dealt, digits, federation, leaves, run,

@@ -14,6 +14,7 @@ fn heads_and_bodies_take_turns() {
     let mut simulation = simulation(&rep, "2nn", even());
     let names: Vec<String> = simulation
         .parameters()
+        .unwrap()
         .into_iter()
         .map(|(n, ..)| n)
         .collect();
@@ -23,7 +24,7 @@ fn heads_and_bodies_take_turns() {
         // The head on the server is the one that it began with.
         assert_eq!(old == new, name.starts_with("head"), "{name}");
     }
-    let own = |k: usize| simulation.client_state(k, "fedrep.head").unwrap();
+    let own = |k: usize| simulation.client_state(k, "fedrep.head").unwrap().unwrap();
     assert_ne!(own(0), own(1));
 }
 
@@ -47,8 +48,8 @@ fn all_of_ones_own_is_training_alone() {
     let stats = run(&mut solo, 3);
     for k in 0..4 {
         assert_eq!(
-            alone.client_state(k, "partialfed.own"),
-            solo.client_state(k, "solo.own")
+            alone.client_state(k, "partialfed.own").unwrap(),
+            solo.client_state(k, "solo.own").unwrap()
         );
     }
     assert_eq!((stats.bytes_up, stats.bytes_down), (0, 0));
@@ -63,7 +64,7 @@ fn who_is_not_drawn_keeps_its_state() {
     let mut simulation = simulation(&scaffold, "logistic", even());
     let states = |s: &Simulation| {
         (0..4)
-            .map(|k| s.client_state(k, "scaffold.c_k"))
+            .map(|k| s.client_state(k, "scaffold.c_k").unwrap())
             .collect::<Vec<_>>()
     };
     let mut last = states(&simulation);
@@ -172,7 +173,12 @@ fn normalisation_differs_between_clients_and_does_not_cross() {
         deal().simulation(program, 2)
     };
     let (mut own, mut shared) = (new(&bn), new(&bn.base));
-    let names: Vec<String> = own.parameters().into_iter().map(|(n, ..)| n).collect();
+    let names: Vec<String> = own
+        .parameters()
+        .unwrap()
+        .into_iter()
+        .map(|(n, ..)| n)
+        .collect();
     let before = leaves(&own);
     let (own_bytes, shared_bytes) = (run(&mut own, 1).bytes_down, run(&mut shared, 1).bytes_down);
     assert!(own_bytes < shared_bytes);
@@ -180,7 +186,7 @@ fn normalisation_differs_between_clients_and_does_not_cross() {
         // On the server, normalisation is what it was; the rest is trained.
         assert_eq!(old == new, name.contains("norm"), "{name}");
     }
-    let kept = |k: usize| own.client_state(k, "fedbn.BatchNorm").unwrap();
+    let kept = |k: usize| own.client_state(k, "fedbn.BatchNorm").unwrap().unwrap();
     let norm = names.iter().position(|n| n.contains("norm")).unwrap();
     assert_ne!(kept(0)[norm], kept(1)[norm]);
 }
@@ -251,7 +257,10 @@ fn layers_are_loaded_whole() {
     let (simulation, [first, other]) = sent_another(&adaptive(0.0, 0.0), 1);
     let mut choices = vec![];
     for client in 0..4 {
-        let own = simulation.client_state(client, "partialfed.own").unwrap();
+        let own = simulation
+            .client_state(client, "partialfed.own")
+            .unwrap()
+            .unwrap();
         let loaded = own
             .iter()
             .zip(first.iter().zip(&other))
@@ -276,7 +285,10 @@ fn layers_are_loaded_whole() {
 fn what_harms_a_client_is_loaded_less_often() {
     let (simulation, _) = sent_another(&adaptive(LR, 0.5), 4);
     for client in 0..4 {
-        let s = simulation.client_state(client, "partialfed.s").unwrap();
+        let s = simulation
+            .client_state(client, "partialfed.s")
+            .unwrap()
+            .unwrap();
         // One value in each layer.
         assert!(s.iter().all(|leaf| leaf.iter().all(|x| *x == leaf[0])));
         let gates: Vec<f32> = s.iter().step_by(2).map(|leaf| leaf[0]).collect();

@@ -11,8 +11,8 @@ mod steps;
 mod closure;
 
 use fedround::__private::Definer;
-use fedround::exec::Simulation;
 use fedround::prelude::*;
+use fedround::simulation::Simulation;
 
 use crate::common::{dealt, digits, leaves, run, simulation, weights};
 use closure::Closure;

@@ -3,12 +3,12 @@
 use fedround::__private::for_each;
 use fedround::algorithms::FedAvg;
 use fedround::data::Examples;
-use fedround::exec::CohortBatch;
 use fedround::ir::fed::difference;
 use fedround::optim::schedule::cosine;
 use fedround::optim::{Adam, Lbfgs, Sgd};
 use fedround::passes::fed::link;
 use fedround::prelude::*;
+use fedround::simulation::CohortBatch;
 
 use super::Closure;
 use crate::common::{

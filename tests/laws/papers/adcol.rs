@@ -77,7 +77,7 @@ pub(super) fn parties_with(algorithm: &dyn Algorithm, model: Box<dyn Model>) -> 
 
 /// What a party keeps: its model, and the discriminator as it was while it trained.
 pub(super) fn own(simulation: &Simulation, party: usize) -> Vec<f32> {
-    let own = simulation.client_state(party, "adcol.Model");
+    let own = simulation.client_state(party, "adcol.Model").unwrap();
     own.unwrap().concat()
 }
 
@@ -103,14 +103,14 @@ fn without_its_term_every_party_trains_alone_whatever_the_discriminator() {
         assert!(simulation.set_parameters(changed));
         run(&mut simulation, 3);
         for k in 0..3 {
-            let expected = solo.client_state(k, "solo.own").unwrap().concat();
+            let expected = solo.client_state(k, "solo.own").unwrap().unwrap().concat();
             assert_eq!(bits(&own(&simulation, k)[..OWN]), bits(&expected), "{k}");
         }
     }
     let mut against = parties(&adcol(1.0));
     assert!(against.set_parameters(first));
     run(&mut against, 3);
-    let expected = solo.client_state(0, "solo.own").unwrap().concat();
+    let expected = solo.client_state(0, "solo.own").unwrap().unwrap().concat();
     assert!(farthest(&own(&against, 0)[..OWN], &expected) > 1e-5);
 }
 
@@ -153,7 +153,7 @@ fn a_party_that_is_not_drawn_keeps_its_model() {
         share: 0.34,
         ..adcol(1.0)
     });
-    let states = |s: &Simulation| [0, 1, 2].map(|k| s.client_state(k, "adcol.Model"));
+    let states = |s: &Simulation| [0, 1, 2].map(|k| s.client_state(k, "adcol.Model").unwrap());
     let mut last = states(&simulation);
     for _ in 0..3 {
         run(&mut simulation, 1);
@@ -220,7 +220,9 @@ fn a_party_keeps_what_it_was_sent() {
         assert_eq!(stats.bytes_down, 4 * 3 * JUDGE);
     }
     for (ago, expected) in [(1, 2), (2, 1), (3, 0), (4, 0)] {
-        let kept = simulation.client_state(1, &format!("older.ago_{ago}"));
+        let kept = simulation
+            .client_state(1, &format!("older.ago_{ago}"))
+            .unwrap();
         let kept = kept.unwrap().concat();
         assert_eq!(bits(&kept[OWN..]), bits(&sent[expected]), "{ago}");
     }

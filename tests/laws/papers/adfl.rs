@@ -94,7 +94,13 @@ fn apart(base: FedAvg, sizes: &[usize]) -> (Vec<Vec<f32>>, Vec<f32>) {
     let apart = Apart { base };
     let mut simulation = simulation(&apart, "logistic", of_sizes(sizes));
     run(&mut simulation, 1);
-    let own = |k| simulation.client_state(k, "apart.own").unwrap().concat();
+    let own = |k| {
+        simulation
+            .client_state(k, "apart.own")
+            .unwrap()
+            .unwrap()
+            .concat()
+    };
     ((0..sizes.len()).map(own).collect(), weights(&simulation))
 }
 

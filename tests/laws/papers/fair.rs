@@ -2,8 +2,9 @@
 
 use fedround::algorithms::{Fair, LgFedAvg};
 use fedround::data::{Column, Examples};
-use fedround::exec::{Program, TracedModel, assemble_for};
+use fedround::exec::{Program, assemble_for};
 use fedround::models::{AuxiliaryTask, Losses, Task, find};
+use fedround::trace::TracedModel;
 
 use super::*;
 
@@ -67,8 +68,11 @@ fn local(base: FedAvg) -> LgFedAvg {
 
 /// The client's adversary.
 fn adversary(simulation: &Simulation, client: usize) -> Vec<f32> {
-    let leaves = simulation.parameters();
-    let kept = simulation.client_state(client, "fair.adversary").unwrap();
+    let leaves = simulation.parameters().unwrap();
+    let kept = simulation
+        .client_state(client, "fair.adversary")
+        .unwrap()
+        .unwrap();
     let own = leaves.iter().zip(kept);
     let own = own.filter(|((name, ..), _)| name.starts_with("adversary."));
     own.flat_map(|(_, values)| values).collect()

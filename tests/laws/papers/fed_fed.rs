@@ -66,7 +66,13 @@ fn clients(algorithm: &dyn Algorithm, seed: u64) -> Simulation {
 fn pool(algorithm: &dyn Algorithm, seed: u64) -> Vec<Vec<f32>> {
     let mut simulation = clients(algorithm, seed);
     run(&mut simulation, 2);
-    let of = |k| simulation.client_state(k, "fedfed.x").unwrap().concat();
+    let of = |k| {
+        simulation
+            .client_state(k, "fedfed.x")
+            .unwrap()
+            .unwrap()
+            .concat()
+    };
     assert_eq!(of(0), of(2), "clients have one pool");
     of(0).chunks(784).map(<[f32]>::to_vec).collect()
 }

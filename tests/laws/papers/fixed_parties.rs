@@ -1,7 +1,7 @@
 //! ADCOL with as many parties in every round, who train twice.
 
 use fedround::algorithms::FixedParties;
-use fedround::exec::ServerObservation;
+use fedround::simulation::ServerObservation;
 
 use super::adcol::{OWN, SIZES, WIDTH, adcol, judge, own, parties};
 use super::*;
@@ -53,7 +53,7 @@ fn a_newcomer_is_one_of_them() {
         simulation.run_round_observed(|_| taught += 1).unwrap();
         assert_eq!(taught, 2);
     }
-    assert!(simulation.client_state(2, "adcol.Model").is_some());
+    assert!(simulation.client_state(2, "adcol.Model").unwrap().is_some());
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn without_its_term_parties_train_twice_as_long() {
     run(&mut solo, 2);
     run(&mut simulation, 2);
     for k in 0..3 {
-        let expected = solo.client_state(k, "solo.own").unwrap().concat();
+        let expected = solo.client_state(k, "solo.own").unwrap().unwrap().concat();
         assert_close(&own(&simulation, k)[..OWN], &expected, 1e-6);
     }
 }
@@ -148,7 +148,7 @@ fn those_who_are_dropped_sit_the_next_round_out() {
 
 fn states(simulation: &Simulation) -> Vec<Option<Vec<Vec<f32>>>> {
     (0..3)
-        .map(|k| simulation.client_state(k, "adcol.Model"))
+        .map(|k| simulation.client_state(k, "adcol.Model").unwrap())
         .collect()
 }
 
@@ -181,7 +181,7 @@ fn places_are_those_in_the_cohort() {
     let mut simulation = numbered(&Places { size: 2 }, &[2, 3, 1], 2);
     run(&mut simulation, 1);
     // Rows 3, 4 and 5 of place 0, row 6 of place 1.
-    let apart = simulation.server_state("places.apart").unwrap();
+    let apart = simulation.server_state("places.apart").unwrap().unwrap();
     assert_eq!(apart.concat(), [17.0]);
 }
 

@@ -18,7 +18,9 @@ fn deal() -> Deal {
 
 /// What a client has kept of its own.
 fn own(simulation: &Simulation, client: usize) -> Option<Vec<Vec<f32>>> {
-    simulation.client_state(client, "lg-fedavg.features")
+    simulation
+        .client_state(client, "lg-fedavg.features")
+        .unwrap()
 }
 
 #[test]
@@ -34,7 +36,7 @@ fn the_global_part_is_the_mean_and_local_parts_differ() {
     let first = leaves(&simulation);
     run(&mut simulation, 2);
     let after = leaves(&simulation);
-    let names = simulation.parameters();
+    let names = simulation.parameters().unwrap();
     let kept: Vec<_> = (0..4).map(|k| own(&simulation, k).unwrap()).collect();
     let weights = [20.0, 40.0, 20.0, 40.0].map(|n| n / 120.0);
     for (i, (name, ..)) in names.iter().enumerate() {
@@ -152,7 +154,9 @@ fn a_task_without_weight_changes_nothing_and_others_do() {
             "autoencoder" => "features+decoder",
             _ => "features+arranger",
         };
-        let kept = simulation.client_state(1, &format!("lg-fedavg.{state}"));
+        let kept = simulation
+            .client_state(1, &format!("lg-fedavg.{state}"))
+            .unwrap();
         let kept = kept.unwrap();
         assert_eq!(kept.len(), first);
         // The 2NN comes first: two layers of features and a head.
@@ -183,6 +187,6 @@ fn one_device_trains_alone() {
     );
     run(&mut alone, 3);
     run(&mut solo, 3);
-    let expected = solo.client_state(0, "solo.own").unwrap();
+    let expected = solo.client_state(0, "solo.own").unwrap().unwrap();
     assert_close(&own(&alone, 0).unwrap().concat(), &expected.concat(), 1e-6);
 }

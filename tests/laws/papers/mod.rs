@@ -14,8 +14,8 @@ mod shared_head;
 mod validated;
 
 use fedround::algorithms::{Adcol, Adfl, FedAa, FedAvg, FedFed, LgFedAvg, Solo};
-use fedround::exec::Simulation;
 use fedround::prelude::*;
+use fedround::simulation::Simulation;
 
 use crate::common::{
     Deal, GREY, assert_close, bits, compile_model, dealt, digits, leaves, run, simulation, trained,
@@ -65,7 +65,7 @@ fn farthest(a: &[f32], b: &[f32]) -> f32 {
 /// The leaves of a network, or of all but it.
 fn part(simulation: &Simulation, name: &str, inside: bool) -> Vec<f32> {
     let prefix = format!("{name}.");
-    let leaves = simulation.parameters().into_iter();
+    let leaves = simulation.parameters().unwrap().into_iter();
     let own = leaves.filter(|(leaf, ..)| leaf.starts_with(&prefix) == inside);
     own.flat_map(|(_, _, values)| values).collect()
 }

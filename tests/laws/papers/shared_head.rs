@@ -37,7 +37,7 @@ fn the_server_has_the_mean_of_what_parties_trained_and_they_go_on_with_it() {
         assert_close(&server, &mean, 1e-6);
         let models = simulation.personal_models().unwrap().unwrap();
         for (k, trained) in trained.iter().enumerate() {
-            let used = simulation.personal_parameters(&models, k).unwrap();
+            let used = simulation.personal_parameters(&models, k).unwrap().unwrap();
             let used: Vec<f32> = used.into_iter().flat_map(|(_, _, values)| values).collect();
             assert_eq!(bits(head(&used)), bits(&server), "{k}");
             // All but the predictor is the party's own.
@@ -96,7 +96,7 @@ fn it_goes_on_with_those_who_were_drawn() {
 
 fn states(simulation: &Simulation) -> Vec<Option<Vec<Vec<f32>>>> {
     (0..3)
-        .map(|k| simulation.client_state(k, "adcol.Model"))
+        .map(|k| simulation.client_state(k, "adcol.Model").unwrap())
         .collect()
 }
 

@@ -14,7 +14,10 @@ fn validated(base: FedAvg) -> Validated {
 }
 
 fn t(simulation: &Simulation) -> f32 {
-    simulation.server_state("validated.passed").unwrap()[0][0]
+    simulation
+        .server_state("validated.passed")
+        .unwrap()
+        .unwrap()[0][0]
 }
 
 /// Two clients after one that validates; each has labels of its own.

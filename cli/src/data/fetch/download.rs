@@ -8,7 +8,8 @@ use std::time::Duration;
 use ureq::http::header::CONTENT_RANGE;
 use ureq::{Agent, Body, http::Response};
 
-use super::{FetchError, Sum, create_parent};
+use super::checksum::Checksum;
+use super::error::FetchError;
 
 /// What had to be done for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) fn download(
     url: &str,
     target: &Path,
-    sum: Sum,
+    sum: Checksum,
     report: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<Outcome, FetchError> {
     let failed = |action, path: &Path| {
@@ -54,7 +55,7 @@ pub(super) fn download(
     let found = sum.of_file(&part).map_err(failed("read", &part))?;
     if found != sum.text() {
         fs::remove_file(&part).map_err(failed("remove", &part))?;
-        return Err(FetchError::Sum {
+        return Err(FetchError::Checksum {
             url: url.to_owned(),
             kind: sum.kind(),
             expected: sum.text(),
@@ -138,4 +139,15 @@ fn open(part: &Path, start: u64) -> io::Result<File> {
         0 => File::create(part),
         _ => OpenOptions::new().append(true).open(part),
     }
+}
+
+fn create_parent(path: &Path) -> Result<(), FetchError> {
+    let Some(parent) = path.parent() else {
+        return Ok(());
+    };
+    fs::create_dir_all(parent).map_err(|source| FetchError::File {
+        action: "create",
+        path: parent.to_path_buf(),
+        source,
+    })
 }

@@ -25,7 +25,7 @@ pub(crate) enum FetchError {
     #[error(
         "{url} is not the published file: expected {kind} {expected}, found {found}; nothing is kept"
     )]
-    Sum {
+    Checksum {
         url: String,
         kind: &'static str,
         expected: &'static str,

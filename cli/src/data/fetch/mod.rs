@@ -1,13 +1,13 @@
 //! `fedround data fetch`: from the publisher, with checksums.
 
+mod checksum;
 mod download;
 mod error;
 mod sources;
-mod sum;
 #[cfg(test)]
 mod tests;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::Path;
 
 use fedround_data::DatasetInfo;
@@ -18,9 +18,9 @@ use super::args::FetchArgs;
 use super::error::DataCommandError;
 use download::{Outcome, download};
 
+pub(super) use checksum::Checksum;
 pub(super) use error::FetchError;
 pub(super) use sources::{Source, source_of};
-pub(super) use sum::Sum;
 
 /// Runs the subcommand.
 pub(super) fn fetch(args: &FetchArgs) -> Result<String, DataCommandError> {
@@ -80,17 +80,6 @@ fn unpack(archive: &Path, dir: &Path) -> Result<(), FetchError> {
     unpacked.map_err(|source| FetchError::File {
         action: "unpack",
         path: archive.to_path_buf(),
-        source,
-    })
-}
-
-fn create_parent(path: &Path) -> Result<(), FetchError> {
-    let Some(parent) = path.parent() else {
-        return Ok(());
-    };
-    fs::create_dir_all(parent).map_err(|source| FetchError::File {
-        action: "create",
-        path: parent.to_path_buf(),
         source,
     })
 }

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use super::Sum;
+use super::checksum::Checksum;
 
 /// A file that its publisher offers to everyone.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::data) struct Source {
+pub(crate) struct Source {
     /// The datasets that need it.
     pub datasets: &'static [&'static str],
     pub url: &'static str,
     /// Where it goes in the data folder.
     pub place: &'static str,
-    pub sum: Sum,
+    pub sum: Checksum,
     /// Whether it is a `.tar.gz` that is unpacked in the data folder.
     pub archive: bool,
 }
@@ -31,7 +31,7 @@ pub(super) fn of(dataset: &str) -> Vec<&'static Source> {
 }
 
 /// The source of a file in the data folder.
-pub(in crate::data) fn source_of(dir: &Path, path: &Path) -> Option<&'static Source> {
+pub(crate) fn source_of(dir: &Path, path: &Path) -> Option<&'static Source> {
     SOURCES.iter().find(|s| dir.join(s.place) == path)
 }
 
@@ -54,7 +54,7 @@ macro_rules! mnist {
             "https://ossci-datasets.s3.amazonaws.com/mnist",
             "mnist",
             $name,
-            Sum::Sha256($sum)
+            Checksum::Sha256($sum)
         )
     };
 }
@@ -66,7 +66,7 @@ macro_rules! fashion {
             "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion",
             "fashion-mnist",
             $name,
-            Sum::Md5($sum)
+            Checksum::Md5($sum)
         )
     };
 }
@@ -77,7 +77,7 @@ macro_rules! cifar {
             datasets: &[$dataset],
             url: concat!("https://www.cs.toronto.edu/~kriz/", $name),
             place: $name,
-            sum: Sum::Sha256($sum),
+            sum: Checksum::Sha256($sum),
             archive: true,
         }
     };
@@ -90,7 +90,7 @@ macro_rules! adult {
             "https://archive.ics.uci.edu/ml/machine-learning-databases/adult",
             "adult",
             $name,
-            Sum::Sha256($sum)
+            Checksum::Sha256($sum)
         )
     };
 }

@@ -1,5 +1,6 @@
 //! Downloads from a server in the test.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -8,8 +9,9 @@ use std::thread;
 use super::*;
 
 const CONTENTS: &[u8] = b"the contents of a file that is fetched";
-const SUM: Sum = Sum::Sha256("d0466805fc9c8f28916b46a2f767174a9a598abafcbb68adc14384400a17100a");
-const MD5: Sum = Sum::Md5("f678c248bc4a77984cebbb84898e8773");
+const SUM: Checksum =
+    Checksum::Sha256("d0466805fc9c8f28916b46a2f767174a9a598abafcbb68adc14384400a17100a");
+const MD5: Checksum = Checksum::Md5("f678c248bc4a77984cebbb84898e8773");
 
 /// A server of [`CONTENTS`] that breaks off after some bytes of its first answer.
 struct Server {
@@ -72,7 +74,7 @@ fn answer(mut stream: TcpStream, limit: usize, knows_ranges: bool, heard: &Mutex
     stream.write_all(&body[..length.min(limit)]).unwrap();
 }
 
-fn run(server: &Server, target: &Path, sum: Sum) -> Result<Outcome, FetchError> {
+fn run(server: &Server, target: &Path, sum: Checksum) -> Result<Outcome, FetchError> {
     download(&server.url, target, sum, &mut |_, _| ())
 }
 
@@ -121,7 +123,7 @@ fn a_beginning_that_is_too_long_is_fetched_anew() {
 fn a_wrong_file_is_not_kept() {
     let (server, folder) = (Server::new(usize::MAX, true), tempfile::tempdir().unwrap());
     let target = folder.path().join("file.bin");
-    let error = run(&server, &target, Sum::Md5("00")).unwrap_err();
+    let error = run(&server, &target, Checksum::Md5("00")).unwrap_err();
     let text = error.to_string();
     assert!(
         text.contains("expected md5 00, found f678c248bc4a77984cebbb84898e8773"),

@@ -3,13 +3,12 @@
 use fedround_data::{Column, Examples};
 use serde::Serialize;
 
+use super::rebuild::Rebuild;
 use super::{Known, Pool};
+use crate::contact_sheet::{Pixels, row};
 use crate::error::CliError;
-use crate::inspect::Subject;
-use crate::inspect::measure::spaced;
-use crate::inspect::models::{failed, outputs, with_leaves};
-use crate::inspect::specs::{Outputs, Rebuild};
-use crate::sheet::{Pixels, row};
+use crate::inspect::leakage::spaced;
+use crate::inspect::subject::Subject;
 
 /// Pairs that attackers learn from, images that they rebuild, and rounds of their training.
 const PAIRS: usize = 512;
@@ -22,7 +21,7 @@ const NETWORK: Option<&str> = Some("resnet");
 
 /// How well images were rebuilt.
 #[derive(Clone, Debug, Serialize)]
-pub(in crate::inspect) struct Inversion {
+pub(crate) struct Inversion {
     /// What was shared.
     pub shared: String,
     /// PSNR of images as they were shared, in decibels.
@@ -110,15 +109,16 @@ impl Subject<'_> {
         let examples = Examples::of_columns(columns, vec![0_u16; pairs.all])?;
         let parts = vec![(0..pairs.own).collect(), (pairs.own..pairs.all).collect()];
         let trains = Rebuild::default();
-        let mut attacker = self.simulate(&trains, examples.clone(), parts.clone(), NETWORK)?;
+        let mut attacker = self
+            .run
+            .simulate(&trains, examples.clone(), parts.clone(), NETWORK)?;
         for _ in 0..ROUNDS {
-            attacker.run_round().map_err(failed)?;
+            attacker.run_round()?;
         }
-        let function = Outputs {
-            function: "generate".to_owned(),
-        };
-        let mut looks = self.simulate(&function, examples, parts, NETWORK)?;
-        with_leaves(&mut looks, &attacker.parameters());
-        Ok(outputs(&mut looks)?.pop().unwrap_or_default())
+        let found = attacker.parameters()?;
+        let mut outputs = self
+            .run
+            .outputs("generate", &found, examples, parts, NETWORK)?;
+        Ok(outputs.pop().unwrap_or_default())
     }
 }

@@ -10,10 +10,8 @@ use serde::Serialize;
 
 use super::{Known, Pool};
 use crate::error::CliError;
-use crate::inspect::Subject;
-use crate::inspect::measure::spaced;
-use crate::inspect::models::{failed, outputs, with_leaves};
-use crate::inspect::specs::Outputs;
+use crate::inspect::leakage::spaced;
+use crate::inspect::subject::Subject;
 
 /// Examples that a shadow model is trained on, and rounds of its training.
 const EXAMPLES: usize = 600;
@@ -22,7 +20,7 @@ const ROUNDS: usize = 4;
 /// How well it is told what the model was trained on: examples of clients that sent parameters in the
 /// last phase, as against as many test examples.
 #[derive(Clone, Debug, Serialize)]
-pub(in crate::inspect) struct Membership {
+pub(crate) struct Membership {
     /// How many of these examples.
     pub members: usize,
     /// The ROC AUC of the largest probability, which needs no threshold.
@@ -36,7 +34,7 @@ pub(in crate::inspect) struct Membership {
 
 /// The same by a threshold.
 #[derive(Clone, Debug, Serialize)]
-pub(in crate::inspect) struct Told {
+pub(crate) struct Told {
     /// What the shadow model was trained on.
     pub by: String,
     /// Of the members, the share that is told to be some.
@@ -49,8 +47,11 @@ impl Subject<'_> {
     /// The model's probabilities of examples that it was trained on, and of as many that nobody had;
     /// nothing where none of the clients in `known` sent a model in the last phase.
     pub(super) fn members(&self, known: &Known) -> Result<Option<Membership>, CliError> {
-        let (examples, test) = (&self.simulation.dataset().examples, &self.data.test);
-        let trained = known.members(&self.record.trained);
+        let (examples, test) = (
+            &self.run.simulation().dataset().examples,
+            &self.run.data().test,
+        );
+        let trained = known.members(&self.observations.trained);
         let m = trained.len().min(test.len()).min(EXAMPLES);
         if m == 0 {
             return Ok(None);
@@ -59,13 +60,13 @@ impl Subject<'_> {
             .iter()
             .map(|&i| trained[i])
             .collect();
-        let mut x = self.inputs(examples, &own)?;
-        x.extend(self.inputs(test, &spaced(test.len(), m))?);
+        let mut x = self.run.inputs(examples, &own)?;
+        x.extend(self.run.inputs(test, &spaced(test.len(), m))?);
         let x = Column::floats("x", known.shape.to_vec(), x)?;
         let both = Examples::of_columns(vec![x], vec![0_u16; 2 * m])?;
-        let mut target = self.simulate(&Outputs::default(), both, halves(m), None)?;
-        with_leaves(&mut target, &self.simulation.parameters());
-        let scores = self.confidence(&outputs(&mut target)?);
+        let model = self.run.simulation().parameters()?;
+        let logits = self.run.outputs("forward", &model, both, halves(m), None)?;
+        let scores = self.confidence(&logits);
         Ok(Some(Membership {
             members: m,
             auc: roc_auc(&scores.0, &scores.1)?,
@@ -100,8 +101,8 @@ impl Subject<'_> {
     /// as many others.
     fn shadow(&self, known: &Known, pool: &Pool, n: usize) -> Result<f64, CliError> {
         let width: usize = known.shape.iter().product();
-        let dataset = self.simulation.dataset();
-        let key = StreamKey::new(self.simulation.seed(), Purpose::MembershipAttack);
+        let dataset = self.run.simulation().dataset();
+        let key = StreamKey::new(self.run.simulation().seed(), Purpose::MembershipAttack);
         let order = permutation(known.indices.len(), key);
         let rows = &order[..2 * n];
         let values = rows.iter().map(|&i| &pool.rows[i * width..(i + 1) * width]);
@@ -111,13 +112,13 @@ impl Subject<'_> {
         let x = Column::floats("x", known.shape.to_vec(), values)?;
         let both = Examples::of_columns(vec![x], labels)?;
         let trains = Centralized::default();
-        let mut shadow = self.simulate(&trains, both.clone(), halves(n), None)?;
+        let mut shadow = self.run.simulate(&trains, both.clone(), halves(n), None)?;
         for _ in 0..ROUNDS {
-            shadow.run_round().map_err(failed)?;
+            shadow.run_round()?;
         }
-        let mut looks = self.simulate(&Outputs::default(), both, halves(n), None)?;
-        with_leaves(&mut looks, &shadow.parameters());
-        let (scores, inside) = self.confidence(&outputs(&mut looks)?);
+        let model = shadow.parameters()?;
+        let logits = self.run.outputs("forward", &model, both, halves(n), None)?;
+        let (scores, inside) = self.confidence(&logits);
         Ok(threshold(&scores, &inside))
     }
 
@@ -125,7 +126,7 @@ impl Subject<'_> {
     fn confidence(&self, logits: &[Vec<f32>]) -> (Vec<f64>, Vec<bool>) {
         let (mut scores, mut inside) = (vec![], vec![]);
         for (k, logits) in logits.iter().enumerate() {
-            for row in logits.chunks(self.data.classes.max(1)) {
+            for row in logits.chunks(self.run.data().classes.max(1)) {
                 let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
                 let sum: f64 = row.iter().map(|z| f64::from(z - top).exp()).sum();
                 scores.push(1.0 / sum);

@@ -9,22 +9,22 @@
 
 mod inversion;
 mod membership;
+mod rebuild;
 
-use fedround_data::Dataset;
+use fedround::experiment::Run;
 use fedround_exec::Program;
 use fedround_ir::fed::Kind;
-use fedround_passes::fed::{Direction, NoiseKind, Unit, Wire, mechanisms, wire};
+use fedround_passes::fed::{NoiseKind, Unit, mechanisms};
+use fedround_passes::report::{Direction, Wire, wire};
 use fedround_random::{Purpose, StreamKey};
 
 pub(super) use inversion::Inversion;
 pub(super) use membership::Membership;
 
-use super::Subject;
-use super::models::sizes;
-use super::record::Shared;
+use super::observations::{Shared, sizes};
+use crate::contact_sheet::{self, Pixels};
 use crate::error::CliError;
-use crate::settings::Settings;
-use crate::sheet::{self, Pixels};
+use crate::inspect::subject::Subject;
 
 /// What the attacks came to.
 pub(super) struct Attacked {
@@ -52,13 +52,10 @@ struct Known {
 
 /// Fails where there will be nothing to attack: where clients release no features, or their rows are
 /// of images that are not the same each time.
-pub(super) fn check(
-    settings: &Settings,
-    data: &Dataset,
-    program: &Program,
-) -> Result<(), CliError> {
-    if settings.augment.is_random() {
-        let augment = settings.augment.to_string();
+pub(super) fn check(spec: &str, run: &Run) -> Result<(), CliError> {
+    let augment = &run.settings().augment;
+    if augment.is_random() {
+        let augment = augment.to_string();
         return Err(CliError::RandomImages { augment });
     }
     let released = |row: &Wire| {
@@ -66,11 +63,15 @@ pub(super) fn check(
         features && !row.protection.released.is_empty()
     };
     let sends = |program: &Program| wire(program.linked()).iter().any(released);
-    let sends = program.phases().into_iter().any(|(_, phase)| sends(phase));
-    match sends && data.train.image_shape().is_ok() {
+    let sends = run
+        .program()
+        .phases()
+        .into_iter()
+        .any(|(_, phase)| sends(phase));
+    match sends && run.data().train.image_shape().is_ok() {
         true => Ok(()),
         false => Err(CliError::NothingShared {
-            spec: settings.spec.clone(),
+            spec: spec.to_owned(),
         }),
     }
 }
@@ -78,15 +79,15 @@ pub(super) fn check(
 impl Subject<'_> {
     /// Attacks the images that clients shared.
     pub fn attack(&self) -> Result<Attacked, CliError> {
-        let width = self.width()?;
+        let width = self.run.width()?;
         let images = |s: &&Shared| {
             let mut tensors = s.clients.values();
             let fits = tensors.all(|t| sizes(t).1 == width);
             s.sent && s.in_order && !s.labels && fits && s.clients.len() > 1
         };
-        let shared = self.record.shared().find(images);
+        let shared = self.observations.shared().find(images);
         let Some(shared) = shared.filter(|_| self.are_images()) else {
-            let spec = self.settings.spec.clone();
+            let spec = self.spec.to_owned();
             return Err(CliError::NothingShared { spec });
         };
         let (known, pools) = self.pools(shared)?;
@@ -100,7 +101,7 @@ impl Subject<'_> {
         }
         let file = "inversion.png".to_owned();
         let path = self.dir.join(&file);
-        sheet::save(&path, &rows, known.shape)?;
+        contact_sheet::save(&path, &rows, known.shape)?;
         Ok(Attacked {
             file,
             inversion,
@@ -111,7 +112,7 @@ impl Subject<'_> {
     /// What was shared, and the inputs under the same noise: of the same size, and of the size that
     /// hides them as well.
     fn pools(&self, shared: &Shared) -> Result<(Known, Vec<Pool>), CliError> {
-        let dataset = self.simulation.dataset();
+        let dataset = self.run.simulation().dataset();
         let (mut indices, mut starts, mut rows) = (vec![], vec![], vec![]);
         for (&k, tensor) in &shared.clients {
             starts.push(indices.len());
@@ -119,22 +120,22 @@ impl Subject<'_> {
             rows.extend_from_slice(&tensor.values);
         }
         let known = Known {
-            x: self.inputs(&dataset.examples, &indices)?,
+            x: self.run.inputs(&dataset.examples, &indices)?,
             indices,
             clients: shared.clients.keys().copied().collect(),
             starts,
-            shape: self.shape()?,
+            shape: self.run.shape()?,
         };
         let mut pools = vec![Pool {
             name: shared.name.clone(),
             rows,
         }];
-        let program = self.simulation.program().at(shared.round);
+        let program = self.run.simulation().program().at(shared.round);
         let found = mechanisms(program.linked()).known;
         let Some(used) = found.iter().find(|m| m.unit == Unit::Row && !m.central) else {
             return Ok((known, pools));
         };
-        let width = self.width()?;
+        let width = self.run.width()?;
         let norm = |x: &[f32]| x.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
         let longest = known.x.chunks(width).map(norm).fold(0.0, f64::max);
         let equal = used.scale * longest / used.bound;
@@ -142,7 +143,8 @@ impl Subject<'_> {
             (used.scale, "the same noise"),
             (equal, "noise of the same ε"),
         ] {
-            let mut stream = StreamKey::new(self.simulation.seed(), Purpose::InputNoise).stream();
+            let mut stream =
+                StreamKey::new(self.run.simulation().seed(), Purpose::InputNoise).stream();
             let mut draw = || match used.noise {
                 NoiseKind::Gaussian => stream.normal(),
                 NoiseKind::Laplace => {

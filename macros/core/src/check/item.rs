@@ -49,7 +49,7 @@ fn check_only_methods(spec: &Spec<'_>, diagnostics: &mut Diagnostics) {
         diagnostics.error(
             token,
             format!("expected a hook's method, found {found}"),
-            format!("the hooks are `{}`", Hook::NAMES.join("`, `")),
+            format!("the hooks are `{}`", Hook::names().join("`, `")),
         );
     }
 }

@@ -36,7 +36,7 @@ fn check_name(hook: &HookImpl<'_>, diagnostics: &mut Diagnostics) {
 }
 
 /// Each hook once: the graph has one definition of it for each layer.
-fn check_once(hook: &HookImpl<'_>, seen: &mut Vec<Hook>, diagnostics: &mut Diagnostics) {
+fn check_once(hook: &HookImpl<'_>, seen: &mut Vec<&'static Hook>, diagnostics: &mut Diagnostics) {
     let name = &hook.method.sig.ident;
     let Some(this) = hook.hook else { return };
     if seen.contains(&this) {
@@ -104,7 +104,7 @@ fn check_params(hook: &HookImpl<'_>, diagnostics: &mut Diagnostics) {
     for input in &typed {
         check_pattern(&input.pat, diagnostics);
     }
-    let Some(expected) = hook.hook.map(Hook::params) else {
+    let Some(expected) = hook.hook.map(|hook| hook.params) else {
         return;
     };
     if typed.len() == expected.len() {

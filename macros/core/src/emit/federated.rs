@@ -54,7 +54,7 @@ fn define(spec: &Spec<'_>) -> TokenStream {
 }
 
 fn params(hook: &HookImpl<'_>) -> Vec<Ident> {
-    let params = hook.hook.map(|hook| hook.params()).unwrap_or_default();
+    let params = hook.hook.map(|hook| hook.params).unwrap_or_default();
     params
         .iter()
         .map(|(name, _)| format_ident!("{name}"))

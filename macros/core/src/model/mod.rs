@@ -9,7 +9,7 @@ mod self_use;
 mod spec;
 
 pub use body::{Body, Loop, Resolution, SelfRef, Target, block_body, lent_variable};
-pub use hook::Hook;
+pub use hook::{HOOKS, Hook};
 pub use hyper::{FieldType, HyperField, Hypers, hypers, key, number};
 pub use names::Names;
 pub use scope::bound_names;

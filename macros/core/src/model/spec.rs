@@ -20,7 +20,7 @@ pub struct Spec<'a> {
 /// A method of the impl.
 pub struct HookImpl<'a> {
     /// The hook of that name, if there is one.
-    pub hook: Option<Hook>,
+    pub hook: Option<&'static Hook>,
     /// The method as it was written.
     pub method: &'a ImplItemFn,
     /// What its body does.

@@ -1,8 +1,9 @@
 //! A fed module as two lanes, server and clients, with time running down.
 
 use fedround_ir::fed::{Module, Place};
-use fedround_passes::fed::{Count, Direction, Leaves, wire};
-use fedround_passes::units;
+use fedround_passes::fed::Leaves;
+use fedround_passes::report::number_format;
+use fedround_passes::report::{Count, Direction, wire};
 
 use super::canvas::{Anchor, Canvas, Font, Rect, colour};
 use super::measure::{
@@ -36,11 +37,11 @@ pub fn module(module: &Module, parameters: Option<Count<'_>>) -> String {
         let rows = wire(module);
         let total = |direction| {
             let rows = rows.iter().filter(|row| row.direction == direction);
-            units::bytes(rows.filter_map(|row| row.bytes(parameters)).sum::<usize>() as u64)
+            number_format::bytes(rows.filter_map(|row| row.bytes(parameters)).sum::<usize>() as u64)
         };
         let text = format!(
             "Bytes for each client in each round, P = {} parameters: {} down, {} up",
-            units::grouped(parameters(&Leaves::default()) as u64),
+            number_format::grouped(parameters(&Leaves::default()) as u64),
             total(Direction::Down),
             total(Direction::Up)
         );

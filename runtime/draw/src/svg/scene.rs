@@ -1,7 +1,7 @@
 //! What is drawn of a fed module.
 
 use fedround_ir::fed::Place;
-use fedround_passes::fed::Direction;
+use fedround_passes::report::Direction;
 
 /// One thing on a lane.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use fedround_ir::fed::{Func, Hook, Kind, Module, Op, OpKind, Place, Region, Value};
-use fedround_passes::fed::notation::{Text, count_uses, expression};
-use fedround_passes::fed::{Count, Wire, wire};
+use fedround_passes::report::notation::{Text, count_uses, expression};
+use fedround_passes::report::{Count, Wire, wire};
 
 use super::scene::{Item, Scene, Step};
 

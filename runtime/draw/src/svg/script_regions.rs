@@ -1,7 +1,7 @@
 //! The frames of maps, loops and gradients.
 
 use fedround_ir::fed::{Kind, Op, OpKind, Place, Region, Value};
-use fedround_passes::fed::notation::Text;
+use fedround_passes::report::notation::Text;
 
 use super::scene::Frame;
 use super::script::Script;

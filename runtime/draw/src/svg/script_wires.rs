@@ -1,9 +1,9 @@
 //! What crosses between the lanes.
 
 use fedround_ir::fed::{Kind, Op, OpKind, Value};
-use fedround_passes::fed::notation::{Text, reduction};
-use fedround_passes::fed::{Direction, Protection};
-use fedround_passes::units;
+use fedround_passes::report::notation::{Text, reduction};
+use fedround_passes::report::number_format;
+use fedround_passes::report::{Direction, Protection};
 
 use super::scene::{Crossing, Item, Sent, Step};
 use super::script::Script;
@@ -102,9 +102,9 @@ impl Script<'_> {
                 },
                 bytes: match self.parameters.and_then(|p| row.bytes(p)) {
                     Some(number) if row.kind == Kind::Params => {
-                        format!("{formula} = {}", units::bytes(number as u64))
+                        format!("{formula} = {}", number_format::bytes(number as u64))
                     }
-                    Some(number) => units::bytes(number as u64),
+                    Some(number) => number_format::bytes(number as u64),
                     None => format!("{formula} bytes"),
                 },
             });

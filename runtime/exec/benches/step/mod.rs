@@ -9,13 +9,13 @@ use burn_backend::ops::FloatTensorOps;
 use burn_dispatch::Dispatch;
 use fedround_algorithms::{FedAvg, FedProx};
 use fedround_dsl::Algorithm;
-use fedround_exec::plan::Plan;
-use fedround_exec::run::Slots;
-use fedround_exec::{Program, TracedModel};
+use fedround_exec::Program;
+use fedround_exec::executor::{Plan, Slots};
 use fedround_kernels::team;
 use fedround_models::{
     Classifier, ForwardCx, Losses, McMahanCnn, Task, TwoNn, cross_entropy, find,
 };
+use fedround_trace::TracedModel;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 const TASK: Task = Task {
@@ -141,7 +141,7 @@ fn compiled(algorithm: &dyn Algorithm, model: &str, batch: usize) -> impl FnMut(
     });
     // The state comes first; the rest, such as what a client received, stays.
     let mut state: Vec<DispatchTensor> = inputs.collect();
-    let rest = state.split_off(program.tracer().model().leaves().len());
+    let rest = state.split_off(program.model().model().leaves().len());
     let mut slots = Slots::default();
     move || {
         let leaves = state.len();

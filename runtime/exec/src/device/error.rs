@@ -1,6 +1,7 @@
 //! Why a device cannot be used.
 
-use super::{Device, Unavailable};
+use super::Device;
+use super::availability::Unavailable;
 use crate::precision::Precision;
 
 /// A device cannot be used.

@@ -1,49 +1,54 @@
-//! Where programs run.
+//! Finds and opens the devices on which programs run.
+//!
+//! A default build knows the CPU alone. The features `wgpu` and `cuda` add GPUs.
 
-#[cfg(feature = "wgpu")]
-mod adapters;
+mod availability;
+mod capture_lock;
+mod catch_panic;
+mod device_list;
 mod error;
-mod gpu;
-mod guard;
-mod kernel_log;
-mod list;
+mod exec_error;
+mod gpu_info;
+mod kernel_times;
+mod libraries;
 mod probe;
-pub(crate) mod quiet;
-mod system;
+#[cfg(feature = "wgpu")]
+mod wgpu;
 
 use std::fmt;
 use std::str::FromStr;
 
-use burn_backend::TensorData;
-use burn_backend::ops::FloatTensorOps;
+use burn_dispatch::DispatchDevice;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 use burn_dispatch::devices::CubeDevice;
-use burn_dispatch::{Dispatch, DispatchDevice};
 
+pub use availability::{Available, DeviceReport, Unavailable};
+pub(crate) use capture_lock::alone;
+pub use capture_lock::{busy, trains_on, waiting};
+pub use catch_panic::catch_panic;
+pub use device_list::Devices;
 pub use error::DeviceError;
-pub(crate) use gpu::ask;
-pub(crate) use guard::{guarded, words};
-pub use kernel_log::{TIMED, kernel_time};
-pub use list::Devices;
-pub use probe::{Available, DeviceReport, Unavailable, devices};
+pub use exec_error::ExecError;
+pub use gpu_info::{GpuInfo, gpu_info};
+pub use kernel_times::{TIMED, kernel_time};
+pub use probe::devices;
 
-use crate::ops;
-
-/// A device. `wgpu` and `cuda` are features: a default build knows the CPU alone.
+/// A device by its kind and number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Device {
-    /// Flex: kernels for host memory, one client on each thread.
+    /// The CPU, by burn's Flex backend and fedround's own kernels: one client on each thread.
     #[default]
     Cpu,
-    /// A GPU through wgpu (Vulkan, Metal), with kernel fusion, by its number among the adapters:
-    /// discrete ones first, software ones (lavapipe) last.
+    /// A GPU through wgpu (Vulkan, Metal), with kernel fusion. Adapters are numbered from 0: discrete
+    /// GPUs first, software adapters such as lavapipe last.
     Wgpu(usize),
-    /// An NVIDIA GPU by its number, with kernel fusion.
+    /// An NVIDIA GPU by its number from 0, with kernel fusion.
     Cuda(usize),
 }
 
 impl Device {
-    /// The kind's name on the command line; a GPU's is its feature's too.
+    /// The name of the device's kind: `cpu`, `wgpu` or `cuda`. A GPU's kind is also the name of the
+    /// feature that it needs.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -52,12 +57,12 @@ impl Device {
         }
     }
 
-    /// The device of a text such as `cpu` (or `flex`), `wgpu`, `cuda:1` or `auto`, which is
-    /// [`best`](Self::best).
+    /// Reads a device from text: `cpu` (or `flex`), `wgpu`, `cuda:1`, or `auto` for the
+    /// [best](Self::best).
     ///
     /// # Errors
     ///
-    /// No such name.
+    /// The text names no device.
     pub fn choose(text: &str) -> Result<Self, DeviceError> {
         match text {
             "auto" => Ok(Self::best()),
@@ -65,8 +70,8 @@ impl Device {
         }
     }
 
-    /// The first NVIDIA GPU that this build can use, or else the first other GPU, or else the CPU.
-    /// A software adapter is none: the CPU's own kernels are faster.
+    /// The first NVIDIA GPU that this build can use, else the first other GPU, else the CPU. Software
+    /// adapters do not count as GPUs, because the CPU's own kernels are faster.
     pub fn best() -> Self {
         let kinds = [probe::cuda, probe::wgpu].into_iter();
         let mut found = kinds.flat_map(|kind| kind().unwrap_or_default());
@@ -74,51 +79,24 @@ impl Device {
         gpu.map(|found| found.device).unwrap_or_default()
     }
 
-    /// Opens the device, after a look at whether it is there: burn panics in a thread of its own
-    /// where it is not.
+    /// Opens the device. Whether it exists is checked before, because burn panics on a thread of its
+    /// own if it does not.
     ///
     /// # Errors
     ///
-    /// The build lacks the feature, or the machine the device.
+    /// The build lacks the feature, or the machine lacks the device.
     pub fn open(self) -> Result<DispatchDevice, DeviceError> {
         probe::open(self)
     }
 
-    /// Whether it times kernels by a clock of its own, and not by the host's: some GPUs do.
+    /// Whether the device has a clock of its own that times kernels. Other devices' kernels are timed
+    /// by the host.
     ///
     /// # Errors
     ///
-    /// It cannot be opened.
+    /// The device cannot be opened.
     pub fn times_kernels(self) -> Result<bool, DeviceError> {
-        Ok(ask(&self.open()?).is_some_and(|gpu| gpu.clock))
-    }
-
-    /// Opens the device and multiplies two small matrices on it.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be opened, or fails, or does not give their product.
-    pub fn check(self) -> Result<(), DeviceError> {
-        const N: usize = 8;
-        let device = self.open()?;
-        let values = |step: usize| (0..N * N).map(|i| (i * step % 7) as f32).collect();
-        let (a, b): (Vec<f32>, Vec<f32>) = (values(3), values(5));
-        let product = |i: usize| (0..N).map(|k| a[i / N * N + k] * b[k * N + i % N]).sum();
-        let expected: Vec<f32> = (0..N * N).map(product).collect();
-        let tensor = |values: &[f32]| {
-            Dispatch::float_from_data(TensorData::new(values.to_vec(), [N, N]), &device)
-        };
-        let found = guarded([&device], || {
-            ops::read(Dispatch::float_matmul(tensor(&a), tensor(&b)))
-        });
-        match found {
-            Ok(found) if found == expected => Ok(()),
-            Ok(_) => Err(DeviceError::Wrong { device: self }),
-            Err(error) => Err(DeviceError::Fails {
-                device: self,
-                why: error.to_string(),
-            }),
-        }
+        Ok(gpu_info(&self.open()?).is_some_and(|gpu| gpu.clock))
     }
 }
 
@@ -150,11 +128,11 @@ impl fmt::Display for Device {
     }
 }
 
-/// What a GPU's driver calls it.
+/// The name that a GPU's driver gives it.
 pub(crate) fn name_of(device: &DispatchDevice) -> Option<String> {
     match device {
         #[cfg(feature = "wgpu")]
-        DispatchDevice::Cube(CubeDevice::Wgpu(device)) => adapters::name(device),
+        DispatchDevice::Cube(CubeDevice::Wgpu(device)) => wgpu::name(device),
         #[cfg(feature = "cuda")]
         DispatchDevice::Cube(CubeDevice::Cuda(device)) => {
             let found = probe::cuda().unwrap_or_default();
@@ -164,8 +142,8 @@ pub(crate) fn name_of(device: &DispatchDevice) -> Option<String> {
     }
 }
 
-/// Whether tensors live in host memory, where our own kernels run.
-pub(crate) fn is_cpu(device: &DispatchDevice) -> bool {
+/// Whether a device's tensors are in host memory, where fedround's own kernels run.
+pub fn is_cpu(device: &DispatchDevice) -> bool {
     matches!(device, DispatchDevice::Flex(_))
 }
 
@@ -185,12 +163,6 @@ mod tests {
             let expected = "expected `auto`, `cpu`, `wgpu[:N]` or `cuda[:N]`, found";
             assert_eq!(error, format!("{expected} `{text}`"));
         }
-    }
-
-    #[test]
-    fn the_cpu_computes() {
-        Device::Cpu.check().unwrap();
-        Device::best().check().unwrap();
     }
 
     #[cfg(not(feature = "wgpu"))]

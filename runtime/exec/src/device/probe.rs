@@ -1,93 +1,11 @@
-//! Which devices there are, and what keeps the others away.
+//! Looks for the devices of this machine, and opens them.
 
 use burn_dispatch::DispatchDevice;
 
-use super::system::{Nvidia, Vulkan, nvidia_gpus};
-use super::{Device, DeviceError};
-
-/// What keeps a kind of device away.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unavailable {
-    /// The feature is off.
-    #[error("this build lacks the feature `{feature}`")]
-    NotBuilt {
-        /// Its name.
-        feature: &'static str,
-    },
-    /// No `libcuda`.
-    #[error("NVIDIA's driver is not installed (no libcuda.so)")]
-    NoDriver,
-    /// A driver without GPUs.
-    #[error("there is no NVIDIA GPU: {why}")]
-    NoGpu {
-        /// What the driver says.
-        why: String,
-    },
-    /// No `libnvrtc`.
-    #[error("NVIDIA's run-time compiler is not installed (no libnvrtc.so)")]
-    NoNvrtc,
-    /// No folder of the CUDA toolkit.
-    #[error("the CUDA toolkit's headers are not found")]
-    NoToolkit,
-    /// No `libvulkan`.
-    #[error("the Vulkan loader is not installed (no libvulkan.so)")]
-    NoLoader,
-    /// No manifest of a Vulkan driver.
-    #[error("no Vulkan driver is installed")]
-    NoVulkanDriver,
-    /// Drivers that offer nothing.
-    #[error("the installed drivers offer no adapter")]
-    NoAdapter,
-}
-
-impl Unavailable {
-    /// What to do about it.
-    pub fn fix(&self) -> String {
-        let text = match self {
-            Self::NotBuilt { feature } => return format!("build with `--features {feature}`"),
-            Self::NoDriver => {
-                "install the driver from NVIDIA or the distribution; in a container, start it with the GPUs (`docker run --gpus all`)"
-            }
-            Self::NoGpu { .. } => {
-                "check `nvidia-smi` and CUDA_VISIBLE_DEVICES; after an update of the driver, restart the machine"
-            }
-            Self::NoNvrtc => {
-                "install the CUDA toolkit, or put the folder of libnvrtc.so on LD_LIBRARY_PATH"
-            }
-            Self::NoToolkit => "install the CUDA toolkit, and set CUDA_PATH to its folder",
-            Self::NoLoader => "install it (Debian: `libvulkan1`)",
-            Self::NoVulkanDriver => {
-                "install the GPU's driver; Debian's `mesa-vulkan-drivers` has AMD's and Intel's, and one in software"
-            }
-            Self::NoAdapter => {
-                "install the GPU's own driver, and let the user open /dev/dri (Debian: groups `render`, `video`)"
-            }
-        };
-        text.to_owned()
-    }
-}
-
-/// A device that can be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Available {
-    /// How `--device` calls it.
-    pub device: Device,
-    /// What its driver calls it.
-    pub name: String,
-    /// Whether it is a program that plays a GPU on the CPU: right, and slow.
-    pub software: bool,
-}
-
-/// A kind of device on this machine, in this build.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceReport {
-    /// `cpu`, `wgpu` or `cuda`.
-    pub kind: &'static str,
-    /// What can be used.
-    pub found: Vec<Available>,
-    /// What keeps it away; empty where something was found.
-    pub problems: Vec<Unavailable>,
-}
+use super::Device;
+use super::availability::{Available, DeviceReport, Unavailable};
+use super::error::DeviceError;
+use super::libraries::{Nvidia, Vulkan, nvidia_gpus};
 
 /// Looks for devices of every kind. Nothing is opened.
 pub fn devices() -> [DeviceReport; 3] {
@@ -123,7 +41,7 @@ pub(super) fn open(device: Device) -> Result<DispatchDevice, DeviceError> {
     let found = found.map_err(|problems| DeviceError::Missing { device, problems })?;
     let opened = match device {
         #[cfg(feature = "wgpu")]
-        Device::Wgpu(number) => super::adapters::open(number),
+        Device::Wgpu(number) => super::wgpu::open(number),
         #[cfg(feature = "cuda")]
         Device::Cuda(number) if number < found.len() => {
             let device = burn_dispatch::devices::CudaDevice::new(number);
@@ -193,7 +111,7 @@ pub(super) fn wgpu() -> Result<Vec<Available>, Vec<Unavailable>> {
 
 #[cfg(feature = "wgpu")]
 fn adapters() -> Vec<Available> {
-    super::adapters::found()
+    super::wgpu::found()
 }
 
 #[cfg(not(feature = "wgpu"))]

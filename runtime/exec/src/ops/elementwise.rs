@@ -6,8 +6,8 @@ use burn_backend::{FloatDType, IntDType, Scalar, TensorMetadata};
 use burn_dispatch::Dispatch;
 use fedround_ir::tensor::{Cmp, DType, Op};
 
-use super::{Next, Results, dtype, mask_dtype, one, short, structure};
-use crate::flex;
+use super::{Next, Results, cpu, one, structure};
+use crate::tensor::{dtype, host, mask_dtype, round, widen};
 
 pub(super) fn apply(op: &Op, next: Next<'_>) -> Option<Results> {
     let a = next()?;
@@ -41,8 +41,8 @@ pub(super) fn apply(op: &Op, next: Next<'_>) -> Option<Results> {
         Op::Relu => Dispatch::relu(a),
         Op::ReluGrad => {
             let g = next()?;
-            if flex::holds(&g) {
-                flex::relu_backward(&a, g)?
+            if host::holds(&g) {
+                cpu::relu_backward(&a, g)?
             } else {
                 Dispatch::relu_backward(a, g)
             }
@@ -56,9 +56,9 @@ pub(super) fn apply(op: &Op, next: Next<'_>) -> Option<Results> {
         Op::Where => choose(a, next()?, next()?),
         Op::StopGradient => a,
         Op::Cast(to) => match (dtype(&a), to) {
-            (DType::F32, DType::BF16) => short::round(a, FloatDType::BF16),
-            (DType::F32, DType::F16) => short::round(a, FloatDType::F16),
-            (DType::F32, DType::F32) => short::widen(a),
+            (DType::F32, DType::BF16) => round(a, FloatDType::BF16),
+            (DType::F32, DType::F16) => round(a, FloatDType::F16),
+            (DType::F32, DType::F32) => widen(a),
             (DType::F32, DType::I32) => Dispatch::float_into_int(a, IntDType::I32),
             (DType::F32, DType::Bool) => {
                 let mask = mask_dtype(&a);
@@ -115,15 +115,15 @@ fn integers(op: &Op, a: DispatchTensor, next: Next<'_>) -> Option<Results> {
 /// `x − x` that comes of a tensor given twice, as a client's model and the model it received are
 /// in its first step.
 fn subtract(a: DispatchTensor, b: DispatchTensor) -> DispatchTensor {
-    if flex::holds(&a) {
+    if host::holds(&a) {
         return Dispatch::float_sub(a, b);
     }
     Dispatch::float_add(a, Dispatch::float_mul_scalar(b, Scalar::Float(-1.0)))
 }
 
 fn axpy(c: f64, y: DispatchTensor, s: DispatchTensor, x: DispatchTensor) -> Option<DispatchTensor> {
-    if flex::holds(&y) {
-        return flex::axpy(y, c, &s, &x);
+    if host::holds(&y) {
+        return cpu::axpy(y, c, &s, &x);
     }
     let ones = Shape::from(vec![1; x.shape().num_dims()]);
     let s = Dispatch::float_mul_scalar(s, Scalar::Float(c));

@@ -10,20 +10,19 @@ use burn_backend::{FloatDType, IntDType, Scalar, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{Conv2d, Op};
 
-use super::short::widen;
-use super::{Next, Results, one};
-use crate::flex;
+use super::{Next, Results, cpu, one};
+use crate::tensor::{host, widen};
 
 pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<Results> {
     match op {
         Op::MatMul => {
             let (a, b) = (next()?, next()?);
-            one(flex::matmul(&a, &b).unwrap_or_else(|| widen(Dispatch::float_matmul(a, b))))
+            one(cpu::matmul(&a, &b).unwrap_or_else(|| widen(Dispatch::float_matmul(a, b))))
         }
         Op::MatMulAdd(c) => {
             let (y, s, a, b) = (next()?, next()?, next()?, next()?);
-            if flex::holds(&y) {
-                return one(flex::matmul_add(y, *c, &s, &a, &b)?);
+            if host::holds(&y) {
+                return one(cpu::matmul_add(y, *c, &s, &a, &b)?);
             }
             let s = Dispatch::float_mul_scalar(s, Scalar::Float(*c));
             let s = Dispatch::float_reshape(s, Shape::from(vec![1, 1]));
@@ -32,21 +31,21 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         }
         Op::LogSoftmax(dim) => {
             let x = next()?;
-            one(if flex::holds(&x) && x.shape().num_dims() == dim + 1 {
-                flex::log_softmax(x)?
+            one(if host::holds(&x) && x.shape().num_dims() == dim + 1 {
+                cpu::log_softmax(x)?
             } else {
                 Dispatch::log_softmax(x, *dim)
             })
         }
         Op::Conv2d(options) => {
             let (x, w, bias) = (widen(next()?), widen(next()?), next());
-            one(flex::conv2d(&x, &w, bias.as_ref(), options)
+            one(cpu::conv2d(&x, &w, bias.as_ref(), options)
                 .unwrap_or_else(|| Dispatch::conv2d(x, w, bias, conv_options(options))))
         }
         Op::Conv2dInputGrad(options, shape) => {
             let (w, g) = (widen(next()?), widen(next()?));
             one(
-                flex::conv2d_input_grad(&w, &g, shape, options).unwrap_or_else(|| {
+                cpu::conv2d_input_grad(&w, &g, shape, options).unwrap_or_else(|| {
                     let x = empty(shape, device);
                     Dispatch::conv2d_x_backward(x, w, g, conv_options(options))
                 }),
@@ -55,7 +54,7 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         Op::Conv2dWeightGrad(options, shape) => {
             let (x, g) = (widen(next()?), widen(next()?));
             one(
-                flex::conv2d_weight_grad(&x, &g, shape, options).unwrap_or_else(|| {
+                cpu::conv2d_weight_grad(&x, &g, shape, options).unwrap_or_else(|| {
                     let w = empty(shape, device);
                     Dispatch::conv2d_weight_backward(x, w, g, conv_options(options))
                 }),
@@ -63,7 +62,7 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         }
         Op::MaxPool2d(o) => {
             let x = next()?;
-            Some(flex::max_pool2d(&x, o).map_or_else(
+            Some(cpu::max_pool2d(&x, o).map_or_else(
                 || {
                     let (k, s, p, d) = (o.kernel, o.stride, o.padding, o.dilation);
                     let int = IntDType::I32;
@@ -75,24 +74,22 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         }
         Op::MaxPool2dGrad(o) => {
             let (x, g, at) = (next()?, next()?, next()?);
-            one(
-                flex::max_pool2d_backward(&x, &g, &at, o).unwrap_or_else(|| {
-                    let (k, s, p, d) = (o.kernel, o.stride, o.padding, o.dilation);
-                    Dispatch::max_pool2d_with_indices_backward(x, k, s, p, d, false, g, at).x_grad
-                }),
-            )
+            one(cpu::max_pool2d_backward(&x, &g, &at, o).unwrap_or_else(|| {
+                let (k, s, p, d) = (o.kernel, o.stride, o.padding, o.dilation);
+                Dispatch::max_pool2d_with_indices_backward(x, k, s, p, d, false, g, at).x_grad
+            }))
         }
         Op::AvgPool2d(o) => {
             let x = next()?;
             let pad = o.count_include_pad;
-            one(flex::avg_pool2d(&x, o).unwrap_or_else(|| {
+            one(cpu::avg_pool2d(&x, o).unwrap_or_else(|| {
                 Dispatch::avg_pool2d(x, o.kernel, o.stride, o.padding, pad, false)
             }))
         }
         Op::AvgPool2dGrad(o) => {
             let (x, g) = (next()?, next()?);
             let (k, s, p, pad) = (o.kernel, o.stride, o.padding, o.count_include_pad);
-            one(flex::avg_pool2d_backward(&x, &g, o)
+            one(cpu::avg_pool2d_backward(&x, &g, o)
                 .unwrap_or_else(|| Dispatch::avg_pool2d_backward(x, g, k, s, p, pad, false)))
         }
         _ => None,

@@ -6,8 +6,8 @@ use burn_backend::{Backend, IntDType, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{DType, Op};
 
-use super::{Next, Results, TOGETHER, dtype, one};
-use crate::flex;
+use super::{Next, Results, cpu, one};
+use crate::tensor::{CONCAT_LIMIT, dtype, host};
 
 /// Calls the function of the operand's element type.
 macro_rules! by_dtype {
@@ -34,7 +34,7 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         Op::Cat(d) => {
             let mut all = vec![a];
             all.extend(std::iter::from_fn(next));
-            if all.iter().all(flex::is_host) {
+            if all.iter().all(host::is_host) {
                 joined(all, *d)
             } else {
                 joined_in_turns(all, *d)
@@ -43,7 +43,7 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         Op::Sum => Dispatch::float_sum(a),
         Op::Dot => {
             let b = next()?;
-            flex::dot(&a, &b, device)
+            cpu::dot(&a, &b, device)
                 .unwrap_or_else(|| Dispatch::float_sum(Dispatch::float_mul(a, b)))
         }
         Op::SumDim(d) => Dispatch::float_sum_dim(a, *d),
@@ -87,8 +87,8 @@ fn joined(all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
 
 /// [`joined_apart`], of any number of tensors.
 fn joined_in_turns(mut all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
-    while all.len() > TOGETHER {
-        let some = all.chunks(TOGETHER).map(<[DispatchTensor]>::to_vec);
+    while all.len() > CONCAT_LIMIT {
+        let some = all.chunks(CONCAT_LIMIT).map(<[DispatchTensor]>::to_vec);
         all = some.map(|some| joined_alone(some, d)).collect();
     }
     joined_apart(all, d)
@@ -147,6 +147,7 @@ fn slices(ranges: &[(usize, usize)]) -> Vec<Slice> {
 mod tests {
     use super::*;
     use crate::ops;
+    use crate::tensor::{from_floats, read};
 
     /// The default device of a build with one is a GPU.
     #[test]
@@ -154,12 +155,12 @@ mod tests {
         let device = DispatchDevice::default();
         for n in [2, 16, 17, 70, 300] {
             let row = |i: usize| vec![i as f32, 0.5, -(i as f32)];
-            let rows = (0..n).map(|i| ops::tensor(row(i), &[3], &device));
+            let rows = (0..n).map(|i| from_floats(row(i), &[3], &device));
             let mut lifted = rows.map(|t| reshape(t, vec![1, 3]));
             let joined = ops::apply(&Op::Cat(0), &device, || lifted.next())
                 .unwrap()
                 .0;
-            let found = ops::values(joined);
+            let found = read(joined).unwrap();
             let expected: Vec<f32> = (0..n).flat_map(row).collect();
             assert!(found == expected, "{n} tensors");
         }

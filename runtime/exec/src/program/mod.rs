@@ -1,14 +1,13 @@
 //! A compiled algorithm: its graph at every stage, and plans made on demand for each batch shape.
 
-mod graphs;
-mod otherwise;
-mod segments;
-mod sizes;
+mod auxiliary_networks;
+mod cohort_size;
+mod compile_segment;
+mod error;
+mod infer_shapes;
+mod retarget;
+mod text;
 mod warnings;
-
-use segments::Called;
-pub(crate) use segments::{Segment, Variant};
-pub(crate) use sizes::drawn;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, RwLock};
@@ -17,13 +16,22 @@ use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, Phase, phases_for};
 use fedround_ir::fed::{HyperValue, Module, Value};
 use fedround_passes::PassManager;
-use fedround_passes::fed::{Leaves, lay_out, link_with, wire, zeros};
-use fedround_passes::tensor::{Free, Frontend, Schedule, parts, schedule, stream};
+use fedround_passes::fed::{Leaves, lay_out, link_with, zeros};
+use fedround_passes::lowering::{Frontend, parts};
+use fedround_passes::report::wire;
+use fedround_passes::schedule::{Free, Schedule, schedule, stream};
 
-use crate::convolutions::ConvPolicy;
-use crate::error::CompileError;
-use crate::precision::{Precision, Target};
-use crate::trace::TracedModel;
+use fedround_trace::TracedModel;
+
+pub use auxiliary_networks::assemble_for;
+pub use cohort_size::drawn;
+use compile_segment::Called;
+pub use compile_segment::{Segment, Variant};
+pub use error::CompileError;
+
+use crate::autotune::ConvPolicy;
+use crate::precision::Precision;
+use crate::target::Target;
 use warnings::{given_back, missing_layers};
 
 /// An algorithm compiled for a model.
@@ -35,12 +43,12 @@ pub struct Program {
     /// How many parameters cross, for the values of which not all do.
     crossing: HashMap<Value, usize>,
     warnings: Vec<String>,
-    pub(crate) schedule: Schedule,
-    pub(crate) tracer: TracedModel,
-    pub(crate) device: DispatchDevice,
+    schedule: Schedule,
+    model: TracedModel,
+    device: DispatchDevice,
     /// The type of products' operands.
-    pub(crate) precision: Precision,
-    pub(crate) convolutions: ConvPolicy,
+    precision: Precision,
+    convolutions: ConvPolicy,
     compiled: RwLock<HashMap<Variant, Arc<Segment>>>,
     functions: RwLock<HashMap<Called, Arc<Segment>>>,
     /// Whether ops are fused by our own passes; on GPUs burn fuses.
@@ -66,8 +74,8 @@ impl Program {
     /// # Errors
     ///
     /// See [`CompileError`]; each names the line of the spec.
-    pub fn compile(algorithm: &dyn Algorithm, tracer: TracedModel) -> Result<Self, CompileError> {
-        Self::compile_for(algorithm, tracer, Target::default())
+    pub fn compile(algorithm: &dyn Algorithm, model: TracedModel) -> Result<Self, CompileError> {
+        Self::compile_for(algorithm, model, Target::default())
     }
 
     /// As [`compile`](Self::compile), for a device, which may have a
@@ -78,10 +86,10 @@ impl Program {
     /// As [`compile`](Self::compile), or the device cannot be used or lacks the precision.
     pub fn compile_for(
         algorithm: &dyn Algorithm,
-        tracer: TracedModel,
+        model: TracedModel,
         target: impl Into<Target>,
     ) -> Result<Self, CompileError> {
-        Self::compile_with(algorithm, tracer, target, &mut PassManager::from_env()?)
+        Self::compile_with(algorithm, model, target, &mut PassManager::from_env()?)
     }
 
     /// As [`compile_for`](Self::compile_for), under a pass manager of the caller's, which times
@@ -92,36 +100,36 @@ impl Program {
     /// As [`compile_for`](Self::compile_for).
     pub fn compile_with(
         algorithm: &dyn Algorithm,
-        tracer: TracedModel,
+        model: TracedModel,
         target: impl Into<Target>,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
-        let objective = tracer.objective();
+        let objective = model.objective();
         let staged = passes.time("fed", "stage", || phases_for(algorithm, &objective))?;
         let target: Target = target.into();
         let place = (target.open()?, target.precision, target.convolutions);
-        Self::compile_phases(staged, tracer, place, passes)
+        Self::compile_phases(staged, model, place, passes)
     }
 
     /// Compiles phases; the program is that of the last.
     fn compile_phases(
         mut staged: Vec<Phase>,
-        tracer: TracedModel,
+        model: TracedModel,
         place: Place,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
         let last = staged.pop().ok_or(CompileError::NoRound)?;
         let mut earlier = vec![];
         for phase in staged {
-            let (tracer, place) = (tracer.copy(), place.clone());
-            let program = Self::compile_staged(phase.module, tracer, place, passes)?;
+            let (model, place) = (model.copy(), place.clone());
+            let program = Self::compile_staged(phase.module, model, place, passes)?;
             earlier.push(Earlier {
                 name: phase.name.unwrap_or_default(),
                 rounds: phase.rounds.unwrap_or_default(),
                 program,
             });
         }
-        let mut this = Self::compile_staged(last.module, tracer, place, passes)?;
+        let mut this = Self::compile_staged(last.module, model, place, passes)?;
         this.earlier = earlier;
         this.warn_of_all_phases();
         Ok(this)
@@ -147,7 +155,7 @@ impl Program {
 
     /// The phase of a round, phases counted from 0 and rounds from 1, and how many of its rounds come
     /// after this one; `None` in the last phase, which has no end.
-    pub(crate) fn phase_of(&self, round: usize) -> (usize, Option<usize>) {
+    pub fn phase_of(&self, round: usize) -> (usize, Option<usize>) {
         let mut before = round.saturating_sub(1);
         for (i, phase) in self.earlier.iter().enumerate() {
             if before < phase.rounds {
@@ -176,7 +184,7 @@ impl Program {
 
     fn compile_staged(
         staged: Module,
-        tracer: TracedModel,
+        model: TracedModel,
         (device, precision, convolutions): Place,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
@@ -192,7 +200,7 @@ impl Program {
             linked: linked.module,
             warnings: linked.warnings.iter().map(ToString::to_string).collect(),
             staged,
-            tracer,
+            model,
             device,
             precision,
             convolutions,
@@ -202,7 +210,7 @@ impl Program {
             earlier: vec![],
         };
         this.warnings
-            .extend(missing_layers(&this.linked, &this.tracer));
+            .extend(missing_layers(&this.linked, &this.model));
         let rows = wire(&this.linked);
         this.warnings.extend(rows.iter().filter_map(given_back));
         let rows = rows.into_iter();
@@ -233,22 +241,28 @@ impl Program {
         &self.warnings
     }
 
-    /// The traced model.
-    pub fn tracer(&self) -> &TracedModel {
-        &self.tracer
+    /// The model.
+    pub fn model(&self) -> &TracedModel {
+        &self.model
+    }
+
+    /// The device that it is compiled for.
+    pub fn device(&self) -> &DispatchDevice {
+        &self.device
+    }
+
+    /// The float type of the operands of products.
+    pub fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// Number of the model's parameters, `P`.
     pub fn parameter_count(&self) -> usize {
-        self.tracer
-            .parameters()
-            .iter()
-            .map(|(_, ty)| ty.len())
-            .sum()
+        self.model.parameters().iter().map(|(_, ty)| ty.len()).sum()
     }
 
     /// How many parameters of a value cross between server and clients.
-    pub(crate) fn crossing(&self, value: Value) -> usize {
+    pub fn crossing(&self, value: Value) -> usize {
         let some = self.crossing.get(&value).copied();
         some.unwrap_or_else(|| self.parameter_count())
     }
@@ -257,18 +271,18 @@ impl Program {
     pub(crate) fn among(&self, leaves: &Leaves) -> Vec<bool> {
         let inside = |parts: &BTreeSet<String>| {
             let parts: Vec<String> = parts.iter().cloned().collect();
-            parts::leaves(&self.tracer, &parts).unwrap_or_default()
+            parts::leaves(&self.model, &parts).unwrap_or_default()
         };
         let (of, but) = (leaves.of.as_ref().map(inside), inside(&leaves.but));
         let has = |all: &[bool], i: usize| all.get(i).copied().unwrap_or_default();
         let among = |i: usize| of.as_ref().is_none_or(|of| has(of, i)) && !has(&but, i);
-        (0..self.tracer.parameters().len()).map(among).collect()
+        (0..self.model.parameters().len()).map(among).collect()
     }
 
     /// Number of the model's parameters that are not among some.
     pub fn parameters_without(&self, leaves: &Leaves) -> usize {
         let leaves = self.among(leaves).into_iter();
-        let sizes = self.tracer.parameters().iter().map(|(_, ty)| ty.len());
+        let sizes = self.model.parameters().iter().map(|(_, ty)| ty.len());
         let outside = sizes.zip(leaves).filter(|(_, among)| !among);
         outside.map(|(size, _)| size).sum()
     }
@@ -279,7 +293,7 @@ impl Program {
     }
 
     /// A value known before the round, as a real number.
-    pub(crate) fn real(&self, v: Value) -> Option<f64> {
+    pub fn real(&self, v: Value) -> Option<f64> {
         match self.schedule.free.get(&v)? {
             Free::Hyper(_, HyperValue::Float(x)) | Free::Const(x) => Some(*x),
             Free::Hyper(_, HyperValue::Int(n)) | Free::Index(n) => Some(*n as f64),
@@ -288,7 +302,7 @@ impl Program {
     }
 
     /// A value known before the round, as a count.
-    pub(crate) fn index(&self, v: Value) -> Option<usize> {
+    pub fn index(&self, v: Value) -> Option<usize> {
         match self.schedule.free.get(&v)? {
             Free::Hyper(_, HyperValue::Int(n)) | Free::Index(n) => Some(*n),
             _ => None,

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Module, OpKind, Region};
-use fedround_passes::fed::{Direction, Leaves, Wire};
-use fedround_passes::tensor::{Frontend, parts};
+use fedround_passes::fed::Leaves;
+use fedround_passes::lowering::{Frontend, parts};
+use fedround_passes::report::{Direction, Wire};
 
-use crate::trace::TracedModel;
+use fedround_trace::TracedModel;
 
 /// What is odd about parameters that every client gives back as it got them.
 pub(super) fn given_back(row: &Wire) -> Option<String> {
@@ -20,7 +21,7 @@ pub(super) fn given_back(row: &Wire) -> Option<String> {
 
 /// A warning for each type of layer that the code names and the model does not have. Buffers are
 /// left out where a model has some, and are no matter where it has none.
-pub(super) fn missing_layers(module: &Module, tracer: &TracedModel) -> Vec<String> {
+pub(super) fn missing_layers(module: &Module, model: &TracedModel) -> Vec<String> {
     fn named(region: &Region, names: &mut BTreeMap<String, Loc>) {
         for op in &region.ops {
             if let OpKind::TreeReplaceParts(parts) = &op.kind {
@@ -32,10 +33,10 @@ pub(super) fn missing_layers(module: &Module, tracer: &TracedModel) -> Vec<Strin
     }
     let mut names = BTreeMap::new();
     module.funcs.iter().for_each(|f| named(&f.body, &mut names));
-    let has = |name: &String| tracer.layers().iter().any(|layers| layers.contains(name));
+    let has = |name: &String| model.layers().iter().any(|layers| layers.contains(name));
     let missing = names
         .into_iter()
         .filter(|(name, _)| name != "Buffer" && !has(name));
-    let text = |(name, loc)| format!("{loc}: model {} has no layer `{name}`", tracer.name());
+    let text = |(name, loc)| format!("{loc}: model {} has no layer `{name}`", model.name());
     missing.map(text).collect()
 }

@@ -3,12 +3,12 @@
 use std::sync::Once;
 
 use burn::tensor::{DType, Device, FloatDType, IntDType, Tensor, TensorData};
-use fedround_exec::plan::Plan;
-use fedround_exec::run::Slots;
-use fedround_exec::trace::trace_function;
+use fedround_exec::executor::{Plan, Slots};
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Val};
-use fedround_passes::tensor::{fuse, fuse_elementwise, grad, optimize};
+use fedround_passes::autodiff::grad;
+use fedround_passes::tensor::{fuse, fuse_elementwise, optimize};
+use fedround_trace::trace_function;
 
 use crate::differences::{component, direction, slope};
 

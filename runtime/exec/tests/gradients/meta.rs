@@ -4,7 +4,8 @@ use burn::tensor::Tensor;
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op, TensorType};
 use fedround_models::cross_entropy;
-use fedround_passes::tensor::{grad, optimize};
+use fedround_passes::autodiff::grad;
+use fedround_passes::tensor::optimize;
 
 use crate::case::{Case, Point};
 use crate::differences::slope;

@@ -3,11 +3,12 @@
 use burn::tensor::module::conv_transpose2d;
 use burn::tensor::ops::ConvTransposeOptions;
 use burn::tensor::{Distribution, Tensor};
-use fedround_exec::trace::trace_function;
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op};
 use fedround_models::stop_gradient;
-use fedround_passes::tensor::{grad, optimize};
+use fedround_passes::autodiff::grad;
+use fedround_passes::tensor::optimize;
+use fedround_trace::trace_function;
 
 use crate::case::Case;
 

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use fedround_exec::has_own_kernel;
+use fedround_exec::ops::has_own_kernel;
 use fedround_ir::tensor::{DType, Graph, Op, Val};
-use fedround_passes::tensor::batch::Rule;
+use fedround_passes::tensor::BatchingRule;
 use fedround_passes::tensor::coverage;
-use fedround_passes::tensor::coverage::{Coverage, Gradient};
+use fedround_passes::tensor::{Coverage, Gradient};
 
 const START: &str =
     "<!-- table: made by `UPDATE_DOCS=1 cargo test -p fedround-exec --test ops` -->\n";
@@ -40,10 +40,10 @@ fn table() -> String {
             types(&c.example, &node.outs),
             gradient(&c),
             match c.batching {
-                Rule::Broadcast => "broadcast",
-                Rule::Shifted => "shifted",
-                Rule::Merged => "merged",
-                Rule::Loop => "loop",
+                BatchingRule::Broadcast => "broadcast",
+                BatchingRule::Shifted => "shifted",
+                BatchingRule::Merged => "merged",
+                BatchingRule::Loop => "loop",
             },
             match node.op {
                 Op::Random(..) => "input",

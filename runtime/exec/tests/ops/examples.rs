@@ -4,8 +4,7 @@ use burn::tensor::{Device, DispatchTensor, Shape, TensorData};
 use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
 use burn_backend::{TensorMetadata, read_sync};
 use burn_dispatch::Dispatch;
-use fedround_exec::plan::Plan;
-use fedround_exec::run::Slots;
+use fedround_exec::executor::{Plan, Slots};
 use fedround_ir::tensor::{DType, Graph, Op, TensorType};
 use fedround_passes::tensor::{batch, coverage, optimize};
 

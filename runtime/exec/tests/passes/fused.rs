@@ -1,6 +1,6 @@
 //! Fused elementwise code computes what its ops compute one by one.
 
-use fedround_exec::plan::Plan;
+use fedround_exec::executor::Plan;
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Cmp, Graph, Op, TensorType, Val};
 use fedround_passes::tensor::fuse_elementwise;

@@ -14,8 +14,7 @@ use burn::tensor::{Device, Shape, TensorData};
 use burn_backend::ops::FloatTensorOps;
 use burn_backend::read_sync;
 use burn_dispatch::Dispatch;
-use fedround_exec::plan::Plan;
-use fedround_exec::run::Slots;
+use fedround_exec::executor::{Plan, Slots};
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op, TensorType};
 

@@ -2,9 +2,10 @@
 
 use fedround_ir::fed::{Module, verify_linked};
 
-use super::unused::unused;
-use super::{Warning, warnings};
-use crate::{Ir, PassError, PassManager, Program, Request};
+use super::analysis::{Warning, unused, warnings};
+use crate::error::PassError;
+use crate::manager::Ir;
+use crate::manager::{PassManager, Program, Request};
 
 /// A module of one `fed.round`, verified and simplified.
 #[derive(Clone, Debug)]
@@ -90,8 +91,8 @@ mod tests {
     use fedround::{BoxedAlgorithm, stage};
     use fedround_ir::fed::{difference, equal};
 
-    use super::super::testing::{FedAvg, FedProx, linked};
     use super::*;
+    use crate::testing::{FedAvg, FedProx, linked};
 
     #[test]
     fn fed_prox_without_its_term_is_fed_avg() {

@@ -3,60 +3,20 @@
 //! `FEDROUND_IR` prints programs to stderr as they are compiled: `before` or `after` every pass, or
 //! both around the pass that it names.
 
-mod registry;
+mod pass;
+mod request;
 mod timing;
 
 use std::time::{Duration, Instant};
 
-use fedround_ir::fed::{Module, VerifyErrors};
-use fedround_ir::tensor::{Graph, GraphError};
+use fedround_ir::fed::Module;
+use fedround_ir::tensor::Graph;
 
-pub use registry::{Pass, Program, Request, RequestError};
+pub use pass::{Ir, Pass, Program};
+pub use request::Request;
 pub use timing::{Timing, timing_table};
 
-use crate::fed::LinkError;
-
-/// Name of the environment variable that asks for dumps.
-pub const DUMP_VARIABLE: &str = "FEDROUND_IR";
-
-/// Why a pass could not finish.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum PassError {
-    /// The module breaks a rule of the fed dialect.
-    #[error("{when}:\n{errors}")]
-    Verify {
-        /// Before or after which pass.
-        when: String,
-        /// The breaches.
-        errors: VerifyErrors,
-    },
-    /// Hooks cannot be bound.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Link(Vec<LinkError>),
-    /// The graph breaks a rule of the tensor dialect.
-    #[error("{when}: {source}")]
-    Graph {
-        /// Before, in or after which pass.
-        when: String,
-        /// The breach.
-        source: Box<GraphError>,
-    },
-    /// `FEDROUND_IR` names no pass.
-    #[error("{DUMP_VARIABLE}: {0}")]
-    Dump(RequestError),
-    /// A pipeline names no pass.
-    #[error(transparent)]
-    Request(#[from] RequestError),
-}
-
-/// A program of either dialect, to be shown.
-#[derive(Clone, Copy, Debug)]
-pub enum Ir<'a> {
-    /// A module.
-    Fed(&'a Module),
-    /// A graph and its name.
-    Tensor(&'a str, &'a Graph),
-}
+use crate::error::{DUMP_VARIABLE, PassError, RequestError};
 
 /// One run of a pass.
 #[derive(Clone, Copy, Debug)]

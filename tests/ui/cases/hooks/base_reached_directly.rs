@@ -9,7 +9,7 @@ struct Mine<A> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Mine<A> {
     fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
-        self.base.penality(k, w) + self.base.mu * w.sq_norm()
+        self.base.regulariser(k, w) + self.base.mu * w.sq_norm()
     }
 }
 

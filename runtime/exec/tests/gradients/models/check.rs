@@ -5,7 +5,8 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Val};
 use fedround_models::ForwardCx;
-use fedround_passes::tensor::{batch, fuse, fuse_elementwise, grad, optimize};
+use fedround_passes::autodiff::grad;
+use fedround_passes::tensor::{batch, fuse, fuse_elementwise, optimize};
 
 use crate::case::{Case, run_graph};
 

@@ -1,0 +1,149 @@
+//! Advice on errors: exit codes, and the switches and subcommands that help.
+//!
+//! The libraries' errors say what was expected and what was found. How to change that on the command
+//! line is said here alone.
+
+use fedround::experiment::ExperimentError;
+use fedround_data::{DataError, PartitionError};
+use fedround_exec::inspect::FusionError;
+use fedround_exec::{CompileError, DeviceError, ExecError};
+use fedround_passes::PassError;
+use fedround_simulation::RunError;
+
+use crate::error::CliError;
+use crate::output::tell;
+
+/// Exit code of bad input and failed runs.
+const FAILED: u8 = 1;
+/// Exit code of wrong usage.
+pub(crate) const USAGE: u8 = 2;
+/// Exit code of a run that Ctrl-C stopped.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+const SPECS: &str = "`fedround list specs` shows the algorithms";
+const NETWORKS: &str = "`fedround list auxiliaries` shows the networks and their variants";
+const DEVICES: &str =
+    "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing";
+const CLIENTS: &str = "--clients N sets the number of clients";
+
+/// The process's exit code after an error.
+pub(crate) fn exit_code(error: &CliError) -> u8 {
+    match error {
+        CliError::NoSpec | CliError::Assignment(_) | CliError::Variant(_) => USAGE,
+        _ => FAILED,
+    }
+}
+
+/// Writes an error to stderr, and what to do about it.
+pub(crate) fn report(error: &CliError) {
+    tell!("error: {error}");
+    if let Some(help) = help(error) {
+        tell!("help: {help}");
+    }
+}
+
+/// What to do about an error, where its message does not say so itself.
+fn help(error: &CliError) -> Option<String> {
+    let text = match error {
+        CliError::Spec(_) | CliError::NoSpec => SPECS,
+        CliError::Hyper(_) | CliError::HyperValue { .. } => {
+            "`fedround list specs` shows hyper-parameters with their defaults and ranges"
+        }
+        CliError::Assignment(_) => "write for instance --set mu=0.1",
+        CliError::Variant(_) => NETWORKS,
+        CliError::Experiment { source, kept } => {
+            let advice = of_experiment(source).map(str::to_owned);
+            let both = [advice, kept.as_ref().map(ToString::to_string)];
+            let both: Vec<String> = both.into_iter().flatten().collect();
+            return (!both.is_empty()).then(|| both.join("; "));
+        }
+        CliError::DataCommand(error) => return error.help(),
+        CliError::Compare(error) => return error.help(),
+        CliError::Bench(error) => error.help()?,
+        CliError::Reproduce(error) => return error.help(),
+        CliError::Newcomer(_) => "docs/partitions.md describes newcomers",
+        CliError::Convolutions(_) => "--convolutions auto takes the fastest on each GPU",
+        CliError::Precision(_) => "--precision bf16 rounds the operands of products to 16 bits",
+        CliError::Device(_) => DEVICES,
+        CliError::Fusion(FusionError::NotFused) => {
+            "--device wgpu or cuda chooses a GPU; `fedround doctor` says which there are"
+        }
+        CliError::FusedFormat => "--at plan can be drawn",
+        CliError::CohortBatch(_) => "--cohort-batch 8 runs up to eight clients in one graph",
+        CliError::Graphs(_) => "--graphs on replays steps on a GPU where it can",
+        CliError::NothingShared { .. } => {
+            "`fedround inspect fedfed --attack` attacks what FedFed shares in the round after `distill`"
+        }
+        CliError::RandomImages { .. } => {
+            "resize and normalise change each image alike; crop, flip and rotate do not"
+        }
+        CliError::Taken { .. } => {
+            "choose another --out, or leave it away for the next free name under runs/"
+        }
+        CliError::Text { .. } => "docs/ir.md describes the text form",
+        CliError::Request(_)
+        | CliError::Pass(PassError::Request(_) | PassError::Dump(_))
+        | CliError::NotRun { .. } => "`fedround opt --list` shows the passes",
+        CliError::Config { .. } | CliError::ConfigKey { .. } => {
+            "the config.toml of any run folder is an example"
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// The same of the library's errors.
+fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
+    Some(match error {
+        ExperimentError::Data(DataError::UnknownDataset { .. }) => {
+            "`fedround list datasets` shows the datasets"
+        }
+        ExperimentError::Data(DataError::NoDirectory { .. } | DataError::Missing { .. }) => {
+            "--data-dir DIR is the folder that holds the datasets' folders, and `fedround data fetch NAME` downloads there what may be downloaded; `synth-digits` needs no files"
+        }
+        ExperimentError::Data(_) => "--data synth-digits trains without any files",
+        ExperimentError::Partition(
+            PartitionError::Unknown { .. }
+            | PartitionError::Argument { .. }
+            | PartitionError::NoGroups { .. }
+            | PartitionError::NotSquare { .. }
+            | PartitionError::TooManyClasses { .. }
+            | PartitionError::Weights { .. },
+        ) => "`fedround list partitioners` shows how to write partitions",
+        ExperimentError::Partition(_) => CLIENTS,
+        ExperimentError::Late { .. } => "--rounds N sets the number of all rounds",
+        ExperimentError::Model(_) => "`fedround list models` shows the models",
+        ExperimentError::NoCaptions { .. } => {
+            "--data flickr8k and coco have captions; `fedround list models` shows other models"
+        }
+        ExperimentError::NoProtected { .. } => "without --adversary nobody looks for them",
+        ExperimentError::UnusedAuxiliary { .. } => NETWORKS,
+        ExperimentError::Accuracy { .. } => "0.9 is an accuracy of 90 %",
+        ExperimentError::Compile(error) => return of_compilation(error),
+        ExperimentError::Run(error) => return of_round(error),
+        _ => return None,
+    })
+}
+
+fn of_compilation(error: &CompileError) -> Option<&'static str> {
+    Some(match error {
+        CompileError::Auxiliary(_) => NETWORKS,
+        CompileError::Device(DeviceError::Precision { .. }) => {
+            "--precision f32 runs on every device; `fedround doctor` says which others there are"
+        }
+        CompileError::Device(_) => DEVICES,
+        _ => return None,
+    })
+}
+
+fn of_round(error: &RunError) -> Option<&'static str> {
+    Some(match error {
+        RunError::NobodyElse { .. } => CLIENTS,
+        RunError::Compile(CompileError::Device(_)) => DEVICES,
+        RunError::CaptureOnCpu => "--device wgpu or cuda with --graphs require, or --graphs off",
+        RunError::Exec(ExecError::NotReplayed(_)) => "--graphs on runs such steps one op at a time",
+        RunError::Diverged { .. } => "--set lr=.. lowers the learning rate",
+        RunError::Thread(_) => "--threads N trains fewer clients at once",
+        _ => return None,
+    })
+}

@@ -1,0 +1,151 @@
+//! Algorithms and models by name, and their compilation for `graph` and `explain`.
+
+use std::sync::Arc;
+
+use burn::tensor::Device;
+use fedround::experiment::{ExperimentError, warnings};
+use fedround::{Auxiliaries, Experiment, ModelSource};
+use fedround_algorithms::registry;
+use fedround_data::{Dataset, DatasetInfo};
+use fedround_dsl::{BoxedAlgorithm, Registry};
+use fedround_exec::{Program, Target};
+use fedround_models::{AuxiliaryTask, Losses, MODELS, Model, ModelError, Task, find};
+use fedround_names::nearest;
+use fedround_passes::PassManager;
+
+use crate::args::Subject;
+use crate::auxiliaries;
+use crate::error::CliError;
+use crate::hypers::{self, Setting};
+use crate::output::tell;
+use crate::settings::Settings;
+
+/// A model that a user's crate brings.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnModel {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub make: fn(Task, &Device) -> Box<dyn Model>,
+}
+
+/// What the command knows by name.
+#[derive(Clone)]
+pub(crate) struct Catalog {
+    pub registry: Registry,
+    pub losses: Losses,
+    pub models: Vec<OwnModel>,
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Self {
+            registry: registry(),
+            losses: Losses::default(),
+            models: vec![],
+        }
+    }
+}
+
+/// An algorithm that is compiled without data.
+pub(crate) struct Compiled {
+    pub algorithm: BoxedAlgorithm,
+    pub program: Program,
+    pub auxiliaries: Auxiliaries,
+}
+
+impl Catalog {
+    /// The algorithm of a text with its hyper-parameters set, the later setting winning.
+    pub(crate) fn algorithm(
+        &self,
+        spec: &str,
+        settings: &[Setting],
+    ) -> Result<BoxedAlgorithm, CliError> {
+        let mut algorithm = self.registry.parse(spec)?;
+        for setting in settings {
+            hypers::apply(&mut *algorithm, setting)?;
+        }
+        Ok(algorithm)
+    }
+
+    /// The model of a name: the user's own, or else a bundled one.
+    pub(crate) fn model_of(&self, name: &str) -> Result<ModelSource, CliError> {
+        if let Some(&OwnModel { name, make, .. }) = self.models.iter().find(|own| own.name == name)
+        {
+            return Ok(ModelSource::Own { name, make });
+        }
+        match find(name) {
+            Ok(_) => Ok(name.into()),
+            Err(error) if self.models.is_empty() => Err(error.into()),
+            Err(_) => {
+                let bundled = MODELS.map(|m| m.name);
+                let names = || self.models.iter().map(|m| m.name).chain(bundled);
+                Err(CliError::from(ModelError::Unknown {
+                    name: name.to_owned(),
+                    nearest: nearest(name, names()),
+                    known: names().collect::<Vec<_>>().join(", "),
+                }))
+            }
+        }
+    }
+
+    /// An experiment with an algorithm, a model of that name and the losses that are known here.
+    pub(crate) fn experiment_of(
+        &self,
+        algorithm: BoxedAlgorithm,
+        model: &str,
+    ) -> Result<Experiment, CliError> {
+        let experiment = Experiment::new(algorithm).model(self.model_of(model)?);
+        Ok(experiment.losses(self.losses.clone()))
+    }
+
+    /// The experiment of some settings.
+    pub(crate) fn experiment(
+        &self,
+        settings: &Settings,
+        data: Arc<Dataset>,
+    ) -> Result<Experiment, CliError> {
+        let algorithm = self.algorithm(&settings.spec, &settings.hypers)?;
+        let experiment = self.experiment_of(algorithm, &settings.model)?;
+        Ok(experiment.data(data).settings(settings.run.clone()))
+    }
+
+    /// Compiles a subject for a target, under a pass manager of the caller's.
+    pub(crate) fn compile(
+        &self,
+        subject: &Subject,
+        target: Target,
+        passes: &mut PassManager,
+    ) -> Result<Compiled, CliError> {
+        let settings = hypers::assignments(&subject.set)?;
+        let algorithm = self.algorithm(&subject.spec, &settings)?;
+        let data = DatasetInfo::find(&subject.data)?;
+        let around = AuxiliaryTask {
+            task: Task {
+                input: data.input_shape()?,
+                classes: data.classes,
+            },
+            clients: subject.clients,
+            variants: auxiliaries::choices(&subject.aux)?,
+        };
+        let model = self.model_of(&subject.model)?;
+        let (model, auxiliaries) = model.trace(&algorithm, &around, data.words(), &self.losses)?;
+        let mut chosen = around.variants.into_keys();
+        if let Some(name) = chosen.find(|name| !auxiliaries.contains_key(name)) {
+            return Err(ExperimentError::UnusedAuxiliary { name }.into());
+        }
+        let model = model.with_columns(data.columns());
+        let program = Program::compile_with(&*algorithm, model, target, passes)?;
+        warn(&program);
+        Ok(Compiled {
+            algorithm,
+            program,
+            auxiliaries,
+        })
+    }
+}
+
+/// Writes the compiler's warnings to stderr.
+pub(crate) fn warn(program: &Program) {
+    let warnings = warnings(program).into_iter();
+    warnings.for_each(|warning| tell!("warning: {warning}"));
+}

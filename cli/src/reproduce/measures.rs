@@ -1,0 +1,104 @@
+//! The numbers of runs that a table has.
+
+use fedround::experiment::{AttributeAuc, Status};
+use fedround_metrics::progress::first_to_reach;
+
+use super::plan::Plan;
+use super::tables::Of;
+use crate::compare::{Record, Spread};
+use crate::hypers::Given;
+use crate::settings::Settings;
+
+/// The runs of a plan, by entrant and then by seed.
+pub(super) type Runs<'r> = Vec<Vec<Option<&'r Record>>>;
+
+/// A number of an entrant over its complete runs; where others are subtracted, of the differences
+/// between runs of one seed.
+pub(super) fn spread(plan: &Plan, runs: &Runs<'_>, entrant: usize, of: &Of) -> Option<Spread> {
+    let target = target(plan, runs, entrant);
+    let values = |entrant: usize| {
+        let settings = &plan.entrants[entrant].settings;
+        let runs = runs[entrant].iter();
+        runs.map(move |run| value(plan, complete(*run)?, settings, of, target))
+    };
+    let Some(base) = &plan.paper.difference_from else {
+        return Spread::of(values(entrant).flatten());
+    };
+    let base = beside(plan, entrant, base)?;
+    let pairs = values(entrant).zip(values(base));
+    Spread::of(pairs.filter_map(|(value, base)| Some(value? - base?)))
+}
+
+/// How many of an entrant's runs are complete.
+pub(super) fn completed(runs: &[Option<&Record>]) -> usize {
+    runs.iter().filter(|run| complete(**run).is_some()).count()
+}
+
+fn complete(run: Option<&Record>) -> Option<&Record> {
+    run.filter(|run| run.status == Status::Complete)
+}
+
+/// The entrant of another method in the same setting.
+fn beside(plan: &Plan, entrant: usize, method: &str) -> Option<usize> {
+    let mut methods = plan.table.common.method.iter();
+    let method = methods.position(|m| m.name == method)?;
+    plan.entrant(plan.entrants[entrant].setting, method)
+}
+
+/// The best accuracy of the method that sets the target, in whole percent.
+fn target(plan: &Plan, runs: &Runs<'_>, entrant: usize) -> Option<f64> {
+    let base = beside(plan, entrant, plan.paper.target_of.as_deref()?)?;
+    let best = runs[base]
+        .iter()
+        .filter_map(|run| complete(*run)?.best_test_accuracy);
+    Some((100.0 * Spread::of(best)?.mean).floor() / 100.0)
+}
+
+fn value(
+    plan: &Plan,
+    run: &Record,
+    settings: &Settings,
+    of: &Of,
+    target: Option<f64>,
+) -> Option<f64> {
+    let percent = |accuracy: Option<f64>| Some(100.0 * accuracy?);
+    match of {
+        Of::Best => percent(run.best_test_accuracy),
+        Of::Last => percent(run.test_accuracy),
+        Of::BestBleu => percent(run.best_bleu),
+        Of::Vqa => percent(run.vqa_accuracy),
+        Of::Local => percent(run.local_accuracy.as_ref().map(|local| local.mean)),
+        Of::Newcomer => percent(run.newcomer_accuracy),
+        // Where clients have no models of their own, theirs is the global one.
+        Of::NewTest => percent(run.ensemble_accuracy.or(run.test_accuracy)),
+        Of::Label(class) => percent(run.class_accuracy.values().nth(*class)?.as_f64()),
+        Of::Party(domain) => {
+            let client = plan.parties.iter().position(|party| party == domain)?;
+            percent(*run.client_accuracy.get(client)?)
+        }
+        Of::RoundsToTarget => Some(first_to_reach(&run.curve(), target?)?.round as f64),
+        Of::AdversaryAlong => percent(mean(&run.adversary, |e| e.along)),
+        Of::AdversaryAfter => percent(mean(&run.adversary, |e| e.auc)),
+        Of::Rounds => Some(run.rounds as f64),
+        Of::Sent => Some(sent(run.bytes_up, settings)),
+    }
+}
+
+/// The mean over attributes, where all have a number.
+fn mean(found: &[AttributeAuc], of: fn(&AttributeAuc) -> Option<f64>) -> Option<f64> {
+    let all: Option<Vec<f64>> = found.iter().map(of).collect();
+    Some(Spread::of(all?)?.mean)
+}
+
+/// Numbers of four bytes: what the `m` clients of a round send up, and as many down to all `K`.
+fn sent(bytes_up: u64, settings: &Settings) -> f64 {
+    let clients = settings.run.clients as f64;
+    let mut hypers = settings.hypers.iter().rev();
+    let fraction = hypers.find(|hyper| hyper.name == "fraction");
+    let fraction = match fraction.map(|hyper| &hyper.value) {
+        Some(Given::Value(value)) => value.to_string().parse().unwrap_or(1.0),
+        _ => 1.0,
+    };
+    let m = (fraction * clients).round().max(1.0);
+    bytes_up as f64 / 4.0 * (clients + m) / m
+}

@@ -1,0 +1,143 @@
+//! One run into a folder: `run` makes one, `compare` and `reproduce` one for each of their cells.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use fedround::experiment::{ExperimentError, Observer, Report, Run};
+use fedround_data::Dataset;
+use fedround_exec::Program;
+use fedround_simulation::Simulation;
+
+use super::folder::Folder;
+use super::progress::Progress;
+use super::summary::{Metric, Summary};
+use crate::catalog::Catalog;
+use crate::config::Config;
+use crate::error::CliError;
+use crate::plot::Series;
+use crate::settings::Settings;
+
+/// A run that can start: its input has been checked, and its algorithm compiled.
+pub(crate) struct Job {
+    /// With all auxiliary networks that are used.
+    settings: Settings,
+    config: Config,
+    run: Run,
+}
+
+impl Job {
+    /// Compiles the algorithm for a dataset.
+    pub fn new(
+        catalog: &Catalog,
+        settings: &Settings,
+        data: Arc<Dataset>,
+    ) -> Result<Self, CliError> {
+        let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
+        let run = catalog
+            .experiment(settings, data)?
+            .prepare(settings.rounds)?;
+        Ok(Self {
+            config: settings.config(&*algorithm),
+            settings: Settings {
+                run: run.settings().clone(),
+                ..settings.clone()
+            },
+            run,
+        })
+    }
+
+    /// The settings as a file.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The settings, with all auxiliary networks that are used.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What is compiled.
+    pub fn program(&self) -> &Program {
+        self.run.program()
+    }
+
+    /// Trains, and writes everything to the folder. A round that fails ends the run; the rounds before
+    /// it are in the folder like those of any other run.
+    pub fn train(
+        mut self,
+        folder: &Folder,
+        progress: &mut Progress,
+        stop: &AtomicBool,
+        started: Instant,
+    ) -> Result<(Summary, Option<ExperimentError>), CliError> {
+        let mut recorder = Recorder {
+            folder,
+            progress,
+            stop,
+            failed: None,
+        };
+        let (report, failure) = match self.run.train(&mut recorder) {
+            Ok(report) => (report, None),
+            Err(ExperimentError::Training { source, report }) => (*report, Some(*source)),
+            Err(error) => return Err(error.into()),
+        };
+        if let Some(error) = recorder.failed {
+            return Err(error);
+        }
+        folder.model(&report.parameters)?;
+        folder.classes(&class_curves(&report, &self.run.data().class_names))?;
+        let ended = (&report, failure.as_ref());
+        let of = (&self.settings, &self.config, &self.run);
+        let summary = Summary::new(of, ended, folder.dir(), started.elapsed());
+        folder.summary(&summary.text()?)?;
+        Ok((summary, failure))
+    }
+}
+
+/// Writes each round to the folder and shows it.
+struct Recorder<'a> {
+    folder: &'a Folder,
+    progress: &'a mut Progress,
+    stop: &'a AtomicBool,
+    /// A round could not be written.
+    failed: Option<CliError>,
+}
+
+impl Observer for Recorder<'_> {
+    fn stop_requested(&mut self) -> bool {
+        self.failed.is_some() || self.stop.load(Ordering::SeqCst)
+    }
+
+    fn round_finished(&mut self, report: &Report, _: &Simulation) {
+        if let Some(round) = report.history.last() {
+            self.failed = self.folder.metric(&Metric::of(round)).err();
+        }
+        self.progress.round(report);
+    }
+
+    fn cohort_batch_reduced(&mut self, before: usize, now: usize) {
+        self.progress.note(&format!(
+            "warning: the device's memory does not hold {before} clients in one graph; {now} from now on (--cohort-batch)"
+        ));
+    }
+
+    fn goal_reached(&mut self, left_out: usize) {
+        self.progress.leave_out(left_out);
+    }
+}
+
+/// The accuracy of each class over the rounds in which it was measured; none of data without classes.
+fn class_curves(report: &Report, names: &[String]) -> Vec<Series> {
+    let points = |class: usize| -> Vec<(f64, f64)> {
+        let tested = report.history.iter();
+        let tested = tested.filter_map(|r| Some((r.number as f64, r.scores.as_ref()?)));
+        let own = tested.filter_map(|(x, s)| Some((x, *s.class_accuracy.get(class)?)));
+        own.collect()
+    };
+    let series = names.iter().enumerate().map(|(class, name)| Series {
+        name: name.clone(),
+        points: points(class),
+    });
+    series.filter(|series| !series.points.is_empty()).collect()
+}

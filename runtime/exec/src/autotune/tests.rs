@@ -1,0 +1,195 @@
+use std::cell::Cell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+
+use fedround_ir::tensor::Conv2d;
+
+use fedround_ir::tensor::Op;
+use fedround_passes::tensor::ConvAlgorithm;
+
+use super::measure::Fastest;
+use super::*;
+use crate::device::{Device, ExecError};
+use crate::precision::Precision;
+
+/// A folder of a test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = format!("fedround-{name}-{}", std::process::id());
+    let folder = std::env::temp_dir().join(folder);
+    _ = fs::remove_dir_all(&folder);
+    folder
+}
+
+/// The cache of a folder, whatever cannot be read there.
+fn open(folder: &Path) -> AutotuneCache {
+    AutotuneCache::at(folder, |_| ())
+}
+
+/// What is chosen, and whether it was measured for that.
+fn chosen(choices: &AutotuneCache, about: &str, fastest: ConvAlgorithm) -> (ConvAlgorithm, bool) {
+    let measured = Cell::new(false);
+    let device = Device::Cpu.open().unwrap();
+    let lowering = choices.choose(&device, about, || {
+        measured.set(true);
+        let (form, of_all) = (fastest, true);
+        Ok(Fastest { form, of_all })
+    });
+    (lowering.unwrap(), measured.get())
+}
+
+#[test]
+fn a_choice_is_measured_once_and_kept() {
+    let folder = folder("kept");
+    let choices = open(&folder);
+    assert_eq!(
+        chosen(&choices, "a", ConvAlgorithm::Unfold),
+        (ConvAlgorithm::Unfold, true)
+    );
+    assert_eq!(
+        chosen(&choices, "a", ConvAlgorithm::Split),
+        (ConvAlgorithm::Unfold, false)
+    );
+    assert_eq!(
+        chosen(&choices, "b", ConvAlgorithm::Split),
+        (ConvAlgorithm::Split, true)
+    );
+    let again = open(&folder);
+    assert_eq!(
+        chosen(&again, "a", ConvAlgorithm::Split),
+        (ConvAlgorithm::Unfold, false)
+    );
+    assert_eq!(again.len(), 2);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_file_that_is_none_of_ours_stays_as_it_is() {
+    let folder = folder("other");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("convolutions.txt");
+    let texts: [&[u8]; 3] = [
+        b"",
+        b"fedround convolutions 2\na\tunfold\n",
+        &[0xff, 0xfe, 0],
+    ];
+    for text in texts {
+        fs::write(&file, text).unwrap();
+        let choices = open(&folder);
+        assert!(choices.is_empty());
+        let split = ConvAlgorithm::Split;
+        assert_eq!(chosen(&choices, "a", split), (split, true));
+        assert_eq!(chosen(&choices, "a", split), (split, false));
+        assert_eq!(fs::read(&file).unwrap(), text);
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_line_that_cannot_be_read_costs_that_line() {
+    let folder = folder("line");
+    let split = ConvAlgorithm::Split;
+    chosen(&open(&folder), "a", split);
+    let file = folder.join("convolutions.txt");
+    let mut text = fs::read_to_string(&file).unwrap();
+    text.push_str("\nb\tfold\n");
+    fs::write(&file, text).unwrap();
+    let choices = open(&folder);
+    assert_eq!(chosen(&choices, "a", ConvAlgorithm::Unfold), (split, false));
+    assert_eq!(chosen(&choices, "b", split), (split, true));
+    assert_eq!(open(&folder).len(), 2);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn what_is_not_of_all_forms_is_kept_for_now() {
+    let folder = folder("now");
+    let choices = open(&folder);
+    let device = Device::Cpu.open().unwrap();
+    let form = ConvAlgorithm::Split;
+    let measure = || {
+        let of_all = false;
+        Ok(Fastest { form, of_all })
+    };
+    assert_eq!(choices.choose(&device, "a", measure).unwrap(), form);
+    assert_eq!(chosen(&choices, "a", ConvAlgorithm::Unfold), (form, false));
+    assert!(open(&folder).is_empty());
+    // A device that has failed before is no reason to choose anything.
+    let failed = || Err(ExecError::OutOfMemory(String::new()));
+    let error = choices.choose(&device, "b", failed).unwrap_err();
+    assert!(matches!(error, ExecError::OutOfMemory(_)));
+    assert_eq!(chosen(&choices, "b", form), (form, true));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn writers_keep_what_others_write() {
+    let folder = folder("writers");
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let choices = open(&folder);
+            scope.spawn(move || {
+                for i in 0..8 {
+                    chosen(&choices, &format!("{writer} {i}"), ConvAlgorithm::Split);
+                }
+            });
+        }
+    });
+    assert_eq!(open(&folder).len(), 32);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_reported_once_and_no_error() {
+    let folder = folder("file");
+    fs::write(&folder, b"").unwrap();
+    let (report, reports) = mpsc::channel();
+    let choices = AutotuneCache::at(&folder, move |error| report.send(error).unwrap());
+    assert_eq!(
+        chosen(&choices, "a", ConvAlgorithm::Split),
+        (ConvAlgorithm::Split, true)
+    );
+    assert_eq!(
+        chosen(&choices, "a", ConvAlgorithm::Unfold),
+        (ConvAlgorithm::Split, false)
+    );
+    let reports: Vec<CacheError> = reports.try_iter().collect();
+    assert_eq!(reports.len(), 1);
+    let file = folder.join("convolutions.txt");
+    assert_eq!((reports[0].action, &reports[0].file), ("read", &file));
+    fs::remove_file(folder).unwrap();
+}
+
+#[test]
+fn one_client_and_the_cpu_are_not_timed() {
+    let conv = |groups| {
+        Op::Conv2d(Conv2d {
+            stride: [1, 1],
+            padding: [0, 0],
+            dilation: [1, 1],
+            groups,
+        })
+    };
+    let device = Device::Cpu.open().unwrap();
+    let choices = AutotuneCache::default();
+    let timed = ConvPolicy::Timed(choices.clone());
+    assert!(!timed.change_some(&device));
+    let shapes: [&[usize]; 2] = [&[2, 3, 5, 5], &[4, 3, 3, 3]];
+    let found = timed.choose(&device, Precision::F32, &conv(1), shapes);
+    assert!(found.unwrap() == ConvAlgorithm::Grouped && choices.is_empty());
+    let always = ConvPolicy::Always(ConvAlgorithm::Unfold);
+    assert!(always.change_some(&device));
+    let found = always.choose(&device, Precision::F32, &conv(2), shapes);
+    assert_eq!(found.unwrap(), ConvAlgorithm::Unfold);
+}
+
+#[test]
+fn texts_are_understood() {
+    for text in ["grouped", "unfold", "split"] {
+        let parsed: ConvPolicy = text.parse().unwrap();
+        assert!(matches!(parsed, ConvPolicy::Always(l) if l.name() == text));
+    }
+    "auto".parse::<ConvPolicy>().unwrap();
+    let error = "im2col".parse::<ConvPolicy>().unwrap_err().to_string();
+    assert!(error.contains("`split`, found `im2col`"), "{error}");
+}

@@ -1,0 +1,80 @@
+//! Records a training step as a graph of kernel launches, and replays it.
+//!
+//! A loop over batches launches the kernels of its step again and again. A [`CapturedStep`] is a
+//! segment over buffers of its own: values are copied in when the loop begins and out when it ends; in
+//! between, each replay writes the next state where the last one was, and only the batch and the
+//! random numbers are replaced. [`StepCache`] keeps captured steps from round to round. Which loops
+//! are replayed is for the caller to decide.
+
+mod buffer;
+mod cache;
+mod graph;
+mod stats;
+mod step;
+mod validate;
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use cache::{Lookup, StepCache};
+pub use stats::CaptureStats;
+pub use step::{CapturedStep, InputRole, LoopStart, StepLayout};
+
+/// Whether the steps of loops over batches are recorded and replayed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GraphCapture {
+    /// Every step runs op by op.
+    #[default]
+    Off,
+    /// Steps are replayed where they can be.
+    On,
+    /// As [`On`](Self::On), but it is an error if a step that could be recorded is not, or if its
+    /// replay gives other values.
+    Require,
+}
+
+/// A text names no [`GraphCapture`].
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("expected `off`, `on` or `require`, found `{found}`")]
+pub struct GraphCaptureError {
+    found: String,
+}
+
+impl FromStr for GraphCapture {
+    type Err = GraphCaptureError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "off" => Ok(Self::Off),
+            "on" => Ok(Self::On),
+            "require" => Ok(Self::Require),
+            found => Err(GraphCaptureError {
+                found: found.to_owned(),
+            }),
+        }
+    }
+}
+
+impl fmt::Display for GraphCapture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "off",
+            Self::On => "on",
+            Self::Require => "require",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for graphs in [GraphCapture::Off, GraphCapture::On, GraphCapture::Require] {
+            assert_eq!(graphs.to_string().parse::<GraphCapture>().unwrap(), graphs);
+        }
+        let error = "yes".parse::<GraphCapture>().unwrap_err().to_string();
+        assert_eq!(error, "expected `off`, `on` or `require`, found `yes`");
+    }
+}

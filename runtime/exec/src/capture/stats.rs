@@ -1,0 +1,32 @@
+//! What became of steps that could be recorded.
+
+use std::collections::BTreeMap;
+
+/// Counts of recorded steps, of their replays, and of the steps that ran plainly instead.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CaptureStats {
+    /// Steps that were recorded and not found wrong.
+    pub captured: u64,
+    /// Replays: each is one step of a client, or of a group of clients.
+    pub replays: u64,
+    /// Steps of loops over batches that ran op by op, by the reason.
+    pub plain: BTreeMap<String, u64>,
+}
+
+impl CaptureStats {
+    /// Counts steps that ran op by op.
+    pub fn plain(&mut self, why: &str, steps: u64) {
+        if steps > 0 {
+            *self.plain.entry(why.to_owned()).or_default() += steps;
+        }
+    }
+
+    /// Adds other counts.
+    pub fn add(&mut self, other: Self) {
+        self.captured += other.captured;
+        self.replays += other.replays;
+        for (why, steps) in other.plain {
+            self.plain(&why, steps);
+        }
+    }
+}

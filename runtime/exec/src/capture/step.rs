@@ -1,0 +1,307 @@
+//! One step of a loop, recorded.
+
+use std::sync::Arc;
+
+use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
+
+use super::buffer::{Buffer, own};
+use super::graph::Graph;
+use super::stats::CaptureStats;
+use super::validate::differs;
+use crate::device::ExecError;
+use crate::executor::Slots;
+use crate::program::Segment;
+use crate::tensor::read;
+
+/// How many replays are compared with a plain run before they are trusted.
+const CHECKS: usize = 3;
+
+/// Where a step's input comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputRole {
+    /// A leaf of what the loop carries.
+    State(usize),
+    /// A column of the batch.
+    Column,
+    /// A tensor from around the loop.
+    Outer,
+}
+
+/// How a loop's body is made of its segment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepLayout {
+    /// The segment's inputs but for what the program supplies.
+    pub inputs: Vec<InputRole>,
+    /// For each leaf that is carried, the output that is its next value; `None` where it stays.
+    pub next: Vec<Option<usize>>,
+}
+
+/// What a loop starts from.
+pub struct LoopStart {
+    /// The leaves that it carries.
+    pub state: Vec<DispatchTensor>,
+    /// The tensors from around it.
+    pub outer: Vec<DispatchTensor>,
+}
+
+/// A segment over buffers of its own: a run reads the batch and the state there and writes the next
+/// state back.
+pub struct CapturedStep {
+    segment: Arc<Segment>,
+    layout: StepLayout,
+    state: Vec<Buffer>,
+    columns: Vec<Buffer>,
+    outer: Vec<Buffer>,
+    draws: Vec<Buffer>,
+    /// Which outputs are inputs that no op changes.
+    passed: Vec<bool>,
+    /// Hyper-parameters and constants, and `None` where a draw belongs.
+    supplied: Vec<Option<DispatchTensor>>,
+    losses: Vec<Buffer>,
+    graph: Option<Graph>,
+    checks: usize,
+    /// Why there is no graph and will be none.
+    pub refused: Option<String>,
+    /// What happened since it was last asked.
+    pub stats: CaptureStats,
+}
+
+fn lost() -> ExecError {
+    ExecError::NotReplayed("a buffer of the step was lost".to_owned())
+}
+
+impl CapturedStep {
+    /// Buffers for a segment, with a loop's values in place. `None` where they would hold masks.
+    pub fn new(
+        segment: Arc<Segment>,
+        layout: StepLayout,
+        start: LoopStart,
+        device: &DispatchDevice,
+    ) -> Option<Self> {
+        let of = |tensors: Vec<DispatchTensor>| {
+            let buffers = tensors.into_iter().map(|t| Buffer::of(t, device));
+            buffers.collect::<Option<Vec<_>>>()
+        };
+        let hypers = segment.hypers.iter().cloned().map(Some);
+        let given: Vec<_> = hypers.chain(segment.supplies.constants()).collect();
+        let mut supplied = Vec::with_capacity(given.len());
+        let (mut columns, mut draws) = (vec![], vec![]);
+        let roles = layout.inputs.iter().map(Some);
+        let mut roles = roles.chain(std::iter::repeat(None));
+        let mut given = given.into_iter();
+        for (_, ty, _) in &segment.plan.inputs {
+            match roles.next()? {
+                Some(InputRole::Column) => columns.push(Buffer::blank(ty, device)?),
+                Some(InputRole::State(_) | InputRole::Outer) => {}
+                None => match given.next()? {
+                    Some(t) => supplied.push(Some(own(t, device)?)),
+                    None => {
+                        draws.push(Buffer::blank(ty, device)?);
+                        supplied.push(None);
+                    }
+                },
+            }
+        }
+        let passed = segment.plan.passed();
+        Some(Self {
+            passed: passed.iter().map(Option::is_some).collect(),
+            state: of(start.state)?,
+            outer: of(start.outer)?,
+            columns,
+            draws,
+            supplied,
+            losses: vec![],
+            graph: None,
+            checks: CHECKS,
+            refused: None,
+            stats: CaptureStats::default(),
+            segment,
+            layout,
+        })
+    }
+
+    /// What it runs.
+    pub fn segment(&self) -> &Arc<Segment> {
+        &self.segment
+    }
+
+    /// Whether a loop of this form over tensors of these shapes can go on in its buffers.
+    pub fn fits(&self, layout: &StepLayout, start: &LoopStart) -> bool {
+        let same = |buffers: &[Buffer], tensors: &[DispatchTensor]| {
+            let shapes = tensors.iter().map(burn_backend::TensorMetadata::shape);
+            buffers.iter().map(Buffer::shape).eq(shapes)
+        };
+        let here = self.graph.as_ref().is_none_or(Graph::is_of_this_thread);
+        here && self.layout == *layout
+            && same(&self.state, &start.state)
+            && same(&self.outer, &start.outer)
+    }
+
+    /// Puts a loop's values in place.
+    pub fn begin(&mut self, start: LoopStart) -> Option<()> {
+        self.set(start.state)?;
+        write_all(&mut self.outer, start.outer)
+    }
+
+    /// Copies of the state.
+    pub fn state(&self, device: &DispatchDevice) -> Option<Vec<DispatchTensor>> {
+        self.state.iter().map(|b| b.copy(device)).collect()
+    }
+
+    /// Replaces the state.
+    pub fn set(&mut self, state: Vec<DispatchTensor>) -> Option<()> {
+        write_all(&mut self.state, state)
+    }
+
+    /// Takes a step on a batch with the random numbers of one run; gives copies of its losses.
+    ///
+    /// # Errors
+    ///
+    /// A run of the plan fails, which is a bug of fedround, or the device takes no replay or has no
+    /// memory for it.
+    pub fn run(
+        &mut self,
+        columns: Vec<DispatchTensor>,
+        draws: Vec<DispatchTensor>,
+        device: &DispatchDevice,
+    ) -> Result<Vec<DispatchTensor>, ExecError> {
+        write_all(&mut self.columns, columns).ok_or_else(lost)?;
+        write_all(&mut self.draws, draws).ok_or_else(lost)?;
+        if self.graph.is_none() && self.refused.is_none() {
+            self.record(device)?;
+        }
+        match &self.graph {
+            Some(_) if self.checks > 0 => self.checked(device)?,
+            Some(graph) => {
+                graph.replay()?;
+                self.stats.replays += 1;
+            }
+            None => {
+                self.plain(device)?;
+                let why = self.refused.clone().unwrap_or_default();
+                self.stats.plain(&why, 1);
+            }
+        }
+        let losses = self.losses.iter().map(|b| b.copy(device));
+        losses.collect::<Option<_>>().ok_or_else(lost)
+    }
+
+    /// Records a step; the state is as before. A device that records none is not asked again.
+    fn record(&mut self, device: &DispatchDevice) -> Result<(), ExecError> {
+        // Memory from inside a recording is the graph's too: buffers are from before it.
+        let outputs = self.outputs(device)?.into_iter();
+        let losses = outputs.rev().take(self.segment.losses).rev();
+        let losses = losses.map(|loss| Buffer::of(loss, device));
+        self.losses = losses.collect::<Option<_>>().ok_or_else(lost)?;
+        let before = self.state(device).ok_or_else(lost)?;
+        match Graph::record(device, || self.plain(device)) {
+            Ok(graph) => {
+                self.graph = Some(graph);
+                self.stats.captured += 1;
+            }
+            Err(full @ ExecError::OutOfMemory(_)) => return Err(full),
+            Err(error) => self.refused = Some(reason(error)),
+        }
+        self.set(before).ok_or_else(lost)
+    }
+
+    /// Replays, and compares state and losses with those of a plain run, which count.
+    fn checked(&mut self, device: &DispatchDevice) -> Result<(), ExecError> {
+        let before = self.state(device).ok_or_else(lost)?;
+        let replayed = match &self.graph {
+            Some(graph) => graph.replay().and_then(|()| self.values()),
+            None => self.values(),
+        };
+        self.set(before.clone()).ok_or_else(lost)?;
+        self.plain(device)?;
+        let expected = self.values()?;
+        let before = before.into_iter().map(read);
+        let before: Vec<Vec<f32>> = before.collect::<Result<_, _>>()?;
+        let differs = match replayed {
+            Ok(replayed) => differs(&replayed, &expected, &before),
+            Err(full @ ExecError::OutOfMemory(_)) => return Err(full),
+            Err(error) => Some(reason(error)),
+        };
+        match differs {
+            None => {
+                self.checks -= 1;
+                self.stats.replays += 1;
+            }
+            Some(why) => {
+                self.graph = None;
+                self.stats.captured -= 1;
+                self.stats.plain(&why, 1);
+                self.refused = Some(why);
+            }
+        }
+        Ok(())
+    }
+
+    /// The elements of the state, then of the losses.
+    fn values(&self) -> Result<Vec<Vec<f32>>, ExecError> {
+        let all = self.state.iter().chain(&self.losses);
+        all.map(|b| read(b.lend().ok_or_else(lost)?)).collect()
+    }
+
+    /// Takes the step op by op: what is recorded.
+    fn plain(&mut self, device: &DispatchDevice) -> Result<(), ExecError> {
+        let outputs = self.outputs(device)?;
+        let kept = outputs.len() - self.segment.losses;
+        for (leaf, from) in self.state.iter_mut().zip(&self.layout.next) {
+            if let Some(output) = from {
+                leaf.write(outputs[*output].clone()).ok_or_else(lost)?;
+            }
+        }
+        let losses = outputs[kept..].iter().cloned();
+        write_all(&mut self.losses, losses).ok_or_else(lost)
+    }
+
+    fn outputs(&self, device: &DispatchDevice) -> Result<Vec<DispatchTensor>, ExecError> {
+        let (mut columns, mut outer) = (self.columns.iter(), self.outer.iter());
+        let inputs = self.layout.inputs.iter().map(|role| match role {
+            InputRole::State(leaf) => self.state.get(*leaf)?.lend(),
+            InputRole::Column => columns.next()?.lend(),
+            InputRole::Outer => outer.next()?.lend(),
+        });
+        let mut draws = self.draws.iter();
+        let supplied = self.supplied.iter().map(|given| match given {
+            Some(t) => Some(t.clone()),
+            None => draws.next()?.lend(),
+        });
+        let inputs: Option<Vec<DispatchTensor>> = inputs.chain(supplied).collect();
+        let run = self.segment.plan.run(
+            device,
+            inputs.ok_or_else(lost)?,
+            // Handles that were left there would share the buffers.
+            &mut Slots::default(),
+        );
+        let outputs = run?;
+        // A handle of a buffer would keep it from being written in place.
+        let outputs = outputs.into_iter().zip(&self.passed);
+        let outputs = outputs.map(|(t, &passed)| match passed {
+            true => own(t, device),
+            false => Some(t),
+        });
+        outputs.collect::<Option<_>>().ok_or_else(lost)
+    }
+}
+
+/// Why a step is not recorded, in the words of who refuses.
+fn reason(error: ExecError) -> String {
+    match error {
+        ExecError::Device(why) | ExecError::NotReplayed(why) => why,
+        error => error.to_string(),
+    }
+}
+
+fn write_all(
+    buffers: &mut [Buffer],
+    values: impl IntoIterator<Item = DispatchTensor>,
+) -> Option<()> {
+    let mut values = values.into_iter();
+    for buffer in buffers {
+        buffer.write(values.next()?)?;
+    }
+    Some(())
+}

@@ -1,0 +1,30 @@
+//! What cubecl knows of a GPU: memory and clock.
+
+use burn_dispatch::DispatchDevice;
+
+/// Facts about an open GPU.
+pub struct GpuInfo {
+    /// Bytes of its memory that are reserved for this process, whether or not they are in use.
+    pub reserved: u64,
+    /// Whether it times kernels with a clock of its own.
+    pub clock: bool,
+}
+
+/// Asks a GPU. `None` for the CPU.
+pub fn gpu_info(device: &DispatchDevice) -> Option<GpuInfo> {
+    match device {
+        #[cfg(any(feature = "wgpu", feature = "cuda"))]
+        DispatchDevice::Cube(gpu) => {
+            use cubecl::profile::TimingMethod;
+            use cubecl::server::MemoryScope;
+
+            let client = gpu.client();
+            let memory = client.memory_report(MemoryScope::Device).usage();
+            Some(GpuInfo {
+                reserved: memory.bytes_reserved,
+                clock: client.properties().timing_method == TimingMethod::Device,
+            })
+        }
+        _ => None,
+    }
+}

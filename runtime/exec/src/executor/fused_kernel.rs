@@ -1,0 +1,164 @@
+//! A fused op as a program of fedround's CPU kernels.
+
+use std::sync::Arc;
+
+use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
+use fedround_ir::tensor::{Cmp, Fused, Op};
+use fedround_kernels::fused::{Binary, Program, Step, Unary};
+
+use crate::ops::scaled_product;
+use crate::tensor::from_floats;
+use crate::tensor::host::{float, take};
+
+/// A fused op, ready to run.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    program: Arc<Program>,
+    shape: Vec<usize>,
+    /// Factor of a product that is added to the first result.
+    product: Option<f64>,
+}
+
+impl Kernel {
+    /// Translates the steps; `None` for a step that has no kernel.
+    pub(crate) fn new(fused: &Fused, operands: usize) -> Option<Self> {
+        let mut steps: Vec<Step> = (0..operands).map(Step::Operand).collect();
+        // Where each of the op's values is among the kernel's, which may take several steps each.
+        let mut at: Vec<usize> = (0..operands).collect();
+        for (op, ins) in &fused.steps {
+            let ins: Vec<usize> = ins.iter().map(|&v| at[v]).collect();
+            push(&mut steps, op, &ins)?;
+            at.push(steps.len() - 1);
+        }
+        let values = |of: &[usize]| of.iter().map(|&v| at[v]).collect();
+        let program = Program::new(steps, values(&fused.outputs), values(&fused.sums)).ok()?;
+        Some(Self {
+            program: Arc::new(program),
+            shape: fused.shape.clone(),
+            product: None,
+        })
+    }
+
+    /// Adds `factor · s · (a b)` to the first result, where `s`, `a` and `b` are three more operands.
+    pub(crate) fn add_product(&mut self, factor: f64) {
+        self.product = Some(factor);
+    }
+
+    /// Whether a product is added.
+    pub(crate) fn adds_product(&self) -> bool {
+        self.product.is_some()
+    }
+
+    /// The op's results; `None` where the tensors do not live in host memory.
+    pub(crate) fn run(
+        &self,
+        mut operands: Vec<DispatchTensor>,
+        device: &DispatchDevice,
+    ) -> Option<Vec<DispatchTensor>> {
+        let product = match self.product {
+            Some(factor) => {
+                let [s, a, b] = operands
+                    .split_off(operands.len().checked_sub(3)?)
+                    .try_into()
+                    .ok()?;
+                Some(scaled_product(factor, &s, &a, &b)?)
+            }
+            None => None,
+        };
+        let operands = operands.into_iter().map(take);
+        let operands = operands.collect::<Option<Vec<_>>>()?;
+        let results = match &product {
+            Some(product) => self.program.run_and_add(operands, &self.shape, product),
+            None => self.program.run(operands, &self.shape),
+        };
+        let results = results.ok()?;
+        let outputs = results.outputs.into_iter().map(float);
+        let sums = results.sums.into_iter();
+        let sums = sums.map(|sum| from_floats(vec![sum], &[1], device));
+        Some(outputs.chain(sums).collect())
+    }
+}
+
+/// Appends the steps of one op.
+fn push(steps: &mut Vec<Step>, op: &Op, ins: &[usize]) -> Option<()> {
+    let mut constant = |c: f64| {
+        steps.push(Step::Constant(c as f32));
+        steps.len() - 1
+    };
+    let step = match (op, ins) {
+        (Op::AddScalar(c), &[a]) => Step::Binary(Binary::Add, a, constant(*c)),
+        (Op::MulScalar(c), &[a]) => Step::Binary(Binary::Mul, a, constant(*c)),
+        (Op::CompareScalar(cmp, c), &[a]) => Step::Binary(compare(*cmp), a, constant(*c)),
+        (Op::ReluGrad, &[y, g]) => {
+            let zero = constant(0.0);
+            steps.push(Step::Binary(Binary::Greater, y, zero));
+            Step::Select(steps.len() - 1, g, zero)
+        }
+        (Op::Axpy(c), &[y, s, x]) => {
+            let c = constant(*c);
+            steps.push(Step::Binary(Binary::Mul, s, c));
+            steps.push(Step::Binary(Binary::Mul, steps.len() - 1, x));
+            Step::Binary(Binary::Add, y, steps.len() - 1)
+        }
+        (Op::Compare(cmp), &[a, b]) => Step::Binary(compare(*cmp), a, b),
+        (Op::Where, &[mask, a, b]) => Step::Select(mask, a, b),
+        // A mask is 1 or 0 already.
+        (Op::Cast(_), &[a]) => Step::Binary(Binary::Max, a, a),
+        (op, &[a, b]) => Step::Binary(binary(op)?, a, b),
+        (op, &[a]) => Step::Unary(unary(op)?, a),
+        _ => return None,
+    };
+    steps.push(step);
+    Some(())
+}
+
+fn compare(cmp: Cmp) -> Binary {
+    match cmp {
+        Cmp::Equal => Binary::Equal,
+        Cmp::NotEqual => Binary::NotEqual,
+        Cmp::Greater => Binary::Greater,
+        Cmp::GreaterEqual => Binary::GreaterEqual,
+        Cmp::Less => Binary::Less,
+        Cmp::LessEqual => Binary::LessEqual,
+    }
+}
+
+fn binary(op: &Op) -> Option<Binary> {
+    Some(match op {
+        Op::Add => Binary::Add,
+        Op::Sub => Binary::Sub,
+        Op::Mul => Binary::Mul,
+        Op::Div => Binary::Div,
+        Op::Pow => Binary::Pow,
+        Op::And => Binary::And,
+        Op::Or => Binary::Or,
+        _ => return None,
+    })
+}
+
+fn unary(op: &Op) -> Option<Unary> {
+    Some(match op {
+        Op::Neg => Unary::Neg,
+        Op::Exp => Unary::Exp,
+        Op::Log => Unary::Log,
+        Op::Log1p => Unary::Log1p,
+        Op::Sqrt => Unary::Sqrt,
+        Op::PowScalar(c) => Unary::Powf(*c as f32),
+        Op::Abs => Unary::Abs,
+        Op::Sign => Unary::Sign,
+        Op::Floor => Unary::Floor,
+        Op::Sin => Unary::Sin,
+        Op::Cos => Unary::Cos,
+        Op::Tanh => Unary::Tanh,
+        Op::Sigmoid => Unary::Sigmoid,
+        Op::Erf => Unary::Erf,
+        Op::Relu => Unary::Relu,
+        Op::Not => Unary::Not,
+        Op::Clamp(low, high) => Unary::Clamp {
+            min: *low as f32,
+            max: *high as f32,
+        },
+        _ => return None,
+    })
+}

@@ -1,0 +1,125 @@
+//! The inputs of a segment that the program itself supplies: constants, which stay on the device, and
+//! random numbers, which are drawn anew for each run.
+
+use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
+use fedround_ir::tensor::Distribution;
+use fedround_passes::tensor::Supply;
+use fedround_random::{Stream, StreamKey, fill};
+
+use crate::tensor::{constant, from_floats};
+
+/// The inputs that [`parametrize_constants`](fedround_passes::tensor::parametrize_constants()) made
+/// of the constants and random ops of one graph.
+pub struct SegmentInputs(Vec<Input>);
+
+enum Input {
+    Constant(DispatchTensor),
+    Random(Distribution, usize, Vec<usize>),
+}
+
+impl SegmentInputs {
+    /// Puts the constants on a device.
+    pub fn new(supplies: Vec<Supply>, device: &DispatchDevice) -> Self {
+        let input = |supply| match supply {
+            Supply::Constant(c) => Input::Constant(constant(&c, device)),
+            Supply::Random {
+                distribution,
+                stream,
+                shape,
+            } => Input::Random(distribution, stream, shape),
+        };
+        Self(supplies.into_iter().map(input).collect())
+    }
+
+    /// Whether some of them are random.
+    pub fn are_random(&self) -> bool {
+        self.0.iter().any(Input::is_random)
+    }
+
+    /// The tensors for one run of the graph. Each key names the run of one client, so a graph of K
+    /// clients takes K keys. A draw's stream is named by the key and by the draw's number in the
+    /// graph, so a client draws the same numbers alone and in a group.
+    pub fn tensors<'a>(
+        &'a self,
+        keys: &'a [StreamKey],
+        device: &'a DispatchDevice,
+    ) -> impl Iterator<Item = DispatchTensor> + 'a {
+        let inputs = self.0.iter();
+        inputs.map(move |input| input.tensor(keys, device))
+    }
+
+    /// The random tensors among [them](Self::tensors).
+    pub fn draws<'a>(
+        &'a self,
+        keys: &'a [StreamKey],
+        device: &'a DispatchDevice,
+    ) -> impl Iterator<Item = DispatchTensor> + 'a {
+        let random = self.0.iter().filter(|input| input.is_random());
+        random.map(move |input| input.tensor(keys, device))
+    }
+
+    /// The constants in the order of the inputs, with `None` for each random one.
+    pub fn constants(&self) -> impl Iterator<Item = Option<DispatchTensor>> + '_ {
+        self.0.iter().map(|input| match input {
+            Input::Constant(tensor) => Some(tensor.clone()),
+            Input::Random(..) => None,
+        })
+    }
+}
+
+impl Input {
+    fn is_random(&self) -> bool {
+        matches!(self, Self::Random(..))
+    }
+
+    /// The constant, or the numbers that the clients draw.
+    fn tensor(&self, keys: &[StreamKey], device: &DispatchDevice) -> DispatchTensor {
+        let (distribution, stream, shape) = match self {
+            Self::Constant(tensor) => return tensor.clone(),
+            Self::Random(distribution, stream, shape) => (*distribution, *stream, shape),
+        };
+        let mut values = vec![0.0; shape.iter().product()];
+        let own = (values.len() / keys.len().max(1)).max(1);
+        for (values, key) in values.chunks_mut(own).zip(keys) {
+            draw(distribution, values, &mut key.with(stream).stream());
+        }
+        from_floats(values, shape, device)
+    }
+}
+
+fn draw(distribution: Distribution, values: &mut [f32], stream: &mut Stream) {
+    match distribution {
+        Distribution::Uniform(low, high) => fill::uniform(values, (low, high), stream),
+        Distribution::Normal(mean, std) => fill::normal(values, (mean, std), stream),
+        Distribution::Bernoulli(p) => fill::bernoulli(values, p, stream),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(keys: &[StreamKey], clients: usize) -> Vec<f32> {
+        let supply = Supply::Random {
+            distribution: Distribution::Normal(0.0, 1.0),
+            stream: 3,
+            shape: vec![clients, 5],
+        };
+        let device = DispatchDevice::default();
+        let supplies = SegmentInputs::new(vec![supply], &device);
+        supplies
+            .tensors(keys, &device)
+            .flat_map(|t| crate::tensor::read(t).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn a_client_draws_the_same_alone_and_in_a_group() {
+        let [a, b] = [1, 2].map(|part| StreamKey::root(7).with(part));
+        let group = noise(&[a, b], 2);
+        assert_eq!(group[..5], noise(&[a], 1));
+        assert_eq!(group[5..], noise(&[b], 1));
+        assert_ne!(group[..5], group[5..]);
+    }
+}

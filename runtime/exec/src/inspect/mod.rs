@@ -1,0 +1,6 @@
+//! Shows what a GPU's kernel fusion makes of a program.
+
+mod gpu_fusion;
+mod gpu_fusion_text;
+
+pub use gpu_fusion::{FusedGraph, FusionError};

@@ -1,0 +1,65 @@
+//! The auxiliary networks that an algorithm needs.
+
+use std::collections::BTreeSet;
+
+use burn::tensor::Device;
+use fedround_dsl::{Algorithm, phases};
+use fedround_ir::fed::{HyperValue, Module, Op, OpKind, Region};
+use fedround_models::{Assembled, AuxiliaryTask, Model, assemble};
+
+use super::error::CompileError;
+
+/// Puts the networks beside a model that an algorithm needs: those that give functions which its
+/// slots apply and the model lacks. Where it labels rows by places in a rotating cohort, networks that
+/// tell clients apart have an output for each of those.
+///
+/// # Errors
+///
+/// The algorithm does not stage, or a network cannot be had.
+pub fn assemble_for(
+    algorithm: &dyn Algorithm,
+    base: Box<dyn Model>,
+    task: &AuxiliaryTask,
+    device: &Device,
+) -> Result<Assembled, CompileError> {
+    let (mut names, mut task) = (BTreeSet::new(), task.clone());
+    for phase in phases(algorithm)? {
+        let mut all = vec![];
+        for func in &phase.module.funcs {
+            ops(&func.body, &mut all);
+        }
+        names.extend(all.iter().filter_map(|op| match &op.kind {
+            OpKind::Apply(name) => Some(name.clone()),
+            _ => None,
+        }));
+        let places = places(&phase.module, &all);
+        task.clients = places.map_or(task.clients, |places| places.min(task.clients));
+    }
+    let names: Vec<String> = names.into_iter().collect();
+    Ok(assemble(base, &names, &task, device)?)
+}
+
+/// Some code's ops, those in regions among them.
+fn ops<'m>(region: &'m Region, all: &mut Vec<&'m Op>) {
+    for op in &region.ops {
+        all.push(op);
+        op.regions.iter().for_each(|inner| ops(inner, all));
+    }
+}
+
+/// How many places a cohort has where rows are labelled by them; `None` where none are, or where that
+/// depends on how many clients there are.
+fn places(module: &Module, all: &[&Op]) -> Option<usize> {
+    let find = |is: &dyn Fn(&Op) -> bool| all.iter().find(|op| is(op));
+    find(&|op| op.kind == OpKind::Positions)?;
+    let cohort = find(&|op| op.kind == OpKind::Rotating)?;
+    let size = find(&|op| op.results.first() == cohort.operands.first())?;
+    match size.kind {
+        OpKind::IndexConst(n) => Some(n),
+        OpKind::Hyper(index) => match module.hypers.get(index)?.value {
+            HyperValue::Int(n) => Some(n),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,38 @@
+//! Errors of compiling a program.
+
+use fedround_dsl::StageError;
+use fedround_models::AuxiliaryError;
+use fedround_passes::PassError;
+use fedround_passes::lowering::{FrontendError, LowerError};
+
+use crate::device::{DeviceError, ExecError};
+
+/// A program could not be compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// The spec does not stage to a valid module.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    /// Linking or another pass failed.
+    #[error(transparent)]
+    Pass(#[from] PassError),
+    /// A compute segment could not be lowered.
+    #[error(transparent)]
+    Lower(#[from] LowerError),
+    /// A function of the model, called for evaluation or to read data, could not be traced. No line
+    /// of a spec names it.
+    #[error("the model cannot be used: {0}")]
+    Model(#[source] FrontendError),
+    /// A network beside the model cannot be had.
+    #[error(transparent)]
+    Auxiliary(#[from] AuxiliaryError),
+    /// The device cannot be used.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The device failed earlier, which shows when a convolution is timed on it.
+    #[error(transparent)]
+    Exec(#[from] ExecError),
+    /// The algorithm defines no round.
+    #[error("the algorithm defines no hook `round`; implement `fn round(&self, server, w)`")]
+    NoRound,
+}

@@ -1,0 +1,191 @@
+//! The form of each segment that a program is compiled and printed for before any client has run:
+//! one client, batches of one size, and the features and labels that come of them.
+
+use std::collections::HashMap;
+
+use fedround_ir::fed::{Kind, OpKind, Value};
+use fedround_ir::tensor::TensorType;
+use fedround_passes::schedule::{Block, Control, Item};
+
+use super::Program;
+use super::compile_segment::Variant;
+use super::error::CompileError;
+
+/// How many clients' rows `fed.concat` joins in this form.
+const COHORT: usize = 2;
+
+/// Compiles a segment; gives its features and labels.
+pub(crate) type Visit<'v> =
+    &'v mut dyn FnMut(&Variant) -> Result<Vec<(Value, TensorType)>, CompileError>;
+
+impl Program {
+    /// Visits the segments in program order, for batches of `batch` examples.
+    pub(crate) fn visit(&self, batch: usize, visit: Visit) -> Result<(), CompileError> {
+        let mut walk = Walk {
+            program: self,
+            batch,
+            rows: HashMap::new(),
+            visit,
+        };
+        walk.block(&self.schedule.round)
+    }
+}
+
+/// How many operands of a loop control it, and how many arguments of its body are its own.
+fn loops(kind: &OpKind) -> Option<(usize, usize)> {
+    match kind {
+        OpKind::ForBatches => Some((3, 1)),
+        OpKind::ForRows(n) => Some((2 + n, *n)),
+        OpKind::Repeat => Some((1, 0)),
+        _ => None,
+    }
+}
+
+struct Walk<'a, 'v> {
+    program: &'a Program,
+    batch: usize,
+    /// Types of the features and labels so far.
+    rows: HashMap<Value, TensorType>,
+    visit: Visit<'v>,
+}
+
+impl Walk<'_, '_> {
+    fn block(&mut self, block: &Block) -> Result<(), CompileError> {
+        for (item, _) in &block.items {
+            match item {
+                Item::Compute(i) => self.segment(*i)?,
+                Item::Control(control) => self.control(control)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn segment(&mut self, segment: usize) -> Result<(), CompileError> {
+        let program = self.program;
+        let ins = &program.schedule.segments[segment].ins;
+        let kinds = ins.iter().map(|v| program.schedule.module.type_of(*v).kind);
+        let batches = kinds.filter(|kind| *kind == Kind::Batch).count();
+        let rows = ins.iter().filter_map(|v| self.rows.get(v));
+        let variant = Variant {
+            segment,
+            batches: vec![self.batch; batches],
+            rows: rows.map(|ty| ty.shape.clone()).collect(),
+            clients: 1,
+            each: vec![false; ins.len()],
+        };
+        self.rows.extend((self.visit)(&variant)?);
+        Ok(())
+    }
+
+    fn control(&mut self, control: &Control) -> Result<(), CompileError> {
+        let op = &control.op;
+        if let (OpKind::Map, Some(body)) = (&op.kind, &control.body) {
+            self.hand_on(&op.operands, body.args.get(1..).unwrap_or_default());
+            self.block(body)?;
+            self.hand_on(&body.yields, &op.results);
+            for reduction in &control.reductions {
+                self.hand_on(&reduction.operands, &reduction.results);
+            }
+            return Ok(());
+        }
+        if let (Some((control_operands, own)), Some(body)) = (loops(&op.kind), &control.body) {
+            let carried = op.operands.get(control_operands..).unwrap_or_default();
+            if let OpKind::ForRows(n) = op.kind {
+                self.rows_of(&op.operands[2..2 + n], &body.args, op.operands.get(1));
+            }
+            self.hand_on(carried, body.args.get(own..).unwrap_or_default());
+            self.block(body)?;
+            self.hand_on(&body.yields, &op.results);
+            return Ok(());
+        }
+        match op.kind {
+            OpKind::DrawRows => {
+                let rows = op.operands.get(1..).unwrap_or_default();
+                self.rows_of(rows, &op.results, op.operands.first());
+            }
+            OpKind::LeastRows => {
+                let rows = op.operands.get(2..).unwrap_or_default();
+                self.rows_of(rows, &op.results, op.operands.first());
+            }
+            OpKind::EveryClass | OpKind::LocalClasses => {
+                let classes = TensorType::i32([self.program.model.task().classes]);
+                self.rows
+                    .extend(op.results.iter().map(|v| (*v, classes.clone())));
+            }
+            OpKind::ClientState(..) => {
+                for v in &op.results {
+                    self.kept(*v);
+                }
+            }
+            OpKind::Collect => {
+                if let Some(body) = &control.body {
+                    self.block(body)?;
+                    self.hand_on(&body.yields, &op.results);
+                }
+                return Ok(());
+            }
+            OpKind::ClientLabels => {
+                let of = op.operands.get(1).and_then(|v| self.rows.get(v));
+                let rows = of.and_then(|ty| ty.shape.first().copied());
+                let labels = TensorType::i32([rows.unwrap_or_default()]);
+                self.rows
+                    .extend(op.results.iter().map(|v| (*v, labels.clone())));
+            }
+            OpKind::Positions => {
+                let of = op.operands.first().and_then(|v| self.rows.get(v));
+                let rows = of.and_then(|ty| ty.shape.first().copied());
+                let labels = TensorType::i32([COHORT * rows.unwrap_or_default()]);
+                self.rows
+                    .extend(op.results.iter().map(|v| (*v, labels.clone())));
+            }
+            OpKind::Concat => {
+                self.hand_on(&op.operands, &op.results);
+                let joined = op.results.first().and_then(|v| self.rows.get_mut(v));
+                if let Some(rows) = joined.and_then(|ty| ty.shape.first_mut()) {
+                    *rows *= COHORT;
+                }
+            }
+            _ => self.hand_on(&op.operands, &op.results),
+        }
+        match &control.body {
+            Some(body) => self.block(body),
+            None => Ok(()),
+        }
+    }
+
+    /// At most `size` rows of values.
+    fn rows_of(&mut self, from: &[Value], to: &[Value], size: Option<&Value>) {
+        let size = size
+            .and_then(|v| self.program.index(*v))
+            .unwrap_or(1)
+            .max(1);
+        for (from, to) in from.iter().zip(to) {
+            if let Some(mut ty) = self.rows.get(from).cloned() {
+                if let Some(rows) = ty.shape.first_mut() {
+                    *rows = size.min(*rows).max(1);
+                }
+                self.rows.insert(*to, ty);
+            }
+        }
+    }
+
+    /// What a state of features or labels holds is known once a round has set it; until then it is
+    /// taken to be a batch of the model's inputs, or of class labels.
+    fn kept(&mut self, v: Value) {
+        let program = self.program;
+        let ty = match program.schedule.module.type_of(v).kind {
+            Kind::Tensor => program.model.input(self.batch),
+            Kind::Labels => TensorType::i32([self.batch]),
+            _ => return,
+        };
+        self.rows.insert(v, ty);
+    }
+
+    fn hand_on(&mut self, from: &[Value], to: &[Value]) {
+        for (from, to) in from.iter().zip(to) {
+            if let Some(ty) = self.rows.get(from).cloned() {
+                self.rows.insert(*to, ty);
+            }
+        }
+    }
+}

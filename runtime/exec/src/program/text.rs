@@ -1,0 +1,122 @@
+//! A program's tensor graphs and plans, as graphs and as text.
+
+use fedround_ir::fed::Kind;
+use fedround_ir::tensor::Graph;
+use fedround_ir::text::TENSOR_VERSION;
+use fedround_passes::PassManager;
+use fedround_passes::tensor::Looped;
+
+use super::Program;
+use super::compile_segment::Variant;
+use super::error::CompileError;
+use crate::executor::Plan;
+
+impl Program {
+    /// The optimised tensor graph of each compute segment for a batch size.
+    ///
+    /// # Errors
+    ///
+    /// A segment cannot be lowered.
+    pub fn graphs(&self, batch: usize) -> Result<Vec<Graph>, CompileError> {
+        let mut graphs = vec![Graph::default(); self.schedule.segments.len()];
+        self.visit(batch, &mut |variant| {
+            let mut silent = PassManager::new();
+            let graph = self.graph(variant, &mut silent)?.lowered.graph;
+            let rows = self.rows(variant, &graph);
+            graphs[variant.segment] = graph;
+            Ok(rows)
+        })?;
+        Ok(graphs)
+    }
+
+    /// The ops of each segment, by its name, that run once for each client of a group because they
+    /// have no rule for a client axis.
+    ///
+    /// # Errors
+    ///
+    /// A segment cannot be lowered.
+    pub fn looped(&self) -> Result<Vec<(String, Looped)>, CompileError> {
+        let mut all = vec![];
+        self.visit(self.batch_size(), &mut |variant| {
+            let mut silent = PassManager::new();
+            let alone = self.graph(variant, &mut silent)?.lowered.graph;
+            let pair = Variant {
+                clients: 2,
+                each: vec![true; variant.each.len()],
+                ..variant.clone()
+            };
+            let looped = self.graph(&pair, &mut silent)?.looped;
+            let name = self.segment_name(variant.segment);
+            all.extend(looped.into_iter().map(|op| (name.clone(), op)));
+            Ok(self.rows(variant, &alone))
+        })?;
+        Ok(all)
+    }
+
+    /// The text of the tensor graphs for a batch size, as snapshots want it.
+    ///
+    /// # Errors
+    ///
+    /// A segment cannot be lowered.
+    pub fn tensor_text(&self, batch: usize) -> Result<String, CompileError> {
+        self.graphs_text(batch, Graph::text)
+    }
+
+    /// The text of the tensor graphs for a batch size with every literal, which reads back.
+    ///
+    /// # Errors
+    ///
+    /// A segment cannot be lowered.
+    pub fn exact_tensor_text(&self, batch: usize) -> Result<String, CompileError> {
+        self.graphs_text(batch, Graph::exact_text)
+    }
+
+    fn graphs_text(
+        &self,
+        batch: usize,
+        text: fn(&Graph, &str) -> String,
+    ) -> Result<String, CompileError> {
+        let graphs = self.graphs(batch)?;
+        let texts = graphs
+            .iter()
+            .enumerate()
+            .map(|(i, g)| text(g, &self.segment_name(i)));
+        Ok(format!(
+            "// fedround tensor v{TENSOR_VERSION}\n{}",
+            texts.collect::<Vec<_>>().join("\n")
+        ))
+    }
+
+    /// The text of the plans for a batch size.
+    ///
+    /// # Errors
+    ///
+    /// A segment cannot be lowered.
+    pub fn plan_text(&self, batch: usize) -> Result<String, CompileError> {
+        let graphs = self.graphs(batch)?;
+        let texts = graphs
+            .iter()
+            .enumerate()
+            .map(|(i, g)| Plan::new(g).text(&self.segment_name(i)));
+        Ok(format!(
+            "// fedround plan v1\n{}",
+            texts.collect::<Vec<_>>().join("\n")
+        ))
+    }
+
+    /// Name of a segment in text: `step0` if it reads a batch, `compute1` otherwise.
+    pub fn segment_name(&self, i: usize) -> String {
+        if self.reads_batch(i) {
+            format!("step{i}")
+        } else {
+            format!("compute{i}")
+        }
+    }
+
+    /// Whether a segment reads a batch: it is a training step.
+    pub(crate) fn reads_batch(&self, i: usize) -> bool {
+        let types = &self.schedule.module;
+        let mut ins = self.schedule.segments[i].ins.iter();
+        ins.any(|v| types.type_of(*v).kind == Kind::Batch)
+    }
+}

@@ -1,0 +1,125 @@
+//! The target of a compilation: a device, with a precision and a choice of convolution algorithms.
+
+use std::time::Duration;
+
+use burn_backend::{Backend, DTypeUsage};
+use burn_dispatch::{Dispatch, DispatchDevice};
+use fedround_ir::tensor::Op;
+use fedround_passes::tensor::ConvAlgorithm;
+
+use crate::autotune::ConvPolicy;
+use crate::autotune::measure;
+use crate::device::{Device, DeviceError, is_cpu};
+use crate::precision::Precision;
+
+/// What a program is compiled for. A device alone stands for that device with `f32`.
+#[derive(Clone, Debug, Default)]
+pub struct Target {
+    /// The device that it runs on.
+    pub device: Device,
+    /// The float type of the operands of products.
+    pub precision: Precision,
+    /// The choice of convolution algorithms.
+    pub convolutions: ConvPolicy,
+}
+
+impl From<Device> for Target {
+    fn from(device: Device) -> Self {
+        Self {
+            device,
+            ..Self::default()
+        }
+    }
+}
+
+impl Device {
+    /// The device with products in another precision.
+    pub fn with_precision(self, precision: Precision) -> Target {
+        Target {
+            precision,
+            ..self.into()
+        }
+    }
+}
+
+impl Target {
+    /// The same with another choice of convolution algorithms.
+    #[must_use]
+    pub fn with_convolutions(mut self, convolutions: ConvPolicy) -> Self {
+        self.convolutions = convolutions;
+        self
+    }
+
+    /// Opens the device.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be opened, or lacks the precision.
+    pub fn open(&self) -> Result<DispatchDevice, DeviceError> {
+        let opened = self.device.open()?;
+        let lacking = lacking(self.precision, &opened);
+        if lacking.is_empty() {
+            return Ok(opened);
+        }
+        Err(DeviceError::Precision {
+            device: self.device,
+            precision: self.precision,
+            lacking: lacking.join(" and "),
+        })
+    }
+
+    /// Times a convolution, or a gradient of one, whose factors have these shapes: the least time of
+    /// five runs for each algorithm. Algorithms that do not apply, or that need more memory than the
+    /// device has, are left out.
+    ///
+    /// # Errors
+    ///
+    /// The device cannot be opened.
+    pub fn convolution_times(
+        &self,
+        op: &Op,
+        shapes: [&[usize]; 2],
+    ) -> Result<Vec<(ConvAlgorithm, Duration)>, DeviceError> {
+        let device = self.open()?;
+        let times = measure::times(&device, self.precision, op, shapes);
+        Ok(times
+            .filter_map(|(algorithm, time)| Some((algorithm, time?)))
+            .collect())
+    }
+}
+
+/// What a device lacks for a precision. The CPU lacks nothing, because it rounds `f32`.
+fn lacking(precision: Precision, device: &DispatchDevice) -> Vec<&'static str> {
+    let dtype = match precision {
+        _ if is_cpu(device) => return vec![],
+        Precision::F32 => return vec![],
+        Precision::BF16 => burn::tensor::DType::BF16,
+        Precision::F16 => burn::tensor::DType::F16,
+    };
+    if Dispatch::supports_dtype(device, dtype) {
+        return vec![];
+    }
+    let usage = Dispatch::dtype_usage(device, dtype);
+    let parts = [
+        (DTypeUsage::Storage, "storage"),
+        (DTypeUsage::Arithmetic, "arithmetic"),
+    ];
+    let missing = parts.into_iter().filter(|(part, _)| !usage.contains(*part));
+    let missing: Vec<&str> = missing.map(|(_, name)| name).collect();
+    match missing[..] {
+        [] => vec!["dot products"],
+        _ => missing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cpu_has_every_precision() {
+        for precision in Precision::ALL {
+            Device::Cpu.with_precision(precision).open().unwrap();
+        }
+    }
+}

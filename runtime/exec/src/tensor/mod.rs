@@ -1,0 +1,83 @@
+//! Tensors on devices: creating them, reading them back, and moving them between devices.
+
+mod half;
+pub(crate) mod host;
+mod readback;
+mod transfer;
+
+use burn::tensor::{DispatchTensor, Shape, TensorData};
+use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
+use burn_backend::{BoolDType, DType as BurnDType, FloatDType, Scalar};
+use burn_dispatch::{Dispatch, DispatchDevice};
+use fedround_ir::tensor::{Constant, DType};
+
+pub(crate) use half::{round, widen};
+pub use host::{floats, is_host};
+pub use readback::{device_reads, read, read_all, read_ints};
+pub use transfer::{transfer, transfer_all};
+
+use crate::device::is_cpu;
+
+/// Tensors that a GPU concatenates in one kernel. A kernel of wgpu takes no more than about 30, and
+/// gives zeros where it is given more.
+pub(crate) const CONCAT_LIMIT: usize = 16;
+
+/// How masks are stored on the device of `t`: as bytes in host memory, and as 32-bit words on GPUs,
+/// whose kernels know no smaller ones.
+pub(crate) fn mask_dtype(t: &DispatchTensor) -> BoolDType {
+    if is_host(t) {
+        BoolDType::Native
+    } else {
+        BoolDType::U32
+    }
+}
+
+/// The element type of a tensor in the tensor dialect, in which 16-bit floats are `f32` like others.
+pub fn dtype(t: &DispatchTensor) -> DType {
+    match burn_backend::TensorMetadata::dtype(t) {
+        BurnDType::Bool(_) => DType::Bool,
+        d if d.is_float() => DType::F32,
+        _ => DType::I32,
+    }
+}
+
+/// A tensor with the values of a constant.
+pub fn constant(c: &Constant, device: &DispatchDevice) -> DispatchTensor {
+    let shape = Shape::from(c.ty.shape.clone());
+    match c.ty.dtype {
+        DType::F32 | DType::BF16 | DType::F16 => {
+            let values: Vec<f32> = c.values.iter().map(|&x| x as f32).collect();
+            let values = Dispatch::float_from_data(TensorData::new(values, shape), device);
+            match c.ty.dtype {
+                DType::BF16 => round(values, FloatDType::BF16),
+                DType::F16 => round(values, FloatDType::F16),
+                _ => values,
+            }
+        }
+        DType::I32 => {
+            let values: Vec<i32> = c.values.iter().map(|&x| x as i32).collect();
+            Dispatch::int_from_data(TensorData::new(values, shape), device)
+        }
+        DType::Bool if is_cpu(device) => {
+            let values: Vec<bool> = c.values.iter().map(|&x| x != 0.0).collect();
+            Dispatch::bool_from_data(TensorData::new(values, shape), device)
+        }
+        // GPUs take no masks from the host, only numbers to compare.
+        DType::Bool => {
+            let values: Vec<i32> = c.values.iter().map(|&x| i32::from(x != 0.0)).collect();
+            let numbers = Dispatch::int_from_data(TensorData::new(values, shape), device);
+            let mask = mask_dtype(&numbers);
+            Dispatch::int_not_equal_elem(numbers, Scalar::Int(0), mask)
+        }
+    }
+}
+
+/// A tensor of `f32` values in row-major order.
+pub fn from_floats(values: Vec<f32>, shape: &[usize], device: &DispatchDevice) -> DispatchTensor {
+    Dispatch::float_from_data(TensorData::new(values, Shape::from(shape.to_vec())), device)
+}
+
+/// A tensor of `i32` values in row-major order.
+pub fn from_ints(values: Vec<i32>, shape: &[usize], device: &DispatchDevice) -> DispatchTensor {
+    Dispatch::int_from_data(TensorData::new(values, Shape::from(shape.to_vec())), device)
+}

@@ -1,0 +1,81 @@
+//! Errors of the pass manager.
+
+use fedround_ir::fed::VerifyErrors;
+use fedround_ir::tensor::GraphError;
+use fedround_names::nearest;
+
+use crate::fed::LinkError;
+
+/// Name of the environment variable that asks for dumps.
+pub const DUMP_VARIABLE: &str = "FEDROUND_IR";
+
+/// Why a pass could not finish.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum PassError {
+    /// The module breaks a rule of the fed dialect.
+    #[error("{when}:\n{errors}")]
+    Verify {
+        /// Before or after which pass.
+        when: String,
+        /// The breaches.
+        errors: VerifyErrors,
+    },
+    /// Hooks cannot be bound.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Link(Vec<LinkError>),
+    /// The graph breaks a rule of the tensor dialect.
+    #[error("{when}: {source}")]
+    Graph {
+        /// Before, in or after which pass.
+        when: String,
+        /// The breach.
+        source: Box<GraphError>,
+    },
+    /// `FEDROUND_IR` names no pass.
+    #[error("{DUMP_VARIABLE}: {0}")]
+    Dump(RequestError),
+    /// A pipeline names no pass.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+}
+
+/// A pass that cannot be run as it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// No pass has this name.
+    #[error(
+        "unknown {dialect} pass `{name}`{}; the passes are {known}",
+        .nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
+    )]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The dialect, if one was meant.
+        dialect: &'static str,
+        /// The closest known name.
+        nearest: Option<&'static str>,
+        /// All known names.
+        known: String,
+    },
+    /// A number is missing or too many.
+    #[error("pass `{pass}`: expected {expected}, found {found}")]
+    Number {
+        /// The pass.
+        pass: &'static str,
+        /// What it takes.
+        expected: String,
+        /// What it got.
+        found: String,
+    },
+}
+
+impl RequestError {
+    pub(crate) fn unknown(name: &str, dialect: &'static str, known: Vec<&'static str>) -> Self {
+        Self::Unknown {
+            name: name.to_owned(),
+            dialect,
+            nearest: nearest(name, known.iter().copied()),
+            known: known.join(", "),
+        }
+    }
+}

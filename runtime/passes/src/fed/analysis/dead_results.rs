@@ -1,0 +1,147 @@
+//! Work whose result nothing reads: uploads, aggregates and states.
+
+use std::collections::HashSet;
+
+use fedround_ir::fed::{Module, Op, OpKind, Place, Region, Value};
+
+use super::warnings::Warning;
+
+/// The warnings of a linked module that is not simplified yet, in program order.
+pub(crate) fn unused(module: &Module) -> Vec<Warning> {
+    let mut search = Search {
+        module,
+        reads: HashSet::new(),
+        states: HashSet::new(),
+        found: Vec::new(),
+    };
+    for func in &module.funcs {
+        search.reads.extend(&func.body.yields);
+        search.collect(&func.body);
+    }
+    for func in &module.funcs {
+        search.region(&func.body);
+    }
+    search.found
+}
+
+struct Search<'m> {
+    module: &'m Module,
+    reads: HashSet<Value>,
+    /// States that are read: whether the server's, and which.
+    states: HashSet<(bool, String)>,
+    found: Vec<Warning>,
+}
+
+impl Search<'_> {
+    fn collect(&mut self, region: &Region) {
+        for op in &region.ops {
+            self.reads.extend(&op.operands);
+            match &op.kind {
+                OpKind::ServerState(state, _) => {
+                    self.states.insert((true, state.clone()));
+                }
+                OpKind::ClientState(state, _) | OpKind::Personal(state, _) => {
+                    self.states.insert((false, state.clone()));
+                }
+                _ => {}
+            }
+            for inner in &op.regions {
+                self.reads.extend(&inner.yields);
+                self.collect(inner);
+            }
+        }
+    }
+
+    fn region(&mut self, region: &Region) {
+        for op in &region.ops {
+            self.op(op);
+            for inner in &op.regions {
+                self.region(inner);
+            }
+        }
+    }
+
+    fn op(&mut self, op: &Op) {
+        let unread = |value: &Value| !self.reads.contains(value);
+        match (&op.kind, op.regions.as_slice()) {
+            (OpKind::Map, [body]) => {
+                let on_clients = |v: &Value| self.module.type_of(*v).place == Place::Clients;
+                let results = op.results.iter().filter(|v| on_clients(v));
+                let yielded = results.zip(&body.yields);
+                let computed = |value: &Value| {
+                    let mut ops = body.ops.iter().filter(|op| op.results.contains(value));
+                    ops.any(|op| !op.kind.is_constant())
+                };
+                // A map for its states must give something: what it was sent, or a constant.
+                let lost = yielded.filter(|(result, value)| unread(result) && computed(value));
+                for _ in lost {
+                    self.found.push(Warning::UnusedUpload { loc: op.loc });
+                }
+            }
+            _ if self.module.uploads(op) && op.results.iter().all(unread) => {
+                self.found.push(Warning::UnusedUpload { loc: op.loc });
+            }
+            (OpKind::SetServerState(state), _) => self.state(true, state, op),
+            (OpKind::SetClientState(state), _) => self.state(false, state, op),
+            _ => {}
+        }
+    }
+
+    fn state(&mut self, on_server: bool, state: &str, op: &Op) {
+        if !self.states.contains(&(on_server, state.to_owned())) {
+            let (state, loc) = (state.to_owned(), op.loc);
+            self.found.push(Warning::UnreadState { state, loc });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround::prelude::*;
+
+    use crate::fed::link;
+    use crate::testing::Closure;
+
+    fn warnings(round: fn(&ServerCx, Server<Params>) -> Server<Params>) -> Vec<String> {
+        let spec = Closure(move |m: &mut fedround::Definer| m.round(round));
+        let linked = link(fedround::stage(&spec).unwrap()).unwrap();
+        let warnings = linked.warnings.iter();
+        warnings
+            .map(|warning| warning.to_string().split_once(": ").unwrap().1.to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn an_upload_that_nothing_reads() {
+        let found = warnings(|server, w| {
+            let (w_k, _) = w.broadcast(&server.everyone()).map(|_, w| {
+                let norm = w.sq_norm();
+                (w, norm)
+            });
+            let _ = w_k.sum();
+            w_k.mean()
+        });
+        assert_eq!(found, ["nothing reads what the clients upload here"; 2]);
+    }
+
+    #[test]
+    fn a_map_for_its_states_may_give_what_it_was_sent() {
+        let found = warnings(|server, w| {
+            let _ = w.broadcast(&server.everyone()).map(|k, w| {
+                k.set_state("c", &(k.state("c") + &w));
+                w
+            });
+            w
+        });
+        assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn a_state_that_nothing_reads() {
+        let found = warnings(|server, w| {
+            server.set_state("v", &w);
+            w
+        });
+        assert_eq!(found, ["state `test.v` is set but nothing reads it"]);
+    }
+}

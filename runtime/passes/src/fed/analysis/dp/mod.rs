@@ -1,0 +1,206 @@
+//! Mechanisms of differential privacy in a module: noise on a bounded value, with its numbers.
+
+mod row_steps;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{
+    Dp, Exposure, HyperValue, Module, Op, OpKind, Place, Privacy, Region, Value,
+};
+
+pub use row_steps::RowSteps;
+
+/// What noise is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoiseKind {
+    /// Normal, of a standard deviation.
+    Gaussian,
+    /// Laplace's, of a scale.
+    Laplace,
+}
+
+/// What is bounded, and so what one mechanism hides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Each row.
+    Row,
+    /// What a client sends, or what the server makes of what clients sent.
+    Client,
+}
+
+/// Noise on a clipped value.
+#[derive(Clone, Debug)]
+pub struct Mechanism {
+    /// The noise.
+    pub noise: NoiseKind,
+    /// Its standard deviation or scale.
+    pub scale: f64,
+    /// The bound on the L2 norm.
+    pub bound: f64,
+    /// Whether the L1 norm is at most 1.
+    pub l1: bool,
+    /// What is bounded.
+    pub unit: Unit,
+    /// Whether the server adds the noise.
+    pub central: bool,
+    /// Where it is noise on the sum over a batch's rows, each bounded by itself: how often.
+    pub steps: Option<RowSteps>,
+    /// Where.
+    pub loc: Loc,
+}
+
+/// The noise of a module that is added to what tells of clients.
+#[derive(Clone, Debug, Default)]
+pub struct Mechanisms {
+    /// With a bound and a scale that are numbers of this program.
+    pub known: Vec<Mechanism>,
+    /// All other noise, by where it is: how much it hides cannot be read off the graph.
+    pub unknown: Vec<Loc>,
+}
+
+/// The mechanisms of a linked module: noise on what was clipped at once, or on a sum of what was
+/// clipped row by row over the rows of a batch.
+pub fn mechanisms(module: &Module) -> Mechanisms {
+    let mut finder = Finder {
+        module,
+        privacy: Privacy::of(module),
+        made: HashMap::new(),
+        trained: HashSet::new(),
+    };
+    let mut noises = vec![];
+    for func in &module.funcs {
+        finder.region(&func.body, &[], &mut noises);
+    }
+    let mut found = Mechanisms::default();
+    for (op, around) in noises {
+        let of = op.operands.first();
+        // Random numbers and no more, where it is added to what tells nothing.
+        if of.is_none_or(|of| finder.privacy.exposure(*of) == Exposure::Public) {
+            continue;
+        }
+        match finder.mechanism(op, &around) {
+            Some(mechanism) => found.known.push(mechanism),
+            None => found.unknown.push(op.loc),
+        }
+    }
+    found
+}
+
+/// Noise, and the ops whose regions it is in, the outermost first.
+type Found<'m> = (&'m Op, Vec<&'m Op>);
+
+pub(super) struct Finder<'m> {
+    pub(super) module: &'m Module,
+    pub(super) privacy: Privacy,
+    /// The op that makes a value.
+    pub(super) made: HashMap<Value, &'m Op>,
+    /// What gradients are of.
+    pub(super) trained: HashSet<Value>,
+}
+
+impl<'m> Finder<'m> {
+    fn region(&mut self, region: &'m Region, around: &[&'m Op], noises: &mut Vec<Found<'m>>) {
+        for op in &region.ops {
+            self.made.extend(op.results.iter().map(|v| (*v, op)));
+            self.trained.extend(op.differentiated());
+            if matches!(op.kind, OpKind::Noise | OpKind::Laplace) {
+                noises.push((op, around.to_vec()));
+            }
+            // Noise in a loss is there to train with, unless it is to keep a claim.
+            if op.kind == OpKind::Grad && self.claims().next().is_none() {
+                continue;
+            }
+            let around = [around, &[op]].concat();
+            for inner in &op.regions {
+                self.region(inner, &around, noises);
+            }
+        }
+    }
+
+    fn mechanism(&self, op: &Op, around: &[&Op]) -> Option<Mechanism> {
+        let [of, scale] = op.operands.as_slice() else {
+            return None;
+        };
+        let made = self.made.get(of)?;
+        let (clip, unit, steps) = match made.kind {
+            OpKind::ClipRows => (*made, Unit::Row, None),
+            OpKind::Clip => (*made, Unit::Client, None),
+            OpKind::ForRows(_) if op.kind == OpKind::Noise => {
+                let (clip, steps) = self.row_by_row(made, *of, around)?;
+                (clip, Unit::Row, Some(steps))
+            }
+            _ => return None,
+        };
+        let [clipped, bound] = clip.operands.as_slice() else {
+            return None;
+        };
+        let bound = self.number(*bound)?;
+        let unit_l1 = self
+            .made
+            .get(clipped)
+            .is_some_and(|op| matches!(&op.kind, OpKind::Function(name) if name == "l1_rows"));
+        Some(Mechanism {
+            noise: match op.kind {
+                OpKind::Laplace => NoiseKind::Laplace,
+                _ => NoiseKind::Gaussian,
+            },
+            scale: self.number(*scale)?,
+            bound,
+            l1: unit_l1 && unit == Unit::Row,
+            unit,
+            central: self.central(op),
+            steps,
+            loc: op.loc,
+        })
+    }
+
+    /// Whether an op is the server's.
+    pub(super) fn central(&self, op: &Op) -> bool {
+        let place = op.results.first().map(|v| self.module.type_of(*v).place);
+        place == Some(Place::Server)
+    }
+
+    /// The models of differential privacy that the round is held to.
+    pub(super) fn claims(&self) -> impl Iterator<Item = Dp> {
+        let ops = self.module.funcs.iter().flat_map(|func| &func.body.ops);
+        ops.filter_map(|op| match op.kind {
+            OpKind::Claim(dp) => Some(dp),
+            _ => None,
+        })
+    }
+
+    /// A count that is known before the round.
+    pub(super) fn count(&self, value: Value) -> Option<usize> {
+        match self.made.get(&value)?.kind {
+            OpKind::IndexConst(n) => Some(n),
+            OpKind::Hyper(index) => match self.module.hypers.get(index)?.value {
+                HyperValue::Int(n) => Some(n),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// A number that is known before the round.
+    pub(super) fn number(&self, value: Value) -> Option<f64> {
+        let op = self.made.get(&value)?;
+        let of = |i: usize| op.operands.get(i).and_then(|v| self.number(*v));
+        match &op.kind {
+            OpKind::Const(x) => Some(*x),
+            OpKind::Hyper(index) => match self.module.hypers.get(*index)?.value {
+                HyperValue::Float(x) => Some(x),
+                _ => None,
+            },
+            OpKind::Real => Some(self.count(*op.operands.first()?)? as f64),
+            OpKind::Add => Some(of(0)? + of(1)?),
+            OpKind::Sub => Some(of(0)? - of(1)?),
+            OpKind::Mul => Some(of(0)? * of(1)?),
+            OpKind::Div => Some(of(0)? / of(1)?),
+            OpKind::Neg => Some(-of(0)?),
+            _ => None,
+        }
+    }
+}

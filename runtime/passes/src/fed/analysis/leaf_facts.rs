@@ -1,0 +1,121 @@
+//! What of a tree is what the round began with, or zero: a forward analysis by leaves.
+
+use std::collections::HashMap;
+
+use fedround_ir::fed::{Analysis, Math, Module, Op, OpKind, Reduce, Value, solve};
+
+use super::leaves::Leaves;
+
+/// The leaves of each value that are zero where it is made, buffers aside, which training advances.
+pub fn zeros(module: &Module) -> HashMap<Value, Leaves> {
+    let resumes = module.resumes;
+    let facts = solve(module, &mut Unchanging { resumes }).into_iter();
+    facts.map(|(value, fact)| (value, fact.zero)).collect()
+}
+
+/// What is certain of the leaves of a tree. The default, of a value of nothing, is all.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Unchanged {
+    /// Those of the round's argument.
+    pub same: Leaves,
+    /// Those that are zero; all of a number that is zero as written.
+    pub zero: Leaves,
+}
+
+impl Default for Unchanged {
+    fn default() -> Self {
+        let all = Leaves::all();
+        Self {
+            same: all.clone(),
+            zero: all,
+        }
+    }
+}
+
+impl Unchanged {
+    fn zero(zero: Leaves) -> Self {
+        Self {
+            same: Leaves::default(),
+            zero,
+        }
+    }
+
+    fn and(&self, other: &Self) -> Self {
+        Self {
+            same: self.same.and(&other.same),
+            zero: self.zero.and(&other.zero),
+        }
+    }
+
+    /// This with the named parts of another.
+    fn replace_parts(&self, names: &[String], taken: &Self) -> Self {
+        let with = |own: &Leaves, taken: &Leaves| {
+            let taken = taken.and(&Leaves::named(names));
+            own.minus(names).or(&taken)
+        };
+        Self {
+            same: with(&self.same, &taken.same),
+            zero: with(&self.zero, &taken.zero),
+        }
+    }
+}
+
+/// Works out what is [`Unchanged`] in every value.
+pub(super) struct Unchanging {
+    /// Whether states may be from another program: an earlier phase.
+    pub resumes: bool,
+}
+
+impl Analysis for Unchanging {
+    type Fact = Unchanged;
+
+    fn argument(&self) -> Unchanged {
+        Unchanged {
+            same: Leaves::all(),
+            zero: Leaves::default(),
+        }
+    }
+
+    fn join(&self, a: &Unchanged, b: &Unchanged) -> Unchanged {
+        a.and(b)
+    }
+
+    fn transfer(&mut self, op: &Op, inputs: &[Unchanged]) -> Unchanged {
+        let unknown = Unchanged::zero(Leaves::default());
+        match (&op.kind, inputs) {
+            (OpKind::Const(0.0), _) => Unchanged::zero(Leaves::all()),
+            (
+                OpKind::Broadcast
+                | OpKind::Scatter
+                | OpKind::Gather
+                | OpKind::Reduce(Reduce::Mean | Reduce::WeightedMean),
+                [a, ..],
+            ) => a.clone(),
+            (OpKind::Reduce(Reduce::Sum) | OpKind::Clip | OpKind::TreeDiv, [a, ..])
+            | (OpKind::TreeMath(Math::Sqrt), [a]) => Unchanged::zero(a.zero.clone()),
+            (OpKind::TreeScale | OpKind::TreeMul, [a, b]) => Unchanged::zero(a.zero.or(&b.zero)),
+            (OpKind::TreeAdd, [a, b]) => Unchanged {
+                same: a.same.and(&b.zero).or(&a.zero.and(&b.same)),
+                zero: a.zero.and(&b.zero),
+            },
+            (OpKind::TreeSub, [a, b]) => Unchanged {
+                same: a.same.and(&b.zero),
+                zero: a.same.and(&b.same).or(&a.zero.and(&b.zero)),
+            },
+            (OpKind::TreeSelect, [_, a, b]) => a.and(b),
+            (OpKind::TreeReplaceParts(names), [a, b]) => a.replace_parts(names, b),
+            // What was kept is of an earlier round, of which the argument may have been another.
+            // A state is zeros before it is first set.
+            (OpKind::ServerState(..) | OpKind::ClientState(..) | OpKind::Personal(..), _)
+                if self.resumes =>
+            {
+                unknown
+            }
+            (OpKind::ServerState(..) | OpKind::ClientState(..), [.., kept]) => {
+                Unchanged::zero(kept.zero.clone())
+            }
+            (OpKind::Personal(..), [_, first, kept]) => Unchanged::zero(first.zero.and(&kept.zero)),
+            _ => unknown,
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What is legal in a composition but seldom meant.
+
+use std::fmt;
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{Func, Hook, Module, OpKind, Region};
+
+/// Code of a layer that has no effect.
+#[derive(Clone, Debug)]
+pub enum Warning {
+    /// A layer overrides a hook without calling the inner definition.
+    Replaced {
+        /// The hook.
+        hook: Hook,
+        /// The layer whose definition counts.
+        by: String,
+        /// The layer whose definition is lost.
+        of: String,
+        /// Where the outer definition is.
+        loc: Loc,
+    },
+    /// A layer defines a hook that nothing calls.
+    Unused {
+        /// The hook.
+        hook: Hook,
+        /// The layer.
+        of: String,
+        /// Where it is.
+        loc: Loc,
+    },
+    /// What clients give, or its aggregate, is not read.
+    UnusedUpload {
+        /// The map or the reduction.
+        loc: Loc,
+    },
+    /// A state is set that nothing reads.
+    UnreadState {
+        /// Its name, the layer's own.
+        state: String,
+        /// Where it is set.
+        loc: Loc,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Replaced { hook, by, of, loc } => {
+                let hook = hook.name();
+                write!(
+                    f,
+                    "{loc}: `{hook}` of {by} replaces that of {of} without calling it: {of}'s has no effect"
+                )
+            }
+            Self::Unused { hook, of, loc } => {
+                let hook = hook.name();
+                write!(
+                    f,
+                    "{loc}: `{hook}` of {of} is called by no layer and has no effect"
+                )
+            }
+            Self::UnusedUpload { loc } => {
+                write!(f, "{loc}: nothing reads what the clients upload here")
+            }
+            Self::UnreadState { state, loc } => {
+                write!(f, "{loc}: state `{state}` is set but nothing reads it")
+            }
+        }
+    }
+}
+
+/// The warnings of a module before linking, outermost layer last.
+pub fn warnings(module: &Module) -> Vec<Warning> {
+    let mut found = Vec::new();
+    let name = |layer: usize| {
+        module
+            .layers
+            .get(layer)
+            .map(|layer| layer.name.clone())
+            .unwrap_or_default()
+    };
+    for func in &module.funcs {
+        let below = module
+            .funcs
+            .iter()
+            .filter(|other| other.hook == func.hook && other.layer < func.layer);
+        let Some(below) = below.max_by_key(|other| other.layer) else {
+            continue;
+        };
+        let mut layer = module
+            .funcs
+            .iter()
+            .filter(|other| other.layer == func.layer);
+        if !layer.any(|other| mentions(&other.body, &OpKind::Super(func.hook))) {
+            let (hook, by, of, loc) = (func.hook, name(func.layer), name(below.layer), func.loc);
+            found.push(Warning::Replaced { hook, by, of, loc });
+        }
+    }
+    let reached = reached(module);
+    for hook in Hook::ALL {
+        let outermost = module
+            .funcs
+            .iter()
+            .enumerate()
+            .filter(|(_, func)| func.hook == hook);
+        let Some((index, func)) = outermost.max_by_key(|(_, func)| func.layer) else {
+            continue;
+        };
+        // A round does not call it: evaluation does.
+        if hook != Hook::Personalize && !reached.contains(&index) {
+            found.push(Warning::Unused {
+                hook,
+                of: name(func.layer),
+                loc: func.loc,
+            });
+        }
+    }
+    found
+}
+
+fn mentions(region: &Region, kind: &OpKind) -> bool {
+    region
+        .ops
+        .iter()
+        .any(|op| op.kind == *kind || op.regions.iter().any(|inner| mentions(inner, kind)))
+}
+
+/// The functions that the outermost round comes to, by index.
+fn reached(module: &Module) -> Vec<usize> {
+    let find = |hook: Hook, below: usize| {
+        let all = module.funcs.iter().enumerate();
+        let some = all.filter(|(_, func)| func.hook == hook && func.layer < below);
+        some.max_by_key(|(_, func)| func.layer)
+            .map(|(index, _)| index)
+    };
+    let mut reached: Vec<usize> = find(Hook::Round, usize::MAX).into_iter().collect();
+    let mut next = 0;
+    while let Some(func) = reached.get(next).and_then(|index| module.funcs.get(*index)) {
+        for index in callees(func, &find) {
+            if !reached.contains(&index) {
+                reached.push(index);
+            }
+        }
+        next += 1;
+    }
+    reached
+}
+
+fn callees(func: &Func, find: &dyn Fn(Hook, usize) -> Option<usize>) -> Vec<usize> {
+    let has = |kind| mentions(&func.body, &kind);
+    let called = Hook::ALL
+        .into_iter()
+        .filter(|hook| has(OpKind::Call(*hook)));
+    let inner = Hook::ALL
+        .into_iter()
+        .filter(|hook| has(OpKind::Super(*hook)));
+    let called = called.filter_map(|hook| find(hook, usize::MAX));
+    called
+        .chain(inner.filter_map(|hook| find(hook, func.layer)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{FedAvg, FedProx, layers};
+
+    #[test]
+    fn a_plug_in_that_calls_its_base_is_fine() {
+        let module = fedround::stage(&FedProx {
+            base: FedAvg::default(),
+            mu: 0.1,
+        })
+        .unwrap();
+        assert!(warnings(&module).is_empty());
+    }
+
+    #[test]
+    fn a_replaced_hook_names_both_layers() {
+        let constant =
+            |b: &mut fedround_ir::fed::Builder| b.push(OpKind::Const(0.0), &[], Loc::caller());
+        let module = layers(&[
+            (
+                "inner",
+                &[
+                    (Hook::Round, &|_, args| args.to_vec()),
+                    (Hook::Regularizer, &|b, _| constant(b)),
+                ],
+            ),
+            ("outer", &[(Hook::Regularizer, &|b, _| constant(b))]),
+        ]);
+        let text: Vec<String> = warnings(&module).iter().map(ToString::to_string).collect();
+        assert_eq!(text.len(), 2);
+        assert!(
+            text[0].contains("`regularizer` of outer replaces that of inner"),
+            "{}",
+            text[0]
+        );
+        assert!(
+            text[1].contains("`regularizer` of outer is called by no layer"),
+            "{}",
+            text[1]
+        );
+    }
+}

@@ -1,0 +1,224 @@
+//! `canonicalize`: rewrites ops to simpler ones with the same meaning.
+//!
+//! Constants are folded and neutral elements dropped, with the values that hyper-parameters have
+//! in this program; loops that do not run, values that a loop or a map only passes on, and terms
+//! with weight zero go. So FedProx with μ = 0 comes to FedAvg:
+//!
+//! ```text
+//! %1 = arith.mul %mu, %0        // μ = 0
+//! %2 = arith.add %loss, %1
+//! opt.yield %2
+//! ```
+//! becomes
+//! ```text
+//! %1 = arith.const 0.0
+//! opt.yield %loss
+//! ```
+//! Ops that are not read any more are left to `dce`.
+
+use fedround_ir::fed::{Module, Op, OpKind, Region};
+
+use super::algebra::{Definitions, Simpler};
+use super::rewrite::{Replace, carried_from};
+
+/// Simplifies every op. Gives whether anything changed.
+pub fn canonicalize(module: &mut Module) -> bool {
+    let Module { funcs, hypers, .. } = module;
+    let mut pass = Canonicalize {
+        definitions: Definitions {
+            hypers,
+            ..Definitions::default()
+        },
+        replace: Replace::default(),
+        changed: false,
+    };
+    for func in funcs {
+        pass.region(&mut func.body);
+    }
+    pass.changed
+}
+
+struct Canonicalize<'m> {
+    definitions: Definitions<'m>,
+    replace: Replace,
+    changed: bool,
+}
+
+impl Canonicalize<'_> {
+    fn region(&mut self, region: &mut Region) {
+        let mut kept = Vec::with_capacity(region.ops.len());
+        for mut op in std::mem::take(&mut region.ops) {
+            self.replace.apply(&mut op.operands);
+            if self.op(&mut op) {
+                kept.push(op);
+            }
+        }
+        region.ops = kept;
+        self.replace.apply(&mut region.yields);
+    }
+
+    /// Rewrites an op; gives whether it stays.
+    fn op(&mut self, op: &mut Op) -> bool {
+        if self.never_runs(op) {
+            let (fixed, _) = carried_from(&op.kind).unwrap_or_default();
+            for (result, first) in op.results.iter().zip(op.operands.iter().skip(fixed)) {
+                self.replace.insert(*result, *first);
+            }
+            self.changed = true;
+            return false;
+        }
+        self.passed_through_loop(op);
+        for region in &mut op.regions {
+            self.region(region);
+        }
+        self.passed_through_map(op);
+        // Rules strictly simplify, so that this ends.
+        while let Some(simpler) = self.definitions.simplify(&op.kind, &op.operands) {
+            self.changed = true;
+            match simpler {
+                Simpler::Same(value) => {
+                    for result in &op.results {
+                        self.replace.insert(*result, value);
+                    }
+                    return false;
+                }
+                Simpler::Op(kind, operands) => {
+                    op.kind = kind;
+                    op.operands = operands;
+                }
+            }
+        }
+        if let [result] = op.results.as_slice() {
+            self.definitions
+                .by_value
+                .insert(*result, (op.kind.clone(), op.operands.clone()));
+        }
+        true
+    }
+
+    /// A loop of zero steps.
+    fn never_runs(&self, op: &Op) -> bool {
+        let times = match op.kind {
+            OpKind::Repeat | OpKind::ForRows(_) => op.operands.first(),
+            OpKind::ForBatches => op.operands.get(1),
+            _ => None,
+        };
+        times.and_then(|times| self.definitions.count(*times)) == Some(0)
+    }
+
+    /// A carried value that every step hands on as it is.
+    fn passed_through_loop(&mut self, op: &Op) {
+        let (Some((fixed, own)), [region]) = (carried_from(&op.kind), op.regions.as_slice()) else {
+            return;
+        };
+        let carried = op
+            .operands
+            .iter()
+            .skip(fixed)
+            .zip(region.args.iter().skip(own));
+        for ((first, arg), (yielded, result)) in carried.zip(region.yields.iter().zip(&op.results))
+        {
+            if arg == yielded {
+                self.replace.insert(*arg, *first);
+                self.replace.insert(*result, *first);
+                self.changed = true;
+            }
+        }
+    }
+
+    /// A client value that a map hands on as it is, statistics included.
+    fn passed_through_map(&mut self, op: &mut Op) {
+        let (OpKind::Map, [region]) = (&op.kind, op.regions.as_slice()) else {
+            return;
+        };
+        let advanced = op.differentiated();
+        let yields = op.results.iter().zip(&region.yields);
+        for (result, yielded) in yields.filter(|(_, yielded)| !advanced.contains(yielded)) {
+            let arg = region.args.iter().skip(1).position(|arg| arg == yielded);
+            let Some(operand) = arg.and_then(|index| op.operands.get(index)) else {
+                continue;
+            };
+            if self.replace.get(*result) == *result {
+                self.replace.insert(*result, *operand);
+                self.changed = true;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround_ir::fed::{Hook, HyperValue, Kind, Place, Type, verify};
+
+    use super::*;
+    use crate::fed::{cse, dce};
+    use crate::testing::{body, func, loc};
+
+    #[test]
+    fn a_term_of_weight_zero_goes() {
+        let mut module = func(Hook::Regularizer, |b, args| {
+            let loss = b.push(OpKind::TreeSqNorm, &args[1..], loc());
+            let mu = b.hyper("mu", HyperValue::Float(0.0), loc());
+            let norm = b.push(OpKind::TreeDot, &[args[1], args[1]], loc());
+            let term = b.push(OpKind::Mul, &[mu[0], norm[0]], loc());
+            b.push(OpKind::Add, &[loss[0], term[0]], loc())
+        });
+        assert_eq!(
+            body(&module),
+            "%0 = tree.sq_norm %w : f32\n\
+             %1 = tree.dot %w, %w : f32\n\
+             %2 = arith.mul %mu, %1 : f32\n\
+             %3 = arith.add %0, %2 : f32\n\
+             fed.yield %3 : f32"
+        );
+        assert!(canonicalize(&mut module));
+        verify(&module).unwrap();
+        assert_eq!(
+            body(&module),
+            "%0 = tree.sq_norm %w : f32\n\
+             %1 = tree.sq_norm %w : f32\n\
+             %2 = arith.const 0.0 : f32\n\
+             fed.yield %0 : f32"
+        );
+        assert!(!canonicalize(&mut module));
+        let _ = (cse(&mut module), dce(&mut module));
+        assert_eq!(
+            body(&module),
+            "%0 = tree.sq_norm %w : f32\nfed.yield %0 : f32"
+        );
+    }
+
+    #[test]
+    fn a_loop_without_steps_and_a_value_passed_through_go() {
+        for (times, expected) in [
+            (0, "%0 = arith.index_const 0 : index\nfed.yield %w : params"),
+            (
+                2,
+                "%0 = arith.index_const 2 : index\n\
+                 %1, %2 = opt.repeat %0 with(%3 = %w, %4 = %w) {\n  \
+                   %5 = tree.add %3, %w : params\n  \
+                   opt.yield %5, %w : params, params\n\
+                 } : params, params\n\
+                 fed.yield %1 : params",
+            ),
+        ] {
+            let mut module = func(Hook::ClientUpdate, |b, args| {
+                let n = b.push(OpKind::IndexConst(times), &[], loc());
+                let params = Type::client(Kind::Params);
+                let inner = b.open(&[params, params], Place::Client);
+                let sum = b.push(OpKind::TreeAdd, &inner, loc());
+                let region = b.close(vec![sum[0], inner[1]], loc());
+                let results = b.push_with(
+                    OpKind::Repeat,
+                    &[n[0], args[1], args[1]],
+                    vec![region],
+                    loc(),
+                );
+                vec![results[0]]
+            });
+            assert!(canonicalize(&mut module));
+            verify(&module).unwrap();
+            assert_eq!(body(&module), expected);
+        }
+    }
+}

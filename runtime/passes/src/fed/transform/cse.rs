@@ -1,0 +1,117 @@
+//! `cse`: computes once what a region computes twice.
+//!
+//! ```text
+//! %1 = batch.x %0
+//! %2 = batch.x %0
+//! %3 = nn.forward %w, %2
+//! ```
+//! becomes
+//! ```text
+//! %1 = batch.x %0
+//! %3 = nn.forward %w, %1
+//! ```
+//! Regions are taken one by one: a value is never shared with the code around it, so that every
+//! region stays readable, and compilable, on its own.
+
+use std::collections::HashMap;
+
+use fedround_ir::fed::{Effect, Module, Op, OpKind, Region, Value};
+
+use super::rewrite::Replace;
+
+/// Merges equal pure ops of a region. Gives whether anything changed.
+pub fn cse(module: &mut Module) -> bool {
+    let mut pass = Cse {
+        replace: Replace::default(),
+        changed: false,
+    };
+    for func in &mut module.funcs {
+        pass.region(&mut func.body);
+    }
+    pass.changed
+}
+
+struct Cse {
+    replace: Replace,
+    changed: bool,
+}
+
+impl Cse {
+    fn region(&mut self, region: &mut Region) {
+        let mut seen: HashMap<(String, Vec<Value>), Vec<Value>> = HashMap::new();
+        let mut kept = Vec::with_capacity(region.ops.len());
+        for mut op in std::mem::take(&mut region.ops) {
+            self.replace.apply(&mut op.operands);
+            for inner in &mut op.regions {
+                self.region(inner);
+            }
+            if op.kind.effect() == Effect::Pure {
+                if let Some(first) = seen.get(&key(&op)) {
+                    for (result, first) in op.results.iter().zip(first) {
+                        self.replace.insert(*result, *first);
+                    }
+                    self.changed = true;
+                    continue;
+                }
+                seen.insert(key(&op), op.results.clone());
+            }
+            kept.push(op);
+        }
+        region.ops = kept;
+        self.replace.apply(&mut region.yields);
+    }
+}
+
+/// What makes two ops equal. As text, 0 and -0 differ, as they must.
+fn key(op: &Op) -> (String, Vec<Value>) {
+    let mut operands = op.operands.clone();
+    if matches!(
+        op.kind,
+        OpKind::Add | OpKind::Mul | OpKind::TreeAdd | OpKind::TreeMul | OpKind::TreeDot
+    ) {
+        operands.sort_unstable();
+    }
+    (format!("{:?}", op.kind), operands)
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround_ir::fed::{Hook, HyperValue, Kind, verify};
+
+    use super::*;
+    use crate::testing::{body, func, loc};
+
+    #[test]
+    fn equal_pure_ops_merge() {
+        let mut module = func(Hook::Regularizer, |b, args| {
+            let mu = b.hyper("mu", HyperValue::Float(0.1), loc());
+            let again = b.hyper("mu", HyperValue::Float(0.1), loc());
+            let a = b.push(OpKind::TreeSqNorm, &args[1..], loc());
+            let c = b.push(OpKind::TreeSqNorm, &args[1..], loc());
+            let left = b.push(OpKind::Mul, &[mu[0], a[0]], loc());
+            let right = b.push(OpKind::Mul, &[c[0], again[0]], loc());
+            b.push(OpKind::Add, &[left[0], right[0]], loc())
+        });
+        assert!(cse(&mut module));
+        verify(&module).unwrap();
+        assert_eq!(
+            body(&module),
+            "%0 = tree.sq_norm %w : f32\n\
+             %1 = arith.mul %mu, %0 : f32\n\
+             %2 = arith.add %1, %1 : f32\n\
+             fed.yield %2 : f32"
+        );
+        assert!(!cse(&mut module));
+    }
+
+    #[test]
+    fn draws_and_states_do_not() {
+        let mut module = func(Hook::Round, |b, w| {
+            let first = b.push(OpKind::ServerState("v".into(), Kind::Params), &[], loc());
+            let _ = b.push(OpKind::SetServerState("v".into()), w, loc());
+            let second = b.push(OpKind::ServerState("v".into(), Kind::Params), &[], loc());
+            b.push(OpKind::TreeSub, &[second[0], first[0]], loc())
+        });
+        assert!(!cse(&mut module));
+    }
+}

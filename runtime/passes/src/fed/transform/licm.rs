@@ -1,0 +1,203 @@
+//! `licm`: loop-invariant code moves out of loops.
+//!
+//! What a batch loop computes from values that it does not change, such as `w_t / 2` or a frozen
+//! model's norm, is computed once before it, and state that it does not set is read once. Only work on
+//! parameters is worth a segment of its own; arithmetic on numbers stays in the step unless such work
+//! needs it. Gradients stay too: each reports a loss.
+
+use std::collections::HashSet;
+
+use fedround_ir::fed::{Effect, Module, Op, OpKind, Region, Value};
+
+use super::rewrite::writes;
+
+/// Moves invariant work out of every loop, innermost first; whether there was any.
+pub fn licm(module: &mut Module) -> bool {
+    let mut changed = false;
+    for func in &mut module.funcs {
+        changed |= in_region(&mut func.body);
+    }
+    changed
+}
+
+fn in_region(region: &mut Region) -> bool {
+    let mut changed = false;
+    let mut i = 0;
+    while i < region.ops.len() {
+        for inner in &mut region.ops[i].regions {
+            changed |= in_region(inner);
+        }
+        if matches!(
+            region.ops[i].kind,
+            OpKind::ForBatches | OpKind::ForRows(_) | OpKind::Repeat
+        ) {
+            let hoisted = invariants(&mut region.ops[i]);
+            changed |= !hoisted.is_empty();
+            let count = hoisted.len();
+            region.ops.splice(i..i, hoisted);
+            i += count;
+        }
+        i += 1;
+    }
+    changed
+}
+
+/// Takes the invariant work out of a loop, in order.
+fn invariants(op: &mut Op) -> Vec<Op> {
+    let mut inside = HashSet::new();
+    op.regions.iter().for_each(|r| defines(r, &mut inside));
+    // A model that is trained on may have other statistics in the next step.
+    inside.extend(op.differentiated());
+    let changes_state = op.regions.iter().any(|r| r.ops.iter().any(writes));
+    let mut fixed: Vec<Op> = vec![];
+    for region in &op.regions {
+        collect(region, &mut inside, changes_state, &mut fixed);
+    }
+    // Keep work on trees, and the numbers that it reads.
+    let mut needed: HashSet<Value> = HashSet::new();
+    for op in fixed.iter().rev() {
+        if is_work(&op.kind) || op.results.iter().any(|v| needed.contains(v)) {
+            needed.extend(&op.results);
+            needed.extend(&op.operands);
+        }
+    }
+    fixed.retain(|op| op.results.iter().any(|v| needed.contains(v)));
+    let moved: HashSet<Value> = fixed.iter().flat_map(|op| op.results.clone()).collect();
+    for region in &mut op.regions {
+        remove(region, &moved);
+    }
+    fixed
+}
+
+/// Pure ops whose operands are all defined outside, or by such ops.
+fn collect(region: &Region, inside: &mut HashSet<Value>, state: bool, fixed: &mut Vec<Op>) {
+    for op in &region.ops {
+        let pure = match op.kind.effect() {
+            Effect::Writes | Effect::Draws => false,
+            Effect::Reads => !state,
+            _ => true,
+        };
+        let known = op.operands.iter().all(|v| !inside.contains(v));
+        if pure && known && op.regions.is_empty() {
+            op.results.iter().for_each(|v| _ = inside.remove(v));
+            fixed.push(op.clone());
+        }
+        for inner in &op.regions {
+            collect(inner, inside, state, fixed);
+        }
+    }
+}
+
+fn is_work(kind: &OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::TreeAdd
+            | OpKind::TreeSub
+            | OpKind::TreeScale
+            | OpKind::TreeDot
+            | OpKind::TreeSqNorm
+            | OpKind::TreeReplaceParts(_)
+            | OpKind::Clip
+            | OpKind::ClipRows
+            | OpKind::TreeMul
+            | OpKind::TreeDiv
+            | OpKind::TreeMath(_)
+            | OpKind::TreeLayerSum
+            | OpKind::TreeAddScalar
+            | OpKind::TreeClamp
+            | OpKind::TreeSelect
+            | OpKind::Apply(_)
+            | OpKind::Loss(_)
+            | OpKind::Function(_)
+            | OpKind::ClientState(..)
+            | OpKind::ServerState(..)
+            | OpKind::Personal(..)
+    )
+}
+
+fn defines(region: &Region, out: &mut HashSet<Value>) {
+    out.extend(&region.args);
+    for op in &region.ops {
+        out.extend(&op.results);
+        op.regions.iter().for_each(|r| defines(r, out));
+    }
+}
+
+fn remove(region: &mut Region, moved: &HashSet<Value>) {
+    region
+        .ops
+        .retain(|op| op.results.is_empty() || !op.results.iter().all(|v| moved.contains(v)));
+    for op in &mut region.ops {
+        for inner in &mut op.regions {
+            remove(inner, moved);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround::prelude::*;
+    use fedround::{Definer, stage};
+    use fedround_ir::fed::{print, verify_linked};
+
+    use super::*;
+    use crate::fed::link;
+    use crate::testing::{Closure, control_variates};
+
+    /// A pull towards half of what was received, formed anew in every step.
+    fn pull(m: &mut Definer) {
+        use fedround::__private::for_each;
+        m.round(|server, w| {
+            let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+                let (y,) = for_each(k.batches(1, 10), (w.clone(),), |b, (y,)| {
+                    let g = grad(&y, |y| cross_entropy(k.forward(y, &b.x), &b.y));
+                    (&y - 0.1 * (g + &y - 0.5 * &w),)
+                });
+                y
+            });
+            w_k.mean()
+        });
+    }
+
+    #[test]
+    fn work_on_what_the_loop_does_not_change_is_done_once() {
+        let mut module = link(stage(&Closure(pull)).unwrap()).unwrap().module;
+        assert!(licm(&mut module));
+        verify_linked(&module).unwrap();
+        let text = print(&module);
+        let (scale, step) = (text.find("tree.scale"), text.find("opt.for_batches"));
+        assert!(scale < step, "{text}");
+        assert!(!licm(&mut module));
+    }
+
+    #[test]
+    fn a_step_that_depends_on_its_batch_stays() {
+        let staged = stage(&Closure(control_variates)).unwrap();
+        let mut module = link(staged).unwrap().module;
+        let before = print(&module);
+        licm(&mut module);
+        assert_eq!(print(&module), before);
+    }
+
+    #[test]
+    fn a_draw_is_drawn_in_every_step() {
+        let noisy = |m: &mut Definer| {
+            use fedround::__private::{for_each, range};
+            m.round(|server, w| {
+                let w_k = w.broadcast(&server.everyone()).map(|_, w| {
+                    let (y,) = for_each(range(3), (w.clone(),), |(), (y,)| {
+                        (y + w.clip(1.0).noise(0.5),)
+                    });
+                    y
+                });
+                w_k.mean()
+            });
+        };
+        let mut module = link(stage(&Closure(noisy)).unwrap()).unwrap().module;
+        assert!(licm(&mut module));
+        let text = print(&module);
+        let of = |op: &str| text.find(op).unwrap();
+        assert!(of("priv.clip") < of("opt.repeat"), "{text}");
+        assert!(of("opt.repeat") < of("priv.noise"), "{text}");
+    }
+}

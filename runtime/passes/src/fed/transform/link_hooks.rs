@@ -1,0 +1,305 @@
+//! `link-hooks`: binds hooks and inlines them.
+//!
+//! `fed.call @hook` becomes the code of the hook's outermost definition, `fed.super @hook` that of
+//! the next inner one, `fed.global_params` the argument of the enclosing `fed.map` that was broadcast,
+//! and `fed.drawn` the cohort that was made last. One function is left, `round`.
+//!
+//! ```text
+//! fed.func @fedavg::regularizer(%k, %w)  { %0 = arith.const 0.0 … }
+//! fed.func @fedprox::regularizer(%k, %w) { %0 = fed.super @regularizer(%k, %w) … fed.global_params %k … }
+//! ```
+//! becomes, in the map of `round`, where `%3` is the map's argument:
+//! ```text
+//! %7 = arith.const 0.0 … tree.sub %6, %3 …
+//! ```
+
+use std::collections::{HashMap, HashSet};
+
+use fedround_ir::fed::{Func, Hook, Kind, Module, Op, OpKind, Region, Type, Value};
+
+use super::link_error::LinkError;
+use crate::error::PassError;
+
+/// Binds and inlines all hooks of a verified module. The result has one function.
+///
+/// # Errors
+/// [`PassError::Link`] with every hook that is undefined or calls itself, and every
+/// `fed.global_params` without a broadcast and `fed.drawn` without a cohort.
+pub fn link_hooks(module: &Module) -> Result<Module, PassError> {
+    let Some(round) = definition(module, Hook::Round, usize::MAX) else {
+        return Err(PassError::Link(vec![LinkError::NoRound]));
+    };
+    let target = Module {
+        layers: module.layers.clone(),
+        hypers: module.hypers.clone(),
+        resumes: module.resumes,
+        ..Module::default()
+    };
+    let mut linker = Linker {
+        source: module,
+        target,
+        stack: vec![round],
+        origin: HashMap::new(),
+        received: HashSet::new(),
+        drawn: None,
+        errors: Vec::new(),
+    };
+    let frame = Frame {
+        layer: round.layer,
+        received: None,
+    };
+    let body = linker.region(&round.body, &mut HashMap::new(), &frame);
+    linker.target.funcs.push(Func {
+        hook: Hook::Round,
+        layer: round.layer,
+        body,
+        loc: round.loc,
+    });
+    if linker.errors.is_empty() {
+        Ok(linker.target)
+    } else {
+        Err(PassError::Link(linker.errors))
+    }
+}
+
+/// The outermost definition of a hook in the layers inside `below`.
+fn definition(module: &Module, hook: Hook, below: usize) -> Option<&Func> {
+    let candidates = module
+        .funcs
+        .iter()
+        .filter(|func| func.hook == hook && func.layer < below);
+    candidates.max_by_key(|func| func.layer)
+}
+
+type Values = HashMap<Value, Value>;
+
+/// Whose code is being inlined, and what the client in scope was sent.
+#[derive(Clone, Copy)]
+struct Frame {
+    layer: usize,
+    received: Option<Value>,
+}
+
+struct Linker<'m> {
+    source: &'m Module,
+    target: Module,
+    /// The definitions being inlined, outermost call first.
+    stack: Vec<&'m Func>,
+    /// The broadcast parameters behind a value of a cohort.
+    origin: HashMap<Value, Value>,
+    /// Map arguments that replaced a `fed.global_params`.
+    received: HashSet<Value>,
+    /// The cohort that was made last.
+    drawn: Option<Value>,
+    errors: Vec<LinkError>,
+}
+
+impl<'m> Linker<'m> {
+    fn fresh(&mut self, values: &[Value], map: &mut Values) -> Vec<Value> {
+        let mut copies = Vec::with_capacity(values.len());
+        for &value in values {
+            let copy = self.target.value(self.source.type_of(value));
+            map.insert(value, copy);
+            copies.push(copy);
+        }
+        copies
+    }
+
+    fn region(&mut self, region: &'m Region, map: &mut Values, frame: &Frame) -> Region {
+        let args = self.fresh(&region.args, map);
+        self.body(region, args, map, frame)
+    }
+
+    fn body(
+        &mut self,
+        region: &'m Region,
+        args: Vec<Value>,
+        map: &mut Values,
+        frame: &Frame,
+    ) -> Region {
+        let mut ops = Vec::new();
+        for op in &region.ops {
+            self.op(op, &mut ops, map, frame);
+        }
+        Region {
+            args,
+            ops,
+            yields: translate(&region.yields, map),
+        }
+    }
+
+    fn op(&mut self, op: &'m Op, out: &mut Vec<Op>, map: &mut Values, frame: &Frame) {
+        match op.kind {
+            OpKind::Call(hook) => {
+                let callee = definition(self.source, hook, usize::MAX);
+                let missing = |layer| LinkError::Undefined {
+                    hook: hook.name(),
+                    layer,
+                    loc: op.loc,
+                };
+                self.inline(op, callee, missing, out, map, frame);
+            }
+            OpKind::Super(hook) => {
+                let callee = definition(self.source, hook, frame.layer);
+                let missing = |layer| LinkError::NoBase {
+                    hook: hook.name(),
+                    layer,
+                    loc: op.loc,
+                };
+                self.inline(op, callee, missing, out, map, frame);
+            }
+            OpKind::GlobalParams => match frame.received {
+                Some(argument) => {
+                    self.received.insert(argument);
+                    map.extend(op.results.iter().map(|result| (*result, argument)));
+                }
+                None => {
+                    self.errors.push(LinkError::NothingReceived { loc: op.loc });
+                    self.fresh(&op.results, map);
+                }
+            },
+            OpKind::Drawn => match self.drawn {
+                Some(cohort) => map.extend(op.results.iter().map(|result| (*result, cohort))),
+                None => {
+                    self.errors.push(LinkError::NothingDrawn { loc: op.loc });
+                    self.fresh(&op.results, map);
+                }
+            },
+            OpKind::Map => {
+                let op = self.map(op, map, frame);
+                out.push(op);
+            }
+            _ => {
+                let operands = translate(&op.operands, map);
+                let regions = op
+                    .regions
+                    .iter()
+                    .map(|region| self.region(region, map, frame))
+                    .collect();
+                let results = self.fresh(&op.results, map);
+                let kind = |v: &Value| self.target.type_of(*v).kind;
+                if matches!(op.kind, OpKind::Broadcast | OpKind::Scatter) {
+                    let sent = results.iter().filter(|v| kind(v) == Kind::Params);
+                    self.origin.extend(sent.map(|v| (*v, *v)));
+                }
+                let cohort = results.iter().rfind(|v| kind(v) == Kind::Cohort);
+                self.drawn = cohort.copied().or(self.drawn);
+                out.push(Op {
+                    kind: op.kind.clone(),
+                    operands,
+                    results,
+                    regions,
+                    loc: op.loc,
+                });
+            }
+        }
+    }
+
+    fn inline(
+        &mut self,
+        call: &'m Op,
+        callee: Option<&'m Func>,
+        missing: impl FnOnce(String) -> LinkError,
+        out: &mut Vec<Op>,
+        map: &mut Values,
+        frame: &Frame,
+    ) {
+        let Some(callee) = callee else {
+            let error = missing(self.layer_name(frame.layer));
+            self.errors.push(error);
+            self.fresh(&call.results, map);
+            return;
+        };
+        if let Some(start) = self
+            .stack
+            .iter()
+            .position(|open| std::ptr::eq(*open, callee))
+        {
+            let circle = self.stack.iter().skip(start).chain([&callee]);
+            let path: Vec<String> = circle
+                .map(|func| format!("{}::{}", self.layer_name(func.layer), func.hook.name()))
+                .collect();
+            let (hook, path) = (callee.hook.name(), path.join(" → "));
+            self.errors.push(LinkError::Recursion {
+                hook,
+                path,
+                loc: call.loc,
+            });
+            self.fresh(&call.results, map);
+            return;
+        }
+        self.stack.push(callee);
+        let operands = translate(&call.operands, map);
+        let mut inner: Values = callee.body.args.iter().copied().zip(operands).collect();
+        let frame = Frame {
+            layer: callee.layer,
+            received: frame.received,
+        };
+        let Region { ops, yields, .. } = self.body(&callee.body, Vec::new(), &mut inner, &frame);
+        out.extend(ops);
+        map.extend(call.results.iter().copied().zip(yields));
+        self.stack.pop();
+    }
+
+    /// A map's client received what the first operand that was sent to it holds. A map over values that were
+    /// computed on the clients has no such operand; if its code asks, it gets one.
+    fn map(&mut self, op: &'m Op, map: &mut Values, frame: &Frame) -> Op {
+        let mut operands = translate(&op.operands, map);
+        let origin = operands
+            .iter()
+            .find_map(|operand| self.origin.get(operand).copied());
+        let mut regions = Vec::new();
+        for region in &op.regions {
+            let args = self.fresh(&region.args, map);
+            let direct = operands.iter().position(|operand| Some(*operand) == origin);
+            let direct = direct.and_then(|index| args.get(index + 1).copied());
+            let extra = match (direct, origin) {
+                (None, Some(_)) => Some(self.target.value(Type::client(Kind::Params))),
+                _ => None,
+            };
+            let frame = Frame {
+                layer: frame.layer,
+                received: direct.or(extra),
+            };
+            let mut region = self.body(region, args, map, &frame);
+            if let (Some(extra), Some(origin)) = (extra, origin)
+                && self.received.contains(&extra)
+            {
+                region.args.push(extra);
+                operands.push(origin);
+            }
+            regions.push(region);
+        }
+        let results = self.fresh(&op.results, map);
+        if let Some(origin) = origin {
+            self.origin
+                .extend(results.iter().map(|result| (*result, origin)));
+        }
+        Op {
+            kind: OpKind::Map,
+            operands,
+            results,
+            regions,
+            loc: op.loc,
+        }
+    }
+
+    fn layer_name(&self, layer: usize) -> String {
+        self.source
+            .layers
+            .get(layer)
+            .map_or_else(|| "the algorithm".to_owned(), |layer| layer.name.clone())
+    }
+}
+
+/// Values without a copy are undefined, which the verifier found before.
+fn translate(values: &[Value], map: &Values) -> Vec<Value> {
+    values
+        .iter()
+        .map(|value| map.get(value).copied().unwrap_or(*value))
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "link_hooks_tests.rs"]
+mod tests;

@@ -1,0 +1,47 @@
+//! Why a segment could not be lowered.
+
+use fedround_ir::Loc;
+use fedround_ir::tensor::{GraphError, TypeError};
+
+use super::frontend::FrontendError;
+use crate::autodiff::GradError;
+
+/// A segment could not be lowered.
+#[derive(Debug, thiserror::Error)]
+pub enum LowerError {
+    /// No gradient.
+    #[error(transparent)]
+    Grad(#[from] GradError),
+    /// Shapes do not fit, for instance a model and a loss.
+    #[error(transparent)]
+    Type(#[from] TypeError),
+    /// An invariant of the graph broke.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// The model or a loss could not be traced.
+    #[error("{loc}: {source}")]
+    Frontend {
+        /// The line of the spec that uses it.
+        loc: Loc,
+        /// What went wrong.
+        source: FrontendError,
+    },
+    /// A part that the model does not have.
+    #[error("{loc}: the model has no part `{part}`; it has {}", .known.join(", "))]
+    UnknownPart {
+        /// What was asked for.
+        part: String,
+        /// First segments of the paths of the model's parameters.
+        known: Vec<String>,
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// A fed op has no tensor form here.
+    #[error("{loc}: `{op}` cannot be computed on tensors here")]
+    Unsupported {
+        /// The op.
+        op: String,
+        /// The line of the spec.
+        loc: Loc,
+    },
+}

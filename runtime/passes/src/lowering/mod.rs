@@ -1,0 +1,286 @@
+//! `lower`: a compute segment of the fed dialect becomes a tensor graph.
+//!
+//! Parameter trees become one tensor for each leaf, scalars tensors of one element. Models and
+//! losses are traced by a [`Frontend`] and inlined; `opt.grad` calls the gradient pass on what its
+//! region lowered to. Hyper-parameters are inputs, so that a graph serves all of their values.
+//!
+//! A forward pass on what an enclosing `opt.grad` differentiates is in training, and advances the
+//! buffers of the tree that it ran on: after the `opt.grad`, the tree has the new ones. Every other
+//! forward pass is in inference.
+
+mod arithmetic;
+mod error;
+mod frontend;
+pub mod parts;
+mod privacy;
+mod training;
+
+use std::collections::{HashMap, HashSet};
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{Kind, Module, Op as FedOp, OpKind, Value};
+use fedround_ir::tensor::{Graph, Op, TensorType, TypeError, Val};
+
+use crate::schedule::{Compute, Free, Schedule};
+pub use error::LowerError;
+pub use frontend::{Frontend, FrontendError};
+
+/// What a segment is lowered for.
+#[derive(Clone, Debug, Default)]
+pub struct Shapes {
+    /// Examples in each of the batches among [`Compute::ins`].
+    pub batches: HashMap<Value, usize>,
+    /// Types of the features and labels among [`Compute::ins`].
+    pub rows: HashMap<Value, TensorType>,
+    /// What losses are multiplied by before gradients are taken, which are divided by it: in a
+    /// narrow float type, small gradients would be 0.
+    pub loss_scale: Option<f64>,
+}
+
+/// A lowered segment. The graph's inputs are, in order: the leaves of each value in
+/// [`Compute::ins`] (a batch is its [columns](Schedule::columns)), then one `[1]` tensor for each
+/// hyper-parameter. Its outputs are the leaves of each value in [`Compute::outs`], the buffers of
+/// each in [`Compute::advanced`], then `losses` scalars.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The graph, not yet optimised.
+    pub graph: Graph,
+    /// Names and values of the hyper-parameters among the inputs.
+    pub hypers: Vec<Value>,
+    /// How many training losses the graph gives after its outputs, one for each gradient.
+    pub losses: usize,
+}
+
+/// Lowers a segment.
+///
+/// # Errors
+///
+/// See [`LowerError`]; each names the line of the spec.
+pub fn lower(
+    schedule: &Schedule,
+    segment: &Compute,
+    frontend: &dyn Frontend,
+    shapes: &Shapes,
+) -> Result<Lowered, LowerError> {
+    let mut this = Lower {
+        module: &schedule.module,
+        columns: &schedule.columns,
+        frontend,
+        graph: Graph::default(),
+        env: HashMap::new(),
+        trained: HashSet::new(),
+        losses: vec![],
+        loss_scale: shapes.loss_scale,
+    };
+    this.bind_inputs(segment, shapes)?;
+    let mut hypers = vec![];
+    for v in &segment.free {
+        let lowered = match schedule.free.get(v) {
+            Some(Free::Hyper(name, _)) => {
+                hypers.push(*v);
+                this.graph.input(name.clone(), TensorType::f32([1]))
+            }
+            Some(Free::Const(c)) => this.full(*c, segment)?,
+            Some(Free::Index(n)) => this.full(*n as f64, segment)?,
+            None => continue,
+        };
+        this.env.insert(*v, Tree(vec![lowered]));
+    }
+    this.ops(&segment.ops)?;
+    for (i, v) in segment.outs.iter().enumerate() {
+        let Tree(leaves) = this.get(*v, &segment.ops[0])?;
+        let kind = this.module.type_of(*v).kind;
+        for (j, leaf) in leaves.into_iter().enumerate() {
+            let name = match kind {
+                Kind::Params => format!("out{i}.{}", frontend.parameters()[j].0),
+                _ => format!("out{i}"),
+            };
+            this.graph.outputs.push((name, leaf));
+        }
+    }
+    for (i, v) in segment.advanced.iter().enumerate() {
+        let Tree(leaves) = this.get(*v, &segment.ops[0])?;
+        for &b in frontend.buffers() {
+            let name = format!("next{i}.{}", frontend.parameters()[b].0);
+            this.graph.outputs.push((name, leaves[b]));
+        }
+    }
+    let losses = std::mem::take(&mut this.losses);
+    for (i, loss) in losses.iter().enumerate() {
+        this.graph.outputs.push((format!("loss{i}"), *loss));
+    }
+    Ok(Lowered {
+        graph: this.graph,
+        hypers,
+        losses: losses.len(),
+    })
+}
+
+/// The tensors of one fed value.
+#[derive(Clone)]
+struct Tree(Vec<Val>);
+
+struct Lower<'a> {
+    module: &'a Module,
+    columns: &'a [(String, Kind)],
+    frontend: &'a dyn Frontend,
+    graph: Graph,
+    env: HashMap<Value, Tree>,
+    /// What the enclosing gradients differentiate, and trees made of it.
+    trained: HashSet<Value>,
+    losses: Vec<Val>,
+    loss_scale: Option<f64>,
+}
+
+impl<'a> Lower<'a> {
+    fn bind_inputs(&mut self, segment: &Compute, shapes: &Shapes) -> Result<(), LowerError> {
+        let mut batches = 0;
+        for (i, v) in segment.ins.iter().enumerate() {
+            let leaves = match self.module.type_of(*v).kind {
+                Kind::Params => {
+                    let leaves = self.frontend.parameters().to_vec();
+                    leaves
+                        .into_iter()
+                        .map(|(name, ty)| self.graph.input(format!("in{i}.{name}"), ty))
+                        .collect()
+                }
+                Kind::Batch => {
+                    let size = shapes.batches.get(v).copied();
+                    let size = size.ok_or_else(|| unsupported(&segment.ops[0]))?;
+                    let columns = self.columns.iter().map(|(name, kind)| {
+                        let ty = self.frontend.column(name, *kind, size);
+                        let ty = ty.map_err(frontend(reader(&segment.ops, name)))?;
+                        let name = match batches {
+                            0 => name.clone(),
+                            n => format!("{name}{n}"),
+                        };
+                        Ok(self.graph.input(name, ty))
+                    });
+                    let columns = columns.collect::<Result<_, LowerError>>()?;
+                    batches += 1;
+                    columns
+                }
+                Kind::Tensor | Kind::Labels => {
+                    let ty = shapes.rows.get(v).cloned();
+                    let ty = ty.ok_or_else(|| unsupported(&segment.ops[0]))?;
+                    vec![self.graph.input(format!("in{i}"), ty)]
+                }
+                Kind::Scalar | Kind::Index | Kind::Client | Kind::Cohort => {
+                    vec![self.graph.input(format!("in{i}"), TensorType::f32([1]))]
+                }
+            };
+            self.env.insert(*v, Tree(leaves));
+        }
+        Ok(())
+    }
+
+    /// Which leaves of a tree are buffers: none of a tensor.
+    fn buffers(&self, tree: &Tree) -> &'a [usize] {
+        match tree.0.len() == self.frontend.parameters().len() {
+            true => self.frontend.buffers(),
+            false => &[],
+        }
+    }
+
+    fn full(&mut self, c: f64, segment: &Compute) -> Result<Val, TypeError> {
+        self.graph
+            .push(Op::Full(c, vec![1]), &[], segment.ops[0].loc)
+    }
+
+    fn get(&self, v: Value, op: &FedOp) -> Result<Tree, LowerError> {
+        self.env.get(&v).cloned().ok_or_else(|| unsupported(op))
+    }
+
+    fn ops(&mut self, ops: &[FedOp]) -> Result<(), LowerError> {
+        for op in ops {
+            if op.kind.is_constant() {
+                // Known before the round, and bound already.
+                continue;
+            }
+            let operands: Vec<Tree> = op
+                .operands
+                .iter()
+                .map(|v| self.get(*v, op))
+                .collect::<Result<_, _>>()?;
+            let results = self.op(op, &operands)?;
+            if op.operands.iter().any(|v| self.trained.contains(v)) {
+                self.trained.extend(&op.results);
+            }
+            self.env.extend(op.results.iter().copied().zip(results));
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, op: &FedOp, operands: &[Tree]) -> Result<Vec<Tree>, LowerError> {
+        let loc = op.loc;
+        let one = |v: Val| Ok(vec![Tree(vec![v])]);
+        match (&op.kind, operands) {
+            (OpKind::Column(name, _), [b]) => {
+                let index = self.columns.iter().position(|(column, _)| column == name);
+                one(b.0[index.ok_or_else(|| unsupported(op))?])
+            }
+            (OpKind::Apply(function), [w, inputs @ ..]) => {
+                one(self.apply(op, function, w, inputs)?)
+            }
+            (OpKind::Loss(name), inputs) => {
+                let (args, types) = self.arguments(inputs);
+                let traced = self.frontend.loss(name, &types).map_err(frontend(loc))?;
+                Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
+            }
+            (OpKind::Function(name), inputs) => {
+                let (args, types) = self.arguments(inputs);
+                let traced = self
+                    .frontend
+                    .function(name, &types)
+                    .map_err(frontend(loc))?;
+                Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
+            }
+            (OpKind::Blank, [x]) => {
+                let rows =
+                    x.0.first()
+                        .and_then(|v| self.graph.shape(*v).first().copied());
+                let shape = self.frontend.input(rows.unwrap_or_default()).shape.to_vec();
+                one(self.graph.push(Op::Full(0.0, shape), &[], loc)?)
+            }
+            (OpKind::TreeReplaceParts(parts), [a, b]) => {
+                let tree = parts::merge(self.frontend, parts, &a.0, &b.0, loc);
+                Ok(vec![Tree(tree?)])
+            }
+            (OpKind::Clip, [x, bound]) => Ok(vec![self.clip(x, bound.0[0], loc)?]),
+            (OpKind::ClipRows, [x, bound]) => one(self.clip_rows(x.0[0], bound.0[0], loc)?),
+            (OpKind::Laplace, [x, b]) => one(self.laplace(x.0[0], b.0[0], loc)?),
+            (OpKind::Noise, [x, sigma]) => Ok(vec![self.noise(x, sigma.0[0], loc)?]),
+            // A statement, not a computation.
+            (OpKind::Release(_), [x]) => Ok(vec![x.clone()]),
+            (OpKind::Grad, [w]) => match op.regions.first() {
+                Some(region) => self.grad(op, region, w),
+                None => Err(unsupported(op)),
+            },
+            _ => self.arithmetic(op, operands),
+        }
+    }
+}
+
+/// Where the ops read a column of a batch.
+fn reader(ops: &[FedOp], column: &str) -> Loc {
+    fn find(op: &FedOp, column: &str) -> Option<Loc> {
+        let own = matches!(&op.kind, OpKind::Column(name, _) if name == column);
+        let inner = op.regions.iter().flat_map(|region| &region.ops);
+        own.then_some(op.loc)
+            .or_else(|| inner.filter_map(|op| find(op, column)).next())
+    }
+    let own = ops.iter().find_map(|op| find(op, column));
+    own.or_else(|| ops.first().map(|op| op.loc))
+        .unwrap_or_else(Loc::caller)
+}
+
+fn unsupported(op: &FedOp) -> LowerError {
+    LowerError::Unsupported {
+        op: format!("{:?}", op.kind),
+        loc: op.loc,
+    }
+}
+
+fn frontend(loc: Loc) -> impl FnOnce(FrontendError) -> LowerError {
+    move |source| LowerError::Frontend { loc, source }
+}

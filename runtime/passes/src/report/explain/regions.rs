@@ -1,0 +1,171 @@
+//! The lines of maps, loops and gradients in the algorithm box.
+
+use fedround_ir::fed::{Op, OpKind, Region, Value};
+
+use super::Printer;
+use super::notation::Text;
+use crate::fed::transform::carried_from;
+
+impl Printer<'_> {
+    /// `for k ∈ S in parallel`; nothing for a map that only names values, such as `n_k`.
+    pub(super) fn map(&mut self, op: &Op, results: &[Value], region: &Region) {
+        for (arg, operand) in region.args.iter().skip(1).zip(&op.operands) {
+            self.texts.insert(*arg, self.text(*operand));
+        }
+        let cohort = op
+            .operands
+            .iter()
+            .find_map(|operand| self.cohorts.get(operand).cloned())
+            .unwrap_or_default();
+        let outer = std::mem::take(&mut self.lines);
+        self.depth += 1;
+        self.region(region);
+        for (result, yielded) in results.iter().zip(&region.yields) {
+            let text = self.text(*yielded);
+            if self.lines.is_empty() && text.is_name() {
+                self.texts.insert(*result, text);
+            } else {
+                let name = self.unique(self.name_of_each(*result));
+                self.line(&format!("{name} ← {}", text.plain()));
+                self.texts.insert(*result, Text::name(name));
+            }
+            self.cohorts.insert(*result, cohort.clone());
+        }
+        self.depth -= 1;
+        let inner = std::mem::replace(&mut self.lines, outer);
+        if !inner.is_empty() {
+            let place = if self.on_server(op) {
+                "on the server"
+            } else {
+                "in parallel"
+            };
+            self.line(&format!("for k ∈ {cohort} {place}"));
+            self.lines.extend(inner);
+        }
+    }
+
+    pub(super) fn repeat(&mut self, op: &Op, results: &[Value], region: &Region) {
+        let (fixed, own) = carried_from(&op.kind).unwrap_or_default();
+        let mut names = Vec::new();
+        for first in op.operands.iter().skip(fixed) {
+            let text = self.text(*first);
+            // A variable that only this loop reads goes on under its name.
+            if self.variables.contains(text.plain()) && !self.read_again(*first) {
+                names.push(text.plain().to_owned());
+                continue;
+            }
+            let name = self.unique(if self.is_params(*first) { "w" } else { "s" });
+            self.line(&format!("{name} ← {}", text.plain()));
+            self.variables.insert(name.clone());
+            names.push(name);
+        }
+        let control = self.texts(&op.operands);
+        if let (OpKind::ForBatches, [_, epochs, size, ..]) = (&op.kind, control.as_slice()) {
+            let batch = self.unique("b");
+            self.line(&format!(
+                "for {batch} in batches({}, {})",
+                epochs.plain(),
+                size.plain()
+            ));
+            if let Some(arg) = region.args.first() {
+                self.texts.insert(*arg, Text::name(batch));
+            }
+        } else if let (OpKind::ForRows(n), [epochs, size, ..]) = (&op.kind, control.as_slice()) {
+            let rows: Vec<String> = (0..*n).map(|_| self.unique("r")).collect();
+            let of: Vec<&str> = control.iter().skip(2).take(*n).map(Text::plain).collect();
+            self.line(&format!(
+                "for {} in rows of {}, batches({}, {})",
+                rows.join(", "),
+                of.join(", "),
+                epochs.plain(),
+                size.plain()
+            ));
+            for (arg, name) in region.args.iter().zip(rows) {
+                self.texts.insert(*arg, Text::name(name));
+            }
+        } else if let Some(times) = control.first() {
+            self.line(&format!("{} times", times.plain()));
+        }
+        for (arg, name) in region.args.iter().skip(own).zip(&names) {
+            self.texts.insert(*arg, Text::name(name.clone()));
+        }
+        self.depth += 1;
+        self.region(region);
+        let assigned: Vec<(&String, Text)> = names.iter().zip(self.texts(&region.yields)).collect();
+        let changed: Vec<_> = assigned
+            .iter()
+            .filter(|(name, text)| name.as_str() != text.plain())
+            .collect();
+        // At once, as all read the values before the step.
+        let left: Vec<&str> = changed.iter().map(|(name, _)| name.as_str()).collect();
+        let right: Vec<&str> = changed.iter().map(|(_, text)| text.plain()).collect();
+        if !changed.is_empty() {
+            self.line(&format!("{} ← {}", left.join(", "), right.join(", ")));
+        }
+        self.depth -= 1;
+        for (result, name) in results.iter().zip(names) {
+            self.texts.insert(*result, Text::name(name));
+        }
+    }
+
+    /// `z ← [.. for b in batches(1, size)]`.
+    pub(super) fn collect(&mut self, operands: &[Text], results: &[Value], region: &Region) {
+        let batch = self.unique("b");
+        if let Some(arg) = region.args.first() {
+            self.texts.insert(*arg, Text::name(batch.clone()));
+        }
+        self.region(region);
+        let size = operands.get(1).map(Text::plain).unwrap_or_default();
+        for (result, yielded) in results.iter().zip(&region.yields) {
+            let each = self.text(*yielded);
+            let name = self.unique("z");
+            self.line(&format!(
+                "{name} ← [{} for {batch} in batches(1, {size})]",
+                each.plain()
+            ));
+            self.texts.insert(*result, Text::name(name));
+        }
+    }
+
+    pub(super) fn grad(
+        &mut self,
+        operands: &[Text],
+        gradient: Value,
+        value: Value,
+        region: &Region,
+    ) {
+        let at = operands.first().cloned().unwrap_or_else(|| Text::name("?"));
+        // A function of an expression needs a variable for it.
+        let variable = if at.is_name() {
+            at.plain().to_owned()
+        } else {
+            self.unique("v")
+        };
+        if let Some(arg) = region.args.first() {
+            self.texts.insert(*arg, Text::name(variable.clone()));
+        }
+        self.region(region);
+        let body = region
+            .yields
+            .first()
+            .map(|value| self.text(*value))
+            .unwrap_or_else(|| Text::name("?"));
+        let text = if at.is_name() {
+            format!("∇[{}]", body.plain())
+        } else {
+            format!(
+                "∇_{variable}[{}]({variable} = {})",
+                body.plain(),
+                at.plain()
+            )
+        };
+        self.texts.insert(gradient, Text::factor(text));
+        if self.read_again(gradient) {
+            self.bind(gradient, "g");
+        }
+        self.texts.insert(value, body);
+        if self.uses.contains_key(&value) {
+            self.bind(value, "a");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What a person reads about a compiled program: the algorithm box, the wire table, costs.
+
+mod cost_table;
+mod explain;
+pub mod number_format;
+mod wire;
+
+pub use cost_table::cost_table;
+pub use explain::{explain, explain_with};
+pub use wire::{Count, Direction, Noise, Protection, Wire, wire, wire_table};
+
+/// Expressions as the algorithm box writes them.
+pub mod notation {
+    pub use super::explain::notation::{Text, count_uses, expression, reduction};
+}

@@ -1,0 +1,292 @@
+//! The wire table: what crosses between server and clients in a round.
+
+mod origin;
+mod table;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{Exposure, Facts, Kind, Module, Op, OpKind, Privacy, Region, Value, solve};
+
+use crate::fed::analysis::{Leaves, Needless, unsent};
+pub use table::wire_table;
+
+use origin::{Origin, Origins, noun};
+
+/// Which way a value goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Server to clients.
+    Down,
+    /// Clients to server.
+    Up,
+}
+
+/// What keeps a value from telling about single clients, and who says that it may leave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Protection {
+    /// Its norm is bounded on the client.
+    pub clipped: bool,
+    /// Who adds noise to it.
+    pub noise: Option<Noise>,
+    /// Why it was released, where it was derived from examples.
+    pub released: BTreeSet<String>,
+}
+
+/// Who adds noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noise {
+    /// The client, before it sends.
+    Local,
+    /// The server, to every aggregate of it, before anything else reads one.
+    Central,
+}
+
+/// One value that crosses for each client in each round.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    /// What crosses: what a broadcast or scatter gives, or the clients' value that a reduction or
+    /// gather reads.
+    pub value: Value,
+    /// The op that sends it, such as `fed.broadcast`.
+    pub op: String,
+    /// Which way.
+    pub direction: Direction,
+    /// [`Kind::Params`], [`Kind::Scalar`], [`Kind::Tensor`] or [`Kind::Labels`].
+    pub kind: Kind,
+    /// The parameters that do not cross, because the other side has them.
+    pub without: Leaves,
+    /// Whether it crosses as the first value of a client's state alone, which is the initial model
+    /// that the seed gives to everyone: no bytes.
+    pub initial: bool,
+    /// Whether it crosses once for each of the `m` clients whose values visit others.
+    pub visits: bool,
+    /// From what it is derived.
+    pub derived: String,
+    /// By what it is protected.
+    pub protection: Protection,
+    /// The exchange of the round in which it crosses, from 1: what is sent in a later one depends
+    /// on what the server got in the one before.
+    pub exchange: usize,
+    /// Where the spec sends it.
+    pub loc: Loc,
+}
+
+/// How many of a model's parameters are not among some.
+pub type Count<'a> = &'a dyn Fn(&Leaves) -> usize;
+
+impl Wire {
+    /// What it is: `parameters`, `number`, `features` or `labels`.
+    pub fn noun(&self) -> &'static str {
+        noun(self.kind)
+    }
+
+    /// Bytes per client and round, as `f32`; nothing for features and labels, whose size is their
+    /// model's and batch's own, and for visits, of which there are as many as clients in a cohort.
+    pub fn bytes(&self, parameters: Count<'_>) -> Option<usize> {
+        match self.kind {
+            _ if self.initial => Some(0),
+            _ if self.visits => None,
+            Kind::Params => Some(4 * parameters(&self.without)),
+            Kind::Scalar => Some(4),
+            _ => None,
+        }
+    }
+
+    /// [`Wire::bytes`] as a formula in `P`, the number of parameters, `P[head]`, that of a part's,
+    /// `F`, the number of features, `L`, the number of labels, and `m`, the number of visits.
+    pub fn formula(&self) -> String {
+        match self.initial {
+            true => "0, the initial model".to_owned(),
+            false if self.is_known() => "0".to_owned(),
+            false => format!("4{}", self.symbol()),
+        }
+    }
+
+    /// Whether the other side has all of it.
+    pub(super) fn is_known(&self) -> bool {
+        self.initial || (self.kind == Kind::Params && self.without == Leaves::all())
+    }
+
+    /// What is counted: `P`, `(P − P[head])`, `F`, `L` or nothing, and `m` times that.
+    pub(super) fn symbol(&self) -> String {
+        let one = match self.kind {
+            Kind::Params => self.without.outside(),
+            Kind::Scalar => String::new(),
+            Kind::Labels => "L".to_owned(),
+            _ => "F".to_owned(),
+        };
+        match self.visits {
+            true => format!("m{one}"),
+            false => one,
+        }
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Down => "server → client",
+            Self::Up => "client → server",
+        })
+    }
+}
+
+impl fmt::Display for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let clip = self.clipped.then(|| "clip".to_owned());
+        let noise = self.noise.map(|noise| match noise {
+            Noise::Local => "noise by the client".to_owned(),
+            Noise::Central => "noise by the server".to_owned(),
+        });
+        let released = self.released.iter().map(|why| format!("released: {why}"));
+        let all: Vec<String> = clip.into_iter().chain(noise).chain(released).collect();
+        f.write_str(if all.is_empty() { "none" } else { "" })?;
+        f.write_str(&all.join(", "))
+    }
+}
+
+/// Lists what crosses, in program order, from a linked module. A client's value that several
+/// reductions read crosses once.
+pub fn wire(module: &Module) -> Vec<Wire> {
+    let privacy = Privacy::of(module);
+    let mut rows = Rows {
+        module,
+        origins: solve(module, &mut Origins(module)),
+        aggregates: HashMap::new(),
+        unsent: unsent(module),
+        told: HashSet::new(),
+        privacy,
+        sent: HashSet::new(),
+        rows: Vec::new(),
+    };
+    for func in &module.funcs {
+        rows.look_ahead(&func.body);
+        let yields = func.body.yields.iter();
+        rows.told
+            .extend(yields.flat_map(|value| rows.privacy.open(*value)));
+    }
+    for func in &module.funcs {
+        rows.region(&func.body);
+    }
+    rows.rows
+}
+
+struct Rows<'m> {
+    module: &'m Module,
+    origins: Facts<Origin>,
+    privacy: Privacy,
+    /// The aggregates of each client value.
+    aggregates: HashMap<Value, Vec<Value>>,
+    unsent: HashMap<Value, Needless>,
+    /// Aggregates that something beyond the round reads without noise.
+    told: HashSet<Value>,
+    sent: HashSet<Value>,
+    rows: Vec<Wire>,
+}
+
+impl Rows<'_> {
+    fn look_ahead(&mut self, region: &Region) {
+        for op in &region.ops {
+            match op.kind {
+                OpKind::Reduce(_) | OpKind::Gather => {
+                    for value in self.module.uploaded(op) {
+                        let all = self.aggregates.entry(*value).or_default();
+                        all.extend(&op.results);
+                    }
+                }
+                OpKind::Broadcast | OpKind::Scatter => self.tell(op.operands.first()),
+                OpKind::SetServerState(_) => self.tell(op.operands.last()),
+                _ => {}
+            }
+            for inner in &op.regions {
+                self.look_ahead(inner);
+            }
+        }
+    }
+
+    /// Something beyond the round, or the clients, reads a value.
+    fn tell(&mut self, value: Option<&Value>) {
+        let open = value.map(|value| self.privacy.open(*value));
+        self.told.extend(open.into_iter().flatten());
+    }
+
+    fn region(&mut self, region: &Region) {
+        for op in &region.ops {
+            match op.kind {
+                OpKind::Broadcast | OpKind::Scatter => {
+                    for value in op.operands.iter().take(1) {
+                        self.row(op, Direction::Down, *value);
+                    }
+                }
+                OpKind::Reduce(_) | OpKind::Gather => {
+                    for value in self.module.uploaded(op) {
+                        if self.sent.insert(*value) {
+                            self.row(op, Direction::Up, *value);
+                        }
+                    }
+                }
+                _ => {}
+            }
+            for inner in &op.regions {
+                self.region(inner);
+            }
+        }
+    }
+
+    fn row(&mut self, op: &Op, direction: Direction, value: Value) {
+        let ty = self.module.types.get(value.0 as usize);
+        let kind = ty.map_or(Kind::Params, |ty| ty.kind);
+        let origin = self.origins.get(&value).cloned().unwrap_or_default();
+        let visits = op.visits();
+        let (derived, protection) = match direction {
+            Direction::Down if op.kind == OpKind::Scatter => {
+                let derived = match visits {
+                    true => "the server's values of other clients",
+                    false => "the server's work for it",
+                };
+                (derived.to_owned(), Protection::default())
+            }
+            Direction::Down => (origin.down(kind).to_owned(), Protection::default()),
+            Direction::Up => (origin.up(kind), self.protection(value, &origin)),
+        };
+        let sent = match direction {
+            Direction::Down => op.results.first().copied().unwrap_or(value),
+            Direction::Up => value,
+        };
+        let needless = self.unsent.get(&sent).cloned().unwrap_or_default();
+        self.rows.push(Wire {
+            value: sent,
+            op: op.kind.name(),
+            direction,
+            kind,
+            without: needless.parts,
+            initial: needless.all,
+            visits,
+            derived,
+            protection,
+            exchange: origin.aggregates + 1,
+            loc: op.loc,
+        });
+    }
+
+    fn protection(&self, value: Value, origin: &Origin) -> Protection {
+        let exposure = self.privacy.exposure(value);
+        let aggregates = self.aggregates.get(&value).map(Vec::as_slice);
+        let open = |aggregate: &Value| self.told.contains(aggregate);
+        let hidden = aggregates.is_some_and(|all| !all.iter().any(open));
+        Protection {
+            clipped: matches!(exposure, Exposure::Clipped | Exposure::Noised),
+            noise: match exposure {
+                Exposure::Noised => Some(Noise::Local),
+                Exposure::Clipped if hidden => Some(Noise::Central),
+                _ => None,
+            },
+            released: origin.released.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

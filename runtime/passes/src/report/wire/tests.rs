@@ -1,0 +1,337 @@
+//! Rows of the wire table.
+
+use fedround::prelude::*;
+
+use super::wire_table;
+use super::*;
+use crate::testing::{FedAvg, FedProx, control_variates, dp_own_head, linked};
+
+/// Ten parameters, two of them in each part.
+fn ten(without: &Leaves) -> usize {
+    let left_out = without.of.as_ref().map_or(5, |parts| parts.len());
+    10 - 2 * (left_out - without.but.len())
+}
+
+#[test]
+fn fed_prox_sends_parameters_and_counts() {
+    let rows = wire(&linked(&FedProx {
+        base: FedAvg::default(),
+        mu: 0.1,
+    }));
+    assert_eq!(
+        wire_table(&rows, Some(&ten)),
+        "\
+direction        what        derived from           protected by  bytes per client and round
+server → client  parameters  global parameters      none          4P = 40
+client → server  parameters  trained on local data  none          4P = 40
+client → server  number      count of examples      none          4
+total down: 4P bytes, up: 4P + 4 bytes
+"
+    );
+    let bytes = rows.iter().filter_map(|row| row.bytes(&ten));
+    assert_eq!(bytes.sum::<usize>(), 84);
+}
+
+fn of(round: fn(&ServerCx, Server<Params>) -> Server<Params>) -> Vec<Wire> {
+    let define = move |m: &mut fedround::Definer| m.round(round);
+    wire(&linked(&crate::testing::Closure(define)))
+}
+
+fn derived(rows: &[Wire]) -> Vec<&str> {
+    rows.iter().map(|row| row.derived.as_str()).collect()
+}
+
+#[test]
+fn states_are_named() {
+    let rows = wire(&linked(&crate::testing::Closure(control_variates)));
+    let up = "trained on local data and kept client state";
+    assert_eq!(
+        derived(&rows),
+        ["global parameters", "server state", up, up]
+    );
+}
+
+#[test]
+fn a_value_that_is_reduced_twice_crosses_once() {
+    let rows = of(|server, w| {
+        let w_k = w.broadcast(&server.everyone()).map(|_, w| 2.0 * w);
+        w_k.mean() + w_k.sum()
+    });
+    assert_eq!(derived(&rows), ["global parameters", "as received"]);
+}
+
+/// A gradient step, clipped, on the client's data. It leaves no running statistics in `w`.
+fn update(k: &ClientCx, w: &Params) -> Params {
+    let (b, w) = (k.batch(10), w.replace_parts(&["Buffer"], &w.zeros_like()));
+    grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y)).clip(1.0)
+}
+
+#[test]
+fn clip_and_noise_protect_and_say_where() {
+    let protection = |round| of(round)[1].protection.to_string();
+    let none = protection(|server, w| {
+        let update_k = w
+            .broadcast(&server.everyone())
+            .map(|k, w| 2.0 * update(k, &w) + w);
+        update_k.mean()
+    });
+    assert_eq!(none, "clip");
+    let local = protection(|server, w| {
+        let update_k = w.broadcast(&server.everyone());
+        let update_k = update_k.map(|k, w| update(k, &w).noise(0.5));
+        w - update_k.mean()
+    });
+    assert_eq!(local, "clip, noise by the client");
+    let central = protection(|server, w| {
+        let update_k = w.broadcast(&server.everyone()).map(|k, w| update(k, &w));
+        w - update_k.mean().noise(0.5)
+    });
+    assert_eq!(central, "clip, noise by the server");
+    let beside = protection(|server, w| {
+        let update_k = w.broadcast(&server.everyone()).map(|k, w| update(k, &w));
+        w - update_k.mean().noise(0.5) - update_k.sum()
+    });
+    assert_eq!(beside, "clip", "the sum is told without noise");
+}
+
+#[test]
+fn a_personal_head_is_not_in_what_is_sent() {
+    let rows = wire(&linked(&crate::testing::Closure(dp_own_head)));
+    let text = wire_table(&rows, None);
+    let up = "client → server  parameters  trained on local data and kept client state  \
+        clip, noise by the server  4P\n";
+    assert!(text.contains(up), "{text}");
+}
+
+#[test]
+fn released_features_say_why() {
+    let rows = of(|server, w| {
+        let s_t = server.everyone();
+        let z_k = w.broadcast(&s_t).map(|k, w| {
+            let b = k.batch(10);
+            k.forward(&w, &b.x).release("a mean over clients")
+        });
+        let loss_k = z_k.mean().broadcast(&s_t);
+        let loss_k = loss_k.map(|k, z| cross_entropy(z.tensor(), &k.batch(10).y));
+        loss_k.mean() * w
+    });
+    assert_eq!(
+        wire_table(&rows, Some(&ten)),
+        "\
+direction        what        derived from              protected by                   bytes per client and round
+server → client  parameters  global parameters         none                           4P = 40
+client → server  features    computed from local data  released: a mean over clients  4F
+server → client  features    aggregate of this round   none                           4F
+client → server  number      computed from local data  none                           4
+total down: 4P + 4F bytes, up: 4F + 4 bytes
+exchanges: 2 a round, one after the other
+"
+    );
+}
+
+#[test]
+fn exchanges_are_counted() {
+    let rows = of(|server, w| {
+        let s_t = server.everyone();
+        let g = w.broadcast(&s_t).map(|k, w| update(k, &w)).mean();
+        let w_k = w.broadcast(&s_t).zip(&g.broadcast(&s_t));
+        w_k.map(|k, (w, g)| update(k, &w) - g).mean()
+    });
+    let exchanges: Vec<usize> = rows.iter().map(|row| row.exchange).collect();
+    assert_eq!(exchanges, [1, 1, 2, 2]);
+    let text = wire_table(&rows, None);
+    assert!(text.contains("aggregate of this round"), "{text}");
+    assert!(
+        text.ends_with("exchanges: 2 a round, one after the other\n"),
+        "{text}"
+    );
+}
+
+const HEAD: &str = "(P − P[head])";
+
+/// What crosses of each row of a round.
+fn sent(round: fn(&ServerCx, Server<Params>) -> Server<Params>) -> Vec<String> {
+    let rows = of(round);
+    rows.iter().map(|row| row.without.outside()).collect()
+}
+
+/// A client's head of its own, kept apart.
+fn own_head(server: &ServerCx, w: Server<Params>) -> Server<Params> {
+    let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+        let mine = 2.0 * k.personal(&["head"], &w);
+        k.set_personal(&["head"], &mine);
+        mine.replace_parts(&["head"], &w)
+    });
+    w_k.mean()
+}
+
+fn head_given_back(server: &ServerCx, w: Server<Params>) -> Server<Params> {
+    let w_k = w.broadcast(&server.everyone());
+    w_k.map(|_, w| (2.0 * &w).replace_parts(&["head"], &w))
+        .mean()
+}
+
+/// Two readers of a broadcast, one of which needs all of it; the other gives all of it back.
+fn two_readers(server: &ServerCx, w: Server<Params>) -> Server<Params> {
+    let w_k = w.broadcast(&server.everyone());
+    let own = w_k.map(|k, w| {
+        let mine = k.personal(&["head"], &w);
+        k.set_personal(&["head"], &mine);
+        mine.replace_parts(&["head"], &w)
+    });
+    own.mean() + w_k.map(|_, w| 2.0 * w).mean()
+}
+
+#[test]
+fn a_part_that_the_other_side_has_does_not_cross() {
+    assert_eq!(sent(own_head), [HEAD, HEAD]);
+    // Read before it is given back, it goes down, not up.
+    assert_eq!(sent(head_given_back), ["P", HEAD]);
+    // Zeroed before anything reads it, and given back as it was.
+    let unread = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+            let body = w.replace_parts(&["head"], &w.zeros_like());
+            (2.0 * body).replace_parts(&["head"], &k.global_params())
+        });
+        w_k.mean()
+    });
+    assert_eq!(unread, [HEAD, HEAD]);
+    assert_eq!(sent(two_readers), ["P", "0", "P"]);
+    // The weights read nothing of what they weigh.
+    let weighted = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone());
+        let w_k = w_k.map(|_, w| (2.0 * &w).replace_parts(&["head"], &w));
+        w_k.weighted_mean(|k| k.num_examples())
+    });
+    assert_eq!(weighted[..2], ["P", HEAD]);
+}
+
+#[test]
+fn a_part_of_another_tree_crosses() {
+    let changed = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone());
+        w_k.map(|_, w| (2.0 * &w).replace_parts(&["head"], &(3.0 * &w)))
+            .mean()
+    });
+    assert_eq!(changed, ["P", "P"]);
+    // A head that is uploaded, and so averaged, is what a client that comes late begins with.
+    let late = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+            let mine = k.personal(&["head"], &w);
+            k.set_personal(&["head"], &mine);
+            (2.0 * &w).replace_parts(&["head"], &(3.0 * &w))
+        });
+        w_k.mean()
+    });
+    assert_eq!(late, ["P", "P"]);
+    // What a client keeps of the whole tree is uploaded.
+    let kept = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+            let own = k.state_or("own", &w);
+            k.set_state("own", &(2.0 * &own));
+            own
+        });
+        w_k.mean()
+    });
+    assert_eq!(kept, ["P", "P"]);
+}
+
+#[test]
+fn a_part_that_the_server_changes_crosses() {
+    // The head that nobody uploads included.
+    let scaled = sent(|server, w| 2.0 * own_head(server, w));
+    assert_eq!(scaled, ["P", HEAD]);
+    // All but the head is changed.
+    let body = sent(|server, w| {
+        let next = own_head(server, w.clone());
+        w.replace_parts(&["body"], &(2.0 * next))
+    });
+    assert_eq!(body, ["(P − P[head but body])", HEAD]);
+    // A step of the server's, along a direction that is zero in the head.
+    let step = sent(|server, w| {
+        let g = &w - own_head(server, w.clone());
+        let v = 0.9 * server.state("v") + g;
+        server.set_state("v", &v);
+        w - 0.1 * v
+    });
+    assert_eq!(step, [HEAD, HEAD]);
+}
+
+/// What an earlier phase may have left in a state is not known to be zero.
+#[test]
+fn a_state_of_another_program_may_change_any_part() {
+    let round = |server: &ServerCx, w: Server<Params>| {
+        let g = &w - own_head(server, w.clone());
+        let v = 0.9 * server.state("v") + g;
+        server.set_state("v", &v);
+        w - 0.1 * v
+    };
+    let define = move |m: &mut fedround::Definer| m.round(round);
+    let mut module = linked(&crate::testing::Closure(define));
+    assert_eq!(wire(&module)[0].without.outside(), HEAD);
+    module.resumes = true;
+    assert_eq!(wire(&module)[0].without.outside(), "P");
+}
+
+#[test]
+fn what_later_code_of_a_client_reads_crosses() {
+    let later = sent(|server, w| {
+        let s_t = server.everyone();
+        let w_k = w.broadcast(&s_t).map(|k, w| {
+            let own = k.personal(&["head"], &w);
+            k.set_personal(&["head"], &own);
+            own
+        });
+        let z_k = w_k.map(|k, w| {
+            let b = k.batch(10);
+            k.forward(&w, &b.x).release("a mean over clients")
+        });
+        let loss_k = z_k.mean().broadcast(&s_t);
+        let loss_k = loss_k.map(|k, z| cross_entropy(z.tensor(), &k.batch(10).y));
+        server.set_state("loss", &loss_k.mean());
+        w
+    });
+    assert_eq!(later[0], HEAD);
+}
+
+#[test]
+fn several_parts_that_the_other_side_has_do_not_cross() {
+    // The head alone is uploaded, beside a body of the client's own.
+    let shared = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+            let own = k.personal(&["Model"], &w).replace_parts(&["head"], &w);
+            let own = 2.0 * own;
+            k.set_personal(&["Model"], &own);
+            w.replace_parts(&["head"], &own)
+        });
+        w_k.mean()
+    });
+    assert_eq!(shared, ["(P − P[Model but head])", "P[head]"]);
+    // One layer's personal part, and then another's.
+    let both = sent(|server, w| {
+        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+            let own = k.personal(&["body"], &k.personal(&["head"], &w));
+            let own = 2.0 * own;
+            k.set_personal(&["head"], &own);
+            k.set_personal(&["body"], &own);
+            let sent = own.replace_parts(&["body"], &k.global_params());
+            sent.replace_parts(&["head"], &k.global_params())
+        });
+        w_k.mean()
+    });
+    assert_eq!(both, ["(P − P[body, head])"; 2]);
+}
+
+#[test]
+fn parts_that_do_not_cross_are_not_in_the_bytes() {
+    let text = wire_table(&of(head_given_back), Some(&ten));
+    assert!(text.contains("4(P − P[head]) = 32"), "{text}");
+    assert!(text.contains("up: 4(P − P[head]) bytes"), "{text}");
+    let rows = of(two_readers);
+    let text = wire_table(&rows, Some(&ten));
+    assert!(
+        text.contains("total down: 4P bytes, up: 4P bytes"),
+        "{text}"
+    );
+    assert_eq!(rows[1].formula(), "0");
+}

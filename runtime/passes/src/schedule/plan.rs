@@ -1,0 +1,104 @@
+//! A linked module, split into what the engine drives and what tensors compute.
+
+use std::collections::HashMap;
+
+use fedround_ir::fed::{HyperValue, Kind, Module, Op, Value};
+
+/// A value that is known before the round: bound by name or written in the spec.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Free {
+    /// A hyper-parameter: an input of every segment that reads it.
+    Hyper(String, HyperValue),
+    /// A literal.
+    Const(f64),
+    /// A literal count.
+    Index(usize),
+}
+
+/// Straight-line ops that become one tensor graph.
+#[derive(Clone, Debug)]
+pub struct Compute {
+    /// The ops, in order.
+    pub ops: Vec<Op>,
+    /// Values from outside, in order of first use; [`Free`] ones are not listed.
+    pub ins: Vec<Value>,
+    /// Values that code outside the segment reads.
+    pub outs: Vec<Value>,
+    /// Values among `ins` whose buffers it advances, by a gradient in training, and that are read
+    /// again: they have the new buffers from there on.
+    pub advanced: Vec<Value>,
+    /// Hyper-parameters and literals that it reads.
+    pub free: Vec<Value>,
+}
+
+/// An op that the engine carries out.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// The op; its regions are moved to `body`.
+    pub op: Op,
+    /// The block it runs: once a client, once a batch or once a repetition.
+    pub body: Option<Block>,
+    /// Reductions that take a map's results client by client; see [`stream`](super::stream()).
+    pub reductions: Vec<Op>,
+}
+
+/// One entry of a block.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// An op that the engine carries out.
+    Control(Box<Control>),
+    /// Index into [`Schedule::segments`].
+    Compute(usize),
+}
+
+impl Item {
+    /// The values that the entry and the code inside it read, with repetitions.
+    pub(super) fn reads(&self, segments: &[Compute]) -> Vec<Value> {
+        match self {
+            Self::Compute(i) => segments[*i].ins.clone(),
+            Self::Control(c) => {
+                let mut reads = c.op.operands.clone();
+                reads.extend(c.body.iter().flat_map(|body| body.reads(segments)));
+                reads
+            }
+        }
+    }
+}
+
+/// A region, split.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Values defined on entry.
+    pub args: Vec<Value>,
+    /// Entries in order, each with the values that it reads for the last time: those may be
+    /// consumed, so that their buffers are reused.
+    pub items: Vec<(Item, Vec<Value>)>,
+    /// Values given to the parent.
+    pub yields: Vec<Value>,
+    /// For each yield, whether it may be moved out: the block defines it, and yields it last here.
+    pub moves: Vec<bool>,
+}
+
+impl Block {
+    /// The values that its code reads, its own and those around it, with repetitions.
+    pub fn reads(&self, segments: &[Compute]) -> Vec<Value> {
+        let inner = self.items.iter();
+        let reads = inner.flat_map(|(item, _)| item.reads(segments));
+        reads.chain(self.yields.iter().copied()).collect()
+    }
+}
+
+/// A linked module, split.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    /// Types, hyper-parameters and layers.
+    pub module: Module,
+    /// The server's loop body.
+    pub round: Block,
+    /// Compute segments, in program order.
+    pub segments: Vec<Compute>,
+    /// Values known before the round.
+    pub free: HashMap<Value, Free>,
+    /// The columns that the code reads of a batch, by name and kind: a batch has these, in order.
+    pub columns: Vec<(String, Kind)>,
+}

@@ -1,0 +1,125 @@
+//! How often each compute segment runs in a round.
+
+use fedround_ir::fed::{HyperValue, OpKind, Place, Value};
+
+use super::plan::{Block, Control, Free, Item, Schedule};
+
+/// How often a segment runs in a round.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Runs {
+    /// Whether each client runs it so often; the server does otherwise.
+    pub on_clients: bool,
+    /// Whether the server runs it so often for each client of the cohort.
+    pub for_each: bool,
+    /// Repetitions and epochs of the loops around it, multiplied.
+    pub times: u64,
+    /// Batch sizes of the batch loops around it, outermost first: each loop runs once for each
+    /// batch of the client's examples.
+    pub batches: Vec<u64>,
+}
+
+impl Runs {
+    /// Runs of one round, for a client with so many examples.
+    pub fn count(&self, examples: u64) -> u64 {
+        let batches = self
+            .batches
+            .iter()
+            .map(|&size| examples.div_ceil(size.max(1)));
+        self.times * batches.product::<u64>()
+    }
+}
+
+/// [`Runs`] of each segment of a schedule, in order.
+pub fn runs(schedule: &Schedule) -> Vec<Runs> {
+    let mut all = vec![Runs::default(); schedule.segments.len()];
+    let once = Runs {
+        times: 1,
+        ..Runs::default()
+    };
+    count(schedule, &schedule.round, &once, &mut all);
+    all
+}
+
+fn count(schedule: &Schedule, block: &Block, here: &Runs, all: &mut [Runs]) {
+    for (item, _) in &block.items {
+        match item {
+            Item::Compute(i) => {
+                if let Some(runs) = all.get_mut(*i) {
+                    runs.clone_from(here);
+                }
+            }
+            Item::Control(control) => {
+                let Some(body) = &control.body else { continue };
+                let mut inside = here.clone();
+                let index = |i: usize| {
+                    let value = control.op.operands.get(i);
+                    value.map_or(1, |v| known(schedule, *v))
+                };
+                match control.op.kind {
+                    OpKind::Map if gathered(schedule, control) => inside.for_each = true,
+                    OpKind::Map => inside.on_clients = true,
+                    OpKind::ForBatches => {
+                        inside.times *= index(1);
+                        inside.batches.push(index(2));
+                    }
+                    OpKind::ForRows(_) => inside.times *= index(0),
+                    OpKind::Collect => inside.batches.push(index(1)),
+                    OpKind::Repeat => inside.times *= index(0),
+                    _ => {}
+                }
+                count(schedule, body, &inside, all);
+            }
+        }
+    }
+}
+
+/// Whether a map runs on the server.
+fn gathered(schedule: &Schedule, map: &Control) -> bool {
+    let place = |v: &Value| schedule.module.type_of(*v).place;
+    map.op.operands.first().map(place) == Some(Place::Gathered)
+}
+
+/// A count known before the round; the verifier allows no others for loops.
+fn known(schedule: &Schedule, value: Value) -> u64 {
+    match schedule.free.get(&value) {
+        Some(Free::Hyper(_, HyperValue::Int(n)) | Free::Index(n)) => *n as u64,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround::stage;
+
+    use super::*;
+    use crate::fed::link;
+    use crate::schedule::schedule;
+    use crate::testing::{Closure, FedAvg, control_variates};
+
+    fn runs_of(algorithm: &dyn fedround::Algorithm) -> Vec<Runs> {
+        let linked = link(stage(algorithm).unwrap()).unwrap();
+        runs(&schedule(&linked.module).unwrap())
+    }
+
+    #[test]
+    fn a_step_runs_for_each_batch_of_each_epoch() {
+        let fed_avg = FedAvg::default();
+        let [step] = runs_of(&fed_avg).try_into().unwrap();
+        assert!(step.on_clients);
+        assert_eq!(step.batches.len(), 1);
+        let size = step.batches[0];
+        assert_eq!(step.count(6 * size + 1), 7 * step.times);
+    }
+
+    #[test]
+    fn code_outside_of_loops_runs_once() {
+        let all = runs_of(&Closure(control_variates));
+        let (clients, server): (Vec<_>, Vec<_>) = all.iter().partition(|runs| runs.on_clients);
+        // The step, and what comes before and after its loop.
+        let mut often: Vec<u64> = clients.iter().map(|runs| runs.count(25)).collect();
+        often.sort_unstable();
+        assert_eq!(often.pop(), Some(3));
+        assert!(often.iter().all(|&times| times == 1));
+        assert!(server.iter().all(|runs| runs.count(25) == 1));
+    }
+}

@@ -1,0 +1,254 @@
+//! Splits a linked module.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use fedround_ir::fed::{Hook, Kind, Module, Op, OpKind, Region, Value};
+
+use super::control::{is_control, is_read};
+use super::plan::{Block, Compute, Control, Free, Item, Schedule};
+
+/// Splits the round of a linked module. `None` when it has no round.
+pub fn schedule(module: &Module) -> Option<Schedule> {
+    let round = module.funcs.iter().find(|f| f.hook == Hook::Round)?;
+    let mut this = Split {
+        module,
+        free: HashMap::new(),
+        segments: vec![],
+        views: HashMap::new(),
+    };
+    this.bind_free(&round.body);
+    let mut columns = BTreeMap::new();
+    read_columns(&round.body, &mut columns);
+    let round = this.block(&round.body);
+    Some(Schedule {
+        module: Module {
+            funcs: vec![],
+            ..module.clone()
+        },
+        round,
+        segments: this.segments,
+        free: this.free,
+        columns: columns.into_iter().collect(),
+    })
+}
+
+fn read_columns(region: &Region, columns: &mut BTreeMap<String, Kind>) {
+    for op in &region.ops {
+        if let OpKind::Column(name, kind) = &op.kind {
+            columns.insert(name.clone(), *kind);
+        }
+        op.regions.iter().for_each(|r| read_columns(r, columns));
+    }
+}
+
+fn read(op: Op) -> Item {
+    Item::Control(Box::new(Control {
+        op,
+        body: None,
+        reductions: vec![],
+    }))
+}
+
+fn hoist_reads(op: &mut Op, items: &mut Vec<Item>) {
+    for region in &mut op.regions {
+        let ops = std::mem::take(&mut region.ops);
+        let mut own: HashSet<Value> = region.args.iter().copied().collect();
+        let computed = ops.iter().filter(|op| !op.kind.is_constant());
+        computed.for_each(|op| defines(op, &mut own));
+        // A personal state's first value may be computed here, and rows to draw from.
+        let mut is_outer = |op: &Op| {
+            let read = matches!(
+                op.kind,
+                OpKind::Personal(..) | OpKind::DrawRows | OpKind::LeastRows
+            ) && !op.operands.iter().any(|v| own.contains(v))
+                || is_read(&op.kind);
+            if read {
+                op.results.iter().for_each(|v| _ = own.remove(v));
+            }
+            read
+        };
+        let (reads, mut rest): (Vec<Op>, Vec<Op>) = ops.into_iter().partition(&mut is_outer);
+        items.extend(reads.into_iter().map(read));
+        rest.iter_mut().for_each(|op| hoist_reads(op, items));
+        region.ops = rest;
+    }
+}
+
+struct Split<'a> {
+    module: &'a Module,
+    free: HashMap<Value, Free>,
+    segments: Vec<Compute>,
+    /// Columns of batches, by their results: each segment takes its own from the batch.
+    views: HashMap<Value, Op>,
+}
+
+impl Split<'_> {
+    fn bind_free(&mut self, region: &Region) {
+        for op in &region.ops {
+            let free =
+                match &op.kind {
+                    OpKind::Hyper(i) => self.module.hypers.get(*i).map(|h| {
+                        Free::Hyper(self.module.hyper_label(*i).to_owned(), h.value.clone())
+                    }),
+                    OpKind::Const(c) => Some(Free::Const(*c)),
+                    OpKind::IndexConst(n) => Some(Free::Index(*n)),
+                    OpKind::Real => self.free.get(&op.operands[0]).cloned(),
+                    _ => None,
+                };
+            if let (Some(free), Some(&result)) = (free, op.results.first()) {
+                self.free.insert(result, free);
+            }
+            op.regions.iter().for_each(|r| self.bind_free(r));
+        }
+    }
+
+    fn block(&mut self, region: &Region) -> Block {
+        let mut items: Vec<Item> = vec![];
+        let mut run: Vec<Op> = vec![];
+        let ops: Vec<&Op> = region
+            .ops
+            .iter()
+            .filter(|op| !op.results.iter().any(|r| self.free.contains_key(r)))
+            // The verifier held the program to it; there is nothing to carry out.
+            .filter(|op| !matches!(op.kind, OpKind::Claim(_)))
+            .collect();
+        for (i, op) in ops.iter().enumerate() {
+            if is_read(&op.kind) {
+                items.push(read((*op).clone()));
+            } else if is_control(&op.kind) {
+                let rest: Vec<&Op> = ops[i..].to_vec();
+                self.end_run(&mut run, &rest, region, &mut items);
+                let body = op.regions.first().map(|r| self.block(r));
+                let mut op = (*op).clone();
+                op.regions.clear();
+                items.push(Item::Control(Box::new(Control {
+                    op,
+                    body,
+                    reductions: vec![],
+                })));
+            } else {
+                let mut op = (*op).clone();
+                hoist_reads(&mut op, &mut items);
+                run.push(op);
+            }
+        }
+        self.end_run(&mut run, &[], region, &mut items);
+        let own = self.defined(&items, region);
+        let last = self.last_reads(&items, region, &own);
+        let moves = region.yields.iter().enumerate();
+        let moves = moves.map(|(i, v)| own.contains(v) && !region.yields[i + 1..].contains(v));
+        Block {
+            moves: moves.collect(),
+            args: region.args.clone(),
+            items: items.into_iter().zip(last).collect(),
+            yields: region.yields.clone(),
+        }
+    }
+
+    fn end_run(&mut self, run: &mut Vec<Op>, rest: &[&Op], region: &Region, items: &mut Vec<Item>) {
+        if run.is_empty() {
+            return;
+        }
+        let mut ops = std::mem::take(run);
+        for op in &ops {
+            if matches!(op.kind, OpKind::Column(..)) {
+                self.views
+                    .extend(op.results.iter().map(|v| (*v, op.clone())));
+            }
+        }
+        let mut defined = HashSet::new();
+        ops.iter().for_each(|op| defines(op, &mut defined));
+        let mut reads = vec![];
+        ops.iter().for_each(|op| uses(op, &mut reads));
+        let views = unique(reads.iter().filter(|v| !defined.contains(v)));
+        for op in views.iter().filter_map(|v| self.views.get(v)) {
+            defined.extend(&op.results);
+            uses(op, &mut reads);
+            ops.insert(0, op.clone());
+        }
+        let mut later = region.yields.clone();
+        rest.iter().for_each(|op| uses(op, &mut later));
+        let outside = |v: &Value| !defined.contains(v);
+        let ins = reads
+            .iter()
+            .filter(|v| outside(v) && !self.free.contains_key(v));
+        let free = reads.iter().filter(|v| self.free.contains_key(v));
+        let results = ops.iter().flat_map(|op| &op.results);
+        let ins = unique(ins);
+        // What an outer region defines may be read by the next iteration, too.
+        let own = region.ops.iter().flat_map(|op| &op.results);
+        let own: HashSet<&Value> = own.chain(&region.args).collect();
+        let is_params = |v: &Value| self.module.type_of(*v).kind == Kind::Params;
+        let advanced = ops.iter().flat_map(Op::differentiated);
+        let advanced: Vec<Value> = advanced.filter(is_params).collect();
+        let advanced = advanced
+            .iter()
+            .filter(|v| ins.contains(v) && (later.contains(v) || !own.contains(v)));
+        let compute = Compute {
+            advanced: unique(advanced),
+            ins,
+            free: unique(free),
+            outs: unique(results.filter(|v| {
+                // Other segments take their own view of a batch.
+                let is_view = self.views.contains_key(v) && !region.yields.contains(v);
+                later.contains(v) && !is_view
+            })),
+            ops,
+        };
+        items.push(Item::Compute(self.segments.len()));
+        self.segments.push(compute);
+    }
+
+    /// The values that a block defines itself.
+    fn defined(&self, items: &[Item], region: &Region) -> HashSet<Value> {
+        let mut own: HashSet<Value> = region.args.iter().copied().collect();
+        for item in items {
+            match item {
+                Item::Control(c) => own.extend(&c.op.results),
+                Item::Compute(i) => own.extend(&self.segments[*i].outs),
+            }
+        }
+        own
+    }
+
+    /// For each item, the values of this block that it is the last to read.
+    fn last_reads(&self, items: &[Item], region: &Region, own: &HashSet<Value>) -> Vec<Vec<Value>> {
+        let mut later: HashSet<Value> = region.yields.iter().copied().collect();
+        let mut last: Vec<Vec<Value>> = items
+            .iter()
+            .rev()
+            .map(|item| {
+                let reads = item.reads(&self.segments);
+                let mut fresh: Vec<Value> = reads
+                    .into_iter()
+                    .filter(|v| later.insert(*v) && own.contains(v))
+                    .collect();
+                fresh.sort_unstable();
+                fresh
+            })
+            .collect();
+        last.reverse();
+        last
+    }
+}
+
+fn defines(op: &Op, out: &mut HashSet<Value>) {
+    out.extend(&op.results);
+    for region in &op.regions {
+        out.extend(&region.args);
+        region.ops.iter().for_each(|op| defines(op, out));
+    }
+}
+
+fn uses(op: &Op, out: &mut Vec<Value>) {
+    out.extend(&op.operands);
+    for region in &op.regions {
+        region.ops.iter().for_each(|op| uses(op, out));
+        out.extend(&region.yields);
+    }
+}
+
+fn unique<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<Value> {
+    let mut seen = HashSet::new();
+    values.copied().filter(|v| seen.insert(*v)).collect()
+}

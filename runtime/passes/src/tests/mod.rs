@@ -1,0 +1,4 @@
+//! Tests of several passes together.
+
+mod gathered;
+mod optimizers;

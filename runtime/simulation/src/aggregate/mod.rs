@@ -1,0 +1,4 @@
+//! Aggregates the values of clients, in the order of the cohort.
+
+pub(crate) mod reduction;
+pub(crate) mod weighted_sum;

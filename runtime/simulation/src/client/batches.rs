@@ -1,0 +1,185 @@
+//! The order in which a client visits its examples, and what a batch of them holds.
+
+use fedround_data::augment::{Scratch, Visit};
+use fedround_data::schedule::client_order;
+use fedround_data::{Column, Examples};
+use fedround_exec::tensor::{from_floats, from_ints};
+use fedround_ir::Loc;
+use fedround_ir::fed::Kind;
+use fedround_passes::lowering::{Frontend, LowerError};
+use fedround_random::LocalEpoch;
+
+use crate::context::RoundContext;
+use fedround_exec::CompileError;
+
+use crate::error::RunError;
+use crate::value::RtVal;
+
+/// One client's batches of a `for_batches`: every epoch visits its examples in its own order; the
+/// last batch of an epoch may be short.
+pub(crate) struct Batches<'a> {
+    mine: &'a [usize],
+    size: usize,
+    /// The epoch whose order is at hand.
+    epoch: LocalEpoch,
+    order: Vec<usize>,
+}
+
+impl<'a> Batches<'a> {
+    /// Batches of at most `size` of a client's examples.
+    pub fn new(mine: &'a [usize], size: usize) -> Self {
+        Self {
+            mine,
+            size,
+            epoch: LocalEpoch::default(),
+            order: vec![],
+        }
+    }
+
+    /// Batches of one epoch.
+    pub fn per_epoch(&self) -> usize {
+        self.mine.len().div_ceil(self.size)
+    }
+
+    /// The client's `step`-th batch.
+    pub fn get(
+        &mut self,
+        cx: RoundContext<'_>,
+        id: usize,
+        first: LocalEpoch,
+        step: usize,
+    ) -> Chosen<'_> {
+        let epoch = first.later(step / self.per_epoch());
+        if self.order.is_empty() || epoch != self.epoch {
+            let seed = cx.seed;
+            self.order = client_order(seed, cx.round, id, self.mine, epoch);
+            self.epoch = epoch;
+        }
+        let start = step % self.per_epoch() * self.size;
+        let rows = &self.order[start..(start + self.size).min(self.order.len())];
+        (rows, cx.visit(id, epoch))
+    }
+}
+
+/// A client's batch: its rows of the examples, and when the client sees them.
+pub(crate) type Chosen<'a> = (&'a [usize], Visit);
+
+/// Examples of the clients' batches, before they are tensors.
+pub(crate) struct Gathered {
+    /// Examples of a client's batch.
+    pub n: usize,
+    /// Whose batches have as many; the others sit out.
+    pub live: Vec<bool>,
+    columns: Vec<Elements>,
+}
+
+/// Elements of a column, and their shape.
+enum Elements {
+    Numbers(Vec<f32>, Vec<usize>),
+    Ids(Vec<i32>, Vec<usize>),
+}
+
+impl Gathered {
+    /// What the program reads of the batches of `n` examples among these: `[n, …]` of a client alone
+    /// and `[clients, n, …]` of several, zeros for a client that sits out.
+    pub fn new(
+        cx: RoundContext<'_>,
+        chosen: &[Chosen<'_>],
+        n: usize,
+        scratch: &mut Scratch,
+    ) -> Result<Self, RunError> {
+        let columns = cx.program.schedule().columns.iter();
+        let columns = columns.map(|column| gather(cx, column, chosen, n, scratch));
+        Ok(Self {
+            n,
+            live: chosen.iter().map(|(rows, _)| rows.len() == n).collect(),
+            columns: columns.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The batches on a device.
+    pub fn batch(self, cx: RoundContext<'_>) -> RtVal {
+        let device = cx.program.device();
+        let columns = self.columns.into_iter().map(|column| match column {
+            Elements::Numbers(numbers, shape) => from_floats(numbers, &shape, device),
+            Elements::Ids(ids, shape) => from_ints(ids, &shape, device),
+        });
+        let batch = RtVal::Batch(self.n, columns.collect());
+        match self.live.len() {
+            1 => batch,
+            _ => RtVal::each(batch),
+        }
+    }
+}
+
+/// Whether gathering does more than copy: files are decoded, or images changed.
+pub(crate) fn takes_work(cx: RoundContext<'_>) -> bool {
+    let examples = &cx.dataset.examples;
+    cx.program.schedule().columns.iter().any(|(name, _)| {
+        let column = column(examples, name);
+        let changed = name == "x" && !cx.augment.is_empty();
+        changed || column.is_some_and(Column::is_decoded)
+    })
+}
+
+fn column<'a>(examples: &'a Examples, name: &str) -> Option<&'a Column> {
+    match name {
+        "x" => Some(examples.x()),
+        name => examples.column(name),
+    }
+}
+
+/// A column of the clients' batches.
+fn gather(
+    cx: RoundContext<'_>,
+    (name, kind): &(String, Kind),
+    chosen: &[Chosen<'_>],
+    n: usize,
+    scratch: &mut Scratch,
+) -> Result<Elements, RunError> {
+    let (program, examples) = (cx.program, &cx.dataset.examples);
+    let ty = program.model().column(name, *kind, n).map_err(|source| {
+        let loc = Loc::caller();
+        CompileError::from(LowerError::Frontend { loc, source })
+    })?;
+    let mut shape = ty.shape.clone();
+    if chosen.len() > 1 {
+        shape.insert(0, chosen.len());
+    }
+    let column = || column(examples, name).ok_or_else(|| RunError::Column(name.to_owned()));
+    if *kind == Kind::Labels {
+        let ids = of_each(chosen, n, ty.len(), |(rows, _), ids| match name.as_str() {
+            "y" => {
+                examples.gather_labels_into(rows, ids);
+                Ok(())
+            }
+            _ => Ok(column()?.gather_ids_into(rows, ids)?),
+        })?;
+        return Ok(Elements::Ids(ids, shape));
+    }
+    let augmented = name == "x" && !cx.augment.is_empty();
+    let numbers = of_each(chosen, n, ty.len(), |(rows, visit), numbers| {
+        if augmented {
+            let augment = cx.augment;
+            return Ok(augment.gather_into(column()?, rows, visit, scratch, numbers)?);
+        }
+        Ok(column()?.gather_into(rows, numbers)?)
+    })?;
+    Ok(Elements::Numbers(numbers, shape))
+}
+
+/// The elements of each client's batch, `size` of them, one after another.
+fn of_each<T: Copy + Default>(
+    chosen: &[Chosen<'_>],
+    n: usize,
+    size: usize,
+    mut gather: impl FnMut(Chosen<'_>, &mut [T]) -> Result<(), RunError>,
+) -> Result<Vec<T>, RunError> {
+    let mut elements = vec![T::default(); chosen.len() * size];
+    for (&(rows, visit), own) in chosen.iter().zip(elements.chunks_mut(size.max(1))) {
+        if rows.len() == n {
+            gather((rows, visit), own)?;
+        }
+    }
+    Ok(elements)
+}

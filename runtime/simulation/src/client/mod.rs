@@ -1,0 +1,325 @@
+//! What a round runs for each client, there or on the server: for one client, or a group of K that
+//! walks the same code in step.
+//!
+//! In a group, what differs between clients has a client axis ([`RtVal::Each`]) and each compute
+//! segment runs once for all. Clients with fewer batches than others sit out: their values are
+//! kept as they were, and their losses are not counted.
+
+mod batches;
+mod local_training;
+mod loop_body;
+mod prefetch;
+mod replay_analysis;
+mod replay_inputs;
+mod replay_loop;
+
+use fedround_exec::tensor::{from_ints, transfer_all};
+use std::collections::HashMap;
+
+use burn::tensor::DispatchTensor;
+use burn_backend::TensorMetadata;
+use fedround_ir::fed::{Op, OpKind, Value};
+use fedround_passes::schedule::{Block, Control};
+use fedround_random::{Drawer, LocalEpoch, Purpose, StreamKey};
+
+use crate::context::{RoundContext, kept_or_zeros, missing, written};
+use crate::error::RunError;
+use crate::interpreter::rows::{classes, draw, every_class, for_rows, least};
+use crate::interpreter::{Walker, known, walk};
+use crate::state::ByClient;
+use crate::value::batching::{flat, lane, leaves, select, stack, unstack};
+use crate::value::{Env, RtVal};
+use fedround_exec::executor::Slots;
+
+/// What a client gives back.
+pub(crate) struct Outcome {
+    pub yields: Vec<RtVal>,
+    pub losses: Vec<DispatchTensor>,
+    pub steps: u64,
+    pub state: HashMap<String, Vec<DispatchTensor>>,
+}
+
+pub(crate) struct Clients<'a> {
+    pub cx: RoundContext<'a>,
+    pub ids: &'a [usize],
+    kept: &'a ByClient,
+    /// State set in this round, before it is committed.
+    state: HashMap<String, RtVal>,
+    losses: Vec<DispatchTensor>,
+    pub steps: Vec<u64>,
+    turns: &'a [usize],
+    /// The number of the map among those of the round.
+    map: usize,
+    /// How many segments of this map have drawn random numbers, for each client.
+    pub random_runs: Vec<u64>,
+    /// Who takes the present step, where not all do.
+    pub live: Option<Vec<bool>>,
+    /// Epochs begun in this round: each has an order of its own.
+    pub epoch: LocalEpoch,
+    slots: Slots,
+}
+
+/// Which of the round's `fed.map`s runs, and for whom.
+pub(crate) struct Group<'a> {
+    /// The number of the map.
+    pub map: usize,
+    /// The clients.
+    pub ids: &'a [usize],
+    /// How many of the map's earlier values each of them has had: visits may have many.
+    pub turns: &'a [usize],
+}
+
+/// Runs the body of a `fed.map` for some clients; gives an outcome for each. The losses of all are
+/// with the first. What code on the server reads of the values around it is in `around`.
+pub(crate) fn run(
+    cx: RoundContext<'_>,
+    kept: &ByClient,
+    (op, body): (&Op, &Block),
+    Group { map, ids, turns }: Group<'_>,
+    args: Vec<RtVal>,
+    around: &[(Value, RtVal)],
+) -> Result<Vec<Outcome>, RunError> {
+    let mut env = Env::new(cx.program.schedule().module.types.len());
+    for (v, value) in around {
+        env.set(*v, value.clone());
+    }
+    let values = std::iter::once(RtVal::Client).chain(args);
+    for (arg, value) in body.args.iter().zip(values) {
+        env.set(*arg, value);
+    }
+    let mut clients = Clients {
+        cx,
+        ids,
+        kept,
+        state: HashMap::new(),
+        losses: vec![],
+        steps: vec![0; ids.len()],
+        turns,
+        map,
+        random_runs: vec![0; ids.len()],
+        live: None,
+        epoch: LocalEpoch { map, epoch: 0 },
+        slots: Slots::default(),
+    };
+    walk(&mut clients, cx, body, &mut env)?;
+    let yields = body.yields.iter().map(|v| known(cx, *v, &env));
+    let yields: Option<Vec<RtVal>> = yields.collect();
+    let yields = yields.ok_or_else(|| missing(op, "yielded value"))?;
+    let mut outcomes = Vec::with_capacity(ids.len());
+    for (k, &steps) in clients.steps.iter().enumerate() {
+        let own = yields.iter().map(|v| unstack(v, k)).collect();
+        let state = clients.state.iter().map(|(name, value)| {
+            let own = leaves(&unstack(value, k)?, cx.program.device())?;
+            Some((name.clone(), own))
+        });
+        let outcome = Option::zip(own, state.collect()).map(|(yields, state)| Outcome {
+            yields,
+            losses: vec![],
+            steps,
+            state,
+        });
+        outcomes.push(outcome.ok_or_else(|| missing(op, "value of each client"))?);
+    }
+    if let Some(first) = outcomes.first_mut() {
+        first.losses = clients.losses;
+    }
+    Ok(outcomes)
+}
+
+impl Clients<'_> {
+    pub fn alone(&self) -> bool {
+        self.ids.len() == 1
+    }
+
+    /// A value of each client.
+    fn each(
+        &self,
+        op: &Op,
+        of: impl Fn(usize) -> Result<RtVal, RunError>,
+    ) -> Result<RtVal, RunError> {
+        if self.alone() {
+            return of(self.ids[0]);
+        }
+        let own = self.ids.iter().map(|&id| of(id));
+        let own: Vec<RtVal> = own.collect::<Result<_, _>>()?;
+        stack(&own, self.cx.program.device()).ok_or_else(|| missing(op, "tensor"))
+    }
+
+    fn kept(&self, op: &Op, name: &str) -> Result<RtVal, RunError> {
+        if let Some(value) = self.state.get(name) {
+            return Ok(value.clone());
+        }
+        let kind = self
+            .cx
+            .program
+            .schedule()
+            .module
+            .type_of(op.results[0])
+            .kind;
+        self.each(op, |id| {
+            kept_or_zeros(self.cx.program, op, (name, kind), self.of(id, name)?)
+        })
+    }
+
+    /// What a client has kept, on the device where it trains.
+    fn of(&self, id: usize, name: &str) -> Result<Option<Vec<DispatchTensor>>, RunError> {
+        let kept = self.kept.get(&(id, name.to_owned())).cloned();
+        let device = self.cx.program.device();
+        let kept = kept.map(|leaves| transfer_all(leaves, device));
+        Ok(kept.transpose()?)
+    }
+
+    /// A personal state; until it is first set, the clients' values of `first`. Those are kept at
+    /// once, so that a client that sits out a step which sets it loses nothing.
+    fn personal(&mut self, op: &Op, name: &str, first: &RtVal) -> Result<RtVal, RunError> {
+        if let Some(value) = self.state.get(name) {
+            return Ok(value.clone());
+        }
+        let mut own = Vec::with_capacity(self.ids.len());
+        for (k, &id) in self.ids.iter().enumerate() {
+            let value = self.of(id, name)?;
+            let value = value.map(RtVal::Params).or_else(|| unstack(first, k));
+            own.push(value.ok_or_else(|| missing(op, "parameters"))?);
+        }
+        let value = if self.alone() {
+            own.pop()
+        } else {
+            stack(&own, self.cx.program.device())
+        };
+        let value = value.ok_or_else(|| missing(op, "parameters"))?;
+        self.state.insert(name.to_owned(), value.clone());
+        Ok(value)
+    }
+
+    /// The number of each client, once for each row of its features.
+    fn labels(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        let of = env.peek(op.operands[1]).map(RtVal::unwrapped);
+        let Some(RtVal::Tensor(of)) = of else {
+            return Err(missing(op, "features"));
+        };
+        let shape = of.shape();
+        let lead = usize::from(matches!(env.peek(op.operands[1]), Some(RtVal::Each(_))));
+        let rows = shape.as_slice().get(lead).copied().unwrap_or_default();
+        self.each(op, |id| {
+            let labels = vec![id as i32; rows];
+            let labels = from_ints(labels, &[rows], self.cx.program.device());
+            Ok(RtVal::Tensor(labels))
+        })
+    }
+
+    fn keep(&mut self, op: &Op, name: &str, value: RtVal) -> Result<(), RunError> {
+        let value = match &self.live {
+            None => value,
+            Some(live) => {
+                let kind = self
+                    .cx
+                    .program
+                    .schedule()
+                    .module
+                    .type_of(op.operands[1])
+                    .kind;
+                let old = match self.state.get(name) {
+                    Some(old) => old.clone(),
+                    None => self.each(op, |id| {
+                        kept_or_zeros(self.cx.program, op, (name, kind), self.of(id, name)?)
+                    })?,
+                };
+                select(live, &value, &old, self.cx.program.device())
+                    .ok_or_else(|| missing(op, "tensors to keep"))?
+            }
+        };
+        self.state.insert(name.to_owned(), value);
+        Ok(())
+    }
+}
+
+impl Walker for Clients<'_> {
+    fn clients(&self) -> usize {
+        self.ids.len()
+    }
+
+    fn live(&self) -> Option<&[bool]> {
+        self.live.as_deref()
+    }
+
+    fn draw_keys(&mut self, purpose: Purpose) -> Vec<StreamKey> {
+        let key = self.cx.key(purpose);
+        let drawer = |k: usize| Drawer::Client {
+            client: self.ids[k],
+            map: self.map,
+            turn: self.turns[k],
+        };
+        let clients = self.random_runs.iter().enumerate();
+        let keys = clients.map(|(k, &runs)| key.with_drawer(drawer(k), runs));
+        let keys = keys.collect();
+        for (k, runs) in self.random_runs.iter_mut().enumerate() {
+            *runs += u64::from(self.live.as_ref().is_none_or(|live| live[k]));
+        }
+        keys
+    }
+
+    fn control(
+        &mut self,
+        control: &Control,
+        env: &mut Env,
+        last: &[Value],
+    ) -> Result<(), RunError> {
+        let op = &control.op;
+        let result = match (&op.kind, &control.body) {
+            (OpKind::ForBatches, Some(body)) => return self.for_batches(control, body, env),
+            (OpKind::Repeat, Some(body)) => return self.repeat(control, body, env),
+            (OpKind::ForRows(n), Some(body)) => {
+                return for_rows(self, self.cx, (control, *n), body, env);
+            }
+            (OpKind::Collect, Some(body)) => return self.collect(control, body, env),
+            (OpKind::DrawRows, _) => return draw(self, self.cx, op, env),
+            (OpKind::LeastRows, _) => return least(self.cx, op, env),
+            (OpKind::EveryClass, _) => every_class(self.cx),
+            (OpKind::LocalClasses, _) => self.each(op, |id| classes(self.cx, id))?,
+            (OpKind::NumExamples, _) => self.each(op, |id| {
+                let n = self.cx.dataset.client_indices[id].len();
+                Ok(RtVal::Host(n as f64))
+            })?,
+            (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
+            (OpKind::NumClients, _) => RtVal::Host(self.cx.clients() as f64),
+            (OpKind::ClientState(name, _) | OpKind::ServerState(name, _), _) => {
+                self.kept(op, name)?
+            }
+            (OpKind::ClientLabels, _) => self.labels(op, env)?,
+            (OpKind::Personal(name, _), _) => {
+                let first = env.read(op.operands[1], last);
+                let first = first.ok_or_else(|| missing(op, "parameters"))?;
+                self.personal(op, name, &first)?
+            }
+            (OpKind::OneBatch, _) => self.one_batch(op)?,
+            (OpKind::SetClientState(name) | OpKind::SetServerState(name), _) => {
+                let value = written(self.cx, op.operands[1], env, last);
+                let value = value.ok_or_else(|| missing(op, "value to keep"))?;
+                return self.keep(op, name, value);
+            }
+            _ => return Err(missing(op, "form in client code")),
+        };
+        env.set(op.results[0], result);
+        Ok(())
+    }
+
+    fn losses(&mut self, losses: &[DispatchTensor], grouped: bool) {
+        for loss in losses {
+            if grouped && self.live.is_none() {
+                self.losses.extend(flat(loss.clone()));
+                continue;
+            }
+            for k in 0..self.ids.len() {
+                if self.live.as_ref().is_none_or(|live| live[k]) {
+                    // A loss that the clients share counts once for each.
+                    let shared = (!grouped).then(|| loss.clone());
+                    self.losses.extend(shared.or_else(|| lane(loss, k)));
+                }
+            }
+        }
+    }
+
+    fn slots(&mut self) -> &mut Slots {
+        &mut self.slots
+    }
+}

@@ -1,0 +1,101 @@
+//! How many clients of a cohort run in one graph.
+
+use std::fmt;
+use std::str::FromStr;
+
+use fedround_exec::Program;
+use fedround_exec::device;
+
+/// How many clients run in one graph, with a client axis on parameters, state and data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CohortBatch {
+    /// Chosen from the device, the size of a step and memory, never from timings: a run's results
+    /// depend on its settings alone.
+    #[default]
+    Auto,
+    /// One client at a time on each worker.
+    Off,
+    /// Up to so many clients, at least one.
+    Clients(usize),
+}
+
+/// What `--cohort-batch` does not understand.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("expected `auto`, `off` or a number of clients from 1 on, found `{0}`")]
+pub struct CohortBatchError(String);
+
+impl FromStr for CohortBatch {
+    type Err = CohortBatchError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "off" => Ok(Self::Off),
+            number => match number.parse() {
+                Ok(n) if n > 0 => Ok(Self::Clients(n)),
+                _ => Err(CohortBatchError(text.to_owned())),
+            },
+        }
+    }
+}
+
+impl fmt::Display for CohortBatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Off => f.write_str("off"),
+            Self::Clients(n) => write!(f, "{n}"),
+        }
+    }
+}
+
+/// On the CPU, parameters of a model that is trained in groups, and the size of those.
+const CPU_PARAMETERS: usize = 16 * 1024;
+const CPU_CLIENTS: usize = 5;
+
+/// On a GPU, bytes that the parameters, gradients and optimizer state of a batch may take.
+const GPU_BYTES: usize = 2 << 30;
+
+impl CohortBatch {
+    /// The number of clients for a program.
+    ///
+    /// On the CPU a client axis pays for steps so small that their ops' fixed costs are most of
+    /// them, such as logistic regression's; for larger ones, one-thread workers with one client in
+    /// each one's cache are faster (`docs/benchmarks/cpu.md`). On a GPU it is as many as fit in a
+    /// part of its memory, up to 64.
+    pub(crate) fn clients(self, program: &Program) -> usize {
+        match self {
+            Self::Off => 1,
+            Self::Clients(n) => n,
+            Self::Auto if device::is_cpu(program.device()) => {
+                if program.parameter_count() <= CPU_PARAMETERS {
+                    CPU_CLIENTS
+                } else {
+                    1
+                }
+            }
+            Self::Auto => {
+                let inputs = program.model().input(program.batch_size()).len();
+                let bytes = 4 * (4 * program.parameter_count() + 8 * inputs);
+                (GPU_BYTES / bytes.max(1)).clamp(1, 64)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_round_trips() {
+        for text in ["auto", "off", "1", "16"] {
+            let parsed: CohortBatch = text.parse().unwrap();
+            assert_eq!(parsed.to_string(), text);
+        }
+        for text in ["", "0", "-1", "all", "1.5"] {
+            let error = text.parse::<CohortBatch>().unwrap_err().to_string();
+            assert!(error.contains("expected `auto`, `off`"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What every part of a round may read.
+
+use burn::tensor::DispatchTensor;
+use fedround_data::augment::{Augment, Visit};
+use fedround_exec::Program;
+use fedround_exec::capture::StepCache;
+use fedround_exec::tensor::from_floats;
+use fedround_ir::fed::{Kind, Op, Value};
+use fedround_ir::tensor::TensorType;
+use fedround_passes::lowering::Frontend;
+use fedround_random::{LocalEpoch, Purpose, StreamKey};
+
+use crate::dataset::FederatedDataset;
+use crate::error::RunError;
+use crate::late_client::LateClient;
+use crate::value::{Env, RtVal};
+
+/// What every part of a round may read, on one device.
+#[derive(Clone, Copy)]
+pub(crate) struct RoundContext<'a> {
+    /// For the device.
+    pub program: &'a Program,
+    /// Up to so many clients run in one graph.
+    pub group: usize,
+    pub dataset: &'a FederatedDataset,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// What becomes of the images of training batches.
+    pub augment: &'a Augment,
+    /// Batches that may wait for their steps, where making them takes work.
+    pub prefetch: usize,
+    /// The steps that are recorded, where any are.
+    pub replays: Option<&'a StepCache>,
+    /// The client that joins late, where one does.
+    pub newcomer: Option<LateClient>,
+    /// The round, from 1.
+    pub round: usize,
+    /// The same where no phase had ended early: whose turn it is.
+    pub scheduled: usize,
+}
+
+impl RoundContext<'_> {
+    /// The streams of this round that serve a purpose.
+    pub fn key(&self, purpose: Purpose) -> StreamKey {
+        StreamKey::new(self.seed, purpose).with(self.round)
+    }
+
+    /// A client's view of its examples in an epoch.
+    pub fn visit(&self, client: usize, epoch: LocalEpoch) -> Visit {
+        Visit {
+            seed: self.seed,
+            round: self.round,
+            client,
+            epoch,
+        }
+    }
+
+    /// How many clients there are in this round.
+    pub fn clients(&self) -> usize {
+        let all = self.dataset.client_indices.len();
+        let newcomer = self.newcomer;
+        newcomer.map_or(all, |newcomer| newcomer.there(self.scheduled, all))
+    }
+
+    /// The newcomer's number, once it is there.
+    pub fn joined(&self) -> Option<(usize, LateClient)> {
+        let last = self.dataset.client_indices.len().checked_sub(1)?;
+        let newcomer = self.newcomer.filter(|_| self.clients() > last);
+        newcomer.map(|newcomer| (last, newcomer))
+    }
+
+    /// Counts steps that run op by op, where others are replayed.
+    pub fn plain(&self, why: &str, steps: usize) {
+        if let Some(replays) = self.replays {
+            replays.plain(why, steps as u64);
+        }
+    }
+
+    /// `t` of specs, which counts from 0.
+    pub fn round_index(&self) -> f64 {
+        self.round.saturating_sub(1) as f64
+    }
+}
+
+/// What a state is set to: a value of the round, or one known before it.
+pub(crate) fn written(
+    cx: RoundContext<'_>,
+    v: Value,
+    env: &mut Env,
+    last: &[Value],
+) -> Option<RtVal> {
+    let constant = || cx.program.real(v).map(RtVal::Host);
+    env.read(v, last).or_else(constant)
+}
+
+pub(crate) fn missing(op: &Op, expected: &'static str) -> RunError {
+    RunError::Value {
+        op: op.kind.name(),
+        expected,
+        loc: op.loc,
+    }
+}
+
+/// A state's value, zeros before it is first set.
+pub(crate) fn kept_or_zeros(
+    program: &Program,
+    op: &Op,
+    (name, kind): (&str, Kind),
+    kept: Option<Vec<DispatchTensor>>,
+) -> Result<RtVal, RunError> {
+    let zeros = |ty: &TensorType| from_floats(vec![0.0; ty.len()], &ty.shape, program.device());
+    Ok(match (kind, kept) {
+        (Kind::Params, Some(leaves)) => RtVal::Params(leaves),
+        (Kind::Params, None) => {
+            let leaves = program.model().parameters().iter();
+            RtVal::Params(leaves.map(|(_, ty)| zeros(ty)).collect())
+        }
+        (Kind::Tensor | Kind::Labels, None) => {
+            let name = name.to_owned();
+            return Err(RunError::Unset { name, loc: op.loc });
+        }
+        (_, kept) => {
+            let first = kept.and_then(|leaves| leaves.into_iter().next());
+            RtVal::Tensor(first.unwrap_or_else(|| zeros(&TensorType::f32([1]))))
+        }
+    })
+}

@@ -1,0 +1,133 @@
+//! Errors of a simulation.
+
+use fedround_data::DataError;
+use fedround_exec::{CompileError, ExecError};
+use fedround_ir::Loc;
+
+/// A round could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A segment met a new batch shape and could not be compiled for it.
+    #[error(transparent)]
+    Compile(CompileError),
+    /// Examples could not be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A plan could not be run on the device.
+    #[error(transparent)]
+    Exec(#[from] ExecError),
+    /// An op got a value of another kind than the verifier promised.
+    #[error("{loc}: internal error: `{op}` got no {expected}; please report this program")]
+    Value {
+        /// The op.
+        op: String,
+        /// What it needs.
+        expected: &'static str,
+        /// Its line in the spec.
+        loc: Loc,
+    },
+    /// A cohort of clients by number, none of which there is.
+    #[error(
+        "{loc}: no client has such a number: there are {clients}, and at least {least} are needed"
+    )]
+    NoClient {
+        /// The federation's clients.
+        clients: usize,
+        /// The fewest clients of which one has such a number.
+        least: usize,
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// A cohort without clients, or with weights that sum to zero.
+    #[error("{loc}: nothing to work with: {why}")]
+    Empty {
+        /// The reason.
+        why: &'static str,
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// Features of several shapes, which have no mean.
+    #[error(
+        "{loc}: clients' features of shapes {expected:?} and {found:?} cannot be added; give each client as many rows, or `.gather()` them"
+    )]
+    Rows {
+        /// The shape of the first client's.
+        expected: Vec<usize>,
+        /// Another one.
+        found: Vec<usize>,
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// Values whose rows go together, and that have not as many.
+    #[error(
+        "{loc}: rows of several values go together, found {expected} of one and {found} of another"
+    )]
+    Together {
+        /// How many the first has.
+        expected: usize,
+        /// How many another has.
+        found: usize,
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// A state of features or labels is read that nothing has set.
+    #[error(
+        "{loc}: the state `{name}` is read before it is set; set it in an earlier round or phase"
+    )]
+    Unset {
+        /// Its name.
+        name: String,
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// A client has fewer examples than one batch needs.
+    #[error("client {client} has no examples; every client needs at least one")]
+    NoExamples {
+        /// The client.
+        client: usize,
+    },
+    /// The system gives no thread to make batches on, or to feed a device.
+    #[error(
+        "no thread for clients' batches or a device: {0}; train fewer clients at once (`--threads ..`)"
+    )]
+    Thread(std::io::Error),
+    /// The spec reads a column that the clients' examples lack.
+    #[error("the spec reads column `{0}` of a batch, which the data does not have")]
+    Column(String),
+    /// A function of the model gives another shape than decoding needs.
+    #[error("the model's `{function}` gives {found:?}, expected {expected}")]
+    Decodes {
+        /// Its name.
+        function: &'static str,
+        /// What decoding needs.
+        expected: String,
+        /// The shape that it has.
+        found: Vec<usize>,
+    },
+    /// Graph capture is required on a device that has none.
+    #[error("the CPU captures no graphs of steps, and graph capture is required")]
+    CaptureOnCpu,
+    /// A newcomer has nobody to come to.
+    #[error("a newcomer joins others, found {clients} client; have at least 2")]
+    NobodyElse {
+        /// How many there are, with it.
+        clients: usize,
+    },
+    /// Training left the real numbers.
+    #[error("round {round}: the training loss is {loss}; lower the learning rate (`--set lr=..`)")]
+    Diverged {
+        /// The round.
+        round: usize,
+        /// The loss, infinite or NaN.
+        loss: f64,
+    },
+}
+
+impl From<CompileError> for RunError {
+    fn from(error: CompileError) -> Self {
+        match error {
+            CompileError::Exec(error) => Self::Exec(error),
+            error => Self::Compile(error),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Captions of images, found by a model that decodes word by word.
+
+use burn::tensor::DispatchTensor;
+use burn_backend::TensorMetadata;
+use fedround_data::Examples;
+use fedround_data::augment::Augment;
+use fedround_data::text::{END, START};
+use fedround_exec::tensor::{from_floats, from_ints, read};
+use fedround_ir::tensor::TensorType;
+use fedround_models::{Beam, Words};
+use fedround_random::{Purpose, StreamKey};
+
+use super::images;
+use crate::error::RunError;
+use crate::workers::Workers;
+use fedround_exec::Program;
+use fedround_exec::executor::Slots;
+
+/// Images that a worker decodes side by side.
+const CHUNK: usize = 50;
+
+/// How captions are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// Captions that are kept at each word; 1 is greedy.
+    pub beam: usize,
+    /// Words of the longest caption.
+    pub longest: usize,
+}
+
+/// A model and what it is run by.
+pub(crate) struct Describe<'a> {
+    pub program: &'a Program,
+    pub model: &'a [DispatchTensor],
+    pub augment: &'a Augment,
+    /// The seed and the round, of what a model draws in inference, if anything.
+    pub at: (u64, usize),
+}
+
+impl Describe<'_> {
+    /// The ids of the words of each image's caption, without start and end.
+    ///
+    /// The model has the functions `encode_image`, `start` and `step`, as
+    /// [`Captioner`](fedround_models::Captioner) has.
+    pub fn all(
+        &self,
+        examples: &Examples,
+        search: Search,
+        workers: &Workers,
+    ) -> Result<Vec<Vec<i32>>, RunError> {
+        let chunks = examples.len().div_ceil(CHUNK);
+        let found = workers.run(chunks, |i| {
+            let last = ((i + 1) * CHUNK).min(examples.len());
+            let indices: Vec<usize> = (i * CHUNK..last).collect();
+            self.side_by_side(examples, &indices, search, i)
+        });
+        let mut all = vec![];
+        for captions in found {
+            all.extend(captions?);
+        }
+        Ok(all)
+    }
+
+    /// The captions of a chunk of images.
+    fn side_by_side(
+        &self,
+        examples: &Examples,
+        indices: &[usize],
+        search: Search,
+        chunk: usize,
+    ) -> Result<Vec<Vec<i32>>, RunError> {
+        let device = self.program.device();
+        let mut calls = Calls {
+            of: self,
+            chunk,
+            slots: Slots::default(),
+        };
+        let x = images(self.program, examples, indices, &self.augment.fixed())?;
+        let x_type = self.program.model().input(indices.len());
+        let (places, shape) = calls.call("encode_image", vec![(x, x_type)])?;
+        let (first, [_, wide]) = calls.start(&places, &shape)?;
+
+        let width = search.beam.max(1);
+        let words = Words {
+            start: START as usize,
+            end: END as usize,
+            longest: search.longest,
+        };
+        let states = first.chunks(wide.max(1)).map(<[f32]>::to_vec);
+        let mut beams: Vec<_> = states.map(|s| Beam::new(words, width, s)).collect();
+        // A row for each caption of each beam, whether or not it is open.
+        let rows = indices.len() * width;
+        let own = places.chunks(places.len() / indices.len().max(1));
+        let places = own.flat_map(|own| std::iter::repeat_n(own, width));
+        let places = places.flatten().copied().collect();
+        let places_type = TensorType::f32([&[rows], &shape[1..]].concat());
+        let places = from_floats(places, &places_type.shape, device);
+        loop {
+            let open: Vec<_> = beams.iter().map(Beam::open).collect();
+            if open.iter().all(Vec::is_empty) {
+                break;
+            }
+            let (last, state) = lasts(&open, width, wide);
+            let (next, each) = calls.step((&places, &places_type), last, state)?;
+            let next: Vec<&[f32]> = next.chunks(each).collect();
+            for (i, (beam, own)) in beams.iter_mut().zip(&open).enumerate() {
+                let rows = next.iter().skip(i * width).take(own.len());
+                let scored = rows.map(|row| {
+                    let (logits, state) = row.split_at(row.len() - wide);
+                    (log_softmax(logits), state.to_vec())
+                });
+                if !own.is_empty() {
+                    beam.extend(scored.collect());
+                }
+            }
+        }
+        let captions = beams.into_iter().map(|beam| {
+            let words = beam.best().into_iter();
+            words.map(|word| word as i32).collect()
+        });
+        Ok(captions.collect())
+    }
+}
+
+/// The last words of the open captions and the decoder's states there, each in its row; zeros in
+/// the rows of those that are closed.
+fn lasts(open: &[Vec<(usize, Vec<f32>)>], width: usize, wide: usize) -> (Vec<i32>, Vec<f32>) {
+    let rows = open.len() * width;
+    let (mut last, mut state) = (vec![0; rows], vec![0.0; rows * wide]);
+    for (i, own) in open.iter().enumerate() {
+        for (j, (word, from)) in own.iter().enumerate() {
+            let row = i * width + j;
+            last[row] = *word as i32;
+            state[row * wide..(row + 1) * wide].copy_from_slice(from);
+        }
+    }
+    (last, state)
+}
+
+/// How many numbers a row of `step`'s result has: logits of all words, and then the next state.
+fn row_size(found: Vec<usize>, rows: usize, wide: usize) -> Result<usize, RunError> {
+    match found[..] {
+        [n, each] if n == rows && each > wide + END as usize => Ok(each),
+        _ => Err(RunError::Decodes {
+            function: "step",
+            expected: format!(
+                "[{rows}, words + {wide}]: logits of all words, and then the next state"
+            ),
+            found,
+        }),
+    }
+}
+
+/// Calls of the model's functions.
+struct Calls<'a> {
+    of: &'a Describe<'a>,
+    chunk: usize,
+    slots: Slots,
+}
+
+impl Calls<'_> {
+    /// The elements and the shape of what a function gives.
+    fn call(
+        &mut self,
+        name: &'static str,
+        inputs: Vec<(DispatchTensor, TensorType)>,
+    ) -> Result<(Vec<f32>, Vec<usize>), RunError> {
+        let (program, (seed, round)) = (self.of.program, self.of.at);
+        let (inputs, types): (Vec<_>, Vec<_>) = inputs.into_iter().unzip();
+        let function = program.function(name, types)?;
+        let key = StreamKey::new(seed, Purpose::Evaluation).with(round);
+        let keys = [key.with(self.chunk)];
+        let supplies = function.supplies.tensors(&keys, program.device());
+        let supplies: Vec<_> = supplies.collect();
+        let inputs = self.of.model.iter().cloned().chain(inputs).chain(supplies);
+        let outputs = function
+            .plan
+            .run(program.device(), inputs, &mut self.slots)?;
+        let mut outputs = outputs.into_iter();
+        let Some(value) = outputs.next() else {
+            return Ok(Default::default());
+        };
+        let shape = value.shape().to_vec();
+        Ok((read(value)?, shape))
+    }
+
+    /// The next words' logits and states after the last words, `[rows]`, and states, `[rows, wide]`,
+    /// one row after another; and the size of a row.
+    fn step(
+        &mut self,
+        (places, places_type): (&DispatchTensor, &TensorType),
+        last: Vec<i32>,
+        state: Vec<f32>,
+    ) -> Result<(Vec<f32>, usize), RunError> {
+        let device = self.of.program.device();
+        let rows = last.len();
+        let wide = state.len() / rows.max(1);
+        let inputs = vec![
+            (places.clone(), places_type.clone()),
+            (from_ints(last, &[rows], device), TensorType::i32([rows])),
+            (
+                from_floats(state, &[rows, wide], device),
+                TensorType::f32([rows, wide]),
+            ),
+        ];
+        let (next, found) = self.call("step", inputs)?;
+        Ok((next, row_size(found, rows, wide)?))
+    }
+
+    /// The decoder's first states, one after another, and their shape.
+    fn start(
+        &mut self,
+        places: &[f32],
+        shape: &[usize],
+    ) -> Result<(Vec<f32>, [usize; 2]), RunError> {
+        let device = self.of.program.device();
+        let places = from_floats(places.to_vec(), shape, device);
+        let (first, shape) = self.call("start", vec![(places, TensorType::f32(shape.to_vec()))])?;
+        let rows = shape.first().copied().unwrap_or_default();
+        let wide = first.len() / rows.max(1);
+        Ok((first, [rows, wide]))
+    }
+}
+
+fn log_softmax(logits: &[f32]) -> Vec<f32> {
+    let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let sum: f32 = logits.iter().map(|z| (z - top).exp()).sum();
+    let norm = top + sum.ln();
+    logits.iter().map(|z| z - norm).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decoder_gives_logits_and_a_state() {
+        assert_eq!(row_size(vec![4, 30], 4, 20).unwrap(), 30);
+        // Logits alone, another number of rows, another rank.
+        for found in [vec![4, 20], vec![3, 30], vec![4, 30, 1]] {
+            let error = row_size(found, 4, 20).unwrap_err().to_string();
+            assert!(
+                error.contains("`step`") && error.contains("[4, words + 20]"),
+                "{error}"
+            );
+        }
+    }
+}

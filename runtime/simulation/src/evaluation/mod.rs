@@ -1,0 +1,248 @@
+//! Evaluation on held-out examples.
+//!
+//! A model whose objective is the labels is judged by its largest logit. One whose objective is a
+//! column of words, each given those before it, is judged word by word, with an example's words
+//! under its label.
+
+pub(crate) mod captions;
+pub(crate) mod personal_models;
+
+use burn::tensor::DispatchTensor;
+use fedround_data::Examples;
+use fedround_data::augment::{Augment, Scratch, Visit};
+use fedround_data::text::PAD;
+use fedround_exec::tensor::{from_floats, from_ints, read};
+use fedround_random::{Purpose, StreamKey};
+
+use crate::error::RunError;
+use crate::workers::Workers;
+use fedround_exec::Program;
+use fedround_exec::executor::Slots;
+
+/// How a model does on a set of examples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// Mean cross-entropy of an example, or a word, in nats.
+    pub loss: f64,
+    /// Fraction of examples, or words, whose largest logit is the right one.
+    pub accuracy: f64,
+    /// The same for the examples of each class; NaN for a class without examples.
+    pub class_accuracy: Vec<f64>,
+    /// The class of each example's largest logit, in the order of the examples; none of words.
+    pub predictions: Vec<u16>,
+}
+
+/// Examples a worker evaluates at once.
+const CHUNK: usize = 250;
+
+/// Evaluates models in inference, several by the means of their logits, on images that go through
+/// the fixed steps of `augment`; chunks of examples run on the workers and are summed in order. The
+/// seed and the round are of what a model draws in inference, if anything.
+///
+/// # Errors
+///
+/// The model cannot be traced for the batch shape.
+pub(crate) fn evaluate(
+    program: &Program,
+    models: &[&[DispatchTensor]],
+    examples: &Examples,
+    classes: usize,
+    augment: &Augment,
+    workers: &Workers,
+    (seed, round): (u64, usize),
+) -> Result<Evaluation, RunError> {
+    let fixed = augment.fixed();
+    let chunks = examples.len().div_ceil(CHUNK);
+    let objective = program.model().objective();
+    let parts = workers.run(chunks, |i| {
+        let indices: Vec<usize> = (i * CHUNK..((i + 1) * CHUNK).min(examples.len())).collect();
+        let forward = program.forward(indices.len())?;
+        let mut inputs = vec![images(program, examples, &indices, &fixed)?];
+        for name in &objective.inputs {
+            let (ids, shape) = words(examples, name, &indices)?;
+            inputs.push(from_ints(ids, &shape, program.device()));
+        }
+        let mut labels = vec![0; indices.len()];
+        examples.gather_labels_into(&indices, &mut labels);
+        let key = StreamKey::new(seed, Purpose::Evaluation).with(round);
+        let keys = [key.with(i)];
+        let supplies = forward.supplies.tensors(&keys, program.device());
+        let supplies: Vec<_> = supplies.collect();
+        let slots = &mut Slots::default();
+        let mut mean: Vec<f32> = vec![];
+        for model in models {
+            let inputs = model.iter().chain(&inputs).chain(&supplies).cloned();
+            let logits = forward.plan.run(program.device(), inputs, slots)?;
+            let logits = logits.into_iter().next().map(read).transpose()?;
+            add(&mut mean, logits.unwrap_or_default());
+        }
+        mean.iter_mut().for_each(|z| *z /= models.len() as f32);
+        let mut counts = Counts::new(classes);
+        match objective.target.as_str() {
+            "y" => counts.labels(&mean, &labels),
+            column => {
+                let (ids, _) = words(examples, column, &indices)?;
+                counts.words(&mean, &ids, &labels);
+            }
+        }
+        Ok::<_, RunError>(counts)
+    });
+    let mut total = Counts::new(classes);
+    for part in parts {
+        total.add(part?);
+    }
+    Ok(total.evaluation())
+}
+
+/// Images of examples, through the fixed steps of augmentation.
+pub(crate) fn images(
+    program: &Program,
+    examples: &Examples,
+    indices: &[usize],
+    fixed: &Augment,
+) -> Result<DispatchTensor, RunError> {
+    let shape = program.model().input(indices.len());
+    let mut x = vec![0.0; shape.len()];
+    match fixed.is_empty() {
+        true => examples.x().gather_into(indices, &mut x)?,
+        false => {
+            let (scratch, visit) = (&mut Scratch::default(), Visit::default());
+            fixed.gather_into(examples.x(), indices, visit, scratch, &mut x)?;
+        }
+    }
+    Ok(from_floats(x, &shape.shape, program.device()))
+}
+
+/// A column of ids of examples, and its shape.
+fn words(
+    examples: &Examples,
+    name: &str,
+    indices: &[usize],
+) -> Result<(Vec<i32>, Vec<usize>), RunError> {
+    let column = examples.column(name);
+    let column = column.ok_or_else(|| RunError::Column(name.to_owned()))?;
+    let mut ids = vec![0; indices.len() * column.features()];
+    column.gather_ids_into(indices, &mut ids)?;
+    let shape = [&[indices.len()], column.shape()].concat();
+    Ok((ids, shape))
+}
+
+/// Adds to a sum, which is empty at first.
+fn add(sum: &mut Vec<f32>, more: Vec<f32>) {
+    match sum.is_empty() {
+        true => *sum = more,
+        false => sum.iter_mut().zip(more).for_each(|(a, b)| *a += b),
+    }
+}
+
+struct Counts {
+    loss: f64,
+    right: Vec<u64>,
+    seen: Vec<u64>,
+    predictions: Vec<u16>,
+}
+
+impl Counts {
+    fn new(classes: usize) -> Self {
+        Self {
+            loss: 0.0,
+            right: vec![0; classes],
+            seen: vec![0; classes],
+            predictions: vec![],
+        }
+    }
+
+    /// Logits `[n, classes]` for `n` labels.
+    fn labels(&mut self, logits: &[f32], labels: &[i32]) {
+        let classes = self.right.len();
+        for (row, &label) in logits.chunks(classes.max(1)).zip(labels) {
+            let best = self.count(row, label as usize, label as usize);
+            self.predictions.push(best as u16);
+        }
+    }
+
+    /// Logits `[n, steps, vocabulary]` of each word's successor, for words `[n, steps]` of examples with
+    /// these labels.
+    fn words(&mut self, logits: &[f32], words: &[i32], labels: &[i32]) {
+        let vocabulary = logits.len() / words.len().max(1);
+        let steps = words.len() / labels.len().max(1);
+        let sentences = words.chunks(steps.max(1)).zip(labels);
+        for ((words, &label), logits) in sentences.zip(logits.chunks((steps * vocabulary).max(1))) {
+            let next = words.iter().skip(1).zip(logits.chunks(vocabulary.max(1)));
+            for (&word, row) in next.filter(|(word, _)| **word != PAD) {
+                self.count(row, word as usize, label as usize);
+            }
+        }
+    }
+
+    /// Counts one prediction under a class; gives the index of its largest logit.
+    fn count(&mut self, row: &[f32], expected: usize, class: usize) -> usize {
+        let row: Vec<f64> = row.iter().map(|&z| f64::from(z)).collect();
+        let mut best = 0;
+        for (i, z) in row.iter().enumerate() {
+            if *z > row[best] {
+                best = i;
+            }
+        }
+        let norm: f64 = row.iter().map(|z| (z - row[best]).exp()).sum();
+        self.loss += norm.ln() + row[best] - row[expected];
+        self.seen[class] += 1;
+        self.right[class] += u64::from(best == expected);
+        best
+    }
+
+    fn add(&mut self, other: Self) {
+        self.loss += other.loss;
+        for (a, b) in self.right.iter_mut().zip(&other.right) {
+            *a += b;
+        }
+        for (a, b) in self.seen.iter_mut().zip(&other.seen) {
+            *a += b;
+        }
+        self.predictions.extend(other.predictions);
+    }
+
+    fn evaluation(self) -> Evaluation {
+        let seen = self.seen.iter().sum::<u64>() as f64;
+        let classes = self.right.iter().zip(&self.seen);
+        Evaluation {
+            loss: self.loss / seen,
+            accuracy: self.right.iter().sum::<u64>() as f64 / seen,
+            class_accuracy: classes.map(|(&r, &s)| r as f64 / s as f64).collect(),
+            predictions: self.predictions,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_by_class() {
+        let logits = [2.0, 0.0, 0.0, 2.0, 2.0, 0.0];
+        let mut counts = Counts::new(2);
+        counts.labels(&logits, &[0, 1, 1]);
+        let e = counts.evaluation();
+        assert!((e.accuracy - 2.0 / 3.0).abs() < 1e-12);
+        assert_eq!(e.class_accuracy, [1.0, 0.5]);
+        assert_eq!(e.predictions, [0, 1, 0]);
+        let (near, far) = ((1.0 + (-2f64).exp()).ln(), (1.0 + 2f64.exp()).ln());
+        assert!((e.loss - (2.0 * near + far) / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn counts_words_but_not_what_fills_up() {
+        let mut counts = Counts::new(2);
+        let [yes, no] = [[0.0, 9.0, 0.0], [9.0, 0.0, 0.0]];
+        // The start, 1 rightly, the padding; the start, 1 wrongly, 1 rightly.
+        let logits = [yes, no, no, no, yes, no].concat();
+        counts.words(&logits, &[2, 1, 0, 2, 1, 1], &[0, 1]);
+        let e = counts.evaluation();
+        assert!((e.accuracy - 2.0 / 3.0).abs() < 1e-12);
+        assert_eq!(e.class_accuracy, [1.0, 0.5]);
+        assert!(e.predictions.is_empty());
+        let sure = (1.0 + 2.0 * (-9f64).exp()).ln();
+        assert!((e.loss - (3.0 * sure + 9.0) / 3.0).abs() < 1e-12);
+    }
+}

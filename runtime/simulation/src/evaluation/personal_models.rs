@@ -1,0 +1,57 @@
+//! The models that clients use: what an algorithm's `personalize` makes of the global one.
+
+use fedround_exec::tensor::transfer_all;
+use std::collections::HashMap;
+
+use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
+use fedround_dsl::{Algorithm, PERSONAL_MODEL, stage_personalized};
+use fedround_ir::fed::Hook;
+
+use crate::state::State;
+use fedround_exec::CompileError;
+
+use crate::error::RunError;
+use fedround_exec::Program;
+
+/// The program that makes the clients' models; `None` where every client uses the global one.
+///
+/// # Errors
+///
+/// See [`CompileError`].
+pub(crate) fn personalized(
+    program: &Program,
+    algorithm: &dyn Algorithm,
+) -> Result<Option<Program>, CompileError> {
+    let mut defined = program.staged().funcs.iter();
+    if !defined.any(|func| func.hook == Hook::Personalize) {
+        return Ok(None);
+    }
+    let staged = stage_personalized(algorithm, &program.model().objective())?;
+    program.compile_beside(staged).map(Some)
+}
+
+/// The models of all clients.
+pub struct PersonalModels(HashMap<usize, Vec<DispatchTensor>>);
+
+impl PersonalModels {
+    /// Those that a round of [such a program](personalized) kept, on one device.
+    pub(crate) fn kept(state: State, device: &DispatchDevice) -> Result<Self, RunError> {
+        let kept = state.clients.into_all();
+        let models = kept.filter(|((_, state), _)| state == PERSONAL_MODEL);
+        let models = models.map(|((k, _), model)| Ok((k, transfer_all(model, device)?)));
+        models.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Those of all clients, in their order.
+    pub(crate) fn all(&self) -> Vec<&[DispatchTensor]> {
+        let mut clients: Vec<_> = self.0.iter().collect();
+        clients.sort_unstable_by_key(|(k, _)| **k);
+        clients.into_iter().map(|(_, model)| &model[..]).collect()
+    }
+
+    /// A client's.
+    pub(crate) fn of(&self, client: usize) -> Option<&[DispatchTensor]> {
+        self.0.get(&client).map(Vec::as_slice)
+    }
+}

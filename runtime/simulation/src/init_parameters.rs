@@ -1,0 +1,161 @@
+//! Initial parameters.
+
+use fedround_exec::ExecError;
+use fedround_exec::tensor::read;
+use fedround_models::{Layer, Leaf};
+use fedround_random::{Purpose, StreamKey, uniform};
+
+/// Initial values by PyTorch's defaults, drawn from the stream `(INIT, layer, leaf)` of the seed:
+///
+/// - linear, convolutional and transposed convolutional layers, and others whose first leaf is a
+///   weight of at least two dimensions: `U(−1/√fan_in, 1/√fan_in)`, biases too;
+/// - LSTM layers: `U(−1/√units, 1/√units)`;
+/// - embeddings: `N(0, 1)`;
+/// - other layers, such as normalisations, and buffers keep the values that the model was built
+///   with: ones and zeros.
+///
+/// Values are drawn in the order `[out, in, …]`. Linear and LSTM weights are kept as `[in, out]`,
+/// so those are transposed.
+///
+/// # Errors
+///
+/// The values that the model was built with cannot be read.
+pub fn parameters(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, ExecError> {
+    let module = |leaf: &Leaf| leaf.name.rsplit_once('.').map(|(m, _)| m.to_owned());
+    let layers = leaves.chunk_by(|a, b| module(a) == module(b));
+    let values = layers.enumerate().flat_map(|(layer, leaves)| {
+        let bound = bound(leaves);
+        leaves.iter().enumerate().map(move |(i, leaf)| {
+            let key = StreamKey::new(seed, Purpose::Init).with(layer).with(i);
+            let n = leaf.shape.iter().product();
+            Ok(match (leaf.layer, bound) {
+                (Layer::Embedding, _) => normal(n, key),
+                (_, Some(bound)) if !leaf.buffer => {
+                    let values = uniform(n, bound, key);
+                    match leaf.shape[..] {
+                        [d_in, d_out] => transposed(&values, d_out, d_in),
+                        _ => values,
+                    }
+                }
+                _ => read(leaf.tensor.clone())?,
+            })
+        })
+    });
+    values.collect()
+}
+
+/// The bound of a layer's uniform values; none if it keeps its values.
+fn bound(leaves: &[Leaf]) -> Option<f64> {
+    let fan_in = match (leaves[0].layer, &leaves[0].shape[..]) {
+        (_, [] | [_]) => return None,
+        // Its gates are four times its units.
+        (Layer::Lstm, [_, gates]) => gates / 4,
+        (_, [d_in, _]) => *d_in,
+        // PyTorch counts a transposed convolution's outputs here, as its weight is `[in, out, …]`.
+        (_, [_, rest @ ..]) => rest.iter().product(),
+    };
+    Some((fan_in as f64).powf(-0.5))
+}
+
+/// `n` standard normal numbers.
+fn normal(n: usize, key: StreamKey) -> Vec<f32> {
+    let mut stream = key.stream();
+    (0..n).map(|_| stream.normal() as f32).collect()
+}
+
+/// `[rows, columns]` to `[columns, rows]`.
+fn transposed(values: &[f32], rows: usize, columns: usize) -> Vec<f32> {
+    (0..columns)
+        .flat_map(|c| (0..rows).map(move |r| values[r * columns + c]))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(layer: usize, leaf: usize) -> StreamKey {
+        StreamKey::new(7, Purpose::Init).with(layer).with(leaf)
+    }
+    use burn::tensor::{Device, Tensor};
+
+    fn leaf(name: &str, shape: &[usize]) -> Leaf {
+        let values = Tensor::<1>::full([shape.iter().product::<usize>()], 0.5, &Device::default());
+        Leaf {
+            name: name.to_owned(),
+            tensor: values.into_dispatch(),
+            shape: shape.to_vec(),
+            buffer: false,
+            layer: Layer::Other,
+            modules: vec![],
+        }
+    }
+
+    #[test]
+    fn two_layers_draw_from_their_own_streams() {
+        let leaves = [
+            leaf("fc1.weight", &[3, 2]),
+            leaf("fc1.bias", &[2]),
+            leaf("fc2.weight", &[2, 1]),
+        ];
+        let values = parameters(&leaves, 7).unwrap();
+        let raw = uniform(6, 3f64.powf(-0.5), key(0, 0));
+        assert_eq!(values[0], [raw[0], raw[3], raw[1], raw[4], raw[2], raw[5]]);
+        assert_eq!(values[1], uniform(2, 3f64.powf(-0.5), key(0, 1)));
+        assert_eq!(values[2], uniform(2, 2f64.powf(-0.5), key(1, 0)));
+    }
+
+    #[test]
+    fn normalisations_keep_their_values() {
+        let leaves = [
+            leaf("conv.weight", &[2, 1, 3, 3]),
+            leaf("norm.gamma", &[2]),
+            leaf("norm.beta", &[2]),
+        ];
+        let values = parameters(&leaves, 7).unwrap();
+        assert_eq!(values[0], uniform(18, 9f64.powf(-0.5), key(0, 0)));
+        assert_eq!(values[1..], [[0.5, 0.5], [0.5, 0.5]]);
+    }
+
+    #[test]
+    fn lstm_layers_are_bounded_by_their_units() {
+        let names = ["weight_ih", "weight_hh", "bias_ih", "bias_hh"];
+        let shapes: [&[usize]; 4] = [&[100, 64], &[16, 64], &[64], &[64]];
+        let leaves = names.iter().zip(shapes).map(|(name, shape)| Leaf {
+            layer: Layer::Lstm,
+            ..leaf(&format!("lstm.{name}"), shape)
+        });
+        let values = parameters(&leaves.collect::<Vec<_>>(), 7).unwrap();
+        for values in &values {
+            let largest = values.iter().fold(0.0f32, |m, v| m.max(v.abs()));
+            assert!((0.23..=0.25).contains(&largest), "{largest}");
+        }
+        // In PyTorch's order, transposed.
+        let raw = uniform(6400, 0.25, key(0, 0));
+        assert_eq!(values[0][1], raw[100]);
+        let raw = uniform(1024, 0.25, key(0, 1));
+        assert_eq!(values[1][1], raw[16]);
+        assert_ne!(values[2], values[3]);
+    }
+
+    #[test]
+    fn embeddings_are_standard_normal() {
+        let words = Leaf {
+            layer: Layer::Embedding,
+            ..leaf("words.weight", &[100, 50])
+        };
+        let values = &parameters(&[words], 7).unwrap()[0];
+        let moment = |p| values.iter().map(|v| f64::from(*v).powi(p)).sum::<f64>() / 5e3;
+        assert!(moment(1).abs() < 0.05, "{}", moment(1));
+        assert!((moment(2) - 1.0).abs() < 0.06, "{}", moment(2));
+        assert!((moment(4) - 3.0).abs() < 0.5, "{}", moment(4));
+    }
+
+    /// The bound of `torch.nn.ConvTranspose2d(8, 2, 4)`: 2 · 4 · 4 inputs of a place.
+    #[test]
+    fn transposed_convolutions_count_their_outputs() {
+        let up = [leaf("up.weight", &[8, 2, 4, 4]), leaf("up.bias", &[2])];
+        let values = parameters(&up, 7).unwrap();
+        assert_eq!(values[0], uniform(256, 32f64.powf(-0.5), key(0, 0)));
+    }
+}

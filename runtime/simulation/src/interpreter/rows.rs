@@ -1,0 +1,197 @@
+//! Values with a row for each example, taken row by row.
+
+use fedround_exec::tensor::{from_ints, read};
+use std::collections::BTreeSet;
+
+use burn::tensor::DispatchTensor;
+use burn_backend::TensorMetadata;
+use burn_dispatch::DispatchDevice;
+use fedround_ir::fed::Op;
+use fedround_ir::tensor::Op as TensorOp;
+use fedround_passes::schedule::{Block, Control};
+use fedround_random::{Purpose, permutation};
+
+use crate::context::{RoundContext, missing};
+use crate::error::RunError;
+use crate::interpreter::{Walker, carried, next, walk};
+use crate::value::batching::apply;
+use crate::value::{Env, RtVal};
+
+/// `opt.for_rows`, on the server and on one client alike.
+pub(crate) fn for_rows(
+    walker: &mut impl Walker,
+    cx: RoundContext<'_>,
+    (control, n): (&Control, usize),
+    body: &Block,
+    env: &mut Env,
+) -> Result<(), RunError> {
+    let op = &control.op;
+    let count = |i: usize| cx.program.index(op.operands[i]);
+    let counts = count(0).zip(count(1));
+    let (epochs, size) = counts.ok_or_else(|| missing(op, "count"))?;
+    let rows = together(op, 2..2 + n, env)?;
+    let total = len(op, &rows)?;
+    let mut values = carried(cx, control, 2 + n, env)?;
+    cx.plain(
+        "the loop is over rows",
+        epochs * total.div_ceil(size.max(1)),
+    );
+    for epoch in 0..epochs {
+        let order = order(walker, cx, total, epoch)?;
+        for chosen in order.chunks(size.max(1)) {
+            for (arg, rows) in body.args.iter().zip(&rows) {
+                env.set(*arg, take(op, rows, chosen, cx.program.device())?);
+            }
+            for (arg, value) in body.args.iter().skip(n).zip(values) {
+                env.set(*arg, value);
+            }
+            walk(walker, cx, body, env)?;
+            values = next(cx, body, op, env)?;
+        }
+    }
+    for (result, value) in op.results.iter().zip(values) {
+        env.set(*result, value);
+    }
+    Ok(())
+}
+
+/// `opt.draw_rows`: the first rows of an order of its own.
+pub(crate) fn draw(
+    walker: &mut impl Walker,
+    cx: RoundContext<'_>,
+    op: &Op,
+    env: &mut Env,
+) -> Result<(), RunError> {
+    let rows = together(op, 1..op.operands.len(), env)?;
+    let total = len(op, &rows)?;
+    // Rounded up, but not for a rounding error: 0.07 · 100 is more than 7 in floating point.
+    let share = |share: f64| (share * total as f64 - 1e-9).ceil() as usize;
+    let size = op.operands[0];
+    let n = cx.program.index(size);
+    let n = n.or_else(|| cx.program.real(size).map(share));
+    let n = n.ok_or_else(|| missing(op, "size known before the round"))?;
+    let order = order(walker, cx, total, 0)?;
+    let chosen = &order[..n.clamp(1, total)];
+    for (result, rows) in op.results.iter().zip(&rows) {
+        env.set(*result, take(op, rows, chosen, cx.program.device())?);
+    }
+    Ok(())
+}
+
+/// `opt.least_rows`: the rows by a key.
+pub(crate) fn least(cx: RoundContext<'_>, op: &Op, env: &mut Env) -> Result<(), RunError> {
+    let rows = together(op, 1..op.operands.len(), env)?;
+    let total = len(op, &rows)?;
+    let n = cx.program.index(op.operands[0]);
+    let n = n.ok_or_else(|| missing(op, "size known before the round"))?;
+    let Some((key, rows)) = rows.split_first() else {
+        return Err(missing(op, "key"));
+    };
+    let key = read(key.clone())?;
+    if key.len() != total {
+        return Err(missing(op, "key of one number a row"));
+    }
+    let mut order: Vec<usize> = (0..total).collect();
+    // Stable: of equals, the earlier.
+    order.sort_by(|a, b| key[*a].total_cmp(&key[*b]));
+    order.truncate(n.max(1));
+    for (result, rows) in op.results.iter().zip(rows) {
+        env.set(*result, take(op, rows, &order, cx.program.device())?);
+    }
+    Ok(())
+}
+
+/// Tensors below each other.
+pub(crate) fn join(op: &Op, rows: Vec<DispatchTensor>) -> Result<RtVal, RunError> {
+    if rows.is_empty() {
+        let (why, loc) = ("there are no rows", op.loc);
+        return Err(RunError::Empty { why, loc });
+    }
+    let joined = apply(&TensorOp::Cat(0), rows).map(RtVal::Tensor);
+    joined.ok_or_else(|| missing(op, "features or labels"))
+}
+
+/// The classes of a client's examples, each once, ascending.
+pub(crate) fn classes(cx: RoundContext<'_>, client: usize) -> Result<RtVal, RunError> {
+    let mine = &cx.dataset.client_indices[client];
+    if mine.is_empty() {
+        return Err(RunError::NoExamples { client });
+    }
+    let labels = cx.dataset.examples.labels();
+    let classes: BTreeSet<u16> = mine.iter().map(|&i| labels[i]).collect();
+    let classes: Vec<i32> = classes.into_iter().map(i32::from).collect();
+    let shape = [classes.len()];
+    Ok(RtVal::Tensor(from_ints(
+        classes,
+        &shape,
+        cx.program.device(),
+    )))
+}
+
+/// Every class once, in order.
+pub(crate) fn every_class(cx: RoundContext<'_>) -> RtVal {
+    let classes = cx.program.model().task().classes;
+    let all = (0..classes as i32).collect();
+    RtVal::Tensor(from_ints(all, &[classes], cx.program.device()))
+}
+
+/// The values of some operands.
+fn together(
+    op: &Op,
+    operands: std::ops::Range<usize>,
+    env: &Env,
+) -> Result<Vec<DispatchTensor>, RunError> {
+    let values = op.operands.get(operands).unwrap_or_default().iter();
+    let tensors = values.map(|v| match env.peek(*v) {
+        Some(RtVal::Tensor(t)) => Ok(t.clone()),
+        _ => Err(missing(op, "rows of one client")),
+    });
+    tensors.collect()
+}
+
+/// How many rows values have that go together.
+fn len(op: &Op, rows: &[DispatchTensor]) -> Result<usize, RunError> {
+    let rows = rows.iter().map(|t| t.shape().as_slice().to_vec());
+    let rows: Vec<Vec<usize>> = rows.collect();
+    let count = |shape: &Vec<usize>| shape.first().copied().unwrap_or_default();
+    let first = rows.first().map(count).unwrap_or_default();
+    if let Some(other) = rows.iter().find(|shape| count(shape) != first) {
+        return Err(RunError::Together {
+            expected: first,
+            found: count(other),
+            loc: op.loc,
+        });
+    }
+    if first == 0 {
+        let (why, loc) = ("there are no rows", op.loc);
+        return Err(RunError::Empty { why, loc });
+    }
+    Ok(first)
+}
+
+/// An order of rows of its own for each call.
+fn order(
+    walker: &mut impl Walker,
+    cx: RoundContext<'_>,
+    total: usize,
+    epoch: usize,
+) -> Result<Vec<usize>, RunError> {
+    let key = walker.draw_keys(Purpose::Rows).into_iter().next();
+    let key = key.unwrap_or(cx.key(Purpose::Rows));
+    Ok(permutation(total, key.with(epoch)))
+}
+
+/// Some rows of a tensor.
+fn take(
+    op: &Op,
+    t: &DispatchTensor,
+    rows: &[usize],
+    device: &DispatchDevice,
+) -> Result<RtVal, RunError> {
+    let index = rows.iter().map(|&i| i as i32).collect();
+    let index = from_ints(index, &[rows.len()], device);
+    let taken = apply(&TensorOp::Select(0), vec![t.clone(), index]);
+    taken
+        .map(RtVal::Tensor)
+        .ok_or_else(|| missing(op, "features or labels"))
+}

@@ -1,0 +1,96 @@
+//! A client that joins after training.
+
+use std::fmt;
+use std::str::FromStr;
+
+use fedround_exec::program::drawn;
+
+/// The last client, which joins late and then takes part in every round: the new device of LG-FedAvg
+/// (Liang, Liu et al. 2020, section 3.2).
+///
+/// Before it joins, nothing of a round knows of it. From then on a cohort that is drawn from clients
+/// with the newcomer among them is the newcomer and a share of the others, in place of the share that
+/// the algorithm draws.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LateClient {
+    /// Rounds without it.
+    pub after: usize,
+    /// `C`: share of the others that train beside it, in [0, 1]; 0 is nobody.
+    pub others: f64,
+}
+
+/// What `--newcomer` does not understand.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(
+    "expected ROUNDS:SHARE, the rounds before the last client joins and the share of the others that train beside it, \
+     0 to 1, as in 400:0.1; found `{0}`"
+)]
+pub struct LateClientError(String);
+
+impl LateClient {
+    /// How many of `clients` are there in a round, counted from 1. The newcomer is the last.
+    pub(crate) fn there(self, round: usize, clients: usize) -> usize {
+        clients - usize::from(round <= self.after)
+    }
+
+    /// How many of the others are drawn beside it.
+    pub(crate) fn beside(self, others: usize) -> usize {
+        match self.others > 0.0 {
+            true => drawn(self.others, others).min(others),
+            false => 0,
+        }
+    }
+}
+
+impl FromStr for LateClient {
+    type Err = LateClientError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.split_once(':');
+        let parts = parts.and_then(|(after, others)| {
+            Some(Self {
+                after: after.trim().parse().ok()?,
+                others: others.trim().parse().ok()?,
+            })
+        });
+        let valid = parts.filter(|newcomer| (0.0..=1.0).contains(&newcomer.others));
+        valid.ok_or_else(|| LateClientError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for LateClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.after, self.others)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_round_trips() {
+        for text in ["0:0", "400:0.1", "3:1"] {
+            assert_eq!(text.parse::<LateClient>().unwrap().to_string(), text);
+        }
+        for text in [
+            "", "4", "4:", ":0.1", "-1:0", "4:1.5", "4:-0.1", "4:NaN", "a:0",
+        ] {
+            let error = text.parse::<LateClient>().unwrap_err().to_string();
+            assert!(error.ends_with(&format!("found `{text}`")), "{error}");
+        }
+    }
+
+    #[test]
+    fn it_joins_after_its_rounds_and_chooses_who_is_beside_it() {
+        let newcomer = |others| LateClient { after: 2, others };
+        assert_eq!(
+            [1, 2, 3].map(|round| newcomer(0.0).there(round, 5)),
+            [4, 4, 5]
+        );
+        let beside = |share, others| newcomer(share).beside(others);
+        assert_eq!((beside(0.0, 100), beside(0.1, 100)), (0, 10));
+        // Somebody, where a share of the others is asked for and there are any.
+        assert_eq!((beside(0.1, 2), beside(0.1, 0), beside(1.0, 3)), (1, 0, 3));
+    }
+}

@@ -1,0 +1,39 @@
+//! Runs federated rounds over simulated clients in one process.
+//!
+//! A [`Simulation`] takes a compiled [`Program`](fedround_exec::Program) and a [`FederatedDataset`].
+//! Each call of [`Simulation::run_round`] executes one round: the server samples a cohort, sends it
+//! the model, the clients train on worker threads, and the server aggregates what they return.
+//! Results depend on the program, the dataset, the seed and the devices, and not on the number of
+//! threads.
+//!
+//! Inside, `round` is the server's part of a round and `client` that of the clients; both interpret
+//! the operations of the federated dialect by `interpreter`, on the values of `value`.
+
+mod aggregate;
+mod client;
+mod cohort_batch;
+mod context;
+mod dataset;
+mod error;
+mod evaluation;
+mod init_parameters;
+mod interpreter;
+mod late_client;
+mod retry_on_oom;
+mod round;
+mod simulation;
+mod state;
+#[cfg(test)]
+mod testing;
+mod value;
+mod workers;
+
+pub use cohort_batch::{CohortBatch, CohortBatchError};
+pub use dataset::FederatedDataset;
+pub use error::RunError;
+pub use evaluation::Evaluation;
+pub use evaluation::captions::Search;
+pub use evaluation::personal_models::PersonalModels;
+pub use late_client::{LateClient, LateClientError};
+pub use round::{ObservedTensor, RoundStats, ServerObservation};
+pub use simulation::Simulation;

@@ -1,0 +1,244 @@
+//! `fed.map`: the same code for every client of a cohort, a group at a time on each worker. On the
+//! server it runs like on the clients, with values of the server in reach.
+
+use std::sync::Arc;
+
+use burn::tensor::DispatchTensor;
+use burn_backend::Backend;
+use burn_dispatch::Dispatch;
+use fedround_ir::fed::{Op, OpKind, Place, Value};
+use fedround_passes::schedule::{Block, Control};
+
+use super::client_groups::{Given, deal, turns};
+use super::observer::{Observer, show};
+use super::server::Server;
+use crate::aggregate::reduction::{Reduction, bytes};
+use crate::client::{self, Group, Outcome};
+use crate::context::{RoundContext, missing};
+use crate::error::RunError;
+use crate::interpreter::has_rows;
+use crate::value::{Env, RtVal};
+
+/// Groups of clients that each worker may be ahead of the reduction.
+const AHEAD: usize = 2;
+
+impl Server<'_> {
+    /// Runs a map and the reductions that its results stream into.
+    pub fn map(&mut self, control: &Control, body: &Block, env: &mut Env) -> Result<(), RunError> {
+        let (ids, operands) = operands(&control.op, env)?;
+        let around = self.around(body, env);
+        let results = self.stream(control, body, (&ids, &operands), &around)?;
+        self.settle(control, ids, results, env)
+    }
+
+    /// Runs the clients in groups, each on its device, and takes their outcomes in a fixed order.
+    fn stream(
+        &mut self,
+        control: &Control,
+        body: &Block,
+        (ids, operands): (&[usize], &[&RtVal]),
+        around: &[(Value, RtVal)],
+    ) -> Result<Results, RunError> {
+        let op = &control.op;
+        let (cx, map, on_server) = (self.cx, self.maps, self.on_server(op));
+        self.maps += 1;
+        // The server's work is done at home. No device without a client gets the model.
+        let most = if on_server { 1 } else { ids.len() };
+        let devices = &self.devices[..self.devices.len().min(most)];
+        let groups = deal(devices, body, ids, operands);
+        let turns = turns(ids);
+        let given = devices.iter().map(|cx| Given::new(cx, operands, around));
+        let given: Vec<Given<'_>> = given.collect::<Result<_, _>>()?;
+        let kept = match on_server {
+            true => &self.state.for_clients,
+            false => &self.state.clients,
+        };
+        let work = |g: usize| {
+            // Here a group of clients meets its device.
+            let (at, members) = &groups[g];
+            let (cx, given) = (devices[*at], &given[*at]);
+            let of = |all: &[usize]| members.iter().map(|&i| all[i]).collect::<Vec<_>>();
+            let (own, own_turns) = (of(ids), of(&turns));
+            let args = given.arguments(&cx, members)?;
+            let args = args.ok_or_else(|| missing(op, "tensor of each client"))?;
+            let group = Group {
+                map,
+                ids: &own,
+                turns: &own_turns,
+            };
+            let outcomes = client::run(cx, kept, (op, body), group, args, &given.around);
+            if outcomes.is_err() {
+                // A thread is a stream, whose later errors would be found by who tries again.
+                _ = Dispatch::sync(cx.program.device());
+            }
+            outcomes
+        };
+        let mut results = Results::new(cx, control, ids.len());
+        let mut failed = None;
+        // What the server makes for clients is not sent.
+        let mut unseen = None;
+        let look = if on_server {
+            &mut unseen
+        } else {
+            &mut self.observer
+        };
+        let at: Vec<usize> = groups.iter().map(|(at, _)| *at).collect();
+        self.workers
+            .stream(&at, AHEAD, work, |g, outcomes| match outcomes {
+                Ok(outcomes) => {
+                    for (&i, outcome) in groups[g].1.iter().zip(outcomes) {
+                        let taken = results.take(cx, i, ids[i], outcome, look);
+                        failed = failed.take().or(taken.err());
+                    }
+                }
+                Err(error) => failed = failed.take().or(Some(error)),
+            });
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(results),
+        }
+    }
+
+    /// Keeps what a map leaves behind: states, losses and counts, and its results as values.
+    fn settle(
+        &mut self,
+        control: &Control,
+        ids: Arc<[usize]>,
+        mut results: Results,
+        env: &mut Env,
+    ) -> Result<(), RunError> {
+        let op = &control.op;
+        if self.on_server(op) {
+            self.own_losses.append(&mut results.losses);
+            self.state.for_clients.extend(results.state);
+        } else {
+            self.losses.append(&mut results.losses);
+            // A client that is visited keeps nothing, a state's first value neither.
+            if !op.operands.iter().any(|v| self.visiting.contains(v)) {
+                self.state.clients.extend(results.state);
+            }
+            self.stats.bytes_up += results.bytes;
+        }
+        self.stats.client_steps += results.steps;
+        for (reduction, running) in control.reductions.iter().zip(results.running) {
+            let value = running.finish(self.cx.program, reduction)?;
+            env.set(reduction.results[0], value);
+        }
+        for (result, column) in op.results.iter().zip(results.columns) {
+            let values = column.into_iter().flatten().collect();
+            env.set(*result, RtVal::Clients(Arc::clone(&ids), values));
+        }
+        Ok(())
+    }
+
+    /// Whether a map is of gathered values.
+    fn on_server(&self, op: &Op) -> bool {
+        let first = op.operands.first();
+        first.map(|v| self.cx.program.schedule().module.type_of(*v).place) == Some(Place::Gathered)
+    }
+
+    /// The values of the server that a map's code reads.
+    fn around(&self, body: &Block, env: &Env) -> Vec<(Value, RtVal)> {
+        let mut around: Vec<(Value, RtVal)> = vec![];
+        for v in body.reads(&self.cx.program.schedule().segments) {
+            if let Some(value) = env.peek(v)
+                && !around.iter().any(|(known, _)| *known == v)
+            {
+                around.push((v, value.clone()));
+            }
+        }
+        around
+    }
+}
+
+/// What a map reads of each client, and whose it is.
+fn operands<'e>(op: &Op, env: &'e Env) -> Result<(Arc<[usize]>, Vec<&'e RtVal>), RunError> {
+    let mut cohort = None;
+    let mut operands = Vec::with_capacity(op.operands.len());
+    for v in &op.operands {
+        match env.peek(*v) {
+            Some(value @ (RtVal::Clients(ids, _) | RtVal::Broadcast(ids, _))) => {
+                cohort = Some(Arc::clone(ids));
+                operands.push(value);
+            }
+            _ => return Err(missing(op, "value of each client")),
+        }
+    }
+    Ok((cohort.ok_or_else(|| missing(op, "cohort"))?, operands))
+}
+
+/// What a map leaves behind.
+#[derive(Default)]
+struct Results {
+    losses: Vec<DispatchTensor>,
+    steps: u64,
+    state: Vec<((usize, String), Vec<DispatchTensor>)>,
+    /// The clients' values, result by result: none where they stream into reductions.
+    columns: Vec<Vec<Option<RtVal>>>,
+    /// For each reduction, what it reads: a value and a weight, and which of a client's they are.
+    sources: Vec<Vec<(Value, usize)>>,
+    running: Vec<Reduction>,
+    /// What the reductions' operands weigh on the wire.
+    bytes: u64,
+}
+
+impl Results {
+    fn new(cx: RoundContext<'_>, control: &Control, clients: usize) -> Self {
+        let mut this = Self::default();
+        let position = |v: &Value| control.op.results.iter().position(|r| r == v);
+        for reduction in &control.reductions {
+            if let (OpKind::Reduce(kind), Some(value)) = (
+                &reduction.kind,
+                reduction.operands.first().and_then(position),
+            ) {
+                let weight = reduction.operands.get(1);
+                let weight = weight.and_then(|v| Some((*v, position(v)?)));
+                let value = (reduction.operands[0], value);
+                this.sources
+                    .push([value].into_iter().chain(weight).collect());
+                let rows = has_rows(cx, reduction.operands[0]);
+                this.running.push(Reduction::new(*kind, rows));
+            }
+        }
+        if control.reductions.is_empty() {
+            this.columns = vec![vec![None; clients]; control.op.results.len()];
+        }
+        this
+    }
+
+    fn take(
+        &mut self,
+        cx: RoundContext<'_>,
+        i: usize,
+        id: usize,
+        outcome: Outcome,
+        look: &mut Option<Observer<'_>>,
+    ) -> Result<(), RunError> {
+        self.losses.extend(outcome.losses);
+        self.steps += outcome.steps;
+        let state = outcome.state.into_iter();
+        self.state
+            .extend(state.map(|(name, value)| ((id, name), value)));
+        let yields = outcome.yields;
+        let values = self.sources.iter().map(|sources| sources.first());
+        let values: Vec<_> = values.collect();
+        for (r, (running, sources)) in self.running.iter_mut().zip(&self.sources).enumerate() {
+            let read = |i: usize| sources.get(i).and_then(|(_, at)| yields.get(*at));
+            if let Some(value) = read(0) {
+                running.add(value, read(1))?;
+                // Several reductions may read one value.
+                if let Some((of, _)) = values[r].filter(|of| !values[..r].contains(&Some(of))) {
+                    show(look, cx, (*of, true), id, value)?;
+                }
+            }
+            let sent = sources
+                .iter()
+                .filter_map(|(of, at)| Some((*of, yields.get(*at)?)));
+            self.bytes += sent.map(|(of, v)| bytes(cx.program, of, v)).sum::<u64>();
+        }
+        for (column, value) in self.columns.iter_mut().zip(yields) {
+            column[i] = Some(value);
+        }
+        Ok(())
+    }
+}

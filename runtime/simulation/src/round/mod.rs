@@ -1,0 +1,68 @@
+//! Executes one round of a compiled program.
+//!
+//! The server's interpreter visits the operations in order, runs client code on worker threads, and
+//! adds the clients' results in a fixed order, so that sums do not depend on timing.
+
+mod client_groups;
+mod communication;
+mod map;
+mod observer;
+mod server;
+
+use burn::tensor::DispatchTensor;
+
+use crate::context::RoundContext;
+use crate::error::RunError;
+use crate::state::State;
+use crate::workers::Workers;
+
+pub(crate) use observer::Observer;
+pub use observer::{ObservedTensor, ServerObservation};
+
+/// Counts and losses of one round.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RoundStats {
+    /// Mean of the local steps' losses, in the loss's unit; NaN if no gradient was taken.
+    pub train_loss: f64,
+    /// Local steps, over all clients.
+    pub client_steps: u64,
+    /// Bytes from clients to the server.
+    pub bytes_up: u64,
+    /// Bytes from the server to clients.
+    pub bytes_down: u64,
+}
+
+/// Runs one round from `params`; gives the next parameters. The server's work is done at `cx`,
+/// clients train there and on the devices `beside` it. What the server sees of single clients is
+/// shown to the `observer`.
+///
+/// # Errors
+///
+/// See [`RunError`].
+pub(crate) fn run_round<'a>(
+    cx: RoundContext<'a>,
+    beside: &[RoundContext<'a>],
+    workers: &'a Workers,
+    state: &'a mut State,
+    params: Vec<DispatchTensor>,
+    observer: Option<Observer<'a>>,
+) -> Result<(Vec<DispatchTensor>, RoundStats), RunError> {
+    let mut server = server::Server {
+        cx,
+        devices: std::iter::once(&cx).chain(beside).copied().collect(),
+        workers,
+        state,
+        observer,
+        gathered: vec![],
+        slots: Default::default(),
+        losses: vec![],
+        own_losses: vec![],
+        stats: RoundStats::default(),
+        draws: 0,
+        maps: 0,
+        visiting: vec![],
+        random_runs: 0,
+    };
+    let params = server.round(params)?;
+    Ok((params, server.finish()?))
+}

@@ -1,0 +1,273 @@
+//! The server's part of a round: sample, broadcast, map, reduce.
+
+use fedround_exec::tensor::read_all;
+use std::borrow::Cow;
+
+use burn::tensor::DispatchTensor;
+use fedround_data::schedule::{cohort, rotating};
+use fedround_ir::fed::{Op, OpKind, Reduce, Value};
+use fedround_passes::schedule::Control;
+use fedround_random::{Drawer, Purpose, StreamKey};
+
+use super::RoundStats;
+use super::observer::{Observer, show_all};
+use crate::aggregate::reduction::Reduction;
+use crate::context::{RoundContext, kept_or_zeros, missing, written};
+use crate::error::RunError;
+use crate::interpreter::rows::{draw, every_class, for_rows, least};
+use crate::interpreter::{Walker, has_rows, repeat, walk};
+use crate::state::State;
+use crate::value::batching::leaves;
+use crate::value::{Env, RtVal};
+use crate::workers::Workers;
+use fedround_exec::executor::Slots;
+use fedround_exec::program::drawn;
+
+pub(crate) struct Server<'a> {
+    /// Where the server's own work is done.
+    pub cx: RoundContext<'a>,
+    /// Where clients train: that device, and those beside it.
+    pub devices: Vec<RoundContext<'a>>,
+    pub workers: &'a Workers,
+    pub state: &'a mut State,
+    /// Who looks on.
+    pub observer: Option<Observer<'a>>,
+    /// What was shown when it was gathered.
+    pub gathered: Vec<Value>,
+    pub slots: Slots,
+    pub losses: Vec<DispatchTensor>,
+    /// Losses of the gradients that the server takes itself, which are no local steps'.
+    pub own_losses: Vec<DispatchTensor>,
+    pub stats: RoundStats,
+    /// Cohorts drawn in this round, and maps run: each has its own stream.
+    pub draws: usize,
+    pub maps: usize,
+    /// The values that are on a visit.
+    pub visiting: Vec<Value>,
+    /// Segments run in this round that draw random numbers.
+    pub random_runs: u64,
+}
+
+impl Server<'_> {
+    /// Runs the round's block.
+    pub fn round(&mut self, w: Vec<DispatchTensor>) -> Result<Vec<DispatchTensor>, RunError> {
+        let schedule = &self.cx.program.schedule();
+        let mut env = Env::new(schedule.module.types.len());
+        let block = &schedule.round;
+        if let Some(arg) = block.args.first() {
+            env.set(*arg, RtVal::Params(w));
+        }
+        walk(self, self.cx, block, &mut env)?;
+        match block.yields.first().and_then(|v| env.peek(*v)) {
+            Some(RtVal::Params(leaves)) => Ok(leaves.clone()),
+            _ => Err(RunError::Compile(fedround_exec::CompileError::NoRound)),
+        }
+    }
+
+    /// Reads the losses back, once for the whole round.
+    pub fn finish(mut self) -> Result<RoundStats, RunError> {
+        let round = self.cx.round;
+        self.stats.train_loss = mean(std::mem::take(&mut self.losses), round)?;
+        mean(std::mem::take(&mut self.own_losses), round)?;
+        Ok(self.stats)
+    }
+
+    fn reduce(&mut self, kind: Reduce, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        if self.cx.program.schedule().module.uploads(op) {
+            let value = op.operands[0];
+            show_all(&mut self.observer, self.cx, (value, true), env.peek(value))?;
+        } else if let Some(&weight) = op.operands.get(1) {
+            show_all(
+                &mut self.observer,
+                self.cx,
+                (weight, false),
+                env.peek(weight),
+            )?;
+        }
+        let clients = |i: usize| match op.operands.get(i).and_then(|v| env.peek(*v)) {
+            Some(RtVal::Clients(_, values)) => Ok(Cow::Borrowed(values)),
+            Some(RtVal::Broadcast(ids, value)) => {
+                Ok(Cow::Owned(vec![value.as_ref().clone(); ids.len()]))
+            }
+            _ => Err(missing(op, "value of each client")),
+        };
+        let values = clients(0)?;
+        let weights = match kind {
+            Reduce::WeightedMean => Some(clients(1)?),
+            Reduce::Sum | Reduce::Mean => None,
+        };
+        let mut running = Reduction::new(kind, has_rows(self.cx, op.operands[0]));
+        for (i, value) in values.iter().enumerate() {
+            running.add(value, weights.as_ref().map(|w| &w[i]))?;
+        }
+        if self.cx.program.schedule().module.uploads(op) {
+            for v in &op.operands {
+                self.stats.bytes_up += self.wire_bytes(*v, env.peek(*v));
+            }
+        }
+        running.finish(self.cx.program, op)
+    }
+
+    fn sample(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        // None of all clients' numbers are listed: there may be many, of which few take part.
+        let among = match op.operands.get(1).map(|v| env.peek(*v)) {
+            None => None,
+            Some(Some(RtVal::Cohort(ids))) => Some(ids),
+            Some(_) => return Err(missing(op, "cohort")),
+        };
+        let clients = among.map_or(self.cx.clients(), |ids| ids.len());
+        let c = self.cx.program.real(op.operands[0]);
+        let c = c.ok_or_else(|| missing(op, "fraction known before the round"))?;
+        let place = |k| among.map_or(Some(k), |ids| ids.iter().position(|id| *id == k));
+        // The newcomer's place among those drawn from, of which there are others.
+        let new = self.cx.joined().and_then(|(k, new)| Some((place(k)?, new)));
+        let others = clients - usize::from(new.is_some());
+        let m = new.map_or_else(|| drawn(c, others), |(_, new)| new.beside(others));
+        let new = new.map(|(place, _)| place);
+        let draw = self.draws;
+        self.draws += 1;
+        let ids = cohort(self.cx.seed, self.cx.round, draw, others, m).into_iter();
+        let ids = ids.map(|i| i + usize::from(new.is_some_and(|new| i >= new)));
+        let ids = new.into_iter().chain(ids);
+        let ids = ids.map(|i| among.map_or(i, |ids| ids[i]));
+        Ok(RtVal::Cohort(ids.collect()))
+    }
+
+    /// A cohort most of whom are those of the round before.
+    fn rotating(&self, op: &Op) -> Result<RtVal, RunError> {
+        let (m, dropped) = self.counts(op)?;
+        let new = self.cx.joined();
+        let others = self.cx.clients() - usize::from(new.is_some());
+        // No more in all: values of the spec may have a place for each.
+        let m = new.map_or(m, |(_, new)| new.beside(others).min(m.saturating_sub(1)));
+        let ids = rotating(self.cx.seed, self.cx.round, others, (m, dropped));
+        let new = new.map(|(k, _)| k).into_iter();
+        Ok(RtVal::Cohort(new.chain(ids).collect()))
+    }
+
+    /// Both operands of an op as counts.
+    fn counts(&self, op: &Op) -> Result<(usize, usize), RunError> {
+        let count = |i: usize| self.cx.program.index(op.operands[i]);
+        let counts = count(0).zip(count(1));
+        counts.ok_or_else(|| missing(op, "count"))
+    }
+
+    /// Clients by their numbers.
+    fn numbered(&self, op: &Op) -> Result<RtVal, RunError> {
+        let (first, count) = self.counts(op)?;
+        let within = first..first.saturating_add(count);
+        let inside = op.kind == OpKind::Within;
+        let all = 0..self.cx.clients();
+        let ids: Vec<usize> = all.filter(|k| within.contains(k) == inside).collect();
+        if ids.is_empty() {
+            return Err(RunError::NoClient {
+                clients: self.cx.clients(),
+                // One beyond the numbers that are left out, or the first that is chosen.
+                least: first.saturating_add(if inside { 1 } else { count + 1 }),
+                loc: op.loc,
+            });
+        }
+        Ok(RtVal::Cohort(ids.into()))
+    }
+}
+
+/// The mean of losses, NaN of none.
+fn mean(losses: Vec<DispatchTensor>, round: usize) -> Result<f64, RunError> {
+    if losses.is_empty() {
+        return Ok(f64::NAN);
+    }
+    let values = read_all(losses)?.concat();
+    let loss = values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64;
+    if loss.is_finite() {
+        Ok(loss)
+    } else {
+        Err(RunError::Diverged { round, loss })
+    }
+}
+
+impl Walker for Server<'_> {
+    fn control(
+        &mut self,
+        control: &Control,
+        env: &mut Env,
+        last: &[Value],
+    ) -> Result<(), RunError> {
+        let op = &control.op;
+        let result = match (&op.kind, &control.body) {
+            (OpKind::Repeat, Some(body)) => {
+                let times = self.cx.program.index(op.operands[0]);
+                let why = "the loop is the server's own";
+                self.cx.plain(why, times.unwrap_or_default());
+                return repeat(self, self.cx, control, body, env);
+            }
+            (OpKind::Map, Some(body)) => {
+                self.map(control, body, env)?;
+                for v in last {
+                    env.read(*v, last);
+                }
+                return Ok(());
+            }
+            (OpKind::ForRows(n), Some(body)) => {
+                return for_rows(self, self.cx, (control, *n), body, env);
+            }
+            (OpKind::DrawRows, _) => return draw(self, self.cx, op, env),
+            (OpKind::LeastRows, _) => return least(self.cx, op, env),
+            (OpKind::EveryClass, _) => every_class(self.cx),
+            (OpKind::Sample, _) => self.sample(op, env)?,
+            (OpKind::Within | OpKind::Outside, _) => self.numbered(op)?,
+            (OpKind::Rotating, _) => self.rotating(op)?,
+            (OpKind::Everyone, _) => RtVal::Cohort((0..self.cx.clients()).collect()),
+            (OpKind::Broadcast, _) => self.broadcast(op, env, last)?,
+            (OpKind::Gather | OpKind::Scatter, _) => self.cross(op, env, last)?,
+            (OpKind::Concat, _) => self.concat(op, env)?,
+            (OpKind::Positions, _) => self.places(op, env)?,
+            (OpKind::Reduce(kind), _) => self.reduce(*kind, op, env)?,
+            (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
+            (OpKind::NumClients, _) => RtVal::Host(self.cx.clients() as f64),
+            (OpKind::ServerState(name, _), _) => {
+                let kind = self
+                    .cx
+                    .program
+                    .schedule()
+                    .module
+                    .type_of(op.results[0])
+                    .kind;
+                let kept = self.state.server.get(name).cloned();
+                kept_or_zeros(self.cx.program, op, (name, kind), kept)?
+            }
+            (OpKind::SetServerState(name), _) => {
+                let value = written(self.cx, op.operands[0], env, last);
+                let value = value.and_then(|v| leaves(&v, self.cx.program.device()));
+                let value = value.ok_or_else(|| missing(op, "value to keep"))?;
+                self.state.server.insert(name.clone(), value);
+                return Ok(());
+            }
+            _ => return Err(missing(op, "form in server code")),
+        };
+        env.set(op.results[0], result);
+        Ok(())
+    }
+
+    fn losses(&mut self, losses: &[DispatchTensor], _: bool) {
+        self.own_losses.extend_from_slice(losses);
+    }
+
+    fn clients(&self) -> usize {
+        1
+    }
+
+    fn slots(&mut self) -> &mut Slots {
+        &mut self.slots
+    }
+
+    fn live(&self) -> Option<&[bool]> {
+        None
+    }
+
+    fn draw_keys(&mut self, purpose: Purpose) -> Vec<StreamKey> {
+        let key = self.cx.key(purpose);
+        let key = key.with_drawer(Drawer::Server, self.random_runs);
+        self.random_runs += 1;
+        vec![key]
+    }
+}

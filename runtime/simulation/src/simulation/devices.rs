@@ -1,0 +1,182 @@
+//! The devices on which a simulation's clients train.
+
+use burn_backend::Backend;
+use burn_dispatch::{Dispatch, DispatchDevice};
+
+use rayon::ThreadPoolBuildError;
+
+use super::Simulation;
+use crate::cohort_batch::CohortBatch;
+use crate::context::RoundContext;
+use fedround_exec::CompileError;
+use fedround_exec::device::{catch_panic, gpu_info, is_cpu, trains_on};
+use fedround_exec::{Device, DeviceError};
+
+use crate::error::RunError;
+use fedround_exec::GraphCapture;
+use fedround_exec::Program;
+use fedround_exec::capture::StepCache;
+
+/// A device, and what is compiled and recorded for it.
+pub(crate) struct Site {
+    pub program: Program,
+    /// Makes the clients' own models, where they have any.
+    pub personal: Option<Program>,
+    /// How many clients run in one graph.
+    pub group: usize,
+    /// The recorded steps, where steps are recorded.
+    pub replays: Option<StepCache>,
+}
+
+impl Site {
+    pub fn new(program: Program, batch: CohortBatch) -> Self {
+        trains_on(program.device());
+        Self {
+            group: batch.clients(&program),
+            program,
+            personal: None,
+            replays: None,
+        }
+    }
+
+    /// How many threads feed it, of as many as a CPU gets: a GPU runs one graph at a time.
+    pub fn feeding(&self, threads: usize) -> usize {
+        match is_cpu(self.program.device()) {
+            true => threads,
+            false => 1,
+        }
+    }
+
+    /// The same on another device.
+    fn on(&self, device: &DispatchDevice, batch: CohortBatch) -> Self {
+        let personal = self.personal.as_ref().map(|program| program.on(device));
+        Self {
+            personal,
+            ..Self::new(self.program.on(device), batch)
+        }
+    }
+
+    /// Chooses whether steps are recorded.
+    pub fn record(&mut self, graphs: GraphCapture) -> Result<(), RunError> {
+        let cpu = is_cpu(self.program.device());
+        if cpu && graphs == GraphCapture::Require {
+            return Err(RunError::CaptureOnCpu);
+        }
+        self.replays = (!cpu && graphs != GraphCapture::Off).then(|| StepCache::new(graphs));
+        Ok(())
+    }
+
+    /// Gives back what a round without enough memory leaves: recorded steps of as many clients, and
+    /// what the device keeps for tensors of these sizes.
+    pub fn free(&mut self) {
+        if let Some(replays) = &self.replays {
+            replays.forget();
+        }
+        Dispatch::memory_cleanup(self.program.device());
+    }
+}
+
+/// The error of workers that cannot be started.
+pub(crate) fn no_thread(error: ThreadPoolBuildError) -> RunError {
+    RunError::Thread(std::io::Error::other(error))
+}
+
+impl Simulation {
+    /// Has clients train on further devices, too. The clients of a round are dealt to all of them in
+    /// turn; each gets the model once and trains its clients in groups and threads of its own, and
+    /// what they send is reduced in one order. The program's own device does the server's work and
+    /// evaluates. Results are the same from run to run, and within rounding those of one device.
+    ///
+    /// # Errors
+    ///
+    /// A device cannot be used, is there already, or does not have what
+    /// [`with_graph_capture`](Self::with_graph_capture) requires; the system gives no worker threads.
+    pub fn with_devices(mut self, more: &[Device]) -> Result<Self, RunError> {
+        for device in more {
+            let target = device.with_precision(self.home.program.precision());
+            let opened = target.open().map_err(CompileError::from)?;
+            if self.sites().any(|site| *site.program.device() == opened) {
+                let device = *device;
+                return Err(CompileError::from(DeviceError::Twice { device }).into());
+            }
+            self.add(&opened)?;
+        }
+        Ok(self)
+    }
+
+    /// Bytes of memory that the GPUs hold for this process, used or not, since memory that is free
+    /// again is kept for what follows; `None` where clients train on the CPU alone.
+    pub fn device_memory(&self) -> Option<u64> {
+        let sites = self.sites();
+        let reserved = sites.filter_map(|site| Some(gpu_info(site.program.device())?.reserved));
+        reserved.reduce(|a, b| a + b)
+    }
+
+    /// Has clients train on a further device.
+    pub(crate) fn add(&mut self, device: &DispatchDevice) -> Result<(), RunError> {
+        let mut site = self.home.on(device, self.batch);
+        site.record(self.graphs)?;
+        let added = self.workers.add(site.feeding(self.threads));
+        added.map_err(no_thread)?;
+        self.beside.push(site);
+        Ok(())
+    }
+
+    pub(crate) fn sites(&self) -> impl Iterator<Item = &Site> {
+        std::iter::once(&self.home).chain(&self.beside)
+    }
+
+    pub(crate) fn sites_mut(&mut self) -> impl Iterator<Item = &mut Site> {
+        std::iter::once(&mut self.home).chain(&mut self.beside)
+    }
+
+    /// Runs work on the devices, of which a GPU's libraries may panic.
+    pub(crate) fn guarded<T>(
+        &self,
+        work: impl FnOnce() -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        catch_panic(self.sites().map(|site| site.program.device()), work)
+    }
+
+    /// What a round reads at home, and on the devices beside. Up to `most` clients run in one graph.
+    pub(crate) fn contexts(
+        &self,
+        round: usize,
+        most: usize,
+    ) -> (RoundContext<'_>, Vec<RoundContext<'_>>) {
+        let cx = |site| self.context(site, &site.program, round, most);
+        (cx(&self.home), self.beside.iter().map(cx).collect())
+    }
+
+    /// The same of the round that makes the clients' own models, where they have any.
+    pub(crate) fn personal_contexts(&self) -> Option<(RoundContext<'_>, Vec<RoundContext<'_>>)> {
+        let programs = self.sites();
+        let programs = programs.filter_map(|site| Some((site, site.personal.as_ref()?)));
+        let mut all = programs.map(|(site, own)| self.context(site, own, self.round, usize::MAX));
+        Some((all.next()?, all.collect()))
+    }
+
+    fn context<'a>(
+        &'a self,
+        site: &'a Site,
+        program: &'a Program,
+        round: usize,
+        most: usize,
+    ) -> RoundContext<'a> {
+        // Beside workers on all cores, a thread more would but take their time.
+        let spare = site.feeding(self.threads) < self.cores;
+        let scheduled = self.scheduled(round);
+        RoundContext {
+            program: program.at(scheduled),
+            group: site.group.min(most),
+            dataset: &self.dataset,
+            seed: self.seed,
+            augment: &self.augment,
+            prefetch: self.prefetch.unwrap_or(usize::from(spare)),
+            replays: site.replays.as_ref(),
+            newcomer: self.newcomer,
+            round,
+            scheduled,
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! How the current model does, and the clients' own ones.
+
+use burn::tensor::DispatchTensor;
+use fedround_data::Examples;
+
+use super::Simulation;
+use crate::error::RunError;
+use crate::evaluation::captions::{Describe, Search};
+use crate::evaluation::personal_models::PersonalModels;
+use crate::evaluation::{Evaluation, evaluate};
+use crate::round::run_round;
+
+impl Simulation {
+    /// The clients' own models, made of the current global one; `None` where all clients use that
+    /// one. Nothing is trained by it and no state changes.
+    ///
+    /// # Errors
+    ///
+    /// See [`RunError`].
+    pub fn personal_models(&self) -> Result<Option<PersonalModels>, RunError> {
+        let Some((cx, beside)) = self.personal_contexts() else {
+            return Ok(None);
+        };
+        let (mut state, params) = (self.state.clone(), self.params.clone());
+        self.guarded(|| run_round(cx, &beside, &self.workers, &mut state, params, None))?;
+        PersonalModels::kept(state, cx.program.device()).map(Some)
+    }
+
+    /// Evaluates a client's own model; `None` for a client that there is not.
+    ///
+    /// # Errors
+    ///
+    /// The model cannot be traced for the batch shape.
+    pub fn evaluate_client(
+        &self,
+        models: &PersonalModels,
+        client: usize,
+        examples: &Examples,
+    ) -> Result<Option<Evaluation>, RunError> {
+        let model = models.of(client);
+        model
+            .map(|model| self.evaluate_models(&[model], examples))
+            .transpose()
+    }
+
+    /// Evaluates the clients' own models together: by the mean of their logits. LG-FedAvg, "new
+    /// test".
+    ///
+    /// # Errors
+    ///
+    /// The model cannot be traced for the batch shape.
+    pub fn evaluate_ensemble(
+        &self,
+        models: &PersonalModels,
+        examples: &Examples,
+    ) -> Result<Evaluation, RunError> {
+        self.evaluate_models(&models.all(), examples)
+    }
+
+    /// Evaluates the current parameters.
+    ///
+    /// # Errors
+    ///
+    /// The model cannot be traced for the batch shape.
+    pub fn evaluate(&self, examples: &Examples) -> Result<Evaluation, RunError> {
+        self.evaluate_models(&[&self.params], examples)
+    }
+
+    /// Captions of images by the current parameters: the ids of their words, without start and end.
+    ///
+    /// # Errors
+    ///
+    /// The model is none that finds captions.
+    pub fn captions(&self, examples: &Examples, search: Search) -> Result<Vec<Vec<i32>>, RunError> {
+        let describe = Describe {
+            program: self.program(),
+            model: &self.params,
+            augment: &self.augment,
+            at: (self.seed, self.round),
+        };
+        self.guarded(|| describe.all(examples, search, &self.workers))
+    }
+
+    fn evaluate_models(
+        &self,
+        models: &[&[DispatchTensor]],
+        examples: &Examples,
+    ) -> Result<Evaluation, RunError> {
+        let classes = self.program().model().task().classes;
+        self.guarded(|| {
+            evaluate(
+                self.program(),
+                models,
+                examples,
+                classes,
+                &self.augment,
+                &self.workers,
+                (self.seed, self.round),
+            )
+        })
+    }
+}

@@ -1,0 +1,284 @@
+//! A federation in one process: its rounds.
+
+#[cfg(test)]
+mod capture_tests;
+mod devices;
+mod evaluate;
+mod parameters;
+mod phases;
+#[cfg(test)]
+mod tests;
+
+use burn::tensor::DispatchTensor;
+use fedround_data::augment::Augment;
+use fedround_dsl::Algorithm;
+use fedround_passes::lowering::Frontend;
+
+use crate::cohort_batch::CohortBatch;
+use crate::dataset::FederatedDataset;
+use crate::round::{Observer, RoundStats, ServerObservation, run_round};
+use crate::state::State;
+use fedround_exec::CompileError;
+
+use crate::error::RunError;
+use crate::evaluation::personal_models::personalized;
+use crate::init_parameters;
+use crate::late_client::LateClient;
+use crate::retry_on_oom::in_smaller_groups;
+use crate::workers::Workers;
+use devices::{Site, no_thread};
+use fedround_exec::Program;
+use fedround_exec::capture::StepCache;
+use fedround_exec::{CaptureStats, ExecError, GraphCapture};
+use parameters::upload;
+
+/// Runs a [`Program`] over simulated clients.
+///
+/// Results depend on the program, the dataset, the seed, and the devices: not on the number of
+/// threads.
+pub struct Simulation {
+    /// Where clients train, the server works and models are evaluated.
+    pub(crate) home: Site,
+    /// Where clients train beside it.
+    beside: Vec<Site>,
+    dataset: FederatedDataset,
+    seed: u64,
+    workers: Workers,
+    /// Of each CPU.
+    threads: usize,
+    /// Of this machine.
+    cores: usize,
+    batch: CohortBatch,
+    graphs: GraphCapture,
+    augment: Augment,
+    /// Where it was chosen.
+    prefetch: Option<usize>,
+    newcomer: Option<LateClient>,
+    state: State,
+    params: Vec<DispatchTensor>,
+    round: usize,
+    /// Rounds of phases that ended early.
+    left_out: usize,
+}
+
+impl Simulation {
+    /// Starts from parameters drawn from `seed`, from which cohorts, the order of batches
+    /// and all other random choices are drawn, too.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no worker threads, or the model's values cannot be read.
+    pub fn new(
+        program: Program,
+        dataset: FederatedDataset,
+        seed: u64,
+        threads: usize,
+    ) -> Result<Self, RunError> {
+        let values = init_parameters::parameters(&program.model().model().leaves(), seed)?;
+        let params = upload(program.model().parameters(), values, program.device());
+        let home = Site::new(program, CohortBatch::Auto);
+        Ok(Self {
+            workers: Workers::new(home.feeding(threads)).map_err(no_thread)?,
+            threads,
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            batch: CohortBatch::Auto,
+            graphs: GraphCapture::Off,
+            augment: Augment::default(),
+            prefetch: None,
+            newcomer: None,
+            home,
+            beside: vec![],
+            params,
+            dataset,
+            seed,
+            state: State::default(),
+            round: 0,
+            left_out: 0,
+        })
+    }
+
+    /// Changes the images of training batches, each time that one is seen; test images go through
+    /// the [fixed](Augment::fixed) steps.
+    #[must_use]
+    pub fn with_augment(mut self, augment: Augment) -> Self {
+        self.augment = augment;
+        self
+    }
+
+    /// Chooses how many batches of each worker may wait for their steps while a thread makes the
+    /// next one, where images are decoded or changed; 0 is none and no thread. By default 1 where
+    /// there are more cores than workers. Results do not depend on it.
+    #[must_use]
+    pub fn with_prefetch(mut self, batches: usize) -> Self {
+        self.prefetch = Some(batches);
+        self
+    }
+
+    /// Chooses whether a GPU records the steps of loops over batches and replays them; see
+    /// [`capture_stats`](Self::capture_stats). Results stay the same within rounding.
+    ///
+    /// # Errors
+    ///
+    /// Steps are required to be replayed on the CPU, which records none.
+    pub fn with_graph_capture(mut self, graphs: GraphCapture) -> Result<Self, RunError> {
+        self.graphs = graphs;
+        self.sites_mut().try_for_each(|site| site.record(graphs))?;
+        Ok(self)
+    }
+
+    /// What became of the steps of loops over batches; `None` where they are not to be replayed.
+    pub fn capture_stats(&self) -> Option<CaptureStats> {
+        let mut stats = self
+            .sites()
+            .filter_map(|site| site.replays.as_ref().map(StepCache::stats));
+        let first = stats.next()?;
+        Some(stats.fold(first, |mut all, more| {
+            all.add(more);
+            all
+        }))
+    }
+
+    /// Has clients tested on models of their own, as the algorithm's hook `personalize` makes them;
+    /// `algorithm` is the one that the program was compiled from.
+    ///
+    /// # Errors
+    ///
+    /// The hook's code cannot be compiled.
+    pub fn with_personal(mut self, algorithm: &dyn Algorithm) -> Result<Self, CompileError> {
+        let personal = personalized(&self.home.program, algorithm)?;
+        for site in &mut self.beside {
+            let own = personal.as_ref();
+            site.personal = own.map(|program| program.on(site.program.device()));
+        }
+        self.home.personal = personal;
+        Ok(self)
+    }
+
+    /// Has the last client join late; see [`LateClient`].
+    ///
+    /// # Errors
+    ///
+    /// There is no other client.
+    pub fn with_late_client(mut self, newcomer: Option<LateClient>) -> Result<Self, RunError> {
+        let clients = self.dataset.client_indices.len();
+        if newcomer.is_some() && clients < 2 {
+            return Err(RunError::NobodyElse { clients });
+        }
+        self.newcomer = newcomer;
+        Ok(self)
+    }
+
+    /// The client that joins late, by its number, where one does.
+    pub fn late_client(&self) -> Option<usize> {
+        self.newcomer.map(|_| self.dataset.client_indices.len() - 1)
+    }
+
+    /// How many clients there are after the last complete round: all, or all but the newcomer.
+    pub fn clients(&self) -> usize {
+        let all = self.dataset.client_indices.len();
+        let (newcomer, round) = (self.newcomer, self.scheduled(self.round));
+        newcomer.map_or(all, |newcomer| newcomer.there(round, all))
+    }
+
+    /// Chooses how many clients run in one graph. Results stay the same within rounding.
+    #[must_use]
+    pub fn with_cohort_batch(mut self, batch: CohortBatch) -> Self {
+        self.batch = batch;
+        self.sites_mut()
+            .for_each(|site| site.group = batch.clients(&site.program));
+        self
+    }
+
+    /// How many clients run in one graph, on the device that takes most: fewer than at first where a
+    /// round found a device's memory too small.
+    pub fn cohort_batch(&self) -> usize {
+        let groups = self.sites().map(|site| site.group);
+        groups.fold(1, usize::max)
+    }
+
+    /// Runs the next round and gives its statistics.
+    ///
+    /// # Errors
+    ///
+    /// See [`RunError`]. The parameters are those of the last complete round.
+    pub fn run_round(&mut self) -> Result<RoundStats, RunError> {
+        self.advance(None)
+    }
+
+    /// Runs the next round as [`run_round`](Self::run_round), and shows what the server sees of single
+    /// clients: parameters, features and labels as they are gathered, or before they are reduced,
+    /// and rows that the server makes for clients and joins. Results are those of `run_round`.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_round`](Self::run_round).
+    pub fn run_round_observed(
+        &mut self,
+        mut look: impl FnMut(ServerObservation),
+    ) -> Result<RoundStats, RunError> {
+        self.advance(Some(&mut look))
+    }
+
+    fn advance(&mut self, look: Option<Observer<'_>>) -> Result<RoundStats, RunError> {
+        let mut most = self.cohort_batch();
+        if look.is_some() {
+            // Nobody is shown a round twice.
+            return self.advance_in(most, look);
+        }
+        let stats = in_smaller_groups(&mut most, |most| {
+            let stats = self.advance_in(most, None);
+            if let Err(RunError::Exec(ExecError::OutOfMemory(_))) = stats {
+                self.sites_mut().for_each(|site| site.free());
+            }
+            stats
+        });
+        self.sites_mut()
+            .for_each(|site| site.group = site.group.min(most));
+        stats
+    }
+
+    /// Runs the next round with up to `most` clients in one graph; one that fails leaves everything
+    /// as it was.
+    fn advance_in(
+        &mut self,
+        most: usize,
+        look: Option<Observer<'_>>,
+    ) -> Result<RoundStats, RunError> {
+        let round = self.round + 1;
+        let params = self.params.clone();
+        let mut state = std::mem::take(&mut self.state);
+        let server = state.server.clone();
+        // Borrowed for as long as this function's own values.
+        let look = look.map(|look| look as Observer<'_>);
+        let (cx, beside) = self.contexts(round, most);
+        let ran = self.guarded(|| run_round(cx, &beside, &self.workers, &mut state, params, look));
+        match &ran {
+            Ok(_) => state.commit(),
+            Err(_) => state.undo(server),
+        }
+        self.state = state;
+        let (params, stats) = ran?;
+        (self.params, self.round) = (params, round);
+        Ok(stats)
+    }
+
+    /// Rounds completed.
+    pub fn round(&self) -> usize {
+        self.round
+    }
+
+    /// The clients' data.
+    pub fn dataset(&self) -> &FederatedDataset {
+        &self.dataset
+    }
+
+    /// The seed of every random choice.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The compiled program.
+    pub fn program(&self) -> &Program {
+        &self.home.program
+    }
+}

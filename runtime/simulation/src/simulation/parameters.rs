@@ -1,0 +1,128 @@
+//! Parameters and states as values.
+
+use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
+use fedround_exec::tensor::{from_floats, read, read_all};
+use fedround_ir::tensor::TensorType;
+use fedround_passes::lowering::Frontend;
+
+use super::Simulation;
+use crate::error::RunError;
+use crate::evaluation::personal_models::PersonalModels;
+
+/// Name, type and values of a tensor.
+pub type NamedTensor = (String, TensorType, Vec<f32>);
+
+impl Simulation {
+    /// Names, types and values of the current parameters, in the model's order.
+    ///
+    /// # Errors
+    ///
+    /// The device that holds them has failed.
+    pub fn parameters(&self) -> Result<Vec<NamedTensor>, RunError> {
+        self.named(&self.params)
+    }
+
+    /// The parameters of a client's own model; `None` if there is no such client.
+    ///
+    /// # Errors
+    ///
+    /// The device that holds them has failed.
+    pub fn personal_parameters(
+        &self,
+        models: &PersonalModels,
+        client: usize,
+    ) -> Result<Option<Vec<NamedTensor>>, RunError> {
+        let params = models.of(client);
+        params.map(|params| self.named(params)).transpose()
+    }
+
+    fn named(&self, params: &[DispatchTensor]) -> Result<Vec<NamedTensor>, RunError> {
+        let leaves = self.program().model().parameters().iter();
+        leaves
+            .zip(params)
+            .map(|((name, ty), t)| Ok((name.clone(), ty.clone(), read(t.clone())?)))
+            .collect()
+    }
+
+    /// The values of each tensor of a state of the server, by the state's full name: `LAYER.NAME` as in
+    /// the program's text. `None` before the state is first set.
+    ///
+    /// # Errors
+    ///
+    /// The device that holds it has failed.
+    pub fn server_state(&self, name: &str) -> Result<Option<Vec<Vec<f32>>>, RunError> {
+        values(self.state.server.get(name))
+    }
+
+    /// A state of a client, as [`server_state`](Self::server_state).
+    ///
+    /// # Errors
+    ///
+    /// As [`server_state`](Self::server_state).
+    pub fn client_state(
+        &self,
+        client: usize,
+        name: &str,
+    ) -> Result<Option<Vec<Vec<f32>>>, RunError> {
+        values(self.state.clients.get(&(client, name.to_owned())))
+    }
+
+    /// A state that the server has for a client, as [`server_state`](Self::server_state).
+    ///
+    /// # Errors
+    ///
+    /// As [`server_state`](Self::server_state).
+    pub fn server_state_for(
+        &self,
+        client: usize,
+        name: &str,
+    ) -> Result<Option<Vec<Vec<f32>>>, RunError> {
+        values(self.state.for_clients.get(&(client, name.to_owned())))
+    }
+
+    /// Replaces the current parameters by values in the model's order; `false`, and nothing
+    /// changes, if their sizes do not fit.
+    #[must_use]
+    pub fn set_parameters(&mut self, values: Vec<Vec<f32>>) -> bool {
+        let program = &self.home.program;
+        let leaves = program.model().parameters();
+        let fits = leaves.len() == values.len()
+            && leaves
+                .iter()
+                .zip(&values)
+                .all(|((_, ty), v)| ty.len() == v.len());
+        if fits {
+            self.params = upload(leaves, values, program.device());
+        }
+        fits
+    }
+
+    /// Euclidean norm of the current parameters.
+    ///
+    /// # Errors
+    ///
+    /// The device that holds them has failed.
+    pub fn params_l2(&self) -> Result<f64, RunError> {
+        let square = |x: f32| f64::from(x) * f64::from(x);
+        let leaves = read_all(self.params.clone())?.into_iter();
+        let squares = leaves.map(|leaf| leaf.into_iter().map(square).sum::<f64>());
+        Ok(squares.sum::<f64>().sqrt())
+    }
+}
+
+fn values(state: Option<&Vec<DispatchTensor>>) -> Result<Option<Vec<Vec<f32>>>, RunError> {
+    Ok(state.map(|tensors| read_all(tensors.clone())).transpose()?)
+}
+
+/// Tensors of these types and values.
+pub(crate) fn upload(
+    leaves: &[(String, TensorType)],
+    values: Vec<Vec<f32>>,
+    device: &DispatchDevice,
+) -> Vec<DispatchTensor> {
+    let pairs = leaves.iter().zip(values);
+    pairs
+        .map(|((_, ty), v)| from_floats(v, &ty.shape, device))
+        .collect()
+}

@@ -1,0 +1,30 @@
+//! The phases of an algorithm in the course of a simulation's rounds.
+
+use super::Simulation;
+use fedround_exec::Program;
+
+impl Simulation {
+    /// The phase of the last complete round, from 0, and its program; the first phase before any
+    /// round.
+    pub fn phase(&self) -> (usize, &Program) {
+        let (program, round) = (self.program(), self.scheduled(self.round));
+        (program.phase_of(round).0, program.at(round))
+    }
+
+    /// The number that a round would have had no phase ended early.
+    pub(crate) fn scheduled(&self, round: usize) -> usize {
+        round + self.left_out
+    }
+
+    /// Ends the phase of the last complete round: the next round is the first one of the phase after
+    /// it, and a newcomer joins that much earlier. Gives the number of rounds that are left out;
+    /// `None` in the last phase, which has no end.
+    pub fn end_phase(&mut self) -> Option<usize> {
+        let round = self.scheduled(self.round);
+        let (_, left) = self.program().phase_of(round);
+        // Before any round, the first one is left out, too.
+        let left = left? + usize::from(round == 0);
+        self.left_out += left;
+        Some(left)
+    }
+}

@@ -1,0 +1,98 @@
+//! Values of the fed dialect while a round runs.
+
+use fedround_exec::tensor::{transfer, transfer_all};
+pub(crate) mod batching;
+
+use std::sync::Arc;
+
+use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
+use fedround_ir::fed::Value;
+
+use fedround_exec::ExecError;
+
+/// What a fed value is at run time.
+#[derive(Clone)]
+pub(crate) enum RtVal {
+    /// One tensor for each leaf of the parameters.
+    Params(Vec<DispatchTensor>),
+    /// A number in host memory.
+    Host(f64),
+    /// A tensor: a scalar of one element, inputs, features, logits or labels.
+    Tensor(DispatchTensor),
+    /// A mini-batch: how many examples, and the columns that the program reads.
+    Batch(usize, Vec<DispatchTensor>),
+    /// The client whose code runs.
+    Client,
+    /// The clients of a round.
+    Cohort(Arc<[usize]>),
+    /// One value for each client of a cohort, in its order.
+    Clients(Arc<[usize]>, Vec<RtVal>),
+    /// The same value on every client of a cohort.
+    Broadcast(Arc<[usize]>, Box<RtVal>),
+    /// The values of a group of clients, joined along a new first axis of each tensor.
+    Each(Box<RtVal>),
+}
+
+impl RtVal {
+    /// A value with a client axis.
+    pub fn each(value: Self) -> Self {
+        Self::Each(Box::new(value))
+    }
+
+    /// The value with its tensors on a device.
+    ///
+    /// # Errors
+    ///
+    /// A device where one of them is failed.
+    pub fn at(self, device: &DispatchDevice) -> Result<Self, ExecError> {
+        Ok(match self {
+            Self::Params(leaves) => Self::Params(transfer_all(leaves, device)?),
+            Self::Tensor(t) => Self::Tensor(transfer(t, device)?),
+            Self::Batch(n, columns) => Self::Batch(n, transfer_all(columns, device)?),
+            Self::Clients(ids, values) => {
+                let values = values.into_iter().map(|value| value.at(device));
+                Self::Clients(ids, values.collect::<Result<_, _>>()?)
+            }
+            Self::Broadcast(ids, value) => Self::Broadcast(ids, Box::new(value.at(device)?)),
+            Self::Each(value) => Self::each(value.at(device)?),
+            host @ (Self::Host(_) | Self::Client | Self::Cohort(_)) => host,
+        })
+    }
+
+    /// The value under the client axis.
+    pub fn unwrapped(&self) -> &Self {
+        match self {
+            Self::Each(value) => value,
+            other => other,
+        }
+    }
+}
+
+/// The values that are defined at a point of the round.
+#[derive(Clone)]
+pub(crate) struct Env(Vec<Option<RtVal>>);
+
+impl Env {
+    pub fn new(values: usize) -> Self {
+        Self(vec![None; values])
+    }
+
+    pub fn set(&mut self, v: Value, x: RtVal) {
+        self.0[v.0 as usize] = Some(x);
+    }
+
+    pub fn peek(&self, v: Value) -> Option<&RtVal> {
+        self.0[v.0 as usize].as_ref()
+    }
+
+    /// Reads a value, emptying it if `last` says that nothing reads it again.
+    pub fn read(&mut self, v: Value, last: &[Value]) -> Option<RtVal> {
+        let slot = &mut self.0[v.0 as usize];
+        if last.contains(&v) {
+            slot.take()
+        } else {
+            slot.clone()
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! A fixed set of one-thread workers, some for each device.
+//!
+//! Each worker is a rayon pool of one thread: burn's kernels ask the pool they run in for threads
+//! and find one, so that a small step is not split. Clients are the unit of parallelism instead. Where
+//! there are fewer clients than workers, those without one help with the others' large kernels
+//! ([`team`]). A GPU is fed by one worker.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+use fedround_kernels::team;
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+
+use fedround_exec::device;
+
+/// One-thread pools.
+type Pools = Vec<Arc<ThreadPool>>;
+
+/// The pools of each device.
+pub struct Workers(Vec<Pools>);
+
+impl Workers {
+    /// `threads` workers of the first device, at least one.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no more threads.
+    pub fn new(threads: usize) -> Result<Self, ThreadPoolBuildError> {
+        let mut this = Self(vec![]);
+        this.add(threads)?;
+        Ok(this)
+    }
+
+    /// Adds a device with `threads` workers, at least one.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no more threads.
+    pub fn add(&mut self, threads: usize) -> Result<(), ThreadPoolBuildError> {
+        let device = self.0.len();
+        let pool = |i| {
+            ThreadPoolBuilder::new()
+                .num_threads(1)
+                .thread_name(move |_| format!("worker-{device}-{i}"))
+                .build()
+                .map(Arc::new)
+        };
+        let pools = (0..threads.max(1)).map(pool).collect::<Result<_, _>>()?;
+        self.0.push(pools);
+        Ok(())
+    }
+
+    /// Runs `work(i)` for each `i` in `0..n` on the first device's workers, and gives the results in
+    /// order. Workers take the next index when they are free; results do not depend on who took what.
+    pub fn run<T: Send>(&self, n: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        let mut results = Vec::with_capacity(n);
+        self.stream(&vec![0; n], n, work, |_, result| results.push(result));
+        results
+    }
+
+    /// Runs `work(i)` for each `i`, on the workers of device `at[i]`, and gives each result to `take`,
+    /// in order, on the calling thread. No more than `ahead` results for each worker exist at a time:
+    /// a device begins no more than that before the one of its own that `take` waits for.
+    pub fn stream<T: Send>(
+        &self,
+        at: &[usize],
+        ahead: usize,
+        work: impl Fn(usize) -> T + Sync,
+        mut take: impl FnMut(usize, T),
+    ) {
+        let own = |device| (0..at.len()).filter(|&i| at[i] == device).collect();
+        let lanes = self.0.iter().enumerate().map(|(device, pools)| Lane {
+            indices: own(device),
+            ahead: ahead.saturating_mul(pools.len()).max(1),
+            claimed: 0,
+            taken: 0,
+        });
+        let queue = Queue::new(lanes.collect());
+        let started: Vec<AtomicUsize> = self.0.iter().map(|_| AtomicUsize::new(0)).collect();
+        let busy = |device: usize| queue.lock().lanes[device].indices.len();
+        let busy: Vec<usize> = (0..self.0.len()).map(busy).collect();
+        let drain = |device: usize| {
+            let (busy, idle) = split(&self.0[device], busy[device]);
+            let seat = started[device].fetch_add(1, Ordering::Relaxed);
+            let helpers: Pools = idle
+                .iter()
+                .skip(seat)
+                .step_by(busy.len())
+                .cloned()
+                .collect();
+            while let Some(i) = queue.claim(device) {
+                // A panic is passed on to the caller, who would wait for this result forever.
+                let result = catch_unwind(AssertUnwindSafe(|| {
+                    team::with_helpers(&helpers, || device::busy(|| work(i)))
+                }));
+                queue.lock().done.insert(i, result);
+                queue.changed.notify_all();
+            }
+        };
+        let pools: Vec<&[Arc<ThreadPool>]> = self
+            .0
+            .iter()
+            .zip(&busy)
+            .map(|(pools, &n)| split(pools, n).0)
+            .collect();
+        let mut take_all = || {
+            let _end = End(&queue);
+            for (i, &device) in at.iter().enumerate() {
+                match queue.wait_for(i) {
+                    Ok(result) => device::busy(|| take(i, result)),
+                    Err(panic) => resume_unwind(panic),
+                }
+                queue.lock().lanes[device].taken += 1;
+                queue.changed.notify_all();
+            }
+        };
+        device::waiting(|| spread(&pools, &drain, &mut take_all));
+    }
+}
+
+/// The pools that get one of `n` results to make, and the others.
+fn split(pools: &[Arc<ThreadPool>], n: usize) -> (&[Arc<ThreadPool>], &[Arc<ThreadPool>]) {
+    pools.split_at(pools.len().min(n))
+}
+
+/// Runs `job` on all pools, with the number of their device, and `then` on this thread.
+fn spread(pools: &[&[Arc<ThreadPool>]], job: &(dyn Fn(usize) + Sync), then: &mut dyn FnMut()) {
+    match pools {
+        [] => then(),
+        [rest @ .., last] => {
+            let own = || job(rest.len());
+            team::spread(last, &own, &mut || spread(rest, job, then));
+        }
+    }
+}
+
+/// What a device's workers have to do.
+struct Lane {
+    /// Ascending.
+    indices: Vec<usize>,
+    /// Results that may exist at a time.
+    ahead: usize,
+    claimed: usize,
+    taken: usize,
+}
+
+struct State<T> {
+    lanes: Vec<Lane>,
+    done: BTreeMap<usize, std::thread::Result<T>>,
+}
+
+struct Queue<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+impl<T> Queue<T> {
+    fn new(lanes: Vec<Lane>) -> Self {
+        let done = BTreeMap::new();
+        Self {
+            state: Mutex::new(State { lanes, done }),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn wait<'a>(&self, guard: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
+        self.changed.wait(guard).unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The next index of a device; `None` where there is none left.
+    fn claim(&self, device: usize) -> Option<usize> {
+        let mut state = self.lock();
+        loop {
+            let lane = &mut state.lanes[device];
+            let next = lane.indices.get(lane.claimed).copied()?;
+            if lane.claimed < lane.taken.saturating_add(lane.ahead) {
+                lane.claimed += 1;
+                return Some(next);
+            }
+            state = self.wait(state);
+        }
+    }
+
+    /// Has no more indices claimed.
+    fn stop(&self) {
+        self.lock()
+            .lanes
+            .iter_mut()
+            .for_each(|lane| lane.indices.clear());
+        self.changed.notify_all();
+    }
+
+    fn wait_for(&self, i: usize) -> std::thread::Result<T> {
+        let mut state = self.lock();
+        loop {
+            if let Some(result) = state.done.remove(&i) {
+                return result;
+            }
+            state = self.wait(state);
+        }
+    }
+}
+
+/// Nothing is claimed after the last result, or after a panic of who takes them, which workers would
+/// wait for.
+struct End<'a, T>(&'a Queue<T>);
+
+impl<T> Drop for End<'_, T> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_order_for_any_number_of_workers() {
+        let expected: Vec<usize> = (0..100).map(|i| i * i).collect();
+        for threads in [1, 2, 5] {
+            let workers = Workers::new(threads).unwrap();
+            assert_eq!(workers.run(100, |i| i * i), expected);
+        }
+    }
+
+    #[test]
+    fn few_results_wait_to_be_taken() {
+        let workers = Workers::new(3).unwrap();
+        let alive = std::sync::atomic::AtomicUsize::new(0);
+        let most = std::sync::atomic::AtomicUsize::new(0);
+        let order = std::sync::atomic::Ordering::SeqCst;
+        let mut taken = vec![];
+        let work = |i| {
+            most.fetch_max(alive.fetch_add(1, order) + 1, order);
+            i
+        };
+        workers.stream(&[0; 50], 2, work, |_, i| {
+            alive.fetch_sub(1, order);
+            taken.push(i);
+        });
+        assert_eq!(taken, (0..50).collect::<Vec<_>>());
+        // Those that wait, and the one that is taken.
+        assert!(most.load(order) <= 7, "{} at once", most.load(order));
+    }
+
+    #[test]
+    fn an_index_meets_the_workers_of_its_device() {
+        let mut workers = Workers::new(2).unwrap();
+        workers.add(1).unwrap();
+        // Its first one last, after more of the other's than may wait.
+        let mut at = vec![0; 40];
+        at.extend([1, 0, 1, 1]);
+        let name = |i: usize| (i, std::thread::current().name().map(str::to_owned));
+        let mut taken = vec![];
+        workers.stream(&at, 1, name, |i, found| taken.push((i, found)));
+        assert_eq!(taken.len(), at.len());
+        for (i, (found, name)) in taken {
+            let name = name.unwrap();
+            let expected = format!("worker-{}-", at[i]);
+            assert!(found == i && name.starts_with(&expected), "{i} on {name}");
+        }
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller() {
+        let workers = Workers::new(2).unwrap();
+        let work = |i| assert!(i != 3, "third");
+        let panic = catch_unwind(AssertUnwindSafe(|| workers.run(9, work)));
+        assert!(panic.is_err());
+        // While more results wait than may.
+        let take = |i, ()| assert!(i != 3, "third");
+        let all = || workers.stream(&[0; 50], 1, |_| (), take);
+        assert!(catch_unwind(AssertUnwindSafe(all)).is_err());
+    }
+
+    #[test]
+    fn a_worker_sees_one_thread() {
+        let workers = Workers::new(2).unwrap();
+        let seen = workers.run(4, |_| rayon::current_num_threads());
+        assert_eq!(seen, [1, 1, 1, 1]);
+    }
+}

@@ -1,0 +1,77 @@
+//! Which ops of a step run in one kernel, and how many kernels that leaves.
+
+use fedround_algorithms::{FedAvg, FedProx};
+use fedround_dsl::Algorithm;
+use fedround_exec::inspect::FusionError;
+use fedround_exec::{Device, Program};
+use fedround_models::{Losses, Task, find};
+use fedround_trace::TracedModel;
+
+use crate::devices;
+
+fn program(algorithm: &dyn Algorithm, model: &str, device: Device) -> Program {
+    let task = Task {
+        input: [1, 28, 28],
+        classes: 10,
+    };
+    let built = find(model)
+        .unwrap()
+        .build(task, &burn::tensor::Device::flex());
+    let tracer = TracedModel::new(model, built.unwrap(), task, Losses::default());
+    Program::compile_for(algorithm, tracer, device).unwrap()
+}
+
+/// Where the texts are. `UPDATE_FUSED=1` writes them.
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/devices/fused");
+
+/// The texts by algorithm and model. The test may run on another machine than the one that it was
+/// built on.
+const TEXTS: [(&str, &str, &str); 4] = [
+    ("fedavg", "2nn", include_str!("fused/fedavg.2nn.txt")),
+    ("fedavg", "cnn", include_str!("fused/fedavg.cnn.txt")),
+    ("fedprox", "2nn", include_str!("fused/fedprox.2nn.txt")),
+    ("fedprox", "cnn", include_str!("fused/fedprox.cnn.txt")),
+];
+
+/// Kernels show in the first line: a step that launches more of them changes its text.
+#[test]
+fn steps_are_fused_as_in_the_texts() {
+    let (fed_avg, fed_prox) = (FedAvg::default(), FedProx::<FedAvg>::default());
+    let wgpu = |device: &Device| matches!(device, Device::Wgpu(_));
+    let mut wrong = vec![];
+    for device in devices().into_iter().filter(wgpu) {
+        for (name, model, expected) in TEXTS {
+            let algorithm: &dyn Algorithm = match name {
+                "fedavg" => &fed_avg,
+                _ => &fed_prox,
+            };
+            let program = program(algorithm, model, device);
+            let text = program.fused_text(program.batch_size()).unwrap();
+            let path = format!("{PATH}/{name}.{model}.txt");
+            if std::env::var_os("UPDATE_FUSED").is_some() {
+                std::fs::write(&path, &text).unwrap();
+            } else if text != expected {
+                wrong.push(format!("{path} is not\n{text}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn clients_in_one_graph_share_its_kernels() {
+    for device in devices().into_iter().filter(|d| *d != Device::Cpu) {
+        let program = program(&FedAvg::default(), "logistic", device);
+        let kernels = |clients| program.step_kernels(clients).unwrap().unwrap();
+        let (one, three) = (kernels(1), kernels(3));
+        assert!(one > 1 && three < 2 * one, "{one} and {three}");
+    }
+}
+
+#[test]
+fn the_cpu_has_no_fusion_to_show() {
+    let program = program(&FedAvg::default(), "logistic", Device::Cpu);
+    assert_eq!(program.step_kernels(1).unwrap(), None);
+    let error = program.fused_text(10).unwrap_err();
+    assert!(matches!(error, FusionError::NotFused));
+}

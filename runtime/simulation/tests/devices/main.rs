@@ -1,0 +1,127 @@
+//! The same rounds on every device that this build knows, clients alone and in groups.
+//!
+//! Run with `--features wgpu` (Debian's `mesa-vulkan-drivers` is a device on any CPU) or
+//! `--features cuda`. Fusion and batching reorder additions: hence tolerances of 1e-4 on parameters
+//! of size 0.1.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at its first error"
+)]
+
+mod cases;
+mod convolutions;
+mod fusion;
+mod precision;
+mod registry;
+mod replays;
+mod shared;
+
+use fedround_algorithms::{FedAvg, FedProx};
+use fedround_data::synth::SynthDigits;
+use fedround_dsl::Algorithm;
+use fedround_exec::{Device, Program, Target};
+use fedround_models::{Losses, Task, find};
+use fedround_simulation::{CohortBatch, FederatedDataset, Simulation};
+use fedround_trace::TracedModel;
+
+fn devices() -> Vec<Device> {
+    let mut devices = vec![Device::Cpu];
+    if cfg!(feature = "wgpu") {
+        devices.push(Device::Wgpu(0));
+    }
+    if cfg!(feature = "cuda") {
+        devices.push(Device::Cuda(0));
+    }
+    devices
+}
+
+const TASK: Task = Task {
+    input: [1, 28, 28],
+    classes: 10,
+};
+
+/// Three clients of unlike sizes.
+/// Of all runs.
+const SEED: u64 = 2;
+
+fn dataset() -> FederatedDataset {
+    let data = SynthDigits {
+        train: 18,
+        test: 1,
+        ..SynthDigits::default()
+    };
+    FederatedDataset {
+        examples: data.generate().train,
+        client_indices: vec![(0..8).collect(), (8..13).collect(), (13..18).collect()],
+    }
+}
+
+fn tracer(model: &str) -> TracedModel {
+    let built = find(model).unwrap();
+    let built = built.build(TASK, &burn::tensor::Device::flex()).unwrap();
+    TracedModel::new(model, built, TASK, Losses::default())
+}
+
+/// Parameters and loss after two rounds.
+fn run(
+    algorithm: &dyn Algorithm,
+    model: &str,
+    target: impl Into<Target>,
+    batch: CohortBatch,
+) -> (Vec<f32>, f64) {
+    let target = target.into();
+    let device = target.device;
+    let program = Program::compile_for(algorithm, tracer(model), target)
+        .unwrap_or_else(|error| panic!("{device}: {error}"));
+    let mut simulation = Simulation::new(program, dataset(), SEED, 2)
+        .unwrap()
+        .with_cohort_batch(batch);
+    let mut loss = 0.0;
+    for _ in 0..2 {
+        loss = simulation.run_round().unwrap().train_loss;
+    }
+    let leaves = simulation.parameters().unwrap().into_iter();
+    (leaves.flat_map(|(_, _, values)| values).collect(), loss)
+}
+
+fn agree(algorithm: &dyn Algorithm, model: &str) {
+    let (expected, loss) = run(algorithm, model, Device::Cpu, CohortBatch::Off);
+    for device in devices() {
+        for batch in [CohortBatch::Off, CohortBatch::Clients(3)] {
+            let (found, other) = run(algorithm, model, device, batch);
+            let name = format!("{model} on {device}, cohort batch {batch}");
+            assert!((loss - other).abs() < 1e-4, "{name}: {other}, not {loss}");
+            for (i, (x, y)) in found.iter().zip(&expected).enumerate() {
+                assert!((x - y).abs() < 1e-4, "{name}: element {i} is {x}, not {y}");
+            }
+        }
+    }
+}
+
+fn fed_avg() -> FedAvg {
+    FedAvg {
+        fraction: 1.0,
+        epochs: 1,
+        batch: 4,
+        lr: 0.1,
+        ..FedAvg::default()
+    }
+}
+
+#[test]
+fn every_device_trains_the_same_models() {
+    for model in ["logistic", "2nn", "cnn"] {
+        agree(&fed_avg(), model);
+    }
+}
+
+#[test]
+fn every_device_trains_with_a_regularizer() {
+    let prox = FedProx {
+        base: fed_avg(),
+        mu: 0.1,
+    };
+    agree(&prox, "2nn");
+}

@@ -1,0 +1,88 @@
+//! What a GPU says of itself: the memory that it holds, and the time that its kernels take.
+//!
+//! Run with `--features wgpu` (lavapipe times kernels) or `--features cuda` (which does not).
+
+#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
+
+mod support;
+
+use std::process::Command;
+use std::time::Duration;
+
+use fedround_algorithms::FedAvg;
+use fedround_exec::Device;
+use fedround_exec::device::{TIMED, kernel_time};
+use fedround_simulation::Simulation;
+use support::{bundled, gpu};
+
+fn simulation(device: Device) -> Simulation {
+    let fed_avg = FedAvg {
+        fraction: 1.0,
+        epochs: 1,
+        ..FedAvg::default()
+    };
+    support::simulation(&fed_avg, ("2nn", bundled("2nn")), &[20; 2], device)
+}
+
+#[test]
+fn a_cpu_says_nothing() {
+    let mut simulation = simulation(Device::Cpu);
+    simulation.run_round().unwrap();
+    assert_eq!(simulation.device_memory(), None);
+    assert!(!Device::Cpu.times_kernels().unwrap());
+}
+
+#[test]
+#[cfg_attr(
+    not(any(feature = "wgpu", feature = "cuda")),
+    ignore = "needs `--features wgpu` or `cuda`"
+)]
+fn a_gpu_holds_the_parameters() {
+    let mut simulation = simulation(gpu());
+    simulation.run_round().unwrap();
+    let least = 4 * simulation.program().parameter_count() as u64;
+    let held = simulation.device_memory().unwrap();
+    assert!(
+        (least..1 << 32).contains(&held),
+        "{held}, and {least} at least"
+    );
+}
+
+/// Run by the test below, in a process of its own.
+#[test]
+#[ignore = "run by another test"]
+fn rounds_of_their_own() {
+    let mut simulation = simulation(gpu());
+    for _ in 0..3 {
+        simulation.run_round().unwrap();
+    }
+    // The log is written by a thread that is not waited for.
+    std::thread::sleep(Duration::from_millis(500));
+}
+
+/// What the kernels of those rounds take, each by itself, and all that is around them.
+fn timed() -> (Duration, Duration) {
+    let begun = std::time::Instant::now();
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "rounds_of_their_own", "--nocapture"])
+        .envs(TIMED)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    (kernel_time(&said), begun.elapsed())
+}
+
+#[test]
+#[cfg_attr(
+    not(feature = "wgpu"),
+    ignore = "needs `--features wgpu`, where kernels are timed by the device"
+)]
+fn kernels_take_some_of_the_time() {
+    assert!(gpu().times_kernels().unwrap());
+    let (kernels, all) = timed();
+    assert!(
+        Duration::ZERO < kernels && kernels < all,
+        "{kernels:?} of {all:?}"
+    );
+}

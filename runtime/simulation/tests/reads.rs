@@ -1,0 +1,95 @@
+//! How often a round waits for a GPU: for its losses, sixteen steps at a time, and for what goes from
+//! one device to another.
+//!
+//! Run with `--features wgpu` or `--features cuda`; a test of its own process, whose reads are counted.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
+
+mod support;
+
+use fedround_algorithms::{FedAvg, FedNova, FedRep, Scaffold};
+use fedround_dsl::Algorithm;
+use fedround_exec::Device;
+use fedround_exec::tensor::device_reads;
+use fedround_simulation::{CohortBatch, Simulation};
+use support::{bundled, gpu};
+
+/// Five clients of five batches.
+fn simulation(algorithm: &dyn Algorithm, devices: &[Device], batch: CohortBatch) -> Simulation {
+    let model = ("2nn", bundled("2nn"));
+    let simulation = support::simulation(algorithm, model, &[10; 5], devices[0]);
+    let simulation = simulation.with_devices(&devices[1..]).unwrap();
+    simulation.with_cohort_batch(batch)
+}
+
+/// Reads of the third round.
+fn reads(algorithm: &dyn Algorithm, devices: &[Device], batch: CohortBatch) -> u64 {
+    let mut simulation = simulation(algorithm, devices, batch);
+    let mut reads = 0;
+    for _ in 0..3 {
+        let before = device_reads();
+        simulation.run_round().unwrap();
+        reads = device_reads() - before;
+    }
+    reads
+}
+
+#[test]
+fn a_round_waits_for_its_losses_alone() {
+    let fed_avg = FedAvg {
+        fraction: 1.0,
+        batch: 2,
+        epochs: 1,
+        ..FedAvg::default()
+    };
+    let cpu = Device::Cpu;
+    assert_eq!(reads(&fed_avg, &[cpu], CohortBatch::Off), 0);
+    if !cfg!(any(feature = "wgpu", feature = "cuda")) {
+        return;
+    }
+    let gpu = gpu();
+    let scaffold = Scaffold {
+        fraction: 1.0,
+        batch: 2,
+        epochs: 1,
+        ..Scaffold::default()
+    };
+    let fed_nova = FedNova {
+        fraction: 1.0,
+        batch: 2,
+        epochs: 1,
+        ..FedNova::default()
+    };
+    let fed_rep = FedRep {
+        fraction: 1.0,
+        batch: 2,
+        head_epochs: 1,
+        epochs: 1,
+        ..FedRep::default()
+    };
+    let algorithms: [&dyn Algorithm; 4] = [&fed_avg, &scaffold, &fed_nova, &fed_rep];
+    let mut found = vec![];
+    for algorithm in algorithms {
+        for batch in [CohortBatch::Off, CohortBatch::Clients(5)] {
+            let reads = reads(algorithm, &[gpu], batch);
+            found.push((algorithm.name(), batch, reads));
+        }
+    }
+    let (off, group) = (CohortBatch::Off, CohortBatch::Clients(5));
+    // Losses of 25 steps of clients alone; of 5 of a group, and what its clients weigh.
+    let expected = [
+        ("fedavg", off, 2),
+        ("fedavg", group, 2),
+        ("scaffold", off, 2),
+        ("scaffold", group, 1),
+        // Numbers of clients beside: of a group, two reductions' and their weights.
+        ("fednova", off, 3),
+        ("fednova", group, 4),
+        ("fedrep", off, 4),
+        ("fedrep", group, 2),
+    ];
+    assert_eq!(found, expected);
+    // Three clients' losses there, and their sum; the parameters too, where they begin there.
+    assert_eq!(reads(&fed_avg, &[cpu, gpu], off), 2);
+    assert_eq!(reads(&fed_avg, &[gpu, cpu], off), 3);
+}

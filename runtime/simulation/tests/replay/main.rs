@@ -1,0 +1,171 @@
+//! Steps that are recorded and replayed on a GPU train as those that run op by op.
+//!
+//! Run with `--features wgpu` (Debian's `mesa-vulkan-drivers` is a device on any CPU) or
+//! `--features cuda`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at its first error"
+)]
+
+// Specs in tests read as in a user's crate.
+extern crate fedround_dsl as fedround;
+
+mod case;
+#[path = "../support/mod.rs"]
+mod support;
+mod time;
+
+use fedround::optim::schedule::inverse_time;
+use fedround::prelude::*;
+use fedround_algorithms::{FedAvg, Scaffold};
+use fedround_exec::{Device, GraphCapture};
+use fedround_simulation::CohortBatch;
+
+use case::{Case, agree, simulation};
+
+/// Any algorithm with a step size and a proximal weight that change from round to round.
+#[derive(Hyper, Debug, Clone)]
+struct Fading<A = FedAvg> {
+    base: A,
+    #[hyper(default = 0.5, range = 0.0..)]
+    mu: f32,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Fading<A> {
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        inverse_time(1.0, &k.round(), 0.2) * self.base.gradient(k, w, b)
+    }
+
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
+        let mu = self.mu * (k.round() + 1.0);
+        self.base.regularizer(k, w) + mu * (w - k.global_params()).sq_norm()
+    }
+}
+
+fn fading<A>(base: A) -> Fading<A> {
+    Fading { base, mu: 0.05 }
+}
+
+/// Momentum and weight decay, too.
+fn fed_avg() -> FedAvg {
+    FedAvg {
+        fraction: 1.0,
+        batch: 4,
+        lr: 0.05,
+        momentum: 0.9,
+        weight_decay: 0.01,
+        ..FedAvg::default()
+    }
+}
+
+/// 50 steps of two clients, of which 10 are on batches of 2: alone, then side by side.
+fn fifty_steps(algorithm: &dyn Algorithm, model: &str) {
+    let mut case = Case {
+        algorithm,
+        model,
+        parts: &[18, 18],
+        rounds: 5,
+        batch: CohortBatch::Off,
+    };
+    let stats = agree(&case);
+    assert_eq!(stats.captured, 1, "{stats:?}");
+    // All full batches but those of the first round, after which it is recorded.
+    assert_eq!(stats.replays, 32, "{stats:?}");
+    assert_eq!(stats.plain.values().sum::<u64>(), 50 - 32, "{stats:?}");
+    case.batch = CohortBatch::Clients(2);
+    let stats = agree(&case);
+    assert_eq!((stats.captured, stats.replays), (1, 12), "{stats:?}");
+    assert_eq!(stats.plain.values().sum::<u64>(), 25 - 12, "{stats:?}");
+}
+
+#[test]
+#[cfg_attr(
+    not(any(feature = "wgpu", feature = "cuda")),
+    ignore = "needs `--features wgpu` or `cuda`"
+)]
+fn replays_of_the_2nn_are_its_steps() {
+    fifty_steps(&fading(fed_avg()), "2nn");
+}
+
+#[test]
+#[cfg_attr(
+    not(any(feature = "wgpu", feature = "cuda")),
+    ignore = "needs `--features wgpu` or `cuda`"
+)]
+fn replays_of_the_cnn_are_its_steps() {
+    fifty_steps(&fading(fed_avg()), "cnn");
+}
+
+#[test]
+#[cfg_attr(
+    not(any(feature = "wgpu", feature = "cuda")),
+    ignore = "needs `--features wgpu` or `cuda`"
+)]
+fn replays_of_scaffold_are_its_steps() {
+    let scaffold = Scaffold {
+        fraction: 1.0,
+        batch: 4,
+        lr: 0.05,
+        ..Scaffold::default()
+    };
+    fifty_steps(&fading(scaffold), "2nn");
+}
+
+/// Half of a layer is dropped, by masks that no two steps share.
+#[test]
+#[cfg_attr(
+    not(any(feature = "wgpu", feature = "cuda")),
+    ignore = "needs `--features wgpu` or `cuda`"
+)]
+fn replays_of_dropout_are_its_steps() {
+    fifty_steps(&fading(fed_avg()), "dropped");
+}
+
+/// Clients of a group that have unlike numbers of batches, and draw masks for those that they have.
+#[test]
+#[cfg_attr(
+    not(any(feature = "wgpu", feature = "cuda")),
+    ignore = "needs `--features wgpu` or `cuda`"
+)]
+fn clients_that_sit_out_lose_nothing() {
+    let mut case = Case {
+        algorithm: &fed_avg(),
+        model: "dropped",
+        parts: &[18, 11, 9],
+        rounds: 6,
+        batch: CohortBatch::Clients(3),
+    };
+    // In each round 4 steps on full batches, 2 of them of all clients; recorded after 2 rounds.
+    // Batches of 3, 2 and 1 example run plainly.
+    let stats = agree(&case);
+    assert_eq!((stats.captured, stats.replays), (1, 16), "{stats:?}");
+    assert_eq!(stats.plain.values().sum::<u64>(), 8 + 6 * 3, "{stats:?}");
+    // The smallest client has no full batch.
+    case.parts = &[18, 11, 3];
+    let stats = agree(&case);
+    assert_eq!((stats.captured, stats.replays), (1, 16), "{stats:?}");
+    case.parts = &[3, 2, 1];
+    let stats = agree(&case);
+    assert_eq!((stats.captured, stats.replays), (0, 0), "{stats:?}");
+    let why = "no client of the group has a full batch";
+    assert!(stats.plain.keys().eq([why]), "{stats:?}");
+}
+
+#[test]
+fn the_cpu_records_nothing() {
+    let case = Case {
+        algorithm: &fed_avg(),
+        model: "logistic",
+        parts: &[4],
+        rounds: 1,
+        batch: CohortBatch::Off,
+    };
+    let on = simulation(&case, Device::Cpu).with_graph_capture(GraphCapture::On);
+    assert!(on.unwrap().capture_stats().is_none());
+    let required = simulation(&case, Device::Cpu).with_graph_capture(GraphCapture::Require);
+    let error = required.err().unwrap().to_string();
+    assert!(error.starts_with("the CPU records no steps"), "{error}");
+}

@@ -1,0 +1,206 @@
+//! Records one function on burn's capture device and imports the recording.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+use burn::tensor::{Device, DispatchTensor, Tensor, TensorData};
+use burn_backend::ops::{FloatTensorOps, IntTensorOps};
+use burn_dispatch::backends::capture::{CaptureError, CapturedGraph, TensorId};
+use burn_dispatch::{BackendTensor, Dispatch, DispatchTensorKind};
+use fedround_ir::tensor::{DType, Graph, TensorType};
+use fedround_models::CallError;
+
+use crate::import::{ImportError, from_burn};
+use crate::panic_message::panic_message;
+
+/// A function could not be traced.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The function itself panicked, for instance on a shape that does not fit.
+    #[error("{what} cannot be traced: {message}")]
+    Panicked {
+        /// What was traced.
+        what: String,
+        /// The panic's message.
+        message: String,
+    },
+    /// burn refused the capture.
+    #[error("{what} cannot be captured: {source}")]
+    Capture {
+        /// What was traced.
+        what: String,
+        /// burn's reason.
+        source: CaptureFailure,
+    },
+    /// A result is not on the capture device, so nothing of how it was computed was recorded.
+    #[error(
+        "{what} returns a tensor of another device as result {result}; compute it from the arguments, or create it on their device"
+    )]
+    NotRecorded {
+        /// What was traced.
+        what: String,
+        /// The result's index, from 0.
+        result: usize,
+    },
+    /// A function or a loss was called with wrong arguments.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The recorded operations have no form in the tensor dialect.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+}
+
+/// burn's [`CaptureError`] as an error.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct CaptureFailure(CaptureError);
+
+/// Traces a function of float tensors of the given shapes to one scalar.
+///
+/// # Errors
+///
+/// See [`TraceError`].
+pub fn trace_function(
+    what: &str,
+    shapes: &[[usize; 4]],
+    f: &dyn Fn(&[Tensor<4>]) -> Tensor<1>,
+) -> Result<Graph, TraceError> {
+    trace(what, |device| {
+        let tensor = |s: &[usize; 4]| Tensor::from_data(TensorData::zeros::<f32, _>(*s), device);
+        let tensors: Vec<Tensor<4>> = shapes.iter().map(tensor).collect();
+        let arguments = tensors.iter().map(|t| t.clone().into_dispatch());
+        Ok(Recording {
+            inputs: named(arguments),
+            outputs: vec![f(&tensors).into_dispatch()],
+            alive: Box::new(tensors),
+        })
+    })
+}
+
+/// What a function leaves on the capture device.
+pub(crate) struct Recording {
+    /// The arguments by name.
+    pub inputs: Vec<(String, TensorId)>,
+    /// The results, in order.
+    pub outputs: Vec<DispatchTensor>,
+    /// Whatever must not be dropped before the capture ends.
+    pub alive: Box<dyn std::any::Any>,
+}
+
+/// The capture device, which takes one scope at a time. burn numbers capture devices for the life
+/// of the process, so one is reused.
+static CAPTURE: Mutex<Option<Device>> = Mutex::new(None);
+
+/// Runs a function on the capture device and imports what it recorded.
+pub(crate) fn trace(
+    what: &str,
+    run: impl FnOnce(&Device) -> Result<Recording, CallError>,
+) -> Result<Graph, TraceError> {
+    let mut pool = CAPTURE.lock().unwrap_or_else(|e| e.into_inner());
+    let device = pool.get_or_insert_with(Device::capture).clone();
+    let what = what.to_owned();
+    let mut inputs = vec![];
+    let (mut alive, mut refused) = (None, None);
+    let captured: Result<Result<CapturedGraph, CaptureError>, _> =
+        catch_unwind(AssertUnwindSafe(|| {
+            device.capture_scope(|scope| {
+                let recorded = run(&device)
+                    .map_err(TraceError::from)
+                    .and_then(|recording| {
+                        let outputs = output_ids(&what, &recording.outputs)?;
+                        Ok((recording, outputs))
+                    });
+                match recorded {
+                    Ok((recording, outputs)) => {
+                        inputs = recording.inputs;
+                        let done = scope.complete(inputs.iter().map(|(_, id)| *id), outputs);
+                        alive = Some((recording.alive, recording.outputs));
+                        done
+                    }
+                    Err(error) => {
+                        refused = Some(error);
+                        scope.complete([], [])
+                    }
+                }
+            })
+        }));
+    if let Some(error) = refused {
+        return Err(error);
+    }
+    let captured = captured
+        .map_err(|panic| TraceError::Panicked {
+            message: panic_message(panic.as_ref()),
+            what: what.clone(),
+        })?
+        .map_err(|source| TraceError::Capture {
+            source: CaptureFailure(source),
+            what: what.clone(),
+        })?;
+    drop(alive);
+    Ok(from_burn(&what, &captured, &inputs)?)
+}
+
+/// The ids of a function's results. Every result must be there: if one were left out, those after it
+/// would take its place.
+fn output_ids(what: &str, outputs: &[DispatchTensor]) -> Result<Vec<TensorId>, TraceError> {
+    let ids = outputs.iter().enumerate().map(|(result, output)| {
+        id(output).ok_or_else(|| TraceError::NotRecorded {
+            what: what.to_owned(),
+            result,
+        })
+    });
+    ids.collect()
+}
+
+/// Zeros of the given types on the capture device, which stand for a function's arguments.
+pub(crate) fn arguments(inputs: &[TensorType], device: &Device) -> Vec<DispatchTensor> {
+    let device = device.as_dispatch();
+    let zeros = |ty: &TensorType| match ty.dtype {
+        DType::F32 => {
+            let zeros = TensorData::zeros::<f32, _>(ty.shape.clone());
+            Dispatch::float_from_data(zeros, device)
+        }
+        _ => Dispatch::int_from_data(TensorData::zeros::<i32, _>(ty.shape.clone()), device),
+    };
+    inputs.iter().map(zeros).collect()
+}
+
+/// Names arguments `x0`, `x1` and so on. All of them are on the capture device.
+pub(crate) fn named(
+    arguments: impl IntoIterator<Item = DispatchTensor>,
+) -> Vec<(String, TensorId)> {
+    let numbered = arguments.into_iter().enumerate();
+    let named = numbered.filter_map(|(i, t)| Some((format!("x{i}"), id(&t)?)));
+    named.collect()
+}
+
+/// The capture device's number of one of its tensors; `None` for a tensor of another device.
+pub(crate) fn id(tensor: &DispatchTensor) -> Option<TensorId> {
+    match &tensor.kind {
+        DispatchTensorKind::Capture(
+            BackendTensor::Float(t) | BackendTensor::Int(t) | BackendTensor::Bool(t),
+        ) => Some(t.id()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_of_another_device_is_an_error() {
+        let constant = |_: &[Tensor<4>]| Tensor::<1>::from_data([1.0], &Device::flex());
+        let error = trace_function("the loss", &[[1, 1, 1, 1]], &constant).unwrap_err();
+        let expected = "the loss returns a tensor of another device as result 0;";
+        assert!(error.to_string().starts_with(expected), "{error}");
+        // The capture device takes the next function.
+        trace_function("a sum", &[[1, 1, 2, 1]], &|x| x[0].clone().sum()).unwrap();
+    }
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let error = trace_function("f", &[], &|_| panic!("on purpose")).unwrap_err();
+        assert_eq!(error.to_string(), "f cannot be traced: on purpose");
+    }
+}

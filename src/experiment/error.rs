@@ -1,0 +1,118 @@
+//! What an experiment can fail with.
+
+use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
+use fedround_exec::CompileError;
+use fedround_metrics::MetricError;
+use fedround_models::ModelError;
+use fedround_simulation::RunError;
+
+use super::Report;
+use crate::model_source::GraphError;
+
+/// Why an experiment could not start, or stopped before its last round.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExperimentError {
+    /// The dataset could not be loaded or read.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The examples cannot be dealt to so many clients.
+    #[error(transparent)]
+    Partition(#[from] PartitionError),
+    /// The changes of images do not fit the data.
+    #[error(transparent)]
+    Augment(#[from] AugmentError),
+    /// The model is unknown, or does not fit the task.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The algorithm does not compile for the model.
+    #[error("cannot compile: {0}")]
+    Compile(#[from] CompileError),
+    /// A round or an evaluation failed.
+    #[error(transparent)]
+    Run(Box<RunError>),
+    /// A measure of the results is not defined for them.
+    #[error(transparent)]
+    Metric(#[from] MetricError),
+    /// A count that must not be zero.
+    #[error("{name}: expected at least 1, found 0")]
+    Zero {
+        /// The setting.
+        name: &'static str,
+    },
+    /// A test accuracy outside of (0, 1].
+    #[error("{name}: expected a test accuracy above 0 and up to 1, found {found}")]
+    Accuracy {
+        /// The setting.
+        name: &'static str,
+        /// Its value.
+        found: f64,
+    },
+    /// The late client would never join.
+    #[error("the last client joins after {after} rounds, and there are {rounds}")]
+    Late {
+        /// The rounds before it joins.
+        after: usize,
+        /// All rounds.
+        rounds: usize,
+    },
+    /// A variant is chosen of an auxiliary network that is not used.
+    #[error(
+        "a variant is chosen of the auxiliary network `{name}`, but the algorithm applies none of its functions that the model lacks"
+    )]
+    UnusedAuxiliary {
+        /// The network.
+        name: String,
+    },
+    /// The model describes images, and the data has no captions.
+    #[error("model `{model}` describes images, and `{data}` has no captions")]
+    NoCaptions {
+        /// The model.
+        model: String,
+        /// The dataset.
+        data: String,
+    },
+    /// Adversaries are to look for protected attributes that the data does not have.
+    #[error("`{data}` has no protected attributes, which `adult` has")]
+    NoProtected {
+        /// The dataset.
+        data: String,
+    },
+    /// The system gives no worker threads.
+    #[error("cannot start {threads} worker threads: {message}")]
+    Threads {
+        /// How many were wanted.
+        threads: usize,
+        /// What the system says.
+        message: String,
+    },
+    /// Training stopped at an error. The report holds the complete rounds before it.
+    #[error("{source}")]
+    Training {
+        /// The error.
+        source: Box<ExperimentError>,
+        /// Everything up to the last complete round.
+        report: Box<Report>,
+    },
+}
+
+impl From<RunError> for ExperimentError {
+    fn from(error: RunError) -> Self {
+        Self::Run(Box::new(error))
+    }
+}
+
+impl From<ColumnError> for ExperimentError {
+    fn from(error: ColumnError) -> Self {
+        Self::Data(error.into())
+    }
+}
+
+impl From<GraphError> for ExperimentError {
+    fn from(error: GraphError) -> Self {
+        match error {
+            GraphError::Model(error) => Self::Model(error),
+            GraphError::Compile(error) => Self::Compile(error),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Evaluation on the test set and on each client's own part of it.
+
+use fedround_data::Examples;
+use fedround_data::partition::{PartitionError, Split};
+use fedround_metrics::clients::ClientSummary;
+use fedround_simulation::{Evaluation, PersonalModels, RunError, Simulation};
+
+use super::Scores;
+use super::language::{LanguageScores, LanguageTest};
+
+/// The test set and its parts.
+pub(super) struct TestSet {
+    examples: Examples,
+    /// Clients that see the test set's images as they are, by number: indices of `examples`.
+    plain: Vec<(usize, Vec<usize>)>,
+    /// Clients that see theirs rotated.
+    rotated: Vec<(usize, Examples)>,
+    /// Captions or answers of people, where the model gives some.
+    language: Option<LanguageTest>,
+    clients: usize,
+}
+
+/// How a model does on both.
+pub(super) struct Tested {
+    pub scores: Scores,
+    /// The accuracy of each client on its own test examples, by its number.
+    pub clients: Vec<(usize, f64)>,
+}
+
+impl TestSet {
+    /// The tests of the clients in `splits` of a dataset with the test set `examples`.
+    pub fn new(
+        examples: Examples,
+        splits: &[Split],
+        language: Option<LanguageTest>,
+    ) -> Result<Self, PartitionError> {
+        let numbered = || splits.iter().enumerate();
+        let tested = || numbered().filter(|(_, split)| !split.test.is_empty());
+        let plain = tested().filter(|(_, split)| split.rotation.is_none());
+        let turned = tested().filter_map(|(k, split)| Some((k, split.rotation?, &split.test)));
+        let rotated = turned.map(|(k, rotation, test)| {
+            let own: Vec<usize> = (0..test.len()).collect();
+            Ok((k, rotation.turned(&examples.subset(test), &own)?))
+        });
+        Ok(Self {
+            plain: plain.map(|(k, split)| (k, split.test.clone())).collect(),
+            rotated: rotated.collect::<Result<_, _>>()?,
+            clients: splits.len(),
+            examples,
+            language,
+        })
+    }
+
+    /// How many clients there are, tested or not.
+    pub fn clients(&self) -> usize {
+        self.clients
+    }
+
+    /// Tests the simulation's current model, and the clients' own ones on their own examples.
+    pub fn run(&self, simulation: &Simulation) -> Result<Tested, RunError> {
+        let global = simulation.evaluate(&self.examples)?;
+        let personal = simulation.personal_models()?;
+        let mut clients = match &personal {
+            Some(models) => self.own(simulation, models)?,
+            None => self.shared(simulation, &global)?,
+        };
+        clients.retain(|(k, _)| *k < simulation.clients());
+        let (late, others): (Vec<_>, Vec<_>) = clients
+            .iter()
+            .partition(|(k, _)| simulation.late_client() == Some(*k));
+        let language = match (&self.language, &personal) {
+            (None, _) => LanguageScores::default(),
+            // Of parts that clients keep, the server's model has only the initial values.
+            (Some(test @ LanguageTest::Answers { .. }), Some(models)) => {
+                let together = simulation.evaluate_ensemble(models, &self.examples)?;
+                test.score(simulation, &self.examples, &together)?
+            }
+            (Some(test), _) => test.score(simulation, &self.examples, &global)?,
+        };
+        let local: Vec<f64> = others.iter().map(|(_, accuracy)| *accuracy).collect();
+        Ok(Tested {
+            scores: Scores {
+                loss: global.loss,
+                accuracy: global.accuracy,
+                class_accuracy: global.class_accuracy,
+                local: ClientSummary::of(&local).ok(),
+                late_client: late.first().map(|(_, accuracy)| *accuracy),
+                bleu: language.bleu,
+                vqa_accuracy: language.vqa_accuracy,
+            },
+            clients,
+        })
+    }
+
+    /// The accuracy on the test set of the clients' own models together, by the mean of their
+    /// logits; where they have none, all have the global one.
+    pub fn ensemble(&self, simulation: &Simulation) -> Result<f64, RunError> {
+        let tested = match simulation.personal_models()? {
+            Some(models) => simulation.evaluate_ensemble(&models, &self.examples)?,
+            None => simulation.evaluate(&self.examples)?,
+        };
+        Ok(tested.accuracy)
+    }
+
+    /// The accuracy of the global model on each client's examples.
+    fn shared(
+        &self,
+        simulation: &Simulation,
+        global: &Evaluation,
+    ) -> Result<Vec<(usize, f64)>, RunError> {
+        let labels = self.examples.labels();
+        let right = |&&i: &&usize| global.predictions[i] == labels[i];
+        let share = |test: &[usize]| test.iter().filter(right).count() as f64 / test.len() as f64;
+        let mut local = vec![];
+        for (k, test) in &self.plain {
+            // Words are not predicted one an example.
+            let own = match global.predictions.is_empty() {
+                true => simulation.evaluate(&self.examples.subset(test))?.accuracy,
+                false => share(test),
+            };
+            local.push((*k, own));
+        }
+        for (k, examples) in &self.rotated {
+            local.push((*k, simulation.evaluate(examples)?.accuracy));
+        }
+        Ok(local)
+    }
+
+    /// The accuracy of each client's own model on its examples.
+    fn own(
+        &self,
+        simulation: &Simulation,
+        models: &PersonalModels,
+    ) -> Result<Vec<(usize, f64)>, RunError> {
+        let plain = self.plain.iter();
+        let plain = plain.map(|(k, test)| (*k, self.examples.subset(test)));
+        let mut local = vec![];
+        for (k, examples) in plain.chain(self.rotated.iter().cloned()) {
+            let tested = simulation.evaluate_client(models, k, &examples)?;
+            local.extend(tested.map(|tested| (k, tested.accuracy)));
+        }
+        Ok(local)
+    }
+}

@@ -1,0 +1,286 @@
+//! Experiments: one call that trains an algorithm over simulated clients, as `fedround run` does.
+//!
+//! ```
+//! use fedround::Experiment;
+//! use fedround::algorithms::FedAvg;
+//! use fedround::data::{Partition, synth::SynthDigits};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let data = SynthDigits { train: 200, test: 50, ..SynthDigits::default() }.generate();
+//! let report = Experiment::new(FedAvg::default())
+//!     .model("logistic")
+//!     .data(data)
+//!     .clients(10)
+//!     .partition(Partition::Iid)
+//!     .seed(7)
+//!     .run(3)?;
+//! assert_eq!(report.rounds(), 3);
+//! let scores = report.scores.expect("the last round is always evaluated");
+//! println!("{} of the test examples are right", scores.accuracy);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Experiment::run_observed`] shows an [`Observer`] every round and lets it stop the experiment.
+//! [`Experiment::prepare`] stops before the first round: it has checked and compiled everything, and
+//! gives a [`Run`], which trains and can then be measured further.
+
+mod adversary;
+mod error;
+mod evaluation;
+mod language;
+mod observer;
+mod probe;
+mod report;
+mod run;
+mod settings;
+mod specs;
+mod training;
+mod warnings;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fedround_data::partition::Split;
+use fedround_data::{Augment, Dataset, Partition, load};
+use fedround_dsl::{Algorithm, BoxedAlgorithm};
+use fedround_exec::{Devices, GraphCapture};
+use fedround_models::Losses;
+use fedround_simulation::{CohortBatch, LateClient};
+
+use crate::model_source::ModelSource;
+
+pub use error::ExperimentError;
+pub use observer::Observer;
+pub use report::{AttributeAuc, Parameters, Report, Round, Scores, Status};
+pub use run::Run;
+pub use settings::Settings;
+pub use specs::PROTECTED;
+pub use warnings::warnings;
+
+/// The seed of generated datasets, and of random splits into training and test examples. It is not the
+/// experiment's own seed, so that generated data is the same for every seed, as real data is.
+pub const DATA_SEED: u64 = 0;
+
+/// The examples of an experiment.
+#[derive(Clone, Debug)]
+pub enum DataSource {
+    /// A dataset of [`DATASETS`](fedround_data::DATASETS), by its name.
+    Named {
+        /// The name.
+        name: String,
+        /// The folder that holds the dataset's folder; generated datasets need none.
+        folder: Option<PathBuf>,
+    },
+    /// Examples in memory.
+    Loaded(Arc<Dataset>),
+}
+
+impl From<&str> for DataSource {
+    fn from(name: &str) -> Self {
+        Self::Named {
+            name: name.to_owned(),
+            folder: None,
+        }
+    }
+}
+
+impl From<Dataset> for DataSource {
+    fn from(data: Dataset) -> Self {
+        Self::Loaded(Arc::new(data))
+    }
+}
+
+impl From<Arc<Dataset>> for DataSource {
+    fn from(data: Arc<Dataset>) -> Self {
+        Self::Loaded(data)
+    }
+}
+
+/// An algorithm with everything that its training depends on.
+///
+/// Results are a function of the algorithm, the model, the data and the [`Settings`]: the same
+/// experiment gives the same bits again, whatever the number of threads.
+pub struct Experiment {
+    algorithm: BoxedAlgorithm,
+    model: ModelSource,
+    losses: Losses,
+    data: DataSource,
+    splits: Option<Vec<Split>>,
+    settings: Settings,
+}
+
+impl Experiment {
+    /// An experiment with an algorithm and, until others are chosen, the 2NN on drawn digits.
+    pub fn new(algorithm: impl Algorithm) -> Self {
+        Self {
+            algorithm: Box::new(algorithm),
+            model: "2nn".into(),
+            losses: Losses::default(),
+            data: "synth-digits".into(),
+            splits: None,
+            settings: Settings::default(),
+        }
+    }
+
+    /// Trains this model: a bundled one by name, or a [`ModelSource`].
+    #[must_use]
+    pub fn model(mut self, model: impl Into<ModelSource>) -> Self {
+        self.model = model.into();
+        self
+    }
+
+    /// Adds losses of one's own to the bundled ones.
+    #[must_use]
+    pub fn losses(mut self, losses: Losses) -> Self {
+        self.losses = losses;
+        self
+    }
+
+    /// Trains and tests on this dataset: one in memory, or one by name.
+    #[must_use]
+    pub fn data(mut self, data: impl Into<DataSource>) -> Self {
+        self.data = data.into();
+        self
+    }
+
+    /// Deals the examples to this many clients.
+    #[must_use]
+    pub fn clients(mut self, clients: usize) -> Self {
+        self.settings.clients = clients;
+        self
+    }
+
+    /// Deals the examples by this rule.
+    #[must_use]
+    pub fn partition(mut self, partition: Partition) -> Self {
+        self.settings.partition = partition;
+        self
+    }
+
+    /// Gives each client exactly these examples, in place of a partition.
+    #[must_use]
+    pub fn splits(mut self, splits: Vec<Split>) -> Self {
+        self.splits = Some(splits);
+        self
+    }
+
+    /// Draws everything random from this seed.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// Changes training images by these steps.
+    #[must_use]
+    pub fn augment(mut self, augment: Augment) -> Self {
+        self.settings.augment = augment;
+        self
+    }
+
+    /// Has the last client join late.
+    #[must_use]
+    pub fn late_client(mut self, client: LateClient) -> Self {
+        self.settings.late_client = Some(client);
+        self
+    }
+
+    /// Ends the first phase at this test accuracy; see [`Settings::goal`].
+    #[must_use]
+    pub fn goal(mut self, accuracy: f64) -> Self {
+        self.settings.goal = Some(accuracy);
+        self
+    }
+
+    /// Evaluates after every so many rounds.
+    #[must_use]
+    pub fn eval_every(mut self, rounds: usize) -> Self {
+        self.settings.eval_every = rounds;
+        self
+    }
+
+    /// Trains this many clients at once on the CPU.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.settings.threads = threads;
+        self
+    }
+
+    /// Trains on these devices.
+    #[must_use]
+    pub fn devices(mut self, devices: Devices) -> Self {
+        self.settings.devices = devices;
+        self
+    }
+
+    /// Runs this many clients in one graph.
+    #[must_use]
+    pub fn cohort_batch(mut self, batch: CohortBatch) -> Self {
+        self.settings.cohort_batch = batch;
+        self
+    }
+
+    /// Chooses whether a GPU captures steps and replays them.
+    #[must_use]
+    pub fn graph_capture(mut self, capture: GraphCapture) -> Self {
+        self.settings.graph_capture = capture;
+        self
+    }
+
+    /// Replaces all settings, those above among them.
+    #[must_use]
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Loads the data, deals it and compiles the algorithm for `rounds` rounds. What cannot run is
+    /// an error here, before anything has been trained.
+    ///
+    /// # Errors
+    ///
+    /// See [`ExperimentError`].
+    pub fn prepare(&self, rounds: usize) -> Result<Run, ExperimentError> {
+        self.settings.check(rounds)?;
+        let data = match &self.data {
+            DataSource::Loaded(data) => data.clone(),
+            DataSource::Named { name, folder } => {
+                Arc::new(load(name, folder.as_deref(), DATA_SEED)?)
+            }
+        };
+        let Settings { clients, seed, .. } = self.settings;
+        let dealt;
+        let splits = match &self.splits {
+            Some(splits) => splits,
+            None => {
+                dealt = self.settings.partition.deal(&data, clients, seed)?;
+                &dealt
+            }
+        };
+        Run::new(self, data, splits, rounds)
+    }
+
+    /// Trains `rounds` rounds.
+    ///
+    /// # Errors
+    ///
+    /// See [`ExperimentError`]. After the first round it is [`ExperimentError::Training`], which
+    /// holds the report of the complete rounds.
+    pub fn run(&self, rounds: usize) -> Result<Report, ExperimentError> {
+        self.run_observed(rounds, &mut ())
+    }
+
+    /// Trains `rounds` rounds as [`run`](Self::run), and shows them to an observer.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_observed(
+        &self,
+        rounds: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Report, ExperimentError> {
+        self.prepare(rounds)?.train(observer)
+    }
+}

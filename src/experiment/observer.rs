@@ -1,0 +1,41 @@
+//! What a caller can follow while an experiment trains.
+
+use fedround_simulation::{ServerObservation, Simulation};
+
+use super::Report;
+
+/// Follows an experiment round by round, and may stop it. Every method has a default that does
+/// nothing, so an observer implements those that it needs; `()` observes nothing.
+///
+/// An observer cannot change results: parameters are the same whoever looks on.
+pub trait Observer {
+    /// Asked before each round. With `true` the experiment ends as [interrupted], after everything
+    /// that ends a complete one.
+    ///
+    /// [interrupted]: super::Status::Interrupted
+    fn stop_requested(&mut self) -> bool {
+        false
+    }
+
+    /// A round is complete: the last one of the report's history. Its scores are there if the model
+    /// was evaluated after it.
+    fn round_finished(&mut self, _report: &Report, _simulation: &Simulation) {}
+
+    /// The device's memory was too small for `before` clients in one graph; from now on there are
+    /// `now`.
+    fn cohort_batch_reduced(&mut self, _before: usize, _now: usize) {}
+
+    /// The goal's test accuracy was reached, and `left_out` of the rounds to come are left out.
+    fn goal_reached(&mut self, _left_out: usize) {}
+
+    /// Whether [`observe`](Self::observe) is to be called. It costs time, because values are read
+    /// back from the device.
+    fn observes_server(&self) -> bool {
+        false
+    }
+
+    /// A value of one client that the server has in the round that runs.
+    fn observe(&mut self, _value: ServerObservation) {}
+}
+
+impl Observer for () {}

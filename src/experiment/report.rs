@@ -1,0 +1,192 @@
+//! The results of an experiment.
+
+use std::collections::BTreeMap;
+
+use fedround_exec::CaptureStats;
+use fedround_ir::tensor::TensorType;
+use fedround_metrics::clients::ClientSummary;
+use fedround_metrics::progress::Point;
+use fedround_simulation::RoundStats;
+use serde::{Deserialize, Serialize};
+
+/// Names, types and values of a model's parameters, in the model's order.
+pub type Parameters = Vec<(String, TensorType, Vec<f32>)>;
+
+/// How an experiment ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// After its last round.
+    #[default]
+    Complete,
+    /// An [observer](super::Observer) stopped it.
+    Interrupted,
+    /// At an error.
+    Failed,
+}
+
+/// A complete round.
+#[derive(Clone, Debug)]
+pub struct Round {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The mean of the local steps' losses, in the loss's unit.
+    pub train_loss: f64,
+    /// Local steps over all clients.
+    pub client_steps: u64,
+    /// Bytes from clients to the server.
+    pub bytes_up: u64,
+    /// Bytes from the server to clients.
+    pub bytes_down: u64,
+    /// Seconds of training, without the evaluation.
+    pub seconds: f64,
+    /// How the model does after it, where that was evaluated.
+    pub scores: Option<Scores>,
+}
+
+/// How a model does on the test set.
+#[derive(Clone, Debug)]
+pub struct Scores {
+    /// Mean cross-entropy of an example, or a word, in nats.
+    pub loss: f64,
+    /// Fraction of examples, or words, that are right.
+    pub accuracy: f64,
+    /// The same of each class; NaN for a class without test examples.
+    pub class_accuracy: Vec<f64>,
+    /// The accuracy of clients on their own test examples, with their own models where they have
+    /// some, without the late client; `None` where no client has test examples.
+    pub local: Option<ClientSummary>,
+    /// The late client's, once it has joined.
+    pub late_client: Option<f64>,
+    /// BLEU-1 to BLEU-4, of models that describe images.
+    pub bleu: Option<[f64; 4]>,
+    /// Of models that answer questions: the accuracy over all test questions, as VQA counts it.
+    /// Questions that no class answers are wrong.
+    pub vqa_accuracy: Option<f64>,
+}
+
+/// What adversaries find of a protected attribute: areas under the ROC curve on the test set, the means
+/// over clients with models of their own. `None` where one is not a number, as after steps that
+/// diverged.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct AttributeAuc {
+    /// The attribute's name.
+    pub attribute: String,
+    /// By the adversary that trained along with the model, where there is one.
+    pub along: Option<f64>,
+    /// By an adversary that was fitted to the final representations.
+    pub auc: Option<f64>,
+}
+
+/// Everything that an experiment gives.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// How it ended.
+    pub status: Status,
+    /// The complete rounds, in order.
+    pub history: Vec<Round>,
+    /// How the last model does; `None` only if no evaluation was possible.
+    pub scores: Option<Scores>,
+    /// The last accuracy of each client on its own test examples, by the client's number; `None`
+    /// where it has none.
+    pub client_accuracy: Vec<Option<f64>>,
+    /// The test accuracy of the clients' own models together, by the mean of their logits, if it was
+    /// asked for.
+    pub ensemble_accuracy: Option<f64>,
+    /// What adversaries find of each protected attribute, if it was asked for.
+    pub adversary: Vec<AttributeAuc>,
+    /// The round whose evaluation reached the goal.
+    pub goal_round: Option<usize>,
+    /// The parameters of the global model.
+    pub parameters: Parameters,
+    /// Those of the clients' own models, by the client's number, if they were asked for.
+    pub personal: BTreeMap<usize, Parameters>,
+    /// What became of the steps of loops over batches, where they were to be captured.
+    pub capture: Option<CaptureStats>,
+}
+
+impl Round {
+    pub(super) fn new(number: usize, stats: &RoundStats, seconds: f64) -> Self {
+        Self {
+            number,
+            train_loss: stats.train_loss,
+            client_steps: stats.client_steps,
+            bytes_up: stats.bytes_up,
+            bytes_down: stats.bytes_down,
+            seconds,
+            scores: None,
+        }
+    }
+}
+
+impl Report {
+    /// Complete rounds.
+    pub fn rounds(&self) -> usize {
+        self.history.len()
+    }
+
+    /// The training loss of the last complete round; NaN before any.
+    pub fn train_loss(&self) -> f64 {
+        self.history.last().map_or(f64::NAN, |last| last.train_loss)
+    }
+
+    /// Bytes from clients to the server, over all rounds.
+    pub fn bytes_up(&self) -> u64 {
+        self.history.iter().map(|round| round.bytes_up).sum()
+    }
+
+    /// Bytes from the server to clients, over all rounds.
+    pub fn bytes_down(&self) -> u64 {
+        self.history.iter().map(|round| round.bytes_down).sum()
+    }
+
+    /// Local steps of all clients, over all rounds.
+    pub fn client_steps(&self) -> u64 {
+        self.history.iter().map(|round| round.client_steps).sum()
+    }
+
+    /// Seconds of training, without evaluation.
+    pub fn seconds(&self) -> f64 {
+        self.history.iter().map(|round| round.seconds).sum()
+    }
+
+    /// Local steps of all clients in a second of training; 0 before any.
+    pub fn client_steps_per_second(&self) -> f64 {
+        match self.seconds() {
+            0.0 => 0.0,
+            seconds => self.client_steps() as f64 / seconds,
+        }
+    }
+
+    /// The test accuracy at each evaluation, with the bytes of both directions until then.
+    pub fn accuracy_curve(&self) -> Vec<Point> {
+        let mut bytes = 0;
+        let mut curve = vec![];
+        for round in &self.history {
+            bytes += round.bytes_up + round.bytes_down;
+            curve.extend(round.scores.as_ref().map(|scores| Point {
+                round: round.number,
+                bytes,
+                value: scores.accuracy,
+            }));
+        }
+        if let ([], Some(scores)) = (&self.history[..], &self.scores) {
+            curve.push(Point {
+                round: 0,
+                bytes,
+                value: scores.accuracy,
+            });
+        }
+        curve
+    }
+
+    /// The largest BLEU-4 of all evaluations.
+    pub fn best_bleu(&self) -> Option<f64> {
+        let scores = self
+            .history
+            .iter()
+            .filter_map(|round| round.scores.as_ref());
+        let bleu = scores.chain(&self.scores).filter_map(|scores| scores.bleu);
+        bleu.map(|[.., four]| four).reduce(f64::max)
+    }
+}

@@ -1,0 +1,164 @@
+//! A run that can start: its input is checked and its algorithm compiled.
+
+use std::sync::Arc;
+
+use fedround_data::partition::Split;
+use fedround_data::{Dataset, Examples};
+use fedround_dsl::Algorithm;
+use fedround_exec::Program;
+use fedround_models::{AuxiliaryTask, Losses, Task};
+use fedround_simulation::{FederatedDataset, Simulation};
+use fedround_trace::TracedModel;
+
+use super::evaluation::TestSet;
+use super::language::LanguageTest;
+use super::{Experiment, ExperimentError, PROTECTED, Settings};
+use crate::model_source::{Auxiliaries, ModelSource};
+
+/// A compiled experiment with its data and the state of its training.
+pub struct Run {
+    pub(super) model: ModelSource,
+    pub(super) losses: Losses,
+    /// With the variants of all auxiliary networks that are used.
+    pub(super) settings: Settings,
+    pub(super) data: Arc<Dataset>,
+    pub(super) simulation: Simulation,
+    pub(super) tests: TestSet,
+    pub(super) rounds: usize,
+}
+
+impl Run {
+    /// Compiles an experiment for a dataset and what each client gets of it.
+    pub(super) fn new(
+        experiment: &Experiment,
+        data: Arc<Dataset>,
+        splits: &[Split],
+        rounds: usize,
+    ) -> Result<Self, ExperimentError> {
+        let mut settings = experiment.settings.clone();
+        if settings.adversary && data.test.column(PROTECTED).is_none() {
+            let data = data.name.clone();
+            return Err(ExperimentError::NoProtected { data });
+        }
+        let mut examples = data.train.clone();
+        for split in splits {
+            if let Some(rotation) = split.rotation {
+                examples = rotation.turned(&examples, &split.train)?;
+            }
+        }
+        let (algorithm, sources) = (
+            &experiment.algorithm,
+            (&experiment.model, &experiment.losses),
+        );
+        let (model, used) = trace(
+            sources,
+            &settings,
+            algorithm,
+            &data,
+            (&examples, splits.len()),
+        )?;
+        let mut chosen = settings.auxiliaries.keys();
+        if let Some(name) = chosen.find(|name| !used.contains_key(*name)) {
+            return Err(ExperimentError::UnusedAuxiliary { name: name.clone() });
+        }
+        settings.auxiliaries = used;
+        let name = experiment.model.name();
+        let language = LanguageTest::new(&data, name, &model.objective(), settings.beam)?;
+        let own = splits.iter().map(|split| split.train.clone());
+        let client_indices = match algorithm.centralized() {
+            true => vec![own.flatten().collect()],
+            false => own.collect(),
+        };
+        let dataset = FederatedDataset {
+            examples,
+            client_indices,
+        };
+        Ok(Self {
+            simulation: simulation(&settings, algorithm, model, dataset)?,
+            tests: TestSet::new(data.test.clone(), splits, language)?,
+            model: experiment.model.clone(),
+            losses: experiment.losses.clone(),
+            settings,
+            data,
+            rounds,
+        })
+    }
+
+    /// The settings, with the variants of all auxiliary networks that are used.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The dataset, before it was dealt.
+    pub fn data(&self) -> &Dataset {
+        &self.data
+    }
+
+    /// What is compiled.
+    pub fn program(&self) -> &Program {
+        self.simulation.program()
+    }
+
+    /// The simulation: untrained, or as the last round left it.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// The simulation by itself, for callers that train round by round.
+    pub fn into_simulation(self) -> Simulation {
+        self.simulation
+    }
+}
+
+/// A model ready to be traced for `examples`, which `clients` have: those of a dataset, or others of
+/// its classes and words. With it, the auxiliary networks beside it.
+pub(super) fn trace(
+    (model, losses): (&ModelSource, &Losses),
+    settings: &Settings,
+    algorithm: &dyn Algorithm,
+    data: &Dataset,
+    (examples, clients): (&Examples, usize),
+) -> Result<(TracedModel, Auxiliaries), ExperimentError> {
+    let around = AuxiliaryTask {
+        task: Task {
+            input: settings.augment.output_shape(examples.input_shape()?)?,
+            classes: data.classes,
+        },
+        clients,
+        variants: settings.auxiliaries.clone(),
+    };
+    let words = data.language.as_ref().map(|of| of.vocabulary.len());
+    let (model, used) = model.trace(algorithm, &around, words, losses)?;
+    let columns = examples.columns().iter();
+    let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
+    Ok((model.with_columns(columns.collect()), used))
+}
+
+/// Compiles an algorithm and sets up its simulation.
+pub(super) fn simulation(
+    settings: &Settings,
+    algorithm: &dyn Algorithm,
+    model: TracedModel,
+    dataset: FederatedDataset,
+) -> Result<Simulation, ExperimentError> {
+    let devices = &settings.devices;
+    let target = devices.first().with_precision(settings.precision);
+    let target = target.with_convolutions(settings.convolutions.clone());
+    let mut program = Program::compile_for(algorithm, model, target)?;
+    if !settings.fusion {
+        program = program.without_fusion();
+    }
+    let threads = settings.threads;
+    let simulation = Simulation::new(program, dataset, settings.seed, threads);
+    let simulation = simulation.map_err(|source| ExperimentError::Threads {
+        threads,
+        message: source.to_string(),
+    })?;
+    Ok(simulation
+        .with_augment(settings.augment.clone())
+        .with_personal(algorithm)?
+        .with_cohort_batch(settings.cohort_batch)
+        .with_late_client(settings.late_client)?
+        .with_devices(devices.more())?
+        .with_graph_capture(settings.graph_capture)?)
+}

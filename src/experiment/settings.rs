@@ -1,0 +1,111 @@
+//! What an experiment depends on besides its algorithm, model and data.
+
+use fedround_data::{Augment, Partition};
+use fedround_exec::{ConvPolicy, Devices, GraphCapture, Precision};
+use fedround_simulation::{CohortBatch, LateClient};
+
+use super::ExperimentError;
+use crate::model_source::Auxiliaries;
+
+/// The settings of an experiment, with the defaults of `fedround run`.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Number of clients.
+    pub clients: usize,
+    /// Who gets which examples.
+    pub partition: Partition,
+    /// Seed of the partition, the cohorts, the order of batches and the initial parameters.
+    pub seed: u64,
+    /// Changes of training images. Test images go through the steps that change each image alike.
+    pub augment: Augment,
+    /// Chosen variants of auxiliary networks; the others have their default.
+    pub auxiliaries: Auxiliaries,
+    /// The last client, where it joins late.
+    pub late_client: Option<LateClient>,
+    /// Test accuracy in (0, 1] that ends the first phase of the algorithm: the phase's other rounds
+    /// are left out, and of an algorithm without phases all others. LG-FedAvg ends its rounds of
+    /// FedAvg so (Liang, Liu et al. 2020, section 3.1).
+    pub goal: Option<f64>,
+    /// Rounds between two evaluations on the test set. The last round is always evaluated.
+    pub eval_every: usize,
+    /// Whether the clients' own models are evaluated together at the end, too.
+    pub ensemble: bool,
+    /// Whether adversaries look for protected attributes in representations at the end.
+    pub adversary: bool,
+    /// Whether the report has the parameters of every client's own model.
+    pub personal: bool,
+    /// Captions that the search keeps at each word, for models that describe images; 1 is greedy.
+    pub beam: usize,
+    /// Clients trained at once on the CPU. Results do not depend on it.
+    pub threads: usize,
+    /// Where clients train.
+    pub devices: Devices,
+    /// Float type of the operands of matrix products and convolutions.
+    pub precision: Precision,
+    /// Form of the convolutions of several clients in one graph.
+    pub convolutions: ConvPolicy,
+    /// Clients that run in one graph.
+    pub cohort_batch: CohortBatch,
+    /// Whether a GPU captures the steps of loops over batches and replays them.
+    pub graph_capture: GraphCapture,
+    /// Whether the CPU runs our fused kernels. Without them each op of a step runs by itself, for
+    /// comparisons of speed.
+    pub fusion: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            clients: 100,
+            partition: Partition::Shards { per_client: 2 },
+            seed: 1,
+            augment: Augment::default(),
+            auxiliaries: Auxiliaries::new(),
+            late_client: None,
+            goal: None,
+            eval_every: 5,
+            ensemble: false,
+            adversary: false,
+            personal: false,
+            beam: 1,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            devices: Devices::default(),
+            precision: Precision::default(),
+            convolutions: ConvPolicy::default(),
+            cohort_batch: CohortBatch::default(),
+            graph_capture: GraphCapture::default(),
+            fusion: true,
+        }
+    }
+}
+
+impl Settings {
+    /// Checks what can be checked without the data.
+    ///
+    /// # Errors
+    ///
+    /// A count of zero, an accuracy outside of (0, 1], or a late client that would never join.
+    pub fn check(&self, rounds: usize) -> Result<(), ExperimentError> {
+        let counts = [
+            ("rounds", rounds),
+            ("eval_every", self.eval_every),
+            ("beam", self.beam),
+            ("threads", self.threads),
+        ];
+        if let Some((name, _)) = counts.into_iter().find(|(_, n)| *n == 0) {
+            return Err(ExperimentError::Zero { name });
+        }
+        if let Some(found) = self.goal.filter(|goal| !(*goal > 0.0 && *goal <= 1.0)) {
+            return Err(ExperimentError::Accuracy {
+                name: "goal",
+                found,
+            });
+        }
+        match self.late_client {
+            Some(LateClient { after, .. }) if after >= rounds => {
+                Err(ExperimentError::Late { after, rounds })
+            }
+            _ => Ok(()),
+        }
+    }
+}
