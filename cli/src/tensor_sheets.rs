@@ -27,10 +27,45 @@ fn slots(graph: &Graph) -> Vec<Option<usize>> {
     for ((_, v), (_, _, slot)) in graph.inputs.iter().zip(&plan.inputs) {
         slots[v.0 as usize] = *slot;
     }
-    for (node, instr) in graph.nodes.iter().zip(&plan.instrs) {
-        for (v, slot) in node.outs.iter().zip(&instr.outs) {
+    for instr in &plan.instrs {
+        for (v, slot) in instr.results.iter().zip(&instr.outs) {
             slots[v.0 as usize] = *slot;
         }
     }
     slots
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround_exec::Target;
+    use fedround_passes::PassManager;
+
+    use super::*;
+    use crate::args::Subject;
+    use crate::catalog::Catalog;
+
+    /// FedProx's updates of weights are a fused op and a product, which the plan joins.
+    #[test]
+    fn results_after_a_join_are_drawn_where_the_plan_has_them() {
+        let subject = Subject {
+            spec: "fedprox".to_owned(),
+            model: "2nn".to_owned(),
+            aux: vec![],
+            data: "synth-digits".to_owned(),
+            clients: 10,
+            set: vec![],
+        };
+        let (target, mut passes) = (Target::default(), PassManager::default());
+        let compiled = Catalog::default().compile(&subject, target, &mut passes);
+        let sheets = sheets(&compiled.unwrap().program, 10, true).unwrap();
+        let joined = |sheet: &&Sheet| {
+            let plan = Plan::new(&sheet.graph);
+            plan.instrs.len() < sheet.graph.nodes.len()
+        };
+        let sheet = sheets.iter().find(joined).expect("a plan with a join");
+        let (plan, slots) = (Plan::new(&sheet.graph), sheet.slots.as_ref().unwrap());
+        for ((_, value), (name, read)) in sheet.graph.outputs.iter().zip(&plan.outputs) {
+            assert_eq!(slots[value.0 as usize], Some(read.slot), "{name}");
+        }
+    }
 }

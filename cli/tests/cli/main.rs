@@ -16,6 +16,7 @@ mod compare;
 mod data;
 mod doctor;
 mod exactness;
+mod experiment;
 mod folder;
 mod inspect;
 mod look;

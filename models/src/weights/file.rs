@@ -1,11 +1,14 @@
-//! Files of named tensors.
+//! Files of named tensors: safetensors, and what `torch.save` writes.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use burn::tensor::{DType, TensorData};
+use pytorch_reader::PytorchReader;
 use safetensors::{Dtype, SafeTensors};
 
-use super::{WeightsError, torch};
+use super::WeightsError;
 
 /// A tensor of a file.
 pub(super) struct Stored {
@@ -17,16 +20,20 @@ pub(super) struct Stored {
 
 /// Reads a file of safetensors or of PyTorch's own kind, whichever it is.
 pub(super) fn read(path: &Path) -> Result<Vec<Stored>, WeightsError> {
-    let bytes = std::fs::read(path).map_err(|source| WeightsError::Io {
+    let io = |source| WeightsError::Io {
         path: path.to_owned(),
         source,
-    })?;
-    if torch::is_torch(&bytes) {
-        return torch::read(&bytes).map_err(|reason| WeightsError::Torch {
+    };
+    let mut start = Vec::new();
+    let mut file = File::open(path).map_err(io)?;
+    (&mut file).take(4).read_to_end(&mut start).map_err(io)?;
+    if is_torch(&start) {
+        return read_torch(path).map_err(|reason| WeightsError::Torch {
             path: path.to_owned(),
             reason,
         });
     }
+    let bytes = std::fs::read(path).map_err(io)?;
     let file = SafeTensors::deserialize(&bytes).map_err(|source| WeightsError::Format {
         path: path.to_owned(),
         source,
@@ -35,6 +42,49 @@ pub(super) fn read(path: &Path) -> Result<Vec<Stored>, WeightsError> {
         .iter()
         .map(|(name, view)| stored(name, &view))
         .collect())
+}
+
+/// Whether a file begins as `torch.save` begins one: an archive, or before PyTorch 1.6 a pickle.
+fn is_torch(start: &[u8]) -> bool {
+    start == b"PK\x03\x04" || matches!(start, [0x80, 2..=5, ..])
+}
+
+/// The tensors of a file that `torch.save` wrote; those of its entry `state_dict` alone, if it is a
+/// checkpoint that has one. Fails with what is wrong, in words.
+fn read_torch(path: &Path) -> Result<Vec<Stored>, String> {
+    const ENTRY: &str = "state_dict.";
+    let tensors = PytorchReader::new(path)
+        .map_err(|error| error.to_string())?
+        .into_tensors();
+    if tensors.is_empty() {
+        return Err("it holds no tensors by name".to_owned());
+    }
+    let is_checkpoint = tensors.keys().any(|name| name.starts_with(ENTRY));
+    let mut read = vec![];
+    for (name, tensor) in tensors {
+        let name = match name.strip_prefix(ENTRY) {
+            Some(inner) => inner.to_owned(),
+            None if is_checkpoint => continue,
+            None => name,
+        };
+        let dtype = match tensor.dtype() {
+            pytorch_reader::DType::F64 => Ok(DType::F64),
+            pytorch_reader::DType::F32 => Ok(DType::F32),
+            pytorch_reader::DType::F16 => Ok(DType::F16),
+            pytorch_reader::DType::BF16 => Ok(DType::BF16),
+            found => Err(format!("{found:?}")),
+        };
+        let data = match dtype {
+            Ok(dtype) => {
+                let bytes = tensor.read().map_err(|error| error.to_string())?;
+                let shape = tensor.shape().to_vec();
+                Ok(TensorData::from_bytes_vec(bytes, shape, dtype))
+            }
+            Err(found) => Err(found),
+        };
+        read.push(Stored { name, data });
+    }
+    Ok(read)
 }
 
 fn stored(name: &str, view: &safetensors::tensor::TensorView<'_>) -> Stored {

@@ -1,7 +1,6 @@
 //! Weights from PyTorch, by name.
 
 mod file;
-mod torch;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -19,7 +19,7 @@ pub enum CohortBatch {
     Clients(usize),
 }
 
-/// What `--cohort-batch` does not understand.
+/// A text names no [`CohortBatch`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("expected `auto`, `off` or a number of clients from 1 on, found `{0}`")]
 pub struct CohortBatchError(String);

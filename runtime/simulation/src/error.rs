@@ -88,7 +88,7 @@ pub enum RunError {
     },
     /// The system gives no thread to make batches on, or to feed a device.
     #[error(
-        "no thread for clients' batches or a device: {0}; train fewer clients at once (`--threads ..`)"
+        "no thread for clients' batches or a device: {0}; train fewer clients at once, on fewer threads"
     )]
     Thread(std::io::Error),
     /// The spec reads a column that the clients' examples lack.
@@ -114,7 +114,7 @@ pub enum RunError {
         clients: usize,
     },
     /// Training left the real numbers.
-    #[error("round {round}: the training loss is {loss}; lower the learning rate (`--set lr=..`)")]
+    #[error("round {round}: the training loss is {loss}; lower the learning rate")]
     Diverged {
         /// The round.
         round: usize,

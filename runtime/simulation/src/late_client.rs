@@ -19,7 +19,7 @@ pub struct LateClient {
     pub others: f64,
 }
 
-/// What `--newcomer` does not understand.
+/// A text describes no [`LateClient`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
     "expected ROUNDS:SHARE, the rounds before the last client joins and the share of the others that train beside it, \

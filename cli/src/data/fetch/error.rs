@@ -4,12 +4,17 @@ use std::path::PathBuf;
 /// Why a file was not fetched.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FetchError {
+    #[error(
+        "this build has no downloads; build it with the feature `download`, which is a default"
+    )]
+    #[cfg(not(feature = "download"))]
+    NotBuilt,
     #[error("`{name}` cannot be fetched: its publisher asks for a licence or gives no checksums")]
     NotPublished { name: &'static str },
     #[error("cannot reach {url}: {source}")]
     Reach {
         url: String,
-        source: Box<ureq::Error>,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     #[error("{url}: expected the file, found HTTP status {status}")]
     Status { url: String, status: u16 },

@@ -1,12 +1,18 @@
 //! Downloads from a server in the test.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use super::*;
+use flate2::write::GzEncoder;
+
+use super::checksum::Checksum;
+use super::download::{Outcome, download};
+use super::error::FetchError;
+use super::get::unpack;
 
 const CONTENTS: &[u8] = b"the contents of a file that is fetched";
 const SUM: Checksum =
@@ -149,7 +155,7 @@ fn nobody_there_is_an_error() {
 fn archives_are_unpacked() {
     let folder = tempfile::tempdir().unwrap();
     let archive = folder.path().join("a.tar.gz");
-    let packed = flate2::write::GzEncoder::new(File::create(&archive).unwrap(), Default::default());
+    let packed = GzEncoder::new(File::create(&archive).unwrap(), Default::default());
     let mut builder = tar::Builder::new(packed);
     let mut header = tar::Header::new_gnu();
     header.set_size(CONTENTS.len() as u64);

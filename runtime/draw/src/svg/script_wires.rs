@@ -96,7 +96,7 @@ impl Script<'_> {
                 derived: if !self.linked {
                     row.kind.to_string()
                 } else if row.protection == Protection::default() {
-                    row.derived.clone()
+                    row.derived.to_string()
                 } else {
                     format!("{}; {}", row.derived, row.protection)
                 },

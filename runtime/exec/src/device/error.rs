@@ -51,7 +51,7 @@ pub enum DeviceError {
     },
     /// It is named twice among those that share a cohort.
     #[error(
-        "`{device}` is named twice; name each device once: `--threads` gives the CPU more workers, and one thread feeds a GPU"
+        "`{device}` is named twice; name each device once: more threads give the CPU more workers, and one thread feeds a GPU"
     )]
     Twice {
         /// The device.

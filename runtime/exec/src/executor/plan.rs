@@ -28,6 +28,9 @@ pub struct Instr {
     pub ins: Vec<Read>,
     /// Where its results go; `None` for a result that nothing reads.
     pub outs: Vec<Option<usize>>,
+    /// The graph's values that these results are. Instructions are fewer than the graph's nodes where
+    /// two of them were joined, so that places in the two lists do not correspond.
+    pub results: Vec<Val>,
     /// The program of a fused op.
     pub kernel: Option<Kernel>,
 }
@@ -50,6 +53,7 @@ impl Instr {
         kernel.add_product(*factor);
         self.ins.extend(rest);
         self.outs[0] = next.outs[0];
+        self.results[0] = next.results[0];
         true
     }
 }
@@ -108,6 +112,7 @@ impl Plan {
                 op: node.op.clone(),
                 ins,
                 outs,
+                results: node.outs.to_vec(),
             };
             if !instrs
                 .last_mut()

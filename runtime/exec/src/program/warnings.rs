@@ -6,14 +6,14 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Module, OpKind, Region};
 use fedround_passes::fed::Leaves;
 use fedround_passes::lowering::{Frontend, parts};
-use fedround_passes::report::{Direction, Wire};
+use fedround_passes::report::{Derivation, Direction, Wire};
 
 use fedround_trace::TracedModel;
 
 /// What is odd about parameters that every client gives back as it got them.
 pub(super) fn given_back(row: &Wire) -> Option<String> {
     let up = row.direction == Direction::Up && row.kind == Kind::Params;
-    let unchanged = row.derived == "as received" || row.without == Leaves::all();
+    let unchanged = row.derived == Derivation::AsReceived || row.without == Leaves::all();
     let loc = row.loc;
     (up && unchanged)
         .then(|| format!("{loc}: clients give these parameters back as they received them"))

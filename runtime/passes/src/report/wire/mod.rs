@@ -10,6 +10,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Exposure, Facts, Kind, Module, Op, OpKind, Privacy, Region, Value, solve};
 
 use crate::fed::analysis::{Leaves, Needless, unsent};
+pub use origin::Derivation;
 pub use table::wire_table;
 
 use origin::{Origin, Origins, noun};
@@ -63,7 +64,7 @@ pub struct Wire {
     /// Whether it crosses once for each of the `m` clients whose values visit others.
     pub visits: bool,
     /// From what it is derived.
-    pub derived: String,
+    pub derived: Derivation,
     /// By what it is protected.
     pub protection: Protection,
     /// The exchange of the round in which it crosses, from 1: what is sent in a later one depends
@@ -243,12 +244,12 @@ impl Rows<'_> {
         let (derived, protection) = match direction {
             Direction::Down if op.kind == OpKind::Scatter => {
                 let derived = match visits {
-                    true => "the server's values of other clients",
-                    false => "the server's work for it",
+                    true => Derivation::OtherClients,
+                    false => Derivation::ServerForClient,
                 };
-                (derived.to_owned(), Protection::default())
+                (derived, Protection::default())
             }
-            Direction::Down => (origin.down(kind).to_owned(), Protection::default()),
+            Direction::Down => (origin.down(kind), Protection::default()),
             Direction::Up => (origin.up(kind), self.protection(value, &origin)),
         };
         let sent = match direction {

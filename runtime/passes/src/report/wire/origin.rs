@@ -1,6 +1,7 @@
 //! From what a value is derived: a forward analysis for the wire table.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use fedround_ir::fed::{Analysis, Kind, Module, Op, OpKind};
 
@@ -88,37 +89,87 @@ pub(super) fn noun(kind: Kind) -> &'static str {
     }
 }
 
+/// What a value on the wire is derived from. Its text is the column "derived from" of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derivation {
+    /// Parameters that were trained on the client's examples, and on its kept state if `state`.
+    Trained {
+        /// Whether kept client state went into it.
+        state: bool,
+    },
+    /// Another value that was computed from the client's examples.
+    Computed {
+        /// Whether kept client state went into it.
+        state: bool,
+    },
+    /// State that the client keeps.
+    ClientState,
+    /// The number of the client's examples.
+    ExampleCount,
+    /// A number that every client sends alike.
+    SameEverywhere,
+    /// What the client received, unchanged.
+    AsReceived,
+    /// An aggregate of this round.
+    Aggregate,
+    /// Global parameters and server state.
+    GlobalAndState,
+    /// Server state.
+    ServerState,
+    /// Global parameters.
+    Global,
+    /// Something else that the server computed.
+    Server,
+    /// Values that the server has of other clients, which visit this one.
+    OtherClients,
+    /// What the server computed for this client.
+    ServerForClient,
+}
+
+impl fmt::Display for Derivation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Trained { state: false } => "trained on local data",
+            Self::Trained { state: true } => "trained on local data and kept client state",
+            Self::Computed { state: false } => "computed from local data",
+            Self::Computed { state: true } => "computed from local data and kept client state",
+            Self::ClientState => "kept client state",
+            Self::ExampleCount => "count of examples",
+            Self::SameEverywhere => "the same on every client",
+            Self::AsReceived => "as received",
+            Self::Aggregate => "aggregate of this round",
+            Self::GlobalAndState => "global parameters and server state",
+            Self::ServerState => "server state",
+            Self::Global => "global parameters",
+            Self::Server => "computed on the server",
+            Self::OtherClients => "the server's values of other clients",
+            Self::ServerForClient => "the server's work for it",
+        })
+    }
+}
+
 impl Origin {
-    /// From what an upload is derived.
-    pub(super) fn up(&self, kind: Kind) -> String {
-        let (and_state, verb) = if kind == Kind::Params {
-            (" and kept client state", "trained on")
-        } else {
-            (" and kept client state", "computed from")
-        };
-        let state = if self.client_state { and_state } else { "" };
-        match (kind, self) {
-            (_, Self { data: true, .. }) => format!("{verb} local data{state}"),
-            (
-                _,
-                Self {
-                    client_state: true, ..
-                },
-            ) => "kept client state".to_owned(),
-            (Kind::Scalar, Self { count: true, .. }) => "count of examples".to_owned(),
-            (Kind::Scalar, _) => "the same on every client".to_owned(),
-            _ => "as received".to_owned(),
+    /// What an upload is derived from.
+    pub(super) fn up(&self, kind: Kind) -> Derivation {
+        let state = self.client_state;
+        match kind {
+            Kind::Params if self.data => Derivation::Trained { state },
+            _ if self.data => Derivation::Computed { state },
+            _ if state => Derivation::ClientState,
+            Kind::Scalar if self.count => Derivation::ExampleCount,
+            Kind::Scalar => Derivation::SameEverywhere,
+            _ => Derivation::AsReceived,
         }
     }
 
-    /// From what a broadcast is derived.
-    pub(super) fn down(&self, kind: Kind) -> &'static str {
+    /// What a broadcast is derived from.
+    pub(super) fn down(&self, kind: Kind) -> Derivation {
         match (kind, self.global, self.server_state) {
-            (_, _, _) if self.aggregates > 0 => "aggregate of this round",
-            (Kind::Params, true, true) => "global parameters and server state",
-            (Kind::Params, false, true) => "server state",
-            (Kind::Params, true, false) => "global parameters",
-            _ => "computed on the server",
+            _ if self.aggregates > 0 => Derivation::Aggregate,
+            (Kind::Params, true, true) => Derivation::GlobalAndState,
+            (Kind::Params, false, true) => Derivation::ServerState,
+            (Kind::Params, true, false) => Derivation::Global,
+            _ => Derivation::Server,
         }
     }
 }

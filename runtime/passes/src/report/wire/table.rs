@@ -17,7 +17,7 @@ pub fn wire_table(rows: &[Wire], parameters: Option<Count<'_>>) -> String {
         table.push(vec![
             row.direction.to_string(),
             row.noun().to_owned(),
-            row.derived.clone(),
+            row.derived.to_string(),
             row.protection.to_string(),
             equals(&row.formula(), number),
         ]);

@@ -37,8 +37,8 @@ fn of(round: fn(&ServerCx, Server<Params>) -> Server<Params>) -> Vec<Wire> {
     wire(&linked(&crate::testing::Closure(define)))
 }
 
-fn derived(rows: &[Wire]) -> Vec<&str> {
-    rows.iter().map(|row| row.derived.as_str()).collect()
+fn derived(rows: &[Wire]) -> Vec<String> {
+    rows.iter().map(|row| row.derived.to_string()).collect()
 }
 
 #[test]

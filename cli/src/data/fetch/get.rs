@@ -1,0 +1,60 @@
+//! One file from its publisher: downloaded, checked and unpacked.
+
+use std::fs::File;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::download::{Outcome, download};
+use super::error::FetchError;
+use super::sources::Source;
+
+/// Gets one file, and unpacks it if it is an archive; says what was done.
+pub(super) fn get(source: &Source, mirror: Option<&str>, dir: &Path) -> Result<String, FetchError> {
+    let url = match mirror {
+        Some(mirror) => format!("{}/{}", mirror.trim_end_matches('/'), source.name()),
+        None => source.url.to_owned(),
+    };
+    let target = dir.join(source.place);
+    let bar = progress(source.name());
+    let outcome = download(&url, &target, source.sum, &mut |found, all| {
+        bar.set_length(all.unwrap_or(found));
+        bar.set_position(found);
+    });
+    bar.finish_and_clear();
+    let done = match outcome? {
+        Outcome::There => "already there, as published",
+        Outcome::Fetched => "fetched, as published",
+    };
+    if source.archive {
+        unpack(&target, dir)?;
+        return Ok(format!(
+            "{}: {done}; unpacked in {}\n",
+            source.name(),
+            dir.display()
+        ));
+    }
+    Ok(format!("{}: {done}\n", target.display()))
+}
+
+/// Unpacks a `.tar.gz`, which stays where it is, so that it need not be fetched again.
+pub(super) fn unpack(archive: &Path, dir: &Path) -> Result<(), FetchError> {
+    let unpacked =
+        File::open(archive).and_then(|file| tar::Archive::new(GzDecoder::new(file)).unpack(dir));
+    unpacked.map_err(|source| FetchError::File {
+        action: "unpack",
+        path: archive.to_path_buf(),
+        source,
+    })
+}
+
+/// A bar on a terminal, nothing elsewhere.
+fn progress(name: &str) -> ProgressBar {
+    let template = "{msg} {bar:24} {bytes}/{total_bytes}  {eta} left";
+    let style = ProgressStyle::with_template(template);
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(0)
+        .with_style(style)
+        .with_message(name.to_owned())
+}
