@@ -4,7 +4,7 @@ use fedround::optim::Sgd;
 use fedround::prelude::*;
 
 use crate::FedAvg;
-use crate::representations::sent;
+use crate::representations::{RepresentationNoise, sent};
 
 /// ADCOL. Li, He and Song 2023, "Adversarial Collaborative Learning on Non-IID Features",
 /// Algorithm 1 and Eq. (2), <https://icml.cc/virtual/2023/poster/24741>.
@@ -52,8 +52,8 @@ pub struct Adcol<A = FedAvg> {
     #[hyper(default = 1, range = 1..)]
     pub passes: usize,
     /// Noise on representations, for a server that is not trusted.
-    #[hyper(default = "none", choices = ["none", "laplace"])]
-    pub noise: String,
+    #[hyper(default = RepresentationNoise::None)]
+    pub noise: RepresentationNoise,
     /// `ε` of a representation under that noise.
     #[hyper(default = 5.0, range = 0.01..)]
     pub epsilon: f32,
@@ -66,7 +66,7 @@ impl<A: Algorithm> Algorithm for Adcol<A> {
         let r_k = w.broadcast(&s_t).map(|k, w| {
             let w = self.client_update(k, w);
             let rows = (self.rows, self.sample);
-            let r = sent(k, &w, rows, (self.noise.as_str(), self.epsilon));
+            let r = sent(k, &w, rows, (self.noise, self.epsilon));
             r.release("representations, Alg. 1")
         });
         let r_k = r_k.gather();

@@ -4,6 +4,17 @@ use fedround::prelude::*;
 
 use crate::FedAvg;
 
+/// What an image of [`Adfl`] begins as.
+#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdflStart {
+    /// Uniform noise.
+    Noise,
+    /// Zeros.
+    Black,
+    /// Ones.
+    White,
+}
+
 /// AdFL. Danilenka, Ganzha, Paprzycki and Mańdziuk 2022, "Using adversarial images to improve
 /// outcomes of federated learning for non-IID data", Algorithm 2 and Eq. (1) to (3),
 /// <https://arxiv.org/abs/2206.08124>.
@@ -30,8 +41,8 @@ pub struct Adfl<A = FedAvg> {
     #[hyper(default = 0.01, range = 0.0..)]
     pub epsilon: f32,
     /// What an image begins as.
-    #[hyper(default = "noise", choices = ["noise", "black", "white"])]
-    pub start: String,
+    #[hyper(default = AdflStart::Noise)]
+    pub start: AdflStart,
     /// `γ`: local steps are `(t + 1)^−γ` of the base's in round `t`; ½ is the paper's root.
     #[hyper(default = 0.0, range = 0.0..)]
     pub decay: f32,
@@ -42,10 +53,10 @@ impl<A: Algorithm> Algorithm for Adfl<A> {
     /// `m ← Σ_k w_k m^k`, with weights `w_k` by what was read of the images `x_{k,c}`.
     fn aggregate(&self, server: &ServerCx, m_k: Clients<Params>) -> Server<Params> {
         let c = server.run(|s| s.classes());
-        let start = server.run(|s| match self.start.as_str() {
-            "noise" => function("uniform", &s.get(&c).blank()),
-            "black" => s.get(&c).blank(),
-            _ => s.get(&c).blank().add_scalar(1.0),
+        let start = server.run(|s| match self.start {
+            AdflStart::Noise => function("uniform", &s.get(&c).blank()),
+            AdflStart::Black => s.get(&c).blank(),
+            AdflStart::White => s.get(&c).blank().add_scalar(1.0),
         });
         let m_k = m_k.gather();
         // Targeted I-FGSM: an image of each class, as this model sees it.

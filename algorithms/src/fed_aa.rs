@@ -5,6 +5,15 @@ use fedround::prelude::*;
 
 use crate::FedAvg;
 
+/// What clients of [`FedAa`] reveal.
+#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FedAaModality {
+    /// The names of their classes.
+    Classes,
+    /// One of their captions.
+    Caption,
+}
+
 /// FedAA. "FedAA: Using Non-sensitive Modality to Solve Non-IID Puzzles in Federated Learning",
 /// anonymous submission, Algorithms 1 to 4, <https://openreview.net/>.
 ///
@@ -33,8 +42,8 @@ pub struct FedAa<A = FedAvg> {
     /// What trains in the first local pass.
     pub base: A,
     /// What clients reveal: the names of their classes, or one of their captions (Eq. (3)).
-    #[hyper(default = "classes", choices = ["classes", "caption"])]
-    pub modality: String,
+    #[hyper(default = FedAaModality::Classes)]
+    pub modality: FedAaModality,
     /// `C`: share of the clients that train in a round.
     #[hyper(default = 0.5, range = 0.0..=1.0)]
     pub share: f32,
@@ -68,8 +77,8 @@ pub struct FedAa<A = FedAvg> {
 }
 
 /// `y_c`: the names of the client's classes, or the caption that fits its image best, Eq. (3).
-fn modality(k: &ClientCx, w: &Params, kind: &str) -> Released<Labels> {
-    if kind == "classes" {
+fn modality(k: &ClientCx, w: &Params, kind: FedAaModality) -> Released<Labels> {
+    if kind == FedAaModality::Classes {
         let y = k.classes();
         return y.release("names of classes, the non-sensitive modality");
     }
@@ -86,7 +95,7 @@ impl<A: Algorithm> Algorithm for FedAa<A> {
         let (w_k, y_k, n_k) = w.broadcast(&s_t).map(|k, w| {
             // Algorithm 1, Eq. (2).
             let w = self.client_update(k, w.replace_parts(&["identifier"], &w.zeros_like()));
-            let y = modality(k, &w, &self.modality);
+            let y = modality(k, &w, self.modality);
             let w = w.replace_parts(&["identifier"], &k.global_params());
             (w, y, k.num_examples())
         });

@@ -5,6 +5,15 @@ use fedround::prelude::*;
 
 use crate::FedAvg;
 
+/// The noise on what clients of [`FedFed`] share.
+#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FedFedNoise {
+    /// Of a normal distribution.
+    Gaussian,
+    /// Of a Laplace distribution.
+    Laplace,
+}
+
 /// FedFed. Yang et al. 2023, "FedFed: Feature Distillation against Data Heterogeneity in Federated
 /// Learning", Algorithms 1 and 2 and Eq. (9) to (11), <https://arxiv.org/abs/2310.05077>.
 ///
@@ -63,8 +72,8 @@ pub struct FedFed<A = FedAvg> {
     #[hyper(default = 0.15, range = 0.0..)]
     pub sigma: f32,
     /// The noise.
-    #[hyper(default = "gaussian", choices = ["gaussian", "laplace"])]
-    pub noise: String,
+    #[hyper(default = FedFedNoise::Gaussian)]
+    pub noise: FedFedNoise,
     /// Share of the pool that clients download.
     #[hyper(default = 1.0, range = 0.0..=1.0)]
     pub download: f32,
@@ -82,9 +91,9 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
         // x_p = clip(x − q(x)) + n.
         let protect = |x_s: Tensor| {
             let x_s = x_s.clip_rows(self.rho);
-            match self.noise.as_str() {
-                "gaussian" => x_s.noise(self.sigma),
-                _ => x_s.laplace(self.sigma),
+            match self.noise {
+                FedFedNoise::Gaussian => x_s.noise(self.sigma),
+                FedFedNoise::Laplace => x_s.laplace(self.sigma),
             }
         };
         if server.phase("distill", self.distill) {

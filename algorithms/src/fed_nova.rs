@@ -2,6 +2,15 @@
 
 use fedround::prelude::*;
 
+/// What the number of steps of a round of [`FedNova`] is the mean of.
+#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FedNovaSteps {
+    /// The norm of each client's weights of its gradients.
+    Norm,
+    /// The number of each client's steps.
+    Steps,
+}
+
 /// FedNova. Wang et al. 2020, "Tackling the Objective Inconsistency Problem in Heterogeneous
 /// Federated Optimization", Eq. (7), <https://arxiv.org/abs/2007.07481>.
 ///
@@ -34,8 +43,8 @@ pub struct FedNova {
     #[hyper(default = 0.0, range = 0.0..)]
     pub mu: f32,
     /// `τ_eff`: the mean of the clients' `norm` or of their number of `steps`.
-    #[hyper(default = "norm", choices = ["norm", "steps"])]
-    pub tau_eff: String,
+    #[hyper(default = FedNovaSteps::Norm)]
+    pub tau_eff: FedNovaSteps,
 }
 
 #[federated]
@@ -55,7 +64,7 @@ impl Algorithm for FedNova {
                 steps += 1.0;
             }
             let moved = &x - y;
-            let tau = if self.tau_eff == "norm" {
+            let tau = if self.tau_eff == FedNovaSteps::Norm {
                 norm.clone()
             } else {
                 steps

@@ -4,6 +4,17 @@ use fedround::prelude::*;
 
 use crate::FedAvg;
 
+/// How [`FedOpt`] keeps the squares of the updates.
+#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FedOptRule {
+    /// Their sum.
+    Adagrad,
+    /// Their running mean.
+    Adam,
+    /// A mean that grows and falls by at most a share of a square.
+    Yogi,
+}
+
 /// FedAdagrad, FedAdam and FedYogi. Reddi et al. 2021, "Adaptive Federated Optimization",
 /// Algorithm 2, <https://arxiv.org/abs/2003.00295>.
 ///
@@ -19,8 +30,8 @@ pub struct FedOpt<A = FedAvg> {
     /// The algorithm whose rounds give the server's gradient.
     pub base: A,
     /// How the squares are kept: `adagrad`, `adam` or `yogi`.
-    #[hyper(default = "adam", choices = ["adagrad", "adam", "yogi"])]
-    pub rule: String,
+    #[hyper(default = FedOptRule::Adam)]
+    pub rule: FedOptRule,
     /// `η`: step size of the server.
     #[hyper(default = 0.01, range = 0.0..)]
     pub server_lr: f32,
@@ -43,11 +54,11 @@ impl<A: Algorithm> Algorithm for FedOpt<A> {
         let (delta, v) = (&next - &w, server.state("v"));
         let m = self.beta1 * server.state("m") + (1.0 - self.beta1) * &delta;
         let square = delta.mul(&delta);
-        let v = match self.rule.as_str() {
-            "adagrad" => v + square,
-            "adam" => self.beta2 * v + (1.0 - self.beta2) * square,
+        let v = match self.rule {
+            FedOptRule::Adagrad => v + square,
+            FedOptRule::Adam => self.beta2 * v + (1.0 - self.beta2) * square,
             // v − (1 − β₂) Δ² sign(v − Δ²)
-            _ => {
+            FedOptRule::Yogi => {
                 let step = (1.0 - self.beta2) * &square;
                 (&v - square).select(&(&v - &step), &(&v + &step))
             }

@@ -4,7 +4,7 @@ use fedround::optim::Sgd;
 use fedround::prelude::*;
 
 use crate::Adcol;
-use crate::representations::sent;
+use crate::representations::{RepresentationNoise, sent};
 
 /// ADCOL with a fixed number of parties. Li, He and Song 2023, "Adversarial Collaborative Learning on
 /// Non-IID Features", B.14, <https://icml.cc/virtual/2023/poster/24741>: of many parties a few take
@@ -45,8 +45,8 @@ pub struct FixedParties<A = Adcol> {
     #[hyper(default = 1.0, range = 0.0..=1.0)]
     pub sample: f32,
     /// Noise on representations, for a server that is not trusted.
-    #[hyper(default = "none", choices = ["none", "laplace"])]
-    pub noise: String,
+    #[hyper(default = RepresentationNoise::None)]
+    pub noise: RepresentationNoise,
     /// `ε` of a representation under that noise.
     #[hyper(default = 5.0, range = 0.01..)]
     pub epsilon: f32,
@@ -65,7 +65,7 @@ impl<A: Algorithm> Algorithm for FixedParties<A> {
         let r_k = alone.broadcast(&s_t).map(|k, w| {
             let w = self.client_update(k, w);
             let rows = (self.rows, self.sample);
-            let r = sent(k, &w, rows, (self.noise.as_str(), self.epsilon));
+            let r = sent(k, &w, rows, (self.noise, self.epsilon));
             r.release("representations, B.14")
         });
         let r_k = r_k.gather();

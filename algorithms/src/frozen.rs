@@ -2,7 +2,7 @@
 
 use fedround::prelude::*;
 
-use crate::FedAvg;
+use crate::{FedAvg, LgPart};
 
 /// Rounds in which a part of the model stays as it is. Liang, Liu et al. 2020, "Think Locally, Act
 /// Globally: Federated Learning with Local and Global Representations", section 3.2,
@@ -25,12 +25,12 @@ pub struct Frozen<A = FedAvg> {
     #[hyper(default = 10, range = 0..)]
     pub frozen: usize,
     /// The part: of LG-FedAvg what is `global` there.
-    #[hyper(default = "head", choices = ["head", "features"])]
-    pub part: String,
+    #[hyper(default = LgPart::Head)]
+    pub part: LgPart,
 }
 
-fn only(part: &str) -> [&str; 1] {
-    [part]
+fn only(part: LgPart) -> [&'static str; 1] {
+    [part.word()]
 }
 
 #[federated(base = base)]
@@ -43,7 +43,7 @@ impl<A: Algorithm> Algorithm for Frozen<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let w = self.base.client_update(k, w);
         if k.phase("frozen") {
-            w.replace_parts(&only(&self.part), &k.global_params())
+            w.replace_parts(&only(self.part), &k.global_params())
         } else {
             w
         }
@@ -52,7 +52,7 @@ impl<A: Algorithm> Algorithm for Frozen<A> {
     fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
         let g = self.base.gradient(k, w, b);
         if k.phase("frozen") {
-            g.replace_parts(&only(&self.part), &w.zeros_like())
+            g.replace_parts(&only(self.part), &w.zeros_like())
         } else {
             g
         }

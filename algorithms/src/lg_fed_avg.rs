@@ -4,6 +4,28 @@ use fedround::prelude::*;
 
 use crate::FedAvg;
 
+/// What the representations of [`LgFedAvg`] are trained for besides.
+#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LgTask {
+    /// Nothing.
+    None,
+    /// The classes, by a network of the device's own.
+    Supervised,
+    /// The images.
+    Autoencoder,
+    /// The order of the images' quadrants.
+    Jigsaw,
+}
+
+/// A part of a model: what [`LgFedAvg`] averages, or what [`Frozen`](crate::Frozen) keeps.
+#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LgPart {
+    /// The last layers.
+    Head,
+    /// The first layers.
+    Features,
+}
+
 /// LG-FedAvg. Liang, Liu et al. 2020, "Think Locally, Act Globally: Federated Learning with Local
 /// and Global Representations", Algorithm 1, <https://arxiv.org/abs/2001.01523>.
 ///
@@ -32,25 +54,28 @@ pub struct LgFedAvg<A = FedAvg> {
     pub warm_up: usize,
     /// The part that is averaged: `head` in the paper's MNIST network, `features` in the one for
     /// CIFAR-10.
-    #[hyper(default = "head", choices = ["head", "features"])]
-    pub global: String,
+    #[hyper(default = LgPart::Head)]
+    pub global: LgPart,
     /// `L_f`: what representations are trained for besides: the classes by a network of the device's
     /// own, the images, or the order of their quadrants.
-    #[hyper(default = "none", choices = ["none", "supervised", "autoencoder", "jigsaw"])]
-    pub task: String,
+    #[hyper(default = LgTask::None)]
+    pub task: LgTask,
     /// Weight of the local task.
     #[hyper(default = 1.0, range = 0.0..)]
     pub task_weight: f32,
 }
 
 /// The parts that stay on a device.
-fn local(global: &str, task: &str) -> Vec<&'static str> {
-    let own = if global == "head" { "features" } else { "head" };
+fn local(global: LgPart, task: LgTask) -> Vec<&'static str> {
+    let own = match global {
+        LgPart::Head => "features",
+        LgPart::Features => "head",
+    };
     match task {
-        "supervised" => vec![own, "auxiliary"],
-        "autoencoder" => vec![own, "decoder"],
-        "jigsaw" => vec![own, "arranger"],
-        _ => vec![own],
+        LgTask::Supervised => vec![own, "auxiliary"],
+        LgTask::Autoencoder => vec![own, "decoder"],
+        LgTask::Jigsaw => vec![own, "arranger"],
+        LgTask::None => vec![own],
     }
 }
 
@@ -60,7 +85,7 @@ impl<A: Algorithm> Algorithm for LgFedAvg<A> {
         server.phase("warm_up", self.warm_up);
         if server.phase("hand_over", self.warm_up.min(1)) {
             w.broadcast(&server.everyone())
-                .map(|k, w| k.set_personal(&local(&self.global, &self.task), &w));
+                .map(|k, w| k.set_personal(&local(self.global, self.task), &w));
             w
         } else {
             self.base.round(server, w)
@@ -68,7 +93,7 @@ impl<A: Algorithm> Algorithm for LgFedAvg<A> {
     }
 
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
-        let (own, w) = (local(&self.global, &self.task), self.personalize(k, w));
+        let (own, w) = (local(self.global, self.task), self.personalize(k, w));
         let w = self.base.client_update(k, w);
         if k.phase("warm_up") {
             w
@@ -82,11 +107,11 @@ impl<A: Algorithm> Algorithm for LgFedAvg<A> {
     fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let h = |x: &Tensor| k.apply("features", w, x);
         let cut = |x: &Tensor| h(&function("jigsaw", x));
-        let task = match self.task.as_str() {
-            "supervised" => cross_entropy(k.apply("auxiliary", w, &h(&b.x)), &b.y),
-            "autoencoder" => loss("image_mse", (&k.apply("decode", w, &h(&b.x)), &b.x)),
-            "jigsaw" => loss("arrangement", &k.apply("arrange", w, &cut(&b.x))),
-            _ => 0.0.into(),
+        let task = match self.task {
+            LgTask::Supervised => cross_entropy(k.apply("auxiliary", w, &h(&b.x)), &b.y),
+            LgTask::Autoencoder => loss("image_mse", (&k.apply("decode", w, &h(&b.x)), &b.x)),
+            LgTask::Jigsaw => loss("arrangement", &k.apply("arrange", w, &cut(&b.x))),
+            LgTask::None => 0.0.into(),
         };
         self.base.loss(k, w, b) + self.task_weight * task
     }
@@ -95,7 +120,7 @@ impl<A: Algorithm> Algorithm for LgFedAvg<A> {
         if k.phase("warm_up") {
             w
         } else {
-            k.personal(&local(&self.global, &self.task), &w)
+            k.personal(&local(self.global, self.task), &w)
         }
     }
 }

@@ -4,6 +4,22 @@ use fedround::prelude::*;
 
 use crate::FedAvg;
 
+/// What a client of [`PartialFed`] does not load from the server.
+#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartialFedOwn {
+    /// Nothing: it loads the whole model.
+    None,
+    /// Batch normalisation.
+    Norm,
+    /// The head.
+    Head,
+    /// Batch normalisation and the head.
+    #[hyper(word = "norm+head")]
+    NormAndHead,
+    /// Everything: it loads nothing.
+    All,
+}
+
 /// PartialFed. Sun et al. 2021, "PartialFed: Cross-Domain Personalized Federated Learning via
 /// Partial Initialization", sections 3.2 and 3.3,
 /// <https://proceedings.neurips.cc/paper/2021/hash/c429429bf1f2af051f2021dc92a8ebea-Abstract.html>.
@@ -23,8 +39,8 @@ pub struct PartialFed<A = FedAvg> {
     pub base: A,
     /// What a client does not load from the server: `none`, `norm`, `head`, `norm+head` or `all`;
     /// nothing is read of it where clients learn that.
-    #[hyper(default = "norm+head", choices = ["none", "norm", "head", "norm+head", "all"])]
-    pub own: String,
+    #[hyper(default = PartialFedOwn::NormAndHead)]
+    pub own: PartialFedOwn,
     /// Whether clients learn instead what to load.
     #[hyper(default = false)]
     pub adaptive: bool,
@@ -67,13 +83,13 @@ impl<A: Algorithm> Algorithm for PartialFed<A> {
     /// The layers of the global model but for those that the client keeps.
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
         let own = k.state_or("own", &w);
-        match self.own.as_str() {
+        match self.own {
             _ if self.adaptive => k.state("s").select(&w, &own),
-            "none" => w,
-            "norm" => w.replace_parts(&["BatchNorm"], &own),
-            "head" => w.replace_parts(&["head"], &own),
-            "norm+head" => w.replace_parts(&["BatchNorm", "head"], &own),
-            _ => own,
+            PartialFedOwn::None => w,
+            PartialFedOwn::Norm => w.replace_parts(&["BatchNorm"], &own),
+            PartialFedOwn::Head => w.replace_parts(&["head"], &own),
+            PartialFedOwn::NormAndHead => w.replace_parts(&["BatchNorm", "head"], &own),
+            PartialFedOwn::All => own,
         }
     }
 }

@@ -2,6 +2,17 @@
 
 use fedround::prelude::*;
 
+/// What becomes of the Hessian in a step of [`PerFedAvg`].
+#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerFedAvgVariant {
+    /// It is dropped.
+    FirstOrder,
+    /// Its product with a vector is a difference of two gradients.
+    HessianFree,
+    /// The gradient is differentiated.
+    Exact,
+}
+
 /// Per-FedAvg. Fallah, Mokhtari and Ozdaglar 2020, "Personalized Federated Learning with
 /// Theoretical Guarantees: A Model-Agnostic Meta-Learning Approach", Algorithm 1,
 /// <https://arxiv.org/abs/2002.07948>.
@@ -33,8 +44,8 @@ pub struct PerFedAvg {
     pub lr: f32,
     /// What becomes of the Hessian: `first-order` drops it, `hessian-free` takes a difference of
     /// gradients, `exact` differentiates the gradient.
-    #[hyper(default = "hessian-free", choices = ["first-order", "hessian-free", "exact"])]
-    pub variant: String,
+    #[hyper(default = PerFedAvgVariant::HessianFree)]
+    pub variant: PerFedAvgVariant,
     /// `δ`: half the distance of the difference.
     #[hyper(default = 0.001, range = 0.0..)]
     pub delta: f32,
@@ -55,10 +66,10 @@ impl Algorithm for PerFedAvg {
             let (inner, curve) = (k.batch(self.batch), k.batch(self.batch));
             let there = &w - self.alpha * self.gradient(k, &w, &inner);
             let v = self.gradient(k, &there, &b);
-            let hessian_v = match self.variant.as_str() {
-                "first-order" => v.zeros_like(),
-                "exact" => grad(&w, |w| self.gradient(k, w, &curve).dot(&v)),
-                _ => {
+            let hessian_v = match self.variant {
+                PerFedAvgVariant::FirstOrder => v.zeros_like(),
+                PerFedAvgVariant::Exact => grad(&w, |w| self.gradient(k, w, &curve).dot(&v)),
+                PerFedAvgVariant::HessianFree => {
                     let (up, down) = (&w + self.delta * &v, &w - self.delta * &v);
                     let change = self.gradient(k, &up, &curve) - self.gradient(k, &down, &curve);
                     change / (2.0 * self.delta)

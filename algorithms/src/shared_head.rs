@@ -4,6 +4,15 @@ use fedround::prelude::*;
 
 use crate::Adcol;
 
+/// What the clients of [`SharedHead`] share.
+#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedPart {
+    /// The head.
+    Head,
+    /// The predictor, in networks with a projection head.
+    Predictor,
+}
+
 /// ADCOL with a shared predictor. Li, He and Song 2023, "Adversarial Collaborative Learning on
 /// Non-IID Features", B.10, <https://icml.cc/virtual/2023/poster/24741>: the server averages the
 /// parties' predictors in each round, all else is as before.
@@ -17,13 +26,13 @@ pub struct SharedHead<A = Adcol> {
     /// What trains.
     pub base: A,
     /// The part: `head`, or `predictor` in networks with a projection head.
-    #[hyper(default = "head", choices = ["head", "predictor"])]
-    pub part: String,
+    #[hyper(default = SharedPart::Head)]
+    pub part: SharedPart,
 }
 
 /// The part that is shared.
-fn parts(part: &str) -> [&str; 1] {
-    [part]
+fn parts(part: SharedPart) -> [&'static str; 1] {
+    [part.word()]
 }
 
 #[federated(base = base)]
@@ -32,13 +41,13 @@ impl<A: Algorithm> Algorithm for SharedHead<A> {
         let next = self.base.round(server, w.clone());
         let w_k = w.broadcast(&server.drawn()).map(|k, w| {
             let own = self.base.personalize(k, w.clone());
-            w.replace_parts(&parts(&self.part), &own)
+            w.replace_parts(&parts(self.part), &own)
         });
-        next.replace_parts(&parts(&self.part), &self.aggregate(server, w_k))
+        next.replace_parts(&parts(self.part), &self.aggregate(server, w_k))
     }
 
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
         let own = self.base.personalize(k, w.clone());
-        own.replace_parts(&parts(&self.part), &w)
+        own.replace_parts(&parts(self.part), &w)
     }
 }

@@ -1,6 +1,6 @@
 //! A client that joins late: nothing knows of it before, and who trains is said after.
 
-use fedround::algorithms::{FedAvg, Frozen, LgFedAvg, Scaffold, Validated};
+use fedround::algorithms::{FedAvg, Frozen, LgFedAvg, LgPart, LgTask, Scaffold, Validated};
 use fedround::simulation::{LateClient, Simulation};
 
 use crate::common::{Deal, bits, dealt, digits, leaves, run, simulation, trained, weights};
@@ -72,8 +72,8 @@ fn it_joins_earlier_where_a_phase_ends_early() {
     let algorithm = LgFedAvg {
         base: base(0.5),
         warm_up: 5,
-        global: "head".to_owned(),
-        task: "none".to_owned(),
+        global: LgPart::Head,
+        task: LgTask::None,
         task_weight: 1.0,
     };
     let mut simulation = joins(simulation(&algorithm, "2nn", deal()), 5, 0.0);
@@ -104,11 +104,11 @@ fn lg_fed_avg_leaves_the_old_devices_what_is_theirs() {
         base: Frozen {
             base: base(0.5),
             frozen: 2,
-            part: "head".to_owned(),
+            part: LgPart::Head,
         },
         warm_up: 2,
-        global: "head".to_owned(),
-        task: "none".to_owned(),
+        global: LgPart::Head,
+        task: LgTask::None,
         task_weight: 1.0,
     };
     let mut simulation = joins(simulation(&algorithm, "2nn", deal()), 2, 0.0);

@@ -1,7 +1,7 @@
 //! Models of captions and questions, trained as any other.
 
 use burn::tensor::Device;
-use fedround::algorithms::{FedAa, FedAvg};
+use fedround::algorithms::{FedAa, FedAaModality, FedAvg};
 use fedround::data::{Column, Examples, Scale};
 use fedround::exec::{Program, assemble_for};
 use fedround::models::{AuxiliaryTask, CaptionConfig, Losses, Model, Task, VqaConfig};
@@ -194,7 +194,7 @@ fn local() -> FedAvg {
 fn fed_aa() -> FedAa {
     FedAa {
         base: local(),
-        modality: "caption".to_owned(),
+        modality: FedAaModality::Caption,
         share: 1.0,
         second: 0,
         second_batch: 4,

@@ -19,6 +19,7 @@ mod hyper;
 mod model;
 mod parse;
 mod suggestion;
+mod words;
 
 pub use federated::federated;
 pub use hyper::hyper;

@@ -29,6 +29,14 @@ fn impls() {
     }
 }
 
+/// An enum of words, and a field of that type.
+#[test]
+fn words() {
+    let expanded = expansions(&fixture("words")).into_iter();
+    let text: Vec<String> = expanded.map(|(_, output)| pretty(output)).take(1).collect();
+    assert_snapshot("words", &text.join("\n"));
+}
+
 /// One snapshot for the fields' declarations, and one for each impl.
 #[test]
 fn derives() {
@@ -56,6 +64,7 @@ fn wrong_input() {
         "errors_variables",
         "errors_hyper",
         "errors_hyper_fields",
+        "errors_words",
     ] {
         assert_snapshot(name, &errors(&fixture(name)));
     }

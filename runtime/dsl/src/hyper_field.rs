@@ -8,7 +8,7 @@ use crate::{Field, FieldKind, HyperError, Index, Scalar};
 /// A type of a hyper-parameter field.
 #[diagnostic::on_unimplemented(
     message = "a hyper-parameter cannot be of type `{Self}`",
-    label = "expected `f32`, `f64`, `usize`, `bool` or `String`",
+    label = "expected `f32`, `f64`, `usize`, `bool`, `String` or an enum with `#[derive(Hyper)]`",
     note = "the base of a plug-in is the field named by `#[federated(base = ..)]`, of a type parameter `A: Algorithm`"
 )]
 pub trait HyperField {
@@ -16,6 +16,8 @@ pub trait HyperField {
     type Staged;
     /// Its kind.
     const KIND: FieldKind;
+    /// The words that it can be, if it is an enum of words.
+    const WORDS: &'static [&'static str] = &[];
     /// What `self.field` becomes in a spec.
     fn stage(&self, name: &'static str, loc: Loc) -> Self::Staged;
     /// Its value.

@@ -1,11 +1,11 @@
 //! Counts.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{BuildError, HyperValue, OpKind, Value};
+use fedround_ir::fed::{ArithOp, BuildError, HyperValue, Value};
 
 use crate::Scalar;
-use crate::algebra::Number;
 use crate::graph::Graph;
+use crate::number::Number;
 
 /// A count that is known before a round runs: a constant or a hyper-parameter.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ impl Index {
                     });
                     0
                 });
-                graph.op(OpKind::IndexConst(count), &[], self.loc)
+                graph.op(ArithOp::IndexConst(count), &[], self.loc)
             }
             Repr::Hyper(name, n) => graph.hyper(name, HyperValue::Int(n), self.loc),
         }

@@ -30,6 +30,7 @@ mod index;
 mod inputs;
 mod loop_state;
 mod loops;
+mod number;
 mod objective;
 pub mod optim;
 mod params;
@@ -102,6 +103,7 @@ pub mod __private {
         Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, DefaultValue, Definer, Entry, Field,
         FieldKind, Hyper, HyperError, Params, Range, Registered, Scalar, Server, ServerCx,
     };
+    pub use fedround_ir::Loc;
     pub use fedround_ir::fed::{Hook, HyperValue};
     pub use std::{
         boxed::Box,

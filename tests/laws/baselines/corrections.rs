@@ -123,12 +123,16 @@ fn a_first_contrast_is_the_same_for_both_models() {
 
 #[test]
 fn no_inner_step_is_the_mean() {
-    for variant in ["first-order", "hessian-free", "exact"] {
+    for variant in [
+        PerFedAvgVariant::FirstOrder,
+        PerFedAvgVariant::HessianFree,
+        PerFedAvgVariant::Exact,
+    ] {
         let per = PerFedAvg {
             fraction: 1.0,
             alpha: 0.0,
             lr: LR,
-            variant: variant.to_owned(),
+            variant,
             ..PerFedAvg::default()
         };
         assert_close(&after(&per, even()), &after(&base(), even()), 1e-5);
@@ -137,17 +141,21 @@ fn no_inner_step_is_the_mean() {
 
 #[test]
 fn a_difference_of_gradients_is_the_hessians_product() {
-    let step = |variant: &str| {
+    let step = |variant: PerFedAvgVariant| {
         let per = PerFedAvg {
             fraction: 1.0,
             alpha: 0.1,
             lr: 0.5,
-            variant: variant.to_owned(),
+            variant,
             ..PerFedAvg::default()
         };
         trained(&per, "logistic", even(), 2)
     };
-    let (exact, free, first) = (step("exact"), step("hessian-free"), step("first-order"));
+    let (exact, free, first) = (
+        step(PerFedAvgVariant::Exact),
+        step(PerFedAvgVariant::HessianFree),
+        step(PerFedAvgVariant::FirstOrder),
+    );
     assert_close(&free, &exact, 1e-4);
     let far = farthest(&first, &exact);
     assert!(far > 5e-4, "the Hessian does nothing: {far}");

@@ -5,8 +5,8 @@ mod fada;
 mod personal;
 
 use fedround::algorithms::{
-    FedAvg, FedAvgM, FedBn, FedNova, FedOpt, FedProx, FedRep, Moon, PartialFed, PerFedAvg,
-    Scaffold, Solo,
+    FedAvg, FedAvgM, FedBn, FedNova, FedOpt, FedOptRule, FedProx, FedRep, Moon, PartialFed,
+    PartialFedOwn, PerFedAvg, PerFedAvgVariant, Scaffold, Solo,
 };
 use fedround::prelude::*;
 use fedround::simulation::{CohortBatch, Simulation};
@@ -82,7 +82,7 @@ fn terms_of_weight_zero_leave_the_base() {
     assert_eq!(bits(&after(&FedBn { base: base() }, ragged())), plain);
     let all_shared = PartialFed {
         base: base(),
-        own: "none".to_owned(),
+        own: PartialFedOwn::None,
         ..PartialFed::default()
     };
     assert_eq!(bits(&after(&all_shared, ragged())), plain);
@@ -128,10 +128,14 @@ fn momentum_adds_up() {
 fn an_adaptive_step_has_the_size_of_the_rate() {
     // In the first round m = (1 − β₁) Δ and v = (1 − β₂) Δ² for adam and yogi, Δ² for adagrad, so
     // that with τ = 0 every moved weight moves by η (1 − β₁) / √(1 − β₂), and by η (1 − β₁).
-    for (rule, size) in [("adam", 1.0), ("yogi", 1.0), ("adagrad", 0.1)] {
+    for (rule, size) in [
+        (FedOptRule::Adam, 1.0),
+        (FedOptRule::Yogi, 1.0),
+        (FedOptRule::Adagrad, 0.1),
+    ] {
         let algorithm = FedOpt {
             base: base(),
-            rule: rule.to_owned(),
+            rule,
             server_lr: 0.01,
             beta1: 0.9,
             beta2: 0.99,
@@ -143,7 +147,7 @@ fn an_adaptive_step_has_the_size_of_the_rate() {
         let after = weights(&simulation);
         let moves = before.iter().zip(&after).map(|(a, b)| (a - b).abs());
         let moved: Vec<f32> = moves.filter(|m| *m > 1e-5).collect();
-        assert!(moved.len() > 1000, "{rule}: {}", moved.len());
+        assert!(moved.len() > 1000, "{rule:?}: {}", moved.len());
         let expected = vec![0.01 * size; moved.len()];
         assert_close(&moved, &expected, 2e-4);
     }
@@ -217,7 +221,7 @@ fn groups_of_clients_are_clients_one_by_one() {
             "partialfed",
             Box::new(PartialFed {
                 base: base(),
-                own: "head".to_owned(),
+                own: PartialFedOwn::Head,
                 ..PartialFed::default()
             }),
         ),

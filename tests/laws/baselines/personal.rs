@@ -32,7 +32,7 @@ fn heads_and_bodies_take_turns() {
 fn all_of_ones_own_is_training_alone() {
     let alone = PartialFed {
         base: base(),
-        own: "all".to_owned(),
+        own: PartialFedOwn::All,
         ..PartialFed::default()
     };
     let solo = Solo {

@@ -52,7 +52,7 @@ pub(super) fn adcol(mu: f32) -> Adcol {
         mu,
         sample: 1.0,
         passes: 1,
-        noise: "none".to_owned(),
+        noise: RepresentationNoise::None,
         epsilon: 5.0,
     }
 }
@@ -165,9 +165,9 @@ fn a_party_that_is_not_drawn_keeps_its_model() {
 
 #[test]
 fn little_noise_leaves_representations_of_length_one() {
-    let after = |noise: &str, epsilon: f32| {
+    let after = |noise: RepresentationNoise, epsilon: f32| {
         let mut simulation = parties(&Adcol {
-            noise: noise.to_owned(),
+            noise,
             epsilon,
             ..adcol(1.0)
         });
@@ -175,9 +175,9 @@ fn little_noise_leaves_representations_of_length_one() {
         judge(&simulation)
     };
     // Theirs have it already.
-    let plain = after("none", 5.0);
-    assert_close(&after("laplace", 1e8), &plain, 1e-5);
-    assert!(farthest(&after("laplace", 1.0), &plain) > 1e-3);
+    let plain = after(RepresentationNoise::None, 5.0);
+    assert_close(&after(RepresentationNoise::Laplace, 1e8), &plain, 1e-5);
+    assert!(farthest(&after(RepresentationNoise::Laplace, 1.0), &plain) > 1e-3);
 }
 
 fn older(discriminators: &str, mu: f32) -> Older {

@@ -7,7 +7,7 @@ fn adfl(base: FedAvg) -> Adfl {
         base,
         steps: 3,
         epsilon: 0.1,
-        start: "white".to_owned(),
+        start: AdflStart::White,
         decay: 0.0,
     }
 }
@@ -119,8 +119,12 @@ fn weights_are_those_of_the_equations() {
         .iter()
         .map(|m| Reader(m.iter().copied().map(f64::from).collect()))
         .collect();
-    for (steps, start) in [(0, "black"), (3, "white"), (3, "black")] {
-        let first = if start == "white" { 1.0 } else { 0.0 };
+    for (steps, start) in [
+        (0, AdflStart::Black),
+        (3, AdflStart::White),
+        (3, AdflStart::Black),
+    ] {
+        let first = if start == AdflStart::White { 1.0 } else { 0.0 };
         let w = hand_weights(&readers, (steps, 0.1), first);
         let mean = |i: usize| -> f32 {
             let sum = models.iter().zip(&w).map(|(m, w)| w * f64::from(m[i]));
@@ -129,12 +133,12 @@ fn weights_are_those_of_the_equations() {
         let expected: Vec<f32> = (0..uniform.len()).map(mean).collect();
         let algorithm = Adfl {
             steps,
-            start: start.to_owned(),
+            start,
             ..adfl(longer.clone())
         };
         let found = trained(&algorithm, "logistic", of_sizes(&sizes), 1);
         assert_close(&found, &expected, 5e-6);
-        assert!(farthest(&found, &uniform) > 1e-4, "{start}, {steps}");
+        assert!(farthest(&found, &uniform) > 1e-4, "{start:?}, {steps}");
     }
 }
 
@@ -142,9 +146,9 @@ fn weights_are_those_of_the_equations() {
 fn two_clients_always_weigh_the_same() {
     let sizes = [15, 60];
     let (_, uniform) = apart(base(), &sizes);
-    for start in ["noise", "black", "white"] {
+    for start in [AdflStart::Noise, AdflStart::Black, AdflStart::White] {
         let algorithm = Adfl {
-            start: start.to_owned(),
+            start,
             ..adfl(base())
         };
         let found = trained(&algorithm, "logistic", of_sizes(&sizes), 1);

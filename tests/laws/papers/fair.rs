@@ -1,6 +1,6 @@
 //! Fair representations: who trains on what.
 
-use fedround::algorithms::{Fair, LgFedAvg};
+use fedround::algorithms::{Fair, LgFedAvg, LgPart, LgTask};
 use fedround::data::{Column, Examples};
 use fedround::exec::{Program, assemble_for};
 use fedround::models::{AuxiliaryTask, Losses, Task, find};
@@ -60,8 +60,8 @@ fn local(base: FedAvg) -> LgFedAvg {
     LgFedAvg {
         base,
         warm_up: 0,
-        global: "head".to_owned(),
-        task: "none".to_owned(),
+        global: LgPart::Head,
+        task: LgTask::None,
         task_weight: 1.0,
     }
 }

@@ -6,7 +6,7 @@ use super::*;
 fn fed_aa(base: FedAvg) -> FedAa {
     FedAa {
         base,
-        modality: "classes".to_owned(),
+        modality: FedAaModality::Classes,
         share: 1.0,
         second: 0,
         second_batch: 1000,

@@ -48,7 +48,7 @@ fn fed_fed<A: Algorithm>(base: A) -> FedFed<A> {
         direct: 0.4,
         rho: 3.0,
         sigma: 0.15,
-        noise: "gaussian".to_owned(),
+        noise: FedFedNoise::Gaussian,
         download: 1.0,
         shared_batch: 16,
         shared: 1.0,
@@ -256,11 +256,14 @@ fn what_an_image_shares_is_bounded() {
 
 #[test]
 fn noise_is_of_its_size_and_of_its_seed() {
-    for (noise, mean) in [("gaussian", 0.797_885), ("laplace", 1.0)] {
+    for (noise, mean) in [
+        (FedFedNoise::Gaussian, 0.797_885),
+        (FedFedNoise::Laplace, 1.0),
+    ] {
         let noised = FedFed {
             rho: 0.0001,
             sigma: 0.2,
-            noise: noise.to_owned(),
+            noise,
             ..fed_fed(base())
         };
         let pool = pool(&noised, 7).concat();
@@ -268,7 +271,7 @@ fn noise_is_of_its_size_and_of_its_seed() {
         let found = pool.iter().map(|x| x.abs()).sum::<f32>() / pool.len() as f32;
         assert!(
             (found / (0.2 * mean) - 1.0).abs() < 0.03,
-            "{noise}: {found}"
+            "{noise:?}: {found}"
         );
     }
     let algorithm = fed_fed(base());

@@ -20,7 +20,7 @@ fn fixed(parties: usize, mu: f32) -> FixedParties {
         d_momentum: 0.9,
         passes: 1,
         sample: 1.0,
-        noise: "none".into(),
+        noise: RepresentationNoise::None,
         epsilon: 5.0,
         restart: true,
     }
@@ -58,9 +58,9 @@ fn a_newcomer_is_one_of_them() {
 
 #[test]
 fn noise_is_on_what_they_send() {
-    let first = |noise: &str| {
+    let first = |noise: RepresentationNoise| {
         let mut simulation = parties(&FixedParties {
-            noise: noise.into(),
+            noise,
             ..fixed(3, 1.0)
         });
         let mut all = vec![];
@@ -69,7 +69,10 @@ fn noise_is_on_what_they_send() {
             .unwrap();
         all
     };
-    let (plain, noised) = (first("none"), first("laplace"));
+    let (plain, noised) = (
+        first(RepresentationNoise::None),
+        first(RepresentationNoise::Laplace),
+    );
     assert!(plain.len() == noised.len() && plain != noised);
 }
 

@@ -6,8 +6,8 @@ fn lg() -> LgFedAvg {
     LgFedAvg {
         base: base(),
         warm_up: 0,
-        global: "head".to_owned(),
-        task: "none".to_owned(),
+        global: LgPart::Head,
+        task: LgTask::None,
         task_weight: 1.0,
     }
 }
@@ -113,14 +113,14 @@ fn a_warm_up_that_ends_early_is_a_shorter_one() {
 
 #[test]
 fn each_stage_sends_what_it_averages() {
-    for (global, shared) in [("head", HEAD), ("features", ALL - HEAD)] {
+    for (global, shared) in [(LgPart::Head, HEAD), (LgPart::Features, ALL - HEAD)] {
         let algorithm = LgFedAvg {
             base: FedAvg {
                 fraction: 0.5,
                 ..base()
             },
             warm_up: 1,
-            global: global.to_owned(),
+            global,
             ..lg()
         };
         let mut simulation = simulation(&algorithm, "2nn", deal());
@@ -132,16 +132,16 @@ fn each_stage_sends_what_it_averages() {
             (2 * 4 * shared, 2 * (4 * shared + 4)),
         ] {
             let stats = run(&mut simulation, 1);
-            assert_eq!((stats.bytes_down, stats.bytes_up), (down, up), "{global}");
+            assert_eq!((stats.bytes_down, stats.bytes_up), (down, up), "{global:?}");
         }
     }
 }
 
 #[test]
 fn a_task_without_weight_changes_nothing_and_others_do() {
-    let after = |task: &str, task_weight: f32| {
+    let after = |task: LgTask, task_weight: f32| {
         let algorithm = LgFedAvg {
-            task: task.to_owned(),
+            task,
             task_weight,
             ..lg()
         };
@@ -149,10 +149,10 @@ fn a_task_without_weight_changes_nothing_and_others_do() {
         let first = leaves(&simulation).len();
         run(&mut simulation, 2);
         let state = match task {
-            "none" => "features",
-            "supervised" => "features+auxiliary",
-            "autoencoder" => "features+decoder",
-            _ => "features+arranger",
+            LgTask::None => "features",
+            LgTask::Supervised => "features+auxiliary",
+            LgTask::Autoencoder => "features+decoder",
+            LgTask::Jigsaw => "features+arranger",
         };
         let kept = simulation
             .client_state(1, &format!("lg-fedavg.{state}"))
@@ -162,14 +162,14 @@ fn a_task_without_weight_changes_nothing_and_others_do() {
         // The 2NN comes first: two layers of features and a head.
         (leaves(&simulation)[4..6].concat(), kept[..4].concat())
     };
-    let plain = after("none", 1.0);
-    for task in ["supervised", "autoencoder", "jigsaw"] {
+    let plain = after(LgTask::None, 1.0);
+    for task in [LgTask::Supervised, LgTask::Autoencoder, LgTask::Jigsaw] {
         let (head, features) = after(task, 0.0);
-        assert_eq!(bits(&head), bits(&plain.0), "{task}");
-        assert_eq!(bits(&features), bits(&plain.1), "{task}");
+        assert_eq!(bits(&head), bits(&plain.0), "{task:?}");
+        assert_eq!(bits(&features), bits(&plain.1), "{task:?}");
         let (_, trained) = after(task, 1.0);
         let far = farthest(&trained, &plain.1);
-        assert!(far.is_finite() && far > 1e-5, "{task}: {far}");
+        assert!(far.is_finite() && far > 1e-5, "{task:?}: {far}");
     }
 }
 

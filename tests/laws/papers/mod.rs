@@ -13,7 +13,10 @@ mod lg_fed_avg;
 mod shared_head;
 mod validated;
 
-use fedround::algorithms::{Adcol, Adfl, FedAa, FedAvg, FedFed, LgFedAvg, Solo};
+use fedround::algorithms::{
+    Adcol, Adfl, AdflStart, FedAa, FedAaModality, FedAvg, FedFed, FedFedNoise, LgFedAvg, LgPart,
+    LgTask, RepresentationNoise, SharedPart, Solo,
+};
 use fedround::prelude::*;
 use fedround::simulation::Simulation;
 

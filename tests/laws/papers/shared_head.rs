@@ -11,7 +11,7 @@ const PREDICTOR: usize = WIDTH * 10 + 10;
 fn shared() -> SharedHead {
     SharedHead {
         base: adcol(1.0),
-        part: "head".to_owned(),
+        part: SharedPart::Head,
     }
 }
 

@@ -159,7 +159,7 @@ fn check_type(field: &HyperField<'_>, diagnostics: &mut Diagnostics) {
         let found = text(field.ty);
         diagnostics.error(
             field.ty,
-            format!("expected `f32`, `f64`, `usize`, `bool` or `String`, found `{found}`"),
+            format!("expected `f32`, `f64`, `usize`, `bool`, `String` or an enum of words, found `{found}`"),
             "an algorithm that this one is added to is a type parameter: \
              `struct FedProx<A = FedAvg> { pub base: A, .. }`",
         );
@@ -188,6 +188,7 @@ fn check_default(field: &HyperField<'_>, diagnostics: &mut Diagnostics) {
         (Some(FieldType::Usize), _) => "a whole number such as `10`",
         (Some(FieldType::Bool), _) => "`true` or `false`",
         (Some(FieldType::Text), _) => "a text such as `\"mean\"`",
+        (Some(FieldType::Word), _) => "a variant such as `Rule::Adam`",
     };
     diagnostics.error(
         default,
@@ -264,7 +265,7 @@ fn check_choices(field: &HyperField<'_>, diagnostics: &mut Diagnostics) {
         diagnostics.error(
             value,
             format!("expected no choices of a `{}`, found some", text(field.ty)),
-            "only texts have choices; numbers have a range",
+            "only texts have choices; numbers have a range, and an enum its variants",
         );
         return;
     }

@@ -24,6 +24,7 @@ fn declaration(field: &HyperField<'_>, private: &TokenStream) -> TokenStream {
         }
         Some(FieldType::Bool) => quote!(Bool(#default)),
         Some(FieldType::Text) => quote!(Text(#default)),
+        Some(FieldType::Word) => quote!(Text(<#ty>::word(&#default))),
         Some(FieldType::Usize) | None => quote!(Int(#default)),
     };
     let range = match field.range() {
@@ -31,8 +32,9 @@ fn declaration(field: &HyperField<'_>, private: &TokenStream) -> TokenStream {
         _ => quote!(#private::None),
     };
     let choices = match field.choices() {
-        Some(choices) => choices.to_token_stream(),
-        None => quote!([]),
+        Some(choices) => quote!(&#choices),
+        None if field.kind == Some(FieldType::Word) => quote!(<#ty as #private::HyperField>::WORDS),
+        None => quote!(&[]),
     };
     quote! {
         #private::Field {
@@ -41,7 +43,7 @@ fn declaration(field: &HyperField<'_>, private: &TokenStream) -> TokenStream {
             kind: <#ty as #private::HyperField>::KIND,
             default: #private::DefaultValue::#default,
             range: #range,
-            choices: &#choices,
+            choices: #choices,
         }
     }
 }

@@ -48,6 +48,8 @@ pub enum FieldType {
     Bool,
     /// `String`
     Text,
+    /// An enum of words, with `#[derive(Hyper)]` of its own.
+    Word,
 }
 
 /// The model of a struct; it takes anything, as finding fault is `check`'s task.
@@ -99,6 +101,8 @@ impl FieldType {
             "usize" => Self::Usize,
             "bool" => Self::Bool,
             "String" => Self::Text,
+            // Types of one's own are in upper case; that it is such an enum is for rustc to check.
+            name if name.starts_with(char::is_uppercase) => Self::Word,
             _ => return None,
         })
     }

@@ -1,6 +1,5 @@
 //! `#[derive(Hyper)] struct ..` with its `#[hyper(key = value, ..)]` attributes.
 
-use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
@@ -44,8 +43,7 @@ impl Parse for Key {
 ///
 /// # Errors
 /// Malformed attributes, and anything but a struct with named fields.
-pub fn hyper(item: TokenStream) -> syn::Result<HyperInput> {
-    let item: DeriveInput = syn::parse2(item)?;
+pub fn hyper(item: DeriveInput) -> syn::Result<HyperInput> {
     let mut diagnostics = Diagnostics::default();
     let keys = keys(&item.attrs, &mut diagnostics);
     let fields = named_fields(&item, &mut diagnostics)
@@ -70,7 +68,8 @@ pub fn hyper_crate(attrs: &[Attribute]) -> Option<Path> {
     ignored.finish(krate.clone()).unwrap_or(krate)
 }
 
-fn keys(attrs: &[Attribute], diagnostics: &mut Diagnostics) -> Vec<Key> {
+/// The keys of all `#[hyper(..)]` attributes.
+pub fn keys(attrs: &[Attribute], diagnostics: &mut Diagnostics) -> Vec<Key> {
     let mut keys = Vec::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("hyper")) {
         match attr.parse_args_with(Punctuated::<Key, Token![,]>::parse_terminated) {

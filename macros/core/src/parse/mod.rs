@@ -4,4 +4,4 @@ mod federated;
 mod hyper;
 
 pub use federated::{Federated, federated, federated_crate};
-pub use hyper::{HyperInput, Key, hyper, hyper_crate};
+pub use hyper::{HyperInput, Key, hyper, hyper_crate, keys};

@@ -1,4 +1,4 @@
-//! Ops on elements.
+//! Element-wise ops.
 
 use burn::tensor::{DispatchTensor, Shape};
 use burn_backend::ops::{ActivationOps, BoolTensorOps, FloatTensorOps, IntTensorOps};

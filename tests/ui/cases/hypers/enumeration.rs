@@ -1,9 +1,9 @@
-//! Hyper-parameters are a struct.
+//! An enum of hyper-parameters has words, and nothing in them.
 use fedround::prelude::*;
 
 #[derive(Hyper)]
 enum Mine {
-    Small,
+    Small(usize),
 }
 
 fn main() {}
