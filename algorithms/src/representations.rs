@@ -22,9 +22,7 @@ pub(crate) fn sent(
     let r = k.collect(rows, |b| k.apply("represent", w, &b.x));
     let r = k.draw_share(sample, r);
     match noise {
-        RepresentationNoise::Laplace => function("l1_rows", &r)
-            .clip_rows(1.0)
-            .laplace(2.0 / epsilon),
+        RepresentationNoise::Laplace => r.l1_rows().clip_rows(1.0).laplace(2.0 / epsilon),
         RepresentationNoise::None => r,
     }
 }

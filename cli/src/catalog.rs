@@ -128,12 +128,14 @@ impl Catalog {
             variants: auxiliaries::choices(&subject.aux)?,
         };
         let model = self.model_of(&subject.model)?;
-        let (model, auxiliaries) = model.trace(&algorithm, &around, data.words(), &self.losses)?;
+        let (model, auxiliaries) = model.trace(&algorithm, &around, data.words, &self.losses)?;
         let mut chosen = around.variants.into_keys();
         if let Some(name) = chosen.find(|name| !auxiliaries.contains_key(name)) {
             return Err(ExperimentError::UnusedAuxiliary { name }.into());
         }
-        let model = model.with_columns(data.columns());
+        let columns = data.columns.iter();
+        let columns = columns.map(|(name, shape)| ((*name).to_owned(), shape.to_vec()));
+        let model = model.with_columns(columns.collect());
         let program = Program::compile_with(&*algorithm, model, target, passes)?;
         warn(&program);
         Ok(Compiled {

@@ -39,7 +39,7 @@ impl Run {
             fitted.push(self.found(&self.fitted(&part, &leaves)?)?);
         }
         let info = DatasetInfo::find(&self.data.name);
-        let names = info.map(|info| info.protected()).unwrap_or_default();
+        let names = info.map(|info| info.protected).unwrap_or_default();
         let exposed = |a: usize| {
             let of = |values: &[f32]| -> Vec<f64> {
                 let own = values.iter().skip(a).step_by(attributes);

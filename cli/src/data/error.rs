@@ -38,6 +38,7 @@ impl DataCommandError {
             Self::Data(DataError::Missing { .. }) => {
                 "`fedround data fetch NAME` downloads what may be downloaded"
             }
+            Self::Data(DataError::NoDirectory { .. }) => "--data-dir DIR names the data folder",
             Self::Data(_) => "`fedround data info NAME` checks the files",
             Self::Partition(_) => "`fedround list partitioners` shows how to write partitions",
             Self::Zero { .. } => return None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fedround_ir::fed::{Module, Op, OpKind, Reduce, Region, Value};
+use fedround_ir::fed::{FedOp, Module, Op, OpKind, Reduce, Region, Value};
 use fedround_simulation::ServerObservation;
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ pub(super) fn weights(
 /// The mean whose weights are a value.
 fn mean_of(region: &Region, weight: Value) -> Option<&Op> {
     region.ops.iter().find_map(|op| {
-        let is_mean = op.kind == OpKind::Reduce(Reduce::WeightedMean);
+        let is_mean = op.kind == OpKind::Fed(FedOp::Reduce(Reduce::WeightedMean));
         if is_mean && op.operands.get(1) == Some(&weight) {
             return Some(op);
         }

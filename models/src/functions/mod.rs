@@ -41,7 +41,6 @@ pub(crate) fn register(losses: Losses) -> Losses {
         .with_function("front", front)
         .with_function("back", back)
         .with_function("rolled", rolled)
-        .with_function("l1_rows", l1_rows)
         .with_function("jigsaw", jigsaw)
 }
 
@@ -209,12 +208,6 @@ fn rolled(x: Tensor<2>) -> Tensor<2> {
     Tensor::cat(vec![last, x.slice([0..batch - 1, 0..width])], 0)
 }
 
-/// Rows scaled to an L1 norm of 1, zeros as they are: `[batch, features]`.
-fn l1_rows(x: Tensor<2>) -> Tensor<2> {
-    let norm = x.clone().abs().sum_dim(1).add_scalar(1e-12);
-    x / norm
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,14 +275,5 @@ mod tests {
         close(mutual_information(rows([[2.0]]), rows([[2.0]])), &[0.0]);
         let apart = rows([[0.0], [0.0]]);
         close(mutual_information(rows([[1.0], [1.0]]), apart), &[1.0]);
-    }
-
-    #[test]
-    fn rows_are_of_length_one() {
-        let out: Vec<f32> = l1_rows(rows([[3.0, -1.0]]))
-            .into_data()
-            .try_to_vec()
-            .unwrap();
-        assert_eq!(out, [0.75, -0.25]);
     }
 }

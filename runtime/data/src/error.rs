@@ -1,9 +1,9 @@
-//! What can go wrong with data, and what to do about it.
+//! Errors of reading datasets.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::load::DATASETS;
+use crate::suggest::did_you_mean;
 use crate::{AugmentError, ColumnError, RecordError};
 
 /// Why a dataset could not be loaded.
@@ -11,22 +11,24 @@ use crate::{AugmentError, ColumnError, RecordError};
 #[non_exhaustive]
 pub enum DataError {
     /// No dataset has this name.
-    #[error("unknown dataset `{name}`{}; the datasets are {}", did_you_mean(*nearest), dataset_names())]
+    #[error("unknown dataset `{name}`{}; the datasets are {}", did_you_mean(*nearest), known.join(", "))]
     UnknownDataset {
         /// The name that was asked for.
         name: String,
-        /// The dataset whose name is closest, where one is close.
+        /// The dataset whose name is closest, if one is close.
         nearest: Option<&'static str>,
+        /// The names of all datasets.
+        known: Vec<&'static str>,
     },
     /// The dataset is read from files, and no folder was given.
     #[error(
-        "dataset `{dataset}` is read from files: pass the folder that holds {} (`--data-dir DIR`). {how}. \
+        "dataset `{dataset}` is read from files: expected a data folder DIR that holds {}, found none. {how}. \
          `synth-digits` needs no files", files.join(", ")
     )]
     NoDirectory {
         /// The dataset.
         dataset: &'static str,
-        /// Its files, relative to the folder.
+        /// Its files, relative to the data folder.
         files: &'static [&'static str],
         /// Where to get them.
         how: &'static str,
@@ -49,7 +51,7 @@ pub enum DataError {
     Read {
         /// The file or folder.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A file does not have the length that its header or record size implies.
@@ -67,7 +69,7 @@ pub enum DataError {
         /// Whether the gzip stream itself ends early or is damaged.
         damaged: bool,
     },
-    /// A gzip file unpacks to the right number of bytes, but not to the right ones.
+    /// A gzip file unpacks to the right number of bytes, but its checksum is wrong.
     #[error(
         "{} is corrupt: the gzip stream is damaged ({source}) after {found} unpacked bytes{}; get the file again",
         path.display(), of(*expected)
@@ -79,7 +81,7 @@ pub enum DataError {
         expected: Option<u64>,
         /// The number of bytes that could be unpacked.
         found: u64,
-        /// What the decoder says.
+        /// The error of the decoder.
         source: io::Error,
     },
     /// An idx file starts with the wrong four bytes.
@@ -90,7 +92,7 @@ pub enum DataError {
     Magic {
         /// The file.
         path: PathBuf,
-        /// What it should hold.
+        /// The expected contents.
         what: &'static str,
         /// The expected magic number.
         expected: u32,
@@ -142,7 +144,7 @@ pub enum DataError {
         /// The number of classes.
         classes: usize,
     },
-    /// Files were read, and hold no example.
+    /// Files hold no example.
     #[error("{} holds no examples", path.display())]
     Empty {
         /// The file, or the folder of files.
@@ -151,28 +153,28 @@ pub enum DataError {
     /// A file of records or of JSON is wrong.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// A binary file is not what it must be.
+    /// A binary file has invalid contents.
     #[error("{} at byte {offset}: expected {expected}, found {found}; get the file again", path.display())]
     Format {
         /// The file.
         path: PathBuf,
-        /// Where in the file.
+        /// The place in the file, in bytes.
         offset: u64,
-        /// What should be there.
+        /// What was expected there.
         expected: String,
-        /// What is there.
+        /// What was found there.
         found: String,
     },
-    /// A line of a text file is not what it must be.
+    /// A line of a text file is invalid.
     #[error("{}:{line}: expected {expected}, found {found}; get the file again", path.display())]
     Line {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What should be there.
+        /// What was expected there.
         expected: String,
-        /// What is there.
+        /// What was found there.
         found: String,
     },
     /// A picture cannot be decoded.
@@ -183,12 +185,12 @@ pub enum DataError {
     Image {
         /// The file.
         path: PathBuf,
-        /// The bytes that it has.
+        /// Its size in bytes.
         bytes: usize,
         /// What is wrong with it.
         message: String,
     },
-    /// No picture can be brought to this shape.
+    /// Pictures cannot be brought to this shape.
     #[error(
         "images of shape {shape:?}: expected 1 or 3 channels, and a height and width of at least 1"
     )]
@@ -196,21 +198,12 @@ pub enum DataError {
         /// Channels, height and width.
         shape: [usize; 3],
     },
-    /// Images cannot be augmented so.
+    /// Images cannot be augmented in this way.
     #[error(transparent)]
     Augment(#[from] AugmentError),
-    /// Columns, labels and groups do not fit together.
+    /// Columns, labels and groups do not match.
     #[error(transparent)]
     Column(#[from] ColumnError),
-}
-
-pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map_or_else(String::new, |n| format!(" (did you mean `{n}`?)"))
-}
-
-fn dataset_names() -> String {
-    let names: Vec<_> = DATASETS.iter().map(|d| d.name).collect();
-    names.join(", ")
 }
 
 fn list(paths: &[PathBuf]) -> String {

@@ -1,7 +1,7 @@
 //! Datasets, partitioners and seeded schedules.
 //!
-//! * [`load`] gives a [`Dataset`] by name: the built-in `synth-digits`, which
-//!   is drawn on the spot, or one of [`DATASETS`] from files.
+//! * [`load`] gives a [`Dataset`] by name: the built-in `synth-digits`, which is generated, or one of
+//!   [`DATASETS`] from files.
 //! * [`Partition`] deals the training examples to clients.
 //! * [`schedule`] says who trains in a round and in which order a client sees
 //!   its examples.
@@ -26,33 +26,23 @@
 //! # }
 //! ```
 
-pub mod adult;
 pub mod augment;
-mod cifar;
 mod dataset;
-mod digits;
-mod emnist;
+pub mod datasets;
 mod error;
-mod files;
-mod folders;
-mod hold_out;
-mod idx;
-mod images;
-mod load;
-mod mnist_m;
+mod formats;
 mod notes;
 pub mod partition;
-mod record;
 pub mod schedule;
-mod svhn;
-pub mod synth;
+mod source;
+mod suggest;
 pub mod text;
-mod usps;
 
 pub use augment::{Augment, AugmentError};
-pub use dataset::{Column, ColumnError, Dataset, Element, Examples, Language, Scale};
+pub use dataset::{Column, ColumnError, Dataset, Element, Examples, Scale};
+pub use datasets::{DATASETS, adult, load, synth};
 pub use error::DataError;
-pub use images::{Fit, ImageFiles};
-pub use load::{DATASETS, DatasetInfo, load};
+pub use formats::{Fit, ImageFiles, RecordError};
 pub use partition::{Partition, PartitionError};
-pub use record::RecordError;
+pub use source::DatasetInfo;
+pub use text::Language;

@@ -1,9 +1,8 @@
-//! What a loader has to say about files that it accepts.
+//! Remarks of a reader about files that it accepts.
 
-use std::path::Path;
 use std::sync::Mutex;
 
-/// Collects notes, from any thread.
+/// Collects remarks from any thread.
 #[derive(Debug, Default)]
 pub(crate) struct Notes(Mutex<Vec<String>>);
 
@@ -14,72 +13,11 @@ impl Notes {
         }
     }
 
-    /// All notes, in an order that does not depend on threads.
+    /// All remarks, sorted, so that their order does not depend on threads.
     pub fn take(&self) -> Vec<String> {
-        let mut notes = self
-            .0
-            .lock()
-            .map(|mut n| std::mem::take(&mut *n))
-            .unwrap_or_default();
+        let notes = self.0.lock().map(|mut notes| std::mem::take(&mut *notes));
+        let mut notes = notes.unwrap_or_default();
         notes.sort_unstable();
         notes
     }
 }
-
-/// The published md5 of the unpacked contents of a file, known by its folder and its name. Packed
-/// files are not held to any: they differ with the packer.
-pub(crate) fn published(path: &Path) -> Option<&'static str> {
-    let folder = path.parent()?.file_name()?.to_str()?;
-    let name = path.file_name()?.to_str()?;
-    let name = name.strip_suffix(".gz").unwrap_or(name);
-    let known = |(at, _): &&(&str, &str)| at.split_once('/') == Some((folder, name));
-    PUBLISHED.iter().find(known).map(|(_, sum)| *sum)
-}
-
-/// MNIST and Fashion-MNIST as their authors publish them, and the batches of CIFAR-10.
-const PUBLISHED: &[(&str, &str)] = &[
-    (
-        "cifar-10-batches-bin/data_batch_1.bin",
-        "5dd7e06a14cb22eb9f671a540d1b7c25",
-    ),
-    (
-        "cifar-10-batches-bin/data_batch_2.bin",
-        "5ea93a67294ea407fff1d09f752e9692",
-    ),
-    (
-        "cifar-10-batches-bin/data_batch_3.bin",
-        "942cd6a4bcdd0dd3c604fbe906cb4421",
-    ),
-    (
-        "fashion-mnist/t10k-images-idx3-ubyte",
-        "8181f5470baa50b63fa0f6fddb340f0a",
-    ),
-    (
-        "fashion-mnist/t10k-labels-idx1-ubyte",
-        "15d484375f8d13e6eb1aabb0c3f46965",
-    ),
-    (
-        "fashion-mnist/train-images-idx3-ubyte",
-        "f4a8712d7a061bf5bd6d2ca38dc4d50a",
-    ),
-    (
-        "fashion-mnist/train-labels-idx1-ubyte",
-        "9018921c3c673c538a1fc5bad174d6f9",
-    ),
-    (
-        "mnist/t10k-images-idx3-ubyte",
-        "2646ac647ad5339dbf082846283269ea",
-    ),
-    (
-        "mnist/t10k-labels-idx1-ubyte",
-        "27ae3e4e09519cfbb04c329615203637",
-    ),
-    (
-        "mnist/train-images-idx3-ubyte",
-        "6bbc9ace898e44ae57da46a324031adb",
-    ),
-    (
-        "mnist/train-labels-idx1-ubyte",
-        "a25bea736e30d166cdddb491f175f624",
-    ),
-];

@@ -1,9 +1,9 @@
-//! Who trains in a round, and in which order a client sees its examples.
+//! Sampling of cohorts, and the order in which a client visits its examples.
 
 use fedround_random::{LocalEpoch, Purpose, StreamKey, first_permuted, permutation};
 
-/// The clients of draw `draw` (from 0) of round `round`: the first `m` of a permutation of
-/// `0..clients`. All of them, in a permuted order, where `m` is larger.
+/// Samples `m` of `0..clients` without replacement: the first `m` of a random permutation, or all
+/// clients if `m` is larger. `draw` counts the samples of the round from 0.
 pub fn cohort(seed: u64, round: usize, draw: usize, clients: usize, m: usize) -> Vec<usize> {
     let key = StreamKey::new(seed, Purpose::Cohort).with(round);
     // The first draw's key has no draw, as in algorithms that draw once a round.
@@ -11,8 +11,8 @@ pub fn cohort(seed: u64, round: usize, draw: usize, clients: usize, m: usize) ->
     first_permuted(clients, m, key)
 }
 
-/// The cohort of round `round` where `dropped` of `m` clients go from round to round, at random, and
-/// as many of the rest come, if there are as many.
+/// The cohort of round `round` if `dropped` of its `m` clients leave at random after each round and as
+/// many of the other clients join (fewer if there are fewer).
 pub fn rotating(
     seed: u64,
     round: usize,
@@ -35,8 +35,8 @@ pub fn rotating(
     chosen
 }
 
-/// The client's `examples` in the order of local epoch `epoch` (from 0) of
-/// round `round`; batches are consecutive pieces of it.
+/// The client's `examples` in the order in which it visits them in local epoch `epoch` of round
+/// `round`. Batches are consecutive pieces of it.
 pub fn client_order(
     seed: u64,
     round: usize,

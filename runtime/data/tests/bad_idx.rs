@@ -84,7 +84,7 @@ fn names_and_folders() {
     assert!(text.starts_with(start), "{text}");
     let text = load("mnist", None, 0).unwrap_err().to_string();
     assert!(
-        text.contains("--data-dir") && text.contains("mnist/t10k-labels-idx1-ubyte"),
+        text.contains("a data folder DIR") && text.contains("mnist/t10k-labels-idx1-ubyte"),
         "{text}"
     );
     assert!(

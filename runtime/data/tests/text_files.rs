@@ -11,9 +11,9 @@
 use std::path::PathBuf;
 
 use fedround_data::adult::{self, Split};
-use fedround_data::text::captions::{self, CaptionSet, flickr8k};
-use fedround_data::text::questions::{self, QuestionSet};
+use fedround_data::datasets::{daquar, easy_vqa, flickr8k};
 use fedround_data::text::{END, PAD, START, Topics};
+use fedround_data::text::{captions, questions};
 use fedround_data::{DATASETS, Examples, load};
 
 /// The folder of a dataset, or `None` with a message where it is absent.
@@ -77,7 +77,7 @@ fn flickr8k_has_five_captions_an_image() {
     let Some(folder) = real("flickr8k") else {
         return;
     };
-    let captions = flickr8k(&folder).unwrap();
+    let captions = flickr8k::read(&folder).unwrap();
     let all: usize = captions.images.iter().map(|i| i.captions.len()).sum();
     assert_eq!(all, captions.images.len() * 5);
     let first = &captions.images[0];
@@ -132,9 +132,9 @@ fn captions_become_examples() {
     let Some(folder) = real("flickr8k") else {
         return;
     };
-    let set = CaptionSet::flickr8k(&folder, captions::FORM, 1).unwrap();
+    let set = flickr8k::load(&folder, captions::FORM, 1).unwrap();
     let (train, test) = (&set.dataset.train, &set.dataset.test);
-    let all = flickr8k(&folder).unwrap().images.len();
+    let all = flickr8k::read(&folder).unwrap().images.len();
     let eighth = all / 8;
     assert_eq!((set.validation.len(), test.len()), (eighth, eighth));
     assert_eq!(train.len(), (all - 2 * eighth) * 5);
@@ -161,7 +161,7 @@ fn easy_vqa_is_whole() {
     let Some(folder) = real("easy_vqa") else {
         return;
     };
-    let set = QuestionSet::easy_vqa(&folder, questions::FORM).unwrap();
+    let set = easy_vqa::load(&folder, questions::FORM).unwrap();
     let data = &set.dataset;
     assert_eq!((data.classes, set.left_out), (13, [0, 0]));
     let question = ids(&data.train, "tokens", 0);
@@ -189,7 +189,7 @@ fn easy_vqa_is_whole() {
 #[test]
 fn daquar_answers_are_in_its_space() {
     let Some(folder) = real("daquar") else { return };
-    let set = QuestionSet::daquar(&folder, questions::FORM).unwrap();
+    let set = daquar::load(&folder, questions::FORM).unwrap();
     assert_eq!((set.dataset.classes, set.left_out), (582, [0, 0]));
     let cup = usize::from(set.dataset.train.labels()[0]);
     assert_eq!(set.dataset.class_names[cup], "cup");

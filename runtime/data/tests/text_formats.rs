@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 
 use fedround_data::DataError;
 use fedround_data::adult::people;
-use fedround_data::text::captions::{self, CaptionSet, coco, flickr8k};
-use fedround_data::text::questions::{self, Answers, QuestionSet, daquar, easy_vqa, vqa};
+use fedround_data::datasets::{coco, daquar, easy_vqa, flickr8k, vqa_v2};
+use fedround_data::text::captions;
+use fedround_data::text::questions::{self, Answers, QuestionSet};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -52,7 +53,7 @@ fn flickr(text: &str) -> TempDir {
 #[test]
 fn flickr8k_captions_are_gathered_by_image() {
     let root = flickr(CAPTIONS);
-    let captions = flickr8k(root.path()).unwrap();
+    let captions = flickr8k::read(root.path()).unwrap();
     assert_eq!(captions.images.len(), 2);
     let dog = ["A dog runs .", "The dog is wet ."];
     assert_eq!(captions.images[0].captions, dog);
@@ -63,7 +64,7 @@ fn flickr8k_captions_are_gathered_by_image() {
 fn bad_captions_say_where() {
     let with = |from: &str, to: &str| {
         let root = flickr(&CAPTIONS.replace(from, to));
-        message(&root, flickr8k(root.path()))
+        message(&root, flickr8k::read(root.path()))
     };
     assert_eq!(
         with("b.jpg", "c.jpg"),
@@ -88,7 +89,7 @@ fn bad_captions_say_where() {
     assert!(with("a.jpg,A dog", "a.jpg A dog").contains("captions.txt:2: expected 2 fields"));
     let root = flickr("image,caption\n");
     assert_eq!(
-        message(&root, flickr8k(root.path())),
+        message(&root, flickr8k::read(root.path())),
         "DIR/captions.txt holds no examples"
     );
 }
@@ -111,7 +112,7 @@ fn coco_folder(captions: &str, instances: &str) -> TempDir {
 
 fn read_coco(root: &Path) -> Result<captions::Captions, DataError> {
     let instances = root.join("instances.json");
-    coco(
+    coco::read(
         &root.join("images"),
         &root.join("captions.json"),
         Some(&instances),
@@ -160,7 +161,7 @@ const ANNOTATED: &str = r#"{"annotations": [{"question_id": 8, "question_type": 
 
 fn read_vqa(root: &Path) -> Result<questions::Questions, DataError> {
     let [asked, annotated] = ["asked.json", "annotated.json"].map(|name| root.join(name));
-    vqa(&asked, &annotated, &root.join("images"), "COCO_train2014_")
+    vqa_v2::read(&asked, &annotated, &root.join("images"), "COCO_train2014_")
 }
 
 fn vqa_folder(asked: &str, annotated: &str) -> TempDir {
@@ -213,7 +214,7 @@ fn bad_questions_say_where() {
     );
     let root = folder(&[("questions.json", r#"[["is it red?", "yes", 2]]"#)]);
     assert_eq!(
-        message(&root, easy_vqa(root.path())),
+        message(&root, easy_vqa::read(root.path())),
         "DIR/questions.json: image `2.png` is not in DIR/images"
     );
     let text = "question,answer,image_id\nwhat is it,,image1\n";
@@ -221,7 +222,7 @@ fn bad_questions_say_where() {
     assert_eq!(
         message(
             &root,
-            daquar(&root.path().join("q.csv"), &root.path().join("images"))
+            daquar::read(&root.path().join("q.csv"), &root.path().join("images"))
         ),
         "DIR/q.csv:2: answer: expected a text, found ``"
     );
@@ -250,7 +251,7 @@ fn coco_is_a_set_of_examples() {
     let files: Vec<(&str, &str)> = files.iter().map(|(n, t)| (n.as_str(), *t)).collect();
     let root = folder(&files);
     let form = captions::FORM;
-    let set = CaptionSet::coco(root.path(), form).unwrap();
+    let set = coco::load(root.path(), form).unwrap();
     let lengths = [&set.dataset.train, &set.validation, &set.dataset.test].map(|e| e.len());
     assert_eq!(lengths, [3, 1, 1]);
     assert_eq!(set.dataset.class_names, ["dog"]);
@@ -287,9 +288,9 @@ fn read(format: usize, bytes: &[u8]) -> Result<usize, DataError> {
     fs::write(&path, bytes).unwrap();
     match format {
         0 => people(&path).map(|p| p.len()),
-        1 => flickr8k(root.path()).map(|c| c.images.iter().map(|i| i.captions.len()).sum()),
-        2 => daquar(&path, &root.path().join("images")).map(|q| q.questions.len()),
-        3 => easy_vqa(root.path()).map(|q| q.questions.len()),
+        1 => flickr8k::read(root.path()).map(|c| c.images.iter().map(|i| i.captions.len()).sum()),
+        2 => daquar::read(&path, &root.path().join("images")).map(|q| q.questions.len()),
+        3 => easy_vqa::read(root.path()).map(|q| q.questions.len()),
         4 => read_coco(root.path()).map(|c| c.images.iter().map(|i| i.captions.len()).sum()),
         _ => read_vqa(root.path()).map(|q| q.questions.len()),
     }

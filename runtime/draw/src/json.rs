@@ -2,7 +2,7 @@
 //! or graph; `docs/graphs.md` lists every field.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{HyperValue, Module, Op, OpKind, Place, Region};
+use fedround_ir::fed::{ArithOp, FedOp, HyperValue, Module, Op, OpKind, Place, Region};
 use fedround_ir::tensor::Val;
 use fedround_passes::tensor::cost;
 use serde_json::{Map, Value, json};
@@ -74,14 +74,18 @@ fn region(module: &Module, region: &Region) -> Value {
 
 fn fed_attributes(module: &Module, kind: &OpKind) -> Value {
     match kind {
-        OpKind::Hyper(index) => json!({ "name": module.hyper_label(*index) }),
-        OpKind::Const(x) => json!({ "value": x }),
-        OpKind::IndexConst(n) => json!({ "value": n }),
-        OpKind::Call(hook) | OpKind::Super(hook) => json!({ "hook": hook.name() }),
-        OpKind::ServerState(name, _)
-        | OpKind::SetServerState(name)
-        | OpKind::ClientState(name, _)
-        | OpKind::SetClientState(name) => json!({ "name": name }),
+        OpKind::Fed(FedOp::Hyper(index)) => json!({ "name": module.hyper_label(*index) }),
+        OpKind::Arith(ArithOp::Const(x)) => json!({ "value": x }),
+        OpKind::Arith(ArithOp::IndexConst(n)) => json!({ "value": n }),
+        OpKind::Fed(FedOp::Call(hook) | FedOp::Super(hook)) => {
+            json!({ "hook": hook.name() })
+        }
+        OpKind::Fed(
+            FedOp::ServerState(name, _)
+            | FedOp::SetServerState(name)
+            | FedOp::ClientState(name, _)
+            | FedOp::SetClientState(name),
+        ) => json!({ "name": name }),
         // The rest is in the op's name.
         _ => json!({}),
     }

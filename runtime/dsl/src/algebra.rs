@@ -1,9 +1,9 @@
 //! The algebra of parameters, in client code and on the server.
 
+use fedround_ir::fed::TreeOp;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use fedround_ir::Loc;
-use fedround_ir::fed::OpKind;
 
 use crate::number::{Number, number};
 use crate::real::Real;
@@ -26,7 +26,7 @@ macro_rules! tree_binary {
             type Output = $ty;
             #[track_caller]
             fn $method(self, other: $right) -> $ty {
-                Tree::binary(&self, OpKind::$kind, &other, Loc::caller())
+                Tree::binary(&self, TreeOp::$kind, &other, Loc::caller())
             }
         }
     };
@@ -34,7 +34,7 @@ macro_rules! tree_binary {
         impl $op<$right> for $ty {
             #[track_caller]
             fn $method(&mut self, other: $right) {
-                *self = Tree::binary(self, OpKind::$kind, &other, Loc::caller());
+                *self = Tree::binary(self, TreeOp::$kind, &other, Loc::caller());
             }
         }
     };
@@ -75,8 +75,8 @@ macro_rules! tree_scale {
 
 macro_rules! tree_rest {
     ($ty:ty) => {
-        tree_binary!($ty, Add, add, AddAssign, add_assign, TreeAdd);
-        tree_binary!($ty, Sub, sub, SubAssign, sub_assign, TreeSub);
+        tree_binary!($ty, Add, add, AddAssign, add_assign, Add);
+        tree_binary!($ty, Sub, sub, SubAssign, sub_assign, Sub);
         tree_scale!($ty, $ty, &$ty);
         impl Neg for $ty {
             type Output = $ty;
@@ -116,7 +116,7 @@ macro_rules! products {
                 let loc = Loc::caller();
                 let ((graph, a), (theirs, b)) = (self.parts(loc), other.parts(loc));
                 graph.same(theirs, "dot", loc);
-                Scalar::bind(graph, graph.op(OpKind::TreeDot, &[a, b], loc))
+                Scalar::bind(graph, graph.op(TreeOp::Dot, &[a, b], loc))
             }
 
             /// `‖a‖²` over all entries.
@@ -124,7 +124,7 @@ macro_rules! products {
             pub fn sq_norm(&self) -> Scalar {
                 let loc = Loc::caller();
                 let (graph, value) = self.parts(loc);
-                Scalar::bind(graph, graph.op(OpKind::TreeSqNorm, &[value], loc))
+                Scalar::bind(graph, graph.op(TreeOp::SqNorm, &[value], loc))
             }
         }
     )*};
@@ -139,8 +139,7 @@ impl Server<Params> {
         self.graph.same(&other.graph, "parameters", loc);
         Server::new(
             &self.graph,
-            self.graph
-                .op(OpKind::TreeDot, &[self.value, other.value], loc),
+            self.graph.op(TreeOp::Dot, &[self.value, other.value], loc),
         )
     }
 
@@ -149,8 +148,7 @@ impl Server<Params> {
     pub fn sq_norm(&self) -> Server<Scalar> {
         Server::new(
             &self.graph,
-            self.graph
-                .op(OpKind::TreeSqNorm, &[self.value], Loc::caller()),
+            self.graph.op(TreeOp::SqNorm, &[self.value], Loc::caller()),
         )
     }
 }

@@ -6,7 +6,7 @@
 //! [`Definer`], which stage a hook's body.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Hook, OpKind, Value};
+use fedround_ir::fed::{FedOp, Hook, Value};
 
 use crate::hook_param::{Handle, HookParam};
 use crate::{
@@ -98,7 +98,7 @@ macro_rules! hooks {
             let (graph, loc) = (&$cx.graph, Loc::caller());
             let operands = [$cx.operand(graph, loc), $($arg.operand(graph, loc)),*];
             let operands: Vec<Value> = operands.into_iter().flatten().collect();
-            let result = graph.op(OpKind::$op(Hook::$hook), &operands, loc);
+            let result = graph.op(FedOp::$op(Hook::$hook), &operands, loc);
             Handle::bind(graph, &mut std::iter::once(result))
         }
     )*};

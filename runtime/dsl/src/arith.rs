@@ -1,9 +1,9 @@
 //! Arithmetic on numbers, in client code and on the server.
 
+use fedround_ir::fed::ArithOp;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 use fedround_ir::Loc;
-use fedround_ir::fed::OpKind;
 
 use crate::number::{Number, number};
 use crate::real::{Rate, Real};
@@ -29,7 +29,7 @@ macro_rules! scalar_binary {
             #[track_caller]
             fn $method(self, other: $right) -> Scalar {
                 let loc = Loc::caller();
-                Scalar::op(OpKind::$kind, &[&number(self, loc), &number(other, loc)], loc)
+                Scalar::op(ArithOp::$kind, &[&number(self, loc), &number(other, loc)], loc)
             }
         }
     )*};
@@ -40,7 +40,7 @@ macro_rules! scalar_binary {
             fn $method(self, other: $right) -> Server<Scalar> {
                 let loc = Loc::caller();
                 self.graph.same(&other.graph, "numbers", loc);
-                Server::new(&self.graph, self.graph.op(OpKind::$kind, &[self.value, other.value], loc))
+                Server::new(&self.graph, self.graph.op(ArithOp::$kind, &[self.value, other.value], loc))
             }
         }
     };
@@ -52,7 +52,7 @@ macro_rules! scalar_binary {
             fn $method(self, other: $number) -> Server<Scalar> {
                 let loc = Loc::caller();
                 let other = number(other, loc).value_in(&self.graph, loc);
-                Server::new(&self.graph, self.graph.op(OpKind::$kind, &[self.value, other], loc))
+                Server::new(&self.graph, self.graph.op(ArithOp::$kind, &[self.value, other], loc))
             }
         }
         impl $op<$server> for $number {
@@ -61,7 +61,7 @@ macro_rules! scalar_binary {
             fn $method(self, other: $server) -> Server<Scalar> {
                 let loc = Loc::caller();
                 let own = number(self, loc).value_in(&other.graph, loc);
-                Server::new(&other.graph, other.graph.op(OpKind::$kind, &[own, other.value], loc))
+                Server::new(&other.graph, other.graph.op(ArithOp::$kind, &[own, other.value], loc))
             }
         }
     )*};
@@ -78,7 +78,7 @@ macro_rules! neg {
             #[track_caller]
             fn neg(self) -> $number {
                 let loc = Loc::caller();
-                self.of(Scalar::op(OpKind::Neg, &[&self.to_scalar()], loc), loc)
+                self.of(Scalar::op(ArithOp::Neg, &[&self.to_scalar()], loc), loc)
             }
         }
     )*};
@@ -92,7 +92,7 @@ macro_rules! assign {
             fn $method(&mut self, other: N) {
                 let loc = Loc::caller();
                 let both = [&self.to_scalar(), &other.rate(loc)];
-                *self = self.of(Scalar::op(OpKind::$kind, &both, loc), loc);
+                *self = self.of(Scalar::op(ArithOp::$kind, &both, loc), loc);
             }
         }
     )*};

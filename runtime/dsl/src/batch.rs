@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, OpKind, Value};
+use fedround_ir::fed::{ExternalOp, Kind, Value};
 
 use crate::graph::Graph;
 
@@ -25,8 +25,8 @@ impl Batch {
             of: Of::Batch(value, Rc::new(op)),
         };
         Self {
-            x: Tensor(part(OpKind::Column("x".to_owned(), Kind::Tensor))),
-            y: Labels(part(OpKind::Column("y".to_owned(), Kind::Labels))),
+            x: Tensor(part(ExternalOp::Column("x".to_owned(), Kind::Tensor))),
+            y: Labels(part(ExternalOp::Column("y".to_owned(), Kind::Labels))),
             graph: graph.clone(),
             value,
         }
@@ -35,14 +35,14 @@ impl Batch {
     /// Another column of the data, of floats: `[examples, …]`.
     #[track_caller]
     pub fn tensor(&self, column: &str) -> Tensor {
-        let op = OpKind::Column(column.to_owned(), Kind::Tensor);
+        let op = ExternalOp::Column(column.to_owned(), Kind::Tensor);
         Tensor::new(&self.graph, self.graph.op(op, &[self.value], Loc::caller()))
     }
 
     /// Another column of the data, of integers, such as the words of a sentence: `[examples, …]`.
     #[track_caller]
     pub fn labels(&self, column: &str) -> Labels {
-        let op = OpKind::Column(column.to_owned(), Kind::Labels);
+        let op = ExternalOp::Column(column.to_owned(), Kind::Labels);
         let value = self.graph.op(op, &[self.value], Loc::caller());
         Labels(Part {
             graph: self.graph.clone(),
@@ -70,7 +70,7 @@ struct Part {
 
 #[derive(Clone, Debug)]
 enum Of {
-    Batch(Value, Rc<OpKind>),
+    Batch(Value, Rc<ExternalOp>),
     Value(Value),
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, OpKind, Place, Reduce, Type, Value};
+use fedround_ir::fed::{FedOp, Kind, Place, Reduce, Type, Value};
 
 use crate::graph::{Graph, only};
 use crate::wire::{OnClients, Upload, Wire};
@@ -91,14 +91,14 @@ impl<T: Wire> Clients<T> {
         Server::new(
             &self.graph,
             self.graph
-                .op(OpKind::Reduce(Reduce::WeightedMean), &operands, loc),
+                .op(FedOp::Reduce(Reduce::WeightedMean), &operands, loc),
         )
     }
 
     fn reduce(&self, reduce: Reduce, loc: Loc) -> Server<T> {
         Server::new(
             &self.graph,
-            self.graph.op(OpKind::Reduce(reduce), &[self.value], loc),
+            self.graph.op(FedOp::Reduce(reduce), &[self.value], loc),
         )
     }
 }
@@ -146,5 +146,5 @@ pub(crate) fn mapped<U: Upload>(
     let released = body(&cx, args.get(1..).unwrap_or_default());
     let yields = released.values(graph, loc);
     let region = graph.close(yields, loc);
-    graph.op_with(OpKind::Map, operands, region, loc)
+    graph.op_with(FedOp::Map, operands, region, loc)
 }

@@ -1,7 +1,7 @@
 //! Who takes part in a round.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{OpKind, Value};
+use fedround_ir::fed::{FedOp, Value};
 
 use crate::graph::Graph;
 use crate::wire::Wire;
@@ -27,19 +27,19 @@ impl ServerCx {
     pub fn sample(&self, fraction: impl Into<Scalar>) -> Cohort {
         let loc = Loc::caller();
         let fraction = fraction.into().value_in(&self.graph, loc);
-        self.cohort(self.graph.op(OpKind::Sample, &[fraction], loc))
+        self.cohort(self.graph.op(FedOp::Sample, &[fraction], loc))
     }
 
     /// The clients number `first` to `first + count − 1`.
     #[track_caller]
     pub fn clients(&self, first: impl Into<Index>, count: impl Into<Index>) -> Cohort {
-        self.numbered(OpKind::Within, first.into(), count.into(), Loc::caller())
+        self.numbered(FedOp::Within, first.into(), count.into(), Loc::caller())
     }
 
     /// All clients but number `first` to `first + count − 1`.
     #[track_caller]
     pub fn clients_except(&self, first: impl Into<Index>, count: impl Into<Index>) -> Cohort {
-        self.numbered(OpKind::Outside, first.into(), count.into(), Loc::caller())
+        self.numbered(FedOp::Outside, first.into(), count.into(), Loc::caller())
     }
 
     /// `size` clients that stay from round to round but for `dropped` of them, at random, for whom as
@@ -47,10 +47,10 @@ impl ServerCx {
     #[track_caller]
     pub fn rotating(&self, size: impl Into<Index>, dropped: impl Into<Index>) -> Cohort {
         let (size, dropped) = (size.into(), dropped.into());
-        self.numbered(OpKind::Rotating, size, dropped, Loc::caller())
+        self.numbered(FedOp::Rotating, size, dropped, Loc::caller())
     }
 
-    fn numbered(&self, op: OpKind, first: Index, count: Index, loc: Loc) -> Cohort {
+    fn numbered(&self, op: FedOp, first: Index, count: Index, loc: Loc) -> Cohort {
         let operands = [first.value_in(&self.graph), count.value_in(&self.graph)];
         self.cohort(self.graph.op(op, &operands, loc))
     }
@@ -58,14 +58,14 @@ impl ServerCx {
     /// All clients.
     #[track_caller]
     pub fn everyone(&self) -> Cohort {
-        self.cohort(self.graph.op(OpKind::Everyone, &[], Loc::caller()))
+        self.cohort(self.graph.op(FedOp::Everyone, &[], Loc::caller()))
     }
 
     /// The cohort that was made last in this round, as by the base's `round`: a plug-in goes on with
     /// the clients that it drew. It is an error when the algorithm is linked if there is none.
     #[track_caller]
     pub fn drawn(&self) -> Cohort {
-        self.cohort(self.graph.op(OpKind::Drawn, &[], Loc::caller()))
+        self.cohort(self.graph.op(FedOp::Drawn, &[], Loc::caller()))
     }
 }
 
@@ -78,7 +78,7 @@ impl Cohort {
         let operands = [fraction.into().value_in(&self.graph, loc), self.value];
         Self {
             graph: self.graph.clone(),
-            value: self.graph.op(OpKind::Sample, &operands, loc),
+            value: self.graph.op(FedOp::Sample, &operands, loc),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Where code runs: on the server or on one client.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, OpKind, Value};
+use fedround_ir::fed::{FedOp, Kind, OptOp, Value};
 
 use crate::batch::{Labels, Tensor};
 use crate::graph::Graph;
@@ -46,7 +46,7 @@ impl ServerCx {
     pub fn round(&self) -> Server<Scalar> {
         Server::new(
             &self.graph,
-            self.graph.op(OpKind::RoundIndex, &[], Loc::caller()),
+            self.graph.op(FedOp::RoundIndex, &[], Loc::caller()),
         )
     }
 
@@ -55,7 +55,7 @@ impl ServerCx {
     pub fn num_clients(&self) -> Server<Scalar> {
         Server::new(
             &self.graph,
-            self.graph.op(OpKind::NumClients, &[], Loc::caller()),
+            self.graph.op(FedOp::NumClients, &[], Loc::caller()),
         )
     }
 
@@ -107,7 +107,7 @@ impl ClientCx {
     #[track_caller]
     pub fn batch(&self, size: impl Into<Index>) -> Batch {
         let operands = [self.value, size.into().value_in(&self.graph)];
-        let value = self.graph.op(OpKind::OneBatch, &operands, Loc::caller());
+        let value = self.graph.op(OptOp::OneBatch, &operands, Loc::caller());
         Batch::new(&self.graph, value)
     }
 
@@ -137,7 +137,7 @@ impl ClientCx {
         Scalar::bind(
             &self.graph,
             self.graph
-                .op(OpKind::NumExamples, &[self.value], Loc::caller()),
+                .op(FedOp::NumExamples, &[self.value], Loc::caller()),
         )
     }
 
@@ -147,7 +147,7 @@ impl ClientCx {
         Params::bind(
             &self.graph,
             self.graph
-                .op(OpKind::GlobalParams, &[self.value], Loc::caller()),
+                .op(FedOp::GlobalParams, &[self.value], Loc::caller()),
         )
     }
 
@@ -156,7 +156,7 @@ impl ClientCx {
     pub fn round(&self) -> Scalar {
         Scalar::bind(
             &self.graph,
-            self.graph.op(OpKind::RoundIndex, &[], Loc::caller()),
+            self.graph.op(FedOp::RoundIndex, &[], Loc::caller()),
         )
     }
 
@@ -172,7 +172,7 @@ impl ClientCx {
     #[track_caller]
     pub fn state_or(&self, name: &str, first: &Params) -> Params {
         let loc = Loc::caller();
-        let op = OpKind::Personal(self.graph.qualified(name), vec![]);
+        let op = FedOp::Personal(self.graph.qualified(name), vec![]);
         let operands = [self.value, first.value_in(&self.graph, loc)];
         Params::bind(&self.graph, self.graph.op(op, &operands, loc))
     }
@@ -224,12 +224,12 @@ impl Keeper for ServerCx {
     }
 
     fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value {
-        let op = OpKind::ServerState(self.graph.qualified(name), kind);
+        let op = FedOp::ServerState(self.graph.qualified(name), kind);
         self.graph.op(op, &[], loc)
     }
 
     fn write(&self, name: &str, value: Value, loc: Loc) {
-        let op = OpKind::SetServerState(self.graph.qualified(name));
+        let op = FedOp::SetServerState(self.graph.qualified(name));
         self.graph.op(op, &[value], loc);
     }
 }
@@ -242,12 +242,12 @@ impl Keeper for ClientCx {
     }
 
     fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value {
-        let op = OpKind::ClientState(self.graph.qualified(name), kind);
+        let op = FedOp::ClientState(self.graph.qualified(name), kind);
         self.graph.op(op, &[self.value], loc)
     }
 
     fn write(&self, name: &str, value: Value, loc: Loc) {
-        let op = OpKind::SetClientState(self.graph.qualified(name));
+        let op = FedOp::SetClientState(self.graph.qualified(name));
         self.graph.op(op, &[self.value, value], loc);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, OpKind, Place, Reduce, Type, Value};
+use fedround_ir::fed::{FedOp, Kind, Place, Reduce, Type, Value};
 
 use crate::clients::mapped;
 use crate::graph::{Graph, only};
@@ -46,7 +46,7 @@ impl<T> Gathered<T> {
         self.value
     }
 
-    fn server(&self, kind: OpKind, operands: &[Value], loc: Loc) -> Server<T> {
+    fn server(&self, kind: FedOp, operands: &[Value], loc: Loc) -> Server<T> {
         Server::new(&self.graph, self.graph.op(kind, operands, loc))
     }
 }
@@ -56,7 +56,7 @@ impl<T: Wire> Clients<T> {
     #[track_caller]
     pub fn gather(&self) -> Gathered<T> {
         let (graph, value) = self.parts();
-        Gathered::new(graph, graph.op(OpKind::Gather, &[value], Loc::caller()))
+        Gathered::new(graph, graph.op(FedOp::Gather, &[value], Loc::caller()))
     }
 }
 
@@ -79,7 +79,7 @@ impl<T: Wire> Gathered<T> {
     /// Sends each client its own value.
     #[track_caller]
     pub fn scatter(&self) -> Clients<T> {
-        let sent = self.graph.op(OpKind::Scatter, &[self.value], Loc::caller());
+        let sent = self.graph.op(FedOp::Scatter, &[self.value], Loc::caller());
         Clients::new(&self.graph, sent)
     }
 
@@ -94,25 +94,25 @@ impl<T: Wire> Gathered<T> {
     ) -> U::At<AllOnServer> {
         let (graph, loc) = (&self.graph, Loc::caller());
         graph.same(&cohort.graph, "visit", loc);
-        let there = graph.op(OpKind::Scatter, &[self.value, cohort.value], loc);
+        let there = graph.op(FedOp::Scatter, &[self.value, cohort.value], loc);
         let results = mapped(graph, &[there], &[T::KIND], loc, |k, x| {
             body(k, T::bind(graph, only(x)))
         });
         let results = results.iter();
-        let back = results.map(|left| graph.op(OpKind::Gather, &[*left, self.value], loc));
+        let back = results.map(|left| graph.op(FedOp::Gather, &[*left, self.value], loc));
         U::bind_all::<AllOnServer>(graph, &back.collect::<Vec<_>>())
     }
 
     /// `Σ_k x_k`.
     #[track_caller]
     pub fn sum(&self) -> Server<T> {
-        self.server(OpKind::Reduce(Reduce::Sum), &[self.value], Loc::caller())
+        self.server(FedOp::Reduce(Reduce::Sum), &[self.value], Loc::caller())
     }
 
     /// `1/m Σ_k x_k` over the `m` clients of the cohort.
     #[track_caller]
     pub fn mean(&self) -> Server<T> {
-        self.server(OpKind::Reduce(Reduce::Mean), &[self.value], Loc::caller())
+        self.server(FedOp::Reduce(Reduce::Mean), &[self.value], Loc::caller())
     }
 
     /// `Σ_k a_k x_k / Σ_k a_k`.
@@ -120,7 +120,7 @@ impl<T: Wire> Gathered<T> {
     pub fn weighted_mean(&self, weights: &Gathered<Scalar>) -> Server<T> {
         let loc = Loc::caller();
         let operands = [self.value, weights.value_in(&self.graph, loc)];
-        self.server(OpKind::Reduce(Reduce::WeightedMean), &operands, loc)
+        self.server(FedOp::Reduce(Reduce::WeightedMean), &operands, loc)
     }
 }
 
@@ -142,7 +142,7 @@ impl<T> Gathered<T> {
     where
         T: Rows,
     {
-        self.server(OpKind::Concat, &[self.value], Loc::caller())
+        self.server(FedOp::Concat, &[self.value], Loc::caller())
     }
 
     /// For each of these rows the place of its client in the cohort, from 0: what a model of as many
@@ -154,7 +154,7 @@ impl<T> Gathered<T> {
     {
         let positions = self
             .graph
-            .op(OpKind::Positions, &[self.value], Loc::caller());
+            .op(FedOp::Positions, &[self.value], Loc::caller());
         Server::new(&self.graph, positions)
     }
 }
@@ -196,5 +196,5 @@ fn map<U: Computed>(
     );
     let yields = result.values(graph, loc);
     let region = graph.close(yields, loc);
-    U::bind_all::<AllOnServer>(graph, &graph.op_with(OpKind::Map, operands, region, loc))
+    U::bind_all::<AllOnServer>(graph, &graph.op_with(FedOp::Map, operands, region, loc))
 }

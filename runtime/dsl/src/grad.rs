@@ -1,7 +1,7 @@
 //! Losses and gradients.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{OpKind, Value};
+use fedround_ir::fed::{ExternalOp, OptOp, Value};
 
 use crate::graph::{Graph, only};
 use crate::inputs::Inputs;
@@ -57,7 +57,7 @@ fn stage<T: Differentiable>(w: &T, f: impl FnOnce(&T) -> Scalar, loc: Loc) -> (T
     let yielded = f(&T::handle(graph, only(&args)));
     let yields = vec![yielded.value_in(graph, loc)];
     let region = graph.close(yields, loc);
-    let results: Vec<Value> = graph.op_with(OpKind::Grad, &[value], region, loc);
+    let results: Vec<Value> = graph.op_with(OptOp::Grad, &[value], region, loc);
     let second = only(results.get(1..).unwrap_or_default());
     (
         T::handle(graph, only(&results)),
@@ -77,7 +77,7 @@ pub(crate) fn apply(
     operands.extend(inputs.stage(graph, loc));
     Tensor::new(
         graph,
-        graph.op(OpKind::Apply(function.to_owned()), &operands, loc),
+        graph.op(ExternalOp::Apply(function.to_owned()), &operands, loc),
     )
 }
 
@@ -100,7 +100,7 @@ pub fn function(name: &str, inputs: impl Inputs) -> Tensor {
     let loc = Loc::caller();
     let graph = inputs.graph();
     let operands = inputs.stage(graph, loc);
-    let op = OpKind::Function(name.to_owned());
+    let op = ExternalOp::Function(name.to_owned());
     Tensor::new(graph, graph.op(op, &operands, loc))
 }
 
@@ -113,6 +113,6 @@ pub fn loss(name: &str, inputs: impl Inputs) -> Scalar {
     let operands = inputs.stage(graph, loc);
     Scalar::bind(
         graph,
-        graph.op(OpKind::Loss(name.to_owned()), &operands, loc),
+        graph.op(ExternalOp::Loss(name.to_owned()), &operands, loc),
     )
 }

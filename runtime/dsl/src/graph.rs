@@ -85,13 +85,13 @@ impl Graph {
         self.1.current.as_ref() == Some(&self.qualified(name))
     }
 
-    pub(crate) fn op(&self, kind: OpKind, operands: &[Value], loc: Loc) -> Value {
+    pub(crate) fn op(&self, kind: impl Into<OpKind>, operands: &[Value], loc: Loc) -> Value {
         only(&self.with(|builder| builder.push(kind, operands, loc)))
     }
 
     pub(crate) fn op_with(
         &self,
-        kind: OpKind,
+        kind: impl Into<OpKind>,
         operands: &[Value],
         region: Region,
         loc: Loc,

@@ -1,7 +1,7 @@
 //! Counts.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{BuildError, HyperValue, OpKind, Value};
+use fedround_ir::fed::{ArithOp, BuildError, HyperValue, Value};
 
 use crate::Scalar;
 use crate::graph::Graph;
@@ -48,7 +48,7 @@ impl Index {
                     });
                     0
                 });
-                graph.op(OpKind::IndexConst(count), &[], self.loc)
+                graph.op(ArithOp::IndexConst(count), &[], self.loc)
             }
             Repr::Hyper(name, n) => graph.hyper(name, HyperValue::Int(n), self.loc),
         }

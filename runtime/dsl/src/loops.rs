@@ -1,7 +1,7 @@
 //! Staged loops: what `#[federated]` makes of `for`.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, OpKind, Type, Value};
+use fedround_ir::fed::{Kind, OptOp, Type, Value};
 
 use crate::graph::{Graph, only};
 use crate::loop_state::LoopState;
@@ -118,7 +118,7 @@ impl StagedLoop for Batches {
             carried.rebind(graph, &mut args.iter().skip(1).copied()),
         );
         let region = graph.close(next.values(graph, loc), loc);
-        let results = graph.op_with(OpKind::ForBatches, &operands, region, loc);
+        let results = graph.op_with(OptOp::ForBatches, &operands, region, loc);
         carried.rebind(graph, &mut results.into_iter())
     }
 }
@@ -139,7 +139,7 @@ impl StagedLoop for Repeat {
         let args = graph.open(&types, graph.place());
         let next = body((), carried.rebind(&graph, &mut args.into_iter()));
         let region = graph.close(next.values(&graph, loc), loc);
-        let results = graph.op_with(OpKind::Repeat, &operands, region, loc);
+        let results = graph.op_with(OptOp::Repeat, &operands, region, loc);
         carried.rebind(&graph, &mut results.into_iter())
     }
 }

@@ -6,7 +6,7 @@
 //! are; a model may have none.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::OpKind;
+use fedround_ir::fed::{FedOp, TreeOp};
 
 use crate::graph::Graph;
 use crate::tree::Tree;
@@ -28,7 +28,7 @@ macro_rules! replace_parts {
             /// These parameters, with the named parts of `other`.
             #[track_caller]
             pub fn replace_parts(&self, parts: &[&str], other: &Self) -> Self {
-                let op = OpKind::TreeReplaceParts(owned(parts));
+                let op = TreeOp::ReplaceParts(owned(parts));
                 self.binary(op, other, Loc::caller())
             }
         }
@@ -46,11 +46,11 @@ impl ClientCx {
     #[track_caller]
     pub fn personal(&self, parts: &[&str], w: &Params) -> Params {
         let loc = Loc::caller();
-        let op = OpKind::Personal(state(&self.graph, parts), owned(parts));
+        let op = FedOp::Personal(state(&self.graph, parts), owned(parts));
         let operands = [self.value, w.value_in(&self.graph, loc)];
         let own = Params::bind(&self.graph, self.graph.op(op, &operands, loc));
         let operands = [w.value, own.value];
-        let op = OpKind::TreeReplaceParts(owned(parts));
+        let op = TreeOp::ReplaceParts(owned(parts));
         Params::bind(&self.graph, self.graph.op(op, &operands, loc))
     }
 
@@ -59,7 +59,7 @@ impl ClientCx {
     pub fn set_personal(&self, parts: &[&str], w: &Params) {
         let loc = Loc::caller();
         let operands = [self.value, w.value_in(&self.graph, loc)];
-        let op = OpKind::SetClientState(state(&self.graph, parts));
+        let op = FedOp::SetClientState(state(&self.graph, parts));
         self.graph.op(op, &operands, loc);
     }
 }

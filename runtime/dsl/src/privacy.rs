@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Dp, Kind, OpKind, Value};
+use fedround_ir::fed::{Dp, Kind, PrivacyOp, Value};
 
 use crate::graph::Graph;
 use crate::tree::Tree;
@@ -46,7 +46,7 @@ macro_rules! released {
             pub fn release(&self, why: &str) -> Released<Self> {
                 let (graph, loc) = (self.graph(), Loc::caller());
                 let value = self.stage(graph, loc);
-                let released = graph.op(OpKind::Release(why.to_owned()), &[value], loc);
+                let released = graph.op(PrivacyOp::Release(why.to_owned()), &[value], loc);
                 Released::<Self>::bind(graph, released)
             }
         }
@@ -82,7 +82,7 @@ released!(Labels, Labels, "labels");
 fn clip<T: Tree>(tree: &T, bound: &Scalar, loc: Loc) -> T {
     let (graph, value) = tree.parts(loc);
     let operands = [value, bound.value_in(graph, loc)];
-    T::of(graph, graph.op(OpKind::Clip, &operands, loc))
+    T::of(graph, graph.op(PrivacyOp::Clip, &operands, loc))
 }
 
 impl Tensor {
@@ -92,7 +92,16 @@ impl Tensor {
     pub fn clip_rows(&self, bound: impl Into<Scalar>) -> Self {
         let (graph, loc) = (self.graph(), Loc::caller());
         let operands = [self.stage(graph, loc), bound.into().value_in(graph, loc)];
-        Self::bind(graph, graph.op(OpKind::ClipRows, &operands, loc))
+        Self::bind(graph, graph.op(PrivacyOp::ClipRows, &operands, loc))
+    }
+
+    /// Each row divided by the sum of its absolute values, which is at most 1 then: two rows differ
+    /// by at most 2 in the L1 norm, so that Laplace noise of scale `2/ε` gives each of them ε.
+    #[track_caller]
+    pub fn l1_rows(&self) -> Self {
+        let (graph, loc) = (self.graph(), Loc::caller());
+        let row = self.stage(graph, loc);
+        Self::bind(graph, graph.op(PrivacyOp::L1Rows, &[row], loc))
     }
 
     /// `x + N(0, σ² I)`: as [`Params::noise`].
@@ -106,14 +115,14 @@ impl Tensor {
     pub fn laplace(&self, b: impl Into<Scalar>) -> Self {
         let (graph, loc) = (self.graph(), Loc::caller());
         let operands = [self.stage(graph, loc), b.into().value_in(graph, loc)];
-        Self::bind(graph, graph.op(OpKind::Laplace, &operands, loc))
+        Self::bind(graph, graph.op(PrivacyOp::Laplace, &operands, loc))
     }
 }
 
 fn noise<T: Tree>(tree: &T, sigma: &Scalar, loc: Loc) -> T {
     let (graph, value) = tree.parts(loc);
     let operands = [value, sigma.value_in(graph, loc)];
-    T::of(graph, graph.op(OpKind::Noise, &operands, loc))
+    T::of(graph, graph.op(PrivacyOp::Noise, &operands, loc))
 }
 
 macro_rules! clip_and_noise {
@@ -151,6 +160,6 @@ impl ServerCx {
     #[track_caller]
     pub fn claim(&self, dp: Dp) {
         self.graph
-            .with(|builder| builder.push(OpKind::Claim(dp), &[], Loc::caller()));
+            .with(|builder| builder.push(PrivacyOp::Claim(dp), &[], Loc::caller()));
     }
 }

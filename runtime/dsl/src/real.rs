@@ -1,7 +1,7 @@
 //! Functions of numbers, on a client or on the server.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Math, OpKind};
+use fedround_ir::fed::{ArithOp, Math};
 
 use crate::number::Number;
 use crate::wire::{Wire, sealed};
@@ -57,7 +57,7 @@ pub trait Real: sealed::Sealed + Clone {
     #[track_caller]
     fn pow(&self, y: impl Rate) -> Self {
         let loc = Loc::caller();
-        let power = Scalar::op(OpKind::Pow, &[&self.to_scalar(), &y.rate(loc)], loc);
+        let power = Scalar::op(ArithOp::Pow, &[&self.to_scalar(), &y.rate(loc)], loc);
         self.of(power, loc)
     }
 
@@ -67,8 +67,8 @@ pub trait Real: sealed::Sealed + Clone {
     fn min(&self, other: impl Rate) -> Self {
         let (loc, a) = (Loc::caller(), self.to_scalar());
         let b = other.rate(loc);
-        let above = Scalar::op(OpKind::Sub, &[&a, &b], loc);
-        self.of(Scalar::op(OpKind::Select, &[&above, &b, &a], loc), loc)
+        let above = Scalar::op(ArithOp::Sub, &[&a, &b], loc);
+        self.of(Scalar::op(ArithOp::Select, &[&above, &b, &a], loc), loc)
     }
 
     /// The larger of two.
@@ -77,8 +77,8 @@ pub trait Real: sealed::Sealed + Clone {
     fn max(&self, other: impl Rate) -> Self {
         let (loc, a) = (Loc::caller(), self.to_scalar());
         let b = other.rate(loc);
-        let above = Scalar::op(OpKind::Sub, &[&a, &b], loc);
-        self.of(Scalar::op(OpKind::Select, &[&above, &a, &b], loc), loc)
+        let above = Scalar::op(ArithOp::Sub, &[&a, &b], loc);
+        self.of(Scalar::op(ArithOp::Select, &[&above, &a, &b], loc), loc)
     }
 
     /// `a` if this number is positive, else `b`.
@@ -87,12 +87,12 @@ pub trait Real: sealed::Sealed + Clone {
     fn select(&self, a: impl Rate, b: impl Rate) -> Self {
         let (loc, c) = (Loc::caller(), self.to_scalar());
         let (a, b) = (a.rate(loc), b.rate(loc));
-        self.of(Scalar::op(OpKind::Select, &[&c, &a, &b], loc), loc)
+        self.of(Scalar::op(ArithOp::Select, &[&c, &a, &b], loc), loc)
     }
 }
 
 fn math<T: Real>(x: &T, math: Math, loc: Loc) -> T {
-    x.of(Scalar::op(OpKind::Math(math), &[&x.to_scalar()], loc), loc)
+    x.of(Scalar::op(ArithOp::Math(math), &[&x.to_scalar()], loc), loc)
 }
 
 impl Real for Scalar {

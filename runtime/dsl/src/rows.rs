@@ -2,7 +2,7 @@
 //! is collected from all of a client's examples.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, OpKind, Type, Value};
+use fedround_ir::fed::{FedOp, Kind, OptOp, Type, Value};
 
 use crate::contexts::Keeper;
 use crate::graph::{Graph, only};
@@ -104,7 +104,7 @@ impl<T: ZippedRows> StagedLoop for RowBatches<T> {
         let rest = carried.rebind(graph, &mut rest.iter().copied());
         let next = body(T::bind(graph, batch), rest);
         let region = graph.close(next.values(graph, loc), loc);
-        let results = graph.op_with(OpKind::ForRows(rows.len()), &operands, region, loc);
+        let results = graph.op_with(OptOp::ForRows(rows.len()), &operands, region, loc);
         carried.rebind(graph, &mut results.into_iter())
     }
 }
@@ -142,7 +142,7 @@ pub trait OverRows: Keeper {
         let (graph, loc) = (self.graph(), Loc::caller());
         let mut operands = vec![n.into().value_in(graph), key.stage(graph, loc)];
         operands.extend(staged(&rows, graph, "least", loc));
-        let least = graph.with(|builder| builder.push(OpKind::LeastRows, &operands, loc));
+        let least = graph.with(|builder| builder.push(OptOp::LeastRows, &operands, loc));
         T::bind(graph, &least)
     }
 
@@ -157,7 +157,7 @@ pub trait OverRows: Keeper {
 fn draw<T: ZippedRows>(graph: &Graph, size: Value, rows: T, loc: Loc) -> T::Bound {
     let mut operands = vec![size];
     operands.extend(staged(&rows, graph, "draw", loc));
-    let drawn = graph.with(|builder| builder.push(OpKind::DrawRows, &operands, loc));
+    let drawn = graph.with(|builder| builder.push(OptOp::DrawRows, &operands, loc));
     T::bind(graph, &drawn)
 }
 
@@ -186,14 +186,14 @@ impl ClientCx {
         let region = graph.close(yields, loc);
         T::bind(
             graph,
-            &graph.op_with(OpKind::Collect, &operands, region, loc),
+            &graph.op_with(OptOp::Collect, &operands, region, loc),
         )
     }
 
     /// Each class that the client has examples of, once.
     #[track_caller]
     pub fn classes(&self) -> Labels {
-        let op = OpKind::LocalClasses;
+        let op = FedOp::LocalClasses;
         let value = self.graph.op(op, &[self.value], Loc::caller());
         Labels::new(&self.graph, value)
     }
@@ -207,7 +207,7 @@ macro_rules! blank {
             pub fn blank(&self) -> Tensor {
                 let (graph, loc) = (self.graph(), Loc::caller());
                 let value = self.stage(graph, loc);
-                Tensor::new(graph, graph.op(OpKind::Blank, &[value], loc))
+                Tensor::new(graph, graph.op(FedOp::Blank, &[value], loc))
             }
         }
     )*};

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{HyperValue, Kind, OpKind, Value};
+use fedround_ir::fed::{ArithOp, HyperValue, Kind, OpKind, Value};
 
 use crate::graph::Graph;
 use crate::index::Index;
@@ -40,11 +40,11 @@ enum Expression {
 impl Lazy {
     fn stage(&self, graph: &Graph) -> Value {
         match &self.expression {
-            Expression::Const(x) => graph.op(OpKind::Const(*x), &[], self.loc),
+            Expression::Const(x) => graph.op(ArithOp::Const(*x), &[], self.loc),
             Expression::Hyper(name, x) => graph.hyper(name, HyperValue::Float(*x), self.loc),
             Expression::Count(n) => {
                 let n = n.value_in(graph);
-                graph.op(OpKind::Real, &[n], self.loc)
+                graph.op(ArithOp::Real, &[n], self.loc)
             }
             Expression::Op(kind, operands) => {
                 let operands: Vec<Value> = operands.iter().map(|x| x.stage(graph)).collect();
@@ -80,7 +80,7 @@ impl Scalar {
     }
 
     /// An op from numbers to a number: staged if one of them is.
-    pub(crate) fn op(kind: OpKind, operands: &[&Self], loc: Loc) -> Self {
+    pub(crate) fn op(kind: impl Into<OpKind>, operands: &[&Self], loc: Loc) -> Self {
         if let Some(graph) = operands.iter().find_map(|x| x.graph()) {
             let values: Vec<Value> = operands.iter().map(|x| x.value_in(graph, loc)).collect();
             return Self::bind(graph, graph.op(kind, &values, loc));
@@ -89,7 +89,7 @@ impl Scalar {
             Repr::Lazy(lazy) => Some(Rc::clone(lazy)),
             Repr::Staged { .. } => None,
         });
-        Self::lazy(Expression::Op(kind, lazy.collect()), loc)
+        Self::lazy(Expression::Op(kind.into(), lazy.collect()), loc)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{OpKind, Value};
+use fedround_ir::fed::{FedOp, Value};
 
 use crate::graph::Graph;
 use crate::wire::Wire;
@@ -55,7 +55,7 @@ impl<T: Wire> Server<T> {
         Clients::new(
             &self.graph,
             self.graph
-                .op(OpKind::Broadcast, &[self.value, cohort.value], loc),
+                .op(FedOp::Broadcast, &[self.value, cohort.value], loc),
         )
     }
 }

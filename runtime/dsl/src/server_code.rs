@@ -1,7 +1,7 @@
 //! Code on the server that computes with plain values, as client code does.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{BuildError, Kind, OpKind, Value};
+use fedround_ir::fed::{BuildError, FedOp, Kind, Value};
 
 use crate::graph::Graph;
 use crate::wire::{Computed, OnServer, Wire};
@@ -77,14 +77,14 @@ pub trait ServerCode: Keeper<Params = Params> {
     /// Each class once, in order: `[classes]`.
     #[track_caller]
     fn classes(&self) -> Labels {
-        let classes = self.graph().op(OpKind::EveryClass, &[], Loc::caller());
+        let classes = self.graph().op(FedOp::EveryClass, &[], Loc::caller());
         Labels::new(self.graph(), classes)
     }
 
     /// `t`: how many rounds were completed before this one.
     #[track_caller]
     fn round(&self) -> Scalar {
-        let round = self.graph().op(OpKind::RoundIndex, &[], Loc::caller());
+        let round = self.graph().op(FedOp::RoundIndex, &[], Loc::caller());
         Scalar::bind(self.graph(), round)
     }
 
@@ -147,7 +147,7 @@ impl ForClient {
         let operands = [self.client, x.stage(&self.graph, loc)];
         Labels::new(
             &self.graph,
-            self.graph.op(OpKind::ClientLabels, &operands, loc),
+            self.graph.op(FedOp::ClientLabels, &operands, loc),
         )
     }
 }
@@ -176,12 +176,12 @@ impl Keeper for ForClient {
     }
 
     fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value {
-        let op = OpKind::ServerState(self.graph.qualified(name), kind);
+        let op = FedOp::ServerState(self.graph.qualified(name), kind);
         self.graph.op(op, &[self.client], loc)
     }
 
     fn write(&self, name: &str, value: Value, loc: Loc) {
-        let op = OpKind::SetServerState(self.graph.qualified(name));
+        let op = FedOp::SetServerState(self.graph.qualified(name));
         // Without a result.
         self.graph
             .with(|builder| builder.push(op, &[self.client, value], loc));

@@ -8,7 +8,7 @@
 //! - `personalize`: the global model;
 //! - `server_gradient`: the gradient of the model's loss.
 
-use fedround_ir::fed::{Hook, HyperValue, Module, Op, OpKind, Region};
+use fedround_ir::fed::{FedOp, Hook, HyperValue, Module, Op, OpKind, Region};
 
 use crate::algorithm::call;
 use crate::hyper_field::unknown_field;
@@ -87,8 +87,8 @@ fn calls(region: &Region, layer: usize, called: &mut Vec<(Hook, usize)>) {
     let ops: &[Op] = &region.ops;
     for op in ops {
         match op.kind {
-            OpKind::Call(hook) => called.push((hook, usize::MAX)),
-            OpKind::Super(hook) => called.push((hook, layer)),
+            OpKind::Fed(FedOp::Call(hook)) => called.push((hook, usize::MAX)),
+            OpKind::Fed(FedOp::Super(hook)) => called.push((hook, layer)),
             _ => {}
         }
         op.regions.iter().for_each(|r| calls(r, layer, called));

@@ -1,7 +1,7 @@
 //! Parameters as vectors, entry by entry, on a client or on the server.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Math, OpKind, Value};
+use fedround_ir::fed::{ArithOp, Math, TreeOp, Value};
 
 use crate::graph::Graph;
 use crate::loop_state::LoopState;
@@ -20,14 +20,14 @@ pub trait Tree: sealed::Sealed + LoopState {
     fn of(graph: &Graph, value: Value) -> Self;
 
     #[doc(hidden)]
-    fn binary(&self, kind: OpKind, other: &Self, loc: Loc) -> Self {
+    fn binary(&self, kind: TreeOp, other: &Self, loc: Loc) -> Self {
         let ((graph, a), (theirs, b)) = (self.parts(loc), other.parts(loc));
         graph.same(theirs, "parameters", loc);
         Self::of(graph, graph.op(kind, &[a, b], loc))
     }
 
     #[doc(hidden)]
-    fn unary(&self, kind: OpKind, loc: Loc) -> Self {
+    fn unary(&self, kind: TreeOp, loc: Loc) -> Self {
         let (graph, value) = self.parts(loc);
         Self::of(graph, graph.op(kind, &[value], loc))
     }
@@ -35,7 +35,7 @@ pub trait Tree: sealed::Sealed + LoopState {
     #[doc(hidden)]
     fn scaled(&self, by: Value, loc: Loc) -> Self {
         let (graph, value) = self.parts(loc);
-        Self::of(graph, graph.op(OpKind::TreeScale, &[by, value], loc))
+        Self::of(graph, graph.op(TreeOp::Scale, &[by, value], loc))
     }
 
     #[doc(hidden)]
@@ -45,7 +45,7 @@ pub trait Tree: sealed::Sealed + LoopState {
 
     #[doc(hidden)]
     fn divided_by(&self, by: &Scalar, loc: Loc) -> Self {
-        let inverse = Scalar::op(OpKind::Div, &[&Scalar::constant(1.0, loc), by], loc);
+        let inverse = Scalar::op(ArithOp::Div, &[&Scalar::constant(1.0, loc), by], loc);
         self.scaled_by(&inverse, loc)
     }
 
@@ -61,21 +61,21 @@ pub trait Tree: sealed::Sealed + LoopState {
     #[must_use]
     #[track_caller]
     fn mul(&self, other: &Self) -> Self {
-        self.binary(OpKind::TreeMul, other, Loc::caller())
+        self.binary(TreeOp::Mul, other, Loc::caller())
     }
 
     /// `aᵢ / bᵢ`.
     #[must_use]
     #[track_caller]
     fn div(&self, other: &Self) -> Self {
-        self.binary(OpKind::TreeDiv, other, Loc::caller())
+        self.binary(TreeOp::Div, other, Loc::caller())
     }
 
     /// `√aᵢ`.
     #[must_use]
     #[track_caller]
     fn sqrt(&self) -> Self {
-        self.unary(OpKind::TreeMath(Math::Sqrt), Loc::caller())
+        self.unary(TreeOp::Math(Math::Sqrt), Loc::caller())
     }
 
     /// In each entry the sum over its layer, buffers left out: what a layer's gate or rate is made
@@ -84,21 +84,21 @@ pub trait Tree: sealed::Sealed + LoopState {
     #[must_use]
     #[track_caller]
     fn layer_sum(&self) -> Self {
-        self.unary(OpKind::TreeLayerSum, Loc::caller())
+        self.unary(TreeOp::LayerSum, Loc::caller())
     }
 
     /// `exp aᵢ`.
     #[must_use]
     #[track_caller]
     fn exp(&self) -> Self {
-        self.unary(OpKind::TreeMath(Math::Exp), Loc::caller())
+        self.unary(TreeOp::Math(Math::Exp), Loc::caller())
     }
 
     /// `ln aᵢ`.
     #[must_use]
     #[track_caller]
     fn ln(&self) -> Self {
-        self.unary(OpKind::TreeMath(Math::Log), Loc::caller())
+        self.unary(TreeOp::Math(Math::Log), Loc::caller())
     }
 
     /// `aᵢ + s`.
@@ -108,7 +108,7 @@ pub trait Tree: sealed::Sealed + LoopState {
         let loc = Loc::caller();
         let (graph, value) = self.parts(loc);
         let operands = [s.rate(loc).value_in(graph, loc), value];
-        Self::of(graph, graph.op(OpKind::TreeAddScalar, &operands, loc))
+        Self::of(graph, graph.op(TreeOp::AddScalar, &operands, loc))
     }
 
     /// −1, 0 or 1 as `aᵢ` is negative, zero or positive.
@@ -122,7 +122,7 @@ pub trait Tree: sealed::Sealed + LoopState {
             let one = zero.add_scalar(1.0);
             let minus = self.scaled_by(&Scalar::constant(-1.0, loc), loc);
             let (up, down) = (self.select(&one, &zero), minus.select(&one, &zero));
-            up.binary(OpKind::TreeSub, &down, loc)
+            up.binary(TreeOp::Sub, &down, loc)
         })
     }
 
@@ -134,7 +134,7 @@ pub trait Tree: sealed::Sealed + LoopState {
         let (graph, value) = self.parts(loc);
         let bound = |x: Scalar| x.value_in(graph, loc);
         let operands = [bound(low.rate(loc)), bound(high.rate(loc)), value];
-        Self::of(graph, graph.op(OpKind::TreeClamp, &operands, loc))
+        Self::of(graph, graph.op(TreeOp::Clamp, &operands, loc))
     }
 
     /// `aᵢ` between `−c` and `c`: clipping by value.
@@ -144,9 +144,9 @@ pub trait Tree: sealed::Sealed + LoopState {
         let loc = Loc::caller();
         let (graph, value) = self.parts(loc);
         let c = c.rate(loc);
-        let bounds = [Scalar::op(OpKind::Neg, &[&c], loc), c].map(|x| x.value_in(graph, loc));
+        let bounds = [Scalar::op(ArithOp::Neg, &[&c], loc), c].map(|x| x.value_in(graph, loc));
         let operands = [bounds[0], bounds[1], value];
-        Self::of(graph, graph.op(OpKind::TreeClamp, &operands, loc))
+        Self::of(graph, graph.op(TreeOp::Clamp, &operands, loc))
     }
 
     /// `a · min(1, C / (‖a‖ + 10⁻⁶))`: clipping by the Euclidean norm over all entries, as
@@ -168,7 +168,7 @@ pub trait Tree: sealed::Sealed + LoopState {
             graph.same(other.parts(loc).0, "parameters", loc);
         }
         let operands = [value, a.parts(loc).1, b.parts(loc).1];
-        Self::of(graph, graph.op(OpKind::TreeSelect, &operands, loc))
+        Self::of(graph, graph.op(TreeOp::Select, &operands, loc))
     }
 }
 

@@ -10,7 +10,7 @@ use common::{Closure, FedAvg, FedProx};
 use fedround::__private::{Definer, for_each, hyper, range};
 use fedround::prelude::*;
 use fedround::{StageError, stage};
-use fedround_ir::fed::{Module, OpKind, equal, print};
+use fedround_ir::fed::{FedOp, Module, OpKind, equal, print};
 
 fn staged(define: impl Fn(&mut Definer) + 'static) -> Result<Module, StageError> {
     stage(&Closure(define))
@@ -59,7 +59,7 @@ fn a_plug_in_stages_its_base_first() {
 fn ops_know_their_line() {
     let module = stage(&FedAvg::default()).unwrap();
     let sample = &module.funcs[0].body.ops[1];
-    assert_eq!(sample.kind, OpKind::Sample);
+    assert_eq!(sample.kind, OpKind::Fed(FedOp::Sample));
     assert!(
         sample.loc.position().0.ends_with("fed_avg.rs"),
         "{}",

@@ -9,7 +9,7 @@ use crate::shape::{Conv2d, Sizes};
 use crate::team;
 use crate::tile::{ROWS, RowBlock, blocks};
 
-/// Two-dimensional convolution (cross-correlation, as everywhere in deep learning).
+/// Two-dimensional convolution (a cross-correlation, as usual in deep learning).
 ///
 /// # Shapes
 /// `x: [batch, in, height, width]`, `w: [out, in / groups, kh, kw]`, `bias: [out]`; the result is

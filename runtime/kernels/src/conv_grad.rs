@@ -8,7 +8,7 @@ use crate::lanes;
 use crate::lower::{Form, Lowering, col2im, crop, staged_len};
 use crate::patches;
 use crate::scratch::{self, Scratch, room};
-use crate::shape::{Conv2d, Sizes};
+use crate::shape::{Conv2d, Filters, Sizes};
 use crate::team;
 use crate::tile::{ROWS, RowBlock, blocks};
 
@@ -52,7 +52,7 @@ pub fn conv2d_weight_grad(
     let mut w = vec![0.0; w_shape.iter().product()];
     let (x, grad) = (x.storage(), grad.storage());
     let lowering = Lowering::for_dots(&sizes);
-    // Each thread stages images for itself, so there are no more parts than threads.
+    // Every thread stages the images for itself, so more parts than threads would cost time.
     let parts = team::size(sizes.flops()).div_ceil(sizes.groups);
     let part = sizes.filters.div_ceil(parts).next_multiple_of(ROWS);
     let groups = w.chunks_exact_mut(sizes.filters * sizes.taps()).enumerate();
@@ -180,8 +180,8 @@ fn image_grad(
     crop(sizes, image, x);
 }
 
-/// The rows `(c, ky, kx)` with the channel varying fastest, so that the rows of one block lie in
-/// different channels: adding to overlapping rows one after the other would stall on the stores.
+/// The rows `(c, ky, kx)` in an order in which the channel varies fastest. The rows of a block then lie in
+/// different channels. Additions to overlapping rows would wait for each other's stores.
 fn scatter_order(sizes: &Sizes) -> Vec<usize> {
     let taps = sizes.kernel[0] * sizes.kernel[1];
     (0..taps)
@@ -206,17 +206,6 @@ fn pack_taps(w: &[f32], order: &[usize], filters: usize, panels: &mut [f32]) {
     }
 }
 
-/// Some filters of a group.
-#[derive(Clone, Copy)]
-pub(crate) struct Filters {
-    /// The group.
-    pub group: usize,
-    /// The first filter in it.
-    pub first: usize,
-    /// How many.
-    pub count: usize,
-}
-
 /// Adds the weight gradient of some filters to `w`, by dot products.
 fn weight_grad(
     sizes: &Sizes,
@@ -229,7 +218,7 @@ fn weight_grad(
 ) {
     let (image_len, grad_len) = (sizes.image_len(), sizes.output_len());
     let (b_len, a_len) = (lowering.rows_len(sizes), filters.count * lowering.len);
-    // The same for any part of the filters, whose sums it groups.
+    // The same for every part of the filters, because it determines the order of the sums.
     let group = (GROUP / (sizes.filters * lowering.len + b_len)).clamp(1, sizes.batch);
     let a = room(&mut scratch.grad, group * a_len);
     let b = room(&mut scratch.rows, group * b_len);
@@ -255,6 +244,6 @@ fn weight_grad(
     }
 }
 
-/// Values staged at once for the weight gradient (512 KiB): a tile's sums stay in registers over
-/// all images of a group, which matters where one image has few pixels.
+/// Values staged at once for the weight gradient (512 KiB). The sums of a tile stay in registers over all
+/// images of a group, which matters for images of few pixels.
 const GROUP: usize = 128 * 1024;

@@ -5,7 +5,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::tile::{LANES, has_32_registers, split};
 
-/// Most rows of `A` and of `B` in one tile: 24 sums in 32 registers, 10 in 16.
+/// The largest numbers of rows of `A` and of `B` in one tile: 24 sums for 32 registers, 10 sums for 16.
 const fn tile_of<S: Simd>() -> (usize, usize) {
     if has_32_registers::<S>() {
         (4, 6)
@@ -20,9 +20,9 @@ pub(crate) struct RowDots<'a> {
     pub rows: usize,
     /// `[images][rows][len]`.
     pub a: &'a [f32],
-    /// Values the rows of `B` are taken from, one part for each image.
+    /// The values of the rows of `B`, one part for each image.
     pub b: &'a [f32],
-    /// Where row `k` of `B` starts in an image's part.
+    /// The start of row `k` of `B` in an image's part.
     pub b_offsets: &'a [usize],
     /// Length of a row, a multiple of [`LANES`].
     pub len: usize,

@@ -7,7 +7,7 @@ use crate::flex::{floats, same_shape, writable};
 use crate::lanes;
 use crate::simd::vectorize;
 
-/// `y + alpha * x`, in one pass and in place where `y` is not shared: the optimizer's update is
+/// `y + alpha * x` in one pass, and in place if `y` is not shared. An optimizer's update is
 /// `axpy(w, -lr, &grad)`.
 ///
 /// # Shapes
@@ -20,8 +20,8 @@ pub fn axpy(y: FlexTensor, alpha: f32, x: &FlexTensor) -> FlexTensor {
     update(y, x, |y, x| y + alpha * x)
 }
 
-/// Gradient of `relu` from its output: `grad` where `output > 0`, else 0, in place where `grad` is
-/// not shared.
+/// Gradient of `relu`, computed from its output: `grad` where `output > 0`, else 0. It is computed in place
+/// if `grad` is not shared.
 ///
 /// # Shapes
 /// `output` and `grad` have one shape, which the result has too. All `f32`.
@@ -37,10 +37,11 @@ pub fn relu_backward(output: &FlexTensor, grad: FlexTensor) -> FlexTensor {
     )
 }
 
-/// `Σ a · b`, in one pass and always in the order of 64 lanes, whatever the processor's vectors.
+/// `Σ a · b` in one pass. The sum is always taken in 64 lanes, whatever the width of the processor's
+/// vectors.
 ///
 /// # Panics
-/// If the slices' lengths differ.
+/// If the lengths of the slices differ.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len(), "dot: lengths of the operands");
     vectorize(
@@ -49,8 +50,8 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     )
 }
 
-/// `f(y, x)` for every pair of values, in place where `y` allows it, on the widest vectors the
-/// processor has.
+/// `f(y, x)` for every pair of values, in place if `y` is not shared, on the widest vectors of the
+/// processor.
 #[inline(always)]
 fn update(y: FlexTensor, x: &FlexTensor, f: impl Fn(f32, f32) -> f32) -> FlexTensor {
     let x = x.to_contiguous();

@@ -1,4 +1,4 @@
-//! Between Flex tensors and slices.
+//! Conversions between Flex tensors and slices.
 
 use burn_backend::{Bytes, DType, Shape, TensorMetadata};
 use burn_flex::{FlexTensor, Layout};
@@ -26,10 +26,10 @@ pub(crate) fn ints(data: Vec<i32>, shape: &[usize]) -> FlexTensor {
     FlexTensor::new(Bytes::from_elems(data), layout, DType::I32)
 }
 
-/// The tensor with contiguous elements, whose buffer is its own where nobody else holds it.
+/// The tensor with contiguous elements, in its own buffer if nobody else holds that.
 pub(crate) fn writable(tensor: FlexTensor) -> FlexTensor {
-    // A view gets a buffer of its own here, a contiguous tensor a second holder of the same one,
-    // so the first holder goes.
+    // A view gets a buffer of its own here. A contiguous tensor gets a second handle to its buffer, so the
+    // first handle is dropped.
     let result = tensor.to_contiguous();
     drop(tensor);
     result

@@ -27,7 +27,7 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     reduce(lanes, |a, b| a + b) + rest
 }
 
-/// The largest value, -∞ if there is none; a NaN never wins.
+/// The largest value, or -∞ if there is none. NaNs are ignored.
 #[inline(always)]
 pub(crate) fn max(a: &[f32]) -> f32 {
     let (a, rest) = a.as_chunks::<16>();

@@ -1,11 +1,10 @@
 //! Fast `f32` convolutions, pools, small matrix products and element-wise programs over burn-flex
 //! tensors, for one-thread workers.
 //!
-//! The simulation runs one client per worker thread, so every kernel here runs on the thread that
-//! calls it: it starts no thread and touches no global pool. Where workers are idle they can be lent
-//! to that thread ([`team`]), and help with convolutions and matrix products that are large; results
-//! are the same, bit for bit. Tensors are NCHW; inputs that are not contiguous
-//! are copied first, outputs are contiguous.
+//! The simulation runs one client per worker thread. Every kernel therefore runs on the thread that calls
+//! it: it starts no thread and uses no global pool. Idle workers can be lent to that thread ([`team`]) and
+//! then help with large convolutions and matrix products. The results are the same bit for bit. Tensors are
+//! NCHW. Inputs that are not contiguous are copied first, and outputs are contiguous.
 //!
 //! # How the convolutions work
 //!
@@ -18,20 +17,20 @@
 //! - for other strides, and for maps so small that those columns cost more than a copy, the
 //!   columns are built, and the table points at their rows.
 //!
-//! The input gradient is the same product with the roles of offsets swapped (it adds into shifted
-//! positions of the staged image). The weight gradient is a tile of dot products over the same rows
-//! or, for many channels and small maps, a product over patches of a channels-last copy.
+//! The input gradient is the same product with the roles of the offsets swapped: it adds into shifted
+//! positions of the staged image. The weight gradient is a tile of dot products over the same rows. For
+//! many channels and small maps, it is a product over patches of a channels-last copy instead.
 //!
-//! The instruction set is chosen at run time (AVX-512, AVX2, NEON, or none of them), without unsafe
-//! code here. For one instruction set, results depend on the inputs only, and those of an image do
-//! not depend on the other images of its batch (a weight gradient sums over images, in order).
+//! The instruction set (AVX-512, AVX2, NEON, or none of them) is chosen at run time, without unsafe code in
+//! this crate. For a given instruction set, results depend on the inputs only. The results of an image do
+//! not depend on the other images of its batch. (A weight gradient sums over images in order.)
 //!
-//! A group of channels is an image of its own, with its own filters; a dilation changes the
-//! offsets only.
+//! A group of channels is treated as an image of its own with its own filters. A dilation changes only the
+//! offsets.
 //!
-//! A zero in the padding, or in the gap between two rows, is multiplied and added like any other
-//! value: an infinite or NaN weight or pixel spreads to at least the outputs that IEEE arithmetic
-//! gives it, and in gradients to a few more.
+//! Zeros in the padding and in the gaps between rows are multiplied and added like any other value. An
+//! infinite or NaN weight or pixel therefore reaches all outputs that IEEE arithmetic prescribes, and a few
+//! more in gradients.
 
 #![forbid(unsafe_code)]
 

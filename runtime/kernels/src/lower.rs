@@ -1,27 +1,27 @@
-//! How the rows of the im2col matrix are read from one staged image.
+//! The two ways of reading the rows of the im2col matrix from a staged image.
 
 use crate::scratch::room;
 use crate::shape::Sizes;
 use crate::tile::LANES;
 
-/// Where the rows of the im2col matrix are.
+/// The form of the rows of the im2col matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// They are shifted views of the staged image.
     Shifted,
-    /// They are built, `[taps][len]`.
+    /// They are copied, `[taps][len]`.
     Columns,
 }
 
 /// One way of reading the im2col matrix.
 pub(crate) struct Lowering {
-    /// Where the rows are.
+    /// The form of the rows.
     pub form: Form,
     /// Distance between output rows in a matrix row.
     pub pitch: usize,
     /// Length of a matrix row, a multiple of [`LANES`].
     pub len: usize,
-    /// Where row `(c, ky, kx)` starts.
+    /// The start of row `(c, ky, kx)`.
     pub offsets: Vec<usize>,
 }
 
@@ -36,7 +36,7 @@ impl Lowering {
         Self::choose(sizes, DOTS_SURPLUS)
     }
 
-    /// A shifted row computes surplus pixels, a built one is written and read once more.
+    /// Shifted rows compute surplus pixels. Copied rows are written and read once more.
     fn choose(sizes: &Sizes, surplus_percent: usize) -> Self {
         let shifted = Self::shifted_len(sizes) * 100;
         if sizes.stride == [1, 1] && shifted <= round_up(sizes.pixels()) * surplus_percent {
@@ -69,7 +69,7 @@ impl Lowering {
         }
     }
 
-    /// Rows that are built.
+    /// Rows that are copied.
     pub fn columns(sizes: &Sizes) -> Self {
         let len = round_up(sizes.pixels());
         Self {
@@ -88,8 +88,8 @@ impl Lowering {
         }
     }
 
-    /// Copies one image into `rows` ([`Self::rows_len`] values) in this form, by way of `image`
-    /// where columns are built.
+    /// Copies one image into `rows` ([`Self::rows_len`] values) in this form. `image` is a buffer for the
+    /// padded image, if the form needs one.
     pub fn stage(&self, sizes: &Sizes, x: &[f32], image: &mut Vec<f32>, rows: &mut [f32]) {
         match self.form {
             Form::Shifted => pad(sizes, x, rows),
@@ -101,13 +101,13 @@ impl Lowering {
         }
     }
 
-    /// Whether an output gradient has the form of the rows already.
+    /// Whether an output gradient already has the form of the rows.
     pub fn takes_plain_grad(&self, sizes: &Sizes) -> bool {
         self.pitch == sizes.output[1] && self.len == sizes.pixels()
     }
 
-    /// Copies one output gradient (`[filters][pixels]`) into `rows` (`[filters][len]`), zero where
-    /// there is no output pixel.
+    /// Copies one output gradient (`[filters][pixels]`) into `rows` (`[filters][len]`), with zeros where there
+    /// is no output pixel.
     pub fn stage_grad(&self, sizes: &Sizes, grad: &[f32], rows: &mut [f32]) {
         let width = sizes.output[1];
         let grads = grad.chunks_exact(sizes.pixels());
@@ -124,11 +124,11 @@ impl Lowering {
     }
 }
 
-/// How long a shifted row may be, in percent of a built one, for sums of rows.
+/// The largest length of a shifted row, in percent of a copied one, for sums of rows.
 const ROWS_SURPLUS: usize = 140;
 
-/// The same for dot products, which gain from several images' rows in the cache at once; built rows
-/// take too much room for that.
+/// The same for dot products. They gain from having the rows of several images in the cache at once, and
+/// copied rows take too much room for that.
 const DOTS_SURPLUS: usize = 200;
 
 /// The next multiple of [`LANES`].
@@ -136,7 +136,7 @@ pub(crate) fn round_up(len: usize) -> usize {
     len.next_multiple_of(LANES)
 }
 
-/// Values of the staged image: the last row of the matrix may read past its end.
+/// Values of the staged image, with room for the last row of the matrix, which may read past the image.
 pub(crate) fn staged_len(sizes: &Sizes) -> usize {
     sizes.channels * sizes.padded[0] * sizes.padded[1] + LANES
 }
@@ -177,7 +177,7 @@ pub(crate) fn crop(sizes: &Sizes, image: &[f32], x: &mut [f32]) {
     }
 }
 
-/// Builds the rows `[taps][len]` from a padded image; values past the last pixel are zero.
+/// Copies the rows `[taps][len]` from a padded image. Values past the last pixel are zero.
 fn im2col(sizes: &Sizes, image: &[f32], len: usize, columns: &mut [f32]) {
     let [_, width] = sizes.output;
     let [sy, sx] = sizes.stride;
@@ -234,7 +234,7 @@ fn each_tap(sizes: &Sizes, mut f: impl FnMut(usize, usize)) {
     }
 }
 
-/// A copy without the call of `memcpy`, which costs more than ten pixels do.
+/// A copy without a call of `memcpy`, which would cost more than copying ten pixels.
 #[inline(always)]
 fn copy_short(from: &[f32], to: &mut [f32]) {
     let (a, a_rest) = from.as_chunks::<4>();

@@ -1,7 +1,7 @@
-//! Elementary functions that the compiler can turn into vector code: no branch, no call, no table.
+//! Elementary functions without branches, calls and tables, which the compiler can turn into vector code.
 //!
-//! They multiply and add in two roundings each, so that every processor computes the same bits.
-//! Errors against the exact value, in units of the last place over every 997th number: `exp` 1,
+//! Multiplications and additions are rounded separately, so that every processor computes the same bits. The
+//! largest errors in units of the last place, over every 997th number, are: `exp` 1,
 //! `log` 0.8, `log1p` 1.5, `tanh` 1.3, `sigmoid` 2.5, `erf` 1.1.
 //!
 //! The polynomials of `exp`, `log` and `tanh` are those of Moshier's Cephes library (single
@@ -9,10 +9,10 @@
 
 use std::f32::consts::LOG2_E;
 
-/// `ln 2` in two parts: multiples of the first one up to 2^8 are exact.
+/// `ln 2` in two parts. Multiples of the first part up to 2⁸ are exact.
 const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
 
-/// `1.5 * 2^23`: added to a small number, it leaves its nearest integer in the low bits.
+/// `1.5 * 2²³`. Added to a small number, it leaves the nearest integer in the low bits.
 const ROUND: f32 = 12_582_912.0;
 
 /// The polynomial with these coefficients, the highest first.
@@ -34,7 +34,7 @@ fn power_of_two(k: i32) -> f32 {
 /// `e^x`.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
-    // Beyond these the result is infinite or 0; a NaN passes.
+    // Beyond these bounds the result is infinite or 0. A NaN passes.
     let x = if x > 89.0 { 89.0 } else { x };
     let x = if x < -104.0 { -104.0 } else { x };
     let rounded = x * LOG2_E + ROUND;
@@ -52,7 +52,7 @@ pub(crate) fn exp(x: f32) -> f32 {
         ],
     );
     let y = p * r * r + r + 1.0;
-    // In two factors, because `2^k` alone may be infinite or subnormal.
+    // Multiplied as two factors, because `2^k` alone may be infinite or subnormal.
     let k = (rounded.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
     y * power_of_two(k >> 1) * power_of_two(k - (k >> 1))
 }
@@ -93,7 +93,7 @@ pub(crate) fn log(x: f32) -> f32 {
 #[inline(always)]
 pub(crate) fn log1p(x: f32) -> f32 {
     let u = 1.0 + x;
-    // What the sum has lost.
+    // The rounding error of the sum.
     let lost = if x > 1.0 {
         1.0 - (u - x)
     } else {

@@ -1,11 +1,11 @@
 //! Matrix products for small batches.
 //!
-//! A dense layer's three products have one small side, the batch, and read or write one matrix that
-//! is large, the weight. Each reads it once, in the order of its rows:
+//! The three products of a dense layer have one small side, the batch, and read or write one large matrix,
+//! the weight. Each of them goes through the weight once, in the order of its rows:
 //!
 //! - `x · w` adds up rows of `w`, each times a value of `x`;
-//! - `g · wᵀ` takes dot products of rows of `g` and `w` or, where the batch fills vectors better than
-//!   such products are short, adds up columns of `g` and turns the result around;
+//! - `g · wᵀ` takes dot products of rows of `g` and `w`. If the batch fills vectors well, it adds up columns
+//!   of `g` and transposes the result instead;
 //! - `w + alpha * xᵀ · g` adds rows of `g` to every row of `w`, as [`matmul_update`] in one pass.
 
 use burn_backend::{DType, TensorMetadata};
@@ -14,19 +14,19 @@ use burn_flex::FlexTensor;
 use crate::flex::{floats, writable};
 use crate::lower::round_up;
 use crate::matrix::{Matrix, Operand};
-use crate::product::{Factors, Product};
+use crate::product::Product;
 use crate::row_dots::DotProduct;
 use crate::scratch::{self, Scratch, room};
 use crate::team;
 
-/// The longest small side: packing pays for larger products, and burn-flex packs.
+/// The longest small side. Packing pays off for larger products, and burn-flex packs.
 const MOST_ROWS: usize = 128;
 
-/// The largest plain `b` for a few rows: a larger one comes from beyond the second-level cache, and
-/// packing it, as burn-flex does, reads it faster than products of few rows would.
+/// The largest plain `b` for products of few rows. A larger one does not fit in the second-level cache, and
+/// packing it, as burn-flex does, is faster.
 const STREAMED: usize = 1 << 20;
 
-/// The shortest rows of a product of `m` rows with rows that is faster here, as measured.
+/// The smallest number of terms for which a product of `m` rows with rows is faster here, by measurement.
 const fn least_terms(m: usize) -> usize {
     match m {
         0..=32 => 64,
@@ -35,18 +35,18 @@ const fn least_terms(m: usize) -> usize {
     }
 }
 
-/// Rows of the large matrix whose products are turned around at once.
+/// Rows of the large matrix whose products are transposed at once.
 const TURNED: usize = 128;
 
-/// The product `a · b`, or `None` where burn-flex's own is as fast, which is then the
-/// one to call, or where it refuses too.
+/// The product `a · b`, or `None` if burn-flex's own product should be called because it is as fast, or
+/// because it refuses such operands too.
 ///
-/// Every row of the result is computed from its row of `a` and from `b` in an order that the number
-/// of rows changes only where `b` is transposed.
+/// The order in which a row of the result is computed from its row of `a` and from `b` depends on the number
+/// of rows only if `b` is transposed.
 ///
 /// # Shapes
 /// `a: [.., m, k]`, `b: [.., k, n]`; the result is `[.., m, n]`. Leading dimensions are those of
-/// separate products, as many in both; one of size 1 is repeated. In each product either, but not
+/// separate products, as many in both; one of size 1 is repeated. In each product one operand, but not
 /// both, may be a transposed view of a matrix with contiguous rows, and rows may be parts of longer
 /// ones. `None` for other layouts, types and shapes, for a batch above 128 (`k` where `a` is transposed, else
 /// `m`), for fewer than 20 rows times more than 2^20 values, and for a transposed `b` with few
@@ -78,11 +78,11 @@ fn supported([m, k, n]: [usize; 3], a: Operand<'_>, b: Operand<'_>) -> bool {
     }
 }
 
-/// `y + alpha * a · b` in one pass over `y`, and in place where `y` is not shared: the optimizer's
-/// step for a dense layer is `matmul_update(w, -lr, &x.transpose(0, 1), &grad)`.
+/// `y + alpha * a · b` in one pass over `y`, and in place if `y` is not shared. The optimizer's step for a
+/// dense layer is `matmul_update(w, -lr, &x.transpose(0, 1), &grad)`.
 ///
-/// It is meant for products of at most 128 terms, `k`; with more, `y` is updated once for every 128
-/// of them. Operands of any layout are taken; those that [`matmul`] does not handle are copied.
+/// It is meant for products of at most 128 terms, `k`. With more terms, `y` is updated once for every 128 of
+/// them. Operands may have any layout. Those that [`matmul`] does not handle are copied.
 ///
 /// # Shapes
 /// `a: [m, k]`, `b: [k, n]`, `y: [m, n]`, which the result has too. All `f32`.
@@ -124,7 +124,7 @@ pub struct ScaledProduct {
 }
 
 impl ScaledProduct {
-    /// The product; operands of layouts that [`matmul`] does not handle are copied.
+    /// The product. Operands of layouts that [`matmul`] does not handle are copied.
     ///
     /// # Shapes
     /// `a: [m, k]`, `b: [k, n]`. All `f32`.
@@ -164,7 +164,7 @@ impl ScaledProduct {
         [self.sizes[0], self.sizes[2]]
     }
 
-    /// Adds some rows of the product, from `first` on.
+    /// Adds the rows of the product from `first` on to `rows`.
     pub(crate) fn add_to(&self, first: usize, rows: &mut [f32]) {
         // An empty matrix has no form.
         if let (Some(a), Some(b)) = (Operand::of(&self.a), Operand::of(&self.b)) {
@@ -196,7 +196,7 @@ fn batch_sizes(a: &FlexTensor, b: &FlexTensor) -> Option<(Vec<usize>, [usize; 3]
     Some((shape, [m, k, n]))
 }
 
-/// Where the matrix of product `i` starts, if it does so after the first.
+/// The start of the matrix of product `i`, relative to the first one.
 fn batch_offset(tensor: &FlexTensor, batch: &[usize], i: usize) -> Option<usize> {
     let layout = tensor.layout();
     let dims = batch.iter().zip(&layout.shape()[..]).zip(layout.strides());
@@ -232,7 +232,7 @@ fn run(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], alpha: 
 /// [`run`] on this thread, without turning around.
 fn run_part(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], alpha: Option<f32>) {
     let (add, alpha) = (alpha.is_some(), alpha.unwrap_or(1.0));
-    let (a, b) = match (a, b) {
+    let b = match (a, b) {
         (Operand::Plain(a), Operand::Transposed(b)) => {
             let dots = DotProduct {
                 a,
@@ -244,10 +244,7 @@ fn run_part(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], al
             };
             return dots.run();
         }
-        (Operand::Plain(a), Operand::Plain(b)) => (Factors::Rows(a), b),
-        (Operand::Transposed(a), Operand::Plain(b) | Operand::Transposed(b)) => {
-            (Factors::Columns(a), b)
-        }
+        (_, Operand::Plain(b) | Operand::Transposed(b)) => b,
     };
     Product {
         a,
@@ -261,26 +258,25 @@ fn run_part(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], al
     .run();
 }
 
-/// Whether `(b · aᵀ)ᵀ` is faster than dot products, as measured: the batch is filled up to whole
-/// vectors, but no sum ends in an addition over the lanes of one.
+/// Whether `(b · aᵀ)ᵀ` is faster than dot products, by measurement. The batch has to be filled up to whole
+/// vectors, but no sum ends in an addition over the lanes of a vector.
 fn is_turned([m, k, _]: [usize; 3]) -> bool {
     round_up(m) * k * 32 < m * (27 * k + 2000)
 }
 
-/// Writes `a · bᵀ` to `c` by way of `b · aᵀ`, of which some rows at a time are turned around while
-/// they are in the cache.
+/// Writes `a · bᵀ` to `c` by way of `b · aᵀ`. Some rows at a time are transposed while they are in the cache.
 fn turned([m, k, n]: [usize; 3], a: Matrix<'_>, b: Matrix<'_>, c: &mut [f32]) {
     scratch::with(|scratch| {
         let Scratch { rows, block, .. } = scratch;
         let pitch = round_up(m);
-        // The values past column `m` are left over from before, and so are the results they give.
+        // The values past column `m` are left over from an earlier call. Their results are not used.
         let columns = room(rows, k * pitch);
         a.transpose_into([m, k], columns, pitch);
         for first in (0..n).step_by(TURNED) {
             let count = TURNED.min(n - first);
             let block = room(block, count * pitch);
             Product {
-                a: Factors::Rows(b.part(first, 0)),
+                a: Operand::Plain(b.part(first, 0)),
                 b: Matrix {
                     values: columns,
                     stride: pitch,

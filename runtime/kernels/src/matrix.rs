@@ -30,7 +30,7 @@ impl<'a> Matrix<'a> {
         &self.values[row * self.stride..][..len]
     }
 
-    /// Writes the transpose of the first `rows` by `columns` values: value `(i, j)` is at
+    /// Writes the transpose of the first `rows` by `columns` values. Value `(i, j)` goes to
     /// `j * pitch + i`.
     pub fn transpose_into(self, [rows, columns]: [usize; 2], into: &mut [f32], pitch: usize) {
         vectorize(
@@ -56,12 +56,12 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// How a tensor of two dimensions lies in memory.
+/// An operand of a product, `A`, in the layout in which a tensor holds it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Operand<'a> {
-    /// Its rows are contiguous.
+    /// Rows are contiguous: `A[i, k]` is value `k` of row `i` of the matrix.
     Plain(Matrix<'a>),
-    /// Its columns are: the matrix is its transpose.
+    /// Columns are contiguous: `A[i, k]` is value `i` of row `k` of the matrix.
     Transposed(Matrix<'a>),
 }
 
@@ -74,8 +74,8 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// The tensor's form, if it has two dimensions, neither of them empty, of `f32`, and contiguous
-    /// rows or columns.
+    /// The operand of a tensor of two dimensions. `None` if it has other dimensions, an empty one or another
+    /// type than `f32`, or neither contiguous rows nor contiguous columns.
     pub fn of(tensor: &'a FlexTensor) -> Option<Self> {
         (tensor.layout().num_dims() == 2).then(|| Self::at(tensor, 0))?
     }

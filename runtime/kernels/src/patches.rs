@@ -1,22 +1,21 @@
 //! The weight gradient from channels-last images: sums over pixels of a filter's gradient times a
 //! patch of the image.
 //!
-//! With channels last, one kernel row of a patch is `kw * channels` neighbouring values, so the
-//! gradient is a product of rows again: pixel `p` is the term, `grad[o, p]` its factor, and row
-//! `(y, x)` of the image, shifted by `ky`, the values. Unlike the dot products it computes no
-//! surplus pixel and adds up no vector, which counts for small maps of many channels; unlike them
-//! it must transpose the image.
+//! With channels last, one kernel row of a patch is `kw * channels` neighbouring values, so the gradient is
+//! again a product of rows: pixel `p` is the term, `grad[o, p]` is its factor, and row `(y, x)` of the
+//! image, shifted by `ky`, holds the values. Unlike the dot products, this computes no surplus pixels and
+//! adds up no vectors, which matters for small maps with many channels. In return it has to transpose the
+//! image.
 
-use crate::conv_grad::Filters;
 use crate::lower::round_up;
 use crate::matrix::Matrix;
 use crate::scratch::{Scratch, room};
-use crate::shape::Sizes;
+use crate::shape::{Filters, Sizes};
 use crate::tile::{DEPTH, LANES, ROWS, RowBlock, blocks};
 
-/// Whether this is faster than the dot products, as measured: short rows waste part of a vector or
-/// of a tile, and over large maps the transposition costs more than the surplus of the dots. With
-/// a dilation, the values of a kernel row are no neighbours.
+/// Whether this is faster than the dot products, by measurement. Short rows waste part of a vector or of a
+/// tile, and for large maps the transposition costs more than the surplus of the dot products. With a
+/// dilation, the values of a kernel row are not neighbours.
 pub(crate) fn is_faster(sizes: &Sizes) -> bool {
     sizes.dilation[1] == 1 && sizes.kernel[1] * sizes.channels >= 96 && sizes.pixels() <= 1024
 }
@@ -79,7 +78,7 @@ pub(crate) fn weight_grad(
     }
 }
 
-/// Where the patch of every output pixel starts, for a group of images.
+/// The start of the patch of every output pixel, for a group of images.
 fn pixel_starts(sizes: &Sizes, group: usize, image_len: usize) -> Vec<usize> {
     let [sy, sx] = sizes.stride;
     let width = sizes.output[1];

@@ -6,34 +6,25 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, Operand};
 use crate::strip::Strip;
 use crate::tile::{LANES, has_32_registers, split};
 
-/// Terms summed in registers before they are added to `C`: their part of a strip of `B` (24 KiB)
-/// stays in the first-level cache while all rows of a group read it.
+/// The number of terms that are summed in registers before they are added to `C`. Their part of a strip of
+/// `B` (24 KiB) stays in the first-level cache while all rows of a group read it.
 const DEPTH: usize = 128;
 
 /// Rows of `A` that read one strip of `B` in turn.
 const GROUP: usize = 128;
 
-/// The same where `A` is read from its transpose: such products have few terms and many rows, and
-/// `C` is what they stream, so its rows should be finished soon after one another.
+/// The same if `A` is read from its transpose. Such products have few terms and many rows. They stream `C`,
+/// so its rows should be finished soon after one another.
 const GROUP_OF_TRANSPOSE: usize = 48;
-
-/// The factors of a product.
-#[derive(Clone, Copy)]
-pub(crate) enum Factors<'a> {
-    /// `A[i, k]` is value `k` of row `i`.
-    Rows(Matrix<'a>),
-    /// `A[i, k]` is value `i` of row `k`.
-    Columns(Matrix<'a>),
-}
 
 /// One product.
 pub(crate) struct Product<'a> {
     /// The factors, `m` by `k`.
-    pub a: Factors<'a>,
+    pub a: Operand<'a>,
     /// `k` by `n`.
     pub b: Matrix<'a>,
     /// `m` by `n`, from the first value to the last.
@@ -76,8 +67,8 @@ impl Product<'_> {
     fn wide<S: Simd>(self, simd: S) {
         let ([m, k, n], lanes) = (self.sizes, S::F32_LANES);
         let group = match self.a {
-            Factors::Rows(_) => GROUP,
-            Factors::Columns(_) => GROUP_OF_TRANSPOSE,
+            Operand::Plain(_) => GROUP,
+            Operand::Transposed(_) => GROUP_OF_TRANSPOSE,
         };
         let most_vectors = if has_32_registers::<S>() { 3 } else { 2 };
         for first in (0..k).step_by(DEPTH) {
@@ -104,8 +95,8 @@ impl Product<'_> {
         }
     }
 
-    /// Rows shorter than a vector: those of `B` are filled up with zeros, and the sums go to a
-    /// buffer first, where the end of each is overwritten by the next.
+    /// Rows shorter than a vector. The rows of `B` are filled up with zeros. The sums go to a buffer first,
+    /// where the end of each row is overwritten by the next.
     #[inline(always)]
     fn narrow<S: Simd>(self, simd: S) {
         let ([m, k, n], lanes) = (self.sizes, S::F32_LANES);
@@ -193,7 +184,7 @@ mod tests {
                     *value += 2.0 * plain[i / n * k + p] * b[p * n + i % n];
                 }
             }
-            for a in [Factors::Rows(rows), Factors::Columns(columns)] {
+            for a in [Operand::Plain(rows), Operand::Transposed(columns)] {
                 let mut runs = vec![vec![1.0; m * n]; 3];
                 let mut next = runs.iter_mut();
                 on_every_arch!(|| Product {

@@ -1,7 +1,7 @@
 //! Products of rows with rows: `C[i, j] (+)= alpha * sum_k A[i, k] B[j, k]`.
 //!
-//! The rows of `B` are read once, a few at a time, and meet all rows of `A`, which are few. Every
-//! value of `C` is summed in the same order whatever the tile that it falls into.
+//! The rows of `B` are read once, a few at a time, and multiplied with all rows of `A`, of which there are
+//! few. The order of a sum does not depend on the tile that it falls into.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -77,7 +77,7 @@ impl DotProduct<'_> {
     /// `MR` rows of `A` by `NR` rows of `B`, kept in registers over the whole length.
     #[inline(always)]
     fn tile<S: Simd, const MR: usize, const NR: usize>(&mut self, simd: S, i: usize, j: usize) {
-        // Never more, but the compiler cannot see that and would build what does not exist.
+        // There are never more rows, but the compiler cannot see that and would generate the code.
         if MR > tile_of::<S>().0 {
             return;
         }

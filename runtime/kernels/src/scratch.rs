@@ -7,7 +7,7 @@ use std::cell::RefCell;
 pub(crate) struct Scratch {
     /// One padded image.
     pub image: Vec<f32>,
-    /// The rows of the im2col matrix, in whichever form.
+    /// The rows of the im2col matrix, in either form.
     pub rows: Vec<f32>,
     /// Output gradients in the same form.
     pub grad: Vec<f32>,
@@ -27,13 +27,12 @@ thread_local! {
 pub(crate) fn with<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
     SCRATCH.with(|cell| match cell.try_borrow_mut() {
         Ok(mut scratch) => f(&mut scratch),
-        // Only a kernel called from inside another one could come here; none is.
+        // Only a kernel that another kernel calls would come here, and there is none.
         Err(_) => f(&mut Scratch::default()),
     })
 }
 
-/// Takes a buffer out of this thread's, for kernels whose items use the others; it should be put
-/// back.
+/// Lends one of this thread's buffers to `f`, for kernels whose items use the other buffers.
 pub(crate) fn lend<R>(
     buffer: impl Fn(&mut Scratch) -> &mut Vec<f32>,
     f: impl FnOnce(&mut Vec<f32>) -> R,
@@ -44,8 +43,8 @@ pub(crate) fn lend<R>(
     result
 }
 
-/// The first `len` values of `buffer`, grown with zeros if it is shorter. What they hold is left
-/// over from an earlier call.
+/// The first `len` values of `buffer`, which is extended with zeros if it is shorter. The values are those of
+/// an earlier call.
 pub(crate) fn room(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
     if buffer.len() < len {
         buffer.resize(len, 0.0);

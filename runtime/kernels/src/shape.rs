@@ -1,6 +1,6 @@
 //! Convolution options, and the sizes that follow from them.
 
-/// Options of a two-dimensional convolution, in the order height, width.
+/// Options of a two-dimensional convolution. Pairs are in the order height, width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conv2d {
     /// Input pixels between neighbouring outputs.
@@ -9,7 +9,7 @@ pub struct Conv2d {
     pub padding: [usize; 2],
     /// Input pixels between neighbouring kernel elements.
     pub dilation: [usize; 2],
-    /// Groups of channels that do not see each other.
+    /// The number of groups of channels. An output depends only on the channels of its group.
     pub groups: usize,
 }
 
@@ -27,8 +27,8 @@ impl Default for Conv2d {
 
 impl Conv2d {
     /// Whether the kernels of this crate can run the convolution of `f32` tensors of these shapes
-    /// (`x: [batch, in, height, width]`, `w: [out, in / groups, kh, kw]`). What they cannot run
-    /// (empty tensors, a kernel larger than the padded image) is burn's.
+    /// (`x: [batch, in, height, width]`, `w: [out, in / groups, kh, kw]`). They cannot run empty tensors and
+    /// kernels larger than the padded image, which are left to burn.
     pub fn supports(&self, x_shape: &[usize], w_shape: &[usize]) -> bool {
         let (&[n, c, h, w], &[o, c_in, kh, kw]) = (x_shape, w_shape) else {
             return false;
@@ -68,10 +68,11 @@ impl Conv2d {
     }
 }
 
-/// The sizes of one convolution; pairs are height, width.
+/// The sizes of one convolution. Pairs are in the order height, width.
 ///
-/// A group of an image is contiguous in memory, and so are its filters and its outputs, so the
-/// kernels take a group for an image of fewer channels: "an image" is one group of one.
+/// A group of an image is contiguous in memory, and so are its filters and its outputs. The kernels
+/// therefore treat a group as an image with fewer channels. In their comments, "an image" is one group of
+/// an image.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sizes {
     /// Images of all groups.
@@ -156,4 +157,15 @@ impl Sizes {
         let filters = self.groups * self.filters;
         [filters, self.channels, self.kernel[0], self.kernel[1]]
     }
+}
+
+/// Consecutive filters of a group.
+#[derive(Clone, Copy)]
+pub(crate) struct Filters {
+    /// The group.
+    pub group: usize,
+    /// The first filter.
+    pub first: usize,
+    /// The number of filters.
+    pub count: usize,
 }

@@ -2,11 +2,11 @@
 
 use pulp::Arch;
 
-/// Runs `f`, whose loops are compiled for every instruction set; it should be `#[inline(always)]`,
-/// and so should be what it calls.
+/// Runs `f`, whose loops are compiled for every instruction set. `f` and the functions that it calls should
+/// be `#[inline(always)]`.
 ///
-/// The bound matters: a closure given to [`Arch::dispatch`] itself may be taken for one that can be
-/// called again, whose call goes through a function that is not inlined, with the least vectors.
+/// The bound `FnOnce` matters. [`Arch::dispatch`] may treat a closure as one that can be called again, and
+/// call it through a function that is not inlined and uses the smallest vectors.
 #[inline(always)]
 pub(crate) fn vectorize<R>(f: impl FnOnce() -> R) -> R {
     Arch::new().dispatch(f)

@@ -8,10 +8,11 @@ use crate::lanes;
 use crate::math::{exp, log};
 use crate::simd::vectorize;
 
-/// Values of the rows that are computed together: few classes do not fill vectors, many rows do.
+/// The number of values that are computed together. They come from many rows, because a few classes do not
+/// fill a vector.
 const BLOCK: usize = 1024;
 
-/// `x - ln Σ e^x` along the last dimension, in place where `x` is not shared.
+/// `x - ln Σ e^x` along the last dimension, in place if `x` is not shared.
 ///
 /// # Shapes
 /// `x: [.., classes]`, which the result has too. `f32`.
@@ -48,8 +49,8 @@ pub fn log_softmax(x: FlexTensor) -> FlexTensor {
     y
 }
 
-/// Gradient of [`log_softmax`] from its output: `grad - e^y Σ grad`, in place where `grad` is not
-/// shared.
+/// Gradient of [`log_softmax`], computed from its output: `grad - e^y Σ grad`. It is computed in place if
+/// `grad` is not shared.
 ///
 /// # Shapes
 /// `y` and `grad` have one shape, `[.., classes]`, which the result has too. All `f32`.

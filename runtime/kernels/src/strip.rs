@@ -2,17 +2,16 @@
 
 use pulp::Simd;
 
-use crate::matrix::Matrix;
-use crate::product::Factors;
+use crate::matrix::{Matrix, Operand};
 use crate::tile::{LANES, has_32_registers, most_rows, split};
 
-/// Most rows of `A` that are read at a time: with one pointer for each, more do not fit in the
-/// general registers, and such a tile runs a quarter slower.
+/// The largest number of rows of `A` that are read at a time. There is a pointer for each row, and more
+/// pointers do not fit in the general registers, which makes a tile a quarter slower.
 const MOST_POINTERS: usize = 7;
 
 /// Some vectors of every row, for a part of the terms.
 pub(crate) struct Strip<'a, S: Simd> {
-    pub a: Factors<'a>,
+    pub a: Operand<'a>,
     pub b: Matrix<'a>,
     /// First term and number of terms.
     pub terms: (usize, usize),
@@ -43,13 +42,13 @@ impl<S: Simd> Strip<'_, S> {
     /// All rows of the strip.
     #[inline(always)]
     fn blocks<const NV: usize, const OVERLAPS: bool>(&mut self, simd: S, row: usize, rows: usize) {
-        // Never more, but the compiler cannot see that and would build what does not exist.
+        // There are never more vectors, but the compiler cannot see that and would generate the code.
         if NV == 3 && !has_32_registers::<S>() {
             return;
         }
         let most = match self.a {
-            Factors::Rows(_) => most_rows::<S>().min(MOST_POINTERS),
-            Factors::Columns(_) => most_rows::<S>(),
+            Operand::Plain(_) => most_rows::<S>().min(MOST_POINTERS),
+            Operand::Transposed(_) => most_rows::<S>(),
         };
         for (start, count) in split(rows, most) {
             let at = (row + start, start);
@@ -75,7 +74,7 @@ impl<S: Simd> Strip<'_, S> {
     ) {
         let (first, depth) = self.terms;
         let sums = match self.a {
-            Factors::Rows(a) => {
+            Operand::Plain(a) => {
                 let rows: [&[f32]; MR] =
                     std::array::from_fn(|i| &a.values[(row + i) * a.stride + first..][..depth]);
                 self.sums::<MR, NV, OVERLAPS>(
@@ -84,7 +83,7 @@ impl<S: Simd> Strip<'_, S> {
                     |k| std::array::from_fn(|i| rows[i][k]),
                 )
             }
-            Factors::Columns(a) => {
+            Operand::Transposed(a) => {
                 let a = a.part(first, row);
                 self.sums::<MR, NV, OVERLAPS>(
                     simd,

@@ -1,28 +1,30 @@
 //! Idle workers that help with large kernels.
 //!
-//! A kernel runs on the thread that calls it. Where helpers were lent to that thread, a large kernel
-//! is cut into items (images, filters) that the thread and its helpers take in turns. Every item is
-//! computed in the same way whoever takes it, so results do not depend on helpers.
+//! A kernel runs on the thread that calls it. If helpers were lent to that thread, a large kernel is cut into
+//! items (images, filters), and the thread and its helpers take one item after another. An item is computed
+//! in the same way by every thread, so results do not depend on the helpers.
 //!
-//! Helpers are pools of their own instead of more threads in the caller's: burn's ops, some of
-//! which sum in an order that depends on the threads of their pool, see one thread as before.
+//! Each helper is a thread pool of its own, rather than a thread in the caller's pool. Some of burn's
+//! operations sum in an order that depends on the number of threads in their pool, and they still see a pool
+//! of one thread.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
 use rayon::ThreadPool;
 
-/// FLOPs of the smallest kernel that is shared: about 60 µs on one thread, several times what it
-/// takes to wake another.
+/// The FLOPs of the smallest kernel that is shared. It takes about 60 µs on one thread, which is several
+/// times the cost of waking another thread.
 const WORTH_SHARING: usize = 16_000_000;
 
 thread_local! {
     static HELPERS: RefCell<Vec<Arc<ThreadPool>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs `work`, whose kernels on this thread share what is large with idle one-thread pools.
+/// Runs `work`. Large kernels that it calls on this thread are shared with the `helpers`, which are idle
+/// pools of one thread each.
 pub fn with_helpers<R>(helpers: &[Arc<ThreadPool>], work: impl FnOnce() -> R) -> R {
-    /// Gives back what was lent before, after a panic too.
+    /// Restores the previous helpers, also after a panic.
     struct Lent(Vec<Arc<ThreadPool>>);
     impl Drop for Lent {
         fn drop(&mut self) {
@@ -33,7 +35,7 @@ pub fn with_helpers<R>(helpers: &[Arc<ThreadPool>], work: impl FnOnce() -> R) ->
     work()
 }
 
-/// Runs `job` on every pool and `then` on this thread, and waits for all.
+/// Runs `job` on every pool and `then` on this thread, and waits for all of them.
 pub fn spread(pools: &[Arc<ThreadPool>], job: &(dyn Fn() + Sync), then: &mut dyn FnMut()) {
     match pools {
         [] => then(),
@@ -44,7 +46,7 @@ pub fn spread(pools: &[Arc<ThreadPool>], job: &(dyn Fn() + Sync), then: &mut dyn
     }
 }
 
-/// How many threads share a kernel of so many FLOPs.
+/// The number of threads that share a kernel of `flops` FLOPs.
 pub(crate) fn size(flops: usize) -> usize {
     if flops < WORTH_SHARING {
         return 1;
@@ -52,7 +54,7 @@ pub(crate) fn size(flops: usize) -> usize {
     1 + HELPERS.with_borrow(Vec::len)
 }
 
-/// Runs `work` on every item of a kernel of so many FLOPs, on this thread and its helpers.
+/// Runs `work` on every item of a kernel of `flops` FLOPs, on this thread and its helpers.
 pub(crate) fn each<I: Iterator<Item: Send> + Send>(
     flops: usize,
     mut items: I,

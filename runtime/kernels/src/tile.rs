@@ -1,20 +1,20 @@
-//! Products with rows taken through offset tables: `C[i] (+)= sum_k A[i, k] B[k]`, where row `k` of
-//! `B` starts at an arbitrary offset, and so does row `i` of `C`.
+//! Products whose rows are found through tables of offsets: `C[i] (+)= sum_k A[i, k] B[k]`, where row `k` of
+//! `B` and row `i` of `C` start at arbitrary offsets.
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// Most rows of one block: 8 rows of 3 vectors are 24 accumulators, what 32 registers hold beside
-/// the operands.
+/// The largest number of rows of a block. 8 rows of 3 vectors are 24 accumulators, which fit in 32 registers
+/// beside the operands.
 pub(crate) const ROWS: usize = 8;
 
-/// Row lengths are multiples of this, the widest vector of any supported processor.
+/// The number of values in the widest vector of any supported processor. Row lengths are multiples of it.
 pub(crate) const LANES: usize = 16;
 
-/// Terms summed in registers before they are added to `C`: their part of a packed panel (16 KiB)
-/// stays in the first-level cache.
+/// The number of terms that are summed in registers before they are added to `C`. Their part of a packed
+/// panel (16 KiB) stays in the first-level cache.
 pub(crate) const DEPTH: usize = 512;
 
-/// Most rows of one block where there are 16 registers: with 2 vectors, 12 accumulators.
+/// The largest number of rows of a block with 16 registers. 6 rows of 2 vectors are 12 accumulators.
 const ROWS_OF_16_REGISTERS: usize = 6;
 
 /// Splits `rows` into blocks `(start, count)` of as many rows as the processor's registers hold.
@@ -48,8 +48,8 @@ pub(crate) const fn has_32_registers<S: Simd>() -> bool {
     S::REGISTER_COUNT >= 32
 }
 
-/// Splits `rows` into blocks `(start, count)` of at most `most`, as even as possible, because a
-/// block of one row is bound by latency.
+/// Splits `rows` into blocks `(start, count)` of at most `most` rows. They are as even as possible, because a
+/// block of a single row is limited by latency.
 pub(crate) fn split(rows: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
     let count = rows.div_ceil(most).max(1);
     (0..count).map(move |i| {
@@ -64,15 +64,15 @@ pub(crate) struct RowBlock<'a> {
     pub rows: usize,
     /// Factors, `[k][rows]`.
     pub panel: &'a [f32],
-    /// Values the rows of `B` are taken from.
+    /// The values of the rows of `B`.
     pub b: &'a [f32],
-    /// Where row `k` of `B` starts.
+    /// The start of row `k` of `B`.
     pub b_offsets: &'a [usize],
     /// Length of a row, a multiple of [`LANES`].
     pub len: usize,
-    /// Values the rows of `C` are taken from; rows may overlap when `add` is set.
+    /// The values of the rows of `C`. Rows may overlap if `add` is set.
     pub c: &'a mut [f32],
-    /// Where row `i` of `C` starts.
+    /// The start of row `i` of `C`.
     pub c_offsets: &'a [usize],
     /// Add to `C` instead of overwriting it.
     pub add: bool,

@@ -1,42 +1,44 @@
-//! What training with noise on sums of clipped gradients hides, over all of its steps: Rényi
-//! differential privacy of the subsampled Gaussian mechanism.
+//! The privacy of training with noise (DP-SGD): Rényi differential privacy of the subsampled Gaussian
+//! mechanism.
 //!
-//! A step takes each row with probability `q`, of its own, and adds Gaussian noise of `σ` times the
-//! bound on one row's gradient to their sum. Neighbours differ by one row, which is there or has a
-//! gradient of zero. Rényi divergences of steps add up, and end in `(ε, δ)`.
+//! A step selects each row independently with probability `q`, clips its gradient, and adds Gaussian noise
+//! to the sum. The noise has `σ` times the clipping bound as its standard deviation. Neighbouring data sets
+//! differ by one row, which is present or has a gradient of zero. The Rényi divergences of the steps add up
+//! and are converted to `(ε, δ)`.
 //!
-//! Of shuffled batches of one size this is no bound: Chua et al. 2024, "How Private are DP-SGD
-//! Implementations?", <https://arxiv.org/abs/2403.17673>. There, each pass has a row in one batch, and
-//! `k` passes of noise `σ` are as one of `σ / √k`, of which
-//! [`gaussian_epsilon`](crate::privacy::gaussian_epsilon) is the ε: Dong, Roth and Su 2022, "Gaussian
+//! This is not a bound for shuffled batches of a fixed size: Chua et al. 2024, "How Private are DP-SGD
+//! Implementations?", <https://arxiv.org/abs/2403.17673>. With shuffled batches, a row is in one batch of
+//! each pass, and `k` passes with noise `σ` are as private as one with `σ / √k`, for which
+//! [`gaussian_epsilon`](crate::privacy::gaussian_epsilon) gives ε: Dong, Roth and Su 2022, "Gaussian
 //! Differential Privacy", section 3, <https://arxiv.org/abs/1905.02383>.
 
 use crate::MetricError;
 use crate::privacy::{positive, probability};
 
-/// The largest order `α` that is tried: more noise than these are best for is `ε` below 0.1.
+/// The largest order `α` that is tried. Larger orders would be best only for so much noise that `ε` is below
+/// 0.1.
 const ORDERS: u32 = 512;
 
-/// Steps of training with noise.
+/// The steps of a training with noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steps {
-    /// `q`: the probability with which a step takes a row.
+    /// `q`: the probability with which a step selects a row.
     pub rate: f64,
-    /// `σ`: standard deviation of the noise, in bounds on one row's gradient.
+    /// `σ`: the standard deviation of the noise, in units of the clipping bound.
     pub noise: f64,
-    /// How many.
+    /// The number of steps.
     pub count: u64,
 }
 
 impl Steps {
-    /// An `ε` for which the steps together are `(ε, δ)`-differentially private: the least that follows
-    /// from their divergences `ρ(α)` of whole orders from 2 to 512,
-    /// `ρ + ln((α−1)/α) − (ln δ + ln α) / (α−1)`. Canonne, Kamath and Steinke 2020, "The Discrete
+    /// An `ε` for which all steps together are `(ε, δ)`-differentially private: the minimum of
+    /// `ρ(α) + ln((α−1)/α) − (ln δ + ln α) / (α−1)` over the integer orders `α` from 2 to 512, where `ρ(α)`
+    /// is the Rényi divergence of all steps. Canonne, Kamath and Steinke 2020, "The Discrete
     /// Gaussian for Differential Privacy", Proposition 12, <https://arxiv.org/abs/2004.00010>.
     ///
     /// # Errors
     ///
-    /// A setting out of its range.
+    /// A parameter is out of its range.
     pub fn epsilon(&self, delta: f64) -> Result<f64, MetricError> {
         positive("the noise", self.noise)?;
         probability("delta", delta)?;
@@ -56,7 +58,7 @@ impl Steps {
         Ok(least.max(0.0))
     }
 
-    /// The Rényi divergence of one step at a whole order `α`: Mironov, Talwar and Zhang 2019,
+    /// The Rényi divergence of one step at an integer order `α`: Mironov, Talwar and Zhang 2019,
     /// section 3.3, <https://arxiv.org/abs/1908.10530>,
     /// `1/(α−1) · ln Σ_k C(α, k) (1−q)^(α−k) q^k exp((k²−k) / 2σ²)`.
     fn divergence(&self, order: u32) -> f64 {
@@ -66,7 +68,7 @@ impl Steps {
         let mut sum = f64::NEG_INFINITY;
         for k in 0..=order {
             let k = f64::from(k);
-            // Of a row that every step takes, only the last term is there.
+            // For a row that every step selects, only the last term is not zero.
             let out = if k < alpha {
                 (alpha - k) * (-rate).ln_1p()
             } else {

@@ -1,7 +1,7 @@
-//! BLEU of a corpus (Papineni et al., "BLEU: a Method for Automatic Evaluation of Machine
+//! BLEU score of a corpus (Papineni et al., "BLEU: a Method for Automatic Evaluation of Machine
 //! Translation", ACL 2002).
 //!
-//! Tokens are the caller's: words or ids, split and lower-cased as the task says.
+//! The caller splits texts into tokens: words or ids, lower-cased if the task says so.
 //!
 //! ```
 //! use fedround_metrics::bleu::{Corpus, Smoothing};
@@ -21,22 +21,23 @@ use std::hash::Hash;
 
 use crate::MetricError;
 
-/// The longest n-grams.
+/// The length of the longest n-grams.
 const ORDER: usize = 4;
 
-/// What stands for a precision of 0. The choices are those of sacrebleu (Post, "A Call for Clarity
+/// The value in place of a precision of 0. The choices are those of sacrebleu (Post, "A Call for Clarity
 /// in Reporting BLEU Scores", 2018).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Smoothing {
-    /// Nothing: no common n-gram of some length is a score of 0. As in FedAA.
+    /// No smoothing, as in FedAA: the score is 0 if there is no common n-gram of some length.
     None,
-    /// `(matches + K) / (n-grams + K)` for n-grams of two words and more (Lin and Och, 2004).
+    /// `(matches + K) / (n-grams + K)` for n-grams of two or more words (Lin and Och, 2004).
     Add(f64),
-    /// For the i-th length without a match `1 / (2^i n-grams)` (NIST's script); sacrebleu's default.
+    /// `1 / (2^i n-grams)` for the i-th length without a match, as in NIST's script. The default of
+    /// sacrebleu.
     Exponential,
 }
 
-/// Counts of n-grams over a corpus, one sentence at a time.
+/// Counts of n-grams in a corpus. Sentences are added one at a time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Corpus {
     matches: [u64; ORDER],
@@ -46,12 +47,12 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Counts a hypothesis against its references, at least one. Of an n-gram as many count as the
-    /// reference that has most of it has; the reference whose length is closest, the shorter of
-    /// equally close ones, counts for the brevity penalty.
+    /// Adds a hypothesis and its references, of which there must be at least one. The matches of an n-gram
+    /// are clipped at its largest count in a reference. The brevity penalty uses the length of the reference
+    /// that is closest in length, or the shorter of two equally close ones.
     ///
     /// # Errors
-    /// No references.
+    /// There are no references.
     pub fn add<T: Eq + Hash, R: AsRef<[T]>>(
         &mut self,
         hypothesis: &[T],
@@ -75,11 +76,11 @@ impl Corpus {
         Ok(())
     }
 
-    /// BLEU-1 to BLEU-4, each in `[0, 1]`: the geometric mean of the precisions of n-grams of up
-    /// to as many words, equally weighted, times the brevity penalty.
+    /// BLEU-1 to BLEU-4, each in `[0, 1]`. BLEU-N is the geometric mean of the precisions of n-grams of 1 to
+    /// N words, times the brevity penalty.
     ///
     /// # Errors
-    /// No words, and a `K` that is negative or not finite.
+    /// There are no words, or `K` is negative or not finite.
     pub fn scores(&self, smoothing: Smoothing) -> Result<[f64; ORDER], MetricError> {
         MetricError::too_few("words", 1, usize::from(self.length > 0))?;
         if let Smoothing::Add(k) = smoothing
@@ -101,7 +102,7 @@ impl Corpus {
         Ok(scores)
     }
 
-    /// 1, or `exp(1 − r/h)` for hypotheses of `h` words where the references' `r` are more.
+    /// `exp(1 − r/h)` for hypotheses of `h` words and references of `r` words, but at most 1.
     fn brevity_penalty(&self) -> f64 {
         (1.0 - self.reference_length as f64 / self.length as f64)
             .min(0.0)

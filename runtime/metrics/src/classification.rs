@@ -1,26 +1,26 @@
-//! Right and wrong answers.
+//! Accuracy and related metrics of classifiers.
 
 use crate::{MetricError, Rows};
 
-/// The class of the largest logit of each row of `logits`, `[examples, classes]`; the first of
-/// equal ones.
+/// The class with the largest logit in each row of `logits`, `[examples, classes]`. The first of equally
+/// large ones counts.
 ///
 /// # Errors
-/// More than 65,536 classes.
+/// There are more than 65,536 classes.
 pub fn predictions(logits: Rows) -> Result<Vec<u16>, MetricError> {
     check_classes(logits.width())?;
     Ok(logits.iter().map(largest).collect())
 }
 
-/// The predictions of an ensemble: the largest mean logit over `models`, each
-/// `[examples, classes]`.
+/// The predictions of an ensemble: the class with the largest mean logit over `models`. The logits of a
+/// model are `[examples, classes]`.
 ///
 /// # Errors
-/// No models, or models that disagree on the number of examples or classes.
+/// There are no models, or they differ in the number of examples or classes.
 ///
 /// # Paper
-/// LG-FedAvg (Liang, Liu, et al., 2020), the "new test": an example of an unknown device goes
-/// through every local model, and their outputs are averaged.
+/// The "new test" of LG-FedAvg (Liang, Liu, et al., 2020): an example of an unknown device goes through
+/// every local model, and the outputs are averaged.
 pub fn ensemble_predictions(models: &[Rows]) -> Result<Vec<u16>, MetricError> {
     let Some(first) = models.first() else {
         return MetricError::too_few("models", 1, 0).map(|()| Vec::new());
@@ -61,21 +61,21 @@ fn largest<T: PartialOrd + Copy>(row: &[T]) -> u16 {
     best as u16
 }
 
-/// The fraction of right predictions.
+/// The fraction of correct predictions.
 ///
 /// # Errors
-/// No examples, or not as many predictions as labels.
+/// There are no examples, or the numbers of predictions and labels differ.
 pub fn accuracy(predictions: &[u16], labels: &[u16]) -> Result<f64, MetricError> {
     pairs(predictions, labels)?;
     let right = predictions.iter().zip(labels).filter(|(p, l)| p == l);
     Ok(right.count() as f64 / labels.len() as f64)
 }
 
-/// The fraction of right predictions among the examples of each class (its recall), `[classes]`;
-/// `None` for a class without examples.
+/// The recall of each class, `[classes]`: the fraction of correct predictions among its examples. `None` for
+/// a class without examples.
 ///
 /// # Errors
-/// As of [`accuracy`], and a label that is not below `classes`.
+/// The errors of [`accuracy`], and a label that is not below `classes`.
 pub fn class_accuracy(
     predictions: &[u16],
     labels: &[u16],
@@ -101,7 +101,7 @@ pub fn class_accuracy(
 /// The mean of [`class_accuracy`] over the classes that have examples.
 ///
 /// # Errors
-/// As of [`class_accuracy`].
+/// The errors of [`class_accuracy`].
 pub fn balanced_accuracy(
     predictions: &[u16],
     labels: &[u16],
@@ -119,11 +119,12 @@ fn pairs(predictions: &[u16], labels: &[u16]) -> Result<(), MetricError> {
     MetricError::too_few("examples", 1, labels.len())
 }
 
-/// The area under the ROC curve: the probability that a positive example scores above a negative
-/// one, ties counted half (Mann and Whitney, 1947).
+/// The area under the ROC curve: the probability that a positive example has a higher score than a negative
+/// one, where ties count half (Mann and Whitney, 1947).
 ///
 /// # Errors
-/// Not as many scores as labels, a score that is not finite, no positive or no negative example.
+/// The numbers of scores and labels differ, a score is not finite, or there is no positive or no negative
+/// example.
 pub fn roc_auc(scores: &[f64], positive: &[bool]) -> Result<f64, MetricError> {
     MetricError::lengths(("scores", scores.len()), ("labels", positive.len()))?;
     MetricError::finite(scores.iter().copied())?;

@@ -1,30 +1,30 @@
-//! One number per client, such as the accuracy of each on its own test examples.
+//! Summaries of one number per client, such as the accuracy on the client's own test examples.
 
 use serde::Serialize;
 
 use crate::MetricError;
 
-/// What a number is like over clients, each of which counts once.
+/// The distribution of a number over clients. Every client has the same weight.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ClientSummary {
     /// The number of clients.
     pub clients: usize,
     /// The mean.
     pub mean: f64,
-    /// The standard deviation over these clients (not an estimate for others).
+    /// The standard deviation over these clients (divided by their number, not an estimate for others).
     pub std: f64,
-    /// The smallest.
+    /// The minimum.
     pub min: f64,
-    /// The mean of the smallest tenth, rounded up to whole clients (Li et al., "Fair Resource
+    /// The mean of the smallest tenth of the numbers, rounded up to whole clients (Li et al., "Fair Resource
     /// Allocation in Federated Learning", ICLR 2020).
     pub worst_decile: f64,
 }
 
 impl ClientSummary {
-    /// The summary of one number per client; larger is better.
+    /// Summarises one number per client, where larger is better.
     ///
     /// # Errors
-    /// No clients, or a number that is not finite.
+    /// There are no clients, or a number is not finite.
     pub fn of(values: &[f64]) -> Result<Self, MetricError> {
         MetricError::too_few("clients", 1, values.len())?;
         MetricError::finite(values.iter().copied())?;

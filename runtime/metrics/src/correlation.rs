@@ -2,15 +2,16 @@
 
 use crate::{MetricError, Rows};
 
-/// The squared distance correlation `R²(X, Y)` of paired samples, `x` `[n, d_x]` and `y`
-/// `[n, d_y]`: in `[0, 1]`, and 0 where either is constant. Biased, as in the definition.
+/// The squared distance correlation `R²(X, Y)` of paired samples `x`, `[n, d_x]`, and `y`, `[n, d_y]`. It is
+/// in `[0, 1]`, and 0 if either is constant. This is the biased estimate of the definition. It takes time
+/// `n²(d_x + d_y)` and memory `n`.
 ///
 /// # Errors
-/// No samples, or not as many in `y` as in `x`.
+/// There are no samples, or `x` and `y` differ in their number.
 ///
 /// # Paper
 /// FedAA, Eqs. (8) and (13); Székely, Rizzo, Bakirov, "Measuring and testing dependence by
-/// correlation of distances", 2007. Takes time `n²(d_x + d_y)` and memory `n`.
+/// correlation of distances", 2007.
 pub fn distance_correlation_squared(x: Rows, y: Rows) -> Result<f64, MetricError> {
     MetricError::lengths(("samples of Y", y.len()), ("of X", x.len()))?;
     MetricError::too_few("samples", 1, x.len())?;
@@ -24,11 +25,11 @@ pub fn distance_correlation_squared(x: Rows, y: Rows) -> Result<f64, MetricError
     })
 }
 
-/// The squared distance covariance `dCov²(X, Y)`, the numerator of
-/// [`distance_correlation_squared`]; with `y = x` it is the squared distance variance.
+/// The squared distance covariance `dCov²(X, Y)`: the numerator of [`distance_correlation_squared`]. With
+/// `y = x` it is the squared distance variance.
 ///
 /// # Errors
-/// As of [`distance_correlation_squared`].
+/// The errors of [`distance_correlation_squared`].
 ///
 /// # Paper
 /// FedAA, Eq. (12).
@@ -41,7 +42,7 @@ pub fn distance_covariance_squared(x: Rows, y: Rows) -> Result<f64, MetricError>
 /// Sums over the distances `a` of X and `b` of Y.
 ///
 /// With `A` and `B` centred by row, column and in total, `Σ A_ij B_ij` is
-/// `Σ a_ij b_ij − 2n Σ ā_i b̄_i + n² ā b̄`: no matrix need be kept.
+/// `Σ a_ij b_ij − 2n Σ ā_i b̄_i + n² ā b̄`, so no matrix has to be stored.
 struct Distances {
     /// The mean of each row of `a` and of `b`.
     rows: Vec<[f64; 2]>,
@@ -86,7 +87,7 @@ impl Distances {
         let n = self.rows.len() as f64;
         let mean = |side: usize| self.rows.iter().map(|r| r[side]).sum::<f64>() / n;
         let rows = self.rows.iter().map(|r| r[left] * r[right]).sum::<f64>() / n;
-        // Not negative but for rounding.
+        // Negative only by rounding errors.
         (product - 2.0 * rows + mean(left) * mean(right)).max(0.0)
     }
 }

@@ -1,18 +1,20 @@
+//! Errors of metrics.
+
 /// Why a metric has no value.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetricError {
-    /// There is nothing to measure.
+    /// There is too little to measure.
     #[error("expected at least {expected} {what}, found {found}")]
     TooFew {
-        /// What there should be more of.
+        /// What there is too little of.
         what: &'static str,
-        /// The least number of them.
+        /// The smallest valid number.
         expected: usize,
-        /// The number of them.
+        /// The number found.
         found: usize,
     },
-    /// Two things that belong together differ in length.
+    /// Two inputs that belong together differ in length.
     #[error("expected as many {what} as {other} ({expected}), found {found}")]
     Lengths {
         /// What has the wrong length.
@@ -24,14 +26,14 @@ pub enum MetricError {
         /// Its length.
         found: usize,
     },
-    /// Rows that do not fill their last row, or are empty.
+    /// Numbers do not form whole rows.
     #[error(
         "{values} numbers are not rows of {width}; the width must be at least 1 and divide them"
     )]
     Width {
-        /// How many numbers there are.
+        /// The number of numbers.
         values: usize,
-        /// How many a row should have.
+        /// The width of a row.
         width: usize,
     },
     /// A label or a prediction is not one of the classes.
@@ -47,19 +49,19 @@ pub enum MetricError {
     /// A number is NaN or infinite.
     #[error("number {index} is {value}, expected finite numbers; has the model diverged?")]
     NotFinite {
-        /// Where it is.
+        /// Its index.
         index: usize,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
-    /// A setting is outside its range.
+    /// A parameter is out of its range.
     #[error("{what} is {value}, expected {expected}")]
     Setting {
-        /// The setting.
+        /// The parameter.
         what: &'static str,
         /// Its value.
         value: f64,
-        /// What it should be.
+        /// Its valid range.
         expected: &'static str,
     },
     /// Eigenvalues did not converge.
@@ -71,7 +73,7 @@ pub enum MetricError {
 }
 
 impl MetricError {
-    /// An error unless there are at least `expected`.
+    /// Fails unless there are at least `expected`.
     pub(crate) fn too_few(what: &'static str, expected: usize, found: usize) -> Result<(), Self> {
         if found < expected {
             return Err(Self::TooFew {
@@ -83,7 +85,7 @@ impl MetricError {
         Ok(())
     }
 
-    /// An error unless both are as long.
+    /// Fails unless both have the same length.
     pub(crate) fn lengths(
         (what, found): (&'static str, usize),
         (other, expected): (&'static str, usize),
@@ -99,7 +101,7 @@ impl MetricError {
         Ok(())
     }
 
-    /// An error at the first number that is not finite.
+    /// Fails at the first number that is not finite.
     pub(crate) fn finite(values: impl IntoIterator<Item = f64>) -> Result<(), Self> {
         let bad = values.into_iter().enumerate().find(|(_, v)| !v.is_finite());
         bad.map_or(Ok(()), |(index, value)| {

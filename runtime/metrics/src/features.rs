@@ -1,4 +1,4 @@
-//! Sets of feature vectors.
+//! Comparison and projection of sets of feature vectors.
 
 use nalgebra::{DMatrix, SymmetricEigen};
 
@@ -6,14 +6,13 @@ use crate::{MetricError, Rows};
 
 /// The squared Fréchet distance between the normal distributions of two sets of feature vectors,
 /// `[n_a, d]` and `[n_b, d]`: `‖μ_a − μ_b‖² + Tr(Σ_a + Σ_b − 2 (Σ_a Σ_b)^½)`, with unbiased
-/// covariances. Of the features of Inception-v3 it is the FID.
+/// covariances. For features of Inception-v3 this is the FID. It takes time `d³`.
 ///
 /// # Errors
-/// Fewer than two vectors in a set, sets of different widths, eigenvalues that do not converge.
+/// A set has fewer than two vectors, the sets differ in width, or eigenvalues do not converge.
 ///
 /// # Paper
 /// ADCOL, Section 4 (data); Heusel et al., "GANs Trained by a Two Time-Scale Update Rule", 2017.
-/// Takes time `d³`.
 pub fn frechet_distance(a: Rows, b: Rows) -> Result<f64, MetricError> {
     let width = ("features of the second set", b.width());
     MetricError::lengths(width, ("those of the first", a.width()))?;
@@ -34,16 +33,16 @@ pub fn frechet_distance(a: Rows, b: Rows) -> Result<f64, MetricError> {
         .iter()
         .map(|&v| v.max(0.0).sqrt())
         .sum();
-    // Not negative but for rounding.
+    // Negative only by rounding errors.
     Ok((means + traces - 2.0 * cross).max(0.0))
 }
 
-/// The first two principal components of feature vectors, `[n, d]` to `[n, 2]`, for pictures.
-/// Of each component the coordinate that is largest in size is positive; one that the vectors do
-/// not have (in one dimension, or all equal) is 0.
+/// The first two principal components of feature vectors, `[n, d]` to `[n, 2]`, for plots. The sign of each
+/// component is chosen such that its coordinate of largest magnitude is positive. A component that does not
+/// exist, because the vectors are one-dimensional or all equal, is 0. It takes time `min(n, d)³`.
 ///
 /// # Errors
-/// Fewer than two vectors, eigenvalues that do not converge. Takes time `min(n, d)³`.
+/// There are fewer than two vectors, or eigenvalues do not converge.
 pub fn principal_components(features: Rows) -> Result<Vec<[f64; 2]>, MetricError> {
     let centred = Centred::of(features)?;
     let x = &centred.rows;
@@ -72,7 +71,7 @@ pub fn principal_components(features: Rows) -> Result<Vec<[f64; 2]>, MetricError
     Ok(points)
 }
 
-/// Vectors less their mean, `[n, d]` with `n` of at least 2.
+/// Vectors minus their mean, `[n, d]` with `n ≥ 2`.
 struct Centred {
     mean: Vec<f64>,
     rows: DMatrix<f64>,
@@ -108,7 +107,7 @@ fn square_root(matrix: DMatrix<f64>) -> Result<DMatrix<f64>, MetricError> {
     Ok(scaled * eigen.eigenvectors.transpose())
 }
 
-/// Steps of the QR iteration per row; a few suffice.
+/// The largest number of QR iterations per row. A few suffice.
 const STEPS: usize = 100;
 
 fn eigen(matrix: DMatrix<f64>) -> Result<SymmetricEigen<f64, nalgebra::Dyn>, MetricError> {

@@ -1,12 +1,12 @@
-//! Images.
+//! Comparison of images.
 
 use crate::MetricError;
 
-/// The peak signal-to-noise ratio in decibels, `10 log10(range² / MSE)`, of two images of as many
-/// pixels whose values span `range` (1 for `[0, 1]`, 255 for bytes); infinite for equal images.
+/// The peak signal-to-noise ratio of two images in decibels, `10 log10(range² / MSE)`. Pixel values span
+/// `range` (1 for `[0, 1]`, 255 for bytes). The ratio of equal images is infinite.
 ///
 /// # Errors
-/// No pixels, images of different sizes, pixels that are not finite, a range that is not above 0.
+/// There are no pixels, the images differ in size, a pixel is not finite, or `range` is not above 0.
 ///
 /// # Paper
 /// FedFed, Table 12.

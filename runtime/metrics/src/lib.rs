@@ -1,20 +1,21 @@
-//! Metrics of federated learning: functions over slices, in double precision.
+//! Metrics of federated learning, as functions of slices. They compute in double precision and depend on no
+//! other crate of fedround.
 //!
-//! | module | what |
+//! | module | metrics |
 //! |---|---|
 //! | [`classification`] | accuracy, per class and balanced; ROC AUC; predictions of one model or of an ensemble |
 //! | [`bleu`] | corpus BLEU-1 to BLEU-4 |
-//! | [`vqa`] | the accuracy of visual question answering |
-//! | [`clients`] | a number per client: mean, spread, worst tenth |
-//! | [`progress`] | rounds and bytes to a target |
-//! | [`models`] | the variance of local models |
+//! | [`vqa`] | accuracy of visual question answering |
+//! | [`clients`] | summary of one number per client: mean, spread, worst tenth |
+//! | [`progress`] | rounds and bytes until a target is reached |
+//! | [`models`] | variance of local models |
 //! | [`correlation`] | distance correlation |
 //! | [`images`] | PSNR |
 //! | [`privacy`] | ε of Gaussian and Laplace noise, and of several mechanisms together |
 //! | [`accountant`] | ε of training with noise on sums of clipped gradients |
 //! | [`features`] | Fréchet distance of feature vectors, principal components for pictures |
 //!
-//! Fractions are in `[0, 1]`, not percent.
+//! Fractions are in `[0, 1]`, not in percent.
 
 pub mod accountant;
 pub mod bleu;

@@ -1,8 +1,8 @@
-//! How far local models are apart.
+//! The variance of local models.
 
 use crate::MetricError;
 
-/// The spread of models around their unweighted mean.
+/// The variance of models around their unweighted mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ModelVariance {
     /// The mean over parameters of their variance over models, `(1/P) Σ_j Var_k(θ_kj)`.
@@ -11,14 +11,14 @@ pub struct ModelVariance {
     pub squared_distance: f64,
 }
 
-/// The variance of `models`, each the parameters of one client in the same order, over these
-/// models (not an estimate for others).
+/// The variance of `models`, divided by their number (not an estimate for other models). Each model is the
+/// list of a client's parameters, in the same order.
 ///
 /// # Errors
-/// No models, models without parameters or of different sizes, a parameter that is not finite.
+/// There are no models, they have no parameters or differ in size, or a parameter is not finite.
 ///
 /// # Paper
-/// FedAA, Fig. 5: taken right before the models are averaged.
+/// FedAA, Fig. 5: measured right before the models are averaged.
 pub fn model_variance(models: &[&[f32]]) -> Result<ModelVariance, MetricError> {
     let mut running = RunningVariance::default();
     for model in models {
@@ -27,7 +27,7 @@ pub fn model_variance(models: &[&[f32]]) -> Result<ModelVariance, MetricError> {
     running.finish()
 }
 
-/// The variance of models that come one after another, none of which is kept (Welford 1962).
+/// The variance of models that are added one after another and not stored (Welford 1962).
 #[derive(Clone, Debug, Default)]
 pub struct RunningVariance {
     models: usize,
@@ -37,11 +37,10 @@ pub struct RunningVariance {
 }
 
 impl RunningVariance {
-    /// Takes in a model.
+    /// Adds a model.
     ///
     /// # Errors
-    /// A model without parameters or of another size than the first, a parameter that is not
-    /// finite.
+    /// The model has no parameters or another size than the first, or a parameter is not finite.
     pub fn add(&mut self, model: &[f32]) -> Result<(), MetricError> {
         if self.models == 0 {
             MetricError::too_few("parameters", 1, model.len())?;
@@ -63,7 +62,7 @@ impl RunningVariance {
     /// The variance of the models so far.
     ///
     /// # Errors
-    /// There were none.
+    /// No model has been added.
     pub fn finish(&self) -> Result<ModelVariance, MetricError> {
         MetricError::too_few("models", 1, self.models)?;
         let squared_distance = self.squares.iter().sum::<f64>() / self.models as f64;

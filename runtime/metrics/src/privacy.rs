@@ -1,17 +1,18 @@
 //! Differential privacy: the ε of noise on a bounded value, and of several mechanisms together.
 //!
-//! Definition: `Pr[M(D) ∈ S] ≤ e^ε Pr[M(D') ∈ S] + δ` for all neighbours `D`, `D'`.
+//! A mechanism `M` is `(ε, δ)`-differentially private if `Pr[M(D) ∈ S] ≤ e^ε Pr[M(D') ∈ S] + δ` for all
+//! neighbouring data sets `D` and `D'` and all sets `S`.
 
 use libm::erfc;
 
 use crate::MetricError;
 
-/// `Φ(x)`, the distribution function of a standard normal number.
+/// `Φ(x)`, the distribution function of the standard normal distribution.
 fn normal_cdf(x: f64) -> f64 {
     0.5 * erfc(-x / std::f64::consts::SQRT_2)
 }
 
-/// `e^ε Φ(−x)` for `x > 0`, where either factor may be out of range.
+/// `e^ε Φ(−x)` for `x > 0`, also if a factor alone overflows or underflows.
 fn scaled_tail(epsilon: f64, x: f64) -> f64 {
     if x < 20.0 {
         return (epsilon + normal_cdf(-x).ln()).exp();
@@ -23,7 +24,7 @@ fn scaled_tail(epsilon: f64, x: f64) -> f64 {
     (epsilon + log).exp()
 }
 
-/// An error unless a setting is positive and finite.
+/// Fails unless a parameter is positive and finite.
 pub(crate) fn positive(what: &'static str, value: f64) -> Result<(), MetricError> {
     match value.is_finite() && value > 0.0 {
         true => Ok(()),
@@ -46,13 +47,13 @@ pub(crate) fn probability(what: &'static str, value: f64) -> Result<(), MetricEr
     }
 }
 
-/// The least `ε` for which Gaussian noise of standard deviation `sigma` on a value of L2 sensitivity
-/// `sensitivity` is `(ε, δ)`-differentially private: the analytic Gaussian mechanism, which is exact
+/// The smallest `ε` for which Gaussian noise of standard deviation `sigma` on a value of L2 sensitivity
+/// `sensitivity` is `(ε, δ)`-differentially private. This is the analytic Gaussian mechanism, which is exact
 /// for every `ε` (Balle and Wang, ICML 2018, Theorem 8).
 ///
 /// # Errors
 ///
-/// A setting out of its range.
+/// A parameter is out of its range.
 pub fn gaussian_epsilon(sensitivity: f64, sigma: f64, delta: f64) -> Result<f64, MetricError> {
     positive("the sensitivity", sensitivity)?;
     positive("the standard deviation", sigma)?;
@@ -62,7 +63,8 @@ pub fn gaussian_epsilon(sensitivity: f64, sigma: f64, delta: f64) -> Result<f64,
     if excess(0.0) <= 0.0 {
         return Ok(0.0);
     }
-    // Falls in ε, and is below zero at the ε of a tail bound: a²/2 + a √(2 ln 1/δ) with twice a.
+    // The function decreases in ε. It is negative at the ε of a tail bound with twice the value of a:
+    // a²/2 + a √(2 ln 1/δ).
     let (mut low, mut high) = (
         0.0,
         2.0 * a * a + 2.0 * a * (2.0 * (1.0 / delta).ln()).sqrt(),
@@ -77,12 +79,12 @@ pub fn gaussian_epsilon(sensitivity: f64, sigma: f64, delta: f64) -> Result<f64,
     Ok(high)
 }
 
-/// The standard deviation of the classical Gaussian mechanism, `Δ √(2 ln(1.25/δ)) / ε`, for `ε ≤ 1`
-/// (Dwork and Roth 2014, Theorem A.1).
+/// The standard deviation of the noise in the classical Gaussian mechanism, `Δ √(2 ln(1.25/δ)) / ε`, for
+/// `ε ≤ 1` (Dwork and Roth 2014, Theorem A.1).
 ///
 /// # Errors
 ///
-/// A setting out of its range.
+/// A parameter is out of its range.
 pub fn gaussian_sigma(sensitivity: f64, epsilon: f64, delta: f64) -> Result<f64, MetricError> {
     positive("the sensitivity", sensitivity)?;
     probability("delta", delta)?;
@@ -101,28 +103,28 @@ pub fn gaussian_sigma(sensitivity: f64, epsilon: f64, delta: f64) -> Result<f64,
 ///
 /// # Errors
 ///
-/// A setting out of its range.
+/// A parameter is out of its range.
 pub fn laplace_epsilon(sensitivity: f64, b: f64) -> Result<f64, MetricError> {
     positive("the sensitivity", sensitivity)?;
     positive("the scale", b)?;
     Ok(sensitivity / b)
 }
 
-/// Several mechanisms on the same data.
+/// The privacy of several mechanisms on the same data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Composed {
-    /// Of all together.
+    /// `ε` of all mechanisms together.
     pub epsilon: f64,
-    /// Of all together.
+    /// `δ` of all mechanisms together.
     pub delta: f64,
 }
 
-/// `count` mechanisms that are `(ε, δ)`-differentially private each, chosen one after the other:
-/// Kairouz, Oh and Viswanath, ICML 2015, Theorem 3.4 (FedFed's Theorem 3.4). `slack` is `δ̃`.
+/// The adaptive composition of `count` mechanisms, each `(ε, δ)`-differentially private: Kairouz, Oh and
+/// Viswanath, ICML 2015, Theorem 3.4 (Theorem 3.4 of FedFed). `slack` is the theorem's `δ̃`.
 ///
 /// # Errors
 ///
-/// A setting out of its range.
+/// A parameter is out of its range.
 pub fn compose(
     epsilon: f64,
     delta: f64,

@@ -1,23 +1,23 @@
-//! What a run takes to reach a target.
+//! Rounds and bytes until a run reaches a target.
 
-/// A measurement in the course of a run.
+/// A measurement during a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Rounds that are over.
+    /// The number of finished rounds.
     pub round: usize,
-    /// Bytes sent so far, both directions, all clients.
+    /// Bytes sent so far in both directions, over all clients.
     pub bytes: u64,
-    /// What was measured, such as the accuracy; larger is better.
+    /// The measured value, such as an accuracy. Larger is better.
     pub value: f64,
 }
 
-/// The first point of a `curve` in the order of rounds that is at least `target`: its `round` is
-/// the rounds to target, its `bytes` the bytes. `None` where none is.
+/// The first point of `curve` whose value is at least `target`, or `None`. `curve` is in the order of rounds.
+/// The point's `round` and `bytes` are the cost of reaching the target.
 pub fn first_to_reach(curve: &[Point], target: f64) -> Option<Point> {
     curve.iter().copied().find(|point| point.value >= target)
 }
 
-/// The largest point, the first of equal ones; `None` where there is none but NaN.
+/// The point with the largest value, or the first of equal ones. `None` if all values are NaN.
 pub fn best(curve: &[Point]) -> Option<Point> {
     let larger = |best: Point, point: Point| {
         if point.value > best.value {

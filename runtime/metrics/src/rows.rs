@@ -1,3 +1,5 @@
+//! Matrices of numbers, as slices with a row width.
+
 use crate::MetricError;
 
 /// Rows of finite numbers, `[len, width]`: logits, features or labels of examples.
@@ -11,7 +13,7 @@ impl<'a> Rows<'a> {
     /// Rows of `width` numbers, one after another.
     ///
     /// # Errors
-    /// A width of 0, or one that does not divide the numbers; a number that is not finite.
+    /// `width` is 0 or does not divide the number of values, or a value is not finite.
     pub fn new(values: &'a [f32], width: usize) -> Result<Self, MetricError> {
         if width == 0 || !values.len().is_multiple_of(width) {
             let values = values.len();
@@ -31,17 +33,17 @@ impl<'a> Rows<'a> {
         self.values.is_empty()
     }
 
-    /// Numbers in a row.
+    /// The number of values in a row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The rows, from the first.
+    /// The rows in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [f32]> + Clone {
         self.values.chunks_exact(self.width)
     }
 
-    /// Every number, row after row.
+    /// All values, row after row.
     pub fn values(&self) -> &'a [f32] {
         self.values
     }

@@ -1,15 +1,15 @@
-//! Accuracy of visual question answering (Antol et al., "VQA: Visual Question Answering",
-//! ICCV 2015), with the answers normalised as in the task's own evaluation code.
+//! The accuracy of visual question answering (Antol et al., "VQA: Visual Question Answering", ICCV 2015).
+//! Answers are normalised as in the official evaluation code.
 
 use crate::MetricError;
 
-/// The accuracy of `answer` beside those of people, `human` (ten in the data): over the subsets
-/// that leave one of them out, the mean of `min(equal answers / 3, 1)`.
+/// The accuracy of `answer`, given the answers of several people (`human`, ten in the data): the mean of
+/// `min(equal answers / 3, 1)` over all subsets of the people that leave one of them out.
 ///
-/// Answers are [normalised](normalise) unless all people say the same, as in the official code.
+/// Answers are [normalised](normalise), unless all people give the same answer, as in the official code.
 ///
 /// # Errors
-/// Fewer than two answers of people.
+/// There are fewer than two people.
 pub fn accuracy<S: AsRef<str>>(answer: &str, human: &[S]) -> Result<f64, MetricError> {
     MetricError::too_few("answers of people", 2, human.len())?;
     let trimmed = human.iter().map(|h| h.as_ref().trim());
@@ -29,8 +29,9 @@ pub fn accuracy<S: AsRef<str>>(answer: &str, human: &[S]) -> Result<f64, MetricE
     Ok(sum / human.len() as f64)
 }
 
-/// An answer without punctuation, case, articles and number words, and with the apostrophes of
-/// contractions: `"Two  dogs, isnt it?"` is `"2 dogs isn't it"`.
+/// Normalises an answer: removes punctuation, case and articles, replaces number words by digits, and
+/// restores the apostrophes of contractions. For example, `"Two  dogs, isnt it?"` becomes
+/// `"2 dogs isn't it"`.
 pub fn normalise(answer: &str) -> String {
     let text = without_punctuation(answer.trim()).to_lowercase();
     let words = text.split_whitespace().map(digit);
@@ -44,8 +45,9 @@ const PUNCTUATION: [char; 21] = [
     '?', '!',
 ];
 
-/// A mark goes where it stands beside a space anywhere in the answer, or where the answer has a
-/// comma between digits; elsewhere it parts words. Periods go unless a digit follows.
+/// Removes punctuation. A mark is deleted if it stands beside a space anywhere in the answer, or if the
+/// answer has a comma between digits. Otherwise it becomes a space. Periods are deleted unless a digit
+/// follows.
 fn without_punctuation(answer: &str) -> String {
     let chars: Vec<char> = answer.chars().collect();
     let digit = |c: Option<&char>| c.is_some_and(|c| c.is_numeric());
@@ -90,10 +92,10 @@ fn digit(word: &str) -> &str {
     }
 }
 
-/// The contraction that `word` lacks one apostrophe of.
+/// Restores the apostrophe of a contraction.
 fn contraction(word: &str) -> String {
     if word == "somebody'd" {
-        // The one entry that the official table has the wrong way round.
+        // The official table has this one entry the wrong way round.
         return "somebodyd".to_owned();
     }
     let lacks_one = |whole: &str| {

@@ -1,6 +1,6 @@
-use crate::error::did_you_mean;
+use crate::suggest::did_you_mean;
 
-/// Why a text is no [`Augment`](super::Augment), or it does not fit some images.
+/// Why a text is not an [`Augment`](super::Augment), or a pipeline does not fit some images.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AugmentError {

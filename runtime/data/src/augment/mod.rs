@@ -1,4 +1,4 @@
-//! Random changes of images as they are gathered.
+//! Augmentation: random changes of images as they are gathered.
 //!
 //! | text | what it does |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | `resize:SIDE` | scales to SIDE x SIDE pixels |
 //! | `normalise:MEAN:STD` | `(x - MEAN) / STD`; one of each, or one for each channel with `/` between them |
 //!
-//! Steps with commas between them, as in `crop:4,flip`, are taken one after another. What is
-//! random is a function of the seed, the round, the client, its epoch and the example alone.
+//! Steps are separated by commas, as in `crop:4,flip`, and applied in order. The random numbers depend
+//! only on the seed, the round, the client, its epoch and the example.
 
 mod error;
 mod pixels;
@@ -24,11 +24,11 @@ use fedround_random::{LocalEpoch, Purpose, Stream, StreamKey};
 
 pub use error::AugmentError;
 
-/// A pipeline of [`Step`]s. Parsed from, and printed as, the text that users write; see the
-/// [module](self). The default changes nothing.
+/// A pipeline of [`Step`]s. It is parsed from, and printed as, the text of the [module](self)'s table. The
+/// default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Augment {
-    /// What is done, in this order.
+    /// The steps, in the order in which they are applied.
     pub steps: Vec<Step>,
 }
 
@@ -42,7 +42,7 @@ pub enum Step {
     },
     /// Mirrors left and right with probability 1/2.
     Flip,
-    /// Turns about the middle by a random angle, with linear interpolation.
+    /// Rotates around the middle by a random angle, with linear interpolation.
     Rotate {
         /// The largest angle either way, in degrees.
         degrees: f32,
@@ -61,10 +61,10 @@ pub enum Step {
     },
 }
 
-/// When and by whom examples are seen, which all randomness depends on.
+/// When and by which client examples are visited. All randomness depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Visit {
-    /// The seed of the federation.
+    /// The seed of the run.
     pub seed: u64,
     /// The round.
     pub round: usize,
@@ -85,25 +85,24 @@ impl Visit {
     }
 }
 
-/// Memory of [`Augment::gather_into`], kept from batch to batch.
+/// Buffers of [`Augment::gather_into`], reused from batch to batch.
 #[derive(Debug, Default)]
 pub struct Scratch {
     batch: Vec<f32>,
     from: Vec<f32>,
     to: Vec<f32>,
-    /// What black is, for each channel.
+    /// The number that black is, for each channel.
     black: Vec<f32>,
     across: Vec<pixels::Place>,
 }
 
 impl Augment {
-    /// Whether it changes nothing.
+    /// Whether there is no step.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// The steps that draw nothing at random, resizing and normalisation: what test images go
-    /// through, too.
+    /// The steps without randomness (resizing and normalisation), which apply to test images too.
     #[must_use]
     pub fn fixed(&self) -> Self {
         let fixed = |step: &&Step| matches!(step, Step::Resize { .. } | Step::Normalise { .. });
@@ -112,15 +111,15 @@ impl Augment {
         }
     }
 
-    /// Whether it draws anything at random, so that an image is not the same each time.
+    /// Whether a step is random, so that an image differs from visit to visit.
     pub fn is_random(&self) -> bool {
         *self != self.fixed()
     }
 
-    /// The shape of what an image of `shape` becomes.
+    /// The shape that an image of `shape` gets.
     ///
     /// # Errors
-    /// [`AugmentError::Channels`] where a step is for another number of channels.
+    /// [`AugmentError::Channels`] if a step is for another number of channels.
     pub fn output_shape(&self, shape: [usize; 3]) -> Result<[usize; 3], AugmentError> {
         let [channels, mut height, mut width] = shape;
         for step in &self.steps {
@@ -139,15 +138,15 @@ impl Augment {
         Ok([channels, height, width])
     }
 
-    /// Writes the changed images of the examples at `indices`, `[indices, output shape…]`. What
-    /// becomes of an example does not depend on the others.
+    /// Writes the augmented images of the examples at `indices` to `out`, `[indices, output shape…]`. An
+    /// example's result does not depend on the other examples.
     ///
     /// # Errors
-    /// Examples that are no images, a step for another number of channels, and image files that
-    /// cannot be decoded.
+    /// Examples are not images, a step is for another number of channels, or an image file cannot be
+    /// decoded.
     ///
     /// # Panics
-    /// Where an index is not below the column's length, or `out` is not of the right length.
+    /// If an index is not below the column's length, or `out` is not of the right length.
     pub fn gather_into(
         &self,
         column: &Column,
@@ -180,7 +179,7 @@ impl Augment {
         Ok(())
     }
 
-    /// Takes the image in `scratch.from` through the steps.
+    /// Applies the steps to the image in `scratch.from`.
     fn apply(&self, shape: [usize; 3], stream: &mut Stream, scratch: &mut Scratch) {
         let [channels, mut height, mut width] = shape;
         let Scratch {
@@ -198,7 +197,7 @@ impl Augment {
                 across.extend(pixels::places(old[1], width));
             }
             to.resize(channels * height * width, 0.0);
-            // Drawn once, for all channels.
+            // Drawn once for all channels.
             let change = Change::draw(step, stream);
             let planes = from.chunks_exact(old[0] * old[1]);
             let planes = planes.zip(to.chunks_exact_mut(height * width));
@@ -222,7 +221,7 @@ impl Augment {
     }
 }
 
-/// A step whose dice are cast.
+/// A step with its random numbers drawn.
 #[derive(Clone, Copy)]
 enum Change<'a> {
     Keep,

@@ -1,6 +1,6 @@
-//! Changes of one channel, `[height, width]`.
+//! Changes of one channel of an image, `[height, width]`.
 
-/// Moves the image down and to the right by some pixels; black comes in.
+/// Moves the image down and to the right by some pixels, with black where nothing moves in.
 pub(super) fn shift(
     from: &[f32],
     [height, width]: [usize; 2],
@@ -26,7 +26,7 @@ pub(super) fn mirror(from: &[f32], width: usize, to: &mut [f32]) {
     }
 }
 
-/// Turns the image counter-clockwise about its middle, by `angle` radians; black comes in.
+/// Rotates the image counter-clockwise around its middle by `angle` radians, with black outside.
 pub(super) fn turn(
     from: &[f32],
     [height, width]: [usize; 2],
@@ -46,11 +46,11 @@ pub(super) fn turn(
     }
 }
 
-/// Where a pixel of a scaled row or column comes from: the pixels before and after its centre, and
-/// how far it is between them.
+/// The source of a pixel of a scaled row or column: the pixels before and after its centre, and its
+/// relative position between them.
 pub(super) type Place = (usize, usize, f32);
 
-/// The places of `new` pixels in `old` ones; beyond the edges are the edges' pixels.
+/// The sources of `new` pixels in a row of `old` ones. Beyond an edge, the pixel of the edge counts.
 pub(super) fn places(old: usize, new: usize) -> impl Iterator<Item = Place> {
     (0..new).map(move |n| {
         let at = (n as f32 + 0.5) * (old as f32 / new as f32) - 0.5;
@@ -74,7 +74,7 @@ pub(super) fn resize(from: &[f32], old: [usize; 2], across: &[Place], to: &mut [
     }
 }
 
-/// The value at a place between pixels, by linear interpolation; outside is black.
+/// The value at a place between pixels, by linear interpolation, with black outside.
 fn between(from: &[f32], [height, width]: [usize; 2], [y, x]: [f32; 2], black: f32) -> f32 {
     let (top, left) = (y.floor(), x.floor());
     let (down, right) = (y - top, x - left);

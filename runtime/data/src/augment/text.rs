@@ -1,17 +1,18 @@
-//! Pipelines as text.
+//! The text form of augmentation pipelines.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Augment, AugmentError, Step};
 use fedround_names::nearest;
+
+use super::{Augment, AugmentError, Step};
 
 const NAMES: [&str; 6] = ["none", "crop", "flip", "rotate", "resize", "normalise"];
 
 impl FromStr for Augment {
     type Err = AugmentError;
 
-    /// Steps with commas between them; `none` is no step.
+    /// Parses steps separated by commas. `none` is the empty pipeline.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.trim() == "none" {
             return Ok(Self::default());
@@ -63,7 +64,7 @@ impl FromStr for Step {
     }
 }
 
-/// No image is larger, in pixels a side.
+/// The largest side of an image, in pixels.
 const LARGEST: usize = 1 << 14;
 
 fn normalise(argument: &str) -> Option<Step> {

@@ -1,4 +1,4 @@
-//! A column: one value of each example.
+//! A column: one named value of every example.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::store::Store;
 use super::{ColumnError, Element, Scale};
 use crate::DataError;
-use crate::images::ImageFiles;
+use crate::formats::ImageFiles;
 
 /// One named value of every example, such as an image, a row of numbers or a sentence of token
 /// ids, all of one shape.
@@ -17,7 +17,7 @@ pub struct Column {
     name: Arc<str>,
     shape: Arc<[usize]>,
     store: Store,
-    /// Where each example is in the store; in the store's own order if there are none.
+    /// The place of each example in the store. `None` for the store's own order.
     rows: Option<Arc<[usize]>>,
 }
 
@@ -25,8 +25,8 @@ impl Column {
     /// A column of bytes, one example after another, that `scale` turns into numbers.
     ///
     /// # Errors
-    /// A number of bytes that is no whole number of examples; a scale that does not fit the
-    /// shape's first dimension, the channels.
+    /// The bytes are not a whole number of examples, or the scale does not fit the number of channels,
+    /// which is the shape's first dimension.
     pub fn bytes(
         name: &str,
         shape: impl Into<Arc<[usize]>>,
@@ -40,7 +40,7 @@ impl Column {
     /// A column of numbers, one example after another.
     ///
     /// # Errors
-    /// A number of elements that is no whole number of examples.
+    /// The elements are not a whole number of examples.
     pub fn floats(
         name: &str,
         shape: impl Into<Arc<[usize]>>,
@@ -49,10 +49,10 @@ impl Column {
         Self::new(name, shape.into(), Store::Floats(numbers.into())).checked()
     }
 
-    /// A column of ids, such as tokens, one example after another.
+    /// A column of integer ids, such as tokens, one example after another.
     ///
     /// # Errors
-    /// A number of elements that is no whole number of examples.
+    /// The elements are not a whole number of examples.
     pub fn ids(
         name: &str,
         shape: impl Into<Arc<[usize]>>,
@@ -65,7 +65,7 @@ impl Column {
     /// into numbers.
     ///
     /// # Errors
-    /// A scale that does not fit the channels.
+    /// The scale does not fit the number of channels.
     pub fn images(
         name: &str,
         files: impl Into<Arc<ImageFiles>>,
@@ -76,7 +76,7 @@ impl Column {
         Self::new(name, shape, Store::Images(files, scale)).checked()
     }
 
-    /// The column `x` of images that are of this shape by construction.
+    /// The column `x` of images whose shape is known to be right.
     pub(super) fn of_images(shape: [usize; 3], bytes: Vec<u8>, scale: Scale) -> Self {
         Self::new("x", shape.into(), Store::Bytes(bytes.into(), scale))
     }
@@ -140,7 +140,7 @@ impl Column {
         self.len() == 0
     }
 
-    /// What the elements are.
+    /// The type of the elements.
     pub fn element(&self) -> Element {
         match self.store {
             Store::Ids(_) => Element::Id,
@@ -153,10 +153,10 @@ impl Column {
         matches!(self.store, Store::Images(..))
     }
 
-    /// The bytes of example `index`, where the column holds bytes.
+    /// The bytes of example `index`, or `None` if the column does not hold bytes.
     ///
     /// # Panics
-    /// Where `index` is not below [`len`](Self::len).
+    /// If `index` is not below [`len`](Self::len).
     pub fn image(&self, index: usize) -> Option<&[u8]> {
         match &self.store {
             Store::Bytes(bytes, _) => Some(self.row(bytes, index)),
@@ -164,7 +164,7 @@ impl Column {
         }
     }
 
-    /// How bytes become numbers, where they do.
+    /// How bytes become numbers, or `None` if the column holds numbers or ids.
     pub fn scale(&self) -> Option<&Scale> {
         match &self.store {
             Store::Bytes(_, scale) | Store::Images(_, scale) => Some(scale),
@@ -175,7 +175,7 @@ impl Column {
     /// The same examples under another scale.
     ///
     /// # Errors
-    /// A scale that does not fit the channels.
+    /// The scale does not fit the number of channels.
     pub fn with_scale(mut self, scale: Scale) -> Result<Self, ColumnError> {
         if let Store::Bytes(_, own) | Store::Images(_, own) = &mut self.store {
             *own = scale;
@@ -183,13 +183,13 @@ impl Column {
         self.checked()
     }
 
-    /// Writes the numbers of the examples at `indices`, `[indices, shape…]`.
+    /// Writes the numbers of the examples at `indices` to `out`, `[indices, shape…]`.
     ///
     /// # Errors
-    /// A column of ids, and an image file that cannot be decoded.
+    /// The column holds ids, or an image file cannot be decoded.
     ///
     /// # Panics
-    /// Where an index is not below [`len`](Self::len), or `out` does not have
+    /// If an index is not below [`len`](Self::len), or `out` does not have
     /// `indices.len() * features()` elements.
     pub fn gather_into(&self, indices: &[usize], out: &mut [f32]) -> Result<(), DataError> {
         let features = self.features();
@@ -211,10 +211,10 @@ impl Column {
         Ok(())
     }
 
-    /// Writes the ids of the examples at `indices`, `[indices, shape…]`.
+    /// Writes the ids of the examples at `indices` to `out`, `[indices, shape…]`.
     ///
     /// # Errors
-    /// A column of numbers.
+    /// The column holds numbers.
     ///
     /// # Panics
     /// As [`gather_into`](Self::gather_into).
@@ -230,7 +230,7 @@ impl Column {
         Ok(())
     }
 
-    /// What a byte 0 is in each channel; of columns without bytes, 0.
+    /// The number that a byte 0 becomes, for each channel. 0 for columns without bytes.
     pub(crate) fn black_into(&self, black: &mut Vec<f32>) {
         let channels = self.shape.first().copied().unwrap_or(1);
         black.clear();
@@ -240,10 +240,10 @@ impl Column {
         }
     }
 
-    /// A view of the examples at `indices`, in that order; it copies no elements.
+    /// A view of the examples at `indices`, in that order. No elements are copied.
     ///
     /// # Panics
-    /// Where an index is not below [`len`](Self::len).
+    /// If an index is not below [`len`](Self::len).
     #[must_use]
     pub fn subset(&self, indices: &Arc<[usize]>) -> Self {
         let rows = match &self.rows {
@@ -259,7 +259,7 @@ impl Column {
         }
     }
 
-    /// Where example `index` is in the store.
+    /// The place of example `index` in the store.
     fn at(&self, index: usize) -> usize {
         self.rows.as_ref().map_or(index, |rows| rows[index])
     }

@@ -1,12 +1,14 @@
+//! Errors of columns and of examples.
+
 use super::{Element, Scale};
 
-/// Why columns, labels and groups do not make a dataset, or a column cannot be used so.
+/// Why columns, labels and groups do not form a dataset, or a column cannot be used in some way.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ColumnError {
-    /// A column holds a part of an example.
+    /// The elements of a column are not a whole number of examples.
     #[error(
-        "column `{column}`: {found} elements are no whole number of examples of shape {shape:?}, \
+        "column `{column}`: {found} elements are not a whole number of examples of shape {shape:?}, \
          of {} elements each", shape.iter().product::<usize>()
     )]
     Elements {
@@ -27,16 +29,16 @@ pub enum ColumnError {
         /// The number of examples in the column.
         found: usize,
     },
-    /// Examples need an input.
+    /// There is no column.
     #[error("examples need at least one column, the model's input")]
     None,
-    /// Two columns have one name.
+    /// Two columns have the same name.
     #[error("two columns are called `{column}`; give each a name of its own")]
     Twice {
         /// The name.
         column: String,
     },
-    /// A scale for another number of channels, or one that divides by zero.
+    /// A scale is for another number of channels, or divides by zero.
     #[error(
         "column `{column}`: {scale:?} does not fit {channels} channels; give a finite mean and a \
          standard deviation other than 0 for each channel, or one of both for all"
@@ -57,7 +59,7 @@ pub enum ColumnError {
         /// What was asked for.
         expected: Element,
     },
-    /// Examples that are no images, where images are needed.
+    /// Examples are not images where images are needed.
     #[error("`{name}` has examples of shape {shape:?}, expected images: [channels, height, width]")]
     NotImages {
         /// The dataset or column.
@@ -65,7 +67,7 @@ pub enum ColumnError {
         /// The shape of an example.
         shape: Vec<usize>,
     },
-    /// Groups do not fit the examples.
+    /// Groups do not match the examples.
     #[error(
         "{found} groups of {examples} {split} examples; each needs one, below the number of names, {names}"
     )]

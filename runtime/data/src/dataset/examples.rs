@@ -5,23 +5,22 @@ use std::sync::Arc;
 use super::{Column, ColumnError, Scale};
 use crate::DataError;
 
-/// Columns of values and a label for each example.
+/// Columns of values, and a label for each example.
 ///
-/// Column 0, `x`, is the model's input. Cheap to clone and to take
-/// [`subset`](Self::subset)s of: what the columns hold is shared.
+/// The first column, `x`, is the model's input. Clones and [`subset`](Self::subset)s are cheap because
+/// they share the columns' elements.
 #[derive(Clone, Debug)]
 pub struct Examples {
-    /// At least one.
+    /// At least one column.
     columns: Arc<[Column]>,
     labels: Arc<[u16]>,
 }
 
 impl Examples {
-    /// Examples of a single column `x` of bytes, one example after another, channel planes within
-    /// each, and their labels.
+    /// Examples with a single column `x` of bytes: one example after another, each as channel planes.
     ///
     /// # Errors
-    /// Where the number of bytes is not that of the labels times the shape.
+    /// The number of bytes is not the number of labels times the size of the shape.
     pub fn new(
         shape: impl Into<Arc<[usize]>>,
         bytes: Vec<u8>,
@@ -32,7 +31,7 @@ impl Examples {
         Self::of_columns(vec![x], labels)
     }
 
-    /// [`new`](Self::new) for images that fit by construction.
+    /// [`new`](Self::new) for images whose number is known to be right.
     pub(crate) fn of_images(
         shape: [usize; 3],
         bytes: Vec<u8>,
@@ -49,7 +48,8 @@ impl Examples {
     /// Examples of any columns, the first of which is the model's input.
     ///
     /// # Errors
-    /// No column, two of one name, one of another length than the labels.
+    /// There is no column, two columns have the same name, or a column does not have an example for
+    /// each label.
     pub fn of_columns(
         columns: Vec<Column>,
         labels: impl Into<Arc<[u16]>>,
@@ -87,7 +87,7 @@ impl Examples {
         self.labels.is_empty()
     }
 
-    /// Every column; the first is the model's input.
+    /// All columns. The first is the model's input.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
@@ -110,16 +110,16 @@ impl Examples {
     /// Channels, height and width of a model's input.
     ///
     /// # Errors
-    /// [`ColumnError::NotImages`] where it is of another rank.
+    /// [`ColumnError::NotImages`] if it has another rank.
     pub fn image_shape(&self) -> Result<[usize; 3], DataError> {
         image_shape(self.x().name(), self.shape())
     }
 
-    /// What a model takes as channels, height and width: those of an image, and of a row of a table an
-    /// image of one row, which dense layers flatten.
+    /// Channels, height and width of a model's input. A row of `n` numbers counts as an image of shape
+    /// `[1, 1, n]`, which dense layers flatten.
     ///
     /// # Errors
-    /// [`ColumnError::NotImages`] where it is neither.
+    /// [`ColumnError::NotImages`] if examples are neither images nor rows.
     pub fn input_shape(&self) -> Result<[usize; 3], DataError> {
         input_shape(self.x().name(), self.shape())
     }
@@ -134,10 +134,10 @@ impl Examples {
         &self.labels
     }
 
-    /// The bytes of example `index`, where the model's input is of bytes.
+    /// The bytes of example `index`, or `None` if the model's input does not hold bytes.
     ///
     /// # Panics
-    /// Where `index` is not below [`len`](Self::len).
+    /// If `index` is not below [`len`](Self::len).
     pub fn image(&self, index: usize) -> Option<&[u8]> {
         self.x().image(index)
     }
@@ -149,7 +149,7 @@ impl Examples {
     /// As [`Column::gather_into`].
     ///
     /// # Panics
-    /// Where an index is not below [`len`](Self::len).
+    /// If an index is not below [`len`](Self::len).
     pub fn gather(
         &self,
         indices: &[usize],
@@ -167,7 +167,7 @@ impl Examples {
     /// As [`Column::gather_into`].
     ///
     /// # Panics
-    /// Where an index is not below [`len`](Self::len), `x` does not have
+    /// If an index is not below [`len`](Self::len), `x` does not have
     /// `indices.len() * features()` elements, or `y` not `indices.len()`.
     pub fn gather_into(
         &self,
@@ -183,7 +183,7 @@ impl Examples {
     /// Writes the labels of the examples at `indices`.
     ///
     /// # Panics
-    /// Where an index is not below [`len`](Self::len), or `y` does not have `indices.len()`
+    /// If an index is not below [`len`](Self::len), or `y` does not have `indices.len()`
     /// elements.
     pub fn gather_labels_into(&self, indices: &[usize], y: &mut [i32]) {
         assert_eq!(y.len(), indices.len(), "length of y");
@@ -192,10 +192,10 @@ impl Examples {
         }
     }
 
-    /// A view of the examples at `indices`, in that order: what the columns hold is shared.
+    /// A view of the examples at `indices`, in that order. No elements are copied.
     ///
     /// # Panics
-    /// Where an index is not below [`len`](Self::len).
+    /// If an index is not below [`len`](Self::len).
     #[must_use]
     pub fn subset(&self, indices: &[usize]) -> Self {
         let rows = Arc::from(indices);
@@ -206,7 +206,7 @@ impl Examples {
     }
 }
 
-/// As [`image_shape`], of tables too.
+/// [`image_shape`], with a row of `n` numbers as an image of shape `[1, 1, n]`.
 pub(crate) fn input_shape(name: &str, shape: &[usize]) -> Result<[usize; 3], DataError> {
     match shape {
         [columns] => Ok([1, 1, *columns]),
@@ -214,7 +214,7 @@ pub(crate) fn input_shape(name: &str, shape: &[usize]) -> Result<[usize; 3], Dat
     }
 }
 
-/// A shape as channels, height and width.
+/// The shape of an image: channels, height and width.
 pub(crate) fn image_shape(name: &str, shape: &[usize]) -> Result<[usize; 3], DataError> {
     let not_images = |_| ColumnError::NotImages {
         name: name.to_owned(),

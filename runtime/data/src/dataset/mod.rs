@@ -1,9 +1,9 @@
-//! Datasets: named columns of examples, their labels and where each came from.
+//! Datasets: named columns of examples, their labels and their groups.
 
 mod column;
+mod element;
 mod error;
 mod examples;
-mod language;
 mod scale;
 mod store;
 #[cfg(test)]
@@ -11,13 +11,14 @@ mod tests;
 
 use std::sync::Arc;
 
+use crate::text::Language;
+
 pub use column::Column;
+pub use element::Element;
 pub use error::ColumnError;
 pub use examples::Examples;
 pub(crate) use examples::{image_shape, input_shape};
-pub use language::Language;
 pub use scale::Scale;
-pub use store::Element;
 
 /// A dataset: training and test examples of the same columns.
 #[derive(Clone, Debug)]
@@ -32,17 +33,16 @@ pub struct Dataset {
     pub classes: usize,
     /// The name of each class, `classes` of them.
     pub class_names: Vec<String>,
-    /// Where each training example came from, an index into `group_names`: its domain, the user
-    /// that wrote it, the kind of object in it. None where the dataset does not say.
+    /// The origin of each training example, an index into `group_names`: for instance its domain, its
+    /// writer, or the kind of object in it. `None` if the dataset does not say.
     pub groups: Option<Arc<[u32]>>,
     /// The same for the test examples.
     pub test_groups: Option<Arc<[u32]>>,
-    /// The name of each group; empty without groups.
+    /// The name of each group. Empty without groups.
     pub group_names: Vec<String>,
-    /// What is known of the words, where examples have some.
+    /// The vocabulary and the people's texts, for datasets with text.
     pub language: Option<Language>,
-    /// What there is to know about the files: parts that are absent, contents that are not the
-    /// published ones.
+    /// Remarks about the files, such as missing parts or contents that differ from the published ones.
     pub notes: Vec<String>,
 }
 
@@ -72,8 +72,7 @@ impl Dataset {
     /// Adds the groups of the training and of the test examples.
     ///
     /// # Errors
-    /// [`ColumnError::Groups`] where their numbers are not those of the examples, or a group has
-    /// no name.
+    /// [`ColumnError::Groups`] if there is not one group for each example, or a group has no name.
     pub fn with_groups(
         mut self,
         train: impl Into<Arc<[u32]>>,

@@ -1,4 +1,4 @@
-//! Bytes as numbers.
+//! The conversion of bytes to numbers.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// `(u / 255 - mean) / std` with a mean and a standard deviation (in units of the whole
-    /// range) for each channel, or with one of both for all channels.
+    /// `(u / 255 - mean) / std`. There is one mean and one standard deviation for each channel, or one of
+    /// both for all channels, in units of the whole range.
     pub fn normalised(mean: &[f32], std: &[f32]) -> Self {
         Self::Normalised {
             mean: mean.into(),
@@ -28,7 +28,7 @@ impl Scale {
         }
     }
 
-    /// Whether it fits examples with this many channels.
+    /// Whether the scale fits examples with this many channels.
     pub(super) fn fits(&self, channels: usize) -> bool {
         let Self::Normalised { mean, std } = self else {
             return true;
@@ -37,7 +37,7 @@ impl Scale {
         sound && mean.len() == std.len() && [1, channels].contains(&mean.len())
     }
 
-    /// The number of a byte 0, for each channel.
+    /// Writes the number that a byte 0 becomes, for each channel.
     pub(super) fn black(&self, numbers: &mut [f32]) {
         for (channel, number) in numbers.iter_mut().enumerate() {
             *number = match self {
@@ -51,11 +51,11 @@ impl Scale {
         }
     }
 
-    /// The numbers of one example's `bytes`, channel planes one after another, in single
-    /// precision throughout, written to as many `numbers`.
+    /// Writes the numbers of one example's `bytes` (channel planes) to as many `numbers`, in single
+    /// precision.
     ///
-    /// Arithmetic in the widest vectors that the processor has: faster than a table look-up, and
-    /// every step's batch passes through here.
+    /// Every batch of every step passes through here, so this is computed with the widest vectors of the
+    /// processor, which is faster than a table look-up.
     pub fn apply(&self, bytes: &[u8], numbers: &mut [f32]) {
         match self {
             Self::Unit => map(bytes, numbers, |u| u / 255.0),
@@ -64,7 +64,8 @@ impl Scale {
                 let plane = (bytes.len() / mean.len().max(1)).max(1);
                 let planes = bytes.chunks(plane).zip(numbers.chunks_mut(plane));
                 for ((bytes, numbers), (&mean, &std)) in planes.zip(mean.iter().zip(&std[..])) {
-                    // By value: the numbers might alias what is borrowed, and no vectors come of it.
+                    // Moved, not borrowed: the output might alias a borrowed value, and the compiler would
+                    // not vectorise the loop.
                     map(bytes, numbers, move |u| (u / 255.0 - mean) / std);
                 }
             }

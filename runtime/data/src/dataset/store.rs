@@ -1,28 +1,9 @@
-//! What a column's elements are, and where.
+//! Where a column's elements are kept.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::Scale;
-use crate::images::ImageFiles;
-
-/// What the elements of a [`Column`](super::Column) are when they are gathered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Element {
-    /// `f32` numbers, from [`Column::gather_into`](super::Column::gather_into).
-    Float,
-    /// `i32` ids, from [`Column::gather_ids_into`](super::Column::gather_ids_into).
-    Id,
-}
-
-impl fmt::Display for Element {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Float => "numbers",
-            Self::Id => "ids",
-        })
-    }
-}
+use crate::formats::ImageFiles;
 
 /// The elements of all examples, one example after another.
 #[derive(Clone)]

@@ -66,7 +66,7 @@ fn lengths_must_agree() {
     };
     assert_eq!(
         error(7, 2),
-        "column `x`: 7 elements are no whole number of examples of shape [1, 2, 2], \
+        "column `x`: 7 elements are not a whole number of examples of shape [1, 2, 2], \
          of 4 elements each"
     );
     assert_eq!(

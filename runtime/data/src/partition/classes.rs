@@ -1,4 +1,4 @@
-//! Clients that hold some classes, or more of one.
+//! Partitions by class: each client holds some classes, or more of one class.
 
 use super::PartitionError;
 use super::pool::{Draw, Pool, Stratum, even};
@@ -64,14 +64,14 @@ pub(super) fn labels(
     pool.share(&strata)
 }
 
-/// The classes in the order of a weighted draw without replacement: that of exponential times with
-/// the weights as rates (Efraimidis and Spirakis, 2006). A weight of 0 comes last.
+/// A weighted draw of all classes without replacement: the order of exponential times whose rates are the
+/// weights (Efraimidis and Spirakis, 2006). Classes of weight 0 come last.
 fn draw(pool: &Pool, weights: &[f64], client: usize) -> Vec<usize> {
     let mut stream = Draw::Classes.key(pool.seed).with(client).stream();
     let times: Vec<f64> = weights
         .iter()
         .map(|weight| -(1.0 - stream.unit()).ln() / weight)
-        // The draw 0 and the weight 0 have no time.
+        // Zero divided by zero, for a draw of 0 with a weight of 0.
         .map(|time| if time.is_nan() { f64::INFINITY } else { time })
         .collect();
     let mut order: Vec<usize> = (0..weights.len()).collect();
@@ -85,7 +85,7 @@ pub(super) fn subset(pool: &Pool, share: f64) -> Result<Vec<Vec<usize>>, Partiti
         let own = |client: &usize| client % pool.classes == class;
         let (mut own, mut others): (Vec<_>, Vec<_>) = (0..pool.clients).partition(own);
         if own.is_empty() {
-            // Nobody's class is everybody's.
+            // A class that dominates at no client is shared by all.
             std::mem::swap(&mut own, &mut others);
         }
         let dominant = match others.is_empty() {
@@ -118,7 +118,7 @@ fn at_most(per_client: usize, classes: usize) -> Result<(), PartitionError> {
     Ok(())
 }
 
-/// The classes with their holders, `[classes]`.
+/// Each class with its holders, `[classes]`.
 fn strata(pool: &Pool, holders: Vec<Vec<usize>>) -> Vec<Stratum> {
     let classes = pool.by_class().into_iter().zip(holders).enumerate();
     classes

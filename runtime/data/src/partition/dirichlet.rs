@@ -4,12 +4,12 @@ use super::pool::{Draw, Pool};
 use super::{Partition, PartitionError};
 use fedround_random::{Stream, permutation};
 
-/// A draw is cheap (a number per class and client), and skewed settings such as
-/// 100 clients at alpha 0.1 need a few before nobody is left too small.
+/// A draw is cheap (a number per class and client). Skewed settings such as 100 clients at alpha 0.1 need
+/// several draws until no client is too small.
 const TRIES: usize = 1000;
 const MIN: usize = 10;
 
-/// Deals each of `strata` by shares that are drawn for it; `partition` is whose they are.
+/// Deals each of `strata` by shares that are drawn for it. `partition` is named in errors.
 pub(super) fn split(
     pool: &Pool,
     strata: &[Vec<usize>],
@@ -50,7 +50,7 @@ pub(super) fn split(
     })
 }
 
-/// Where each class is cut: `[classes][clients + 1]`, from 0 to the class's size.
+/// The places at which each class is cut, `[classes][clients + 1]`, from 0 to the size of the class.
 fn draw(
     by_class: &[Vec<usize>],
     clients: usize,
@@ -67,8 +67,8 @@ fn draw(
         let logs: Vec<f64> = (0..clients)
             .map(|_| log_gamma_draw(alpha, &mut stream))
             .collect();
-        // A client that has its fair share already gets no more, as in the
-        // usual implementations; there is always one that has not.
+        // A client that has its fair share gets no more, as in the usual implementations. At least one
+        // client has less than that.
         let open = |client: usize| sizes[client] * clients <= examples;
         let most = (0..clients)
             .filter(|&c| open(c))

@@ -1,7 +1,7 @@
 use super::{PARTITIONS, Partition};
-use crate::error::did_you_mean;
+use crate::suggest::did_you_mean;
 
-/// Why examples could not be dealt to clients.
+/// Why examples cannot be dealt to clients.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartitionError {
@@ -17,18 +17,18 @@ pub enum PartitionError {
         /// The partition whose name is closest, where one is close.
         nearest: Option<&'static str>,
     },
-    /// The part after the colon is missing, or is not what it should be.
+    /// The part after the colon is missing or invalid.
     #[error("bad partition `{text}`: {expected}")]
     Argument {
-        /// All that was written.
+        /// The whole text.
         text: String,
-        /// What should have been.
+        /// What was expected.
         expected: &'static str,
     },
-    /// There is nobody to deal to.
+    /// There are no clients.
     #[error("a partition needs at least 1 client, found 0")]
     NoClients,
-    /// Some clients would hold nothing.
+    /// Some clients would hold no examples.
     #[error("cannot deal {examples} examples to {clients} clients; use at most {examples} clients")]
     TooManyClients {
         /// The number of clients.
@@ -36,7 +36,7 @@ pub enum PartitionError {
         /// The number of examples.
         examples: usize,
     },
-    /// Some shards would hold nothing.
+    /// Some shards would hold no examples.
     #[error(
         "cannot cut {examples} examples into {total} shards ({clients} clients with {per_client} each); \
          use fewer shards or fewer clients"
@@ -92,7 +92,7 @@ pub enum PartitionError {
         /// The size it should have had.
         min: usize,
     },
-    /// The dataset has no groups to go by.
+    /// The partition goes by groups, and the dataset has none.
     #[error(
         "partition `{partition}` goes by groups, and there are none here; use a dataset with groups \
          (domains, users, kinds of objects) or a partition by labels such as dirichlet:0.5"
@@ -101,7 +101,7 @@ pub enum PartitionError {
         /// The partition.
         partition: Partition,
     },
-    /// Labels alone do not say what a partition does.
+    /// The partition needs a dataset, not only labels.
     #[error(
         "partition `{partition}` changes examples, which labels alone do not have; deal a dataset"
     )]
@@ -133,7 +133,7 @@ pub enum PartitionError {
         /// The number of classes there are to hold.
         classes: usize,
     },
-    /// Not as many weights as classes.
+    /// The number of weights is not the number of classes.
     #[error(
         "{found} weights of labels for {classes} classes (`labels:K` alone has the 10 of AdFL's table 1); \
          write one for each class, labels:K:W,W,..."
@@ -144,7 +144,7 @@ pub enum PartitionError {
         /// The number of weights.
         found: usize,
     },
-    /// Some clients would hold nothing.
+    /// Some clients would hold no examples.
     #[error("{examples} examples leave some of {clients} clients without any; use fewer clients")]
     Empty {
         /// The number of clients.
@@ -199,7 +199,7 @@ pub enum PartitionError {
         /// The number of examples.
         examples: usize,
     },
-    /// What would be rotated is not a square image.
+    /// The examples to rotate are not square images.
     #[error(
         "cannot rotate column x of shape {shape:?}: expected square images [channels, side, side] in memory; \
          use a partition without `+rotated`"
@@ -208,7 +208,7 @@ pub enum PartitionError {
         /// The shape of an example.
         shape: Vec<usize>,
     },
-    /// A fraction of validation examples that is none.
+    /// The fraction of validation examples is out of range.
     #[error("cannot hold out {fraction} of the training examples; use at least 0 and less than 1")]
     Fraction {
         /// The fraction.

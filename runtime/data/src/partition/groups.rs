@@ -1,4 +1,4 @@
-//! Clients made of the dataset's groups: domains, kinds of objects, users.
+//! Partitions by group: each client holds groups of the dataset, such as domains or writers.
 
 use super::pool::{Draw, Pool, Stratum, even};
 use super::{Partition, PartitionError};
@@ -26,7 +26,7 @@ pub(super) fn domains(
             groups: count,
         });
     }
-    // In turn, so that a client has the same part however many follow.
+    // Dealt in turn, so that a client has the same part whatever the number of clients after it.
     let stratum = |(at, (group, members))| Stratum {
         kind: "group",
         index: group,
@@ -63,7 +63,7 @@ pub(super) fn natural(
     Ok(chosen.into_iter().map(|g| groups[g].1.clone()).collect())
 }
 
-/// The groups that have examples, at least as many as clients.
+/// The groups that have examples. There are at least as many as clients.
 fn enough(pool: &Pool, partition: &Partition) -> Result<Vec<(usize, Vec<usize>)>, PartitionError> {
     let groups = by_group(pool, partition)?;
     if groups.len() < pool.clients {

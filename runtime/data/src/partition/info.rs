@@ -1,27 +1,27 @@
-//! What can be written.
+//! The list of partitions, for help texts and for parsing.
 
 /// One kind of [`Partition`](super::Partition), for listings and help.
 #[derive(Clone, Copy, Debug)]
 pub struct PartitionInfo {
-    /// What to write, such as `shards:N`.
+    /// The syntax, such as `shards:N`.
     pub syntax: &'static str,
     /// One line about it.
     pub doc: &'static str,
-    /// Where it comes from; empty for `iid`.
+    /// The papers that use it. Empty for `iid`.
     pub paper: &'static str,
-    /// What its arguments are, for one who has written others.
+    /// The expected arguments, for errors about other ones.
     pub expected: &'static str,
 }
 
 impl PartitionInfo {
-    /// The word that it is known by, such as `shards`.
+    /// The name without arguments, such as `shards`.
     pub fn name(&self) -> &'static str {
         let name = self.syntax.strip_prefix("BASE+").unwrap_or(self.syntax);
         name.split([':', '[']).next().unwrap_or(name)
     }
 }
 
-/// The kind of that name.
+/// The kind called `name`.
 pub(super) fn find(name: &str) -> Option<&'static PartitionInfo> {
     PARTITIONS.iter().find(|p| p.name() == name)
 }

@@ -1,4 +1,4 @@
-//! What each client holds: training, validation and test examples of its own.
+//! Training, validation and test examples of each client.
 
 use std::collections::BTreeMap;
 
@@ -14,25 +14,23 @@ pub struct Split {
     pub train: Vec<usize>,
     /// Indices of [`Dataset::train`] that the client holds but does not train on.
     pub validation: Vec<usize>,
-    /// Indices of [`Dataset::test`] that are distributed like the client's training examples; may
-    /// be empty where clients are many and test examples few.
+    /// Indices of [`Dataset::test`] that are distributed like the client's training examples. Empty if
+    /// there are too few test examples for the number of clients.
     pub test: Vec<usize>,
-    /// How the client's images, for training and for testing, differ from the dataset's:
-    /// [`Rotation::turned`] copies them so.
+    /// The rotation of the client's training and test images, which [`Rotation::turned`] applies.
     pub rotation: Option<Rotation>,
 }
 
 impl Partition {
-    /// Deals the training examples of `data` to `clients`, and to each client test examples whose
-    /// labels (or groups, where the partition goes by groups) are distributed like those of its
-    /// training examples. No validation examples; see [`hold_out`].
+    /// Deals the training examples of `data` to `clients`. Each client also gets test examples whose
+    /// labels (or groups, if the partition goes by groups) are distributed like those of its training
+    /// examples. There are no validation examples; see [`hold_out`].
     ///
-    /// A test example goes to one client, or to none where nobody trains on its label or group. Of
-    /// a label, a client has the same share of the test examples as of the dealt training examples,
-    /// rounded.
+    /// A test example goes to one client, or to none if no client trains on its label or group. A client
+    /// gets the same share of a label's test examples as of its training examples, rounded.
     ///
     /// # Errors
-    /// As of [`split`](Self::split), and a partition by groups of a dataset without.
+    /// The errors of [`split`](Self::split), and a partition by groups of a dataset without groups.
     ///
     /// # Paper
     /// LG-FedAvg, Section 4: train and test data of a device have matching distributions.
@@ -69,7 +67,7 @@ impl Partition {
     }
 }
 
-/// Deals test examples by key: of those with a key, each client gets a share in proportion to its
+/// Deals test examples by key. Each client gets a share of the examples with a key in proportion to its
 /// training examples with that key.
 fn matching<K: Copy + Ord + Into<u64>>(
     parts: &[Vec<usize>],
@@ -110,11 +108,11 @@ fn matching<K: Copy + Ord + Into<u64>>(
     tests
 }
 
-/// Moves `fraction` of each client's training examples, drawn at random and rounded, to its
-/// validation examples. One stays.
+/// Moves a random `fraction` of each client's training examples, rounded, to its validation examples. At
+/// least one training example stays.
 ///
 /// # Errors
-/// A fraction that is not in `[0, 1)`.
+/// `fraction` is not in `[0, 1)`.
 pub fn hold_out(splits: &mut [Split], fraction: f64, seed: u64) -> Result<(), PartitionError> {
     if !(0.0..1.0).contains(&fraction) {
         return Err(PartitionError::Fraction { fraction });

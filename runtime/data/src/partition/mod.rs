@@ -1,19 +1,15 @@
-//! Dealing examples to clients.
+//! Partitions: how the training examples are dealt to the clients.
 //!
-//! [`PARTITIONS`] lists what can be written, and `docs/partitions.md` what it
-//! means. All are functions of the examples' labels (or groups), the number of
-//! clients and the seed.
+//! [`PARTITIONS`] lists the text form of every kind, and `docs/partitions.md` explains them. A partition
+//! is a function of the examples' labels (or groups), the number of clients and the seed.
 //!
-//! Where sizes do not divide, the first clients (or shards) hold one example
-//! more. Every client gets an example, and no example goes to two clients.
-//! Every example goes to one, but for those that the kind leaves out: classes
-//! that nobody holds (`islands`, `classes`), what is more than the scarcest
-//! label allows (`labels`), parts and groups without a client (`domains`,
-//! `natural`).
+//! Every client gets at least one example, and no example goes to two clients. Where sizes do not divide,
+//! the first clients (or shards) hold one example more. Some kinds leave examples out: `islands` and
+//! `classes` those of classes that no client holds, `labels` what exceeds the scarcest label, `domains`
+//! and `natural` parts and groups without a client.
 //!
-//! The labels need not be classes: splitting by
-//! [`SynthDigits::style_of`](crate::synth::SynthDigits::style_of) deals styles
-//! instead, which is feature skew.
+//! The labels need not be classes. Splitting by
+//! [`SynthDigits::style_of`](crate::synth::SynthDigits::style_of) deals styles, which gives feature skew.
 
 mod classes;
 mod dirichlet;
@@ -35,8 +31,7 @@ pub use rotate::Rotation;
 
 use pool::Pool;
 
-/// A way of dealing examples to clients. Parsed from, and printed as, the text
-/// that users write; see [`PARTITIONS`].
+/// A way of dealing examples to clients. It is parsed from, and printed as, the text of [`PARTITIONS`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Partition {
@@ -47,10 +42,10 @@ pub enum Partition {
         /// The number of shards of each client; at least 1.
         per_client: usize,
     },
-    /// Latent Dirichlet allocation: of each class, shares of the clients that are drawn from a
-    /// Dirichlet distribution, drawn anew until every client has enough examples. (The other
-    /// convention, of Hsu et al., 2019, draws shares of the classes for each client.) A client
-    /// that has `examples / clients` gets nothing of later classes.
+    /// Latent Dirichlet allocation. For each class, the clients' shares are drawn from a Dirichlet
+    /// distribution, and drawn anew until every client has enough examples. A client that holds
+    /// `examples / clients` examples gets nothing of later classes. (Hsu et al., 2019, draw the shares
+    /// of the classes for each client instead.)
     Dirichlet {
         /// The concentration; above 0. Small is skewed, large is iid.
         alpha: f64,
@@ -58,53 +53,55 @@ pub enum Partition {
         /// quarter of an equal share where that is less.
         min: Option<usize>,
     },
-    /// Shares of all examples, shuffled, that are drawn from a Dirichlet distribution: clients
-    /// differ in size alone.
+    /// Shares of all shuffled examples, drawn from a Dirichlet distribution. Clients differ in size
+    /// only.
     Quantity {
         /// The concentration; above 0. Small is skewed, large is even.
         alpha: f64,
-        /// As of [`Dirichlet`](Self::Dirichlet).
+        /// The same as in [`Dirichlet`](Self::Dirichlet).
         min: Option<usize>,
     },
-    /// One class each, a class in equal shares among its clients. Fewer clients than classes hold
-    /// classes drawn at random.
+    /// One class for each client. Clients of the same class share it equally. If there are fewer clients
+    /// than classes, the classes are drawn at random.
     Islands,
-    /// Some classes each, a class in equal shares among its clients. Client `i` holds class
+    /// Some classes for each client. Clients of the same class share it equally. Client `i` holds class
     /// `i mod C` and others drawn at random.
     Classes {
         /// The number of classes of each client; at least 1.
         per_client: usize,
     },
-    /// All classes each, of which `i mod C` dominates at client `i`.
+    /// All classes for each client, where class `i mod C` dominates at client `i`.
     Subset {
         /// The share of a class that the clients it dominates hold, equally; above 0, at most 1.
         share: f64,
     },
-    /// Some labels each, drawn without replacement, and equally many examples of each label at
-    /// each client: as many as the scarcest label allows.
+    /// Some labels for each client, drawn without replacement. Every client has the same number of
+    /// examples of each of its labels: as many as the scarcest label allows.
     Labels {
         /// The number of labels of each client; at least 1.
         per_client: usize,
         /// How likely each label is, in proportion. By default table 1 of AdFL, for ten classes.
         weights: Option<Vec<f64>>,
     },
-    /// One group each, equally many clients for every group.
+    /// One group for each client, and the same number of clients for every group.
     Domains {
-        /// Equal parts that a group is cut into; by default as many as it has clients. More parts
-        /// leave data for clients that join.
+        /// The number of equal parts that a group is cut into. By default as many as it has clients.
+        /// More parts leave data for clients that join later.
         parts: Option<usize>,
         /// The most examples of a client; needs `parts`.
         most: Option<usize>,
     },
-    /// All groups in equal shares of whole groups, drawn at random.
+    /// Equal numbers of whole groups for each client, drawn at random.
     Groups,
-    /// One whole group each. Fewer clients than groups hold groups drawn at random.
+    /// One whole group for each client. If there are fewer clients than groups, the groups are drawn at
+    /// random.
     Natural,
-    /// A base for all clients but the last, which holds random examples and sees them rotated.
+    /// Another partition for all clients but the last. The last client holds random examples, and its
+    /// images are rotated.
     Rotated {
-        /// How the other examples are dealt to the other clients; not itself rotated.
+        /// The partition of the other examples among the other clients. It is not itself rotated.
         base: Box<Partition>,
-        /// The turn of the last client's images.
+        /// The rotation of the last client's images.
         rotation: Rotation,
         /// The number of training examples of the last client; at least 1.
         examples: usize,
@@ -112,14 +109,14 @@ pub enum Partition {
 }
 
 impl Partition {
-    /// Deals `0..labels.len()` to `clients`; the result has the indices of each
-    /// client. A function of its arguments alone. [`deal`](Self::deal) deals a
-    /// whole dataset, by groups too and with tests of each client.
+    /// Deals `0..labels.len()` to `clients` and returns the indices of each client.
+    ///
+    /// [`deal`](Self::deal) deals a whole dataset: also by groups, and with test examples for each
+    /// client.
     ///
     /// # Errors
-    /// No clients, more clients (or shards) than examples, a label that is not
-    /// below `classes`, a draw that left a client too small in every try, and
-    /// a partition that needs more than labels.
+    /// There are no clients, or more clients (or shards) than examples. A label is not below `classes`.
+    /// Every try of a random draw left a client too small. The partition needs more than labels.
     pub fn split(
         &self,
         labels: &[u16],
@@ -142,7 +139,7 @@ impl Partition {
     }
 
     fn assign(&self, pool: &Pool) -> Result<Vec<Vec<usize>>, PartitionError> {
-        // What is built by hand may have arguments that cannot be written.
+        // A value built by hand may have arguments that the parser refuses.
         self.to_string().parse::<Self>()?;
         pool.check()?;
         match self {
@@ -168,7 +165,7 @@ impl Partition {
         }
     }
 
-    /// Whether clients are made of groups rather than of labels.
+    /// Whether the partition goes by groups rather than by labels.
     fn by_groups(&self) -> bool {
         match self {
             Self::Domains { .. } | Self::Groups | Self::Natural => true,
@@ -178,11 +175,11 @@ impl Partition {
     }
 }
 
-/// How many examples of each class each client holds: `[clients][classes]`.
-/// Labels that are not below `classes` are not counted.
+/// The number of examples of each class that each client holds, `[clients][classes]`. Labels that are
+/// not below `classes` are not counted.
 ///
 /// # Panics
-/// Where a part names an example that `labels` does not have.
+/// If a part contains an index that `labels` does not have.
 pub fn class_counts(parts: &[Vec<usize>], labels: &[u16], classes: usize) -> Vec<Vec<usize>> {
     let count = |part: &Vec<usize>| {
         let mut counts = vec![0; classes];

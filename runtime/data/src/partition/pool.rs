@@ -1,11 +1,11 @@
-//! What is dealt, and how strata of it are cut.
+//! The examples to deal, and the cutting of strata into equal pieces.
 
 use std::ops::Range;
 
 use super::PartitionError;
 use fedround_random::{Purpose, StreamKey, permutation};
 
-/// The examples, and to how many they are dealt.
+/// The examples and the number of clients.
 #[derive(Clone, Copy)]
 pub(super) struct Pool<'a> {
     pub labels: &'a [u16],
@@ -112,17 +112,17 @@ impl Pool<'_> {
     }
 }
 
-/// Examples of one class or group, and who holds them.
+/// The examples of one class or group, and the clients that hold them.
 pub(super) struct Stratum {
     /// `class` or `group`.
     pub kind: &'static str,
-    /// Which class or group.
+    /// The number of the class or group.
     pub index: usize,
     pub members: Vec<usize>,
     /// The clients of the first pieces.
     pub holders: Vec<usize>,
     pub pieces: usize,
-    /// The most examples of a piece that are dealt.
+    /// The largest number of examples of a piece that are dealt.
     pub most: usize,
 }
 
@@ -140,8 +140,7 @@ impl Stratum {
     }
 }
 
-/// Cuts `0..n` into `parts` ranges whose sizes differ by one at most, the
-/// larger ones first.
+/// Cuts `0..n` into `parts` ranges whose sizes differ by at most one. The larger ones come first.
 pub(super) fn even(n: usize, parts: usize) -> impl Iterator<Item = Range<usize>> {
     let (size, extra) = (n / parts.max(1), n % parts.max(1));
     (0..parts).map(move |i| {

@@ -1,10 +1,10 @@
-//! A client whose images are turned.
+//! A client with rotated images.
 
 use super::pool::{Draw, Pool};
 use super::{Partition, PartitionError};
 use crate::{Column, Examples};
 
-/// A counter-clockwise turn of square images by a multiple of 90 degrees.
+/// A counter-clockwise rotation of square images by a multiple of 90 degrees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rotation {
     /// 1 to 3.
@@ -12,7 +12,7 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// A turn by 90, 180 or 270 degrees; `None` for any other.
+    /// A rotation by 90, 180 or 270 degrees. `None` for any other angle.
     pub fn degrees(degrees: u32) -> Option<Self> {
         let quarters = match degrees {
             90 => 1,
@@ -23,18 +23,18 @@ impl Rotation {
         Some(Self { quarters })
     }
 
-    /// 90, 180 or 270.
+    /// The angle in degrees: 90, 180 or 270.
     pub fn in_degrees(self) -> u32 {
         u32::from(self.quarters) * 90
     }
 
-    /// A copy of `examples` in which the images of column `x` at `indices` are turned.
+    /// A copy of `examples` in which the images of column `x` at `indices` are rotated.
     ///
     /// # Errors
-    /// Where column `x` does not hold square images as bytes.
+    /// Column `x` does not hold square images as bytes.
     ///
     /// # Panics
-    /// Where an index is not below the number of examples.
+    /// If an index is not below the number of examples.
     pub fn turned(
         self,
         examples: &Examples,
@@ -74,7 +74,7 @@ impl Rotation {
     }
 }
 
-/// Turns a plane of `side` rows counter-clockwise: the last column becomes the first row.
+/// Rotates a plane of `side` rows counter-clockwise, so that the last column becomes the first row.
 fn quarter(plane: &mut [u8], side: usize) {
     let before = plane.to_vec();
     for (i, pixel) in plane.iter_mut().enumerate() {
@@ -83,7 +83,7 @@ fn quarter(plane: &mut [u8], side: usize) {
     }
 }
 
-/// `base` for all but the last client, which has random examples.
+/// Applies `base` to all but the last client, which gets random examples.
 pub(super) fn newcomer(
     pool: &Pool,
     base: &Partition,

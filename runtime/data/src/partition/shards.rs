@@ -1,4 +1,4 @@
-//! Shuffled and sorted examples in equal shares.
+//! Equal shares of shuffled examples (`iid`) and of sorted ones (`shards`).
 
 use super::PartitionError;
 use super::pool::{Pool, even};

@@ -1,10 +1,11 @@
-//! The text form of a [`Partition`].
+//! Parsing and printing of a [`Partition`].
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::{PARTITIONS, Partition, PartitionError, Rotation, info};
 use fedround_names::nearest;
+
+use super::{PARTITIONS, Partition, PartitionError, Rotation, info};
 
 impl FromStr for Partition {
     type Err = PartitionError;
@@ -26,7 +27,8 @@ impl FromStr for Partition {
     }
 }
 
-/// What `parse` makes of the name and the arguments in `part` of `text`.
+/// Parses the name and the arguments in `part` of `text` with `parse`, with errors for an unknown name and
+/// for bad arguments.
 fn known(
     text: &str,
     part: &str,
@@ -86,7 +88,7 @@ fn simple(name: &str, arguments: &[&str]) -> Option<Partition> {
     })
 }
 
-/// `None` where there is not one argument at most, or it is wrong.
+/// An argument that may be left out. `None` if it is wrong, or there are several.
 fn optional<T>(arguments: &[&str], parse: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     match arguments {
         [] => Some(None),
@@ -141,7 +143,7 @@ impl fmt::Display for Partition {
             }
             Self::Domains { parts, most } => {
                 write!(f, "domains")?;
-                // A maximum without parts has no text; this one is refused.
+                // A maximum without parts cannot be written. The parser refuses the 0.
                 argument(f, parts.or(most.map(|_| 0)))?;
                 argument(f, most.as_ref())
             }

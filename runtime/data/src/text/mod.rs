@@ -1,17 +1,18 @@
-//! Words: vocabularies, captions of images, questions about images.
+//! Text: vocabularies, captions of images and questions about images.
 //!
-//! * [`words`] and [`Vocabulary`] turn text into the ids that a model reads, and back.
-//! * [`captions`] reads Flickr8k and MS COCO and groups images by what they show.
-//! * [`questions`] reads VQA v2, DAQUAR and easy-VQA.
+//! * [`words`] and [`Vocabulary`] turn text into the token ids that a model reads, and back.
+//! * [`captions`] and [`questions`] turn images with text into examples.
 //! * [`Topics`] groups texts that nobody has labelled.
 
 pub mod captions;
-pub(crate) mod listed;
-mod pictures;
+mod form;
+mod language;
 pub mod questions;
 mod topics;
 mod vocabulary;
 
-pub use pictures::Form;
+pub use form::Form;
+pub(crate) use form::NOMINAL_WORDS;
+pub use language::Language;
 pub use topics::Topics;
 pub use vocabulary::{END, PAD, START, UNKNOWN, Vocabulary, words};

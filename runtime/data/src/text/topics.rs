@@ -1,26 +1,25 @@
-//! Groups of texts that use the same words.
+//! Clustering of texts by their words.
 
 use std::collections::{HashMap, HashSet};
 
 use fedround_random::{Purpose, SEED, StreamKey};
 
-use super::captions::Groups;
-use super::words;
+use super::vocabulary::words;
 
-/// Spherical k-means over tf-idf (Dhillon and Modha, 2001): texts are unit
-/// vectors of word weights, a group's centre is its mean text, and a text is in
-/// the group of the nearest centre by cosine. The weight of a word is how often
-/// the text has it times `ln(texts / texts that have it)`. Words of one text
-/// alone, and of more than half of them, are left out. The first centres are
-/// drawn as in k-means++ (Arthur and Vassilvitskii, 2007). A function of the
-/// texts and the seed.
+/// Spherical k-means over tf-idf (Dhillon and Modha, 2001).
+///
+/// A text is a unit vector of word weights, and a group's centre is the direction of the sum of its texts.
+/// Each text belongs to the centre with the largest cosine. The weight of a word is its count in the text
+/// times `ln(texts / texts that have it)`. Words that occur in a single text, or in more than half of the
+/// texts, are ignored. The first centres are drawn as in k-means++ (Arthur and Vassilvitskii, 2007). The
+/// result is a function of the texts and the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Topics {
-    /// The number of groups, at least 1; fewer where there are fewer texts.
+    /// The number of groups, at least 1. There are fewer if there are fewer texts.
     pub groups: u16,
-    /// The number of passes at most; it stops when no text changes its group.
+    /// The largest number of passes. The algorithm stops when no text changes its group.
     pub passes: usize,
-    /// Names the draw of the first centres.
+    /// The seed of the first centres.
     pub seed: u64,
 }
 
@@ -34,12 +33,21 @@ impl Default for Topics {
     }
 }
 
+/// The groups of some texts, or of the images that they describe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Groups {
+    /// The groups' names.
+    pub names: Vec<String>,
+    /// The group of each text.
+    pub of: Vec<u16>,
+}
+
 /// A text: the weights of its words, by ascending word, with norm 1 or none at all.
 type Text = Vec<(usize, f32)>;
 
 impl Topics {
-    /// The group of each text; a group is named by the three words that weigh
-    /// most in its centre.
+    /// The group of each text. A group is named by the three words with the largest weights in its
+    /// centre.
     pub fn group(self, texts: &[String]) -> Groups {
         let (texts, vocabulary) = tf_idf(texts);
         let mut centres = self.first_centres(&texts, vocabulary.len());
@@ -57,8 +65,8 @@ impl Topics {
         Groups { names, of }
     }
 
-    /// Texts drawn one after another, each in proportion to its distance,
-    /// `1 - cosine`, to the nearest drawn before.
+    /// Draws texts one after another, each with a probability in proportion to its distance, `1 - cosine`,
+    /// from the nearest text drawn before.
     fn first_centres(self, texts: &[Text], words: usize) -> Vec<Vec<f32>> {
         let groups = usize::from(self.groups).clamp(1, texts.len().max(1));
         let mut draw = StreamKey::new(self.seed, Purpose::Topics).stream();
@@ -84,7 +92,7 @@ impl Topics {
     }
 }
 
-/// The texts as vectors, and the words that count.
+/// The texts as vectors, and the words of the vectors.
 fn tf_idf(texts: &[String]) -> (Vec<Text>, Vec<String>) {
     let texts: Vec<Vec<String>> = texts.iter().map(|t| words(t).collect()).collect();
     let mut having = HashMap::<&str, usize>::new();
@@ -124,14 +132,14 @@ fn cosine(text: &Text, centre: &[f32]) -> f32 {
         .sum()
 }
 
-/// The group of the nearest centre, the first among equals, and its cosine.
+/// The group of the nearest centre (the first of equally near ones) and its cosine.
 fn nearest(text: &Text, centres: &[Vec<f32>]) -> (u16, f32) {
     let cosines = centres.iter().map(|centre| cosine(text, centre));
     let best = |best: (u16, f32), next: (u16, f32)| if next.1 > best.1 { next } else { best };
     (0..).zip(cosines).fold((0, f32::NEG_INFINITY), best)
 }
 
-/// Puts each centre on the direction of its texts' sum; one without texts stays.
+/// Moves each centre to the direction of the sum of its texts. A centre without texts stays.
 fn move_centres(centres: &mut [Vec<f32>], texts: &[Text], of: &[u16]) {
     let mut sums = vec![vec![0.0; centres.first().map_or(0, Vec::len)]; centres.len()];
     for (text, &group) in texts.iter().zip(of) {

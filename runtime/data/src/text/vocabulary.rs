@@ -1,20 +1,20 @@
-//! Words and their ids.
+//! Vocabularies: words and their token ids.
 
 use std::collections::HashMap;
 
-/// Fills a sequence up to its length.
+/// The id that fills a sequence up to its length.
 pub const PAD: i32 = 0;
-/// Starts a sentence.
+/// The id that starts a sentence.
 pub const START: i32 = 1;
-/// Ends a sentence.
+/// The id that ends a sentence.
 pub const END: i32 = 2;
-/// A word that the vocabulary does not have.
+/// The id of words that the vocabulary does not have.
 pub const UNKNOWN: i32 = 3;
 
 const SPECIAL: [&str; 4] = ["<pad>", "<start>", "<end>", "<unk>"];
 
-/// The words of a text, in lower case: runs of letters and digits, with
-/// apostrophes, hyphens and underscores inside them. Everything else separates.
+/// Splits a text into words in lower case. A word is a run of letters and digits, with apostrophes, hyphens
+/// and underscores inside it. All other characters separate words.
 ///
 /// ```
 /// let words: Vec<_> = fedround_data::text::words("A dog's T-shirt, \"wet\" .").collect();
@@ -27,8 +27,8 @@ pub fn words(text: &str) -> impl Iterator<Item = String> {
         .filter(|word| !word.is_empty())
 }
 
-/// The ids of the words of some texts. Ids 0 to 3 are [`PAD`], [`START`],
-/// [`END`] and [`UNKNOWN`]; words follow by falling count, equal ones by alphabet.
+/// The words of a corpus and their ids. Ids 0 to 3 are [`PAD`], [`START`], [`END`] and [`UNKNOWN`]. The
+/// words follow by falling count, and in alphabetical order if counts are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vocabulary {
     words: Vec<String>,
@@ -58,25 +58,25 @@ impl Vocabulary {
         self.words.len()
     }
 
-    /// Whether there is no word but the four special ones.
+    /// Whether there are only the four special ids.
     pub fn is_empty(&self) -> bool {
         self.words.len() == SPECIAL.len()
     }
 
-    /// The id of a word in lower case, [`UNKNOWN`] where it has none.
+    /// The id of a word in lower case, or [`UNKNOWN`].
     pub fn id(&self, word: &str) -> i32 {
         self.ids.get(word).copied().unwrap_or(UNKNOWN)
     }
 
-    /// The word of an id, `<unk>` for an id that no word has.
+    /// The word of an id, or `<unk>` for an invalid id.
     pub fn word(&self, id: i32) -> &str {
         let index = usize::try_from(id).unwrap_or(usize::MAX);
         self.words.get(index).map_or(SPECIAL[3], String::as_str)
     }
 
-    /// Appends the `length` ids of a sentence to `ids`: [`START`], its words,
-    /// [`END`], [`PAD`]s. One that is too long loses its last words, never its
-    /// end. Returns how many of the ids are not padding.
+    /// Appends the `length` ids of a sentence to `ids`: [`START`], its words, [`END`] and [`PAD`]s. A
+    /// sentence that is too long loses its last words but keeps [`END`]. Returns the number of ids that
+    /// are not padding.
     pub fn sentence(&self, text: &str, length: usize, ids: &mut Vec<i32>) -> usize {
         let words = words(text).map(|w| self.id(&w));
         let inner = words.take(length.saturating_sub(2));
@@ -84,11 +84,11 @@ impl Vocabulary {
         padded(all, length, ids)
     }
 
-    /// Appends the `length` ids of a question to `ids`: [`PAD`]s, then its first
-    /// words. Returns how many of the ids are not padding.
+    /// Appends the `length` ids of a question to `ids`: [`PAD`]s, then its first words. Returns the number
+    /// of ids that are not padding.
     ///
-    /// Padding comes first because a recurrent network is asked for its last
-    /// state: after a dozen steps of padding little of the words is left in it.
+    /// Padding comes first because models read the last state of a recurrent network. After a dozen steps
+    /// of padding, that state would have forgotten the words.
     pub fn question(&self, text: &str, length: usize, ids: &mut Vec<i32>) -> usize {
         let start = ids.len();
         let used = padded(words(text).map(|w| self.id(&w)), length, ids);
@@ -96,8 +96,8 @@ impl Vocabulary {
         used
     }
 
-    /// The words of some ids with blanks between them, up to the first [`END`];
-    /// [`PAD`] and [`START`] are left out.
+    /// The words of `ids`, separated by blanks, up to the first [`END`]. [`PAD`] and [`START`] are
+    /// skipped.
     pub fn decode(&self, ids: &[i32]) -> String {
         let said = ids.iter().take_while(|&&id| id != END);
         let words = said.filter(|&&id| id != PAD && id != START);

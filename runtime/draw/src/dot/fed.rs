@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use fedround_ir::fed::{Module, Op, OpKind, Place, Region, Value};
+use fedround_ir::fed::{ArithOp, FedOp, Module, Op, OpKind, Place, Region, Value};
 
 use super::{head, quoted};
 
@@ -112,9 +112,9 @@ impl Writer<'_> {
 
     fn op(&mut self, op: &Op) {
         let constant = match &op.kind {
-            OpKind::Hyper(index) => Some(self.module.hyper_label(*index)),
-            OpKind::Const(x) => Some(x.to_string()),
-            OpKind::IndexConst(n) => Some(n.to_string()),
+            OpKind::Fed(FedOp::Hyper(index)) => Some(self.module.hyper_label(*index)),
+            OpKind::Arith(ArithOp::Const(x)) => Some(x.to_string()),
+            OpKind::Arith(ArithOp::IndexConst(n)) => Some(n.to_string()),
             _ => None,
         };
         if let (Some(text), [result]) = (constant, op.results.as_slice()) {
@@ -122,13 +122,15 @@ impl Writer<'_> {
             return;
         }
         let label = match &op.kind {
-            OpKind::Call(hook) | OpKind::Super(hook) => {
+            OpKind::Fed(FedOp::Call(hook) | FedOp::Super(hook)) => {
                 format!("{} {}", op.kind.name(), hook.name())
             }
-            OpKind::ServerState(name, _)
-            | OpKind::SetServerState(name)
-            | OpKind::ClientState(name, _)
-            | OpKind::SetClientState(name) => format!("{} {name}", op.kind.name()),
+            OpKind::Fed(
+                FedOp::ServerState(name, _)
+                | FedOp::SetServerState(name)
+                | FedOp::ClientState(name, _)
+                | FedOp::SetClientState(name),
+            ) => format!("{} {name}", op.kind.name()),
             kind => kind.name(),
         };
         let label = label + &self.constants(op);

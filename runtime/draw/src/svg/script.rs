@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{Func, Hook, Kind, Module, Op, OpKind, Place, Region, Value};
+use fedround_ir::fed::{
+    ArithOp, ExternalOp, FedOp, Func, Hook, Kind, Module, Op, OpKind, OptOp, Place, Region, Value,
+};
 use fedround_passes::report::notation::{Text, count_uses, expression};
 use fedround_passes::report::{Count, Wire, wire};
 
@@ -114,10 +116,12 @@ impl Script<'_> {
 
     pub(super) fn name(&mut self, value: Value, op: &OpKind) -> String {
         let base = match (op, self.kind(value)) {
-            (OpKind::Sample, _) => "S",
-            (OpKind::ServerState(name, _) | OpKind::ClientState(name, _), _) => own(name),
-            (OpKind::Apply(_), _) => "z",
-            (OpKind::Loss(_), _) => "ℓ",
+            (OpKind::Fed(FedOp::Sample), _) => "S",
+            (OpKind::Fed(FedOp::ServerState(name, _) | FedOp::ClientState(name, _)), _) => {
+                own(name)
+            }
+            (OpKind::External(ExternalOp::Apply(_)), _) => "z",
+            (OpKind::External(ExternalOp::Loss(_)), _) => "ℓ",
             (_, Kind::Params) => "u",
             (_, Kind::Tensor) => "h",
             _ => "a",
@@ -165,16 +169,18 @@ impl Script<'_> {
 
     fn op(&mut self, op: &Op, wanted: Option<String>, items: &mut Vec<Item>) {
         match (&op.kind, op.results.as_slice(), op.regions.as_slice()) {
-            (OpKind::Broadcast, [sent], _) => self.broadcast(op, *sent, items),
-            (OpKind::Gather | OpKind::Scatter, [result], _) => self.hand_over(op, *result, items),
-            (OpKind::Reduce(_), [result], _) => self.reduce(op, *result, wanted, items),
-            (OpKind::Everyone, [cohort], _) => {
+            (OpKind::Fed(FedOp::Broadcast), [sent], _) => self.broadcast(op, *sent, items),
+            (OpKind::Fed(FedOp::Gather | FedOp::Scatter), [result], _) => {
+                self.hand_over(op, *result, items)
+            }
+            (OpKind::Fed(FedOp::Reduce(_)), [result], _) => self.reduce(op, *result, wanted, items),
+            (OpKind::Fed(FedOp::Everyone), [cohort], _) => {
                 self.texts.insert(*cohort, Text::name("all clients"));
             }
             (_, results, [region]) => {
                 let frame = match op.kind {
-                    OpKind::Map => self.map(op, results, region),
-                    OpKind::Grad => self.grad(op, results, region),
+                    OpKind::Fed(FedOp::Map) => self.map(op, results, region),
+                    OpKind::Opt(OptOp::Grad) => self.grad(op, results, region),
                     _ => self.repeat(op, results, region),
                 };
                 items.extend(frame.map(Item::Frame));
@@ -182,16 +188,21 @@ impl Script<'_> {
             (kind, [result], _) => {
                 let text = self.expression(op);
                 let inline = match kind {
-                    OpKind::Column(..) | OpKind::NumExamples => true,
-                    OpKind::Add
-                    | OpKind::Sub
-                    | OpKind::Mul
-                    | OpKind::Div
-                    | OpKind::Neg
-                    | OpKind::Pow
-                    | OpKind::Math(_)
-                    | OpKind::RoundIndex
-                    | OpKind::NumClients => self.uses.get(result) == Some(&1) && wanted.is_none(),
+                    OpKind::External(ExternalOp::Column(..)) | OpKind::Fed(FedOp::NumExamples) => {
+                        true
+                    }
+                    OpKind::Arith(
+                        ArithOp::Add
+                        | ArithOp::Sub
+                        | ArithOp::Mul
+                        | ArithOp::Div
+                        | ArithOp::Neg
+                        | ArithOp::Pow
+                        | ArithOp::Math(_),
+                    )
+                    | OpKind::Fed(FedOp::RoundIndex | FedOp::NumClients) => {
+                        self.uses.get(result) == Some(&1) && wanted.is_none()
+                    }
                     kind => kind.is_constant(),
                 };
                 if inline {
@@ -205,7 +216,7 @@ impl Script<'_> {
                 }));
                 self.texts.insert(*result, Text::name(name));
             }
-            (OpKind::SetServerState(name) | OpKind::SetClientState(name), _, _) => {
+            (OpKind::Fed(FedOp::SetServerState(name) | FedOp::SetClientState(name)), _, _) => {
                 let value = op.operands.last().map(|v| self.text(*v));
                 let value = value.as_ref().map(Text::plain).unwrap_or_default();
                 items.push(Item::Step(Step {
@@ -231,10 +242,12 @@ impl Script<'_> {
     fn expression(&self, op: &Op) -> Text {
         let operands: Vec<Text> = op.operands.iter().map(|v| self.text(*v)).collect();
         match &op.kind {
-            OpKind::Call(hook) => Text::call(hook.name(), &operands),
-            OpKind::Super(hook) => Text::call(&format!("base.{}", hook.name()), &operands),
-            OpKind::GlobalParams => Text::call("global_params", &operands),
-            OpKind::ServerState(name, _) | OpKind::ClientState(name, _) => {
+            OpKind::Fed(FedOp::Call(hook)) => Text::call(hook.name(), &operands),
+            OpKind::Fed(FedOp::Super(hook)) => {
+                Text::call(&format!("base.{}", hook.name()), &operands)
+            }
+            OpKind::Fed(FedOp::GlobalParams) => Text::call("global_params", &operands),
+            OpKind::Fed(FedOp::ServerState(name, _) | FedOp::ClientState(name, _)) => {
                 Text::call("state", &[Text::name(own(name))])
             }
             kind => {

@@ -1,6 +1,6 @@
 //! The frames of maps, loops and gradients.
 
-use fedround_ir::fed::{Kind, Op, OpKind, Place, Region, Value};
+use fedround_ir::fed::{Kind, Op, OpKind, OptOp, Place, Region, Value};
 use fedround_passes::report::notation::Text;
 
 use super::scene::Frame;
@@ -68,7 +68,7 @@ impl Script<'_> {
         let (control, first) = op.operands.split_at(fixed);
         let own = region.args.len().saturating_sub(first.len());
         let title = match (&op.kind, control) {
-            (OpKind::ForBatches, [_, epochs, size]) => {
+            (OpKind::Opt(OptOp::ForBatches), [_, epochs, size]) => {
                 let b = self.unique("b");
                 if let Some(arg) = region.args.first() {
                     self.texts.insert(*arg, Text::name(b.clone()));
@@ -76,7 +76,7 @@ impl Script<'_> {
                 let (epochs, size) = (self.text(*epochs), self.text(*size));
                 format!("for {b} in batches({}, {})", epochs.plain(), size.plain())
             }
-            (OpKind::ForRows(_), [epochs, size, rows @ ..]) => {
+            (OpKind::Opt(OptOp::ForRows(_)), [epochs, size, rows @ ..]) => {
                 let names: Vec<String> = rows.iter().map(|_| self.unique("r")).collect();
                 for (arg, name) in region.args.iter().zip(&names) {
                     self.texts.insert(*arg, Text::name(name.clone()));

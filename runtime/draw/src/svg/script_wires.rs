@@ -1,6 +1,6 @@
 //! What crosses between the lanes.
 
-use fedround_ir::fed::{Kind, Op, OpKind, Value};
+use fedround_ir::fed::{FedOp, Kind, Op, OpKind, Value};
 use fedround_passes::report::notation::{Text, reduction};
 use fedround_passes::report::number_format;
 use fedround_passes::report::{Direction, Protection};
@@ -38,7 +38,7 @@ impl Script<'_> {
         let text = self.text(*value);
         let of = |value: &Value| self.cohorts.get(value).cloned().unwrap_or_default();
         let (verb, direction, crosses) = match op.kind {
-            OpKind::Gather => ("gather", Direction::Up, *value),
+            OpKind::Fed(FedOp::Gather) => ("gather", Direction::Up, *value),
             _ => ("scatter", Direction::Down, result),
         };
         let server = Step {
@@ -46,7 +46,7 @@ impl Script<'_> {
             op: op.kind.name(),
         };
         let cohort = match (&op.kind, at) {
-            (OpKind::Scatter, [at]) => {
+            (OpKind::Fed(FedOp::Scatter), [at]) => {
                 format!("{}, for each {}", self.text(*at).plain(), text.plain())
             }
             _ => of(at.first().unwrap_or(value)),
@@ -63,7 +63,7 @@ impl Script<'_> {
         wanted: Option<String>,
         items: &mut Vec<Item>,
     ) {
-        let OpKind::Reduce(reduce) = op.kind else {
+        let OpKind::Fed(FedOp::Reduce(reduce)) = op.kind else {
             return;
         };
         let operands: Vec<Text> = op.operands.iter().map(|v| self.text(*v)).collect();

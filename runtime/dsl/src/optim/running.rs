@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{OpKind, Value};
+use fedround_ir::fed::{TreeOp, Value};
 
 use super::Optimizer;
 use crate::contexts::Keeper;
@@ -46,7 +46,7 @@ impl<O: Optimizer, T: Tree> Running<O, T> {
 
     fn stepped(&mut self, lr: Scalar, w: &mut T, g: &T, loc: Loc) {
         let d = self.direction(w, g, loc);
-        *w = w.binary(OpKind::TreeSub, &d.scaled_by(&lr, loc), loc);
+        *w = w.binary(TreeOp::Sub, &d.scaled_by(&lr, loc), loc);
     }
 
     pub(super) fn direction(&mut self, w: &T, g: &T, loc: Loc) -> T {

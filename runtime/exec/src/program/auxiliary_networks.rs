@@ -1,10 +1,10 @@
-//! The auxiliary networks that an algorithm needs.
+//! Adds the auxiliary networks that an algorithm needs to a model.
 
 use std::collections::BTreeSet;
 
 use burn::tensor::Device;
 use fedround_dsl::{Algorithm, phases};
-use fedround_ir::fed::{HyperValue, Module, Op, OpKind, Region};
+use fedround_ir::fed::{ArithOp, ExternalOp, FedOp, HyperValue, Module, Op, OpKind, Region};
 use fedround_models::{Assembled, AuxiliaryTask, Model, assemble};
 
 use super::error::CompileError;
@@ -29,7 +29,7 @@ pub fn assemble_for(
             ops(&func.body, &mut all);
         }
         names.extend(all.iter().filter_map(|op| match &op.kind {
-            OpKind::Apply(name) => Some(name.clone()),
+            OpKind::External(ExternalOp::Apply(name)) => Some(name.clone()),
             _ => None,
         }));
         let places = places(&phase.module, &all);
@@ -51,12 +51,12 @@ fn ops<'m>(region: &'m Region, all: &mut Vec<&'m Op>) {
 /// depends on how many clients there are.
 fn places(module: &Module, all: &[&Op]) -> Option<usize> {
     let find = |is: &dyn Fn(&Op) -> bool| all.iter().find(|op| is(op));
-    find(&|op| op.kind == OpKind::Positions)?;
-    let cohort = find(&|op| op.kind == OpKind::Rotating)?;
+    find(&|op| op.kind == OpKind::Fed(FedOp::Positions))?;
+    let cohort = find(&|op| op.kind == OpKind::Fed(FedOp::Rotating))?;
     let size = find(&|op| op.results.first() == cohort.operands.first())?;
     match size.kind {
-        OpKind::IndexConst(n) => Some(n),
-        OpKind::Hyper(index) => match module.hypers.get(index)?.value {
+        OpKind::Arith(ArithOp::IndexConst(n)) => Some(n),
+        OpKind::Fed(FedOp::Hyper(index)) => match module.hypers.get(index)?.value {
             HyperValue::Int(n) => Some(n),
             _ => None,
         },

@@ -1,6 +1,6 @@
-//! Sizes that a program has before it runs.
+//! Sizes that are known before a program runs: of batches and of cohorts.
 
-use fedround_ir::fed::{Op, OpKind, Value};
+use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Value};
 use fedround_passes::schedule::{Block, Item};
 
 use super::Program;
@@ -15,10 +15,10 @@ impl Program {
     pub fn batch_size(&self) -> usize {
         fn find(this: &Program, block: &Block) -> Option<usize> {
             block.items.iter().find_map(|(item, _)| match item {
-                Item::Control(c) if c.op.kind == OpKind::ForBatches => {
+                Item::Control(c) if c.op.kind == OpKind::Opt(OptOp::ForBatches) => {
                     this.index(*c.op.operands.get(2)?)
                 }
-                Item::Control(c) if c.op.kind == OpKind::OneBatch => {
+                Item::Control(c) if c.op.kind == OpKind::Opt(OptOp::OneBatch) => {
                     this.index(*c.op.operands.get(1)?)
                 }
                 Item::Control(c) => find(this, c.body.as_ref()?),
@@ -39,7 +39,7 @@ impl Program {
                 Item::Control(control) => Some(&control.op),
                 Item::Compute(_) => None,
             });
-        let sent = ops.find(|op| op.kind == OpKind::Broadcast)?;
+        let sent = ops.find(|op| op.kind == OpKind::Fed(FedOp::Broadcast))?;
         self.cohort(*sent.operands.get(1)?, clients)
     }
 
@@ -55,15 +55,15 @@ impl Program {
             Some(self.index(*op.operands.get(1)?)?.min(clients - first))
         };
         match op.kind {
-            OpKind::Everyone => Some(clients),
-            OpKind::Sample => {
+            OpKind::Fed(FedOp::Everyone) => Some(clients),
+            OpKind::Fed(FedOp::Sample) => {
                 let among = op.operands.get(1).map(|v| self.cohort(*v, clients));
                 let among = among.unwrap_or(Some(clients))?;
                 Some(drawn(self.real(*op.operands.first()?)?, among))
             }
-            OpKind::Rotating => Some(self.index(*op.operands.first()?)?.min(clients)),
-            OpKind::Within => numbered(),
-            OpKind::Outside => Some(clients - numbered()?),
+            OpKind::Fed(FedOp::Rotating) => Some(self.index(*op.operands.first()?)?.min(clients)),
+            OpKind::Fed(FedOp::Within) => numbered(),
+            OpKind::Fed(FedOp::Outside) => Some(clients - numbered()?),
             _ => None,
         }
     }

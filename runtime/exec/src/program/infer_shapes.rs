@@ -1,9 +1,9 @@
-//! The form of each segment that a program is compiled and printed for before any client has run:
-//! one client, batches of one size, and the features and labels that come of them.
+//! The shapes with which a program is compiled and printed before any client has run: one client,
+//! batches of one size, and the rows that follow from these.
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{Kind, OpKind, Value};
+use fedround_ir::fed::{FedOp, Kind, OpKind, OptOp, Value};
 use fedround_ir::tensor::TensorType;
 use fedround_passes::schedule::{Block, Control, Item};
 
@@ -34,9 +34,9 @@ impl Program {
 /// How many operands of a loop control it, and how many arguments of its body are its own.
 fn loops(kind: &OpKind) -> Option<(usize, usize)> {
     match kind {
-        OpKind::ForBatches => Some((3, 1)),
-        OpKind::ForRows(n) => Some((2 + n, *n)),
-        OpKind::Repeat => Some((1, 0)),
+        OpKind::Opt(OptOp::ForBatches) => Some((3, 1)),
+        OpKind::Opt(OptOp::ForRows(n)) => Some((2 + n, *n)),
+        OpKind::Opt(OptOp::Repeat) => Some((1, 0)),
         _ => None,
     }
 }
@@ -79,7 +79,7 @@ impl Walk<'_, '_> {
 
     fn control(&mut self, control: &Control) -> Result<(), CompileError> {
         let op = &control.op;
-        if let (OpKind::Map, Some(body)) = (&op.kind, &control.body) {
+        if let (OpKind::Fed(FedOp::Map), Some(body)) = (&op.kind, &control.body) {
             self.hand_on(&op.operands, body.args.get(1..).unwrap_or_default());
             self.block(body)?;
             self.hand_on(&body.yields, &op.results);
@@ -90,7 +90,7 @@ impl Walk<'_, '_> {
         }
         if let (Some((control_operands, own)), Some(body)) = (loops(&op.kind), &control.body) {
             let carried = op.operands.get(control_operands..).unwrap_or_default();
-            if let OpKind::ForRows(n) = op.kind {
+            if let OpKind::Opt(OptOp::ForRows(n)) = op.kind {
                 self.rows_of(&op.operands[2..2 + n], &body.args, op.operands.get(1));
             }
             self.hand_on(carried, body.args.get(own..).unwrap_or_default());
@@ -99,46 +99,46 @@ impl Walk<'_, '_> {
             return Ok(());
         }
         match op.kind {
-            OpKind::DrawRows => {
+            OpKind::Opt(OptOp::DrawRows) => {
                 let rows = op.operands.get(1..).unwrap_or_default();
                 self.rows_of(rows, &op.results, op.operands.first());
             }
-            OpKind::LeastRows => {
+            OpKind::Opt(OptOp::LeastRows) => {
                 let rows = op.operands.get(2..).unwrap_or_default();
                 self.rows_of(rows, &op.results, op.operands.first());
             }
-            OpKind::EveryClass | OpKind::LocalClasses => {
+            OpKind::Fed(FedOp::EveryClass | FedOp::LocalClasses) => {
                 let classes = TensorType::i32([self.program.model.task().classes]);
                 self.rows
                     .extend(op.results.iter().map(|v| (*v, classes.clone())));
             }
-            OpKind::ClientState(..) => {
+            OpKind::Fed(FedOp::ClientState(..)) => {
                 for v in &op.results {
                     self.kept(*v);
                 }
             }
-            OpKind::Collect => {
+            OpKind::Opt(OptOp::Collect) => {
                 if let Some(body) = &control.body {
                     self.block(body)?;
                     self.hand_on(&body.yields, &op.results);
                 }
                 return Ok(());
             }
-            OpKind::ClientLabels => {
+            OpKind::Fed(FedOp::ClientLabels) => {
                 let of = op.operands.get(1).and_then(|v| self.rows.get(v));
                 let rows = of.and_then(|ty| ty.shape.first().copied());
                 let labels = TensorType::i32([rows.unwrap_or_default()]);
                 self.rows
                     .extend(op.results.iter().map(|v| (*v, labels.clone())));
             }
-            OpKind::Positions => {
+            OpKind::Fed(FedOp::Positions) => {
                 let of = op.operands.first().and_then(|v| self.rows.get(v));
                 let rows = of.and_then(|ty| ty.shape.first().copied());
                 let labels = TensorType::i32([COHORT * rows.unwrap_or_default()]);
                 self.rows
                     .extend(op.results.iter().map(|v| (*v, labels.clone())));
             }
-            OpKind::Concat => {
+            OpKind::Fed(FedOp::Concat) => {
                 self.hand_on(&op.operands, &op.results);
                 let joined = op.results.first().and_then(|v| self.rows.get_mut(v));
                 if let Some(rows) = joined.and_then(|ty| ty.shape.first_mut()) {

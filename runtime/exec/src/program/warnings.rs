@@ -1,9 +1,9 @@
-//! What is odd about a program, and no error.
+//! Warnings about programs that are valid but probably not what was meant.
 
 use std::collections::BTreeMap;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, Module, OpKind, Region};
+use fedround_ir::fed::{Kind, Module, OpKind, Region, TreeOp};
 use fedround_passes::fed::Leaves;
 use fedround_passes::lowering::{Frontend, parts};
 use fedround_passes::report::{Derivation, Direction, Wire};
@@ -24,7 +24,7 @@ pub(super) fn given_back(row: &Wire) -> Option<String> {
 pub(super) fn missing_layers(module: &Module, model: &TracedModel) -> Vec<String> {
     fn named(region: &Region, names: &mut BTreeMap<String, Loc>) {
         for op in &region.ops {
-            if let OpKind::TreeReplaceParts(parts) = &op.kind {
+            if let OpKind::Tree(TreeOp::ReplaceParts(parts)) = &op.kind {
                 let layers = parts.iter().filter(|name| parts::is_layer(name));
                 names.extend(layers.map(|name| (name.clone(), op.loc)));
             }

@@ -1,7 +1,8 @@
 //! Builds a module op by op, with a stack of open regions.
 
 use super::{
-    Func, Hook, Hyper, HyperValue, Layer, Module, Op, OpKind, Place, Region, Type, Value, signature,
+    FedOp, Func, Hook, Hyper, HyperValue, Layer, Module, Op, OpKind, Place, Region, Type, Value,
+    signature,
 };
 use crate::Loc;
 
@@ -152,18 +153,19 @@ impl Builder {
     }
 
     /// Appends an op without regions; its results have the types of its signature.
-    pub fn push(&mut self, kind: OpKind, operands: &[Value], loc: Loc) -> Vec<Value> {
+    pub fn push(&mut self, kind: impl Into<OpKind>, operands: &[Value], loc: Loc) -> Vec<Value> {
         self.push_with(kind, operands, Vec::new(), loc)
     }
 
     /// Appends an op with regions, closed before.
     pub fn push_with(
         &mut self,
-        kind: OpKind,
+        kind: impl Into<OpKind>,
         operands: &[Value],
         regions: Vec<Region>,
         loc: Loc,
     ) -> Vec<Value> {
+        let kind = kind.into();
         let found: Vec<Type> = operands
             .iter()
             .filter_map(|value| self.type_of(*value))
@@ -180,7 +182,7 @@ impl Builder {
     /// Appends an op with result types of the caller's choice.
     pub fn push_typed(
         &mut self,
-        kind: OpKind,
+        kind: impl Into<OpKind>,
         operands: &[Value],
         types: &[Type],
         regions: Vec<Region>,
@@ -188,7 +190,7 @@ impl Builder {
     ) -> Vec<Value> {
         let results: Vec<Value> = types.iter().map(|ty| self.module.value(*ty)).collect();
         let op = Op {
-            kind,
+            kind: kind.into(),
             operands: operands.to_vec(),
             results: results.clone(),
             regions,
@@ -208,7 +210,7 @@ impl Builder {
     /// table on first use.
     pub fn hyper(&mut self, field: &str, value: HyperValue, loc: Loc) -> Vec<Value> {
         let index = self.intern(field, value);
-        self.push(OpKind::Hyper(index), &[], loc)
+        self.push(OpKind::Fed(FedOp::Hyper(index)), &[], loc)
     }
 
     /// A name of the layer being built, `layer.name`; a second layer of the same name counts on:
@@ -262,6 +264,7 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fed::{ArithOp, OptOp, TreeOp};
 
     #[test]
     fn ops_land_in_the_innermost_region() {
@@ -269,9 +272,14 @@ mod tests {
         b.layer("test");
         let args = b.begin(Hook::Regularizer);
         let region_args = b.open(&[Type::client(super::super::Kind::Params)], Place::Client);
-        let norm = b.push(OpKind::TreeSqNorm, &region_args, Loc::caller());
+        let norm = b.push(OpKind::Tree(TreeOp::SqNorm), &region_args, Loc::caller());
         let region = b.close(norm, Loc::caller());
-        let grad = b.push_with(OpKind::Grad, &args[1..], vec![region], Loc::caller());
+        let grad = b.push_with(
+            OpKind::Opt(OptOp::Grad),
+            &args[1..],
+            vec![region],
+            Loc::caller(),
+        );
         b.end(Hook::Regularizer, vec![grad[1]], Loc::caller());
         let module = b.finish().unwrap();
         assert_eq!(module.funcs[0].body.ops.len(), 1);
@@ -300,7 +308,7 @@ mod tests {
     #[test]
     fn ops_outside_a_function_are_reported() {
         let mut b = Builder::new();
-        let _ = b.push(OpKind::Const(1.0), &[], Loc::caller());
+        let _ = b.push(OpKind::Arith(ArithOp::Const(1.0)), &[], Loc::caller());
         assert!(matches!(
             b.finish().unwrap_err()[0],
             BuildError::NoRegion { .. }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Func, Module, Op, OpKind, Region, Value};
+use super::{FedOp, Func, Module, Op, OpKind, Region, Value};
 
 /// Whether two modules are the same program: the same functions, ops, operands and regions up to
 /// the numbering of values.
@@ -79,7 +79,7 @@ fn layer_ranks(module: &Module) -> Vec<usize> {
 /// Enters the hyper-parameters that a region reads; gives its other ops.
 fn read_hypers<'m>(region: &'m Region, hypers: &mut HashMap<Value, usize>) -> Vec<&'m Op> {
     let other = |op: &&Op| match (&op.kind, op.results.as_slice()) {
-        (OpKind::Hyper(index), [value]) => {
+        (OpKind::Fed(FedOp::Hyper(index)), [value]) => {
             hypers.insert(*value, *index);
             false
         }
@@ -167,14 +167,19 @@ mod tests {
     use super::super::{Builder, Hook, OpKind};
     use super::*;
     use crate::Loc;
+    use crate::fed::{ArithOp, TreeOp};
 
     fn regularizer(layer: &str, waste: bool, factor: f64) -> Module {
         let mut b = Builder::new();
         b.layer(layer);
         let args = b.begin(Hook::Regularizer);
-        let norm = b.push(OpKind::TreeSqNorm, &args[1..], Loc::caller());
-        let factor = b.push(OpKind::Const(factor), &[], Loc::caller());
-        let scaled = b.push(OpKind::Mul, &[factor[0], norm[0]], Loc::caller());
+        let norm = b.push(OpKind::Tree(TreeOp::SqNorm), &args[1..], Loc::caller());
+        let factor = b.push(OpKind::Arith(ArithOp::Const(factor)), &[], Loc::caller());
+        let scaled = b.push(
+            OpKind::Arith(ArithOp::Mul),
+            &[factor[0], norm[0]],
+            Loc::caller(),
+        );
         b.end(Hook::Regularizer, scaled, Loc::caller());
         let mut module = b.finish().unwrap();
         if waste {

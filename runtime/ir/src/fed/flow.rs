@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Module, Op, OpKind, Region, Value};
+use super::{FedOp, Module, Op, OpKind, OptOp, Region, Value};
 
 /// What an [`Analysis`] found, by value. A value that is not in it has the default fact.
 pub type Facts<F> = HashMap<Value, F>;
@@ -62,9 +62,9 @@ pub fn solve<A: Analysis>(module: &Module, analysis: &mut A) -> Facts<A::Fact> {
 /// The operands and region arguments that a loop carries begin here; nothing for other ops.
 fn carried_from(kind: &OpKind) -> Option<(usize, usize)> {
     match kind {
-        OpKind::ForBatches => Some((3, 1)),
-        OpKind::ForRows(n) => Some((2 + n, *n)),
-        OpKind::Repeat => Some((1, 0)),
+        OpKind::Opt(OptOp::ForBatches) => Some((3, 1)),
+        OpKind::Opt(OptOp::ForRows(n)) => Some((2 + n, *n)),
+        OpKind::Opt(OptOp::Repeat) => Some((1, 0)),
         _ => None,
     }
 }
@@ -138,12 +138,14 @@ impl<A: Analysis> Solver<'_, A> {
     /// What reads of a state are given beside their operands, and what writes leave in it.
     fn state(&mut self, op: &Op, inputs: &mut Vec<A::Fact>) {
         match &op.kind {
-            OpKind::ServerState(state, _)
-            | OpKind::ClientState(state, _)
-            | OpKind::Personal(state, _) => {
+            OpKind::Fed(
+                FedOp::ServerState(state, _)
+                | FedOp::ClientState(state, _)
+                | FedOp::Personal(state, _),
+            ) => {
                 inputs.push(self.kept.get(state).cloned().unwrap_or_default());
             }
-            OpKind::SetServerState(state) | OpKind::SetClientState(state) => {
+            OpKind::Fed(FedOp::SetServerState(state) | FedOp::SetClientState(state)) => {
                 let fact = inputs.last().cloned().unwrap_or_default();
                 let old = self.kept.entry(state.clone()).or_default();
                 let new = self.analysis.join(old, &fact);
@@ -161,7 +163,7 @@ impl<A: Analysis> Solver<'_, A> {
         };
         if let (Some((fixed, own)), [region]) = (carried_from(&op.kind), op.regions.as_slice()) {
             let (first, args) = (tail(&op.operands, fixed), tail(&region.args, own));
-            if let OpKind::ForRows(_) = op.kind {
+            if let OpKind::Opt(OptOp::ForRows(_)) = op.kind {
                 self.flow(
                     &tail(&op.operands, 2),
                     &region.args[..own.min(region.args.len())],
@@ -175,7 +177,7 @@ impl<A: Analysis> Solver<'_, A> {
             self.flow(&region.yields, &op.results);
             return;
         }
-        if let (OpKind::Map, [region]) = (&op.kind, op.regions.as_slice()) {
+        if let (OpKind::Fed(FedOp::Map), [region]) = (&op.kind, op.regions.as_slice()) {
             self.flow(&op.operands, &tail(&region.args, 1));
             self.turns(region);
             self.flow(&region.yields, &op.results);

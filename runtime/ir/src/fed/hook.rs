@@ -1,6 +1,27 @@
 //! Names and signatures of the hooks: one table, from which the rest follows.
 
-use super::{Hook, Kind, Place, Type};
+use super::{Kind, Place, Type};
+
+/// The parts of an algorithm that a plug-in may replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Hook {
+    /// `(params@server) -> params@server`: the server's loop body.
+    Round,
+    /// `(client, params) -> params`: local training.
+    ClientUpdate,
+    /// `({params}@clients) -> params@server`.
+    Aggregate,
+    /// `(client, params, batch) -> params`: the direction that a step descends.
+    Gradient,
+    /// `(client, params, batch) -> f32`.
+    Loss,
+    /// `(client, params) -> f32`: what is added to the data loss.
+    Regularizer,
+    /// `(client, params) -> params`: the model that a client uses, made of the global one.
+    Personalize,
+    /// `(params, tensor, labels) -> params` on the server: the direction that a step on rows descends.
+    ServerGradient,
+}
 
 const CLIENT: Type = Type::client(Kind::Client);
 const PARAMS: Type = Type::client(Kind::Params);
@@ -53,6 +74,11 @@ hooks! {
 }
 
 impl Hook {
+    /// The hook of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|hook| hook.name() == name)
+    }
+
     /// Whether a hook has an argument of this name.
     pub fn names_argument(name: &str) -> bool {
         Self::ALL

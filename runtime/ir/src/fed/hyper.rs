@@ -2,7 +2,31 @@
 
 use std::fmt;
 
-use super::{Hook, Hyper, HyperValue, Kind, Module};
+use super::Kind;
+
+/// A hyper-parameter's value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HyperValue {
+    /// A real number.
+    Float(f64),
+    /// A count.
+    Int(usize),
+    /// A switch, decided when the graph is built.
+    Bool(bool),
+    /// A choice, decided when the graph is built.
+    Text(String),
+}
+
+/// A hyper-parameter that the graph reads by name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hyper {
+    /// Name, unique in the module.
+    pub name: String,
+    /// Index of the declaring layer.
+    pub layer: usize,
+    /// Its value in this program: `Float` or `Int`.
+    pub value: HyperValue,
+}
 
 impl HyperValue {
     /// What a graph sees of it: [`Kind::Scalar`] or [`Kind::Index`], nothing for a value that is
@@ -36,31 +60,9 @@ impl Hyper {
     }
 }
 
-impl Module {
-    /// Name of a hyper-parameter in text: its field where no other hyper-parameter and no hook
-    /// argument is called so, its full name otherwise.
-    pub fn hyper_label(&self, index: usize) -> String {
-        let Some(hyper) = self.hypers.get(index) else {
-            return format!("hyper_{index}");
-        };
-        let field = hyper.field();
-        let taken = Hook::names_argument(field)
-            || self
-                .hypers
-                .iter()
-                .filter(|other| other.field() == field)
-                .count()
-                > 1;
-        if taken {
-            hyper.name.clone()
-        } else {
-            field.to_owned()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::Module;
     use super::*;
 
     fn hyper(name: &str) -> Hyper {

@@ -11,7 +11,6 @@ mod equal;
 mod flow;
 mod hook;
 mod hyper;
-mod kind;
 mod module;
 mod op;
 mod parse;
@@ -20,7 +19,6 @@ mod parse_op;
 mod print;
 mod privacy;
 mod signature;
-mod syntax;
 mod types;
 mod verify;
 mod verify_error;
@@ -29,8 +27,13 @@ mod verify_ops;
 pub use builder::{BuildError, Builder};
 pub use equal::{difference, equal};
 pub use flow::{Analysis, Facts, solve};
-pub use kind::Effect;
-pub use op::{Dp, Func, Hook, Hyper, HyperValue, Layer, Math, Module, Op, OpKind, Reduce, Region};
+pub use hook::Hook;
+pub use hyper::{Hyper, HyperValue};
+pub use module::{Func, Layer, Module};
+pub use op::{
+    ArithOp, Dp, Effect, ExternalOp, FedOp, Math, Op, OpKind, OptOp, PrivacyOp, Reduce, Region,
+    TreeOp,
+};
 pub use parse::parse;
 pub use print::{print, print_exact, print_with_locations};
 pub use privacy::{Exposure, Privacy};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Kind, Module, Op, OpKind, Place, Region, Type, Value, verify};
+use super::{FedOp, Kind, Module, Op, OpKind, Place, Region, Type, Value, verify};
 use crate::Loc;
 use crate::text::cursor::Cursor;
 use crate::text::lexer::{Token, TokenKind};
@@ -159,7 +159,7 @@ impl<'t> Parser<'t> {
         });
         scope.hypers.insert(index, value);
         scope.ops.push(Op {
-            kind: OpKind::Hyper(index),
+            kind: OpKind::Fed(FedOp::Hyper(index)),
             operands: Vec::new(),
             results: vec![value],
             regions: Vec::new(),

@@ -1,7 +1,7 @@
 //! Reading what stands around functions: the algorithm, its hyper-parameters and their headers.
 
+use super::op::FUNC_END;
 use super::parse::{Parser, fed_type, location};
-use super::syntax::FUNC_END;
 use super::{Func, Hook, Hyper, HyperValue, Layer};
 use crate::text::attribute::unquote;
 use crate::text::cursor::count;

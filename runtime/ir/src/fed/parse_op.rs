@@ -91,17 +91,15 @@ impl<'t> Parser<'t> {
             kind: self.kind_ahead(),
             ..Source::default()
         };
-        let known = OpKind::NAMES.contains(&row) && row != HYPER;
+        let known = OpKind::names().any(|known| known == row) && row != HYPER;
         if !known {
-            let names = OpKind::NAMES
-                .iter()
-                .filter(|name| **name != HYPER && !name.ends_with('.'));
+            let names = OpKind::names().filter(|name| *name != HYPER && !name.ends_with('.'));
             return Err(self.cursor.error(
                 name.span,
                 Problem::Unknown {
                     what: "op",
                     name: name.text.to_owned(),
-                    nearest: nearest(name.text, names.copied()).map(str::to_owned),
+                    nearest: nearest(name.text, names).map(str::to_owned),
                 },
             ));
         }

@@ -2,6 +2,7 @@
 
 use super::super::{Builder, Hook, HyperValue, difference, print, print_exact};
 use super::*;
+use crate::fed::{ArithOp, TreeOp};
 
 const TEXT: &str = r#"// fedround fed v1
 fed.algorithm @fedprox(%fraction: f32 = 0.1, %epochs: index = 5, %fedavg.w: f32 = -1e-30) {
@@ -61,10 +62,18 @@ fn the_place_of_a_hyper_parameter_is_not_kept() {
     b.layer("test");
     let args = b.begin(Hook::Regularizer);
     let mu = b.hyper("mu", HyperValue::Float(0.1), Loc::caller());
-    let norm = b.push(OpKind::TreeSqNorm, &args[1..], Loc::caller());
-    let term = b.push(OpKind::Mul, &[norm[0], mu[0]], Loc::caller());
+    let norm = b.push(OpKind::Tree(TreeOp::SqNorm), &args[1..], Loc::caller());
+    let term = b.push(
+        OpKind::Arith(ArithOp::Mul),
+        &[norm[0], mu[0]],
+        Loc::caller(),
+    );
     let twin = b.hyper("mu", HyperValue::Float(0.1), Loc::caller());
-    let twice = b.push(OpKind::Mul, &[term[0], twin[0]], Loc::caller());
+    let twice = b.push(
+        OpKind::Arith(ArithOp::Mul),
+        &[term[0], twin[0]],
+        Loc::caller(),
+    );
     b.end(Hook::Regularizer, twice, Loc::caller());
     let module = b.finish().unwrap();
     let again = parse(&print_exact(&module)).unwrap();

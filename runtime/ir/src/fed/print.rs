@@ -19,8 +19,8 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::syntax::FUNC_END;
-use super::{Func, HyperValue, Kind, Module, Op, OpKind, Place, Region, Value};
+use super::op::FUNC_END;
+use super::{FedOp, Func, HyperValue, Kind, Module, Op, OpKind, Place, Region, Value};
 use crate::text::attribute::AttributeText;
 use crate::text::lexer::written;
 use crate::text::{FED_VERSION, header};
@@ -197,7 +197,7 @@ impl<'m> Printer<'m> {
     }
 
     fn op(&mut self, op: &Op) {
-        if let (OpKind::Hyper(index), [result]) = (&op.kind, op.results.as_slice()) {
+        if let (OpKind::Fed(FedOp::Hyper(index)), [result]) = (&op.kind, op.results.as_slice()) {
             let label = self.module.hyper_label(*index);
             self.names.insert(*result, written(&label));
             return;
@@ -242,7 +242,9 @@ impl<'m> Printer<'m> {
             word => format!(" {word} "),
         });
         match op.kind {
-            OpKind::Call(_) | OpKind::Super(_) => format!("{head}({operands})"),
+            OpKind::Fed(FedOp::Call(_) | FedOp::Super(_)) => {
+                format!("{head}({operands})")
+            }
             _ => format!("{head} {operands}").trim_end().to_owned(),
         }
     }

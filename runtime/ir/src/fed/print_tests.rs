@@ -3,20 +3,34 @@
 use super::super::{Builder, Hook, HyperValue, Type};
 use super::*;
 use crate::Loc;
+use crate::fed::{ArithOp, ExternalOp, FedOp, OptOp, PrivacyOp, TreeOp};
 
 fn regularizer() -> Module {
     let mut b = Builder::new();
     b.layer("fedprox");
     let args = b.begin(Hook::Regularizer);
     let inner = b.open(&[Type::client(Kind::Params)], Place::Client);
-    let norm = b.push(OpKind::TreeSqNorm, &inner, Loc::caller());
+    let norm = b.push(OpKind::Tree(TreeOp::SqNorm), &inner, Loc::caller());
     let mu = b.hyper("mu", HyperValue::Float(0.123), Loc::caller());
-    let half = b.push(OpKind::Const(0.5), &[], Loc::caller());
-    let scaled = b.push(OpKind::Mul, &[half[0], mu[0]], Loc::caller());
-    let product = b.push(OpKind::Mul, &[scaled[0], norm[0]], Loc::caller());
+    let half = b.push(OpKind::Arith(ArithOp::Const(0.5)), &[], Loc::caller());
+    let scaled = b.push(
+        OpKind::Arith(ArithOp::Mul),
+        &[half[0], mu[0]],
+        Loc::caller(),
+    );
+    let product = b.push(
+        OpKind::Arith(ArithOp::Mul),
+        &[scaled[0], norm[0]],
+        Loc::caller(),
+    );
     let region = b.close(product, Loc::caller());
-    let grad = b.push_with(OpKind::Grad, &args[1..], vec![region], Loc::caller());
-    let state = OpKind::SetClientState("g".into());
+    let grad = b.push_with(
+        OpKind::Opt(OptOp::Grad),
+        &args[1..],
+        vec![region],
+        Loc::caller(),
+    );
+    let state = OpKind::Fed(FedOp::SetClientState("g".into()));
     let _ = b.push(state, &[args[0], grad[0]], Loc::caller());
     b.end(Hook::Regularizer, vec![grad[1]], Loc::caller());
     b.finish().unwrap()
@@ -61,24 +75,40 @@ fn names_of_states_and_parts_and_reasons_are_quoted() {
     b.layer("test");
     let args = b.begin(Hook::ClientUpdate);
     let head = vec!["head".to_owned(), "neck".to_owned()];
-    let own = OpKind::Personal("v".into(), head.clone());
+    let own = OpKind::Fed(FedOp::Personal("v".into(), head.clone()));
     let own = b.push(own, &args, Loc::caller());
     let whole = b.push(
-        OpKind::TreeReplaceParts(head),
+        OpKind::Tree(TreeOp::ReplaceParts(head)),
         &[args[1], own[0]],
         Loc::caller(),
     );
-    let bound = b.push(OpKind::Const(1.0), &[], Loc::caller());
-    let clipped = b.push(OpKind::Clip, &[whole[0], bound[0]], Loc::caller());
-    let noised = b.push(OpKind::Noise, &[clipped[0], bound[0]], Loc::caller());
-    let size = b.push(OpKind::IndexConst(10), &[], Loc::caller());
-    let batch = b.push(OpKind::OneBatch, &[args[0], size[0]], Loc::caller());
+    let bound = b.push(OpKind::Arith(ArithOp::Const(1.0)), &[], Loc::caller());
+    let clipped = b.push(
+        OpKind::Privacy(PrivacyOp::Clip),
+        &[whole[0], bound[0]],
+        Loc::caller(),
+    );
+    let noised = b.push(
+        OpKind::Privacy(PrivacyOp::Noise),
+        &[clipped[0], bound[0]],
+        Loc::caller(),
+    );
+    let size = b.push(OpKind::Arith(ArithOp::IndexConst(10)), &[], Loc::caller());
+    let batch = b.push(
+        OpKind::Opt(OptOp::OneBatch),
+        &[args[0], size[0]],
+        Loc::caller(),
+    );
     let x = b.push(
-        OpKind::Column("x".into(), Kind::Tensor),
+        OpKind::External(ExternalOp::Column("x".into(), Kind::Tensor)),
         &batch,
         Loc::caller(),
     );
-    let _ = b.push(OpKind::Release("\"public\"".into()), &x, Loc::caller());
+    let _ = b.push(
+        OpKind::Privacy(PrivacyOp::Release("\"public\"".into())),
+        &x,
+        Loc::caller(),
+    );
     b.end(Hook::ClientUpdate, noised, Loc::caller());
     let text = print(&b.finish().unwrap());
     let lines: Vec<&str> = text.lines().skip(3).map(str::trim).collect();

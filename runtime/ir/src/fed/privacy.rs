@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::flow::{Analysis, Facts, solve};
-use super::{Kind, Module, Op, OpKind, Value};
+use super::{
+    ArithOp, ExternalOp, FedOp, Kind, Module, Op, OpKind, OptOp, PrivacyOp, TreeOp, Value,
+};
 
 /// How much a value tells of the data of a single client, from nothing to everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,45 +83,49 @@ impl Analysis for Exposures<'_> {
         // A clip's bound and a noise's deviation must not be derived from data themselves.
         let fixed = of(1) <= Noised;
         let exposure = match op.kind {
-            OpKind::ServerState(..) => return Fact::default(),
+            OpKind::Fed(FedOp::ServerState(..)) => return Fact::default(),
             // Of a tensor they read the number of rows alone.
-            OpKind::ClientLabels | OpKind::Positions | OpKind::Blank => return Fact::default(),
-            OpKind::NumExamples => Public,
-            OpKind::Column(..)
-            | OpKind::ClientState(..)
-            | OpKind::Personal(..)
-            | OpKind::LocalClasses => Raw,
-            OpKind::Clip | OpKind::ClipRows if fixed => of(0).min(Clipped),
-            OpKind::Noise | OpKind::Laplace if fixed && of(0) == Clipped => {
+            OpKind::Fed(FedOp::ClientLabels | FedOp::Positions | FedOp::Blank) => {
+                return Fact::default();
+            }
+            OpKind::Fed(FedOp::NumExamples) => Public,
+            OpKind::External(ExternalOp::Column(..))
+            | OpKind::Fed(FedOp::ClientState(..) | FedOp::Personal(..) | FedOp::LocalClasses) => {
+                Raw
+            }
+            OpKind::Privacy(PrivacyOp::Clip | PrivacyOp::ClipRows) if fixed => of(0).min(Clipped),
+            OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace) if fixed && of(0) == Clipped => {
                 return Fact {
                     exposure: Noised,
                     open: BTreeSet::new(),
                 };
             }
             // A sum of bounded values is bounded, whatever the signs.
-            OpKind::Add
-            | OpKind::Sub
-            | OpKind::Neg
-            | OpKind::TreeAdd
-            | OpKind::TreeSub
-            | OpKind::TreeReplaceParts(_)
-            | OpKind::Broadcast
-            | OpKind::Reduce(_)
-            | OpKind::Gather
-            | OpKind::Scatter
-            | OpKind::Concat
-            | OpKind::Noise
-            | OpKind::Laplace
-            | OpKind::Release(_) => all.exposure,
+            OpKind::Arith(ArithOp::Add | ArithOp::Sub | ArithOp::Neg)
+            | OpKind::Tree(TreeOp::Add | TreeOp::Sub | TreeOp::ReplaceParts(_))
+            | OpKind::Fed(
+                FedOp::Broadcast
+                | FedOp::Reduce(_)
+                | FedOp::Gather
+                | FedOp::Scatter
+                | FedOp::Concat,
+            )
+            | OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace | PrivacyOp::Release(_)) => {
+                all.exposure
+            }
             // So is a product with what is the same for all clients' data.
-            OpKind::Mul | OpKind::TreeScale if of(0).min(of(1)) <= Noised => all.exposure,
-            OpKind::Div if fixed => all.exposure,
+            OpKind::Arith(ArithOp::Mul) | OpKind::Tree(TreeOp::Scale)
+                if of(0).min(of(1)) <= Noised =>
+            {
+                all.exposure
+            }
+            OpKind::Arith(ArithOp::Div) if fixed => all.exposure,
             // Of all else, also of ops yet to come, the norm is not known.
             _ if all.exposure <= Noised => all.exposure,
             _ => Raw,
         };
         let mut open = all.open;
-        if matches!(op.kind, OpKind::Reduce(_) | OpKind::Gather) && exposure >= Clipped {
+        if matches!(op.kind, OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather)) && exposure >= Clipped {
             open.extend(&op.results);
         }
         Fact { exposure, open }
@@ -127,7 +133,8 @@ impl Analysis for Exposures<'_> {
     /// Parameters have the running statistics of what their gradient has read from there on.
     fn advanced(&mut self, op: &Op, inputs: &[Fact]) -> Option<Fact> {
         let of = op.operands.first()?;
-        let trained = op.kind == OpKind::Grad && self.0.type_of(*of).kind == Kind::Params;
+        let trained =
+            op.kind == OpKind::Opt(OptOp::Grad) && self.0.type_of(*of).kind == Kind::Params;
         let all = |all: Fact, one| self.join(&all, one);
         trained.then(|| inputs.iter().fold(Fact::default(), all))
     }

@@ -1,6 +1,8 @@
 //! The typing rules of the ops, shared by the builder and the verifier.
 
-use super::{Kind, Module, OpKind, Place, Reduce, Type};
+use super::{
+    ArithOp, ExternalOp, FedOp, Kind, Module, OpKind, OptOp, Place, PrivacyOp, Reduce, TreeOp, Type,
+};
 
 /// Types that an op takes and gives, and those of its regions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,41 +62,41 @@ pub fn signature(
         first.into_iter().chain(rest).map(at).collect()
     };
     match kind {
-        OpKind::Hyper(index) => {
+        OpKind::Fed(FedOp::Hyper(index)) => {
             let kind = module
                 .hypers
                 .get(*index)
                 .and_then(|hyper| hyper.value.kind());
             plain(&[], &[at(kind.unwrap_or(Scalar))])
         }
-        OpKind::Const(_) => plain(&[], &[at(Scalar)]),
-        OpKind::IndexConst(_) => plain(&[], &[at(Index)]),
-        OpKind::Real => plain(&[at(Index)], &[at(Scalar)]),
-        OpKind::Add | OpKind::Sub | OpKind::Mul | OpKind::Div | OpKind::Pow => {
+        OpKind::Arith(ArithOp::Const(_)) => plain(&[], &[at(Scalar)]),
+        OpKind::Arith(ArithOp::IndexConst(_)) => plain(&[], &[at(Index)]),
+        OpKind::Arith(ArithOp::Real) => plain(&[at(Index)], &[at(Scalar)]),
+        OpKind::Arith(ArithOp::Add | ArithOp::Sub | ArithOp::Mul | ArithOp::Div | ArithOp::Pow) => {
             plain(&[at(Scalar), at(Scalar)], &[at(Scalar)])
         }
-        OpKind::Neg | OpKind::Math(_) => plain(&[at(Scalar)], &[at(Scalar)]),
-        OpKind::Select => plain(&[at(Scalar); 3], &[at(Scalar)]),
-        OpKind::RoundIndex | OpKind::NumClients => plain(&[], &[at(Scalar)]),
+        OpKind::Arith(ArithOp::Neg | ArithOp::Math(_)) => plain(&[at(Scalar)], &[at(Scalar)]),
+        OpKind::Arith(ArithOp::Select) => plain(&[at(Scalar); 3], &[at(Scalar)]),
+        OpKind::Fed(FedOp::RoundIndex | FedOp::NumClients) => plain(&[], &[at(Scalar)]),
 
-        OpKind::Sample => {
+        OpKind::Fed(FedOp::Sample) => {
             let operands = [Type::server(Scalar), Type::server(Cohort)];
             let operands = &operands[..operands.len().min(found_count.max(1))];
             plain(operands, &[Type::server(Cohort)])
         }
-        OpKind::Everyone | OpKind::Drawn => plain(&[], &[Type::server(Cohort)]),
-        OpKind::Within | OpKind::Outside | OpKind::Rotating => {
+        OpKind::Fed(FedOp::Everyone | FedOp::Drawn) => plain(&[], &[Type::server(Cohort)]),
+        OpKind::Fed(FedOp::Within | FedOp::Outside | FedOp::Rotating) => {
             plain(&[Type::server(Index); 2], &[Type::server(Cohort)])
         }
-        OpKind::Broadcast => {
+        OpKind::Fed(FedOp::Broadcast) => {
             let crosses = wire_kind(found(0));
             plain(
                 &[Type::server(crosses), Type::server(Cohort)],
                 &[Type::clients(crosses)],
             )
         }
-        OpKind::Map => map(operands, yields),
-        OpKind::Reduce(reduce) => {
+        OpKind::Fed(FedOp::Map) => map(operands, yields),
+        OpKind::Fed(FedOp::Reduce(reduce)) => {
             let crosses = reduced_kind(found(0));
             let place = side(operands);
             let each = |kind| Type { kind, place };
@@ -104,56 +106,56 @@ pub fn signature(
             }
             plain(&operands, &[Type::server(crosses)])
         }
-        OpKind::Gather if found_count > 1 => {
+        OpKind::Fed(FedOp::Gather) if found_count > 1 => {
             let (crosses, visitor) = (reduced_kind(found(0)), wire_kind(found(1)));
             let operands = [Type::clients(crosses), Type::gathered(visitor)];
             plain(&operands, &[Type::gathered(crosses)])
         }
-        OpKind::Gather => {
+        OpKind::Fed(FedOp::Gather) => {
             let crosses = wire_kind(found(0));
             plain(&[Type::clients(crosses)], &[Type::gathered(crosses)])
         }
-        OpKind::Scatter => {
+        OpKind::Fed(FedOp::Scatter) => {
             let crosses = wire_kind(found(0));
             let operands = [Type::gathered(crosses), Type::server(Cohort)];
             let operands = &operands[..found_count.clamp(1, 2)];
             plain(operands, &[Type::clients(crosses)])
         }
-        OpKind::Concat => {
+        OpKind::Fed(FedOp::Concat) => {
             let rows = rows_kind(found(0));
             plain(&[Type::gathered(rows)], &[Type::server(rows)])
         }
-        OpKind::Positions => {
+        OpKind::Fed(FedOp::Positions) => {
             let rows = rows_kind(found(0));
             plain(&[Type::gathered(rows)], &[Type::server(Labels)])
         }
-        OpKind::EveryClass => plain(&[], &[at(Labels)]),
-        OpKind::LocalClasses => plain(&[at(Client)], &[at(Labels)]),
-        OpKind::Blank => plain(&[at(rows_kind(found(0)))], &[at(Tensor)]),
-        OpKind::ClientLabels => plain(&[at(Client), at(Tensor)], &[at(Labels)]),
-        OpKind::NumExamples => plain(&[at(Client)], &[at(Scalar)]),
-        OpKind::GlobalParams => plain(&[at(Client)], &[at(Params)]),
-        OpKind::ServerState(_, kind) => {
+        OpKind::Fed(FedOp::EveryClass) => plain(&[], &[at(Labels)]),
+        OpKind::Fed(FedOp::LocalClasses) => plain(&[at(Client)], &[at(Labels)]),
+        OpKind::Fed(FedOp::Blank) => plain(&[at(rows_kind(found(0)))], &[at(Tensor)]),
+        OpKind::Fed(FedOp::ClientLabels) => plain(&[at(Client), at(Tensor)], &[at(Labels)]),
+        OpKind::Fed(FedOp::NumExamples) => plain(&[at(Client)], &[at(Scalar)]),
+        OpKind::Fed(FedOp::GlobalParams) => plain(&[at(Client)], &[at(Params)]),
+        OpKind::Fed(FedOp::ServerState(_, kind)) => {
             let client = [at(Client)];
             let client = &client[..operands.len().min(1)];
             plain(client, &[at(carried_kind(*kind))])
         }
-        OpKind::SetServerState(_) => match operands {
+        OpKind::Fed(FedOp::SetServerState(_)) => match operands {
             [_, kept, ..] => plain(&[at(Client), at(carried_kind(kept.kind))], &[]),
             _ => plain(&[at(carried_kind(found(0)))], &[]),
         },
-        OpKind::ClientState(_, kind) => plain(&[at(Client)], &[at(kept_kind(*kind))]),
-        OpKind::SetClientState(_) => plain(&[at(Client), at(kept_kind(found(1)))], &[]),
-        OpKind::Personal(..) => plain(&[at(Client), at(Params)], &[at(Params)]),
+        OpKind::Fed(FedOp::ClientState(_, kind)) => plain(&[at(Client)], &[at(kept_kind(*kind))]),
+        OpKind::Fed(FedOp::SetClientState(_)) => plain(&[at(Client), at(kept_kind(found(1)))], &[]),
+        OpKind::Fed(FedOp::Personal(..)) => plain(&[at(Client), at(Params)], &[at(Params)]),
 
-        OpKind::ForBatches => carried(
+        OpKind::Opt(OptOp::ForBatches) => carried(
             place,
             &[at(Client), at(Index), at(Index)],
             &[at(Batch)],
             operands,
         ),
-        OpKind::OneBatch => plain(&[at(Client), at(Index)], &[at(Batch)]),
-        OpKind::Collect => Signature {
+        OpKind::Opt(OptOp::OneBatch) => plain(&[at(Client), at(Index)], &[at(Batch)]),
+        OpKind::Opt(OptOp::Collect) => Signature {
             operands: vec![at(Client), at(Index)],
             results: rows(yields).map(at).collect(),
             regions: vec![RegionSignature {
@@ -162,13 +164,13 @@ pub fn signature(
                 place,
             }],
         },
-        OpKind::ForRows(n) => {
+        OpKind::Opt(OptOp::ForRows(n)) => {
             let each = rows(operands.get(2..).unwrap_or_default()).take(*n);
             let each: Vec<Type> = each.map(at).collect();
             let control = [&[at(Index), at(Index)], each.as_slice()].concat();
             carried(place, &control, &each, operands)
         }
-        OpKind::DrawRows => {
+        OpKind::Opt(OptOp::DrawRows) => {
             let each = rows(operands.get(1..).unwrap_or_default());
             let each: Vec<Type> = each.map(at).collect();
             let size = match found(0) {
@@ -177,14 +179,14 @@ pub fn signature(
             };
             plain(&[&[size], each.as_slice()].concat(), &each)
         }
-        OpKind::LeastRows => {
+        OpKind::Opt(OptOp::LeastRows) => {
             let each = rows(operands.get(2..).unwrap_or_default());
             let each: Vec<Type> = each.map(at).collect();
             let control = [&[at(Index), at(Tensor)], each.as_slice()].concat();
             plain(&control, &each)
         }
-        OpKind::Repeat => carried(place, &[at(Index)], &[], operands),
-        OpKind::Grad => Signature {
+        OpKind::Opt(OptOp::Repeat) => carried(place, &[at(Index)], &[], operands),
+        OpKind::Opt(OptOp::Grad) => Signature {
             operands: vec![tree(0)],
             results: vec![tree(0), at(Scalar)],
             regions: vec![RegionSignature {
@@ -193,34 +195,39 @@ pub fn signature(
                 place,
             }],
         },
-        OpKind::Column(_, Labels) => plain(&[at(Batch)], &[at(Labels)]),
-        OpKind::Column(..) => plain(&[at(Batch)], &[at(Tensor)]),
-        OpKind::Apply(_) => plain(&inputs(Some(Params)), &[at(Tensor)]),
-        OpKind::Loss(_) => plain(&inputs(None), &[at(Scalar)]),
-        OpKind::Function(_) => plain(&inputs(None), &[at(Tensor)]),
+        OpKind::External(ExternalOp::Column(_, Labels)) => plain(&[at(Batch)], &[at(Labels)]),
+        OpKind::External(ExternalOp::Column(..)) => plain(&[at(Batch)], &[at(Tensor)]),
+        OpKind::External(ExternalOp::Apply(_)) => plain(&inputs(Some(Params)), &[at(Tensor)]),
+        OpKind::External(ExternalOp::Loss(_)) => plain(&inputs(None), &[at(Scalar)]),
+        OpKind::External(ExternalOp::Function(_)) => plain(&inputs(None), &[at(Tensor)]),
 
-        OpKind::TreeAdd
-        | OpKind::TreeSub
-        | OpKind::TreeMul
-        | OpKind::TreeDiv
-        | OpKind::TreeReplaceParts(_) => plain(&[tree(0); 2], &[tree(0)]),
-        OpKind::TreeScale | OpKind::TreeAddScalar => plain(&[at(Scalar), tree(1)], &[tree(1)]),
-        OpKind::TreeMath(_) => plain(&[tree(0)], &[tree(0)]),
-        OpKind::TreeLayerSum => plain(&[at(Params)], &[at(Params)]),
-        OpKind::TreeClamp => plain(&[at(Scalar), at(Scalar), tree(2)], &[tree(2)]),
-        OpKind::TreeSelect => plain(&[tree(0); 3], &[tree(0)]),
-        OpKind::TreeDot => plain(&[tree(0); 2], &[at(Scalar)]),
-        OpKind::TreeSqNorm => plain(&[tree(0)], &[at(Scalar)]),
+        OpKind::Tree(
+            TreeOp::Add | TreeOp::Sub | TreeOp::Mul | TreeOp::Div | TreeOp::ReplaceParts(_),
+        ) => plain(&[tree(0); 2], &[tree(0)]),
+        OpKind::Tree(TreeOp::Scale | TreeOp::AddScalar) => {
+            plain(&[at(Scalar), tree(1)], &[tree(1)])
+        }
+        OpKind::Tree(TreeOp::Math(_)) => plain(&[tree(0)], &[tree(0)]),
+        OpKind::Tree(TreeOp::LayerSum) => plain(&[at(Params)], &[at(Params)]),
+        OpKind::Tree(TreeOp::Clamp) => plain(&[at(Scalar), at(Scalar), tree(2)], &[tree(2)]),
+        OpKind::Tree(TreeOp::Select) => plain(&[tree(0); 3], &[tree(0)]),
+        OpKind::Tree(TreeOp::Dot) => plain(&[tree(0); 2], &[at(Scalar)]),
+        OpKind::Tree(TreeOp::SqNorm) => plain(&[tree(0)], &[at(Scalar)]),
 
-        OpKind::Release(_) => {
+        OpKind::Privacy(PrivacyOp::Release(_)) => {
             let released = rows_kind(found(0));
             plain(&[at(released)], &[at(released)])
         }
-        OpKind::ClipRows | OpKind::Laplace => plain(&[at(Tensor), at(Scalar)], &[at(Tensor)]),
-        OpKind::Clip | OpKind::Noise => plain(&[tree(0), at(Scalar)], &[tree(0)]),
-        OpKind::Claim(_) => plain(&[], &[]),
+        OpKind::Privacy(PrivacyOp::ClipRows | PrivacyOp::Laplace) => {
+            plain(&[at(Tensor), at(Scalar)], &[at(Tensor)])
+        }
+        OpKind::Privacy(PrivacyOp::Clip | PrivacyOp::Noise) => {
+            plain(&[tree(0), at(Scalar)], &[tree(0)])
+        }
+        OpKind::Privacy(PrivacyOp::L1Rows) => plain(&[at(Tensor)], &[at(Tensor)]),
+        OpKind::Privacy(PrivacyOp::Claim(_)) => plain(&[], &[]),
 
-        OpKind::Call(hook) | OpKind::Super(hook) => {
+        OpKind::Fed(FedOp::Call(hook) | FedOp::Super(hook)) => {
             let (args, results) = hook.signature();
             plain(args, results)
         }

@@ -1,7 +1,7 @@
 //! The verifier's checks of one op: invariants 7 to 13.
 
 use super::verify::{At, Verifier};
-use super::{Broken, Kind, Op, OpKind, Place, Region, Type, Value, signature};
+use super::{Broken, FedOp, Kind, Op, OpKind, Place, PrivacyOp, Region, Type, Value, signature};
 
 impl Verifier<'_> {
     pub(super) fn op(&mut self, op: &Op, place: Place) {
@@ -10,7 +10,7 @@ impl Verifier<'_> {
             op: &name,
             loc: op.loc,
         };
-        if let OpKind::Hyper(index) = op.kind
+        if let OpKind::Fed(FedOp::Hyper(index)) = op.kind
             && index >= self.module.hypers.len()
         {
             let found = format!("number {index} of {}", self.module.hypers.len());
@@ -46,7 +46,7 @@ impl Verifier<'_> {
         if self.linked
             && matches!(
                 op.kind,
-                OpKind::Call(_) | OpKind::Super(_) | OpKind::GlobalParams | OpKind::Drawn
+                OpKind::Fed(FedOp::Call(_) | FedOp::Super(_) | FedOp::GlobalParams | FedOp::Drawn)
             )
         {
             self.report(&at, Broken::Unlinked);
@@ -74,8 +74,8 @@ impl Verifier<'_> {
         for (region, expected) in op.regions.iter().zip(&expected.regions) {
             self.types(&at, "region arguments", &expected.args, &region.args);
             let outer = self.for_one;
-            self.for_one |= op.kind == OpKind::Map;
-            let isolated = op.kind == OpKind::Map && expected.place == Place::Client;
+            self.for_one |= op.kind == OpKind::Fed(FedOp::Map);
+            let isolated = op.kind == OpKind::Fed(FedOp::Map) && expected.place == Place::Client;
             self.region(&at, region, expected.place, isolated);
             self.for_one = outer;
             self.types(&at, "yields", &expected.yields, &region.yields);
@@ -85,10 +85,12 @@ impl Verifier<'_> {
 
     fn state(&mut self, at: &At, op: &Op, place: Place) {
         let (name, value) = match &op.kind {
-            OpKind::ServerState(name, _)
-            | OpKind::ClientState(name, _)
-            | OpKind::Personal(name, _) => (name, op.results.first()),
-            OpKind::SetServerState(name) | OpKind::SetClientState(name) => {
+            OpKind::Fed(
+                FedOp::ServerState(name, _)
+                | FedOp::ClientState(name, _)
+                | FedOp::Personal(name, _),
+            ) => (name, op.results.first()),
+            OpKind::Fed(FedOp::SetServerState(name) | FedOp::SetClientState(name)) => {
                 (name, op.operands.last())
             }
             _ => return,
@@ -114,14 +116,16 @@ impl Verifier<'_> {
 
     fn release(&mut self, at: &At, op: &Op) {
         let crossing = match op.kind {
-            OpKind::Broadcast | OpKind::Scatter => op.operands.get(..1).unwrap_or_default(),
-            OpKind::Reduce(_) | OpKind::Map | OpKind::Gather => &op.operands,
+            OpKind::Fed(FedOp::Broadcast | FedOp::Scatter) => {
+                op.operands.get(..1).unwrap_or_default()
+            }
+            OpKind::Fed(FedOp::Reduce(_) | FedOp::Map | FedOp::Gather) => &op.operands,
             _ => return,
         };
         for value in crossing {
             self.crosses(at, *value);
         }
-        if op.kind != OpKind::Map {
+        if op.kind != OpKind::Fed(FedOp::Map) {
             return;
         }
         for region in &op.regions {
@@ -159,7 +163,7 @@ impl Verifier<'_> {
             return None;
         }
         let from = region.ops.iter().find(|op| op.results.contains(&value))?;
-        (!matches!(from.kind, OpKind::Release(_))).then(|| Broken::Release {
+        (!matches!(from.kind, OpKind::Privacy(PrivacyOp::Release(_)))).then(|| Broken::Release {
             found: ty.to_string(),
             from: format!("`{}` at {}", from.kind.name(), from.loc),
         })
@@ -169,8 +173,8 @@ impl Verifier<'_> {
 /// Whether an op is about more than one client.
 fn is_of_all(op: &Op) -> bool {
     match op.kind {
-        OpKind::ServerState(..) => op.operands.is_empty(),
-        OpKind::SetServerState(_) => op.operands.len() < 2,
+        OpKind::Fed(FedOp::ServerState(..)) => op.operands.is_empty(),
+        OpKind::Fed(FedOp::SetServerState(_)) => op.operands.len() < 2,
         _ => op.kind.is_collective(),
     }
 }

@@ -3,12 +3,13 @@
 use super::super::verify::tests::{loc, mapped, module, only, regularizer};
 use super::super::{Builder, Hook, Module, Reduce, verify, verify_linked};
 use super::*;
+use crate::fed::{ArithOp, ExternalOp, FedOp, OptOp, PrivacyOp, TreeOp};
 
 #[test]
 fn i8_ops_are_at_their_place() {
     let on_client = module(Hook::Regularizer, |b, args| {
-        let _ = b.push(OpKind::Everyone, &[], loc());
-        b.push(OpKind::TreeSqNorm, &args[1..], loc())
+        let _ = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        b.push(OpKind::Tree(TreeOp::SqNorm), &args[1..], loc())
     });
     let error = only(&on_client);
     assert!(
@@ -22,18 +23,26 @@ fn i8_ops_are_at_their_place() {
 /// The mean of features of a batch, as `release` makes them.
 fn features(release: fn(&mut Builder, Value) -> Value) -> Module {
     module(Hook::Round, |b, w| {
-        let everyone = b.push(OpKind::Everyone, &[], loc());
-        let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
+        let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
         let types = [Type::client(Kind::Client), Type::client(Kind::Params)];
         let args = b.open(&types, Place::Client);
-        let size = b.push(OpKind::IndexConst(10), &[], loc());
-        let batch = b.push(OpKind::OneBatch, &[args[0], size[0]], loc());
-        let x = b.push(OpKind::Column("x".into(), Kind::Tensor), &batch, loc());
-        let logits = b.push(OpKind::Apply("forward".into()), &[args[1], x[0]], loc());
+        let size = b.push(OpKind::Arith(ArithOp::IndexConst(10)), &[], loc());
+        let batch = b.push(OpKind::Opt(OptOp::OneBatch), &[args[0], size[0]], loc());
+        let x = b.push(
+            OpKind::External(ExternalOp::Column("x".into(), Kind::Tensor)),
+            &batch,
+            loc(),
+        );
+        let logits = b.push(
+            OpKind::External(ExternalOp::Apply("forward".into())),
+            &[args[1], x[0]],
+            loc(),
+        );
         let released = release(b, logits[0]);
         let region = b.close(vec![released], loc());
-        let x_k = b.push_with(OpKind::Map, &sent, vec![region], loc());
-        let _ = b.push(OpKind::Reduce(Reduce::Mean), &x_k, loc());
+        let x_k = b.push_with(OpKind::Fed(FedOp::Map), &sent, vec![region], loc());
+        let _ = b.push(OpKind::Fed(FedOp::Reduce(Reduce::Mean)), &x_k, loc());
         w.to_vec()
     })
 }
@@ -47,15 +56,21 @@ fn i9_features_leave_a_client_by_release_only() {
     };
     assert_eq!(found, "tensor");
     assert!(from.starts_with("`nn.forward` at "), "{from}");
-    let released = features(|b, x| b.push(OpKind::Release("test".into()), &[x], loc())[0]);
+    let released = features(|b, x| {
+        b.push(
+            OpKind::Privacy(PrivacyOp::Release("test".into())),
+            &[x],
+            loc(),
+        )[0]
+    });
     verify_linked(&released).unwrap();
 }
 
 #[test]
 fn i9_a_batch_never_leaves() {
     let leak = mapped(|b, _, args| {
-        let size = b.push(OpKind::IndexConst(10), &[], loc());
-        let batch = b.push(OpKind::OneBatch, &[args[0], size[0]], loc());
+        let size = b.push(OpKind::Arith(ArithOp::IndexConst(10)), &[], loc());
+        let batch = b.push(OpKind::Opt(OptOp::OneBatch), &[args[0], size[0]], loc());
         vec![args[1], batch[0]]
     });
     let errors = verify(&leak).unwrap_err().0;
@@ -69,16 +84,20 @@ fn i9_a_batch_never_leaves() {
 #[test]
 fn i10_a_value_has_one_placement_and_a_broadcast_one_value() {
     let mixed = module(Hook::Round, |b, w| {
-        let everyone = b.push(OpKind::Everyone, &[], loc());
-        let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
-        b.push(OpKind::TreeAdd, &[w[0], sent[0]], loc())
+        let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
+        b.push(OpKind::Tree(TreeOp::Add), &[w[0], sent[0]], loc())
     });
     let found = "found (params@server, {params}@clients)";
     assert!(only(&mixed).to_string().contains(found));
     let again = module(Hook::Round, |b, w| {
-        let everyone = b.push(OpKind::Everyone, &[], loc());
-        let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
-        let _ = b.push(OpKind::Broadcast, &[sent[0], everyone[0]], loc());
+        let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
+        let _ = b.push(
+            OpKind::Fed(FedOp::Broadcast),
+            &[sent[0], everyone[0]],
+            loc(),
+        );
         w.to_vec()
     });
     let found = "found ({params}@clients, cohort@server)";
@@ -88,17 +107,25 @@ fn i10_a_value_has_one_placement_and_a_broadcast_one_value() {
 #[test]
 fn i10_labels_are_not_averaged() {
     let labels = module(Hook::Round, |b, w| {
-        let everyone = b.push(OpKind::Everyone, &[], loc());
-        let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
+        let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
         let types = [Type::client(Kind::Client), Type::client(Kind::Params)];
         let args = b.open(&types, Place::Client);
-        let size = b.push(OpKind::IndexConst(10), &[], loc());
-        let batch = b.push(OpKind::OneBatch, &[args[0], size[0]], loc());
-        let y = b.push(OpKind::Column("y".into(), Kind::Labels), &batch, loc());
-        let released = b.push(OpKind::Release("test".into()), &y, loc());
+        let size = b.push(OpKind::Arith(ArithOp::IndexConst(10)), &[], loc());
+        let batch = b.push(OpKind::Opt(OptOp::OneBatch), &[args[0], size[0]], loc());
+        let y = b.push(
+            OpKind::External(ExternalOp::Column("y".into(), Kind::Labels)),
+            &batch,
+            loc(),
+        );
+        let released = b.push(
+            OpKind::Privacy(PrivacyOp::Release("test".into())),
+            &y,
+            loc(),
+        );
         let region = b.close(released, loc());
-        let y_k = b.push_with(OpKind::Map, &sent, vec![region], loc());
-        let _ = b.push(OpKind::Reduce(Reduce::Mean), &y_k, loc());
+        let y_k = b.push_with(OpKind::Fed(FedOp::Map), &sent, vec![region], loc());
+        let _ = b.push(OpKind::Fed(FedOp::Reduce(Reduce::Mean)), &y_k, loc());
         w.to_vec()
     });
     assert!(
@@ -112,7 +139,7 @@ fn i10_labels_are_not_averaged() {
 #[test]
 fn i10_operands_and_results_have_the_ops_types() {
     let operand = module(Hook::Regularizer, |b, args| {
-        b.push(OpKind::TreeSqNorm, &args[..1], loc())
+        b.push(OpKind::Tree(TreeOp::SqNorm), &args[..1], loc())
     });
     assert!(
         only(&operand)
@@ -121,8 +148,14 @@ fn i10_operands_and_results_have_the_ops_types() {
     );
     let result = module(Hook::Regularizer, |b, args| {
         let params = [Type::client(Kind::Params)];
-        let _ = b.push_typed(OpKind::TreeSqNorm, &args[1..], &params, vec![], loc());
-        b.push(OpKind::Const(0.0), &[], loc())
+        let _ = b.push_typed(
+            OpKind::Tree(TreeOp::SqNorm),
+            &args[1..],
+            &params,
+            vec![],
+            loc(),
+        );
+        b.push(OpKind::Arith(ArithOp::Const(0.0)), &[], loc())
     });
     assert!(
         only(&result)
@@ -134,7 +167,11 @@ fn i10_operands_and_results_have_the_ops_types() {
 #[test]
 fn i10_a_call_has_its_hooks_types() {
     let call = module(Hook::Regularizer, |b, args| {
-        b.push(OpKind::Super(Hook::Regularizer), &args[..1], loc())
+        b.push(
+            OpKind::Fed(FedOp::Super(Hook::Regularizer)),
+            &args[..1],
+            loc(),
+        )
     });
     let error = only(&call);
     assert_eq!(error.op, "fed.super");
@@ -149,7 +186,7 @@ fn i10_a_call_has_its_hooks_types() {
 #[test]
 fn i11_an_op_has_its_regions() {
     let module = module(Hook::Regularizer, |b, args| {
-        let grad = b.push(OpKind::Grad, &args[1..], loc());
+        let grad = b.push(OpKind::Opt(OptOp::Grad), &args[1..], loc());
         vec![grad[1]]
     });
     assert!(matches!(
@@ -166,7 +203,7 @@ fn i11_a_region_has_its_yields() {
     let module = module(Hook::Regularizer, |b, args| {
         let inner = b.open(&[Type::client(Kind::Params)], Place::Client);
         let region = b.close(inner, loc());
-        let grad = b.push_with(OpKind::Grad, &args[1..], vec![region], loc());
+        let grad = b.push_with(OpKind::Opt(OptOp::Grad), &args[1..], vec![region], loc());
         vec![grad[1]]
     });
     assert!(
@@ -180,10 +217,18 @@ fn i11_a_region_has_its_yields() {
 fn i12_a_state_has_one_kind() {
     let set = |kind| {
         module(Hook::Regularizer, |b, args| {
-            let c = b.push(OpKind::ClientState("c".into(), kind), &args[..1], loc());
-            let norm = b.push(OpKind::TreeSqNorm, &args[1..], loc());
+            let c = b.push(
+                OpKind::Fed(FedOp::ClientState("c".into(), kind)),
+                &args[..1],
+                loc(),
+            );
+            let norm = b.push(OpKind::Tree(TreeOp::SqNorm), &args[1..], loc());
             let operands = [args[0], norm[0]];
-            b.push(OpKind::SetClientState("c".into()), &operands, loc());
+            b.push(
+                OpKind::Fed(FedOp::SetClientState("c".into())),
+                &operands,
+                loc(),
+            );
             if kind == Kind::Scalar { c } else { norm }
         })
     };
@@ -198,9 +243,9 @@ fn i12_a_state_has_one_kind() {
 #[test]
 fn i13_nothing_is_left_to_link() {
     let errors = verify_linked(&mapped(|b, _, args| {
-        let received = b.push(OpKind::GlobalParams, &args[..1], loc());
+        let received = b.push(OpKind::Fed(FedOp::GlobalParams), &args[..1], loc());
         let trained = b.push(
-            OpKind::Call(Hook::ClientUpdate),
+            OpKind::Fed(FedOp::Call(Hook::ClientUpdate)),
             &[args[0], received[0]],
             loc(),
         );

@@ -1,6 +1,6 @@
 //! One breach per invariant of [`verify`](super::verify), each the only one in its module.
 
-use super::super::{Builder, HyperValue, Kind, OpKind, Reduce};
+use super::super::{ArithOp, Builder, FedOp, HyperValue, Kind, OpKind, OptOp, Reduce, TreeOp};
 use super::*;
 
 pub(in crate::fed) fn loc() -> Loc {
@@ -25,16 +25,16 @@ pub(in crate::fed) fn mapped(
     fill: impl FnOnce(&mut Builder, Value, &[Value]) -> Vec<Value>,
 ) -> Module {
     module(Hook::Round, |b, w| {
-        let everyone = b.push(OpKind::Everyone, &[], loc());
-        let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
+        let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
         let args = b.open(
             &[Type::client(Kind::Client), Type::client(Kind::Params)],
             Place::Client,
         );
         let yields = fill(b, w[0], &args);
         let region = b.close(yields, loc());
-        let w_k = b.push_with(OpKind::Map, &sent, vec![region], loc());
-        b.push(OpKind::Reduce(Reduce::Mean), &w_k[..1], loc())
+        let w_k = b.push_with(OpKind::Fed(FedOp::Map), &sent, vec![region], loc());
+        b.push(OpKind::Fed(FedOp::Reduce(Reduce::Mean)), &w_k[..1], loc())
     })
 }
 
@@ -46,7 +46,7 @@ pub(in crate::fed) fn only(module: &Module) -> VerifyError {
 
 pub(in crate::fed) fn regularizer() -> Module {
     module(Hook::Regularizer, |b, args| {
-        b.push(OpKind::TreeSqNorm, &args[1..], loc())
+        b.push(OpKind::Tree(TreeOp::SqNorm), &args[1..], loc())
     })
 }
 
@@ -68,7 +68,7 @@ fn i1_hyper_names_are_unique_and_values_numeric() {
     });
     assert!(matches!(only(&text).broken, Broken::Hyper { .. }));
     let unknown = module(Hook::Regularizer, |b, _| {
-        b.push(OpKind::Hyper(7), &[], loc())
+        b.push(OpKind::Fed(FedOp::Hyper(7)), &[], loc())
     });
     assert!(only(&unknown).to_string().contains("number 7 of 0"));
 }
@@ -79,7 +79,7 @@ fn i2_a_layer_defines_a_hook_once() {
     b.layer("test");
     for _ in 0..2 {
         let _ = b.begin(Hook::Regularizer);
-        let zero = b.push(OpKind::Const(0.0), &[], loc());
+        let zero = b.push(OpKind::Arith(ArithOp::Const(0.0)), &[], loc());
         b.end(Hook::Regularizer, zero, loc());
     }
     let mut module = b.finish().unwrap();
@@ -121,8 +121,8 @@ fn i5_a_value_is_defined_once() {
 #[test]
 fn i6_an_operand_is_defined_before_its_use() {
     let mut module = module(Hook::Regularizer, |b, args| {
-        let norm = b.push(OpKind::TreeSqNorm, &args[1..], loc());
-        b.push(OpKind::Neg, &norm, loc())
+        let norm = b.push(OpKind::Tree(TreeOp::SqNorm), &args[1..], loc());
+        b.push(OpKind::Arith(ArithOp::Neg), &norm, loc())
     });
     module.funcs[0].body.ops.reverse();
     assert!(matches!(only(&module).broken, Broken::Undefined { .. }));
@@ -132,9 +132,9 @@ fn i6_an_operand_is_defined_before_its_use() {
 fn i6_a_regions_value_ends_with_the_region() {
     let module = module(Hook::Regularizer, |b, args| {
         let inner = b.open(&[Type::client(Kind::Params)], Place::Client);
-        let norm = b.push(OpKind::TreeSqNorm, &inner, loc());
+        let norm = b.push(OpKind::Tree(TreeOp::SqNorm), &inner, loc());
         let region = b.close(norm.clone(), loc());
-        let _ = b.push_with(OpKind::Grad, &args[1..], vec![region], loc());
+        let _ = b.push_with(OpKind::Opt(OptOp::Grad), &args[1..], vec![region], loc());
         norm
     });
     assert!(matches!(only(&module).broken, Broken::Undefined { .. }));
@@ -142,7 +142,7 @@ fn i6_a_regions_value_ends_with_the_region() {
 
 #[test]
 fn i7_client_code_captures_constants_only() {
-    let captured = mapped(|b, w, args| b.push(OpKind::TreeAdd, &[w, args[1]], loc()));
+    let captured = mapped(|b, w, args| b.push(OpKind::Tree(TreeOp::Add), &[w, args[1]], loc()));
     let error = only(&captured);
     assert_eq!(error.op, "tree.add");
     assert!(matches!(&error.broken, Broken::Captured { found } if found == "params@server"));
@@ -151,7 +151,7 @@ fn i7_client_code_captures_constants_only() {
 #[test]
 fn i7_a_map_reads_no_aggregate_of_its_own() {
     // Its mean is a value of the server, and not there yet.
-    let mut module = mapped(|b, w, args| b.push(OpKind::TreeAdd, &[args[1], w], loc()));
+    let mut module = mapped(|b, w, args| b.push(OpKind::Tree(TreeOp::Add), &[args[1], w], loc()));
     let mean = module.funcs[0].body.yields[0];
     module.funcs[0].body.ops[2].regions[0].ops[0].operands[1] = mean;
     assert!(matches!(only(&module).broken, Broken::Undefined { .. }));
@@ -161,16 +161,16 @@ fn i7_a_map_reads_no_aggregate_of_its_own() {
 fn i7_a_hyper_may_be_captured() {
     let module = module(Hook::Round, |b, w| {
         let lr = b.hyper("lr", HyperValue::Float(0.1), loc());
-        let everyone = b.push(OpKind::Everyone, &[], loc());
-        let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
+        let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
         let args = b.open(
             &[Type::client(Kind::Client), Type::client(Kind::Params)],
             Place::Client,
         );
-        let scaled = b.push(OpKind::TreeScale, &[lr[0], args[1]], loc());
+        let scaled = b.push(OpKind::Tree(TreeOp::Scale), &[lr[0], args[1]], loc());
         let region = b.close(scaled, loc());
-        let w_k = b.push_with(OpKind::Map, &sent, vec![region], loc());
-        b.push(OpKind::Reduce(Reduce::Mean), &w_k, loc())
+        let w_k = b.push_with(OpKind::Fed(FedOp::Map), &sent, vec![region], loc());
+        b.push(OpKind::Fed(FedOp::Reduce(Reduce::Mean)), &w_k, loc())
     });
     verify(&module).unwrap();
 }
@@ -178,8 +178,8 @@ fn i7_a_hyper_may_be_captured() {
 #[test]
 fn all_breaches_are_reported() {
     let module = module(Hook::Regularizer, |b, args| {
-        let _ = b.push(OpKind::Everyone, &[], loc());
-        let _ = b.push(OpKind::TreeSqNorm, &args[..1], loc());
+        let _ = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let _ = b.push(OpKind::Tree(TreeOp::SqNorm), &args[..1], loc());
         vec![args[1]]
     });
     assert_eq!(verify(&module).unwrap_err().0.len(), 3);

@@ -1,6 +1,9 @@
 //! Result types of each op, and the error when operands do not fit.
 
 use super::infer_layers as layers;
+use super::operands::{
+    Inferred, broadcast_of, dim, expect, factors, floats, one, operands, reduced, repeats, sizes,
+};
 use super::shapes::{broadcast, elements, fits, matmul};
 use super::{DType, Op, TensorType};
 use crate::Loc;
@@ -29,17 +32,6 @@ impl TypeError {
     pub(super) fn message(&self) -> String {
         format!("expected {}, found {}", self.expected, self.found)
     }
-}
-
-/// What an op gives, or what it expected.
-pub(super) type Inferred = Result<Vec<TensorType>, String>;
-
-pub(super) fn expect<T>(value: Option<T>, expected: impl Into<String>) -> Result<T, String> {
-    value.ok_or_else(|| expected.into())
-}
-
-pub(super) fn one(dtype: DType, shape: impl Into<Vec<usize>>) -> Inferred {
-    Ok(vec![TensorType::new(dtype, shape)])
 }
 
 impl Op {
@@ -282,57 +274,4 @@ impl Op {
             _ => layers::result_types(self, ins),
         }
     }
-}
-
-pub(super) fn operands<'a, const N: usize>(
-    ins: &'a [&TensorType],
-) -> Result<[&'a TensorType; N], String> {
-    let found: Option<&[&TensorType; N]> = ins.try_into().ok();
-    expect(found.copied(), format!("{N} operand(s)"))
-}
-
-pub(super) fn floats<'a, const N: usize>(
-    ins: &'a [&TensorType],
-) -> Result<[&'a TensorType; N], String> {
-    let found = operands::<N>(ins).ok();
-    let found = found.filter(|ins| ins.iter().all(|t| t.dtype == DType::F32));
-    expect(found, format!("{N} float operand(s)"))
-}
-
-/// The two operands of a product: floats of one type, 16-bit ones included.
-pub(super) fn factors<'a>(ins: &'a [&TensorType]) -> Result<[&'a TensorType; 2], String> {
-    let found = operands::<2>(ins).ok();
-    let float = |t: &TensorType| t.dtype == DType::F32 || t.dtype.is_short();
-    let found = found.filter(|[a, b]| a.dtype == b.dtype && float(a));
-    expect(found, "2 float operand(s) of one type")
-}
-
-fn broadcast_of(ins: &[&TensorType]) -> Result<Vec<usize>, String> {
-    let mut shape = Some(ins[0].shape.clone());
-    for t in &ins[1..] {
-        shape = shape.and_then(|s| broadcast(&s, &t.shape));
-    }
-    expect(shape, "shapes of equal rank that broadcast")
-}
-
-/// Whether a shape repeats to another, missing leading dimensions counting as 1.
-fn repeats(from: &[usize], to: &[usize]) -> bool {
-    let missing = to.len().checked_sub(from.len());
-    missing.is_some_and(|n| from.iter().zip(&to[n..]).all(|(a, b)| a == b || *a == 1))
-}
-
-pub(super) fn dim(a: &TensorType, d: usize) -> Result<(), String> {
-    let found = (d < a.shape.len()).then_some(());
-    expect(found, format!("an operand with a dimension {d}"))
-}
-
-fn reduced(a: &TensorType, d: usize) -> Result<Vec<usize>, String> {
-    dim(a, d)?;
-    let mut shape = a.shape.clone();
-    shape[d] = 1;
-    Ok(shape)
-}
-
-fn sizes(ranges: &[(usize, usize)]) -> Vec<usize> {
-    ranges.iter().map(|(a, b)| b - a).collect()
 }

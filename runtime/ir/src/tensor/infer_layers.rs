@@ -1,6 +1,6 @@
 //! Result types of ops that index, convolve and pool.
 
-use super::infer::{Inferred, dim, expect, factors, floats, one, operands};
+use super::operands::{Inferred, dim, expect, factors, floats, one, operands};
 use super::shapes::{conv2d, pool2d};
 use super::{DType, Op, TensorType};
 

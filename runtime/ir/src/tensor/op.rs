@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Cmp, Constant, Conv2d, DType, Distribution, Fused, Pool2d};
+use super::{Cmp, Constant, Conv2d, DType, Distribution, Pool2d};
 
 /// What a node computes. Operands are listed as `(operands) -> results`.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,4 +144,36 @@ pub enum Op {
     AvgPool2d(Pool2d),
     /// `(x, g) -> x`: gradient of an average pool's input.
     AvgPool2dGrad(Pool2d),
+}
+
+/// A straight line of elementwise ops over one shape, computed in one pass over memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fused {
+    /// Shape of every step's result; operands broadcast to it.
+    pub shape: Vec<usize>,
+    /// Elementwise ops with the values that they read: values number the operands first, then the
+    /// steps.
+    pub steps: Vec<(Op, Vec<usize>)>,
+    /// Values that are results.
+    pub outputs: Vec<usize>,
+    /// Values whose sums over all elements are results, after the outputs.
+    pub sums: Vec<usize>,
+}
+
+impl Fused {
+    /// Whether the steps are elementwise, read what is there, and give floats as results.
+    pub(super) fn is_sound(&self, operands: usize) -> bool {
+        let known = operands + self.steps.len();
+        let step = |(i, (op, ins)): (usize, &(Op, Vec<usize>))| {
+            op.is_elementwise() && !ins.is_empty() && ins.iter().all(|&v| v < operands + i)
+        };
+        let float = |v: &usize| {
+            *v < known
+                && v.checked_sub(operands)
+                    .is_none_or(|i| !self.steps[i].0.gives_mask())
+        };
+        self.steps.iter().enumerate().all(step)
+            && self.outputs.iter().chain(&self.sums).all(float)
+            && self.outputs.len() + self.sums.len() > 0
+    }
 }

@@ -1,9 +1,8 @@
 //! What an op carries besides operands, as text: one [`Codec`] for each kind of attribute.
 
-use super::ParseError;
-use super::Span;
 use super::cursor::{Cursor, count};
-use super::lexer::TokenKind;
+use super::lexer::{Token, TokenKind};
+use super::{ParseError, Problem, Span};
 use crate::fed::Kind;
 use crate::tensor::TensorType;
 
@@ -145,6 +144,31 @@ impl Entry<'_> {
 }
 
 impl<'t> Cursor<'t> {
+    /// Reads an op's attributes with `read`, which says what it expected where it fails. None may
+    /// be left.
+    pub fn attributes<T>(
+        &self,
+        op: Token,
+        entries: Vec<Entry<'t>>,
+        source: Source<'t>,
+        read: impl FnOnce(&mut TextAttributes<'t>) -> Result<T, String>,
+    ) -> Result<T, ParseError> {
+        let mut attributes = TextAttributes::new(entries, source);
+        let read = read(&mut attributes);
+        let rest = attributes.rest();
+        let expected = match read {
+            Ok(value) if rest.is_none() => return Ok(value),
+            Ok(_) => "no further attribute".to_owned(),
+            Err(expected) => expected,
+        };
+        let expected = format!("{expected} for `{}`", op.text);
+        let (found, span) = match rest {
+            Some(entry) => (format!("`{}`", entry.text()), entry.span),
+            None => ("nothing".to_owned(), op.span),
+        };
+        Err(self.error(span, Problem::Expected { expected, found }))
+    }
+
     /// One attribute: an optional label and a value.
     pub fn entry(&mut self) -> Result<Entry<'t>, ParseError> {
         let first = self.peek();

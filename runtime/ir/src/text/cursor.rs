@@ -1,6 +1,5 @@
 //! Walking over tokens: what both dialects' parsers share.
 
-use super::attribute::{Entry, Source, TextAttributes};
 use super::lexer::{Token, TokenKind, tokens};
 use super::{ParseError, Problem, Span};
 use crate::Loc;
@@ -127,31 +126,6 @@ impl<'t> Cursor<'t> {
         let span = self.tokens.iter().find(same).map(|token| token.span);
         let span = span.unwrap_or_else(|| Span::new(line as usize, byte as usize, 1));
         self.error(span, Problem::Broken(message))
-    }
-
-    /// Reads an op's attributes with `read`, which says what it expected where it fails. None may
-    /// be left.
-    pub fn attributes<T>(
-        &self,
-        op: Token,
-        entries: Vec<Entry<'t>>,
-        source: Source<'t>,
-        read: impl FnOnce(&mut TextAttributes<'t>) -> Result<T, String>,
-    ) -> Result<T, ParseError> {
-        let mut attributes = TextAttributes::new(entries, source);
-        let read = read(&mut attributes);
-        let rest = attributes.rest();
-        let expected = match read {
-            Ok(value) if rest.is_none() => return Ok(value),
-            Ok(_) => "no further attribute".to_owned(),
-            Err(expected) => expected,
-        };
-        let expected = format!("{expected} for `{}`", op.text);
-        let (found, span) = match rest {
-            Some(entry) => (format!("`{}`", entry.text()), entry.span),
-            None => ("nothing".to_owned(), op.span),
-        };
-        Err(self.error(span, Problem::Expected { expected, found }))
     }
 }
 

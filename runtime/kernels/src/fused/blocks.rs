@@ -9,25 +9,25 @@ use super::pull::Pull;
 use super::step::{Step, zip3};
 use crate::lanes;
 
-/// Most elements of a block: ten values fit in the first-level cache together.
+/// The largest number of elements of a block. Ten values of this size fit in the first-level cache.
 const BLOCK: usize = 1024;
 
-/// Where a block of a value is read.
+/// The place from which a block of a value is read.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'a> {
     /// A register.
     Register(usize),
     /// An operand.
     Operand(&'a [f32]),
-    /// An operand that an output replaces.
+    /// An operand whose buffer an output takes.
     Replaced(usize),
 }
 
-/// Where an output is written.
+/// The place to which an output is written.
 pub(super) enum Target<'a> {
-    /// In place of an operand.
+    /// The buffer of an operand.
     Replaced(&'a mut [f32]),
-    /// At the end of a new buffer.
+    /// The end of a new buffer.
     New(Vec<f32>),
 }
 
@@ -41,23 +41,22 @@ struct Fill<'a> {
 /// A program with its operands.
 pub(super) struct Run<'a> {
     program: &'a Program,
-    /// Where the value of each step is.
+    /// The place of each step's value.
     sources: Vec<Source<'a>>,
-    /// What is read into registers for each block.
+    /// The operands that are read into registers for each block.
     fills: Vec<Fill<'a>>,
     pub targets: Vec<Target<'a>>,
     pub registers: Vec<Vec<f32>>,
     pub sums: Vec<f64>,
     /// Elements of a block.
     block: usize,
-    /// The whole program as one loop, if it is one.
+    /// The whole program as a single loop, if it has that form.
     pull: Option<Pull<'a>>,
 }
 
 impl<'a> Run<'a> {
-    /// A run over `len` elements, whose operands are read at these places, with registers left over
-    /// from an earlier one. Blocks end where rows of `row` elements do, if such blocks are not too
-    /// long.
+    /// A run over `len` elements. `registers` may be left over from an earlier run. Blocks end at the ends of
+    /// rows of `row` elements, unless such blocks would be too long.
     pub fn new(
         program: &'a Program,
         operands: &[Source<'a>],
@@ -103,7 +102,7 @@ impl<'a> Run<'a> {
                     };
                     let broadcast = broadcasts[operand];
                     if run.block.is_multiple_of(broadcast.period().max(1)) {
-                        // The same in every block.
+                        // These are the same in every block.
                         broadcast.fill(
                             values,
                             0,
@@ -123,7 +122,7 @@ impl<'a> Run<'a> {
         run
     }
 
-    /// About so many elements as whole rows and whole blocks, all of `len` if that is too many.
+    /// A number of elements close to `elements` that is a whole number of rows and of blocks, at most `len`.
     pub fn part(&self, row: usize, elements: usize, len: usize) -> usize {
         let unit = least_common_multiple(self.block, row.max(1));
         if unit > 2 * elements {
@@ -132,7 +131,7 @@ impl<'a> Run<'a> {
         elements.next_multiple_of(unit)
     }
 
-    /// Runs the program on some elements, one block after the other. They start at a block's start.
+    /// Runs the program on a range of elements, block by block. The range starts at the start of a block.
     #[inline(always)]
     pub fn blocks(&mut self, elements: Range<usize>) {
         let mut start = elements.start;
@@ -143,7 +142,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Some elements of an output that are computed already.
+    /// A range of an output's elements that have been computed.
     pub fn output(&mut self, output: usize, elements: Range<usize>) -> &mut [f32] {
         match &mut self.targets[output] {
             Target::Replaced(values) => &mut values[elements],
@@ -195,7 +194,7 @@ impl<'a> Run<'a> {
             self.sums[i] += f64::from(sum);
         }
         for (i, value) in program.outputs.iter().enumerate() {
-            // No output is an operand that an output replaces.
+            // An output is never an operand whose buffer an output takes.
             let values = match self.sources[*value] {
                 Source::Register(register) => &self.registers[register][..len],
                 Source::Operand(values) => &values[start..start + len],
@@ -221,7 +220,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The pull that a program is, if it is one.
+/// Recognises a program that is a pull.
 fn pull<'a>(
     program: &Program,
     operands: &[Source<'a>],
@@ -243,8 +242,8 @@ fn pull<'a>(
     )
 }
 
-/// Elements of a block: whole vectors, and where that is possible whole periods of the operands
-/// that repeat, and whole rows.
+/// The number of elements of a block. It is a multiple of the vector width and, if possible, of the periods
+/// of repeated operands and of the row length.
 fn block_len(broadcasts: &[Broadcast], len: usize, row: usize) -> usize {
     let mut unit = 16;
     let repeating = broadcasts

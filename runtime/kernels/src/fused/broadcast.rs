@@ -1,4 +1,4 @@
-//! How an operand's elements repeat over the result.
+//! Broadcasting: how the elements of an operand are repeated over the result.
 
 /// Element `i` of the result uses element `i / each % count` of the operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,8 +10,8 @@ pub(super) struct Broadcast {
 }
 
 impl Broadcast {
-    /// How a tensor of shape `from` repeats to the shape `to`, if its dimensions that do not repeat
-    /// are neighbours. Missing leading dimensions count as 1.
+    /// The repetition of a tensor of shape `from` to the shape `to`. `None` if the dimensions that are not
+    /// repeated are not neighbours. Missing leading dimensions count as 1.
     pub fn of(from: &[usize], to: &[usize]) -> Option<Self> {
         let missing = to.len().checked_sub(from.len())?;
         let pairs = || from.iter().zip(&to[missing..]);
@@ -19,7 +19,7 @@ impl Broadcast {
             return None;
         }
         let repeats = |(from, to): &(&usize, &usize)| from != to;
-        // From the end: dimensions that repeat (or are 1), then those that do not, then the rest.
+        // From the end: repeated dimensions (or ones), then those that are not repeated, then the rest.
         let mut rest = pairs().rev().peekable();
         let (mut each, mut count) = (1, 1);
         if from.iter().any(|dim| *dim != 1) {
@@ -34,12 +34,12 @@ impl Broadcast {
             .then_some(Self { each, count })
     }
 
-    /// Whether the operand has an element of its own for each of `len` in the result.
+    /// Whether the operand has as many elements as the result, `len`.
     pub fn is_full(self, len: usize) -> bool {
         self.each == 1 && self.count == len
     }
 
-    /// Whether every block whose length is a multiple of this number is the same.
+    /// The period of the repetition: blocks whose length is a multiple of it are all equal.
     pub fn period(self) -> usize {
         if self.count == 1 {
             1

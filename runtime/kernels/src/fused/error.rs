@@ -1,11 +1,11 @@
-//! What can be wrong with a program or its operands.
+//! Errors of programs and of their operands.
 
 use burn_backend::DType;
 
 /// An error of [`Program::new`](super::Program::new) or [`Program::run`](super::Program::run).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FusedError {
-    /// A step uses a value that is not there yet.
+    /// A step uses a value that has not been computed yet.
     #[error("step {step} uses value {value}: expected a step before it; reorder the steps")]
     Order {
         /// Number of the step.
@@ -13,7 +13,7 @@ pub enum FusedError {
         /// Number of the value.
         value: usize,
     },
-    /// An output or a sum is no step.
+    /// An output or a sum is not the number of a step.
     #[error("expected an output or sum below {steps}, the number of steps, found {value}")]
     NoStep {
         /// Number of the value.
@@ -50,7 +50,7 @@ pub enum FusedError {
         /// Shape of the operand.
         found: Vec<usize>,
     },
-    /// A product of another shape is added.
+    /// The product that is added has another shape.
     #[error("expected a product of shape {expected:?}, that of the result, found {found:?}")]
     Product {
         /// Shape of the result.

@@ -1,8 +1,8 @@
 //! Straight-line element-wise programs in one pass over memory.
 //!
-//! burn-flex runs every element-wise operation as a pass of its own. Here a whole chain of them is
-//! computed for one block of elements at a time: its intermediate values stay in the first-level
-//! cache, operands are read once and outputs written once.
+//! burn-flex runs every element-wise operation as a pass of its own. This module computes a whole chain of
+//! operations for one block of elements at a time. Intermediate values stay in the first-level cache,
+//! operands are read once, and outputs are written once.
 //!
 //! ```
 //! use burn_flex::FlexTensor;

@@ -1,4 +1,4 @@
-//! Programs, checked and with registers allotted.
+//! Checked programs and the allocation of their registers.
 
 use super::error::FusedError;
 use super::step::{Binary, Step};
@@ -16,25 +16,25 @@ pub struct Program {
     pub(super) register_count: usize,
     /// Number of operands.
     pub(super) operand_count: usize,
-    /// Steps that no other step computes in its place.
+    /// Whether a step is computed, and not merged into another step.
     pub(super) live: Vec<bool>,
 }
 
 /// A sum over all elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sum {
-    /// Of a value.
+    /// The sum of a value.
     Of(usize),
-    /// Of a product that nothing else uses: it is never stored.
+    /// The sum of a product that nothing else uses, which is therefore never stored.
     OfProduct(usize, usize),
 }
 
 impl Program {
-    /// A program of these steps, whose results are the values `outputs`, and the sums over all
-    /// elements of the values `sums`. Steps that no result needs are left out.
+    /// A program of these steps. Its results are the values `outputs`, and the sums of the values `sums` over
+    /// all elements. Steps that no result needs are left out.
     ///
     /// # Errors
-    /// If a step uses a value before it is computed, or a result is no step.
+    /// If a step uses a value before it is computed, or a result is not the number of a step.
     pub fn new(
         mut steps: Vec<Step>,
         outputs: Vec<usize>,
@@ -128,8 +128,8 @@ fn arguments(step: &Step) -> impl Iterator<Item = usize> + use<> {
     values.into_iter().flatten()
 }
 
-/// A register for every value, and their number. Operands and constants keep theirs, so that they
-/// need not be filled for every block, and results keep theirs until the end of the block.
+/// A register for every value, and the number of registers. Operands and constants keep their registers, so
+/// that these are not filled for every block. Results keep theirs until the end of the block.
 fn allot(steps: &[Step], live: &[bool], outputs: &[usize], sums: &[Sum]) -> (Vec<usize>, usize) {
     let used = || steps.iter().enumerate().filter(|(number, _)| live[*number]);
     let mut last_use = vec![0; steps.len()];
@@ -146,7 +146,7 @@ fn allot(steps: &[Step], live: &[bool], outputs: &[usize], sums: &[Sum]) -> (Vec
         last_use[value] = steps.len();
     }
     let (mut registers, mut free, mut count) = (vec![0; steps.len()], Vec::new(), 0);
-    // Before any other, which must not write them: they are filled once for all blocks.
+    // These come first: they are filled once for all blocks, and no other value may use their registers.
     for (number, _) in used().filter(|(_, step)| arguments(step).next().is_none()) {
         registers[number] = count;
         count += 1;
@@ -156,7 +156,7 @@ fn allot(steps: &[Step], live: &[bool], outputs: &[usize], sums: &[Sum]) -> (Vec
             count += 1;
             count - 1
         });
-        // Only now, because a step must not write what it reads.
+        // Registers are freed after the allocation, because a step must not overwrite what it reads.
         for value in arguments(step) {
             if last_use[value] == number {
                 free.push(registers[value]);

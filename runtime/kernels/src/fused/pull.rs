@@ -1,22 +1,22 @@
 //! `w + c (w - w0)` and `|w - w0|²`, a proximal update in place, in one loop.
 //!
-//! Step by step the block of each value is written to the first-level cache and read again, which
-//! takes longer than to read both tensors from the second. This is the update of every FedProx step,
-//! for all parameters; it gives the same bits as its steps.
+//! FedProx makes this update in every step, for all parameters. As separate steps of a program, every value
+//! would be written to the first-level cache and read again, which takes longer than reading both tensors
+//! from the second-level cache. The loop gives the same bits as the steps.
 
 use super::program::{Program, Sum};
 use super::step::{Binary, Step};
 use crate::lanes;
 
-/// What `w` is drawn to, and how much.
+/// The target of the pull, and its strength.
 pub(super) struct Pull<'a> {
     anchor: &'a [f32],
     factor: f32,
 }
 
 impl<'a> Pull<'a> {
-    /// The pull that a program is, if its `w` is replaced by its only output. `operand` gives an
-    /// operand that has all elements and is not replaced, `number` one that is a single number.
+    /// Recognises a program that is a pull whose only output replaces `w`. `operand` gives an operand that has
+    /// all elements and is not replaced, and `number` an operand that is a single number.
     pub fn of(
         program: &Program,
         replaced: impl Fn(usize) -> bool,
@@ -52,7 +52,7 @@ impl<'a> Pull<'a> {
         })
     }
 
-    /// Updates the block of `w` from element `start` on and gives its part of the sum.
+    /// Updates the block of `w` from element `start` on and returns its part of the sum.
     #[inline(always)]
     pub fn block(&self, start: usize, w: &mut [f32]) -> f32 {
         let anchor = &self.anchor[start..start + w.len()];
@@ -75,7 +75,7 @@ impl<'a> Pull<'a> {
     }
 }
 
-/// A value that is made of single numbers alone.
+/// The value of a step that depends only on single numbers.
 fn uniform(steps: &[Step], value: usize, number: &dyn Fn(usize) -> Option<f32>) -> Option<f32> {
     let mut result = [0.0];
     match steps[value] {

@@ -1,4 +1,4 @@
-//! A program run on tensors.
+//! Running a program on tensors.
 
 use std::mem::take;
 
@@ -15,11 +15,11 @@ use crate::matmul::ScaledProduct;
 use crate::scratch;
 use crate::simd::vectorize;
 
-/// Rows of a part to which a product is added: with the operands of the program they stay in the
-/// second-level cache.
+/// The number of rows to which a product is added at a time. Together with the operands of the program they
+/// stay in the second-level cache.
 const PART: usize = 48;
 
-/// What a program has computed.
+/// The results of a program.
 #[derive(Debug, Clone)]
 pub struct Results {
     /// The outputs, contiguous tensors of the shape of the run.
@@ -31,14 +31,14 @@ pub struct Results {
 impl Program {
     /// Runs the program on this thread.
     ///
-    /// An operand of the full shape that nobody else holds and that is no output itself gives its
-    /// buffer to an output. Other contiguous operands are read in place, views are copied first.
-    /// Every element and sum is computed in an order that depends on the shapes only; a sum is taken
-    /// in 64 lanes within a block of about a thousand elements, and in `f64` over the blocks.
+    /// An output takes the buffer of an operand that has the full shape, that nobody else holds, and that is
+    /// not an output itself. Other contiguous operands are read in place, and views are copied first. The
+    /// order of computation depends on the shapes only. A sum is taken in 64 lanes within a block of about a
+    /// thousand elements, and in `f64` over the blocks.
     ///
     /// # Shapes
-    /// An operand has the shape `shape` or one that repeats to it, where the dimensions that do not
-    /// repeat are neighbours: a scalar (`[1]`, `[1, 1]`), a row (`[n]` or `[1, n]`), a column
+    /// An operand has the shape `shape`, or one that is broadcast to it such that the dimensions that are not
+    /// repeated are neighbours: a scalar (`[1]`, `[1, 1]`), a row (`[n]` or `[1, n]`), a column
     /// (`[m, 1]`), channels (`[1, c, 1, 1]`).
     ///
     /// # Errors
@@ -48,8 +48,8 @@ impl Program {
         self.run_in_parts(operands, shape, (1, len), &mut |_, _| ())
     }
 
-    /// [`run`](Self::run), and adds a product to the first output, some rows at a time while they
-    /// are in the cache: an optimizer's step for a dense layer whose weight is not only added to.
+    /// Like [`run`](Self::run), and adds a product to the first output, some rows at a time while they are in
+    /// the cache. This is an optimizer's step for a dense layer if the program also changes the weight.
     ///
     /// # Shapes
     /// As [`run`](Self::run), where the shape `[m, n]` is that of the product too.
@@ -148,7 +148,7 @@ impl Program {
         })
     }
 
-    /// How each operand repeats.
+    /// How each operand is repeated.
     fn check(
         &self,
         operands: &[FlexTensor],
@@ -174,7 +174,7 @@ impl Program {
         operands.iter().enumerate().map(check).collect()
     }
 
-    /// The operand that each output replaces.
+    /// The operand whose buffer each output takes.
     fn replaced(
         &self,
         operands: &[FlexTensor],

@@ -2,7 +2,7 @@
 
 use crate::math;
 
-/// One step of a program. Numbers of steps are the values that they compute.
+/// One step of a program. A value is identified by the number of the step that computes it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Step {
     /// The elements of an operand, repeated to the shape of the result.
@@ -13,10 +13,9 @@ pub enum Step {
     Unary(Unary, usize),
     /// A function of two values.
     Binary(Binary, usize, usize),
-    /// `(a, x, y)`: `a + x * y`, rounded twice like the two steps, which a program makes into this
-    /// one.
+    /// `(a, x, y)`: `a + x * y`, rounded twice. A program merges the two steps into this one.
     MulAdd(usize, usize, usize),
-    /// `(a, x, y)`: `a - x * y`, the same.
+    /// `(a, x, y)`: `a - x * y`, in the same way.
     MulSub(usize, usize, usize),
     /// `(mask, a, b)`: `a` where the mask is not 0, else `b`.
     Select(usize, usize, usize),
@@ -31,7 +30,7 @@ pub enum Unary {
     Abs,
     /// -1, 0 or 1; NaN for NaN.
     Sign,
-    /// The greatest whole number that is not above `x`.
+    /// The largest integer that is not above `x`.
     Floor,
     /// `1 / x`.
     Recip,
@@ -49,27 +48,27 @@ pub enum Unary {
     Sigmoid,
     /// The error function.
     Erf,
-    /// The sine, computed one by one.
+    /// The sine, computed one element at a time.
     Sin,
-    /// The cosine, computed one by one.
+    /// The cosine, computed one element at a time.
     Cos,
     /// `max(x, 0)`, and 0 for NaN as in burn-flex.
     Relu,
-    /// `min` below it, `max` above it; NaN for NaN.
+    /// `x` limited to the range from `min` to `max`. NaN for NaN.
     Clamp {
         /// The least result.
         min: f32,
         /// The greatest result.
         max: f32,
     },
-    /// `x` to a power; others than 1, 2 and 3 are computed one by one.
+    /// `x` to a power. Powers other than 1, 2 and 3 are computed one element at a time.
     Powf(f32),
     /// 1 where `x` is 0, else 0.
     Not,
 }
 
-/// A function of two values. Comparisons and logical functions give 1 for true and 0 for false, and
-/// take everything but 0 for true.
+/// A function of two values. Comparisons and logical functions return 1 for true and 0 for false. They take
+/// every value except 0 as true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binary {
     /// `a + b`.
@@ -80,11 +79,11 @@ pub enum Binary {
     Mul,
     /// `a / b`.
     Div,
-    /// The greater one; the other one where one is NaN.
+    /// The greater one, or the other one if one is NaN.
     Max,
-    /// The lesser one; the other one where one is NaN.
+    /// The lesser one, or the other one if one is NaN.
     Min,
-    /// `a` to the power `b`, computed one by one.
+    /// `a` to the power `b`, computed one element at a time.
     Pow,
     /// `a > b`.
     Greater,

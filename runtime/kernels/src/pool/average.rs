@@ -7,8 +7,8 @@ use crate::flex::{floats, shape4};
 use crate::lanes;
 use crate::simd::vectorize;
 
-/// Options of a two-dimensional average pooling, in the order height, width. The output is rounded
-/// down (burn's `ceil_mode = false`).
+/// Options of a two-dimensional average pooling, in the order height, width. The size of the output is
+/// rounded down (burn's `ceil_mode = false`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AvgPool2d {
     /// Window.
@@ -17,13 +17,13 @@ pub struct AvgPool2d {
     pub stride: [usize; 2],
     /// Zero pixels outside the image on both sides.
     pub padding: [usize; 2],
-    /// Whether they count in the mean.
+    /// Whether the padding counts in the mean.
     pub count_include_pad: bool,
 }
 
 impl AvgPool2d {
-    /// Whether [`avg_pool2d`] has a kernel for a `f32` tensor of this shape: no dimension is 0, and
-    /// there is at least one window.
+    /// Whether [`avg_pool2d`] supports an `f32` tensor of this shape: no dimension is 0, and there is at least
+    /// one window.
     pub fn supports(&self, x_shape: &[usize]) -> bool {
         matches!(*x_shape, [n, c, h, w] if n > 0 && c > 0 && self.axes([h, w]).is_some())
     }
@@ -63,12 +63,12 @@ impl AvgPool2d {
     }
 }
 
-/// What a pooling of images of one size does.
+/// A pooling of images of one size.
 struct Plan {
     axes: [Axis; 2],
-    /// How many pixels the mean of a window is over, along each axis.
+    /// The number of pixels in the mean of each window, along each axis.
     pixels: [Vec<f32>; 2],
-    /// Whether there is one window, the image.
+    /// Whether the only window is the whole image.
     whole: bool,
 }
 
@@ -162,7 +162,7 @@ impl Plan {
         }
     }
 
-    /// Adds each window's part of the gradient to the pixels that it saw.
+    /// Adds each window's part of the gradient to its pixels.
     #[inline(always)]
     fn spread(&self, grad: &[f32], row: &mut [f32], x: &mut [f32]) {
         let [rows, columns] = &self.axes;

@@ -1,4 +1,4 @@
-//! One axis of a pooling, and rows of pixels a stride apart.
+//! The windows of a pooling along one axis, and loops over pixels that are one stride apart.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ pub(super) struct Axis {
     /// Windows.
     pub output: usize,
     pub stride: usize,
-    /// What every element of the window sees.
+    /// The pixels under every element of the window.
     pub elements: Vec<Element>,
 }
 
-/// What one element of the window sees.
+/// The pixels under one element of the window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Element {
-    /// The windows in which it is a pixel of the image.
+    /// The windows in which the element lies inside the image.
     pub windows: Range<usize>,
-    /// The pixel that it is in the first of them.
+    /// Its pixel in the first of these windows.
     pub first: usize,
 }
 
 impl Axis {
-    /// The windows, if there is any.
+    /// The windows, or `None` if there are none.
     pub fn new(
         input: usize,
         kernel: usize,
@@ -57,7 +57,7 @@ impl Axis {
         })
     }
 
-    /// Whether there is one window, the whole axis.
+    /// Whether the only window is the whole axis.
     pub fn is_whole(&self) -> bool {
         let mut elements = self.elements.iter().enumerate();
         self.output == 1
@@ -65,7 +65,7 @@ impl Axis {
             && elements.all(|(k, element)| element.first == k && element.windows == (0..1))
     }
 
-    /// The pixels that a window sees.
+    /// The pixels of a window.
     pub fn pixels(&self, window: usize) -> impl Iterator<Item = usize> {
         self.elements.iter().filter_map(move |element| {
             let windows = &element.windows;
@@ -75,8 +75,8 @@ impl Axis {
     }
 }
 
-/// Calls `f(out, x)` for pairs of `out[i]` and `x[i * stride]`; the strides of most poolings are
-/// constants, so that these become vector loads.
+/// Calls `f(out, x)` for pairs of `out[i]` and `x[i * stride]`. The usual strides are compiled as constants,
+/// so that their loads become vector loads.
 #[inline(always)]
 pub(super) fn strided<T>(
     x: &[f32],

@@ -8,7 +8,7 @@ use crate::flex::{floats, ints, shape4};
 use crate::lanes;
 use crate::simd::vectorize;
 
-/// Options of a two-dimensional max pooling, in the order height, width. The output is rounded
+/// Options of a two-dimensional max pooling, in the order height, width. The size of the output is rounded
 /// down (burn's `ceil_mode = false`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxPool2d {
@@ -16,7 +16,7 @@ pub struct MaxPool2d {
     pub kernel: [usize; 2],
     /// Input pixels between neighbouring windows.
     pub stride: [usize; 2],
-    /// Pixels outside the image on both sides; they never win.
+    /// Pixels outside the image on both sides. They are never the maximum.
     pub padding: [usize; 2],
     /// Input pixels between neighbouring window elements.
     pub dilation: [usize; 2],
@@ -35,8 +35,8 @@ impl Default for MaxPool2d {
 }
 
 impl MaxPool2d {
-    /// Whether [`max_pool2d`] has a kernel for a `f32` tensor of this shape: no dimension is 0, and
-    /// there is at least one window.
+    /// Whether [`max_pool2d`] supports an `f32` tensor of this shape: no dimension is 0, and there is at least
+    /// one window.
     pub fn supports(&self, x_shape: &[usize]) -> bool {
         matches!(*x_shape, [n, c, h, w] if n > 0 && c > 0
             && h * w <= i32::MAX as usize
@@ -52,10 +52,10 @@ impl MaxPool2d {
     }
 }
 
-/// Max pooling: the maxima, and where they were.
+/// Max pooling: the maxima and their positions.
 ///
-/// Ties go to the first pixel of the window; a NaN wins only as the first, as in burn-flex. A window
-/// that lies in the padding has the maximum -∞ at -1.
+/// Of equal pixels, the first of the window is the maximum. As in burn-flex, a NaN is the maximum only if it
+/// is the first pixel. A window that lies in the padding has the maximum -∞ at position -1.
 ///
 /// # Shapes
 /// `x: [batch, channels, height, width]`; both results are `[batch, channels, oh, ow]`. The indices
@@ -94,7 +94,7 @@ pub fn max_pool2d(x: &FlexTensor, options: &MaxPool2d) -> (FlexTensor, FlexTenso
     (floats(values, &out), ints(indices, &out))
 }
 
-/// Any windows.
+/// Windows of any form.
 #[inline(always)]
 fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indices: &mut [i32]) {
     values.fill(f32::NEG_INFINITY);
@@ -127,7 +127,7 @@ fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indic
     }
 }
 
-/// The greatest of the pixels of a plane, and where it is.
+/// The largest pixel of a plane and its position.
 #[inline(always)]
 fn greatest(x: &[f32]) -> (f32, i32) {
     if x[0].is_nan() {
@@ -138,7 +138,7 @@ fn greatest(x: &[f32]) -> (f32, i32) {
     (x[at], at as i32)
 }
 
-/// Takes in one element of each window of a row.
+/// Takes one element of each window of a row into account.
 #[inline(always)]
 fn take_greater(x: &[f32], stride: usize, first: i32, values: &mut [f32], indices: &mut [i32]) {
     let out = values.iter_mut().zip(indices).enumerate();
@@ -178,7 +178,7 @@ fn pool_row(upper: &[f32], lower: &[f32], first: i32, w: i32, values: &mut [f32]
     for j in 0..n {
         let here = first + 2 * j as i32;
         let (mut best, mut index) = (upper[j][0], here);
-        // Written as selects, which become vector blends.
+        // Written as selects, which the compiler turns into vector blends.
         let wins = upper[j][1] > best;
         best = if wins { upper[j][1] } else { best };
         index = if wins { here + 1 } else { index };
@@ -193,9 +193,8 @@ fn pool_row(upper: &[f32], lower: &[f32], first: i32, w: i32, values: &mut [f32]
     }
 }
 
-/// Gradient of a max pooling with respect to its input, for any window: each output's gradient is
-/// added at the position its maximum came from. A negative index (a window without pixels) adds
-/// nothing.
+/// Gradient of a max pooling with respect to its input, for any window. The gradient of each output is added
+/// at the position of its maximum. A negative index (a window without pixels) adds nothing.
 ///
 /// # Shapes
 /// `grad` and `indices` (`i32` or `i64`): `[batch, channels, oh, ow]`; the result has `x_shape`.

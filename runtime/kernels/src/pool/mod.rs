@@ -1,8 +1,8 @@
 //! Max and average pooling.
 //!
-//! A row of outputs is computed at a time: for every element of the window, the row takes in the
-//! pixels that this element sees, which lie a stride apart. Which outputs see one at all, for
-//! padding, is known before.
+//! One row of outputs is computed at a time. For every element of the window, the row takes in the pixels
+//! under this element, which are one stride apart. With padding, only some outputs have a pixel there, and
+//! these are determined in advance.
 
 mod average;
 mod axis;

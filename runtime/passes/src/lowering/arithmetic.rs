@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Math, Op as FedOp, OpKind};
+use fedround_ir::fed::{ArithOp, Math, Op as ModuleOp, OpKind, TreeOp};
 use fedround_ir::tensor::{Cmp, Op, TypeError, Val};
 
 use super::{Lower, LowerError, Tree, unsupported};
@@ -11,32 +11,42 @@ use super::{Lower, LowerError, Tree, unsupported};
 impl Lower<'_> {
     pub(super) fn arithmetic(
         &mut self,
-        op: &FedOp,
+        op: &ModuleOp,
         operands: &[Tree],
     ) -> Result<Vec<Tree>, LowerError> {
         let loc = op.loc;
         let tree = match (&op.kind, operands) {
-            (OpKind::Add | OpKind::TreeAdd, [a, b]) => self.zip(&Op::Add, a, b, loc)?,
-            (OpKind::Sub | OpKind::TreeSub, [a, b]) => self.zip(&Op::Sub, a, b, loc)?,
-            (OpKind::Mul | OpKind::TreeMul, [a, b]) => self.zip(&Op::Mul, a, b, loc)?,
-            (OpKind::Div | OpKind::TreeDiv, [a, b]) => self.zip(&Op::Div, a, b, loc)?,
-            (OpKind::Pow, [a, b]) => self.zip(&Op::Pow, a, b, loc)?,
-            (OpKind::Neg, [a]) => self.each(a, |g, x| g.graph.push(Op::Neg, &[x], loc))?,
-            (OpKind::Math(math) | OpKind::TreeMath(math), [a]) => {
+            (OpKind::Arith(ArithOp::Add) | OpKind::Tree(TreeOp::Add), [a, b]) => {
+                self.zip(&Op::Add, a, b, loc)?
+            }
+            (OpKind::Arith(ArithOp::Sub) | OpKind::Tree(TreeOp::Sub), [a, b]) => {
+                self.zip(&Op::Sub, a, b, loc)?
+            }
+            (OpKind::Arith(ArithOp::Mul) | OpKind::Tree(TreeOp::Mul), [a, b]) => {
+                self.zip(&Op::Mul, a, b, loc)?
+            }
+            (OpKind::Arith(ArithOp::Div) | OpKind::Tree(TreeOp::Div), [a, b]) => {
+                self.zip(&Op::Div, a, b, loc)?
+            }
+            (OpKind::Arith(ArithOp::Pow), [a, b]) => self.zip(&Op::Pow, a, b, loc)?,
+            (OpKind::Arith(ArithOp::Neg), [a]) => {
+                self.each(a, |g, x| g.graph.push(Op::Neg, &[x], loc))?
+            }
+            (OpKind::Arith(ArithOp::Math(math)) | OpKind::Tree(TreeOp::Math(math)), [a]) => {
                 self.each(a, |g, x| g.graph.push(tensor_op(*math), &[x], loc))?
             }
-            (OpKind::TreeLayerSum, [a]) => self.layer_sums(a, loc)?,
-            (OpKind::TreeScale, [s, a]) => {
+            (OpKind::Tree(TreeOp::LayerSum), [a]) => self.layer_sums(a, loc)?,
+            (OpKind::Tree(TreeOp::Scale), [s, a]) => {
                 self.each(a, |g, x| g.with_number(Op::Mul, x, s.0[0], loc))?
             }
-            (OpKind::TreeAddScalar, [s, a]) => {
+            (OpKind::Tree(TreeOp::AddScalar), [s, a]) => {
                 self.each(a, |g, x| g.with_number(Op::Add, x, s.0[0], loc))?
             }
-            (OpKind::TreeClamp, [low, high, a]) => self.each(a, |g, x| {
+            (OpKind::Tree(TreeOp::Clamp), [low, high, a]) => self.each(a, |g, x| {
                 let x = g.bounded(Cmp::Less, x, low.0[0], loc)?;
                 g.bounded(Cmp::Greater, x, high.0[0], loc)
             })?,
-            (OpKind::Select | OpKind::TreeSelect, [c, a, b]) => {
+            (OpKind::Arith(ArithOp::Select) | OpKind::Tree(TreeOp::Select), [c, a, b]) => {
                 let leaves = c.0.iter().zip(a.0.iter().zip(&b.0));
                 let leaves = leaves.map(|(&c, (&a, &b))| {
                     let above = Op::CompareScalar(Cmp::Greater, 0.0);
@@ -45,8 +55,8 @@ impl Lower<'_> {
                 });
                 Tree(leaves.collect::<Result<_, TypeError>>()?)
             }
-            (OpKind::TreeDot, [a, b]) => self.dot(a, b, loc)?,
-            (OpKind::TreeSqNorm, [a]) => self.dot(a, a, loc)?,
+            (OpKind::Tree(TreeOp::Dot), [a, b]) => self.dot(a, b, loc)?,
+            (OpKind::Tree(TreeOp::SqNorm), [a]) => self.dot(a, a, loc)?,
             _ => return Err(unsupported(op)),
         };
         Ok(vec![tree])

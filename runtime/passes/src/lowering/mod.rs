@@ -18,7 +18,9 @@ mod training;
 use std::collections::{HashMap, HashSet};
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, Module, Op as FedOp, OpKind, Value};
+use fedround_ir::fed::{
+    ExternalOp, FedOp, Kind, Module, Op as ModuleOp, OpKind, OptOp, PrivacyOp, TreeOp, Value,
+};
 use fedround_ir::tensor::{Graph, Op, TensorType, TypeError, Val};
 
 use crate::schedule::{Compute, Free, Schedule};
@@ -187,11 +189,11 @@ impl<'a> Lower<'a> {
             .push(Op::Full(c, vec![1]), &[], segment.ops[0].loc)
     }
 
-    fn get(&self, v: Value, op: &FedOp) -> Result<Tree, LowerError> {
+    fn get(&self, v: Value, op: &ModuleOp) -> Result<Tree, LowerError> {
         self.env.get(&v).cloned().ok_or_else(|| unsupported(op))
     }
 
-    fn ops(&mut self, ops: &[FedOp]) -> Result<(), LowerError> {
+    fn ops(&mut self, ops: &[ModuleOp]) -> Result<(), LowerError> {
         for op in ops {
             if op.kind.is_constant() {
                 // Known before the round, and bound already.
@@ -211,23 +213,23 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn op(&mut self, op: &FedOp, operands: &[Tree]) -> Result<Vec<Tree>, LowerError> {
+    fn op(&mut self, op: &ModuleOp, operands: &[Tree]) -> Result<Vec<Tree>, LowerError> {
         let loc = op.loc;
         let one = |v: Val| Ok(vec![Tree(vec![v])]);
         match (&op.kind, operands) {
-            (OpKind::Column(name, _), [b]) => {
+            (OpKind::External(ExternalOp::Column(name, _)), [b]) => {
                 let index = self.columns.iter().position(|(column, _)| column == name);
                 one(b.0[index.ok_or_else(|| unsupported(op))?])
             }
-            (OpKind::Apply(function), [w, inputs @ ..]) => {
+            (OpKind::External(ExternalOp::Apply(function)), [w, inputs @ ..]) => {
                 one(self.apply(op, function, w, inputs)?)
             }
-            (OpKind::Loss(name), inputs) => {
+            (OpKind::External(ExternalOp::Loss(name)), inputs) => {
                 let (args, types) = self.arguments(inputs);
                 let traced = self.frontend.loss(name, &types).map_err(frontend(loc))?;
                 Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
             }
-            (OpKind::Function(name), inputs) => {
+            (OpKind::External(ExternalOp::Function(name)), inputs) => {
                 let (args, types) = self.arguments(inputs);
                 let traced = self
                     .frontend
@@ -235,24 +237,33 @@ impl<'a> Lower<'a> {
                     .map_err(frontend(loc))?;
                 Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
             }
-            (OpKind::Blank, [x]) => {
+            (OpKind::Fed(FedOp::Blank), [x]) => {
                 let rows =
                     x.0.first()
                         .and_then(|v| self.graph.shape(*v).first().copied());
                 let shape = self.frontend.input(rows.unwrap_or_default()).shape.to_vec();
                 one(self.graph.push(Op::Full(0.0, shape), &[], loc)?)
             }
-            (OpKind::TreeReplaceParts(parts), [a, b]) => {
+            (OpKind::Tree(TreeOp::ReplaceParts(parts)), [a, b]) => {
                 let tree = parts::merge(self.frontend, parts, &a.0, &b.0, loc);
                 Ok(vec![Tree(tree?)])
             }
-            (OpKind::Clip, [x, bound]) => Ok(vec![self.clip(x, bound.0[0], loc)?]),
-            (OpKind::ClipRows, [x, bound]) => one(self.clip_rows(x.0[0], bound.0[0], loc)?),
-            (OpKind::Laplace, [x, b]) => one(self.laplace(x.0[0], b.0[0], loc)?),
-            (OpKind::Noise, [x, sigma]) => Ok(vec![self.noise(x, sigma.0[0], loc)?]),
+            (OpKind::Privacy(PrivacyOp::Clip), [x, bound]) => {
+                Ok(vec![self.clip(x, bound.0[0], loc)?])
+            }
+            (OpKind::Privacy(PrivacyOp::ClipRows), [x, bound]) => {
+                one(self.clip_rows(x.0[0], bound.0[0], loc)?)
+            }
+            (OpKind::Privacy(PrivacyOp::L1Rows), [x]) => one(self.l1_rows(x.0[0], loc)?),
+            (OpKind::Privacy(PrivacyOp::Laplace), [x, b]) => {
+                one(self.laplace(x.0[0], b.0[0], loc)?)
+            }
+            (OpKind::Privacy(PrivacyOp::Noise), [x, sigma]) => {
+                Ok(vec![self.noise(x, sigma.0[0], loc)?])
+            }
             // A statement, not a computation.
-            (OpKind::Release(_), [x]) => Ok(vec![x.clone()]),
-            (OpKind::Grad, [w]) => match op.regions.first() {
+            (OpKind::Privacy(PrivacyOp::Release(_)), [x]) => Ok(vec![x.clone()]),
+            (OpKind::Opt(OptOp::Grad), [w]) => match op.regions.first() {
                 Some(region) => self.grad(op, region, w),
                 None => Err(unsupported(op)),
             },
@@ -262,9 +273,10 @@ impl<'a> Lower<'a> {
 }
 
 /// Where the ops read a column of a batch.
-fn reader(ops: &[FedOp], column: &str) -> Loc {
-    fn find(op: &FedOp, column: &str) -> Option<Loc> {
-        let own = matches!(&op.kind, OpKind::Column(name, _) if name == column);
+fn reader(ops: &[ModuleOp], column: &str) -> Loc {
+    fn find(op: &ModuleOp, column: &str) -> Option<Loc> {
+        let own =
+            matches!(&op.kind, OpKind::External(ExternalOp::Column(name, _)) if name == column);
         let inner = op.regions.iter().flat_map(|region| &region.ops);
         own.then_some(op.loc)
             .or_else(|| inner.filter_map(|op| find(op, column)).next())
@@ -274,7 +286,7 @@ fn reader(ops: &[FedOp], column: &str) -> Loc {
         .unwrap_or_else(Loc::caller)
 }
 
-fn unsupported(op: &FedOp) -> LowerError {
+fn unsupported(op: &ModuleOp) -> LowerError {
     LowerError::Unsupported {
         op: format!("{:?}", op.kind),
         loc: op.loc,

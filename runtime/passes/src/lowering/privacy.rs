@@ -39,6 +39,22 @@ impl Lower<'_> {
         push(Op::Reshape(shape), &[clipped])
     }
 
+    /// Each row divided by its L1 norm, to which a little is added, so that zeros stay zeros.
+    pub(super) fn l1_rows(&mut self, x: Val, loc: Loc) -> Result<Val, TypeError> {
+        let shape = self.graph.shape(x).to_vec();
+        let rows = shape.first().copied().unwrap_or(1);
+        let mut push = |op, ins: &[Val]| self.graph.push(op, ins, loc);
+        let flat = push(
+            Op::Reshape(vec![rows, shape.iter().skip(1).product()]),
+            &[x],
+        )?;
+        let size = push(Op::Abs, &[flat])?;
+        let norm = push(Op::SumDim(1), &[size])?;
+        let norm = push(Op::AddScalar(1e-12), &[norm])?;
+        let scaled = push(Op::Div, &[flat, norm])?;
+        push(Op::Reshape(shape), &[scaled])
+    }
+
     /// `x − b · sign(u) · ln(1 − 2|u|)` with `u` uniform in `[−½, ½)`.
     pub(super) fn laplace(&mut self, x: Val, b: Val, loc: Loc) -> Result<Val, TypeError> {
         let shape = self.graph.shape(x).to_vec();

@@ -1,6 +1,6 @@
 //! `lower`: forward passes of models, and gradients.
 
-use fedround_ir::fed::{Kind, Op as FedOp, Region};
+use fedround_ir::fed::{Kind, Op as ModuleOp, Region};
 use fedround_ir::tensor::{Op, TensorType, Val};
 
 use super::{Lower, LowerError, Tree, frontend, unsupported};
@@ -19,7 +19,7 @@ impl Lower<'_> {
     /// forward pass makes from here on.
     pub(super) fn apply(
         &mut self,
-        op: &FedOp,
+        op: &ModuleOp,
         function: &str,
         w: &Tree,
         inputs: &[Tree],
@@ -41,7 +41,7 @@ impl Lower<'_> {
 
     pub(super) fn grad(
         &mut self,
-        op: &FedOp,
+        op: &ModuleOp,
         region: &Region,
         w: &Tree,
     ) -> Result<Vec<Tree>, LowerError> {

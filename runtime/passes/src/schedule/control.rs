@@ -1,81 +1,62 @@
 //! Which ops the engine carries out, and which tensors compute.
 
-use fedround_ir::fed::OpKind;
+use fedround_ir::fed::{FedOp, OpKind, OptOp, PrivacyOp};
 
 /// Ops that touch clients, wires, batches or state, and loops.
 pub(super) fn is_control(kind: &OpKind) -> bool {
     match kind {
-        OpKind::Sample
-        | OpKind::Everyone
-        | OpKind::Within
-        | OpKind::Outside
-        | OpKind::Drawn
-        | OpKind::Rotating
-        | OpKind::Broadcast
-        | OpKind::Map
-        | OpKind::Reduce(_)
-        | OpKind::Gather
-        | OpKind::Scatter
-        | OpKind::Concat
-        | OpKind::Positions
-        | OpKind::ClientLabels
-        | OpKind::EveryClass
-        | OpKind::LocalClasses
-        | OpKind::RoundIndex
-        | OpKind::NumClients
-        | OpKind::NumExamples
-        | OpKind::GlobalParams
-        | OpKind::ServerState(..)
-        | OpKind::SetServerState(_)
-        | OpKind::ClientState(..)
-        | OpKind::SetClientState(_)
-        | OpKind::Personal(..)
-        | OpKind::ForBatches
-        | OpKind::OneBatch
-        | OpKind::Collect
-        | OpKind::ForRows(_)
-        | OpKind::DrawRows
-        | OpKind::LeastRows
-        | OpKind::Repeat
-        | OpKind::Claim(_)
-        | OpKind::Call(_)
-        | OpKind::Super(_) => true,
-        OpKind::Hyper(_)
-        | OpKind::Const(_)
-        | OpKind::IndexConst(_)
-        | OpKind::Real
-        | OpKind::Add
-        | OpKind::Sub
-        | OpKind::Mul
-        | OpKind::Div
-        | OpKind::Pow
-        | OpKind::Neg
-        | OpKind::Math(_)
-        | OpKind::Select
-        | OpKind::Grad
-        | OpKind::Column(..)
-        | OpKind::Apply(_)
-        | OpKind::Loss(_)
-        | OpKind::Function(_)
-        | OpKind::Blank
-        | OpKind::TreeAdd
-        | OpKind::TreeSub
-        | OpKind::TreeScale
-        | OpKind::TreeDot
-        | OpKind::TreeSqNorm
-        | OpKind::TreeReplaceParts(_)
-        | OpKind::Release(_)
-        | OpKind::Clip
-        | OpKind::Noise
-        | OpKind::ClipRows
-        | OpKind::Laplace
-        | OpKind::TreeMul
-        | OpKind::TreeDiv
-        | OpKind::TreeMath(_)
-        | OpKind::TreeLayerSum
-        | OpKind::TreeAddScalar
-        | OpKind::TreeClamp
-        | OpKind::TreeSelect => false,
+        OpKind::Fed(
+            FedOp::Sample
+            | FedOp::Everyone
+            | FedOp::Within
+            | FedOp::Outside
+            | FedOp::Drawn
+            | FedOp::Rotating
+            | FedOp::Broadcast
+            | FedOp::Map
+            | FedOp::Reduce(_)
+            | FedOp::Gather
+            | FedOp::Scatter
+            | FedOp::Concat
+            | FedOp::Positions
+            | FedOp::ClientLabels
+            | FedOp::EveryClass
+            | FedOp::LocalClasses
+            | FedOp::RoundIndex
+            | FedOp::NumClients
+            | FedOp::NumExamples
+            | FedOp::GlobalParams
+            | FedOp::ServerState(..)
+            | FedOp::SetServerState(_)
+            | FedOp::ClientState(..)
+            | FedOp::SetClientState(_)
+            | FedOp::Personal(..)
+            | FedOp::Call(_)
+            | FedOp::Super(_),
+        )
+        | OpKind::Opt(
+            OptOp::ForBatches
+            | OptOp::OneBatch
+            | OptOp::Collect
+            | OptOp::ForRows(_)
+            | OptOp::DrawRows
+            | OptOp::LeastRows
+            | OptOp::Repeat,
+        )
+        | OpKind::Privacy(PrivacyOp::Claim(_)) => true,
+        OpKind::Fed(FedOp::Hyper(_) | FedOp::Blank)
+        | OpKind::Arith(_)
+        | OpKind::Opt(OptOp::Grad)
+        | OpKind::External(_)
+        | OpKind::Tree(_)
+        | OpKind::Privacy(
+            PrivacyOp::Release(_)
+            | PrivacyOp::Clip
+            | PrivacyOp::Noise
+            | PrivacyOp::ClipRows
+            | PrivacyOp::Laplace
+            | PrivacyOp::L1Rows,
+        ) => false,
     }
 }
 
@@ -84,13 +65,14 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
 pub(super) fn is_read(kind: &OpKind) -> bool {
     matches!(
         kind,
-        OpKind::RoundIndex
-            | OpKind::NumClients
-            | OpKind::NumExamples
-            | OpKind::ClientState(..)
-            | OpKind::ServerState(..)
-            | OpKind::OneBatch
-            | OpKind::EveryClass
-            | OpKind::LocalClasses
+        OpKind::Fed(
+            FedOp::RoundIndex
+                | FedOp::NumClients
+                | FedOp::NumExamples
+                | FedOp::ClientState(..)
+                | FedOp::ServerState(..)
+                | FedOp::EveryClass
+                | FedOp::LocalClasses
+        ) | OpKind::Opt(OptOp::OneBatch)
     )
 }

@@ -1,6 +1,6 @@
 //! The values that a loop carries from one iteration to the next.
 
-use fedround_ir::fed::{OpKind, Value};
+use fedround_ir::fed::{OpKind, OptOp, Value};
 
 use super::plan::{Block, Control, Item, Schedule};
 
@@ -34,7 +34,7 @@ pub fn carried(schedule: &Schedule, segment: usize) -> Vec<Carried> {
 fn is_loop(kind: &OpKind) -> bool {
     matches!(
         kind,
-        OpKind::ForBatches | OpKind::ForRows(_) | OpKind::Repeat
+        OpKind::Opt(OptOp::ForBatches | OptOp::ForRows(_) | OptOp::Repeat)
     )
 }
 

@@ -1,6 +1,6 @@
 //! How often each compute segment runs in a round.
 
-use fedround_ir::fed::{HyperValue, OpKind, Place, Value};
+use fedround_ir::fed::{FedOp, HyperValue, OpKind, OptOp, Place, Value};
 
 use super::plan::{Block, Control, Free, Item, Schedule};
 
@@ -56,15 +56,17 @@ fn count(schedule: &Schedule, block: &Block, here: &Runs, all: &mut [Runs]) {
                     value.map_or(1, |v| known(schedule, *v))
                 };
                 match control.op.kind {
-                    OpKind::Map if gathered(schedule, control) => inside.for_each = true,
-                    OpKind::Map => inside.on_clients = true,
-                    OpKind::ForBatches => {
+                    OpKind::Fed(FedOp::Map) if gathered(schedule, control) => {
+                        inside.for_each = true
+                    }
+                    OpKind::Fed(FedOp::Map) => inside.on_clients = true,
+                    OpKind::Opt(OptOp::ForBatches) => {
                         inside.times *= index(1);
                         inside.batches.push(index(2));
                     }
-                    OpKind::ForRows(_) => inside.times *= index(0),
-                    OpKind::Collect => inside.batches.push(index(1)),
-                    OpKind::Repeat => inside.times *= index(0),
+                    OpKind::Opt(OptOp::ForRows(_)) => inside.times *= index(0),
+                    OpKind::Opt(OptOp::Collect) => inside.batches.push(index(1)),
+                    OpKind::Opt(OptOp::Repeat) => inside.times *= index(0),
                     _ => {}
                 }
                 count(schedule, body, &inside, all);

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use fedround_ir::fed::{Hook, Kind, Module, Op, OpKind, Region, Value};
+use fedround_ir::fed::{
+    ArithOp, ExternalOp, FedOp, Hook, Kind, Module, Op, OpKind, OptOp, PrivacyOp, Region, Value,
+};
 
 use super::control::{is_control, is_read};
 use super::plan::{Block, Compute, Control, Free, Item, Schedule};
@@ -34,7 +36,7 @@ pub fn schedule(module: &Module) -> Option<Schedule> {
 
 fn read_columns(region: &Region, columns: &mut BTreeMap<String, Kind>) {
     for op in &region.ops {
-        if let OpKind::Column(name, kind) = &op.kind {
+        if let OpKind::External(ExternalOp::Column(name, kind)) = &op.kind {
             columns.insert(name.clone(), *kind);
         }
         op.regions.iter().for_each(|r| read_columns(r, columns));
@@ -59,7 +61,7 @@ fn hoist_reads(op: &mut Op, items: &mut Vec<Item>) {
         let mut is_outer = |op: &Op| {
             let read = matches!(
                 op.kind,
-                OpKind::Personal(..) | OpKind::DrawRows | OpKind::LeastRows
+                OpKind::Fed(FedOp::Personal(..)) | OpKind::Opt(OptOp::DrawRows | OptOp::LeastRows)
             ) && !op.operands.iter().any(|v| own.contains(v))
                 || is_read(&op.kind);
             if read {
@@ -87,12 +89,12 @@ impl Split<'_> {
         for op in &region.ops {
             let free =
                 match &op.kind {
-                    OpKind::Hyper(i) => self.module.hypers.get(*i).map(|h| {
+                    OpKind::Fed(FedOp::Hyper(i)) => self.module.hypers.get(*i).map(|h| {
                         Free::Hyper(self.module.hyper_label(*i).to_owned(), h.value.clone())
                     }),
-                    OpKind::Const(c) => Some(Free::Const(*c)),
-                    OpKind::IndexConst(n) => Some(Free::Index(*n)),
-                    OpKind::Real => self.free.get(&op.operands[0]).cloned(),
+                    OpKind::Arith(ArithOp::Const(c)) => Some(Free::Const(*c)),
+                    OpKind::Arith(ArithOp::IndexConst(n)) => Some(Free::Index(*n)),
+                    OpKind::Arith(ArithOp::Real) => self.free.get(&op.operands[0]).cloned(),
                     _ => None,
                 };
             if let (Some(free), Some(&result)) = (free, op.results.first()) {
@@ -110,7 +112,7 @@ impl Split<'_> {
             .iter()
             .filter(|op| !op.results.iter().any(|r| self.free.contains_key(r)))
             // The verifier held the program to it; there is nothing to carry out.
-            .filter(|op| !matches!(op.kind, OpKind::Claim(_)))
+            .filter(|op| !matches!(op.kind, OpKind::Privacy(PrivacyOp::Claim(_))))
             .collect();
         for (i, op) in ops.iter().enumerate() {
             if is_read(&op.kind) {
@@ -151,7 +153,7 @@ impl Split<'_> {
         }
         let mut ops = std::mem::take(run);
         for op in &ops {
-            if matches!(op.kind, OpKind::Column(..)) {
+            if matches!(op.kind, OpKind::External(ExternalOp::Column(..))) {
                 self.views
                     .extend(op.results.iter().map(|v| (*v, op.clone())));
             }

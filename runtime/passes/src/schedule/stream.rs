@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use fedround_ir::fed::{OpKind, Value};
+use fedround_ir::fed::{FedOp, OpKind, OptOp, Value};
 
 use super::plan::{Block, Compute, Item, Schedule};
 
@@ -29,7 +29,7 @@ fn in_block(block: &mut Block, segments: &[Compute]) {
                 map.reductions = ops;
             }
         } else if let (Item::Control(control), _) = &mut block.items[i]
-            && control.op.kind == OpKind::Repeat
+            && control.op.kind == OpKind::Opt(OptOp::Repeat)
             && let Some(body) = &mut control.body
         {
             in_block(body, segments);
@@ -43,7 +43,7 @@ fn reductions(block: &Block, i: usize, segments: &[Compute]) -> Option<Vec<usize
     let (Item::Control(map), _) = &block.items[i] else {
         return None;
     };
-    if map.op.kind != OpKind::Map || map.op.results.is_empty() {
+    if map.op.kind != OpKind::Fed(FedOp::Map) || map.op.results.is_empty() {
         return None;
     }
     let results: HashSet<Value> = map.op.results.iter().copied().collect();
@@ -55,7 +55,7 @@ fn reductions(block: &Block, i: usize, segments: &[Compute]) -> Option<Vec<usize
         }
         match item {
             Item::Control(c)
-                if matches!(c.op.kind, OpKind::Reduce(_))
+                if matches!(c.op.kind, OpKind::Fed(FedOp::Reduce(_)))
                     && reads.iter().all(|v| results.contains(v)) =>
             {
                 taken.push(j);

@@ -2,7 +2,7 @@
 
 use fedround::Definer;
 use fedround::prelude::*;
-use fedround_ir::fed::{Module, OpKind, print};
+use fedround_ir::fed::{FedOp, Module, OpKind, print};
 
 use crate::fed::{fuse_maps, link};
 use crate::report::{Direction, explain, wire, wire_table};
@@ -124,7 +124,7 @@ fn a_value_is_gathered_once_and_not_for_nothing() {
 
 fn maps(module: &Module) -> usize {
     let ops = module.funcs[0].body.ops.iter();
-    ops.filter(|op| op.kind == OpKind::Map).count()
+    ops.filter(|op| op.kind == OpKind::Fed(FedOp::Map)).count()
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn maps_of_the_server_fuse_where_what_they_read_is_known() {
 fn streamed(schedule: &Schedule) -> Vec<usize> {
     let items = schedule.round.items.iter();
     let maps = items.filter_map(|(item, _)| match item {
-        Item::Control(c) if c.op.kind == OpKind::Map => Some(c.reductions.len()),
+        Item::Control(c) if c.op.kind == OpKind::Fed(FedOp::Map) => Some(c.reductions.len()),
         _ => None,
     });
     maps.collect()

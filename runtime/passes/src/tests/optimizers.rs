@@ -3,7 +3,7 @@
 use fedround::__private::{for_each, hyper};
 use fedround::optim::{Adam, Lbfgs, Sgd};
 use fedround::prelude::*;
-use fedround_ir::fed::{Math, OpKind};
+use fedround_ir::fed::{Math, OpKind, TreeOp};
 
 use crate::fed::link;
 use crate::report::explain;
@@ -126,7 +126,10 @@ fn the_ops_of_a_step_are_at_the_users_line() {
     }));
     let module = staged.unwrap();
     let ops = &module.funcs[0].body.ops;
-    for kind in [OpKind::TreeMath(Math::Sqrt), OpKind::TreeSub] {
+    for kind in [
+        OpKind::Tree(TreeOp::Math(Math::Sqrt)),
+        OpKind::Tree(TreeOp::Sub),
+    ] {
         let op = ops.iter().find(|op| op.kind == kind).unwrap();
         assert_eq!(op.loc.position().1, line, "{kind:?} at {}", op.loc);
     }

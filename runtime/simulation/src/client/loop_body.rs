@@ -1,6 +1,6 @@
-//! Loops whose bodies are one compute segment.
+//! Recognises loops whose body is a single compute segment. Only such loops can be replayed.
 
-use fedround_ir::fed::OpKind;
+use fedround_ir::fed::{FedOp, OpKind, OptOp};
 use fedround_passes::schedule::{Block, Control, Item};
 
 use super::Clients;
@@ -32,10 +32,12 @@ impl<'a> Body<'a> {
             };
             let of_loop = |v| block.args.contains(v);
             match control.op.kind {
-                OpKind::RoundIndex | OpKind::NumClients | OpKind::NumExamples => {
+                OpKind::Fed(FedOp::RoundIndex | FedOp::NumClients | FedOp::NumExamples) => {
                     body.numbers.push(control);
                 }
-                OpKind::OneBatch | OpKind::DrawRows if !control.op.operands.iter().any(of_loop) => {
+                OpKind::Opt(OptOp::OneBatch | OptOp::DrawRows)
+                    if !control.op.operands.iter().any(of_loop) =>
+                {
                     body.fresh.push(control);
                 }
                 _ => return None,

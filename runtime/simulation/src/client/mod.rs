@@ -1,9 +1,9 @@
-//! What a round runs for each client, there or on the server: for one client, or a group of K that
-//! walks the same code in step.
+//! Interprets the code that a round runs for each client, for one client or a group of K in
+//! lockstep.
 //!
-//! In a group, what differs between clients has a client axis ([`RtVal::Each`]) and each compute
-//! segment runs once for all. Clients with fewer batches than others sit out: their values are
-//! kept as they were, and their losses are not counted.
+//! In a group, values that differ between clients have a client axis ([`RtVal::Each`]) and each
+//! compute segment runs once for all. Clients with fewer batches than others sit out: their values
+//! stay as they were, and their losses are not counted.
 
 mod batches;
 mod local_training;
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
-use fedround_ir::fed::{Op, OpKind, Value};
+use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Value};
 use fedround_passes::schedule::{Block, Control};
 use fedround_random::{Drawer, LocalEpoch, Purpose, StreamKey};
 
@@ -266,33 +266,35 @@ impl Walker for Clients<'_> {
     ) -> Result<(), RunError> {
         let op = &control.op;
         let result = match (&op.kind, &control.body) {
-            (OpKind::ForBatches, Some(body)) => return self.for_batches(control, body, env),
-            (OpKind::Repeat, Some(body)) => return self.repeat(control, body, env),
-            (OpKind::ForRows(n), Some(body)) => {
+            (OpKind::Opt(OptOp::ForBatches), Some(body)) => {
+                return self.for_batches(control, body, env);
+            }
+            (OpKind::Opt(OptOp::Repeat), Some(body)) => return self.repeat(control, body, env),
+            (OpKind::Opt(OptOp::ForRows(n)), Some(body)) => {
                 return for_rows(self, self.cx, (control, *n), body, env);
             }
-            (OpKind::Collect, Some(body)) => return self.collect(control, body, env),
-            (OpKind::DrawRows, _) => return draw(self, self.cx, op, env),
-            (OpKind::LeastRows, _) => return least(self.cx, op, env),
-            (OpKind::EveryClass, _) => every_class(self.cx),
-            (OpKind::LocalClasses, _) => self.each(op, |id| classes(self.cx, id))?,
-            (OpKind::NumExamples, _) => self.each(op, |id| {
+            (OpKind::Opt(OptOp::Collect), Some(body)) => return self.collect(control, body, env),
+            (OpKind::Opt(OptOp::DrawRows), _) => return draw(self, self.cx, op, env),
+            (OpKind::Opt(OptOp::LeastRows), _) => return least(self.cx, op, env),
+            (OpKind::Fed(FedOp::EveryClass), _) => every_class(self.cx),
+            (OpKind::Fed(FedOp::LocalClasses), _) => self.each(op, |id| classes(self.cx, id))?,
+            (OpKind::Fed(FedOp::NumExamples), _) => self.each(op, |id| {
                 let n = self.cx.dataset.client_indices[id].len();
                 Ok(RtVal::Host(n as f64))
             })?,
-            (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
-            (OpKind::NumClients, _) => RtVal::Host(self.cx.clients() as f64),
-            (OpKind::ClientState(name, _) | OpKind::ServerState(name, _), _) => {
+            (OpKind::Fed(FedOp::RoundIndex), _) => RtVal::Host(self.cx.round_index()),
+            (OpKind::Fed(FedOp::NumClients), _) => RtVal::Host(self.cx.clients() as f64),
+            (OpKind::Fed(FedOp::ClientState(name, _) | FedOp::ServerState(name, _)), _) => {
                 self.kept(op, name)?
             }
-            (OpKind::ClientLabels, _) => self.labels(op, env)?,
-            (OpKind::Personal(name, _), _) => {
+            (OpKind::Fed(FedOp::ClientLabels), _) => self.labels(op, env)?,
+            (OpKind::Fed(FedOp::Personal(name, _)), _) => {
                 let first = env.read(op.operands[1], last);
                 let first = first.ok_or_else(|| missing(op, "parameters"))?;
                 self.personal(op, name, &first)?
             }
-            (OpKind::OneBatch, _) => self.one_batch(op)?,
-            (OpKind::SetClientState(name) | OpKind::SetServerState(name), _) => {
+            (OpKind::Opt(OptOp::OneBatch), _) => self.one_batch(op)?,
+            (OpKind::Fed(FedOp::SetClientState(name) | FedOp::SetServerState(name)), _) => {
                 let value = written(self.cx, op.operands[1], env, last);
                 let value = value.ok_or_else(|| missing(op, "value to keep"))?;
                 return self.keep(op, name, value);

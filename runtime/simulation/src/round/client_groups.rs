@@ -1,9 +1,9 @@
-//! Which clients of a cohort run together, on which device, and what they are given there.
+//! Deals the clients of a cohort to devices and groups, and prepares what each group reads.
 
 use std::collections::HashMap;
 
 use burn_backend::TensorMetadata;
-use fedround_ir::fed::{OpKind, Value};
+use fedround_ir::fed::{FedOp, OpKind, OptOp, Value};
 use fedround_passes::schedule::{Block, Item};
 
 use crate::context::RoundContext;
@@ -78,12 +78,9 @@ fn is_ragged(block: &Block) -> bool {
     let ragged = |kind: &OpKind| {
         matches!(
             kind,
-            OpKind::OneBatch
-                | OpKind::Collect
-                | OpKind::LocalClasses
-                | OpKind::DrawRows
-                | OpKind::LeastRows
-                | OpKind::ForRows(_)
+            OpKind::Opt(OptOp::OneBatch | OptOp::Collect)
+                | OpKind::Fed(FedOp::LocalClasses)
+                | OpKind::Opt(OptOp::DrawRows | OptOp::LeastRows | OptOp::ForRows(_))
         )
     };
     block.items.iter().any(|(item, _)| match item {

@@ -1,11 +1,11 @@
-//! What goes from the server to clients and back.
+//! The operations that move values between the server and clients, and the bytes that they take.
 
 use fedround_exec::tensor::{from_ints, transfer};
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
-use fedround_ir::fed::{Op, OpKind, Reduce, Value};
+use fedround_ir::fed::{FedOp, Op, OpKind, Reduce, Value};
 
 use super::observer::show_all;
 use super::server::Server;
@@ -52,7 +52,7 @@ impl Server<'_> {
     ) -> Result<RtVal, RunError> {
         let value = env.read(op.operands[0], last);
         let value = value.ok_or_else(|| missing(op, "value of each client"))?;
-        if op.kind == OpKind::Gather {
+        if op.kind == OpKind::Fed(FedOp::Gather) {
             self.stats.bytes_up += self.wire_bytes(op.operands[0], Some(&value));
             let of = (op.operands[0], true);
             show_all(&mut self.observer, self.cx, of, Some(&value))?;

@@ -1,12 +1,14 @@
-//! `fed.map`: the same code for every client of a cohort, a group at a time on each worker. On the
-//! server it runs like on the clients, with values of the server in reach.
+//! `fed.map`: runs the same code for every client of a cohort, a group at a time on each worker.
+//!
+//! A map over gathered values runs in the same way on the server; its code may also read values of
+//! the server.
 
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
 use burn_backend::Backend;
 use burn_dispatch::Dispatch;
-use fedround_ir::fed::{Op, OpKind, Place, Value};
+use fedround_ir::fed::{FedOp, Op, OpKind, Place, Value};
 use fedround_passes::schedule::{Block, Control};
 
 use super::client_groups::{Given, deal, turns};
@@ -187,7 +189,7 @@ impl Results {
         let mut this = Self::default();
         let position = |v: &Value| control.op.results.iter().position(|r| r == v);
         for reduction in &control.reductions {
-            if let (OpKind::Reduce(kind), Some(value)) = (
+            if let (OpKind::Fed(FedOp::Reduce(kind)), Some(value)) = (
                 &reduction.kind,
                 reduction.operands.first().and_then(position),
             ) {

@@ -1,11 +1,12 @@
-//! The server's part of a round: sample, broadcast, map, reduce.
+//! The server's part of a round: it interprets the round's operations, from sampling a cohort to
+//! aggregating what the clients return.
 
 use fedround_exec::tensor::read_all;
 use std::borrow::Cow;
 
 use burn::tensor::DispatchTensor;
 use fedround_data::schedule::{cohort, rotating};
-use fedround_ir::fed::{Op, OpKind, Reduce, Value};
+use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Reduce, Value};
 use fedround_passes::schedule::Control;
 use fedround_random::{Drawer, Purpose, StreamKey};
 
@@ -156,7 +157,7 @@ impl Server<'_> {
     fn numbered(&self, op: &Op) -> Result<RtVal, RunError> {
         let (first, count) = self.counts(op)?;
         let within = first..first.saturating_add(count);
-        let inside = op.kind == OpKind::Within;
+        let inside = op.kind == OpKind::Fed(FedOp::Within);
         let all = 0..self.cx.clients();
         let ids: Vec<usize> = all.filter(|k| within.contains(k) == inside).collect();
         if ids.is_empty() {
@@ -194,37 +195,37 @@ impl Walker for Server<'_> {
     ) -> Result<(), RunError> {
         let op = &control.op;
         let result = match (&op.kind, &control.body) {
-            (OpKind::Repeat, Some(body)) => {
+            (OpKind::Opt(OptOp::Repeat), Some(body)) => {
                 let times = self.cx.program.index(op.operands[0]);
                 let why = "the loop is the server's own";
                 self.cx.plain(why, times.unwrap_or_default());
                 return repeat(self, self.cx, control, body, env);
             }
-            (OpKind::Map, Some(body)) => {
+            (OpKind::Fed(FedOp::Map), Some(body)) => {
                 self.map(control, body, env)?;
                 for v in last {
                     env.read(*v, last);
                 }
                 return Ok(());
             }
-            (OpKind::ForRows(n), Some(body)) => {
+            (OpKind::Opt(OptOp::ForRows(n)), Some(body)) => {
                 return for_rows(self, self.cx, (control, *n), body, env);
             }
-            (OpKind::DrawRows, _) => return draw(self, self.cx, op, env),
-            (OpKind::LeastRows, _) => return least(self.cx, op, env),
-            (OpKind::EveryClass, _) => every_class(self.cx),
-            (OpKind::Sample, _) => self.sample(op, env)?,
-            (OpKind::Within | OpKind::Outside, _) => self.numbered(op)?,
-            (OpKind::Rotating, _) => self.rotating(op)?,
-            (OpKind::Everyone, _) => RtVal::Cohort((0..self.cx.clients()).collect()),
-            (OpKind::Broadcast, _) => self.broadcast(op, env, last)?,
-            (OpKind::Gather | OpKind::Scatter, _) => self.cross(op, env, last)?,
-            (OpKind::Concat, _) => self.concat(op, env)?,
-            (OpKind::Positions, _) => self.places(op, env)?,
-            (OpKind::Reduce(kind), _) => self.reduce(*kind, op, env)?,
-            (OpKind::RoundIndex, _) => RtVal::Host(self.cx.round_index()),
-            (OpKind::NumClients, _) => RtVal::Host(self.cx.clients() as f64),
-            (OpKind::ServerState(name, _), _) => {
+            (OpKind::Opt(OptOp::DrawRows), _) => return draw(self, self.cx, op, env),
+            (OpKind::Opt(OptOp::LeastRows), _) => return least(self.cx, op, env),
+            (OpKind::Fed(FedOp::EveryClass), _) => every_class(self.cx),
+            (OpKind::Fed(FedOp::Sample), _) => self.sample(op, env)?,
+            (OpKind::Fed(FedOp::Within | FedOp::Outside), _) => self.numbered(op)?,
+            (OpKind::Fed(FedOp::Rotating), _) => self.rotating(op)?,
+            (OpKind::Fed(FedOp::Everyone), _) => RtVal::Cohort((0..self.cx.clients()).collect()),
+            (OpKind::Fed(FedOp::Broadcast), _) => self.broadcast(op, env, last)?,
+            (OpKind::Fed(FedOp::Gather | FedOp::Scatter), _) => self.cross(op, env, last)?,
+            (OpKind::Fed(FedOp::Concat), _) => self.concat(op, env)?,
+            (OpKind::Fed(FedOp::Positions), _) => self.places(op, env)?,
+            (OpKind::Fed(FedOp::Reduce(kind)), _) => self.reduce(*kind, op, env)?,
+            (OpKind::Fed(FedOp::RoundIndex), _) => RtVal::Host(self.cx.round_index()),
+            (OpKind::Fed(FedOp::NumClients), _) => RtVal::Host(self.cx.clients() as f64),
+            (OpKind::Fed(FedOp::ServerState(name, _)), _) => {
                 let kind = self
                     .cx
                     .program
@@ -235,7 +236,7 @@ impl Walker for Server<'_> {
                 let kept = self.state.server.get(name).cloned();
                 kept_or_zeros(self.cx.program, op, (name, kind), kept)?
             }
-            (OpKind::SetServerState(name), _) => {
+            (OpKind::Fed(FedOp::SetServerState(name)), _) => {
                 let value = written(self.cx, op.operands[0], env, last);
                 let value = value.and_then(|v| leaves(&v, self.cx.program.device()));
                 let value = value.ok_or_else(|| missing(op, "value to keep"))?;

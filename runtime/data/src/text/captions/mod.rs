@@ -1,27 +1,23 @@
-//! Images and what people say about them.
+//! Images with captions.
 
-mod coco;
-mod flickr;
-mod set;
+mod caption_set;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::Topics;
+use super::topics::{Groups, Topics};
 
-pub use coco::coco;
-pub use flickr::flickr8k;
-pub use set::{CaptionSet, FORM, REFERENCES};
+pub(crate) use caption_set::{COLUMNS, Part};
+pub use caption_set::{CaptionSet, FORM, REFERENCES};
 
 /// An image and its captions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captioned {
     /// The image's file.
     pub image: PathBuf,
-    /// What people say about it, in the file's order; at least one.
+    /// The captions in the order of the file. There is at least one.
     pub captions: Vec<String>,
-    /// The categories of the objects on it, ascending, each once; none where
-    /// they are not known. Indices of [`Captions::categories`].
+    /// The categories of the objects in the image as indices of [`Captions::categories`], ascending, each
+    /// once. Empty if they are not known.
     pub objects: Vec<u16>,
 }
 
@@ -30,22 +26,13 @@ pub struct Captioned {
 pub struct Captions {
     /// The images.
     pub images: Vec<Captioned>,
-    /// The names of the categories of objects; none where they are not known.
+    /// The names of the categories of objects. Empty if they are not known.
     pub categories: Vec<String>,
 }
 
-/// What each image is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Groups {
-    /// The groups' names.
-    pub names: Vec<String>,
-    /// The group of each image.
-    pub of: Vec<u16>,
-}
-
 impl Captions {
-    /// Only the images that show objects of exactly one category, grouped by
-    /// it: FedAA's non-IID captions.
+    /// Keeps the images that show objects of exactly one category, grouped by it: the non-IID captions of
+    /// FedAA.
     pub fn by_object(mut self) -> (Self, Groups) {
         self.images.retain(|image| image.objects.len() == 1);
         let of = self.images.iter().map(|image| image.objects[0]).collect();
@@ -55,30 +42,10 @@ impl Captions {
 
     /// All images, grouped by the words of their captions.
     ///
-    /// Departs: FedAA groups by object, which captions alone do not tell.
+    /// Departs: FedAA groups by object, which is not known from captions alone.
     pub fn by_topic(&self, topics: Topics) -> Groups {
         let all = |image: &Captioned| image.captions.join(" ");
         let texts: Vec<_> = self.images.iter().map(all).collect();
         topics.group(&texts)
-    }
-}
-
-/// Captions under their image, by its key, in the order of first appearance.
-#[derive(Default)]
-struct Gathered {
-    keys: Vec<String>,
-    captions: Vec<Vec<String>>,
-    places: HashMap<String, usize>,
-}
-
-impl Gathered {
-    fn add(&mut self, key: &str, caption: &str) {
-        let place = self.places.get(key).copied().unwrap_or_else(|| {
-            self.places.insert(key.to_owned(), self.keys.len());
-            self.keys.push(key.to_owned());
-            self.captions.push(Vec::new());
-            self.keys.len() - 1
-        });
-        self.captions[place].push(caption.to_owned());
     }
 }

@@ -1,11 +1,11 @@
-//! Answers as classes.
+//! The classes of question answering: answers.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use super::{Question, Questions};
 use crate::DataError;
-use crate::record::Records;
+use crate::formats::record::Records;
 
 /// The answers that a model chooses from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,8 +15,8 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// The `most` answers that are most often a question's own: the one that
-    /// most of its people gave. By falling count, equal ones by alphabet.
+    /// The `most` most frequent answers. A question counts for the answer that most of its people gave.
+    /// Answers are in the order of falling counts, and in alphabetical order if counts are equal.
     pub fn most_frequent(questions: &Questions, most: u16) -> Self {
         let mut counts = HashMap::<&str, usize>::new();
         for question in &questions.questions {
@@ -34,8 +34,8 @@ impl Answers {
     /// The answers of a file, one a line.
     ///
     /// # Errors
-    /// A missing file, a line with a comma, an answer that comes twice, more
-    /// than 65,535 answers, none.
+    /// The file is missing, a line has a comma, an answer occurs twice, or there are none or more than
+    /// 65,535 answers.
     pub fn read(path: &Path) -> Result<Self, DataError> {
         let records = Records::open_list(path)?;
         let mut answers = Self::of([]);
@@ -64,7 +64,7 @@ impl Answers {
         answers
     }
 
-    /// Adds an answer; there are fewer than 65,535.
+    /// Adds an answer. There must be fewer than 65,535 before.
     fn add(&mut self, answer: String) {
         let class = self.answers.len() as u16;
         self.classes.insert(answer.clone(), class);
@@ -81,8 +81,8 @@ impl Answers {
         self.classes.get(answer).copied()
     }
 
-    /// The class that most of a question's people gave, the first given among
-    /// equals; `None` if nobody gave any that there is.
+    /// The class that most of a question's people gave, or the first given of equally frequent ones. `None`
+    /// if no answer is a class.
     pub fn label(&self, question: &Question) -> Option<u16> {
         let known = question.answers.iter().map(String::as_str);
         let own = most_given(known.filter(|a| self.classes.contains_key(*a)));
@@ -90,7 +90,7 @@ impl Answers {
     }
 }
 
-/// The answer that comes most often, the first among equals.
+/// The most frequent answer, or the first of equally frequent ones.
 fn most_given<'a>(answers: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let count = |answer: &str| answers.clone().filter(|a| *a == answer).count();
     let best = |best: (usize, &'a str), next: (usize, &'a str)| {

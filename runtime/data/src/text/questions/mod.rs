@@ -1,21 +1,16 @@
-//! Questions about images.
+//! Questions about images (visual question answering).
 
 mod answers;
-mod daquar;
-mod easy;
-mod set;
-mod vqa;
+mod question_set;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 pub use answers::Answers;
-pub use daquar::daquar;
-pub use easy::easy_vqa;
-pub use set::{FORM, QuestionSet};
-pub use vqa::vqa;
+pub(crate) use question_set::COLUMNS;
+pub use question_set::{FORM, QuestionSet};
 
-/// Questions about images, of which an image may have many.
+/// Questions about images. An image may have many questions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Questions {
     /// The file of the questions.
@@ -24,34 +19,34 @@ pub struct Questions {
     pub questions: Vec<Question>,
     /// The images' files, each once.
     pub images: Vec<PathBuf>,
-    /// The kinds of questions, as the dataset has them; none where it has none.
+    /// The dataset's kinds of questions. Empty if it has none.
     pub kinds: Vec<String>,
 }
 
 /// A question about an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// What is asked.
+    /// The text.
     pub text: String,
     /// The image, an index of [`Questions::images`].
     pub image: usize,
-    /// What people answered, at least one; the same answer may come more than once.
+    /// The people's answers, at least one. Answers may repeat.
     pub answers: Vec<String>,
-    /// Its kind, an index of [`Questions::kinds`]; 0 where there are none.
+    /// Its kind, an index of [`Questions::kinds`]. 0 if there are no kinds.
     pub kind: u16,
 }
 
 /// Image files by their key in a dataset, each listed once.
 #[derive(Default)]
-struct ImageRows {
-    files: Vec<PathBuf>,
+pub(crate) struct ImageRows {
+    pub files: Vec<PathBuf>,
     rows: HashMap<String, usize>,
 }
 
 impl ImageRows {
-    /// The row of an image, whose file is the first of `names` that `folder`
-    /// has; `None` if it has none of them.
-    fn row(&mut self, key: &str, folder: &Path, names: &[String]) -> Option<usize> {
+    /// The row of an image. Its file is the first of `names` that exists in `folder`. `None` if none of them
+    /// exists.
+    pub fn row(&mut self, key: &str, folder: &Path, names: &[String]) -> Option<usize> {
         if let Some(row) = self.rows.get(key) {
             return Some(*row);
         }

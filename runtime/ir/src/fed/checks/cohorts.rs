@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::{Broken, Module, Op, OpKind, Region, Value, VerifyError};
+use super::super::{Broken, FedOp, Module, Op, OpKind, Region, Value, VerifyError};
 use super::error;
 
 /// 18. All operands of a `fed.map` and of a reduction are over one cohort. Two draws of
@@ -43,14 +43,16 @@ impl Walk {
 
     fn op(&mut self, op: &Op) {
         let cohort = match op.kind {
-            OpKind::Everyone => Some(Cohort::Everyone),
-            OpKind::Sample | OpKind::Within | OpKind::Outside | OpKind::Rotating => {
+            OpKind::Fed(FedOp::Everyone) => Some(Cohort::Everyone),
+            OpKind::Fed(FedOp::Sample | FedOp::Within | FedOp::Outside | FedOp::Rotating) => {
                 op.results.first().copied().map(Cohort::Drawn)
             }
-            OpKind::Broadcast => op.operands.get(1).and_then(|v| self.of.get(v)).copied(),
-            OpKind::Scatter if op.visits() => self.depart(op),
-            OpKind::Gather if op.visits() => self.come_back(op),
-            OpKind::Map | OpKind::Reduce(_) | OpKind::Gather | OpKind::Scatter => {
+            OpKind::Fed(FedOp::Broadcast) => {
+                op.operands.get(1).and_then(|v| self.of.get(v)).copied()
+            }
+            OpKind::Fed(FedOp::Scatter) if op.visits() => self.depart(op),
+            OpKind::Fed(FedOp::Gather) if op.visits() => self.come_back(op),
+            OpKind::Fed(FedOp::Map | FedOp::Reduce(_) | FedOp::Gather | FedOp::Scatter) => {
                 let mut met = op.operands.iter().filter_map(|v| self.of.get(v)).copied();
                 let first = met.next();
                 if met.any(|other| Some(other) != first) {
@@ -64,7 +66,7 @@ impl Walk {
             _ => None,
         };
         if let Some(cohort) = cohort
-            && !matches!(op.kind, OpKind::Reduce(_))
+            && !matches!(op.kind, OpKind::Fed(FedOp::Reduce(_)))
         {
             self.of.extend(op.results.iter().map(|v| (*v, cohort)));
         }
@@ -91,7 +93,7 @@ impl Walk {
 
     fn keeps_nothing(&mut self, code: &Region) {
         for op in &code.ops {
-            if matches!(op.kind, OpKind::SetClientState(_)) {
+            if matches!(op.kind, OpKind::Fed(FedOp::SetClientState(_))) {
                 self.errors.push(error(op, Broken::VisitKeeps));
             }
             op.regions
@@ -112,11 +114,14 @@ mod tests {
         round(|b, w| {
             let over = |b: &mut Round<'_>| {
                 let cohort = draw(b);
-                b.op(OpKind::Broadcast, &[w, cohort])
+                b.op(OpKind::Fed(FedOp::Broadcast), &[w, cohort])
             };
             let (left, right) = (over(b), over(b));
-            let n_k = b.map(right, |b, k, _| b.op(OpKind::NumExamples, &[k]));
-            b.op(OpKind::Reduce(Reduce::WeightedMean), &[left, n_k])
+            let n_k = b.map(right, |b, k, _| b.op(OpKind::Fed(FedOp::NumExamples), &[k]));
+            b.op(
+                OpKind::Fed(FedOp::Reduce(Reduce::WeightedMean)),
+                &[left, n_k],
+            )
         })
     }
 
@@ -124,7 +129,7 @@ mod tests {
     fn i18_two_draws_do_not_meet() {
         let drawn = weighted(|b| {
             let half = b.number(0.5);
-            b.op(OpKind::Sample, &[half])
+            b.op(OpKind::Fed(FedOp::Sample), &[half])
         });
         assert_eq!(
             broken(&drawn),
@@ -134,6 +139,9 @@ mod tests {
 
     #[test]
     fn i18_everyone_is_everyone() {
-        assert_eq!(broken(&weighted(|b| b.op(OpKind::Everyone, &[]))), []);
+        assert_eq!(
+            broken(&weighted(|b| b.op(OpKind::Fed(FedOp::Everyone), &[]))),
+            []
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! Differential privacy: noise follows a clip, and a claimed model is kept.
 
-use super::super::{Broken, Dp, Exposure, Module, Op, OpKind, Place, Privacy, Value, VerifyError};
+use super::super::{
+    Broken, Dp, Exposure, FedOp, Module, Op, OpKind, Place, Privacy, PrivacyOp, Value, VerifyError,
+};
 use super::{error, ops};
 
 /// 14. Noise is added to what is clipped: noise of any size hides nothing of a value that can be
@@ -8,11 +10,13 @@ use super::{error, ops};
 pub(super) fn noise_follows_clip(module: &Module) -> Vec<VerifyError> {
     let privacy = Privacy::of(module);
     let unbounded = |op: &&Op| {
-        matches!(op.kind, OpKind::Noise | OpKind::Laplace)
-            && op
-                .operands
-                .iter()
-                .any(|value| privacy.exposure(*value) == Exposure::Raw)
+        matches!(
+            op.kind,
+            OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace)
+        ) && op
+            .operands
+            .iter()
+            .any(|value| privacy.exposure(*value) == Exposure::Raw)
     };
     let noises = ops(module).into_iter().filter(unbounded);
     noises
@@ -28,7 +32,7 @@ pub(super) fn claims_hold(module: &Module) -> Vec<VerifyError> {
     let mut errors = Vec::new();
     let mut held = Vec::new();
     for op in &ops {
-        if let OpKind::Claim(dp) = op.kind
+        if let OpKind::Privacy(PrivacyOp::Claim(dp)) = op.kind
             && !held.contains(&dp)
         {
             held.push(dp);
@@ -46,7 +50,10 @@ fn local(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
     let privacy = Privacy::of(module);
     let on_server = |op: &&&Op| {
         let place = op.results.first().map(|value| module.type_of(*value).place);
-        matches!(op.kind, OpKind::Noise | OpKind::Laplace) && place == Some(Place::Server)
+        matches!(
+            op.kind,
+            OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace)
+        ) && place == Some(Place::Server)
     };
     let after = ops.iter().find(on_server).map(|op| op.loc.to_string());
     let exposed = |op: &&&Op| {
@@ -75,10 +82,10 @@ fn central(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
     };
     for op in ops {
         match op.kind {
-            OpKind::SetServerState(_) => tell(op.operands.last(), "a server state"),
+            OpKind::Fed(FedOp::SetServerState(_)) => tell(op.operands.last(), "a server state"),
             // As they are when they are sent.
-            OpKind::Scatter => tell(op.results.first(), "the clients"),
-            OpKind::Broadcast => tell(op.results.first(), "a broadcast"),
+            OpKind::Fed(FedOp::Scatter) => tell(op.results.first(), "the clients"),
+            OpKind::Fed(FedOp::Broadcast) => tell(op.results.first(), "a broadcast"),
             _ => {}
         }
     }
@@ -97,6 +104,7 @@ fn central(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
 mod tests {
     use super::super::testing::{Round, averaged, broken, round};
     use super::*;
+    use crate::fed::TreeOp;
 
     /// DP-FedAvg: the mean of clipped updates, with what is left out by the flags.
     fn dp_fed_avg(claim: Option<Dp>, clip: bool, local: bool, central: bool) -> Module {
@@ -107,7 +115,7 @@ mod tests {
             let sent = b.everyone(w);
             let update_k = b.map(sent, |b, k, w| {
                 let trained = b.train(k, w);
-                let mut update = b.op(OpKind::TreeSub, &[trained, w]);
+                let mut update = b.op(OpKind::Tree(TreeOp::Sub), &[trained, w]);
                 if clip {
                     update = b.clip(update);
                 }
@@ -117,7 +125,7 @@ mod tests {
             if central {
                 update = b.noise(update);
             }
-            b.op(OpKind::TreeAdd, &[w, update])
+            b.op(OpKind::Tree(TreeOp::Add), &[w, update])
         })
     }
 
@@ -145,14 +153,14 @@ mod tests {
         assert_eq!(
             broken(&noised(|b, x| {
                 let half = b.number(0.5);
-                let scaled = b.op(OpKind::TreeScale, &[half, x]);
-                b.op(OpKind::TreeAdd, &[scaled, x])
+                let scaled = b.op(OpKind::Tree(TreeOp::Scale), &[half, x]);
+                b.op(OpKind::Tree(TreeOp::Add), &[scaled, x])
             })),
             []
         );
         let by_its_norm = broken(&noised(|b, x| {
-            let norm = b.op(OpKind::TreeSqNorm, &[x]);
-            b.op(OpKind::TreeScale, &[norm, x])
+            let norm = b.op(OpKind::Tree(TreeOp::SqNorm), &[x]);
+            b.op(OpKind::Tree(TreeOp::Scale), &[norm, x])
         }));
         assert_eq!(by_its_norm[0].1, Broken::NoiseWithoutClip);
     }
@@ -161,8 +169,8 @@ mod tests {
     fn i14_a_bound_derived_from_data_is_none() {
         let module = averaged(|b, k, w| {
             let trained = b.train(k, w);
-            let norm = b.op(OpKind::TreeSqNorm, &[trained]);
-            let clipped = b.op(OpKind::Clip, &[trained, norm]);
+            let norm = b.op(OpKind::Tree(TreeOp::SqNorm), &[trained]);
+            let clipped = b.op(OpKind::Privacy(PrivacyOp::Clip), &[trained, norm]);
             b.noise(clipped)
         });
         assert_eq!(broken(&module)[0].1, Broken::NoiseWithoutClip);
@@ -206,7 +214,7 @@ mod tests {
                 b.clip(trained)
             });
             let mean = b.mean(w_k);
-            let _ = b.op(OpKind::SetServerState("v".into()), &[mean]);
+            let _ = b.op(OpKind::Fed(FedOp::SetServerState("v".into())), &[mean]);
             b.noise(mean)
         });
         let errors = broken(&module);
@@ -236,11 +244,11 @@ mod tests {
                 b.gradient_on_server(w, mean);
                 // Noised, but for what the gradient has left in `w`.
                 let zero = b.number(0.0);
-                let nothing = b.op(OpKind::TreeScale, &[zero, mean]);
+                let nothing = b.op(OpKind::Tree(TreeOp::Scale), &[zero, mean]);
                 let clipped = b.clip(nothing);
                 let noised = b.noise(clipped);
                 match told_later {
-                    true => b.op(OpKind::TreeAdd, &[w, noised]),
+                    true => b.op(OpKind::Tree(TreeOp::Add), &[w, noised]),
                     false => noised,
                 }
             })

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::super::flow::{Analysis, solve};
-use super::super::{Broken, Module, Op, OpKind, Value, VerifyError};
+use super::super::{
+    ArithOp, Broken, FedOp, Module, Op, OpKind, PrivacyOp, TreeOp, Value, VerifyError,
+};
 use super::{error, ops};
 
 /// 16. Nothing that is uploaded has a personal part in it: a part that `fed.personal` names is
@@ -46,20 +48,22 @@ impl Analysis for Parts {
             .iter()
             .fold(Personal::new(), |all, one| self.join(&all, one));
         match (&op.kind, inputs) {
-            (OpKind::Const(x), _) if *x == 0.0 => {
+            (OpKind::Arith(ArithOp::Const(x)), _) if *x == 0.0 => {
                 self.zeros.extend(&op.results);
                 Personal::new()
             }
-            (OpKind::TreeScale, _) if op.operands.iter().any(|v| self.zeros.contains(v)) => {
+            (OpKind::Tree(TreeOp::Scale), _)
+                if op.operands.iter().any(|v| self.zeros.contains(v)) =>
+            {
                 Personal::new()
             }
-            (OpKind::Personal(_, parts), _) => {
+            (OpKind::Fed(FedOp::Personal(_, parts)), _) => {
                 let own = parts.iter().map(|part| (part.clone(), op.loc.to_string()));
                 self.join(&own.collect(), &joined)
             }
             // The spec's statement that it may leave.
-            (OpKind::Release(_), _) => Personal::new(),
-            (OpKind::TreeReplaceParts(parts), [a, b]) => {
+            (OpKind::Privacy(PrivacyOp::Release(_)), _) => Personal::new(),
+            (OpKind::Tree(TreeOp::ReplaceParts(parts)), [a, b]) => {
                 let left = a.iter().filter(|(part, _)| !parts.contains(part));
                 let taken = b.iter().filter(|(part, _)| parts.contains(part));
                 let all = left.chain(taken);
@@ -86,10 +90,13 @@ mod tests {
         upload: impl FnOnce(&mut super::super::testing::Round<'_>, Value, Value) -> Value,
     ) -> Module {
         averaged(|b, k, w| {
-            let own = b.op(OpKind::Personal("v".into(), head()), &[k, w]);
-            let whole = b.op(OpKind::TreeReplaceParts(head()), &[w, own]);
+            let own = b.op(OpKind::Fed(FedOp::Personal("v".into(), head())), &[k, w]);
+            let whole = b.op(OpKind::Tree(TreeOp::ReplaceParts(head())), &[w, own]);
             let trained = b.train(k, whole);
-            let _ = b.op(OpKind::SetClientState("v".into()), &[k, trained]);
+            let _ = b.op(
+                OpKind::Fed(FedOp::SetClientState("v".into())),
+                &[k, trained],
+            );
             upload(b, trained, w)
         })
     }
@@ -106,20 +113,24 @@ mod tests {
     #[test]
     fn i16_a_change_of_it_is_not_either() {
         let errors = broken(&fed_rep(|b, trained, w| {
-            b.op(OpKind::TreeSub, &[trained, w])
+            b.op(OpKind::Tree(TreeOp::Sub), &[trained, w])
         }));
         assert!(matches!(errors[0].1, Broken::Personal { .. }));
     }
 
     #[test]
     fn i16_a_replaced_part_is() {
-        let received =
-            fed_rep(|b, trained, w| b.op(OpKind::TreeReplaceParts(head()), &[trained, w]));
+        let received = fed_rep(|b, trained, w| {
+            b.op(OpKind::Tree(TreeOp::ReplaceParts(head())), &[trained, w])
+        });
         assert_eq!(broken(&received), []);
         let zeroed = fed_rep(|b, trained, _| {
             let zero = b.number(0.0);
-            let zeros = b.op(OpKind::TreeScale, &[zero, trained]);
-            b.op(OpKind::TreeReplaceParts(head()), &[trained, zeros])
+            let zeros = b.op(OpKind::Tree(TreeOp::Scale), &[zero, trained]);
+            b.op(
+                OpKind::Tree(TreeOp::ReplaceParts(head())),
+                &[trained, zeros],
+            )
         });
         assert_eq!(broken(&zeroed), []);
     }
@@ -127,10 +138,13 @@ mod tests {
     #[test]
     fn i16_another_state_does_not_launder_it() {
         let errors = broken(&averaged(|b, k, w| {
-            let kept = b.op(OpKind::ClientState("c".into(), Kind::Params), &[k]);
-            let own = b.op(OpKind::Personal("v".into(), head()), &[k, w]);
-            let _ = b.op(OpKind::SetClientState("v".into()), &[k, own]);
-            let _ = b.op(OpKind::SetClientState("c".into()), &[k, own]);
+            let kept = b.op(
+                OpKind::Fed(FedOp::ClientState("c".into(), Kind::Params)),
+                &[k],
+            );
+            let own = b.op(OpKind::Fed(FedOp::Personal("v".into(), head())), &[k, w]);
+            let _ = b.op(OpKind::Fed(FedOp::SetClientState("v".into())), &[k, own]);
+            let _ = b.op(OpKind::Fed(FedOp::SetClientState("c".into())), &[k, own]);
             kept
         }));
         assert!(matches!(errors[0].1, Broken::Personal { .. }));

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::{Broken, Module, OpKind, VerifyError};
+use super::super::{Broken, FedOp, Module, OpKind, VerifyError};
 use super::{error, ops};
 
 /// 17. A state that a round reads is set by the round, before or after: otherwise it would be
@@ -13,18 +13,18 @@ pub(super) fn reads_are_written(module: &Module) -> Vec<VerifyError> {
     }
     let ops = ops(module);
     let key = |kind: &OpKind| match kind {
-        OpKind::SetServerState(state) | OpKind::ServerState(state, _) => {
+        OpKind::Fed(FedOp::SetServerState(state) | FedOp::ServerState(state, _)) => {
             Some((true, state.clone()))
         }
-        OpKind::SetClientState(state)
-        | OpKind::ClientState(state, _)
-        | OpKind::Personal(state, _) => Some((false, state.clone())),
+        OpKind::Fed(
+            FedOp::SetClientState(state) | FedOp::ClientState(state, _) | FedOp::Personal(state, _),
+        ) => Some((false, state.clone())),
         _ => None,
     };
     let sets = ops.iter().filter(|op| {
         matches!(
             op.kind,
-            OpKind::SetServerState(_) | OpKind::SetClientState(_)
+            OpKind::Fed(FedOp::SetServerState(_) | FedOp::SetClientState(_))
         )
     });
     let written: HashSet<_> = sets.filter_map(|op| key(&op.kind)).collect();
@@ -41,15 +41,19 @@ mod tests {
     use super::super::super::Kind;
     use super::super::testing::{averaged, broken, round};
     use super::*;
+    use crate::fed::TreeOp;
 
     #[test]
     fn i17_a_state_that_is_read_is_set() {
         let server = |set: bool| {
             round(|b, w| {
-                let v = b.op(OpKind::ServerState("v".into(), Kind::Params), &[]);
-                let next = b.op(OpKind::TreeAdd, &[v, w]);
+                let v = b.op(
+                    OpKind::Fed(FedOp::ServerState("v".into(), Kind::Params)),
+                    &[],
+                );
+                let next = b.op(OpKind::Tree(TreeOp::Add), &[v, w]);
                 if set {
-                    let _ = b.op(OpKind::SetServerState("v".into()), &[next]);
+                    let _ = b.op(OpKind::Fed(FedOp::SetServerState("v".into())), &[next]);
                 }
                 next
             })
@@ -68,8 +72,11 @@ mod tests {
     #[test]
     fn i17_a_state_of_the_server_is_not_the_clients() {
         let module = averaged(|b, k, w| {
-            let c = b.op(OpKind::ClientState("c".into(), Kind::Params), &[k]);
-            let _ = b.op(OpKind::SetClientState("d".into()), &[k, w]);
+            let c = b.op(
+                OpKind::Fed(FedOp::ClientState("c".into(), Kind::Params)),
+                &[k],
+            );
+            let _ = b.op(OpKind::Fed(FedOp::SetClientState("d".into())), &[k, w]);
             c
         });
         assert_eq!(broken(&module)[0].0, "fed.client_state");

@@ -2,7 +2,8 @@
 
 use super::super::verify::tests::{loc, module};
 use super::super::{
-    Broken, Builder, Dp, Hook, Kind, Module, OpKind, Place, Reduce, Type, Value, verify_linked,
+    ArithOp, Broken, Builder, Dp, ExternalOp, FedOp, Hook, Kind, Module, OpKind, OptOp, Place,
+    PrivacyOp, Reduce, TreeOp, Type, Value, verify_linked,
 };
 
 /// A round that is being written.
@@ -15,30 +16,30 @@ impl Round<'_> {
     }
 
     pub(super) fn claim(&mut self, dp: Dp) {
-        let _ = self.op(OpKind::Claim(dp), &[]);
+        let _ = self.op(OpKind::Privacy(PrivacyOp::Claim(dp)), &[]);
     }
 
     pub(super) fn number(&mut self, x: f64) -> Value {
-        self.op(OpKind::Const(x), &[])
+        self.op(OpKind::Arith(ArithOp::Const(x)), &[])
     }
 
     pub(super) fn clip(&mut self, x: Value) -> Value {
         let bound = self.number(1.0);
-        self.op(OpKind::Clip, &[x, bound])
+        self.op(OpKind::Privacy(PrivacyOp::Clip), &[x, bound])
     }
 
     pub(super) fn noise(&mut self, x: Value) -> Value {
         let sigma = self.number(0.5);
-        self.op(OpKind::Noise, &[x, sigma])
+        self.op(OpKind::Privacy(PrivacyOp::Noise), &[x, sigma])
     }
 
     pub(super) fn mean(&mut self, x: Value) -> Value {
-        self.op(OpKind::Reduce(Reduce::Mean), &[x])
+        self.op(OpKind::Fed(FedOp::Reduce(Reduce::Mean)), &[x])
     }
 
     pub(super) fn everyone(&mut self, w: Value) -> Value {
-        let everyone = self.op(OpKind::Everyone, &[]);
-        self.op(OpKind::Broadcast, &[w, everyone])
+        let everyone = self.op(OpKind::Fed(FedOp::Everyone), &[]);
+        self.op(OpKind::Fed(FedOp::Broadcast), &[w, everyone])
     }
 
     /// One value for each client, from the client and what it received.
@@ -51,36 +52,50 @@ impl Round<'_> {
         let args = self.0.open(&types, Place::Client);
         let yielded = body(&mut Round(self.0), args[0], args[1]);
         let region = self.0.close(vec![yielded], loc());
-        self.0.push_with(OpKind::Map, &[sent], vec![region], loc())[0]
+        self.0
+            .push_with(OpKind::Fed(FedOp::Map), &[sent], vec![region], loc())[0]
     }
 
     /// The gradient of the server's `w` of a loss that reads another tree.
     pub(super) fn gradient_on_server(&mut self, w: Value, other: Value) -> Value {
         let point = self.0.open(&[Type::server(Kind::Params)], Place::Server);
-        let loss = self.op(OpKind::TreeDot, &[point[0], other]);
+        let loss = self.op(OpKind::Tree(TreeOp::Dot), &[point[0], other]);
         let function = self.0.close(vec![loss], loc());
-        self.0.push_with(OpKind::Grad, &[w], vec![function], loc())[0]
+        self.0
+            .push_with(OpKind::Opt(OptOp::Grad), &[w], vec![function], loc())[0]
     }
 
     /// `w` after a step on the client's data.
     pub(super) fn train(&mut self, k: Value, w: Value) -> Value {
-        let count = self.op(OpKind::IndexConst(1), &[]);
+        let count = self.op(OpKind::Arith(ArithOp::IndexConst(1)), &[]);
         let types = [Type::client(Kind::Batch), Type::client(Kind::Params)];
         let step = self.0.open(&types, Place::Client);
         let point = self.0.open(&types[1..], Place::Client);
-        let x = self.op(OpKind::Column("x".into(), Kind::Tensor), &step[..1]);
-        let y = self.op(OpKind::Column("y".into(), Kind::Labels), &step[..1]);
-        let logits = self.op(OpKind::Apply("forward".into()), &[point[0], x]);
-        let loss = self.op(OpKind::Loss("cross_entropy".into()), &[logits, y]);
+        let x = self.op(
+            OpKind::External(ExternalOp::Column("x".into(), Kind::Tensor)),
+            &step[..1],
+        );
+        let y = self.op(
+            OpKind::External(ExternalOp::Column("y".into(), Kind::Labels)),
+            &step[..1],
+        );
+        let logits = self.op(
+            OpKind::External(ExternalOp::Apply("forward".into())),
+            &[point[0], x],
+        );
+        let loss = self.op(
+            OpKind::External(ExternalOp::Loss("cross_entropy".into())),
+            &[logits, y],
+        );
         let function = self.0.close(vec![loss], loc());
-        let gradient = self
-            .0
-            .push_with(OpKind::Grad, &step[1..], vec![function], loc());
-        let next = self.op(OpKind::TreeSub, &[step[1], gradient[0]]);
+        let gradient =
+            self.0
+                .push_with(OpKind::Opt(OptOp::Grad), &step[1..], vec![function], loc());
+        let next = self.op(OpKind::Tree(TreeOp::Sub), &[step[1], gradient[0]]);
         let body = self.0.close(vec![next], loc());
         let operands = [k, count, count, w];
         self.0
-            .push_with(OpKind::ForBatches, &operands, vec![body], loc())[0]
+            .push_with(OpKind::Opt(OptOp::ForBatches), &operands, vec![body], loc())[0]
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use fedround_ir::fed::{Module, Op, OpKind, Place, Region, Value};
+use fedround_ir::fed::{FedOp, Module, Op, OpKind, Place, Region, Value};
 
 use super::warnings::Warning;
 
@@ -37,10 +37,10 @@ impl Search<'_> {
         for op in &region.ops {
             self.reads.extend(&op.operands);
             match &op.kind {
-                OpKind::ServerState(state, _) => {
+                OpKind::Fed(FedOp::ServerState(state, _)) => {
                     self.states.insert((true, state.clone()));
                 }
-                OpKind::ClientState(state, _) | OpKind::Personal(state, _) => {
+                OpKind::Fed(FedOp::ClientState(state, _) | FedOp::Personal(state, _)) => {
                     self.states.insert((false, state.clone()));
                 }
                 _ => {}
@@ -64,7 +64,7 @@ impl Search<'_> {
     fn op(&mut self, op: &Op) {
         let unread = |value: &Value| !self.reads.contains(value);
         match (&op.kind, op.regions.as_slice()) {
-            (OpKind::Map, [body]) => {
+            (OpKind::Fed(FedOp::Map), [body]) => {
                 let on_clients = |v: &Value| self.module.type_of(*v).place == Place::Clients;
                 let results = op.results.iter().filter(|v| on_clients(v));
                 let yielded = results.zip(&body.yields);
@@ -81,8 +81,8 @@ impl Search<'_> {
             _ if self.module.uploads(op) && op.results.iter().all(unread) => {
                 self.found.push(Warning::UnusedUpload { loc: op.loc });
             }
-            (OpKind::SetServerState(state), _) => self.state(true, state, op),
-            (OpKind::SetClientState(state), _) => self.state(false, state, op),
+            (OpKind::Fed(FedOp::SetServerState(state)), _) => self.state(true, state, op),
+            (OpKind::Fed(FedOp::SetClientState(state)), _) => self.state(false, state, op),
             _ => {}
         }
     }

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{Analysis, Math, Module, Op, OpKind, Reduce, Value, solve};
+use fedround_ir::fed::{
+    Analysis, ArithOp, FedOp, Math, Module, Op, OpKind, PrivacyOp, Reduce, TreeOp, Value, solve,
+};
 
 use super::leaves::Leaves;
 
@@ -83,38 +85,48 @@ impl Analysis for Unchanging {
     fn transfer(&mut self, op: &Op, inputs: &[Unchanged]) -> Unchanged {
         let unknown = Unchanged::zero(Leaves::default());
         match (&op.kind, inputs) {
-            (OpKind::Const(0.0), _) => Unchanged::zero(Leaves::all()),
+            (OpKind::Arith(ArithOp::Const(0.0)), _) => Unchanged::zero(Leaves::all()),
             (
-                OpKind::Broadcast
-                | OpKind::Scatter
-                | OpKind::Gather
-                | OpKind::Reduce(Reduce::Mean | Reduce::WeightedMean),
+                OpKind::Fed(
+                    FedOp::Broadcast
+                    | FedOp::Scatter
+                    | FedOp::Gather
+                    | FedOp::Reduce(Reduce::Mean | Reduce::WeightedMean),
+                ),
                 [a, ..],
             ) => a.clone(),
-            (OpKind::Reduce(Reduce::Sum) | OpKind::Clip | OpKind::TreeDiv, [a, ..])
-            | (OpKind::TreeMath(Math::Sqrt), [a]) => Unchanged::zero(a.zero.clone()),
-            (OpKind::TreeScale | OpKind::TreeMul, [a, b]) => Unchanged::zero(a.zero.or(&b.zero)),
-            (OpKind::TreeAdd, [a, b]) => Unchanged {
+            (
+                OpKind::Fed(FedOp::Reduce(Reduce::Sum))
+                | OpKind::Privacy(PrivacyOp::Clip)
+                | OpKind::Tree(TreeOp::Div),
+                [a, ..],
+            )
+            | (OpKind::Tree(TreeOp::Math(Math::Sqrt)), [a]) => Unchanged::zero(a.zero.clone()),
+            (OpKind::Tree(TreeOp::Scale | TreeOp::Mul), [a, b]) => {
+                Unchanged::zero(a.zero.or(&b.zero))
+            }
+            (OpKind::Tree(TreeOp::Add), [a, b]) => Unchanged {
                 same: a.same.and(&b.zero).or(&a.zero.and(&b.same)),
                 zero: a.zero.and(&b.zero),
             },
-            (OpKind::TreeSub, [a, b]) => Unchanged {
+            (OpKind::Tree(TreeOp::Sub), [a, b]) => Unchanged {
                 same: a.same.and(&b.zero),
                 zero: a.same.and(&b.same).or(&a.zero.and(&b.zero)),
             },
-            (OpKind::TreeSelect, [_, a, b]) => a.and(b),
-            (OpKind::TreeReplaceParts(names), [a, b]) => a.replace_parts(names, b),
+            (OpKind::Tree(TreeOp::Select), [_, a, b]) => a.and(b),
+            (OpKind::Tree(TreeOp::ReplaceParts(names)), [a, b]) => a.replace_parts(names, b),
             // What was kept is of an earlier round, of which the argument may have been another.
             // A state is zeros before it is first set.
-            (OpKind::ServerState(..) | OpKind::ClientState(..) | OpKind::Personal(..), _)
-                if self.resumes =>
-            {
-                unknown
-            }
-            (OpKind::ServerState(..) | OpKind::ClientState(..), [.., kept]) => {
+            (
+                OpKind::Fed(FedOp::ServerState(..) | FedOp::ClientState(..) | FedOp::Personal(..)),
+                _,
+            ) if self.resumes => unknown,
+            (OpKind::Fed(FedOp::ServerState(..) | FedOp::ClientState(..)), [.., kept]) => {
                 Unchanged::zero(kept.zero.clone())
             }
-            (OpKind::Personal(..), [_, first, kept]) => Unchanged::zero(first.zero.and(&kept.zero)),
+            (OpKind::Fed(FedOp::Personal(..)), [_, first, kept]) => {
+                Unchanged::zero(first.zero.and(&kept.zero))
+            }
             _ => unknown,
         }
     }

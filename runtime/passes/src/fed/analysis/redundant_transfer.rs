@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fedround_ir::fed::{Facts, Hook, Module, Op, OpKind, Region, Value, solve};
+use fedround_ir::fed::{Facts, FedOp, Hook, Module, Op, OpKind, Region, TreeOp, Value, solve};
 
 use super::leaf_facts::{Unchanged, Unchanging};
 use super::leaves::Leaves;
@@ -72,7 +72,7 @@ impl Unsent {
         for op in &region.ops {
             match (&op.kind, op.regions.as_slice()) {
                 // Weights are made by code that is given what they weigh, and reads none of it.
-                (OpKind::Map, [code]) => {
+                (OpKind::Fed(FedOp::Map), [code]) => {
                     let given = op.operands.iter().zip(code.args.iter().skip(1));
                     let read = given.filter(|(_, arg)| mentions(code, **arg));
                     self.read_on.extend(read.map(|(operand, _)| *operand));
@@ -88,10 +88,10 @@ impl Unsent {
     fn region(&mut self, region: &Region) {
         for op in &region.ops {
             match op.kind {
-                OpKind::Broadcast | OpKind::Scatter => {
+                OpKind::Fed(FedOp::Broadcast | FedOp::Scatter) => {
                     self.down.extend(op.results.iter().map(|v| (*v, None)));
                 }
-                OpKind::Map => self.map(op),
+                OpKind::Fed(FedOp::Map) => self.map(op),
                 _ => {}
             }
             op.regions.iter().for_each(|inner| self.region(inner));
@@ -138,7 +138,7 @@ impl Unsent {
             return Leaves::all();
         }
         let made = region.ops.iter().find(|op| op.results.contains(&value));
-        let Some((OpKind::TreeReplaceParts(names), [rest, taken])) =
+        let Some((OpKind::Tree(TreeOp::ReplaceParts(names)), [rest, taken])) =
             made.map(|op| (&op.kind, op.operands.as_slice()))
         else {
             return Leaves::default();
@@ -201,7 +201,7 @@ impl Code<'_> {
         let inside = |op: &Op| op.regions.iter().any(|inner| mentions(inner, value));
         let mut uses = self.region.ops.iter();
         let replaced = uses.all(|op| match (&op.kind, op.operands.as_slice()) {
-            (OpKind::TreeReplaceParts(_), [first, second]) if *first == value => {
+            (OpKind::Tree(TreeOp::ReplaceParts(_)), [first, second]) if *first == value => {
                 *second != value && op.results.iter().all(|v| self.gives(*v))
             }
             (_, operands) => !operands.contains(&value) && !inside(op),
@@ -218,7 +218,8 @@ impl Code<'_> {
     fn merges(&self, of: &Op, names: &[String]) -> bool {
         fn reads(region: &Region, v: Value, names: &[String]) -> bool {
             let other = |op: &Op| {
-                let merge = matches!(&op.kind, OpKind::TreeReplaceParts(parts) if parts == names);
+                let merge =
+                    matches!(&op.kind, OpKind::Tree(TreeOp::ReplaceParts(parts)) if parts == names);
                 let mut at = op.operands.iter().enumerate();
                 at.any(|(i, operand)| *operand == v && !(merge && i == 1))
                     || op.regions.iter().any(|inner| reads(inner, v, names))
@@ -255,12 +256,14 @@ impl Reads {
             for (i, _) in op.operands.iter().enumerate().filter(|(_, v)| **v == arg) {
                 match &op.kind {
                     // What is given back stays on the server.
-                    OpKind::TreeReplaceParts(_) if op.results.iter().all(|v| code.gives(*v)) => {
+                    OpKind::Tree(TreeOp::ReplaceParts(_))
+                        if op.results.iter().all(|v| code.gives(*v)) =>
+                    {
                         self.left_out.push(Leaves::all());
                     }
                     // Of the first tree all but the named parts, of the second those, and of both
                     // what is needed of the result.
-                    OpKind::TreeReplaceParts(names) => {
+                    OpKind::Tree(TreeOp::ReplaceParts(names)) => {
                         let result = op.results.first().map(|v| code.unread(*v));
                         let own = match i {
                             0 => Leaves::named(names),
@@ -269,13 +272,15 @@ impl Reads {
                         self.left_out
                             .push(result.unwrap_or_default().parts.or(&own));
                     }
-                    OpKind::Personal(_, names) if names.is_empty() => self.first = true,
+                    OpKind::Fed(FedOp::Personal(_, names)) if names.is_empty() => self.first = true,
                     // Its other parts go nowhere.
-                    OpKind::Personal(_, names) if code.merges(op, names) => {
+                    OpKind::Fed(FedOp::Personal(_, names)) if code.merges(op, names) => {
                         self.left_out.push(Leaves::all());
                     }
-                    OpKind::Personal(_, names) => self.left_out.push(Leaves::named(names)),
-                    OpKind::TreeScale if code.is_zero(op.operands[0]) => {}
+                    OpKind::Fed(FedOp::Personal(_, names)) => {
+                        self.left_out.push(Leaves::named(names))
+                    }
+                    OpKind::Tree(TreeOp::Scale) if code.is_zero(op.operands[0]) => {}
                     _ => self.whole = true,
                 }
             }

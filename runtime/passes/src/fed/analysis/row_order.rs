@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use fedround_ir::fed::{Analysis, Kind, Module, Op, OpKind, Region, Value, solve};
+use fedround_ir::fed::{
+    Analysis, ExternalOp, Kind, Module, Op, OpKind, OptOp, PrivacyOp, Region, Value, solve,
+};
 
-/// Features and labels of a linked module that are [collected](OpKind::Collect) of all of a client's
+/// Features and labels of a linked module that are [collected](OptOp::Collect) of all of a client's
 /// examples and only changed row by row since: row `i` is of the client's example `i`.
 pub fn examples_in_order(module: &Module) -> BTreeSet<Value> {
     let facts = solve(module, &mut Order).into_iter();
@@ -37,7 +39,8 @@ fn keeps_rows(collect: &Op) -> bool {
     collect.regions.iter().flat_map(ops).all(|kind| {
         !matches!(
             kind,
-            OpKind::Function(_) | OpKind::DrawRows | OpKind::LeastRows | OpKind::ForRows(_)
+            OpKind::External(ExternalOp::Function(_))
+                | OpKind::Opt(OptOp::DrawRows | OptOp::LeastRows | OptOp::ForRows(_))
         )
     })
 }
@@ -55,10 +58,14 @@ impl Analysis for Order {
 
     fn transfer(&mut self, op: &Op, inputs: &[Fact]) -> Fact {
         match op.kind {
-            OpKind::Collect if keeps_rows(op) => Fact::Yes,
-            OpKind::Release(_) | OpKind::ClipRows | OpKind::Noise | OpKind::Laplace => {
-                inputs.first().copied().unwrap_or_default()
-            }
+            OpKind::Opt(OptOp::Collect) if keeps_rows(op) => Fact::Yes,
+            OpKind::Privacy(
+                PrivacyOp::Release(_)
+                | PrivacyOp::ClipRows
+                | PrivacyOp::L1Rows
+                | PrivacyOp::Noise
+                | PrivacyOp::Laplace,
+            ) => inputs.first().copied().unwrap_or_default(),
             _ => Fact::No,
         }
     }

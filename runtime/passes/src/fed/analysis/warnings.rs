@@ -3,7 +3,7 @@
 use std::fmt;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Func, Hook, Module, OpKind, Region};
+use fedround_ir::fed::{FedOp, Func, Hook, Module, OpKind, Region};
 
 /// Code of a layer that has no effect.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ pub fn warnings(module: &Module) -> Vec<Warning> {
             .funcs
             .iter()
             .filter(|other| other.layer == func.layer);
-        if !layer.any(|other| mentions(&other.body, &OpKind::Super(func.hook))) {
+        if !layer.any(|other| mentions(&other.body, &OpKind::Fed(FedOp::Super(func.hook)))) {
             let (hook, by, of, loc) = (func.hook, name(func.layer), name(below.layer), func.loc);
             found.push(Warning::Replaced { hook, by, of, loc });
         }
@@ -150,10 +150,10 @@ fn callees(func: &Func, find: &dyn Fn(Hook, usize) -> Option<usize>) -> Vec<usiz
     let has = |kind| mentions(&func.body, &kind);
     let called = Hook::ALL
         .into_iter()
-        .filter(|hook| has(OpKind::Call(*hook)));
+        .filter(|hook| has(OpKind::Fed(FedOp::Call(*hook))));
     let inner = Hook::ALL
         .into_iter()
-        .filter(|hook| has(OpKind::Super(*hook)));
+        .filter(|hook| has(OpKind::Fed(FedOp::Super(*hook))));
     let called = called.filter_map(|hook| find(hook, usize::MAX));
     called
         .chain(inner.filter_map(|hook| find(hook, func.layer)))
@@ -164,6 +164,7 @@ fn callees(func: &Func, find: &dyn Fn(Hook, usize) -> Option<usize>) -> Vec<usiz
 mod tests {
     use super::*;
     use crate::testing::{FedAvg, FedProx, layers};
+    use fedround_ir::fed::ArithOp;
 
     #[test]
     fn a_plug_in_that_calls_its_base_is_fine() {
@@ -177,8 +178,9 @@ mod tests {
 
     #[test]
     fn a_replaced_hook_names_both_layers() {
-        let constant =
-            |b: &mut fedround_ir::fed::Builder| b.push(OpKind::Const(0.0), &[], Loc::caller());
+        let constant = |b: &mut fedround_ir::fed::Builder| {
+            b.push(OpKind::Arith(ArithOp::Const(0.0)), &[], Loc::caller())
+        };
         let module = layers(&[
             (
                 "inner",

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{Hyper, HyperValue, Math, OpKind, Value};
+use fedround_ir::fed::{ArithOp, FedOp, Hyper, HyperValue, Math, OpKind, TreeOp, Value};
 
 /// What an op may be replaced by.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,9 +24,15 @@ impl Definitions<'_> {
     /// The number that a value is in this program.
     fn number(&self, value: Value) -> Option<f64> {
         match self.by_value.get(&value)?.0 {
-            OpKind::Const(x) => Some(x),
-            OpKind::Real => Some(self.count(*self.operand(value, &OpKind::Real)?.first()?)? as f64),
-            OpKind::Hyper(index) => match self.hypers.get(index)?.value {
+            OpKind::Arith(ArithOp::Const(x)) => Some(x),
+            OpKind::Arith(ArithOp::Real) => Some(
+                self.count(
+                    *self
+                        .operand(value, &OpKind::Arith(ArithOp::Real))?
+                        .first()?,
+                )? as f64,
+            ),
+            OpKind::Fed(FedOp::Hyper(index)) => match self.hypers.get(index)?.value {
                 HyperValue::Float(x) => Some(x),
                 _ => None,
             },
@@ -37,8 +43,8 @@ impl Definitions<'_> {
     /// The count that a value is in this program.
     pub(super) fn count(&self, value: Value) -> Option<usize> {
         match self.by_value.get(&value)?.0 {
-            OpKind::IndexConst(n) => Some(n),
-            OpKind::Hyper(index) => match self.hypers.get(index)?.value {
+            OpKind::Arith(ArithOp::IndexConst(n)) => Some(n),
+            OpKind::Fed(FedOp::Hyper(index)) => match self.hypers.get(index)?.value {
                 HyperValue::Int(n) => Some(n),
                 _ => None,
             },
@@ -54,7 +60,7 @@ impl Definitions<'_> {
     /// is the same in every run.
     fn literal(&self, value: Value) -> Option<f64> {
         match self.by_value.get(&value)?.0 {
-            OpKind::Const(x) => Some(x),
+            OpKind::Arith(ArithOp::Const(x)) => Some(x),
             _ => None,
         }
     }
@@ -67,19 +73,23 @@ impl Definitions<'_> {
     /// Whether parameters are zero for every input.
     fn zero(&self, value: Value) -> bool {
         match self.by_value.get(&value) {
-            Some((OpKind::TreeScale, operands)) => match operands.as_slice() {
+            Some((OpKind::Tree(TreeOp::Scale), operands)) => match operands.as_slice() {
                 [by, tree] => self.is(*by, 0.0) || self.zero(*tree),
                 _ => false,
             },
-            Some((OpKind::TreeSub, operands)) => matches!(operands.as_slice(), [a, b] if a == b),
-            Some((OpKind::TreeReplaceParts(_), operands)) => operands.iter().all(|v| self.zero(*v)),
+            Some((OpKind::Tree(TreeOp::Sub), operands)) => {
+                matches!(operands.as_slice(), [a, b] if a == b)
+            }
+            Some((OpKind::Tree(TreeOp::ReplaceParts(_)), operands)) => {
+                operands.iter().all(|v| self.zero(*v))
+            }
             _ => false,
         }
     }
 
     /// `x` of `-1 · x`.
     fn minus(&self, value: Value) -> Option<Value> {
-        match self.operand(value, &OpKind::TreeScale)? {
+        match self.operand(value, &OpKind::Tree(TreeOp::Scale))? {
             [by, tree] if self.literal(*by) == Some(-1.0) => Some(*tree),
             _ => None,
         }
@@ -89,67 +99,80 @@ impl Definitions<'_> {
     /// included: a term with weight zero is not part of the algorithm.
     pub(super) fn simplify(&self, kind: &OpKind, operands: &[Value]) -> Option<Simpler> {
         use Simpler::{Op, Same};
-        let constant = |x: f64| Some(Op(OpKind::Const(x), Vec::new()));
+        let constant = |x: f64| Some(Op(OpKind::Arith(ArithOp::Const(x)), Vec::new()));
         let literals = |a, b| self.literal(a).zip(self.literal(b));
         match (kind, operands) {
-            (OpKind::Real, [n]) => match self.by_value.get(n)?.0 {
-                OpKind::IndexConst(n) => constant(n as f64),
+            (OpKind::Arith(ArithOp::Real), [n]) => match self.by_value.get(n)?.0 {
+                OpKind::Arith(ArithOp::IndexConst(n)) => constant(n as f64),
                 _ => None,
             },
-            (OpKind::Add, &[a, b]) => match literals(a, b) {
+            (OpKind::Arith(ArithOp::Add), &[a, b]) => match literals(a, b) {
                 Some((x, y)) => constant(x + y),
                 None if self.is(a, 0.0) => Some(Same(b)),
                 None if self.is(b, 0.0) => Some(Same(a)),
                 None => None,
             },
-            (OpKind::Sub, &[a, b]) => match literals(a, b) {
+            (OpKind::Arith(ArithOp::Sub), &[a, b]) => match literals(a, b) {
                 Some((x, y)) => constant(x - y),
                 None if self.is(b, 0.0) => Some(Same(a)),
-                None if self.is(a, 0.0) => Some(Op(OpKind::Neg, vec![b])),
+                None if self.is(a, 0.0) => Some(Op(OpKind::Arith(ArithOp::Neg), vec![b])),
                 None if a == b => constant(0.0),
                 None => None,
             },
-            (OpKind::Mul, &[a, b]) => match literals(a, b) {
+            (OpKind::Arith(ArithOp::Mul), &[a, b]) => match literals(a, b) {
                 Some((x, y)) => constant(x * y),
                 None if self.is(a, 0.0) || self.is(b, 0.0) => constant(0.0),
                 None if self.is(a, 1.0) => Some(Same(b)),
                 None if self.is(b, 1.0) => Some(Same(a)),
                 None => None,
             },
-            (OpKind::Div, &[a, b]) => match literals(a, b) {
+            (OpKind::Arith(ArithOp::Div), &[a, b]) => match literals(a, b) {
                 Some((x, y)) if y != 0.0 => constant(x / y),
                 _ if self.is(b, 1.0) => Some(Same(a)),
                 _ => None,
             },
-            (OpKind::Pow, &[_, b]) if self.is(b, 0.0) => constant(1.0),
-            (OpKind::Pow, &[a, b]) => literals(a, b).and_then(|(x, y)| constant(x.powf(y))),
-            (OpKind::Neg, &[a]) => match (self.literal(a), self.operand(a, &OpKind::Neg)) {
+            (OpKind::Arith(ArithOp::Pow), &[_, b]) if self.is(b, 0.0) => constant(1.0),
+            (OpKind::Arith(ArithOp::Pow), &[a, b]) => {
+                literals(a, b).and_then(|(x, y)| constant(x.powf(y)))
+            }
+            (OpKind::Arith(ArithOp::Neg), &[a]) => match (
+                self.literal(a),
+                self.operand(a, &OpKind::Arith(ArithOp::Neg)),
+            ) {
                 (Some(x), _) => constant(-x),
                 (None, Some(&[inner])) => Some(Same(inner)),
                 _ => None,
             },
-            (OpKind::Math(math), &[x]) => self.literal(x).and_then(|x| constant(apply(*math, x))),
-            (OpKind::Select, &[_, a, b]) if a == b => Some(Same(a)),
-            (OpKind::Select, &[c, a, b]) => {
+            (OpKind::Arith(ArithOp::Math(math)), &[x]) => {
+                self.literal(x).and_then(|x| constant(apply(*math, x)))
+            }
+            (OpKind::Arith(ArithOp::Select), &[_, a, b]) if a == b => Some(Same(a)),
+            (OpKind::Arith(ArithOp::Select), &[c, a, b]) => {
                 self.literal(c).map(|c| Same(if c > 0.0 { a } else { b }))
             }
-            (OpKind::TreeScale, &[by, tree]) if self.is(by, 1.0) => Some(Same(tree)),
-            (OpKind::TreeAddScalar, &[by, tree]) if self.is(by, 0.0) => Some(Same(tree)),
-            (OpKind::TreeMul | OpKind::TreeDiv, &[a, _]) if self.zero(a) => Some(Same(a)),
-            (OpKind::TreeMul, &[_, b]) if self.zero(b) => Some(Same(b)),
-            (OpKind::TreeMath(Math::Sqrt) | OpKind::TreeLayerSum, &[a]) if self.zero(a) => {
+            (OpKind::Tree(TreeOp::Scale), &[by, tree]) if self.is(by, 1.0) => Some(Same(tree)),
+            (OpKind::Tree(TreeOp::AddScalar), &[by, tree]) if self.is(by, 0.0) => Some(Same(tree)),
+            (OpKind::Tree(TreeOp::Mul | TreeOp::Div), &[a, _]) if self.zero(a) => Some(Same(a)),
+            (OpKind::Tree(TreeOp::Mul), &[_, b]) if self.zero(b) => Some(Same(b)),
+            (OpKind::Tree(TreeOp::Math(Math::Sqrt) | TreeOp::LayerSum), &[a]) if self.zero(a) => {
                 Some(Same(a))
             }
-            (OpKind::TreeSelect, &[c, a, b]) if a == b || self.zero(c) => Some(Same(b)),
-            (OpKind::TreeReplaceParts(_), &[a, b]) if a == b => Some(Same(a)),
-            (OpKind::TreeAdd, &[a, b]) if self.zero(b) => Some(Same(a)),
-            (OpKind::TreeAdd, &[a, b]) if self.zero(a) => Some(Same(b)),
-            (OpKind::TreeAdd, &[a, b]) => self.minus(b).map(|b| Op(OpKind::TreeSub, vec![a, b])),
-            (OpKind::TreeSub, &[a, b]) if self.zero(b) => Some(Same(a)),
-            (OpKind::TreeSub, &[a, b]) => self.minus(b).map(|b| Op(OpKind::TreeAdd, vec![a, b])),
-            (OpKind::TreeDot, &[a, b]) if self.zero(a) || self.zero(b) => constant(0.0),
-            (OpKind::TreeDot, &[a, b]) if a == b => Some(Op(OpKind::TreeSqNorm, vec![a])),
-            (OpKind::TreeSqNorm, &[a]) if self.zero(a) => constant(0.0),
+            (OpKind::Tree(TreeOp::Select), &[c, a, b]) if a == b || self.zero(c) => Some(Same(b)),
+            (OpKind::Tree(TreeOp::ReplaceParts(_)), &[a, b]) if a == b => Some(Same(a)),
+            (OpKind::Tree(TreeOp::Add), &[a, b]) if self.zero(b) => Some(Same(a)),
+            (OpKind::Tree(TreeOp::Add), &[a, b]) if self.zero(a) => Some(Same(b)),
+            (OpKind::Tree(TreeOp::Add), &[a, b]) => self
+                .minus(b)
+                .map(|b| Op(OpKind::Tree(TreeOp::Sub), vec![a, b])),
+            (OpKind::Tree(TreeOp::Sub), &[a, b]) if self.zero(b) => Some(Same(a)),
+            (OpKind::Tree(TreeOp::Sub), &[a, b]) => self
+                .minus(b)
+                .map(|b| Op(OpKind::Tree(TreeOp::Add), vec![a, b])),
+            (OpKind::Tree(TreeOp::Dot), &[a, b]) if self.zero(a) || self.zero(b) => constant(0.0),
+            (OpKind::Tree(TreeOp::Dot), &[a, b]) if a == b => {
+                Some(Op(OpKind::Tree(TreeOp::SqNorm), vec![a]))
+            }
+            (OpKind::Tree(TreeOp::SqNorm), &[a]) if self.zero(a) => constant(0.0),
             _ => None,
         }
     }
@@ -174,46 +197,52 @@ mod tests {
     const Y: Value = Value(2);
 
     /// What becomes of an op when `A` is defined so.
-    fn simplify(a: OpKind, of: &[Value], kind: &OpKind, operands: &[Value]) -> Option<Simpler> {
+    fn simplify(
+        a: impl Into<OpKind>,
+        of: &[Value],
+        kind: impl Into<OpKind>,
+        operands: &[Value],
+    ) -> Option<Simpler> {
         let hypers = [Hyper {
             name: "t.mu".into(),
             layer: 0,
             value: HyperValue::Float(0.0),
         }];
-        let by_value = HashMap::from([(A, (a, of.to_vec()))]);
+        let by_value = HashMap::from([(A, (a.into(), of.to_vec()))]);
         Definitions {
             hypers: &hypers,
             by_value,
         }
-        .simplify(kind, operands)
+        .simplify(&kind.into(), operands)
+    }
+
+    fn made(kind: impl Into<OpKind>, operands: &[Value]) -> Option<Simpler> {
+        Some(Simpler::Op(kind.into(), operands.to_vec()))
     }
 
     #[test]
     fn neutral_and_absorbing_elements() {
-        use OpKind::{Add, Const, Div, Hyper, Mul, Neg, Sub};
+        use ArithOp::{Add, Const, Div, Mul, Neg, Sub};
         let same = Some(Simpler::Same(X));
-        let zero = Some(Simpler::Op(Const(0.0), vec![]));
-        for a in [Const(0.0), Hyper(0)] {
-            assert_eq!(simplify(a.clone(), &[], &Add, &[A, X]), same);
-            assert_eq!(simplify(a.clone(), &[], &Add, &[X, A]), same);
-            assert_eq!(simplify(a.clone(), &[], &Sub, &[X, A]), same);
-            assert_eq!(
-                simplify(a.clone(), &[], &Sub, &[A, X]),
-                Some(Simpler::Op(Neg, vec![X]))
-            );
-            assert_eq!(simplify(a.clone(), &[], &Mul, &[A, X]), zero);
-            assert_eq!(simplify(a, &[], &Mul, &[X, A]), zero);
+        let zero = made(Const(0.0), &[]);
+        for a in [OpKind::from(Const(0.0)), FedOp::Hyper(0).into()] {
+            assert_eq!(simplify(a.clone(), &[], Add, &[A, X]), same);
+            assert_eq!(simplify(a.clone(), &[], Add, &[X, A]), same);
+            assert_eq!(simplify(a.clone(), &[], Sub, &[X, A]), same);
+            assert_eq!(simplify(a.clone(), &[], Sub, &[A, X]), made(Neg, &[X]));
+            assert_eq!(simplify(a.clone(), &[], Mul, &[A, X]), zero);
+            assert_eq!(simplify(a, &[], Mul, &[X, A]), zero);
         }
-        assert_eq!(simplify(Const(1.0), &[], &Mul, &[A, X]), same);
-        assert_eq!(simplify(Const(1.0), &[], &Div, &[X, A]), same);
-        assert_eq!(simplify(Neg, &[X], &Neg, &[A]), same);
+        assert_eq!(simplify(Const(1.0), &[], Mul, &[A, X]), same);
+        assert_eq!(simplify(Const(1.0), &[], Div, &[X, A]), same);
+        assert_eq!(simplify(Neg, &[X], Neg, &[A]), same);
         assert_eq!(
-            simplify(Const(2.0), &[], &Mul, &[A, A]),
-            Some(Simpler::Op(Const(4.0), vec![]))
+            simplify(Const(2.0), &[], Mul, &[A, A]),
+            made(Const(4.0), &[])
         );
-        assert_eq!(simplify(Const(2.0), &[], &Mul, &[A, X]), None);
+        assert_eq!(simplify(Const(2.0), &[], Mul, &[A, X]), None);
         assert_eq!(
-            simplify(Const(0.0), &[], &Div, &[A, A]),
+            simplify(Const(0.0), &[], Div, &[A, A]),
             None,
             "0/0 is not a number"
         );
@@ -221,49 +250,44 @@ mod tests {
 
     #[test]
     fn parameters() {
-        use OpKind::{Const, TreeAdd, TreeDot, TreeScale, TreeSqNorm, TreeSub};
+        use ArithOp::Const;
         let same = Some(Simpler::Same(X));
-        let zero = Some(Simpler::Op(Const(0.0), vec![]));
-        assert_eq!(simplify(Const(1.0), &[], &TreeScale, &[A, X]), same);
-        assert_eq!(simplify(TreeSub, &[Y, Y], &TreeAdd, &[X, A]), same);
-        assert_eq!(simplify(TreeSub, &[Y, Y], &TreeAdd, &[A, X]), same);
-        assert_eq!(simplify(TreeSub, &[Y, Y], &TreeSub, &[X, A]), same);
-        assert_eq!(simplify(TreeSub, &[Y, Y], &TreeSqNorm, &[A]), zero);
-        assert_eq!(simplify(TreeSub, &[Y, Y], &TreeDot, &[A, X]), zero);
+        let zero = made(Const(0.0), &[]);
+        assert_eq!(simplify(Const(1.0), &[], TreeOp::Scale, &[A, X]), same);
+        assert_eq!(simplify(TreeOp::Sub, &[Y, Y], TreeOp::Add, &[X, A]), same);
+        assert_eq!(simplify(TreeOp::Sub, &[Y, Y], TreeOp::Add, &[A, X]), same);
+        assert_eq!(simplify(TreeOp::Sub, &[Y, Y], TreeOp::Sub, &[X, A]), same);
+        assert_eq!(simplify(TreeOp::Sub, &[Y, Y], TreeOp::SqNorm, &[A]), zero);
+        assert_eq!(simplify(TreeOp::Sub, &[Y, Y], TreeOp::Dot, &[A, X]), zero);
         assert_eq!(
-            simplify(Const(2.0), &[], &TreeDot, &[X, X]),
-            Some(Simpler::Op(TreeSqNorm, vec![X]))
+            simplify(Const(2.0), &[], TreeOp::Dot, &[X, X]),
+            made(TreeOp::SqNorm, &[X])
         );
-        assert_eq!(simplify(TreeSub, &[X, Y], &TreeAdd, &[X, A]), None);
+        assert_eq!(simplify(TreeOp::Sub, &[X, Y], TreeOp::Add, &[X, A]), None);
     }
 
     #[test]
     fn functions_of_literals_and_decided_choices() {
-        use OpKind::{
-            Const, Math, Pow, Select, TreeAddScalar, TreeDiv, TreeMul, TreeScale, TreeSub,
-        };
-        let number = |x| Some(Simpler::Op(Const(x), vec![]));
+        use ArithOp::{Const, Pow, Select};
+        let number = |x| made(Const(x), &[]);
         let four = || Const(4.0);
-        let sqrt = Math(super::Math::Sqrt);
-        assert_eq!(simplify(four(), &[], &sqrt, &[A]), number(2.0));
-        assert_eq!(simplify(four(), &[], &Pow, &[A, A]), number(256.0));
+        let sqrt = || ArithOp::Math(Math::Sqrt);
+        assert_eq!(simplify(four(), &[], sqrt(), &[A]), number(2.0));
+        assert_eq!(simplify(four(), &[], Pow, &[A, A]), number(256.0));
         // A hyper-parameter may have another value in another run.
-        assert_eq!(simplify(OpKind::Hyper(0), &[], &sqrt, &[A]), None);
+        assert_eq!(simplify(FedOp::Hyper(0), &[], sqrt(), &[A]), None);
         let same = |v| Some(Simpler::Same(v));
-        assert_eq!(simplify(four(), &[], &Select, &[A, X, Y]), same(X));
-        assert_eq!(simplify(Const(0.0), &[], &Select, &[A, X, Y]), same(Y));
+        assert_eq!(simplify(four(), &[], Select, &[A, X, Y]), same(X));
+        assert_eq!(simplify(Const(0.0), &[], Select, &[A, X, Y]), same(Y));
+        assert_eq!(simplify(FedOp::Hyper(0), &[], Select, &[A, X, X]), same(X));
         assert_eq!(
-            simplify(OpKind::Hyper(0), &[], &Select, &[A, X, X]),
+            simplify(FedOp::Hyper(0), &[], TreeOp::AddScalar, &[A, X]),
             same(X)
         );
-        assert_eq!(
-            simplify(OpKind::Hyper(0), &[], &TreeAddScalar, &[A, X]),
-            same(X)
-        );
-        for (of, zero) in [(TreeSub, [Y, Y]), (TreeScale, [Y, Y])] {
-            let expected = (of == TreeSub).then_some(Simpler::Same(A));
-            assert_eq!(simplify(of.clone(), &zero, &TreeMul, &[X, A]), expected);
-            assert_eq!(simplify(of, &zero, &TreeDiv, &[A, X]), expected);
+        for (of, zero) in [(TreeOp::Sub, [Y, Y]), (TreeOp::Scale, [Y, Y])] {
+            let expected = (of == TreeOp::Sub).then_some(Simpler::Same(A));
+            assert_eq!(simplify(of.clone(), &zero, TreeOp::Mul, &[X, A]), expected);
+            assert_eq!(simplify(of, &zero, TreeOp::Div, &[A, X]), expected);
         }
     }
 }

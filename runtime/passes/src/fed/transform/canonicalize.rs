@@ -16,7 +16,7 @@
 //! ```
 //! Ops that are not read any more are left to `dce`.
 
-use fedround_ir::fed::{Module, Op, OpKind, Region};
+use fedround_ir::fed::{FedOp, Module, Op, OpKind, OptOp, Region};
 
 use super::algebra::{Definitions, Simpler};
 use super::rewrite::{Replace, carried_from};
@@ -99,8 +99,8 @@ impl Canonicalize<'_> {
     /// A loop of zero steps.
     fn never_runs(&self, op: &Op) -> bool {
         let times = match op.kind {
-            OpKind::Repeat | OpKind::ForRows(_) => op.operands.first(),
-            OpKind::ForBatches => op.operands.get(1),
+            OpKind::Opt(OptOp::Repeat | OptOp::ForRows(_)) => op.operands.first(),
+            OpKind::Opt(OptOp::ForBatches) => op.operands.get(1),
             _ => None,
         };
         times.and_then(|times| self.definitions.count(*times)) == Some(0)
@@ -128,7 +128,7 @@ impl Canonicalize<'_> {
 
     /// A client value that a map hands on as it is, statistics included.
     fn passed_through_map(&mut self, op: &mut Op) {
-        let (OpKind::Map, [region]) = (&op.kind, op.regions.as_slice()) else {
+        let (OpKind::Fed(FedOp::Map), [region]) = (&op.kind, op.regions.as_slice()) else {
             return;
         };
         let advanced = op.differentiated();
@@ -148,7 +148,7 @@ impl Canonicalize<'_> {
 
 #[cfg(test)]
 mod tests {
-    use fedround_ir::fed::{Hook, HyperValue, Kind, Place, Type, verify};
+    use fedround_ir::fed::{ArithOp, Hook, HyperValue, Kind, Place, TreeOp, Type, verify};
 
     use super::*;
     use crate::fed::{cse, dce};
@@ -157,11 +157,11 @@ mod tests {
     #[test]
     fn a_term_of_weight_zero_goes() {
         let mut module = func(Hook::Regularizer, |b, args| {
-            let loss = b.push(OpKind::TreeSqNorm, &args[1..], loc());
+            let loss = b.push(OpKind::Tree(TreeOp::SqNorm), &args[1..], loc());
             let mu = b.hyper("mu", HyperValue::Float(0.0), loc());
-            let norm = b.push(OpKind::TreeDot, &[args[1], args[1]], loc());
-            let term = b.push(OpKind::Mul, &[mu[0], norm[0]], loc());
-            b.push(OpKind::Add, &[loss[0], term[0]], loc())
+            let norm = b.push(OpKind::Tree(TreeOp::Dot), &[args[1], args[1]], loc());
+            let term = b.push(OpKind::Arith(ArithOp::Mul), &[mu[0], norm[0]], loc());
+            b.push(OpKind::Arith(ArithOp::Add), &[loss[0], term[0]], loc())
         });
         assert_eq!(
             body(&module),
@@ -203,13 +203,13 @@ mod tests {
             ),
         ] {
             let mut module = func(Hook::ClientUpdate, |b, args| {
-                let n = b.push(OpKind::IndexConst(times), &[], loc());
+                let n = b.push(OpKind::Arith(ArithOp::IndexConst(times)), &[], loc());
                 let params = Type::client(Kind::Params);
                 let inner = b.open(&[params, params], Place::Client);
-                let sum = b.push(OpKind::TreeAdd, &inner, loc());
+                let sum = b.push(OpKind::Tree(TreeOp::Add), &inner, loc());
                 let region = b.close(vec![sum[0], inner[1]], loc());
                 let results = b.push_with(
-                    OpKind::Repeat,
+                    OpKind::Opt(OptOp::Repeat),
                     &[n[0], args[1], args[1]],
                     vec![region],
                     loc(),

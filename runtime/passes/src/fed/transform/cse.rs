@@ -15,7 +15,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{Effect, Module, Op, OpKind, Region, Value};
+use fedround_ir::fed::{ArithOp, Effect, Module, Op, OpKind, Region, TreeOp, Value};
 
 use super::rewrite::Replace;
 
@@ -67,7 +67,8 @@ fn key(op: &Op) -> (String, Vec<Value>) {
     let mut operands = op.operands.clone();
     if matches!(
         op.kind,
-        OpKind::Add | OpKind::Mul | OpKind::TreeAdd | OpKind::TreeMul | OpKind::TreeDot
+        OpKind::Arith(ArithOp::Add | ArithOp::Mul)
+            | OpKind::Tree(TreeOp::Add | TreeOp::Mul | TreeOp::Dot)
     ) {
         operands.sort_unstable();
     }
@@ -76,7 +77,7 @@ fn key(op: &Op) -> (String, Vec<Value>) {
 
 #[cfg(test)]
 mod tests {
-    use fedround_ir::fed::{Hook, HyperValue, Kind, verify};
+    use fedround_ir::fed::{FedOp, Hook, HyperValue, Kind, verify};
 
     use super::*;
     use crate::testing::{body, func, loc};
@@ -86,11 +87,11 @@ mod tests {
         let mut module = func(Hook::Regularizer, |b, args| {
             let mu = b.hyper("mu", HyperValue::Float(0.1), loc());
             let again = b.hyper("mu", HyperValue::Float(0.1), loc());
-            let a = b.push(OpKind::TreeSqNorm, &args[1..], loc());
-            let c = b.push(OpKind::TreeSqNorm, &args[1..], loc());
-            let left = b.push(OpKind::Mul, &[mu[0], a[0]], loc());
-            let right = b.push(OpKind::Mul, &[c[0], again[0]], loc());
-            b.push(OpKind::Add, &[left[0], right[0]], loc())
+            let a = b.push(OpKind::Tree(TreeOp::SqNorm), &args[1..], loc());
+            let c = b.push(OpKind::Tree(TreeOp::SqNorm), &args[1..], loc());
+            let left = b.push(OpKind::Arith(ArithOp::Mul), &[mu[0], a[0]], loc());
+            let right = b.push(OpKind::Arith(ArithOp::Mul), &[c[0], again[0]], loc());
+            b.push(OpKind::Arith(ArithOp::Add), &[left[0], right[0]], loc())
         });
         assert!(cse(&mut module));
         verify(&module).unwrap();
@@ -107,10 +108,18 @@ mod tests {
     #[test]
     fn draws_and_states_do_not() {
         let mut module = func(Hook::Round, |b, w| {
-            let first = b.push(OpKind::ServerState("v".into(), Kind::Params), &[], loc());
-            let _ = b.push(OpKind::SetServerState("v".into()), w, loc());
-            let second = b.push(OpKind::ServerState("v".into(), Kind::Params), &[], loc());
-            b.push(OpKind::TreeSub, &[second[0], first[0]], loc())
+            let first = b.push(
+                OpKind::Fed(FedOp::ServerState("v".into(), Kind::Params)),
+                &[],
+                loc(),
+            );
+            let _ = b.push(OpKind::Fed(FedOp::SetServerState("v".into())), w, loc());
+            let second = b.push(
+                OpKind::Fed(FedOp::ServerState("v".into(), Kind::Params)),
+                &[],
+                loc(),
+            );
+            b.push(OpKind::Tree(TreeOp::Sub), &[second[0], first[0]], loc())
         });
         assert!(!cse(&mut module));
     }

@@ -17,7 +17,7 @@
 
 use std::collections::HashSet;
 
-use fedround_ir::fed::{Module, Op, OpKind, Region, Value};
+use fedround_ir::fed::{FedOp, Module, Op, OpKind, Region, Value};
 
 use super::dead_hypers::drop_hypers;
 use super::rewrite::{carried_from, compact, writes};
@@ -67,7 +67,7 @@ impl Live {
             self.values.extend(&op.operands);
             return;
         };
-        if op.kind == OpKind::Map {
+        if op.kind == OpKind::Fed(FedOp::Map) {
             self.mark_results(op, region);
             self.mark(region);
             let mut read = region
@@ -120,7 +120,7 @@ impl Live {
         for op in &mut region.ops {
             changed |= match carried_from(&op.kind) {
                 Some((fixed, own)) => self.prune_loop(op, fixed, own),
-                None if op.kind == OpKind::Map => self.prune_map(op),
+                None if op.kind == OpKind::Fed(FedOp::Map) => self.prune_map(op),
                 None => false,
             };
             for inner in &mut op.regions {
@@ -181,7 +181,7 @@ fn retain(values: &mut Vec<Value>, fixed: usize, keep: &[bool]) {
 
 #[cfg(test)]
 mod tests {
-    use fedround_ir::fed::{Hook, HyperValue, Kind, Place, Type, verify};
+    use fedround_ir::fed::{ArithOp, Hook, HyperValue, Kind, OptOp, Place, TreeOp, Type, verify};
 
     use super::*;
     use crate::testing::{body, func, loc};
@@ -191,19 +191,24 @@ mod tests {
     #[test]
     fn unread_results_of_a_map_go_with_their_code_but_not_what_it_writes() {
         let mut module = func(Hook::Round, |b, w| {
-            let everyone = b.push(OpKind::Everyone, &[], loc());
-            let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
+            let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+            let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
             let args = b.open(&[Type::client(Kind::Client), PARAMS, PARAMS], Place::Client);
             let mu = b.hyper("mu", HyperValue::Float(0.1), loc());
-            let scaled = b.push(OpKind::TreeScale, &[mu[0], args[1]], loc());
+            let scaled = b.push(OpKind::Tree(TreeOp::Scale), &[mu[0], args[1]], loc());
             let _ = b.push(
-                OpKind::SetClientState("c".into()),
+                OpKind::Fed(FedOp::SetClientState("c".into())),
                 &[args[0], args[2]],
                 loc(),
             );
-            let n = b.push(OpKind::NumExamples, &args[..1], loc());
+            let n = b.push(OpKind::Fed(FedOp::NumExamples), &args[..1], loc());
             let region = b.close(vec![scaled[0], n[0]], loc());
-            let _ = b.push_with(OpKind::Map, &[sent[0], sent[0]], vec![region], loc());
+            let _ = b.push_with(
+                OpKind::Fed(FedOp::Map),
+                &[sent[0], sent[0]],
+                vec![region],
+                loc(),
+            );
             w.to_vec()
         });
         assert!(dce(&mut module));
@@ -226,10 +231,10 @@ mod tests {
     fn a_map_keeps_one_operand_for_its_cohort() {
         let mut module = func(Hook::Aggregate, |b, w_k| {
             let args = b.open(&[Type::client(Kind::Client), PARAMS], Place::Client);
-            let n = b.push(OpKind::NumExamples, &args[..1], loc());
+            let n = b.push(OpKind::Fed(FedOp::NumExamples), &args[..1], loc());
             let region = b.close(n, loc());
-            let n_k = b.push_with(OpKind::Map, w_k, vec![region], loc());
-            let reduce = OpKind::Reduce(fedround_ir::fed::Reduce::WeightedMean);
+            let n_k = b.push_with(OpKind::Fed(FedOp::Map), w_k, vec![region], loc());
+            let reduce = OpKind::Fed(FedOp::Reduce(fedround_ir::fed::Reduce::WeightedMean));
             b.push(reduce, &[w_k[0], n_k[0]], loc())
         });
         let before = body(&module);
@@ -240,13 +245,13 @@ mod tests {
     #[test]
     fn a_carried_value_that_only_feeds_itself_goes() {
         let mut module = func(Hook::ClientUpdate, |b, args| {
-            let n = b.push(OpKind::IndexConst(2), &[], loc());
+            let n = b.push(OpKind::Arith(ArithOp::IndexConst(2)), &[], loc());
             let inner = b.open(&[PARAMS, PARAMS, PARAMS], Place::Client);
-            let first = b.push(OpKind::TreeAdd, &[inner[0], inner[1]], loc());
-            let unread = b.push(OpKind::TreeAdd, &[inner[0], inner[1]], loc());
+            let first = b.push(OpKind::Tree(TreeOp::Add), &[inner[0], inner[1]], loc());
+            let unread = b.push(OpKind::Tree(TreeOp::Add), &[inner[0], inner[1]], loc());
             let region = b.close(vec![first[0], inner[1], unread[0]], loc());
             let first = [n[0], args[1], args[1], args[1]];
-            let results = b.push_with(OpKind::Repeat, &first, vec![region], loc());
+            let results = b.push_with(OpKind::Opt(OptOp::Repeat), &first, vec![region], loc());
             vec![results[0]]
         });
         assert!(dce(&mut module));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{Module, OpKind, Region, Value};
+use fedround_ir::fed::{FedOp, Module, OpKind, Region, Value};
 
 /// Keeps the hyper-parameters that are read, in order of their first use as an operand: where
 /// `fed.hyper` stands does not matter.
@@ -36,7 +36,7 @@ struct Uses {
 impl Uses {
     fn region(&mut self, region: &Region) {
         for op in &region.ops {
-            if let (OpKind::Hyper(index), [value]) = (&op.kind, op.results.as_slice()) {
+            if let (OpKind::Fed(FedOp::Hyper(index)), [value]) = (&op.kind, op.results.as_slice()) {
                 self.of.insert(*value, *index);
             }
             self.read(&op.operands);
@@ -58,7 +58,7 @@ impl Uses {
 
 fn renumber(region: &mut Region, order: &[usize]) {
     for op in &mut region.ops {
-        if let OpKind::Hyper(index) = &mut op.kind
+        if let OpKind::Fed(FedOp::Hyper(index)) = &mut op.kind
             && let Some(at) = order.iter().position(|known| known == index)
         {
             *index = at;

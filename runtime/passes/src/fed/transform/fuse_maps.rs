@@ -5,7 +5,7 @@
 //! with its weight, and the weighted mean can take them one client at a time (see
 //! [`stream`](crate::tensor::stream)).
 
-use fedround_ir::fed::{Module, Op, OpKind, Region, Value};
+use fedround_ir::fed::{FedOp, Module, Op, OpKind, OptOp, Region, Value};
 
 use super::rewrite::Replace;
 
@@ -26,7 +26,7 @@ fn in_region(region: &mut Region) -> bool {
     let mut changed = false;
     let mut i = 0;
     while i < region.ops.len() {
-        if region.ops[i].kind == OpKind::Map {
+        if region.ops[i].kind == OpKind::Fed(FedOp::Map) {
             if let Some(into) = producer(&region.ops, i) {
                 let second = region.ops.remove(i);
                 merge(&mut region.ops[into], second);
@@ -46,7 +46,9 @@ fn in_region(region: &mut Region) -> bool {
 /// The map just before the `i`-th op, if that may become part of it.
 fn producer(ops: &[Op], i: usize) -> Option<usize> {
     let second = &ops[i];
-    let into = ops[..i].iter().rposition(|op| op.kind == OpKind::Map)?;
+    let into = ops[..i]
+        .iter()
+        .rposition(|op| op.kind == OpKind::Fed(FedOp::Map))?;
     let reads = |v| ops[into].results.contains(v);
     let known = |v: &Value| !ops[into + 1..i].iter().any(|op| op.results.contains(v));
     let fuses = second.operands.iter().any(reads)
@@ -75,7 +77,7 @@ fn walks_batches(region: &Region) -> bool {
     region.ops.iter().any(|op| {
         matches!(
             op.kind,
-            OpKind::ForBatches | OpKind::OneBatch | OpKind::Collect
+            OpKind::Opt(OptOp::ForBatches | OptOp::OneBatch | OptOp::Collect)
         ) || op.regions.iter().any(walks_batches)
     })
 }
@@ -128,7 +130,7 @@ mod tests {
         let mut module = link(stage(&FedAvg::default()).unwrap()).unwrap().module;
         let maps = |m: &Module| {
             let ops = m.funcs[0].body.ops.iter();
-            ops.filter(|op| op.kind == OpKind::Map).count()
+            ops.filter(|op| op.kind == OpKind::Fed(FedOp::Map)).count()
         };
         assert_eq!(maps(&module), 2);
         assert!(fuse_maps(&mut module));

@@ -7,7 +7,9 @@
 
 use std::collections::HashSet;
 
-use fedround_ir::fed::{Effect, Module, Op, OpKind, Region, Value};
+use fedround_ir::fed::{
+    Effect, ExternalOp, FedOp, Module, Op, OpKind, OptOp, PrivacyOp, Region, Value,
+};
 
 use super::rewrite::writes;
 
@@ -29,7 +31,7 @@ fn in_region(region: &mut Region) -> bool {
         }
         if matches!(
             region.ops[i].kind,
-            OpKind::ForBatches | OpKind::ForRows(_) | OpKind::Repeat
+            OpKind::Opt(OptOp::ForBatches | OptOp::ForRows(_) | OptOp::Repeat)
         ) {
             let hoisted = invariants(&mut region.ops[i]);
             changed |= !hoisted.is_empty();
@@ -89,30 +91,21 @@ fn collect(region: &Region, inside: &mut HashSet<Value>, state: bool, fixed: &mu
 }
 
 fn is_work(kind: &OpKind) -> bool {
-    matches!(
-        kind,
-        OpKind::TreeAdd
-            | OpKind::TreeSub
-            | OpKind::TreeScale
-            | OpKind::TreeDot
-            | OpKind::TreeSqNorm
-            | OpKind::TreeReplaceParts(_)
-            | OpKind::Clip
-            | OpKind::ClipRows
-            | OpKind::TreeMul
-            | OpKind::TreeDiv
-            | OpKind::TreeMath(_)
-            | OpKind::TreeLayerSum
-            | OpKind::TreeAddScalar
-            | OpKind::TreeClamp
-            | OpKind::TreeSelect
-            | OpKind::Apply(_)
-            | OpKind::Loss(_)
-            | OpKind::Function(_)
-            | OpKind::ClientState(..)
-            | OpKind::ServerState(..)
-            | OpKind::Personal(..)
-    )
+    match kind {
+        OpKind::Tree(_)
+        | OpKind::Privacy(PrivacyOp::Clip | PrivacyOp::ClipRows | PrivacyOp::L1Rows)
+        | OpKind::External(ExternalOp::Apply(_) | ExternalOp::Loss(_) | ExternalOp::Function(_))
+        | OpKind::Fed(FedOp::ClientState(..) | FedOp::ServerState(..) | FedOp::Personal(..)) => {
+            true
+        }
+        OpKind::Fed(_)
+        | OpKind::Arith(_)
+        | OpKind::Opt(_)
+        | OpKind::External(ExternalOp::Column(..))
+        | OpKind::Privacy(
+            PrivacyOp::Release(_) | PrivacyOp::Noise | PrivacyOp::Laplace | PrivacyOp::Claim(_),
+        ) => false,
+    }
 }
 
 fn defines(region: &Region, out: &mut HashSet<Value>) {

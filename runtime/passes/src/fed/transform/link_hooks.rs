@@ -15,7 +15,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fedround_ir::fed::{Func, Hook, Kind, Module, Op, OpKind, Region, Type, Value};
+use fedround_ir::fed::{FedOp, Func, Hook, Kind, Module, Op, OpKind, Region, Type, Value};
 
 use super::link_error::LinkError;
 use crate::error::PassError;
@@ -130,7 +130,7 @@ impl<'m> Linker<'m> {
 
     fn op(&mut self, op: &'m Op, out: &mut Vec<Op>, map: &mut Values, frame: &Frame) {
         match op.kind {
-            OpKind::Call(hook) => {
+            OpKind::Fed(FedOp::Call(hook)) => {
                 let callee = definition(self.source, hook, usize::MAX);
                 let missing = |layer| LinkError::Undefined {
                     hook: hook.name(),
@@ -139,7 +139,7 @@ impl<'m> Linker<'m> {
                 };
                 self.inline(op, callee, missing, out, map, frame);
             }
-            OpKind::Super(hook) => {
+            OpKind::Fed(FedOp::Super(hook)) => {
                 let callee = definition(self.source, hook, frame.layer);
                 let missing = |layer| LinkError::NoBase {
                     hook: hook.name(),
@@ -148,7 +148,7 @@ impl<'m> Linker<'m> {
                 };
                 self.inline(op, callee, missing, out, map, frame);
             }
-            OpKind::GlobalParams => match frame.received {
+            OpKind::Fed(FedOp::GlobalParams) => match frame.received {
                 Some(argument) => {
                     self.received.insert(argument);
                     map.extend(op.results.iter().map(|result| (*result, argument)));
@@ -158,14 +158,14 @@ impl<'m> Linker<'m> {
                     self.fresh(&op.results, map);
                 }
             },
-            OpKind::Drawn => match self.drawn {
+            OpKind::Fed(FedOp::Drawn) => match self.drawn {
                 Some(cohort) => map.extend(op.results.iter().map(|result| (*result, cohort))),
                 None => {
                     self.errors.push(LinkError::NothingDrawn { loc: op.loc });
                     self.fresh(&op.results, map);
                 }
             },
-            OpKind::Map => {
+            OpKind::Fed(FedOp::Map) => {
                 let op = self.map(op, map, frame);
                 out.push(op);
             }
@@ -178,7 +178,7 @@ impl<'m> Linker<'m> {
                     .collect();
                 let results = self.fresh(&op.results, map);
                 let kind = |v: &Value| self.target.type_of(*v).kind;
-                if matches!(op.kind, OpKind::Broadcast | OpKind::Scatter) {
+                if matches!(op.kind, OpKind::Fed(FedOp::Broadcast | FedOp::Scatter)) {
                     let sent = results.iter().filter(|v| kind(v) == Kind::Params);
                     self.origin.extend(sent.map(|v| (*v, *v)));
                 }
@@ -276,7 +276,7 @@ impl<'m> Linker<'m> {
                 .extend(results.iter().map(|result| (*result, origin)));
         }
         Op {
-            kind: OpKind::Map,
+            kind: OpKind::Fed(FedOp::Map),
             operands,
             results,
             regions,

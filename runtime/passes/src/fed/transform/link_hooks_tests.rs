@@ -1,6 +1,6 @@
 //! Binding, inlining, and what cannot be bound.
 
-use fedround_ir::fed::{Builder, Place, print, verify_linked};
+use fedround_ir::fed::{Builder, FedOp, Place, TreeOp, print, verify_linked};
 
 use super::*;
 use crate::testing::{FedAvg, FedProx, Fill, layers, loc};
@@ -18,20 +18,24 @@ fn call(kind: OpKind) -> impl Fn(&mut Builder, &[Value]) -> Vec<Value> {
 
 /// `round`: everyone maps by `client_update`, then a mean of the results.
 fn round(b: &mut Builder, w: &[Value]) -> Vec<Value> {
-    let everyone = b.push(OpKind::Everyone, &[], loc());
-    let sent = b.push(OpKind::Broadcast, &[w[0], everyone[0]], loc());
+    let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+    let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
     let args = b.open(
         &[Type::client(Kind::Client), Type::client(Kind::Params)],
         Place::Client,
     );
-    let trained = b.push(OpKind::Call(Hook::ClientUpdate), &args, loc());
+    let trained = b.push(OpKind::Fed(FedOp::Call(Hook::ClientUpdate)), &args, loc());
     let region = b.close(trained, loc());
-    let w_k = b.push_with(OpKind::Map, &sent, vec![region], loc());
-    b.push(OpKind::Call(Hook::Aggregate), &w_k, loc())
+    let w_k = b.push_with(OpKind::Fed(FedOp::Map), &sent, vec![region], loc());
+    b.push(OpKind::Fed(FedOp::Call(Hook::Aggregate)), &w_k, loc())
 }
 
 fn mean(b: &mut Builder, w_k: &[Value]) -> Vec<Value> {
-    b.push(OpKind::Reduce(fedround_ir::fed::Reduce::Mean), w_k, loc())
+    b.push(
+        OpKind::Fed(FedOp::Reduce(fedround_ir::fed::Reduce::Mean)),
+        w_k,
+        loc(),
+    )
 }
 
 #[test]
@@ -88,7 +92,7 @@ fed.algorithm @fedprox(%fraction: f32, %epochs: index, %batch: index, %lr: f32, 
 
 #[test]
 fn undefined_hooks_name_the_hook_and_its_caller() {
-    let regularizer = call(OpKind::Super(Hook::Regularizer));
+    let regularizer = call(OpKind::Fed(FedOp::Super(Hook::Regularizer)));
     let base: &[(Hook, Fill)] = &[(Hook::Round, &round)];
     let found = errors(&layers(&[
         ("base", base),
@@ -105,7 +109,7 @@ fn undefined_hooks_name_the_hook_and_its_caller() {
 
 #[test]
 fn a_base_without_the_hook_is_an_error() {
-    let update = call(OpKind::Super(Hook::ClientUpdate));
+    let update = call(OpKind::Fed(FedOp::Super(Hook::ClientUpdate)));
     let base: &[(Hook, Fill)] = &[(Hook::Round, &round), (Hook::Aggregate, &mean)];
     let found = errors(&layers(&[
         ("base", base),
@@ -121,8 +125,8 @@ fn a_base_without_the_hook_is_an_error() {
 
 #[test]
 fn recursion_is_shown_as_a_path() {
-    let inner = call(OpKind::Call(Hook::ClientUpdate));
-    let outer = call(OpKind::Super(Hook::ClientUpdate));
+    let inner = call(OpKind::Fed(FedOp::Call(Hook::ClientUpdate)));
+    let outer = call(OpKind::Fed(FedOp::Super(Hook::ClientUpdate)));
     let base: &[(Hook, Fill)] = &[
         (Hook::Round, &round),
         (Hook::Aggregate, &mean),
@@ -149,10 +153,10 @@ fn a_map_over_trained_values_gets_what_was_received() {
             &[Type::client(Kind::Client), Type::client(Kind::Params)],
             Place::Client,
         );
-        let received = b.push(OpKind::GlobalParams, &args[..1], loc());
-        let change = b.push(OpKind::TreeSub, &[args[1], received[0]], loc());
+        let received = b.push(OpKind::Fed(FedOp::GlobalParams), &args[..1], loc());
+        let change = b.push(OpKind::Tree(TreeOp::Sub), &[args[1], received[0]], loc());
         let region = b.close(change, loc());
-        let changes = b.push_with(OpKind::Map, w_k, vec![region], loc());
+        let changes = b.push_with(OpKind::Fed(FedOp::Map), w_k, vec![region], loc());
         mean(b, &changes)
     };
     let hooks: &[(Hook, Fill)] = &[
@@ -171,19 +175,25 @@ fn a_map_over_trained_values_gets_what_was_received() {
 
 #[test]
 fn nothing_received_is_an_error() {
-    let update = |b: &mut Builder, args: &[Value]| b.push(OpKind::GlobalParams, &args[..1], loc());
+    let update = |b: &mut Builder, args: &[Value]| {
+        b.push(OpKind::Fed(FedOp::GlobalParams), &args[..1], loc())
+    };
     // A scalar is broadcast, no parameters are.
     let round = |b: &mut Builder, w: &[Value]| {
-        let everyone = b.push(OpKind::Everyone, &[], loc());
-        let norm = b.push(OpKind::TreeSqNorm, w, loc());
-        let sent = b.push(OpKind::Broadcast, &[norm[0], everyone[0]], loc());
+        let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let norm = b.push(OpKind::Tree(TreeOp::SqNorm), w, loc());
+        let sent = b.push(
+            OpKind::Fed(FedOp::Broadcast),
+            &[norm[0], everyone[0]],
+            loc(),
+        );
         let args = b.open(
             &[Type::client(Kind::Client), Type::client(Kind::Scalar)],
             Place::Client,
         );
-        let received = b.push(OpKind::GlobalParams, &args[..1], loc());
+        let received = b.push(OpKind::Fed(FedOp::GlobalParams), &args[..1], loc());
         let region = b.close(received, loc());
-        let w_k = b.push_with(OpKind::Map, &sent, vec![region], loc());
+        let w_k = b.push_with(OpKind::Fed(FedOp::Map), &sent, vec![region], loc());
         mean(b, &w_k)
     };
     let found = errors(&layers(&[(
@@ -200,9 +210,9 @@ fn nothing_received_is_an_error() {
 #[test]
 fn a_plug_in_goes_on_with_the_cohort_that_its_base_drew() {
     let outer = |b: &mut Builder, w: &[Value]| {
-        let next = b.push(OpKind::Super(Hook::Round), w, loc());
-        let drawn = b.push(OpKind::Drawn, &[], loc());
-        b.push(OpKind::Broadcast, &[next[0], drawn[0]], loc());
+        let next = b.push(OpKind::Fed(FedOp::Super(Hook::Round)), w, loc());
+        let drawn = b.push(OpKind::Fed(FedOp::Drawn), &[], loc());
+        b.push(OpKind::Fed(FedOp::Broadcast), &[next[0], drawn[0]], loc());
         next
     };
     let update = |_: &mut Builder, args: &[Value]| vec![args[1]];
@@ -218,8 +228,8 @@ fn a_plug_in_goes_on_with_the_cohort_that_its_base_drew() {
     assert!(text.contains("%0 = fed.everyone"), "{text}");
     assert!(text.contains("fed.broadcast %4 to %0"), "{text}");
     let before = |b: &mut Builder, w: &[Value]| {
-        b.push(OpKind::Drawn, &[], loc());
-        b.push(OpKind::Super(Hook::Round), w, loc())
+        b.push(OpKind::Fed(FedOp::Drawn), &[], loc());
+        b.push(OpKind::Fed(FedOp::Super(Hook::Round)), w, loc())
     };
     let found = errors(&over(&before));
     assert!(found[0].contains("before any cohort"), "{}", found[0]);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{Effect, Module, Op, OpKind, Region, Value};
+use fedround_ir::fed::{Effect, Module, Op, OpKind, OptOp, Region, Value};
 
 /// Replacements of values by values, followed to the end.
 #[derive(Debug, Default)]
@@ -35,9 +35,9 @@ impl Replace {
 /// its region are not.
 pub(crate) fn carried_from(kind: &OpKind) -> Option<(usize, usize)> {
     match kind {
-        OpKind::ForBatches => Some((3, 1)),
-        OpKind::ForRows(n) => Some((2 + n, *n)),
-        OpKind::Repeat => Some((1, 0)),
+        OpKind::Opt(OptOp::ForBatches) => Some((3, 1)),
+        OpKind::Opt(OptOp::ForRows(n)) => Some((2 + n, *n)),
+        OpKind::Opt(OptOp::Repeat) => Some((1, 0)),
         _ => None,
     }
 }

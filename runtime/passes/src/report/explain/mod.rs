@@ -13,7 +13,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fedround_ir::fed::{Hyper, Kind, Module, Op, OpKind, Place, Region, Value};
+use fedround_ir::fed::{
+    FedOp, Hyper, Kind, Module, Op, OpKind, OptOp, Place, PrivacyOp, Region, Value,
+};
 
 pub mod notation;
 mod regions;
@@ -145,21 +147,21 @@ impl Printer<'_> {
     fn op(&mut self, op: &Op) {
         let operands = self.texts(&op.operands);
         match (&op.kind, op.results.as_slice(), op.regions.as_slice()) {
-            (OpKind::Sample, [cohort], _) => {
+            (OpKind::Fed(FedOp::Sample), [cohort], _) => {
                 self.texts.insert(*cohort, Text::call("sample", &operands));
                 self.bind(*cohort, "S");
             }
-            (OpKind::Everyone, [cohort], _) => {
+            (OpKind::Fed(FedOp::Everyone), [cohort], _) => {
                 self.texts.insert(*cohort, Text::name("all clients"));
             }
-            (OpKind::Rotating, [cohort], _) => {
+            (OpKind::Fed(FedOp::Rotating), [cohort], _) => {
                 self.texts
                     .insert(*cohort, Text::call("rotating", &operands));
                 self.bind(*cohort, "S");
             }
-            (OpKind::Within | OpKind::Outside, [cohort], _) => {
+            (OpKind::Fed(FedOp::Within | FedOp::Outside), [cohort], _) => {
                 let name = match op.kind {
-                    OpKind::Within => "clients",
+                    OpKind::Fed(FedOp::Within) => "clients",
                     _ => "all but clients",
                 };
                 let range = operands.iter().map(Text::plain).collect::<Vec<_>>();
@@ -167,7 +169,7 @@ impl Printer<'_> {
                 self.texts.insert(*cohort, text);
                 self.bind(*cohort, "S");
             }
-            (OpKind::Broadcast, [sent], _) => {
+            (OpKind::Fed(FedOp::Broadcast), [sent], _) => {
                 if let [value, cohort] = op.operands.as_slice() {
                     self.bind(*value, "c");
                     self.texts.insert(*sent, self.text(*value));
@@ -175,11 +177,11 @@ impl Printer<'_> {
                         .insert(*sent, self.text(*cohort).plain().to_owned());
                 }
             }
-            (OpKind::Gather | OpKind::Scatter, [result], _) => {
+            (OpKind::Fed(FedOp::Gather | FedOp::Scatter), [result], _) => {
                 if let [value, at @ ..] = op.operands.as_slice() {
                     let text = self.text(*value);
                     let cohort = match (&op.kind, at) {
-                        (OpKind::Scatter, [at]) => {
+                        (OpKind::Fed(FedOp::Scatter), [at]) => {
                             format!("{}, for each {}", self.text(*at).plain(), text.plain())
                         }
                         _ => {
@@ -191,11 +193,11 @@ impl Printer<'_> {
                     self.cohorts.insert(*result, cohort);
                 }
             }
-            (OpKind::Reduce(reduce), [result], _) => {
+            (OpKind::Fed(FedOp::Reduce(reduce)), [result], _) => {
                 let text = reduction(*reduce, &operands);
                 self.texts.insert(*result, text);
             }
-            (OpKind::SetServerState(name) | OpKind::SetClientState(name), _, _) => {
+            (OpKind::Fed(FedOp::SetServerState(name) | FedOp::SetClientState(name)), _, _) => {
                 let value = operands.last().map(Text::plain).unwrap_or_default();
                 let state = if self.personal.contains(name) {
                     "personal"
@@ -204,49 +206,57 @@ impl Printer<'_> {
                 };
                 self.line(&format!("{state}({}) ← {value}", own(name)));
             }
-            (OpKind::Personal(state, parts), [result], _) if parts.is_empty() => {
+            (OpKind::Fed(FedOp::Personal(state, parts)), [result], _) if parts.is_empty() => {
                 let first = operands.get(1).map(|w| w.plain().to_owned());
                 let first = first.unwrap_or_default();
                 let text = format!("state({}) or {first}", own(state));
                 self.texts.insert(*result, Text::sum(text));
                 self.bind(*result, "v");
             }
-            (OpKind::Personal(state, parts), [result], _) => {
+            (OpKind::Fed(FedOp::Personal(state, parts)), [result], _) => {
                 let parts = Text::name(parts.join(", "));
                 self.personal.insert(state.clone());
                 self.texts.insert(*result, Text::call("personal", &[parts]));
                 self.bind(*result, "v");
             }
-            (OpKind::OneBatch, [batch], _) => {
+            (OpKind::Opt(OptOp::OneBatch), [batch], _) => {
                 let size = operands.last().cloned();
                 let text = Text::call("batch", &size.into_iter().collect::<Vec<_>>());
                 self.texts.insert(*batch, text);
                 self.bind(*batch, "b");
             }
-            (OpKind::Claim(dp), _, _) => {
+            (OpKind::Privacy(PrivacyOp::Claim(dp)), _, _) => {
                 self.line(&format!("claims {} differential privacy", dp.name()));
             }
             // Bound at once: a later line may set the state.
-            (OpKind::ServerState(name, _) | OpKind::ClientState(name, _), [result], _) => {
+            (
+                OpKind::Fed(FedOp::ServerState(name, _) | FedOp::ClientState(name, _)),
+                [result],
+                _,
+            ) => {
                 self.texts
                     .insert(*result, Text::call("state", &[Text::name(own(name))]));
                 self.bind(*result, own(name));
             }
-            (OpKind::Map, results, [region]) => self.map(op, results, region),
-            (OpKind::ForBatches | OpKind::ForRows(_) | OpKind::Repeat, results, [region]) => {
-                self.repeat(op, results, region)
+            (OpKind::Fed(FedOp::Map), results, [region]) => self.map(op, results, region),
+            (
+                OpKind::Opt(OptOp::ForBatches | OptOp::ForRows(_) | OptOp::Repeat),
+                results,
+                [region],
+            ) => self.repeat(op, results, region),
+            (OpKind::Opt(OptOp::Collect), results, [region]) => {
+                self.collect(&operands, results, region)
             }
-            (OpKind::Collect, results, [region]) => self.collect(&operands, results, region),
-            (OpKind::DrawRows | OpKind::LeastRows, results, _) => {
+            (OpKind::Opt(OptOp::DrawRows | OptOp::LeastRows), results, _) => {
                 let names: Vec<String> = results.iter().map(|_| self.unique("r")).collect();
-                let least = op.kind == OpKind::LeastRows;
+                let least = op.kind == OpKind::Opt(OptOp::LeastRows);
                 let text = Text::call(if least { "least" } else { "draw" }, &operands);
                 self.line(&format!("{} ← {}", names.join(", "), text.plain()));
                 for (result, name) in results.iter().zip(names) {
                     self.texts.insert(*result, Text::name(name));
                 }
             }
-            (OpKind::Grad, [gradient, value], [region]) => {
+            (OpKind::Opt(OptOp::Grad), [gradient, value], [region]) => {
                 self.grad(&operands, *gradient, *value, region)
             }
             (kind, [result], _) => {

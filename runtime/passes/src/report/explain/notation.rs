@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{Math, OpKind, Reduce, Region, Value};
+use fedround_ir::fed::{
+    ArithOp, ExternalOp, FedOp, Math, OpKind, PrivacyOp, Reduce, Region, TreeOp, Value,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
@@ -78,85 +80,107 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         )
     };
     match (kind, operands) {
-        (OpKind::Hyper(index), _) => Text::name(hypers.get(*index).cloned().unwrap_or_default()),
-        (OpKind::Const(x), _) => Text::name(literal(*x)),
-        (OpKind::IndexConst(n), _) => Text::name(n.to_string()),
-        (OpKind::Real, [n]) => n.clone(),
-        (OpKind::NumExamples, _) => Text::name("n_k"),
-        (OpKind::RoundIndex, _) => Text::name("t"),
-        (OpKind::NumClients, _) => Text::name("K"),
-        (OpKind::Add | OpKind::TreeAdd, [a, b]) => {
+        (OpKind::Fed(FedOp::Hyper(index)), _) => {
+            Text::name(hypers.get(*index).cloned().unwrap_or_default())
+        }
+        (OpKind::Arith(ArithOp::Const(x)), _) => Text::name(literal(*x)),
+        (OpKind::Arith(ArithOp::IndexConst(n)), _) => Text::name(n.to_string()),
+        (OpKind::Arith(ArithOp::Real), [n]) => n.clone(),
+        (OpKind::Fed(FedOp::NumExamples), _) => Text::name("n_k"),
+        (OpKind::Fed(FedOp::RoundIndex), _) => Text::name("t"),
+        (OpKind::Fed(FedOp::NumClients), _) => Text::name("K"),
+        (OpKind::Arith(ArithOp::Add) | OpKind::Tree(TreeOp::Add), [a, b]) => {
             Text::sum(format!("{} + {}", a.plain(), b.plain()))
         }
-        (OpKind::Sub | OpKind::TreeSub, [a, b]) => {
+        (OpKind::Arith(ArithOp::Sub) | OpKind::Tree(TreeOp::Sub), [a, b]) => {
             Text::sum(format!("{} − {}", a.plain(), b.in_product()))
         }
-        (OpKind::TreeScale, [zero, _]) if zero.plain() == "0" => zero.clone(),
-        (OpKind::Mul | OpKind::TreeScale, [a, b]) => product(a, b),
-        (OpKind::Div, [a, b]) => Text::new(
+        (OpKind::Tree(TreeOp::Scale), [zero, _]) if zero.plain() == "0" => zero.clone(),
+        (OpKind::Arith(ArithOp::Mul) | OpKind::Tree(TreeOp::Scale), [a, b]) => product(a, b),
+        (OpKind::Arith(ArithOp::Div), [a, b]) => Text::new(
             format!("{} / {}", a.in_product(), b.above(Level::Product)),
             Level::Product,
         ),
-        (OpKind::Neg, [a]) => Text::sum(format!("−{}", a.in_product())),
-        (OpKind::Pow, [a, b]) => Text::factor(format!(
+        (OpKind::Arith(ArithOp::Neg), [a]) => Text::sum(format!("−{}", a.in_product())),
+        (OpKind::Arith(ArithOp::Pow), [a, b]) => Text::factor(format!(
             "{}^{}",
             a.above(Level::Factor),
             b.above(Level::Product)
         )),
-        (OpKind::Math(Math::Sqrt) | OpKind::TreeMath(Math::Sqrt), [x]) => {
-            Text::factor(format!("√{}", x.above(Level::Factor)))
+        (
+            OpKind::Arith(ArithOp::Math(Math::Sqrt)) | OpKind::Tree(TreeOp::Math(Math::Sqrt)),
+            [x],
+        ) => Text::factor(format!("√{}", x.above(Level::Factor))),
+        (
+            OpKind::Arith(ArithOp::Math(Math::Floor)) | OpKind::Tree(TreeOp::Math(Math::Floor)),
+            [x],
+        ) => Text::factor(format!("⌊{}⌋", x.plain())),
+        (OpKind::Arith(ArithOp::Math(Math::Exp)) | OpKind::Tree(TreeOp::Math(Math::Exp)), all) => {
+            Text::call("exp", all)
         }
-        (OpKind::Math(Math::Floor) | OpKind::TreeMath(Math::Floor), [x]) => {
-            Text::factor(format!("⌊{}⌋", x.plain()))
+        (OpKind::Arith(ArithOp::Math(Math::Log)) | OpKind::Tree(TreeOp::Math(Math::Log)), all) => {
+            Text::call("ln", all)
         }
-        (OpKind::Math(Math::Exp) | OpKind::TreeMath(Math::Exp), all) => Text::call("exp", all),
-        (OpKind::Math(Math::Log) | OpKind::TreeMath(Math::Log), all) => Text::call("ln", all),
-        (OpKind::TreeLayerSum, all) => Text::call("Σ_layer", all),
-        (OpKind::Math(Math::Cos) | OpKind::TreeMath(Math::Cos), all) => Text::call("cos", all),
-        (OpKind::Select | OpKind::TreeSelect, [c, a, b]) => Text::factor(format!(
-            "[{} if {} > 0 else {}]",
-            a.plain(),
-            c.plain(),
-            b.plain()
-        )),
-        (OpKind::TreeMul, [a, b]) => Text::new(
+        (OpKind::Tree(TreeOp::LayerSum), all) => Text::call("Σ_layer", all),
+        (OpKind::Arith(ArithOp::Math(Math::Cos)) | OpKind::Tree(TreeOp::Math(Math::Cos)), all) => {
+            Text::call("cos", all)
+        }
+        (OpKind::Arith(ArithOp::Select) | OpKind::Tree(TreeOp::Select), [c, a, b]) => Text::factor(
+            format!("[{} if {} > 0 else {}]", a.plain(), c.plain(), b.plain()),
+        ),
+        (OpKind::Tree(TreeOp::Mul), [a, b]) => Text::new(
             format!("{} ⊙ {}", a.in_product(), b.in_product()),
             Level::Product,
         ),
-        (OpKind::TreeDiv, [a, b]) => Text::new(
+        (OpKind::Tree(TreeOp::Div), [a, b]) => Text::new(
             format!("{} ⊘ {}", a.in_product(), b.above(Level::Product)),
             Level::Product,
         ),
-        (OpKind::TreeAddScalar, [s, a]) => Text::sum(format!("{} + {}", a.plain(), s.plain())),
-        (OpKind::TreeClamp, [min, max, a]) => {
+        (OpKind::Tree(TreeOp::AddScalar), [s, a]) => {
+            Text::sum(format!("{} + {}", a.plain(), s.plain()))
+        }
+        (OpKind::Tree(TreeOp::Clamp), [min, max, a]) => {
             Text::call("clamp", &[a.clone(), min.clone(), max.clone()])
         }
-        (OpKind::TreeDot, [a, b]) => Text::factor(format!("⟨{}, {}⟩", a.plain(), b.plain())),
-        (OpKind::TreeSqNorm, [a]) => Text::factor(format!("‖{}‖²", a.plain())),
-        (OpKind::TreeReplaceParts(parts), [a, b]) => Text::factor(format!(
+        (OpKind::Tree(TreeOp::Dot), [a, b]) => {
+            Text::factor(format!("⟨{}, {}⟩", a.plain(), b.plain()))
+        }
+        (OpKind::Tree(TreeOp::SqNorm), [a]) => Text::factor(format!("‖{}‖²", a.plain())),
+        (OpKind::Tree(TreeOp::ReplaceParts(parts)), [a, b]) => Text::factor(format!(
             "{}[{} ← {}]",
             a.in_product(),
             parts.join(", "),
             b.plain()
         )),
-        (OpKind::ClipRows, operands) => Text::call("clip_rows", operands),
-        (OpKind::Laplace, [x, b]) => Text::sum(format!("{} + Laplace({})", x.plain(), b.plain())),
-        (OpKind::Clip, operands) => Text::call("clip", operands),
-        (OpKind::Noise, [x, sigma]) => {
+        (OpKind::Privacy(PrivacyOp::ClipRows), operands) => Text::call("clip_rows", operands),
+        (OpKind::Privacy(PrivacyOp::L1Rows), operands) => Text::call("l1_rows", operands),
+        (OpKind::Privacy(PrivacyOp::Laplace), [x, b]) => {
+            Text::sum(format!("{} + Laplace({})", x.plain(), b.plain()))
+        }
+        (OpKind::Privacy(PrivacyOp::Clip), operands) => Text::call("clip", operands),
+        (OpKind::Privacy(PrivacyOp::Noise), [x, sigma]) => {
             let sigma = sigma.above(Level::Factor);
             Text::sum(format!("{} + N(0, {sigma}²)", x.plain()))
         }
-        (OpKind::Release(_), [x]) => Text::call("release", std::slice::from_ref(x)),
-        (OpKind::Column(name, _), [b]) => Text::name(format!("{}.{name}", b.plain())),
-        (OpKind::Apply(name), operands) if name == "forward" => Text::call("model", operands),
-        (OpKind::Apply(name), operands) => Text::call(name, operands),
-        (OpKind::Concat, operands) => Text::call("concat", operands),
-        (OpKind::Positions, operands) => Text::call("positions", operands),
-        (OpKind::ClientLabels, _) => Text::name("k"),
-        (OpKind::Loss(name) | OpKind::Function(name), operands) => Text::call(name, operands),
-        (OpKind::EveryClass, _) => Text::name("classes"),
-        (OpKind::LocalClasses, _) => Text::name("classes_k"),
-        (OpKind::Blank, _) => Text::name("0"),
+        (OpKind::Privacy(PrivacyOp::Release(_)), [x]) => {
+            Text::call("release", std::slice::from_ref(x))
+        }
+        (OpKind::External(ExternalOp::Column(name, _)), [b]) => {
+            Text::name(format!("{}.{name}", b.plain()))
+        }
+        (OpKind::External(ExternalOp::Apply(name)), operands) if name == "forward" => {
+            Text::call("model", operands)
+        }
+        (OpKind::External(ExternalOp::Apply(name)), operands) => Text::call(name, operands),
+        (OpKind::Fed(FedOp::Concat), operands) => Text::call("concat", operands),
+        (OpKind::Fed(FedOp::Positions), operands) => Text::call("positions", operands),
+        (OpKind::Fed(FedOp::ClientLabels), _) => Text::name("k"),
+        (OpKind::External(ExternalOp::Loss(name) | ExternalOp::Function(name)), operands) => {
+            Text::call(name, operands)
+        }
+        (OpKind::Fed(FedOp::EveryClass), _) => Text::name("classes"),
+        (OpKind::Fed(FedOp::LocalClasses), _) => Text::name("classes_k"),
+        (OpKind::Fed(FedOp::Blank), _) => Text::name("0"),
         (kind, operands) => Text::call(&kind.name(), operands),
     }
 }
@@ -207,17 +231,25 @@ mod tests {
     #[test]
     fn brackets_only_where_needed() {
         let [a, b, c] = ["a", "b", "c"].map(Text::name);
-        let difference = expression(&OpKind::Sub, &[a.clone(), b.clone()], &[]);
-        let nested = expression(&OpKind::Sub, &[c.clone(), difference.clone()], &[]);
+        let difference = expression(&OpKind::Arith(ArithOp::Sub), &[a.clone(), b.clone()], &[]);
+        let nested = expression(
+            &OpKind::Arith(ArithOp::Sub),
+            &[c.clone(), difference.clone()],
+            &[],
+        );
         assert_eq!(nested.plain(), "c − (a − b)");
-        let product = expression(&OpKind::Mul, &[c.clone(), difference.clone()], &[]);
+        let product = expression(
+            &OpKind::Arith(ArithOp::Mul),
+            &[c.clone(), difference.clone()],
+            &[],
+        );
         assert_eq!(product.plain(), "c · (a − b)");
-        let quotient = expression(&OpKind::Div, &[a, product.clone()], &[]);
+        let quotient = expression(&OpKind::Arith(ArithOp::Div), &[a, product.clone()], &[]);
         assert_eq!(quotient.plain(), "a / (c · (a − b))");
-        let sum = expression(&OpKind::Add, &[product, b], &[]);
+        let sum = expression(&OpKind::Arith(ArithOp::Add), &[product, b], &[]);
         assert_eq!(sum.plain(), "c · (a − b) + b");
         assert_eq!(
-            expression(&OpKind::TreeSqNorm, &[difference], &[]).plain(),
+            expression(&OpKind::Tree(TreeOp::SqNorm), &[difference], &[]).plain(),
             "‖a − b‖²"
         );
     }

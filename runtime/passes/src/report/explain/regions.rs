@@ -1,6 +1,6 @@
 //! The lines of maps, loops and gradients in the algorithm box.
 
-use fedround_ir::fed::{Op, OpKind, Region, Value};
+use fedround_ir::fed::{Op, OpKind, OptOp, Region, Value};
 
 use super::Printer;
 use super::notation::Text;
@@ -60,7 +60,9 @@ impl Printer<'_> {
             names.push(name);
         }
         let control = self.texts(&op.operands);
-        if let (OpKind::ForBatches, [_, epochs, size, ..]) = (&op.kind, control.as_slice()) {
+        if let (OpKind::Opt(OptOp::ForBatches), [_, epochs, size, ..]) =
+            (&op.kind, control.as_slice())
+        {
             let batch = self.unique("b");
             self.line(&format!(
                 "for {batch} in batches({}, {})",
@@ -70,7 +72,9 @@ impl Printer<'_> {
             if let Some(arg) = region.args.first() {
                 self.texts.insert(*arg, Text::name(batch));
             }
-        } else if let (OpKind::ForRows(n), [epochs, size, ..]) = (&op.kind, control.as_slice()) {
+        } else if let (OpKind::Opt(OptOp::ForRows(n)), [epochs, size, ..]) =
+            (&op.kind, control.as_slice())
+        {
             let rows: Vec<String> = (0..*n).map(|_| self.unique("r")).collect();
             let of: Vec<&str> = control.iter().skip(2).take(*n).map(Text::plain).collect();
             self.line(&format!(

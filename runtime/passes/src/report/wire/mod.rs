@@ -7,7 +7,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Exposure, Facts, Kind, Module, Op, OpKind, Privacy, Region, Value, solve};
+use fedround_ir::fed::{
+    Exposure, Facts, FedOp, Kind, Module, Op, OpKind, Privacy, Region, Value, solve,
+};
 
 use crate::fed::analysis::{Leaves, Needless, unsent};
 pub use origin::Derivation;
@@ -191,14 +193,14 @@ impl Rows<'_> {
     fn look_ahead(&mut self, region: &Region) {
         for op in &region.ops {
             match op.kind {
-                OpKind::Reduce(_) | OpKind::Gather => {
+                OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather) => {
                     for value in self.module.uploaded(op) {
                         let all = self.aggregates.entry(*value).or_default();
                         all.extend(&op.results);
                     }
                 }
-                OpKind::Broadcast | OpKind::Scatter => self.tell(op.operands.first()),
-                OpKind::SetServerState(_) => self.tell(op.operands.last()),
+                OpKind::Fed(FedOp::Broadcast | FedOp::Scatter) => self.tell(op.operands.first()),
+                OpKind::Fed(FedOp::SetServerState(_)) => self.tell(op.operands.last()),
                 _ => {}
             }
             for inner in &op.regions {
@@ -216,12 +218,12 @@ impl Rows<'_> {
     fn region(&mut self, region: &Region) {
         for op in &region.ops {
             match op.kind {
-                OpKind::Broadcast | OpKind::Scatter => {
+                OpKind::Fed(FedOp::Broadcast | FedOp::Scatter) => {
                     for value in op.operands.iter().take(1) {
                         self.row(op, Direction::Down, *value);
                     }
                 }
-                OpKind::Reduce(_) | OpKind::Gather => {
+                OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather) => {
                     for value in self.module.uploaded(op) {
                         if self.sent.insert(*value) {
                             self.row(op, Direction::Up, *value);
@@ -242,7 +244,7 @@ impl Rows<'_> {
         let origin = self.origins.get(&value).cloned().unwrap_or_default();
         let visits = op.visits();
         let (derived, protection) = match direction {
-            Direction::Down if op.kind == OpKind::Scatter => {
+            Direction::Down if op.kind == OpKind::Fed(FedOp::Scatter) => {
                 let derived = match visits {
                     true => Derivation::OtherClients,
                     false => Derivation::ServerForClient,

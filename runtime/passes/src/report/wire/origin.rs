@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use fedround_ir::fed::{Analysis, Kind, Module, Op, OpKind};
+use fedround_ir::fed::{Analysis, ExternalOp, FedOp, Kind, Module, Op, OpKind, PrivacyOp};
 
 /// From what a value is derived.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,22 +54,24 @@ impl Analysis for Origins<'_> {
         origin.released.clear();
         match &op.kind {
             // A state is an origin of its own, whatever was kept in it.
-            OpKind::ServerState(..) => {
+            OpKind::Fed(FedOp::ServerState(..)) => {
                 return Origin {
                     server_state: true,
                     ..Origin::default()
                 };
             }
-            OpKind::ClientState(..) | OpKind::Personal(..) => {
+            OpKind::Fed(FedOp::ClientState(..) | FedOp::Personal(..)) => {
                 let first = inputs.get(1).filter(|_| op.operands.len() > 1);
                 return Origin {
                     client_state: true,
                     ..first.cloned().unwrap_or_default()
                 };
             }
-            OpKind::NumExamples => origin.count = true,
-            OpKind::Column(..) | OpKind::LocalClasses => origin.data = true,
-            OpKind::Release(why) => {
+            OpKind::Fed(FedOp::NumExamples) => origin.count = true,
+            OpKind::External(ExternalOp::Column(..)) | OpKind::Fed(FedOp::LocalClasses) => {
+                origin.data = true
+            }
+            OpKind::Privacy(PrivacyOp::Release(why)) => {
                 origin.released.insert(why.clone());
             }
             _ if self.0.uploads(op) => origin.aggregates = MANY.min(origin.aggregates + 1),

@@ -8,7 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{
-    Dp, Exposure, HyperValue, Module, Op, OpKind, Place, Privacy, Region, Value,
+    ArithOp, Dp, Exposure, FedOp, HyperValue, Module, Op, OpKind, OptOp, Place, Privacy, PrivacyOp,
+    Region, Value,
 };
 
 pub use row_steps::RowSteps;
@@ -106,11 +107,14 @@ impl<'m> Finder<'m> {
         for op in &region.ops {
             self.made.extend(op.results.iter().map(|v| (*v, op)));
             self.trained.extend(op.differentiated());
-            if matches!(op.kind, OpKind::Noise | OpKind::Laplace) {
+            if matches!(
+                op.kind,
+                OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace)
+            ) {
                 noises.push((op, around.to_vec()));
             }
             // Noise in a loss is there to train with, unless it is to keep a claim.
-            if op.kind == OpKind::Grad && self.claims().next().is_none() {
+            if op.kind == OpKind::Opt(OptOp::Grad) && self.claims().next().is_none() {
                 continue;
             }
             let around = [around, &[op]].concat();
@@ -126,9 +130,9 @@ impl<'m> Finder<'m> {
         };
         let made = self.made.get(of)?;
         let (clip, unit, steps) = match made.kind {
-            OpKind::ClipRows => (*made, Unit::Row, None),
-            OpKind::Clip => (*made, Unit::Client, None),
-            OpKind::ForRows(_) if op.kind == OpKind::Noise => {
+            OpKind::Privacy(PrivacyOp::ClipRows) => (*made, Unit::Row, None),
+            OpKind::Privacy(PrivacyOp::Clip) => (*made, Unit::Client, None),
+            OpKind::Opt(OptOp::ForRows(_)) if op.kind == OpKind::Privacy(PrivacyOp::Noise) => {
                 let (clip, steps) = self.row_by_row(made, *of, around)?;
                 (clip, Unit::Row, Some(steps))
             }
@@ -141,10 +145,10 @@ impl<'m> Finder<'m> {
         let unit_l1 = self
             .made
             .get(clipped)
-            .is_some_and(|op| matches!(&op.kind, OpKind::Function(name) if name == "l1_rows"));
+            .is_some_and(|op| op.kind == OpKind::Privacy(PrivacyOp::L1Rows));
         Some(Mechanism {
             noise: match op.kind {
-                OpKind::Laplace => NoiseKind::Laplace,
+                OpKind::Privacy(PrivacyOp::Laplace) => NoiseKind::Laplace,
                 _ => NoiseKind::Gaussian,
             },
             scale: self.number(*scale)?,
@@ -167,7 +171,7 @@ impl<'m> Finder<'m> {
     pub(super) fn claims(&self) -> impl Iterator<Item = Dp> {
         let ops = self.module.funcs.iter().flat_map(|func| &func.body.ops);
         ops.filter_map(|op| match op.kind {
-            OpKind::Claim(dp) => Some(dp),
+            OpKind::Privacy(PrivacyOp::Claim(dp)) => Some(dp),
             _ => None,
         })
     }
@@ -175,8 +179,8 @@ impl<'m> Finder<'m> {
     /// A count that is known before the round.
     pub(super) fn count(&self, value: Value) -> Option<usize> {
         match self.made.get(&value)?.kind {
-            OpKind::IndexConst(n) => Some(n),
-            OpKind::Hyper(index) => match self.module.hypers.get(index)?.value {
+            OpKind::Arith(ArithOp::IndexConst(n)) => Some(n),
+            OpKind::Fed(FedOp::Hyper(index)) => match self.module.hypers.get(index)?.value {
                 HyperValue::Int(n) => Some(n),
                 _ => None,
             },
@@ -189,17 +193,17 @@ impl<'m> Finder<'m> {
         let op = self.made.get(&value)?;
         let of = |i: usize| op.operands.get(i).and_then(|v| self.number(*v));
         match &op.kind {
-            OpKind::Const(x) => Some(*x),
-            OpKind::Hyper(index) => match self.module.hypers.get(*index)?.value {
+            OpKind::Arith(ArithOp::Const(x)) => Some(*x),
+            OpKind::Fed(FedOp::Hyper(index)) => match self.module.hypers.get(*index)?.value {
                 HyperValue::Float(x) => Some(x),
                 _ => None,
             },
-            OpKind::Real => Some(self.count(*op.operands.first()?)? as f64),
-            OpKind::Add => Some(of(0)? + of(1)?),
-            OpKind::Sub => Some(of(0)? - of(1)?),
-            OpKind::Mul => Some(of(0)? * of(1)?),
-            OpKind::Div => Some(of(0)? / of(1)?),
-            OpKind::Neg => Some(-of(0)?),
+            OpKind::Arith(ArithOp::Real) => Some(self.count(*op.operands.first()?)? as f64),
+            OpKind::Arith(ArithOp::Add) => Some(of(0)? + of(1)?),
+            OpKind::Arith(ArithOp::Sub) => Some(of(0)? - of(1)?),
+            OpKind::Arith(ArithOp::Mul) => Some(of(0)? * of(1)?),
+            OpKind::Arith(ArithOp::Div) => Some(of(0)? / of(1)?),
+            OpKind::Arith(ArithOp::Neg) => Some(-of(0)?),
             _ => None,
         }
     }

@@ -3,7 +3,9 @@
 
 use std::collections::HashSet;
 
-use fedround_ir::fed::{Dp, Exposure, Op, OpKind, Place, Region, Value};
+use fedround_ir::fed::{
+    Dp, Exposure, FedOp, Op, OpKind, OptOp, Place, PrivacyOp, Region, TreeOp, Value,
+};
 
 use super::Finder;
 
@@ -61,7 +63,8 @@ impl<'m> Finder<'m> {
         sum: Value,
         around: &[&Op],
     ) -> Option<(&'m Op, RowSteps)> {
-        let (OpKind::ForRows(count), [body]) = (&each.kind, each.regions.as_slice()) else {
+        let (OpKind::Opt(OptOp::ForRows(count)), [body]) = (&each.kind, each.regions.as_slice())
+        else {
             return None;
         };
         let (passes, batches) = self.passes(around)?;
@@ -69,7 +72,7 @@ impl<'m> Finder<'m> {
             return None;
         };
         let (rows, first) = operands.split_at_checked(*count)?;
-        let OpKind::ForRows(n) = batches.kind else {
+        let OpKind::Opt(OptOp::ForRows(n)) = batches.kind else {
             return None;
         };
         let batch = batches.regions.first()?.args.get(..n)?;
@@ -77,8 +80,8 @@ impl<'m> Finder<'m> {
         let (carried, next) = (body.args.get(count + at)?, body.yields.get(at)?);
         let add = self.made.get(next)?;
         let clip = match (&add.kind, add.operands.as_slice()) {
-            (OpKind::TreeAdd, [a, b]) if a == carried => self.made.get(b)?,
-            (OpKind::TreeAdd, [a, b]) if b == carried => self.made.get(a)?,
+            (OpKind::Tree(TreeOp::Add), [a, b]) if a == carried => self.made.get(b)?,
+            (OpKind::Tree(TreeOp::Add), [a, b]) if b == carried => self.made.get(a)?,
             _ => return None,
         };
         let sound = self.claims().any(|dp| dp == Dp::Central)
@@ -86,7 +89,7 @@ impl<'m> Finder<'m> {
             && (self.count(*once), self.count(*one)) == (Some(1), Some(1))
             && rows.iter().all(|row| batch.contains(row))
             && first.get(at).is_some_and(|v| self.zero(*v))
-            && clip.kind == OpKind::Clip
+            && clip.kind == OpKind::Privacy(PrivacyOp::Clip)
             && self.knows_its_row_alone(clip, body, body.args.get(..*count)?);
         let steps = RowSteps {
             batch: self.count(*batches.operands.get(1)?)?,
@@ -101,10 +104,10 @@ impl<'m> Finder<'m> {
     fn passes<'a>(&self, around: &[&'a Op]) -> Option<(usize, &'a Op)> {
         let batches = around
             .iter()
-            .rposition(|op| matches!(op.kind, OpKind::ForRows(_)))?;
+            .rposition(|op| matches!(op.kind, OpKind::Opt(OptOp::ForRows(_))))?;
         let mut passes = 1_usize;
         for (i, op) in around.iter().enumerate() {
-            let known = i == batches || op.kind == OpKind::Repeat;
+            let known = i == batches || op.kind == OpKind::Opt(OptOp::Repeat);
             let times = self.count(*op.operands.first()?).filter(|_| known)?;
             passes = passes.checked_mul(times)?;
         }
@@ -115,7 +118,8 @@ impl<'m> Finder<'m> {
     fn zero(&self, value: Value) -> bool {
         self.made.get(&value).is_some_and(|op| {
             let of = |i: usize| op.operands.get(i).copied();
-            op.kind == OpKind::TreeScale && of(0).and_then(|v| self.number(v)) == Some(0.0)
+            op.kind == OpKind::Tree(TreeOp::Scale)
+                && of(0).and_then(|v| self.number(v)) == Some(0.0)
         })
     }
 
@@ -158,13 +162,13 @@ impl<'m> Finder<'m> {
     /// statistics of rows are left in them alone, where no gradient sees them: in training, none of it
     /// depends on those that were there.
     fn copy_of_no_statistics(&self, grad: &Op, body: &Region) -> Option<&'m [Value]> {
-        let (OpKind::Grad, [of]) = (&grad.kind, grad.operands.as_slice()) else {
+        let (OpKind::Opt(OptOp::Grad), [of]) = (&grad.kind, grad.operands.as_slice()) else {
             return None;
         };
         let (mut read, mut defined) = (vec![], HashSet::new());
         reads(std::slice::from_ref(body), &mut read, &mut defined);
         let made = self.made.get(of).filter(|_| !defined.contains(of))?;
-        let copy = matches!(&made.kind, OpKind::TreeReplaceParts(parts) if parts.iter().any(|p| p == "Buffer"));
+        let copy = matches!(&made.kind, OpKind::Tree(TreeOp::ReplaceParts(parts)) if parts.iter().any(|p| p == "Buffer"));
         (copy && read.iter().filter(|v| *v == of).count() == 1).then_some(&made.operands)
     }
 
@@ -173,23 +177,26 @@ impl<'m> Finder<'m> {
         let op = self.made.get(&rows)?;
         let of = |i: usize| op.operands.get(i).copied();
         match &op.kind {
-            OpKind::Concat
-            | OpKind::Release(_)
-            | OpKind::ClipRows
-            | OpKind::Noise
-            | OpKind::Laplace => self.share(of(0)?),
-            OpKind::Gather if !op.visits() => self.share(of(0)?),
-            OpKind::Map => {
+            OpKind::Fed(FedOp::Concat)
+            | OpKind::Privacy(
+                PrivacyOp::Release(_)
+                | PrivacyOp::ClipRows
+                | PrivacyOp::L1Rows
+                | PrivacyOp::Noise
+                | PrivacyOp::Laplace,
+            ) => self.share(of(0)?),
+            OpKind::Fed(FedOp::Gather) if !op.visits() => self.share(of(0)?),
+            OpKind::Fed(FedOp::Map) => {
                 let at = op.results.iter().position(|v| *v == rows)?;
                 self.share(*op.regions.first()?.yields.get(at)?)
             }
-            OpKind::DrawRows => {
+            OpKind::Opt(OptOp::DrawRows) => {
                 let at = op.results.iter().position(|v| *v == rows)?;
                 let own = self.module.type_of(rows).place == Place::Client;
                 let all = self.share(of(1 + at)?).filter(|all| own && *all == 1.0);
                 Some(all? * self.number(of(0)?)?)
             }
-            OpKind::Collect => Some(1.0),
+            OpKind::Opt(OptOp::Collect) => Some(1.0),
             _ => None,
         }
     }

@@ -268,7 +268,7 @@ fn noise_on_clipped_rows_is_a_mechanism_of_rows() {
         m.round(|server, w| {
             let x_k = w.broadcast(&server.everyone()).map(|k, _| {
                 let x = k.batch(10).x;
-                let l1 = function("l1_rows", &x).clip_rows(1.0).laplace(2.0 / 5.0);
+                let l1 = x.l1_rows().clip_rows(1.0).laplace(2.0 / 5.0);
                 (x.clip_rows(3.0).noise(0.15).release("a"), l1.release("b"))
             });
             let (a, b) = (x_k.0.gather().concat(), x_k.1.gather().concat());
@@ -285,5 +285,24 @@ fn noise_on_clipped_rows_is_a_mechanism_of_rows() {
             (NoiseKind::Laplace, 0.4, 1.0, true, row, false),
             (NoiseKind::Gaussian, 0.15, 3.0, false, row, false),
         ]
+    );
+}
+
+#[test]
+fn a_function_bounds_nothing_whatever_its_name() {
+    let found = mechanisms(&linked(&Closure(|m: &mut fedround::Definer| {
+        m.round(|server, w| {
+            let x_k = w.broadcast(&server.everyone()).map(|k, _| {
+                let x = function("l1_rows", &k.batch(10).x);
+                x.clip_rows(1.0).laplace(2.0 / 5.0).release("a")
+            });
+            let x = x_k.gather().concat();
+            server.run(|s| loss("one", &*s.get(&x)) * s.get(&w))
+        });
+    })));
+    assert!(found.unknown.is_empty());
+    assert_eq!(
+        found.known.iter().map(|m| m.l1).collect::<Vec<_>>(),
+        [false]
     );
 }

@@ -1,0 +1,90 @@
+//! Decoding and resizing of one image file.
+
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
+
+use image::imageops::FilterType;
+use image::{DynamicImage, ImageBuffer, ImageFormat, ImageReader, Limits, Luma};
+
+use super::Fit;
+use crate::DataError;
+
+/// Limits that no picture of a dataset reaches. A corrupt header may claim more.
+const LARGEST_SIDE: u32 = 1 << 14;
+const LARGEST_BYTES: u64 = 1 << 29;
+
+/// Decodes a JPEG or PNG file to `out` as channel planes, `[channels, height, width]`. Pictures of another
+/// size are resized by linear interpolation over the area that a pixel covers, as in Pillow's `BILINEAR`.
+pub(super) fn into(
+    path: &Path,
+    shape: [usize; 3],
+    fit: Fit,
+    out: &mut [u8],
+) -> Result<(), DataError> {
+    let image = decode(path)?;
+    let [channels, height, width] = shape;
+    let (w, h) = (width as u32, height as u32);
+    let image = match fit {
+        _ if (image.width(), image.height()) == (w, h) => image,
+        Fit::Stretch => image.resize_exact(w, h, FilterType::Triangle),
+        Fit::Crop => image.resize_to_fill(w, h, FilterType::Triangle),
+    };
+    if channels == 1 {
+        out.copy_from_slice(image.to_luma8().as_raw());
+        return Ok(());
+    }
+    let pixels = image.to_rgb8();
+    let plane = height * width;
+    for (at, pixel) in pixels.pixels().enumerate() {
+        for (channel, &byte) in pixel.0.iter().enumerate() {
+            out[channel * plane + at] = byte;
+        }
+    }
+    Ok(())
+}
+
+/// Resizes one channel of an image, in the same way.
+pub(crate) fn resize(bytes: &[u8], from: [usize; 2], to: [usize; 2], out: &mut [u8]) {
+    let [(height, width), (to_height, to_width)] = [from, to].map(|[h, w]| (h as u32, w as u32));
+    match ImageBuffer::<Luma<u8>, _>::from_raw(width, height, bytes) {
+        Some(image) if from != to => {
+            let image = image::imageops::resize(&image, to_width, to_height, FilterType::Triangle);
+            out.copy_from_slice(image.as_raw());
+        }
+        _ => out.copy_from_slice(bytes),
+    }
+}
+
+fn decode(path: &Path) -> Result<DynamicImage, DataError> {
+    let bytes = fs::read(path).map_err(|source| DataError::Read {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    let bad = |message: String| DataError::Image {
+        path: path.to_path_buf(),
+        bytes: bytes.len(),
+        message,
+    };
+    let mut reader = ImageReader::new(Cursor::new(&bytes[..]));
+    let format = image::guess_format(&bytes).map_err(|e| bad(e.to_string()))?;
+    if format == ImageFormat::Jpeg && !ends(&bytes) {
+        return Err(bad("the end-of-image marker is missing".to_owned()));
+    }
+    reader.set_format(format);
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(LARGEST_SIDE);
+    limits.max_image_height = Some(LARGEST_SIDE);
+    limits.max_alloc = Some(LARGEST_BYTES);
+    reader.limits(limits);
+    reader.decode().map_err(|e| bad(e.to_string()))
+}
+
+/// Whether the last scan of a JPEG file has an end marker. The decoder accepts a file that breaks off and
+/// fills the rest of the picture with grey.
+fn ends(bytes: &[u8]) -> bool {
+    const SCAN: [u8; 2] = [0xFF, 0xDA];
+    const END: [u8; 2] = [0xFF, 0xD9];
+    let last = |marker: [u8; 2]| bytes.windows(2).rposition(|w| w == marker);
+    last(END) > last(SCAN)
+}

@@ -1,0 +1,129 @@
+//! JPEG and PNG files, decoded when they are needed.
+
+mod cache;
+mod decode;
+
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use crate::DataError;
+use cache::Cache;
+pub(crate) use decode::resize;
+
+/// How a picture is brought to the size of its column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fit {
+    /// Height and width are scaled independently.
+    #[default]
+    Stretch,
+    /// The shorter side is scaled to fit, and the longer one is cropped around its middle.
+    Crop,
+}
+
+/// JPEG and PNG files of any size as images of one shape.
+///
+/// A file is decoded when its image is gathered, unless the cache holds it. All views of the files share
+/// the cache. [`decode_all`](Self::decode_all) decodes all files at once.
+#[derive(Debug)]
+pub struct ImageFiles {
+    paths: Vec<PathBuf>,
+    shape: [usize; 3],
+    fit: Fit,
+    cache: Cache,
+}
+
+impl ImageFiles {
+    /// Files whose images are brought to `shape`: 1 channel (grey) or 3 channels (red, green and blue),
+    /// height and width. There is no cache.
+    ///
+    /// # Errors
+    /// [`DataError::ImageShape`] for another number of channels, or an empty image.
+    pub fn new(paths: Vec<PathBuf>, shape: [usize; 3], fit: Fit) -> Result<Self, DataError> {
+        if ![1, 3].contains(&shape[0]) || shape[1..].contains(&0) {
+            return Err(DataError::ImageShape { shape });
+        }
+        Ok(Self {
+            cache: Cache::new(paths.len(), 0),
+            paths,
+            shape,
+            fit,
+        })
+    }
+
+    /// Adds a cache of up to `bytes` bytes. It keeps the images that are gathered first, which is as good
+    /// as keeping the latest ones when epochs are shuffled.
+    #[must_use]
+    pub fn with_cache(mut self, bytes: usize) -> Self {
+        self.cache = Cache::new(self.paths.len(), bytes / self.features());
+        self
+    }
+
+    /// The number of files.
+    pub fn len(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// Whether there are no files.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    /// Channels, height and width of an image.
+    pub fn shape(&self) -> [usize; 3] {
+        self.shape
+    }
+
+    /// The files.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    fn features(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Every image, decoded on the threads of the current rayon pool: `[len, channels, height,
+    /// width]` bytes.
+    ///
+    /// # Errors
+    /// The first file that cannot be read or decoded.
+    pub fn decode_all(&self) -> Result<Vec<u8>, DataError> {
+        let mut bytes = vec![0; self.len() * self.features()];
+        let images = bytes.par_chunks_exact_mut(self.features());
+        images
+            .zip(&self.paths)
+            .try_for_each(|(image, path)| decode::into(path, self.shape, self.fit, image))?;
+        Ok(bytes)
+    }
+
+    /// Calls `each` with the bytes of every image at `indices` and the image's part of `out`.
+    pub(crate) fn decode_each(
+        &self,
+        indices: &[usize],
+        out: &mut [f32],
+        each: impl Fn(&[u8], &mut [f32]) + Sync,
+    ) -> Result<(), DataError> {
+        let rows = out.par_chunks_exact_mut(self.features()).zip(indices);
+        rows.try_for_each_init(Vec::new, |scratch, (row, &index)| {
+            if let Some(image) = self.cache.get(index) {
+                each(image, row);
+                return Ok(());
+            }
+            scratch.resize(self.features(), 0);
+            decode::into(&self.paths[index], self.shape, self.fit, scratch)?;
+            each(scratch, row);
+            self.cache.offer(index, scratch);
+            Ok(())
+        })
+    }
+}
+
+/// Exchanges the rows and the columns of one channel of a square image.
+pub(crate) fn transpose(plane: &mut [u8], side: usize) {
+    for row in 0..side {
+        for column in 0..row {
+            plane.swap(row * side + column, column * side + row);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Text files of records, one record a line with commas between its fields, and JSON files.
+//!
+//! Every error names the file and the line.
+
+use std::path::{Path, PathBuf};
+
+use csv::{ReaderBuilder, StringRecord};
+use serde::de::DeserializeOwned;
+
+use super::files::read;
+use crate::{DataError, RecordError};
+
+/// The text of a file of records.
+pub(crate) struct Records {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+/// One record and its line.
+pub(crate) struct Record<'a> {
+    path: &'a Path,
+    line: u64,
+    fields: StringRecord,
+}
+
+impl Records {
+    /// Reads a file, gzipped if its name ends in `.gz`.
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        let records = Self::open_list(path)?;
+        if records.bytes.last().is_some_and(|&b| b != b'\n') {
+            let ends = records.bytes.iter().filter(|&&b| b == b'\n');
+            let line = 1 + ends.count() as u64;
+            let path = path.to_path_buf();
+            return Err(RecordError::BreaksOff { path, line }.into());
+        }
+        Ok(records)
+    }
+
+    /// [`open`](Self::open) for lists that people write. Their last line may lack its line end.
+    pub fn open_list(path: &Path) -> Result<Self, DataError> {
+        Ok(Self {
+            path: path.to_path_buf(),
+            bytes: read(path)?,
+        })
+    }
+
+    /// The records, each of `N` fields. Empty lines are skipped, and so are lines that start with
+    /// `comment` and have no comma. A comment line with a comma is an error, because it has lost its line
+    /// end and swallowed a record.
+    pub fn rows<const N: usize>(
+        &self,
+        comment: Option<u8>,
+    ) -> impl Iterator<Item = Result<Record<'_>, RecordError>> {
+        let rows = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(&self.bytes[..]);
+        let is_comment = move |fields: &StringRecord| {
+            let first = fields.get(0).and_then(|f| f.bytes().next());
+            comment.is_some() && first == comment && fields.len() == 1
+        };
+        let rows = rows.into_records();
+        let rows = rows.filter(move |row| !row.as_ref().is_ok_and(is_comment));
+        rows.map(move |fields| {
+            let fields = fields.map_err(|error| self.unreadable(&error))?;
+            let line = fields.position().map_or(0, |at| self.line_of(at));
+            let path = &self.path;
+            if fields.iter().any(|f| f.contains('\n')) {
+                let path = path.clone();
+                return Err(RecordError::Quote { path, line });
+            }
+            if fields.len() != N {
+                return Err(RecordError::Fields {
+                    path: path.clone(),
+                    line,
+                    expected: N,
+                    found: fields.len(),
+                });
+            }
+            Ok(Record { path, line, fields })
+        })
+    }
+
+    /// [`rows`](Self::rows) below a first line that names the columns.
+    pub fn rows_below<const N: usize>(
+        &self,
+        header: &'static str,
+    ) -> Result<impl Iterator<Item = Result<Record<'_>, RecordError>>, RecordError> {
+        let end = self.bytes.iter().position(|&b| b == b'\n');
+        let first = String::from_utf8_lossy(&self.bytes[..end.unwrap_or(0)]);
+        if first.trim() != header {
+            return Err(RecordError::Header {
+                path: self.path.clone(),
+                expected: header,
+                found: first.trim().chars().take(80).collect(),
+            });
+        }
+        Ok(self.rows::<N>(None).skip(1))
+    }
+
+    /// The line of a record that starts at or after `at`. The reader counts the empty lines before a
+    /// record as a part of it.
+    fn line_of(&self, at: &csv::Position) -> u64 {
+        let start = usize::try_from(at.byte()).unwrap_or(usize::MAX);
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        let passed = |line: &&[u8]| matches!(line.first(), None | Some(b'\r'));
+        let skipped = rest.split(|&b| b == b'\n').take_while(passed).count();
+        at.line() + skipped as u64
+    }
+
+    fn unreadable(&self, error: &csv::Error) -> RecordError {
+        RecordError::Utf8 {
+            path: self.path.clone(),
+            line: error.position().map_or(0, csv::Position::line),
+        }
+    }
+}
+
+impl Record<'_> {
+    /// Field `index` without the blanks around it. [`Records::rows`] has checked that it exists.
+    pub fn text(&self, index: usize) -> &str {
+        self.fields.get(index).unwrap_or_default().trim()
+    }
+
+    /// The error that a field is not as expected.
+    pub fn wrong(&self, index: usize, field: &'static str, expected: String) -> RecordError {
+        RecordError::Field {
+            path: self.path.to_path_buf(),
+            line: self.line,
+            field,
+            expected,
+            found: self.text(index).to_owned(),
+        }
+    }
+}
+
+/// Parses a JSON file, plain or gzipped.
+pub(crate) fn json<T: DeserializeOwned>(path: &Path) -> Result<T, DataError> {
+    let bytes = read(path)?;
+    serde_json::from_slice(&bytes).map_err(|source| {
+        let path = path.to_path_buf();
+        RecordError::Json { path, source }.into()
+    })
+}

@@ -1,0 +1,263 @@
+//! `fed.*`: cohorts, what crosses between server and clients, states, and calls of hooks.
+
+use fedround_names::nearest;
+
+use super::super::{Hook, Kind, Place};
+use super::codec::ResultKind;
+use super::effect::Effect;
+use crate::text::attribute::{
+    AttributeText, Codec, Count, Piece, Quoted, QuotedList, TextAttributes,
+};
+use crate::text::ops;
+
+/// How the values of a cohort become one value on the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reduce {
+    /// `Σ x_k`.
+    Sum,
+    /// `1/m Σ x_k`.
+    Mean,
+    /// `Σ n_k x_k / Σ n_k`; the op's second operand holds the weights `n_k`.
+    WeightedMean,
+}
+
+/// An op of the federation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FedOp {
+    /// `fed.hyper "lr"`: `() -> f32 | index`; a hyper-parameter, by its index in [`Module::hypers`](super::super::Module::hypers).
+    Hyper(usize),
+    /// `fed.round_index`: `() -> f32`; `t`, how many rounds were completed before this one.
+    RoundIndex,
+    /// `fed.num_clients`: `() -> f32`; `K`, how many clients there are.
+    NumClients,
+    /// `fed.sample`: `(f32) -> cohort@server`; `max(C·K, 1)` clients without replacement. Or
+    /// `(f32, cohort@server) -> cohort@server`; so many of a cohort's.
+    Sample,
+    /// `fed.everyone`: `() -> cohort@server`.
+    Everyone,
+    /// `fed.within`: `(index first, index count) -> cohort@server`; so many clients from `first`
+    /// on, by their numbers.
+    Within,
+    /// `fed.outside`: `(index first, index count) -> cohort@server`; all but those.
+    Outside,
+    /// `fed.rotating`: `(index size, index dropped) -> cohort@server`; so many clients, of whom so many
+    /// are dropped from round to round for as many of the rest.
+    Rotating,
+    /// `fed.drawn`: `() -> cohort@server`; the cohort that was made last in this round, by this layer
+    /// or another. Replaced by `link-hooks` with that cohort.
+    Drawn,
+    /// `fed.broadcast`: `(T@server, cohort@server) -> {T}@clients`.
+    Broadcast,
+    /// `fed.map`: `({T}@clients…) -> {U}@clients…`; the region's arguments are the client and one
+    /// client value for each operand, its yields one client value for each result. Or all of this
+    /// on the server, once for each client: `({T}@server…) -> {U}@server…`; that code may read
+    /// values of the server around it.
+    Map,
+    /// `fed.weighted_mean` and kin: `({T}@clients[, {f32}@clients]) -> T@server`, or the same over
+    /// values that were gathered.
+    Reduce(Reduce),
+    /// `fed.gather`: `({T}@clients) -> {T}@server`; every client's own value, on the server. Or
+    /// `({T}@clients, {U}@server) -> {T}@server`, of what was visited: for each client that `{U}` is
+    /// of, the mean over those visited.
+    Gather,
+    /// `fed.scatter`: `({T}@server) -> {T}@clients`; to every client its own value. Or
+    /// `({T}@server, cohort@server) -> {T}@clients`; every value to every client of the cohort,
+    /// which is a visit.
+    Scatter,
+    /// `fed.concat`: `({tensor | labels}@server) -> tensor | labels @server`; the rows of all
+    /// clients, in the order of the cohort.
+    Concat,
+    /// `fed.positions`: `({tensor | labels}@server) -> labels@server`; for the rows that `fed.concat` joins the
+    /// place of their client in the cohort, from 0.
+    Positions,
+    /// `fed.client_labels`: `(client@server, tensor@server) -> labels@server`; the client's number
+    /// among all clients, once for each row of the tensor.
+    ClientLabels,
+    /// `fed.every_class`: `() -> labels`; each class once, in order.
+    EveryClass,
+    /// `fed.local_classes`: `(client) -> labels`; each class that the client has examples of, once.
+    LocalClasses,
+    /// `fed.blank`: `(tensor | labels) -> tensor`; a zero input of the model for each row.
+    Blank,
+    /// `fed.num_examples`: `(client) -> f32`; `n_k`.
+    NumExamples,
+    /// `fed.global_params`: `(client) -> params`; what was broadcast to the client this round.
+    /// Replaced by `link-hooks` with the argument of the enclosing `fed.map`.
+    GlobalParams,
+    /// `fed.server_state "v"`: `() -> params | f32 @server`; zeros before it is first set. In code
+    /// for one client, `(client@server) -> params | f32 @server`: one for each client.
+    ServerState(String, Kind),
+    /// `fed.set_server_state "v"`: `(params | f32 @server) -> ()`, or
+    /// `(client@server, params | f32 @server) -> ()`.
+    SetServerState(String),
+    /// `fed.client_state "c"`: `(client) -> params | f32 | tensor | labels`; kept between rounds.
+    /// Zeros at first; a tensor or labels, of which no shape is known then, must have been set.
+    ClientState(String, Kind),
+    /// `fed.set_client_state "c"`: `(client, params | f32 | tensor | labels) -> ()`.
+    SetClientState(String),
+    /// `fed.personal "v" ["head"]`: `(client, params first) -> params`; the client state `v`, or
+    /// `first` before it is first set. Its named parts are personal: they may not be uploaded.
+    Personal(String, Vec<String>),
+    /// `fed.call @hook`: a hook's outermost definition; resolved by `link-hooks`.
+    Call(Hook),
+    /// `fed.super @hook`: the next inner definition; resolved by `link-hooks`.
+    Super(Hook),
+}
+
+ops! { FedOp {
+    "fed.hyper" = Hyper [index: Count];
+    "fed.round_index" = RoundIndex [];
+    "fed.num_clients" = NumClients [];
+    "fed.sample" = Sample [];
+    "fed.everyone" = Everyone [];
+    "fed.within" = Within [];
+    "fed.outside" = Outside [];
+    "fed.rotating" = Rotating [];
+    "fed.drawn" = Drawn [];
+    "fed.broadcast" = Broadcast [];
+    "fed.map" = Map [];
+    "fed.sum" = Reduce (Reduce::Sum);
+    "fed.mean" = Reduce (Reduce::Mean);
+    "fed.weighted_mean" = Reduce (Reduce::WeightedMean);
+    "fed.gather" = Gather [];
+    "fed.scatter" = Scatter [];
+    "fed.concat" = Concat [];
+    "fed.positions" = Positions [];
+    "fed.every_class" = EveryClass [];
+    "fed.local_classes" = LocalClasses [];
+    "fed.blank" = Blank [];
+    "fed.client_labels" = ClientLabels [];
+    "fed.num_examples" = NumExamples [];
+    "fed.global_params" = GlobalParams [];
+    "fed.server_state" = ServerState [name: Quoted, kind: ResultKind];
+    "fed.set_server_state" = SetServerState [name: Quoted];
+    "fed.client_state" = ClientState [name: Quoted, kind: ResultKind];
+    "fed.set_client_state" = SetClientState [name: Quoted];
+    "fed.personal" = Personal [name: Quoted, parts: QuotedList];
+    "fed.call" = Call [hook: HookName];
+    "fed.super" = Super [hook: HookName];
+} }
+
+impl FedOp {
+    pub(super) fn place(&self) -> Option<Place> {
+        match self {
+            Self::Sample
+            | Self::Everyone
+            | Self::Within
+            | Self::Outside
+            | Self::Drawn
+            | Self::Rotating
+            | Self::Broadcast
+            | Self::Map
+            | Self::Reduce(_)
+            | Self::Gather
+            | Self::Scatter
+            | Self::Concat
+            | Self::Positions
+            | Self::ClientLabels
+            | Self::ServerState(..)
+            | Self::SetServerState(_) => Some(Place::Server),
+            Self::NumExamples
+            | Self::GlobalParams
+            | Self::ClientState(..)
+            | Self::SetClientState(_)
+            | Self::Personal(..)
+            | Self::LocalClasses => Some(Place::Client),
+            Self::Call(hook) | Self::Super(hook) => Some(hook.place()),
+            Self::Hyper(_)
+            | Self::RoundIndex
+            | Self::NumClients
+            | Self::EveryClass
+            | Self::Blank => None,
+        }
+    }
+
+    pub(super) fn effect(&self) -> Effect {
+        match self {
+            Self::SetServerState(_) | Self::SetClientState(_) | Self::Call(_) | Self::Super(_) => {
+                Effect::Writes
+            }
+            Self::ServerState(..) | Self::ClientState(..) | Self::Personal(..) => Effect::Reads,
+            Self::Sample => Effect::Draws,
+            Self::Map => Effect::Regions,
+            Self::Hyper(_)
+            | Self::RoundIndex
+            | Self::NumClients
+            | Self::Everyone
+            | Self::Within
+            | Self::Outside
+            | Self::Drawn
+            | Self::Rotating
+            | Self::Broadcast
+            | Self::Reduce(_)
+            | Self::Gather
+            | Self::Scatter
+            | Self::Concat
+            | Self::Positions
+            | Self::EveryClass
+            | Self::LocalClasses
+            | Self::Blank
+            | Self::ClientLabels
+            | Self::NumExamples
+            | Self::GlobalParams => Effect::Pure,
+        }
+    }
+
+    pub(super) fn is_collective(&self) -> bool {
+        match self {
+            Self::Sample
+            | Self::Everyone
+            | Self::Within
+            | Self::Outside
+            | Self::Drawn
+            | Self::Rotating
+            | Self::Broadcast
+            | Self::Map
+            | Self::Reduce(_)
+            | Self::Gather
+            | Self::Scatter
+            | Self::Concat
+            | Self::Positions => true,
+            Self::Hyper(_)
+            | Self::RoundIndex
+            | Self::NumClients
+            | Self::ClientLabels
+            | Self::EveryClass
+            | Self::LocalClasses
+            | Self::Blank
+            | Self::NumExamples
+            | Self::GlobalParams
+            | Self::ServerState(..)
+            | Self::SetServerState(_)
+            | Self::ClientState(..)
+            | Self::SetClientState(_)
+            | Self::Personal(..)
+            | Self::Call(_)
+            | Self::Super(_) => false,
+        }
+    }
+}
+
+/// `@hook`.
+struct HookName;
+
+impl Codec<Hook> for HookName {
+    fn write(value: &Hook, _: &'static str, to: &mut AttributeText) {
+        to.entries.push(format!("@{}", value.name()));
+    }
+
+    fn read(_: &'static str, from: &mut TextAttributes) -> Result<Hook, String> {
+        let mut found = "";
+        let hook = from.plain(|piece| match piece {
+            Piece::Symbol(name) => {
+                found = name;
+                Hook::named(name)
+            }
+            _ => None,
+        });
+        hook.ok_or_else(|| match nearest(found, Hook::ALL.map(Hook::name)) {
+            Some(near) => format!("a hook (did you mean `@{near}`?)"),
+            None => format!("a hook, one of {}", Hook::ALL.map(Hook::name).join(", ")),
+        })
+    }
+}

@@ -1,0 +1,175 @@
+//! The kind of an op: one of several dialects, and what all of them answer.
+
+use super::super::Place;
+use super::effect::Effect;
+use super::{ArithOp, ExternalOp, FedOp, OptOp, PrivacyOp, TreeOp};
+use crate::text::attribute::{AttributeText, TextAttributes};
+
+/// What an op does. The docs of each dialect list operands and results as `(operands) -> results`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OpKind {
+    /// `fed.*`: cohorts, what crosses, states, calls.
+    Fed(FedOp),
+    /// `arith.*`: numbers.
+    Arith(ArithOp),
+    /// `opt.*`: batches, rows, loops and gradients.
+    Opt(OptOp),
+    /// `batch.*`, `nn.*`, `loss.*` and `fn.*`: columns, models, losses and functions.
+    External(ExternalOp),
+    /// `tree.*`: parameters as vectors.
+    Tree(TreeOp),
+    /// `priv.*`: privacy.
+    Privacy(PrivacyOp),
+}
+
+/// The conversions, and what is asked of whichever dialect an op is of.
+macro_rules! dialects {
+    ($($variant:ident($op:ident)),+) => {
+        $(impl From<$op> for OpKind {
+            fn from(op: $op) -> Self {
+                Self::$variant(op)
+            }
+        })+
+
+        impl OpKind {
+            /// The names of all ops in text; of an [external](ExternalOp) one its prefix.
+            pub fn names() -> impl Iterator<Item = &'static str> {
+                let all: [&[&'static str]; _] = [$($op::NAMES),+];
+                all.into_iter().flatten().copied()
+            }
+
+            fn table_name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(op) => op.table_name(),)+
+                }
+            }
+
+            /// Appends its attributes.
+            pub(crate) fn write_attributes(&self, to: &mut AttributeText) {
+                match self {
+                    $(Self::$variant(op) => op.write_attributes(to),)+
+                }
+            }
+
+            /// The op of a name, its attributes taken from the front; an error says what was
+            /// expected instead, none of the name if no dialect has it.
+            pub(crate) fn read_attributes(
+                name: &str,
+                from: &mut TextAttributes,
+            ) -> Result<Option<Self>, String> {
+                $(if let Some(op) = $op::read_attributes(name, from)? {
+                    return Ok(Some(op.into()));
+                })+
+                Ok(None)
+            }
+        }
+    };
+}
+
+dialects! {
+    Fed(FedOp),
+    Arith(ArithOp),
+    Opt(OptOp),
+    External(ExternalOp),
+    Tree(TreeOp),
+    Privacy(PrivacyOp)
+}
+
+impl OpKind {
+    /// The only place where it may run; nothing where it may run on both.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Self::Fed(op) => op.place(),
+            Self::Opt(op) => op.place(),
+            Self::Privacy(op) => op.place(),
+            Self::External(ExternalOp::Column(..)) => Some(Place::Client),
+            Self::External(
+                ExternalOp::Apply(_) | ExternalOp::Loss(_) | ExternalOp::Function(_),
+            )
+            | Self::Arith(_)
+            | Self::Tree(_) => None,
+        }
+    }
+
+    /// What it does besides its results.
+    pub fn effect(&self) -> Effect {
+        match self {
+            Self::Fed(op) => op.effect(),
+            Self::Opt(op) => op.effect(),
+            Self::Privacy(op) => op.effect(),
+            Self::Arith(_) | Self::External(_) | Self::Tree(_) => Effect::Pure,
+        }
+    }
+
+    /// Whether it is about a whole cohort, and so stands outside of code for one client.
+    pub fn is_collective(&self) -> bool {
+        match self {
+            Self::Fed(op) => op.is_collective(),
+            Self::Privacy(op) => matches!(op, PrivacyOp::Claim(_)),
+            Self::Arith(_) | Self::Opt(_) | Self::External(_) | Self::Tree(_) => false,
+        }
+    }
+
+    /// Whether its result is known before a round runs, on the server and on every client alike:
+    /// the only values that code on a client may take from the server without a broadcast.
+    pub fn is_constant(&self) -> bool {
+        match self {
+            Self::Fed(op) => matches!(op, FedOp::Hyper(_)),
+            Self::Arith(op) => op.is_constant(),
+            Self::Opt(_) | Self::External(_) | Self::Tree(_) | Self::Privacy(_) => false,
+        }
+    }
+
+    /// Where the values begin that a loop carries; see [`OptOp::carried_from`].
+    pub fn carried_from(&self) -> Option<(usize, usize)> {
+        match self {
+            Self::Opt(op) => op.carried_from(),
+            Self::Fed(_)
+            | Self::Arith(_)
+            | Self::External(_)
+            | Self::Tree(_)
+            | Self::Privacy(_) => None,
+        }
+    }
+
+    /// Its name in text, such as `tree.sq_norm`.
+    pub fn name(&self) -> String {
+        match self {
+            Self::External(op) => format!("{}{}", op.table_name(), op.target()),
+            kind => kind.table_name().to_owned(),
+        }
+    }
+
+    /// The start of the names of ops that a name ends, such as `loss.` of `loss.cross_entropy`.
+    pub(crate) fn prefixes() -> impl Iterator<Item = &'static str> {
+        ExternalOp::NAMES.iter().copied()
+    }
+
+    /// The word between its operands.
+    pub(crate) fn separator(&self) -> &'static str {
+        match self {
+            Self::Fed(FedOp::Broadcast | FedOp::Scatter) => "to",
+            Self::Fed(FedOp::Reduce(_) | FedOp::Gather) => "by",
+            _ => ",",
+        }
+    }
+
+    /// How many operands stand before the `with(..)` of an op whose region is a loop's body.
+    pub(crate) fn controls(&self) -> Option<usize> {
+        match self {
+            Self::Opt(op) => op.controls(),
+            _ => None,
+        }
+    }
+
+    /// What ends its region.
+    pub(crate) fn terminator(&self) -> &'static str {
+        match self {
+            Self::Fed(FedOp::Map) => FUNC_END,
+            _ => "opt.yield",
+        }
+    }
+}
+
+/// What ends a function, and the code of a client.
+pub(crate) const FUNC_END: &str = "fed.yield";

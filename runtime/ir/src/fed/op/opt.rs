@@ -1,0 +1,88 @@
+//! `opt.*`: batches, rows, loops and gradients.
+
+use super::super::Place;
+use super::effect::Effect;
+use crate::text::attribute::Count;
+use crate::text::ops;
+
+/// An op of local training.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptOp {
+    /// `opt.for_batches`: `(client, index epochs, index size, T…) -> T…`; the region's arguments
+    /// are the batch and the carried values, its yields the next carried values.
+    ForBatches,
+    /// `opt.batch`: `(client, index size) -> batch`; one batch, drawn anew each time.
+    OneBatch,
+    /// `opt.collect`: `(client, index size) -> tensor | labels…`; the region's argument is a batch, its
+    /// yields have a row for each of its examples. Every example of the client is in one batch; the
+    /// results are the rows of all.
+    Collect,
+    /// `opt.for_rows`: `(index epochs, index size, tensor | labels…, T…) -> T…`; as
+    /// [`OptOp::ForBatches`], over the rows of so many values, which go together.
+    ForRows(usize),
+    /// `opt.draw_rows`: `(index n | f32 share, tensor | labels…) -> tensor | labels…`; `n` rows or that
+    /// share of them at random, the same ones of each value, drawn anew each time. All where there
+    /// are fewer.
+    DrawRows,
+    /// `opt.least_rows`: `(index n, tensor key, tensor | labels…) -> tensor | labels…`; the `n` rows of
+    /// each value where the key, a number a row, is least, the least first and the earlier of equals.
+    /// All where there are fewer.
+    LeastRows,
+    /// `opt.repeat`: `(index n, T…) -> T…`; the region's arguments and yields are the carried values.
+    Repeat,
+    /// `opt.grad`: `(T) -> T, f32` for parameters or a tensor; gradient and value of the region, a
+    /// function of them to one scalar.
+    Grad,
+}
+
+ops! { OptOp {
+    "opt.for_batches" = ForBatches [];
+    "opt.batch" = OneBatch [];
+    "opt.collect" = Collect [];
+    "opt.for_rows" = ForRows [rows: Count];
+    "opt.draw_rows" = DrawRows [];
+    "opt.least_rows" = LeastRows [];
+    "opt.repeat" = Repeat [];
+    "opt.grad" = Grad [];
+} }
+
+impl OptOp {
+    pub(super) fn place(&self) -> Option<Place> {
+        match self {
+            Self::ForBatches | Self::OneBatch | Self::Collect => Some(Place::Client),
+            Self::ForRows(_) | Self::DrawRows | Self::LeastRows | Self::Repeat | Self::Grad => None,
+        }
+    }
+
+    pub(super) fn effect(&self) -> Effect {
+        match self {
+            Self::OneBatch | Self::DrawRows => Effect::Draws,
+            Self::LeastRows => Effect::Pure,
+            Self::ForBatches | Self::Collect | Self::ForRows(_) | Self::Repeat | Self::Grad => {
+                Effect::Regions
+            }
+        }
+    }
+
+    /// How many operands stand before the `with(..)` of an op whose region is a loop's body.
+    pub(super) fn controls(&self) -> Option<usize> {
+        match self {
+            Self::ForBatches => Some(3),
+            Self::Collect => Some(2),
+            Self::ForRows(n) => Some(2 + n),
+            Self::Repeat => Some(1),
+            Self::OneBatch | Self::DrawRows | Self::LeastRows | Self::Grad => None,
+        }
+    }
+
+    /// Where the values begin that a loop carries: how many operands and how many arguments of its
+    /// region stand before them.
+    pub fn carried_from(&self) -> Option<(usize, usize)> {
+        match self {
+            Self::ForBatches => Some((3, 1)),
+            Self::ForRows(n) => Some((2 + n, *n)),
+            Self::Repeat => Some((1, 0)),
+            Self::OneBatch | Self::Collect | Self::DrawRows | Self::LeastRows | Self::Grad => None,
+        }
+    }
+}
