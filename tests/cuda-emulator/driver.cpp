@@ -90,6 +90,17 @@ API Result cuDeviceGetName(char* name, int bytes, int) {
   return success;
 }
 
+// The newest that the bindings know.
+API Result cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return success;
+}
+
+API Result cuDeviceGetPCIBusId(char* id, int length, int device) {
+  snprintf(id, length, "0000:%02x:00.0", device + 1);
+  return success;
+}
+
 API Result cuDeviceGetAttribute(int* value, Attribute attribute, int) {
   switch (attribute) {
     case Attribute::max_threads_per_block:

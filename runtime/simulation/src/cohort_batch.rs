@@ -1,4 +1,4 @@
-//! How many clients of a cohort run in one graph.
+//! How many clients of a cohort train together, as one graph with a client axis.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What every part of a round may read.
+//! What every part of a round may read: the program, the data, the seed and the round's number.
 
 use burn::tensor::DispatchTensor;
 use fedround_data::augment::{Augment, Visit};

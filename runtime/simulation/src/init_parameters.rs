@@ -1,4 +1,4 @@
-//! Initial parameters.
+//! The initial parameters of a model, drawn from the seed of a run.
 
 use fedround_exec::ExecError;
 use fedround_exec::tensor::read;

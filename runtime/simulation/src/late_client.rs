@@ -1,4 +1,4 @@
-//! A client that joins after training.
+//! A client that joins after some rounds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,14 +8,14 @@ use fedround_exec::program::drawn;
 /// The last client, which joins late and then takes part in every round: the new device of LG-FedAvg
 /// (Liang, Liu et al. 2020, section 3.2).
 ///
-/// Before it joins, nothing of a round knows of it. From then on a cohort that is drawn from clients
-/// with the newcomer among them is the newcomer and a share of the others, in place of the share that
-/// the algorithm draws.
+/// Before it joins, it takes no part in anything. Afterwards, a cohort that is drawn from clients
+/// among whom it is consists of the late client and a share of the others, in place of the share
+/// that the algorithm draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LateClient {
-    /// Rounds without it.
+    /// The number of rounds before it joins.
     pub after: usize,
-    /// `C`: share of the others that train beside it, in [0, 1]; 0 is nobody.
+    /// The share of the other clients that train beside it, from 0 (nobody) to 1.
     pub others: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Rounds on a device whose memory does not hold as many clients at once.
+//! Repeats a round with smaller groups of clients if the device runs out of memory.
 
 use fedround_exec::ExecError;
 

@@ -1,4 +1,6 @@
-//! State that outlives a round.
+//! The state that an algorithm keeps between rounds, on the server and for each client.
+//!
+//! A round that fails leaves the state as it was before.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What this crate's own tests run on: a small dataset of generated digits, on the CPU.
+//! A small simulation for this crate's own tests: generated digits, logistic regression, the CPU.
 
 use fedround_data::synth::SynthDigits;
 use fedround_dsl::Algorithm;

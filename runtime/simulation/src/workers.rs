@@ -1,9 +1,9 @@
-//! A fixed set of one-thread workers, some for each device.
+//! The worker threads: a fixed number for each device.
 //!
-//! Each worker is a rayon pool of one thread: burn's kernels ask the pool they run in for threads
-//! and find one, so that a small step is not split. Clients are the unit of parallelism instead. Where
-//! there are fewer clients than workers, those without one help with the others' large kernels
-//! ([`team`]). A GPU is fed by one worker.
+//! Each worker is a rayon pool of one thread. burn's kernels ask for the threads of the pool that
+//! they run in and find one, so that a small step is not split; the unit of parallelism is the
+//! client. If there are fewer clients than workers, the idle workers help with the large kernels
+//! of the others ([`team`]). One worker feeds a GPU.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -1,4 +1,4 @@
-//! The fastest form of a convolution, by running each.
+//! Times the algorithms of a convolution on a device.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Tensors at fixed addresses.
+//! Tensors whose memory address stays the same while their values are replaced.
 
 use burn::tensor::{DispatchTensor, Shape, Slice};
 use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};

@@ -1,4 +1,5 @@
-//! Burn's graphs of recorded launches: the one place that replays them.
+//! Records kernel launches as a graph of burn's and launches it again. This is the one unsafe
+//! place.
 
 use std::thread::{self, ThreadId};
 

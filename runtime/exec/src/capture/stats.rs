@@ -1,4 +1,4 @@
-//! What became of steps that could be recorded.
+//! Counts of captured steps, replays, and steps that ran op by op.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One step of a loop, recorded.
+//! One captured step of a loop, with the buffers that its graph reads and writes.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Whether a replay did what a plain run does.
+//! Compares a replay with a plain run of the same step.
 
 /// Where replayed values are not the expected ones: within a thousandth of what the step changed,
 /// and within rounding of what it kept.

@@ -1,9 +1,10 @@
-//! Threads that give GPUs work, and the one that records.
+//! Keeps other threads from using GPUs while one thread records.
 //!
-//! While a stream of CUDA records, every thread of the process is forbidden what may wait for a device:
-//! to ask whether an event has come, to allocate pinned memory. Either such a call fails or the
-//! recording does. So threads say when they are [`busy`] with a GPU, and one records [`alone`]: when no
-//! other is, and the devices have done what they were given.
+//! While a CUDA stream records, no thread of the process may do anything that could wait for a
+//! device, such as asking for the state of an event or allocating pinned memory: the call fails,
+//! or the recording does. So every thread says when it is [`busy`] with a GPU. A thread that
+//! records does so [`alone`]: it waits until no other thread is busy and the devices have finished
+//! their work.
 
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};

@@ -1,4 +1,4 @@
-//! Why a device cannot be used.
+//! Errors of choosing and opening a device.
 
 use super::Device;
 use super::availability::Unavailable;

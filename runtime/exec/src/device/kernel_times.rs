@@ -1,4 +1,4 @@
-//! What single kernels take, which cubecl says in its log where it is told to.
+//! Times of single kernels, read from cubecl's log.
 
 use std::time::Duration;
 

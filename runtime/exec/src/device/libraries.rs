@@ -1,4 +1,8 @@
-//! What the machine has, as far as files and NVIDIA's own tool say it.
+//! Looks for the libraries and drivers that GPUs need, in the places where the system's loader
+//! looks.
+//!
+//! It reads the environment variables of those loaders (`LD_LIBRARY_PATH`, `CUDA_PATH`,
+//! `VK_DRIVER_FILES`) and runs `ldconfig` and `nvidia-smi`, to say what is missing on a machine.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

@@ -1,7 +1,7 @@
-//! What a GPU's fusion makes of a step: which ops run in one kernel.
+//! Which ops of a step a GPU's kernel fusion puts into one kernel.
 //!
-//! burn-fusion decides while ops run, and explores at first. So a step runs a few times on numbers
-//! that mean nothing, by itself: between two of them the device is waited for.
+//! burn-fusion decides while ops run, and explores at first. The step is therefore run several
+//! times on arbitrary numbers; the device is synchronised between two runs.
 
 use std::sync::Arc;
 

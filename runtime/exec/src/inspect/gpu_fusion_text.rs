@@ -1,4 +1,5 @@
-//! Fused graphs as text: values numbered as they appear, shapes, no constants.
+//! The text of fused graphs: values numbered in order of appearance, with shapes, without
+//! constants.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

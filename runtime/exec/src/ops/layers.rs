@@ -1,8 +1,8 @@
-//! Matrix products, convolutions, pools and the softmax: our kernels on Flex tensors where they
-//! apply, burn's ops elsewhere.
+//! Matrix products, convolutions, pools and softmax, by fedround's own kernels where they apply
+//! and by burn's ops elsewhere.
 //!
-//! Of 16-bit floats in device memory burn gives products as such: they are widened. Its direct
-//! convolutions of them sum in 16 bits, too, so those operands are widened before.
+//! On GPUs, burn returns products of 16-bit floats as 16-bit floats, which are widened here. Its
+//! direct convolutions also sum in 16 bits, so their operands are widened before.
 
 use burn::tensor::{DispatchTensor, Shape};
 use burn_backend::ops::{ActivationOps, ConvOptions, FloatTensorOps, ModuleOps};

@@ -1,4 +1,4 @@
-//! The auxiliary networks that an algorithm needs.
+//! Adds the auxiliary networks that an algorithm needs to a model.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Sizes that a program has before it runs.
+//! Sizes that are known before a program runs: of batches and of cohorts.
 
 use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Value};
 use fedround_passes::schedule::{Block, Item};

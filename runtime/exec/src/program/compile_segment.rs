@@ -1,4 +1,4 @@
-//! Compute segments, compiled on demand for each form in which they run.
+//! Compiles compute segments on demand, once for each [`Variant`] in which they run.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The form of each segment that a program is compiled and printed for before any client has run:
-//! one client, batches of one size, and the features and labels that come of them.
+//! The shapes with which a program is compiled and printed before any client has run: one client,
+//! batches of one size, and the rows that follow from these.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! A compiled algorithm: its graph at every stage, and plans made on demand for each batch shape.
+//! A compiled algorithm: its graph at every stage, and one plan for each compute segment and batch
+//! shape, made when it is first needed.
 
 mod auxiliary_networks;
 mod cohort_size;

@@ -1,4 +1,4 @@
-//! A program's tensor graphs and plans, as graphs and as text.
+//! The tensor graphs and plans of a program, as data and as text.
 
 use fedround_ir::fed::Kind;
 use fedround_ir::tensor::Graph;

@@ -1,4 +1,4 @@
-//! What is odd about a program, and no error.
+//! Warnings about programs that are valid but probably not what was meant.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,10 @@
-//! ConvPolicy, transposed convolutions, linear layers and pools.
+//! Convolutions, transposed convolutions, linear layers and pools.
 
 use burn::tensor::Tensor;
 use burn::tensor::module::*;
-use burn::tensor::ops::{AvgPoolOptions, ConvOptions, ConvTransposeOptions, MaxPoolOptions};
+use burn::tensor::ops::{
+    AvgPoolOptions, ConvOptions, ConvTransposeOptions, MaxPoolOptions, PadMode,
+};
 use proptest::prelude::*;
 
 use crate::case::{Case, few_cases, weigh};
@@ -105,5 +107,28 @@ proptest! {
         let row = |x: &[Tensor<4>]| x[0].clone().reshape([n, c, side * (side + 1)]);
         case("max_pool1d").check(&|x| weigh(max_pool1d(row(x), largest(max)).exp()));
         case("avg_pool1d").check(&|x| weigh(avg_pool1d(row(x), mean(avg, counted)).exp()));
+    }
+
+    /// Padding that differs at the ends of a side: by itself, of convolutions and of pools.
+    #[test]
+    fn uneven_padding(n in 1usize..3, ends in prop::array::uniform4(0usize..3), side in 4usize..6, seed in 0u32..1000) {
+        let [top, bottom, left, right] = ends;
+        let pairs = [(top, bottom), (left, right)];
+        let case = |name: &str| Case::new(name, seed).input([n, 2, side, side + 1], -1.0, 1.1);
+        for mode in [PadMode::Constant(0.5), PadMode::Edge, PadMode::Reflect] {
+            case(&format!("pad {mode:?}")).check(&|x| weigh(x[0].clone().pad((left, right, top, bottom), mode).exp()));
+        }
+        let kernel = case("conv2d").input([3, 2, 2, 3], -0.5, 0.6);
+        let options = || ConvOptions::new_with_padding([1, 2], pairs, [1, 1], 1);
+        kernel.check(&|x| weigh(conv2d(x[0].clone(), x[1].clone(), None, options())));
+        let kernel = case("conv1d").input([1, 3, 2, 2], -0.5, 0.6);
+        kernel.check(&|x| {
+            let (row, w) = (x[0].clone().reshape([n, 2, side * (side + 1)]), x[1].clone().reshape([3, 2, 2]));
+            weigh(conv1d(row, w, None, ConvOptions::new_with_padding([2], [(left, right)], [1], 1)))
+        });
+        let largest = || MaxPoolOptions::new([3, 3]).with_padding_pairs(pairs);
+        case("max_pool2d").check(&|x| weigh(max_pool2d(x[0].clone(), largest()).exp()));
+        let mean = || AvgPoolOptions::new([3, 3]).with_padding_pairs(pairs).with_count_include_pad(false);
+        case("avg_pool2d").check(&|x| weigh(avg_pool2d(x[0].clone(), mean()).exp()));
     }
 }

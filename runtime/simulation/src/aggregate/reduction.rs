@@ -1,4 +1,7 @@
-//! A reduction in progress: each client's value is added when it arrives, and let go.
+//! A sum or mean over clients in progress.
+//!
+//! Each client's value is added when it arrives and then dropped, so a reduction takes the memory
+//! of one value, however large the cohort is.
 
 use burn_backend::TensorMetadata;
 use fedround_ir::fed::{Op, Reduce, Value};

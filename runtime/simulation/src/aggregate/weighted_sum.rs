@@ -1,4 +1,8 @@
-//! Weighted sums of clients' values, in the order of the clients.
+//! Weighted sums of clients' tensors.
+//!
+//! The clients are added in the order of the cohort, whoever finishes first, so that rounding does
+//! not depend on timing. Tensors in host memory are summed in `f64`, those of a GPU on the GPU in
+//! `f32`.
 
 use burn::tensor::DispatchTensor;
 use burn_backend::ops::FloatTensorOps;

@@ -1,4 +1,4 @@
-//! The order in which a client visits its examples, and what a batch of them holds.
+//! The order in which a client visits its examples, and the tensors of a batch.
 
 use fedround_data::augment::{Scratch, Visit};
 use fedround_data::schedule::client_order;

@@ -1,5 +1,5 @@
-//! What clients do with their examples: loops over batches, single batches, and what is collected of
-//! all.
+//! Local training: loops over a client's batches, single batches, and rows collected from all of
+//! its examples.
 
 use burn::tensor::DispatchTensor;
 use fedround_data::augment::Scratch;

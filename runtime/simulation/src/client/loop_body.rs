@@ -1,4 +1,4 @@
-//! Loops whose bodies are one compute segment.
+//! Recognises loops whose body is a single compute segment. Only such loops can be replayed.
 
 use fedround_ir::fed::{FedOp, OpKind, OptOp};
 use fedround_passes::schedule::{Block, Control, Item};

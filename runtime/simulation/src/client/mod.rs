@@ -1,9 +1,9 @@
-//! What a round runs for each client, there or on the server: for one client, or a group of K that
-//! walks the same code in step.
+//! Interprets the code that a round runs for each client, for one client or a group of K in
+//! lockstep.
 //!
-//! In a group, what differs between clients has a client axis ([`RtVal::Each`]) and each compute
-//! segment runs once for all. Clients with fewer batches than others sit out: their values are
-//! kept as they were, and their losses are not counted.
+//! In a group, values that differ between clients have a client axis ([`RtVal::Each`]) and each
+//! compute segment runs once for all. Clients with fewer batches than others sit out: their values
+//! stay as they were, and their losses are not counted.
 
 mod batches;
 mod local_training;

@@ -1,4 +1,4 @@
-//! The batches of a loop, step by step, made as they are taken or ahead of that.
+//! Makes the batches of a loop, when they are taken or ahead of that on a thread of their own.
 
 use std::sync::mpsc::sync_channel;
 use std::thread;

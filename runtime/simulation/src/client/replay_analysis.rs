@@ -1,7 +1,7 @@
-//! Which loops over batches can be replayed.
+//! Decides whether the steps of a loop can be replayed.
 //!
-//! A body is to be one compute segment that makes the next values of what the loop carries, with
-//! [reads](Body) before it.
+//! The body must be one compute segment that makes the next values of all that the loop carries,
+//! with nothing but [reads](Body) before it.
 
 use std::sync::Arc;
 

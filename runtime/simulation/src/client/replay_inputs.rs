@@ -1,4 +1,5 @@
-//! Where a recorded step's inputs come from.
+//! Finds where each input of a loop's step comes from: the state that the loop carries, the batch,
+//! or values from around the loop.
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;

@@ -1,7 +1,7 @@
-//! Loops whose steps are recorded once and replayed.
+//! Runs loops by replaying a captured step.
 //!
-//! Batches of the full size are replayed, for all clients of the group; what it does to those that
-//! sit a step out is undone. Other ones, such as an epoch's short last batch, run plainly from the
+//! Full batches are replayed for all clients of the group; the effect on clients that sit a step
+//! out is undone. Other batches, such as the short last one of an epoch, run op by op from the
 //! same state.
 
 use burn::tensor::DispatchTensor;

@@ -1,4 +1,4 @@
-//! Captions of images, found by a model that decodes word by word.
+//! Captions of images by beam search, with a model that decodes word by word.
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;

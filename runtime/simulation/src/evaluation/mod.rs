@@ -1,8 +1,7 @@
-//! Evaluation on held-out examples.
+//! Loss and accuracy on held-out examples.
 //!
-//! A model whose objective is the labels is judged by its largest logit. One whose objective is a
-//! column of words, each given those before it, is judged word by word, with an example's words
-//! under its label.
+//! A classifier is judged by its largest logit. A model that predicts words, each from those
+//! before it, is judged word by word, and the words of an example count under the example's class.
 
 pub(crate) mod captions;
 pub(crate) mod personal_models;

@@ -1,4 +1,4 @@
-//! The models that clients use: what an algorithm's `personalize` makes of the global one.
+//! The clients' personal models: what an algorithm's hook `personalize` makes of the global model.
 
 use fedround_exec::tensor::transfer_all;
 use std::collections::HashMap;

@@ -1,4 +1,5 @@
-//! Walking a block: compute segments run here, control ops are the walker's own.
+//! Interprets a block of the schedule. Compute segments run here; control operations are carried
+//! out by the [`Walker`], which is the server or a group of clients.
 
 pub(crate) mod rows;
 

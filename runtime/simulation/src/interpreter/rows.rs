@@ -1,4 +1,5 @@
-//! Values with a row for each example, taken row by row.
+//! Operations on rows: values with one row for each example, taken in mini-batches, drawn at
+//! random or selected by a key.
 
 use fedround_exec::tensor::{from_ints, read};
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Which clients of a cohort run together, on which device, and what they are given there.
+//! Deals the clients of a cohort to devices and groups, and prepares what each group reads.
 
 use std::collections::HashMap;
 

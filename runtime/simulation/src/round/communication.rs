@@ -1,4 +1,4 @@
-//! What goes from the server to clients and back.
+//! The operations that move values between the server and clients, and the bytes that they take.
 
 use fedround_exec::tensor::{from_ints, transfer};
 use std::sync::Arc;

@@ -1,5 +1,7 @@
-//! `fed.map`: the same code for every client of a cohort, a group at a time on each worker. On the
-//! server it runs like on the clients, with values of the server in reach.
+//! `fed.map`: runs the same code for every client of a cohort, a group at a time on each worker.
+//!
+//! A map over gathered values runs in the same way on the server; its code may also read values of
+//! the server.
 
 use std::sync::Arc;
 

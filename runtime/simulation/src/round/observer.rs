@@ -1,4 +1,4 @@
-//! What the server sees of single clients in a round, for whoever looks on.
+//! What the server sees of single clients, for an observer of the simulation.
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;

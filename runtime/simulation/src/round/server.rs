@@ -1,4 +1,5 @@
-//! The server's part of a round: sample, broadcast, map, reduce.
+//! The server's part of a round: it interprets the round's operations, from sampling a cohort to
+//! aggregating what the clients return.
 
 use fedround_exec::tensor::read_all;
 use std::borrow::Cow;

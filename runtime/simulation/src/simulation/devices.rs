@@ -82,15 +82,17 @@ pub(crate) fn no_thread(error: ThreadPoolBuildError) -> RunError {
 }
 
 impl Simulation {
-    /// Has clients train on further devices, too. The clients of a round are dealt to all of them in
-    /// turn; each gets the model once and trains its clients in groups and threads of its own, and
-    /// what they send is reduced in one order. The program's own device does the server's work and
-    /// evaluates. Results are the same from run to run, and within rounding those of one device.
+    /// Adds devices on which clients train. The clients of a round are dealt to all devices in turn.
+    /// Each device gets the model once and trains its clients in groups and on threads of its own;
+    /// their results are aggregated in a fixed order. The program's own device also does the
+    /// server's work and evaluates. Results repeat from run to run, and agree with those of one
+    /// device within rounding error.
     ///
     /// # Errors
     ///
-    /// A device cannot be used, is there already, or does not have what
-    /// [`with_graph_capture`](Self::with_graph_capture) requires; the system gives no worker threads.
+    /// A device cannot be used, is already there, or cannot capture graphs where
+    /// [`with_graph_capture`](Self::with_graph_capture) requires it; or the system gives no worker
+    /// threads.
     pub fn with_devices(mut self, more: &[Device]) -> Result<Self, RunError> {
         for device in more {
             let target = device.with_precision(self.home.program.precision());
@@ -104,8 +106,8 @@ impl Simulation {
         Ok(self)
     }
 
-    /// Bytes of memory that the GPUs hold for this process, used or not, since memory that is free
-    /// again is kept for what follows; `None` where clients train on the CPU alone.
+    /// Bytes of GPU memory that are reserved for this process, including freed memory that is kept for
+    /// later; `None` if clients train on the CPU alone.
     pub fn device_memory(&self) -> Option<u64> {
         let sites = self.sites();
         let reserved = sites.filter_map(|site| Some(gpu_info(site.program.device())?.reserved));

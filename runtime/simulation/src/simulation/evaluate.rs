@@ -1,4 +1,4 @@
-//! How the current model does, and the clients' own ones.
+//! Evaluates the global model and the clients' personal models.
 
 use burn::tensor::DispatchTensor;
 use fedround_data::Examples;
@@ -11,8 +11,8 @@ use crate::evaluation::{Evaluation, evaluate};
 use crate::round::run_round;
 
 impl Simulation {
-    /// The clients' own models, made of the current global one; `None` where all clients use that
-    /// one. Nothing is trained by it and no state changes.
+    /// The clients' personal models, made from the current global model; `None` if all clients use the
+    /// global model. No state of the simulation changes.
     ///
     /// # Errors
     ///
@@ -26,7 +26,7 @@ impl Simulation {
         PersonalModels::kept(state, cx.program.device()).map(Some)
     }
 
-    /// Evaluates a client's own model; `None` for a client that there is not.
+    /// Evaluates a client's personal model; `None` if there is no such client.
     ///
     /// # Errors
     ///
@@ -43,8 +43,8 @@ impl Simulation {
             .transpose()
     }
 
-    /// Evaluates the clients' own models together: by the mean of their logits. LG-FedAvg, "new
-    /// test".
+    /// Evaluates the ensemble of the clients' personal models: the mean of their logits (the "new test"
+    /// of LG-FedAvg, Liang, Liu et al. 2020).
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Simulation {
         self.evaluate_models(&models.all(), examples)
     }
 
-    /// Evaluates the current parameters.
+    /// Evaluates the global model.
     ///
     /// # Errors
     ///
@@ -66,11 +66,11 @@ impl Simulation {
         self.evaluate_models(&[&self.params], examples)
     }
 
-    /// Captions of images by the current parameters: the ids of their words, without start and end.
+    /// Captions of images by the global model: the ids of the words, without start and end marks.
     ///
     /// # Errors
     ///
-    /// The model is none that finds captions.
+    /// The model has not the functions that decoding needs.
     pub fn captions(&self, examples: &Examples, search: Search) -> Result<Vec<Vec<i32>>, RunError> {
         let describe = Describe {
             program: self.program(),

@@ -1,4 +1,4 @@
-//! A federation in one process: its rounds.
+//! The simulation of a federation in one process.
 
 #[cfg(test)]
 mod capture_tests;
@@ -62,8 +62,9 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Starts from parameters drawn from `seed`, from which cohorts, the order of batches
-    /// and all other random choices are drawn, too.
+    /// A simulation before its first round. The initial parameters are drawn from `seed`, and so are
+    /// the cohorts, the order of batches and all other random choices. On a CPU, `threads` clients
+    /// or groups of clients train at the same time.
     ///
     /// # Errors
     ///
@@ -97,36 +98,36 @@ impl Simulation {
         })
     }
 
-    /// Changes the images of training batches, each time that one is seen; test images go through
-    /// the [fixed](Augment::fixed) steps.
+    /// Augments the images of training batches, anew each time that an image is used. Test images go
+    /// through the [fixed](Augment::fixed) steps only.
     #[must_use]
     pub fn with_augment(mut self, augment: Augment) -> Self {
         self.augment = augment;
         self
     }
 
-    /// Chooses how many batches of each worker may wait for their steps while a thread makes the
-    /// next one, where images are decoded or changed; 0 is none and no thread. By default 1 where
-    /// there are more cores than workers. Results do not depend on it.
+    /// Sets how many batches each worker prefetches, on a thread of its own, if images are decoded or
+    /// augmented; 0 turns prefetching off. The default is 1 if there are more cores than workers.
+    /// Results do not depend on it.
     #[must_use]
     pub fn with_prefetch(mut self, batches: usize) -> Self {
         self.prefetch = Some(batches);
         self
     }
 
-    /// Chooses whether a GPU records the steps of loops over batches and replays them; see
-    /// [`capture_stats`](Self::capture_stats). Results stay the same within rounding.
+    /// Chooses whether the steps of loops over batches are captured on a GPU and replayed. Results
+    /// stay the same within rounding error; [`capture_stats`](Self::capture_stats) counts replays.
     ///
     /// # Errors
     ///
-    /// Steps are required to be replayed on the CPU, which records none.
+    /// Capture is required and a device is the CPU, which has none.
     pub fn with_graph_capture(mut self, graphs: GraphCapture) -> Result<Self, RunError> {
         self.graphs = graphs;
         self.sites_mut().try_for_each(|site| site.record(graphs))?;
         Ok(self)
     }
 
-    /// What became of the steps of loops over batches; `None` where they are not to be replayed.
+    /// How many steps were captured, replayed, or run op by op; `None` if capture is off.
     pub fn capture_stats(&self) -> Option<CaptureStats> {
         let mut stats = self
             .sites()
@@ -138,7 +139,7 @@ impl Simulation {
         }))
     }
 
-    /// Has clients tested on models of their own, as the algorithm's hook `personalize` makes them;
+    /// Makes personal models by the algorithm's hook `personalize`, on which the clients can be tested.
     /// `algorithm` is the one that the program was compiled from.
     ///
     /// # Errors
@@ -154,11 +155,11 @@ impl Simulation {
         Ok(self)
     }
 
-    /// Has the last client join late; see [`LateClient`].
+    /// Lets the last client join late; see [`LateClient`].
     ///
     /// # Errors
     ///
-    /// There is no other client.
+    /// There are fewer than two clients.
     pub fn with_late_client(mut self, newcomer: Option<LateClient>) -> Result<Self, RunError> {
         let clients = self.dataset.client_indices.len();
         if newcomer.is_some() && clients < 2 {
@@ -168,19 +169,20 @@ impl Simulation {
         Ok(self)
     }
 
-    /// The client that joins late, by its number, where one does.
+    /// The number of the client that joins late, if there is one.
     pub fn late_client(&self) -> Option<usize> {
         self.newcomer.map(|_| self.dataset.client_indices.len() - 1)
     }
 
-    /// How many clients there are after the last complete round: all, or all but the newcomer.
+    /// The number of clients after the last complete round: all, or all but the late client.
     pub fn clients(&self) -> usize {
         let all = self.dataset.client_indices.len();
         let (newcomer, round) = (self.newcomer, self.scheduled(self.round));
         newcomer.map_or(all, |newcomer| newcomer.there(round, all))
     }
 
-    /// Chooses how many clients run in one graph. Results stay the same within rounding.
+    /// Chooses how many clients train together in one graph. Results stay the same within rounding
+    /// error.
     #[must_use]
     pub fn with_cohort_batch(mut self, batch: CohortBatch) -> Self {
         self.batch = batch;
@@ -189,25 +191,25 @@ impl Simulation {
         self
     }
 
-    /// How many clients run in one graph, on the device that takes most: fewer than at first where a
-    /// round found a device's memory too small.
+    /// The largest number of clients that train together in one graph on any device. It shrinks if a
+    /// round finds a device's memory too small.
     pub fn cohort_batch(&self) -> usize {
         let groups = self.sites().map(|site| site.group);
         groups.fold(1, usize::max)
     }
 
-    /// Runs the next round and gives its statistics.
+    /// Runs the next round and returns its statistics.
     ///
     /// # Errors
     ///
-    /// See [`RunError`]. The parameters are those of the last complete round.
+    /// See [`RunError`]. After an error, parameters and states are those of the last complete round.
     pub fn run_round(&mut self) -> Result<RoundStats, RunError> {
         self.advance(None)
     }
 
-    /// Runs the next round as [`run_round`](Self::run_round), and shows what the server sees of single
-    /// clients: parameters, features and labels as they are gathered, or before they are reduced,
-    /// and rows that the server makes for clients and joins. Results are those of `run_round`.
+    /// Runs the next round as [`run_round`](Self::run_round) does, and shows the observer what the
+    /// server sees of single clients: parameters, features and labels as they are gathered or before
+    /// they are aggregated, and rows that the server makes for clients and joins.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Parameters and states as values.
+//! Reads and replaces the parameters and states of a simulation.
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;

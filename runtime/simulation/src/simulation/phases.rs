@@ -1,4 +1,4 @@
-//! The phases of an algorithm in the course of a simulation's rounds.
+//! The phases of an algorithm, such as pre-training and training, over a simulation's rounds.
 
 use super::Simulation;
 use fedround_exec::Program;

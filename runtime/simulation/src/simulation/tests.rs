@@ -1,4 +1,4 @@
-//! Several devices share a cohort. Two CPUs stand for them, which a user cannot name.
+//! Several devices that share a cohort. Two CPUs stand for them, which a user cannot name.
 
 use burn_dispatch::DispatchDevice;
 use fedround_algorithms::{FedAvg, FedRep, Scaffold};

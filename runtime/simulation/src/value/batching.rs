@@ -1,4 +1,5 @@
-//! Values of several clients as one value with a client axis, and back.
+//! Joins the values of several clients along a new first axis, the client axis, and splits them
+//! again.
 
 use burn::tensor::{DispatchTensor, Shape};
 use burn_backend::TensorMetadata;

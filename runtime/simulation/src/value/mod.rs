@@ -1,4 +1,4 @@
-//! Values of the fed dialect while a round runs.
+//! The run-time values of the federated dialect, and the environment that holds those of a round.
 
 use fedround_exec::tensor::{transfer, transfer_all};
 pub(crate) mod batching;

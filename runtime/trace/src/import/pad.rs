@@ -11,8 +11,8 @@ impl Import<'_> {
         let x = self.value(&o.input)?;
         let padded = match o.mode {
             PadModeIr::Constant(value) => self.surround(x, &o.padding, real(value), &o.out)?,
-            PadModeIr::Edge => self.extend(x, &o.padding, Self::edge)?,
-            PadModeIr::Reflect => self.extend(x, &o.padding, Self::mirrored)?,
+            PadModeIr::Edge => self.extend(x, &o.padding, false)?,
+            PadModeIr::Reflect => self.extend(x, &o.padding, true)?,
         };
         self.bind(&o.out, padded)
     }
@@ -49,55 +49,51 @@ impl Import<'_> {
         self.push(Op::SliceAssign(at), &[filled, x])
     }
 
-    /// `x` between what `border` makes of it for both ends of each dimension.
+    /// `x` between its own elements: mirrored at the edge, or the edge repeated.
     fn extend(
         &mut self,
         mut x: Val,
         padding: &[(usize, usize)],
-        border: fn(&mut Self, Val, usize, [usize; 2]) -> Result<[Val; 2], ImportError>,
+        mirrored: bool,
     ) -> Result<Val, ImportError> {
         for (d, &(begin, end)) in padding.iter().enumerate() {
-            if begin + end == 0 {
-                continue;
+            let last = self.graph.shape(x)[d] - 1;
+            let [before, after] = match mirrored {
+                true => [(1, 1 + begin), (last - end, last)],
+                false => [(0, 1), (last, last + 1)],
+            };
+            let mut all = vec![];
+            if begin > 0 {
+                all.push(self.border(x, d, before, begin)?);
             }
-            let [before, after] = border(self, x, d, [begin, end])?;
-            let all = [(begin, before), (1, x), (end, after)].into_iter();
-            let all: Vec<Val> = all.filter(|(n, _)| *n > 0).map(|(_, val)| val).collect();
-            x = self.push(Op::Cat(d), &all)?;
+            all.push(x);
+            if end > 0 {
+                all.push(self.border(x, d, after, end)?);
+            }
+            if all.len() > 1 {
+                x = self.push(Op::Cat(d), &all)?;
+            }
         }
         Ok(x)
     }
 
-    /// The first and the last element along a dimension, repeated.
-    fn edge(&mut self, x: Val, d: usize, counts: [usize; 2]) -> Result<[Val; 2], ImportError> {
-        let last = self.graph.shape(x)[d] - 1;
-        let [begin, end] = [(0, 1), (last, last + 1)];
-        let mut repeated = |range, n| {
-            let slice = self.along(x, d, range)?;
-            let mut shape = self.graph.shape(slice).to_vec();
-            shape[d] = n;
-            self.push(Op::Expand(shape), &[slice])
-        };
-        Ok([repeated(begin, counts[0])?, repeated(end, counts[1])?])
-    }
-
-    /// The elements beside the first and the last one along a dimension, the other way round.
-    fn mirrored(&mut self, x: Val, d: usize, counts: [usize; 2]) -> Result<[Val; 2], ImportError> {
-        let last = self.graph.shape(x)[d] - 1;
-        let mut flipped = |range| {
-            let slice = self.along(x, d, range)?;
-            self.push(Op::Flip(vec![d]), &[slice])
-        };
-        Ok([
-            flipped((1, 1 + counts[0]))?,
-            flipped((last - counts[1], last))?,
-        ])
-    }
-
-    fn along(&mut self, x: Val, d: usize, range: (usize, usize)) -> Result<Val, ImportError> {
-        let shape = self.graph.shape(x);
+    /// `n` elements along a dimension: those of a range the other way round, or its only one
+    /// repeated.
+    fn border(
+        &mut self,
+        x: Val,
+        d: usize,
+        range: (usize, usize),
+        n: usize,
+    ) -> Result<Val, ImportError> {
+        let mut shape = self.graph.shape(x).to_vec();
         let mut ranges: Vec<_> = shape.iter().map(|&n| (0, n)).collect();
         ranges[d] = range;
-        self.push(Op::Slice(ranges), &[x])
+        shape[d] = n;
+        let turned = match range.1 - range.0 {
+            1 => Op::Expand(shape),
+            _ => Op::Flip(vec![d]),
+        };
+        self.chain(x, [Op::Slice(ranges), turned])
     }
 }
