@@ -34,6 +34,7 @@ mod diff;
 mod doctor;
 mod error;
 mod explain;
+mod files;
 mod graph;
 mod hypers;
 mod inspect;
@@ -47,6 +48,7 @@ mod privacy;
 mod reproduce;
 mod run;
 mod settings;
+mod table;
 mod tensor_sheets;
 
 use std::ffi::OsString;

@@ -1,9 +1,7 @@
 //! `fedround list`.
 
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 
-use comfy_table::Table;
-use comfy_table::presets::NOTHING;
 use fedround_data::DATASETS;
 use fedround_data::partition::PARTITIONS;
 use fedround_dsl::{Entry, Field};
@@ -14,6 +12,7 @@ use crate::args::{ListArgs, Listing};
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::output::print;
+use crate::table::columns;
 
 /// Runs the subcommand.
 pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), CliError> {
@@ -45,7 +44,7 @@ fn section(catalog: &Catalog, listing: Listing) -> String {
         Listing::Datasets => datasets(),
         Listing::Partitioners => {
             let rows = PARTITIONS.iter().map(|p| [p.syntax, p.doc, dash(p.paper)]);
-            format!("Partitioners (--partition)\n{}", table(rows))
+            format!("Partitioners (--partition)\n{}", columns(rows))
         }
     }
 }
@@ -68,7 +67,7 @@ fn spec(entry: &Entry) -> String {
         );
     }
     if !entry.fields.is_empty() {
-        text += &indent(&table(entry.fields.iter().map(field)));
+        text += &indent(&columns(entry.fields.iter().map(field)));
     }
     text
 }
@@ -89,7 +88,7 @@ fn models(catalog: &Catalog) -> String {
         .iter()
         .filter(|m| !hidden(m.name))
         .map(|m| [m.name, m.doc, m.paper]);
-    format!("Models (--model)\n{}", table(bundled.chain(own)))
+    format!("Models (--model)\n{}", columns(bundled.chain(own)))
 }
 
 /// A network, its functions and its paper, and each variant on a line of its own.
@@ -107,7 +106,7 @@ fn auxiliaries() -> String {
             functions.join(", "),
             network.paper
         );
-        text += &indent(&table(network.variants.iter().map(|v| [v.name, v.doc])));
+        text += &indent(&columns(network.variants.iter().map(|v| [v.name, v.doc])));
     }
     text
 }
@@ -118,25 +117,11 @@ fn datasets() -> String {
         let shape = format!("{}, {} classes", sizes.join("x"), d.classes);
         [d.name.to_owned(), shape, d.doc.to_owned(), d.how.to_owned()]
     });
-    format!("Datasets (--data)\n{}", table(rows))
+    format!("Datasets (--data)\n{}", columns(rows))
 }
 
 fn dash(text: &str) -> &str {
     if text.is_empty() { "-" } else { text }
-}
-
-/// Columns two spaces apart, two spaces in.
-pub(crate) fn table<T: Display, const N: usize>(rows: impl Iterator<Item = [T; N]>) -> String {
-    let mut table = Table::new();
-    table.load_preset(NOTHING);
-    for row in rows {
-        table.add_row(row);
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    let lines = table.lines().map(|line| format!("  {}\n", line.trim_end()));
-    lines.collect()
 }
 
 fn indent(text: &str) -> String {

@@ -7,6 +7,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 
 use crate::error::CliError;
+use crate::files::write_text;
 
 /// Colours that the field's plots have.
 pub(crate) const COLOURS: [RGBColor; 10] = [
@@ -79,7 +80,7 @@ pub(crate) fn svg(
         path: path.to_owned(),
         message: error.to_string(),
     })?;
-    std::fs::write(path, text).map_err(CliError::io("write", path))
+    write_text(path, &text)
 }
 
 fn drawn(root: &Area<'_>, chart: Chart<'_>, series: &[Series]) -> Drawn {

@@ -18,13 +18,13 @@ mod table;
 mod tasks;
 
 use std::fs::OpenOptions;
-use std::path::Path;
 use std::process::{Command, Output};
 
 use fedround_exec::{Device, Devices};
 
 use crate::catalog::Catalog;
 use crate::error::CliError;
+use crate::files::{json, write_text};
 use crate::output::print;
 pub(super) use args::BenchArgs;
 use args::OneArgs;
@@ -67,12 +67,12 @@ pub(super) fn bench(catalog: &Catalog, args: &BenchArgs) -> Result<(), CliError>
         plot::draw(path, sweep.axis.name(), &sweep.values, &rows)?;
     }
     rows.extend(peers);
-    let json = match &rows[..] {
-        [row] if !several => serde_json::to_string_pretty(&row.runs[0])?,
-        rows => serde_json::to_string_pretty(rows)?,
-    } + "\n";
+    let text = match &rows[..] {
+        [row] if !several => json(&row.runs[0])?,
+        rows => json(&rows)?,
+    };
     if let Some(path) = &args.out {
-        write(path, &json)?;
+        write_text(path, &text)?;
     }
     let what = args
         .sweep
@@ -81,7 +81,7 @@ pub(super) fn bench(catalog: &Catalog, args: &BenchArgs) -> Result<(), CliError>
     print(&if args.markdown {
         table::markdown(what, &rows)
     } else {
-        json
+        text
     })
 }
 
@@ -173,8 +173,4 @@ fn process_of(one: &OneArgs, environment: &[(&str, &str)]) -> Result<Output, Cli
         return Err(failed(said.to_owned()));
     }
     Ok(output)
-}
-
-fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    std::fs::write(path, text).map_err(CliError::io("write", path))
 }

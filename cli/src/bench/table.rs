@@ -1,15 +1,11 @@
 //! Measurements as a Markdown table.
 
-use comfy_table::presets::ASCII_MARKDOWN;
-use comfy_table::{CellAlignment, Table};
-
 use super::report::Row;
+use crate::table::{MARKDOWN, table};
 
 /// A line for each row; the ratios are to the first.
 pub(super) fn markdown(what: &str, rows: &[Row]) -> String {
-    let mut table = Table::new();
-    table.load_preset(ASCII_MARKDOWN);
-    table.set_header([
+    let header = [
         what,
         "runs",
         "client-steps/s",
@@ -24,14 +20,9 @@ pub(super) fn markdown(what: &str, rows: &[Row]) -> String {
         "kernels a step",
         "reads a round",
         "test loss",
-    ]);
-    for row in rows {
-        table.add_row(cells(row, &rows[0]));
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    format!("{table}\n")
+    ];
+    let cells = rows.iter().map(|row| cells(row, &rows[0]));
+    format!("{}\n", table(MARKDOWN, header, 1, cells))
 }
 
 fn cells(row: &Row, first: &Row) -> [String; 14] {

@@ -26,8 +26,6 @@ pub(crate) enum CompareError {
     },
     #[error("{}: {message}", path.display())]
     Read { path: PathBuf, message: String },
-    #[error("cannot write {}: {message}", path.display())]
-    Write { path: PathBuf, message: String },
     #[error("{failed} of {runs} runs failed")]
     Failed {
         failed: usize,
@@ -50,7 +48,6 @@ impl CompareError {
                 "choose another --out, or the settings of the runs that are there"
             }
             Self::Read { .. } => "delete the run's folder to run it again",
-            Self::Write { .. } => return None,
             Self::Failed { dir, .. } => {
                 let dir = dir.display();
                 return Some(format!(

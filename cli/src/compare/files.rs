@@ -1,17 +1,16 @@
 //! The files of a comparison beside its runs. They are written anew by every call.
 
-use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
 
-use super::error::CompareError;
 use super::grid::{Cell, Grid};
 use super::record::Record;
 use super::report::{Comparison, runs_of};
 use super::statistics::mean_curve;
 use super::{plot, table};
 use crate::error::CliError;
+use crate::files::{json, write_csv, write_text};
 
 /// A line of `curves.csv`: a round of a run.
 #[derive(Serialize)]
@@ -34,13 +33,9 @@ pub(super) fn write(
     grid: &Grid,
     records: &[Option<Record>],
 ) -> Result<(), CliError> {
-    let text = |name: &str, text: String| {
-        let path = dir.join(name);
-        fs::write(&path, text).map_err(CliError::io("write", path))
-    };
-    text("comparison.json", comparison.json()?)?;
-    text("comparison.md", table::markdown(comparison))?;
-    csv(&dir.join("comparison.csv"), &comparison.runs)?;
+    write_text(&dir.join("comparison.json"), &json(comparison)?)?;
+    write_text(&dir.join("comparison.md"), &table::markdown(comparison))?;
+    write_csv(&dir.join("comparison.csv"), &comparison.runs)?;
     let rounds = cells.iter().zip(records).flat_map(|(cell, record)| {
         let algorithm = &cell.name;
         let lines = record.iter().flat_map(|run| &run.lines);
@@ -54,7 +49,7 @@ pub(super) fn write(
             train_loss: line.train_loss,
         })
     });
-    csv(&dir.join("curves.csv"), rounds)?;
+    write_csv(&dir.join("curves.csv"), rounds)?;
     let numbered = grid.algorithms.iter().enumerate();
     let curves: Vec<_> = numbered
         .map(|(i, entrant)| {
@@ -63,18 +58,4 @@ pub(super) fn write(
         })
         .collect();
     plot::draw(&dir.join("accuracy.svg"), &curves, comparison.target)
-}
-
-fn csv<T: Serialize>(path: &Path, rows: impl IntoIterator<Item = T>) -> Result<(), CompareError> {
-    let write = || -> csv::Result<()> {
-        let mut writer = csv::Writer::from_path(path)?;
-        for row in rows {
-            writer.serialize(row)?;
-        }
-        Ok(writer.flush()?)
-    };
-    write().map_err(|error| CompareError::Write {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })
 }

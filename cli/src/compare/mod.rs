@@ -28,11 +28,11 @@ pub(super) use train::{Datasets, prepare, train};
 use crate::advice::INTERRUPTED;
 use crate::catalog::Catalog;
 use crate::error::CliError;
+use crate::files::json;
 use crate::output::{print, tell};
 use crate::run::next_free;
 use grid::Grid;
 use report::Comparison;
-use statistics::Row;
 
 /// Runs the subcommand.
 pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<ExitCode, CliError> {
@@ -59,11 +59,12 @@ pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<ExitCode,
     let comparison = Comparison::new(&grid, &cells, &records, &dir);
     files::write(&dir, &comparison, &cells, &grid, &records)?;
     if args.json {
-        print(&comparison.json()?)?;
+        print(&json(&comparison)?)?;
     } else if !args.quiet {
         print(&table::text(&comparison))?;
     }
-    end(&comparison, &dir)
+    let again = format!("the same command with --out {}", dir.display());
+    end(&records, &dir, &again)
 }
 
 /// What an earlier call left in the folder, by cell.
@@ -94,18 +95,25 @@ fn ended(record: &Option<Record>) -> bool {
     matches!(record, Some(r) if r.status != Status::Interrupted)
 }
 
-/// The exit code of what is now in the folder.
-fn end(comparison: &Comparison, dir: &Path) -> Result<ExitCode, CliError> {
-    let runs = comparison.runs.len();
-    let total = |of: fn(&Row) -> usize| comparison.algorithms.iter().map(of).sum::<usize>();
+/// The exit code of the runs that are now in a folder; `again` says how the user goes on after Ctrl-C.
+pub(crate) fn end(
+    records: &[Option<Record>],
+    dir: &Path,
+    again: &str,
+) -> Result<ExitCode, CliError> {
+    let runs = records.len();
+    let with = |status| {
+        let records = records.iter().flatten();
+        records.filter(|record| record.status == status).count()
+    };
+    let (complete, failed) = (with(Status::Complete), with(Status::Failed));
     // Nothing else leaves a run unfinished.
-    if total(|row| row.unfinished) > 0 {
-        let (complete, dir) = (total(|row| row.complete), dir.display());
+    if complete + failed < runs {
         tell!("stopped by Ctrl-C: {complete} of {runs} runs are complete");
-        tell!("help: the same command with --out {dir} goes on");
+        tell!("help: {again} goes on");
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    match total(|row| row.failed) {
+    match failed {
         0 => Ok(ExitCode::SUCCESS),
         failed => Err(CompareError::Failed {
             failed,

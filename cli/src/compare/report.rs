@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::grid::{Cell, Grid};
 use super::record::Record;
 use super::statistics::{Row, Spread, reach};
-use crate::error::CliError;
 
 /// `comparison.json`.
 #[derive(Debug, Serialize)]
@@ -73,11 +72,6 @@ impl Comparison {
             runs: cells.iter().zip(records).map(run).collect(),
             out: dir.display().to_string(),
         }
-    }
-
-    /// The file's text.
-    pub fn json(&self) -> Result<String, CliError> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 }
 

@@ -1,22 +1,22 @@
 //! The table of a comparison: a row for each algorithm.
 
-use comfy_table::presets::{ASCII_MARKDOWN, UTF8_BORDERS_ONLY};
-use comfy_table::{CellAlignment, Table};
+use comfy_table::Table;
 
 use super::report::Comparison;
 use super::statistics::{Row, Spread};
 use crate::output::{bytes, percent};
+use crate::table::{BORDERS, MARKDOWN, table};
 
 /// For people at a terminal.
 pub(super) fn text(comparison: &Comparison) -> String {
-    let table = table(comparison, UTF8_BORDERS_ONLY);
+    let table = of_algorithms(comparison, BORDERS);
     let (about, out) = (about(comparison), &comparison.out);
     format!("{table}\n{about}\nkept in {out}\n")
 }
 
 /// `comparison.md`.
 pub(super) fn markdown(comparison: &Comparison) -> String {
-    let table = table(comparison, ASCII_MARKDOWN);
+    let table = of_algorithms(comparison, MARKDOWN);
     format!("{table}\n\n{}\n", about(comparison))
 }
 
@@ -38,7 +38,7 @@ fn about(comparison: &Comparison) -> String {
     format!("{data}, {clients} clients by {partition}, {model}, {rounds} rounds; {over}")
 }
 
-fn table(comparison: &Comparison, preset: &str) -> Table {
+fn of_algorithms(comparison: &Comparison, style: &str) -> Table {
     let rows = &comparison.algorithms;
     let target = comparison.target.map_or("-".to_owned(), percent);
     // A column, and what a row has in it.
@@ -60,16 +60,9 @@ fn table(comparison: &Comparison, preset: &str) -> Table {
         ("bytes a round".into(), |row| sent(row.bytes_per_round)),
         ("time a round".into(), |row| time(row.seconds_per_round)),
     ]);
-    let mut table = Table::new();
-    table.load_preset(preset);
-    table.set_header(columns.iter().map(|(title, _)| title));
-    for row in rows {
-        table.add_row(columns.iter().map(|(_, cell)| cell(row)));
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
+    let cells = |row| columns.iter().map(move |(_, cell)| cell(row));
+    let header = columns.iter().map(|(title, _)| title);
+    table(style, header, 1, rows.iter().map(cells))
 }
 
 /// How many runs the numbers are over, and what became of the others.

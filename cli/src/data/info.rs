@@ -11,8 +11,8 @@ use super::args::Named;
 use super::availability::matching;
 use super::error::DataCommandError;
 use super::fetch::{Checksum, source_of};
-use crate::list::table;
 use crate::output::{bytes, grouped};
+use crate::table::columns;
 
 /// The classes that are counted one by one.
 const CLASSES: usize = 20;
@@ -22,7 +22,7 @@ pub(super) fn info(named: &Named) -> Result<String, DataCommandError> {
     let info = DatasetInfo::find(&named.name)?;
     let data = named.load()?;
     let mut text = format!("{}: {}\n\n", info.name, info.doc);
-    text += &table(
+    text += &columns(
         [("training", &data.train), ("test", &data.test)]
             .map(examples)
             .into_iter(),
@@ -82,7 +82,7 @@ fn classes(data: &Dataset) -> String {
     };
     let (train, test) = (count(&data.train), count(&data.test));
     let rows = data.class_names.iter().zip(train).zip(test).take(CLASSES);
-    let mut text = table(rows.map(|((name, train), test)| {
+    let mut text = columns(rows.map(|((name, train), test)| {
         let (train, test) = (grouped(train), grouped(test));
         [
             name.clone(),
@@ -125,5 +125,5 @@ fn files(info: &DatasetInfo, dir: &Path) -> Result<String, DataCommandError> {
         };
         rows.push([name, size, check.to_owned()]);
     }
-    Ok(table(rows.into_iter()))
+    Ok(columns(rows.into_iter()))
 }

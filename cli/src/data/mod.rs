@@ -15,8 +15,8 @@ pub(super) use error::DataCommandError;
 use fedround_data::{DATASETS, Dataset, DatasetInfo, load};
 
 use crate::error::CliError;
-use crate::list::table;
 use crate::output::print;
+use crate::table::columns;
 use args::{DataCommand, Folder, Named};
 
 /// Synthetic data is the same as in a run.
@@ -42,7 +42,7 @@ fn list(folder: &Folder) -> String {
     let dir = folder.data_dir.display();
     format!(
         "Datasets, and their files in {dir}\n{}",
-        table(DATASETS.iter().map(row))
+        columns(DATASETS.iter().map(row))
     )
 }
 

@@ -25,6 +25,7 @@ use crate::advice::INTERRUPTED;
 use crate::catalog::Catalog;
 use crate::catalog::warn;
 use crate::error::{CliError, KeptRounds};
+use crate::files::{json, write_text};
 use crate::interrupt::listen;
 use crate::output::{print, tell};
 use crate::run::{TestArgs, next_free, slug};
@@ -93,9 +94,7 @@ pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode,
 }
 
 fn keep(report: &Report, dir: &Path) -> Result<(), CliError> {
-    let path = dir.join(REPORT);
-    let text = serde_json::to_string_pretty(report)? + "\n";
-    fs::write(&path, text).map_err(CliError::io("write", path))
+    write_text(&dir.join(REPORT), &json(report)?)
 }
 
 /// The folder that is written to.

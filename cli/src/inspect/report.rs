@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use comfy_table::Table;
-use comfy_table::presets::UTF8_BORDERS_ONLY;
 use fedround::experiment::AttributeAuc;
 use serde::Serialize;
 
@@ -14,7 +12,9 @@ use super::observations::sizes;
 use super::observations::{Shared, Spread};
 use super::subject::Subject;
 use crate::error::CliError;
+use crate::files::write_csv;
 use crate::output::{bytes, percent};
+use crate::table::{BORDERS, table};
 
 const ROUNDS: &str = "rounds.csv";
 const VARIANCE: &str = "variance.csv";
@@ -75,14 +75,14 @@ impl Report {
     /// Measures everything, and draws it. After Ctrl-C no adversary is trained.
     pub fn of(subject: &Subject<'_>, stopped: bool) -> Result<Self, CliError> {
         let record = subject.observations;
-        csv(&subject.dir.join(ROUNDS), &record.rounds)?;
+        write_csv(&subject.dir.join(ROUNDS), &record.rounds)?;
         let mut files = vec![ROUNDS.to_owned()];
         if !record.spreads.is_empty() {
-            csv(&subject.dir.join(VARIANCE), &record.spreads)?;
+            write_csv(&subject.dir.join(VARIANCE), &record.spreads)?;
             files.push(VARIANCE.to_owned());
         }
         if !record.weights.is_empty() {
-            csv(&subject.dir.join(WEIGHTS), &record.weights)?;
+            write_csv(&subject.dir.join(WEIGHTS), &record.weights)?;
             files.push(WEIGHTS.to_owned());
         }
         files.extend(subject.variance()?);
@@ -130,7 +130,7 @@ impl Report {
             ]
         });
         let heads = ["traffic", "rounds", "up", "down", "of the last phase's"];
-        text += &table(&heads, rows);
+        text += &section(&heads, rows);
         text += &self.models();
         let rows = self.shared.iter().map(|s| {
             let images = s.images.as_ref();
@@ -150,19 +150,19 @@ impl Report {
             "PSNR, dB",
             "Fréchet",
         ];
-        text += &table(&heads, rows);
+        text += &section(&heads, rows);
         if self.random && !self.shared.is_empty() {
             text += "images change at random: what is shared is not measured against them\n";
         }
         let rows = self.correlations.iter();
         let rows = rows.map(|c| [c.with.clone(), format!("{:.4}", c.r2)]);
-        text += &table(&["distance correlation of inputs with", "R²"], rows);
+        text += &section(&["distance correlation of inputs with", "R²"], rows);
         let rows = self.adversary.iter();
         let rows = rows.map(|e| {
             let [along, auc] = [e.along, e.auc].map(|auc| auc.map_or("-".to_owned(), percent));
             [e.attribute.clone(), along, auc]
         });
-        text += &table(
+        text += &section(
             &["AUC of adversaries", "trained along", "fitted afterwards"],
             rows,
         );
@@ -181,12 +181,12 @@ impl Report {
             [s.sent.clone(), s.clients.to_string(), v, d]
         });
         let heads = ["clients send", "clients", "variance a parameter", "in all"];
-        let text = table(&heads, rows);
+        let text = section(&heads, rows);
         let rows = self.weights.iter().map(|w| {
             let numbers = [w.clients, w.least, w.most].map(|x| format!("{x:.2}"));
             [vec![w.mean.clone()], numbers.to_vec()].concat()
         });
-        text + &table(&["the server weighs", "clients", "least", "most"], rows)
+        text + &section(&["the server weighs", "clients", "least", "most"], rows)
     }
 
     /// What attacks came to.
@@ -199,13 +199,13 @@ impl Report {
                 format!("{:.2}", i.rebuilt),
             ]
         });
-        let mut text = table(&["inversion: PSNR, dB", "as shared", "rebuilt"], rows);
+        let mut text = section(&["inversion: PSNR, dB", "as shared", "rebuilt"], rows);
         if let Some(membership) = &self.membership {
             let rows = membership.told.iter().map(|t| {
                 let each = [t.recall, t.precision].map(percent);
                 [vec![t.by.clone()], each.to_vec()].concat()
             });
-            text += &table(&["membership, by", "recall", "precision"], rows);
+            text += &section(&["membership, by", "recall", "precision"], rows);
             let (auc, members) = (percent(membership.auc), membership.members);
             text += &format!("membership of {members} examples: AUC {auc}\n");
         }
@@ -213,28 +213,15 @@ impl Report {
     }
 }
 
-fn csv<T: Serialize>(path: &Path, rows: &[T]) -> Result<(), CliError> {
-    let write = || -> csv::Result<()> {
-        let mut writer = csv::Writer::from_path(path)?;
-        rows.iter().try_for_each(|row| writer.serialize(row))?;
-        Ok(writer.flush()?)
-    };
-    write().map_err(|error| CliError::io("write", path)(error.into()))
-}
-
-/// Nothing without rows.
-fn table<R: IntoIterator<Item = String>>(heads: &[&str], rows: impl Iterator<Item = R>) -> String {
-    let mut table = Table::new();
-    table.load_preset(UTF8_BORDERS_ONLY).set_header(heads);
-    let mut any = false;
-    for row in rows {
-        table.add_row(row);
-        any = true;
-    }
-    if any {
-        format!("{table}\n")
-    } else {
-        String::new()
+/// A table's text; nothing without rows.
+fn section<R: IntoIterator<Item = String>>(
+    heads: &[&str],
+    rows: impl Iterator<Item = R>,
+) -> String {
+    let mut rows = rows.peekable();
+    match rows.peek() {
+        Some(_) => format!("{}\n", table(BORDERS, heads, heads.len(), rows)),
+        None => String::new(),
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::tables::Paper;
 use crate::compare::Cell;
 use crate::hypers::Given;
-use crate::list::table;
 use crate::settings::Settings;
+use crate::table::columns;
 
 /// All papers with their tables.
 pub(super) fn papers(papers: &[Paper]) -> String {
@@ -25,7 +25,7 @@ pub(super) fn tables(paper: &Paper) -> String {
         let methods: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
         [table.name.clone(), table.title.clone(), methods.join(", ")]
     });
-    format!("{}  {}\n{}", paper.name, paper.title, table(rows))
+    format!("{}  {}\n{}", paper.name, paper.title, columns(rows))
 }
 
 /// Runs as commands, a line each.

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use comfy_table::presets::{ASCII_MARKDOWN, UTF8_BORDERS_ONLY};
-use comfy_table::{CellAlignment, Table};
+use comfy_table::Table;
 
 use super::report::{Number, Report, Unit};
+use crate::table::{BORDERS, MARKDOWN, table};
 
 /// At a terminal.
 pub(super) fn text(report: &Report) -> String {
-    let table = table(report, UTF8_BORDERS_ONLY);
+    let table = numbers(report, BORDERS);
     let lines = about(report).into_iter();
     let lines: String = lines.map(|line| format!("- {line}\n")).collect();
     format!(
@@ -21,7 +21,7 @@ pub(super) fn text(report: &Report) -> String {
 
 /// `table.md`.
 pub(super) fn markdown(report: &Report) -> String {
-    let table = table(report, ASCII_MARKDOWN);
+    let table = numbers(report, MARKDOWN);
     let mut text = format!(
         "# {}\n\n{}\n\n{table}\n\n",
         title(report),
@@ -61,7 +61,7 @@ fn about(report: &Report) -> Vec<String> {
 }
 
 /// Methods beside each other where there is one measure, or else measures.
-fn table(report: &Report, preset: &str) -> Table {
+fn numbers(report: &Report, style: &str) -> Table {
     let one_measure = report.measures.len() == 1;
     let settings = report.settings.len() > 1;
     let shown = |j: &usize| report.numbers.iter().any(|n| n.method == *j);
@@ -75,45 +75,41 @@ fn table(report: &Report, preset: &str) -> Table {
         header.extend(["method", ""]);
         header.extend(report.measures.iter().map(String::as_str));
     }
-    let mut table = Table::new();
-    table.load_preset(preset);
-    table.set_header(&header);
+    let mut lines: Vec<Vec<String>> = vec![];
     for (i, setting) in report.settings.iter().enumerate() {
         let setting = settings.then_some(setting.as_str());
         if one_measure {
             let row = methods.iter().map(|&j| report.at(i, j, 0));
-            rows(&mut table, &[setting], &row.collect::<Vec<_>>());
+            lines.extend(both(&[setting], &row.collect::<Vec<_>>()));
             continue;
         }
         for &j in &methods {
             let row = (0..report.measures.len()).map(|k| report.at(i, j, k));
             let names = [setting, Some(report.methods[j].as_str())];
-            rows(&mut table, &names, &row.collect::<Vec<_>>());
+            lines.extend(both(&names, &row.collect::<Vec<_>>()));
         }
     }
-    let names = header.len()
-        - if one_measure {
-            methods.len()
-        } else {
-            report.measures.len()
-        };
-    for column in table.column_iter_mut().skip(names) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
+    let columns = match one_measure {
+        true => methods.len(),
+        false => report.measures.len(),
+    };
+    let names = header.len() - columns;
+    table(style, header, names, lines)
 }
 
 /// The paper's line and ours.
-fn rows(table: &mut Table, names: &[Option<&str>], row: &[Option<&Number>]) {
+fn both(names: &[Option<&str>], row: &[Option<&Number>]) -> [Vec<String>; 2] {
     let names = || names.iter().flatten();
     let first = names().map(|name| (*name).to_owned());
     let paper = row
         .iter()
         .map(|n| n.map_or("-".to_owned(), |n| n.paper.clone()));
-    table.add_row(first.chain(["paper".to_owned()]).chain(paper));
     let below = names().map(|_| String::new());
     let ours = row.iter().map(|n| n.map_or("-".to_owned(), ours));
-    table.add_row(below.chain(["ours".to_owned()]).chain(ours));
+    [
+        first.chain(["paper".to_owned()]).chain(paper).collect(),
+        below.chain(["ours".to_owned()]).chain(ours).collect(),
+    ]
 }
 
 /// Our number, with how many of the runs have it where not all do.

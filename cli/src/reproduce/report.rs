@@ -98,11 +98,6 @@ impl Report {
         })
     }
 
-    /// The file's text.
-    pub fn json(&self) -> Result<String, CliError> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
-    }
-
     /// The number at a place.
     pub fn at(&self, setting: usize, method: usize, measure: usize) -> Option<&Number> {
         let place = (setting, method, measure);

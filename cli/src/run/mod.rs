@@ -22,6 +22,7 @@ use crate::advice::INTERRUPTED;
 use crate::catalog::Catalog;
 use crate::catalog::warn;
 use crate::error::{CliError, KeptRounds};
+use crate::files::json;
 use crate::interrupt::listen;
 use crate::output::{print, tell};
 use crate::settings::Settings;
@@ -57,7 +58,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     progress.finish();
     let (summary, failure) = ended?;
     if args.json {
-        print(&summary.text()?)?;
+        print(&json(&summary)?)?;
     } else if !args.quiet && summary.rounds > 0 {
         print(&table::text(&summary))?;
     }

@@ -13,7 +13,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::config::Config;
-use crate::error::CliError;
 use crate::settings::Settings;
 
 /// A line of `metrics.jsonl`. Numbers that are not finite are written as `null`.
@@ -219,10 +218,5 @@ impl Summary {
             out: dir.display().to_string(),
             version: env!("CARGO_PKG_VERSION"),
         }
-    }
-
-    /// The file's text.
-    pub fn text(&self) -> Result<String, CliError> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 }

@@ -1,26 +1,20 @@
 //! The table at the end of a run.
 
-use comfy_table::presets::UTF8_BORDERS_ONLY;
-use comfy_table::{CellAlignment, Table};
-
 use super::summary::Summary;
 use crate::output::{bytes, grouped, in_rounds, percent};
+use crate::table::{BORDERS, table};
 use fedround::experiment::AttributeAuc;
 
 /// The summary for people.
 pub(super) fn text(summary: &Summary) -> String {
-    let mut overall = table();
-    for (name, value) in rows(summary) {
-        overall.add_row([name.to_owned(), value]);
-    }
-    let mut classes = table();
-    classes.set_header(["class", "test accuracy"]);
-    for (name, accuracy) in &summary.class_accuracy {
-        classes.add_row([name.clone(), percent(accuracy.as_f64().unwrap_or(f64::NAN))]);
-    }
-    if let Some(column) = classes.column_mut(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    let rows = rows(summary).into_iter();
+    let rows = rows.map(|(name, value)| [name.to_owned(), value]);
+    let overall = table(BORDERS, [""; 0], 2, rows);
+    let classes = summary.class_accuracy.iter().map(|(name, accuracy)| {
+        let accuracy = accuracy.as_f64().unwrap_or(f64::NAN);
+        [name.clone(), percent(accuracy)]
+    });
+    let classes = table(BORDERS, ["class", "test accuracy"], 1, classes);
     format!("{overall}\n{classes}\n")
 }
 
@@ -123,10 +117,4 @@ fn local(summary: &Summary) -> String {
         local.clients,
         percent(local.worst_decile),
     )
-}
-
-fn table() -> Table {
-    let mut table = Table::new();
-    table.load_preset(UTF8_BORDERS_ONLY);
-    table
 }

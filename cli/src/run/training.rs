@@ -15,6 +15,7 @@ use super::summary::{Metric, Summary};
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::error::CliError;
+use crate::files::json;
 use crate::plot::Series;
 use crate::settings::Settings;
 
@@ -90,7 +91,7 @@ impl Job {
         let ended = (&report, failure.as_ref());
         let of = (&self.settings, &self.config, &self.run);
         let summary = Summary::new(of, ended, folder.dir(), started.elapsed());
-        folder.summary(&summary.text()?)?;
+        folder.summary(&json(&summary)?)?;
         Ok((summary, failure))
     }
 }
