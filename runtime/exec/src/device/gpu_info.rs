@@ -15,8 +15,8 @@ pub fn gpu_info(device: &DispatchDevice) -> Option<GpuInfo> {
     match device {
         #[cfg(any(feature = "wgpu", feature = "cuda"))]
         DispatchDevice::Cube(gpu) => {
+            use cubecl::MemoryScope;
             use cubecl::profile::TimingMethod;
-            use cubecl::server::MemoryScope;
 
             let client = gpu.client();
             let memory = client.memory_report(MemoryScope::Device).usage();
