@@ -1,9 +1,10 @@
-//! The list of the bundled models.
+//! The list of the bundled models, and the search in it.
 
 use crate::registry::Make;
 use crate::{
     AdultMlp, CaptionConfig, DigitsConfig, FedAaConfig, LeNet5, LgLeNet5, LgMlp, Logistic,
-    McMahanCnn, ModelInfo, Moon, NormKind, PflCnn, ResNetConfig, SimSiam, Stem, TwoNn, VqaConfig,
+    McMahanCnn, ModelError, ModelInfo, Moon, NormKind, PflCnn, ResNetConfig, SimSiam, Stem, TwoNn,
+    VqaConfig,
 };
 
 /// All bundled models.
@@ -190,3 +191,19 @@ pub const MODELS: [ModelInfo; 21] = [
         }),
     },
 ];
+
+/// The bundled model of a name.
+///
+/// # Errors
+///
+/// No model has that name.
+pub fn find(name: &str) -> Result<&'static ModelInfo, ModelError> {
+    const { &MODELS }
+        .iter()
+        .find(|m| m.name == name)
+        .ok_or_else(|| ModelError::Unknown {
+            name: name.to_owned(),
+            nearest: fedround_names::nearest(name, MODELS.map(|m| m.name)),
+            known: MODELS.map(|m| m.name).join(", "),
+        })
+}

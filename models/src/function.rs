@@ -4,7 +4,6 @@ use burn::tensor::{DType, DispatchTensor, Int, Tensor};
 use burn_backend::TensorMetadata;
 
 use crate::ForwardCx;
-use crate::auxiliary::{Auxiliary, REPRESENT};
 
 /// A tensor of floats or integers of any rank.
 #[derive(Clone, Debug)]
@@ -88,7 +87,7 @@ impl<const D: usize> Argument for Tensor<D, Int> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// Nothing has the name.
-    #[error("unknown {what} `{name}`; there are {}{}", .known.join(", "), elsewhere(what, name))]
+    #[error("unknown {what} `{name}`; there are {}{}", .known.join(", "), elsewhere(what))]
     Unknown {
         /// `function of the model` or `registered loss`.
         what: &'static str,
@@ -121,18 +120,11 @@ pub enum CallError {
     },
 }
 
-/// Where a function is that the model lacks.
-fn elsewhere(what: &str, name: &str) -> String {
-    if what != CallError::FUNCTION {
-        return String::new();
-    }
-    match Auxiliary::giving(name) {
-        Some(network) => format!(
-            "; the auxiliary network `{}` gives it, which `assemble` adds",
-            network.name
-        ),
-        None if name == REPRESENT => "; `assemble` adds it".to_owned(),
-        None => "; `fedround list auxiliaries` shows networks that give more".to_owned(),
+/// Where there are more functions than the model has.
+fn elsewhere(what: &str) -> &'static str {
+    match what == CallError::FUNCTION {
+        true => "; the networks in `AUXILIARIES` give more, which `assemble` adds",
+        false => "",
     }
 }
 

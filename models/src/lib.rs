@@ -38,7 +38,7 @@ pub use auxiliary::{
     AUXILIARIES, Assembled, Assembly, Auxiliary, AuxiliaryError, AuxiliaryTask, BASE, Disentangler,
     ImageDecoder, MutualInformation, Part, REPRESENT, Variant, assemble,
 };
-pub use bundled::MODELS;
+pub use bundled::{MODELS, find};
 pub use caption::{
     Attention, Beam, CaptionConfig, CaptionDecoder, CaptionStep, Captioner, Words, beam_search,
 };
@@ -58,7 +58,7 @@ pub use linear::{Logistic, TwoNn, TwoNnFeatures};
 pub use losses::{Loss, Losses, cross_entropy};
 pub use model::{Classifier, Model, Network, Objective, Output, Task};
 pub use projected::{Moon, Predictor, Projector, SimSiam};
-pub use registry::{ModelError, ModelInfo, find};
+pub use registry::{ModelError, ModelInfo};
 pub use resnet::{Block, BlockKind, ConvNorm, ResNet, ResNetConfig, ResNetFeatures, Stem};
 pub use stop_gradient::stop_gradient;
 pub use vqa::{QuestionEncoder, VqaConfig, VqaFeatures, VqaHead, VqaNet};

@@ -9,7 +9,6 @@ use burn::tensor::activation::{log_softmax, softplus};
 use burn::tensor::{Int, Tensor};
 
 use crate::function::Arguments;
-use crate::functions;
 use crate::{AnyTensor, Argument, CallError};
 
 /// `−1/n Σ ln softmax(z)[y]`: mean over the batch, in nats.
@@ -91,20 +90,15 @@ impl fmt::Debug for Losses {
     }
 }
 
-impl Default for Losses {
-    fn default() -> Self {
-        let none = Self {
+impl Losses {
+    /// No loss and no function.
+    pub(crate) fn none() -> Self {
+        Self {
             losses: BTreeMap::new(),
             functions: BTreeMap::new(),
-        };
-        let base = none
-            .with("contrast", contrast)
-            .with("cross_entropy", cross_entropy);
-        functions::register(base)
+        }
     }
-}
 
-impl Losses {
     /// Adds a loss, which a spec then calls with `loss("name", [&logits, &labels])`.
     #[must_use]
     pub fn with<A>(mut self, name: &'static str, loss: impl Loss<A>) -> Self {

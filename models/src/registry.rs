@@ -2,7 +2,7 @@
 
 use burn::tensor::Device;
 
-use crate::{MODELS, Model, Task};
+use crate::{Model, Task};
 
 /// A bundled model.
 pub struct ModelInfo {
@@ -66,22 +66,6 @@ fn hint(nearest: &Option<&'static str>) -> String {
     nearest.map_or_else(String::new, |n| format!(" (did you mean `{n}`?)"))
 }
 
-/// The bundled model of a name.
-///
-/// # Errors
-///
-/// No model has that name.
-pub fn find(name: &str) -> Result<&'static ModelInfo, ModelError> {
-    const { &MODELS }
-        .iter()
-        .find(|m| m.name == name)
-        .ok_or_else(|| ModelError::Unknown {
-            name: name.to_owned(),
-            nearest: fedround_names::nearest(name, MODELS.map(|m| m.name)),
-            known: MODELS.map(|m| m.name).join(", "),
-        })
-}
-
 impl ModelInfo {
     /// Builds the model with parameters of zeros.
     ///
@@ -127,6 +111,7 @@ impl ModelInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::find;
 
     const GREY: Task = Task {
         input: [1, 28, 28],

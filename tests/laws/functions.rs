@@ -239,7 +239,7 @@ fn wrong_calls_say_what_there_is() {
     let expect = |found: String, expected: &str| assert!(found.contains(expected), "{found}");
     expect(
         error(&Wrong { base: base() }),
-        "unknown function of the model `encode`; there are predict, features, head",
+        "unknown function of the model `encode`; there are forward, features, head",
     );
     expect(
         error(&Short { base: base() }),

@@ -5,20 +5,10 @@ use std::collections::BTreeMap;
 use burn::tensor::Device;
 
 use super::base::representing;
-use super::{AUXILIARIES, Assembly, Auxiliary, AuxiliaryError, Base, Part, REPRESENT, Variant};
-use crate::{Model, Task};
-
-/// What auxiliary networks are built for, besides their base model.
-#[derive(Clone, Debug)]
-pub struct AuxiliaryTask {
-    /// What the base model was built for.
-    pub task: Task,
-    /// How many clients there are.
-    pub clients: usize,
-    /// The variants of networks, by the network's name, where they are needed; the others have their
-    /// defaults.
-    pub variants: BTreeMap<String, String>,
-}
+use super::{
+    AUXILIARIES, Assembly, Auxiliary, AuxiliaryError, AuxiliaryTask, Base, Part, REPRESENT, Variant,
+};
+use crate::Model;
 
 /// A model, and what was put beside it.
 pub struct Assembled {

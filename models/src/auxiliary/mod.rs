@@ -11,14 +11,16 @@ mod bundled;
 mod error;
 mod fada;
 mod image;
+mod task;
 
-pub use assemble::{Assembled, AuxiliaryTask, assemble};
+pub use assemble::{Assembled, assemble};
 pub use assembly::{Assembly, BASE, Part};
 pub use base::Base;
 pub use bundled::AUXILIARIES;
 pub use error::AuxiliaryError;
 pub use fada::{Disentangler, MutualInformation};
 pub use image::ImageDecoder;
+pub use task::AuxiliaryTask;
 
 use crate::Model;
 
@@ -58,11 +60,5 @@ impl Auxiliary {
     /// The names of its variants.
     pub fn variant_names(&self) -> impl Iterator<Item = &'static str> {
         self.variants.iter().map(|variant| variant.name)
-    }
-
-    /// The network that gives a function.
-    pub fn giving(function: &str) -> Option<&'static Self> {
-        let gives = |this: &&Self| this.function_names().any(|name| name == function);
-        const { &AUXILIARIES }.iter().find(gives)
     }
 }

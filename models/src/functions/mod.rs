@@ -11,10 +11,19 @@ use self::clusters::gap;
 use self::images::{arrangement, image_mse, jigsaw, uniform};
 use self::words::{next_words, next_words_each, next_words_of};
 use crate::Losses;
+use crate::losses::{contrast, cross_entropy};
 
-/// With the functions and losses of the bundled specs.
-pub(crate) fn register(losses: Losses) -> Losses {
+impl Default for Losses {
+    /// The losses and functions of the bundled specs.
+    fn default() -> Self {
+        register(Losses::none())
+    }
+}
+
+fn register(losses: Losses) -> Losses {
     losses
+        .with("contrast", contrast)
+        .with("cross_entropy", cross_entropy)
         .with("cross_entropy_sum", cross_entropy_sum)
         .with("cross_entropy_of", cross_entropy_of)
         .with("identification", identification)

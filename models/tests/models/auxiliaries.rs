@@ -254,13 +254,13 @@ fn calls_of_functions_that_are_not_there_point_to_networks() {
     };
     let base = with("2nn", &[], &[]).unwrap();
     let found = error(base.as_ref(), "identify", &[]);
-    let expected = "unknown function of the model `identify`; there are predict, features, head; \
-                    the auxiliary network `identifier` gives it, which `assemble` adds";
+    let expected = "unknown function of the model `identify`; there are forward, features, head; \
+                    the networks in `AUXILIARIES` give more, which `assemble` adds";
     assert_eq!(found, expected);
     let both = with("2nn", &["identify", "represent"], &[]).unwrap();
     let found = error(both.as_ref(), "encode", &[]);
-    let expected = "unknown function of the model `encode`; there are predict, features, head, \
-                    represent, identify; `fedround list auxiliaries` shows networks that give more";
+    let expected = "unknown function of the model `encode`; there are forward, features, head, \
+                    represent, identify; the networks in `AUXILIARIES` give more, which `assemble` adds";
     assert_eq!(found, expected);
     let found = error(both.as_ref(), "identify", &[images(1)]);
     let expected = "`identify` takes floats of rank 2 as its tensor 1, found floats [1, 3, 32, 32]";

@@ -6,6 +6,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{ExternalOp, Kind, Value};
 
 use crate::graph::Graph;
+use crate::wire::{Wire, computed, sealed};
 
 /// A mini-batch of a client's examples. Stays on the client.
 #[derive(Clone, Debug)]
@@ -117,3 +118,7 @@ impl Labels {
         self.0.stage(graph, loc)
     }
 }
+
+computed!(Tensor, Labels);
+impl sealed::Sealed for Tensor {}
+impl sealed::Sealed for Labels {}

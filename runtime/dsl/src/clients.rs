@@ -7,7 +7,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Kind, Place, Reduce, Type, Value};
 
 use crate::graph::{Graph, only};
-use crate::wire::{OnClients, Upload, Wire};
+use crate::wire::{Upload, Wire, hold};
 use crate::{ClientCx, Scalar, Server};
 
 /// One value for each client of a cohort, on the clients: `{T}@clients`.
@@ -148,3 +148,8 @@ pub(crate) fn mapped<U: Upload>(
     let region = graph.close(yields, loc);
     graph.op_with(FedOp::Map, operands, region, loc)
 }
+
+hold!(
+    /// One value on each client: [`Clients`].
+    OnClients, Clients
+);

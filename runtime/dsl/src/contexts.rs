@@ -1,7 +1,7 @@
 //! Where code runs: on the server or on one client.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{FedOp, Kind, OptOp, Value};
+use fedround_ir::fed::{Dp, FedOp, Kind, OptOp, PrivacyOp, Value};
 
 use crate::batch::{Labels, Tensor};
 use crate::graph::Graph;
@@ -79,6 +79,19 @@ impl ServerCx {
         let loc = Loc::caller();
         self.graph.same(&value.graph, "set_state", loc);
         self.write(name, value.value, loc);
+    }
+
+    /// Claims a model of differential privacy, to which the algorithm is held when it is linked:
+    /// under [`Dp::Local`] every upload is clipped and noised by its client, under
+    /// [`Dp::Central`] every aggregate is one of clipped values and noised before it is used
+    /// beyond the round. Whether the noise is enough for some ε the claim does not say.
+    ///
+    /// A gradient leaves running statistics of what it reads in its parameters: there, take it of a
+    /// copy without them, `w.replace_parts(&["Buffer"], &w.zeros_like())`.
+    #[track_caller]
+    pub fn claim(&self, dp: Dp) {
+        self.graph
+            .with(|builder| builder.push(PrivacyOp::Claim(dp), &[], Loc::caller()));
     }
 }
 
@@ -251,3 +264,6 @@ impl Keeper for ClientCx {
         self.graph.op(op, &[self.value, value], loc);
     }
 }
+
+impl sealed::Sealed for ClientCx {}
+impl sealed::Sealed for ServerCx {}

@@ -8,7 +8,7 @@ use fedround_ir::fed::{FedOp, Kind, Place, Reduce, Type, Value};
 
 use crate::clients::mapped;
 use crate::graph::{Graph, only};
-use crate::wire::{AllOnServer, Computed, Upload, Wire};
+use crate::wire::{Computed, Upload, Wire, hold};
 use crate::{ClientCx, Clients, Cohort, ForClient, Labels, Released, Scalar, Server, Tensor};
 
 /// One value for each client of a cohort, on the server: `{T}@server`; see [`Clients::gather`].
@@ -198,3 +198,8 @@ fn map<U: Computed>(
     let region = graph.close(yields, loc);
     U::bind_all::<AllOnServer>(graph, &graph.op_with(FedOp::Map, operands, region, loc))
 }
+
+hold!(
+    /// The values of all clients on the server: [`Gathered`].
+    AllOnServer, Gathered
+);

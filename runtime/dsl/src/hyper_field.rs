@@ -3,6 +3,7 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::HyperValue;
 
+use crate::scalar::widen;
 use crate::{Field, FieldKind, HyperError, Index, Scalar};
 
 /// A type of a hyper-parameter field.
@@ -64,11 +65,6 @@ pub fn unknown_field(algorithm: &str, name: &str, fields: &[Field]) -> HyperErro
             .map(str::to_owned),
         known: fields.iter().map(|field| field.name.to_owned()).collect(),
     }
-}
-
-/// The shortest decimal of an `f32`, so that `0.1_f32` is shown and saved as 0.1.
-pub(crate) fn widen(x: f32) -> f64 {
-    x.to_string().parse().unwrap_or(f64::from(x))
 }
 
 impl HyperField for f32 {

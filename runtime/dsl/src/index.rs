@@ -3,9 +3,7 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::{ArithOp, BuildError, HyperValue, Value};
 
-use crate::Scalar;
 use crate::graph::Graph;
-use crate::number::Number;
 
 /// A count that is known before a round runs: a constant or a hyper-parameter.
 #[derive(Clone, Debug)]
@@ -56,19 +54,6 @@ impl Index {
 }
 
 /// A count as a number, as in `self.lr * self.epochs`.
-impl Number for Index {
-    fn number(self, loc: Loc) -> Scalar {
-        Scalar::count(self, loc)
-    }
-}
-
-impl From<Index> for Scalar {
-    #[track_caller]
-    fn from(n: Index) -> Self {
-        Self::count(n, Loc::caller())
-    }
-}
-
 impl From<usize> for Index {
     #[track_caller]
     fn from(n: usize) -> Self {

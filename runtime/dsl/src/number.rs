@@ -2,7 +2,7 @@
 
 use fedround_ir::Loc;
 
-use crate::Scalar;
+use crate::{Index, Scalar};
 
 /// A number of any spelling, with the location of the operator that reads it.
 pub trait Number {
@@ -29,4 +29,10 @@ impl Number for f64 {
 
 pub(crate) fn number(n: impl Number, loc: Loc) -> Scalar {
     n.number(loc)
+}
+
+impl Number for Index {
+    fn number(self, loc: Loc) -> Scalar {
+        Scalar::count(self, loc)
+    }
 }

@@ -4,7 +4,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Value};
 
 use crate::graph::Graph;
-use crate::wire::Wire;
+use crate::wire::{Upload, Wire, computed, sealed};
 
 /// A model's parameters on the client whose code is being written: a tree of float tensors.
 ///
@@ -31,3 +31,7 @@ impl Wire for Params {
         self.value
     }
 }
+
+computed!(Params);
+impl sealed::Sealed for Params {}
+impl Upload for Params {}

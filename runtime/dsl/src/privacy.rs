@@ -3,12 +3,12 @@
 use std::ops::Deref;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Dp, Kind, PrivacyOp, Value};
+use fedround_ir::fed::{Kind, PrivacyOp, Value};
 
 use crate::graph::Graph;
 use crate::tree::Tree;
-use crate::wire::Wire;
-use crate::{Labels, Params, Scalar, Server, ServerCx, Tensor};
+use crate::wire::{Upload, Wire, computed, sealed};
+use crate::{Labels, Params, Scalar, Server, Tensor};
 
 /// A tensor or labels that may leave their client, as the spec says; see [`Tensor::release`]. On
 /// the wire, and on the server, they stay released. What client code computes from them is not.
@@ -149,17 +149,7 @@ macro_rules! clip_and_noise {
 clip_and_noise!(Params);
 clip_and_noise!(Server<Params>);
 
-impl ServerCx {
-    /// Claims a model of differential privacy, to which the algorithm is held when it is linked:
-    /// under [`Dp::Local`] every upload is clipped and noised by its client, under
-    /// [`Dp::Central`] every aggregate is one of clipped values and noised before it is used
-    /// beyond the round. Whether the noise is enough for some ε the claim does not say.
-    ///
-    /// A gradient leaves running statistics of what it reads in its parameters: there, take it of a
-    /// copy without them, `w.replace_parts(&["Buffer"], &w.zeros_like())`.
-    #[track_caller]
-    pub fn claim(&self, dp: Dp) {
-        self.graph
-            .with(|builder| builder.push(PrivacyOp::Claim(dp), &[], Loc::caller()));
-    }
-}
+computed!(Released<Tensor>, Released<Labels>);
+impl<T> sealed::Sealed for Released<T> {}
+impl Upload for Released<Tensor> {}
+impl Upload for Released<Labels> {}

@@ -7,7 +7,7 @@ use fedround_ir::fed::{ArithOp, HyperValue, Kind, OpKind, Value};
 
 use crate::graph::Graph;
 use crate::index::Index;
-use crate::wire::Wire;
+use crate::wire::{Upload, Wire, computed, sealed};
 
 /// A real number: a constant, a hyper-parameter, or the result of an op in client code.
 ///
@@ -124,7 +124,7 @@ impl From<f64> for Scalar {
 impl From<f32> for Scalar {
     #[track_caller]
     fn from(x: f32) -> Self {
-        Self::constant(crate::hyper_field::widen(x), Loc::caller())
+        Self::constant(widen(x), Loc::caller())
     }
 }
 
@@ -133,3 +133,19 @@ impl From<&Self> for Scalar {
         x.clone()
     }
 }
+
+/// The shortest decimal of an `f32`, so that `0.1_f32` is shown and saved as 0.1.
+pub(crate) fn widen(x: f32) -> f64 {
+    x.to_string().parse().unwrap_or(f64::from(x))
+}
+
+impl From<Index> for Scalar {
+    #[track_caller]
+    fn from(n: Index) -> Self {
+        Self::count(n, Loc::caller())
+    }
+}
+
+computed!(Scalar);
+impl sealed::Sealed for Scalar {}
+impl Upload for Scalar {}

@@ -3,17 +3,15 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use fedround_ir::Loc;
-use fedround_ir::fed::{FedOp, Value};
+use fedround_ir::fed::Value;
 
 use crate::graph::Graph;
-use crate::wire::Wire;
-use crate::{Clients, Cohort};
+use crate::wire::{hold, sealed};
 
 /// One value on the server: `T@server`.
 ///
 /// Client code cannot use it: send it with [`Server::broadcast`] and take it as the argument of
-/// [`Clients::map`]'s closure.
+/// [`Clients::map`](crate::Clients::map)'s closure.
 pub struct Server<T> {
     pub(crate) graph: Graph,
     pub(crate) value: Value,
@@ -46,16 +44,9 @@ impl<T> Server<T> {
     }
 }
 
-impl<T: Wire> Server<T> {
-    /// Sends the value to every client of a cohort.
-    #[track_caller]
-    pub fn broadcast(&self, cohort: &Cohort) -> Clients<T> {
-        let loc = Loc::caller();
-        self.graph.same(&cohort.graph, "broadcast", loc);
-        Clients::new(
-            &self.graph,
-            self.graph
-                .op(FedOp::Broadcast, &[self.value, cohort.value], loc),
-        )
-    }
-}
+hold!(
+    /// One value on the server: [`Server`].
+    OnServer, Server
+);
+
+impl<T> sealed::Sealed for Server<T> {}

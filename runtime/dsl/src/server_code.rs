@@ -4,7 +4,8 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{BuildError, FedOp, Kind, Value};
 
 use crate::graph::Graph;
-use crate::wire::{Computed, OnServer, Wire};
+use crate::server::OnServer;
+use crate::wire::{Computed, Wire, sealed};
 use crate::{Inputs, Keeper, Labels, Params, Scalar, Server, ServerCx, Tensor, loss};
 
 /// The server, in code that [`ServerCx::run`] runs.
@@ -187,3 +188,6 @@ impl Keeper for ForClient {
             .with(|builder| builder.push(op, &[self.client, value], loc));
     }
 }
+
+impl sealed::Sealed for ServerSide {}
+impl sealed::Sealed for ForClient {}

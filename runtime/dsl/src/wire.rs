@@ -4,22 +4,11 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Value};
 
 use crate::graph::{Graph, only};
-use crate::{Clients, Gathered, Labels, Params, Released, Scalar, Server, Tensor};
 
 pub(crate) mod sealed {
     /// Closes the traits of values and places.
     pub trait Sealed {}
-    impl Sealed for crate::Params {}
-    impl Sealed for crate::Scalar {}
-    impl Sealed for crate::Tensor {}
-    impl Sealed for crate::Labels {}
     impl Sealed for () {}
-    impl<T> Sealed for crate::Released<T> {}
-    impl<T> Sealed for crate::Server<T> {}
-    impl Sealed for crate::ClientCx {}
-    impl Sealed for crate::ServerCx {}
-    impl Sealed for crate::ServerSide {}
-    impl Sealed for crate::ForClient {}
     impl<A: Sealed, B: Sealed> Sealed for (A, B) {}
     impl<A: Sealed, B: Sealed, C: Sealed> Sealed for (A, B, C) {}
 }
@@ -43,7 +32,7 @@ pub trait Wire: sealed::Sealed + Clone + 'static {
     fn value_in(&self, graph: &Graph, loc: Loc) -> Value;
 }
 
-/// Where the results of code are: [`OnClients`], [`AllOnServer`] or [`OnServer`].
+/// Where the results of code are: on all clients, gathered on the server, or one on the server.
 #[doc(hidden)]
 pub trait Hold {
     /// A `T` there.
@@ -52,32 +41,25 @@ pub trait Hold {
     fn hold<T: Wire>(graph: &Graph, value: Value) -> Self::Of<T>;
 }
 
+/// Declares a marker of where results are, by the handle of a value there.
 macro_rules! hold {
     ($(#[$doc:meta])* $marker:ident, $of:ident) => {
         $(#[$doc])*
         #[doc(hidden)]
         #[derive(Clone, Copy, Debug)]
         pub enum $marker {}
-        impl Hold for $marker {
-            type Of<T: Wire> = $of<T>;
-            fn hold<T: Wire>(graph: &Graph, value: Value) -> $of<T> {
+        impl $crate::wire::Hold for $marker {
+            type Of<T: $crate::wire::Wire> = $of<T>;
+            fn hold<T: $crate::wire::Wire>(
+                graph: &$crate::graph::Graph,
+                value: fedround_ir::fed::Value,
+            ) -> $of<T> {
                 $of::new(graph, value)
             }
         }
     };
 }
-hold!(
-    /// One value on each client: [`Clients`].
-    OnClients, Clients
-);
-hold!(
-    /// The values of all clients on the server: [`Gathered`].
-    AllOnServer, Gathered
-);
-hold!(
-    /// One value on the server: [`Server`].
-    OnServer, Server
-);
+pub(crate) use hold;
 
 /// What code on the server may give: a [`Params`], a [`Scalar`], features or labels (there they are
 /// derived from released ones), or two or three of them as a tuple.
@@ -97,7 +79,7 @@ pub trait Computed: sealed::Sealed {
     fn bind_all<H: Hold>(graph: &Graph, values: &[Value]) -> Self::At<H>;
 }
 
-/// What a closure of [`Clients::map`] may return: a [`Params`], a [`Scalar`], features or labels
+/// What a closure of [`Clients::map`](crate::Clients::map) may return: a [`Params`], a [`Scalar`], features or labels
 /// that were [released](crate::Tensor::release), two or three of them as a tuple, or nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot leave a client",
@@ -106,27 +88,25 @@ pub trait Computed: sealed::Sealed {
 )]
 pub trait Upload: Computed {}
 
+/// A wire value is computed as itself.
 macro_rules! computed {
     ($($ty:ty),*) => {$(
-        impl Computed for $ty {
-            type At<H: Hold> = H::Of<Self>;
-            fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
+        impl $crate::wire::Computed for $ty {
+            type At<H: $crate::wire::Hold> = H::Of<Self>;
+            fn values(&self, graph: &$crate::graph::Graph, loc: Loc) -> Vec<Value> {
                 vec![self.value_in(graph, loc)]
             }
-            fn bind_all<H: Hold>(graph: &Graph, values: &[Value]) -> Self::At<H> {
-                H::hold(graph, only(values))
+            fn bind_all<H: $crate::wire::Hold>(
+                graph: &$crate::graph::Graph,
+                values: &[Value],
+            ) -> Self::At<H> {
+                H::hold(graph, $crate::graph::only(values))
             }
         }
     )*};
 }
-computed!(
-    Params,
-    Scalar,
-    Tensor,
-    Labels,
-    Released<Tensor>,
-    Released<Labels>
-);
+pub(crate) use computed;
+
 /// Nothing: code that keeps a state and sends nothing.
 impl Computed for () {
     type At<H: Hold> = ();
@@ -136,10 +116,6 @@ impl Computed for () {
     fn bind_all<H: Hold>(_: &Graph, _: &[Value]) {}
 }
 impl Upload for () {}
-impl Upload for Params {}
-impl Upload for Scalar {}
-impl Upload for Released<Tensor> {}
-impl Upload for Released<Labels> {}
 
 macro_rules! tuple {
     ($($ty:ident $index:tt),*) => {
