@@ -241,7 +241,12 @@ impl Experiment {
     /// # Errors
     ///
     /// See [`ExperimentError`].
-    pub fn prepare(&self, rounds: usize) -> Result<Run, ExperimentError> {
+    pub fn prepare(mut self, rounds: usize) -> Result<Run, ExperimentError> {
+        let splits = self.splits.take();
+        self.build(splits, rounds)
+    }
+
+    fn build(&self, splits: Option<Vec<Split>>, rounds: usize) -> Result<Run, ExperimentError> {
         self.settings.check(rounds)?;
         let data = match &self.data {
             DataSource::Loaded(data) => data.clone(),
@@ -250,13 +255,9 @@ impl Experiment {
             }
         };
         let Settings { clients, seed, .. } = self.settings;
-        let dealt;
-        let splits = match &self.splits {
+        let splits = match splits {
             Some(splits) => splits,
-            None => {
-                dealt = self.settings.partition.deal(&data, clients, seed)?;
-                &dealt
-            }
+            None => self.settings.partition.deal(&data, clients, seed)?,
         };
         Run::new(self, data, splits, rounds)
     }
@@ -281,6 +282,6 @@ impl Experiment {
         rounds: usize,
         observer: &mut dyn Observer,
     ) -> Result<Report, ExperimentError> {
-        self.prepare(rounds)?.train(observer)
+        self.build(self.splits.clone(), rounds)?.train(observer)
     }
 }

@@ -32,7 +32,7 @@ impl Run {
     pub(super) fn new(
         experiment: &Experiment,
         data: Arc<Dataset>,
-        splits: &[Split],
+        splits: Vec<Split>,
         rounds: usize,
     ) -> Result<Self, ExperimentError> {
         let mut settings = experiment.settings.clone();
@@ -41,7 +41,7 @@ impl Run {
             return Err(ExperimentError::NoProtected { data });
         }
         let mut examples = data.train.clone();
-        for split in splits {
+        for split in &splits {
             if let Some(rotation) = split.rotation {
                 examples = rotation.turned(&examples, &split.train)?;
             }
@@ -64,7 +64,9 @@ impl Run {
         settings.auxiliaries = used;
         let name = experiment.model.name();
         let language = LanguageTest::new(&data, name, &model.objective(), settings.beam)?;
-        let own = splits.iter().map(|split| split.train.clone());
+        let tests = TestSet::new(data.test.clone(), &splits, language)?;
+        // Moved, not copied: of many clients, these indices are most of what a run holds.
+        let own = splits.into_iter().map(|split| split.train);
         let client_indices = match algorithm.centralized() {
             true => vec![own.flatten().collect()],
             false => own.collect(),
@@ -75,7 +77,7 @@ impl Run {
         };
         Ok(Self {
             simulation: simulation(&settings, algorithm, model, dataset)?,
-            tests: TestSet::new(data.test.clone(), splits, language)?,
+            tests,
             model: experiment.model.clone(),
             losses: experiment.losses.clone(),
             settings,

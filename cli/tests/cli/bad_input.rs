@@ -348,6 +348,6 @@ fn devices_and_groups_of_clients_are_named() {
     fails(
         &place,
         "run fedavg --graphs require",
-        &["the CPU records no steps", "--device wgpu"],
+        &["the CPU captures no graphs of steps", "--device wgpu"],
     );
 }

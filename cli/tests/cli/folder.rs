@@ -172,7 +172,9 @@ fn a_run_that_diverges_keeps_what_it_has() {
         text.contains("help: ") && text.contains("kept in out"),
         "{text}"
     );
-    assert_eq!(place.files("out"), FILES);
+    // No round was complete: there is no accuracy of classes to draw.
+    assert!(metrics(&place, "out").is_empty());
+    assert_eq!(place.files("out"), FILES[1..]);
     let summary = place.json("out/summary.json");
     assert_eq!(summary["status"], "failed");
     assert_eq!(summary["rounds"], metrics(&place, "out").len());

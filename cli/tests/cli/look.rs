@@ -153,10 +153,10 @@ fn training_with_noise_says_a_bound_the_usual_figure_and_what_they_rest_on() {
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
-    // What is sent of examples goes through a function, which may make any number of rows of them.
+    // Rows that are bounded and noised on their client are as many as were drawn there.
     let text = place.success(&format!("explain dp-sgd {settings} --set noise=laplace"));
     for line in [
-        "ε depends on the N rows",
+        "N = 2,972 rows",
         "Laplace noise of 0.4",
         "Of a release",
         "ε adds up",

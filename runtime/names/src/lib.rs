@@ -8,14 +8,14 @@
 const SIMILAR: f64 = 0.75;
 
 /// The known name that is most similar to `name`, if one is similar enough to be what was meant.
-/// Upper and lower case count as the same; of equally similar names the last is given.
+/// Upper and lower case count as the same; of equally similar names the first is given.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let name = name.trim().to_lowercase();
     known
         .into_iter()
         .map(|other| (strsim::jaro_winkler(&name, &other.to_lowercase()), other))
         .filter(|(similarity, _)| *similarity > SIMILAR)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .reduce(|best, next| if next.0 > best.0 { next } else { best })
         .map(|(_, other)| other)
 }
 
@@ -36,5 +36,6 @@ mod tests {
         assert_eq!(nearest("Regularize ", hooks), Some("regularizer"));
         assert_eq!(nearest("train", hooks), None);
         assert_eq!(nearest("round", []), None);
+        assert_eq!(nearest("3nn", ["2nn", "cnn"]), Some("2nn"));
     }
 }

@@ -54,8 +54,8 @@ impl MaxPool2d {
 
 /// Max pooling: the maxima and their positions.
 ///
-/// Of equal pixels, the first of the window is the maximum. As in burn-flex, a NaN is the maximum only if it
-/// is the first pixel. A window that lies in the padding has the maximum -∞ at position -1.
+/// Of equal pixels, the first of the window is the maximum. As in burn-flex and PyTorch, a NaN is the maximum
+/// of its window, and the last one gives the position. A window that lies in the padding has the maximum -∞ at position -1.
 ///
 /// # Shapes
 /// `x: [batch, channels, height, width]`; both results are `[batch, channels, oh, ow]`. The indices
@@ -130,8 +130,13 @@ fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indic
 /// The largest pixel of a plane and its position.
 #[inline(always)]
 fn greatest(x: &[f32]) -> (f32, i32) {
-    if x[0].is_nan() {
-        return (x[0], 0);
+    // Searched for only where there is one: the fold has no early exit and so is vectorised.
+    let any_nan = x.iter().fold(false, |any, x| any | x.is_nan());
+    if let Some(at) = any_nan
+        .then(|| x.iter().rposition(|x| x.is_nan()))
+        .flatten()
+    {
+        return (x[at], at as i32);
     }
     let max = lanes::max(x);
     let at = x.iter().position(|x| *x == max).unwrap_or(0);
@@ -143,7 +148,7 @@ fn greatest(x: &[f32]) -> (f32, i32) {
 fn take_greater(x: &[f32], stride: usize, first: i32, values: &mut [f32], indices: &mut [i32]) {
     let out = values.iter_mut().zip(indices).enumerate();
     strided(x, stride, out, |((i, (value, index)), x)| {
-        let wins = x > *value || *index < 0;
+        let wins = exceeds(x, *value) | (*index < 0);
         *value = if wins { x } else { *value };
         let here = first + (i * stride) as i32;
         *index = if wins { here } else { *index };
@@ -169,6 +174,12 @@ fn pool_pairs(x: &[f32], h: usize, w: usize, values: &mut [f32], indices: &mut [
     }
 }
 
+/// Whether a pixel takes the place of the largest so far.
+#[inline(always)]
+fn exceeds(x: f32, best: f32) -> bool {
+    (x > best) | x.is_nan()
+}
+
 #[inline(always)]
 fn pool_row(upper: &[f32], lower: &[f32], first: i32, w: i32, values: &mut [f32], at: &mut [i32]) {
     let (upper, _) = upper.as_chunks::<2>();
@@ -179,13 +190,13 @@ fn pool_row(upper: &[f32], lower: &[f32], first: i32, w: i32, values: &mut [f32]
         let here = first + 2 * j as i32;
         let (mut best, mut index) = (upper[j][0], here);
         // Written as selects, which the compiler turns into vector blends.
-        let wins = upper[j][1] > best;
+        let wins = exceeds(upper[j][1], best);
         best = if wins { upper[j][1] } else { best };
         index = if wins { here + 1 } else { index };
-        let wins = lower[j][0] > best;
+        let wins = exceeds(lower[j][0], best);
         best = if wins { lower[j][0] } else { best };
         index = if wins { here + w } else { index };
-        let wins = lower[j][1] > best;
+        let wins = exceeds(lower[j][1], best);
         best = if wins { lower[j][1] } else { best };
         index = if wins { here + w + 1 } else { index };
         values[j] = best;

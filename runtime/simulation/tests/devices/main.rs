@@ -13,12 +13,12 @@
 mod cases;
 mod convolutions;
 mod fusion;
+#[path = "../support/gpu.rs"]
+mod gpu;
 mod precision;
 mod registry;
 mod replays;
 mod shared;
-#[path = "../support/mod.rs"]
-mod support;
 
 use fedround_algorithms::{FedAvg, FedProx};
 use fedround_data::synth::SynthDigits;
@@ -31,7 +31,7 @@ use fedround_trace::TracedModel;
 /// The CPU, and the GPU of a build that has one.
 fn devices() -> Vec<Device> {
     let has_gpu = cfg!(any(feature = "wgpu", feature = "cuda"));
-    let gpu = has_gpu.then(support::gpu);
+    let gpu = has_gpu.then(gpu::gpu);
     std::iter::once(Device::Cpu).chain(gpu).collect()
 }
 

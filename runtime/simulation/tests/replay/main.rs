@@ -167,5 +167,5 @@ fn the_cpu_records_nothing() {
     assert!(on.unwrap().capture_stats().is_none());
     let required = simulation(&case, Device::Cpu).with_graph_capture(GraphCapture::Require);
     let error = required.err().unwrap().to_string();
-    assert!(error.starts_with("the CPU records no steps"), "{error}");
+    assert!(error.starts_with("the CPU captures no graphs"), "{error}");
 }
