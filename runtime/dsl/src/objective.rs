@@ -1,7 +1,7 @@
 //! What models are trained for.
 
 /// What a model is trained for: a registered loss of what it predicts and of a column. Staging asks
-/// for it where an algorithm takes the model's [`loss`](ClientCx::loss).
+/// for it where an algorithm takes the model's [`loss`](crate::ClientCx::loss).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Objective {
     /// Columns of integers that `forward` takes after `x`, three at most.

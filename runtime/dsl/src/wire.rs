@@ -13,7 +13,7 @@ pub(crate) mod sealed {
     impl<A: Sealed, B: Sealed, C: Sealed> Sealed for (A, B, C) {}
 }
 
-/// A value that may be placed on the server or on all clients of a cohort: [`Params`], [`Scalar`],
+/// A value that may be placed on the server or on all clients of a cohort: [`Params`](crate::Params), [`Scalar`](crate::Scalar),
 /// features and labels. What may leave a client is [`Upload`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be placed on the server or on a cohort",
@@ -61,7 +61,7 @@ macro_rules! hold {
 }
 pub(crate) use hold;
 
-/// What code on the server may give: a [`Params`], a [`Scalar`], features or labels (there they are
+/// What code on the server may give: a [`Params`](crate::Params), a [`Scalar`](crate::Scalar), features or labels (there they are
 /// derived from released ones), or two or three of them as a tuple.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of code on the server",
@@ -79,7 +79,7 @@ pub trait Computed: sealed::Sealed {
     fn bind_all<H: Hold>(graph: &Graph, values: &[Value]) -> Self::At<H>;
 }
 
-/// What a closure of [`Clients::map`](crate::Clients::map) may return: a [`Params`], a [`Scalar`], features or labels
+/// What a closure of [`Clients::map`](crate::Clients::map) may return: a [`Params`](crate::Params), a [`Scalar`](crate::Scalar), features or labels
 /// that were [released](crate::Tensor::release), two or three of them as a tuple, or nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot leave a client",

@@ -1,5 +1,7 @@
 //! Downloads from a server in the test.
 
+#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
+
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};

@@ -2,7 +2,7 @@
 //!
 //! *Control* ops touch clients, wires, batches or state: sample, broadcast, map, reduce, batch
 //! loops. Everything between two of them is straight-line arithmetic on tensors: a *compute
-//! segment*, which [`lower`](super::lower()) turns into one tensor graph. A local step is one
+//! segment*, which [`lower`](crate::lowering::lower()) turns into one tensor graph. A local step is one
 //! segment, from its batch to the updated parameters.
 
 mod control;

@@ -78,7 +78,7 @@ pub fn batch_clients_with(
     Ok(looped)
 }
 
-/// [`elide-zero-carry`](fn@idle) under a pass manager of the caller's, and cleans up; the graph is shown under
+/// [`elide-zero-carry`](fn@elide_zero_carry) under a pass manager of the caller's, and cleans up; the graph is shown under
 /// `name`.
 ///
 /// # Errors
@@ -133,7 +133,7 @@ pub fn convolutions_with(
     Ok(())
 }
 
-/// [`parametrize-constants`](fn@hoist) under a pass manager of the caller's; the graph is shown under `name`.
+/// [`parametrize-constants`](fn@parametrize_constants) under a pass manager of the caller's; the graph is shown under `name`.
 ///
 /// # Errors
 ///

@@ -29,6 +29,10 @@ pub(crate) struct WeightedSum {
 
 /// What a client's value is multiplied by.
 #[derive(Clone)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "with GPUs built in a tensor's handle is large; few of these live at a time"
+)]
 pub(crate) enum Weight {
     Known(f64),
     /// Of one element.

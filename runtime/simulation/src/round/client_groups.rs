@@ -18,6 +18,10 @@ pub(crate) struct Given<'a> {
     pub around: Vec<(Value, RtVal)>,
 }
 
+#[allow(
+    clippy::large_enum_variant,
+    reason = "with GPUs built in a tensor's handle is large; few of these live at a time"
+)]
 enum Operand<'a> {
     Shared(RtVal),
     Each(&'a [RtVal]),

@@ -4,6 +4,7 @@ use fedround_exec::Device;
 
 /// The GPU that a build has; of a build with both kinds the one that `FEDROUND_TEST_GPU` names, `cuda` or
 /// `wgpu`.
+#[allow(clippy::panic, reason = "a test stops at its first error")]
 pub fn gpu() -> Device {
     let both = cfg!(all(feature = "wgpu", feature = "cuda"));
     let cuda = match std::env::var("FEDROUND_TEST_GPU").as_deref() {
