@@ -59,16 +59,6 @@ pub fn solve<A: Analysis>(module: &Module, analysis: &mut A) -> Facts<A::Fact> {
     solver.facts
 }
 
-/// The operands and region arguments that a loop carries begin here; nothing for other ops.
-fn carried_from(kind: &OpKind) -> Option<(usize, usize)> {
-    match kind {
-        OpKind::Opt(OptOp::ForBatches) => Some((3, 1)),
-        OpKind::Opt(OptOp::ForRows(n)) => Some((2 + n, *n)),
-        OpKind::Opt(OptOp::Repeat) => Some((1, 0)),
-        _ => None,
-    }
-}
-
 struct Solver<'a, A: Analysis> {
     analysis: &'a mut A,
     facts: Facts<A::Fact>,
@@ -161,7 +151,7 @@ impl<A: Analysis> Solver<'_, A> {
         let tail = |values: &'_ [Value], from: usize| -> Vec<Value> {
             values.get(from..).unwrap_or_default().to_vec()
         };
-        if let (Some((fixed, own)), [region]) = (carried_from(&op.kind), op.regions.as_slice()) {
+        if let (Some((fixed, own)), [region]) = (op.kind.carried_from(), op.regions.as_slice()) {
             let (first, args) = (tail(&op.operands, fixed), tail(&region.args, own));
             if let OpKind::Opt(OptOp::ForRows(_)) = op.kind {
                 self.flow(

@@ -19,7 +19,7 @@
 use fedround_ir::fed::{FedOp, Module, Op, OpKind, OptOp, Region};
 
 use super::algebra::{Definitions, Simpler};
-use super::rewrite::{Replace, carried_from};
+use super::rewrite::Replace;
 
 /// Simplifies every op. Gives whether anything changed.
 pub fn canonicalize(module: &mut Module) -> bool {
@@ -60,7 +60,7 @@ impl Canonicalize<'_> {
     /// Rewrites an op; gives whether it stays.
     fn op(&mut self, op: &mut Op) -> bool {
         if self.never_runs(op) {
-            let (fixed, _) = carried_from(&op.kind).unwrap_or_default();
+            let (fixed, _) = op.kind.carried_from().unwrap_or_default();
             for (result, first) in op.results.iter().zip(op.operands.iter().skip(fixed)) {
                 self.replace.insert(*result, *first);
             }
@@ -108,7 +108,7 @@ impl Canonicalize<'_> {
 
     /// A carried value that every step hands on as it is.
     fn passed_through_loop(&mut self, op: &Op) {
-        let (Some((fixed, own)), [region]) = (carried_from(&op.kind), op.regions.as_slice()) else {
+        let (Some((fixed, own)), [region]) = (op.kind.carried_from(), op.regions.as_slice()) else {
             return;
         };
         let carried = op

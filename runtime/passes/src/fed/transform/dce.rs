@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use fedround_ir::fed::{FedOp, Module, Op, OpKind, Region, Value};
 
 use super::dead_hypers::drop_hypers;
-use super::rewrite::{carried_from, compact, writes};
+use super::rewrite::{compact, writes};
 
 /// Drops dead ops, results, operands and hyper-parameters. Gives whether anything was dropped.
 pub fn dce(module: &mut Module) -> bool {
@@ -82,7 +82,7 @@ impl Live {
                 None => op.operands.iter().take(1).copied().collect(),
             };
             self.values.extend(read);
-        } else if let Some((fixed, own)) = carried_from(&op.kind) {
+        } else if let Some((fixed, own)) = op.kind.carried_from() {
             self.values.extend(op.operands.iter().take(fixed));
             // What a step reads, the step before must yield: until nothing is added.
             loop {
@@ -118,7 +118,7 @@ impl Live {
         region.ops.retain(|op| self.op(op));
         let mut changed = region.ops.len() < before;
         for op in &mut region.ops {
-            changed |= match carried_from(&op.kind) {
+            changed |= match op.kind.carried_from() {
                 Some((fixed, own)) => self.prune_loop(op, fixed, own),
                 None if op.kind == OpKind::Fed(FedOp::Map) => self.prune_map(op),
                 None => false,

@@ -18,4 +18,3 @@ pub use fuse_maps::fuse_maps;
 pub use licm::licm;
 pub use link_error::LinkError;
 pub use link_hooks::link_hooks;
-pub(crate) use rewrite::carried_from;

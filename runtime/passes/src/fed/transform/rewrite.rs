@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{Effect, Module, Op, OpKind, OptOp, Region, Value};
+use fedround_ir::fed::{Effect, Module, Op, Region, Value};
 
 /// Replacements of values by values, followed to the end.
 #[derive(Debug, Default)]
@@ -28,17 +28,6 @@ impl Replace {
         for value in values {
             *value = self.get(*value);
         }
-    }
-}
-
-/// How many leading operands of an op are not carried values, and how many leading arguments of
-/// its region are not.
-pub(crate) fn carried_from(kind: &OpKind) -> Option<(usize, usize)> {
-    match kind {
-        OpKind::Opt(OptOp::ForBatches) => Some((3, 1)),
-        OpKind::Opt(OptOp::ForRows(n)) => Some((2 + n, *n)),
-        OpKind::Opt(OptOp::Repeat) => Some((1, 0)),
-        _ => None,
     }
 }
 

@@ -4,7 +4,6 @@ use fedround_ir::fed::{Op, OpKind, OptOp, Region, Value};
 
 use super::Printer;
 use super::notation::Text;
-use crate::fed::transform::carried_from;
 
 impl Printer<'_> {
     /// `for k ∈ S in parallel`; nothing for a map that only names values, such as `n_k`.
@@ -45,7 +44,7 @@ impl Printer<'_> {
     }
 
     pub(super) fn repeat(&mut self, op: &Op, results: &[Value], region: &Region) {
-        let (fixed, own) = carried_from(&op.kind).unwrap_or_default();
+        let (fixed, own) = op.kind.carried_from().unwrap_or_default();
         let mut names = Vec::new();
         for first in op.operands.iter().skip(fixed) {
             let text = self.text(*first);
