@@ -26,6 +26,7 @@ const LAYERS: &[&[&str]] = &[
         "fedround-kernels",
         "fedround-metrics",
         "fedround-random",
+        "fedround-store",
     ],
     &[
         "fedround-ir",
