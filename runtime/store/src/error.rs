@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::archive::ArchiveError;
+
 /// A file could not be written or read, or does not hold what it should.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -16,6 +18,36 @@ pub enum StoreError {
         path: PathBuf,
         /// The system's answer.
         source: io::Error,
+    },
+    /// The disk is full, or a quota is used up.
+    #[error(
+        "no space left for {}: it needs {needed} bytes{}; nothing of it was kept",
+        path.display(),
+        free.map_or(String::new(), |free| format!(", and {free} are free"))
+    )]
+    NoSpace {
+        /// The file.
+        path: PathBuf,
+        /// Its size in bytes.
+        needed: u64,
+        /// The bytes that are free on its disk, where the system says so.
+        free: Option<u64>,
+    },
+    /// An archive is damaged, or holds something else than expected.
+    #[error("{}: {source}", path.display())]
+    Archive {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: ArchiveError,
+    },
+    /// Another process uses the folder.
+    #[error("{} is in use by another process: {holder}", dir.display())]
+    Locked {
+        /// The folder.
+        dir: PathBuf,
+        /// The other process: its number and its command.
+        holder: String,
     },
 }
 

@@ -3,8 +3,14 @@
 //!
 //! This crate knows bytes, shapes and types, and neither burn nor devices.
 
+mod archive;
+mod atomic;
 mod error;
+mod lock;
 mod tensor;
 
+pub use archive::{Archive, ArchiveError};
+pub use atomic::write_atomically;
 pub use error::StoreError;
+pub use lock::FolderLock;
 pub use tensor::{ElementType, TensorBytes};
