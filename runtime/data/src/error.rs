@@ -69,6 +69,20 @@ pub enum DataError {
         /// Whether the gzip stream itself ends early or is damaged.
         damaged: bool,
     },
+    /// A gzip file is much larger than any published one.
+    #[error(
+        "{} unpacks to too much: expected at most {limit} bytes, found {found}; get the file again, or \
+         unpack it first if it is meant to be so large",
+        path.display()
+    )]
+    Unpacked {
+        /// The file.
+        path: PathBuf,
+        /// The largest number of unpacked bytes that is accepted.
+        limit: u64,
+        /// How many there are.
+        found: String,
+    },
     /// A gzip file unpacks to the right number of bytes, but its checksum is wrong.
     #[error(
         "{} is corrupt: the gzip stream is damaged ({source}) after {found} unpacked bytes{}; get the file again",

@@ -55,8 +55,8 @@ fn split(
     first: u8,
     request: &Request<'_>,
 ) -> Result<Labelled, DataError> {
-    let (shape, pixels) = parse::<3>(images, "images", &request.notes)?;
-    let (_, classes) = parse::<1>(labels, "labels", &request.notes)?;
+    let (shape, pixels) = parse::<3>(images, "images", SIDE * SIDE, &request.notes)?;
+    let (_, classes) = parse::<1>(labels, "labels", 1, &request.notes)?;
     let [num_images, height, width] = shape;
     if [height, width] != [SIDE, SIDE] {
         return Err(DataError::ImageSize {

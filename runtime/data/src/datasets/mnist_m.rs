@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::DIGITS;
-use crate::formats::files::read;
+use crate::formats::files::{MOST_TEXT, read, start};
 use crate::source::Request;
 use crate::{DataError, Dataset, DatasetInfo, Examples, Fit, ImageFiles, Scale};
 
@@ -36,7 +36,7 @@ fn load(request: &Request<'_>) -> Result<Dataset, DataError> {
 
 /// The images that a list of `FILE LABEL` lines names. The list must name every PNG file of the folder.
 fn examples(list: &Path, folder: &Path) -> Result<Examples, DataError> {
-    let bytes = read(list)?;
+    let bytes = read(list, MOST_TEXT)?;
     let (mut paths, mut labels) = (Vec::new(), Vec::new());
     for (at, line) in bytes.split_inclusive(|&b| b == b'\n').enumerate() {
         let fields = std::str::from_utf8(line).ok().and_then(|line| {
@@ -49,7 +49,7 @@ fn examples(list: &Path, folder: &Path) -> Result<Examples, DataError> {
             path: list.to_path_buf(),
             line: at + 1,
             expected: "the name of a file and a label, 0 to 9".to_owned(),
-            found: format!("`{}`", String::from_utf8_lossy(line).trim_end()),
+            found: format!("`{}`", start(String::from_utf8_lossy(line).trim_end())),
         })?;
         paths.push(folder.join(file));
         labels.push(label);

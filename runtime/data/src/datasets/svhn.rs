@@ -27,6 +27,9 @@ pub(super) const SVHN: DatasetInfo = DatasetInfo {
 };
 
 const SIDE: usize = 32;
+/// The largest number of bytes that is accepted of compressed arrays. The longest published file, of 531,131
+/// further digits, has 1.6 GB.
+const MOST_BYTES: u64 = 1 << 31;
 
 fn read(request: &Request<'_>) -> Result<Dataset, DataError> {
     let [train, test] = request.existing()?;
@@ -38,7 +41,7 @@ fn read(request: &Request<'_>) -> Result<Dataset, DataError> {
 }
 
 fn split(path: &Path) -> Result<(Vec<u8>, Vec<u16>), DataError> {
-    let mut arrays = arrays(path)?;
+    let mut arrays = arrays(path, MOST_BYTES)?;
     let mut named = |name: &'static str| match arrays.iter().position(|a| a.name == name) {
         Some(at) => Ok(arrays.swap_remove(at)),
         None => Err(wrong(

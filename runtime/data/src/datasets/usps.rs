@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::DIGITS;
-use crate::formats::files::read;
+use crate::formats::files::{MOST_TEXT, read, start};
 use crate::source::Request;
 use crate::{Column, DataError, Dataset, DatasetInfo, Examples};
 
@@ -44,9 +44,10 @@ fn load(request: &Request<'_>) -> Result<Dataset, DataError> {
 }
 
 fn examples(path: &Path) -> Result<Examples, DataError> {
-    let bytes = read(path)?;
+    let bytes = read(path, MOST_TEXT)?;
     let lines = bytes.iter().filter(|&&b| b == b'\n').count();
-    let mut pixels = Vec::with_capacity(lines * PIXELS);
+    // Each value takes at least two bytes, however many line ends there are.
+    let mut pixels = Vec::with_capacity((lines * PIXELS).min(bytes.len() / 2));
     let mut labels = Vec::with_capacity(lines);
     let bad = |line: usize, expected: &str, found: String| DataError::Line {
         path: path.to_path_buf(),
@@ -63,11 +64,13 @@ fn examples(path: &Path) -> Result<Examples, DataError> {
         let digit = fields.next().unwrap_or_default();
         let label = digit.parse::<f32>().ok().filter(|v| DIGIT.contains(v));
         let label = label.filter(|v| v.fract() == 0.0);
-        let label = label.ok_or_else(|| bad(at, "a digit, 0 to 9", format!("`{digit}`")))?;
+        let label =
+            label.ok_or_else(|| bad(at, "a digit, 0 to 9", format!("`{}`", start(digit))))?;
         labels.push(label as u16);
         for field in fields {
             let value = field.parse::<f32>().ok().filter(|v| GREY.contains(v));
-            let value = value.ok_or_else(|| bad(at, "a value in -1 to 1", format!("`{field}`")))?;
+            let value = value
+                .ok_or_else(|| bad(at, "a value in -1 to 1", format!("`{}`", start(field))))?;
             pixels.push(value);
         }
         if pixels.len() != labels.len() * PIXELS {

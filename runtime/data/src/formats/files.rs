@@ -1,6 +1,8 @@
 //! Files that may be gzipped, read piece by piece.
 //!
-//! Memory is bounded by the size of the file, whatever its header says.
+//! Memory is bounded by the size of the file, whatever its header says. A gzipped file may unpack to a
+//! thousand times its size, so each format also says how much it accepts of one. A plain file has no such
+//! limit: someone with a larger file than published can unpack it.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -22,9 +24,12 @@ pub(crate) fn find(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// All bytes of a file, unpacked if its name ends in `.gz`.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, DataError> {
-    let mut stream = Stream::open(path)?;
+/// Four times the longest published file of records or of lines: 15 MB, of USPS.
+pub(crate) const MOST_TEXT: u64 = 1 << 26;
+
+/// All bytes of a file, unpacked if its name ends in `.gz`; then to at most `most` bytes.
+pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>, DataError> {
+    let mut stream = Stream::open(path, most)?;
     let mut bytes = Vec::with_capacity(stream.size_hint());
     stream.append(&mut bytes, u64::MAX);
     stream.end(None, &Notes::default())?;
@@ -38,6 +43,8 @@ pub(crate) struct Stream<'a> {
     /// The length of the file and, for a packed one, the unpacked length that its last bytes give.
     size: u64,
     packed: Option<u64>,
+    /// The largest number of unpacked bytes that is accepted of a packed file.
+    limit: u64,
     /// Unpacked bytes so far.
     read: u64,
     /// Why reading stopped early, if it did. Kept until the end of the file is due, so that the error can
@@ -50,7 +57,8 @@ pub(crate) struct Stream<'a> {
 const EXPANSION: u64 = 1032;
 
 impl<'a> Stream<'a> {
-    pub fn open(path: &'a Path) -> Result<Self, DataError> {
+    /// Opens a file. If it is packed, it may unpack to at most `limit` bytes.
+    pub fn open(path: &'a Path, limit: u64) -> Result<Self, DataError> {
         let unreadable = |source| DataError::Read {
             path: path.to_path_buf(),
             source,
@@ -72,6 +80,7 @@ impl<'a> Stream<'a> {
             reader,
             size,
             packed,
+            limit: if gzipped { limit } else { u64::MAX },
             read: 0,
             damage: None,
             digest: published(path).map(|sum| (Md5::new(), sum)),
@@ -86,13 +95,22 @@ impl<'a> Stream<'a> {
 
     fn most(&self) -> u64 {
         let factor = if self.packed.is_some() { EXPANSION } else { 1 };
-        self.size.saturating_mul(factor)
+        self.size.saturating_mul(factor).min(self.limit)
     }
 
-    /// Appends up to `n` bytes and returns their number. It is less than `n` only if the file ends or
-    /// breaks off.
+    /// Lowers the number of unpacked bytes that is accepted of a packed file.
+    pub fn limit_to(&mut self, limit: u64) {
+        if self.packed.is_some() {
+            self.limit = self.limit.min(limit);
+        }
+    }
+
+    /// Appends up to `n` bytes and returns their number. It is less than `n` only if the file ends, breaks
+    /// off or goes over its limit.
     pub fn append(&mut self, out: &mut Vec<u8>, n: u64) -> u64 {
         let start = out.len();
+        // One more byte than the limit shows that the file goes over it.
+        let n = n.min(self.limit.saturating_add(1) - self.read);
         if self.damage.is_none() {
             let piece = (&mut self.reader).take(n).read_to_end(out);
             self.damage = piece.err();
@@ -115,21 +133,37 @@ impl<'a> Stream<'a> {
 
     /// The rest of the file, which must have exactly `n` bytes.
     pub fn rest(mut self, n: u64, notes: &Notes) -> Result<Vec<u8>, DataError> {
+        let expected = self.read.saturating_add(n);
+        if expected > self.limit {
+            return Err(self.too_large(format!("{expected} by its header")));
+        }
         let room = n.min(self.most());
         let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or(0));
-        let expected = self.read.saturating_add(n);
         self.append(&mut bytes, n);
         self.end(Some(expected), notes)?;
         Ok(bytes)
     }
 
-    /// The error that the file should have `expected` bytes. Reads to the end to tell how many it has.
+    fn too_large(&self, found: String) -> DataError {
+        DataError::Unpacked {
+            path: self.path.to_path_buf(),
+            limit: self.limit,
+            found,
+        }
+    }
+
+    /// The error that the file should have `expected` bytes. Reads to the end, or to the limit, to tell how
+    /// many it has.
     pub fn wrong_length(mut self, expected: u64) -> DataError {
         if self.damage.is_none() {
-            match io::copy(&mut self.reader, &mut io::sink()) {
+            let left = self.limit.saturating_add(1) - self.read;
+            match io::copy(&mut (&mut self.reader).take(left), &mut io::sink()) {
                 Ok(more) => self.read += more,
                 Err(error) => self.damage = Some(error),
             }
+        }
+        if self.read > self.limit {
+            return self.too_large("more".to_owned());
         }
         DataError::Length {
             path: self.path.to_path_buf(),
@@ -144,6 +178,9 @@ impl<'a> Stream<'a> {
     pub fn end(mut self, expected: Option<u64>, notes: &Notes) -> Result<(), DataError> {
         let here = self.read;
         self.append(&mut Vec::new(), 1);
+        if self.read > self.limit {
+            return Err(self.too_large("more".to_owned()));
+        }
         if expected.is_some_and(|n| n != self.read) || self.read != here {
             return Err(self.wrong_length(expected.unwrap_or(here)));
         }
@@ -183,6 +220,11 @@ fn unpacked_size(file: &mut File, size: u64) -> io::Result<u64> {
         file.rewind()?;
     }
     Ok(u64::from(u32::from_le_bytes(last)))
+}
+
+/// The start of a text, for messages.
+pub(crate) fn start(text: &str) -> String {
+    text.chars().take(80).collect()
 }
 
 /// Checks that every label is one of the classes, which count from `first`.

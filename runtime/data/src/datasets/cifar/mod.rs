@@ -53,6 +53,9 @@ pub(super) const CIFAR_100: DatasetInfo = DatasetInfo {
     ..DatasetInfo::BASE
 };
 
+/// The largest number of images that is accepted of the gzipped files of a split: twice the published 50,000.
+const MOST_IMAGES: usize = 100_000;
+
 /// The records of several batches, in order.
 struct Batches<const LABELS: usize> {
     pixels: Vec<u8>,
@@ -143,14 +146,16 @@ fn records<const LABELS: usize>(
     classes: [usize; LABELS],
     notes: &Notes,
 ) -> Result<Batches<LABELS>, DataError> {
-    let streams = files.iter().map(|path| Stream::open(path));
-    let streams = streams.collect::<Result<Vec<_>, _>>()?;
     let record = LABELS + PIXELS;
+    let most = (MOST_IMAGES * record) as u64;
+    let streams = files.iter().map(|path| Stream::open(path, most));
+    let streams = streams.collect::<Result<Vec<_>, _>>()?;
     let sizes = streams.iter().map(Stream::size_hint);
     let mut pixels = Vec::with_capacity(sizes.map(|size| size / record * PIXELS).sum());
     let mut labels = [const { Vec::new() }; LABELS];
     for (path, mut stream) in files.iter().zip(streams) {
         let first = labels.first().map_or(0, Vec::len);
+        stream.limit_to(most.saturating_sub((first * record) as u64));
         loop {
             let mut head = [0; LABELS];
             let found = stream.fill(&mut head) + stream.append(&mut pixels, PIXELS as u64);

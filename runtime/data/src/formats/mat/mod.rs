@@ -6,7 +6,8 @@
 //! of elements: its class, its dimensions, its name and its numbers. The numbers may be stored in
 //! another type than the class.
 //!
-//! Memory is bounded by the size of the file, whatever its header says.
+//! Memory is bounded by the size of the file, whatever its header says, and what compressed elements unpack to
+//! by a limit. A file without compression has no such limit.
 
 mod reader;
 
@@ -39,8 +40,8 @@ pub(crate) struct Array {
     contents: Vec<u8>,
 }
 
-/// Every array of numbers of a file.
-pub(crate) fn arrays(path: &Path) -> Result<Vec<Array>, DataError> {
+/// Every array of numbers of a file. Those that are compressed may have at most `limit` bytes together.
+pub(crate) fn arrays(path: &Path, limit: u64) -> Result<Vec<Array>, DataError> {
     let unreadable = |source| DataError::Read {
         path: path.to_path_buf(),
         source,
@@ -55,15 +56,19 @@ pub(crate) fn arrays(path: &Path) -> Result<Vec<Array>, DataError> {
         let found = format!("{:02x?}", &header[124..128]);
         return Err(wrong(path, 124, expected, found));
     }
-    let mut arrays = Vec::new();
+    let (mut arrays, mut left) = (Vec::new(), limit);
     while file.offset < size {
-        arrays.extend(element(&mut file)?);
+        arrays.extend(element(&mut file, &mut left)?);
     }
     Ok(arrays)
 }
 
-/// The next element of a file, if it is an array of numbers.
-fn element(file: &mut Reader<'_, BufReader<File>>) -> Result<Option<Array>, DataError> {
+/// The next element of a file, if it is an array of numbers. `left` is the number of bytes that compressed
+/// elements may still have.
+fn element(
+    file: &mut Reader<'_, BufReader<File>>,
+    left: &mut u64,
+) -> Result<Option<Array>, DataError> {
     let start = file.offset;
     let tag = file.tag()?;
     if tag.element != COMPRESSED {
@@ -78,14 +83,17 @@ fn element(file: &mut Reader<'_, BufReader<File>>) -> Result<Option<Array>, Data
         offset: start,
         moving: false,
         most,
+        limit: *left,
     };
     let tag_inside = inside.tag()?;
     let found = array(&mut inside, &tag_inside, start)?;
     // To the end of the stream, whose checksum is there.
     inside.skip_to_end()?;
-    let left = packed.limit();
-    file.skip(left)?;
+    let rest = packed.limit();
+    file.skip(rest)?;
     file.offset = start + 8 + tag.size;
+    let taken = found.as_ref().map_or(0, |a| a.contents.len() as u64);
+    *left = left.saturating_sub(taken);
     Ok(found)
 }
 

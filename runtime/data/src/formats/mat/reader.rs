@@ -32,6 +32,8 @@ pub(super) struct Reader<'a, R> {
     pub moving: bool,
     /// No more bytes can follow.
     pub most: u64,
+    /// The largest number of bytes that is accepted of one element.
+    pub limit: u64,
 }
 
 impl<'a, R: Read> Reader<'a, R> {
@@ -43,6 +45,7 @@ impl<'a, R: Read> Reader<'a, R> {
             offset: 0,
             moving: true,
             most: size,
+            limit: u64::MAX,
         }
     }
 
@@ -80,8 +83,17 @@ impl<'a, R: Read> Reader<'a, R> {
             let expected = "the end of a compressed element".to_owned();
             wrong(self.path, self.offset, expected, error.to_string())
         };
-        std::io::copy(&mut self.inner, &mut std::io::sink()).map_err(bad)?;
-        Ok(())
+        let mut rest = (&mut self.inner).take(self.limit);
+        let found = std::io::copy(&mut rest, &mut std::io::sink()).map_err(bad)?;
+        if found < self.limit {
+            return Ok(());
+        }
+        Err(wrong(
+            self.path,
+            self.offset,
+            "the end of a compressed element".to_owned(),
+            format!("more than {found} bytes after its array"),
+        ))
     }
 
     pub fn tag(&mut self) -> Result<Tag, DataError> {
@@ -117,6 +129,14 @@ impl<'a, R: Read> Reader<'a, R> {
                 self.path,
                 self.offset,
                 expected,
+                tag.size.to_string(),
+            ));
+        }
+        if tag.size > self.limit {
+            return Err(wrong(
+                self.path,
+                self.offset,
+                format!("at most {} bytes in a compressed element", self.limit),
                 tag.size.to_string(),
             ));
         }
