@@ -1,7 +1,7 @@
 //! FedAvg on logistic regression against gradient descent written by hand.
 
 use fedround::algorithms::FedAvg;
-use fedround::data::schedule::client_order;
+use fedround::simulation::sampling::client_order;
 
 use crate::common::softmax::Softmax;
 use crate::common::{assert_close, dealt, digits, leaves, run, simulation, weights};

@@ -1,8 +1,8 @@
 //! State that the server or a client keeps between rounds.
 
 use fedround::algorithms::FedAvg;
-use fedround::data::schedule::cohort;
 use fedround::prelude::*;
+use fedround::simulation::sampling::cohort;
 
 use crate::common::{GREY, simulation, trained, weights};
 use crate::common::{assert_close, bits, compile, dealt, digits, federation, leaves, run};

@@ -4,11 +4,11 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use fedround::algorithms::{FedAvg, FedProx};
 use fedround::data::Examples;
-use fedround::data::schedule::client_order;
 use fedround::exec::Program;
 use fedround::models::layers::BatchNorm;
 use fedround::models::{Argument, ForwardCx, Function, Model, Network, Task};
 use fedround::prelude::*;
+use fedround::simulation::sampling::client_order;
 use fedround::simulation::{CohortBatch, Simulation};
 
 use crate::common::{Deal, assert_close, compile_model, dealt, digits, leaves, run, weights};

@@ -1,25 +1,21 @@
-//! Datasets, partitioners and seeded schedules.
+//! Datasets, their file formats, partitions, augmentation and text.
 //!
 //! * [`load`] gives a [`Dataset`] by name: the built-in `synth-digits`, which is generated, or one of
 //!   [`DATASETS`] from files.
 //! * [`Partition`] deals the training examples to clients.
-//! * [`schedule`] says who trains in a round and in which order a client sees
-//!   its examples.
 //!
 //! Whatever is random is drawn from the streams of `fedround_random`.
 //!
 //! ```
-//! use fedround_data::{Partition, schedule, synth::SynthDigits};
+//! use fedround_data::{Partition, synth::SynthDigits};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let data = SynthDigits { train: 200, test: 20, ..SynthDigits::default() }.generate();
 //! let partition: Partition = "shards:2".parse()?;
 //! let clients = partition.split(data.train.labels(), data.classes, 10, 7)?;
-//! let round = 1;
-//! for k in schedule::cohort(7, round, 0, clients.len(), 3) {
-//!     let order = schedule::client_order(7, round, k, &clients[k], 0);
+//! for examples in clients {
 //!     let (mut x, mut y) = (Vec::new(), Vec::new());
-//!     data.train.gather(&order[..10], &mut x, &mut y)?;
+//!     data.train.gather(&examples[..10], &mut x, &mut y)?;
 //!     assert_eq!(x.len(), 10 * data.train.features());
 //! }
 //! # Ok(())
@@ -33,7 +29,6 @@ mod error;
 mod formats;
 mod notes;
 pub mod partition;
-pub mod schedule;
 mod source;
 mod suggest;
 pub mod text;

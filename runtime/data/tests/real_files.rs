@@ -11,7 +11,7 @@
 
 use std::path::PathBuf;
 
-use fedround_data::{Dataset, Examples, Partition, load, schedule};
+use fedround_data::{Dataset, Examples, Partition, load};
 use fedround_random::SEED;
 
 /// The dataset, or `None` with a message where its files are absent.
@@ -84,14 +84,6 @@ fn mnist_is_dealt_as_in_the_benchmarks() {
     assert_eq!(parts[0][..5], [29183, 29189, 29192, 29194, 29198]);
     assert_eq!(parts[99][595..], [11798, 11805, 11810, 11821, 11822]);
     assert_eq!(fingerprint(&parts), 55_421_052_445_343);
-
-    let client = schedule::cohort(SEED, 1, 0, 100, 10)[0];
-    let order = schedule::client_order(SEED, 1, client, &parts[client], 0);
-    assert_eq!(
-        order[..10],
-        [2328, 9966, 2428, 2993, 9806, 845, 1490, 9985, 1592, 1965]
-    );
-    assert_eq!(order[597..], [9422, 544, 1111]);
 }
 
 #[test]
@@ -201,8 +193,6 @@ fn cifar_10() {
     let shards = Partition::Shards { per_client: 2 };
     let parts = shards.split(data.train.labels(), 10, 100, SEED).unwrap();
     assert_eq!(fingerprint(&parts), 6_782_098_461_751);
-    let order = schedule::client_order(SEED, 3, 36, &parts[36], 0);
-    assert_eq!(order[..5], [7683, 7370, 6933, 27066, 6988]);
     let parts = Partition::Iid
         .split(data.train.labels(), 10, 600, SEED)
         .unwrap();

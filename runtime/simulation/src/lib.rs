@@ -21,6 +21,7 @@ mod interpreter;
 mod late_client;
 mod retry_on_oom;
 mod round;
+pub mod sampling;
 mod simulation;
 mod state;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The order in which a client visits its examples, and the tensors of a batch.
 
+use crate::sampling::client_order;
 use fedround_data::augment::{Scratch, Visit};
-use fedround_data::schedule::client_order;
 use fedround_data::{Column, Examples};
 use fedround_exec::tensor::{from_floats, from_ints};
 use fedround_ir::Loc;

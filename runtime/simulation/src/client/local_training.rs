@@ -1,9 +1,9 @@
 //! Local training: loops over a client's batches, single batches, and rows collected from all of
 //! its examples.
 
+use crate::sampling::client_order;
 use burn::tensor::DispatchTensor;
 use fedround_data::augment::Scratch;
-use fedround_data::schedule::client_order;
 use fedround_ir::fed::Op;
 use fedround_passes::schedule::{Block, Control};
 

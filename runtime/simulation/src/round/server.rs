@@ -4,8 +4,8 @@
 use fedround_exec::tensor::read_all;
 use std::borrow::Cow;
 
+use crate::sampling::{cohort, rotating};
 use burn::tensor::DispatchTensor;
-use fedround_data::schedule::{cohort, rotating};
 use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Reduce, Value};
 use fedround_passes::schedule::Control;
 use fedround_random::{Drawer, Purpose, StreamKey};

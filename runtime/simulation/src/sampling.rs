@@ -61,7 +61,7 @@ pub fn client_order(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Partition;
+    use fedround_data::Partition;
     use fedround_random::SEED;
 
     #[test]
