@@ -174,7 +174,19 @@ API Result cuEventRecord(Event* event, Stream* stream) {
   ONE_AT_A_TIME;
   note("cuEventRecord");
   event->recorded = stream && stream->records;
+  event->time = std::chrono::steady_clock::now();
   return success;
+}
+
+// Work is done when it is asked for, so the time between two events is what it took.
+API Result cuEventElapsedTime(float* milliseconds, Event* begin, Event* end) {
+  ONE_AT_A_TIME;
+  *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
+  return success;
+}
+
+API Result cuEventElapsedTime_v2(float* milliseconds, Event* begin, Event* end) {
+  return cuEventElapsedTime(milliseconds, begin, end);
 }
 
 API Result cuEventSynchronize(Event* event) {

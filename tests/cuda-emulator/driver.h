@@ -2,6 +2,7 @@
 // which it is asked, whatever the stream. What a stream records is kept and done when it is replayed.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -27,6 +28,7 @@ struct Stream {
 
 struct Event {
   bool recorded = false;
+  std::chrono::steady_clock::time_point time;
 };
 
 // One call at a time.

@@ -75,6 +75,12 @@ EMULATOR_ATOMIC(max, value > old ? value : old)
 #define cos __builtin_cosf
 #define tan __builtin_tanf
 #define tanh __builtin_tanhf
+#define sinh __builtin_sinhf
+#define cosh __builtin_coshf
+#define asin __builtin_asinf
+#define acos __builtin_acosf
+#define atan __builtin_atanf
+#define atan2 __builtin_atan2f
 #define erf __builtin_erff
 #define pow __builtin_powf
 #define floor __builtin_floorf
@@ -83,6 +89,9 @@ EMULATOR_ATOMIC(max, value > old ? value : old)
 #define rint __builtin_rintf
 #define round __builtin_roundf
 #define fma __builtin_fmaf
+#define fabs __builtin_fabsf
+#define fminf __builtin_fminf
+#define fmaxf __builtin_fmaxf
 #define isnan(x) __builtin_isnan(float(x))
 #define isinf(x) __builtin_isinf(float(x))
 #define __expf exp
