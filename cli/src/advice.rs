@@ -7,6 +7,7 @@ use fedround::experiment::ExperimentError;
 use fedround_data::{DataError, PartitionError};
 use fedround_exec::inspect::FusionError;
 use fedround_exec::{CompileError, DeviceError, ExecError};
+use fedround_models::WeightsError;
 use fedround_passes::PassError;
 use fedround_simulation::RunError;
 
@@ -22,6 +23,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 
 const SPECS: &str = "`fedround list specs` shows the algorithms";
 const NETWORKS: &str = "`fedround list auxiliaries` shows the networks and their variants";
+const WEIGHTS: &str = "docs/weights.md describes files of weights, and --rename FROM=TO turns names of a file into the model's";
 const DEVICES: &str =
     "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing";
 const CLIENTS: &str = "--clients N sets the number of clients";
@@ -29,7 +31,9 @@ const CLIENTS: &str = "--clients N sets the number of clients";
 /// The process's exit code after an error.
 pub(crate) fn exit_code(error: &CliError) -> u8 {
     match error {
-        CliError::NoSpec | CliError::Assignment(_) | CliError::Variant(_) => USAGE,
+        CliError::NoSpec | CliError::Assignment(_) | CliError::Variant(_) | CliError::Rename(_) => {
+            USAGE
+        }
         _ => FAILED,
     }
 }
@@ -51,6 +55,7 @@ fn help(error: &CliError) -> Option<String> {
         }
         CliError::Assignment(_) => "write for instance --set mu=0.1",
         CliError::Variant(_) => NETWORKS,
+        CliError::Rename(_) => WEIGHTS,
         CliError::Experiment { source, kept } => {
             let advice = of_experiment(source).map(str::to_owned);
             let both = [advice, kept.as_ref().map(ToString::to_string)];
@@ -113,6 +118,11 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
         ExperimentError::Partition(_) => CLIENTS,
         ExperimentError::Late { .. } => "--rounds N sets the number of all rounds",
         ExperimentError::Model(_) => "`fedround list models` shows the models",
+        ExperimentError::Weights(
+            WeightsError::Nothing { .. }
+            | WeightsError::Mismatch { .. }
+            | WeightsError::Layout { .. },
+        ) => WEIGHTS,
         ExperimentError::NoCaptions { .. } => {
             "--data flickr8k and coco have captions; `fedround list models` shows other models"
         }

@@ -17,6 +17,9 @@ pub(crate) struct Config {
     pub clients: Option<usize>,
     pub partition: Option<String>,
     pub model: Option<String>,
+    pub weights: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rename: Vec<String>,
     pub rounds: Option<usize>,
     pub seed: Option<u64>,
     pub eval_every: Option<usize>,
@@ -39,13 +42,15 @@ pub(crate) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 24] = [
+const KEYS: [&str; 26] = [
     "spec",
     "data",
     "data_dir",
     "clients",
     "partition",
     "model",
+    "weights",
+    "rename",
     "rounds",
     "seed",
     "eval_every",
@@ -133,6 +138,8 @@ mod tests {
             clients: Some(1),
             partition: Some(String::new()),
             model: Some(String::new()),
+            weights: Some(PathBuf::new()),
+            rename: vec![String::new()],
             rounds: Some(1),
             seed: Some(1),
             eval_every: Some(1),

@@ -33,6 +33,8 @@ pub(crate) enum CliError {
     Hyper(#[from] HyperError),
     #[error("expected NAME=VALUE after --set, found `{0}`")]
     Assignment(String),
+    #[error("expected FROM=TO or `torchvision-resnet` after --rename, found `{0}`")]
+    Rename(String),
     #[error("expected NAME=VARIANT after --aux, found `{0}`")]
     Variant(String),
     #[error(

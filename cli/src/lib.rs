@@ -50,6 +50,7 @@ mod run;
 mod settings;
 mod table;
 mod tensor_sheets;
+mod weights;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

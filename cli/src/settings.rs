@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::error::CliError;
 use crate::hypers::{self, Setting};
 use crate::run::{SettingArgs, TestArgs};
+use crate::weights;
 
 /// Default dataset.
 pub(crate) const DATA: &str = "synth-digits";
@@ -77,6 +78,14 @@ impl Settings {
                 None => default.partition,
             },
             seed: seed.or(file.seed).unwrap_or(default.seed),
+            weights: weights::source(
+                args.weights.clone().or(file.weights),
+                if args.weights.is_some() {
+                    &args.rename
+                } else {
+                    &file.rename
+                },
+            )?,
             augment: text(&args.augment, file.augment, "none").parse()?,
             auxiliaries,
             late_client: late_client.map(|text| text.parse()).transpose()?,
@@ -142,6 +151,8 @@ impl Settings {
             partition: Some(run.partition.to_string()),
             model: Some(self.model.clone()),
             aux: run.auxiliaries.clone(),
+            weights: run.weights.as_ref().map(|weights| absolute(&weights.file)),
+            rename: run.weights.as_ref().map_or(vec![], weights::rules),
             rounds: Some(self.rounds),
             seed: Some(run.seed),
             eval_every: Some(run.eval_every),

@@ -32,6 +32,8 @@ pub enum Layer {
     Embedding,
     /// [`Lstm`](crate::layers::Lstm): weights `[in, 4 · units]`, transposed in PyTorch.
     Lstm,
+    /// burn's convolutions, transposed ones too.
+    Convolution,
     /// Any other.
     #[default]
     Other,
@@ -44,6 +46,13 @@ impl Layer {
             "Struct:Linear" => Self::Linear,
             "Struct:Embedding" => Self::Embedding,
             "Struct:Lstm" => Self::Lstm,
+            "Struct:Conv1d"
+            | "Struct:Conv2d"
+            | "Struct:Conv3d"
+            | "Struct:ConvTranspose1d"
+            | "Struct:ConvTranspose2d"
+            | "Struct:ConvTranspose3d"
+            | "Struct:DeformConv2d" => Self::Convolution,
             _ => Self::Other,
         }
     }

@@ -62,4 +62,7 @@ pub use registry::{ModelError, ModelInfo};
 pub use resnet::{Block, BlockKind, ConvNorm, ResNet, ResNetConfig, ResNetFeatures, Stem};
 pub use stop_gradient::stop_gradient;
 pub use vqa::{QuestionEncoder, VqaConfig, VqaFeatures, VqaHead, VqaNet};
-pub use weights::{Renames, TORCHVISION_RESNET, WeightsError, load_weights};
+pub use weights::{
+    Fitted, Layout, LoadReport, NamedValues, Renames, TORCHVISION_RESNET, Weights, WeightsError,
+    load_weights, to_safetensors, to_torch_file,
+};

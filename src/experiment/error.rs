@@ -3,7 +3,7 @@
 use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_exec::CompileError;
 use fedround_metrics::MetricError;
-use fedround_models::ModelError;
+use fedround_models::{ModelError, WeightsError};
 use fedround_simulation::RunError;
 
 use super::Report;
@@ -28,6 +28,9 @@ pub enum ExperimentError {
     /// The algorithm does not compile for the model.
     #[error("cannot compile: {0}")]
     Compile(#[from] CompileError),
+    /// The weights to start from cannot be read, or do not fit the model.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
     /// A round or an evaluation failed.
     #[error(transparent)]
     Run(Box<RunError>),

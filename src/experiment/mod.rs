@@ -28,6 +28,7 @@
 mod adversary;
 mod error;
 mod evaluation;
+mod initial_weights;
 mod language;
 mod observer;
 mod probe;
@@ -51,6 +52,7 @@ use fedround_simulation::{CohortBatch, LateClient};
 use crate::model_source::ModelSource;
 
 pub use error::ExperimentError;
+pub use initial_weights::InitialWeights;
 pub use observer::Observer;
 pub use report::{AttributeAuc, Parameters, Report, Round, Scores, Status};
 pub use run::Run;
@@ -169,6 +171,14 @@ impl Experiment {
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = seed;
+        self
+    }
+
+    /// Starts from the weights of a file, such as a run's `model.safetensors`, instead of ones that
+    /// are drawn. [`Run::loaded_weights`] says which of the model's tensors the file had.
+    #[must_use]
+    pub fn weights(mut self, weights: impl Into<InitialWeights>) -> Self {
+        self.settings.weights = Some(weights.into());
         self
     }
 

@@ -6,7 +6,7 @@ use fedround_data::partition::Split;
 use fedround_data::{Dataset, Examples};
 use fedround_dsl::Algorithm;
 use fedround_exec::Program;
-use fedround_models::{AuxiliaryTask, Losses, Task};
+use fedround_models::{AuxiliaryTask, LoadReport, Losses, Task};
 use fedround_simulation::{FederatedDataset, Simulation};
 use fedround_trace::TracedModel;
 
@@ -25,6 +25,7 @@ pub struct Run {
     pub(super) simulation: Simulation,
     pub(super) tests: TestSet,
     pub(super) rounds: usize,
+    loaded: Option<LoadReport>,
 }
 
 impl Run {
@@ -75,8 +76,14 @@ impl Run {
             examples,
             client_indices,
         };
+        let mut simulation = simulation(&settings, algorithm, model, dataset)?;
+        let loaded = match &settings.weights {
+            Some(weights) => Some(simulation.load_weights(&weights.read()?)?),
+            None => None,
+        };
         Ok(Self {
-            simulation: simulation(&settings, algorithm, model, dataset)?,
+            simulation,
+            loaded,
             tests,
             model: experiment.model.clone(),
             losses: experiment.losses.clone(),
@@ -89,6 +96,11 @@ impl Run {
     /// The settings, with the variants of all auxiliary networks that are used.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Which tensors the file of weights had, where the run starts from one.
+    pub fn loaded_weights(&self) -> Option<&LoadReport> {
+        self.loaded.as_ref()
     }
 
     /// The dataset, before it was dealt.

@@ -4,7 +4,7 @@ use fedround_data::{Augment, Partition};
 use fedround_exec::{ConvPolicy, Devices, GraphCapture, Precision};
 use fedround_simulation::{CohortBatch, LateClient};
 
-use super::ExperimentError;
+use super::{ExperimentError, InitialWeights};
 use crate::model_source::Auxiliaries;
 
 /// The settings of an experiment, with the defaults of `fedround run`.
@@ -16,6 +16,8 @@ pub struct Settings {
     pub partition: Partition,
     /// Seed of the partition, the cohorts, the order of batches and the initial parameters.
     pub seed: u64,
+    /// Weights to start from; without any, all are drawn from the seed.
+    pub weights: Option<InitialWeights>,
     /// Changes of training images. Test images go through the steps that change each image alike.
     pub augment: Augment,
     /// Chosen variants of auxiliary networks; the others have their default.
@@ -59,6 +61,7 @@ impl Default for Settings {
             clients: 100,
             partition: Partition::Shards { per_client: 2 },
             seed: 1,
+            weights: None,
             augment: Augment::default(),
             auxiliaries: Auxiliaries::new(),
             late_client: None,

@@ -10,6 +10,7 @@ Examples:
   fedround run fedavg --data mnist --data-dir data --partition dirichlet:0.5 --rounds 200
   fedround run fedprox --set mu=0.1 --set lr=0.02 --out runs/mu01
   fedround run --config runs/mu01/config.toml --out runs/again      the same run, bit for bit
+  fedround run fedavg --weights runs/mu01           start from the model of another run
   fedround run fedavg --json | jq .test_accuracy
 
 The run folder holds config.toml, metrics.jsonl (one object a round), summary.json,
@@ -101,6 +102,14 @@ pub(crate) struct SettingArgs {
     /// Rounds [default: 200]
     #[arg(long, value_name = "R")]
     pub rounds: Option<usize>,
+    /// Start from these weights: a run folder, its model.safetensors, another safetensors file, or a
+    /// file of torch.save; tensors that it lacks are drawn from the seed
+    #[arg(long, value_name = "FILE")]
+    pub weights: Option<PathBuf>,
+    /// Rule that turns names in the file of --weights into ours, as in ^fc=head, or torchvision-resnet
+    /// for all rules of torchvision's ResNets; may be repeated
+    #[arg(long, value_name = "FROM=TO", requires = "weights")]
+    pub rename: Vec<String>,
     #[command(flatten)]
     pub engine: EngineArgs,
     /// Changes of training images, such as crop:4,flip; test images are resized and normalised

@@ -1,13 +1,12 @@
 //! The run folder. Files are only ever created, never replaced.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use fedround_ir::tensor::TensorType;
-use safetensors::tensor::{Dtype, TensorView, serialize};
+use fedround::experiment::Parameters;
+use fedround_models::{Layout, NamedValues, to_safetensors};
 use serde::Serialize;
 
 use crate::config::Config;
@@ -17,7 +16,7 @@ use crate::plot::{Chart, Series, draw};
 pub(crate) const CONFIG: &str = "config.toml";
 pub(crate) const METRICS: &str = "metrics.jsonl";
 pub(crate) const SUMMARY: &str = "summary.json";
-const MODEL: &str = "model.safetensors";
+pub(crate) const MODEL: &str = "model.safetensors";
 /// The accuracy of each class over rounds.
 const CLASSES: &str = "classes.svg";
 /// Everything that a run writes.
@@ -82,29 +81,17 @@ impl Folder {
         )
     }
 
-    /// Writes named tensors.
-    ///
-    /// burn-store saves a module whose type it knows; here the model is behind a pointer, so its
-    /// leaves are written as the same format with the same names. burn-store reads them back.
-    pub fn model(&self, leaves: &[(String, TensorType, Vec<f32>)]) -> Result<(), CliError> {
+    /// Writes named tensors, in our own layout.
+    pub fn model(&self, leaves: &Parameters) -> Result<(), CliError> {
         let path = self.dir.join(MODEL);
-        let broken = |error: safetensors::SafeTensorError| CliError::Io {
-            action: "write",
-            path: path.clone(),
-            source: std::io::Error::other(error.to_string()),
-        };
-        let bytes =
-            |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|x| x.to_le_bytes()).collect() };
-        let data: Vec<Vec<u8>> = leaves.iter().map(|(_, _, values)| bytes(values)).collect();
-        let views = leaves.iter().zip(&data).map(|((name, ty, _), bytes)| {
-            let view = TensorView::new(Dtype::F32, ty.shape.to_vec(), bytes)?;
-            Ok((name.as_str(), view))
+        let tensors = leaves.iter().map(|(name, ty, values)| NamedValues {
+            name,
+            shape: &ty.shape,
+            values,
         });
-        let views: Vec<_> = views.collect::<Result<_, _>>().map_err(broken)?;
-        // One entry: a hash map of more has no order, and equal models must be equal files.
-        let producer = format!("fedround {}", env!("CARGO_PKG_VERSION"));
-        let about = HashMap::from([("producer".to_owned(), producer)]);
-        write(&path, &serialize(views, Some(about)).map_err(broken)?)
+        let bytes = to_safetensors(&tensors.collect::<Vec<_>>(), Layout::Fedround);
+        let bytes = bytes.map_err(io::Error::other);
+        write(&path, &bytes.map_err(CliError::io("write", &path))?)
     }
 }
 

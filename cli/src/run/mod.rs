@@ -14,7 +14,7 @@ use std::time::Instant;
 use fedround::experiment::{ExperimentError, Status};
 
 pub(crate) use args::{EngineArgs, RunArgs, SettingArgs, TestArgs};
-pub(crate) use folder::{CONFIG, FILES, Folder, METRICS, SUMMARY, next_free, slug};
+pub(crate) use folder::{CONFIG, FILES, Folder, METRICS, MODEL, SUMMARY, next_free, slug};
 pub(crate) use progress::Progress;
 pub(crate) use training::Job;
 
@@ -43,6 +43,9 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     }
     let job = Job::new(catalog, &settings, Arc::new(data))?;
     warn(job.program());
+    if let Some(weights) = job.loaded_weights().filter(|_| !args.quiet) {
+        tell!("note: {}", weights.note());
+    }
 
     // Bad input is behind us: from here on there is something to keep.
     let stop = listen();

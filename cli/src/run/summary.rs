@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::config::Config;
 use crate::settings::Settings;
+use crate::weights::LoadedWeights;
 
 /// A line of `metrics.jsonl`. Numbers that are not finite are written as `null`.
 #[derive(Debug, Serialize)]
@@ -93,6 +94,9 @@ pub(crate) struct Summary {
     #[serde(skip_serializing_if = "Auxiliaries::is_empty")]
     pub aux: Auxiliaries,
     pub parameters: usize,
+    /// What it took from a file of weights, if it starts from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<LoadedWeights>,
     pub data: String,
     pub partition: String,
     pub clients: usize,
@@ -181,6 +185,11 @@ impl Summary {
             model: settings.model.clone(),
             aux: settings.run.auxiliaries.clone(),
             parameters: run.program().parameter_count(),
+            weights: settings
+                .run
+                .weights
+                .as_ref()
+                .and_then(|weights| Some(LoadedWeights::new(weights, run.loaded_weights()?))),
             data: settings.data.clone(),
             partition: settings.run.partition.to_string(),
             clients: settings.run.clients,

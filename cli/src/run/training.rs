@@ -18,6 +18,7 @@ use crate::error::CliError;
 use crate::files::json;
 use crate::plot::Series;
 use crate::settings::Settings;
+use crate::weights::LoadedWeights;
 
 /// A run that can start: its input has been checked, and its algorithm compiled.
 pub(crate) struct Job {
@@ -56,6 +57,12 @@ impl Job {
     /// The settings, with all auxiliary networks that are used.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// What the run took from a file of weights, where it starts from one.
+    pub fn loaded_weights(&self) -> Option<LoadedWeights> {
+        let file = self.settings.run.weights.as_ref()?;
+        Some(LoadedWeights::new(file, self.run.loaded_weights()?))
     }
 
     /// What is compiled.

@@ -25,4 +25,5 @@ mod peers;
 mod reproduce;
 mod run;
 mod support;
+mod weights;
 mod words;

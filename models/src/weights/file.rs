@@ -1,5 +1,6 @@
 //! Files of named tensors: safetensors, and what `torch.save` writes.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -8,7 +9,10 @@ use burn::tensor::{DType, TensorData};
 use pytorch_reader::PytorchReader;
 use safetensors::{Dtype, SafeTensors};
 
-use super::WeightsError;
+use super::{Layout, WeightsError};
+
+/// The key of a safetensors file's metadata under which its layout stands.
+pub(super) const LAYOUT: &str = "layout";
 
 /// A tensor of a file.
 pub(super) struct Stored {
@@ -18,8 +22,8 @@ pub(super) struct Stored {
     pub data: Result<TensorData, String>,
 }
 
-/// Reads a file of safetensors or of PyTorch's own kind, whichever it is.
-pub(super) fn read(path: &Path) -> Result<Vec<Stored>, WeightsError> {
+/// Reads a file of safetensors or of PyTorch's own kind, whichever it is, and tells its layout.
+pub(super) fn read(path: &Path) -> Result<(Layout, Vec<Stored>), WeightsError> {
     let io = |source| WeightsError::Io {
         path: path.to_owned(),
         source,
@@ -28,20 +32,39 @@ pub(super) fn read(path: &Path) -> Result<Vec<Stored>, WeightsError> {
     let mut file = File::open(path).map_err(io)?;
     (&mut file).take(4).read_to_end(&mut start).map_err(io)?;
     if is_torch(&start) {
-        return read_torch(path).map_err(|reason| WeightsError::Torch {
+        let tensors = read_torch(path).map_err(|reason| WeightsError::Torch {
             path: path.to_owned(),
             reason,
-        });
+        })?;
+        return Ok((Layout::PyTorch, tensors));
     }
     let bytes = std::fs::read(path).map_err(io)?;
-    let file = SafeTensors::deserialize(&bytes).map_err(|source| WeightsError::Format {
+    let broken = |source| WeightsError::Format {
         path: path.to_owned(),
         source,
+    };
+    let (_, header) = SafeTensors::read_metadata(&bytes).map_err(broken)?;
+    let layout = layout(header.metadata().as_ref()).map_err(|found| WeightsError::Layout {
+        path: path.to_owned(),
+        found,
     })?;
-    Ok(file
-        .iter()
-        .map(|(name, view)| stored(name, &view))
-        .collect())
+    let file = SafeTensors::deserialize(&bytes).map_err(broken)?;
+    let tensors = file.iter().map(|(name, view)| stored(name, &view));
+    Ok((layout, tensors.collect()))
+}
+
+/// What a file's metadata says of its layout. Files without a note are PyTorch's, unless fedround,
+/// whose first versions left no note, or burn produced them. Fails with a word that is none of ours.
+fn layout(metadata: Option<&HashMap<String, String>>) -> Result<Layout, String> {
+    let entry = |key: &str| metadata.and_then(|all| all.get(key));
+    if let Some(word) = entry(LAYOUT) {
+        return Layout::of_word(word).ok_or_else(|| word.clone());
+    }
+    let ours = entry("producer").is_some_and(|by| by == "burn" || by.starts_with("fedround "));
+    Ok(match ours {
+        true => Layout::Fedround,
+        false => Layout::PyTorch,
+    })
 }
 
 /// Whether a file begins as `torch.save` begins one: an archive, or before PyTorch 1.6 a pickle.

@@ -7,6 +7,8 @@
 )]
 
 mod auxiliaries;
+mod files;
 mod functions;
+mod interop;
 mod parameters;
 mod weights;

@@ -7,12 +7,12 @@ use fedround_random::{Purpose, StreamKey, uniform};
 
 /// Initial values by PyTorch's defaults, drawn from the stream `(INIT, layer, leaf)` of the seed:
 ///
-/// - linear, convolutional and transposed convolutional layers, and others whose first leaf is a
-///   weight of at least two dimensions: `U(−1/√fan_in, 1/√fan_in)`, biases too;
+/// - linear, convolutional and transposed convolutional layers: `U(−1/√fan_in, 1/√fan_in)`, biases
+///   too;
 /// - LSTM layers: `U(−1/√units, 1/√units)`;
 /// - embeddings: `N(0, 1)`;
-/// - other layers, such as normalisations, and buffers keep the values that the model was built
-///   with: ones and zeros.
+/// - other layers, such as normalisations, parameters of a module's own and buffers keep the values
+///   that the model was built with.
 ///
 /// Values are drawn in the order `[out, in, …]`. Linear and LSTM weights are kept as `[in, out]`,
 /// so those are transposed.
@@ -47,7 +47,7 @@ pub fn parameters(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, ExecError
 /// The bound of a layer's uniform values; none if it keeps its values.
 fn bound(leaves: &[Leaf]) -> Option<f64> {
     let fan_in = match (leaves[0].layer, &leaves[0].shape[..]) {
-        (_, [] | [_]) => return None,
+        (Layer::Embedding | Layer::Other, _) | (_, [] | [_]) => return None,
         // Its gates are four times its units.
         (Layer::Lstm, [_, gates]) => gates / 4,
         (_, [d_in, _]) => *d_in,
@@ -80,13 +80,18 @@ mod tests {
     use burn::tensor::{Device, Tensor};
 
     fn leaf(name: &str, shape: &[usize]) -> Leaf {
+        let layer = match name.split_once('.') {
+            Some(("conv" | "up", _)) => Layer::Convolution,
+            Some(("norm" | "lora", _)) => Layer::Other,
+            _ => Layer::Linear,
+        };
         let values = Tensor::<1>::full([shape.iter().product::<usize>()], 0.5, &Device::default());
         Leaf {
             name: name.to_owned(),
             tensor: values.into_dispatch(),
             shape: shape.to_vec(),
             buffer: false,
-            layer: Layer::Other,
+            layer,
             modules: vec![],
         }
     }
@@ -115,6 +120,14 @@ mod tests {
         let values = parameters(&leaves, 7).unwrap();
         assert_eq!(values[0], uniform(18, 9f64.powf(-0.5), key(0, 0)));
         assert_eq!(values[1..], [[0.5, 0.5], [0.5, 0.5]]);
+    }
+
+    /// Matrices of low rank begin as their module made them, or their product would not be zero.
+    #[test]
+    fn parameters_of_a_module_s_own_keep_their_values() {
+        let leaves = [leaf("lora.a", &[3, 2]), leaf("lora.b", &[2, 3])];
+        let values = parameters(&leaves, 7).unwrap();
+        assert_eq!(values, [[0.5; 6], [0.5; 6]]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_exec::tensor::{from_floats, read, read_all};
 use fedround_ir::tensor::TensorType;
+use fedround_models::{LoadReport, Weights, WeightsError};
 use fedround_passes::lowering::Frontend;
 
 use super::Simulation;
@@ -96,6 +97,25 @@ impl Simulation {
             self.params = upload(leaves, values, program.device());
         }
         fits
+    }
+
+    /// Replaces the current parameters by those that a file has, and says what it had. Before the
+    /// first round, training starts from them; parts of clients' own start from them, too.
+    ///
+    /// # Errors
+    ///
+    /// The file has nothing of the model, or tensors of other shapes; nothing changes then. See
+    /// [`Weights::fit`].
+    pub fn load_weights(&mut self, weights: &Weights) -> Result<LoadReport, WeightsError> {
+        let program = &self.home.program;
+        let fitted = weights.fit(&program.model().model().leaves())?;
+        let leaves = program.model().parameters().iter().zip(fitted.values);
+        for (param, ((_, ty), values)) in self.params.iter_mut().zip(leaves) {
+            if let Some(values) = values {
+                *param = from_floats(values, &ty.shape, program.device());
+            }
+        }
+        Ok(fitted.report)
     }
 
     /// Euclidean norm of the current parameters.

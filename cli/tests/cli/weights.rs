@@ -1,0 +1,65 @@
+//! Runs that start from given weights.
+
+use crate::support::{Place, stderr};
+
+fn names(value: &serde_json::Value) -> Vec<&str> {
+    let all = value.as_array().unwrap().iter();
+    all.map(|name| name.as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_run_starts_from_the_model_of_another() {
+    let place = Place::new();
+    assert!(place.run("fedavg --quiet --out first").status.success());
+    let still = "fedavg --set lr=0.000000001 --out second --weights first";
+    let output = place.run(still);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stderr(&output);
+    assert!(
+        text.contains("2 of the model's 2 tensors come from first"),
+        "{text}"
+    );
+    // Next to nothing was trained: it is as accurate as the first one was, which learned the bars.
+    let accuracy = |run: &str| place.json(&format!("{run}/summary.json"))["test_accuracy"].clone();
+    assert_eq!(accuracy("second"), accuracy("first"));
+    let loaded = place.json("second/summary.json")["weights"].clone();
+    assert_eq!(names(&loaded["loaded"]), ["head.weight", "head.bias"]);
+    assert!(names(&loaded["drawn"]).is_empty() && names(&loaded["left_over"]).is_empty());
+    // The configuration repeats it.
+    place.success("run --config second/config.toml --quiet --out third");
+    assert_eq!(
+        place.read("second/model.safetensors"),
+        place.read("third/model.safetensors")
+    );
+}
+
+#[test]
+fn weights_of_another_model_are_refused_with_both_shapes() {
+    let place = Place::new();
+    assert!(place.run("fedavg --quiet --out first").status.success());
+    let line =
+        "run fedavg --data mnist --data-dir data --clients 10 --rounds 1 --out out --weights";
+    let text = place.failure(&format!("{line} first"), 1);
+    assert!(
+        text.contains("`head.weight` expected [200, 10], found [784, 10]"),
+        "{text}"
+    );
+    let text = place.failure(&format!("{line} absent.pt"), 1);
+    assert!(text.contains("cannot read absent.pt"), "{text}");
+    let text = place.failure(&format!("{line} first --rename fc"), 2);
+    assert!(text.contains("expected FROM=TO"), "{text}");
+    assert!(place.files("out").is_empty());
+}
+
+#[test]
+fn renamed_tensors_are_a_part_of_the_model() {
+    let place = Place::new();
+    assert!(place.run("fedavg --quiet --out first").status.success());
+    let line = "fedavg --quiet --out out --weights first --rename head.bias=other";
+    let output = place.run(line);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let loaded = place.json("out/summary.json")["weights"].clone();
+    assert_eq!(names(&loaded["loaded"]), ["head.weight"]);
+    assert_eq!(names(&loaded["drawn"]), ["head.bias"]);
+    assert_eq!(names(&loaded["left_over"]), ["head.bias (other)"]);
+}
