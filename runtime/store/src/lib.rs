@@ -5,12 +5,14 @@
 
 mod archive;
 mod atomic;
+mod client_store;
 mod error;
 mod lock;
 mod tensor;
 
 pub use archive::{Archive, ArchiveError};
 pub use atomic::write_atomically;
+pub use client_store::{ClientState, ClientStore, ClientStoreError, KEPT_CHECKPOINTS, StoreMark};
 pub use error::StoreError;
 pub use lock::FolderLock;
 pub use tensor::{ElementType, TensorBytes};
