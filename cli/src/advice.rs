@@ -9,7 +9,7 @@ use fedround_exec::inspect::FusionError;
 use fedround_exec::{CompileError, DeviceError, ExecError};
 use fedround_models::WeightsError;
 use fedround_passes::PassError;
-use fedround_simulation::RunError;
+use fedround_simulation::{Diverged, RunError};
 
 use crate::error::CliError;
 use crate::output::tell;
@@ -128,6 +128,10 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
         }
         ExperimentError::NoProtected { .. } => "without --adversary nobody looks for them",
         ExperimentError::UnusedAuxiliary { .. } => NETWORKS,
+        ExperimentError::NoChoice => {
+            "--validation 0.1 holds a tenth of each client's training examples back"
+        }
+        ExperimentError::Validation { .. } => "0.1 is a tenth of each client's training examples",
         ExperimentError::Accuracy { .. } => "0.9 is an accuracy of 90 %",
         ExperimentError::Compile(error) => return of_compilation(error),
         ExperimentError::Run(error) => return of_round(error),
@@ -152,6 +156,12 @@ fn of_round(error: &RunError) -> Option<&'static str> {
         RunError::Compile(CompileError::Device(_)) => DEVICES,
         RunError::CaptureOnCpu => "--device wgpu or cuda with --graphs require, or --graphs off",
         RunError::Exec(ExecError::NotReplayed(_)) => "--graphs on runs such steps one op at a time",
+        RunError::Diverged {
+            what: Diverged::Server,
+            ..
+        } => {
+            "`fedround list specs` shows the hyper-parameters, such as --set server_lr=.., with ranges"
+        }
         RunError::Diverged { .. } => "--set lr=.. lowers the learning rate",
         RunError::Thread(_) => "--threads N trains fewer clients at once",
         _ => return None,

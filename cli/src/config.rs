@@ -23,6 +23,8 @@ pub(crate) struct Config {
     pub rounds: Option<usize>,
     pub seed: Option<u64>,
     pub eval_every: Option<usize>,
+    pub validation: Option<f64>,
+    pub keep: Option<String>,
     pub ensemble: Option<bool>,
     pub adversary: Option<bool>,
     pub beam: Option<usize>,
@@ -35,6 +37,7 @@ pub(crate) struct Config {
     pub graphs: Option<String>,
     pub augment: Option<String>,
     pub newcomer: Option<String>,
+    pub on_nan: Option<String>,
     pub goal: Option<f64>,
     #[serde(default, skip_serializing_if = "Auxiliaries::is_empty")]
     pub aux: Auxiliaries,
@@ -42,7 +45,7 @@ pub(crate) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 26] = [
+const KEYS: [&str; 29] = [
     "spec",
     "data",
     "data_dir",
@@ -54,6 +57,8 @@ const KEYS: [&str; 26] = [
     "rounds",
     "seed",
     "eval_every",
+    "validation",
+    "keep",
     "ensemble",
     "adversary",
     "beam",
@@ -66,6 +71,7 @@ const KEYS: [&str; 26] = [
     "graphs",
     "augment",
     "newcomer",
+    "on_nan",
     "goal",
     "aux",
     "hyper",
@@ -143,6 +149,8 @@ mod tests {
             rounds: Some(1),
             seed: Some(1),
             eval_every: Some(1),
+            validation: Some(0.1),
+            keep: Some(String::new()),
             ensemble: Some(true),
             adversary: Some(true),
             beam: Some(1),
@@ -155,6 +163,7 @@ mod tests {
             graphs: Some(String::new()),
             augment: Some(String::new()),
             newcomer: Some(String::new()),
+            on_nan: Some(String::new()),
             goal: Some(1.0),
             aux: Auxiliaries::from([Default::default()]),
             hyper: toml::Table::new(),

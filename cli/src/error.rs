@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use fedround::GraphError;
-use fedround::experiment::ExperimentError;
+use fedround::experiment::{ExperimentError, KeepError};
 use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_dsl::{HyperError, SpecError};
 use fedround_exec::inspect::FusionError;
@@ -16,7 +16,7 @@ use fedround_ir::text::ParseError;
 use fedround_metrics::MetricError;
 use fedround_models::ModelError;
 use fedround_passes::{PassError, RequestError};
-use fedround_simulation::{CohortBatchError, LateClientError, RunError};
+use fedround_simulation::{CohortBatchError, LateClientError, OnNanError, RunError};
 
 use crate::bench::BenchError;
 use crate::compare::CompareError;
@@ -74,6 +74,10 @@ pub(crate) enum CliError {
     CohortBatch(#[from] CohortBatchError),
     #[error("--graphs: {0}")]
     Graphs(#[from] GraphCaptureError),
+    #[error("--keep: {0}")]
+    Keep(#[from] KeepError),
+    #[error("--on-nan: {0}")]
+    OnNan(#[from] OnNanError),
     #[error("--newcomer: {0}")]
     Newcomer(#[from] LateClientError),
     #[error("{path}: {message}", path = path.display())]

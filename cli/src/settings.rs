@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::convolution_cache::in_user_folder;
-use fedround::experiment::{self, ExperimentError};
+use fedround::experiment::{self, ExperimentError, Keep};
 use fedround_data::{Dataset, load};
 use fedround_dsl::Hyper;
 use fedround_exec::{Devices, GraphCapture, Precision};
+use fedround_simulation::OnNan;
 
 use crate::auxiliaries;
 use crate::config::Config;
@@ -89,11 +90,14 @@ impl Settings {
             augment: text(&args.augment, file.augment, "none").parse()?,
             auxiliaries,
             late_client: late_client.map(|text| text.parse()).transpose()?,
+            on_nan: text(&args.on_nan, file.on_nan, "skip").parse()?,
             goal: args.goal.or(file.goal),
             eval_every: tests
                 .eval_every
                 .or(file.eval_every)
                 .unwrap_or(default.eval_every),
+            validation: tests.validation.or(file.validation),
+            keep: text(&tests.keep, file.keep, "last").parse()?,
             ensemble: tests.ensemble || file.ensemble.unwrap_or(false),
             adversary: tests.adversary || file.adversary.unwrap_or(false),
             beam: tests.beam.or(file.beam).unwrap_or(default.beam),
@@ -156,6 +160,8 @@ impl Settings {
             rounds: Some(self.rounds),
             seed: Some(run.seed),
             eval_every: Some(run.eval_every),
+            validation: run.validation,
+            keep: (run.keep != Keep::default()).then(|| run.keep.to_string()),
             ensemble: run.ensemble.then_some(true),
             adversary: run.adversary.then_some(true),
             beam: (run.beam > 1).then_some(run.beam),
@@ -168,6 +174,7 @@ impl Settings {
             graphs: (run.graph_capture != GraphCapture::Off).then(|| run.graph_capture.to_string()),
             augment: Some(run.augment.to_string()),
             newcomer: run.late_client.map(|client| client.to_string()),
+            on_nan: (run.on_nan != OnNan::default()).then(|| run.on_nan.to_string()),
             goal: run.goal,
             hyper: named
                 .map(|(name, value)| (name, hypers::to_toml(&value)))

@@ -51,6 +51,17 @@ pub enum ExperimentError {
         /// Its value.
         found: f64,
     },
+    /// A fraction of validation examples outside of (0, 1).
+    #[error("validation: expected a fraction above 0 and below 1, found {found}")]
+    Validation {
+        /// Its value.
+        found: f64,
+    },
+    /// The best model is to be kept, and nothing says which one is best.
+    #[error(
+        "the best model is to be kept, and no client holds validation examples back to choose it on"
+    )]
+    NoChoice,
     /// The late client would never join.
     #[error("the last client joins after {after} rounds, and there are {rounds}")]
     Late {

@@ -29,6 +29,7 @@ mod adversary;
 mod error;
 mod evaluation;
 mod initial_weights;
+mod keep;
 mod language;
 mod observer;
 mod probe;
@@ -37,24 +38,26 @@ mod run;
 mod settings;
 mod specs;
 mod training;
+mod validation;
 mod warnings;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fedround_data::partition::Split;
+use fedround_data::partition::{Split, hold_out};
 use fedround_data::{Augment, Dataset, Partition, load};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
 use fedround_exec::{Devices, GraphCapture};
 use fedround_models::Losses;
-use fedround_simulation::{CohortBatch, LateClient};
+use fedround_simulation::{CohortBatch, LateClient, OnNan};
 
 use crate::model_source::ModelSource;
 
 pub use error::ExperimentError;
 pub use initial_weights::InitialWeights;
+pub use keep::{Keep, KeepError};
 pub use observer::Observer;
-pub use report::{AttributeAuc, Parameters, Report, Round, Scores, Status};
+pub use report::{AttributeAuc, Best, Parameters, Report, Round, Scores, Status};
 pub use run::Run;
 pub use settings::Settings;
 pub use specs::PROTECTED;
@@ -196,7 +199,29 @@ impl Experiment {
         self
     }
 
-    /// Ends the first phase at this test accuracy; see [`Settings::goal`].
+    /// Chooses what becomes of clients whose updates are not finite.
+    #[must_use]
+    pub fn on_nan(mut self, choice: OnNan) -> Self {
+        self.settings.on_nan = choice;
+        self
+    }
+
+    /// Holds this fraction of each client's training examples back for validation; see
+    /// [`Settings::validation`].
+    #[must_use]
+    pub fn validation(mut self, fraction: f64) -> Self {
+        self.settings.validation = Some(fraction);
+        self
+    }
+
+    /// Chooses which models the report has.
+    #[must_use]
+    pub fn keep(mut self, keep: Keep) -> Self {
+        self.settings.keep = keep;
+        self
+    }
+
+    /// Ends the first phase at this accuracy; see [`Settings::goal`].
     #[must_use]
     pub fn goal(mut self, accuracy: f64) -> Self {
         self.settings.goal = Some(accuracy);
@@ -265,10 +290,13 @@ impl Experiment {
             }
         };
         let Settings { clients, seed, .. } = self.settings;
-        let splits = match splits {
+        let mut splits = match splits {
             Some(splits) => splits,
             None => self.settings.partition.deal(&data, clients, seed)?,
         };
+        if let Some(fraction) = self.settings.validation {
+            hold_out(&mut splits, fraction, seed)?;
+        }
         Run::new(self, data, splits, rounds)
     }
 

@@ -38,10 +38,16 @@ pub struct Round {
     pub bytes_up: u64,
     /// Bytes from the server to clients.
     pub bytes_down: u64,
+    /// Clients that were left out because their updates were not finite, in ascending order.
+    pub not_finite: Vec<usize>,
+    /// Whether too few clients were there: the model is the one before the round.
+    pub skipped: bool,
     /// Seconds of training, without the evaluation.
     pub seconds: f64,
     /// How the model does after it, where that was evaluated.
     pub scores: Option<Scores>,
+    /// Its accuracy on validation examples, where there are any and it was evaluated.
+    pub validation_accuracy: Option<f64>,
 }
 
 /// How a model does on the test set.
@@ -78,6 +84,17 @@ pub struct AttributeAuc {
     pub auc: Option<f64>,
 }
 
+/// The best model of a run, by the accuracy on validation examples.
+#[derive(Clone, Debug)]
+pub struct Best {
+    /// The round after which it was evaluated; the first of equal ones.
+    pub round: usize,
+    /// Its accuracy on validation examples.
+    pub validation_accuracy: f64,
+    /// Its parameters, if the best model is to be [kept](super::Keep).
+    pub parameters: Parameters,
+}
+
 /// Everything that an experiment gives.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
@@ -95,9 +112,13 @@ pub struct Report {
     pub ensemble_accuracy: Option<f64>,
     /// What adversaries find of each protected attribute, if it was asked for.
     pub adversary: Vec<AttributeAuc>,
+    /// The best model by its accuracy on validation examples; `None` without such examples, where
+    /// nothing is chosen. What decides about the rest of a run is this and the history, so a run that
+    /// goes on from a checkpoint has to have both.
+    pub best: Option<Best>,
     /// The round whose evaluation reached the goal.
     pub goal_round: Option<usize>,
-    /// The parameters of the global model.
+    /// The parameters of the global model after the last complete round.
     pub parameters: Parameters,
     /// Those of the clients' own models, by the client's number, if they were asked for.
     pub personal: BTreeMap<usize, Parameters>,
@@ -106,16 +127,26 @@ pub struct Report {
 }
 
 impl Round {
-    pub(super) fn new(number: usize, stats: &RoundStats, seconds: f64) -> Self {
+    pub(super) fn new(number: usize, stats: RoundStats, seconds: f64) -> Self {
         Self {
             number,
             train_loss: stats.train_loss,
             client_steps: stats.client_steps,
             bytes_up: stats.bytes_up,
             bytes_down: stats.bytes_down,
+            not_finite: stats.not_finite,
+            skipped: stats.skipped,
             seconds,
             scores: None,
+            validation_accuracy: None,
         }
+    }
+
+    /// The accuracy that the run's choices are made on, where it was evaluated: on validation examples
+    /// if there are any, otherwise on the test set.
+    pub fn chosen_by(&self) -> Option<f64> {
+        let tested = self.scores.as_ref().map(|scores| scores.accuracy);
+        self.validation_accuracy.or(tested)
     }
 }
 
@@ -138,6 +169,16 @@ impl Report {
     /// Bytes from the server to clients, over all rounds.
     pub fn bytes_down(&self) -> u64 {
         self.history.iter().map(|round| round.bytes_down).sum()
+    }
+
+    /// In how many rounds each client was left out because its update was not finite, by its number;
+    /// only those that were.
+    pub fn not_finite(&self) -> BTreeMap<usize, usize> {
+        let mut rounds = BTreeMap::new();
+        for client in self.history.iter().flat_map(|round| &round.not_finite) {
+            *rounds.entry(*client).or_default() += 1;
+        }
+        rounds
     }
 
     /// Local steps of all clients, over all rounds.

@@ -12,6 +12,7 @@ use fedround_trace::TracedModel;
 
 use super::evaluation::TestSet;
 use super::language::LanguageTest;
+use super::validation::ValidationSet;
 use super::{Experiment, ExperimentError, PROTECTED, Settings};
 use crate::model_source::{Auxiliaries, ModelSource};
 
@@ -24,6 +25,8 @@ pub struct Run {
     pub(super) data: Arc<Dataset>,
     pub(super) simulation: Simulation,
     pub(super) tests: TestSet,
+    /// Where clients hold some examples back.
+    pub(super) validation: Option<ValidationSet>,
     pub(super) rounds: usize,
     loaded: Option<LoadReport>,
 }
@@ -44,7 +47,8 @@ impl Run {
         let mut examples = data.train.clone();
         for split in &splits {
             if let Some(rotation) = split.rotation {
-                examples = rotation.turned(&examples, &split.train)?;
+                let own = [&split.train[..], &split.validation].concat();
+                examples = rotation.turned(&examples, &own)?;
             }
         }
         let (algorithm, sources) = (
@@ -66,6 +70,10 @@ impl Run {
         let name = experiment.model.name();
         let language = LanguageTest::new(&data, name, &model.objective(), settings.beam)?;
         let tests = TestSet::new(data.test.clone(), &splits, language)?;
+        let validation = ValidationSet::new(&examples, &splits);
+        if settings.keep.best() && validation.is_none() {
+            return Err(ExperimentError::NoChoice);
+        }
         // Moved, not copied: of many clients, these indices are most of what a run holds.
         let own = splits.into_iter().map(|split| split.train);
         let client_indices = match algorithm.centralized() {
@@ -85,6 +93,7 @@ impl Run {
             simulation,
             loaded,
             tests,
+            validation,
             model: experiment.model.clone(),
             losses: experiment.losses.clone(),
             settings,
@@ -173,6 +182,7 @@ pub(super) fn simulation(
         .with_personal(algorithm)?
         .with_cohort_batch(settings.cohort_batch)
         .with_late_client(settings.late_client)?
+        .with_on_nan(settings.on_nan)
         .with_devices(devices.more())?
         .with_graph_capture(settings.graph_capture)?)
 }

@@ -2,9 +2,9 @@
 
 use fedround_data::{Augment, Partition};
 use fedround_exec::{ConvPolicy, Devices, GraphCapture, Precision};
-use fedround_simulation::{CohortBatch, LateClient};
+use fedround_simulation::{CohortBatch, LateClient, OnNan};
 
-use super::{ExperimentError, InitialWeights};
+use super::{ExperimentError, InitialWeights, Keep};
 use crate::model_source::Auxiliaries;
 
 /// The settings of an experiment, with the defaults of `fedround run`.
@@ -24,8 +24,17 @@ pub struct Settings {
     pub auxiliaries: Auxiliaries,
     /// The last client, where it joins late.
     pub late_client: Option<LateClient>,
-    /// Test accuracy in (0, 1] that ends the first phase of the algorithm: the phase's other rounds
-    /// are left out, and of an algorithm without phases all others. LG-FedAvg ends its rounds of
+    /// What becomes of clients whose updates are not finite.
+    pub on_nan: OnNan,
+    /// Fraction of each client's training examples, in (0, 1), that is held back before training; every
+    /// client keeps at least one to train on. Choices of the run, of the [best model](super::Best) and
+    /// the [goal](Self::goal), are made on these examples.
+    pub validation: Option<f64>,
+    /// Which models the report has; the best one needs validation examples.
+    pub keep: Keep,
+    /// Accuracy in (0, 1] that ends the first phase of the algorithm: the phase's other rounds are left
+    /// out, and of an algorithm without phases all others. It is measured on validation examples; where
+    /// there are none, on the test set, whose accuracy is then no unbiased estimate. LG-FedAvg ends its rounds of
     /// FedAvg so (Liang, Liu et al. 2020, section 3.1).
     pub goal: Option<f64>,
     /// Rounds between two evaluations on the test set. The last round is always evaluated.
@@ -65,6 +74,9 @@ impl Default for Settings {
             augment: Augment::default(),
             auxiliaries: Auxiliaries::new(),
             late_client: None,
+            on_nan: OnNan::default(),
+            validation: None,
+            keep: Keep::default(),
             goal: None,
             eval_every: 5,
             ensemble: false,
@@ -87,7 +99,8 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// A count of zero, an accuracy outside of (0, 1], or a late client that would never join.
+    /// A count of zero, an accuracy or fraction that is out of range, or a late client that would never
+    /// join.
     pub fn check(&self, rounds: usize) -> Result<(), ExperimentError> {
         let counts = [
             ("rounds", rounds),
@@ -103,6 +116,9 @@ impl Settings {
                 name: "goal",
                 found,
             });
+        }
+        if let Some(found) = self.validation.filter(|f| !(*f > 0.0 && *f < 1.0)) {
+            return Err(ExperimentError::Validation { found });
         }
         match self.late_client {
             Some(LateClient { after, .. }) if after >= rounds => {

@@ -2,8 +2,7 @@
 
 use std::time::Instant;
 
-use super::evaluation::Tested;
-use super::{ExperimentError, Observer, Report, Round, Run, Status};
+use super::{Best, ExperimentError, Observer, Report, Round, Run, Status};
 
 impl Run {
     /// Trains the run's rounds, evaluates the model in the course of them and at the end, and takes
@@ -43,14 +42,8 @@ impl Run {
         if evaluated {
             return trained;
         }
-        match self.tests.run(&self.simulation) {
-            Ok(tested) => {
-                self.keep(report, tested);
-                trained
-            }
-            // The first error is the one that counts.
-            Err(error) => trained.and(Err(error.into())),
-        }
+        // The first error is the one that counts.
+        trained.and(self.evaluate(report))
     }
 
     fn train_rounds(
@@ -70,17 +63,14 @@ impl Run {
             *evaluated = number.is_multiple_of(self.settings.eval_every) || number == last;
             let mut failed = None;
             if *evaluated {
-                match self.tests.run(&self.simulation) {
-                    Ok(tested) => self.keep(report, tested),
-                    Err(error) => failed = Some(error),
-                }
+                failed = self.evaluate(report).err();
             }
             observer.round_finished(report, &self.simulation);
             if let Some(error) = failed {
-                return Err(error.into());
+                return Err(error);
             }
-            let accuracy = report.scores.as_ref().filter(|_| *evaluated);
-            let reached = accuracy.is_some_and(|s| goal.is_some_and(|goal| s.accuracy >= goal));
+            let accuracy = report.history.last().and_then(Round::chosen_by);
+            let reached = accuracy.is_some_and(|found| goal.is_some_and(|goal| found >= goal));
             if reached && self.simulation.phase().0 == 0 {
                 goal = None;
                 let to_come = last - number;
@@ -112,11 +102,12 @@ impl Run {
         if now < before {
             observer.cohort_batch_reduced(before, now);
         }
-        Ok(Round::new(number, &stats, seconds))
+        Ok(Round::new(number, stats, seconds))
     }
 
-    /// Takes in how the model of the last complete round does.
-    fn keep(&self, report: &mut Report, tested: Tested) {
+    /// Evaluates the model of the last complete round, on the test set and on validation examples.
+    fn evaluate(&self, report: &mut Report) -> Result<(), ExperimentError> {
+        let tested = self.tests.run(&self.simulation)?;
         report.client_accuracy = vec![None; self.tests.clients()];
         for (client, accuracy) in tested.clients {
             report.client_accuracy[client] = Some(accuracy);
@@ -125,6 +116,28 @@ impl Run {
             round.scores = Some(tested.scores.clone());
         }
         report.scores = Some(tested.scores);
+        self.validate(report)
+    }
+
+    /// Evaluates it on validation examples, and takes it in as the best model if it is.
+    fn validate(&self, report: &mut Report) -> Result<(), ExperimentError> {
+        let (Some(validation), Some(round)) = (&self.validation, report.history.last_mut()) else {
+            return Ok(());
+        };
+        let found = validation.accuracy(&self.simulation)?;
+        round.validation_accuracy = Some(found);
+        let before = report.best.as_ref().map(|best| best.validation_accuracy);
+        if before.is_none_or(|before| found > before) {
+            report.best = Some(Best {
+                round: round.number,
+                validation_accuracy: found,
+                parameters: match self.settings.keep.best() {
+                    true => self.simulation.parameters()?,
+                    false => vec![],
+                },
+            });
+        }
+        Ok(())
     }
 
     /// Takes the measures of the end.

@@ -120,8 +120,12 @@ pub(crate) struct SettingArgs {
     /// 0 to 1, in place of the algorithm's own [default: all are there from the start]
     #[arg(long, value_name = "ROUNDS:SHARE")]
     pub newcomer: Option<String>,
-    /// Test accuracy, such as 0.975, at which the first phase ends: its other rounds are left out, and
-    /// without phases all others are [default: phases and runs are as long as they say]
+    /// What becomes of clients whose updates are not finite: skip, the round is repeated without them,
+    /// or stop, the run ends with an error [default: skip]
+    #[arg(long, value_name = "skip|stop")]
+    pub on_nan: Option<String>,
+    /// Accuracy, such as 0.975, at which the first phase ends: its other rounds are left out, and without
+    /// phases all others are; measured on validation examples, or else on the test set [default: phases and runs are as long as they say]
     #[arg(long, value_name = "A")]
     pub goal: Option<f64>,
 }
@@ -132,6 +136,14 @@ pub(crate) struct TestArgs {
     /// Evaluate on the test set every N rounds, and after the last [default: 5]
     #[arg(long, value_name = "N")]
     pub eval_every: Option<usize>,
+    /// Fraction of each client's training examples that is held back, and on which the best model and
+    /// --goal are chosen [default: none; then nothing is chosen]
+    #[arg(long, value_name = "FRACTION")]
+    pub validation: Option<f64>,
+    /// Model that is kept: best on validation examples, last, or both (the last one as
+    /// model-last.safetensors) [default: last]
+    #[arg(long, value_name = "best|last|both")]
+    pub keep: Option<String>,
     /// Test accuracy, such as 0.9, of which the rounds and bytes that it takes are reported
     #[arg(long, value_name = "A")]
     pub target: Option<f64>,

@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use fedround::experiment::Parameters;
+use fedround::experiment::{Keep, Parameters, Report};
 use fedround_models::{Layout, NamedValues, to_safetensors};
 use serde::Serialize;
 
@@ -17,10 +17,12 @@ pub(crate) const CONFIG: &str = "config.toml";
 pub(crate) const METRICS: &str = "metrics.jsonl";
 pub(crate) const SUMMARY: &str = "summary.json";
 pub(crate) const MODEL: &str = "model.safetensors";
+/// The model of the last round, where the best one is kept beside it.
+const LAST: &str = "model-last.safetensors";
 /// The accuracy of each class over rounds.
 const CLASSES: &str = "classes.svg";
 /// Everything that a run writes.
-pub(crate) const FILES: [&str; 5] = [CONFIG, METRICS, SUMMARY, MODEL, CLASSES];
+pub(crate) const FILES: [&str; 6] = [CONFIG, METRICS, SUMMARY, MODEL, LAST, CLASSES];
 
 /// A folder of one run.
 pub(crate) struct Folder {
@@ -81,9 +83,21 @@ impl Folder {
         )
     }
 
+    /// Writes the models that are to be kept; of a run without any evaluation, the last one.
+    pub fn models(&self, report: &Report, keep: Keep) -> Result<(), CliError> {
+        match (keep, &report.best) {
+            (Keep::Last, _) | (_, None) => self.model(MODEL, &report.parameters),
+            (Keep::Best, Some(best)) => self.model(MODEL, &best.parameters),
+            (Keep::Both, Some(best)) => {
+                self.model(MODEL, &best.parameters)?;
+                self.model(LAST, &report.parameters)
+            }
+        }
+    }
+
     /// Writes named tensors, in our own layout.
-    pub fn model(&self, leaves: &Parameters) -> Result<(), CliError> {
-        let path = self.dir.join(MODEL);
+    fn model(&self, file: &str, leaves: &Parameters) -> Result<(), CliError> {
+        let path = self.dir.join(file);
         let tensors = leaves.iter().map(|(name, ty, values)| NamedValues {
             name,
             shape: &ty.shape,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fedround::Auxiliaries;
-use fedround::experiment::{AttributeAuc, ExperimentError, Report, Round, Run, Status};
+use fedround::experiment::{AttributeAuc, ExperimentError, Keep, Report, Round, Run, Status};
 use fedround_exec::CaptureStats;
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::{best, first_to_reach};
@@ -23,6 +23,9 @@ pub(super) struct Metric {
     pub train_loss: f64,
     pub test_loss: Option<f64>,
     pub test_accuracy: Option<f64>,
+    /// On the examples that clients hold back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation_accuracy: Option<f64>,
     /// Of each class, in order; `null` for one without test examples.
     pub class_accuracy: Option<Vec<f64>>,
     /// Over the clients' own test examples.
@@ -38,6 +41,12 @@ pub(super) struct Metric {
     pub test_vqa_accuracy: Option<f64>,
     pub bytes_up: u64,
     pub bytes_down: u64,
+    /// Clients that were left out because their updates were not finite.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_finite: Vec<usize>,
+    /// Whether too few clients were there, so that the model is the one before the round.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skipped: bool,
     /// Of training, without the evaluation.
     pub seconds: f64,
 }
@@ -50,6 +59,7 @@ impl Metric {
             train_loss: round.train_loss,
             test_loss: scores.map(|s| s.loss),
             test_accuracy: scores.map(|s| s.accuracy),
+            validation_accuracy: round.validation_accuracy,
             class_accuracy: scores.map(|s| s.class_accuracy.clone()),
             local_accuracy: scores.and_then(|s| s.local),
             newcomer_accuracy: scores.and_then(|s| s.late_client),
@@ -57,6 +67,8 @@ impl Metric {
             test_vqa_accuracy: scores.and_then(|s| s.vqa_accuracy),
             bytes_up: round.bytes_up,
             bytes_down: round.bytes_down,
+            not_finite: round.not_finite.clone(),
+            skipped: round.skipped,
             seconds: round.seconds,
         }
     }
@@ -107,10 +119,26 @@ pub(crate) struct Summary {
     pub train_loss: f64,
     pub test_loss: f64,
     pub test_accuracy: f64,
-    /// The largest of all evaluations.
+    /// The largest of all evaluations. It is found on the test set itself, so it is no choice of a model
+    /// and no estimate of what one does on new data.
     pub best_test_accuracy: Option<f64>,
     /// After which it was first there.
     pub best_round: Option<usize>,
+    /// The fraction of training examples that clients hold back, on which the model is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation: Option<f64>,
+    /// The best accuracy on them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation_accuracy: Option<f64>,
+    /// The round of the model that is chosen by it; without validation examples nothing is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chosen_round: Option<usize>,
+    /// That model's accuracy on the test set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chosen_test_accuracy: Option<f64>,
+    /// Which model is in `model.safetensors`, where it is not the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
     /// Test accuracy that was to be reached.
     pub target: Option<f64>,
     /// Until the first evaluation that reached the target.
@@ -155,6 +183,9 @@ pub(crate) struct Summary {
     pub total_seconds: f64,
     pub bytes_up: u64,
     pub bytes_down: u64,
+    /// In how many rounds each client was left out because its update was not finite, by its number.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_finite: BTreeMap<usize, usize>,
     /// What became of the steps of loops over batches, where they were to be replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graphs: Option<Graphs>,
@@ -201,6 +232,11 @@ impl Summary {
             test_accuracy: scores.map_or(f64::NAN, |scores| scores.accuracy),
             best_test_accuracy: best.map(|point| point.value),
             best_round: best.map(|point| point.round),
+            validation: settings.run.validation,
+            validation_accuracy: report.best.as_ref().map(|best| best.validation_accuracy),
+            chosen_round: report.best.as_ref().map(|best| best.round),
+            chosen_test_accuracy: chosen(report),
+            kept: (settings.run.keep != Keep::Last).then(|| settings.run.keep.to_string()),
             target: settings.target,
             rounds_to_target: reached.map(|point| point.round),
             bytes_to_target: reached.map(|point| point.bytes),
@@ -223,9 +259,18 @@ impl Summary {
             total_seconds: total.as_secs_f64(),
             bytes_up: report.bytes_up(),
             bytes_down: report.bytes_down(),
+            not_finite: report.not_finite(),
             graphs: report.capture.clone().map(Into::into),
             out: dir.display().to_string(),
             version: env!("CARGO_PKG_VERSION"),
         }
     }
+}
+
+/// The test accuracy of the model that is best on validation examples.
+fn chosen(report: &Report) -> Option<f64> {
+    let best = report.best.as_ref()?;
+    let mut rounds = report.history.iter();
+    let round = rounds.find(|round| round.number == best.round)?;
+    Some(round.scores.as_ref()?.accuracy)
 }

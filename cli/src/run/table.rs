@@ -64,6 +64,12 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     if let Some(accuracy) = summary.vqa_accuracy {
         rows.insert(3, ("VQA accuracy", percent(accuracy)));
     }
+    if let Some(chosen) = choice(summary) {
+        rows.insert(3, ("chosen accuracy", chosen));
+    }
+    if let Some(left_out) = not_finite(summary) {
+        rows.insert(2, ("not finite", left_out));
+    }
     if let Some(target) = summary.target {
         rows.insert(3, ("target", reached(summary, target)));
     }
@@ -77,6 +83,19 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     rows
 }
 
+/// The clients whose updates were not finite; nothing where all were.
+fn not_finite(summary: &Summary) -> Option<String> {
+    let updates: usize = summary.not_finite.values().sum();
+    let mut clients: Vec<String> = summary.not_finite.keys().map(ToString::to_string).collect();
+    let (count, shown) = (clients.len(), 10);
+    clients.truncate(shown);
+    if count > shown {
+        clients.push("...".to_owned());
+    }
+    let clients = clients.join(", ");
+    (updates > 0).then(|| format!("{updates} updates left out, of {count} clients: {clients}"))
+}
+
 /// What adversaries find of an attribute.
 fn auc(exposed: &AttributeAuc) -> String {
     let [along, after] =
@@ -85,13 +104,27 @@ fn auc(exposed: &AttributeAuc) -> String {
     format!("{attribute}: {along} trained along, {after} fitted afterwards")
 }
 
-/// The accuracy of the last model, and the best one.
+/// The accuracy of the last model. Without validation examples, the best one is named as what it is.
 fn accuracy(summary: &Summary) -> String {
     let last = percent(summary.test_accuracy);
     match (summary.best_test_accuracy, summary.best_round) {
-        (Some(best), Some(round)) => format!("{last}, at best {} in round {round}", percent(best)),
+        _ if summary.chosen_round.is_some() => format!("{last} after the last round"),
+        (Some(best), Some(round)) => {
+            let best = percent(best);
+            format!("{last}, at best {best} in round {round} (seen on the test set, not chosen)")
+        }
         _ => last,
     }
+}
+
+/// The model that is chosen on validation examples, where there are any.
+fn choice(summary: &Summary) -> Option<String> {
+    let [validation, test] = [summary.validation_accuracy?, summary.chosen_test_accuracy?];
+    let (validation, test) = (percent(validation), percent(test));
+    let round = summary.chosen_round?;
+    Some(format!(
+        "{test}, of round {round}, which has {validation} on validation examples"
+    ))
 }
 
 /// What it took to reach the target.

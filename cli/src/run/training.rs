@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use fedround::experiment::{ExperimentError, Observer, Report, Run};
+use fedround::experiment::{ExperimentError, Observer, Report, Round, Run};
 use fedround_data::Dataset;
 use fedround_exec::Program;
 use fedround_simulation::Simulation;
@@ -93,7 +93,7 @@ impl Job {
         if let Some(error) = recorder.failed {
             return Err(error);
         }
-        folder.model(&report.parameters)?;
+        folder.models(&report, self.settings.run.keep)?;
         folder.classes(&class_curves(&report, &self.run.data().class_names))?;
         let ended = (&report, failure.as_ref());
         let of = (&self.settings, &self.config, &self.run);
@@ -120,6 +120,7 @@ impl Observer for Recorder<'_> {
     fn round_finished(&mut self, report: &Report, _: &Simulation) {
         if let Some(round) = report.history.last() {
             self.failed = self.folder.metric(&Metric::of(round)).err();
+            self.warn_of_clients(report, round);
         }
         self.progress.round(report);
     }
@@ -132,6 +133,22 @@ impl Observer for Recorder<'_> {
 
     fn goal_reached(&mut self, left_out: usize) {
         self.progress.leave_out(left_out);
+    }
+}
+
+impl Recorder<'_> {
+    /// Says the first time that clients' updates are not finite.
+    fn warn_of_clients(&self, report: &Report, round: &Round) {
+        let mut before = report.history.iter().rev().skip(1);
+        if round.not_finite.is_empty() || before.any(|round| !round.not_finite.is_empty()) {
+            return;
+        }
+        let clients: Vec<String> = round.not_finite.iter().map(ToString::to_string).collect();
+        self.progress.note(&format!(
+            "warning: round {}: updates that are not finite are left out, of clients {}; lower the learning rate (--set lr=..), or --on-nan stop ends such a run",
+            round.number,
+            clients.join(", "),
+        ));
     }
 }
 

@@ -229,3 +229,66 @@ fn ctrl_c_finishes_the_round_and_writes_everything() {
         "{text}"
     );
 }
+
+#[test]
+fn the_best_model_is_chosen_on_validation_examples() {
+    let place = Place::new();
+    let line = "fedavg --eval-every 1 --validation 0.2 --quiet";
+    for keep in ["last", "best", "both"] {
+        let line = format!("{line} --keep {keep} --out {keep}");
+        assert!(place.run(&line).status.success());
+    }
+    let model = |path: &str| place.read(path);
+    assert_eq!(
+        model("both/model.safetensors"),
+        model("best/model.safetensors")
+    );
+    assert_eq!(
+        model("both/model-last.safetensors"),
+        model("last/model.safetensors")
+    );
+    assert_eq!(place.files("best"), FILES);
+    let (summary, lines) = (place.json("best/summary.json"), metrics(&place, "best"));
+    let found = |line: &Value| line["validation_accuracy"].as_f64().unwrap();
+    let most = lines.iter().map(found).fold(0.0, f64::max);
+    let chosen = lines.iter().find(|line| found(line) == most).unwrap();
+    assert_eq!(summary["chosen_round"], chosen["round"]);
+    assert_eq!(
+        summary["validation_accuracy"],
+        chosen["validation_accuracy"]
+    );
+    assert_eq!(summary["chosen_test_accuracy"], chosen["test_accuracy"]);
+    assert_eq!(summary["kept"], "best");
+    // The file runs again.
+    assert!(
+        place
+            .output("run --config best/config.toml --quiet --out again")
+            .status
+            .success()
+    );
+    assert_eq!(
+        model("again/model.safetensors"),
+        model("best/model.safetensors")
+    );
+    // Nothing to choose on.
+    let text = place.failure(&format!("run fedavg {SMALL} --keep best --out none"), 1);
+    assert!(text.contains("--validation 0.1"), "{text}");
+}
+
+#[test]
+fn clients_whose_updates_are_not_finite_are_named() {
+    let place = Place::new();
+    let line = format!("run scaffold {SMALL} --set lr=0 --quiet --out out");
+    let text = place.failure(&line, 1);
+    assert!(text.contains("no client has a finite update"), "{text}");
+    assert!(text.contains("lower the learning rate"), "{text}");
+    assert_eq!(place.json("out/summary.json")["status"], "failed");
+    let line = format!("run scaffold {SMALL} --set lr=0 --on-nan stop --quiet --out stop");
+    let text = place.failure(&line, 1);
+    assert!(text.contains(" of client"), "{text}");
+    let text = place.failure(&format!("run scaffold {SMALL} --on-nan keep"), 1);
+    assert!(
+        text.contains("expected `skip` or `stop`, found `keep`"),
+        "{text}"
+    );
+}

@@ -1,5 +1,7 @@
 //! What every part of a round may read: the program, the data, the seed and the round's number.
 
+use std::collections::BTreeSet;
+
 use burn::tensor::DispatchTensor;
 use fedround_data::augment::{Augment, Visit};
 use fedround_exec::Program;
@@ -33,6 +35,10 @@ pub(crate) struct RoundContext<'a> {
     pub replays: Option<&'a StepCache>,
     /// The client that joins late, where one does.
     pub newcomer: Option<LateClient>,
+    /// Clients that take no part in this round, whoever draws them.
+    pub absent: &'a BTreeSet<usize>,
+    /// The fewest clients of a cohort, if some of it are absent.
+    pub least: usize,
     /// The round, from 1.
     pub round: usize,
     /// The same where no phase had ended early: whose turn it is.

@@ -4,6 +4,8 @@ use fedround_data::DataError;
 use fedround_exec::{CompileError, ExecError};
 use fedround_ir::Loc;
 
+use crate::non_finite::Diverged;
+
 /// A round could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -114,12 +116,23 @@ pub enum RunError {
         clients: usize,
     },
     /// Training left the real numbers.
-    #[error("round {round}: the training loss is {loss}; lower the learning rate")]
+    #[error("round {round}: {what}")]
     Diverged {
         /// The round.
         round: usize,
-        /// The loss, infinite or NaN.
-        loss: f64,
+        /// Where.
+        what: Diverged,
+    },
+    /// Clients of a cohort are absent, and too few are left. The simulation skips such a round and
+    /// gives no error.
+    #[error("{there} of {called} clients are there, and at least {needed} are needed")]
+    TooFew {
+        /// The cohort's clients.
+        called: usize,
+        /// Those of them that are there.
+        there: usize,
+        /// The fewest with which a round is carried out.
+        needed: usize,
     },
 }
 

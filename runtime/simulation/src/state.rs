@@ -16,6 +16,13 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// The values that may be new in the round in progress.
+    pub fn set_in_round(&self) -> impl Iterator<Item = &DispatchTensor> {
+        let own = [&self.clients, &self.for_clients].into_iter();
+        let own = own.flat_map(|states| states.fresh.values());
+        self.server.values().chain(own).flatten()
+    }
+
     /// Ends a round: its states are kept.
     pub fn commit(&mut self) {
         self.clients.commit();

@@ -1,5 +1,6 @@
 //! Tensors on devices: creating them, reading them back, and moving them between devices.
 
+mod finite;
 mod half;
 pub(crate) mod host;
 mod readback;
@@ -11,6 +12,7 @@ use burn_backend::{BoolDType, DType as BurnDType, FloatDType, Scalar};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{Constant, DType};
 
+pub use finite::all_finite;
 pub(crate) use half::{round, widen};
 pub use host::{floats, is_host};
 pub use readback::{device_reads, read, read_all, read_ints};

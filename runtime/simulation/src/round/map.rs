@@ -29,6 +29,10 @@ impl Server<'_> {
     pub fn map(&mut self, control: &Control, body: &Block, env: &mut Env) -> Result<(), RunError> {
         let (ids, operands) = operands(&control.op, env)?;
         let around = self.around(body, env);
+        if let Some(suspects) = &mut self.suspects {
+            let around = around.iter().map(|(_, value)| value);
+            suspects.given(operands.iter().copied().chain(around))?;
+        }
         let results = self.stream(control, body, (&ids, &operands), &around)?;
         self.settle(control, ids, results, env)
     }
@@ -77,6 +81,7 @@ impl Server<'_> {
         };
         let mut results = Results::new(cx, control, ids.len());
         let mut failed = None;
+        let mut suspects = self.suspects.as_deref_mut();
         // What the server makes for clients is not sent.
         let mut unseen = None;
         let look = if on_server {
@@ -89,7 +94,12 @@ impl Server<'_> {
             .stream(&at, AHEAD, work, |g, outcomes| match outcomes {
                 Ok(outcomes) => {
                     for (&i, outcome) in groups[g].1.iter().zip(outcomes) {
+                        let looked = match &mut suspects {
+                            Some(suspects) => suspects.look(map, ids[i], &outcome),
+                            None => Ok(()),
+                        };
                         let taken = results.take(cx, i, ids[i], outcome, look);
+                        let taken = looked.and(taken);
                         failed = failed.take().or(taken.err());
                     }
                 }

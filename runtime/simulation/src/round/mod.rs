@@ -8,6 +8,7 @@ mod communication;
 mod map;
 mod observer;
 mod server;
+mod suspects;
 
 use burn::tensor::DispatchTensor;
 
@@ -18,9 +19,10 @@ use crate::workers::Workers;
 
 pub(crate) use observer::Observer;
 pub use observer::{ObservedTensor, ServerObservation};
+pub(crate) use suspects::Suspects;
 
 /// Counts and losses of one round.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoundStats {
     /// Mean of the local steps' losses, in the loss's unit; NaN if no gradient was taken.
     pub train_loss: f64,
@@ -30,11 +32,16 @@ pub struct RoundStats {
     pub bytes_up: u64,
     /// Bytes from the server to clients.
     pub bytes_down: u64,
+    /// Clients that are left out because their updates are not finite, in ascending order.
+    pub not_finite: Vec<usize>,
+    /// Whether too few clients were there: parameters and states are as before the round.
+    pub skipped: bool,
 }
 
 /// Runs one round from `params`; gives the next parameters. The server's work is done at `cx`,
 /// clients train there and on the devices `beside` it. What the server sees of single clients is
-/// shown to the `observer`.
+/// shown to the `observer`; `suspects` looks for clients
+/// whose updates are not finite.
 ///
 /// # Errors
 ///
@@ -46,6 +53,7 @@ pub(crate) fn run_round<'a>(
     state: &'a mut State,
     params: Vec<DispatchTensor>,
     observer: Option<Observer<'a>>,
+    suspects: Option<&'a mut Suspects>,
 ) -> Result<(Vec<DispatchTensor>, RoundStats), RunError> {
     let mut server = server::Server {
         cx,
@@ -53,6 +61,7 @@ pub(crate) fn run_round<'a>(
         workers,
         state,
         observer,
+        suspects,
         gathered: vec![],
         slots: Default::default(),
         losses: vec![],

@@ -12,11 +12,13 @@ use fedround_random::{Drawer, Purpose, StreamKey};
 
 use super::RoundStats;
 use super::observer::{Observer, show_all};
+use super::suspects::Suspects;
 use crate::aggregate::reduction::Reduction;
 use crate::context::{RoundContext, kept_or_zeros, missing, written};
 use crate::error::RunError;
 use crate::interpreter::rows::{draw, every_class, for_rows, least};
 use crate::interpreter::{Walker, has_rows, repeat, walk};
+use crate::non_finite::Diverged;
 use crate::state::State;
 use crate::value::batching::leaves;
 use crate::value::{Env, RtVal};
@@ -33,6 +35,8 @@ pub(crate) struct Server<'a> {
     pub state: &'a mut State,
     /// Who looks on.
     pub observer: Option<Observer<'a>>,
+    /// Who looks for clients whose updates are not finite.
+    pub suspects: Option<&'a mut Suspects>,
     /// What was shown when it was gathered.
     pub gathered: Vec<Value>,
     pub slots: Slots,
@@ -131,7 +135,7 @@ impl Server<'_> {
         let ids = ids.map(|i| i + usize::from(new.is_some_and(|new| i >= new)));
         let ids = new.into_iter().chain(ids);
         let ids = ids.map(|i| among.map_or(i, |ids| ids[i]));
-        Ok(RtVal::Cohort(ids.collect()))
+        self.present(ids)
     }
 
     /// A cohort most of whom are those of the round before.
@@ -143,7 +147,23 @@ impl Server<'_> {
         let m = new.map_or(m, |(_, new)| new.beside(others).min(m.saturating_sub(1)));
         let ids = rotating(self.cx.seed, self.cx.round, others, (m, dropped));
         let new = new.map(|(k, _)| k).into_iter();
-        Ok(RtVal::Cohort(new.chain(ids).collect()))
+        self.present(new.chain(ids))
+    }
+
+    /// The cohort of those of some clients that are there.
+    fn present(&self, ids: impl Iterator<Item = usize>) -> Result<RtVal, RunError> {
+        let called: Vec<usize> = ids.collect();
+        let there = called.iter().filter(|k| !self.cx.absent.contains(k));
+        let there: Vec<usize> = there.copied().collect();
+        let needed = self.cx.least.max(1).min(called.len());
+        if there.len() < called.len() && there.len() < needed {
+            return Err(RunError::TooFew {
+                called: called.len(),
+                there: there.len(),
+                needed,
+            });
+        }
+        Ok(RtVal::Cohort(there.into()))
     }
 
     /// Both operands of an op as counts.
@@ -168,7 +188,7 @@ impl Server<'_> {
                 loc: op.loc,
             });
         }
-        Ok(RtVal::Cohort(ids.into()))
+        self.present(ids.into_iter())
     }
 }
 
@@ -182,7 +202,10 @@ fn mean(losses: Vec<DispatchTensor>, round: usize) -> Result<f64, RunError> {
     if loss.is_finite() {
         Ok(loss)
     } else {
-        Err(RunError::Diverged { round, loss })
+        Err(RunError::Diverged {
+            round,
+            what: Diverged::Round,
+        })
     }
 }
 
@@ -217,7 +240,7 @@ impl Walker for Server<'_> {
             (OpKind::Fed(FedOp::Sample), _) => self.sample(op, env)?,
             (OpKind::Fed(FedOp::Within | FedOp::Outside), _) => self.numbered(op)?,
             (OpKind::Fed(FedOp::Rotating), _) => self.rotating(op)?,
-            (OpKind::Fed(FedOp::Everyone), _) => RtVal::Cohort((0..self.cx.clients()).collect()),
+            (OpKind::Fed(FedOp::Everyone), _) => self.present(0..self.cx.clients())?,
             (OpKind::Fed(FedOp::Broadcast), _) => self.broadcast(op, env, last)?,
             (OpKind::Fed(FedOp::Gather | FedOp::Scatter), _) => self.cross(op, env, last)?,
             (OpKind::Fed(FedOp::Concat), _) => self.concat(op, env)?,

@@ -1,5 +1,7 @@
 //! The devices on which a simulation's clients train.
 
+use std::collections::BTreeSet;
+
 use burn_backend::Backend;
 use burn_dispatch::{Dispatch, DispatchDevice};
 
@@ -16,6 +18,9 @@ use crate::error::RunError;
 use fedround_exec::GraphCapture;
 use fedround_exec::Program;
 use fedround_exec::capture::StepCache;
+
+/// The absent clients where all are there.
+static NOBODY: BTreeSet<usize> = BTreeSet::new();
 
 /// A device, and what is compiled and recorded for it.
 pub(crate) struct Site {
@@ -140,13 +145,15 @@ impl Simulation {
         catch_panic(self.sites().map(|site| site.program.device()), work)
     }
 
-    /// What a round reads at home, and on the devices beside. Up to `most` clients run in one graph.
-    pub(crate) fn contexts(
-        &self,
+    /// What a round without the clients in `absent` reads at home, and on the devices beside. Up to
+    /// `most` clients run in one graph.
+    pub(crate) fn contexts<'a>(
+        &'a self,
         round: usize,
         most: usize,
-    ) -> (RoundContext<'_>, Vec<RoundContext<'_>>) {
-        let cx = |site| self.context(site, &site.program, round, most);
+        absent: &'a BTreeSet<usize>,
+    ) -> (RoundContext<'a>, Vec<RoundContext<'a>>) {
+        let cx = |site: &'a Site| self.context(site, &site.program, (round, absent), most);
         (cx(&self.home), self.beside.iter().map(cx).collect())
     }
 
@@ -154,7 +161,8 @@ impl Simulation {
     pub(crate) fn personal_contexts(&self) -> Option<(RoundContext<'_>, Vec<RoundContext<'_>>)> {
         let programs = self.sites();
         let programs = programs.filter_map(|site| Some((site, site.personal.as_ref()?)));
-        let mut all = programs.map(|(site, own)| self.context(site, own, self.round, usize::MAX));
+        let mut all =
+            programs.map(|(site, own)| self.context(site, own, (self.round, &NOBODY), usize::MAX));
         Some((all.next()?, all.collect()))
     }
 
@@ -162,7 +170,7 @@ impl Simulation {
         &'a self,
         site: &'a Site,
         program: &'a Program,
-        round: usize,
+        (round, absent): (usize, &'a BTreeSet<usize>),
         most: usize,
     ) -> RoundContext<'a> {
         // Beside workers on all cores, a thread more would but take their time.
@@ -177,6 +185,8 @@ impl Simulation {
             prefetch: self.prefetch.unwrap_or(usize::from(spare)),
             replays: site.replays.as_ref(),
             newcomer: self.newcomer,
+            absent,
+            least: 1,
             round,
             scheduled,
         }

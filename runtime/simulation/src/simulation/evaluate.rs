@@ -22,7 +22,7 @@ impl Simulation {
             return Ok(None);
         };
         let (mut state, params) = (self.state.clone(), self.params.clone());
-        self.guarded(|| run_round(cx, &beside, &self.workers, &mut state, params, None))?;
+        self.guarded(|| run_round(cx, &beside, &self.workers, &mut state, params, None, None))?;
         PersonalModels::kept(state, cx.program.device()).map(Some)
     }
 

@@ -1,5 +1,6 @@
 //! The simulation of a federation in one process.
 
+mod attempt;
 #[cfg(test)]
 mod capture_tests;
 mod devices;
@@ -16,7 +17,8 @@ use fedround_passes::lowering::Frontend;
 
 use crate::cohort_batch::CohortBatch;
 use crate::dataset::FederatedDataset;
-use crate::round::{Observer, RoundStats, ServerObservation, run_round};
+use crate::non_finite::OnNan;
+use crate::round::{Observer, RoundStats, ServerObservation};
 use crate::state::State;
 use fedround_exec::CompileError;
 
@@ -54,6 +56,7 @@ pub struct Simulation {
     /// Where it was chosen.
     prefetch: Option<usize>,
     newcomer: Option<LateClient>,
+    on_nan: OnNan,
     state: State,
     params: Vec<DispatchTensor>,
     round: usize,
@@ -87,6 +90,7 @@ impl Simulation {
             augment: Augment::default(),
             prefetch: None,
             newcomer: None,
+            on_nan: OnNan::default(),
             home,
             beside: vec![],
             params,
@@ -169,6 +173,13 @@ impl Simulation {
         Ok(self)
     }
 
+    /// Chooses what becomes of a round in which clients' updates are not finite.
+    #[must_use]
+    pub fn with_on_nan(mut self, choice: OnNan) -> Self {
+        self.on_nan = choice;
+        self
+    }
+
     /// The number of the client that joins late, if there is one.
     pub fn late_client(&self) -> Option<usize> {
         self.newcomer.map(|_| self.dataset.client_indices.len() - 1)
@@ -225,10 +236,10 @@ impl Simulation {
         let mut most = self.cohort_batch();
         if look.is_some() {
             // Nobody is shown a round twice.
-            return self.advance_in(most, look);
+            return self.advance_without_failures(most, look);
         }
         let stats = in_smaller_groups(&mut most, |most| {
-            let stats = self.advance_in(most, None);
+            let stats = self.advance_without_failures(most, None);
             if let Err(RunError::Exec(ExecError::OutOfMemory(_))) = stats {
                 self.sites_mut().for_each(|site| site.free());
             }
@@ -237,31 +248,6 @@ impl Simulation {
         self.sites_mut()
             .for_each(|site| site.group = site.group.min(most));
         stats
-    }
-
-    /// Runs the next round with up to `most` clients in one graph; one that fails leaves everything
-    /// as it was.
-    fn advance_in(
-        &mut self,
-        most: usize,
-        look: Option<Observer<'_>>,
-    ) -> Result<RoundStats, RunError> {
-        let round = self.round + 1;
-        let params = self.params.clone();
-        let mut state = std::mem::take(&mut self.state);
-        let server = state.server.clone();
-        // Borrowed for as long as this function's own values.
-        let look = look.map(|look| look as Observer<'_>);
-        let (cx, beside) = self.contexts(round, most);
-        let ran = self.guarded(|| run_round(cx, &beside, &self.workers, &mut state, params, look));
-        match &ran {
-            Ok(_) => state.commit(),
-            Err(_) => state.undo(server),
-        }
-        self.state = state;
-        let (params, stats) = ran?;
-        (self.params, self.round) = (params, round);
-        Ok(stats)
     }
 
     /// Rounds completed.

@@ -1,0 +1,106 @@
+//! Attempts a round, checks that its results are finite, and repeats it without the clients whose
+//! updates are not.
+
+use std::collections::BTreeSet;
+
+use fedround_exec::tensor::all_finite;
+
+use super::Simulation;
+use crate::error::RunError;
+use crate::non_finite::{Diverged, OnNan};
+use crate::round::{Observer, RoundStats, Suspects, run_round};
+
+impl Simulation {
+    /// Runs the next round with up to `most` clients in one graph; one that fails leaves everything as
+    /// it was. An observer is shown the first attempt alone.
+    pub(crate) fn advance_without_failures(
+        &mut self,
+        most: usize,
+        look: Option<Observer<'_>>,
+    ) -> Result<RoundStats, RunError> {
+        let absent = BTreeSet::new();
+        match self.attempt(most, &absent, look, None) {
+            Err(RunError::Diverged { .. }) => self.repeat_with_finite(most, absent),
+            ended => ended,
+        }
+    }
+
+    /// Repeats a round that diverged, without those whose updates are not finite.
+    fn repeat_with_finite(
+        &mut self,
+        most: usize,
+        mut absent: BTreeSet<usize>,
+    ) -> Result<RoundStats, RunError> {
+        let round = self.round + 1;
+        let diverged = |what| RunError::Diverged { round, what };
+        let mut not_finite = BTreeSet::new();
+        loop {
+            // One client in a graph: then every loss is its own client's.
+            let mut suspects = Suspects::default();
+            let mut ended = self.attempt(1, &absent, None, Some(&mut suspects));
+            if let Err(RunError::Diverged { .. }) = ended {
+                let found = suspects.clients;
+                if found.is_empty() {
+                    return Err(diverged(Diverged::Server));
+                }
+                if self.on_nan == OnNan::Stop {
+                    return Err(diverged(Diverged::Clients(found.into_iter().collect())));
+                }
+                absent.extend(&found);
+                not_finite.extend(found);
+                ended = self.attempt(most, &absent, None, None);
+            }
+            match ended {
+                Err(RunError::Diverged { .. }) => {}
+                Err(RunError::TooFew { there: 0, .. }) => {
+                    return Err(diverged(Diverged::EveryClient(not_finite.len())));
+                }
+                ended => {
+                    let not_finite = not_finite.into_iter().collect();
+                    return ended.map(|stats| RoundStats {
+                        not_finite,
+                        ..stats
+                    });
+                }
+            }
+        }
+    }
+
+    /// Runs the next round without some clients. One that fails, or whose results are not finite,
+    /// leaves everything as it was.
+    fn attempt(
+        &mut self,
+        most: usize,
+        absent: &BTreeSet<usize>,
+        look: Option<Observer<'_>>,
+        suspects: Option<&mut Suspects>,
+    ) -> Result<RoundStats, RunError> {
+        let round = self.round + 1;
+        let params = self.params.clone();
+        let mut state = std::mem::take(&mut self.state);
+        let server = state.server.clone();
+        // Borrowed for as long as this function's own values.
+        let look = look.map(|look| look as Observer<'_>);
+        let (cx, beside) = self.contexts(round, most, absent);
+        let ran = self.guarded(|| {
+            let (workers, state) = (&self.workers, &mut state);
+            run_round(cx, &beside, workers, state, params, look, suspects)
+        });
+        let ran = ran.and_then(|(params, stats)| {
+            let new = params.iter().chain(state.set_in_round());
+            let what = Diverged::Round;
+            match self.guarded(|| Ok(all_finite(new)?))? {
+                true => Ok((params, stats)),
+                false => Err(RunError::Diverged { round, what }),
+            }
+        });
+        match &ran {
+            Ok(_) => state.commit(),
+            Err(_) => state.undo(server),
+        }
+        self.state = state;
+        let (params, stats) = ran?;
+        (self.params, self.round) = (params, round);
+        Ok(stats)
+    }
+}

@@ -1,0 +1,44 @@
+//! Examples that clients hold back from training, on which a run's choices are made.
+
+use fedround_data::Examples;
+use fedround_data::partition::Split;
+use fedround_simulation::{RunError, Simulation};
+
+/// The examples that clients hold back.
+pub(super) struct ValidationSet {
+    /// Of all clients, one client's after another's.
+    all: Examples,
+    /// Each client's own, by its number.
+    own: Vec<(usize, Examples)>,
+}
+
+impl ValidationSet {
+    /// What clients hold back of `examples`, in which rotated clients' images are rotated; `None` where
+    /// nobody does.
+    pub fn new(examples: &Examples, splits: &[Split]) -> Option<Self> {
+        let own = splits.iter().enumerate();
+        let own = own.filter(|(_, split)| !split.validation.is_empty());
+        let own = own.map(|(k, split)| (k, examples.subset(&split.validation)));
+        let own: Vec<_> = own.collect();
+        let all: Vec<usize> = splits.iter().flat_map(|s| s.validation.clone()).collect();
+        (!own.is_empty()).then(|| Self {
+            all: examples.subset(&all),
+            own,
+        })
+    }
+
+    /// The accuracy of the model that the algorithm trains: where clients have models of their own, the
+    /// mean over clients, each on its own examples; otherwise that of the global model.
+    pub fn accuracy(&self, simulation: &Simulation) -> Result<f64, RunError> {
+        let Some(models) = simulation.personal_models()? else {
+            return Ok(simulation.evaluate(&self.all)?.accuracy);
+        };
+        let mut accuracies = vec![];
+        for (k, examples) in &self.own {
+            let tested = simulation.evaluate_client(&models, *k, examples)?;
+            let joined = *k < simulation.clients();
+            accuracies.extend(tested.filter(|_| joined).map(|tested| tested.accuracy));
+        }
+        Ok(accuracies.iter().sum::<f64>() / accuracies.len() as f64)
+    }
+}
