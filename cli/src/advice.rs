@@ -9,7 +9,7 @@ use fedround_exec::inspect::FusionError;
 use fedround_exec::{CompileError, DeviceError, ExecError};
 use fedround_models::WeightsError;
 use fedround_passes::PassError;
-use fedround_simulation::{Diverged, RunError};
+use fedround_simulation::{Diverged, FaultsError, RunError};
 
 use crate::error::CliError;
 use crate::output::tell;
@@ -66,6 +66,7 @@ fn help(error: &CliError) -> Option<String> {
         CliError::Compare(error) => return error.help(),
         CliError::Bench(error) => error.help()?,
         CliError::Reproduce(error) => return error.help(),
+        CliError::Profiles { .. } => "docs/faults.md describes the file",
         CliError::Newcomer(_) => "docs/partitions.md describes newcomers",
         CliError::Convolutions(_) => "--convolutions auto takes the fastest on each GPU",
         CliError::Precision(_) => "--precision bf16 rounds the operands of products to 16 bits",
@@ -156,6 +157,9 @@ fn of_round(error: &RunError) -> Option<&'static str> {
         RunError::Compile(CompileError::Device(_)) => DEVICES,
         RunError::CaptureOnCpu => "--device wgpu or cuda with --graphs require, or --graphs off",
         RunError::Exec(ExecError::NotReplayed(_)) => "--graphs on runs such steps one op at a time",
+        RunError::Faults(FaultsError::NoClock) => {
+            "--speed lognormal:10:0.5 and --bandwidth constant:20 are a clock"
+        }
         RunError::Diverged {
             what: Diverged::Server,
             ..

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::CliError;
+use crate::faults::FaultArgs;
 use fedround::Auxiliaries;
 use fedround_names::nearest;
 
@@ -39,13 +40,15 @@ pub(crate) struct Config {
     pub newcomer: Option<String>,
     pub on_nan: Option<String>,
     pub goal: Option<f64>,
+    #[serde(default, skip_serializing_if = "FaultArgs::is_empty")]
+    pub faults: FaultArgs,
     #[serde(default, skip_serializing_if = "Auxiliaries::is_empty")]
     pub aux: Auxiliaries,
     #[serde(default)]
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 29] = [
+const KEYS: [&str; 30] = [
     "spec",
     "data",
     "data_dir",
@@ -73,6 +76,7 @@ const KEYS: [&str; 29] = [
     "newcomer",
     "on_nan",
     "goal",
+    "faults",
     "aux",
     "hyper",
 ];
@@ -165,6 +169,10 @@ mod tests {
             newcomer: Some(String::new()),
             on_nan: Some(String::new()),
             goal: Some(1.0),
+            faults: FaultArgs {
+                dropout: Some(0.1),
+                ..FaultArgs::default()
+            },
             aux: Auxiliaries::from([Default::default()]),
             hyper: toml::Table::new(),
         };

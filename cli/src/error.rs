@@ -16,7 +16,9 @@ use fedround_ir::text::ParseError;
 use fedround_metrics::MetricError;
 use fedround_models::ModelError;
 use fedround_passes::{PassError, RequestError};
-use fedround_simulation::{CohortBatchError, LateClientError, OnNanError, RunError};
+use fedround_simulation::{
+    CohortBatchError, DistributionError, LateClientError, OnNanError, RunError,
+};
 
 use crate::bench::BenchError;
 use crate::compare::CompareError;
@@ -74,6 +76,10 @@ pub(crate) enum CliError {
     CohortBatch(#[from] CohortBatchError),
     #[error("--graphs: {0}")]
     Graphs(#[from] GraphCaptureError),
+    #[error("--speed or --bandwidth: {0}")]
+    Distribution(#[from] DistributionError),
+    #[error("{path}: {message}", path = path.display())]
+    Profiles { path: PathBuf, message: String },
     #[error("--keep: {0}")]
     Keep(#[from] KeepError),
     #[error("--on-nan: {0}")]

@@ -34,6 +34,7 @@ mod diff;
 mod doctor;
 mod error;
 mod explain;
+mod faults;
 mod files;
 mod graph;
 mod hypers;

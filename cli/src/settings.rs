@@ -12,6 +12,7 @@ use fedround_simulation::OnNan;
 use crate::auxiliaries;
 use crate::config::Config;
 use crate::error::CliError;
+use crate::faults::FaultArgs;
 use crate::hypers::{self, Setting};
 use crate::run::{SettingArgs, TestArgs};
 use crate::weights;
@@ -35,6 +36,8 @@ pub(crate) struct Settings {
     pub rounds: usize,
     /// Test accuracy of which the rounds and bytes that it takes are reported.
     pub target: Option<f64>,
+    /// Clients that fail or are late, as they are written.
+    pub faults: FaultArgs,
     /// Everything else.
     pub run: experiment::Settings,
 }
@@ -69,6 +72,7 @@ impl Settings {
         };
         let mut auxiliaries = file.aux;
         auxiliaries.extend(auxiliaries::choices(&args.aux)?);
+        let faults = args.faults.over(file.faults).absolute();
         let late_client = args.newcomer.clone().or(file.newcomer);
         let partition = args.partition.clone().or(file.partition);
         let default = experiment::Settings::default();
@@ -90,6 +94,7 @@ impl Settings {
             augment: text(&args.augment, file.augment, "none").parse()?,
             auxiliaries,
             late_client: late_client.map(|text| text.parse()).transpose()?,
+            faults: faults.resolve()?,
             on_nan: text(&args.on_nan, file.on_nan, "skip").parse()?,
             goal: args.goal.or(file.goal),
             eval_every: tests
@@ -134,6 +139,7 @@ impl Settings {
             model: text(&args.model, file.model, MODEL),
             rounds,
             target,
+            faults,
             run,
         })
     }
@@ -176,6 +182,7 @@ impl Settings {
             newcomer: run.late_client.map(|client| client.to_string()),
             on_nan: (run.on_nan != OnNan::default()).then(|| run.on_nan.to_string()),
             goal: run.goal,
+            faults: self.faults.clone(),
             hyper: named
                 .map(|(name, value)| (name, hypers::to_toml(&value)))
                 .collect(),

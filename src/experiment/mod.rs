@@ -49,7 +49,7 @@ use fedround_data::{Augment, Dataset, Partition, load};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
 use fedround_exec::{Devices, GraphCapture};
 use fedround_models::Losses;
-use fedround_simulation::{CohortBatch, LateClient, OnNan};
+use fedround_simulation::{CohortBatch, Faults, LateClient, OnNan};
 
 use crate::model_source::ModelSource;
 
@@ -196,6 +196,13 @@ impl Experiment {
     #[must_use]
     pub fn late_client(mut self, client: LateClient) -> Self {
         self.settings.late_client = Some(client);
+        self
+    }
+
+    /// Lets clients fail or be late.
+    #[must_use]
+    pub fn faults(mut self, faults: Faults) -> Self {
+        self.settings.faults = faults;
         self
     }
 

@@ -4,7 +4,7 @@
 use fedround_data::augment::{Augment, Scratch, Visit};
 use fedround_data::{Column, Examples};
 use fedround_dsl::Algorithm;
-use fedround_simulation::{FederatedDataset, Simulation};
+use fedround_simulation::{Faults, FederatedDataset, Simulation};
 
 use super::run::{simulation, trace};
 use super::specs::{OUTPUTS, Outputs};
@@ -28,6 +28,7 @@ impl Run {
         let mut settings = Settings {
             augment: Augment::default(),
             late_client: None,
+            faults: Faults::default(),
             ..self.settings.clone()
         };
         let generator = generator.map(|variant| ("generator".to_owned(), variant.to_owned()));

@@ -40,6 +40,14 @@ pub struct Round {
     pub bytes_down: u64,
     /// Clients that were left out because their updates were not finite, in ascending order.
     pub not_finite: Vec<usize>,
+    /// Clients that failed, in ascending order.
+    pub failed: Vec<usize>,
+    /// Clients that would have arrived after the deadline.
+    pub late: Vec<usize>,
+    /// Clients that were called in addition, and were not among the fastest.
+    pub surplus: Vec<usize>,
+    /// Virtual seconds until the server had all that it waited for; `None` without a clock.
+    pub virtual_seconds: Option<f64>,
     /// Whether too few clients were there: the model is the one before the round.
     pub skipped: bool,
     /// Seconds of training, without the evaluation.
@@ -135,6 +143,10 @@ impl Round {
             bytes_up: stats.bytes_up,
             bytes_down: stats.bytes_down,
             not_finite: stats.not_finite,
+            failed: stats.failed,
+            late: stats.late,
+            surplus: stats.surplus,
+            virtual_seconds: stats.virtual_seconds,
             skipped: stats.skipped,
             seconds,
             scores: None,
@@ -179,6 +191,20 @@ impl Report {
             *rounds.entry(*client).or_default() += 1;
         }
         rounds
+    }
+
+    /// Virtual seconds over all rounds; `None` without a clock.
+    pub fn virtual_seconds(&self) -> Option<f64> {
+        let rounds = self
+            .history
+            .iter()
+            .filter_map(|round| round.virtual_seconds);
+        rounds.reduce(|a, b| a + b)
+    }
+
+    /// Rounds in which too few clients were there.
+    pub fn skipped(&self) -> usize {
+        self.history.iter().filter(|round| round.skipped).count()
     }
 
     /// Local steps of all clients, over all rounds.

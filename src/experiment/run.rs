@@ -183,6 +183,7 @@ pub(super) fn simulation(
         .with_cohort_batch(settings.cohort_batch)
         .with_late_client(settings.late_client)?
         .with_on_nan(settings.on_nan)
+        .with_faults(settings.faults.clone())?
         .with_devices(devices.more())?
         .with_graph_capture(settings.graph_capture)?)
 }

@@ -2,7 +2,7 @@
 
 use fedround_data::{Augment, Partition};
 use fedround_exec::{ConvPolicy, Devices, GraphCapture, Precision};
-use fedround_simulation::{CohortBatch, LateClient, OnNan};
+use fedround_simulation::{CohortBatch, Faults, LateClient, OnNan, RunError};
 
 use super::{ExperimentError, InitialWeights, Keep};
 use crate::model_source::Auxiliaries;
@@ -24,6 +24,8 @@ pub struct Settings {
     pub auxiliaries: Auxiliaries,
     /// The last client, where it joins late.
     pub late_client: Option<LateClient>,
+    /// Clients that fail or are late.
+    pub faults: Faults,
     /// What becomes of clients whose updates are not finite.
     pub on_nan: OnNan,
     /// Fraction of each client's training examples, in (0, 1), that is held back before training; every
@@ -74,6 +76,7 @@ impl Default for Settings {
             augment: Augment::default(),
             auxiliaries: Auxiliaries::new(),
             late_client: None,
+            faults: Faults::default(),
             on_nan: OnNan::default(),
             validation: None,
             keep: Keep::default(),
@@ -120,6 +123,8 @@ impl Settings {
         if let Some(found) = self.validation.filter(|f| !(*f > 0.0 && *f < 1.0)) {
             return Err(ExperimentError::Validation { found });
         }
+        // Whether lists are long enough is known once the clients are dealt.
+        self.faults.check(0).map_err(RunError::from)?;
         match self.late_client {
             Some(LateClient { after, .. }) if after >= rounds => {
                 Err(ExperimentError::Late { after, rounds })

@@ -17,6 +17,7 @@ mod batching;
 mod derived;
 mod descent;
 mod dropout;
+mod faults;
 mod fed_prox;
 mod functions;
 mod models;

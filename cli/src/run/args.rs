@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::faults::FaultArgs;
+
 const EXAMPLES: &str = "\
 Examples:
   fedround run fedprox
@@ -120,6 +122,8 @@ pub(crate) struct SettingArgs {
     /// 0 to 1, in place of the algorithm's own [default: all are there from the start]
     #[arg(long, value_name = "ROUNDS:SHARE")]
     pub newcomer: Option<String>,
+    #[command(flatten)]
+    pub faults: FaultArgs,
     /// What becomes of clients whose updates are not finite: skip, the round is repeated without them,
     /// or stop, the run ends with an error [default: skip]
     #[arg(long, value_name = "skip|stop")]

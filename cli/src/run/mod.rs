@@ -2,6 +2,7 @@
 
 mod args;
 mod folder;
+mod metric;
 mod progress;
 mod summary;
 mod table;

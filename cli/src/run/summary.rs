@@ -1,4 +1,4 @@
-//! What a run reports: a line a round, and a summary.
+//! What a run reports when it ends.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,64 +15,6 @@ use serde_json::{Map, Value};
 use crate::config::Config;
 use crate::settings::Settings;
 use crate::weights::LoadedWeights;
-
-/// A line of `metrics.jsonl`. Numbers that are not finite are written as `null`.
-#[derive(Debug, Serialize)]
-pub(super) struct Metric {
-    pub round: usize,
-    pub train_loss: f64,
-    pub test_loss: Option<f64>,
-    pub test_accuracy: Option<f64>,
-    /// On the examples that clients hold back.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub validation_accuracy: Option<f64>,
-    /// Of each class, in order; `null` for one without test examples.
-    pub class_accuracy: Option<Vec<f64>>,
-    /// Over the clients' own test examples.
-    pub local_accuracy: Option<ClientSummary>,
-    /// Of the client that joins late, on its own, once it is there; the others' are above.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub newcomer_accuracy: Option<f64>,
-    /// BLEU-1 to BLEU-4 of the test images' captions, of models that find some.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub test_bleu: Option<[f64; 4]>,
-    /// Of models that answer questions: over all test questions, as in VQA.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub test_vqa_accuracy: Option<f64>,
-    pub bytes_up: u64,
-    pub bytes_down: u64,
-    /// Clients that were left out because their updates were not finite.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub not_finite: Vec<usize>,
-    /// Whether too few clients were there, so that the model is the one before the round.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub skipped: bool,
-    /// Of training, without the evaluation.
-    pub seconds: f64,
-}
-
-impl Metric {
-    pub fn of(round: &Round) -> Self {
-        let scores = round.scores.as_ref();
-        Self {
-            round: round.number,
-            train_loss: round.train_loss,
-            test_loss: scores.map(|s| s.loss),
-            test_accuracy: scores.map(|s| s.accuracy),
-            validation_accuracy: round.validation_accuracy,
-            class_accuracy: scores.map(|s| s.class_accuracy.clone()),
-            local_accuracy: scores.and_then(|s| s.local),
-            newcomer_accuracy: scores.and_then(|s| s.late_client),
-            test_bleu: scores.and_then(|s| s.bleu),
-            test_vqa_accuracy: scores.and_then(|s| s.vqa_accuracy),
-            bytes_up: round.bytes_up,
-            bytes_down: round.bytes_down,
-            not_finite: round.not_finite.clone(),
-            skipped: round.skipped,
-            seconds: round.seconds,
-        }
-    }
-}
 
 /// Recorded steps, their replays, and the steps that ran op by op, by the reason. A step of a group
 /// of clients counts once.
@@ -186,6 +128,12 @@ pub(crate) struct Summary {
     /// In how many rounds each client was left out because its update was not finite, by its number.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub not_finite: BTreeMap<usize, usize>,
+    /// Of all rounds on the virtual clock, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub virtual_seconds: Option<f64>,
+    /// Failures of clients, late clients and skipped rounds, where clients may fail or be late.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<FaultCounts>,
     /// What became of the steps of loops over batches, where they were to be replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graphs: Option<Graphs>,
@@ -260,6 +208,8 @@ impl Summary {
             bytes_up: report.bytes_up(),
             bytes_down: report.bytes_down(),
             not_finite: report.not_finite(),
+            virtual_seconds: report.virtual_seconds(),
+            faults: FaultCounts::of(settings, report),
             graphs: report.capture.clone().map(Into::into),
             out: dir.display().to_string(),
             version: env!("CARGO_PKG_VERSION"),
@@ -273,4 +223,27 @@ fn chosen(report: &Report) -> Option<f64> {
     let mut rounds = report.history.iter();
     let round = rounds.find(|round| round.number == best.round)?;
     Some(round.scores.as_ref()?.accuracy)
+}
+
+/// Over all rounds.
+#[derive(Debug, Serialize)]
+pub(crate) struct FaultCounts {
+    /// Clients that failed, each once for each round.
+    pub failed: usize,
+    pub late: usize,
+    pub surplus: usize,
+    /// Rounds in which too few clients were there.
+    pub skipped_rounds: usize,
+}
+
+impl FaultCounts {
+    fn of(settings: &Settings, report: &Report) -> Option<Self> {
+        let count = |of: fn(&Round) -> usize| report.history.iter().map(of).sum();
+        (!settings.run.faults.is_none()).then(|| Self {
+            failed: count(|round| round.failed.len()),
+            late: count(|round| round.late.len()),
+            surplus: count(|round| round.surplus.len()),
+            skipped_rounds: report.skipped(),
+        })
+    }
 }

@@ -67,6 +67,16 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     if let Some(chosen) = choice(summary) {
         rows.insert(3, ("chosen accuracy", chosen));
     }
+    if let Some(faults) = &summary.faults {
+        let text = format!(
+            "{} failures, {} late, {} surplus; {} rounds skipped",
+            faults.failed, faults.late, faults.surplus, faults.skipped_rounds
+        );
+        rows.insert(2, ("clients", text));
+    }
+    if let Some(seconds) = summary.virtual_seconds {
+        rows.insert(2, ("virtual time", format!("{seconds:.1} s")));
+    }
     if let Some(left_out) = not_finite(summary) {
         rows.insert(2, ("not finite", left_out));
     }

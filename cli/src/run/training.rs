@@ -10,8 +10,9 @@ use fedround_exec::Program;
 use fedround_simulation::Simulation;
 
 use super::folder::Folder;
+use super::metric::Metric;
 use super::progress::Progress;
-use super::summary::{Metric, Summary};
+use super::summary::Summary;
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::error::CliError;
@@ -121,6 +122,12 @@ impl Observer for Recorder<'_> {
         if let Some(round) = report.history.last() {
             self.failed = self.folder.metric(&Metric::of(round)).err();
             self.warn_of_clients(report, round);
+            if round.skipped && report.skipped() == 1 {
+                let number = round.number;
+                let text = "too few clients were there, and the model stays (--min-clients); later rounds like it are counted in the summary";
+                self.progress
+                    .note(&format!("round {number} is skipped: {text}"));
+            }
         }
         self.progress.round(report);
     }

@@ -38,6 +38,9 @@ pub enum Purpose {
     Augmentation = 21,
     /// Clients that leave (0) and join (1) a rotating cohort: the round, then 0 or 1.
     Rotation = 22,
+    /// Clients that fail and are late: 0 and the client for its speed, 1 and the client for its
+    /// bandwidth, 2, the round and the client for whether it fails.
+    Faults = 23,
     /// Noise as the reference of a measured correlation.
     CorrelationNoise = 60,
     /// Noise on inputs, as the reference that attacks on shared data are compared with.

@@ -14,6 +14,7 @@ use fedround_random::{LocalEpoch, Purpose, StreamKey};
 
 use crate::dataset::FederatedDataset;
 use crate::error::RunError;
+use crate::faults::Fates;
 use crate::late_client::LateClient;
 use crate::value::{Env, RtVal};
 
@@ -37,6 +38,8 @@ pub(crate) struct RoundContext<'a> {
     pub newcomer: Option<LateClient>,
     /// Clients that take no part in this round, whoever draws them.
     pub absent: &'a BTreeSet<usize>,
+    /// What becomes of clients that are called, where some may fail.
+    pub fates: Option<Fates<'a>>,
     /// The fewest clients of a cohort, if some of it are absent.
     pub least: usize,
     /// The round, from 1.

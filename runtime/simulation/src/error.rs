@@ -4,6 +4,7 @@ use fedround_data::DataError;
 use fedround_exec::{CompileError, ExecError};
 use fedround_ir::Loc;
 
+use crate::faults::FaultsError;
 use crate::non_finite::Diverged;
 
 /// A round could not be run.
@@ -123,6 +124,9 @@ pub enum RunError {
         /// Where.
         what: Diverged,
     },
+    /// The settings of failing clients.
+    #[error(transparent)]
+    Faults(#[from] FaultsError),
     /// Clients of a cohort are absent, and too few are left. The simulation skips such a round and
     /// gives no error.
     #[error("{there} of {called} clients are there, and at least {needed} are needed")]

@@ -36,6 +36,7 @@ impl Server<'_> {
         let Some(RtVal::Cohort(ids)) = env.peek(op.operands[1]).cloned() else {
             return Err(missing(op, "cohort"));
         };
+        let ids = self.call(&ids, ids.len())?;
         let value = env.read(op.operands[0], last);
         let value = value.ok_or_else(|| missing(op, "value on the server"))?;
         let result = RtVal::Broadcast(ids, Box::new(value));
@@ -65,7 +66,11 @@ impl Server<'_> {
             let sent = match op.visits() {
                 true => {
                     self.visiting.extend(&op.results);
-                    depart(op, value, env)?
+                    let Some(RtVal::Cohort(hosts)) = env.peek(op.operands[1]) else {
+                        return Err(missing(op, "cohort"));
+                    };
+                    let hosts = self.call(hosts, hosts.len())?;
+                    depart(op, value, &hosts)?
                 }
                 false => value,
             };
@@ -136,10 +141,7 @@ impl Server<'_> {
 }
 
 /// Every value to each client of a cohort: those of a client stand beside each other.
-fn depart(op: &Op, value: RtVal, env: &Env) -> Result<RtVal, RunError> {
-    let Some(RtVal::Cohort(hosts)) = env.peek(op.operands[1]) else {
-        return Err(missing(op, "cohort"));
-    };
+fn depart(op: &Op, value: RtVal, hosts: &[usize]) -> Result<RtVal, RunError> {
     let values = match value {
         RtVal::Clients(_, values) => values,
         RtVal::Broadcast(ids, value) => vec![*value; ids.len()],

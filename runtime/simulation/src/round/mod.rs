@@ -4,6 +4,7 @@
 //! adds the clients' results in a fixed order, so that sums do not depend on timing.
 
 mod client_groups;
+mod cohorts;
 mod communication;
 mod map;
 mod observer;
@@ -14,6 +15,7 @@ use burn::tensor::DispatchTensor;
 
 use crate::context::RoundContext;
 use crate::error::RunError;
+use crate::faults::Attendance;
 use crate::state::State;
 use crate::workers::Workers;
 
@@ -34,6 +36,15 @@ pub struct RoundStats {
     pub bytes_down: u64,
     /// Clients that are left out because their updates are not finite, in ascending order.
     pub not_finite: Vec<usize>,
+    /// Clients that failed, in ascending order.
+    pub failed: Vec<usize>,
+    /// Clients that would have arrived after the deadline.
+    pub late: Vec<usize>,
+    /// Clients that were called in addition, and were not among the fastest.
+    pub surplus: Vec<usize>,
+    /// Virtual seconds until the server had all that it waited for, without its own work; `None`
+    /// without a clock.
+    pub virtual_seconds: Option<f64>,
     /// Whether too few clients were there: parameters and states are as before the round.
     pub skipped: bool,
 }
@@ -41,7 +52,7 @@ pub struct RoundStats {
 /// Runs one round from `params`; gives the next parameters. The server's work is done at `cx`,
 /// clients train there and on the devices `beside` it. What the server sees of single clients is
 /// shown to the `observer`; `suspects` looks for clients
-/// whose updates are not finite.
+/// whose updates are not finite, and `attendance` takes in who came.
 ///
 /// # Errors
 ///
@@ -53,7 +64,7 @@ pub(crate) fn run_round<'a>(
     state: &'a mut State,
     params: Vec<DispatchTensor>,
     observer: Option<Observer<'a>>,
-    suspects: Option<&'a mut Suspects>,
+    (suspects, attendance): (Option<&'a mut Suspects>, &'a mut Attendance),
 ) -> Result<(Vec<DispatchTensor>, RoundStats), RunError> {
     let mut server = server::Server {
         cx,
@@ -62,6 +73,7 @@ pub(crate) fn run_round<'a>(
         state,
         observer,
         suspects,
+        attendance,
         gathered: vec![],
         slots: Default::default(),
         losses: vec![],

@@ -4,7 +4,6 @@
 use fedround_exec::tensor::read_all;
 use std::borrow::Cow;
 
-use crate::sampling::{cohort, rotating};
 use burn::tensor::DispatchTensor;
 use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Reduce, Value};
 use fedround_passes::schedule::Control;
@@ -16,6 +15,7 @@ use super::suspects::Suspects;
 use crate::aggregate::reduction::Reduction;
 use crate::context::{RoundContext, kept_or_zeros, missing, written};
 use crate::error::RunError;
+use crate::faults::Attendance;
 use crate::interpreter::rows::{draw, every_class, for_rows, least};
 use crate::interpreter::{Walker, has_rows, repeat, walk};
 use crate::non_finite::Diverged;
@@ -24,7 +24,6 @@ use crate::value::batching::leaves;
 use crate::value::{Env, RtVal};
 use crate::workers::Workers;
 use fedround_exec::executor::Slots;
-use fedround_exec::program::drawn;
 
 pub(crate) struct Server<'a> {
     /// Where the server's own work is done.
@@ -37,6 +36,8 @@ pub(crate) struct Server<'a> {
     pub observer: Option<Observer<'a>>,
     /// Who looks for clients whose updates are not finite.
     pub suspects: Option<&'a mut Suspects>,
+    /// Who of the called clients came.
+    pub attendance: &'a mut Attendance,
     /// What was shown when it was gathered.
     pub gathered: Vec<Value>,
     pub slots: Slots,
@@ -112,84 +113,6 @@ impl Server<'_> {
         }
         running.finish(self.cx.program, op)
     }
-
-    fn sample(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
-        // None of all clients' numbers are listed: there may be many, of which few take part.
-        let among = match op.operands.get(1).map(|v| env.peek(*v)) {
-            None => None,
-            Some(Some(RtVal::Cohort(ids))) => Some(ids),
-            Some(_) => return Err(missing(op, "cohort")),
-        };
-        let clients = among.map_or(self.cx.clients(), |ids| ids.len());
-        let c = self.cx.program.real(op.operands[0]);
-        let c = c.ok_or_else(|| missing(op, "fraction known before the round"))?;
-        let place = |k| among.map_or(Some(k), |ids| ids.iter().position(|id| *id == k));
-        // The newcomer's place among those drawn from, of which there are others.
-        let new = self.cx.joined().and_then(|(k, new)| Some((place(k)?, new)));
-        let others = clients - usize::from(new.is_some());
-        let m = new.map_or_else(|| drawn(c, others), |(_, new)| new.beside(others));
-        let new = new.map(|(place, _)| place);
-        let draw = self.draws;
-        self.draws += 1;
-        let ids = cohort(self.cx.seed, self.cx.round, draw, others, m).into_iter();
-        let ids = ids.map(|i| i + usize::from(new.is_some_and(|new| i >= new)));
-        let ids = new.into_iter().chain(ids);
-        let ids = ids.map(|i| among.map_or(i, |ids| ids[i]));
-        self.present(ids)
-    }
-
-    /// A cohort most of whom are those of the round before.
-    fn rotating(&self, op: &Op) -> Result<RtVal, RunError> {
-        let (m, dropped) = self.counts(op)?;
-        let new = self.cx.joined();
-        let others = self.cx.clients() - usize::from(new.is_some());
-        // No more in all: values of the spec may have a place for each.
-        let m = new.map_or(m, |(_, new)| new.beside(others).min(m.saturating_sub(1)));
-        let ids = rotating(self.cx.seed, self.cx.round, others, (m, dropped));
-        let new = new.map(|(k, _)| k).into_iter();
-        self.present(new.chain(ids))
-    }
-
-    /// The cohort of those of some clients that are there.
-    fn present(&self, ids: impl Iterator<Item = usize>) -> Result<RtVal, RunError> {
-        let called: Vec<usize> = ids.collect();
-        let there = called.iter().filter(|k| !self.cx.absent.contains(k));
-        let there: Vec<usize> = there.copied().collect();
-        let needed = self.cx.least.max(1).min(called.len());
-        if there.len() < called.len() && there.len() < needed {
-            return Err(RunError::TooFew {
-                called: called.len(),
-                there: there.len(),
-                needed,
-            });
-        }
-        Ok(RtVal::Cohort(there.into()))
-    }
-
-    /// Both operands of an op as counts.
-    fn counts(&self, op: &Op) -> Result<(usize, usize), RunError> {
-        let count = |i: usize| self.cx.program.index(op.operands[i]);
-        let counts = count(0).zip(count(1));
-        counts.ok_or_else(|| missing(op, "count"))
-    }
-
-    /// Clients by their numbers.
-    fn numbered(&self, op: &Op) -> Result<RtVal, RunError> {
-        let (first, count) = self.counts(op)?;
-        let within = first..first.saturating_add(count);
-        let inside = op.kind == OpKind::Fed(FedOp::Within);
-        let all = 0..self.cx.clients();
-        let ids: Vec<usize> = all.filter(|k| within.contains(k) == inside).collect();
-        if ids.is_empty() {
-            return Err(RunError::NoClient {
-                clients: self.cx.clients(),
-                // One beyond the numbers that are left out, or the first that is chosen.
-                least: first.saturating_add(if inside { 1 } else { count + 1 }),
-                loc: op.loc,
-            });
-        }
-        self.present(ids.into_iter())
-    }
 }
 
 /// The mean of losses, NaN of none.
@@ -240,7 +163,7 @@ impl Walker for Server<'_> {
             (OpKind::Fed(FedOp::Sample), _) => self.sample(op, env)?,
             (OpKind::Fed(FedOp::Within | FedOp::Outside), _) => self.numbered(op)?,
             (OpKind::Fed(FedOp::Rotating), _) => self.rotating(op)?,
-            (OpKind::Fed(FedOp::Everyone), _) => self.present(0..self.cx.clients())?,
+            (OpKind::Fed(FedOp::Everyone), _) => RtVal::Cohort((0..self.cx.clients()).collect()),
             (OpKind::Fed(FedOp::Broadcast), _) => self.broadcast(op, env, last)?,
             (OpKind::Fed(FedOp::Gather | FedOp::Scatter), _) => self.cross(op, env, last)?,
             (OpKind::Fed(FedOp::Concat), _) => self.concat(op, env)?,

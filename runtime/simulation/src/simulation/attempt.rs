@@ -7,6 +7,7 @@ use fedround_exec::tensor::all_finite;
 
 use super::Simulation;
 use crate::error::RunError;
+use crate::faults::Attendance;
 use crate::non_finite::{Diverged, OnNan};
 use crate::round::{Observer, RoundStats, Suspects, run_round};
 
@@ -19,8 +20,10 @@ impl Simulation {
         look: Option<Observer<'_>>,
     ) -> Result<RoundStats, RunError> {
         let absent = BTreeSet::new();
-        match self.attempt(most, &absent, look, None) {
+        let mut attendance = Attendance::default();
+        match self.attempt(most, &absent, look, None, &mut attendance) {
             Err(RunError::Diverged { .. }) => self.repeat_with_finite(most, absent),
+            Err(RunError::TooFew { .. }) => Ok(self.skip_round(&attendance)),
             ended => ended,
         }
     }
@@ -37,7 +40,8 @@ impl Simulation {
         loop {
             // One client in a graph: then every loss is its own client's.
             let mut suspects = Suspects::default();
-            let mut ended = self.attempt(1, &absent, None, Some(&mut suspects));
+            let mut attendance = Attendance::default();
+            let mut ended = self.attempt(1, &absent, None, Some(&mut suspects), &mut attendance);
             if let Err(RunError::Diverged { .. }) = ended {
                 let found = suspects.clients;
                 if found.is_empty() {
@@ -48,12 +52,21 @@ impl Simulation {
                 }
                 absent.extend(&found);
                 not_finite.extend(found);
-                ended = self.attempt(most, &absent, None, None);
+                attendance = Attendance::default();
+                ended = self.attempt(most, &absent, None, None, &mut attendance);
             }
             match ended {
                 Err(RunError::Diverged { .. }) => {}
                 Err(RunError::TooFew { there: 0, .. }) => {
                     return Err(diverged(Diverged::EveryClient(not_finite.len())));
+                }
+                Err(RunError::TooFew { .. }) => {
+                    let stats = self.skip_round(&attendance);
+                    let not_finite = not_finite.into_iter().collect();
+                    return Ok(RoundStats {
+                        not_finite,
+                        ..stats
+                    });
                 }
                 ended => {
                     let not_finite = not_finite.into_iter().collect();
@@ -74,6 +87,7 @@ impl Simulation {
         absent: &BTreeSet<usize>,
         look: Option<Observer<'_>>,
         suspects: Option<&mut Suspects>,
+        attendance: &mut Attendance,
     ) -> Result<RoundStats, RunError> {
         let round = self.round + 1;
         let params = self.params.clone();
@@ -82,10 +96,13 @@ impl Simulation {
         // Borrowed for as long as this function's own values.
         let look = look.map(|look| look as Observer<'_>);
         let (cx, beside) = self.contexts(round, most, absent);
+        // Kept here while the round is borrowed for as long as its observer.
+        let mut came = Attendance::default();
         let ran = self.guarded(|| {
-            let (workers, state) = (&self.workers, &mut state);
-            run_round(cx, &beside, workers, state, params, look, suspects)
+            let (workers, state, came) = (&self.workers, &mut state, &mut came);
+            run_round(cx, &beside, workers, state, params, look, (suspects, came))
         });
+        *attendance = came;
         let ran = ran.and_then(|(params, stats)| {
             let new = params.iter().chain(state.set_in_round());
             let what = Diverged::Round;
@@ -101,6 +118,6 @@ impl Simulation {
         self.state = state;
         let (params, stats) = ran?;
         (self.params, self.round) = (params, round);
-        Ok(stats)
+        Ok(self.attended(stats, attendance))
     }
 }

@@ -161,8 +161,11 @@ impl Simulation {
     pub(crate) fn personal_contexts(&self) -> Option<(RoundContext<'_>, Vec<RoundContext<'_>>)> {
         let programs = self.sites();
         let programs = programs.filter_map(|site| Some((site, site.personal.as_ref()?)));
-        let mut all =
-            programs.map(|(site, own)| self.context(site, own, (self.round, &NOBODY), usize::MAX));
+        // Everyone's model is made, whoever fails.
+        let mut all = programs.map(|(site, own)| RoundContext {
+            fates: None,
+            ..self.context(site, own, (self.round, &NOBODY), usize::MAX)
+        });
         Some((all.next()?, all.collect()))
     }
 
@@ -186,7 +189,8 @@ impl Simulation {
             replays: site.replays.as_ref(),
             newcomer: self.newcomer,
             absent,
-            least: 1,
+            fates: self.fates(round, scheduled),
+            least: self.faults.min_clients,
             round,
             scheduled,
         }

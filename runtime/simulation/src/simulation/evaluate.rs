@@ -8,6 +8,7 @@ use crate::error::RunError;
 use crate::evaluation::captions::{Describe, Search};
 use crate::evaluation::personal_models::PersonalModels;
 use crate::evaluation::{Evaluation, evaluate};
+use crate::faults::Attendance;
 use crate::round::run_round;
 
 impl Simulation {
@@ -22,7 +23,11 @@ impl Simulation {
             return Ok(None);
         };
         let (mut state, params) = (self.state.clone(), self.params.clone());
-        self.guarded(|| run_round(cx, &beside, &self.workers, &mut state, params, None, None))?;
+        let mut all = Attendance::default();
+        self.guarded(|| {
+            let (workers, state) = (&self.workers, &mut state);
+            run_round(cx, &beside, workers, state, params, None, (None, &mut all))
+        })?;
         PersonalModels::kept(state, cx.program.device()).map(Some)
     }
 

@@ -5,6 +5,7 @@ mod attempt;
 mod capture_tests;
 mod devices;
 mod evaluate;
+mod failures;
 mod parameters;
 mod phases;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use fedround_exec::CompileError;
 
 use crate::error::RunError;
 use crate::evaluation::personal_models::personalized;
+use crate::faults::{Faults, Work};
 use crate::init_parameters;
 use crate::late_client::LateClient;
 use crate::retry_on_oom::in_smaller_groups;
@@ -57,6 +59,10 @@ pub struct Simulation {
     prefetch: Option<usize>,
     newcomer: Option<LateClient>,
     on_nan: OnNan,
+    faults: Faults,
+    /// What clients compute and send in each phase, where they may fail. It is derived from the
+    /// program, so a checkpoint does not need it.
+    works: Vec<Work>,
     state: State,
     params: Vec<DispatchTensor>,
     round: usize,
@@ -91,6 +97,8 @@ impl Simulation {
             prefetch: None,
             newcomer: None,
             on_nan: OnNan::default(),
+            faults: Faults::default(),
+            works: vec![],
             home,
             beside: vec![],
             params,

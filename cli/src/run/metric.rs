@@ -1,0 +1,79 @@
+//! What a run reports of each round.
+
+use fedround::experiment::Round;
+use fedround_metrics::clients::ClientSummary;
+use serde::Serialize;
+
+/// A line of `metrics.jsonl`. Numbers that are not finite are written as `null`.
+#[derive(Debug, Serialize)]
+pub(super) struct Metric {
+    pub round: usize,
+    pub train_loss: f64,
+    pub test_loss: Option<f64>,
+    pub test_accuracy: Option<f64>,
+    /// On the examples that clients hold back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation_accuracy: Option<f64>,
+    /// Of each class, in order; `null` for one without test examples.
+    pub class_accuracy: Option<Vec<f64>>,
+    /// Over the clients' own test examples.
+    pub local_accuracy: Option<ClientSummary>,
+    /// Of the client that joins late, on its own, once it is there; the others' are above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newcomer_accuracy: Option<f64>,
+    /// BLEU-1 to BLEU-4 of the test images' captions, of models that find some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_bleu: Option<[f64; 4]>,
+    /// Of models that answer questions: over all test questions, as in VQA.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_vqa_accuracy: Option<f64>,
+    pub bytes_up: u64,
+    pub bytes_down: u64,
+    /// Clients that were left out because their updates were not finite.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_finite: Vec<usize>,
+    /// Clients that failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<usize>,
+    /// Clients that missed the deadline.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<usize>,
+    /// Clients that were called in addition, and were not among the fastest.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub surplus: Vec<usize>,
+    /// Until the server had all that it waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub virtual_seconds: Option<f64>,
+    /// Whether too few clients were there, so that the model is the one before the round.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skipped: bool,
+    /// Of training, without the evaluation.
+    pub seconds: f64,
+}
+
+impl Metric {
+    pub fn of(round: &Round) -> Self {
+        let scores = round.scores.as_ref();
+        Self {
+            round: round.number,
+            train_loss: round.train_loss,
+            test_loss: scores.map(|s| s.loss),
+            test_accuracy: scores.map(|s| s.accuracy),
+            validation_accuracy: round.validation_accuracy,
+            class_accuracy: scores.map(|s| s.class_accuracy.clone()),
+            local_accuracy: scores.and_then(|s| s.local),
+            newcomer_accuracy: scores.and_then(|s| s.late_client),
+            test_bleu: scores.and_then(|s| s.bleu),
+            test_vqa_accuracy: scores.and_then(|s| s.vqa_accuracy),
+            bytes_up: round.bytes_up,
+            bytes_down: round.bytes_down,
+            not_finite: round.not_finite.clone(),
+            failed: round.failed.clone(),
+            late: round.late.clone(),
+            surplus: round.surplus.clone(),
+            virtual_seconds: round.virtual_seconds,
+            skipped: round.skipped,
+            seconds: round.seconds,
+        }
+    }
+}

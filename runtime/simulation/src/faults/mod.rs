@@ -1,0 +1,161 @@
+//! Clients that fail or are late, on a virtual clock.
+//!
+//! Everything here is drawn from counter-based streams of the seed, the round and the client, so a
+//! round's failures depend neither on threads nor on the rounds before it: a run that goes on from a
+//! checkpoint needs nothing but the round's number.
+
+mod attendance;
+mod distribution;
+mod fate;
+
+pub(crate) use attendance::Attendance;
+pub use distribution::{Distribution, DistributionError};
+pub(crate) use fate::{Fate, Fates, Work};
+
+/// Which clients take part in a round that they are called to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Faults {
+    /// Probability that a client fails in a round, in `[0, 1)`.
+    pub dropout: f64,
+    /// Speed of each client, in 10⁹ floating-point operations a second; without it computing takes no
+    /// time.
+    pub speed: Option<Distribution>,
+    /// Bandwidth of each client, in 10⁶ bits a second, the same up and down; without it sending takes no
+    /// time.
+    pub bandwidth: Option<Distribution>,
+    /// Seconds after which the server waits for nobody; clients that take longer are late.
+    pub deadline: Option<f64>,
+    /// How many times as many clients a sampled cohort has as the algorithm asks for, at least 1. The
+    /// fastest ones of as many as it asks for take part.
+    pub over_select: f64,
+    /// The fewest clients of a cohort with which a round is carried out, if some of it fail or are late.
+    pub min_clients: usize,
+}
+
+impl Default for Faults {
+    fn default() -> Self {
+        Self {
+            dropout: 0.0,
+            speed: None,
+            bandwidth: None,
+            deadline: None,
+            over_select: 1.0,
+            min_clients: 1,
+        }
+    }
+}
+
+/// Settings of [`Faults`] that cannot be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FaultsError {
+    /// A number that is out of its range.
+    #[error("{name}: expected {expected}, found {found}")]
+    Range {
+        /// The setting.
+        name: &'static str,
+        /// Its range.
+        expected: &'static str,
+        /// Its value.
+        found: f64,
+    },
+    /// Nobody can be late where nothing takes time.
+    #[error("a deadline needs a clock: speeds or bandwidths of clients")]
+    NoClock,
+    /// A list of speeds or bandwidths that is too short.
+    #[error("{name}: expected a value for each of {clients} clients, found {found}")]
+    TooShort {
+        /// Which list.
+        name: &'static str,
+        /// The federation's clients.
+        clients: usize,
+        /// The length of the list.
+        found: usize,
+    },
+}
+
+impl Faults {
+    /// Whether rounds are as if nobody ever failed, and no time is counted.
+    pub fn is_none(&self) -> bool {
+        self.dropout == 0.0 && !self.has_clock() && self.over_select == 1.0
+    }
+
+    /// Whether clients take time.
+    pub fn has_clock(&self) -> bool {
+        self.speed.is_some() || self.bandwidth.is_some()
+    }
+
+    /// Checks the settings for so many clients.
+    ///
+    /// # Errors
+    ///
+    /// See [`FaultsError`].
+    pub fn check(&self, clients: usize) -> Result<(), FaultsError> {
+        let range = |name, expected, found| {
+            Err(FaultsError::Range {
+                name,
+                expected,
+                found,
+            })
+        };
+        if !(0.0..1.0).contains(&self.dropout) {
+            return range("dropout", "a probability from 0 to below 1", self.dropout);
+        }
+        if !(self.over_select >= 1.0 && self.over_select.is_finite()) {
+            return range("over-selection", "a factor of at least 1", self.over_select);
+        }
+        match self.deadline {
+            // An infinite one makes nobody late.
+            Some(found) if found.is_nan() || found <= 0.0 => {
+                return range("deadline", "seconds above 0", found);
+            }
+            Some(_) if !self.has_clock() => return Err(FaultsError::NoClock),
+            _ => {}
+        }
+        for (name, amounts) in [("speed", &self.speed), ("bandwidth", &self.bandwidth)] {
+            if let Some(Distribution::Listed(values)) = amounts {
+                let found = values.len();
+                if found < clients {
+                    return Err(FaultsError::TooShort {
+                        name,
+                        clients,
+                        found,
+                    });
+                }
+                if let Some(&found) = values.iter().find(|x| !(**x > 0.0 && x.is_finite())) {
+                    return range(name, "values above 0", found);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_checked() {
+        let none = Faults::default();
+        assert!(none.is_none() && none.check(3).is_ok());
+        let check = |change: &dyn Fn(&mut Faults)| {
+            let mut faults = Faults::default();
+            change(&mut faults);
+            faults.check(3)
+        };
+        for p in [-0.1, 1.0, f64::NAN] {
+            assert!(check(&|f| f.dropout = p).is_err());
+        }
+        for factor in [0.9, f64::INFINITY, f64::NAN] {
+            assert!(check(&|f| f.over_select = factor).is_err());
+        }
+        assert_eq!(
+            check(&|f| f.deadline = Some(1.0)),
+            Err(FaultsError::NoClock)
+        );
+        let listed = |n: usize| Some(Distribution::Listed(vec![1.0; n]));
+        assert!(check(&|f| f.speed = listed(3)).is_ok());
+        assert!(check(&|f| f.speed = listed(2)).is_err());
+        assert!(check(&|f| f.bandwidth = Some(Distribution::Listed(vec![0.0; 3]))).is_err());
+    }
+}
