@@ -129,6 +129,9 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
         }
         ExperimentError::NoProtected { .. } => "without --adversary nobody looks for them",
         ExperimentError::UnusedAuxiliary { .. } => NETWORKS,
+        ExperimentError::Memory { .. } => {
+            "a smaller model, fewer --threads, fewer clients, or a smaller cohort (--set fraction=..) needs less"
+        }
         ExperimentError::NoChoice => {
             "--validation 0.1 holds a tenth of each client's training examples back"
         }

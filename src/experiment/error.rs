@@ -4,9 +4,11 @@ use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_exec::CompileError;
 use fedround_metrics::MetricError;
 use fedround_models::{ModelError, WeightsError};
+use fedround_passes::report::number_format::bytes;
 use fedround_simulation::RunError;
 
 use super::Report;
+use super::memory::MemoryEstimate;
 use crate::model_source::GraphError;
 
 /// Why an experiment could not start, or stopped before its last round.
@@ -56,6 +58,14 @@ pub enum ExperimentError {
     Validation {
         /// Its value.
         found: f64,
+    },
+    /// The run needs more memory than the machine, or the process's control group, has.
+    #[error("the run needs at least {needed} of memory, and the limit is {}", bytes(*limit))]
+    Memory {
+        /// What it needs.
+        needed: MemoryEstimate,
+        /// Bytes that this process may use.
+        limit: u64,
     },
     /// The best model is to be kept, and nothing says which one is best.
     #[error(

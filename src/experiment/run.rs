@@ -6,12 +6,14 @@ use fedround_data::partition::Split;
 use fedround_data::{Dataset, Examples};
 use fedround_dsl::Algorithm;
 use fedround_exec::Program;
+use fedround_exec::device::is_cpu;
 use fedround_models::{AuxiliaryTask, LoadReport, Losses, Task};
 use fedround_simulation::{FederatedDataset, Simulation};
 use fedround_trace::TracedModel;
 
 use super::evaluation::TestSet;
 use super::language::LanguageTest;
+use super::memory::{self, MemoryEstimate};
 use super::validation::ValidationSet;
 use super::{Experiment, ExperimentError, PROTECTED, Settings};
 use crate::model_source::{Auxiliaries, ModelSource};
@@ -85,6 +87,12 @@ impl Run {
             client_indices,
         };
         let mut simulation = simulation(&settings, algorithm, model, dataset)?;
+        if is_cpu(simulation.program().device()) {
+            let needed = MemoryEstimate::of(&simulation, rounds, settings.threads)?;
+            if let Some(limit) = memory::limit().filter(|limit| needed.total() > *limit) {
+                return Err(ExperimentError::Memory { needed, limit });
+            }
+        }
         let loaded = match &settings.weights {
             Some(weights) => Some(simulation.load_weights(&weights.read()?)?),
             None => None,

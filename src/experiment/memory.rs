@@ -1,0 +1,165 @@
+//! The memory that a run needs, estimated before its first round.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use fedround_exec::{CompileError, Program};
+use fedround_ir::fed::{FedOp, Kind, OpKind};
+use fedround_passes::report::number_format::bytes;
+use fedround_passes::schedule::{Block, Item, runs};
+use fedround_passes::tensor::cost;
+use fedround_simulation::Simulation;
+
+/// Results of clients that wait for the aggregation, for each worker.
+const WAITING: u64 = 3;
+
+/// Bytes of host memory that a run needs at least, beside the examples that are loaded already. What
+/// kernels and the allocator keep for themselves is not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryEstimate {
+    /// The global model, the server's states, and the sum of the clients' models.
+    pub server: u64,
+    /// The largest local step, on each worker.
+    pub steps: u64,
+    /// Results of the cohort that wait to be added up.
+    pub cohort: u64,
+    /// States of all clients that are expected to train.
+    pub states: u64,
+}
+
+impl MemoryEstimate {
+    /// Of a simulation's rounds, with clients on so many workers.
+    pub(super) fn of(
+        simulation: &Simulation,
+        rounds: usize,
+        workers: usize,
+    ) -> Result<Self, CompileError> {
+        let clients = simulation.dataset().client_indices.len();
+        let phases = simulation.program().phases();
+        let mut all = Self::default();
+        for (_, program) in phases {
+            let estimate = Self::of_program(program, (clients, rounds, workers))?;
+            all.server = all.server.max(estimate.server);
+            all.steps = all.steps.max(estimate.steps);
+            all.cohort = all.cohort.max(estimate.cohort);
+            all.states = all.states.max(estimate.states);
+        }
+        Ok(all)
+    }
+
+    fn of_program(
+        program: &Program,
+        (clients, rounds, workers): (usize, usize, usize),
+    ) -> Result<Self, CompileError> {
+        let model = 4 * program.parameter_count() as u64;
+        let cohort = program.cohort_size(clients).unwrap_or(clients);
+        let trained = cohort.saturating_mul(rounds).min(clients) as u64;
+        let at_once = workers.min(cohort) as u64;
+        let graphs = program.graphs(program.batch_size())?;
+        let steps = graphs.iter().zip(runs(program.schedule()));
+        let steps = steps.filter(|(_, runs)| runs.on_clients);
+        let largest = steps.map(|(graph, _)| cost(graph).peak).max();
+        let mut states = States::default();
+        states.find(program, &program.schedule().round);
+        Ok(Self {
+            // Sums are in 64 bits.
+            server: model * (3 + states.server.len() as u64),
+            steps: at_once * largest.unwrap_or_default(),
+            cohort: model * (WAITING * workers as u64).min(cohort as u64),
+            states: model * states.clients.len() as u64 * trained,
+        })
+    }
+
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        let parts = [self.server, self.steps, self.cohort, self.states];
+        parts.into_iter().fold(0, u64::saturating_add)
+    }
+}
+
+impl fmt::Display for MemoryEstimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = BTreeMap::from([
+            ("server's model and states", self.server),
+            ("local steps", self.steps),
+            ("waiting results", self.cohort),
+            ("clients' states", self.states),
+        ]);
+        let parts = parts
+            .iter()
+            .map(|(name, n)| format!("{name} {}", bytes(*n)));
+        let parts: Vec<String> = parts.collect();
+        write!(f, "{} ({})", bytes(self.total()), parts.join(", "))
+    }
+}
+
+/// Names of states that are as large as a model.
+#[derive(Default)]
+struct States {
+    server: BTreeSet<String>,
+    clients: BTreeSet<String>,
+}
+
+impl States {
+    fn find(&mut self, program: &Program, block: &Block) {
+        for (item, _) in &block.items {
+            let Item::Control(control) = item else {
+                continue;
+            };
+            let op = &control.op;
+            let large = |i: usize| {
+                let value = op.operands.get(i);
+                let kind = value.map(|v| program.schedule().module.type_of(*v).kind);
+                kind == Some(Kind::Params)
+            };
+            match &op.kind {
+                OpKind::Fed(FedOp::SetServerState(name)) if large(0) => {
+                    self.server.insert(name.clone());
+                }
+                OpKind::Fed(FedOp::SetClientState(name)) if large(1) => {
+                    self.clients.insert(name.clone());
+                }
+                _ => {}
+            }
+            if let Some(body) = &control.body {
+                self.find(program, body);
+            }
+        }
+    }
+}
+
+/// Bytes of memory that this process may use: the machine's, or less where a control group limits it;
+/// `None` where the system does not say.
+pub(super) fn limit() -> Option<u64> {
+    let mut system = sysinfo::System::new();
+    system.refresh_memory();
+    let group = system.cgroup_limits().map(|limits| limits.total_memory);
+    let all = [Some(system.total_memory()), group].into_iter().flatten();
+    all.filter(|bytes| *bytes > 0).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_has_memory() {
+        let found = limit().unwrap();
+        assert!(found > 1 << 26, "{found}");
+    }
+
+    #[test]
+    fn parts_are_named() {
+        let needed = MemoryEstimate {
+            server: 1 << 20,
+            steps: 2 << 20,
+            cohort: 0,
+            states: 5 << 20,
+        };
+        assert_eq!(needed.total(), 8 << 20);
+        let text = needed.to_string();
+        for part in ["clients' states 5", "local steps 2", "waiting results 0"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}
