@@ -201,7 +201,7 @@ fn failures_repeat_with_other_threads_and_differ_between_rounds() {
 #[test]
 fn a_round_with_too_few_clients_changes_nothing() {
     let faults = Faults {
-        dropout: 0.5,
+        dropout: 0.3,
         min_clients: 4,
         ..Faults::default()
     };

@@ -238,7 +238,7 @@ pub(crate) struct FaultCounts {
 
 impl FaultCounts {
     fn of(settings: &Settings, report: &Report) -> Option<Self> {
-        let count = |of: fn(&Round) -> usize| report.history.iter().map(of).sum();
+        let count = |of: fn(&Round) -> usize| report.history.iter().map(of).sum::<usize>();
         (!settings.run.faults.is_none()).then(|| Self {
             failed: count(|round| round.failed.len()),
             late: count(|round| round.late.len()),

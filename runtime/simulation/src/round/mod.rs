@@ -51,8 +51,8 @@ pub struct RoundStats {
 
 /// Runs one round from `params`; gives the next parameters. The server's work is done at `cx`,
 /// clients train there and on the devices `beside` it. What the server sees of single clients is
-/// shown to the `observer`; `suspects` looks for clients
-/// whose updates are not finite, and `attendance` takes in who came.
+/// shown to the `observer`; `suspects` looks for clients whose updates are not finite, and `attendance`
+/// takes in who came.
 ///
 /// # Errors
 ///
