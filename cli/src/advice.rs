@@ -75,6 +75,9 @@ fn help(error: &CliError) -> Option<String> {
             "--device wgpu or cuda chooses a GPU; `fedround doctor` says which there are"
         }
         CliError::FusedFormat => "--at plan can be drawn",
+        CliError::ByteSize(_) => {
+            "--client-memory 512MB keeps so much of the clients' states in memory"
+        }
         CliError::CohortBatch(_) => "--cohort-batch 8 runs up to eight clients in one graph",
         CliError::Graphs(_) => "--graphs on replays steps on a GPU where it can",
         CliError::NothingShared { .. } => {

@@ -35,6 +35,7 @@ pub(crate) struct Config {
     pub precision: Option<String>,
     pub convolutions: Option<String>,
     pub cohort_batch: Option<String>,
+    pub client_memory: Option<String>,
     pub graphs: Option<String>,
     pub augment: Option<String>,
     pub newcomer: Option<String>,
@@ -48,7 +49,7 @@ pub(crate) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 30] = [
+const KEYS: [&str; 31] = [
     "spec",
     "data",
     "data_dir",
@@ -71,6 +72,7 @@ const KEYS: [&str; 30] = [
     "precision",
     "convolutions",
     "cohort_batch",
+    "client_memory",
     "graphs",
     "augment",
     "newcomer",
@@ -164,6 +166,7 @@ mod tests {
             precision: Some(String::new()),
             convolutions: Some(String::new()),
             cohort_batch: Some(String::new()),
+            client_memory: Some(String::new()),
             graphs: Some(String::new()),
             augment: Some(String::new()),
             newcomer: Some(String::new()),

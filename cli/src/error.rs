@@ -17,7 +17,7 @@ use fedround_metrics::MetricError;
 use fedround_models::ModelError;
 use fedround_passes::{PassError, RequestError};
 use fedround_simulation::{
-    CohortBatchError, DistributionError, LateClientError, OnNanError, RunError,
+    ByteSizeError, CohortBatchError, DistributionError, LateClientError, OnNanError, RunError,
 };
 
 use crate::bench::BenchError;
@@ -74,6 +74,8 @@ pub(crate) enum CliError {
     FusedFormat,
     #[error("--cohort-batch: {0}")]
     CohortBatch(#[from] CohortBatchError),
+    #[error("--client-memory: {0}")]
+    ByteSize(#[from] ByteSizeError),
     #[error("--graphs: {0}")]
     Graphs(#[from] GraphCaptureError),
     #[error("--speed or --bandwidth: {0}")]

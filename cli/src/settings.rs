@@ -24,6 +24,8 @@ pub(crate) const MODEL: &str = "2nn";
 /// Default number of clients.
 pub(crate) const CLIENTS: usize = 100;
 const ROUNDS: usize = 200;
+/// Default memory of clients' states.
+const CLIENT_MEMORY: &str = "1GiB";
 
 /// Everything a run depends on, with names in place of what they name.
 #[derive(Clone, Debug)]
@@ -117,6 +119,14 @@ impl Settings {
                 text(&args.engine.convolutions, file.convolutions, "auto").parse()?,
             ),
             cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,
+            client_memory: Some(
+                text(
+                    &args.engine.client_memory,
+                    file.client_memory,
+                    CLIENT_MEMORY,
+                )
+                .parse()?,
+            ),
             graph_capture: text(&args.engine.graphs, file.graphs, "off").parse()?,
             ..default
         };
@@ -177,6 +187,7 @@ impl Settings {
             precision: (run.precision != Precision::F32).then(|| run.precision.to_string()),
             convolutions: run.convolutions.always().map(|form| form.name().to_owned()),
             cohort_batch: Some(run.cohort_batch.to_string()),
+            client_memory: run.client_memory.map(|memory| memory.to_string()),
             graphs: (run.graph_capture != GraphCapture::Off).then(|| run.graph_capture.to_string()),
             augment: Some(run.augment.to_string()),
             newcomer: run.late_client.map(|client| client.to_string()),

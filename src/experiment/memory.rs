@@ -23,7 +23,7 @@ pub struct MemoryEstimate {
     pub steps: u64,
     /// Results of the cohort that wait to be added up.
     pub cohort: u64,
-    /// States of all clients that are expected to train.
+    /// States of all clients that are expected to train, or what may be in memory of them.
     pub states: u64,
 }
 
@@ -35,10 +35,11 @@ impl MemoryEstimate {
         workers: usize,
     ) -> Result<Self, CompileError> {
         let clients = simulation.dataset().client_indices.len();
+        let budget = simulation.client_memory().budget;
         let phases = simulation.program().phases();
         let mut all = Self::default();
         for (_, program) in phases {
-            let estimate = Self::of_program(program, (clients, rounds, workers))?;
+            let estimate = Self::of_program(program, (clients, rounds, workers), budget)?;
             all.server = all.server.max(estimate.server);
             all.steps = all.steps.max(estimate.steps);
             all.cohort = all.cohort.max(estimate.cohort);
@@ -50,6 +51,7 @@ impl MemoryEstimate {
     fn of_program(
         program: &Program,
         (clients, rounds, workers): (usize, usize, usize),
+        budget: Option<usize>,
     ) -> Result<Self, CompileError> {
         let model = 4 * program.parameter_count() as u64;
         let cohort = program.cohort_size(clients).unwrap_or(clients);
@@ -61,12 +63,15 @@ impl MemoryEstimate {
         let largest = steps.map(|(graph, _)| cost(graph).peak).max();
         let mut states = States::default();
         states.find(program, &program.schedule().round);
+        let state = model * states.clients.len() as u64;
+        // Beside the budget: states that a round reads, sets, and writes to the file.
+        let most = budget.map(|budget| budget as u64 + 3 * state * cohort as u64);
         Ok(Self {
             // Sums are in 64 bits.
             server: model * (3 + states.server.len() as u64),
             steps: at_once * largest.unwrap_or_default(),
             cohort: model * (WAITING * workers as u64).min(cohort as u64),
-            states: model * states.clients.len() as u64 * trained,
+            states: (state * trained).min(most.unwrap_or(u64::MAX)),
         })
     }
 

@@ -1,5 +1,6 @@
 //! A run that can start: its input is checked and its algorithm compiled.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use fedround_data::partition::Split;
@@ -135,6 +136,15 @@ impl Run {
         &self.simulation
     }
 
+    /// Keeps clients' states in this file where they outgrow
+    /// [`Settings::client_memory`]; see
+    /// [`Simulation::with_client_store`].
+    #[must_use]
+    pub fn with_client_store(mut self, path: impl Into<PathBuf>) -> Self {
+        self.simulation = self.simulation.with_client_store(path);
+        self
+    }
+
     /// The simulation by itself, for callers that train round by round.
     pub fn into_simulation(self) -> Simulation {
         self.simulation
@@ -185,6 +195,10 @@ pub(super) fn simulation(
         threads,
         message: source.to_string(),
     })?;
+    let simulation = match settings.client_memory {
+        Some(memory) => simulation.with_client_memory(memory.0),
+        None => simulation,
+    };
     Ok(simulation
         .with_augment(settings.augment.clone())
         .with_personal(algorithm)?

@@ -2,9 +2,9 @@
 
 use fedround_data::{Augment, Partition};
 use fedround_exec::{ConvPolicy, Devices, GraphCapture, Precision};
-use fedround_simulation::{CohortBatch, Faults, LateClient, OnNan, RunError};
+use fedround_simulation::{ByteSize, CohortBatch, Faults, LateClient, OnNan, RunError};
 
-use super::{ExperimentError, InitialWeights, Keep};
+use super::{Experiment, ExperimentError, InitialWeights, Keep};
 use crate::model_source::Auxiliaries;
 
 /// The settings of an experiment, with the defaults of `fedround run`.
@@ -61,6 +61,9 @@ pub struct Settings {
     pub cohort_batch: CohortBatch,
     /// Whether a GPU captures the steps of loops over batches and replays them.
     pub graph_capture: GraphCapture,
+    /// Memory of clients' states from one round to the next; what is more is in a file. Without it all
+    /// states are in memory. Results do not depend on it.
+    pub client_memory: Option<ByteSize>,
     /// Whether the CPU runs our fused kernels. Without them each op of a step runs by itself, for
     /// comparisons of speed.
     pub fusion: bool,
@@ -92,6 +95,7 @@ impl Default for Settings {
             convolutions: ConvPolicy::default(),
             cohort_batch: CohortBatch::default(),
             graph_capture: GraphCapture::default(),
+            client_memory: None,
             fusion: true,
         }
     }
@@ -131,5 +135,14 @@ impl Settings {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl Experiment {
+    /// Keeps clients' states in a file beyond this much memory.
+    #[must_use]
+    pub fn client_memory(mut self, memory: ByteSize) -> Self {
+        self.settings.client_memory = Some(memory);
+        self
     }
 }

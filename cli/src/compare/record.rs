@@ -100,7 +100,7 @@ impl Record {
 }
 
 /// Keys that results do not depend on.
-const FREE: [&str; 3] = ["threads", "data_dir", "target"];
+const FREE: [&str; 4] = ["threads", "data_dir", "target", "client_memory"];
 /// Keys that differ between the runs of one comparison.
 const OWN: [&str; 3] = ["spec", "seed", "hyper"];
 

@@ -138,10 +138,11 @@ fn numbers(plan: &Plan, runs: &Runs<'_>) -> Vec<Number> {
 }
 
 /// Settings that results do not depend on, or that are no part of a protocol.
-const FREE: [&str; 8] = [
+const FREE: [&str; 9] = [
     "data_dir",
     "threads",
     "device",
+    "client_memory",
     "cohort_batch",
     "convolutions",
     "graphs",

@@ -16,7 +16,8 @@ Examples:
   fedround run fedavg --json | jq .test_accuracy
 
 The run folder holds config.toml, metrics.jsonl (one object a round), summary.json,
-model.safetensors and classes.svg (the accuracy of each class). Nothing in it is ever overwritten.
+model.safetensors and classes.svg (the accuracy of each class), and clients.redb if clients' states
+outgrow --client-memory. Nothing in it is ever overwritten.
 Ctrl-C finishes the current round and writes everything; a second one stops at once.";
 
 /// Compiles an algorithm and trains it over simulated clients.
@@ -66,6 +67,10 @@ pub(crate) struct EngineArgs {
     /// Clients that run in one graph, with a client axis: N, auto or off [default: auto]
     #[arg(long, value_name = "N")]
     pub cohort_batch: Option<String>,
+    /// Memory of clients' states, such as 512MB or 2GiB; those used longest ago are kept in a file of
+    /// the run folder. Results do not depend on it [default: 1GiB]
+    #[arg(long, value_name = "SIZE")]
+    pub client_memory: Option<String>,
     /// Whether a GPU records the steps of loops over batches and replays them: off, on, or require,
     /// where a step that cannot be recorded is an error [default: off]
     #[arg(long, value_name = "G")]

@@ -21,8 +21,10 @@ pub(crate) const MODEL: &str = "model.safetensors";
 const LAST: &str = "model-last.safetensors";
 /// The accuracy of each class over rounds.
 const CLASSES: &str = "classes.svg";
+/// The states of clients that do not fit in memory.
+const CLIENTS: &str = "clients.redb";
 /// Everything that a run writes.
-pub(crate) const FILES: [&str; 6] = [CONFIG, METRICS, SUMMARY, MODEL, LAST, CLASSES];
+pub(crate) const FILES: [&str; 7] = [CONFIG, METRICS, SUMMARY, MODEL, LAST, CLASSES, CLIENTS];
 
 /// A folder of one run.
 pub(crate) struct Folder {
@@ -58,6 +60,11 @@ impl Folder {
 
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// The file of clients' states.
+    pub fn clients(&self) -> PathBuf {
+        self.dir.join(CLIENTS)
     }
 
     /// Appends a round; it is in the file when this returns.

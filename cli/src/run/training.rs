@@ -80,6 +80,7 @@ impl Job {
         stop: &AtomicBool,
         started: Instant,
     ) -> Result<(Summary, Option<ExperimentError>), CliError> {
+        self.run = self.run.with_client_store(folder.clients());
         let mut recorder = Recorder {
             folder,
             progress,

@@ -3,6 +3,8 @@
 use fedround_data::DataError;
 use fedround_exec::{CompileError, ExecError};
 use fedround_ir::Loc;
+use fedround_store::ClientStoreError;
+use std::path::PathBuf;
 
 use crate::faults::FaultsError;
 use crate::non_finite::Diverged;
@@ -16,6 +18,23 @@ pub enum RunError {
     /// Examples could not be read.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// The file of clients' states could not be read or written.
+    #[error(transparent)]
+    ClientStates(#[from] ClientStoreError),
+    /// The file of clients' states could not be removed.
+    #[error("cannot remove {}, which has the states of a run that begins anew: {source}", path.display())]
+    RemoveStates {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// A client keeps masks, for which the file of clients' states has no form.
+    #[error("the state `{name}` holds masks, and only floats and integers can be kept in a file")]
+    StateOfMasks {
+        /// The state.
+        name: String,
+    },
     /// A plan could not be run on the device.
     #[error(transparent)]
     Exec(#[from] ExecError),

@@ -10,6 +10,7 @@
 //! the operations of the federated dialect by `interpreter`, on the values of `value`.
 
 mod aggregate;
+mod byte_size;
 mod client;
 mod cohort_batch;
 mod context;
@@ -26,11 +27,13 @@ mod round;
 pub mod sampling;
 mod simulation;
 mod state;
+mod tensor_bytes;
 #[cfg(test)]
 mod testing;
 mod value;
 mod workers;
 
+pub use byte_size::{ByteSize, ByteSizeError};
 pub use cohort_batch::{CohortBatch, CohortBatchError};
 pub use dataset::FederatedDataset;
 pub use error::RunError;
@@ -42,3 +45,4 @@ pub use late_client::{LateClient, LateClientError};
 pub use non_finite::{Diverged, OnNan, OnNanError};
 pub use round::{ObservedTensor, RoundStats, ServerObservation};
 pub use simulation::Simulation;
+pub use state::ClientMemory;

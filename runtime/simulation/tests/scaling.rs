@@ -52,6 +52,16 @@ fn fed_avg(clients: usize) -> FedAvg {
     }
 }
 
+fn scaffold(clients: usize) -> Simulation {
+    let scaffold = Scaffold {
+        fraction: COHORT as f32 / clients as f32,
+        batch: 10,
+        lr: 0.01,
+        ..Scaffold::default()
+    };
+    simulation(&scaffold, clients)
+}
+
 /// The median of the bytes allocated in a round, and the seconds of the fastest and of the median one,
 /// of simulations that take turns.
 fn measure(mut simulations: [Simulation; 2]) -> [(usize, [f64; 2]); 2] {
@@ -84,15 +94,7 @@ fn measure(mut simulations: [Simulation; 2]) -> [(usize, [f64; 2]); 2] {
 fn a_round_costs_what_its_cohort_does() {
     let (few, many) = (100, 100_000);
     let averages = [few, many].map(|clients| simulation(&fed_avg(clients), clients));
-    let scaffolds = [few, many].map(|clients| {
-        let scaffold = Scaffold {
-            fraction: COHORT as f32 / clients as f32,
-            batch: 10,
-            lr: 0.01,
-            ..Scaffold::default()
-        };
-        simulation(&scaffold, clients)
-    });
+    let scaffolds = [few, many].map(scaffold);
     for (name, simulations) in [("fedavg", averages), ("scaffold", scaffolds)] {
         let [
             (bytes, [seconds, median]),
@@ -105,4 +107,40 @@ fn a_round_costs_what_its_cohort_does() {
         assert!(more_bytes as f64 <= 1.01 * bytes as f64, "{text}");
         assert!(more_seconds <= 3.0 * seconds, "{text}");
     }
+    states_beyond_memory(scaffold(100), scaffold(100_000));
+}
+
+/// Bytes of states that stay in memory: of twenty clients.
+const BUDGET: usize = 16 << 20;
+
+/// The same of clients whose states do not fit in memory, beside few whose states do. Each round
+/// writes the states of a cohort, and allocates what that takes.
+fn states_beyond_memory(few: Simulation, many: Simulation) {
+    let many = many.with_client_memory(BUDGET);
+    let mut simulations = [few, many];
+    let mut readings = [vec![], vec![]];
+    for round in 0..63 {
+        for (simulation, readings) in simulations.iter_mut().zip(&mut readings) {
+            let begin = Instant::now();
+            simulation.run_round().unwrap();
+            // Beyond the budget, which two rounds fill.
+            if round > 2 {
+                readings.push(begin.elapsed().as_secs_f64());
+            }
+        }
+    }
+    let [[few, median], [many, more_median]] = readings.map(|mut seconds| {
+        seconds.sort_by(f64::total_cmp);
+        [seconds[0], seconds[seconds.len() / 2]]
+    });
+    let memory = simulations.map(|simulation| simulation.client_memory().most);
+    println!(
+        "scaffold beyond memory: {few} s and {many} s: the fastest rounds {:.3} times, medians {:.3} times; \
+         at most {memory:?} B of states in memory",
+        many / few,
+        more_median / median
+    );
+    let state = BUDGET / 20;
+    assert!(memory[1] <= BUDGET + 3 * COHORT * state, "{memory:?}");
+    assert!(many <= 3.0 * few, "{few} s and {many} s");
 }

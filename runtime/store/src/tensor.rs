@@ -22,3 +22,47 @@ pub struct TensorBytes {
     #[serde(with = "serde_bytes")]
     pub data: Vec<u8>,
 }
+
+impl TensorBytes {
+    /// Floats in row-major order.
+    pub fn of_floats(values: &[f32], shape: &[usize]) -> Self {
+        Self {
+            element: ElementType::F32,
+            shape: shape.to_vec(),
+            data: values.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        }
+    }
+
+    /// Integers in row-major order.
+    pub fn of_ints(values: &[i32], shape: &[usize]) -> Self {
+        Self {
+            element: ElementType::I32,
+            shape: shape.to_vec(),
+            data: values.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        }
+    }
+
+    /// The floats; `None` of integers, or if the shape has not as many elements.
+    pub fn floats(&self) -> Option<Vec<f32>> {
+        self.words(ElementType::F32, f32::from_le_bytes)
+    }
+
+    /// The integers; `None` of floats, or if the shape has not as many elements.
+    pub fn ints(&self) -> Option<Vec<i32>> {
+        self.words(ElementType::I32, i32::from_le_bytes)
+    }
+
+    fn words<T>(&self, element: ElementType, word: impl Fn([u8; 4]) -> T) -> Option<Vec<T>> {
+        let mut axes = self.shape.iter();
+        let bytes = axes.try_fold(4, |n: usize, axis| n.checked_mul(*axis))?;
+        if self.element != element || bytes != self.data.len() {
+            return None;
+        }
+        let words = self.data.chunks_exact(4);
+        Some(
+            words
+                .map(|bytes| word([bytes[0], bytes[1], bytes[2], bytes[3]]))
+                .collect(),
+        )
+    }
+}

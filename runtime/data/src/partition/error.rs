@@ -29,10 +29,23 @@ pub enum PartitionError {
     #[error("a partition needs at least 1 client, found 0")]
     NoClients,
     /// Some clients would hold no examples.
-    #[error("cannot deal {examples} examples to {clients} clients; use at most {examples} clients")]
+    #[error(
+        "cannot deal {examples} examples to {clients} clients; use at most {examples} clients, or the \
+         partition shared:N, whose clients share examples"
+    )]
     TooManyClients {
         /// The number of clients.
         clients: usize,
+        /// The number of examples.
+        examples: usize,
+    },
+    /// A client would hold examples twice.
+    #[error(
+        "cannot draw {per_client} different ones of {examples} examples; use shared:{examples} or less"
+    )]
+    TooFewToShare {
+        /// The number of examples per client.
+        per_client: usize,
         /// The number of examples.
         examples: usize,
     },

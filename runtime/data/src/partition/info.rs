@@ -100,6 +100,12 @@ pub const PARTITIONS: &[PartitionInfo] = &[
         expected: "natural takes no argument",
     },
     PartitionInfo {
+        syntax: "shared:N",
+        doc: "N random examples each; clients share examples, so that there may be more clients than examples",
+        paper: "",
+        expected: "expected shared:N with the number of examples per client, a whole number of at least 1, as in shared:50",
+    },
+    PartitionInfo {
         syntax: "BASE+rotated:DEGREES:N",
         doc: "BASE but for a new, last client: N random examples, images turned counter-clockwise",
         paper: "LG-FedAvg",

@@ -20,6 +20,7 @@ mod local;
 mod pool;
 mod rotate;
 mod shards;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -96,6 +97,12 @@ pub enum Partition {
     /// One whole group for each client. If there are fewer clients than groups, the groups are drawn at
     /// random.
     Natural,
+    /// Random examples for each client, drawn for it alone: clients may share examples, and there may be
+    /// more clients than examples.
+    Shared {
+        /// The number of examples of each client, none of them twice; at least 1.
+        per_client: usize,
+    },
     /// Another partition for all clients but the last. The last client holds random examples, and its
     /// images are rotated.
     Rotated {
@@ -115,7 +122,8 @@ impl Partition {
     /// client.
     ///
     /// # Errors
-    /// There are no clients, or more clients (or shards) than examples. A label is not below `classes`.
+    /// There are no clients, or more clients (or shards) than examples, which only
+    /// [`Shared`](Self::Shared) allows. A label is not below `classes`.
     /// Every try of a random draw left a client too small. The partition needs more than labels.
     pub fn split(
         &self,
@@ -142,6 +150,9 @@ impl Partition {
         // A value built by hand may have arguments that the parser refuses.
         self.to_string().parse::<Self>()?;
         pool.check()?;
+        if !matches!(self, Self::Shared { .. }) {
+            pool.check_clients()?;
+        }
         match self {
             Self::Iid => Ok(shards::iid(pool)),
             Self::Shards { per_client } => shards::shards(pool, *per_client),
@@ -161,6 +172,7 @@ impl Partition {
             Self::Domains { parts, most } => groups::domains(pool, self, *parts, *most),
             Self::Groups => groups::groups(pool, self),
             Self::Natural => groups::natural(pool, self),
+            Self::Shared { per_client } => shared::shared(pool, *per_client),
             Self::Rotated { base, examples, .. } => rotate::newcomer(pool, base, *examples),
         }
     }

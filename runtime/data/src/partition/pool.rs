@@ -32,6 +32,8 @@ pub(super) enum Draw {
     Newcomer,
     LocalTest,
     Validation,
+    /// The examples of a client that may have some with others.
+    Shared,
 }
 
 impl Draw {
@@ -49,16 +51,19 @@ impl Pool<'_> {
         (0..self.len()).collect()
     }
 
+    /// Whether there are examples for all clients.
+    pub fn check_clients(&self) -> Result<(), PartitionError> {
+        let (clients, examples) = (self.clients, self.len());
+        match clients > examples {
+            true => Err(PartitionError::TooManyClients { clients, examples }),
+            false => Ok(()),
+        }
+    }
+
     pub fn check(&self) -> Result<(), PartitionError> {
         let (clients, classes) = (self.clients, self.classes);
         if clients == 0 {
             return Err(PartitionError::NoClients);
-        }
-        if clients > self.len() {
-            return Err(PartitionError::TooManyClients {
-                clients,
-                examples: self.len(),
-            });
         }
         let mut labels = self.labels.iter().enumerate();
         match labels.find(|(_, label)| usize::from(**label) >= classes) {

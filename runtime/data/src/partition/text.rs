@@ -84,6 +84,9 @@ fn simple(name: &str, arguments: &[&str]) -> Option<Partition> {
         },
         ("groups", []) => Partition::Groups,
         ("natural", []) => Partition::Natural,
+        ("shared", [n]) => Partition::Shared {
+            per_client: positive(n)?,
+        },
         _ => return None,
     })
 }
@@ -149,6 +152,7 @@ impl fmt::Display for Partition {
             }
             Self::Groups => write!(f, "groups"),
             Self::Natural => write!(f, "natural"),
+            Self::Shared { per_client } => write!(f, "shared:{per_client}"),
             Self::Rotated {
                 base,
                 rotation,

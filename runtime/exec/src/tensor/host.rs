@@ -1,6 +1,7 @@
 //! Tensors in host memory: access to their elements.
 
 use burn::tensor::{DType, DispatchTensor};
+use burn_backend::TensorMetadata;
 use burn_dispatch::{BackendTensor, DispatchAutodiffContext, DispatchTensorKind};
 use burn_flex::FlexTensor;
 
@@ -45,6 +46,17 @@ pub(crate) fn values(t: &DispatchTensor) -> Option<Vec<f32>> {
     let t = peek(t)?;
     let values = contiguous(t).map(<[f32]>::to_vec);
     values.or_else(|| contiguous(&t.to_contiguous()).map(<[f32]>::to_vec))
+}
+
+/// The same tensor; a copy, if it is part of a larger one in host memory that it would keep there.
+pub fn compact(t: DispatchTensor) -> DispatchTensor {
+    let part = peek(&t).is_some_and(|own| {
+        own.dtype() == DType::F32 && own.storage::<f32>().len() > own.layout().num_elements()
+    });
+    match part.then(|| values(&t)).flatten() {
+        Some(values) => super::from_floats(values, t.shape().as_slice(), &t.device()),
+        None => t,
+    }
 }
 
 /// The sizes of a tensor.

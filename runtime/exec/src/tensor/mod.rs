@@ -14,7 +14,7 @@ use fedround_ir::tensor::{Constant, DType};
 
 pub use finite::all_finite;
 pub(crate) use half::{round, widen};
-pub use host::{floats, is_host};
+pub use host::{compact, floats, is_host};
 pub use readback::{device_reads, read, read_all, read_ints};
 pub use transfer::{transfer, transfer_all};
 

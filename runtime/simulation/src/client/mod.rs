@@ -163,7 +163,7 @@ impl Clients<'_> {
 
     /// What a client has kept, on the device where it trains.
     fn of(&self, id: usize, name: &str) -> Result<Option<Vec<DispatchTensor>>, RunError> {
-        let kept = self.kept.get(&(id, name.to_owned())).cloned();
+        let kept = self.kept.get(&(id, name.to_owned()))?;
         let device = self.cx.program.device();
         let kept = kept.map(|leaves| transfer_all(leaves, device));
         Ok(kept.transpose()?)

@@ -37,7 +37,7 @@ pub struct PersonalModels(HashMap<usize, Vec<DispatchTensor>>);
 impl PersonalModels {
     /// Those that a round of [such a program](personalized) kept, on one device.
     pub(crate) fn kept(state: State, device: &DispatchDevice) -> Result<Self, RunError> {
-        let kept = state.clients.into_all();
+        let kept = state.clients.into_fresh();
         let models = kept.filter(|((_, state), _)| state == PERSONAL_MODEL);
         let models = models.map(|((k, _), model)| Ok((k, transfer_all(model, device)?)));
         models.collect::<Result<_, _>>().map(Self)

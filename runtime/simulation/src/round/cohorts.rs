@@ -94,8 +94,12 @@ impl Server<'_> {
         let (first, count) = self.counts(op)?;
         let within = first..first.saturating_add(count);
         let inside = op.kind == OpKind::Fed(FedOp::Within);
-        let all = 0..self.cx.clients();
-        let ids: Vec<usize> = all.filter(|k| within.contains(k) == inside).collect();
+        let all = self.cx.clients();
+        let ids: Vec<usize> = match inside {
+            // Few of many clients are found without a look at the others.
+            true => (within.start..within.end.min(all)).collect(),
+            false => (0..all).filter(|k| !within.contains(k)).collect(),
+        };
         if ids.is_empty() {
             return Err(RunError::NoClient {
                 clients: self.cx.clients(),

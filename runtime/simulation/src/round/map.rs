@@ -14,6 +14,7 @@ use fedround_passes::schedule::{Block, Control};
 use super::client_groups::{Given, deal, turns};
 use super::observer::{Observer, show};
 use super::server::Server;
+use super::state_names::state_names;
 use crate::aggregate::reduction::{Reduction, bytes};
 use crate::client::{self, Group, Outcome};
 use crate::context::{RoundContext, missing};
@@ -90,8 +91,9 @@ impl Server<'_> {
             &mut self.observer
         };
         let at: Vec<usize> = groups.iter().map(|(at, _)| *at).collect();
-        self.workers
-            .stream(&at, AHEAD, work, |g, outcomes| match outcomes {
+        let workers = self.workers;
+        kept.reading_ahead(ids, &state_names(body), || {
+            workers.stream(&at, AHEAD, work, |g, outcomes| match outcomes {
                 Ok(outcomes) => {
                     for (&i, outcome) in groups[g].1.iter().zip(outcomes) {
                         let looked = match &mut suspects {
@@ -105,6 +107,7 @@ impl Server<'_> {
                 }
                 Err(error) => failed = failed.take().or(Some(error)),
             });
+        });
         match failed {
             Some(error) => Err(error),
             None => Ok(results),

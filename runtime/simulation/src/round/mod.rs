@@ -9,6 +9,7 @@ mod communication;
 mod map;
 mod observer;
 mod server;
+mod state_names;
 mod suspects;
 
 use burn::tensor::DispatchTensor;
@@ -66,6 +67,7 @@ pub(crate) fn run_round<'a>(
     observer: Option<Observer<'a>>,
     (suspects, attendance): (Option<&'a mut Suspects>, &'a mut Attendance),
 ) -> Result<(Vec<DispatchTensor>, RoundStats), RunError> {
+    state.of_clients().check()?;
     let mut server = server::Server {
         cx,
         devices: std::iter::once(&cx).chain(beside).copied().collect(),

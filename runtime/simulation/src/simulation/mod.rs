@@ -3,6 +3,7 @@
 mod attempt;
 #[cfg(test)]
 mod capture_tests;
+mod client_memory;
 mod devices;
 mod evaluate;
 mod failures;

@@ -60,26 +60,31 @@ impl Simulation {
     ///
     /// # Errors
     ///
-    /// As [`server_state`](Self::server_state).
+    /// As [`server_state`](Self::server_state); or the file of clients' states cannot be read.
     pub fn client_state(
         &self,
         client: usize,
         name: &str,
     ) -> Result<Option<Vec<Vec<f32>>>, RunError> {
-        values(self.state.clients.get(&(client, name.to_owned())))
+        values(self.state.clients.get(&(client, name.to_owned()))?.as_ref())
     }
 
     /// A state that the server has for a client, as [`server_state`](Self::server_state).
     ///
     /// # Errors
     ///
-    /// As [`server_state`](Self::server_state).
+    /// As [`server_state`](Self::server_state); or the file of clients' states cannot be read.
     pub fn server_state_for(
         &self,
         client: usize,
         name: &str,
     ) -> Result<Option<Vec<Vec<f32>>>, RunError> {
-        values(self.state.for_clients.get(&(client, name.to_owned())))
+        values(
+            self.state
+                .for_clients
+                .get(&(client, name.to_owned()))?
+                .as_ref(),
+        )
     }
 
     /// Replaces the current parameters by values in the model's order; `false`, and nothing

@@ -39,17 +39,20 @@ impl ClientStore {
         })
     }
 
-    /// The clients that have a state of this name, ascending.
+    /// The names and clients of all states, ascending.
     ///
     /// # Errors
     ///
     /// As [`get`](Self::get).
-    pub fn clients(&self, name: &str) -> Result<Vec<usize>, ClientStoreError> {
+    pub fn states(&self) -> Result<Vec<(String, usize)>, ClientStoreError> {
         self.handle.read(|txn| {
-            let table = txn.open_table(VERSIONS)?;
-            let rows = table.range((name, 0)..=(name, u64::MAX))?;
-            let clients = rows.map(|row| Ok(row?.0.value().1 as usize));
-            clients.collect()
+            let mut states = vec![];
+            for row in txn.open_table(VERSIONS)?.iter()? {
+                let (owner, _) = row?;
+                let (name, client) = owner.value();
+                states.push((name.to_owned(), client as usize));
+            }
+            Ok(states)
         })
     }
 

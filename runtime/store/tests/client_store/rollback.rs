@@ -40,7 +40,8 @@ fn a_process_that_dies_loses_what_came_after_its_last_checkpoint() {
     again.rollback(&first).unwrap();
     let found = [0, 1, 2].map(|client| value(&again, "c", client));
     assert_eq!(found, [Some(1.0), Some(1.0), None]);
-    assert_eq!(again.clients("c").unwrap(), [0, 1]);
+    let states = [0, 1].map(|client| ("c".to_owned(), client));
+    assert_eq!(again.states().unwrap(), states);
 }
 
 #[test]

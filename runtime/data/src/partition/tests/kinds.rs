@@ -275,3 +275,30 @@ fn groups_must_suffice() {
         );
     }
 }
+
+#[test]
+fn clients_may_share_examples() {
+    let labels: Vec<u16> = (0..50).map(|i| i % 5).collect();
+    let parts = split("shared:7", &labels, 5, 400).unwrap();
+    assert_eq!(parts.len(), 400);
+    for part in &parts {
+        let distinct: std::collections::BTreeSet<_> = part.iter().collect();
+        assert!(distinct.len() == 7 && part.iter().all(|&i| i < 50));
+    }
+    // Each example has its share of the 2800 draws, 56 expected.
+    let mut draws = [0usize; 50];
+    parts.iter().flatten().for_each(|&i| draws[i] += 1);
+    assert!(draws.iter().all(|n| (25..=90).contains(n)), "{draws:?}");
+    // A client's examples do not depend on how many others there are.
+    assert_eq!(split("shared:7", &labels, 5, 3).unwrap(), parts[..3]);
+    let mut all = split("shared:50", &labels, 5, 1).unwrap().concat();
+    all.sort_unstable();
+    assert!(all.into_iter().eq(0..50));
+    assert_eq!(
+        split("shared:51", &labels, 5, 1),
+        Err(PartitionError::TooFewToShare {
+            per_client: 51,
+            examples: 50
+        })
+    );
+}

@@ -110,7 +110,7 @@ fn what_cannot_be_dealt_is_an_error() {
         );
         assert_eq!(
             split(text, 10, 11),
-            "cannot deal 10 examples to 11 clients; use at most 10 clients"
+            "cannot deal 10 examples to 11 clients; use at most 10 clients, or the partition shared:N, whose clients share examples"
         );
     }
     assert_eq!(

@@ -23,6 +23,7 @@ fn text_survives_a_round_trip() {
         "domains:10:743",
         "groups",
         "natural",
+        "shared:50",
         "shards:2+rotated:90:3000",
     ] {
         assert_eq!(text.parse::<Partition>().unwrap().to_string(), text);
@@ -54,7 +55,7 @@ fn unknown_names_are_explained() {
         error("dirchlet:0.1"),
         "unknown partition `dirchlet` (did you mean `dirichlet`?); write iid, shards:N, dirichlet:ALPHA[:MIN], \
          quantity:ALPHA[:MIN], islands, classes:K, subset:SHARE, labels:K[:W,W,...], domains[:PARTS[:MAX]], groups, \
-         natural, BASE+rotated:DEGREES:N"
+         natural, shared:N, BASE+rotated:DEGREES:N"
     );
     assert!(error("x").starts_with("unknown partition `x`; write iid"));
     assert!(

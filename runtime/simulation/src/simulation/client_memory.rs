@@ -1,0 +1,49 @@
+//! Where the clients' states are: in memory, and beyond a budget in a file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fedround_store::ClientStore;
+
+use super::Simulation;
+use crate::error::RunError;
+use crate::state::ClientMemory;
+
+impl Simulation {
+    /// Keeps so many bytes of clients' states in memory from one round to the next; those that were
+    /// used longest ago are kept in a file, which is read ahead of the cohort. Without a budget, all
+    /// states are in memory. Results are the same bit for bit, except those of 16-bit states on GPUs,
+    /// which a file has as 32-bit floats.
+    ///
+    /// The file is a temporary one, which is gone with the simulation, unless
+    /// [`with_client_store`](Self::with_client_store) chooses another.
+    #[must_use]
+    pub fn with_client_memory(self, bytes: usize) -> Self {
+        self.state.of_clients().set_budget(bytes);
+        self
+    }
+
+    /// Keeps clients' states in this file, which is made when states are first written: when they
+    /// outgrow the [budget](Self::with_client_memory), and at a checkpoint. There must be no such file
+    /// yet.
+    #[must_use]
+    pub fn with_client_store(self, path: impl Into<PathBuf>) -> Self {
+        self.state.of_clients().set_path(path.into());
+        self
+    }
+
+    /// How much memory the clients' states take.
+    pub fn client_memory(&self) -> ClientMemory {
+        self.state.of_clients().memory()
+    }
+
+    /// The file of [`with_client_store`](Self::with_client_store), which is made if there is none yet:
+    /// clients' models may be [put](ClientStore::put) there. `None` if no file was chosen.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be made.
+    pub fn client_store(&self) -> Result<Option<Arc<ClientStore>>, RunError> {
+        self.state.of_clients().store()
+    }
+}

@@ -1,0 +1,183 @@
+//! The file of clients' states, which is made when it is first needed.
+
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::{self, JoinHandle};
+
+use burn_dispatch::DispatchDevice;
+use fedround_store::{ClientState, ClientStore, ClientStoreError};
+
+use super::resident::{Key, Side, Unsaved};
+use crate::error::RunError;
+use crate::tensor_bytes::{from_bytes, to_bytes};
+use burn::tensor::DispatchTensor;
+
+/// Where the file is, and the file itself if it is open. Without a path it is a temporary one.
+#[derive(Default)]
+pub(super) struct StateFile(Mutex<Place>);
+
+#[derive(Default)]
+struct Place {
+    path: Option<PathBuf>,
+    open: Option<Arc<ClientStore>>,
+}
+
+impl StateFile {
+    fn lock(&self) -> MutexGuard<'_, Place> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Chooses a path; an open file is closed.
+    pub fn set_path(&self, path: PathBuf) {
+        *self.lock() = Place {
+            path: Some(path),
+            open: None,
+        };
+    }
+
+    /// Whether the file outlives the process.
+    pub fn has_path(&self) -> bool {
+        self.lock().path.is_some()
+    }
+
+    /// The file, if there is one yet.
+    pub fn opened(&self) -> Option<Arc<ClientStore>> {
+        self.lock().open.clone()
+    }
+
+    /// The file; a new one if there is none yet.
+    pub fn get(&self) -> Result<Arc<ClientStore>, ClientStoreError> {
+        let mut place = self.lock();
+        if let Some(open) = &place.open {
+            return Ok(Arc::clone(open));
+        }
+        let new = match &place.path {
+            Some(path) => ClientStore::create(path)?,
+            None => ClientStore::temporary()?,
+        };
+        Ok(Arc::clone(place.open.insert(Arc::new(new))))
+    }
+
+    /// The file that an earlier process left.
+    pub fn reopen(&self) -> Result<Arc<ClientStore>, ClientStoreError> {
+        let mut place = self.lock();
+        match (&place.open, &place.path) {
+            (None, Some(path)) => {
+                let found = ClientStore::open(path)?;
+                Ok(Arc::clone(place.open.insert(Arc::new(found))))
+            }
+            _ => {
+                drop(place);
+                self.get()
+            }
+        }
+    }
+
+    /// Removes the file.
+    pub fn remove(&self) -> Result<(), RunError> {
+        let mut place = self.lock();
+        place.open = None;
+        let removed = place.path.as_ref().map(std::fs::remove_file);
+        match removed {
+            Some(Err(source)) if source.kind() != ErrorKind::NotFound => {
+                let path = place.path.clone().unwrap_or_default();
+                Err(RunError::RemoveStates { path, source })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads a state into host memory.
+    pub fn read(&self, key: &Key) -> Result<Option<Vec<DispatchTensor>>, RunError> {
+        let Some(store) = self.opened() else {
+            return Ok(None);
+        };
+        let name = stored_name(key);
+        let Some(tensors) = store.get(&name, key.client)? else {
+            return Ok(None);
+        };
+        let host = DispatchDevice::Flex(Default::default());
+        let tensors = tensors.iter().map(|bytes| from_bytes(bytes, &host));
+        let tensors: Option<Vec<_>> = tensors.collect();
+        tensors.map(Some).ok_or_else(|| {
+            let what = format!("the shape of `{name}` of client {}", key.client);
+            let path = store.path().to_owned();
+            ClientStoreError::Damaged { path, what }.into()
+        })
+    }
+
+    /// Writes states.
+    pub fn write(&self, states: &[Unsaved]) -> Result<(), RunError> {
+        let bytes = |state: &Unsaved| -> Result<ClientState, RunError> {
+            let name = stored_name(&state.key);
+            let tensors = to_bytes(&state.tensors)?;
+            let tensors = tensors.ok_or_else(|| RunError::StateOfMasks { name: name.clone() })?;
+            Ok(ClientState {
+                name,
+                client: state.key.client,
+                round: state.version,
+                tensors,
+            })
+        };
+        let states: Vec<ClientState> = states.iter().map(bytes).collect::<Result<_, RunError>>()?;
+        Ok(self.get()?.write(&states)?)
+    }
+
+    /// The states that the file has.
+    pub fn keys(&self) -> Result<Vec<Key>, RunError> {
+        let Some(store) = self.opened() else {
+            return Ok(vec![]);
+        };
+        let keys = store.states()?.into_iter();
+        Ok(keys
+            .filter_map(|(name, client)| {
+                let (side, name) = name.split_once('/')?;
+                let side = if side == SERVER {
+                    Side::Server
+                } else {
+                    Side::Client
+                };
+                let name = name.to_owned();
+                Some(Key { side, client, name })
+            })
+            .collect())
+    }
+}
+
+/// States on their way to the file, on a thread of their own.
+pub(super) struct Writing {
+    pub states: Arc<Vec<Unsaved>>,
+    thread: JoinHandle<Result<(), RunError>>,
+}
+
+impl Writing {
+    pub fn start(file: &Arc<StateFile>, states: &Arc<Vec<Unsaved>>) -> io::Result<Self> {
+        let (file, own) = (Arc::clone(file), Arc::clone(states));
+        let thread = thread::Builder::new().name("client-states".to_owned());
+        let thread = thread.spawn(move || file.write(&own))?;
+        let states = Arc::clone(states);
+        Ok(Self { states, thread })
+    }
+
+    pub fn is_finished(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Waits until they are there.
+    pub fn join(self) -> thread::Result<Result<(), RunError>> {
+        self.thread.join()
+    }
+}
+
+/// What names of states begin with in the file.
+const CLIENT: &str = "client";
+const SERVER: &str = "server";
+
+fn stored_name(key: &Key) -> String {
+    let side = match key.side {
+        Side::Client => CLIENT,
+        Side::Server => SERVER,
+    };
+    format!("{side}/{}", key.name)
+}
