@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fedround_ir::fed::{Module, print_exact};
 use fedround_ir::tensor::Graph;
-use fedround_ir::text::{Document, TENSOR_VERSION, parse};
+use fedround_ir::text::{Document, TENSOR_VERSION, parse_sections};
 use fedround_passes::{Pass, PassManager, Program, Request, timing_table};
 
 use crate::args::OptArgs;
@@ -19,30 +19,43 @@ pub(crate) fn opt(args: &OptArgs) -> Result<(), CliError> {
         return print(&(list::<Module>() + &list::<Graph>()));
     };
     let text = read(file)?;
-    let document = parse(&text).map_err(|source| CliError::Text {
+    let sections = parse_sections(&text).map_err(|source| CliError::Text {
         path: file.clone(),
         source: Box::new(source),
     })?;
     let mut manager = PassManager::from_env()?;
-    let text = match document {
+    let mut texts = Vec::new();
+    for section in sections {
+        let text = optimised(&mut manager, &args.passes, section.document)?;
+        texts.push(section.title + text.trim_end());
+    }
+    if args.timings {
+        tell!("{}", timing_table(&manager.timings()).trim_end());
+    }
+    print(&(texts.join("\n\n") + "\n"))
+}
+
+/// A document's text after some passes.
+fn optimised(
+    manager: &mut PassManager,
+    passes: &str,
+    document: Document,
+) -> Result<String, CliError> {
+    Ok(match document {
         Document::Fed(mut module) => {
             let name = module.name().to_owned();
-            run(&mut manager, &args.passes, &name, &mut module)?;
+            run(manager, passes, &name, &mut module)?;
             print_exact(&module)
         }
         Document::Tensor(graphs) => {
             let mut texts = Vec::new();
             for (name, mut graph) in graphs {
-                run(&mut manager, &args.passes, &name, &mut graph)?;
+                run(manager, passes, &name, &mut graph)?;
                 texts.push(graph.exact_text(&name));
             }
             format!("// fedround tensor v{TENSOR_VERSION}\n{}", texts.join("\n"))
         }
-    };
-    if args.timings {
-        tell!("{}", timing_table(&manager.timings()).trim_end());
-    }
-    print(&text)
+    })
 }
 
 fn run<P: Program>(

@@ -45,6 +45,16 @@ pub enum ExperimentError {
         /// The setting.
         name: &'static str,
     },
+    /// More worker threads than any machine can use.
+    #[error(
+        "threads: expected at most {limit}, found {found}; results do not depend on the number"
+    )]
+    TooManyThreads {
+        /// The largest number.
+        limit: usize,
+        /// The number.
+        found: usize,
+    },
     /// A test accuracy outside of (0, 1].
     #[error("{name}: expected a test accuracy above 0 and up to 1, found {found}")]
     Accuracy {

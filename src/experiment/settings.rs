@@ -101,13 +101,17 @@ impl Default for Settings {
     }
 }
 
+/// The largest number of worker threads, unless the machine has more cores. Each thread has a stack and buffers
+/// of its own, and thousands of them end in a crash of the system's allocator instead of an error.
+const MOST_THREADS: usize = 1024;
+
 impl Settings {
     /// Checks what can be checked without the data.
     ///
     /// # Errors
     ///
-    /// A count of zero, an accuracy or fraction that is out of range, or a late client that would never
-    /// join.
+    /// A count of zero, thousands of threads, an accuracy or fraction that is out of range, or a late client
+    /// that would never join.
     pub fn check(&self, rounds: usize) -> Result<(), ExperimentError> {
         let counts = [
             ("rounds", rounds),
@@ -117,6 +121,14 @@ impl Settings {
         ];
         if let Some((name, _)) = counts.into_iter().find(|(_, n)| *n == 0) {
             return Err(ExperimentError::Zero { name });
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let limit = MOST_THREADS.max(cores);
+        if self.threads > limit {
+            return Err(ExperimentError::TooManyThreads {
+                limit,
+                found: self.threads,
+            });
         }
         if let Some(found) = self.goal.filter(|goal| !(*goal > 0.0 && *goal <= 1.0)) {
             return Err(ExperimentError::Accuracy {

@@ -188,6 +188,10 @@ fn counts_must_be_positive() {
     for (flag, name) in [
         ("--rounds 0", "rounds"),
         ("--threads 0", "threads"),
+        (
+            "--threads 20000",
+            "threads: expected at most 1024, found 20000",
+        ),
         ("--eval-every 0", "eval_every"),
     ] {
         let text = place.failure(&format!("run fedavg {flag}"), 1);
@@ -197,6 +201,21 @@ fn counts_must_be_positive() {
         );
     }
     fails(&place, "run fedavg --clients 0", &["at least 1 client"]);
+}
+
+#[test]
+fn counts_must_be_possible() {
+    let place = Place::new();
+    let text = place.failure("run fedavg --threads 20000", 1);
+    assert!(text.contains("threads: expected at most"), "{text}");
+    assert!(text.contains("found 20000"), "{text}");
+    let spec = "fedprox(".repeat(10_000) + "fedavg" + &")".repeat(10_000);
+    place.write("deep.toml", format!("spec = \"{spec}\"").as_bytes());
+    let text = place.failure("run --config deep.toml", 1);
+    assert!(
+        text.contains("expected at most 32 algorithms inside each other"),
+        "{text}"
+    );
 }
 
 #[test]

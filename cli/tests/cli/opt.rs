@@ -21,6 +21,25 @@ fn what_graph_prints_opt_reads() {
 }
 
 #[test]
+fn a_text_of_several_phases_is_several_documents() {
+    let place = Place::new();
+    let text = place.success("graph fedfed --exact");
+    assert!(text.matches("// fedround fed v1").count() > 1, "{text}");
+    assert_eq!(piped(&place, "opt - --passes dce", &text), text);
+    place.write(
+        "broken.txt",
+        text.replacen("fed.yield", "fed.yiel", 2).as_bytes(),
+    );
+    let line = text
+        .lines()
+        .position(|line| line.contains("fed.yield"))
+        .unwrap()
+        + 1;
+    let error = place.failure("opt broken.txt", 1);
+    assert!(error.contains(&format!("broken.txt:{line}:")), "{error}");
+}
+
+#[test]
 fn passes_on_the_text_do_what_the_compiler_does() {
     let place = Place::new();
     let staged = place.success("graph fedprox --at fed --exact --set mu=0");

@@ -29,6 +29,16 @@ pub enum SpecError {
         /// What was given as its base.
         inner: String,
     },
+    /// Too many layers.
+    #[error(
+        "expected at most {limit} algorithms inside each other, found more from character {at} on"
+    )]
+    Nesting {
+        /// The largest number of layers.
+        limit: usize,
+        /// Where the first one too many is, counted from 1.
+        at: usize,
+    },
     /// Text out of the grammar.
     #[error("expected {expected} at character {at} of `{text}`")]
     Syntax {
@@ -47,6 +57,10 @@ pub(crate) struct Spec {
     pub(crate) name: String,
     pub(crate) inner: Option<Box<Spec>>,
 }
+
+/// The largest number of algorithms inside each other. Each is built and compiled inside the one around it, on
+/// the stack.
+const LAYERS: usize = 32;
 
 impl Spec {
     /// `NAME` or `NAME(SPEC)`, with spaces anywhere between.
@@ -76,6 +90,12 @@ impl Spec {
             }
             if at == start {
                 return Err(syntax(at, "the name of an algorithm"));
+            }
+            if names.len() == LAYERS {
+                return Err(SpecError::Nesting {
+                    limit: LAYERS,
+                    at: start + 1,
+                });
             }
             names.push(chars.get(start..at).unwrap_or_default().iter().collect());
             skip(&mut at);
@@ -121,6 +141,19 @@ mod tests {
     fn nests_with_spaces() {
         assert_eq!(shape("fedavg"), ["fedavg"]);
         assert_eq!(shape(" a ( b( c ) ) "), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn layers_have_a_limit() {
+        let nested = |n: usize| "a(".repeat(n - 1) + "a" + &")".repeat(n - 1);
+        assert_eq!(shape(&nested(LAYERS)).len(), LAYERS);
+        for n in [LAYERS + 1, 10_000, 1_000_000] {
+            let expected = SpecError::Nesting {
+                limit: LAYERS,
+                at: 2 * LAYERS + 1,
+            };
+            assert_eq!(Spec::parse(&nested(n)), Err(expected));
+        }
     }
 
     #[test]

@@ -14,16 +14,69 @@ pub enum Document {
     Tensor(Vec<(String, Graph)>),
 }
 
+/// A document of a text that holds several, as a dump of an algorithm with several phases does.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// The comment lines right before the document, such as `// phase 1: warm`; empty if there are none.
+    pub title: String,
+    /// The document.
+    pub document: Document,
+}
+
+const HEADERS: [&str; 2] = ["// fedround fed ", "// fedround tensor "];
+
+/// Reads a text of one document or several and verifies them. Each document begins with its header, and
+/// comments may stand before it.
+///
+/// # Errors
+///
+/// The first thing that is wrong with the text, with its line there.
+pub fn parse_sections(text: &str) -> Result<Vec<Section>, ParseError> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let is_header = |line: &str| HEADERS.iter().any(|h| line.trim_start().starts_with(h));
+    let is_comment = |line: &&&str| line.trim_start().starts_with("//") && !is_header(line);
+    // Of each document: the line where its comments begin, and that of its header.
+    let mut starts = vec![];
+    for (header, _) in lines.iter().enumerate().filter(|(_, line)| is_header(line)) {
+        let comments = lines[..header].iter().rev().take_while(is_comment).count();
+        starts.push((header - comments, header));
+    }
+    let first = starts.first().map_or(0, |(comments, _)| *comments);
+    if starts.is_empty() || lines[..first].iter().any(|line| !line.trim().is_empty()) {
+        return parse(text).map(|document| vec![Section::untitled(document)]);
+    }
+    let ends = starts.iter().skip(1).map(|(comments, _)| *comments);
+    let ends = ends.chain([lines.len()]);
+    let sections = starts.iter().zip(ends).map(|(&(comments, header), end)| {
+        // Empty lines in place of what is before it, so that errors name the line of the whole text.
+        let own = "\n".repeat(header) + &lines[header..end].concat();
+        Ok(Section {
+            title: lines[comments..header].concat(),
+            document: parse(&own)?,
+        })
+    });
+    sections.collect()
+}
+
+impl Section {
+    fn untitled(document: Document) -> Self {
+        Self {
+            title: String::new(),
+            document,
+        }
+    }
+}
+
 /// Reads a text of either dialect and verifies it.
 ///
 /// # Errors
 ///
 /// The first thing that is wrong with it.
 pub fn parse(text: &str) -> Result<Document, ParseError> {
-    if text.trim_start().starts_with("// fedround fed ") {
+    if text.trim_start().starts_with(HEADERS[0]) {
         return fed::parse(text).map(Document::Fed);
     }
-    if text.trim_start().starts_with("// fedround tensor ") {
+    if text.trim_start().starts_with(HEADERS[1]) {
         return tensor::parse(text).map(Document::Tensor);
     }
     Err(header_error(

@@ -30,7 +30,7 @@ mod header;
 pub(crate) mod lexer;
 mod table;
 
-pub use document::{Document, parse};
+pub use document::{Document, Section, parse, parse_sections};
 pub use error::{ParseError, Problem};
 pub use header::{FED_VERSION, TENSOR_VERSION};
 

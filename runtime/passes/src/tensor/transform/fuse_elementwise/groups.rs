@@ -1,8 +1,11 @@
 //! Which elementwise ops share a pass, and in which order the passes run.
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use fedround_ir::tensor::{DType, Graph, Node, Op, Val};
+
+use super::acyclic_groups::{AcyclicGroups, Edge};
 
 /// The shape over which a node can be fused, if it can.
 pub(super) fn shape_of<'g>(graph: &'g Graph, node: &Node) -> Option<&'g [usize]> {
@@ -34,52 +37,51 @@ fn in_one_run(from: &[usize], to: &[usize]) -> bool {
 
 /// For each node, the group that it is in: the index of the group's first node.
 pub(super) fn groups(graph: &Graph) -> Vec<usize> {
-    let mut group: Vec<usize> = (0..graph.nodes.len()).collect();
     let producer = producers(graph);
-    let mut feeds = vec![vec![]; graph.nodes.len()];
+    let shapes: Vec<Option<&[usize]>> = graph.nodes.iter().map(|n| shape_of(graph, n)).collect();
+    let reads = |node: &Node| {
+        node.ins
+            .iter()
+            .filter_map(|v| producer.get(v).copied())
+            .collect()
+    };
+    let reads: Vec<Vec<usize>> = graph.nodes.iter().map(reads).collect();
+    let mut merged = AcyclicGroups::new(&reads);
+    // Nodes that read a value, one for each group and no others.
+    let mut siblings: HashMap<Val, Vec<usize>> = HashMap::new();
     for (i, node) in graph.nodes.iter().enumerate() {
-        for v in &node.ins {
-            if let Some(&p) = producer.get(v) {
-                feeds[i].push(p);
-            }
-        }
-    }
-    let readers = readers(graph);
-    for (i, node) in graph.nodes.iter().enumerate() {
-        let Some(shape) = shape_of(graph, node) else {
+        let Some(shape) = shapes[i] else {
             continue;
         };
         // Ops that read one tensor are worth one pass too, as `w − w₀` and `w − η g` are; those that
         // read one number would only wait for each other.
-        let related = node.ins.iter().flat_map(|v| {
-            let whole = graph.shape(*v) == shape && graph.type_of(*v).len() > 1;
-            let siblings = readers.get(v).into_iter().flatten().filter(move |_| whole);
-            producer.get(v).into_iter().chain(siblings).copied()
-        });
-        let mut candidates: Vec<usize> = related.filter(|&j| j < i).map(|j| group[j]).collect();
-        candidates.sort_unstable();
-        candidates.dedup();
+        let whole = |v: &&Val| graph.shape(**v) == shape && graph.type_of(**v).len() > 1;
+        let mut candidates: Vec<usize> = reads[i].clone();
+        for v in node.ins.iter().filter(whole) {
+            let siblings = siblings.entry(*v).or_default();
+            distinct(siblings, |j| merged.first(j));
+            candidates.extend(&*siblings);
+            siblings.push(i);
+        }
+        distinct(&mut candidates, |j| merged.first(j));
         for other in candidates {
-            let own = group[i];
-            let fits = own != other
-                && shape_of(graph, &graph.nodes[other]) == Some(shape)
-                && legal(graph, &feeds, &group, own, other);
-            if fits {
-                let (into, from) = (own.min(other), own.max(other));
-                group
-                    .iter_mut()
-                    .filter(|g| **g == from)
-                    .for_each(|g| *g = into);
+            // A sum is complete only after the pass.
+            let is_sum = |(from, _): Edge| matches!(graph.nodes[from].op, Op::Sum | Op::Dot);
+            if shapes[other] == Some(shape) {
+                merged.merge(i, other, is_sum);
             }
         }
     }
+    let group: Vec<usize> = (0..graph.nodes.len()).map(|i| merged.first(i)).collect();
+    let readers = readers(graph);
+    let outputs: HashSet<Val> = graph.outputs.iter().map(|(_, v)| *v).collect();
     // Fused code neither stores masks nor reads stored ones: such a group is taken apart.
     let masks = |i: usize| {
         let node = &graph.nodes[i];
         let is_mask = |v: &&Val| graph.type_of(**v).dtype == DType::Bool;
         let stored = node.outs.iter().filter(is_mask).any(|v| {
             let mut read = readers.get(v).into_iter().flatten();
-            read.any(|&j| group[j] != group[i]) || graph.outputs.iter().any(|(_, o)| o == v)
+            read.any(|&j| group[j] != group[i]) || outputs.contains(v)
         });
         let read = node.ins.iter().filter(is_mask).any(|v| {
             let from = producer.get(v).map(|&p| group[p]);
@@ -97,32 +99,11 @@ pub(super) fn groups(graph: &Graph) -> Vec<usize> {
         .collect()
 }
 
-/// Whether groups could run one after the other, were group `b` part of group `a`.
-fn legal(graph: &Graph, feeds: &[Vec<usize>], group: &[usize], a: usize, b: usize) -> bool {
-    let unit = |n: usize| if group[n] == b { a } else { group[n] };
-    let mut reads: Vec<HashSet<usize>> = vec![HashSet::new(); group.len()];
-    for (n, from) in feeds.iter().enumerate() {
-        for &p in from {
-            if unit(p) != unit(n) {
-                reads[unit(n)].insert(unit(p));
-            } else if unit(n) == a && matches!(graph.nodes[p].op, Op::Sum | Op::Dot) {
-                // A sum is complete only after the pass.
-                return false;
-            }
-        }
-    }
-    // The merged group must not read, through others, what it gives.
-    let mut seen = vec![false; group.len()];
-    let mut todo: Vec<usize> = reads[a].iter().copied().collect();
-    while let Some(n) = todo.pop() {
-        if n == a {
-            return false;
-        }
-        if !std::mem::replace(&mut seen[n], true) {
-            todo.extend(&reads[n]);
-        }
-    }
-    true
+/// Replaces nodes by the first ones of their groups, each once.
+fn distinct(nodes: &mut Vec<usize>, mut first: impl FnMut(usize) -> usize) {
+    nodes.iter_mut().for_each(|j| *j = first(*j));
+    nodes.sort_unstable();
+    nodes.dedup();
 }
 
 fn producers(graph: &Graph) -> HashMap<Val, usize> {
@@ -132,7 +113,8 @@ fn producers(graph: &Graph) -> HashMap<Val, usize> {
         .collect()
 }
 
-fn readers(graph: &Graph) -> HashMap<Val, Vec<usize>> {
+/// The nodes that read each value, in order.
+pub(super) fn readers(graph: &Graph) -> HashMap<Val, Vec<usize>> {
     let mut readers: HashMap<Val, Vec<usize>> = HashMap::new();
     for (i, node) in graph.nodes.iter().enumerate() {
         for v in &node.ins {
@@ -153,21 +135,38 @@ pub(super) fn order(graph: &Graph, group: &[usize]) -> Vec<Vec<usize>> {
     // Placing a unit where its last member was keeps values short-lived.
     let mut pending: Vec<usize> = (0..units.len()).filter(|&g| !units[g].is_empty()).collect();
     pending.sort_by_key(|&g| units[g].last().copied());
-    let mut done = vec![false; units.len()];
+    let mut place = vec![0; units.len()];
+    pending
+        .iter()
+        .enumerate()
+        .for_each(|(at, &g)| place[g] = at);
+    let mut waiting = vec![0; units.len()];
+    let mut readers = vec![vec![]; units.len()];
+    for (i, node) in graph.nodes.iter().enumerate() {
+        for p in node.ins.iter().filter_map(|v| producer.get(v)) {
+            if group[*p] != group[i] {
+                readers[group[*p]].push(group[i]);
+                waiting[group[i]] += 1;
+            }
+        }
+    }
+    // Of the units that are ready, the one that is first in the order.
+    let ready = pending.iter().filter(|&&g| waiting[g] == 0);
+    let mut ready: BinaryHeap<Reverse<usize>> = ready.map(|&g| Reverse(place[g])).collect();
     let mut order = vec![];
-    while !pending.is_empty() {
-        let ready = pending.iter().position(|&g| {
-            let members = units[g].iter();
-            let mut reads = members.flat_map(|&i| &graph.nodes[i].ins);
-            reads.all(|v| {
-                let from = producer.get(v).map(|&p| group[p]);
-                from.is_none_or(|p| p == g || done[p])
-            })
-        });
-        // `legal` leaves no cycle, so one is always ready.
-        let next = pending.remove(ready.unwrap_or(0));
-        done[next] = true;
-        order.push(units[next].clone());
+    while let Some(Reverse(at)) = ready.pop() {
+        let unit = pending[at];
+        for &reader in &readers[unit] {
+            waiting[reader] -= 1;
+            if waiting[reader] == 0 {
+                ready.push(Reverse(place[reader]));
+            }
+        }
+        order.push(std::mem::take(&mut units[unit]));
     }
     order
 }
+
+#[cfg(test)]
+#[path = "groups_tests.rs"]
+mod tests;

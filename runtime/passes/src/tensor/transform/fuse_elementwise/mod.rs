@@ -4,14 +4,16 @@
 //! ops over one shape, and sums of their results over all elements, that some order of the graph
 //! runs one after the other: no op outside of the group both depends on it and feeds it.
 
+mod acyclic_groups;
+mod group_order;
 mod groups;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use fedround_ir::tensor::{Fused, Graph, GraphError, Node, Op, Val};
 
-use self::groups::{groups, order, shape_of};
+use self::groups::{groups, order, readers, shape_of};
 use super::dce::dce;
 
 /// Fuses every group of at least two ops.
@@ -24,6 +26,11 @@ pub fn fuse_elementwise(graph: &Graph) -> Result<Graph, GraphError> {
     let graph = &dce(graph);
     let groups = groups(graph);
     let order = order(graph, &groups);
+    let read = Read {
+        by: readers(graph),
+        outputs: graph.outputs.iter().map(|(_, v)| *v).collect(),
+        groups: &groups,
+    };
     let mut new = Graph::default();
     let mut map: Vec<Option<Val>> = vec![None; graph.types.len()];
     for (name, val) in &graph.inputs {
@@ -33,7 +40,7 @@ pub fn fuse_elementwise(graph: &Graph) -> Result<Graph, GraphError> {
         let nodes: Vec<&Node> = unit.iter().map(|&i| &graph.nodes[i]).collect();
         let (op, ins, outs) = match nodes.as_slice() {
             [node] => (node.op.clone(), node.ins.clone(), node.outs.clone()),
-            _ => fused(graph, &unit)?,
+            _ => fused(graph, &unit, &read)?,
         };
         if outs.is_empty() {
             // Nothing reads what the group gives.
@@ -57,13 +64,33 @@ pub fn fuse_elementwise(graph: &Graph) -> Result<Graph, GraphError> {
     Ok(new)
 }
 
-/// The op that computes some nodes of one shape, what it reads and what it gives.
-fn fused(graph: &Graph, unit: &[usize]) -> Result<(Op, Vec<Val>, Vec<Val>), GraphError> {
+/// Who reads the values of a graph.
+struct Read<'a> {
+    by: HashMap<Val, Vec<usize>>,
+    outputs: HashSet<Val>,
+    groups: &'a [usize],
+}
+
+impl Read<'_> {
+    /// Whether a value is read outside of a group.
+    fn outside(&self, group: usize, v: Val) -> bool {
+        let mut by = self.by.get(&v).into_iter().flatten();
+        self.outputs.contains(&v) || by.any(|&i| self.groups[i] != group)
+    }
+}
+
+/// The op that computes a group of nodes of one shape, what it reads and what it gives.
+fn fused(
+    graph: &Graph,
+    unit: &[usize],
+    read_by: &Read<'_>,
+) -> Result<(Op, Vec<Val>, Vec<Val>), GraphError> {
     let nodes: Vec<&Node> = unit.iter().map(|&i| &graph.nodes[i]).collect();
-    let own: Vec<Val> = nodes.iter().flat_map(|n| n.outs.clone()).collect();
+    // Own values and inputs that are listed.
+    let mut known: HashSet<Val> = nodes.iter().flat_map(|n| n.outs.iter().copied()).collect();
     let mut ins: Vec<Val> = vec![];
     for v in nodes.iter().flat_map(|n| &n.ins) {
-        if !own.contains(v) && !ins.contains(v) {
+        if known.insert(*v) {
             ins.push(*v);
         }
     }
@@ -97,16 +124,12 @@ fn fused(graph: &Graph, unit: &[usize]) -> Result<(Op, Vec<Val>, Vec<Val>), Grap
             }
         }
     }
-    let inside = |i: usize| unit.contains(&i);
-    let escapes = |v: &Val| {
-        let mut outside = graph.nodes.iter().enumerate().filter(|(i, _)| !inside(*i));
-        outside.any(|(_, n)| n.ins.contains(v)) || graph.outputs.iter().any(|(_, o)| o == v)
-    };
+    let group = unit.first().map_or(0, |&i| read_by.groups[i]);
     let stored: Vec<Val> = nodes
         .iter()
         .filter(|n| !matches!(n.op, Op::Sum | Op::Dot))
         .map(|n| n.outs[0])
-        .filter(escapes)
+        .filter(|v| read_by.outside(group, *v))
         .collect();
     let outputs = stored
         .iter()
