@@ -19,7 +19,7 @@ pub struct Centralized {
     #[hyper(default = 64, range = 1..)]
     pub batch: usize,
     /// Step size.
-    #[hyper(default = 0.1, range = 0.0..)]
+    #[hyper(default = 0.1, range = 0.0..=1000000.0)]
     pub lr: f32,
     /// Momentum, from zero in each round.
     #[hyper(default = 0.0, range = 0.0..1.0)]

@@ -35,10 +35,10 @@ pub struct Fada<A = Disentangled> {
     #[hyper(default = 1, range = 1..)]
     pub passes: usize,
     /// Step size of the identifiers.
-    #[hyper(default = 0.01, range = 0.0..)]
+    #[hyper(default = 0.01, range = 0.0..=1000000.0)]
     pub domain_lr: f32,
     /// Step size of the target; at 0 it is the mean of the sources.
-    #[hyper(default = 0.001, range = 0.0..)]
+    #[hyper(default = 0.001, range = 0.0..=1000000.0)]
     pub target_lr: f32,
     /// Weight of Eq. (3) at the sources.
     #[hyper(default = 1.0, range = 0.0..)]

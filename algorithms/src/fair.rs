@@ -30,7 +30,7 @@ pub struct Fair<A = FedAvg> {
     #[hyper(default = 32, range = 1..)]
     pub ahead_batch: usize,
     /// Step size of those epochs.
-    #[hyper(default = 0.1, range = 0.0..)]
+    #[hyper(default = 0.1, range = 0.0..=1000000.0)]
     pub ahead_lr: f32,
 }
 

@@ -69,7 +69,7 @@ pub struct FedAa<A = FedAvg> {
     #[hyper(default = 20, range = 1..)]
     pub identifier_steps: usize,
     /// Step size of an identifier.
-    #[hyper(default = 4e-4, range = 0.0..)]
+    #[hyper(default = 4e-4, range = 0.0..=1000000.0)]
     pub identifier_lr: f32,
     /// `η₃/η₁`: weight of `L_adv`; at 0 it is the ablation Non-I.
     #[hyper(default = 1.0, range = 0.0..)]

@@ -28,7 +28,7 @@ pub struct FedAvg {
     #[hyper(default = 10, range = 1..)]
     pub batch: usize,
     /// `η`: local step size.
-    #[hyper(default = 0.1, range = 0.0..)]
+    #[hyper(default = 0.1, range = 0.0..=1000000.0)]
     pub lr: f32,
     /// Local momentum, from zero in each round; 0 in the paper.
     #[hyper(default = 0.0, range = 0.0..1.0)]

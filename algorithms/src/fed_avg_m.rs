@@ -20,7 +20,7 @@ pub struct FedAvgM<A = FedAvg> {
     #[hyper(default = 0.9, range = 0.0..1.0)]
     pub beta: f32,
     /// `η_s`: step size of the server.
-    #[hyper(default = 1.0, range = 0.0..)]
+    #[hyper(default = 1.0, range = 0.0..=1000000.0)]
     pub server_lr: f32,
 }
 

@@ -51,7 +51,7 @@ pub struct FedFed<A = FedAvg> {
     #[hyper(default = 64, range = 1..)]
     pub distill_batch: usize,
     /// Step size of distillation, by AdamW.
-    #[hyper(default = 0.001, range = 0.0..)]
+    #[hyper(default = 0.001, range = 0.0..=1000000.0)]
     pub distill_lr: f32,
     /// `λ_re`: weight of the distance from `x` to `q(x)`.
     #[hyper(default = 5.0, range = 0.0..)]

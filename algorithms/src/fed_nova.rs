@@ -34,7 +34,7 @@ pub struct FedNova {
     #[hyper(default = 10, range = 1..)]
     pub batch: usize,
     /// `η`: local step size.
-    #[hyper(default = 0.1, range = 0.0..)]
+    #[hyper(default = 0.1, range = 0.0..=1000000.0)]
     pub lr: f32,
     /// `ρ`: local momentum, from zero in each round.
     #[hyper(default = 0.0, range = 0.0..1.0)]

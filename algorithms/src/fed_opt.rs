@@ -33,7 +33,7 @@ pub struct FedOpt<A = FedAvg> {
     #[hyper(default = FedOptRule::Adam)]
     pub rule: FedOptRule,
     /// `η`: step size of the server.
-    #[hyper(default = 0.01, range = 0.0..)]
+    #[hyper(default = 0.01, range = 0.0..=1000000.0)]
     pub server_lr: f32,
     /// `β₁`: how much of the last direction is kept.
     #[hyper(default = 0.9, range = 0.0..1.0)]
@@ -41,8 +41,8 @@ pub struct FedOpt<A = FedAvg> {
     /// `β₂`: how much of the squares is kept, by `adam` and `yogi`.
     #[hyper(default = 0.99, range = 0.0..1.0)]
     pub beta2: f32,
-    /// `τ`: how adaptive it is; smaller is more.
-    #[hyper(default = 0.001, range = 0.0..)]
+    /// `τ`: how adaptive it is; smaller is more. At 0, parameters without an update would be `0 / 0`.
+    #[hyper(default = 0.001, range = 0.000000001..=1000000.0)]
     pub tau: f32,
 }
 

@@ -25,7 +25,7 @@ pub struct FedRep {
     #[hyper(default = 10, range = 1..)]
     pub batch: usize,
     /// `α`: local step size.
-    #[hyper(default = 0.01, range = 0.0..)]
+    #[hyper(default = 0.01, range = 0.0..=1000000.0)]
     pub lr: f32,
 }
 

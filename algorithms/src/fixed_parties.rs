@@ -33,7 +33,7 @@ pub struct FixedParties<A = Adcol> {
     #[hyper(default = 64, range = 1..)]
     pub rows: usize,
     /// Step size of the discriminator.
-    #[hyper(default = 0.01, range = 0.0..)]
+    #[hyper(default = 0.01, range = 0.0..=1000000.0)]
     pub d_lr: f32,
     /// Momentum of the discriminator.
     #[hyper(default = 0.9, range = 0.0..1.0)]

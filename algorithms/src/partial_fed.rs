@@ -48,7 +48,7 @@ pub struct PartialFed<A = FedAvg> {
     #[hyper(default = 64, range = 1..)]
     pub gate_batch: usize,
     /// Step size of `s`.
-    #[hyper(default = 0.1, range = 0.0..)]
+    #[hyper(default = 0.1, range = 0.0..=1000000.0)]
     pub gate_lr: f32,
     /// `τ` of the samples in the first round; in round `t` it is `τ/(t + 1)`.
     #[hyper(default = 5.0, range = 0.01..)]

@@ -37,17 +37,17 @@ pub struct PerFedAvg {
     #[hyper(default = 10, range = 1..)]
     pub batch: usize,
     /// `α`: step size of the inner step, which makes the model a client's own.
-    #[hyper(default = 0.01, range = 0.0..)]
+    #[hyper(default = 0.01, range = 0.0..=1000000.0)]
     pub alpha: f32,
     /// `β`: step size of the outer step.
-    #[hyper(default = 0.001, range = 0.0..)]
+    #[hyper(default = 0.001, range = 0.0..=1000000.0)]
     pub lr: f32,
     /// What becomes of the Hessian: `first-order` drops it, `hessian-free` takes a difference of
     /// gradients, `exact` differentiates the gradient.
     #[hyper(default = PerFedAvgVariant::HessianFree)]
     pub variant: PerFedAvgVariant,
-    /// `δ`: half the distance of the difference.
-    #[hyper(default = 0.001, range = 0.0..)]
+    /// `δ`: half the distance of the difference, which is divided by it.
+    #[hyper(default = 0.001, range = 0.000001..=1000.0)]
     pub delta: f32,
 }
 

@@ -24,10 +24,10 @@ pub struct Scaffold {
     #[hyper(default = 10, range = 1..)]
     pub batch: usize,
     /// `η_l`: local step size.
-    #[hyper(default = 0.1, range = 0.0..)]
+    #[hyper(default = 0.1, range = 0.0..=1000000.0)]
     pub lr: f32,
     /// `η_g`: step size of the server.
-    #[hyper(default = 1.0, range = 0.0..)]
+    #[hyper(default = 1.0, range = 0.0..=1000000.0)]
     pub server_lr: f32,
     /// How a client renews its variate: 1, by a gradient at the server's model; 2, from its steps.
     #[hyper(default = 2, range = 1..=2)]

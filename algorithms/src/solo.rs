@@ -14,7 +14,7 @@ pub struct Solo {
     #[hyper(default = 10, range = 1..)]
     pub batch: usize,
     /// Step size.
-    #[hyper(default = 0.1, range = 0.0..)]
+    #[hyper(default = 0.1, range = 0.0..=1000000.0)]
     pub lr: f32,
 }
 

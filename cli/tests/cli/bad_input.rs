@@ -125,6 +125,17 @@ fn hypers_are_checked() {
         &["`fraction`", "[0, 1]", "1.5"],
     );
     fails(&place, "run fedavg --set epochs=0", &["`epochs`", "≥ 1"]);
+    fails(&place, "run fedopt --set tau=0", &["`tau`", "found 0"]);
+    fails(
+        &place,
+        "run per-fedavg --set delta=0",
+        &["`delta`", "found 0"],
+    );
+    fails(
+        &place,
+        "run fedavgm --set server_lr=3e38",
+        &["`server_lr`", "[0, 1000000]"],
+    );
     fails(
         &place,
         "run fedavg --set epochs=1.5",
