@@ -160,6 +160,17 @@ API Result cuStreamCreateWithPriority(Stream** stream, unsigned flags, int) {
   return cuStreamCreate(stream, flags);
 }
 
+API Result cuStreamDestroy_v2(Stream* stream) {
+  delete stream;
+  return success;
+}
+
+API Result cuStreamSynchronize(Stream*) {
+  ONE_AT_A_TIME;
+  note("cuStreamSynchronize");
+  return not_while_recording("cuStreamSynchronize");
+}
+
 API Result cuEventCreate(Event** event, unsigned) {
   *event = new Event;
   return success;

@@ -139,6 +139,10 @@ API Result cuMemcpyDtoHAsync_v2(char* to, char* from, size_t bytes, Stream* stre
   return copy({MemoryType::host, to, 0}, {MemoryType::device, from, 0}, bytes, 1, stream);
 }
 
+API Result cuMemcpyDtoDAsync_v2(char* to, char* from, size_t bytes, Stream* stream) {
+  return copy({MemoryType::device, to, 0}, {MemoryType::device, from, 0}, bytes, 1, stream);
+}
+
 API Result cuMemcpy2DAsync_v2(const Copy2D* rows, Stream* stream) {
   auto from = rows->source_type == MemoryType::host ? rows->source_host : rows->source_device;
   auto to = rows->target_type == MemoryType::host ? rows->target_host : rows->target_device;
@@ -150,3 +154,4 @@ API Result cuMemcpy2DAsync_v2(const Copy2D* rows, Stream* stream) {
 // Kernels of the devices that have tensor maps are compiled and not run.
 API Result cuTensorMapEncodeTiled(void*) { return success; }
 API Result cuTensorMapEncodeIm2col(void*) { return success; }
+API Result cuTensorMapEncodeIm2colWide(void*) { return success; }
