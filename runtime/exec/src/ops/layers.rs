@@ -10,6 +10,7 @@ use burn_backend::{FloatDType, IntDType, Scalar, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{Conv2d, Op};
 
+use super::structure::in_order;
 use super::{Next, Results, cpu, one};
 use crate::tensor::{host, widen};
 
@@ -40,14 +41,14 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         Op::Conv2d(options) => {
             let (x, w, bias) = (widen(next()?), widen(next()?), next());
             one(cpu::conv2d(&x, &w, bias.as_ref(), options)
-                .unwrap_or_else(|| Dispatch::conv2d(x, w, bias, conv_options(options))))
+                .unwrap_or_else(|| in_order(Dispatch::conv2d(x, w, bias, conv_options(options)))))
         }
         Op::Conv2dInputGrad(options, shape) => {
             let (w, g) = (widen(next()?), widen(next()?));
             one(
                 cpu::conv2d_input_grad(&w, &g, shape, options).unwrap_or_else(|| {
                     let x = empty(shape, device);
-                    Dispatch::conv2d_x_backward(x, w, g, conv_options(options))
+                    in_order(Dispatch::conv2d_x_backward(x, w, g, conv_options(options)))
                 }),
             )
         }
@@ -67,7 +68,7 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
                     let (k, s, p, d) = (o.kernel, o.stride, o.padding, o.dilation);
                     let int = IntDType::I32;
                     let r = Dispatch::max_pool2d_with_indices(x, k, s, p, d, false, int);
-                    (r.output, Some(r.indices))
+                    (in_order(r.output), Some(r.indices))
                 },
                 |(y, at)| (y, Some(at)),
             ))
@@ -76,21 +77,25 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
             let (x, g, at) = (next()?, next()?, next()?);
             one(cpu::max_pool2d_backward(&x, &g, &at, o).unwrap_or_else(|| {
                 let (k, s, p, d) = (o.kernel, o.stride, o.padding, o.dilation);
-                Dispatch::max_pool2d_with_indices_backward(x, k, s, p, d, false, g, at).x_grad
+                let r = Dispatch::max_pool2d_with_indices_backward(x, k, s, p, d, false, g, at);
+                in_order(r.x_grad)
             }))
         }
         Op::AvgPool2d(o) => {
             let x = next()?;
             let pad = o.count_include_pad;
             one(cpu::avg_pool2d(&x, o).unwrap_or_else(|| {
-                Dispatch::avg_pool2d(x, o.kernel, o.stride, o.padding, pad, false)
+                in_order(Dispatch::avg_pool2d(
+                    x, o.kernel, o.stride, o.padding, pad, false,
+                ))
             }))
         }
         Op::AvgPool2dGrad(o) => {
             let (x, g) = (next()?, next()?);
             let (k, s, p, pad) = (o.kernel, o.stride, o.padding, o.count_include_pad);
-            one(cpu::avg_pool2d_backward(&x, &g, o)
-                .unwrap_or_else(|| Dispatch::avg_pool2d_backward(x, g, k, s, p, pad, false)))
+            one(cpu::avg_pool2d_backward(&x, &g, o).unwrap_or_else(|| {
+                in_order(Dispatch::avg_pool2d_backward(x, g, k, s, p, pad, false))
+            }))
         }
         _ => None,
     }

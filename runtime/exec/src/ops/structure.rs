@@ -24,7 +24,7 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
     let a = next()?;
     one(match op {
         Op::Reshape(shape) => reshape(a, shape.clone()),
-        Op::Permute(axes) => by_dtype!(a, float_permute, int_permute, bool_permute, (a, axes)),
+        Op::Permute(axes) => permute(a, axes),
         Op::Flip(axes) => by_dtype!(a, float_flip, int_flip, bool_flip, (a, axes)),
         Op::Expand(shape) => expand(a, shape),
         Op::Slice(ranges) => {
@@ -75,6 +75,28 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         }
         _ => return None,
     })
+}
+
+/// Where only dimensions of size 1 move, the elements stay in their order: a reshape. See [`in_order`].
+fn permute(t: DispatchTensor, axes: &[usize]) -> DispatchTensor {
+    let shape = t.shape().as_slice().to_vec();
+    let moved = axes.iter().filter(|&&axis| shape[axis] != 1);
+    if moved.is_sorted() {
+        return reshape(t, axes.iter().map(|&axis| shape[axis]).collect());
+    }
+    by_dtype!(t, float_permute, int_permute, bool_permute, (t, axes))
+}
+
+/// Images of one channel, with the channel where their memory has it. On GPUs, burn's layers put it
+/// last in memory. burn-fusion takes a dimension of size 1 that is out of its place for another order
+/// of the elements, and misreads the tensors beside it if it makes one kernel of several ops.
+pub(super) fn in_order(images: DispatchTensor) -> DispatchTensor {
+    match *images.shape().as_slice() {
+        [n, 1, h, w] if !host::is_host(&images) => {
+            reshape(reshape(images, vec![n, h, w]), vec![n, 1, h, w])
+        }
+        _ => images,
+    }
 }
 
 fn joined(all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {

@@ -15,6 +15,7 @@ mod convolutions;
 mod fusion;
 #[path = "../support/gpu.rs"]
 mod gpu;
+mod layouts;
 mod precision;
 mod registry;
 mod replays;
