@@ -1,6 +1,8 @@
 //! A GPU whose memory does not hold the clients of a group.
 //!
-//! Run with `--features cuda` on CUDA's emulator, which is told how much memory its devices have.
+//! Run with `--features cuda` on CUDA's emulator, which is told how much memory its devices have. With
+//! burn 0.22.1 the test fails there: cubecl moves tensors once memory is full, and later reads report
+//! the first failure. Eight clients take 72 MB, a multiple of its pages.
 
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 
@@ -32,7 +34,7 @@ fn losses(simulation: &mut Simulation) -> Vec<f64> {
 
 /// The first layer of eight clients is 5 MB.
 #[test]
-#[ignore = "needs `--features cuda`, and `EMULATOR_MEMORY_MB=24 tests/cuda-emulator/with` before it"]
+#[ignore = "needs `--features cuda`, and `EMULATOR_MEMORY_MB=56 tests/cuda-emulator/with` before it"]
 fn a_group_is_halved_and_training_goes_on() {
     let mut small = simulation(gpu());
     let found = losses(&mut small);
