@@ -45,9 +45,9 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Train an algorithm over simulated clients
     Run(RunArgs),
-    /// Run several algorithms with several seeds, and put them in a table and in plots
+    /// Run several algorithms with several seeds, and compare them in a table and in plots
     Compare(CompareArgs),
-    /// Train, and show what the server sees of single clients
+    /// Train, and show what the server learns about single clients
     Inspect(InspectArgs),
     /// Run a table of a paper, and print the paper's numbers beside ours
     Reproduce(ReproduceArgs),
@@ -59,18 +59,18 @@ pub(crate) enum Command {
     Graph(GraphArgs),
     /// Run passes on a program's text
     Opt(OptArgs),
-    /// Print an algorithm's box and what crosses between server and clients
+    /// Print an algorithm as a paper would, with what is sent and what a round costs
     Explain(ExplainArgs),
-    /// Measure an algorithm's speed on a benchmark task, with what changes it and beside peers
+    /// Measure the speed of an algorithm on a benchmark task, and compare it with other frameworks
     Bench(BenchArgs),
-    /// Say which devices can be used, and what keeps the others away
+    /// List the devices that can be used, and why the others cannot
     Doctor(DoctorArgs),
 }
 
 /// Lists what the command knows, with papers and hyper-parameters.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ListArgs {
-    /// Only these
+    /// List only one kind of these
     pub what: Option<Listing>,
 }
 
@@ -85,11 +85,11 @@ pub(crate) enum Listing {
 
 const STAGES: &str = "\
 Stages:
-  fed      the spec as it was written: hooks, calls and regions
-  linked   hooks bound, simplified: one round, from parameters to parameters
-  tensor   each compute region as a graph of tensor ops, gradient and update included
-  plan     the same with its slots: what the executor walks
-  fused    what a GPU's fusion makes of it: which ops run in one kernel
+  fed      the algorithm as it was written: hooks, calls and regions
+  linked   one round, with all hooks linked and simplified
+  tensor   each compute region as a graph of tensor ops, with gradient and update
+  plan     the same with memory slots, as the executor runs it
+  fused    the kernels that fusion on a GPU makes of it
 
 Examples:
   fedround graph fedprox --at linked
@@ -112,7 +112,7 @@ pub(crate) struct GraphArgs {
     /// Stage
     #[arg(long, value_enum, default_value_t = Stage::Linked)]
     pub at: Stage,
-    /// Device that it is compiled for: cpu, wgpu[:N], cuda[:N] or auto
+    /// Device to compile for: cpu, wgpu[:N], cuda[:N] or auto
     #[arg(long, default_value = "cpu")]
     pub device: String,
     /// Float type of products' operands: f32, bf16 or f16
@@ -130,7 +130,7 @@ pub(crate) struct GraphArgs {
     /// Print what this pass changes
     #[arg(long, value_name = "PASS", conflicts_with_all = ["pass", "format", "costs"])]
     pub diff: Option<String>,
-    /// With every literal and the values of hyper-parameters, so that it reads back
+    /// Print every literal and the values of hyper-parameters, so that `fedround opt` can read the text
     #[arg(long, conflicts_with_all = ["format", "costs"])]
     pub exact: bool,
     /// Report the time of each pass on stderr
@@ -200,9 +200,10 @@ pub(crate) enum Stage {
     Fused,
 }
 
-/// Prints an algorithm's box, read off the compiled graph, and the wire table: what crosses
-/// between server and clients, in which direction, how derived and how many bytes. Then what the
-/// clients and the server compute: FLOPs, bytes moved and peak memory, counted from the graphs.
+/// Prints the algorithm as a paper would, derived from the compiled graph. Then it prints the wire
+/// table: the values that are sent between server and clients, their direction, origin and bytes.
+/// Last come FLOPs, bytes moved and peak memory of the server and of a client, counted from the
+/// graphs.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]

@@ -1,5 +1,5 @@
-//! The `#[federated]` attribute and the `Hyper` derive. Both are one call into
-//! `fedround-macros-core`, where the expansion is an ordinary, testable function.
+//! The `#[federated]` attribute and the `Hyper` derive. Both call `fedround-macros-core`, where the expansion
+//! is an ordinary function that tests can call.
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use proc_macro::TokenStream;

@@ -1,4 +1,4 @@
-//! The list of the bundled models, and the search in it.
+//! The list of bundled models.
 
 use crate::registry::Make;
 use crate::{

@@ -1,4 +1,4 @@
-//! Networks up to their representation, and classifiers on top of one.
+//! Encoders, which compute a representation, and classifiers on top of an encoder.
 
 use burn::module::{Module, ModuleDisplay};
 use burn::nn::Linear;

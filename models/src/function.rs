@@ -1,4 +1,4 @@
-//! Functions of models and losses by name, whatever the ranks and kinds of their tensors.
+//! Functions of models, and losses, that are called by name with tensors of any rank and kind.
 
 use burn::tensor::{DType, DispatchTensor, Int, Tensor};
 use burn_backend::TensorMetadata;
@@ -54,11 +54,11 @@ impl<const D: usize> From<Tensor<D, Int>> for AnyTensor {
     }
 }
 
-/// What a function or a loss may take: a burn tensor of floats or integers.
+/// An argument of a function or a loss: a burn tensor of floats or integers.
 pub trait Argument: Sized {
-    /// What it is, such as `floats of rank 4`.
+    /// A description, such as `floats of rank 4`.
     fn expected() -> String;
-    /// The tensor, if it has the right kind and rank.
+    /// Converts a tensor, if it has the right kind and rank.
     fn take(tensor: AnyTensor) -> Option<Self>;
 }
 
@@ -83,10 +83,10 @@ impl<const D: usize> Argument for Tensor<D, Int> {
     }
 }
 
-/// A function of a model or a loss was called wrongly.
+/// Why a call of a function or a loss failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// Nothing has the name.
+    /// The name is unknown.
     #[error("unknown {what} `{name}`; there are {}{}", .known.join(", "), elsewhere(what))]
     Unknown {
         /// `function of the model` or `registered loss`.
@@ -96,7 +96,7 @@ pub enum CallError {
         /// All names.
         known: Vec<&'static str>,
     },
-    /// Too few or too many tensors.
+    /// The number of tensors is wrong.
     #[error("`{name}` takes {expected} tensors, found {found}")]
     Arity {
         /// The function or the loss.
@@ -106,7 +106,7 @@ pub enum CallError {
         /// How many were given.
         found: usize,
     },
-    /// A tensor of another kind or rank.
+    /// A tensor has the wrong kind or rank.
     #[error("`{name}` takes {expected} as its tensor {index}, found {found}")]
     Argument {
         /// The function or the loss.

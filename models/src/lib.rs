@@ -2,9 +2,9 @@
 //!
 //! A model is a burn [`Module`](burn::module::Module) that implements [`Classifier`], or
 //! [`Network`] if it has other functions than a classifier; its
-//! top-level fields are its *parts* (`features`, `head`), which specs name to say what is shared
-//! or personal. A loss is a function from tensors to a scalar tensor. Neither knows of federation:
-//! they are traced once and compiled.
+//! top-level fields are its *parts*, such as `features` and `head`. Algorithms name parts to share some of
+//! them and to keep others on the clients. A loss is a function from tensors to a scalar tensor. Models and losses
+//! know nothing about federated learning: they are traced once and compiled.
 
 mod adult;
 mod auxiliary;

@@ -1,4 +1,4 @@
-//! What a model is to the compiler: named functions and an ordered list of named leaves.
+//! Models as the compiler sees them: named functions and an ordered list of named leaves.
 
 use burn::module::Module;
 use burn::tensor::{Device, DispatchTensor, Tensor, TensorData};
@@ -106,7 +106,7 @@ pub trait Network: Module + Sync + 'static {
     where
         Self: Sized;
 
-    /// What it is trained for, unless an algorithm says otherwise: to classify.
+    /// Its training objective, unless an algorithm says otherwise. The default is classification.
     fn objective() -> Objective
     where
         Self: Sized,
@@ -115,7 +115,7 @@ pub trait Network: Module + Sync + 'static {
     }
 }
 
-/// What a model is trained for: the registered `loss` of `forward(x, inputs…)` and the column
+/// The training objective of a model: the registered `loss` of `forward(x, inputs…)` and the column
 /// `target`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Objective {
@@ -123,7 +123,7 @@ pub struct Objective {
     pub inputs: &'static [&'static str],
     /// The loss.
     pub loss: &'static str,
-    /// What predictions are compared with: `y`, the labels, or a column of integers.
+    /// The column that predictions are compared with: `y`, the labels, or a column of integers.
     pub target: &'static str,
 }
 
@@ -148,7 +148,7 @@ impl<M: Classifier> Network for M {
     }
 }
 
-/// What a model is built for.
+/// The task that a model is built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
     /// `[channels, height, width]` of an input.
@@ -157,13 +157,13 @@ pub struct Task {
     pub classes: usize,
 }
 
-/// What a function of a model gives.
+/// The result of a function of a model.
 #[derive(Debug)]
 pub struct Output {
     /// Its value.
     pub value: AnyTensor,
-    /// The next value of each buffer, in the order of the leaves: what the pass updated it to, or
-    /// what it was.
+    /// The next value of each buffer, in the order of the leaves: the value that the pass updated it to, or
+    /// the old one.
     pub buffers: Vec<DispatchTensor>,
 }
 
@@ -171,9 +171,9 @@ pub struct Output {
 pub trait Model: Send + Sync {
     /// The names of its functions.
     fn functions(&self) -> Vec<&'static str>;
-    /// What it is trained for, unless an algorithm says otherwise.
+    /// Its training objective, unless an algorithm says otherwise.
     fn objective(&self) -> Objective;
-    /// A function of a batch.
+    /// Calls a function.
     ///
     /// # Errors
     ///

@@ -1,6 +1,7 @@
 //! The bundled models by name.
 
 use burn::tensor::Device;
+use fedround_names::did_you_mean;
 
 use crate::{Model, Task};
 
@@ -29,7 +30,7 @@ pub(crate) enum Make {
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ModelError {
     /// No model has the name.
-    #[error("unknown model `{name}`{}; models are {known}", hint(nearest))]
+    #[error("unknown model `{name}`{}; models are {known}", did_you_mean(*nearest))]
     Unknown {
         /// The name asked for.
         name: String,
@@ -60,10 +61,6 @@ pub enum ModelError {
         /// The model.
         model: &'static str,
     },
-}
-
-fn hint(nearest: &Option<&'static str>) -> String {
-    nearest.map_or_else(String::new, |n| format!(" (did you mean `{n}`?)"))
 }
 
 impl ModelInfo {

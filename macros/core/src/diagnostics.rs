@@ -1,4 +1,4 @@
-//! A bag of errors, so that a user sees all of them at once.
+//! A collection of errors, so that the user sees all of them at once.
 
 use std::fmt::Display;
 

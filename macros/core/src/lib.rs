@@ -1,9 +1,12 @@
-//! The expansion logic of fedround's macros, as an ordinary library: tokens in, tokens out, on
-//! proc-macro2, so that plain tests can call it.
+//! The expansion logic of fedround's macros. It is an ordinary library on proc-macro2, from tokens to tokens,
+//! so that tests can call it.
 //!
-//! Each macro runs four stages, each a folder with files of the same names: `parse` (tokens to
-//! syntax), `model` (what the syntax says: hooks, loops, fields), `check` (one function for each
-//! rule, all errors at once) and `emit` (the user's tokens, lightly rewritten).
+//! Each macro has four stages, one folder each, with files of the same names:
+//!
+//! 1. `parse` turns tokens into syntax.
+//! 2. `model` extracts hooks, loops, variables and fields from the syntax.
+//! 3. `check` has one function per rule and reports all errors at once.
+//! 4. `emit` writes the user's tokens with small changes.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

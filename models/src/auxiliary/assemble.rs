@@ -1,4 +1,4 @@
-//! A base model with the networks that an algorithm needs beside it.
+//! Adds the auxiliary networks that an algorithm needs to a base model.
 
 use std::collections::BTreeMap;
 

@@ -1,27 +1,28 @@
-//! A model of several networks with one tree of parameters.
+//! A model that consists of several networks with one tree of parameters.
 
 use burn::tensor::{Device, TensorData};
 
 use crate::{AnyTensor, CallError, ForwardCx, Leaf, Model, Objective, Output};
 
-/// What stands for all parameters of the base model where specs name types of layers.
+/// The name that stands for all parameters of the base model where algorithms name types of layers.
 pub const BASE: &str = "Model";
 
 /// One network of an [`Assembly`].
 pub struct Part {
-    /// What its leaves' names begin with; the base's is empty, and its leaves keep their names.
+    /// The prefix of its leaves' names. The base has an empty prefix, so that its leaves keep their names.
     pub name: &'static str,
-    /// The functions that it gives, each with the network's own name of it.
+    /// The functions that it provides, each with the network's own name for it.
     pub functions: Vec<(&'static str, &'static str)>,
     /// The network.
     pub model: Box<dyn Model>,
 }
 
-/// Networks side by side: their leaves one after the other, and the functions of all.
+/// Several networks as one model. It has the leaves of all networks, one network after the other, and the
+/// functions of all.
 pub struct Assembly(Vec<Part>);
 
 impl Assembly {
-    /// Of some networks. Where two give a function of the same name, it is the first's.
+    /// Combines some networks. If two provide a function of the same name, that of the first is used.
     pub fn new(parts: Vec<Part>) -> Self {
         Self(parts)
     }

@@ -1,4 +1,4 @@
-//! A base model, as auxiliary networks see it.
+//! The view of a base model that auxiliary networks are built from.
 
 use burn::tensor::{Device, Tensor};
 

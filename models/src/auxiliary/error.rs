@@ -1,4 +1,4 @@
-//! What can be wrong with auxiliary networks.
+//! Errors of auxiliary networks.
 
 use crate::CallError;
 

@@ -1,4 +1,4 @@
-//! From representations back to images.
+//! Decoders from representations to images.
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};

@@ -1,8 +1,9 @@
-//! Auxiliary networks: what papers train beside a classifier, such as ADCOL's discriminator.
+//! Auxiliary networks: networks that papers train together with a classifier, such as the discriminator of
+//! ADCOL.
 //!
-//! [`assemble`] puts those whose functions an algorithm applies beside a base model. All share one
-//! tree of parameters: a network's leaves begin with its name, which is a part like `features` and
-//! `head`.
+//! [`assemble`] adds the networks whose functions an algorithm applies to a base model. All of them share one
+//! tree of parameters. The names of a network's leaves begin with the network's name, which is a part of the
+//! model like `features` and `head`.
 
 mod assemble;
 mod assembly;

@@ -1,4 +1,4 @@
-//! What auxiliary networks are built for.
+//! The task that auxiliary networks are built for.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How tight clusters are.
+//! Measures of the tightness of clusters.
 
 use burn::tensor::{Int, Tensor};
 

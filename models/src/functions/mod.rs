@@ -1,4 +1,4 @@
-//! Functions of features and labels without parameters, which specs name as they name losses.
+//! Registered functions of tensors and labels. They have no parameters, and algorithms refer to them by name.
 
 mod clusters;
 mod images;

@@ -1,4 +1,4 @@
-//! Losses of sentences of ids that begin with a start word and are filled with the id 0.
+//! Losses of sentences. A sentence is a list of word ids that begins with a start word and is padded with 0.
 
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Int, Tensor};

@@ -1,4 +1,4 @@
-//! burn's layers with parameters of zeros: the caller's initialisation sets them.
+//! burn's layers with parameters of zeros, which the caller then initialises.
 
 use burn::module::Initializer;
 use burn::nn::conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};

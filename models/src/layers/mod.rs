@@ -1,7 +1,7 @@
-//! Layers that burn lacks, or that act differently in training and in inference.
+//! Layers that burn does not have, or that behave differently in training and in inference.
 //!
-//! burn's other layers are used as they are: `GroupNorm`, `LayerNorm` and `InstanceNorm` have one
-//! form, and burn's defaults for them are PyTorch's.
+//! Use burn's own layers otherwise. `GroupNorm`, `LayerNorm` and `InstanceNorm` behave the same in training
+//! and in inference, and their defaults in burn are those of PyTorch.
 
 mod basic;
 mod batch_norm;

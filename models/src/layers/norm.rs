@@ -1,4 +1,4 @@
-//! Normalisations to choose from.
+//! A choice between several normalisations.
 
 use burn::module::Module;
 use burn::nn::{GroupNorm, GroupNormConfig};

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::suggest::did_you_mean;
 use crate::{AugmentError, ColumnError, RecordError};
+use fedround_names::did_you_mean;
 
 /// Why a dataset could not be loaded.
 #[derive(Debug, thiserror::Error)]

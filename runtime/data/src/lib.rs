@@ -30,7 +30,6 @@ mod formats;
 mod notes;
 pub mod partition;
 mod source;
-mod suggest;
 pub mod text;
 
 pub use augment::{Augment, AugmentError};

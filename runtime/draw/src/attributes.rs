@@ -1,4 +1,4 @@
-//! What a tensor op carries besides its operands, for labels and for JSON.
+//! Attributes of tensor ops, for labels and for JSON.
 
 use fedround_ir::tensor::{Conv2d, Distribution, Op, Pool2d};
 use serde_json::{Value, json};
@@ -120,7 +120,7 @@ fn pool(o: &Pool2d) -> Attributes {
     ]
 }
 
-/// The op's name and the attributes that say what its result's type does not: `sum_dim 1`.
+/// The op's name with the attributes that do not follow from the type of its result: `sum_dim 1`.
 pub(crate) fn label(op: &Op) -> String {
     let mut text = op.name().to_owned();
     for (name, value) in attributes(op) {

@@ -1,8 +1,8 @@
-//! Drawings of graphs: [`dot`] for Graphviz, [`json`] for programs and [`svg`] for papers.
+//! Drawings of programs: [`dot`] for Graphviz, [`json`] for other programs and [`svg`] for papers.
 //!
-//! Each format takes a fed module, before or after linking, and the tensor graphs of a program,
-//! with or without the slots of a plan (see [`Sheet`]). All are deterministic: the same graph
-//! gives the same text.
+//! Each module draws a fed module, before or after linking, and the tensor graphs of a program, with or
+//! without the memory slots of a plan (see [`Sheet`]). The output is deterministic: the same graph gives
+//! the same text.
 
 mod attributes;
 pub mod dot;

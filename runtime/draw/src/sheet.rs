@@ -1,8 +1,8 @@
-//! One tensor graph to be drawn.
+//! A tensor graph that is to be drawn.
 
 use fedround_ir::tensor::{Graph, Val};
 
-/// A named tensor graph, with its slots where it is drawn as a plan.
+/// A named tensor graph, with memory slots if it is drawn as a plan.
 #[derive(Clone, Debug)]
 pub struct Sheet {
     /// Name in the text forms, such as `step0`.
@@ -13,14 +13,14 @@ pub struct Sheet {
     pub slots: Option<Vec<Option<usize>>>,
 }
 
-/// What a node is for in a training step.
+/// The part of a training step that a node belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The loss depends on it, by a way past the updates.
+    /// The loss depends on the node.
     Forward,
-    /// It comes after the loss: gradients.
+    /// The node computes gradients.
     Backward,
-    /// It gives an output other than a loss: the new parameters.
+    /// The node computes an output other than a loss, such as the new parameters.
     Update,
 }
 

@@ -11,7 +11,7 @@ use crate::tree::Tree;
 use crate::wire::Wire;
 use crate::{Index, Params, Scalar, Server, Tensor};
 
-/// `a op b` for all of owned and borrowed, and `a op= b`.
+/// `a op b` for owned and borrowed operands, and `a op= b`.
 macro_rules! tree_binary {
     ($ty:ty, $op:ident, $method:ident, $assign:ident, $assign_method:ident, $kind:ident) => {
         tree_binary!(@one $ty, $ty, $ty, $op, $method, $kind);
@@ -116,7 +116,7 @@ macro_rules! products {
                 let loc = Loc::caller();
                 let ((graph, a), (theirs, b)) = (self.parts(loc), other.parts(loc));
                 graph.same(theirs, "dot", loc);
-                Scalar::bind(graph, graph.op(TreeOp::Dot, &[a, b], loc))
+                Scalar::of_op(graph, TreeOp::Dot, &[a, b], loc)
             }
 
             /// `‖a‖²` over all entries.
@@ -124,7 +124,7 @@ macro_rules! products {
             pub fn sq_norm(&self) -> Scalar {
                 let loc = Loc::caller();
                 let (graph, value) = self.parts(loc);
-                Scalar::bind(graph, graph.op(TreeOp::SqNorm, &[value], loc))
+                Scalar::of_op(graph, TreeOp::SqNorm, &[value], loc)
             }
         }
     )*};
@@ -137,19 +137,13 @@ impl Server<Params> {
     pub fn dot(&self, other: &Self) -> Server<Scalar> {
         let loc = Loc::caller();
         self.graph.same(&other.graph, "parameters", loc);
-        Server::new(
-            &self.graph,
-            self.graph.op(TreeOp::Dot, &[self.value, other.value], loc),
-        )
+        Server::of_op(&self.graph, TreeOp::Dot, &[self.value, other.value], loc)
     }
 
     /// `‖a‖²` over all entries.
     #[track_caller]
     pub fn sq_norm(&self) -> Server<Scalar> {
-        Server::new(
-            &self.graph,
-            self.graph.op(TreeOp::SqNorm, &[self.value], Loc::caller()),
-        )
+        Server::of_op(&self.graph, TreeOp::SqNorm, &[self.value], Loc::caller())
     }
 }
 

@@ -1,9 +1,9 @@
-//! The trait that a spec implements, and all that follows from its hooks.
+//! The trait that an algorithm implements.
 //!
-//! The hooks are declared once, in the table at the end. The macro above it makes of the table the
-//! trait [`Algorithm`], its implementation for boxes, the functions of [`call`] and [`base`], which
-//! `self.hook(..)` and `self.base.hook(..)` become after `#[federated]`, and the methods of
-//! [`Definer`], which stage a hook's body.
+//! The hooks are declared once, in the table at the end of this file. From the table, a macro generates
+//! the trait [`Algorithm`], its implementation for boxes, the functions of [`call`] and [`base`], and the
+//! methods of [`Definer`], which stage the body of a hook. `#[federated]` turns `self.hook(..)` into a call
+//! of [`call`], and `self.base.hook(..)` into a call of [`base`].
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Hook, Value};
@@ -105,42 +105,42 @@ macro_rules! hooks {
 }
 
 hooks! {
-    /// A federated algorithm, written as its hooks: the parts that a plug-in may replace.
+    /// A federated algorithm, written as hooks. A plug-in may replace each of them.
     ///
-    /// Implement it under `#[federated]`. A hook that an impl leaves out is the base's. A hook that
-    /// no layer defines has a [standard definition](crate::standard); `round` and `client_update`
-    /// have none, and linking fails where one of them is called and not defined. A plug-in names its
-    /// base's definition as `self.base.hook(..)`; `self.hook(..)` is always the outermost one.
+    /// Implement it under `#[federated]`. If an impl leaves out a hook, that of its base is used. A hook
+    /// that no layer defines has a [standard definition](crate::standard), except `round` and
+    /// `client_update`: linking fails if one of them is called but not defined. In a plug-in,
+    /// `self.base.hook(..)` is the base's definition, and `self.hook(..)` is always the outermost one.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not a federated algorithm",
         label = "expected a type with `#[federated] impl Algorithm for ..`",
         note = "a plug-in over any base is written `#[federated(base = base)] impl<A: Algorithm> Algorithm for PlugIn<A>`"
     )]
     pub trait Algorithm: Hyper {
-        /// The server's loop body: one round, from parameters to parameters.
+        /// One round, from global parameters to the next ones.
         fn round(server: &ServerCx, w: Server<Params>) -> Server<Params> = Round;
 
         /// Local training on client `k`, from the parameters it received.
         fn client_update(k: &ClientCx, w: Params) -> Params = ClientUpdate;
 
-        /// What the server makes of the parameters that the clients of a cohort trained.
+        /// Aggregates the parameters that the clients of a cohort trained.
         fn aggregate(server: &ServerCx, w_k: Clients<Params>) -> Server<Params> = Aggregate;
 
-        /// What a local step descends: the gradient of `loss` and `regularizer`, if nothing changes
-        /// it.
+        /// The gradient that a local step follows; by default, that of `loss` plus `regularizer`.
         fn gradient(k: &ClientCx, w: &Params, b: &Batch) -> Params = Gradient;
 
         /// The loss on a batch.
         fn loss(k: &ClientCx, w: &Params, b: &Batch) -> Scalar = Loss;
 
-        /// What is added to the loss, such as a proximal term. It does not depend on a batch.
+        /// A term that is added to the loss, such as a proximal term. It does not depend on a batch.
         fn regularizer(k: &ClientCx, w: &Params) -> Scalar = Regularizer;
 
-        /// The model that client `k` uses, made of the global one: what is evaluated on the client's
-        /// own test examples. It sends nothing.
+        /// The model of client `k`, made from the global one. It is evaluated on the client's own test
+        /// examples, and nothing is sent.
         fn personalize(k: &ClientCx, w: Params) -> Params = Personalize;
 
-        /// What a step of the server's own training descends, on released rows `x` with labels `y`.
+        /// The gradient that a step of the server's own training follows, on released rows `x` with labels
+        /// `y`.
         fn server_gradient(s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params = ServerGradient;
     }
 }

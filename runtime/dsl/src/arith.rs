@@ -40,7 +40,7 @@ macro_rules! scalar_binary {
             fn $method(self, other: $right) -> Server<Scalar> {
                 let loc = Loc::caller();
                 self.graph.same(&other.graph, "numbers", loc);
-                Server::new(&self.graph, self.graph.op(ArithOp::$kind, &[self.value, other.value], loc))
+                Server::of_op(&self.graph, ArithOp::$kind, &[self.value, other.value], loc)
             }
         }
     };
@@ -52,7 +52,7 @@ macro_rules! scalar_binary {
             fn $method(self, other: $number) -> Server<Scalar> {
                 let loc = Loc::caller();
                 let other = number(other, loc).value_in(&self.graph, loc);
-                Server::new(&self.graph, self.graph.op(ArithOp::$kind, &[self.value, other], loc))
+                Server::of_op(&self.graph, ArithOp::$kind, &[self.value, other], loc)
             }
         }
         impl $op<$server> for $number {
@@ -61,7 +61,7 @@ macro_rules! scalar_binary {
             fn $method(self, other: $server) -> Server<Scalar> {
                 let loc = Loc::caller();
                 let own = number(self, loc).value_in(&other.graph, loc);
-                Server::new(&other.graph, other.graph.op(ArithOp::$kind, &[own, other.value], loc))
+                Server::of_op(&other.graph, ArithOp::$kind, &[own, other.value], loc)
             }
         }
     )*};

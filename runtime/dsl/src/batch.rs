@@ -8,7 +8,7 @@ use fedround_ir::fed::{ExternalOp, Kind, Value};
 use crate::graph::Graph;
 use crate::wire::{Wire, computed, sealed};
 
-/// A mini-batch of a client's examples. Stays on the client.
+/// A mini-batch of a client's examples. It stays on the client.
 #[derive(Clone, Debug)]
 pub struct Batch {
     /// Inputs, `[examples, …]`.
@@ -37,32 +37,27 @@ impl Batch {
     #[track_caller]
     pub fn tensor(&self, column: &str) -> Tensor {
         let op = ExternalOp::Column(column.to_owned(), Kind::Tensor);
-        Tensor::new(&self.graph, self.graph.op(op, &[self.value], Loc::caller()))
+        Tensor::of_op(&self.graph, op, &[self.value], Loc::caller())
     }
 
     /// Another column of the data, of integers, such as the words of a sentence: `[examples, …]`.
     #[track_caller]
     pub fn labels(&self, column: &str) -> Labels {
         let op = ExternalOp::Column(column.to_owned(), Kind::Labels);
-        let value = self.graph.op(op, &[self.value], Loc::caller());
-        Labels(Part {
-            graph: self.graph.clone(),
-            of: Of::Value(value),
-        })
+        Labels::of_op(&self.graph, op, &[self.value], Loc::caller())
     }
 }
 
-/// A float tensor derived from examples: inputs, features or logits. Stays on the client, unless
-/// it is [released](Tensor::release).
+/// A float tensor derived from examples: inputs, features or logits. It stays on the client, unless it is
+/// [released](Tensor::release).
 #[derive(Clone, Debug)]
 pub struct Tensor(Part);
 
-/// The class labels of examples. Stay on the client, unless they are
-/// [released](Labels::release).
+/// The class labels of examples. They stay on the client, unless they are [released](Labels::release).
 #[derive(Clone, Debug)]
 pub struct Labels(Part);
 
-/// Staged where it is read, so that a hook that ignores its batch has no op for it.
+/// A column of a batch is staged where it is read, so that a hook that ignores its batch has no op for it.
 #[derive(Clone, Debug)]
 struct Part {
     graph: Graph,
@@ -85,40 +80,27 @@ impl Part {
     }
 }
 
-impl Tensor {
-    pub(crate) fn new(graph: &Graph, value: Value) -> Self {
-        Self(Part {
-            graph: graph.clone(),
-            of: Of::Value(value),
-        })
-    }
+macro_rules! rows {
+    ($($ty:ident),*) => {$(
+        impl $ty {
+            pub(crate) fn new(graph: &Graph, value: Value) -> Self {
+                Self(Part {
+                    graph: graph.clone(),
+                    of: Of::Value(value),
+                })
+            }
 
-    pub(crate) fn graph(&self) -> &Graph {
-        &self.0.graph
-    }
+            pub(crate) fn graph(&self) -> &Graph {
+                &self.0.graph
+            }
 
-    pub(crate) fn stage(&self, graph: &Graph, loc: Loc) -> Value {
-        self.0.stage(graph, loc)
-    }
+            pub(crate) fn stage(&self, graph: &Graph, loc: Loc) -> Value {
+                self.0.stage(graph, loc)
+            }
+        }
+
+        impl sealed::Sealed for $ty {}
+    )*};
 }
-
-impl Labels {
-    pub(crate) fn new(graph: &Graph, value: Value) -> Self {
-        Self(Part {
-            graph: graph.clone(),
-            of: Of::Value(value),
-        })
-    }
-
-    pub(crate) fn graph(&self) -> &Graph {
-        &self.0.graph
-    }
-
-    pub(crate) fn stage(&self, graph: &Graph, loc: Loc) -> Value {
-        self.0.stage(graph, loc)
-    }
-}
-
+rows!(Tensor, Labels);
 computed!(Tensor, Labels);
-impl sealed::Sealed for Tensor {}
-impl sealed::Sealed for Labels {}

@@ -1,4 +1,4 @@
-//! From the server to the clients of a cohort.
+//! Sending a value from the server to the clients of a cohort.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::FedOp;
@@ -12,10 +12,7 @@ impl<T: Wire> Server<T> {
     pub fn broadcast(&self, cohort: &Cohort) -> Clients<T> {
         let loc = Loc::caller();
         self.graph.same(&cohort.graph, "broadcast", loc);
-        Clients::new(
-            &self.graph,
-            self.graph
-                .op(FedOp::Broadcast, &[self.value, cohort.value], loc),
-        )
+        let operands = [self.value, cohort.value];
+        Clients::of_op(&self.graph, FedOp::Broadcast, &operands, loc)
     }
 }

@@ -1,6 +1,5 @@
 //! Values on the clients of a cohort.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use fedround_ir::Loc;
@@ -12,40 +11,18 @@ use crate::{ClientCx, Scalar, Server};
 
 /// One value for each client of a cohort, on the clients: `{T}@clients`.
 pub struct Clients<T> {
-    graph: Graph,
-    value: Value,
+    pub(crate) graph: Graph,
+    pub(crate) value: Value,
     kind: PhantomData<T>,
 }
 
-impl<T> Clone for Clients<T> {
-    fn clone(&self) -> Self {
-        Self {
-            graph: self.graph.clone(),
-            value: self.value,
-            kind: PhantomData,
-        }
-    }
-}
-
-impl<T> fmt::Debug for Clients<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Clients({})", self.value.0)
-    }
-}
+hold!(
+    Clients,
+    /// One value on each client: [`Clients`].
+    OnClients
+);
 
 impl<T> Clients<T> {
-    pub(crate) fn new(graph: &Graph, value: Value) -> Self {
-        Self {
-            graph: graph.clone(),
-            value,
-            kind: PhantomData,
-        }
-    }
-
-    pub(crate) fn parts(&self) -> (&Graph, Value) {
-        (&self.graph, self.value)
-    }
-
     pub(crate) fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
         graph.same(&self.graph, "clients' values", loc);
         self.value
@@ -88,18 +65,16 @@ impl<T: Wire> Clients<T> {
             weight(k)
         });
         let operands = [self.value, weights.value];
-        Server::new(
+        Server::of_op(
             &self.graph,
-            self.graph
-                .op(FedOp::Reduce(Reduce::WeightedMean), &operands, loc),
+            FedOp::Reduce(Reduce::WeightedMean),
+            &operands,
+            loc,
         )
     }
 
     fn reduce(&self, reduce: Reduce, loc: Loc) -> Server<T> {
-        Server::new(
-            &self.graph,
-            self.graph.op(FedOp::Reduce(reduce), &[self.value], loc),
-        )
+        Server::of_op(&self.graph, FedOp::Reduce(reduce), &[self.value], loc)
     }
 }
 
@@ -148,8 +123,3 @@ pub(crate) fn mapped<U: Upload>(
     let region = graph.close(yields, loc);
     graph.op_with(FedOp::Map, operands, region, loc)
 }
-
-hold!(
-    /// One value on each client: [`Clients`].
-    OnClients, Clients
-);

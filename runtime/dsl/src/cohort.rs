@@ -1,4 +1,4 @@
-//! Who takes part in a round.
+//! Cohorts: the clients that take part in a round.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Value};
@@ -30,20 +30,20 @@ impl ServerCx {
         self.cohort(self.graph.op(FedOp::Sample, &[fraction], loc))
     }
 
-    /// The clients number `first` to `first + count − 1`.
+    /// The clients with the numbers `first` to `first + count − 1`.
     #[track_caller]
     pub fn clients(&self, first: impl Into<Index>, count: impl Into<Index>) -> Cohort {
         self.numbered(FedOp::Within, first.into(), count.into(), Loc::caller())
     }
 
-    /// All clients but number `first` to `first + count − 1`.
+    /// All clients except those with the numbers `first` to `first + count − 1`.
     #[track_caller]
     pub fn clients_except(&self, first: impl Into<Index>, count: impl Into<Index>) -> Cohort {
         self.numbered(FedOp::Outside, first.into(), count.into(), Loc::caller())
     }
 
-    /// `size` clients that stay from round to round but for `dropped` of them, at random, for whom as
-    /// many of the rest come: with `dropped = size`, none of the round before.
+    /// `size` clients. In each round, `dropped` of them are replaced by other clients at random. With
+    /// `dropped = size`, no client takes part in two rounds in a row.
     #[track_caller]
     pub fn rotating(&self, size: impl Into<Index>, dropped: impl Into<Index>) -> Cohort {
         let (size, dropped) = (size.into(), dropped.into());
@@ -61,8 +61,8 @@ impl ServerCx {
         self.cohort(self.graph.op(FedOp::Everyone, &[], Loc::caller()))
     }
 
-    /// The cohort that was made last in this round, as by the base's `round`: a plug-in goes on with
-    /// the clients that it drew. It is an error when the algorithm is linked if there is none.
+    /// The cohort that was made last in this round. A plug-in uses it to continue with the clients that the
+    /// `round` of its base drew. If there is none, linking the algorithm is an error.
     #[track_caller]
     pub fn drawn(&self) -> Cohort {
         self.cohort(self.graph.op(FedOp::Drawn, &[], Loc::caller()))

@@ -1,4 +1,4 @@
-//! Where code runs: on the server or on one client.
+//! The contexts of server code and of client code.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{Dp, FedOp, Kind, OptOp, PrivacyOp, Value};
@@ -16,8 +16,7 @@ pub struct ServerCx {
     pub(crate) graph: Graph,
 }
 
-/// One client, in client code. Only `map` and the client hooks give one: it cannot be had on the
-/// server.
+/// One client, in client code. Only `map` and the hooks of clients provide one; server code has none.
 #[derive(Clone, Debug)]
 pub struct ClientCx {
     pub(crate) graph: Graph,
@@ -31,11 +30,12 @@ impl ServerCx {
         }
     }
 
-    /// Whether this graph is that of a phase of `rounds` rounds: an algorithm may do other things in
-    /// its first rounds. Phases come in the order in which they are named, an algorithm's before those
-    /// of its base; after the last there is the rest of the rounds, in none. A graph is staged for
-    /// each, so that nothing branches at run time:
-    /// `if server.phase("warm-up", self.warm_up) { .. } else { .. }`.
+    /// Whether this graph is that of a phase with `rounds` rounds. An algorithm may do something else in
+    /// its first rounds: `if server.phase("warm-up", self.warm_up) { .. } else { .. }`.
+    ///
+    /// Phases run in the order in which they are named, those of a plug-in before those of its base. The
+    /// remaining rounds belong to no phase. A separate graph is staged for each phase, so that nothing
+    /// branches at run time.
     #[track_caller]
     pub fn phase(&self, name: &str, rounds: impl Into<Index>) -> bool {
         self.graph.declare_phase(name, rounds.into().count())
@@ -44,19 +44,13 @@ impl ServerCx {
     /// `t`: how many rounds were completed before this one.
     #[track_caller]
     pub fn round(&self) -> Server<Scalar> {
-        Server::new(
-            &self.graph,
-            self.graph.op(FedOp::RoundIndex, &[], Loc::caller()),
-        )
+        Server::of_op(&self.graph, FedOp::RoundIndex, &[], Loc::caller())
     }
 
-    /// `K`: how many clients there are, in this round's cohort or not.
+    /// `K`: the number of all clients, whether they take part in this round or not.
     #[track_caller]
     pub fn num_clients(&self) -> Server<Scalar> {
-        Server::new(
-            &self.graph,
-            self.graph.op(FedOp::NumClients, &[], Loc::caller()),
-        )
+        Server::of_op(&self.graph, FedOp::NumClients, &[], Loc::caller())
     }
 
     /// Parameters that the server keeps between rounds under a name, which is this algorithm's
@@ -81,13 +75,14 @@ impl ServerCx {
         self.write(name, value.value, loc);
     }
 
-    /// Claims a model of differential privacy, to which the algorithm is held when it is linked:
-    /// under [`Dp::Local`] every upload is clipped and noised by its client, under
-    /// [`Dp::Central`] every aggregate is one of clipped values and noised before it is used
-    /// beyond the round. Whether the noise is enough for some ε the claim does not say.
+    /// Claims a model of differential privacy. The claim is checked when the algorithm is linked. Under
+    /// [`Dp::Local`], every client must clip its uploads and add noise to them. Under [`Dp::Central`], every
+    /// aggregate must be one of clipped values, and must get noise before it is used beyond the round. The
+    /// claim does not say whether the noise is enough for some ε.
     ///
-    /// A gradient leaves running statistics of what it reads in its parameters: there, take it of a
-    /// copy without them, `w.replace_parts(&["Buffer"], &w.zeros_like())`.
+    /// Taking a gradient updates the running statistics in the parameters, which then tell something about
+    /// the examples. Where that is not allowed, take the gradient with respect to a copy without them:
+    /// `w.replace_parts(&["Buffer"], &w.zeros_like())`.
     #[track_caller]
     pub fn claim(&self, dp: Dp) {
         self.graph
@@ -139,7 +134,7 @@ impl ClientCx {
         crate::grad::apply(&self.graph, function, w, inputs, Loc::caller())
     }
 
-    /// Whether this graph is that of a phase, which the layer's `round` [names](ServerCx::phase).
+    /// Whether this graph is that of a phase, which `round` of the same layer [declares](ServerCx::phase).
     pub fn phase(&self, name: &str) -> bool {
         self.graph.in_phase(name)
     }
@@ -147,30 +142,29 @@ impl ClientCx {
     /// `n_k`: how many examples the client has.
     #[track_caller]
     pub fn num_examples(&self) -> Scalar {
-        Scalar::bind(
+        Scalar::of_op(
             &self.graph,
-            self.graph
-                .op(FedOp::NumExamples, &[self.value], Loc::caller()),
+            FedOp::NumExamples,
+            &[self.value],
+            Loc::caller(),
         )
     }
 
     /// `wᵗ`: the parameters that were broadcast to the client this round.
     #[track_caller]
     pub fn global_params(&self) -> Params {
-        Params::bind(
+        Params::of_op(
             &self.graph,
-            self.graph
-                .op(FedOp::GlobalParams, &[self.value], Loc::caller()),
+            FedOp::GlobalParams,
+            &[self.value],
+            Loc::caller(),
         )
     }
 
     /// `t`: how many rounds were completed before this one.
     #[track_caller]
     pub fn round(&self) -> Scalar {
-        Scalar::bind(
-            &self.graph,
-            self.graph.op(FedOp::RoundIndex, &[], Loc::caller()),
-        )
+        Scalar::of_op(&self.graph, FedOp::RoundIndex, &[], Loc::caller())
     }
 
     /// Parameters that the client keeps between its rounds under a name, which is this
@@ -187,7 +181,7 @@ impl ClientCx {
         let loc = Loc::caller();
         let op = FedOp::Personal(self.graph.qualified(name), vec![]);
         let operands = [self.value, first.value_in(&self.graph, loc)];
-        Params::bind(&self.graph, self.graph.op(op, &operands, loc))
+        Params::of_op(&self.graph, op, &operands, loc)
     }
 
     /// A number that the client keeps, like [`state`](Self::state); 0 at first.
@@ -196,8 +190,8 @@ impl ClientCx {
         Scalar::bind(&self.graph, self.read(name, Kind::Scalar, Loc::caller()))
     }
 
-    /// A tensor that the client keeps, like [`state`](Self::state). To read them before they are first
-    /// set is an error of the run.
+    /// A tensor that the client keeps, like [`state`](Self::state). If it is read before it is first set,
+    /// the run stops with an error.
     #[track_caller]
     pub fn tensor_state(&self, name: &str) -> Tensor {
         Tensor::new(&self.graph, self.read(name, Kind::Tensor, Loc::caller()))
@@ -217,7 +211,7 @@ impl ClientCx {
     }
 }
 
-/// A place that keeps values between rounds: the server, or a client for itself.
+/// A context that keeps values between rounds: the server, or a client for itself.
 pub trait Keeper: sealed::Sealed {
     /// Parameters there.
     type Params: Tree;

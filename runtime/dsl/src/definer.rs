@@ -1,4 +1,4 @@
-//! Runs the bodies of hooks once each, to stage them.
+//! Staging: runs the body of each hook once.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{Hook, Value};
@@ -25,7 +25,7 @@ impl Definer {
         self.graph.next_layer();
     }
 
-    /// Stages one hook's body. The body takes the hook's arguments and gives its result.
+    /// Stages the body of a hook. The body takes the hook's arguments and returns its result.
     pub(crate) fn hook(
         &self,
         hook: Hook,

@@ -13,17 +13,17 @@ pub struct Field {
     pub name: &'static str,
     /// Its doc comment.
     pub doc: &'static str,
-    /// What values it takes.
+    /// The kind of its values.
     pub kind: FieldKind,
-    /// Its value unless set; the paper's.
+    /// Its value unless it is set; the paper's value.
     pub default: DefaultValue,
-    /// The numbers allowed; all when none.
+    /// The allowed numbers; `None` allows all.
     pub range: Option<Range>,
-    /// The words allowed; all when empty.
+    /// The allowed words; an empty list allows all.
     pub choices: &'static [&'static str],
 }
 
-/// What values a field takes.
+/// The kind of a field's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
     /// A real number.
@@ -121,7 +121,7 @@ impl Field {
         }
     }
 
-    /// A value of the field's kind and in its range, from a value of any kind.
+    /// Converts a value to the field's kind and checks its range.
     ///
     /// # Errors
     /// [`HyperError::WrongType`] and [`HyperError::OutOfRange`].

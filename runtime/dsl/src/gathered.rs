@@ -1,6 +1,5 @@
 //! Values of all clients of a cohort on the server.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use fedround_ir::Loc;
@@ -15,48 +14,33 @@ use crate::{ClientCx, Clients, Cohort, ForClient, Labels, Released, Scalar, Serv
 ///
 /// Code on a client cannot use it: send each client its own with [`Gathered::scatter`].
 pub struct Gathered<T> {
-    graph: Graph,
-    value: Value,
+    pub(crate) graph: Graph,
+    pub(crate) value: Value,
     kind: PhantomData<T>,
 }
 
-impl<T> Clone for Gathered<T> {
-    fn clone(&self) -> Self {
-        Self::new(&self.graph, self.value)
-    }
-}
-
-impl<T> fmt::Debug for Gathered<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Gathered({})", self.value.0)
-    }
-}
+hold!(
+    Gathered,
+    /// The values of all clients on the server: [`Gathered`].
+    AllOnServer
+);
 
 impl<T> Gathered<T> {
-    pub(crate) fn new(graph: &Graph, value: Value) -> Self {
-        Self {
-            graph: graph.clone(),
-            value,
-            kind: PhantomData,
-        }
-    }
-
     fn value_in(&self, graph: &Graph, loc: Loc) -> Value {
         graph.same(&self.graph, "gathered values", loc);
         self.value
     }
 
     fn server(&self, kind: FedOp, operands: &[Value], loc: Loc) -> Server<T> {
-        Server::new(&self.graph, self.graph.op(kind, operands, loc))
+        Server::of_op(&self.graph, kind, operands, loc)
     }
 }
 
 impl<T: Wire> Clients<T> {
-    /// Uploads every client's value to the server, which keeps them apart.
+    /// Uploads every client's value to the server, which keeps the values separate.
     #[track_caller]
     pub fn gather(&self) -> Gathered<T> {
-        let (graph, value) = self.parts();
-        Gathered::new(graph, graph.op(FedOp::Gather, &[value], Loc::caller()))
+        Gathered::of_op(&self.graph, FedOp::Gather, &[self.value], Loc::caller())
     }
 }
 
@@ -79,13 +63,13 @@ impl<T: Wire> Gathered<T> {
     /// Sends each client its own value.
     #[track_caller]
     pub fn scatter(&self) -> Clients<T> {
-        let sent = self.graph.op(FedOp::Scatter, &[self.value], Loc::caller());
-        Clients::new(&self.graph, sent)
+        Clients::of_op(&self.graph, FedOp::Scatter, &[self.value], Loc::caller())
     }
 
-    /// Sends every value to each client of a cohort and runs code there, once for each value, with
-    /// that client's data: `w_k.visit(&target, |k, w| ..)`. What the code gives comes back for each
-    /// client that the values are of, the mean over those visited. It may not keep client state.
+    /// Evaluates the values of some clients on the data of other clients, as in
+    /// `w_k.visit(&target, |k, w| ..)`. The server sends every value to every client of `cohort`. Each of
+    /// these clients runs the closure once per value. The results are averaged over the visited clients and
+    /// returned to the server, one for each original value. The closure may not keep client state.
     #[track_caller]
     pub fn visit<U: Upload>(
         &self,
@@ -124,7 +108,7 @@ impl<T: Wire> Gathered<T> {
     }
 }
 
-/// What has a row for each example: features or labels.
+/// Values that have one row per example: features or labels.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no rows to join",
     label = "only features and labels have a row for each example"
@@ -136,7 +120,7 @@ impl Rows for Released<Tensor> {}
 impl Rows for Released<Labels> {}
 
 impl<T> Gathered<T> {
-    /// The rows of all clients, one client's after another's in the order of the cohort.
+    /// The rows of all clients, in the order of the cohort.
     #[track_caller]
     pub fn concat(&self) -> Server<T>
     where
@@ -145,17 +129,15 @@ impl<T> Gathered<T> {
         self.server(FedOp::Concat, &[self.value], Loc::caller())
     }
 
-    /// For each of these rows the place of its client in the cohort, from 0: what a model of as many
-    /// classes as the cohort has clients is trained on.
+    /// For each of these rows, the position of its client in the cohort, from 0. These are the labels on
+    /// which a model that tells clients apart is trained; it needs as many classes as the cohort has
+    /// clients.
     #[track_caller]
     pub fn positions(&self) -> Server<Labels>
     where
         T: Rows,
     {
-        let positions = self
-            .graph
-            .op(FedOp::Positions, &[self.value], Loc::caller());
-        Server::new(&self.graph, positions)
+        Server::of_op(&self.graph, FedOp::Positions, &[self.value], Loc::caller())
     }
 }
 
@@ -198,8 +180,3 @@ fn map<U: Computed>(
     let region = graph.close(yields, loc);
     U::bind_all::<AllOnServer>(graph, &graph.op_with(FedOp::Map, operands, region, loc))
 }
-
-hold!(
-    /// The values of all clients on the server: [`Gathered`].
-    AllOnServer, Gathered
-);

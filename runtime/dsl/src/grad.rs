@@ -5,40 +5,18 @@ use fedround_ir::fed::{ExternalOp, OptOp, Value};
 
 use crate::graph::{Graph, only};
 use crate::inputs::Inputs;
-use crate::wire::{Wire, sealed};
+use crate::tree::Tree;
+use crate::wire::Wire;
 use crate::{Labels, Params, Scalar, Tensor};
 
-/// What a loss may be differentiated with respect to: [`Params`], or [`Tensor`] such as the
-/// inputs of a batch.
-pub trait Differentiable: sealed::Sealed + Clone {
-    #[doc(hidden)]
-    fn staged(&self, loc: Loc) -> (&Graph, Value);
-    #[doc(hidden)]
-    fn handle(graph: &Graph, value: Value) -> Self;
-}
+/// Values that a loss can be differentiated with respect to: [`Params`], or a [`Tensor`] such as the inputs
+/// of a batch.
+pub trait Differentiable: Tree {}
+impl Differentiable for Params {}
+impl Differentiable for Tensor {}
 
-impl Differentiable for Params {
-    fn staged(&self, _: Loc) -> (&Graph, Value) {
-        (&self.graph, self.value)
-    }
-
-    fn handle(graph: &Graph, value: Value) -> Self {
-        Self::bind(graph, value)
-    }
-}
-
-impl Differentiable for Tensor {
-    fn staged(&self, loc: Loc) -> (&Graph, Value) {
-        (self.graph(), self.stage(self.graph(), loc))
-    }
-
-    fn handle(graph: &Graph, value: Value) -> Self {
-        Self::new(graph, value)
-    }
-}
-
-/// `∇f(w)`: the gradient of a function of parameters or features. The closure is run once, to
-/// record its ops. What it takes from outside is constant to it, `w` itself included.
+/// `∇f(w)`: the gradient of a function of parameters or features. The closure is run once, to record its
+/// ops. Values from outside of the closure are constants to it, including `w` itself.
 #[track_caller]
 pub fn grad<T: Differentiable>(w: &T, f: impl FnOnce(&T) -> Scalar) -> T {
     stage(w, f, Loc::caller()).0
@@ -52,17 +30,14 @@ pub fn value_and_grad<T: Differentiable>(w: &T, f: impl FnOnce(&T) -> Scalar) ->
 }
 
 fn stage<T: Differentiable>(w: &T, f: impl FnOnce(&T) -> Scalar, loc: Loc) -> (T, Scalar) {
-    let (graph, value) = w.staged(loc);
+    let (graph, value) = w.parts(loc);
     let args = graph.open(&graph.types(&[value]), graph.place());
-    let yielded = f(&T::handle(graph, only(&args)));
+    let yielded = f(&T::of(graph, only(&args)));
     let yields = vec![yielded.value_in(graph, loc)];
     let region = graph.close(yields, loc);
     let results: Vec<Value> = graph.op_with(OptOp::Grad, &[value], region, loc);
     let second = only(results.get(1..).unwrap_or_default());
-    (
-        T::handle(graph, only(&results)),
-        Scalar::bind(graph, second),
-    )
+    (T::of(graph, only(&results)), Scalar::bind(graph, second))
 }
 
 /// A function of the model, where the code being staged runs.
@@ -75,9 +50,11 @@ pub(crate) fn apply(
 ) -> Tensor {
     let mut operands = vec![w.value_in(graph, loc)];
     operands.extend(inputs.stage(graph, loc));
-    Tensor::new(
+    Tensor::of_op(
         graph,
-        graph.op(ExternalOp::Apply(function.to_owned()), &operands, loc),
+        ExternalOp::Apply(function.to_owned()),
+        &operands,
+        loc,
     )
 }
 
@@ -93,26 +70,22 @@ pub fn cross_entropy(logits: Tensor, labels: &Labels) -> Scalar {
     loss("cross_entropy", (&logits, labels))
 }
 
-/// A registered function by name, of one to four features, labels or numbers, as of losses, to
-/// features: `function("softmax", &z)`.
+/// Applies a registered function to one to four tensors, labels or numbers: `function("softmax", &z)`.
 #[track_caller]
 pub fn function(name: &str, inputs: impl Inputs) -> Tensor {
     let loc = Loc::caller();
     let graph = inputs.graph();
     let operands = inputs.stage(graph, loc);
     let op = ExternalOp::Function(name.to_owned());
-    Tensor::new(graph, graph.op(op, &operands, loc))
+    Tensor::of_op(graph, op, &operands, loc)
 }
 
-/// A registered loss by name, of one to four features, labels or numbers: `loss("mse", (&z, &b.x))`. A name
-/// that is not registered is reported when a program is compiled.
+/// Applies a registered loss to one to four tensors, labels or numbers: `loss("mse", (&z, &b.x))`. A name
+/// that is not registered is reported when the program is compiled.
 #[track_caller]
 pub fn loss(name: &str, inputs: impl Inputs) -> Scalar {
     let loc = Loc::caller();
     let graph = inputs.graph();
     let operands = inputs.stage(graph, loc);
-    Scalar::bind(
-        graph,
-        graph.op(ExternalOp::Loss(name.to_owned()), &operands, loc),
-    )
+    Scalar::of_op(graph, ExternalOp::Loss(name.to_owned()), &operands, loc)
 }

@@ -9,7 +9,8 @@ use crate::Objective;
 use fedround_ir::Loc;
 use fedround_ir::fed::{BuildError, Builder, HyperValue, OpKind, Place, Region, Type, Value};
 
-/// A shared [`Builder`]. Public in name only, for the hidden methods of sealed traits. It is borrowed for one call at a time, never across a user's closure.
+/// A shared [`Builder`]. It is public only because hidden methods of sealed traits name it. It is borrowed
+/// for one call at a time, and never while a closure of the user runs.
 #[derive(Clone, Default)]
 pub struct Graph(Rc<RefCell<Builder>>, Rc<Phases>);
 
@@ -18,7 +19,7 @@ pub struct Graph(Rc<RefCell<Builder>>, Rc<Phases>);
 struct Phases {
     /// The one that is being staged.
     current: Option<String>,
-    /// The layer that is being staged, bases before what is over them.
+    /// The number of the layer that is being staged. Bases come before their plug-ins.
     layer: Cell<usize>,
     /// Those named so far, by layer, with their rounds.
     declared: RefCell<Vec<(usize, String, usize)>>,
@@ -58,7 +59,7 @@ impl Graph {
         &self.1.objective
     }
 
-    /// What is staged from here on is of another layer.
+    /// Begins the next layer.
     pub(crate) fn next_layer(&self) {
         self.1.layer.set(self.1.layer.get() + 1);
     }
@@ -111,7 +112,7 @@ impl Graph {
         only(&self.with(|builder| builder.hyper(field, value, loc)))
     }
 
-    /// A state's name, the layer's own.
+    /// The name of a state with that of its layer.
     pub(crate) fn qualified(&self, name: &str) -> String {
         self.with(|builder| builder.qualified(name))
     }
@@ -131,7 +132,7 @@ impl Graph {
         self.with(|builder| builder.place())
     }
 
-    /// Runs library code whose ops stand for one line of the user's.
+    /// Runs library code. Its ops get the location of one line of the user's code.
     pub(crate) fn located<R>(&self, loc: Loc, act: impl FnOnce() -> R) -> R {
         let outer = self.with(|builder| builder.locate(Some(loc)));
         let result = act();
@@ -139,7 +140,7 @@ impl Graph {
         result
     }
 
-    /// Reports a handle of another graph.
+    /// Reports an error if the other handle belongs to another graph.
     pub(crate) fn same(&self, other: &Self, op: &'static str, loc: Loc) {
         if !Rc::ptr_eq(&self.0, &other.0) {
             self.with(|builder| builder.error(BuildError::Foreign { op, loc }));

@@ -1,4 +1,4 @@
-//! What hooks take and give: contexts, and handles of values.
+//! The parameters and results of hooks: contexts and handles of values.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::Value;

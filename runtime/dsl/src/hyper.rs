@@ -2,6 +2,7 @@
 
 use fedround_ir::fed::HyperValue;
 
+use crate::hyper_field::unknown_field;
 use crate::{Field, HyperError};
 use fedround_names::nearest;
 
@@ -14,31 +15,31 @@ pub trait Hyper: 'static {
     /// The algorithm's name in commands and graphs, such as `fedprox`.
     fn name(&self) -> &'static str;
 
-    /// Its own fields, not those of its base.
+    /// The fields of this layer, without those of its base.
     fn fields(&self) -> &'static [Field];
 
-    /// The value of an own field.
+    /// The value of a field of this layer.
     fn get(&self, field: &str) -> Option<HyperValue>;
 
-    /// Sets an own field. A whole number is taken for a real one.
+    /// Sets a field of this layer. A whole number is accepted for a real one.
     ///
     /// # Errors
     /// [`HyperError`], for an unknown field, a value of another kind or out of range.
     fn set_own(&mut self, field: &str, value: HyperValue) -> Result<(), HyperError>;
 
-    /// The layer inside.
+    /// The base, if it has one.
     fn base(&self) -> Option<&dyn Hyper> {
         None
     }
 
-    /// The layer inside, to be set.
+    /// The base, if it has one, to set its fields.
     fn base_mut(&mut self) -> Option<&mut dyn Hyper> {
         None
     }
 
-    /// Whether the algorithm trains on the examples of all clients in one place, as if there were no
-    /// federation. A run then gives client 0 everything; the other clients are only tested. A plug-in
-    /// does what its base does. `#[hyper(centralized = true)]` on the struct sets it.
+    /// Whether the algorithm trains on the examples of all clients in one place. A run then gives all
+    /// training examples to client 0, and the other clients are only tested. A plug-in does what its base
+    /// does. `#[hyper(centralized = true)]` on the struct sets it.
     fn centralized(&self) -> bool {
         self.base().is_some_and(Hyper::centralized)
     }
@@ -65,6 +66,27 @@ impl<H: Hyper + ?Sized> Hyper for Box<H> {
     }
     fn centralized(&self) -> bool {
         (**self).centralized()
+    }
+}
+
+/// A layer without hyper-parameters, by its name.
+pub(crate) struct NoHypers(pub &'static str);
+
+impl Hyper for NoHypers {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        &[]
+    }
+
+    fn get(&self, _: &str) -> Option<HyperValue> {
+        None
+    }
+
+    fn set_own(&mut self, field: &str, _: HyperValue) -> Result<(), HyperError> {
+        Err(unknown_field(self.0, field, &[]))
     }
 }
 
@@ -96,8 +118,8 @@ pub fn all_fields(alg: &dyn Hyper) -> Vec<LayerField> {
     fields
 }
 
-/// Sets a field of the outermost layer that has it; `layer.field`, such as `fedavg.lr`, names the
-/// layer too.
+/// Sets a field of the outermost layer that has it. Write `layer.field`, such as `fedavg.lr`, to choose the
+/// layer.
 ///
 /// # Errors
 /// [`HyperError`]; for an unknown field with the nearest name.

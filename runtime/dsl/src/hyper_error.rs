@@ -1,12 +1,14 @@
-//! Errors of hyper-parameters, and the nearest name.
+//! Errors of hyper-parameters.
 
-/// A hyper-parameter that cannot be set.
+use fedround_names::did_you_mean;
+
+/// Why a hyper-parameter cannot be set.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum HyperError {
-    /// No layer has such a field.
+    /// No layer has a field with this name.
     #[error("unknown hyper-parameter `{field}` of {algorithm}{}; it has: {}", did_you_mean(.nearest.as_deref()), .known.join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The name.
         field: String,
         /// The algorithm.
         algorithm: String,
@@ -15,7 +17,7 @@ pub enum HyperError {
         /// All fields.
         known: Vec<String>,
     },
-    /// A value of another kind.
+    /// The value has the wrong kind.
     #[error("hyper-parameter `{field}`: expected {expected}, found `{found}`")]
     WrongType {
         /// The field.
@@ -25,7 +27,7 @@ pub enum HyperError {
         /// The value given.
         found: String,
     },
-    /// A value outside the field's range.
+    /// The value is outside the field's range.
     #[error("hyper-parameter `{field}`: expected {expected}, found {found}")]
     OutOfRange {
         /// The field.
@@ -35,11 +37,4 @@ pub enum HyperError {
         /// The value given.
         found: String,
     },
-}
-
-/// `; did you mean `x`?`, or nothing.
-pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest
-        .map(|name| format!("; did you mean `{name}`?"))
-        .unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Types that a hyper-parameter may have, and what the derive needs of them.
+//! The types that a hyper-parameter may have.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::HyperValue;
@@ -13,22 +13,22 @@ use crate::{Field, FieldKind, HyperError, Index, Scalar};
     note = "the base of a plug-in is the field named by `#[federated(base = ..)]`, of a type parameter `A: Algorithm`"
 )]
 pub trait HyperField {
-    /// What a spec's code sees of it: a [`Scalar`], an [`Index`], or the plain value.
+    /// The type that code of the algorithm sees: a [`Scalar`], an [`Index`], or the plain value.
     type Staged;
     /// Its kind.
     const KIND: FieldKind;
-    /// The words that it can be, if it is an enum of words.
+    /// The words that it accepts, if it is an enum.
     const WORDS: &'static [&'static str] = &[];
-    /// What `self.field` becomes in a spec.
+    /// The value of `self.field` in the algorithm's code.
     fn stage(&self, name: &'static str, loc: Loc) -> Self::Staged;
     /// Its value.
     fn read(&self) -> HyperValue;
-    /// Takes a value that [`Field::check`] accepted; `false` for one of another kind, or one that
-    /// the type cannot hold.
+    /// Sets a value that [`Field::check`] accepted. Returns `false` if it has another kind or the type cannot
+    /// hold it.
     fn write(&mut self, value: &HyperValue) -> bool;
 }
 
-/// `self.field` in a spec.
+/// `self.field` in the algorithm's code.
 #[track_caller]
 pub fn hyper<H: HyperField>(name: &'static str, field: &H) -> H::Staged {
     field.stage(name, Loc::caller())
@@ -91,74 +91,32 @@ impl HyperField for f32 {
     }
 }
 
-impl HyperField for f64 {
-    type Staged = Scalar;
-    const KIND: FieldKind = FieldKind::Float;
-    fn stage(&self, name: &'static str, loc: Loc) -> Scalar {
-        Scalar::hyper(name, *self, loc)
-    }
-    fn read(&self) -> HyperValue {
-        HyperValue::Float(*self)
-    }
-    fn write(&mut self, value: &HyperValue) -> bool {
-        let HyperValue::Float(x) = value else {
-            return false;
-        };
-        *self = *x;
-        true
-    }
+/// A type whose values are those of a variant of [`HyperValue`].
+macro_rules! held_as {
+    ($($ty:ty: $kind:ident, |$this:ident, $name:ident, $loc:ident| $staged:expr => $of:ty;)*) => {$(
+        impl HyperField for $ty {
+            type Staged = $of;
+            const KIND: FieldKind = FieldKind::$kind;
+            fn stage(&self, $name: &'static str, $loc: Loc) -> $of {
+                let $this = self;
+                $staged
+            }
+            fn read(&self) -> HyperValue {
+                HyperValue::$kind(self.clone())
+            }
+            fn write(&mut self, value: &HyperValue) -> bool {
+                let HyperValue::$kind(value) = value else {
+                    return false;
+                };
+                self.clone_from(value);
+                true
+            }
+        }
+    )*};
 }
-
-impl HyperField for usize {
-    type Staged = Index;
-    const KIND: FieldKind = FieldKind::Int;
-    fn stage(&self, name: &'static str, loc: Loc) -> Index {
-        Index::hyper(name, *self, loc)
-    }
-    fn read(&self) -> HyperValue {
-        HyperValue::Int(*self)
-    }
-    fn write(&mut self, value: &HyperValue) -> bool {
-        let HyperValue::Int(n) = value else {
-            return false;
-        };
-        *self = *n;
-        true
-    }
-}
-
-impl HyperField for bool {
-    type Staged = Self;
-    const KIND: FieldKind = FieldKind::Bool;
-    fn stage(&self, _: &'static str, _: Loc) -> Self {
-        *self
-    }
-    fn read(&self) -> HyperValue {
-        HyperValue::Bool(*self)
-    }
-    fn write(&mut self, value: &HyperValue) -> bool {
-        let HyperValue::Bool(b) = value else {
-            return false;
-        };
-        *self = *b;
-        true
-    }
-}
-
-impl HyperField for String {
-    type Staged = Self;
-    const KIND: FieldKind = FieldKind::Text;
-    fn stage(&self, _: &'static str, _: Loc) -> Self {
-        self.clone()
-    }
-    fn read(&self) -> HyperValue {
-        HyperValue::Text(self.clone())
-    }
-    fn write(&mut self, value: &HyperValue) -> bool {
-        let HyperValue::Text(text) = value else {
-            return false;
-        };
-        self.clone_from(text);
-        true
-    }
+held_as! {
+    f64: Float, |x, name, loc| Scalar::hyper(name, *x, loc) => Scalar;
+    usize: Int, |n, name, loc| Index::hyper(name, *n, loc) => Index;
+    bool: Bool, |b, _name, _loc| *b => bool;
+    String: Text, |text, _name, _loc| text.clone() => String;
 }

@@ -1,4 +1,4 @@
-//! What a function of a model or a loss is given.
+//! The arguments of functions of models and of losses.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::Value;
@@ -7,8 +7,8 @@ use crate::graph::Graph;
 use crate::wire::Wire;
 use crate::{Labels, Released, Scalar, Tensor};
 
-/// One to four features, labels or numbers, of which the first is no number: `&x`, or a tuple such
-/// as `(&x, &y)`.
+/// One to four tensors, labels or numbers: `&x`, or a tuple such as `(&x, &y)`. The first must not be a
+/// number.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what functions of models and losses take",
     label = "expected `&Tensor`, `&Labels` or a tuple that begins with one of them"

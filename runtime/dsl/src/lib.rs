@@ -1,14 +1,15 @@
-//! What a federated spec is written with: placed values, contexts and the [`Algorithm`] trait.
+//! The language of federated algorithms: placed values, contexts and the [`Algorithm`] trait.
 //!
-//! A spec's method bodies are ordinary Rust over *handles*: [`Server<T>`] and [`Clients<T>`] on
-//! the server, plain [`Params`], [`Scalar`] and [`Batch`] in client code. Handles stand for values
-//! of a graph; their methods and operators append ops to it. [`stage`] runs every hook's body once
-//! and gives the graph, a [`fedround_ir::fed::Module`].
+//! The methods of an algorithm are ordinary Rust code over *handles*: [`Server<T>`] and [`Clients<T>`] on
+//! the server, and plain [`Params`], [`Scalar`] and [`Batch`] in client code. A handle stands for a value
+//! of a graph, and its methods and operators append ops to the graph. [`stage`] runs the body of every
+//! hook once and returns the graph, a [`fedround_ir::fed::Module`].
 //!
-//! What crosses between server and clients is visible in the types: [`Server::broadcast`] sends,
-//! [`Clients::map`] computes on the clients, and [`Clients::mean`], [`Clients::sum`] and
-//! [`Clients::weighted_mean`] bring one value back. [`Clients::gather`] brings all of them, for
-//! [`Gathered::map`] to compute with on the server and [`Gathered::scatter`] to send back.
+//! The types show what is sent between server and clients. [`Server::broadcast`] sends a value to the
+//! clients, and [`Clients::map`] computes on them. [`Clients::mean`], [`Clients::sum`] and
+//! [`Clients::weighted_mean`] return one value to the server. [`Clients::gather`] returns the values of all
+//! clients; [`Gathered::map`] computes with them on the server, and [`Gathered::scatter`] sends each client
+//! its own value back.
 
 mod algebra;
 mod algorithm;
@@ -82,7 +83,7 @@ pub use stage::{Phase, StageError, phases, phases_for, stage};
 pub use tree::Tree;
 pub use wire::{Computed, Upload, Wire};
 
-/// Everything that a spec names: `use fedround::prelude::*;`.
+/// Everything that an algorithm needs: `use fedround::prelude::*;`.
 pub mod prelude {
     pub use fedround_macros::{Hyper, federated};
 
@@ -95,7 +96,7 @@ pub mod prelude {
     };
 }
 
-/// What the macros' expansions name; not for use by hand, and free to change.
+/// Items that the expansion of the macros refers to. They may change at any time; do not use them.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::algorithm::{base, call};

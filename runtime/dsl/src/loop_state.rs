@@ -1,4 +1,4 @@
-//! What a staged loop carries from turn to turn.
+//! Variables that a staged loop carries from one iteration to the next.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::Value;

@@ -1,4 +1,4 @@
-//! Staged loops: what `#[federated]` makes of `for`.
+//! Staged loops, which `#[federated]` makes of `for`.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, OptOp, Type, Value};
@@ -25,7 +25,7 @@ pub struct Batches<Inside = Unrewritten> {
 #[derive(Clone, Copy, Debug)]
 pub struct Unrewritten;
 
-/// Never implemented: gives `for b in k.batches(..)` outside `#[federated]` a message that helps.
+/// Never implemented. The bound gives `for b in k.batches(..)` outside of `#[federated]` a helpful message.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`Batches` is not an iterator: a loop over batches is staged by `#[federated]`",
@@ -80,14 +80,14 @@ pub fn range(times: impl Into<Index>) -> Repeat {
     }
 }
 
-/// What a `for` loop of a spec may run over.
+/// A type that a `for` loop of an algorithm may run over.
 #[diagnostic::on_unimplemented(
     message = "a staged loop cannot run over `{Self}`",
     label = "expected `k.batches(epochs, size)`, `k.rows(passes, size, ..)` or a range `0..n`",
     note = "the clients of a cohort are no loop, they run at once: `w.broadcast(&cohort).map(|k, w| ..)`"
 )]
 pub trait StagedLoop {
-    /// What the loop's pattern binds: the batch, or nothing for a range (its steps are equal).
+    /// The type that the loop's pattern binds: the batch, or `()` for a range, whose steps are equal.
     type Item;
     /// Stages the loop.
     #[doc(hidden)]
@@ -99,27 +99,19 @@ impl StagedLoop for Batches {
 
     fn stage<C: LoopState>(self, carried: C, body: impl Fn(Batch, C) -> C) -> C {
         let (graph, loc) = (&self.graph, self.loc);
-        let mut operands = vec![
+        let operands = vec![
             self.client,
             self.epochs.value_in(graph),
             self.size.value_in(graph),
         ];
-        let first = carried.values(graph, loc);
-        let mut types = vec![Type {
+        let batch = Type {
             kind: Kind::Batch,
             place: graph.place(),
-        }];
-        types.extend(graph.types(&first));
-        operands.extend(first);
-        let args = graph.open(&types, graph.place());
-        let batch = Batch::new(graph, only(&args));
-        let next = body(
-            batch,
-            carried.rebind(graph, &mut args.iter().skip(1).copied()),
-        );
-        let region = graph.close(next.values(graph, loc), loc);
-        let results = graph.op_with(OptOp::ForBatches, &operands, region, loc);
-        carried.rebind(graph, &mut results.into_iter())
+        };
+        let head = (OptOp::ForBatches, operands, vec![batch]);
+        stage_loop(graph, head, carried, loc, |own, carried| {
+            body(Batch::new(graph, only(own)), carried)
+        })
     }
 }
 
@@ -132,16 +124,30 @@ impl StagedLoop for Repeat {
             // Constants and hyper-parameters only: no place to stage a loop at, and a known count.
             return (0..self.times.count()).fold(carried, |carried, _| body((), carried));
         };
-        let mut operands = vec![self.times.value_in(&graph)];
-        let first = carried.values(&graph, loc);
-        let types = graph.types(&first);
-        operands.extend(first);
-        let args = graph.open(&types, graph.place());
-        let next = body((), carried.rebind(&graph, &mut args.into_iter()));
-        let region = graph.close(next.values(&graph, loc), loc);
-        let results = graph.op_with(OptOp::Repeat, &operands, region, loc);
-        carried.rebind(&graph, &mut results.into_iter())
+        let head = (OptOp::Repeat, vec![self.times.value_in(&graph)], vec![]);
+        stage_loop(&graph, head, carried, loc, |_, carried| body((), carried))
     }
+}
+
+/// Stages a loop: its op, the operands that control it, and the types of what its body is given in each
+/// step besides the carried values.
+pub(crate) fn stage_loop<C: LoopState>(
+    graph: &Graph,
+    (op, mut operands, mut types): (OptOp, Vec<Value>, Vec<Type>),
+    carried: C,
+    loc: Loc,
+    body: impl FnOnce(&[Value], C) -> C,
+) -> C {
+    let given = types.len();
+    let first = carried.values(graph, loc);
+    types.extend(graph.types(&first));
+    operands.extend(first);
+    let args = graph.open(&types, graph.place());
+    let (own, rest) = args.split_at(given.min(args.len()));
+    let next = body(own, carried.rebind(graph, &mut rest.iter().copied()));
+    let region = graph.close(next.values(graph, loc), loc);
+    let results = graph.op_with(op, &operands, region, loc);
+    carried.rebind(graph, &mut results.into_iter())
 }
 
 /// Stages `for pattern in iter { body }` with the variables that the body assigns. The body is `Fn`,

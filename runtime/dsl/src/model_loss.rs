@@ -3,8 +3,8 @@
 use crate::{Batch, ClientCx, Labels, Params, Scalar, Tensor, function, loss};
 
 impl ClientCx {
-    /// The model's own loss on a batch, what it is trained for: mean cross-entropy of its predictions
-    /// in nats, of the labels for classifiers, of every next word for models of captions.
+    /// The model's own loss on a batch: the mean cross-entropy of its predictions in nats. For classifiers,
+    /// the predictions are labels; for caption models, they are the next words.
     #[track_caller]
     pub fn loss(&self, w: &Params, b: &Batch) -> Scalar {
         let (objective, predicted) = (self.graph.objective(), self.predicted(w, b));
@@ -26,7 +26,7 @@ impl ClientCx {
         }
     }
 
-    /// What the model makes of a batch.
+    /// The predictions of the model for a batch.
     #[track_caller]
     fn predicted(&self, w: &Params, b: &Batch) -> Tensor {
         let names = self.graph.objective().inputs.iter();

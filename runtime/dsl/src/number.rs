@@ -1,10 +1,10 @@
-//! Numbers that operators take, however they are written.
+//! The types of numbers that operators accept.
 
 use fedround_ir::Loc;
 
 use crate::{Index, Scalar};
 
-/// A number of any spelling, with the location of the operator that reads it.
+/// A number of any of these types.
 pub trait Number {
     /// The number.
     fn number(self, loc: Loc) -> Scalar;
@@ -19,8 +19,8 @@ impl Number for &Scalar {
         self.clone()
     }
 }
-/// Of the plain numbers `f64` alone: with `f32` as well rustc could not tell the type of the literal
-/// in `(0.5 * w).sq_norm()`.
+/// `f64` is the only plain number: with `f32` as well, rustc could not infer the type of the literal in
+/// `(0.5 * w).sq_norm()`.
 impl Number for f64 {
     fn number(self, loc: Loc) -> Scalar {
         Scalar::constant(self, loc)

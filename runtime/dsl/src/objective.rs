@@ -1,7 +1,7 @@
-//! What models are trained for.
+//! Training objectives of models.
 
-/// What a model is trained for: a registered loss of what it predicts and of a column. Staging asks
-/// for it where an algorithm takes the model's [`loss`](crate::ClientCx::loss).
+/// The training objective of a model: a registered loss of its predictions and of a column. Staging needs
+/// it if an algorithm takes the model's [`loss`](crate::ClientCx::loss).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Objective {
     /// Columns of integers that `forward` takes after `x`, three at most.

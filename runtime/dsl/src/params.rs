@@ -6,9 +6,9 @@ use fedround_ir::fed::{Kind, Value};
 use crate::graph::Graph;
 use crate::wire::{Upload, Wire, computed, sealed};
 
-/// A model's parameters on the client whose code is being written: a tree of float tensors.
+/// A model's parameters in the code of a client: a tree of float tensors.
 ///
-/// Has the algebra of a vector: `+`, `-`, `scalar * params`, [`Params::dot`] and
+/// They have the algebra of a vector: `+`, `-`, `scalar * params`, [`Params::dot`] and
 /// [`Params::sq_norm`] over all entries of all tensors. Cloning copies a handle, not tensors.
 #[derive(Clone, Debug)]
 pub struct Params {

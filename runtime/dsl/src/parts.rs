@@ -1,9 +1,8 @@
-//! Parts of a model: shared, replaced, or a client's own.
+//! Parts of a model, which an algorithm can share, replace, or keep on each client.
 //!
-//! A part is the first segment of the paths of its parameters: `head` of `head.weight` and
-//! `head.bias`. A part that the model does not have is an error when the algorithm is compiled.
-//! A type of layer, such as `BatchNorm` or `Buffer`, stands for all of that type, wherever they
-//! are; a model may have none.
+//! A part is the first segment of a parameter's path: `head` in `head.weight` and `head.bias`. If the model
+//! does not have a part, compiling the algorithm is an error. A type of layer, such as `BatchNorm`, stands
+//! for all layers of that type, and `Buffer` for all running statistics; a model may have none of them.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, TreeOp};
@@ -37,24 +36,23 @@ macro_rules! replace_parts {
 replace_parts!(Params, Server<Params>);
 
 impl ClientCx {
-    /// `w` with the client's own named parts: as it last [kept](Self::set_personal) them, those
-    /// of `w` itself in its first round.
+    /// `w` with the client's own values of the named parts. These are the values that it last
+    /// [stored](Self::set_personal), or in its first round those of `w`.
     ///
-    /// Personal parts stay on the client: to upload a tree that holds them is an error when the
-    /// algorithm is linked. Replace them first, say by
-    /// `w.replace_parts(&["head"], &k.global_params())`.
+    /// Personal parts stay on the client. If an algorithm uploads parameters that contain them, linking is an
+    /// error. Replace them first, for example by `w.replace_parts(&["head"], &k.global_params())`.
     #[track_caller]
     pub fn personal(&self, parts: &[&str], w: &Params) -> Params {
         let loc = Loc::caller();
         let op = FedOp::Personal(state(&self.graph, parts), owned(parts));
         let operands = [self.value, w.value_in(&self.graph, loc)];
-        let own = Params::bind(&self.graph, self.graph.op(op, &operands, loc));
+        let own = Params::of_op(&self.graph, op, &operands, loc);
         let operands = [w.value, own.value];
         let op = TreeOp::ReplaceParts(owned(parts));
-        Params::bind(&self.graph, self.graph.op(op, &operands, loc))
+        Params::of_op(&self.graph, op, &operands, loc)
     }
 
-    /// Keeps the named parts of `w` for the client's next rounds; see [`personal`](Self::personal).
+    /// Stores the named parts of `w` for the client's next rounds; see [`personal`](Self::personal).
     #[track_caller]
     pub fn set_personal(&self, parts: &[&str], w: &Params) {
         let loc = Loc::caller();

@@ -1,39 +1,18 @@
-//! The round that makes the clients' own models, and nothing else.
+//! A round that computes the clients' own models and changes nothing else.
 
-use fedround_ir::fed::{HyperValue, Module};
+use fedround_ir::fed::Module;
 
 use crate::algorithm::call;
-use crate::hyper_field::unknown_field;
+use crate::hyper::NoHypers;
 use crate::stage::{Phase, phases_for, stage_phase};
-use crate::{Algorithm, Field, Hyper, HyperError, Objective, StageError};
+use crate::{Algorithm, Objective, StageError};
 
 /// The state that holds a client's model after the round of [`stage_personalized`].
 pub const PERSONAL_MODEL: &str = "personalized.model";
 
-/// The layer of the round.
-struct Personalized;
-
-impl Hyper for Personalized {
-    fn name(&self) -> &'static str {
-        "personalized"
-    }
-
-    fn fields(&self) -> &'static [Field] {
-        &[]
-    }
-
-    fn get(&self, _: &str) -> Option<HyperValue> {
-        None
-    }
-
-    fn set_own(&mut self, field: &str, _: HyperValue) -> Result<(), HyperError> {
-        Err(unknown_field("personalized", field, &[]))
-    }
-}
-
-/// Stages an algorithm under another round: every client keeps, as its state [`PERSONAL_MODEL`],
-/// what `personalize` makes of the global model; the global model stays what it is. One module for each
-/// [phase](crate::ServerCx::phase).
+/// Stages an algorithm with another round: every client applies `personalize` to the global model and keeps
+/// the result as its state [`PERSONAL_MODEL`]. The global model does not change. There is one module for
+/// each [phase](crate::ServerCx::phase).
 ///
 /// # Errors
 /// As [`stage`](crate::stage()).
@@ -58,7 +37,7 @@ fn personalized(
     phase: Option<&str>,
 ) -> Result<Module, StageError> {
     let (module, _) = stage_phase(alg, objective, phase, |m| {
-        m.layer(&Personalized);
+        m.layer(&NoHypers("personalized"));
         m.round(|server, w| {
             w.broadcast(&server.everyone()).map(|k, w| {
                 k.set_state("model", &call::personalize(k, w.clone()));

@@ -1,4 +1,4 @@
-//! What may leave a client, and what hides single clients: release, clip, noise and claims.
+//! Privacy: releases, clipping, noise and claims.
 
 use std::ops::Deref;
 
@@ -10,8 +10,9 @@ use crate::tree::Tree;
 use crate::wire::{Upload, Wire, computed, sealed};
 use crate::{Labels, Params, Scalar, Server, Tensor};
 
-/// A tensor or labels that may leave their client, as the spec says; see [`Tensor::release`]. On
-/// the wire, and on the server, they stay released. What client code computes from them is not.
+/// A tensor or labels that the algorithm allows to leave their client; see [`Tensor::release`]. They stay
+/// released when they are sent, and on the server. Values that client code computes from them are not
+/// released.
 #[derive(Clone, Debug)]
 pub struct Released<T = Tensor>(T);
 
@@ -79,69 +80,59 @@ macro_rules! released {
 released!(Tensor, Tensor, "features, though derived from examples,");
 released!(Labels, Labels, "labels");
 
-fn clip<T: Tree>(tree: &T, bound: &Scalar, loc: Loc) -> T {
-    let (graph, value) = tree.parts(loc);
-    let operands = [value, bound.value_in(graph, loc)];
-    T::of(graph, graph.op(PrivacyOp::Clip, &operands, loc))
-}
-
 impl Tensor {
-    /// Each row scaled down, where it is longer, to the length `bound`, which must be positive: what
-    /// one row can change is then bounded.
+    /// Scales each row that is longer than `bound` down to that length, so that the influence of one row is
+    /// bounded. `bound` must be positive.
     #[track_caller]
     pub fn clip_rows(&self, bound: impl Into<Scalar>) -> Self {
-        let (graph, loc) = (self.graph(), Loc::caller());
-        let operands = [self.stage(graph, loc), bound.into().value_in(graph, loc)];
-        Self::bind(graph, graph.op(PrivacyOp::ClipRows, &operands, loc))
+        with_number(self, PrivacyOp::ClipRows, bound, Loc::caller())
     }
 
-    /// Each row divided by the sum of its absolute values, which is at most 1 then: two rows differ
-    /// by at most 2 in the L1 norm, so that Laplace noise of scale `2/ε` gives each of them ε.
+    /// Divides each row by its L1 norm. Two rows then differ by at most 2 in that norm, so that Laplace noise
+    /// of scale `2/ε` gives each of them ε.
     #[track_caller]
     pub fn l1_rows(&self) -> Self {
         let (graph, loc) = (self.graph(), Loc::caller());
-        let row = self.stage(graph, loc);
-        Self::bind(graph, graph.op(PrivacyOp::L1Rows, &[row], loc))
+        Self::of_op(graph, PrivacyOp::L1Rows, &[self.stage(graph, loc)], loc)
     }
 
     /// `x + N(0, σ² I)`: as [`Params::noise`].
     #[track_caller]
     pub fn noise(&self, sigma: impl Into<Scalar>) -> Self {
-        noise(self, &sigma.into(), Loc::caller())
+        with_number(self, PrivacyOp::Noise, sigma, Loc::caller())
     }
 
     /// `x +` Laplace noise of scale `b` in every entry, of variance `2 b²`; as [`Params::noise`].
     #[track_caller]
     pub fn laplace(&self, b: impl Into<Scalar>) -> Self {
-        let (graph, loc) = (self.graph(), Loc::caller());
-        let operands = [self.stage(graph, loc), b.into().value_in(graph, loc)];
-        Self::bind(graph, graph.op(PrivacyOp::Laplace, &operands, loc))
+        with_number(self, PrivacyOp::Laplace, b, Loc::caller())
     }
 }
 
-fn noise<T: Tree>(tree: &T, sigma: &Scalar, loc: Loc) -> T {
+/// An op on a tree and a number.
+fn with_number<T: Tree>(tree: &T, op: PrivacyOp, number: impl Into<Scalar>, loc: Loc) -> T {
     let (graph, value) = tree.parts(loc);
-    let operands = [value, sigma.value_in(graph, loc)];
-    T::of(graph, graph.op(PrivacyOp::Noise, &operands, loc))
+    let operands = [value, number.into().value_in(graph, loc)];
+    T::of(graph, graph.op(op, &operands, loc))
 }
 
 macro_rules! clip_and_noise {
     ($ty:ty) => {
         impl $ty {
-            /// `min(1, C / ‖x‖) · x`: scaled down, where it is longer, to the length `bound`, which
-            /// must be positive. Running statistics count, unlike in [`sq_norm`](Self::sq_norm): what
-            /// is noised must be bounded.
+            /// `min(1, C / ‖x‖) · x`: scales the value down to the length `bound` if it is longer. `bound`
+            /// must be positive. Unlike in [`sq_norm`](Self::sq_norm), running statistics count, because
+            /// everything that gets noise must be bounded.
             #[track_caller]
             pub fn clip(&self, bound: impl Into<Scalar>) -> Self {
-                clip(self, &bound.into(), Loc::caller())
+                with_number(self, PrivacyOp::Clip, bound, Loc::caller())
             }
 
             /// `x + N(0, σ² I)`: Gaussian noise with standard deviation `sigma` in every entry.
             ///
-            /// Noise on what is not [clipped](Self::clip) is an error when the algorithm is linked.
+            /// The value must be [clipped](Self::clip) first; otherwise linking the algorithm is an error.
             #[track_caller]
             pub fn noise(&self, sigma: impl Into<Scalar>) -> Self {
-                noise(self, &sigma.into(), Loc::caller())
+                with_number(self, PrivacyOp::Noise, sigma, Loc::caller())
             }
         }
     };

@@ -9,7 +9,7 @@ use crate::{Scalar, Server};
 
 /// A number at some place: [`Scalar`], or `Server<Scalar>` on the server.
 ///
-/// Nothing here branches: both sides of [`Real::select`] are computed.
+/// Code does not branch on such a number: [`Real::select`] computes both of its sides.
 pub trait Real: sealed::Sealed + Clone {
     #[doc(hidden)]
     fn to_scalar(&self) -> Scalar;
@@ -113,8 +113,8 @@ impl Real for Server<Scalar> {
     }
 }
 
-/// A number where either side may have computed it: an `f64`, a [`Scalar`] or a `Server<Scalar>`,
-/// owned or borrowed. A server's number in client code is reported when the algorithm is staged.
+/// A number that may come from any side: an `f64`, a [`Scalar`] or a `Server<Scalar>`, owned or borrowed. If
+/// client code uses a number of the server, staging the algorithm is an error.
 pub trait Rate {
     /// The number.
     #[doc(hidden)]

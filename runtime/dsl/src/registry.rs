@@ -1,10 +1,10 @@
-//! The algorithms that a command knows by name.
+//! Algorithms by name.
 
 use crate::spec::Spec;
 use crate::{BoxedAlgorithm, Field, SpecError};
 use fedround_names::nearest;
 
-/// An algorithm as a command lists and builds it.
+/// An algorithm as the command lists and builds it.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Its name in commands: the struct's in lower case, such as `fedprox`.
@@ -15,7 +15,7 @@ pub struct Entry {
     pub fields: &'static [Field],
     /// Whether it is a plug-in over a base.
     pub takes_base: bool,
-    /// The base it has when none is named.
+    /// The base that it gets if none is named.
     pub default_base: Option<&'static str>,
     /// Builds it with its defaults, over a base if it takes one.
     pub build: fn(Option<BoxedAlgorithm>) -> BoxedAlgorithm,
@@ -39,7 +39,7 @@ impl Registry {
         Self::default()
     }
 
-    /// Adds an entry; one of the same name takes the place of the older.
+    /// Adds an entry. It replaces an older entry with the same name.
     #[must_use]
     pub fn with(mut self, entry: Entry) -> Self {
         self.entries.retain(|old| old.name != entry.name);

@@ -1,5 +1,5 @@
-//! Values with a row for each example, taken row by row: loops over rows, draws of rows, and what
-//! is collected from all of a client's examples.
+//! Values with one row per example: loops over rows, draws of rows, and collections over all examples of a
+//! client.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Kind, OptOp, Type, Value};
@@ -7,12 +7,12 @@ use fedround_ir::fed::{FedOp, Kind, OptOp, Type, Value};
 use crate::contexts::Keeper;
 use crate::graph::{Graph, only};
 use crate::loop_state::LoopState;
-use crate::loops::StagedLoop;
+use crate::loops::{StagedLoop, stage_loop};
 use crate::wire::Wire;
 use crate::{Batch, ClientCx, Index, Labels, Released, Scalar, Tensor};
 
-/// Tensors or labels, or two or three of them with as many rows each, that go together: a row of
-/// one is about the same example as that row of the others.
+/// Tensors or labels, or a tuple of two or three of them with the same number of rows. The rows with the
+/// same index belong to the same example.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no rows that go together",
     label = "expected `Tensor`, `Labels` or a tuple of up to three of them"
@@ -96,16 +96,11 @@ impl<T: ZippedRows> StagedLoop for RowBatches<T> {
         let (graph, loc) = (&self.graph, self.loc);
         let rows = staged(&self.rows, graph, "rows", loc);
         let mut operands = vec![self.epochs.value_in(graph), self.size.value_in(graph)];
-        let first = carried.values(graph, loc);
-        let types = graph.types(&[rows.as_slice(), &first].concat());
-        operands.extend(rows.iter().chain(&first));
-        let args = graph.open(&types, graph.place());
-        let (batch, rest) = args.split_at(rows.len().min(args.len()));
-        let rest = carried.rebind(graph, &mut rest.iter().copied());
-        let next = body(T::bind(graph, batch), rest);
-        let region = graph.close(next.values(graph, loc), loc);
-        let results = graph.op_with(OptOp::ForRows(rows.len()), &operands, region, loc);
-        carried.rebind(graph, &mut results.into_iter())
+        operands.extend(&rows);
+        let head = (OptOp::ForRows(rows.len()), operands, graph.types(&rows));
+        stage_loop(graph, head, carried, loc, |batch, carried| {
+            body(T::bind(graph, batch), carried)
+        })
     }
 }
 
@@ -207,7 +202,7 @@ macro_rules! blank {
             pub fn blank(&self) -> Tensor {
                 let (graph, loc) = (self.graph(), Loc::caller());
                 let value = self.stage(graph, loc);
-                Tensor::new(graph, graph.op(FedOp::Blank, &[value], loc))
+                Tensor::of_op(graph, FedOp::Blank, &[value], loc)
             }
         }
     )*};

@@ -1,6 +1,5 @@
 //! Values on the server.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use fedround_ir::fed::Value;
@@ -18,35 +17,10 @@ pub struct Server<T> {
     kind: PhantomData<T>,
 }
 
-impl<T> Clone for Server<T> {
-    fn clone(&self) -> Self {
-        Self {
-            graph: self.graph.clone(),
-            value: self.value,
-            kind: PhantomData,
-        }
-    }
-}
-
-impl<T> fmt::Debug for Server<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Server({})", self.value.0)
-    }
-}
-
-impl<T> Server<T> {
-    pub(crate) fn new(graph: &Graph, value: Value) -> Self {
-        Self {
-            graph: graph.clone(),
-            value,
-            kind: PhantomData,
-        }
-    }
-}
-
 hold!(
+    Server,
     /// One value on the server: [`Server`].
-    OnServer, Server
+    OnServer
 );
 
 impl<T> sealed::Sealed for Server<T> {}

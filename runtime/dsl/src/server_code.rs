@@ -146,10 +146,7 @@ impl ForClient {
     pub fn labels(&self, x: &Tensor) -> Labels {
         let loc = Loc::caller();
         let operands = [self.client, x.stage(&self.graph, loc)];
-        Labels::new(
-            &self.graph,
-            self.graph.op(FedOp::ClientLabels, &operands, loc),
-        )
+        Labels::of_op(&self.graph, FedOp::ClientLabels, &operands, loc)
     }
 }
 

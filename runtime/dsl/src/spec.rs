@@ -1,6 +1,6 @@
 //! The text that names a composition: `fedprox(fedavg)`.
 
-use crate::hyper_error::did_you_mean;
+use fedround_names::did_you_mean;
 
 /// Why a text names no algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,7 +3,7 @@
 use fedround_ir::fed::{BuildError, Module, VerifyErrors, verify};
 
 use crate::graph::Graph;
-use crate::standard::{Standard, missing};
+use crate::standard::{self, missing};
 use crate::{Algorithm, Definer, HyperError, Objective, validate};
 
 /// Why an algorithm could not be staged.
@@ -96,7 +96,7 @@ pub(crate) fn stage_phase(
     let missing = missing(&module);
     if !missing.is_empty() {
         (module, _) = build(phase, objective, |m| {
-            Standard.define(&missing, m);
+            standard::define(&missing, m);
             define(m);
         })?;
     }

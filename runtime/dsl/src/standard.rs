@@ -8,51 +8,28 @@
 //! - `personalize`: the global model;
 //! - `server_gradient`: the gradient of the model's loss.
 
-use fedround_ir::fed::{FedOp, Hook, HyperValue, Module, Op, OpKind, Region};
+use fedround_ir::fed::{FedOp, Hook, Module, OpKind};
 
 use crate::algorithm::call;
-use crate::hyper_field::unknown_field;
-use crate::{Definer, Field, Hyper, HyperError, ServerCode, grad};
+use crate::hyper::NoHypers;
+use crate::{Definer, ServerCode, grad};
 
-/// The innermost layer of algorithms that leave hooks to it.
-pub(crate) struct Standard;
-
-impl Hyper for Standard {
-    fn name(&self) -> &'static str {
-        "standard"
-    }
-
-    fn fields(&self) -> &'static [Field] {
-        &[]
-    }
-
-    fn get(&self, _: &str) -> Option<HyperValue> {
-        None
-    }
-
-    fn set_own(&mut self, field: &str, _: HyperValue) -> Result<(), HyperError> {
-        Err(unknown_field("standard", field, &[]))
-    }
-}
-
-impl Standard {
-    /// Defines some hooks as the next layer.
-    pub fn define(&self, hooks: &[Hook], m: &mut Definer) {
-        m.layer(self);
-        for hook in hooks {
-            match hook {
-                Hook::Aggregate => m.aggregate(|_, w_k| w_k.weighted_mean(|k| k.num_examples())),
-                Hook::Gradient => {
-                    m.gradient(|k, w, b| grad(w, |w| call::loss(k, w, b) + call::regularizer(k, w)))
-                }
-                Hook::Loss => m.loss(|k, w, b| k.loss(w, b)),
-                Hook::Regularizer => m.regularizer(|_, _| 0.0.into()),
-                Hook::Personalize => m.personalize(|_, w| w),
-                Hook::ServerGradient => {
-                    m.server_gradient(|s, w, x, y| grad(w, |w| s.loss(w, x, y)));
-                }
-                Hook::Round | Hook::ClientUpdate => {}
+/// Defines some hooks as a layer below those that leave them to it.
+pub(crate) fn define(hooks: &[Hook], m: &mut Definer) {
+    m.layer(&NoHypers("standard"));
+    for hook in hooks {
+        match hook {
+            Hook::Aggregate => m.aggregate(|_, w_k| w_k.weighted_mean(|k| k.num_examples())),
+            Hook::Gradient => {
+                m.gradient(|k, w, b| grad(w, |w| call::loss(k, w, b) + call::regularizer(k, w)))
             }
+            Hook::Loss => m.loss(|k, w, b| k.loss(w, b)),
+            Hook::Regularizer => m.regularizer(|_, _| 0.0.into()),
+            Hook::Personalize => m.personalize(|_, w| w),
+            Hook::ServerGradient => {
+                m.server_gradient(|s, w, x, y| grad(w, |w| s.loss(w, x, y)));
+            }
+            Hook::Round | Hook::ClientUpdate => {}
         }
     }
 }
@@ -60,9 +37,14 @@ impl Standard {
 /// The hooks with a standard definition that a module calls and that none of its layers defines,
 /// those that the definitions call in turn among them.
 pub(crate) fn missing(module: &Module) -> Vec<Hook> {
+    // Each with the layer below which its definition must be.
     let mut called = vec![];
     for func in &module.funcs {
-        calls(&func.body, func.layer, &mut called);
+        called.extend(func.body.all_ops().filter_map(|op| match op.kind {
+            OpKind::Fed(FedOp::Call(hook)) => Some((hook, usize::MAX)),
+            OpKind::Fed(FedOp::Super(hook)) => Some((hook, func.layer)),
+            _ => None,
+        }));
     }
     let defined = |hook: Hook, below: usize| {
         let mut layers = module.funcs.iter().filter(|f| f.hook == hook);
@@ -80,17 +62,4 @@ pub(crate) fn missing(module: &Module) -> Vec<Hook> {
         hook => lacks(hook),
     };
     Hook::ALL.into_iter().filter(|hook| wanted(*hook)).collect()
-}
-
-/// The hooks that code calls, each with the layer below which its definition must be.
-fn calls(region: &Region, layer: usize, called: &mut Vec<(Hook, usize)>) {
-    let ops: &[Op] = &region.ops;
-    for op in ops {
-        match op.kind {
-            OpKind::Fed(FedOp::Call(hook)) => called.push((hook, usize::MAX)),
-            OpKind::Fed(FedOp::Super(hook)) => called.push((hook, layer)),
-            _ => {}
-        }
-        op.regions.iter().for_each(|r| calls(r, layer, called));
-    }
 }

@@ -1,7 +1,7 @@
 //! Which values may cross between server and clients.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, Value};
+use fedround_ir::fed::{Kind, OpKind, Value};
 
 use crate::graph::{Graph, only};
 
@@ -27,6 +27,11 @@ pub trait Wire: sealed::Sealed + Clone + 'static {
     /// The handle of a value.
     #[doc(hidden)]
     fn bind(graph: &Graph, value: Value) -> Self;
+    /// The result of an op.
+    #[doc(hidden)]
+    fn of_op(graph: &Graph, kind: impl Into<OpKind>, operands: &[Value], loc: Loc) -> Self {
+        Self::bind(graph, graph.op(kind, operands, loc))
+    }
     /// The value of a handle, staged now if it was not before.
     #[doc(hidden)]
     fn value_in(&self, graph: &Graph, loc: Loc) -> Value;
@@ -41,10 +46,47 @@ pub trait Hold {
     fn hold<T: Wire>(graph: &Graph, value: Value) -> Self::Of<T>;
 }
 
-/// Declares a marker of where results are, by the handle of a value there.
+/// Implements a handle of a value at some place, and declares the marker of results there. The struct
+/// itself is written out, so that messages of rustc show it.
 macro_rules! hold {
-    ($(#[$doc:meta])* $marker:ident, $of:ident) => {
-        $(#[$doc])*
+    ($of:ident, $(#[$marker_doc:meta])* $marker:ident) => {
+        // Derived, these would ask the same of `T`.
+        impl<T> Clone for $of<T> {
+            fn clone(&self) -> Self {
+                Self::new(&self.graph, self.value)
+            }
+        }
+
+        impl<T> std::fmt::Debug for $of<T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}({})", stringify!($of), self.value.0)
+            }
+        }
+
+        impl<T> $of<T> {
+            pub(crate) fn new(
+                graph: &$crate::graph::Graph,
+                value: fedround_ir::fed::Value,
+            ) -> Self {
+                Self {
+                    graph: graph.clone(),
+                    value,
+                    kind: std::marker::PhantomData,
+                }
+            }
+
+            /// The result of an op.
+            pub(crate) fn of_op(
+                graph: &$crate::graph::Graph,
+                kind: impl Into<fedround_ir::fed::OpKind>,
+                operands: &[fedround_ir::fed::Value],
+                loc: fedround_ir::Loc,
+            ) -> Self {
+                Self::new(graph, graph.op(kind, operands, loc))
+            }
+        }
+
+        $(#[$marker_doc])*
         #[doc(hidden)]
         #[derive(Clone, Copy, Debug)]
         pub enum $marker {}

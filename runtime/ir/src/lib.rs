@@ -1,13 +1,16 @@
 //! The fed and tensor dialects: types, ops, builders, printers and verifiers.
 //!
-//! Two dialects, two levels of a compiled federated algorithm:
+//! A federated algorithm is compiled through two dialects:
 //!
-//! - [`fed`]: rounds, placements, hooks, wire ops and regions. What a spec is staged into.
-//! - [`tensor`]: straight-line SSA graphs, one for each compute region of a fed program.
+//! - [`fed`] describes rounds: placements, hooks, what crosses between server and clients, and
+//!   regions. An algorithm is staged into this dialect.
+//! - [`tensor`] describes computation: straight-line SSA graphs, one for each compute region of a fed
+//!   program.
 //!
-//! Both are closed enums, so that a pass is an exhaustive `match`. Both have a [`text`] form, which
-//! is deterministic (values are renumbered, maps are ordered, no path or address is printed) and
-//! reads back. For snapshots it comes without the numbers of a run.
+//! The ops of both are closed enums, so that a pass can match them exhaustively. Both dialects have a
+//! [`text`] form that is deterministic and can be read back: values are renumbered, maps are ordered,
+//! and neither paths nor addresses are printed. Snapshots use a variant of it that leaves out the
+//! numbers of a run.
 
 pub mod fed;
 mod loc;

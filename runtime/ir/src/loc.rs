@@ -1,10 +1,11 @@
-//! Where in the user's source an op was written.
+//! Positions in the user's source code.
 
 use std::fmt;
 use std::panic::Location;
 
-/// A source position, carried by every op for error messages and ignored by equality of graphs.
-#[derive(Clone, Copy, Debug)]
+/// The place where the user wrote an op. Error messages show it; the equality of modules and graphs
+/// ignores it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Loc {
     file: &'static str,
     line: u32,
@@ -12,7 +13,7 @@ pub struct Loc {
 }
 
 impl Loc {
-    /// The caller of a `#[track_caller]` function: the line of the spec that staged an op.
+    /// The caller of a `#[track_caller]` function, which is the line of the algorithm that staged an op.
     #[track_caller]
     pub fn caller() -> Self {
         let at = Location::caller();
@@ -23,7 +24,7 @@ impl Loc {
         }
     }
 
-    /// A line and a column (both from 1) of a text that was parsed.
+    /// A line and a column, both counted from 1, of a text that was parsed.
     pub(crate) fn text(line: u32, column: u32) -> Self {
         Self {
             file: "text",
@@ -32,7 +33,7 @@ impl Loc {
         }
     }
 
-    /// File as the compiler names it, line and column (both from 1).
+    /// The file as rustc names it, and the line and column, both counted from 1.
     pub fn position(&self) -> (&'static str, u32, u32) {
         (self.file, self.line, self.column)
     }

@@ -2,7 +2,7 @@
 
 use fedround_ir::fed::VerifyErrors;
 use fedround_ir::tensor::GraphError;
-use fedround_names::nearest;
+use fedround_names::{did_you_mean, nearest};
 
 use crate::fed::LinkError;
 
@@ -45,7 +45,7 @@ pub enum RequestError {
     /// No pass has this name.
     #[error(
         "unknown {dialect} pass `{name}`{}; the passes are {known}",
-        .nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
+        did_you_mean(*nearest)
     )]
     Unknown {
         /// The name.

@@ -1,4 +1,5 @@
-//! The rules, one function each, with the reason for it. Nothing is emitted until all have run.
+//! The rules, one function each, with the reason for each rule. Code is emitted only after all rules have
+//! run.
 
 mod conditions;
 mod hyper;

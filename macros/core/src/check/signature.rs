@@ -1,4 +1,4 @@
-//! Rules on the methods' signatures. Types are left to rustc, which knows what a name means.
+//! Rules on the signatures of methods. Types are checked by rustc, which knows what a name refers to.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;

@@ -1,4 +1,4 @@
-//! The subset of Rust that a body may use: what can be staged as a graph.
+//! The subset of Rust that a body may use, because it can be staged as a graph.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;

@@ -1,4 +1,5 @@
-//! A body that stages: hooks to calls, fields to hyper-parameters, loops to regions.
+//! Rewrites the body of a hook: uses of hooks become calls, fields become hyper-parameters, and loops become
+//! regions.
 
 use quote::{ToTokens, quote_spanned};
 use syn::visit_mut::{self, VisitMut};

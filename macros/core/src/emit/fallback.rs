@@ -1,4 +1,4 @@
-//! What is left of wrong input, so that the macro's errors are the only ones.
+//! The output for wrong input. It compiles, so that the user only sees the errors of the macro.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};

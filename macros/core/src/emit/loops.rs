@@ -1,4 +1,4 @@
-//! `for` to a region with carried variables.
+//! Rewrites `for` to a region with carried variables.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote_spanned};

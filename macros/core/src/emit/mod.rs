@@ -1,4 +1,4 @@
-//! The user's tokens, lightly rewritten; every token of theirs keeps its span.
+//! Writes the user's tokens with small changes. Every token of the user keeps its span.
 
 mod body;
 mod declaration;

@@ -1,4 +1,4 @@
-//! What a hook's body does: its loops, assignments, conditions and uses of `self`.
+//! The loops, assignments, conditions and uses of `self` in the body of a hook.
 
 use syn::visit::{self, Visit};
 use syn::{

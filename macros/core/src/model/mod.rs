@@ -1,4 +1,4 @@
-//! What the syntax says: hooks, loops with the variables they carry, uses of `self`, fields.
+//! The meaning of the syntax: hooks, loops with the variables that they carry, uses of `self`, fields.
 
 mod body;
 mod hook;

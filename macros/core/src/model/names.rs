@@ -1,4 +1,4 @@
-//! Where the emitted code finds fedround.
+//! The path by which emitted code refers to fedround.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};

@@ -1,4 +1,4 @@
-//! What an expression with `self` means. The one place that decides it, for `check` and `emit`.
+//! The meaning of an expression with `self`. `check` and `emit` both ask here.
 
 use syn::{Expr, ExprField, ExprMethodCall, ExprPath, Ident, Member};
 

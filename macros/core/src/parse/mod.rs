@@ -1,4 +1,4 @@
-//! Tokens to syntax: what the user wrote, not yet what it means.
+//! Turns tokens into syntax, without interpreting them.
 
 mod federated;
 mod hyper;

@@ -1,4 +1,4 @@
-use crate::suggest::did_you_mean;
+use fedround_names::did_you_mean;
 
 /// Why a text is not an [`Augment`](super::Augment), or a pipeline does not fit some images.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

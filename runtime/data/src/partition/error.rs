@@ -1,5 +1,5 @@
 use super::{PARTITIONS, Partition};
-use crate::suggest::did_you_mean;
+use fedround_names::did_you_mean;
 
 /// Why examples cannot be dealt to clients.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -18,11 +18,11 @@ const BODY: Font = Font::new(TEXT, colour::INK);
 const OP: Font = Font::new(TINY, colour::GREY).mono();
 const NOTE: Font = Font::new(SMALL, colour::GREY);
 
-/// A fed module, before or after linking. Where the model's parameters are counted, the bytes of
-/// the wires are numbers too.
+/// Draws a fed module, before or after linking. If `parameters` counts the model's parameters, the bytes
+/// of each value that is sent are also shown as numbers.
 ///
-/// A box is one op; constants, parts of a batch, numbers of examples and scalar arithmetic that is
-/// read once stand in the box that reads them.
+/// A box is one op. Constants, parts of a batch, numbers of examples and scalar arithmetic that is read
+/// once are drawn inside the box that reads them.
 pub fn module(module: &Module, parameters: Option<Count<'_>>) -> String {
     let scenes = scenes(module, parameters);
     let lanes = Lanes::fit(&scenes);

@@ -1,10 +1,10 @@
 //! A layered drawing of an acyclic graph, after Sugiyama, Tagawa and Toda, "Methods for Visual
 //! Understanding of Hierarchical System Structures", 1981.
 //!
-//! Nodes are put on layers, edges over several layers are cut by a joint on each, the order on a
-//! layer is improved by medians until crossings get no fewer, and positions are the least-squares
-//! solution that keeps neighbours apart. An edge runs upright past the nodes of a layer and bends
-//! between two layers, so that it touches no node but its own.
+//! Nodes are put on layers. An edge over several layers gets a joint on each layer that it passes. The
+//! order of each layer is improved by medians as long as the number of crossings decreases. Positions
+//! are the least-squares solution that keeps neighbours apart. An edge runs vertically past the nodes of
+//! a layer and bends between two layers, so that it touches no node but its own.
 
 use super::canvas::Rect;
 
@@ -15,12 +15,12 @@ const JOINT: f64 = 7.0;
 const BETWEEN: f64 = 26.0;
 const SWEEPS: usize = 12;
 
-/// Where everything is.
+/// Positions of nodes and edges.
 #[derive(Debug)]
 pub(super) struct Layout {
     /// For each node.
     pub nodes: Vec<Rect>,
-    /// For each edge, the upright stretches that it is made of: `(x, top, bottom)`, downwards.
+    /// For each edge, its vertical segments `(x, top, bottom)`, from top to bottom.
     pub edges: Vec<Vec<(f64, f64, f64)>>,
     pub width: f64,
     pub height: f64,
@@ -35,7 +35,7 @@ struct Spot {
     below: Vec<usize>,
 }
 
-/// Lays a graph out: sizes of the nodes and edges, each from an earlier node to a later one.
+/// Lays out a graph with nodes of these sizes and edges from earlier to later nodes.
 pub(super) fn layout(sizes: &[(f64, f64)], edges: &[(usize, usize)]) -> Layout {
     let layer = layers(sizes.len(), edges);
     let mut spots: Vec<Spot> = sizes

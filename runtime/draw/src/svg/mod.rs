@@ -1,9 +1,9 @@
-//! Graphs as SVG, to be put in papers.
+//! Drawings as SVG, for papers.
 //!
-//! A fed module is drawn as two lanes, server and clients, with time running down: a box is an
-//! op, a frame a region, an arrow across what crosses the wire. A tensor graph is drawn in layers,
-//! operands above results. Text is set for Helvetica, Arial or DejaVu Sans; nothing needs a style
-//! sheet, a script or a font of its own, so that LaTeX's converters and office programs read it.
+//! A fed module is drawn as two lanes, server and clients, with time running down. A box is an op, a
+//! frame is a region, and an arrow between the lanes is a value that is sent. A tensor graph is drawn in
+//! layers, with operands above results. Text is set for Helvetica, Arial or DejaVu Sans. The files need
+//! no style sheet, script or embedded font, so that LaTeX converters and office programs can read them.
 
 mod canvas;
 mod lanes;

@@ -20,8 +20,8 @@ use fedround_ir::Loc;
 /// Hutter 2019, "Decoupled weight decay regularization", Algorithm 2. As `torch.optim.Adam` and
 /// `AdamW`, whose `ε` is outside of the root too.
 ///
-/// The paper's bias corrections `1 − βᵗ` are kept as the sums `c` of the weights that they stand
-/// for: the same numbers, without the loss of digits of `1 − βᵗ` in `f32` for small `t`.
+/// The bias corrections `1 − βᵗ` of the paper are computed as sums `c` of weights. These are the same
+/// numbers, but `1 − βᵗ` in `f32` would lose digits for small `t`.
 #[derive(Clone, Debug)]
 pub struct Adam {
     lr: Scalar,
@@ -56,8 +56,8 @@ impl Adam {
         self
     }
 
-    /// `ε`: what is added to the root of the second moment. As `τ` of FedAdam (Reddi et al. 2021)
-    /// some 1e-3.
+    /// `ε`, which is added to the root of the second moment. As the `τ` of FedAdam (Reddi et al. 2021), it is
+    /// about 1e-3.
     #[must_use]
     #[track_caller]
     pub fn eps(mut self, eps: impl Rate) -> Self {
@@ -73,7 +73,7 @@ impl Adam {
         self
     }
 
-    /// Weight decay beside the moments, not through them: AdamW.
+    /// Applies weight decay to the weights and not to the gradient: AdamW.
     #[must_use]
     pub fn decoupled(mut self) -> Self {
         self.decoupled = true;

@@ -19,12 +19,12 @@ use crate::{Index, Params, Scalar, value_and_grad};
 /// oldest to newest:  d ← d + (αᵢ − ρᵢ ⟨yᵢ, d⟩) sᵢ
 /// ```
 ///
-/// Nocedal & Wright 2006, "Numerical Optimization", Algorithms 7.4 and 7.5. For gradients of a
-/// function that stays the same from step to step: a client's whole data, not its batches.
+/// Nocedal & Wright 2006, "Numerical Optimization", Algorithms 7.4 and 7.5. The function must be the same
+/// in every step, so take gradients on all data of a client and not on its batches.
 ///
-/// The graph has no branches. A move without curvature, `⟨s, y⟩ ≤ 10⁻¹⁰` as in PyTorch, gets
-/// `ρ = 0` and so counts for nothing, but takes its place among the `m`. The first direction is
-/// `g · min(1, 1/‖g‖)`, as nothing is known of the function's scale yet.
+/// The graph has no branches. A move without curvature, `⟨s, y⟩ ≤ 10⁻¹⁰` as in PyTorch, gets `ρ = 0`: it has
+/// no influence, but takes one of the `m` places. The first direction is `g · min(1, 1/‖g‖)`, because the
+/// scale of the function is not known yet.
 #[derive(Clone, Debug)]
 pub struct Lbfgs {
     lr: Scalar,
@@ -51,9 +51,9 @@ impl Lbfgs {
         self
     }
 
-    /// [`minimize`](Self::minimize) takes the first of `η`, `η/2`, `η/4`, … with which the loss
-    /// falls by a part of what the slope promises, and no step if none of this many does: the loss
-    /// never rises. All of them are computed.
+    /// Makes [`minimize`](Self::minimize) search the step size. It takes the first of `η`, `η/2`, `η/4`, …
+    /// that decreases the loss by a fraction of what the slope predicts, and makes no step if none of this
+    /// many does, so that the loss never increases. All candidates are computed.
     #[must_use]
     #[track_caller]
     pub fn armijo(mut self, tries: impl Into<Index>) -> Self {
@@ -61,8 +61,8 @@ impl Lbfgs {
         self
     }
 
-    /// What a number of iterations makes of `w`, parameters or features, for a loss. The closure is
-    /// run to record its ops, once for the gradient and once for the search.
+    /// Minimizes a loss of `w`, parameters or features, in a number of iterations, and returns the result.
+    /// The closure is run to record its ops, once for the gradient and once for the search.
     #[track_caller]
     pub fn minimize<T: Tree>(
         &self,

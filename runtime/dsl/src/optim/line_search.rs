@@ -7,7 +7,7 @@ use crate::real::Real;
 use crate::wire::Wire;
 use crate::{Index, Params, Scalar};
 
-/// How much of the slope's promise is enough: `c₁` of Nocedal & Wright 2006, Algorithm 3.1.
+/// The fraction of the predicted decrease that is enough: `c₁` of Nocedal & Wright 2006, Algorithm 3.1.
 const PART: f64 = 1e-4;
 
 /// The first of `η`, `η/2`, `η/4`, … with `f(w − η d) < f(w) − c₁ η ⟨∇f(w), d⟩`; 0 if none of

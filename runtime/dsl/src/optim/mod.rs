@@ -1,8 +1,8 @@
 //! Optimizers as graph code.
 //!
-//! An optimizer makes a *direction* `d` of a gradient `g`, and a step is `w ← w − η d`. What it
-//! remembers from step to step, its state, is parameters and numbers of the graph: a loop carries
-//! it with the weights, and `k.state` or `server.state` keeps it between rounds.
+//! An optimizer computes a *direction* `d` from a gradient `g`, and a step is `w ← w − η d`. Its state
+//! consists of parameters and numbers of the graph. A loop carries the state together with the weights,
+//! and `k.state` or `server.state` keeps it between rounds.
 //!
 //! ```ignore
 //! fn client_update(&self, k: &ClientCx, w: Params) -> Params {
@@ -16,14 +16,15 @@
 //! }
 //! ```
 //!
-//! [`start`](Optimizer::start) begins with an empty state, as local optimizers of federated
-//! algorithms do in every round; [`resume`](Optimizer::resume) and [`keep`](Running::keep) go on
-//! where the last round ended. The same optimizers step on the server, where `g` is what a round
-//! moved, `wᵗ − wᵗ⁺¹`. Formulas and defaults are PyTorch's. Rates may be hyper-parameters, numbers
-//! of the graph, or come from a [`schedule`]; nothing is compiled anew when they change, and a
-//! term whose factor is 0 leaves no op.
+//! [`start`](Optimizer::start) begins with an empty state, as local optimizers of federated algorithms do
+//! in every round. [`resume`](Optimizer::resume) and [`keep`](Running::keep) continue where the last round
+//! ended. The same optimizers work on the server, where `g` is the movement of a round, `wᵗ − wᵗ⁺¹`.
 //!
-//! An optimizer of one's own is an impl of [`Optimizer`]: a state and a direction.
+//! Formulas and defaults are those of PyTorch. Rates may be hyper-parameters, numbers of the graph, or
+//! come from a [`schedule`]. Nothing is compiled again when they change, and a term whose factor is 0
+//! leaves no op.
+//!
+//! To write your own optimizer, implement [`Optimizer`]: a state and a direction.
 
 mod adam;
 pub(crate) mod clip;
@@ -45,31 +46,30 @@ use crate::loop_state::LoopState;
 use crate::tree::{Tree, recast};
 use crate::{Params, Scalar};
 
-/// `λ w` on what gradients train: running statistics do not decay.
+/// `λ w` for the leaves that gradients train. Running statistics do not decay.
 fn decay(rate: &Scalar, w: &Params) -> Params {
     (rate * w).replace_parts(&["Buffer"], &w.zeros_like())
 }
 
-/// How gradients become steps.
-///
-/// Written over [`Params`] and [`Scalar`] alone; [`Running`] makes it work at any place.
+/// An optimizer. It is written with [`Params`] and [`Scalar`] only; [`Running`] makes it work on clients and
+/// on the server.
 pub trait Optimizer: Clone {
-    /// What it remembers between steps: a bundle of [`Params`] and [`Scalar`]s, `()` for nothing.
+    /// The state between steps: a tuple or `Vec` of [`Params`] and [`Scalar`]s, or `()`.
     type State: LoopState;
 
     /// Names of the state's parts in order, as the paper has them.
     const STATE: &'static [&'static str];
 
-    /// `η`: the step size unless a step is given another.
+    /// `η`: the step size, unless a step is called with another one.
     fn lr(&self) -> Scalar;
 
-    /// The state before the first step: zeros, as all state is before it is set.
+    /// The state before the first step. It must be zeros, like all state before it is set.
     fn init(&self, w: &Params) -> Self::State;
 
-    /// `d`: what a step at `w` with gradient `g` descends, and the state after it.
+    /// Computes the direction `d` of a step at `w` with gradient `g`, and updates the state.
     fn direction(&self, state: &mut Self::State, w: &Params, g: &Params) -> Params;
 
-    /// Starts with no memory, for parameters like `w`.
+    /// Starts with an empty state for parameters of the shape of `w`.
     #[track_caller]
     fn start<T: Tree>(&self, w: &T) -> Running<Self, T> {
         let loc = Loc::caller();
@@ -78,7 +78,8 @@ pub trait Optimizer: Clone {
         Running::new(self, state)
     }
 
-    /// Goes on from the state that [`Running::keep`] kept under a name; starts where there is none.
+    /// Continues from the state that [`Running::keep`] stored under a name. If there is none, the state is
+    /// empty.
     #[track_caller]
     fn resume<K: Keeper>(&self, keeper: &K, name: &str, w: &K::Params) -> Running<Self, K::Params> {
         self.start(w).read(keeper, name)

@@ -14,7 +14,7 @@ use crate::tree::{Tree, recast};
 use crate::{Params, Scalar};
 
 /// An optimizer with its state, for parameters of type `T`: [`Params`] on a client, or
-/// `Server<Params>`. Assigned in a loop, it is carried whole.
+/// `Server<Params>`. A loop that assigns it carries the whole state.
 #[derive(Clone, Debug)]
 pub struct Running<O: Optimizer, T = Params> {
     rule: O,

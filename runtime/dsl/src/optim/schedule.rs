@@ -2,7 +2,7 @@
 //!
 //! Time `t` counts from 0 and is a number of the graph: the round, `k.round()` or
 //! `server.round()`, or a count of steps that a loop carries. Each function multiplies the step
-//! size that it is given, so that schedules compose:
+//! size that it receives, so that schedules compose:
 //!
 //! ```ignore
 //! let t = k.round();
@@ -10,7 +10,7 @@
 //! let mut opt = Sgd::new(lr).start(&w);
 //! ```
 //!
-//! A step size that is the same at all times is the number itself.
+//! A constant step size needs no schedule.
 
 use std::f64::consts::PI;
 

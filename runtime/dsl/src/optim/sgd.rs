@@ -49,7 +49,7 @@ impl Sgd {
         self
     }
 
-    /// Steps from where the velocity leads.
+    /// Uses Nesterov's momentum, which adds the velocity to the gradient before the step.
     #[must_use]
     pub fn nesterov(mut self) -> Self {
         self.nesterov = true;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use burn::tensor::Device;
 use fedround_dsl::{Algorithm, phases};
-use fedround_ir::fed::{ArithOp, ExternalOp, FedOp, HyperValue, Module, Op, OpKind, Region};
+use fedround_ir::fed::{ArithOp, ExternalOp, FedOp, HyperValue, Module, Op, OpKind};
 use fedround_models::{Assembled, AuxiliaryTask, Model, assemble};
 
 use super::error::CompileError;
@@ -24,10 +24,7 @@ pub fn assemble_for(
 ) -> Result<Assembled, CompileError> {
     let (mut names, mut task) = (BTreeSet::new(), task.clone());
     for phase in phases(algorithm)? {
-        let mut all = vec![];
-        for func in &phase.module.funcs {
-            ops(&func.body, &mut all);
-        }
+        let all: Vec<&Op> = phase.module.all_ops().collect();
         names.extend(all.iter().filter_map(|op| match &op.kind {
             OpKind::External(ExternalOp::Apply(name)) => Some(name.clone()),
             _ => None,
@@ -37,14 +34,6 @@ pub fn assemble_for(
     }
     let names: Vec<String> = names.into_iter().collect();
     Ok(assemble(base, &names, &task, device)?)
-}
-
-/// Some code's ops, those in regions among them.
-fn ops<'m>(region: &'m Region, all: &mut Vec<&'m Op>) {
-    for op in &region.ops {
-        all.push(op);
-        op.regions.iter().for_each(|inner| ops(inner, all));
-    }
 }
 
 /// How many places a cohort has where rows are labelled by them; `None` where none are, or where that

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, Module, OpKind, Region, TreeOp};
+use fedround_ir::fed::{Kind, Module, OpKind, TreeOp};
 use fedround_passes::fed::Leaves;
 use fedround_passes::lowering::{Frontend, parts};
 use fedround_passes::report::{Derivation, Direction, Wire};
@@ -22,17 +21,13 @@ pub(super) fn given_back(row: &Wire) -> Option<String> {
 /// A warning for each type of layer that the code names and the model does not have. Buffers are
 /// left out where a model has some, and are no matter where it has none.
 pub(super) fn missing_layers(module: &Module, model: &TracedModel) -> Vec<String> {
-    fn named(region: &Region, names: &mut BTreeMap<String, Loc>) {
-        for op in &region.ops {
-            if let OpKind::Tree(TreeOp::ReplaceParts(parts)) = &op.kind {
-                let layers = parts.iter().filter(|name| parts::is_layer(name));
-                names.extend(layers.map(|name| (name.clone(), op.loc)));
-            }
-            op.regions.iter().for_each(|inner| named(inner, names));
+    let mut names = BTreeMap::new();
+    for op in module.all_ops() {
+        if let OpKind::Tree(TreeOp::ReplaceParts(parts)) = &op.kind {
+            let layers = parts.iter().filter(|name| parts::is_layer(name));
+            names.extend(layers.map(|name| (name.clone(), op.loc)));
         }
     }
-    let mut names = BTreeMap::new();
-    module.funcs.iter().for_each(|f| named(&f.body, &mut names));
     let has = |name: &String| model.layers().iter().any(|layers| layers.contains(name));
     let missing = names
         .into_iter()

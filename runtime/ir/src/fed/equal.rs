@@ -4,17 +4,17 @@ use std::collections::HashMap;
 
 use super::{FedOp, Func, Module, Op, OpKind, Region, Value};
 
-/// Whether two modules are the same program: the same functions, ops, operands and regions up to
-/// the numbering of values.
+/// Whether two modules are the same program: they have the same functions, ops, operands and regions,
+/// up to the numbering of values.
 ///
-/// Ignored: source locations, names of layers, and values of hyper-parameters (they are inputs of
-/// the program; their fields and kinds are compared). A hyper-parameter is the same input wherever
-/// it is read: where and how often `fed.hyper` stands does not matter.
+/// Source locations, names of layers and values of hyper-parameters are ignored. Hyper-parameters are
+/// inputs of the program, of which the fields and kinds are compared. It does not matter where and how
+/// often `fed.hyper` reads one of them.
 pub fn equal(a: &Module, b: &Module) -> bool {
     difference(a, b).is_none()
 }
 
-/// The first difference between two modules in words, nothing when they are [`equal`].
+/// A description of the first difference between two modules; `None` if they are [`equal`].
 pub fn difference(a: &Module, b: &Module) -> Option<String> {
     let signature = |m: &Module| -> Vec<_> {
         m.hypers

@@ -1,15 +1,16 @@
-//! Forward dataflow: what is true of a value, worked out from what is true of what it is made of.
+//! Forward dataflow analysis: facts about a value follow from facts about the values that it is computed
+//! from.
 
 use std::collections::HashMap;
 
 use super::{FedOp, Module, Op, OpKind, OptOp, Region, Value};
 
-/// What an [`Analysis`] found, by value. A value that is not in it has the default fact.
+/// The facts that an [`Analysis`] found. A value that is not in the map has the default fact.
 pub type Facts<F> = HashMap<Value, F>;
 
 /// A forward analysis of a linked module; see [`solve`].
 pub trait Analysis {
-    /// What is known of a value. The default is the least fact, that of a value of nothing.
+    /// What is known about a value. The default is the least fact, that of a value without operands.
     type Fact: Clone + Default + PartialEq;
 
     /// The fact of an argument of the round.
@@ -24,16 +25,17 @@ pub trait Analysis {
     /// the region's yield for `opt.grad`, and of what was kept for reads of a state.
     fn transfer(&mut self, op: &Op, inputs: &[Self::Fact]) -> Self::Fact;
 
-    /// What an op makes of its first operand for those that read it later, beside its results;
-    /// nothing unless said.
+    /// What an op changes about its first operand for ops that read that operand later. By default,
+    /// nothing changes.
     fn advanced(&mut self, _op: &Op, _inputs: &[Self::Fact]) -> Option<Self::Fact> {
         None
     }
 }
 
-/// Runs an analysis until nothing changes, through regions, steps of loops and state alike.
+/// Runs an analysis until no fact changes. Facts flow through regions, from one step of a loop to the
+/// next, and from writes of a state to its reads.
 ///
-/// Facts only grow by [`Analysis::join`], so that it ends where they cannot grow for ever.
+/// [`Analysis::join`] only makes facts grow. The analysis ends if they cannot grow without bound.
 pub fn solve<A: Analysis>(module: &Module, analysis: &mut A) -> Facts<A::Fact> {
     let mut solver = Solver {
         analysis,

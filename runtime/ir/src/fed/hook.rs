@@ -1,25 +1,25 @@
-//! Names and signatures of the hooks: one table, from which the rest follows.
+//! The hooks: their names, arguments and places, in one table.
 
 use super::{Kind, Place, Type};
 
-/// The parts of an algorithm that a plug-in may replace.
+/// A part of an algorithm that a plug-in may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Hook {
-    /// `(params@server) -> params@server`: the server's loop body.
+    /// `(params@server) -> params@server`: one round, from global parameters to the next ones.
     Round,
     /// `(client, params) -> params`: local training.
     ClientUpdate,
-    /// `({params}@clients) -> params@server`.
+    /// `({params}@clients) -> params@server`: the mean of what the clients trained.
     Aggregate,
-    /// `(client, params, batch) -> params`: the direction that a step descends.
+    /// `(client, params, batch) -> params`: the gradient that a local step follows.
     Gradient,
-    /// `(client, params, batch) -> f32`.
+    /// `(client, params, batch) -> f32`: the loss on a batch.
     Loss,
-    /// `(client, params) -> f32`: what is added to the data loss.
+    /// `(client, params) -> f32`: a term that is added to the loss.
     Regularizer,
-    /// `(client, params) -> params`: the model that a client uses, made of the global one.
+    /// `(client, params) -> params`: the client's own model, made from the global one.
     Personalize,
-    /// `(params, tensor, labels) -> params` on the server: the direction that a step on rows descends.
+    /// `(params, tensor, labels) -> params` on the server: the gradient that a step on rows follows.
     ServerGradient,
 }
 
@@ -32,29 +32,30 @@ const ROWS: Type = Type::server(Kind::Tensor);
 const LABELS: Type = Type::server(Kind::Labels);
 const TRAINED: Type = Type::clients(Kind::Params);
 
-/// A hook's name in specs, where its code runs, its arguments and its result.
+/// Generates the functions of [`Hook`] from a table: the hook's name in algorithms, the place where it
+/// runs, its arguments and its result.
 macro_rules! hooks {
     ($($hook:ident = $name:literal on $place:ident ($($arg:literal: $ty:ident),*) -> $result:ident;)*) => {
         impl Hook {
-            /// Every hook, from the server's loop body inwards.
+            /// All hooks. The outermost, `round`, comes first.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$hook),*];
 
-            /// Its name in specs and in text, such as `client_update`.
+            /// The name in algorithms and in text, such as `client_update`.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$hook => $name),* }
             }
 
-            /// Types of its arguments and of its results.
+            /// The types of the arguments and of the results.
             pub const fn signature(self) -> (&'static [Type], &'static [Type]) {
                 match self { $(Self::$hook => (&[$($ty),*], &[$result])),* }
             }
 
-            /// Names of its arguments in text, one for each type of [`Hook::signature`].
+            /// The names of the arguments in text, one for each type of [`Hook::signature`].
             pub const fn arg_names(self) -> &'static [&'static str] {
                 match self { $(Self::$hook => &[$($arg),*]),* }
             }
 
-            /// Where its code runs: [`Place::Server`] or [`Place::Client`].
+            /// Where the hook runs: [`Place::Server`] or [`Place::Client`].
             pub const fn place(self) -> Place {
                 match self { $(Self::$hook => Place::$place),* }
             }
@@ -74,12 +75,12 @@ hooks! {
 }
 
 impl Hook {
-    /// The hook of a name.
+    /// The hook with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|hook| hook.name() == name)
     }
 
-    /// Whether a hook has an argument of this name.
+    /// Whether some hook has an argument with this name.
     pub fn names_argument(name: &str) -> bool {
         Self::ALL
             .iter()

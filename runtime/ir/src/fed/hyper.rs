@@ -11,26 +11,26 @@ pub enum HyperValue {
     Float(f64),
     /// A count.
     Int(usize),
-    /// A switch, decided when the graph is built.
+    /// A switch. Code branches on it while the graph is built.
     Bool(bool),
-    /// A choice, decided when the graph is built.
+    /// A choice. Code branches on it while the graph is built.
     Text(String),
 }
 
 /// A hyper-parameter that the graph reads by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hyper {
-    /// Name, unique in the module.
+    /// The name, such as `fedprox.mu`, which is unique in the module.
     pub name: String,
     /// Index of the declaring layer.
     pub layer: usize,
-    /// Its value in this program: `Float` or `Int`.
+    /// The value in this program, a `Float` or an `Int`.
     pub value: HyperValue,
 }
 
 impl HyperValue {
-    /// What a graph sees of it: [`Kind::Scalar`] or [`Kind::Index`], nothing for a value that is
-    /// decided when the graph is built.
+    /// The kind of its value in a graph: [`Kind::Scalar`] or [`Kind::Index`]. `None` for switches and
+    /// choices, which are not part of a graph.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Float(_) => Some(Kind::Scalar),

@@ -1,9 +1,11 @@
 //! The fed dialect: a federated algorithm as a placed, structured SSA program.
 //!
-//! A spec is staged into a [`Module`] by a [`Builder`], checked by [`verify`], printed by
-//! [`print()`] and [`print_exact`], read by [`parse()`] and compared by [`equal`]. Before `link-hooks` a module holds one [`Func`] for each
-//! hook and layer, which refer to each other by `fed.call` and `fed.super`; afterwards it holds
-//! one `fed.round` with everything inlined, which [`verify_linked`] checks.
+//! A [`Builder`] makes a [`Module`] when an algorithm is staged. [`verify`] checks a module, [`print()`]
+//! and [`print_exact`] print it, [`parse()`] reads it, and [`equal`] compares two of them.
+//!
+//! Before the pass `link-hooks`, a module has one [`Func`] per hook and layer, and these refer to each
+//! other by `fed.call` and `fed.super`. After it, the module has one `fed.round` with everything
+//! inlined. [`verify_linked`] checks a module in that form.
 
 mod builder;
 mod checks;
@@ -13,6 +15,7 @@ mod hook;
 mod hyper;
 mod module;
 mod op;
+mod operand_kinds;
 mod parse;
 mod parse_module;
 mod parse_op;
@@ -31,8 +34,8 @@ pub use hook::Hook;
 pub use hyper::{Hyper, HyperValue};
 pub use module::{Func, Layer, Module};
 pub use op::{
-    ArithOp, Dp, Effect, ExternalOp, FedOp, Math, Op, OpKind, OptOp, PrivacyOp, Reduce, Region,
-    TreeOp,
+    ArithOp, Direction, Dp, Effect, ExternalOp, FedOp, Math, Op, OpKind, OptOp, PrivacyOp, Reduce,
+    Region, TreeOp,
 };
 pub use parse::parse;
 pub use print::{print, print_exact, print_with_locations};

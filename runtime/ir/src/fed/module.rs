@@ -1,30 +1,30 @@
-//! A whole program, and questions about it.
+//! Modules: whole programs of the fed dialect.
 
-use super::{FedOp, Hook, Hyper, Op, OpKind, Place, Region, Type, Value};
+use super::{Direction, FedOp, Hook, Hyper, Op, OpKind, Place, Region, Type, Value};
 use crate::Loc;
 
 /// One definition of a hook by one layer.
 #[derive(Clone, Debug)]
 pub struct Func {
-    /// Which hook.
+    /// The hook that is defined.
     pub hook: Hook,
     /// Index of the defining layer in [`Module::layers`].
     pub layer: usize,
-    /// Its code.
+    /// The code.
     pub body: Region,
-    /// Where it was defined.
+    /// The place of the definition.
     pub loc: Loc,
 }
 
 /// One algorithm of a composition, such as FedProx over FedAvg.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// Name of the algorithm, such as `fedprox`.
+    /// The name of the algorithm, such as `fedprox`.
     pub name: String,
 }
 
-/// A staged algorithm: all layers, innermost first, and their hook definitions.
-/// After `link-hooks` only the outermost [`Hook::Round`] is left, with everything inlined.
+/// A staged algorithm: its layers and their definitions of hooks. After `link-hooks` it has only the
+/// outermost [`Hook::Round`], with everything inlined.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
     /// The algorithms, innermost first.
@@ -35,14 +35,14 @@ pub struct Module {
     pub funcs: Vec<Func>,
     /// Type of each [`Value`].
     pub types: Vec<Type>,
-    /// Whether it goes on with the states of another program, which may be the one that sets them.
-    /// Not part of its text.
+    /// Whether the program continues with the states of an earlier one, which may be the one that sets
+    /// them. This is not part of the text.
     pub resumes: bool,
 }
 
 impl Module {
-    /// Name of a hyper-parameter in text: its field where no other hyper-parameter and no hook
-    /// argument is called so, its full name otherwise.
+    /// The name of a hyper-parameter in text. This is the name of its field, unless another
+    /// hyper-parameter or an argument of a hook has the same name; then it is the full name.
     pub fn hyper_label(&self, index: usize) -> String {
         let Some(hyper) = self.hypers.get(index) else {
             return format!("hyper_{index}");
@@ -67,44 +67,41 @@ impl Module {
         self.types[value.0 as usize]
     }
 
-    /// Whether an op brings values from clients to the server.
+    /// Whether an op sends values from clients to the server.
     pub fn uploads(&self, op: &Op) -> bool {
         self.uploaded(op).next().is_some()
     }
 
-    /// The values that an op brings from clients to the server.
+    /// The values that an op sends from clients to the server.
     pub fn uploaded<'o>(&self, op: &'o Op) -> impl Iterator<Item = &'o Value> {
-        let crosses = matches!(op.kind, OpKind::Fed(FedOp::Gather | FedOp::Reduce(_)));
+        let crosses = op.kind.direction() == Some(Direction::Up);
         let from_clients =
             move |value: &&Value| crosses && self.type_of(**value).place == Place::Clients;
         op.operands.iter().filter(from_clients)
     }
 
-    /// A new value of a type.
+    /// Adds a value of a type.
     pub fn value(&mut self, ty: Type) -> Value {
         self.types.push(ty);
         Value(self.types.len() as u32 - 1)
     }
 
-    /// Name of the whole algorithm: that of its outermost layer.
+    /// The name of the algorithm, which is that of its outermost layer.
     pub fn name(&self) -> &str {
         self.layers.last().map_or("anonymous", |layer| &layer.name)
     }
 
-    /// Whether it is one `round` with nothing left to link, as after `link-hooks`.
+    /// Whether the module is one `round` without calls of hooks, as after `link-hooks`.
     pub fn is_linked(&self) -> bool {
         match self.funcs.as_slice() {
-            [only] => only.hook == Hook::Round && !has_symbols(&only.body),
+            [only] => only.hook == Hook::Round && !only.body.all_ops().any(is_call),
             _ => false,
         }
     }
 }
 
-fn has_symbols(region: &Region) -> bool {
-    region.ops.iter().any(|op| {
-        matches!(op.kind, OpKind::Fed(FedOp::Call(_) | FedOp::Super(_)))
-            || op.regions.iter().any(has_symbols)
-    })
+fn is_call(op: &Op) -> bool {
+    matches!(op.kind, OpKind::Fed(FedOp::Call(_) | FedOp::Super(_)))
 }
 
 #[cfg(test)]

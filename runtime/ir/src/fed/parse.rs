@@ -1,4 +1,4 @@
-//! Reading the text form of a module.
+//! The parser of modules.
 
 use std::collections::HashMap;
 
@@ -6,17 +6,15 @@ use super::{FedOp, Kind, Module, Op, OpKind, Place, Region, Type, Value, verify}
 use crate::Loc;
 use crate::text::cursor::Cursor;
 use crate::text::lexer::{Token, TokenKind};
-use fedround_names::nearest;
+use crate::text::{FED_VERSION, ParseError, check_header};
 
-use crate::text::{FED_VERSION, ParseError, Problem, check_header};
-
-/// Reads a module that [`print_exact`](super::print_exact) wrote, and verifies it.
+/// Reads a module from the text of [`print_exact`](super::print_exact), and verifies it.
 ///
-/// Equal up to what [`equal`](super::equal) ignores, and the same text when it is printed again.
+/// The module is [`equal`](super::equal) to the one that was printed, and prints as the same text.
 ///
 /// # Errors
 ///
-/// The first thing that is wrong with the text, or with the module that it describes.
+/// [`ParseError`] for the first error in the text or in the module that it describes.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
     check_header(text, "fed", FED_VERSION)?;
     let mut parser = Parser {
@@ -101,13 +99,13 @@ impl<'t> Parser<'t> {
         for (index, (ty, token)) in types.iter().enumerate() {
             let found = yields.get(index).map(|value| self.module.type_of(*value));
             if found != Some(*ty) {
-                let problem = Problem::Expected {
-                    expected: found.map_or("no further type".into(), |found| {
-                        format!("`{found}`, the value's type")
-                    }),
-                    found: format!("`{ty}`"),
-                };
-                return Err(self.cursor.error(token.span, problem));
+                let expected = found.map_or_else(
+                    || "no further type".to_owned(),
+                    |found| format!("`{found}`, the value's type"),
+                );
+                return Err(self
+                    .cursor
+                    .mismatch(token.span, &expected, &format!("`{ty}`")));
             }
         }
         if types.len() < yields.len() {
@@ -123,18 +121,13 @@ impl<'t> Parser<'t> {
             .iter()
             .any(|scope| scope.names.contains_key(name.text));
         if known || self.hypers.contains_key(name.text) {
-            return Err(self.redefined(name));
+            return Err(self.cursor.redefined(name));
         }
         let value = self.module.value(ty);
         if let Some(scope) = self.scopes.last_mut() {
             scope.names.insert(name.text, value);
         }
         Ok(value)
-    }
-
-    pub fn redefined(&self, token: Token) -> ParseError {
-        let name = token.text.to_owned();
-        self.cursor.error(token.span, Problem::Redefined { name })
     }
 
     /// A value that is defined before. A hyper-parameter is defined where a region first reads it.
@@ -146,8 +139,7 @@ impl<'t> Parser<'t> {
         }
         let (Some(&index), Some(scope)) = (self.hypers.get(token.text), self.scopes.last_mut())
         else {
-            let name = token.text.to_owned();
-            return Err(self.cursor.error(token.span, Problem::Undefined { name }));
+            return Err(self.cursor.undefined(token));
         };
         if let Some(value) = scope.hypers.get(&index) {
             return Ok(*value);
@@ -175,14 +167,8 @@ pub(super) fn fed_type<'t>(cursor: &mut Cursor<'t>) -> Result<(Type, Token<'t>),
     let each = cursor.eat("{");
     let word = cursor.kind(TokenKind::Word, "a type")?;
     let Some(kind) = Kind::named(word.text) else {
-        return Err(cursor.error(
-            word.span,
-            Problem::Unknown {
-                what: "type",
-                name: word.text.to_owned(),
-                nearest: nearest(word.text, Kind::ALL.map(Kind::name)).map(str::to_owned),
-            },
-        ));
+        let known = Kind::ALL.map(Kind::name);
+        return Err(cursor.unknown((word.span, word.text), "type", known));
     };
     if each {
         cursor.expect("}")?;

@@ -1,14 +1,12 @@
-//! Reading what stands around functions: the algorithm, its hyper-parameters and their headers.
+//! The part of the parser that reads the algorithm, its hyper-parameters and the headers of functions.
 
 use super::op::FUNC_END;
 use super::parse::{Parser, fed_type, location};
 use super::{Func, Hook, Hyper, HyperValue, Layer};
-use crate::text::attribute::unquote;
+use crate::text::ParseError;
 use crate::text::cursor::count;
 use crate::text::lexer::{TokenKind, written};
-use fedround_names::nearest;
-
-use crate::text::{ParseError, Problem};
+use crate::text::parse_attribute::unquote;
 
 impl Parser<'_> {
     /// `fed.algorithm @name(hypers) { functions }`.
@@ -20,9 +18,7 @@ impl Parser<'_> {
         self.cursor.expect("(")?;
         while !self.cursor.is(")") {
             self.hyper()?;
-            if !self.cursor.is(")") && !self.cursor.eat(",") {
-                return Err(self.cursor.expected("`,` or `)`"));
-            }
+            self.cursor.separator(")")?;
         }
         self.cursor.expect(")")?;
         self.cursor.expect("{")?;
@@ -44,13 +40,9 @@ impl Parser<'_> {
             .kind(TokenKind::Value, "`%name` of a hyper-parameter")?;
         let name = unquote(token.text).unwrap_or_else(|| token.text.to_owned());
         if written(&name) != format!("%{}", token.text) || Hook::names_argument(&name) {
-            return Err(self.cursor.error(
-                token.span,
-                Problem::Expected {
-                    expected: "a name that no other value can have".to_owned(),
-                    found: format!("`%{}`", token.text),
-                },
-            ));
+            let expected = "a name that no other value can have";
+            let found = format!("`%{}`", token.text);
+            return Err(self.cursor.mismatch(token.span, expected, &found));
         }
         self.cursor.expect(":")?;
         let float = self.cursor.is("f32");
@@ -69,25 +61,20 @@ impl Parser<'_> {
             count(number.text).map(HyperValue::Int)
         };
         let Some(value) = value else {
-            return Err(self.cursor.error(
-                number.span,
-                Problem::Expected {
-                    expected: if float {
-                        "a number"
-                    } else {
-                        "a count below 2^31"
-                    }
-                    .to_owned(),
-                    found: format!("`{}`", number.text),
-                },
-            ));
+            let expected = if float {
+                "a number"
+            } else {
+                "a count below 2^31"
+            };
+            let found = format!("`{}`", number.text);
+            return Err(self.cursor.mismatch(number.span, expected, &found));
         };
         if self
             .hypers
             .insert(token.text, self.module.hypers.len())
             .is_some()
         {
-            return Err(self.redefined(token));
+            return Err(self.cursor.redefined(token));
         }
         self.module.hypers.push(Hyper {
             name,
@@ -129,22 +116,13 @@ impl Parser<'_> {
     /// `@layer::hook`.
     fn symbol(&mut self) -> Result<(Hook, usize), ParseError> {
         let token = self.cursor.kind(TokenKind::Symbol, "`@layer::hook`")?;
-        let expected = |expected: &str| Problem::Expected {
-            expected: expected.to_owned(),
-            found: format!("`@{}`", token.text),
-        };
         let Some((layer, hook)) = token.text.split_once("::") else {
-            return Err(self.cursor.error(token.span, expected("`@layer::hook`")));
+            let found = format!("`@{}`", token.text);
+            return Err(self.cursor.mismatch(token.span, "`@layer::hook`", &found));
         };
         let Some(hook) = Hook::named(hook) else {
-            return Err(self.cursor.error(
-                token.span,
-                Problem::Unknown {
-                    what: "hook",
-                    name: hook.to_owned(),
-                    nearest: nearest(hook, Hook::ALL.map(Hook::name)).map(str::to_owned),
-                },
-            ));
+            let known = Hook::ALL.map(Hook::name);
+            return Err(self.cursor.unknown((token.span, hook), "hook", known));
         };
         let layers = &mut self.module.layers;
         let known = layers.iter().position(|known| known.name == layer);

@@ -1,12 +1,10 @@
-//! Reading one op and its regions.
+//! The part of the parser that reads an op and its regions.
 
 use super::parse::{Parser, fed_type, location};
 use super::{Effect, Kind, Op, OpKind, Place, Region, Type, Value, signature};
 use crate::text::attribute::{Entry, Source};
 use crate::text::cursor::Cursor;
 use crate::text::lexer::{Token, TokenKind};
-use fedround_names::nearest;
-
 use crate::text::{ParseError, Problem};
 
 /// How deep regions may nest.
@@ -34,9 +32,7 @@ impl<'t> Parser<'t> {
         if !has_region && self.cursor.eat("(") {
             while !self.cursor.is(")") {
                 operands.push(self.read()?);
-                if !self.cursor.is(")") && !self.cursor.eat(",") {
-                    return Err(self.cursor.expected("`,` or `)`"));
-                }
+                self.cursor.separator(")")?;
             }
             self.cursor.expect(")")?;
         } else if self.cursor.peek().kind == TokenKind::Value && !self.cursor.peek().leads {
@@ -94,14 +90,7 @@ impl<'t> Parser<'t> {
         let known = OpKind::names().any(|known| known == row) && row != HYPER;
         if !known {
             let names = OpKind::names().filter(|name| *name != HYPER && !name.ends_with('.'));
-            return Err(self.cursor.error(
-                name.span,
-                Problem::Unknown {
-                    what: "op",
-                    name: name.text.to_owned(),
-                    nearest: nearest(name.text, names).map(str::to_owned),
-                },
-            ));
+            return Err(self.cursor.unknown((name.span, name.text), "op", names));
         }
         let kind = self.cursor.attributes(name, entries, source, |from| {
             OpKind::read_attributes(row, from)
@@ -145,9 +134,7 @@ impl<'t> Parser<'t> {
                 carries = true;
                 operands.push(self.read()?);
             }
-            if !self.cursor.is(")") && !self.cursor.eat(",") {
-                return Err(self.cursor.expected("`,` or `)`"));
-            }
+            self.cursor.separator(")")?;
         }
         self.cursor.expect(")")?;
         self.cursor.expect("{")?;
@@ -166,13 +153,9 @@ impl<'t> Parser<'t> {
         };
         if region.args.len() != names.len() {
             let types: Vec<String> = region.args.iter().map(ToString::to_string).collect();
-            return Err(self.cursor.error(
-                open.span,
-                Problem::Expected {
-                    expected: format!("arguments for ({})", types.join(", ")),
-                    found: format!("{}", names.len()),
-                },
-            ));
+            let expected = format!("arguments for ({})", types.join(", "));
+            let found = names.len().to_string();
+            return Err(self.cursor.mismatch(open.span, &expected, &found));
         }
         let args: Vec<(Token, Type)> = names.into_iter().zip(region.args.iter().copied()).collect();
         self.region(&args, region.place, kind.terminator())

@@ -1,8 +1,8 @@
 //! The text form of a module.
 //!
-//! Deterministic: values are renumbered in each function, hyper-parameters and hook arguments go
-//! by name, and source locations are not printed. [`print_exact`] has the values of
-//! hyper-parameters and reads back, [`print()`] leaves them out, as snapshots want it.
+//! The text is deterministic: values are renumbered in each function, hyper-parameters and arguments of
+//! hooks have their names, and source locations are not printed. [`print_exact`] also prints the values
+//! of hyper-parameters, and its text can be read back. [`print()`] leaves them out, for snapshots.
 //!
 //! ```text
 //! // fedround fed v1
@@ -30,7 +30,7 @@ pub fn print(module: &Module) -> String {
     Printer::new(module).module()
 }
 
-/// Prints a module so that [`parse`](super::parse()) gives it back.
+/// Prints a module so that [`parse`](super::parse()) can read it back.
 pub fn print_exact(module: &Module) -> String {
     let mut printer = Printer::new(module);
     printer.values = true;
@@ -159,18 +159,12 @@ impl<'m> Printer<'m> {
     }
 
     fn ty(&self, value: Value) -> String {
-        self.module
-            .types
-            .get(value.0 as usize)
-            .map_or_else(|| "?".to_owned(), ToString::to_string)
+        let ty = self.module.types.get(value.0 as usize);
+        ty.map_or_else(|| "?".to_owned(), ToString::to_string)
     }
 
     fn types(&self, values: &[Value]) -> String {
-        values
-            .iter()
-            .map(|value| self.ty(*value))
-            .collect::<Vec<_>>()
-            .join(", ")
+        list(values, |value| self.ty(value))
     }
 
     fn fresh(&mut self, value: Value) -> String {
@@ -189,11 +183,7 @@ impl<'m> Printer<'m> {
     }
 
     fn values(&self, values: &[Value]) -> String {
-        values
-            .iter()
-            .map(|value| self.name(*value))
-            .collect::<Vec<_>>()
-            .join(", ")
+        list(values, |value| self.name(value))
     }
 
     fn op(&mut self, op: &Op) {
@@ -281,6 +271,12 @@ impl<'m> Printer<'m> {
         }
         self.fresh(value)
     }
+}
+
+/// Texts of values with commas between them.
+fn list(values: &[Value], text: impl Fn(Value) -> String) -> String {
+    let texts: Vec<String> = values.iter().map(|value| text(*value)).collect();
+    texts.join(", ")
 }
 
 /// An op's name and attributes.

@@ -1,10 +1,11 @@
 //! The typing rules of the ops, shared by the builder and the verifier.
 
+use super::operand_kinds::{carried_kind, kept_kind, reduced_kind, rows, rows_kind, wire_kind};
 use super::{
     ArithOp, ExternalOp, FedOp, Kind, Module, OpKind, OptOp, Place, PrivacyOp, Reduce, TreeOp, Type,
 };
 
-/// Types that an op takes and gives, and those of its regions.
+/// The types of an op's operands and results, and those of its regions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signature {
     /// Types of the operands.
@@ -15,7 +16,7 @@ pub struct Signature {
     pub regions: Vec<RegionSignature>,
 }
 
-/// Types of a region and where its code runs.
+/// The types of a region, and the place where it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegionSignature {
     /// Types of the arguments.
@@ -28,9 +29,9 @@ pub struct RegionSignature {
 
 /// The signature of an op in code that runs at `place`.
 ///
-/// Variadic and generic ops (`fed.broadcast`, `fed.map`, the reductions, the loops) read their
-/// shape from `operands`, the types found, and from `yields`, the types that their region yields.
-/// The answer is always the *expected* signature: operands of a wrong kind are not in it.
+/// Variadic and generic ops (`fed.broadcast`, `fed.map`, the reductions, the loops) derive it from
+/// `operands`, the types that were found, and from `yields`, the types that their region yields. The
+/// result is always the *expected* signature, even if an operand has a wrong kind.
 pub fn signature(
     module: &Module,
     kind: &OpKind,
@@ -234,60 +235,11 @@ pub fn signature(
     }
 }
 
-/// What may cross: parameters and scalars, and features and labels that
-/// were released, of which the verifier makes sure.
-fn wire_kind(found: Kind) -> Kind {
-    match found {
-        Kind::Labels => Kind::Labels,
-        found => reduced_kind(found),
-    }
-}
-
-/// What can be averaged, and so be on the server, and what a loop may carry: no labels.
-fn reduced_kind(found: Kind) -> Kind {
-    match found {
-        Kind::Tensor => Kind::Tensor,
-        found => carried_kind(found),
-    }
-}
-
-/// What has a row for each example.
-fn rows_kind(found: Kind) -> Kind {
-    match found {
-        Kind::Labels => Kind::Labels,
-        _ => Kind::Tensor,
-    }
-}
-
-/// The kinds of values with a row for each example, at least one.
-fn rows(found: &[Type]) -> impl Iterator<Item = Kind> {
-    let first = found.first().map_or(Kind::Tensor, |ty| ty.kind);
-    let rest = found.iter().skip(1).map(|ty| ty.kind);
-    std::iter::once(first).chain(rest).map(rows_kind)
-}
-
-/// What a client may keep for itself.
-fn kept_kind(found: Kind) -> Kind {
-    match found {
-        Kind::Tensor | Kind::Labels => found,
-        found => carried_kind(found),
-    }
-}
-
 /// Where the values of a cohort are: on the clients, unless they were gathered.
 fn side(operands: &[Type]) -> Place {
     match operands {
         [first, ..] if first.place == Place::Gathered => Place::Gathered,
         _ => Place::Clients,
-    }
-}
-
-/// What a state may hold.
-fn carried_kind(found: Kind) -> Kind {
-    if found == Kind::Scalar {
-        Kind::Scalar
-    } else {
-        Kind::Params
     }
 }
 

@@ -1,4 +1,4 @@
-//! What ops carry besides operands.
+//! Attributes of tensor ops.
 
 use std::sync::Arc;
 
@@ -32,16 +32,16 @@ pub struct Pool2d {
     pub count_include_pad: bool,
 }
 
-/// A tensor whose values are known when the graph is built.
+/// A tensor with values that are known when the graph is built.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constant {
     /// Element type and shape.
     pub ty: TensorType,
-    /// One value for each element, row-major; integers and truth values are whole.
+    /// One value per element in row-major order. Integers and truth values are whole numbers.
     pub values: Arc<[f64]>,
 }
 
-/// Where random numbers come from.
+/// A distribution of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
     /// Uniform in `[low, high)`.
@@ -52,7 +52,7 @@ pub enum Distribution {
     Bernoulli(f64),
 }
 
-/// An order between two elements.
+/// A comparison of two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cmp {
     /// `a = b`.
@@ -70,7 +70,7 @@ pub enum Cmp {
 }
 
 impl Cmp {
-    /// All, in the order of declaration.
+    /// All comparisons, in the order of declaration.
     pub const ALL: [Self; 6] = [
         Self::Equal,
         Self::NotEqual,

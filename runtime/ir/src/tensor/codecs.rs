@@ -1,15 +1,16 @@
-//! How attributes of tensor ops are written.
+//! Codecs of the attributes of tensor ops.
 
 use std::marker::PhantomData;
 
 pub(super) use super::fused::Body;
 
 use super::{Cmp, Constant, Conv2d, DType, Distribution as Draw, Pool2d};
-use crate::text::attribute::{AttributeText, Codec, Count, Piece, Real, TextAttributes};
+use crate::text::attribute::{AttributeText, Codec, Piece, TextAttributes};
+use crate::text::codecs::{Count, Real};
 use crate::text::cursor::count;
 
-/// A literal. A snapshot shows it if it is a small whole number, and `_` otherwise, so that it
-/// does not depend on `1/N`.
+/// A number. Snapshots print it if it is a small integer and `_` otherwise, so that they do not change
+/// with sizes such as `1/N`.
 pub(super) struct Literal;
 
 impl Codec<f64> for Literal {
@@ -48,7 +49,7 @@ impl Codec<usize> for Labelled {
     }
 }
 
-/// The label where it is true.
+/// A switch: its label if it is true, nothing if it is false.
 pub(super) struct Flag;
 
 impl Codec<bool> for Flag {
@@ -64,7 +65,7 @@ impl Codec<bool> for Flag {
     }
 }
 
-/// The rest, as counts.
+/// All remaining attributes, as counts.
 pub(super) struct Dims;
 
 impl Codec<Vec<usize>> for Dims {
@@ -79,7 +80,7 @@ impl Codec<Vec<usize>> for Dims {
     }
 }
 
-/// The rest, as `start..end`.
+/// All remaining attributes, as ranges `start..end`.
 pub(super) struct Ranges;
 
 impl Codec<Vec<(usize, usize)>> for Ranges {
@@ -110,7 +111,7 @@ fn rest<T>(
     Ok(items)
 }
 
-/// The shape of the result's type.
+/// A shape that is taken from the type of the result, and not written.
 pub(super) struct ResultShape;
 
 impl Codec<Vec<usize>> for ResultShape {
@@ -122,7 +123,7 @@ impl Codec<Vec<usize>> for ResultShape {
     }
 }
 
-/// The element type of the result's type.
+/// An element type that is taken from the type of the result, and not written.
 pub(super) struct ResultDType;
 
 impl Codec<DType> for ResultDType {
@@ -134,7 +135,7 @@ impl Codec<DType> for ResultDType {
     }
 }
 
-/// Values for the result's type, `_` in snapshots.
+/// The values of a constant, whose type is that of the result. Snapshots print `_`.
 pub(super) struct ResultValues;
 
 impl Codec<Constant> for ResultValues {
@@ -225,7 +226,7 @@ fn expect_pair(label: &str, from: &mut TextAttributes) -> Result<[usize; 2], Str
     pair(label, from).ok_or_else(|| format!("`{label} [vertical, horizontal]`"))
 }
 
-/// Stride, padding, and where they are not 1 dilation and groups.
+/// Stride and padding, and also dilation and groups where they are not 1.
 pub(super) struct Conv;
 
 impl Codec<Conv2d> for Conv {
@@ -250,7 +251,7 @@ impl Codec<Conv2d> for Conv {
     }
 }
 
-/// Kernel, stride, and where they are not the usual padding, dilation and what padding counts for.
+/// Kernel and stride, and also padding, dilation and `excludes_pad` where they are not the default.
 pub(super) struct Pool;
 
 impl Codec<Pool2d> for Pool {

@@ -2,13 +2,13 @@
 
 use super::{Graph, Node, Val};
 
-/// Whether two graphs are the same program: the same inputs, nodes and outputs up to the numbering
-/// of values. Ignored: source locations.
+/// Whether two graphs are the same program: they have the same inputs, nodes and outputs, up to the
+/// numbering of values. Source locations are ignored.
 pub fn equal(a: &Graph, b: &Graph) -> bool {
     difference(a, b).is_none()
 }
 
-/// The first difference between two graphs in words, nothing when they are [`equal`].
+/// A description of the first difference between two graphs; `None` if they are [`equal`].
 pub fn difference(a: &Graph, b: &Graph) -> Option<String> {
     let mut walk = Walk {
         a,
@@ -21,7 +21,7 @@ pub fn difference(a: &Graph, b: &Graph) -> Option<String> {
 struct Walk<'g> {
     a: &'g Graph,
     b: &'g Graph,
-    /// The value of `b` that each value of `a` stands for.
+    /// For each value of `a`, the value of `b` that it corresponds to.
     same: Vec<Option<Val>>,
 }
 

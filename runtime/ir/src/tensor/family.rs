@@ -1,24 +1,24 @@
-//! What kind of op an op is.
+//! Groups of ops that rules and executors treat alike.
 
 use super::{DType, Op};
 
-/// Ops that rules and executors treat alike.
+/// A group of ops that rules and executors treat alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Makes a tensor out of nothing.
+    /// Has no operands.
     Source,
-    /// Works on elements, broadcasting.
+    /// Computes each element from elements of the operands, broadcasting.
     Elementwise,
     /// Moves, selects or sums elements along dimensions.
     Structure,
     /// Matrix products, convolutions, pools and the softmax.
     Layer,
-    /// Made by fusion, once gradients are taken and clients are batched.
+    /// Made by fusion, after differentiation and after clients were batched.
     Fused,
 }
 
 impl Op {
-    /// Its family.
+    /// The family of this op.
     pub fn family(&self) -> Family {
         match self {
             Self::Full(..) | Self::Constant(_) | Self::Random(..) => Family::Source,
@@ -84,8 +84,8 @@ impl Op {
         }
     }
 
-    /// Whether each element of the float or mask that it gives depends on that element of its
-    /// operands alone.
+    /// Whether each element of its result, a float or a mask, depends only on the same element of each
+    /// operand.
     pub fn is_elementwise(&self) -> bool {
         match self {
             Self::StopGradient => false,
@@ -95,7 +95,7 @@ impl Op {
         }
     }
 
-    /// Whether it gives truth values.
+    /// Whether its result is a mask of truth values.
     pub fn gives_mask(&self) -> bool {
         matches!(
             self,

@@ -3,31 +3,31 @@
 use super::{Op, TensorType, TypeError};
 use crate::Loc;
 
-/// An SSA value of a [`Graph`]: an index into its table of types.
+/// A value of a [`Graph`]. It is an index into the graph's table of types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Val(pub u32);
 
-/// One op applied to earlier values.
+/// An op with its operands and results.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it computes.
+    /// The op.
     pub op: Op,
-    /// Values it reads.
+    /// The values that it reads.
     pub ins: Vec<Val>,
-    /// Values it defines.
+    /// The values that it defines.
     pub outs: Vec<Val>,
-    /// The line of the spec that it comes from.
+    /// The place in the algorithm that it comes from.
     pub loc: Loc,
 }
 
 /// A straight-line program over tensors.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// Values given by the caller, with the names they print under.
+    /// The values that the caller passes in, with their names.
     pub inputs: Vec<(String, Val)>,
     /// Nodes in execution order.
     pub nodes: Vec<Node>,
-    /// Values returned to the caller, with the names they print under.
+    /// The values that are returned to the caller, with their names.
     pub outputs: Vec<(String, Val)>,
     /// Type of each [`Val`].
     pub types: Vec<TensorType>,
@@ -61,7 +61,7 @@ impl Graph {
         Ok(outs[0])
     }
 
-    /// Appends a node and gives all of its results.
+    /// Appends a node and returns all of its results.
     ///
     /// # Errors
     ///
@@ -81,12 +81,12 @@ impl Graph {
         Ok(outs)
     }
 
-    /// Appends another graph's nodes with its inputs bound to `args`; gives its outputs. Its random
-    /// draws get numbers of their own.
+    /// Appends the nodes of another graph with its inputs bound to `args`, and returns its outputs. Its
+    /// random ops get new stream numbers.
     ///
     /// # Errors
     ///
-    /// An argument has another type than the input it is bound to.
+    /// [`TypeError`], if an argument has another type than the input that it is bound to.
     pub fn inline(&mut self, callee: &Self, args: &[Val], loc: Loc) -> Result<Vec<Val>, TypeError> {
         let mut map = vec![None; callee.types.len()];
         for ((name, input), &arg) in callee.inputs.iter().zip(args) {
@@ -120,7 +120,7 @@ impl Graph {
             .collect())
     }
 
-    /// A number above those of all random draws in the graph.
+    /// The first stream number that no random op of the graph uses.
     pub fn random_streams(&self) -> usize {
         let streams = self.nodes.iter().filter_map(|n| match n.op {
             Op::Random(_, stream, _) => Some(stream + 1),

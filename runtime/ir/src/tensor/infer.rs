@@ -1,4 +1,4 @@
-//! Result types of each op, and the error when operands do not fit.
+//! The typing rules of tensor ops.
 
 use super::infer_layers as layers;
 use super::operands::{
@@ -8,7 +8,7 @@ use super::shapes::{broadcast, elements, fits, matmul};
 use super::{DType, Op, TensorType};
 use crate::Loc;
 
-/// An op's operands do not fit it.
+/// The operands of an op have the wrong number, types or shapes.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{loc}: `tensor.{op}` expected {expected}, found {found}")]
 pub struct TypeError {
@@ -28,7 +28,7 @@ impl TypeError {
         }
     }
 
-    /// What was expected and found, without the place.
+    /// What was expected and found, without the location.
     pub(super) fn message(&self) -> String {
         format!("expected {}, found {}", self.expected, self.found)
     }
@@ -39,7 +39,7 @@ impl Op {
     ///
     /// # Errors
     ///
-    /// Operands of the wrong number, element type, rank or size.
+    /// [`TypeError`], if the operands have the wrong number, element type, rank or size.
     pub fn infer(&self, ins: &[&TensorType], loc: Loc) -> Result<Vec<TensorType>, TypeError> {
         self.result_types(ins).map_err(|expected| {
             let found: Vec<String> = ins.iter().map(ToString::to_string).collect();

@@ -1,12 +1,12 @@
 //! The tensor dialect: straight-line SSA graphs over float and integer tensors.
 //!
 //! A [`Graph`] has typed inputs, nodes in execution order and outputs. Each node applies one
-//! [`Op`] to earlier values and defines one result (two for the ops that also give indices).
-//! There is no control flow: a graph is what one compute region of a fed program does for one
-//! batch shape, from its inputs to its updated parameters.
+//! [`Op`] to earlier values and defines one result, or two for ops that also return indices. There is
+//! no control flow: a graph computes one compute region of a fed program for one batch shape, for
+//! example from parameters and a batch to updated parameters.
 //!
 //! Elementwise binary ops broadcast dimensions of size 1 between operands of equal rank; scalars
-//! are tensors of one element with the rank that their use needs. Reductions keep the reduced
+//! are tensors of one element whose rank is that of the other operand. Reductions keep the reduced
 //! dimension with size 1.
 
 mod attrs;

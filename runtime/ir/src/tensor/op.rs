@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use super::{Cmp, Constant, Conv2d, DType, Distribution, Pool2d};
 
-/// What a node computes. Operands are listed as `(operands) -> results`.
+/// What a node computes. Each variant is documented by its signature, `(operands) -> results`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
     /// `() -> f32[shape]`: every element is the literal.
     Full(f64, Vec<usize>),
     /// `() -> T`: the given values.
     Constant(Constant),
-    /// `() -> f32[shape]`: random numbers, drawn anew each time the graph runs. The number tells
-    /// the draws of one graph apart.
+    /// `() -> f32[shape]`: random numbers, drawn anew each time the graph runs. The number is the
+    /// stream that this op draws from; each random op of a graph has its own.
     Random(Distribution, usize, Vec<usize>),
-    /// `(a, b) -> a + b`, broadcasting, like the four that follow.
+    /// `(a, b) -> a + b`, broadcasting, as do the next four ops.
     Add,
     /// `(a, b) -> a − b`.
     Sub,
@@ -80,9 +80,9 @@ pub enum Op {
     Not,
     /// `(bool m, a, b) -> a where m, else b`, broadcasting.
     Where,
-    /// `(a) -> a` with another element type; a 16-bit float is the nearest one, to even.
+    /// `(a) -> a` with another element type. A 16-bit float is rounded to nearest, ties to even.
     Cast(DType),
-    /// `(a) -> a`, which gradients do not pass. Gone once they are taken.
+    /// `(a) -> a`, through which no gradient flows. Differentiation removes it.
     StopGradient,
     /// `(a) -> a` with another shape of as many elements.
     Reshape(Vec<usize>),
@@ -146,22 +146,22 @@ pub enum Op {
     AvgPool2dGrad(Pool2d),
 }
 
-/// A straight line of elementwise ops over one shape, computed in one pass over memory.
+/// A sequence of elementwise ops over one shape, which is computed in one pass over memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fused {
     /// Shape of every step's result; operands broadcast to it.
     pub shape: Vec<usize>,
-    /// Elementwise ops with the values that they read: values number the operands first, then the
-    /// steps.
+    /// Elementwise ops, each with the numbers of the values that it reads. The operands are numbered
+    /// first, then the results of the steps.
     pub steps: Vec<(Op, Vec<usize>)>,
-    /// Values that are results.
+    /// The values that are results.
     pub outputs: Vec<usize>,
-    /// Values whose sums over all elements are results, after the outputs.
+    /// The values whose sums over all elements are further results, after the outputs.
     pub sums: Vec<usize>,
 }
 
 impl Fused {
-    /// Whether the steps are elementwise, read what is there, and give floats as results.
+    /// Whether all steps are elementwise and read earlier values, and all results are floats.
     pub(super) fn is_sound(&self, operands: usize) -> bool {
         let known = operands + self.steps.len();
         let step = |(i, (op, ins)): (usize, &(Op, Vec<usize>))| {

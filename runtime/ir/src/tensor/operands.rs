@@ -1,9 +1,9 @@
-//! What the typing rules ask of operands: how many, of which type, rank and size.
+//! Checks of operands that several typing rules share: their number, type, rank and size.
 
 use super::shapes::broadcast;
 use super::{DType, TensorType};
 
-/// What an op gives, or what it expected.
+/// The result types of an op, or a description of the operands that it expected.
 pub(super) type Inferred = Result<Vec<TensorType>, String>;
 
 pub(super) fn expect<T>(value: Option<T>, expected: impl Into<String>) -> Result<T, String> {

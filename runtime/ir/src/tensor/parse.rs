@@ -1,4 +1,4 @@
-//! Reading the text form of graphs.
+//! The parser of tensor graphs.
 
 use std::collections::HashMap;
 
@@ -6,21 +6,22 @@ use super::fused::steps;
 use super::shapes::elements;
 use super::{DType, Graph, Op, TensorType, Val};
 use crate::Loc;
-use crate::text::attribute::{Entry, Source, unquote};
+use crate::text::attribute::{Entry, Source};
 use crate::text::cursor::{Cursor, LARGEST, count};
 use crate::text::lexer::{Token, TokenKind};
+use crate::text::parse_attribute::unquote;
 use fedround_names::nearest;
 
 use crate::text::{ParseError, Problem, TENSOR_VERSION, check_header};
 
-/// Reads the graphs that [`Graph::exact_text`] wrote, one or more below a header line, and verifies
+/// Reads one or more graphs below a header line, as [`Graph::exact_text`] writes them, and verifies
 /// them.
 ///
-/// They are [`equal`](super::equal) to what was written, and the same text when printed again.
+/// The graphs are [`equal`](super::equal) to those that were written, and print as the same text.
 ///
 /// # Errors
 ///
-/// The first thing that is wrong with the text, or with a graph that it describes.
+/// [`ParseError`] for the first error in the text or in a graph that it describes.
 pub fn parse(text: &str) -> Result<Vec<(String, Graph)>, ParseError> {
     check_header(text, "tensor", TENSOR_VERSION)?;
     let mut cursor = Cursor::new(text)?;
@@ -60,9 +61,7 @@ impl<'t> Parser<'_, 't> {
             let name = unquote(token.text).unwrap_or_else(|| token.text.to_owned());
             let val = self.graph.input(name, ty);
             self.define(token, val)?;
-            if !self.cursor.is(")") && !self.cursor.eat(",") {
-                return Err(self.cursor.expected("`,` or `)`"));
-            }
+            self.cursor.separator(")")?;
         }
         self.cursor.expect(")")?;
         self.cursor.expect("{")?;
@@ -103,13 +102,9 @@ impl<'t> Parser<'_, 't> {
         let at = self.cursor.peek();
         let types = self.cursor.several(tensor_type)?;
         if types.len() != results.len() {
-            return Err(self.cursor.error(
-                at.span,
-                Problem::Expected {
-                    expected: format!("a type for each of {} results", results.len()),
-                    found: format!("{} types", types.len()),
-                },
-            ));
+            let expected = format!("a type for each of {} results", results.len());
+            let found = format!("{} types", types.len());
+            return Err(self.cursor.mismatch(at.span, &expected, &found));
         }
 
         let short = name.text.strip_prefix("tensor.").unwrap_or_default();
@@ -136,13 +131,9 @@ impl<'t> Parser<'_, 't> {
             .collect();
         let found: Vec<String> = types.iter().map(ToString::to_string).collect();
         if inferred != found {
-            return Err(self.cursor.error(
-                at.span,
-                Problem::Expected {
-                    expected: format!("`{}`, the type of the result", inferred.join(", ")),
-                    found: format!("`{}`", found.join(", ")),
-                },
-            ));
+            let expected = format!("`{}`, the type of the result", inferred.join(", "));
+            let found = format!("`{}`", found.join(", "));
+            return Err(self.cursor.mismatch(at.span, &expected, &found));
         }
         for (token, val) in results.into_iter().zip(outs) {
             self.define(token, val)?;
@@ -168,18 +159,15 @@ impl<'t> Parser<'_, 't> {
 
     fn define(&mut self, token: Token<'t>, val: Val) -> Result<(), ParseError> {
         if self.values.insert(token.text, val).is_some() {
-            let name = token.text.to_owned();
-            return Err(self.cursor.error(token.span, Problem::Redefined { name }));
+            return Err(self.cursor.redefined(token));
         }
         Ok(())
     }
 
     fn read(&mut self) -> Result<Val, ParseError> {
         let token = self.cursor.kind(TokenKind::Value, "a value")?;
-        self.values.get(token.text).copied().ok_or_else(|| {
-            let name = token.text.to_owned();
-            self.cursor.error(token.span, Problem::Undefined { name })
-        })
+        let value = self.values.get(token.text).copied();
+        value.ok_or_else(|| self.cursor.undefined(token))
     }
 }
 
@@ -205,14 +193,8 @@ fn read_op<'t>(
 fn tensor_type(cursor: &mut Cursor) -> Result<TensorType, ParseError> {
     let word = cursor.kind(TokenKind::Word, "a type")?;
     let Some(dtype) = DType::ALL.into_iter().find(|ty| ty.name() == word.text) else {
-        return Err(cursor.error(
-            word.span,
-            Problem::Unknown {
-                what: "element type",
-                name: word.text.to_owned(),
-                nearest: nearest(word.text, DType::ALL.map(DType::name)).map(str::to_owned),
-            },
-        ));
+        let known = DType::ALL.map(DType::name);
+        return Err(cursor.unknown((word.span, word.text), "element type", known));
     };
     cursor.expect("[")?;
     let mut shape = Vec::new();
@@ -223,13 +205,8 @@ fn tensor_type(cursor: &mut Cursor) -> Result<TensorType, ParseError> {
         shape = sizes.unwrap_or_default();
         let fits = elements(&shape).is_some_and(|n| n <= LARGEST);
         if shape.is_empty() || !fits {
-            return Err(cursor.error(
-                token.span,
-                Problem::Expected {
-                    expected: "a shape of less than 2^31 elements, such as `2x3`".to_owned(),
-                    found: format!("`{}`", token.text),
-                },
-            ));
+            let expected = "a shape of less than 2^31 elements, such as `2x3`";
+            return Err(cursor.mismatch(token.span, expected, &format!("`{}`", token.text)));
         }
     }
     cursor.expect("]")?;

@@ -1,4 +1,4 @@
-//! Text form of a graph.
+//! The printer of tensor graphs.
 
 use std::fmt::Write as _;
 
@@ -14,8 +14,8 @@ impl Graph {
         Printer::new(self, false).graph(name)
     }
 
-    /// The graph's text with every literal as it is, which [`parse`](super::parse()) reads back;
-    /// without the header line, which stands above the first graph of a text.
+    /// The graph's text with every literal, which [`parse`](super::parse()) can read back. The header
+    /// line is not included: it stands once above the first graph of a text.
     pub fn exact_text(&self, name: &str) -> String {
         Printer::new(self, true).graph(name)
     }
@@ -83,7 +83,7 @@ impl<'g> Printer<'g> {
         )
     }
 
-    /// What an op carries besides operands: `[dim 1]`.
+    /// The attributes of an op, such as `[dim 1]`.
     fn attributes(&self, op: &Op) -> String {
         let mut text = AttributeText {
             entries: Vec::new(),

@@ -1,6 +1,7 @@
-//! How ops are written: the table of their names and attributes.
+//! The text form of ops: the table of their names and attributes.
 //!
-//! A new op is a row here. Shapes that the result's type tells are not written again.
+//! A new op needs a row here. A shape that follows from the type of the result is not an attribute of
+//! the text.
 
 use super::codecs::{
     Body, Conv, Dims, Distribution, Flag, Labelled, Literal, Named, Pool, Ranges, ResultDType,

@@ -1,8 +1,6 @@
-//! What an op carries besides operands, as text: one [`Codec`] for each kind of attribute.
+//! The attributes of ops as text. Each kind of attribute has a [`Codec`] that writes and reads it.
 
-use super::cursor::{Cursor, count};
-use super::lexer::{Token, TokenKind};
-use super::{ParseError, Problem, Span};
+use super::Span;
 use crate::fed::Kind;
 use crate::tensor::TensorType;
 
@@ -17,16 +15,16 @@ pub(crate) trait Codec<T> {
     fn read(label: &'static str, from: &mut TextAttributes) -> Result<T, String>;
 }
 
-/// Attributes on their way out.
+/// Attributes that are being written.
 #[derive(Debug)]
 pub(crate) struct AttributeText {
     /// Each attribute's text.
     pub entries: Vec<String>,
-    /// Whether literals that depend on sizes and settings are written as they are.
+    /// Whether to write literals that depend on sizes and settings; snapshots leave them out.
     pub exact: bool,
 }
 
-/// Attributes on their way in.
+/// Attributes that are being read.
 #[derive(Debug)]
 pub(crate) struct TextAttributes<'t> {
     entries: Vec<Entry<'t>>,
@@ -34,7 +32,7 @@ pub(crate) struct TextAttributes<'t> {
     source: Source<'t>,
 }
 
-/// Where attributes are that are not written as such.
+/// What a codec can read besides the written attributes: parts of the op's name, and result types.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Source<'t> {
     /// What follows the table's name in the op's name, such as `mse` in `loss.mse`.
@@ -85,7 +83,7 @@ impl<'t> TextAttributes<'t> {
         }
     }
 
-    /// What is known besides the entries.
+    /// What is known besides the written attributes.
     pub fn source(&self) -> Source<'t> {
         self.source
     }
@@ -122,7 +120,7 @@ impl<'t> TextAttributes<'t> {
 }
 
 impl Entry<'_> {
-    /// As it was written, nearly.
+    /// The attribute as text for an error message. It is close to what was written.
     pub fn text(&self) -> String {
         let value = match &self.value {
             Piece::Number(text) | Piece::Word(text) => (*text).to_owned(),
@@ -140,188 +138,5 @@ impl Entry<'_> {
             .label
             .map_or_else(String::new, |label| format!("{label} "));
         label + &value
-    }
-}
-
-impl<'t> Cursor<'t> {
-    /// Reads an op's attributes with `read`, which says what it expected where it fails. None may
-    /// be left.
-    pub fn attributes<T>(
-        &self,
-        op: Token,
-        entries: Vec<Entry<'t>>,
-        source: Source<'t>,
-        read: impl FnOnce(&mut TextAttributes<'t>) -> Result<T, String>,
-    ) -> Result<T, ParseError> {
-        let mut attributes = TextAttributes::new(entries, source);
-        let read = read(&mut attributes);
-        let rest = attributes.rest();
-        let expected = match read {
-            Ok(value) if rest.is_none() => return Ok(value),
-            Ok(_) => "no further attribute".to_owned(),
-            Err(expected) => expected,
-        };
-        let expected = format!("{expected} for `{}`", op.text);
-        let (found, span) = match rest {
-            Some(entry) => (format!("`{}`", entry.text()), entry.span),
-            None => ("nothing".to_owned(), op.span),
-        };
-        Err(self.error(span, Problem::Expected { expected, found }))
-    }
-
-    /// One attribute: an optional label and a value.
-    pub fn entry(&mut self) -> Result<Entry<'t>, ParseError> {
-        let first = self.peek();
-        let ahead = self.ahead(1);
-        let labelled = first.kind == TokenKind::Word
-            && !ahead.leads
-            && (matches!(
-                ahead.kind,
-                TokenKind::Number | TokenKind::Word | TokenKind::Text
-            ) || (ahead.kind == TokenKind::Punctuation && ahead.text == "["));
-        let label = labelled.then(|| self.next().text);
-        let value = self.piece()?;
-        Ok(Entry {
-            label,
-            value,
-            span: first.span,
-        })
-    }
-
-    fn piece(&mut self) -> Result<Piece<'t>, ParseError> {
-        let token = self.peek();
-        match token.kind {
-            TokenKind::Number => {
-                self.next();
-                if !self.eat("..") {
-                    return Ok(Piece::Number(token.text));
-                }
-                let end = self.kind(TokenKind::Number, "the end of the range")?;
-                Ok(Piece::Range(token.text, end.text))
-            }
-            TokenKind::Word => Ok(Piece::Word(self.next().text)),
-            TokenKind::Symbol => Ok(Piece::Symbol(self.next().text)),
-            TokenKind::Text => Ok(Piece::Text(self.string()?)),
-            TokenKind::Punctuation if token.text == "[" => {
-                self.next();
-                if self.peek().kind == TokenKind::Text {
-                    return Ok(Piece::Texts(self.list("]", Self::string)?));
-                }
-                let item = |cursor: &mut Self| Ok(cursor.kind(TokenKind::Number, "a number")?.text);
-                Ok(Piece::List(self.list("]", item)?))
-            }
-            _ => Err(self.expected("an attribute")),
-        }
-    }
-
-    /// A quoted string, without quotes and escapes.
-    pub fn string(&mut self) -> Result<String, ParseError> {
-        if self.peek().kind != TokenKind::Text {
-            return Err(self.expected("a string in quotes"));
-        }
-        match unquote(self.peek().text) {
-            Some(text) => {
-                self.next();
-                Ok(text)
-            }
-            None => Err(self.expected("a string with the escapes of Rust")),
-        }
-    }
-}
-
-/// Undoes `{:?}` of a string.
-pub(crate) fn unquote(text: &str) -> Option<String> {
-    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-    let mut out = String::with_capacity(inner.len());
-    let mut chars = inner.chars();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            out.push(c);
-            continue;
-        }
-        out.push(match chars.next()? {
-            'n' => '\n',
-            'r' => '\r',
-            't' => '\t',
-            '0' => '\0',
-            'u' => {
-                let rest = chars.as_str().strip_prefix('{')?;
-                let (code, rest) = rest.split_once('}')?;
-                chars = rest.chars();
-                char::from_u32(u32::from_str_radix(code, 16).ok()?)?
-            }
-            c @ ('"' | '\'' | '\\') => c,
-            _ => return None,
-        });
-    }
-    Some(out)
-}
-
-/// A float as Rust writes it, which reads back to the same bits.
-pub(crate) struct Real;
-
-impl Codec<f64> for Real {
-    fn write(value: &f64, _: &'static str, to: &mut AttributeText) {
-        to.entries.push(format!("{value:?}"));
-    }
-
-    fn read(_: &'static str, from: &mut TextAttributes) -> Result<f64, String> {
-        let number = from.plain(|piece| match piece {
-            Piece::Number(text) => text.parse().ok(),
-            _ => None,
-        });
-        number.ok_or_else(|| "a number".to_owned())
-    }
-}
-
-/// A bare count.
-pub(crate) struct Count;
-
-impl Codec<usize> for Count {
-    fn write(value: &usize, _: &'static str, to: &mut AttributeText) {
-        to.entries.push(value.to_string());
-    }
-
-    fn read(_: &'static str, from: &mut TextAttributes) -> Result<usize, String> {
-        let number = from.plain(|piece| match piece {
-            Piece::Number(text) => count(text),
-            _ => None,
-        });
-        number.ok_or_else(|| "a count below 2^31".to_owned())
-    }
-}
-
-/// A string in quotes.
-pub(crate) struct Quoted;
-
-impl Codec<String> for Quoted {
-    fn write(value: &String, _: &'static str, to: &mut AttributeText) {
-        to.entries.push(format!("{value:?}"));
-    }
-
-    fn read(_: &'static str, from: &mut TextAttributes) -> Result<String, String> {
-        let text = from.plain(|piece| match piece {
-            Piece::Text(text) => Some(text.clone()),
-            _ => None,
-        });
-        text.ok_or_else(|| "a name in quotes".to_owned())
-    }
-}
-
-/// Strings in quotes, in brackets.
-pub(crate) struct QuotedList;
-
-impl Codec<Vec<String>> for QuotedList {
-    fn write(value: &Vec<String>, _: &'static str, to: &mut AttributeText) {
-        to.entries.push(format!("{value:?}"));
-    }
-
-    fn read(_: &'static str, from: &mut TextAttributes) -> Result<Vec<String>, String> {
-        let names = from.plain(|piece| match piece {
-            Piece::Texts(names) => Some(names.clone()),
-            Piece::List(none) if none.is_empty() => Some(Vec::new()),
-            _ => None,
-        });
-        names.ok_or_else(|| "names in quotes, in brackets".to_owned())
     }
 }

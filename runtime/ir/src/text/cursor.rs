@@ -1,10 +1,12 @@
-//! Walking over tokens: what both dialects' parsers share.
+//! A position in a sequence of tokens. The parsers of both dialects are built on it.
+
+use fedround_names::nearest;
 
 use super::lexer::{Token, TokenKind, tokens};
 use super::{ParseError, Problem, Span};
 use crate::Loc;
 
-/// Largest count, size or index of a text: products of two fit 64 bits.
+/// The largest count, size or index that a text may contain. The product of two of them fits 64 bits.
 pub(crate) const LARGEST: usize = i32::MAX as usize;
 
 /// A position in the tokens of a text.
@@ -24,17 +26,17 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// The next token, which stays.
+    /// The next token, without passing it.
     pub fn peek(&self) -> Token<'t> {
         self.ahead(0)
     }
 
-    /// The token after `n` others. The last one is the end, for ever.
+    /// The token after the next `n` tokens. Behind the last token there are only [`TokenKind::End`]s.
     pub fn ahead(&self, n: usize) -> Token<'t> {
         self.tokens[(self.at + n).min(self.tokens.len() - 1)]
     }
 
-    /// The next token, passed.
+    /// The next token; the cursor moves behind it.
     pub fn next(&mut self) -> Token<'t> {
         let token = self.peek();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
@@ -71,7 +73,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// A list with commas up to a closing token, a comma after the last one allowed.
+    /// Items up to a closing token, separated by commas. A comma after the last item is allowed.
     pub fn list<T>(
         &mut self,
         close: &str,
@@ -80,15 +82,13 @@ impl<'t> Cursor<'t> {
         let mut items = Vec::new();
         while !self.is(close) {
             items.push(item(self)?);
-            if !self.is(close) && !self.eat(",") {
-                return Err(self.expected(&format!("`,` or `{close}`")));
-            }
+            self.separator(close)?;
         }
         self.expect(close)?;
         Ok(items)
     }
 
-    /// Items with commas between them, at least one.
+    /// One or more items, separated by commas.
     pub fn several<T>(
         &mut self,
         mut item: impl FnMut(&mut Self) -> Result<T, ParseError>,
@@ -100,7 +100,7 @@ impl<'t> Cursor<'t> {
         Ok(items)
     }
 
-    /// The error that the next token is not what belongs here.
+    /// The error that the next token is not what was expected.
     pub fn expected(&self, expected: &str) -> ParseError {
         let token = self.peek();
         let found = match token.kind {
@@ -110,12 +110,53 @@ impl<'t> Cursor<'t> {
             TokenKind::Place => format!("`${}`", token.text),
             _ => format!("`{}`", token.text),
         };
-        let expected = expected.to_owned();
-        self.error(token.span, Problem::Expected { expected, found })
+        self.mismatch(token.span, expected, &found)
     }
 
     pub fn error(&self, span: Span, problem: Problem) -> ParseError {
         ParseError::new(self.text, span, problem)
+    }
+
+    /// The error that something was found where something else was expected.
+    pub fn mismatch(&self, span: Span, expected: &str, found: &str) -> ParseError {
+        let (expected, found) = (expected.to_owned(), found.to_owned());
+        self.error(span, Problem::Expected { expected, found })
+    }
+
+    /// The error of a name that is none of a fixed set, with the nearest of them. `what` it is of: an
+    /// op, a hook, a type.
+    pub fn unknown<'n>(
+        &self,
+        (span, name): (Span, &str),
+        what: &'static str,
+        known: impl IntoIterator<Item = &'n str>,
+    ) -> ParseError {
+        let problem = Problem::Unknown {
+            what,
+            name: name.to_owned(),
+            nearest: nearest(name, known).map(str::to_owned),
+        };
+        self.error(span, problem)
+    }
+
+    /// The error of a value that is read where it is not defined.
+    pub fn undefined(&self, token: Token) -> ParseError {
+        let name = token.text.to_owned();
+        self.error(token.span, Problem::Undefined { name })
+    }
+
+    /// The error of a value that is defined twice.
+    pub fn redefined(&self, token: Token) -> ParseError {
+        let name = token.text.to_owned();
+        self.error(token.span, Problem::Redefined { name })
+    }
+
+    /// Passes the comma after an item of a list, which may be missing before the closing token.
+    pub fn separator(&mut self, close: &str) -> Result<(), ParseError> {
+        if self.is(close) || self.eat(",") {
+            return Ok(());
+        }
+        Err(self.expected(&format!("`,` or `{close}`")))
     }
 
     /// The error of an earlier place, as a [`Loc`] of this text remembers it.

@@ -1,16 +1,16 @@
-//! A text of either dialect.
+//! Reading a text whose dialect is not known beforehand.
 
 use super::ParseError;
 use super::header::header_error;
 use crate::fed::{self, Module};
 use crate::tensor::{self, Graph};
 
-/// What a text holds.
+/// The content of a text.
 #[derive(Clone, Debug)]
 pub enum Document {
     /// A fed module.
     Fed(Module),
-    /// Tensor graphs with their names.
+    /// Tensor graphs, each with its name.
     Tensor(Vec<(String, Graph)>),
 }
 
@@ -71,7 +71,7 @@ impl Section {
 ///
 /// # Errors
 ///
-/// The first thing that is wrong with it.
+/// [`ParseError`] for the first syntax error, wrong name or type, or broken rule of the dialect.
 pub fn parse(text: &str) -> Result<Document, ParseError> {
     if text.trim_start().starts_with(HEADERS[0]) {
         return fed::parse(text).map(Document::Fed);

@@ -1,6 +1,8 @@
-//! What is wrong with a text, and where.
+//! Errors in texts, with their positions.
 
 use std::fmt;
+
+use fedround_names::did_you_mean;
 
 /// A place in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +38,9 @@ impl Span {
     }
 }
 
-/// A text that is no module or graph: where, what was expected and what was found.
+/// Why a text is not a valid module or graph.
 ///
-/// Prints as a position, a message and the line with a mark under the culprit:
+/// It is displayed as a position, a message, and the line with a mark below the error:
 ///
 /// ```text
 /// 3:8: unknown op `tensor.ad` (did you mean `tensor.add`?)
@@ -55,56 +57,51 @@ pub struct ParseError {
 /// The kinds of [`ParseError`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// Something else belongs here.
+    /// Something else was expected here.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// What belongs here.
+        /// What was expected.
         expected: String,
-        /// What is here.
+        /// What was found.
         found: String,
     },
-    /// A text of a later fedround.
+    /// The text was written by a later version of fedround.
     #[error(
         "version {found} of the {dialect} dialect is newer than this fedround, which reads up to version {newest}; upgrade fedround"
     )]
     Version {
         /// The dialect.
         dialect: &'static str,
-        /// The text's version.
+        /// The version of the text.
         found: u32,
-        /// The latest that can be read.
+        /// The latest version that can be read.
         newest: u32,
     },
-    /// A name of which there is a fixed set.
-    #[error("unknown {what} `{name}`{}", hint(.nearest))]
+    /// A name that is none of a fixed set.
+    #[error("unknown {what} `{name}`{}", did_you_mean(.nearest.as_deref()))]
     Unknown {
-        /// Op, hook, type, ….
+        /// What the name should be: an op, a hook, a type.
         what: &'static str,
         /// The name.
         name: String,
-        /// The closest known one.
+        /// The most similar known name.
         nearest: Option<String>,
     },
-    /// A value that is read where it is not defined.
+    /// A value is read where it is not defined.
     #[error("value `%{name}` is not defined here")]
     Undefined {
         /// Its name.
         name: String,
     },
-    /// A name that is given twice.
+    /// A value is defined twice.
     #[error("value `%{name}` is defined twice")]
     Redefined {
         /// The name.
         name: String,
     },
-    /// Types that do not fit the op, or a graph that breaks a rule of its dialect.
+    /// Operand types do not fit the op, or the program breaks a rule of its dialect.
     #[error("{0}")]
     Broken(String),
-}
-
-fn hint(nearest: &Option<String>) -> String {
-    let hint = |name| format!(" (did you mean `{name}`?)");
-    nearest.as_ref().map(hint).unwrap_or_default()
 }
 
 impl ParseError {
@@ -116,17 +113,17 @@ impl ParseError {
         }
     }
 
-    /// What is wrong.
+    /// The kind of error.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
 
-    /// Line, from 1.
+    /// The line, counted from 1.
     pub fn line(&self) -> usize {
         self.span.line + 1
     }
 
-    /// Column in characters, from 1.
+    /// The column in characters, counted from 1.
     pub fn column(&self) -> usize {
         self.before().chars().count() + 1
     }

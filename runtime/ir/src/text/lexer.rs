@@ -1,8 +1,8 @@
-//! From text to tokens.
+//! Splitting a text into tokens.
 
 use super::{ParseError, Problem, Span};
 
-/// What a token is; its text says which.
+/// The kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// `%name`, `%0` or `%"any text"`; the text lacks the `%`.

@@ -1,8 +1,8 @@
-//! The text form of both dialects: reading it, and what printing shares with it.
+//! The text form of both dialects: the parser, and the parts that the printers share with it.
 //!
 //! A text starts with its dialect and version, `// fedround fed v1` or `// fedround tensor v1`.
-//! Names, literals and types are exact, so that what is printed reads back as the same program;
-//! source locations are not part of it. A program that is read is verified.
+//! Names, literals and types are exact, so that a printed program can be read back as the same
+//! program. Source locations are not part of the text. Every program is verified after it was read.
 //!
 //! ```
 //! use fedround_ir::text::{Document, parse};
@@ -23,11 +23,13 @@
 //! ```
 
 pub(crate) mod attribute;
+pub(crate) mod codecs;
 pub(crate) mod cursor;
 mod document;
 mod error;
 mod header;
 pub(crate) mod lexer;
+pub(crate) mod parse_attribute;
 mod table;
 
 pub use document::{Document, Section, parse, parse_sections};

@@ -8,10 +8,13 @@
 /// "fed.sum"    = Reduce (Reduce::Sum);
 /// ```
 ///
-/// that is its name, its variant and the variant's fields, each with its
-/// [`Codec`](crate::text::attribute::Codec), in curly brackets if the variant names its fields; or,
-/// in round brackets, the field's only value under this name. The enum gets its names, its attributes as text, and back. A variant without a row
-/// does not compile.
+/// A row has the op's name in text, its variant, and the variant's fields. Each field is listed with its
+/// [`Codec`](crate::text::attribute::Codec), in square brackets if the variant is a tuple and in curly
+/// brackets if its fields have names. Round brackets hold the one value of a field that this name
+/// stands for.
+///
+/// The macro generates the list of names, and the functions that print and parse attributes. A variant
+/// without a row is a compile error.
 macro_rules! ops {
     ($op:ident { $($name:literal = $variant:ident $fields:tt;)+ }) => {
         impl $op {

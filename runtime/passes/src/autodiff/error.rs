@@ -3,7 +3,7 @@
 use fedround_ir::Loc;
 use fedround_ir::tensor::TypeError;
 
-/// A gradient could not be formed.
+/// Why a gradient could not be computed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum GradError {
     /// An op between the parameters and the loss has no gradient rule.
@@ -13,15 +13,15 @@ pub enum GradError {
     NoRule {
         /// The op.
         op: &'static str,
-        /// The line of the spec that it comes from.
+        /// The place in the algorithm that it comes from.
         loc: Loc,
     },
-    /// The value to differentiate is no scalar.
+    /// The value to differentiate is not a scalar.
     #[error("{loc}: only a scalar can be differentiated, found a tensor of shape {shape:?}")]
     NotScalar {
         /// Shape of the value.
         shape: Vec<usize>,
-        /// The line that asks for the gradient.
+        /// The place that asks for the gradient.
         loc: Loc,
     },
     /// A rule built an ill-typed node.

@@ -8,7 +8,8 @@ use fedround_ir::tensor::{Graph, Op, Val};
 
 pub use error::GradError;
 
-/// [`grad`] by way of the loss times `scale`: the same but for what rounds to 0 or ∞ on the way.
+/// [`grad`] of the loss multiplied by `scale`, divided by `scale` again. The result is the same, except
+/// that intermediate values round to 0 or ∞ elsewhere.
 pub(crate) fn grad_scaled(
     graph: &mut Graph,
     loss: Val,
@@ -25,14 +26,15 @@ pub(crate) fn grad_scaled(
     Ok(back.collect::<Result<_, _>>()?)
 }
 
-/// Appends to `graph` the gradients of the scalar `loss` with respect to `wrt`, and gives them in
-/// that order. Values that `loss` does not depend on have a gradient of zeros.
+/// Appends the gradients of the scalar `loss` with respect to `wrt` to `graph`, and returns them in that
+/// order. Values that `loss` does not depend on have a gradient of zeros.
 ///
-/// The walk covers all nodes present, so gradients of gradients are formed like any other.
+/// The walk covers all nodes that are present, including those of earlier gradients, so that gradients
+/// of gradients need no special treatment.
 ///
 /// # Errors
 ///
-/// An op on the way has no rule, or `loss` has more than one element.
+/// An op between `wrt` and `loss` has no rule, or `loss` has more than one element.
 pub fn grad(graph: &mut Graph, loss: Val, wrt: &[Val], loc: Loc) -> Result<Vec<Val>, GradError> {
     if graph.type_of(loss).len() != 1 {
         return Err(GradError::NotScalar {

@@ -1,4 +1,4 @@
-//! Why a segment could not be lowered.
+//! Errors of lowering.
 
 use fedround_ir::Loc;
 use fedround_ir::tensor::{GraphError, TypeError};
@@ -6,13 +6,13 @@ use fedround_ir::tensor::{GraphError, TypeError};
 use super::frontend::FrontendError;
 use crate::autodiff::GradError;
 
-/// A segment could not be lowered.
+/// Why a segment could not be lowered.
 #[derive(Debug, thiserror::Error)]
 pub enum LowerError {
-    /// No gradient.
+    /// A gradient could not be computed.
     #[error(transparent)]
     Grad(#[from] GradError),
-    /// Shapes do not fit, for instance a model and a loss.
+    /// Shapes do not fit together, for instance those of a model and a loss.
     #[error(transparent)]
     Type(#[from] TypeError),
     /// An invariant of the graph broke.
@@ -26,7 +26,7 @@ pub enum LowerError {
         /// What went wrong.
         source: FrontendError,
     },
-    /// A part that the model does not have.
+    /// The algorithm names a part that the model does not have.
     #[error("{loc}: the model has no part `{part}`; it has {}", .known.join(", "))]
     UnknownPart {
         /// What was asked for.
@@ -36,7 +36,7 @@ pub enum LowerError {
         /// The line of the spec.
         loc: Loc,
     },
-    /// A fed op has no tensor form here.
+    /// An op cannot be computed by a tensor graph here.
     #[error("{loc}: `{op}` cannot be computed on tensors here")]
     Unsupported {
         /// The op.

@@ -1,4 +1,4 @@
-//! Where the graphs of models and losses come from.
+//! The interface to the tracer of models and losses.
 
 use fedround_ir::fed::Kind;
 use fedround_ir::tensor::{Graph, TensorType};
@@ -11,7 +11,7 @@ pub trait Frontend {
     /// For each leaf, the types of the layers that it is in.
     fn layers(&self) -> &[Vec<String>];
 
-    /// Indices of the leaves that are buffers, ascending: gradients do not train them, forward
+    /// The indices of the leaves that are buffers, ascending. Gradients do not train buffers; forward
     /// passes in training update them.
     fn buffers(&self) -> &[usize];
 
@@ -51,9 +51,9 @@ pub trait Frontend {
     /// No function has that name, or it cannot be traced.
     fn function(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, FrontendError>;
 
-    /// Type of so many inputs of the model.
+    /// The type of a batch of this many inputs of the model.
     fn input(&self, rows: usize) -> TensorType;
 }
 
-/// Why a frontend gave no graph.
+/// Why a frontend could not return a graph.
 pub type FrontendError = Box<dyn std::error::Error + Send + Sync>;

@@ -1,12 +1,12 @@
-//! `lower`: a compute segment of the fed dialect becomes a tensor graph.
+//! `lower`: makes a tensor graph of a compute segment of the fed dialect.
 //!
-//! Parameter trees become one tensor for each leaf, scalars tensors of one element. Models and
-//! losses are traced by a [`Frontend`] and inlined; `opt.grad` calls the gradient pass on what its
-//! region lowered to. Hyper-parameters are inputs, so that a graph serves all of their values.
+//! A parameter tree becomes one tensor per leaf, and a scalar a tensor of one element. A [`Frontend`]
+//! traces models and losses, whose graphs are inlined. For `opt.grad`, the gradient pass runs on the
+//! lowered region. Hyper-parameters are inputs, so that one graph serves all of their values.
 //!
-//! A forward pass on what an enclosing `opt.grad` differentiates is in training, and advances the
-//! buffers of the tree that it ran on: after the `opt.grad`, the tree has the new ones. Every other
-//! forward pass is in inference.
+//! A forward pass on parameters that an enclosing `opt.grad` differentiates runs in training mode and
+//! updates the buffers of these parameters. The new buffers are visible after the `opt.grad`. Every other
+//! forward pass runs in inference mode.
 
 mod arithmetic;
 mod error;
@@ -27,15 +27,15 @@ use crate::schedule::{Compute, Free, Schedule};
 pub use error::LowerError;
 pub use frontend::{Frontend, FrontendError};
 
-/// What a segment is lowered for.
+/// The shapes and settings that a segment is lowered for.
 #[derive(Clone, Debug, Default)]
 pub struct Shapes {
-    /// Examples in each of the batches among [`Compute::ins`].
+    /// The number of examples in each batch among [`Compute::ins`].
     pub batches: HashMap<Value, usize>,
     /// Types of the features and labels among [`Compute::ins`].
     pub rows: HashMap<Value, TensorType>,
-    /// What losses are multiplied by before gradients are taken, which are divided by it: in a
-    /// narrow float type, small gradients would be 0.
+    /// Loss scaling: losses are multiplied by this number before differentiation, and gradients are
+    /// divided by it. Without it, small gradients would be 0 in a narrow float type.
     pub loss_scale: Option<f64>,
 }
 
@@ -49,7 +49,7 @@ pub struct Lowered {
     pub graph: Graph,
     /// Names and values of the hyper-parameters among the inputs.
     pub hypers: Vec<Value>,
-    /// How many training losses the graph gives after its outputs, one for each gradient.
+    /// How many training losses the graph returns after its outputs, one per gradient.
     pub losses: usize,
 }
 
@@ -274,14 +274,9 @@ impl<'a> Lower<'a> {
 
 /// Where the ops read a column of a batch.
 fn reader(ops: &[ModuleOp], column: &str) -> Loc {
-    fn find(op: &ModuleOp, column: &str) -> Option<Loc> {
-        let own =
-            matches!(&op.kind, OpKind::External(ExternalOp::Column(name, _)) if name == column);
-        let inner = op.regions.iter().flat_map(|region| &region.ops);
-        own.then_some(op.loc)
-            .or_else(|| inner.filter_map(|op| find(op, column)).next())
-    }
-    let own = ops.iter().find_map(|op| find(op, column));
+    let all = ops.iter().flat_map(ModuleOp::with_inner);
+    let reads = |op: &&ModuleOp| matches!(&op.kind, OpKind::External(ExternalOp::Column(name, _)) if name == column);
+    let own = all.filter(reads).map(|op| op.loc).next();
     own.or_else(|| ops.first().map(|op| op.loc))
         .unwrap_or_else(Loc::caller)
 }

@@ -7,8 +7,7 @@ use fedround_ir::tensor::Val;
 use super::error::LowerError;
 use super::frontend::Frontend;
 
-/// The leaves of `a`, those of the named parts taken from `b`. A tensor is in no layer and has no
-/// parts.
+/// The leaves of `a`, except those of the named parts, which are taken from `b`. A tensor has no parts.
 ///
 /// # Errors
 ///
@@ -38,7 +37,7 @@ pub(super) fn merge(
     Ok(taken.into_iter().zip(a.iter().zip(b)).map(choose).collect())
 }
 
-/// For each leaf whether it is of one of the parts.
+/// For each leaf, whether it belongs to one of the parts.
 ///
 /// # Errors
 ///

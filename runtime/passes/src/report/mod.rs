@@ -1,4 +1,4 @@
-//! What a person reads about a compiled program: the algorithm box, the wire table, costs.
+//! Reports about a compiled program: the algorithm box, the wire table, costs.
 
 mod cost_table;
 mod explain;

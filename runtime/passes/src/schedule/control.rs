@@ -1,10 +1,33 @@
-//! Which ops the engine carries out, and which tensors compute.
+//! Which ops the executor carries out itself, and which become part of a tensor graph.
 
 use fedround_ir::fed::{FedOp, OpKind, OptOp, PrivacyOp};
 
-/// Ops that touch clients, wires, batches or state, and loops.
-pub(super) fn is_control(kind: &OpKind) -> bool {
+/// Who executes an op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The executor, before the compute segment that contains the op. The op reads something that no
+    /// tensor op changes, so that it may even be taken out of the function of an `opt.grad`.
+    Read,
+    /// The executor, at the position of the op. It concerns clients, communication, batches or state, or
+    /// is a loop.
+    Control,
+    /// A tensor graph.
+    Compute,
+}
+
+/// Who executes an op of this kind.
+pub(super) fn role(kind: &OpKind) -> Role {
     match kind {
+        OpKind::Fed(
+            FedOp::RoundIndex
+            | FedOp::NumClients
+            | FedOp::NumExamples
+            | FedOp::ClientState(..)
+            | FedOp::ServerState(..)
+            | FedOp::EveryClass
+            | FedOp::LocalClasses,
+        )
+        | OpKind::Opt(OptOp::OneBatch) => Role::Read,
         OpKind::Fed(
             FedOp::Sample
             | FedOp::Everyone
@@ -20,15 +43,8 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
             | FedOp::Concat
             | FedOp::Positions
             | FedOp::ClientLabels
-            | FedOp::EveryClass
-            | FedOp::LocalClasses
-            | FedOp::RoundIndex
-            | FedOp::NumClients
-            | FedOp::NumExamples
             | FedOp::GlobalParams
-            | FedOp::ServerState(..)
             | FedOp::SetServerState(_)
-            | FedOp::ClientState(..)
             | FedOp::SetClientState(_)
             | FedOp::Personal(..)
             | FedOp::Call(_)
@@ -36,14 +52,13 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
         )
         | OpKind::Opt(
             OptOp::ForBatches
-            | OptOp::OneBatch
             | OptOp::Collect
             | OptOp::ForRows(_)
             | OptOp::DrawRows
             | OptOp::LeastRows
             | OptOp::Repeat,
         )
-        | OpKind::Privacy(PrivacyOp::Claim(_)) => true,
+        | OpKind::Privacy(PrivacyOp::Claim(_)) => Role::Control,
         OpKind::Fed(FedOp::Hyper(_) | FedOp::Blank)
         | OpKind::Arith(_)
         | OpKind::Opt(OptOp::Grad)
@@ -56,23 +71,6 @@ pub(super) fn is_control(kind: &OpKind) -> bool {
             | PrivacyOp::ClipRows
             | PrivacyOp::Laplace
             | PrivacyOp::L1Rows,
-        ) => false,
+        ) => Role::Compute,
     }
-}
-
-/// Ops that read what no tensor op changes: they are carried out before the segment that they
-/// stand in, also from within the function of an `opt.grad`.
-pub(super) fn is_read(kind: &OpKind) -> bool {
-    matches!(
-        kind,
-        OpKind::Fed(
-            FedOp::RoundIndex
-                | FedOp::NumClients
-                | FedOp::NumExamples
-                | FedOp::ClientState(..)
-                | FedOp::ServerState(..)
-                | FedOp::EveryClass
-                | FedOp::LocalClasses
-        ) | OpKind::Opt(OptOp::OneBatch)
-    )
 }

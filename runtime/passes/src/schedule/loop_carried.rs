@@ -7,11 +7,11 @@ use super::plan::{Block, Control, Item, Schedule};
 /// A value that a loop carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// What it is when the loop begins.
+    /// The value before the loop.
     pub first: Value,
-    /// What the body reads.
+    /// The argument of the body.
     pub read: Value,
-    /// What the body makes of it.
+    /// The value that the body yields.
     pub next: Value,
 }
 

@@ -1,9 +1,9 @@
-//! Splits a linked module into what the engine drives and what tensors compute.
+//! Splits a linked module into control operations and compute segments.
 //!
-//! *Control* ops touch clients, wires, batches or state: sample, broadcast, map, reduce, batch
-//! loops. Everything between two of them is straight-line arithmetic on tensors: a *compute
-//! segment*, which [`lower`](crate::lowering::lower()) turns into one tensor graph. A local step is one
-//! segment, from its batch to the updated parameters.
+//! *Control* operations concern clients, communication, batches or state: sample, broadcast, map, reduce,
+//! loops over batches. The executor runs them one by one. Everything between two of them is
+//! straight-line arithmetic on tensors: a *compute segment*, which [`lower`](crate::lowering::lower())
+//! turns into one tensor graph. A local training step, for example, is one segment.
 
 mod control;
 mod loop_carried;

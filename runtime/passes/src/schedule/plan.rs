@@ -1,10 +1,10 @@
-//! A linked module, split into what the engine drives and what tensors compute.
+//! The data structures of a schedule.
 
 use std::collections::HashMap;
 
 use fedround_ir::fed::{HyperValue, Kind, Module, Op, Value};
 
-/// A value that is known before the round: bound by name or written in the spec.
+/// A value that is known before the round: a hyper-parameter or a literal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Free {
     /// A hyper-parameter: an input of every segment that reads it.
@@ -20,25 +20,25 @@ pub enum Free {
 pub struct Compute {
     /// The ops, in order.
     pub ops: Vec<Op>,
-    /// Values from outside, in order of first use; [`Free`] ones are not listed.
+    /// The values from outside, in order of first use, without [`Free`] ones.
     pub ins: Vec<Value>,
     /// Values that code outside the segment reads.
     pub outs: Vec<Value>,
-    /// Values among `ins` whose buffers it advances, by a gradient in training, and that are read
-    /// again: they have the new buffers from there on.
+    /// The values among `ins` whose buffers a gradient of this segment updates, and that are read again.
+    /// Later readers see the new buffers.
     pub advanced: Vec<Value>,
     /// Hyper-parameters and literals that it reads.
     pub free: Vec<Value>,
 }
 
-/// An op that the engine carries out.
+/// An op that the executor carries out.
 #[derive(Clone, Debug)]
 pub struct Control {
     /// The op; its regions are moved to `body`.
     pub op: Op,
-    /// The block it runs: once a client, once a batch or once a repetition.
+    /// The block that it runs: once per client, per batch or per repetition.
     pub body: Option<Block>,
-    /// Reductions that take a map's results client by client; see [`stream`](super::stream()).
+    /// Reductions that add up the results of a map client by client; see [`stream`](super::stream()).
     pub reductions: Vec<Op>,
 }
 
@@ -65,7 +65,7 @@ impl Item {
     }
 }
 
-/// A region, split.
+/// A region that was split into entries.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// Values defined on entry.
@@ -75,7 +75,8 @@ pub struct Block {
     pub items: Vec<(Item, Vec<Value>)>,
     /// Values given to the parent.
     pub yields: Vec<Value>,
-    /// For each yield, whether it may be moved out: the block defines it, and yields it last here.
+    /// For each yield, whether it may be moved instead of copied: the block defines it, and this is the
+    /// last yield of it.
     pub moves: Vec<bool>,
 }
 
@@ -88,12 +89,12 @@ impl Block {
     }
 }
 
-/// A linked module, split.
+/// A linked module that was split into control operations and compute segments.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     /// Types, hyper-parameters and layers.
     pub module: Module,
-    /// The server's loop body.
+    /// The round.
     pub round: Block,
     /// Compute segments, in program order.
     pub segments: Vec<Compute>,

@@ -7,9 +7,9 @@ use super::plan::{Block, Control, Free, Item, Schedule};
 /// How often a segment runs in a round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
-    /// Whether each client runs it so often; the server does otherwise.
+    /// Whether the clients run it, and not the server.
     pub on_clients: bool,
-    /// Whether the server runs it so often for each client of the cohort.
+    /// Whether the server runs it once for each client of the cohort.
     pub for_each: bool,
     /// Repetitions and epochs of the loops around it, multiplied.
     pub times: u64,
@@ -19,7 +19,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Runs of one round, for a client with so many examples.
+    /// The number of runs in a round, for a client with this many examples.
     pub fn count(&self, examples: u64) -> u64 {
         let batches = self
             .batches
@@ -64,10 +64,17 @@ fn count(schedule: &Schedule, block: &Block, here: &Runs, all: &mut [Runs]) {
                         inside.times *= index(1);
                         inside.batches.push(index(2));
                     }
-                    OpKind::Opt(OptOp::ForRows(_)) => inside.times *= index(0),
+                    OpKind::Opt(OptOp::ForRows(_) | OptOp::Repeat) => inside.times *= index(0),
                     OpKind::Opt(OptOp::Collect) => inside.batches.push(index(1)),
-                    OpKind::Opt(OptOp::Repeat) => inside.times *= index(0),
-                    _ => {}
+                    // They have no code that the engine carries out.
+                    OpKind::Opt(
+                        OptOp::OneBatch | OptOp::DrawRows | OptOp::LeastRows | OptOp::Grad,
+                    )
+                    | OpKind::Fed(_)
+                    | OpKind::Arith(_)
+                    | OpKind::External(_)
+                    | OpKind::Tree(_)
+                    | OpKind::Privacy(_) => {}
                 }
                 count(schedule, body, &inside, all);
             }

@@ -1,4 +1,4 @@
-//! Splits a linked module.
+//! Splitting the round of a linked module into a [`Schedule`].
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use fedround_ir::fed::{
     ArithOp, ExternalOp, FedOp, Hook, Kind, Module, Op, OpKind, OptOp, PrivacyOp, Region, Value,
 };
 
-use super::control::{is_control, is_read};
+use super::control::{Role, role};
 use super::plan::{Block, Compute, Control, Free, Item, Schedule};
 
 /// Splits the round of a linked module. `None` when it has no round.
@@ -19,8 +19,11 @@ pub fn schedule(module: &Module) -> Option<Schedule> {
         views: HashMap::new(),
     };
     this.bind_free(&round.body);
-    let mut columns = BTreeMap::new();
-    read_columns(&round.body, &mut columns);
+    let columns = round.body.all_ops().filter_map(|op| match &op.kind {
+        OpKind::External(ExternalOp::Column(name, kind)) => Some((name.clone(), *kind)),
+        _ => None,
+    });
+    let columns: BTreeMap<String, Kind> = columns.collect();
     let round = this.block(&round.body);
     Some(Schedule {
         module: Module {
@@ -32,15 +35,6 @@ pub fn schedule(module: &Module) -> Option<Schedule> {
         free: this.free,
         columns: columns.into_iter().collect(),
     })
-}
-
-fn read_columns(region: &Region, columns: &mut BTreeMap<String, Kind>) {
-    for op in &region.ops {
-        if let OpKind::External(ExternalOp::Column(name, kind)) = &op.kind {
-            columns.insert(name.clone(), *kind);
-        }
-        op.regions.iter().for_each(|r| read_columns(r, columns));
-    }
 }
 
 fn read(op: Op) -> Item {
@@ -56,14 +50,14 @@ fn hoist_reads(op: &mut Op, items: &mut Vec<Item>) {
         let ops = std::mem::take(&mut region.ops);
         let mut own: HashSet<Value> = region.args.iter().copied().collect();
         let computed = ops.iter().filter(|op| !op.kind.is_constant());
-        computed.for_each(|op| defines(op, &mut own));
+        computed.for_each(|op| own.extend(definitions(op)));
         // A personal state's first value may be computed here, and rows to draw from.
         let mut is_outer = |op: &Op| {
             let read = matches!(
                 op.kind,
                 OpKind::Fed(FedOp::Personal(..)) | OpKind::Opt(OptOp::DrawRows | OptOp::LeastRows)
             ) && !op.operands.iter().any(|v| own.contains(v))
-                || is_read(&op.kind);
+                || role(&op.kind) == Role::Read;
             if read {
                 op.results.iter().for_each(|v| _ = own.remove(v));
             }
@@ -86,21 +80,19 @@ struct Split<'a> {
 
 impl Split<'_> {
     fn bind_free(&mut self, region: &Region) {
-        for op in &region.ops {
-            let free =
-                match &op.kind {
-                    OpKind::Fed(FedOp::Hyper(i)) => self.module.hypers.get(*i).map(|h| {
-                        Free::Hyper(self.module.hyper_label(*i).to_owned(), h.value.clone())
-                    }),
-                    OpKind::Arith(ArithOp::Const(c)) => Some(Free::Const(*c)),
-                    OpKind::Arith(ArithOp::IndexConst(n)) => Some(Free::Index(*n)),
-                    OpKind::Arith(ArithOp::Real) => self.free.get(&op.operands[0]).cloned(),
-                    _ => None,
-                };
+        for op in region.all_ops() {
+            let free = match &op.kind {
+                OpKind::Fed(FedOp::Hyper(i)) => self.module.hypers.get(*i).map(|hyper| {
+                    Free::Hyper(self.module.hyper_label(*i).to_owned(), hyper.value.clone())
+                }),
+                OpKind::Arith(ArithOp::Const(c)) => Some(Free::Const(*c)),
+                OpKind::Arith(ArithOp::IndexConst(n)) => Some(Free::Index(*n)),
+                OpKind::Arith(ArithOp::Real) => self.free.get(&op.operands[0]).cloned(),
+                _ => None,
+            };
             if let (Some(free), Some(&result)) = (free, op.results.first()) {
                 self.free.insert(result, free);
             }
-            op.regions.iter().for_each(|r| self.bind_free(r));
         }
     }
 
@@ -115,23 +107,25 @@ impl Split<'_> {
             .filter(|op| !matches!(op.kind, OpKind::Privacy(PrivacyOp::Claim(_))))
             .collect();
         for (i, op) in ops.iter().enumerate() {
-            if is_read(&op.kind) {
-                items.push(read((*op).clone()));
-            } else if is_control(&op.kind) {
-                let rest: Vec<&Op> = ops[i..].to_vec();
-                self.end_run(&mut run, &rest, region, &mut items);
-                let body = op.regions.first().map(|r| self.block(r));
-                let mut op = (*op).clone();
-                op.regions.clear();
-                items.push(Item::Control(Box::new(Control {
-                    op,
-                    body,
-                    reductions: vec![],
-                })));
-            } else {
-                let mut op = (*op).clone();
-                hoist_reads(&mut op, &mut items);
-                run.push(op);
+            match role(&op.kind) {
+                Role::Read => items.push(read((*op).clone())),
+                Role::Control => {
+                    let rest: Vec<&Op> = ops[i..].to_vec();
+                    self.end_run(&mut run, &rest, region, &mut items);
+                    let body = op.regions.first().map(|r| self.block(r));
+                    let mut op = (*op).clone();
+                    op.regions.clear();
+                    items.push(Item::Control(Box::new(Control {
+                        op,
+                        body,
+                        reductions: vec![],
+                    })));
+                }
+                Role::Compute => {
+                    let mut op = (*op).clone();
+                    hoist_reads(&mut op, &mut items);
+                    run.push(op);
+                }
             }
         }
         self.end_run(&mut run, &[], region, &mut items);
@@ -158,8 +152,7 @@ impl Split<'_> {
                     .extend(op.results.iter().map(|v| (*v, op.clone())));
             }
         }
-        let mut defined = HashSet::new();
-        ops.iter().for_each(|op| defines(op, &mut defined));
+        let mut defined: HashSet<Value> = ops.iter().flat_map(definitions).collect();
         let mut reads = vec![];
         ops.iter().for_each(|op| uses(op, &mut reads));
         let views = unique(reads.iter().filter(|v| !defined.contains(v)));
@@ -234,14 +227,12 @@ impl Split<'_> {
     }
 }
 
-fn defines(op: &Op, out: &mut HashSet<Value>) {
-    out.extend(&op.results);
-    for region in &op.regions {
-        out.extend(&region.args);
-        region.ops.iter().for_each(|op| defines(op, out));
-    }
+fn definitions(op: &Op) -> impl Iterator<Item = Value> {
+    let inner = op.regions.iter().flat_map(Region::definitions);
+    op.results.iter().copied().chain(inner)
 }
 
+/// What an op and those inside it read, in the order of a walk into each region.
 fn uses(op: &Op, out: &mut Vec<Value>) {
     out.extend(&op.operands);
     for region in &op.regions {

@@ -1,8 +1,8 @@
-//! `stream`: a reduction of what a map gives takes each client's part when the client is done.
+//! `stream`: attaches reductions to the maps whose results they read, so that each client's result is
+//! added up as soon as the client is done.
 //!
-//! The server then holds running sums, as large as one model, instead of the models of the whole
-//! cohort. A map streams where all of its results go into reductions of its own results and
-//! nowhere else.
+//! The server then holds running sums of the size of one model instead of the models of the whole cohort.
+//! This is possible for a map if nothing but such reductions reads its results.
 
 use std::collections::HashSet;
 

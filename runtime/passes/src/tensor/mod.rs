@@ -1,8 +1,8 @@
 //! Passes over tensor graphs.
 //!
-//! - [`transform`]: what changes a graph, one file for each pass;
-//! - [`analysis`]: what is read off a graph: its cost, and which rules cover which op;
-//! - [`optimize`] and its kin run the usual passes in order.
+//! - [`transform`] has the passes that change a graph, one per file.
+//! - [`analysis`] has analyses: the cost of a graph, and which rules cover which op.
+//! - [`optimize`] and the other functions of the pipeline run passes in their usual order.
 
 pub mod analysis;
 mod pipeline;

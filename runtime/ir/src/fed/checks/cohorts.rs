@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::{Broken, FedOp, Module, Op, OpKind, Region, Value, VerifyError};
+use super::super::{Broken, FedOp, Module, Op, OpKind, Value, VerifyError};
 use super::error;
 
 /// 18. All operands of a `fed.map` and of a reduction are over one cohort. Two draws of
@@ -11,9 +11,7 @@ use super::error;
 ///     it runs several times on each client.
 pub(super) fn values_meet_their_own(module: &Module) -> Vec<VerifyError> {
     let mut walk = Walk::default();
-    for func in &module.funcs {
-        walk.region(&func.body);
-    }
+    module.all_ops().for_each(|op| walk.op(op));
     walk.errors
 }
 
@@ -34,13 +32,6 @@ struct Walk {
 }
 
 impl Walk {
-    fn region(&mut self, region: &Region) {
-        for op in &region.ops {
-            self.op(op);
-            op.regions.iter().for_each(|inner| self.region(inner));
-        }
-    }
-
     fn op(&mut self, op: &Op) {
         let cohort = match op.kind {
             OpKind::Fed(FedOp::Everyone) => Some(Cohort::Everyone),
@@ -59,7 +50,11 @@ impl Walk {
                     self.errors.push(error(op, Broken::Cohorts));
                 }
                 if matches!(first, Some(Cohort::Visit(_))) {
-                    op.regions.iter().for_each(|code| self.keeps_nothing(code));
+                    let kept = op.with_inner();
+                    let kept =
+                        kept.filter(|op| matches!(op.kind, OpKind::Fed(FedOp::SetClientState(_))));
+                    self.errors
+                        .extend(kept.map(|op| error(op, Broken::VisitKeeps)));
                 }
                 first
             }
@@ -89,17 +84,6 @@ impl Walk {
             self.errors.push(error(op, Broken::Cohorts));
         }
         from
-    }
-
-    fn keeps_nothing(&mut self, code: &Region) {
-        for op in &code.ops {
-            if matches!(op.kind, OpKind::Fed(FedOp::SetClientState(_))) {
-                self.errors.push(error(op, Broken::VisitKeeps));
-            }
-            op.regions
-                .iter()
-                .for_each(|inner| self.keeps_nothing(inner));
-        }
     }
 }
 

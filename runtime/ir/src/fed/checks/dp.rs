@@ -3,7 +3,7 @@
 use super::super::{
     Broken, Dp, Exposure, FedOp, Module, Op, OpKind, Place, Privacy, PrivacyOp, Value, VerifyError,
 };
-use super::{error, ops};
+use super::error;
 
 /// 14. Noise is added to what is clipped: noise of any size hides nothing of a value that can be
 ///     arbitrarily large.
@@ -18,7 +18,7 @@ pub(super) fn noise_follows_clip(module: &Module) -> Vec<VerifyError> {
             .iter()
             .any(|value| privacy.exposure(*value) == Exposure::Raw)
     };
-    let noises = ops(module).into_iter().filter(unbounded);
+    let noises = module.all_ops().filter(unbounded);
     noises
         .map(|op| error(op, Broken::NoiseWithoutClip))
         .collect()
@@ -28,7 +28,7 @@ pub(super) fn noise_follows_clip(module: &Module) -> Vec<VerifyError> {
 ///     client, or derived from no data. Under a claim of *central* differential privacy whatever
 ///     an aggregate tells the next round (its parameters, a server state, a broadcast) is noised.
 pub(super) fn claims_hold(module: &Module) -> Vec<VerifyError> {
-    let ops = ops(module);
+    let ops: Vec<&Op> = module.all_ops().collect();
     let mut errors = Vec::new();
     let mut held = Vec::new();
     for op in &ops {

@@ -7,7 +7,7 @@ mod state;
 #[cfg(test)]
 mod testing;
 
-use super::{Broken, Module, Op, Region, VerifyError};
+use super::{Broken, Module, Op, VerifyError};
 use crate::Loc;
 
 /// Invariants 14 to 18 of [`verify`](super::verify()), of a module that keeps the ones before.
@@ -26,19 +26,4 @@ fn error(op: &Op, broken: Broken) -> VerifyError {
 
 fn at(op: String, loc: Loc, broken: Broken) -> VerifyError {
     VerifyError { op, loc, broken }
-}
-
-/// Every op of a module in program order, an op before those inside it.
-fn ops(module: &Module) -> Vec<&Op> {
-    fn collect<'m>(region: &'m Region, all: &mut Vec<&'m Op>) {
-        for op in &region.ops {
-            all.push(op);
-            op.regions.iter().for_each(|inner| collect(inner, all));
-        }
-    }
-    let mut all = Vec::new();
-    for func in &module.funcs {
-        collect(&func.body, &mut all);
-    }
-    all
 }

@@ -6,14 +6,14 @@ use super::super::flow::{Analysis, solve};
 use super::super::{
     ArithOp, Broken, FedOp, Module, Op, OpKind, PrivacyOp, TreeOp, Value, VerifyError,
 };
-use super::{error, ops};
+use super::error;
 
 /// 16. Nothing that is uploaded has a personal part in it: a part that `fed.personal` names is
 ///     replaced, by `tree.replace_parts`, before its tree is reduced.
 pub(super) fn parts_stay(module: &Module) -> Vec<VerifyError> {
     let facts = solve(module, &mut Parts::default());
     let mut errors = Vec::new();
-    for op in ops(module) {
+    for op in module.all_ops() {
         let uploaded = module.uploaded(op).filter_map(|value| facts.get(value));
         for (part, from) in uploaded.flatten() {
             let (part, from) = (part.clone(), from.clone());

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::{Broken, FedOp, Module, OpKind, VerifyError};
-use super::{error, ops};
+use super::error;
 
 /// 17. A state that a round reads is set by the round, before or after: otherwise it would be
 ///     zeros for ever, which no algorithm means. Not so of a module that resumes another's states.
@@ -11,7 +11,6 @@ pub(super) fn reads_are_written(module: &Module) -> Vec<VerifyError> {
     if module.resumes {
         return vec![];
     }
-    let ops = ops(module);
     let key = |kind: &OpKind| match kind {
         OpKind::Fed(FedOp::SetServerState(state) | FedOp::ServerState(state, _)) => {
             Some((true, state.clone()))
@@ -21,14 +20,14 @@ pub(super) fn reads_are_written(module: &Module) -> Vec<VerifyError> {
         ) => Some((false, state.clone())),
         _ => None,
     };
-    let sets = ops.iter().filter(|op| {
+    let sets = module.all_ops().filter(|op| {
         matches!(
             op.kind,
             OpKind::Fed(FedOp::SetServerState(_) | FedOp::SetClientState(_))
         )
     });
     let written: HashSet<_> = sets.filter_map(|op| key(&op.kind)).collect();
-    let unwritten = ops.iter().filter_map(|op| {
+    let unwritten = module.all_ops().filter_map(|op| {
         let (on_server, state) = key(&op.kind)?;
         let missing = !written.contains(&(on_server, state.clone()));
         missing.then(|| error(op, Broken::NeverWritten { state }))

@@ -1,6 +1,6 @@
 //! `arith.*`: numbers.
 
-use crate::text::attribute::{Count, Real};
+use crate::text::codecs::{Count, Real};
 use crate::text::ops;
 
 /// A function of one number.

@@ -1,16 +1,16 @@
-//! What ops do besides their results.
+//! Effects of ops.
 
-/// What happens besides an op's results; see [`OpKind::effect`](super::OpKind::effect).
+/// What an op does besides computing results; see [`OpKind::effect`](super::OpKind::effect).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The same operands give the same results: may be merged with its twin and dropped.
+    /// Nothing. Equal ops with equal operands may be merged, and unused ones dropped.
     Pure,
-    /// Reads a state: may be dropped when unused, never merged.
+    /// It reads a state. It may be dropped if it is unused, but not merged.
     Reads,
-    /// Draws at random: as [`Effect::Reads`], and anew each time, so that it stays in its loop.
+    /// It draws at random. As [`Effect::Reads`]; it also stays in its loop, because each step draws anew.
     Draws,
-    /// Has regions; may be dropped when unused and everything inside may.
+    /// It has regions. It may be dropped if it is unused and everything inside may be dropped.
     Regions,
-    /// Changes a state, or may once it is linked: stays.
+    /// It changes a state, or may do so once it is linked. It is never dropped.
     Writes,
 }

@@ -1,4 +1,4 @@
-//! `batch.*`, `nn.*`, `loss.*` and `fn.*`: ops named by what is outside of the program.
+//! `batch.*`, `nn.*`, `loss.*` and `fn.*`: ops that refer to something outside of the program by name.
 
 use super::super::Kind;
 use super::codec::{InName, ResultKind};
@@ -28,7 +28,7 @@ ops! { ExternalOp {
 } }
 
 impl ExternalOp {
-    /// The name that it refers to, such as `cross_entropy` of `loss.cross_entropy`.
+    /// The name that it refers to: `cross_entropy` in `loss.cross_entropy`.
     pub fn target(&self) -> &str {
         match self {
             Self::Column(name, _) | Self::Apply(name) | Self::Loss(name) | Self::Function(name) => {

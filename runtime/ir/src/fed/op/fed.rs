@@ -1,16 +1,16 @@
-//! `fed.*`: cohorts, what crosses between server and clients, states, and calls of hooks.
+//! `fed.*`: cohorts, communication between server and clients, states, and calls of hooks.
 
 use fedround_names::nearest;
 
 use super::super::{Hook, Kind, Place};
 use super::codec::ResultKind;
+use super::direction::Direction;
 use super::effect::Effect;
-use crate::text::attribute::{
-    AttributeText, Codec, Count, Piece, Quoted, QuotedList, TextAttributes,
-};
+use crate::text::attribute::{AttributeText, Codec, Piece, TextAttributes};
+use crate::text::codecs::{Count, Quoted, QuotedList};
 use crate::text::ops;
 
-/// How the values of a cohort become one value on the server.
+/// How the values of a cohort are reduced to one value on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduce {
     /// `Σ x_k`.
@@ -31,44 +31,44 @@ pub enum FedOp {
     /// `fed.num_clients`: `() -> f32`; `K`, how many clients there are.
     NumClients,
     /// `fed.sample`: `(f32) -> cohort@server`; `max(C·K, 1)` clients without replacement. Or
-    /// `(f32, cohort@server) -> cohort@server`; so many of a cohort's.
+    /// `(f32, cohort@server) -> cohort@server`; that fraction of a cohort.
     Sample,
-    /// `fed.everyone`: `() -> cohort@server`.
+    /// `fed.everyone`: `() -> cohort@server`; all clients.
     Everyone,
-    /// `fed.within`: `(index first, index count) -> cohort@server`; so many clients from `first`
-    /// on, by their numbers.
+    /// `fed.within`: `(index first, index count) -> cohort@server`; the clients with the numbers `first`
+    /// to `first + count − 1`.
     Within,
-    /// `fed.outside`: `(index first, index count) -> cohort@server`; all but those.
+    /// `fed.outside`: `(index first, index count) -> cohort@server`; all other clients.
     Outside,
-    /// `fed.rotating`: `(index size, index dropped) -> cohort@server`; so many clients, of whom so many
-    /// are dropped from round to round for as many of the rest.
+    /// `fed.rotating`: `(index size, index dropped) -> cohort@server`; `size` clients. In each round,
+    /// `dropped` of them are replaced by other clients.
     Rotating,
     /// `fed.drawn`: `() -> cohort@server`; the cohort that was made last in this round, by this layer
     /// or another. Replaced by `link-hooks` with that cohort.
     Drawn,
-    /// `fed.broadcast`: `(T@server, cohort@server) -> {T}@clients`.
+    /// `fed.broadcast`: `(T@server, cohort@server) -> {T}@clients`; one value, to each client.
     Broadcast,
     /// `fed.map`: `({T}@clients…) -> {U}@clients…`; the region's arguments are the client and one
-    /// client value for each operand, its yields one client value for each result. Or all of this
-    /// on the server, once for each client: `({T}@server…) -> {U}@server…`; that code may read
-    /// values of the server around it.
+    /// client value for each operand, its yields one client value for each result. A map over gathered
+    /// values, `({T}@server…) -> {U}@server…`, runs on the server, once for each client; its code may
+    /// also read values of the server that are defined around it.
     Map,
     /// `fed.weighted_mean` and kin: `({T}@clients[, {f32}@clients]) -> T@server`, or the same over
     /// values that were gathered.
     Reduce(Reduce),
-    /// `fed.gather`: `({T}@clients) -> {T}@server`; every client's own value, on the server. Or
-    /// `({T}@clients, {U}@server) -> {T}@server`, of what was visited: for each client that `{U}` is
-    /// of, the mean over those visited.
+    /// `fed.gather`: `({T}@clients) -> {T}@server`; each client's own value, on the server. Or
+    /// `({T}@clients, {U}@server) -> {T}@server`, which ends a visit: for each client that `{U}` has a
+    /// value of, the mean over the visited clients.
     Gather,
-    /// `fed.scatter`: `({T}@server) -> {T}@clients`; to every client its own value. Or
-    /// `({T}@server, cohort@server) -> {T}@clients`; every value to every client of the cohort,
-    /// which is a visit.
+    /// `fed.scatter`: `({T}@server) -> {T}@clients`; to each client its own value. Or
+    /// `({T}@server, cohort@server) -> {T}@clients`, which begins a visit: every value to every client
+    /// of the cohort.
     Scatter,
     /// `fed.concat`: `({tensor | labels}@server) -> tensor | labels @server`; the rows of all
     /// clients, in the order of the cohort.
     Concat,
-    /// `fed.positions`: `({tensor | labels}@server) -> labels@server`; for the rows that `fed.concat` joins the
-    /// place of their client in the cohort, from 0.
+    /// `fed.positions`: `({tensor | labels}@server) -> labels@server`; for each row that `fed.concat`
+    /// joins, the position of its client in the cohort, from 0.
     Positions,
     /// `fed.client_labels`: `(client@server, tensor@server) -> labels@server`; the client's number
     /// among all clients, once for each row of the tensor.
@@ -77,7 +77,7 @@ pub enum FedOp {
     EveryClass,
     /// `fed.local_classes`: `(client) -> labels`; each class that the client has examples of, once.
     LocalClasses,
-    /// `fed.blank`: `(tensor | labels) -> tensor`; a zero input of the model for each row.
+    /// `fed.blank`: `(tensor | labels) -> tensor`; for each row, an input of the model that is zero.
     Blank,
     /// `fed.num_examples`: `(client) -> f32`; `n_k`.
     NumExamples,
@@ -200,6 +200,38 @@ impl FedOp {
             | Self::ClientLabels
             | Self::NumExamples
             | Self::GlobalParams => Effect::Pure,
+        }
+    }
+
+    pub(super) fn direction(&self) -> Option<Direction> {
+        match self {
+            Self::Broadcast | Self::Scatter => Some(Direction::Down),
+            Self::Reduce(_) | Self::Gather => Some(Direction::Up),
+            Self::Hyper(_)
+            | Self::RoundIndex
+            | Self::NumClients
+            | Self::Sample
+            | Self::Everyone
+            | Self::Within
+            | Self::Outside
+            | Self::Drawn
+            | Self::Rotating
+            | Self::Map
+            | Self::Concat
+            | Self::Positions
+            | Self::ClientLabels
+            | Self::EveryClass
+            | Self::LocalClasses
+            | Self::Blank
+            | Self::NumExamples
+            | Self::GlobalParams
+            | Self::ServerState(..)
+            | Self::SetServerState(_)
+            | Self::ClientState(..)
+            | Self::SetClientState(_)
+            | Self::Personal(..)
+            | Self::Call(_)
+            | Self::Super(_) => None,
         }
     }
 

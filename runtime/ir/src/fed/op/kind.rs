@@ -1,11 +1,12 @@
-//! The kind of an op: one of several dialects, and what all of them answer.
+//! The kind of an op, and the properties that all ops have.
 
 use super::super::Place;
+use super::direction::Direction;
 use super::effect::Effect;
 use super::{ArithOp, ExternalOp, FedOp, OptOp, PrivacyOp, TreeOp};
 use crate::text::attribute::{AttributeText, TextAttributes};
 
-/// What an op does. The docs of each dialect list operands and results as `(operands) -> results`.
+/// Which op it is. Each enum documents its ops by their signatures, `(operands) -> results`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpKind {
     /// `fed.*`: cohorts, what crosses, states, calls.
@@ -76,7 +77,7 @@ dialects! {
 }
 
 impl OpKind {
-    /// The only place where it may run; nothing where it may run on both.
+    /// The place where it must run; `None` if it may run on the server and on clients.
     pub fn place(&self) -> Option<Place> {
         match self {
             Self::Fed(op) => op.place(),
@@ -91,7 +92,7 @@ impl OpKind {
         }
     }
 
-    /// What it does besides its results.
+    /// What it does besides computing results.
     pub fn effect(&self) -> Effect {
         match self {
             Self::Fed(op) => op.effect(),
@@ -101,7 +102,21 @@ impl OpKind {
         }
     }
 
-    /// Whether it is about a whole cohort, and so stands outside of code for one client.
+    /// Which way it sends its operands between the server and the clients, if it does. A reduction or
+    /// gather over values that the server has already sends nothing; see
+    /// [`Module::uploaded`](super::super::Module::uploaded).
+    pub fn direction(&self) -> Option<Direction> {
+        match self {
+            Self::Fed(op) => op.direction(),
+            Self::Arith(_)
+            | Self::Opt(_)
+            | Self::External(_)
+            | Self::Tree(_)
+            | Self::Privacy(_) => None,
+        }
+    }
+
+    /// Whether it concerns a whole cohort, so that it cannot be in the code of one client.
     pub fn is_collective(&self) -> bool {
         match self {
             Self::Fed(op) => op.is_collective(),
@@ -110,8 +125,8 @@ impl OpKind {
         }
     }
 
-    /// Whether its result is known before a round runs, on the server and on every client alike:
-    /// the only values that code on a client may take from the server without a broadcast.
+    /// Whether its result is known before a round runs, on the server and on all clients. Only such
+    /// values may be used in client code without a broadcast.
     pub fn is_constant(&self) -> bool {
         match self {
             Self::Fed(op) => matches!(op, FedOp::Hyper(_)),
@@ -120,7 +135,7 @@ impl OpKind {
         }
     }
 
-    /// Where the values begin that a loop carries; see [`OptOp::carried_from`].
+    /// The position of a loop's carried values; see [`OptOp::carried_from`].
     pub fn carried_from(&self) -> Option<(usize, usize)> {
         match self {
             Self::Opt(op) => op.carried_from(),
@@ -132,7 +147,7 @@ impl OpKind {
         }
     }
 
-    /// Its name in text, such as `tree.sq_norm`.
+    /// The name in text, such as `tree.sq_norm`.
     pub fn name(&self) -> String {
         match self {
             Self::External(op) => format!("{}{}", op.table_name(), op.target()),

@@ -1,10 +1,11 @@
-//! Ops and regions: what a program of the fed dialect is made of.
+//! Ops and regions of the fed dialect.
 //!
-//! The ops are in one enum for each prefix of their names, each in a file with its docs, its text
-//! form and what a pass may know of it.
+//! There is one enum for each prefix of op names. Each is in its own file, with the documentation of
+//! the ops, their text form, and properties that passes ask for.
 
 mod arith;
 mod codec;
+mod direction;
 mod effect;
 mod external;
 mod fed;
@@ -12,8 +13,10 @@ mod kind;
 mod opt;
 mod privacy;
 mod tree;
+mod walk;
 
 pub use arith::{ArithOp, Math};
+pub use direction::Direction;
 pub use effect::Effect;
 pub use external::ExternalOp;
 pub use fed::{FedOp, Reduce};
@@ -27,18 +30,18 @@ pub(super) use kind::FUNC_END;
 use super::Value;
 use crate::Loc;
 
-/// One op: what, on which values, with which regions, from where.
+/// An op with its operands, results and regions.
 #[derive(Clone, Debug)]
 pub struct Op {
-    /// What it does.
+    /// Which op it is.
     pub kind: OpKind,
-    /// Values it reads.
+    /// The values that it reads.
     pub operands: Vec<Value>,
-    /// Values it defines.
+    /// The values that it defines.
     pub results: Vec<Value>,
-    /// Nested code; see [`OpKind`] for which ops have it.
+    /// Nested code. [`OpKind`] says which ops have it.
     pub regions: Vec<Region>,
-    /// Where the user wrote it.
+    /// The place where the user wrote it.
     pub loc: Loc,
 }
 
@@ -46,31 +49,27 @@ impl Op {
     /// The values that gradients in this op are taken with respect to. In training, a forward pass
     /// in such a gradient advances the buffers of its value.
     pub fn differentiated(&self) -> Vec<Value> {
-        let own = self
-            .operands
-            .first()
-            .filter(|_| self.kind == OpKind::Opt(OptOp::Grad));
-        let inner = self.regions.iter().flat_map(|region| &region.ops);
-        own.copied()
-            .into_iter()
-            .chain(inner.flat_map(Self::differentiated))
+        let grads = self.with_inner();
+        let grads = grads.filter(|op| op.kind == OpKind::Opt(OptOp::Grad));
+        grads
+            .filter_map(|op| op.operands.first().copied())
             .collect()
     }
 
-    /// Whether it takes every value of a cohort to each client of another, or brings back what it
-    /// became there.
+    /// Whether it is part of a visit: it sends every value of one cohort to each client of another, or
+    /// returns the results.
     pub fn visits(&self) -> bool {
         matches!(self.kind, OpKind::Fed(FedOp::Scatter | FedOp::Gather)) && self.operands.len() > 1
     }
 }
 
-/// A block of ops with arguments, ended by the values it yields.
+/// A block of ops with arguments and yielded values.
 #[derive(Clone, Debug, Default)]
 pub struct Region {
-    /// Values defined on entry.
+    /// The values that are defined on entry.
     pub args: Vec<Value>,
-    /// Ops in order.
+    /// The ops in order.
     pub ops: Vec<Op>,
-    /// Values given to the parent op.
+    /// The values that are passed to the surrounding op.
     pub yields: Vec<Value>,
 }

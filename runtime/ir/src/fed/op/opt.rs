@@ -2,7 +2,7 @@
 
 use super::super::Place;
 use super::effect::Effect;
-use crate::text::attribute::Count;
+use crate::text::codecs::Count;
 use crate::text::ops;
 
 /// An op of local training.
@@ -11,22 +11,23 @@ pub enum OptOp {
     /// `opt.for_batches`: `(client, index epochs, index size, T…) -> T…`; the region's arguments
     /// are the batch and the carried values, its yields the next carried values.
     ForBatches,
-    /// `opt.batch`: `(client, index size) -> batch`; one batch, drawn anew each time.
+    /// `opt.batch`: `(client, index size) -> batch`; one batch, drawn anew at each use.
     OneBatch,
     /// `opt.collect`: `(client, index size) -> tensor | labels…`; the region's argument is a batch, its
-    /// yields have a row for each of its examples. Every example of the client is in one batch; the
-    /// results are the rows of all.
+    /// yields have a row for each of its examples. Every example of the client is in exactly one batch,
+    /// and the results are the rows of all batches.
     Collect,
     /// `opt.for_rows`: `(index epochs, index size, tensor | labels…, T…) -> T…`; as
-    /// [`OptOp::ForBatches`], over the rows of so many values, which go together.
+    /// [`OptOp::ForBatches`], over the rows of that many values. The `i`-th rows of all values belong
+    /// together.
     ForRows(usize),
     /// `opt.draw_rows`: `(index n | f32 share, tensor | labels…) -> tensor | labels…`; `n` rows or that
-    /// share of them at random, the same ones of each value, drawn anew each time. All where there
-    /// are fewer.
+    /// share of them at random, the same rows of each value, drawn anew at each use. If there are fewer
+    /// rows, all of them.
     DrawRows,
     /// `opt.least_rows`: `(index n, tensor key, tensor | labels…) -> tensor | labels…`; the `n` rows of
-    /// each value where the key, a number a row, is least, the least first and the earlier of equals.
-    /// All where there are fewer.
+    /// each value with the smallest keys, in ascending order of the key; of equal keys, the earlier row
+    /// comes first. If there are fewer rows, all of them.
     LeastRows,
     /// `opt.repeat`: `(index n, T…) -> T…`; the region's arguments and yields are the carried values.
     Repeat,
@@ -75,8 +76,8 @@ impl OptOp {
         }
     }
 
-    /// Where the values begin that a loop carries: how many operands and how many arguments of its
-    /// region stand before them.
+    /// The position of a loop's carried values: how many operands, and how many arguments of its region,
+    /// stand before them.
     pub fn carried_from(&self) -> Option<(usize, usize)> {
         match self {
             Self::ForBatches => Some((3, 1)),

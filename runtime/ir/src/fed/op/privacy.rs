@@ -1,16 +1,17 @@
-//! `priv.*`: what keeps data private, and what the spec says about it.
+//! `priv.*`: ops that keep data private, and statements of the algorithm about privacy.
 
 use super::super::Place;
 use super::effect::Effect;
-use crate::text::attribute::{AttributeText, Codec, Piece, Quoted, TextAttributes};
+use crate::text::attribute::{AttributeText, Codec, Piece, TextAttributes};
+use crate::text::codecs::Quoted;
 use crate::text::ops;
 
-/// A model of differential privacy: who adds the noise, and so who must be trusted.
+/// A model of differential privacy. It says who adds the noise, and so who must be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dp {
-    /// Every client, to what it uploads.
+    /// Every client adds noise to what it uploads.
     Local,
-    /// The server, to what it aggregated.
+    /// The server adds noise to its aggregates.
     Central,
 }
 
@@ -42,8 +43,8 @@ pub enum PrivacyOp {
     /// `priv.l1_rows`: `(tensor x) -> tensor`; each row divided by its L1 norm, which is at most 1 then.
     /// Rows of zeros stay zeros. Laplace noise on such rows hides each of them.
     L1Rows,
-    /// `priv.claim "local"`: `() -> ()`; the model of differential privacy that the spec claims,
-    /// which the verifier holds it to.
+    /// `priv.claim "local"`: `() -> ()`; the model of differential privacy that the algorithm claims.
+    /// The verifier checks the claim.
     Claim(Dp),
 }
 

@@ -1,14 +1,14 @@
 //! `tree.*`: parameters as vectors, leaf by leaf.
 
 use super::arith::Math;
-use crate::text::attribute::QuotedList;
+use crate::text::codecs::QuotedList;
 use crate::text::ops;
 
 /// An op on parameters or tensors, which may run anywhere and has no effect besides its results.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TreeOp {
-    /// `tree.add`: `(params, params) -> params`. What holds entry by entry is defined for tensors,
-    /// too: here and below, `params` stands for either, the same throughout.
+    /// `tree.add`: `(params, params) -> params`. Ops that work entry by entry also take tensors: here and
+    /// below, `params` stands for either of the two, the same in the whole signature.
     Add,
     /// `tree.sub`: `(params, params) -> params`.
     Sub,
@@ -18,7 +18,7 @@ pub enum TreeOp {
     Dot,
     /// `tree.sq_norm`: `(params) -> f32`.
     SqNorm,
-    /// `tree.mul`: `(params, params) -> params`, entry by entry, like the five that follow.
+    /// `tree.mul`: `(params, params) -> params`, entry by entry, as do the next five ops.
     Mul,
     /// `tree.div`.
     Div,

@@ -1,7 +1,7 @@
-//! The gradient rule of each op: given the gradient `g` of a node's first result, the gradient of
-//! each operand. Written with `y` for the result and `a, b, …` for the operands.
+//! The gradient rule of each op. A rule computes the gradient of each operand from the gradient `g` of
+//! the node's first result. In the rules, `y` is the result and `a, b, …` are the operands.
 //!
-//! Every rule is made of ops that have rules themselves, so gradients can be differentiated again.
+//! Rules only use ops that have rules themselves, so that gradients can be differentiated again.
 
 mod elementwise;
 mod layers;
@@ -12,8 +12,8 @@ use fedround_ir::tensor::{Family, Graph, Node, Op, TypeError, Val};
 
 use super::error::GradError;
 
-/// The gradients of a node's operands, `None` where `wanted` is false or where the op is flat or
-/// its operand an integer.
+/// The gradients of a node's operands. `None` stands for an operand that is not `wanted` or an integer,
+/// and for an op whose derivative is zero everywhere.
 ///
 /// # Errors
 ///

@@ -1,12 +1,13 @@
-//! Work whose result nothing reads: uploads, aggregates and states.
+//! Warnings about uploads, aggregates and states that nothing reads.
 
 use std::collections::HashSet;
 
-use fedround_ir::fed::{FedOp, Module, Op, OpKind, Place, Region, Value};
+use fedround_ir::fed::{FedOp, Module, Op, OpKind, Place, Value};
 
 use super::warnings::Warning;
 
-/// The warnings of a linked module that is not simplified yet, in program order.
+/// The warnings about a linked module, in program order. The module must not be simplified yet, because
+/// simplification drops what they are about.
 pub(crate) fn unused(module: &Module) -> Vec<Warning> {
     let mut search = Search {
         module,
@@ -15,12 +16,20 @@ pub(crate) fn unused(module: &Module) -> Vec<Warning> {
         found: Vec::new(),
     };
     for func in &module.funcs {
-        search.reads.extend(&func.body.yields);
-        search.collect(&func.body);
+        search.reads.extend(func.body.reads());
     }
-    for func in &module.funcs {
-        search.region(&func.body);
+    for op in module.all_ops() {
+        match &op.kind {
+            OpKind::Fed(FedOp::ServerState(state, _)) => {
+                search.states.insert((true, state.clone()));
+            }
+            OpKind::Fed(FedOp::ClientState(state, _) | FedOp::Personal(state, _)) => {
+                search.states.insert((false, state.clone()));
+            }
+            _ => {}
+        }
     }
+    module.all_ops().for_each(|op| search.op(op));
     search.found
 }
 
@@ -33,34 +42,6 @@ struct Search<'m> {
 }
 
 impl Search<'_> {
-    fn collect(&mut self, region: &Region) {
-        for op in &region.ops {
-            self.reads.extend(&op.operands);
-            match &op.kind {
-                OpKind::Fed(FedOp::ServerState(state, _)) => {
-                    self.states.insert((true, state.clone()));
-                }
-                OpKind::Fed(FedOp::ClientState(state, _) | FedOp::Personal(state, _)) => {
-                    self.states.insert((false, state.clone()));
-                }
-                _ => {}
-            }
-            for inner in &op.regions {
-                self.reads.extend(&inner.yields);
-                self.collect(inner);
-            }
-        }
-    }
-
-    fn region(&mut self, region: &Region) {
-        for op in &region.ops {
-            self.op(op);
-            for inner in &op.regions {
-                self.region(inner);
-            }
-        }
-    }
-
     fn op(&mut self, op: &Op) {
         let unread = |value: &Value| !self.reads.contains(value);
         match (&op.kind, op.regions.as_slice()) {

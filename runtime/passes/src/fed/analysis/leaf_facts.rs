@@ -1,4 +1,4 @@
-//! What of a tree is what the round began with, or zero: a forward analysis by leaves.
+//! A forward analysis that finds leaves of parameters that are zero, or unchanged since the round began.
 
 use std::collections::HashMap;
 
@@ -8,19 +8,20 @@ use fedround_ir::fed::{
 
 use super::leaves::Leaves;
 
-/// The leaves of each value that are zero where it is made, buffers aside, which training advances.
+/// The leaves of each value that are zero where the value is defined. Buffers are not considered, since
+/// training updates them.
 pub fn zeros(module: &Module) -> HashMap<Value, Leaves> {
     let resumes = module.resumes;
     let facts = solve(module, &mut Unchanging { resumes }).into_iter();
     facts.map(|(value, fact)| (value, fact.zero)).collect()
 }
 
-/// What is certain of the leaves of a tree. The default, of a value of nothing, is all.
+/// What is certain about the leaves of a tree. The default, for a value without operands, is everything.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unchanged {
-    /// Those of the round's argument.
+    /// The leaves that are those of the round's argument.
     pub same: Leaves,
-    /// Those that are zero; all of a number that is zero as written.
+    /// The leaves that are zero. A number that is written as zero has all.
     pub zero: Leaves,
 }
 
@@ -49,7 +50,7 @@ impl Unchanged {
         }
     }
 
-    /// This with the named parts of another.
+    /// These facts, with those of another tree for the named parts.
     fn replace_parts(&self, names: &[String], taken: &Self) -> Self {
         let with = |own: &Leaves, taken: &Leaves| {
             let taken = taken.and(&Leaves::named(names));
@@ -62,9 +63,9 @@ impl Unchanged {
     }
 }
 
-/// Works out what is [`Unchanged`] in every value.
+/// The analysis that computes [`Unchanged`] for every value.
 pub(super) struct Unchanging {
-    /// Whether states may be from another program: an earlier phase.
+    /// Whether states may come from an earlier phase.
     pub resumes: bool,
 }
 

@@ -1,19 +1,19 @@
-//! Sets of a tree's leaves, as far as they can be told without its model.
+//! Sets of leaves of a model's parameters, described without knowing the model.
 
 use std::collections::BTreeSet;
 
 type Names = BTreeSet<String>;
 
-/// Leaves of a tree: those of some parts, or all, but for those of others. `Model` but for `head` is
-/// what a party of ADCOL keeps to itself where the predictor is shared.
+/// A set of leaves: those of some parts, or all leaves, without those of other parts. In ADCOL with a
+/// shared predictor, for example, a party keeps `Model` without `head`.
 ///
-/// Parts may lie in each other, which only the model knows. So unions and intersections may have
-/// fewer leaves than they should, and never more.
+/// A part may contain another one, which only the model knows. Unions and intersections may therefore
+/// have too few leaves, but never too many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaves {
-    /// The parts; all leaves where there is none of the list.
+    /// The parts; `None` stands for all leaves.
     pub of: Option<BTreeSet<String>>,
-    /// Parts whose leaves are not among them.
+    /// The parts whose leaves are left out.
     pub but: BTreeSet<String>,
 }
 
@@ -24,7 +24,7 @@ impl Default for Leaves {
 }
 
 impl Leaves {
-    /// Those of some parts.
+    /// The leaves of some parts.
     pub fn named(parts: &[String]) -> Self {
         Self {
             of: Some(parts.iter().cloned().collect()),
@@ -40,12 +40,12 @@ impl Leaves {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.of.as_ref().is_some_and(Names::is_empty)
     }
 
-    /// Those that are in none of some parts.
+    /// The leaves of this set that are in none of some parts.
     pub(super) fn minus(&self, parts: &[String]) -> Self {
         let named = |name: &String| !parts.contains(name);
         let of = self.of.as_ref();
@@ -56,7 +56,7 @@ impl Leaves {
         .tidy()
     }
 
-    /// Those of either.
+    /// The union with another set.
     pub(super) fn or(&self, other: &Self) -> Self {
         let of = match (&self.of, &other.of) {
             (Some(a), Some(b)) => Some(a | b),
@@ -77,7 +77,7 @@ impl Leaves {
         Self { of, but }.tidy()
     }
 
-    /// Those of both.
+    /// The intersection with another set.
     pub(super) fn and(&self, other: &Self) -> Self {
         let of = match (&self.of, &other.of) {
             (None, of) | (of, None) => of.clone(),
@@ -98,7 +98,7 @@ impl Leaves {
         }
     }
 
-    /// How many parameters are not among them, as a formula: `P`, `(P − P[head])`, `P[head]`.
+    /// The number of parameters that are not in this set, as a formula: `P`, `(P − P[head])`, `P[head]`.
     pub fn outside(&self) -> String {
         let list = |names: &Names| names.iter().cloned().collect::<Vec<_>>().join(", ");
         match &self.of {

@@ -1,5 +1,6 @@
-//! What is read off a module and changes nothing.
+//! Analyses of modules. They change nothing.
 
+mod client_reads;
 mod dead_results;
 pub mod dp;
 mod leaf_facts;
@@ -8,10 +9,11 @@ mod redundant_transfer;
 mod row_order;
 mod warnings;
 
+pub(crate) use client_reads::Needless;
 pub(crate) use dead_results::unused;
 pub use dp::{Mechanism, Mechanisms, NoiseKind, RowSteps, Unit, mechanisms};
 pub use leaf_facts::zeros;
 pub use leaves::Leaves;
-pub(crate) use redundant_transfer::{Needless, unsent};
+pub(crate) use redundant_transfer::unsent;
 pub use row_order::examples_in_order;
 pub use warnings::{Warning, warnings};

@@ -1,9 +1,9 @@
-//! Which values have a row for each of a client's examples, in the order of its data.
+//! Finds values that have one row per example of a client, in the order of the client's data.
 
 use std::collections::BTreeSet;
 
 use fedround_ir::fed::{
-    Analysis, ExternalOp, Kind, Module, Op, OpKind, OptOp, PrivacyOp, Region, Value, solve,
+    Analysis, ExternalOp, Kind, Module, Op, OpKind, OptOp, PrivacyOp, Value, solve,
 };
 
 /// Features and labels of a linked module that are [collected](OptOp::Collect) of all of a client's
@@ -15,7 +15,7 @@ pub fn examples_in_order(module: &Module) -> BTreeSet<Value> {
     ordered.map(|(v, _)| v).filter(rows).collect()
 }
 
-/// Where several values may flow, one that is in no order spoils it.
+/// Whether rows are in order. If several values may flow to one place, all of them must be.
 #[derive(Clone, Copy, Default, PartialEq, PartialOrd)]
 enum Fact {
     #[default]
@@ -26,22 +26,20 @@ enum Fact {
 
 struct Order;
 
-/// Whether the rows that the code of a collection gives are those of its batch, each of its example:
-/// columns, and what the model makes of them. Anything else may take rows to other places.
+/// Whether the code of a collection keeps the rows of its batch in order. Columns and functions of the
+/// model do; a registered function, a draw, a selection or a loop over rows may change the order.
 fn keeps_rows(collect: &Op) -> bool {
-    let ops = |region: &Region| {
-        region
-            .ops
-            .iter()
-            .map(|op| op.kind.clone())
-            .collect::<Vec<_>>()
-    };
-    collect.regions.iter().flat_map(ops).all(|kind| {
-        !matches!(
-            kind,
-            OpKind::External(ExternalOp::Function(_))
-                | OpKind::Opt(OptOp::DrawRows | OptOp::LeastRows | OptOp::ForRows(_))
+    !collect.contains(|op| match &op.kind {
+        OpKind::External(ExternalOp::Function(_))
+        | OpKind::Opt(OptOp::DrawRows | OptOp::LeastRows | OptOp::ForRows(_)) => true,
+        OpKind::Opt(
+            OptOp::ForBatches | OptOp::OneBatch | OptOp::Collect | OptOp::Repeat | OptOp::Grad,
         )
+        | OpKind::External(ExternalOp::Column(..) | ExternalOp::Apply(_) | ExternalOp::Loss(_))
+        | OpKind::Fed(_)
+        | OpKind::Arith(_)
+        | OpKind::Tree(_)
+        | OpKind::Privacy(_) => false,
     })
 }
 

@@ -1,12 +1,12 @@
-//! What is legal in a composition but seldom meant.
+//! Warnings about compositions that are valid but probably not what was meant.
 
 use std::fmt;
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Func, Hook, Module, OpKind, Region};
 
-/// Code of a layer that has no effect.
-#[derive(Clone, Debug)]
+/// A part of an algorithm that has no effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
     /// A layer overrides a hook without calling the inner definition.
     Replaced {
@@ -28,14 +28,14 @@ pub enum Warning {
         /// Where it is.
         loc: Loc,
     },
-    /// What clients give, or its aggregate, is not read.
+    /// Nothing reads what clients upload, or its aggregate.
     UnusedUpload {
         /// The map or the reduction.
         loc: Loc,
     },
-    /// A state is set that nothing reads.
+    /// Nothing reads a state that is set.
     UnreadState {
-        /// Its name, the layer's own.
+        /// Its name, with that of its layer.
         state: String,
         /// Where it is set.
         loc: Loc,
@@ -119,13 +119,10 @@ pub fn warnings(module: &Module) -> Vec<Warning> {
 }
 
 fn mentions(region: &Region, kind: &OpKind) -> bool {
-    region
-        .ops
-        .iter()
-        .any(|op| op.kind == *kind || op.regions.iter().any(|inner| mentions(inner, kind)))
+    region.all_ops().any(|op| op.kind == *kind)
 }
 
-/// The functions that the outermost round comes to, by index.
+/// The indices of the functions that the outermost round calls, directly or not.
 fn reached(module: &Module) -> Vec<usize> {
     let find = |hook: Hook, below: usize| {
         let all = module.funcs.iter().enumerate();

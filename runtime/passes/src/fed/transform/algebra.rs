@@ -1,13 +1,13 @@
-//! The rules of `canonicalize` for one op without regions.
+//! The rules by which `canonicalize` simplifies an op without regions.
 
 use std::collections::HashMap;
 
 use fedround_ir::fed::{ArithOp, FedOp, Hyper, HyperValue, Math, OpKind, TreeOp, Value};
 
-/// What an op may be replaced by.
+/// The replacement of an op.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Simpler {
-    /// A value that is there already.
+    /// An existing value.
     Same(Value),
     /// Another op with the same result.
     Op(OpKind, Vec<Value>),
@@ -21,7 +21,7 @@ pub(super) struct Definitions<'m> {
 }
 
 impl Definitions<'_> {
-    /// The number that a value is in this program.
+    /// The value as a number, if this program fixes it.
     fn number(&self, value: Value) -> Option<f64> {
         match self.by_value.get(&value)?.0 {
             OpKind::Arith(ArithOp::Const(x)) => Some(x),
@@ -40,7 +40,7 @@ impl Definitions<'_> {
         }
     }
 
-    /// The count that a value is in this program.
+    /// The value as a count, if this program fixes it.
     pub(super) fn count(&self, value: Value) -> Option<usize> {
         match self.by_value.get(&value)?.0 {
             OpKind::Arith(ArithOp::IndexConst(n)) => Some(n),
@@ -56,8 +56,8 @@ impl Definitions<'_> {
         self.number(value).is_some_and(|found| found == number)
     }
 
-    /// The number of a constant in the code. Unlike a hyper-parameter it may be folded away: it
-    /// is the same in every run.
+    /// The value as a number, if it is a constant of the code. A constant may be folded away; a
+    /// hyper-parameter may not, as its value differs between runs.
     fn literal(&self, value: Value) -> Option<f64> {
         match self.by_value.get(&value)?.0 {
             OpKind::Arith(ArithOp::Const(x)) => Some(x),

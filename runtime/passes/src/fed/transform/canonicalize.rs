@@ -1,8 +1,8 @@
 //! `canonicalize`: rewrites ops to simpler ones with the same meaning.
 //!
-//! Constants are folded and neutral elements dropped, with the values that hyper-parameters have
-//! in this program; loops that do not run, values that a loop or a map only passes on, and terms
-//! with weight zero go. So FedProx with μ = 0 comes to FedAvg:
+//! It folds constants and drops neutral elements, using the values that hyper-parameters have in this
+//! program. It removes loops of zero steps, values that a loop or a map only passes on, and terms with
+//! weight zero. FedProx with μ = 0, for example, becomes FedAvg:
 //!
 //! ```text
 //! %1 = arith.mul %mu, %0        // μ = 0
@@ -14,14 +14,14 @@
 //! %1 = arith.const 0.0
 //! opt.yield %loss
 //! ```
-//! Ops that are not read any more are left to `dce`.
+//! Ops whose results are no longer read are left to `dce`.
 
 use fedround_ir::fed::{FedOp, Module, Op, OpKind, OptOp, Region};
 
 use super::algebra::{Definitions, Simpler};
 use super::rewrite::Replace;
 
-/// Simplifies every op. Gives whether anything changed.
+/// Simplifies every op. Returns whether anything changed.
 pub fn canonicalize(module: &mut Module) -> bool {
     let Module { funcs, hypers, .. } = module;
     let mut pass = Canonicalize {

@@ -10,8 +10,8 @@
 //! %1 = batch.x %0
 //! %3 = nn.forward %w, %1
 //! ```
-//! Regions are taken one by one: a value is never shared with the code around it, so that every
-//! region stays readable, and compilable, on its own.
+//! Each region is treated separately. A value is never shared between a region and the code around it,
+//! so that every region can be read and compiled on its own.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use fedround_ir::fed::{ArithOp, Effect, Module, Op, OpKind, Region, TreeOp, Valu
 
 use super::rewrite::Replace;
 
-/// Merges equal pure ops of a region. Gives whether anything changed.
+/// Merges equal pure ops of each region. Returns whether anything changed.
 pub fn cse(module: &mut Module) -> bool {
     let mut pass = Cse {
         replace: Replace::default(),

@@ -1,9 +1,9 @@
-//! `dce`: drops what no one reads.
+//! `dce`: dead code elimination.
 //!
-//! Ops whose results are not read go, unless they, or code inside them, change a state. So do
-//! single results of maps and loops with what they alone need, operands of maps that the map's
-//! code does not read (all but one: the operand says over which cohort the map runs), and
-//! hyper-parameters without a reader. Values and hyper-parameters are numbered anew.
+//! The pass drops ops whose results are not read, unless they or code inside them change a state. It
+//! also drops single results of maps and loops together with the code that only they need, operands of
+//! maps that the map's code does not read, and hyper-parameters that are not read. A map keeps at least
+//! one operand, which says over which cohort the map runs. Values and hyper-parameters are renumbered.
 //!
 //! ```text
 //! %0 = fed.everyone
@@ -22,7 +22,7 @@ use fedround_ir::fed::{FedOp, Module, Op, OpKind, Region, Value};
 use super::dead_hypers::drop_hypers;
 use super::rewrite::{compact, writes};
 
-/// Drops dead ops, results, operands and hyper-parameters. Gives whether anything was dropped.
+/// Drops dead ops, results, operands and hyper-parameters. Returns whether anything was dropped.
 pub fn dce(module: &mut Module) -> bool {
     let mut live = Live::default();
     for func in &module.funcs {

@@ -1,19 +1,19 @@
-//! `fuse-maps`: a map over what another map gave becomes part of it, so that a client's results
-//! are all at hand when it is done.
+//! `fuse-maps`: merges a map with an earlier map whose results it reads, so that all results of a client
+//! are available as soon as the client is done.
 //!
-//! FedAvg trains in one map and counts examples in another; fused, each client yields its model
-//! with its weight, and the weighted mean can take them one client at a time (see
+//! FedAvg trains in one map and counts examples in another. After the pass, each client yields its model
+//! together with its weight, and the weighted mean can add up one client after another (see
 //! [`stream`](crate::tensor::stream)).
 
 use fedround_ir::fed::{FedOp, Module, Op, OpKind, OptOp, Region, Value};
 
 use super::rewrite::Replace;
 
-/// Fuses maps of each block of the server; whether there were any.
+/// Fuses maps in each block of the server. Returns whether there were any.
 ///
-/// A map moves up to the one that it reads from. It stays where another map lies between them,
-/// which could change the client state that it reads, or where it walks batches, whose order
-/// depends on how many maps came before.
+/// A map moves up to the map that it reads from. It stays if another map is between the two, which could
+/// change client state that it reads, and if it loops over batches, whose order depends on the number
+/// of maps before it.
 pub fn fuse_maps(module: &mut Module) -> bool {
     let mut changed = false;
     for func in &mut module.funcs {
@@ -53,33 +53,17 @@ fn producer(ops: &[Op], i: usize) -> Option<usize> {
     let known = |v: &Value| !ops[into + 1..i].iter().any(|op| op.results.contains(v));
     let fuses = second.operands.iter().any(reads)
         && second.operands.iter().all(known)
-        && second
-            .regions
-            .iter()
-            .all(|region| reads_only(region, &known))
-        && !second.regions.iter().any(walks_batches);
+        // On the server, code may read values around it.
+        && second.regions.iter().flat_map(Region::reads).all(|v| known(&v))
+        && !second.contains(walks_batches);
     fuses.then_some(into)
 }
 
-/// Whether code reads nothing but what is known before; on the server it may read values around it.
-fn reads_only(region: &Region, known: &impl Fn(&Value) -> bool) -> bool {
-    let ops = region.ops.iter();
-    region.yields.iter().all(known)
-        && ops.flat_map(|op| &op.operands).all(known)
-        && region
-            .ops
-            .iter()
-            .flat_map(|op| &op.regions)
-            .all(|inner| reads_only(inner, known))
-}
-
-fn walks_batches(region: &Region) -> bool {
-    region.ops.iter().any(|op| {
-        matches!(
-            op.kind,
-            OpKind::Opt(OptOp::ForBatches | OptOp::OneBatch | OptOp::Collect)
-        ) || op.regions.iter().any(walks_batches)
-    })
+fn walks_batches(op: &Op) -> bool {
+    matches!(
+        op.kind,
+        OpKind::Opt(OptOp::ForBatches | OptOp::OneBatch | OptOp::Collect)
+    )
 }
 
 fn merge(first: &mut Op, mut second: Op) {

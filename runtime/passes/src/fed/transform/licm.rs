@@ -1,9 +1,9 @@
-//! `licm`: loop-invariant code moves out of loops.
+//! `licm`: loop-invariant code motion.
 //!
-//! What a batch loop computes from values that it does not change, such as `w_t / 2` or a frozen
-//! model's norm, is computed once before it, and state that it does not set is read once. Only work on
-//! parameters is worth a segment of its own; arithmetic on numbers stays in the step unless such work
-//! needs it. Gradients stay too: each reports a loss.
+//! What a loop computes from values that it does not change, such as `w_t / 2` or the norm of a frozen
+//! model, is computed once before the loop. State that the loop does not set is read once. The pass only
+//! moves work on parameters, and arithmetic on numbers that such work needs; other arithmetic on numbers
+//! is not worth a compute segment of its own. Gradients stay in the loop, because each reports a loss.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use fedround_ir::fed::{
 
 use super::rewrite::writes;
 
-/// Moves invariant work out of every loop, innermost first; whether there was any.
+/// Moves invariant work out of every loop, innermost loops first. Returns whether there was any.
 pub fn licm(module: &mut Module) -> bool {
     let mut changed = false;
     for func in &mut module.funcs {
@@ -46,11 +46,11 @@ fn in_region(region: &mut Region) -> bool {
 
 /// Takes the invariant work out of a loop, in order.
 fn invariants(op: &mut Op) -> Vec<Op> {
-    let mut inside = HashSet::new();
-    op.regions.iter().for_each(|r| defines(r, &mut inside));
+    let defined = op.regions.iter().flat_map(Region::definitions);
+    let mut inside: HashSet<Value> = defined.collect();
     // A model that is trained on may have other statistics in the next step.
     inside.extend(op.differentiated());
-    let changes_state = op.regions.iter().any(|r| r.ops.iter().any(writes));
+    let changes_state = writes(op);
     let mut fixed: Vec<Op> = vec![];
     for region in &op.regions {
         collect(region, &mut inside, changes_state, &mut fixed);
@@ -73,19 +73,16 @@ fn invariants(op: &mut Op) -> Vec<Op> {
 
 /// Pure ops whose operands are all defined outside, or by such ops.
 fn collect(region: &Region, inside: &mut HashSet<Value>, state: bool, fixed: &mut Vec<Op>) {
-    for op in &region.ops {
+    for op in region.all_ops() {
         let pure = match op.kind.effect() {
             Effect::Writes | Effect::Draws => false,
             Effect::Reads => !state,
-            _ => true,
+            Effect::Pure | Effect::Regions => true,
         };
         let known = op.operands.iter().all(|v| !inside.contains(v));
         if pure && known && op.regions.is_empty() {
             op.results.iter().for_each(|v| _ = inside.remove(v));
             fixed.push(op.clone());
-        }
-        for inner in &op.regions {
-            collect(inner, inside, state, fixed);
         }
     }
 }
@@ -105,14 +102,6 @@ fn is_work(kind: &OpKind) -> bool {
         | OpKind::Privacy(
             PrivacyOp::Release(_) | PrivacyOp::Noise | PrivacyOp::Laplace | PrivacyOp::Claim(_),
         ) => false,
-    }
-}
-
-fn defines(region: &Region, out: &mut HashSet<Value>) {
-    out.extend(&region.args);
-    for op in &region.ops {
-        out.extend(&op.results);
-        op.regions.iter().for_each(|r| defines(r, out));
     }
 }
 

@@ -1,14 +1,14 @@
-//! Errors of the fed passes.
+//! Errors of `link-hooks`.
 
 use fedround_ir::Loc;
 
 /// Why a hook cannot be bound.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LinkError {
-    /// No layer defines the server's loop body.
+    /// No layer defines `round`.
     #[error("no layer defines `round`; the innermost algorithm must")]
     NoRound,
-    /// A call of a hook that no layer defines.
+    /// A hook is called that no layer defines.
     #[error(
         "{loc}: {layer} calls `{hook}`, which no layer defines; define it in {layer} or in its base"
     )]
@@ -20,7 +20,7 @@ pub enum LinkError {
         /// Where.
         loc: Loc,
     },
-    /// A call of the base's hook that no inner layer defines.
+    /// A layer calls its base's hook, but no inner layer defines it.
     #[error(
         "{loc}: {layer} calls its base's `{hook}`, which no layer inside {layer} defines; define it in the base, or do not call it"
     )]
@@ -39,9 +39,9 @@ pub enum LinkError {
     Recursion {
         /// The hook.
         hook: &'static str,
-        /// The way around, as `fedprox::regularizer → …`.
+        /// The cycle of calls, such as `fedprox::regularizer → …`.
         path: String,
-        /// Where the circle closes.
+        /// The call that closes the cycle.
         loc: Loc,
     },
     /// `k.global_params()` where nothing was sent.

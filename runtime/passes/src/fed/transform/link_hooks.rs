@@ -1,8 +1,8 @@
 //! `link-hooks`: binds hooks and inlines them.
 //!
-//! `fed.call @hook` becomes the code of the hook's outermost definition, `fed.super @hook` that of
-//! the next inner one, `fed.global_params` the argument of the enclosing `fed.map` that was broadcast,
-//! and `fed.drawn` the cohort that was made last. One function is left, `round`.
+//! The pass replaces `fed.call @hook` by the code of the hook's outermost definition, `fed.super @hook` by
+//! that of the next inner definition, `fed.global_params` by the broadcast argument of the enclosing
+//! `fed.map`, and `fed.drawn` by the cohort that was made last. The result has one function, `round`.
 //!
 //! ```text
 //! fed.func @fedavg::regularizer(%k, %w)  { %0 = arith.const 0.0 … }

@@ -1,4 +1,4 @@
-//! What rewriting passes share.
+//! Helpers that several rewriting passes use.
 
 use std::collections::HashMap;
 
@@ -33,14 +33,10 @@ impl Replace {
 
 /// Whether an op, or code inside it, changes something besides its results.
 pub(super) fn writes(op: &Op) -> bool {
-    op.kind.effect() == Effect::Writes
-        || op
-            .regions
-            .iter()
-            .any(|region| region.ops.iter().any(writes))
+    op.contains(|op| op.kind.effect() == Effect::Writes)
 }
 
-/// Numbers values anew in order of definition and drops the types of those without.
+/// Renumbers values in order of definition, and drops the types of values that are not defined.
 pub(super) fn compact(module: &mut Module) {
     let mut compact = Compact {
         old: std::mem::take(&mut module.types),

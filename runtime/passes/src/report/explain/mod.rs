@@ -1,4 +1,4 @@
-//! The algorithm box, read off the linked graph.
+//! The algorithm box: the algorithm as a paper would print it, derived from the linked module.
 //!
 //! ```text
 //! fedprox, round t
@@ -22,12 +22,12 @@ mod regions;
 
 use notation::{Text, count_uses, expression, reduction};
 
-/// Prints the algorithm box of a linked module. Hyper-parameters go by their fields' names.
+/// Prints the algorithm box of a linked module. Hyper-parameters have the names of their fields.
 pub fn explain(module: &Module) -> String {
     explain_with(module, |_| None)
 }
 
-/// [`explain`], with the papers' letters for hyper-parameters where `letter` knows one.
+/// As [`explain`], with a paper's letter for each hyper-parameter that `letter` has one for.
 pub fn explain_with(module: &Module, letter: impl Fn(&Hyper) -> Option<String>) -> String {
     let name = |(index, hyper)| letter(hyper).unwrap_or_else(|| module.hyper_label(index));
     let mut printer = Printer {

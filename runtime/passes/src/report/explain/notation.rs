@@ -211,16 +211,8 @@ pub fn reduction(reduce: Reduce, operands: &[Text]) -> Text {
 
 /// How often each value is read.
 pub fn count_uses(region: &Region, uses: &mut HashMap<Value, usize>) {
-    for op in &region.ops {
-        for value in &op.operands {
-            *uses.entry(*value).or_default() += 1;
-        }
-        for inner in &op.regions {
-            count_uses(inner, uses);
-        }
-    }
-    for value in &region.yields {
-        *uses.entry(*value).or_default() += 1;
+    for value in region.reads() {
+        *uses.entry(value).or_default() += 1;
     }
 }
 

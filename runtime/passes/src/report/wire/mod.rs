@@ -1,4 +1,4 @@
-//! The wire table: what crosses between server and clients in a round.
+//! The wire table: the values that are sent between server and clients in a round.
 
 mod origin;
 mod table;
@@ -7,9 +7,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{
-    Exposure, Facts, FedOp, Kind, Module, Op, OpKind, Privacy, Region, Value, solve,
-};
+pub use fedround_ir::fed::Direction;
+use fedround_ir::fed::{Exposure, Facts, FedOp, Kind, Module, Op, OpKind, Privacy, Value, solve};
 
 use crate::fed::analysis::{Leaves, Needless, unsent};
 pub use origin::Derivation;
@@ -17,66 +16,56 @@ pub use table::wire_table;
 
 use origin::{Origin, Origins, noun};
 
-/// Which way a value goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// Server to clients.
-    Down,
-    /// Clients to server.
-    Up,
-}
-
-/// What keeps a value from telling about single clients, and who says that it may leave.
+/// What protects single clients from being recognised in a value, and why the value may leave a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Protection {
     /// Its norm is bounded on the client.
     pub clipped: bool,
     /// Who adds noise to it.
     pub noise: Option<Noise>,
-    /// Why it was released, where it was derived from examples.
+    /// The stated reasons for its release, if it was derived from examples.
     pub released: BTreeSet<String>,
 }
 
 /// Who adds noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noise {
-    /// The client, before it sends.
+    /// The client, before it sends the value.
     Local,
-    /// The server, to every aggregate of it, before anything else reads one.
+    /// The server, to every aggregate of the value before anything else reads the aggregate.
     Central,
 }
 
-/// One value that crosses for each client in each round.
+/// A value that is sent in each round, once for each client.
 #[derive(Clone, Debug)]
 pub struct Wire {
-    /// What crosses: what a broadcast or scatter gives, or the clients' value that a reduction or
-    /// gather reads.
+    /// The value: the result of a broadcast or scatter, or the operand of a reduction or gather.
     pub value: Value,
     /// The op that sends it, such as `fed.broadcast`.
     pub op: String,
-    /// Which way.
+    /// Whether it goes to the clients or to the server.
     pub direction: Direction,
     /// [`Kind::Params`], [`Kind::Scalar`], [`Kind::Tensor`] or [`Kind::Labels`].
     pub kind: Kind,
-    /// The parameters that do not cross, because the other side has them.
+    /// The parameters that are not sent, because the receiver has them.
     pub without: Leaves,
-    /// Whether it crosses as the first value of a client's state alone, which is the initial model
-    /// that the seed gives to everyone: no bytes.
+    /// Whether it is read only as the first value of a client's state. That is the initial model, which
+    /// everyone can compute from the seed, so that no bytes are sent.
     pub initial: bool,
-    /// Whether it crosses once for each of the `m` clients whose values visit others.
+    /// Whether it is sent once for each of the `m` clients whose values visit other clients.
     pub visits: bool,
-    /// From what it is derived.
+    /// What it is derived from.
     pub derived: Derivation,
-    /// By what it is protected.
+    /// What protects it.
     pub protection: Protection,
-    /// The exchange of the round in which it crosses, from 1: what is sent in a later one depends
-    /// on what the server got in the one before.
+    /// The number of the exchange in the round, from 1. What is sent in an exchange may depend on what the
+    /// server received in the one before.
     pub exchange: usize,
-    /// Where the spec sends it.
+    /// The place in the algorithm that sends it.
     pub loc: Loc,
 }
 
-/// How many of a model's parameters are not among some.
+/// Counts the parameters of a model that are not in a set of leaves.
 pub type Count<'a> = &'a dyn Fn(&Leaves) -> usize;
 
 impl Wire {
@@ -85,8 +74,8 @@ impl Wire {
         noun(self.kind)
     }
 
-    /// Bytes per client and round, as `f32`; nothing for features and labels, whose size is their
-    /// model's and batch's own, and for visits, of which there are as many as clients in a cohort.
+    /// Bytes per client and round in `f32`. `None` for features and labels, whose size depends on the model
+    /// and the batch, and for visits, whose number depends on the size of the cohort.
     pub fn bytes(&self, parameters: Count<'_>) -> Option<usize> {
         match self.kind {
             _ if self.initial => Some(0),
@@ -127,15 +116,6 @@ impl Wire {
     }
 }
 
-impl fmt::Display for Direction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Down => "server → client",
-            Self::Up => "client → server",
-        })
-    }
-}
-
 impl fmt::Display for Protection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let clip = self.clipped.then(|| "clip".to_owned());
@@ -150,8 +130,8 @@ impl fmt::Display for Protection {
     }
 }
 
-/// Lists what crosses, in program order, from a linked module. A client's value that several
-/// reductions read crosses once.
+/// Lists the values that a linked module sends, in program order. A value of a client that several
+/// reductions read is sent once.
 pub fn wire(module: &Module) -> Vec<Wire> {
     let privacy = Privacy::of(module);
     let mut rows = Rows {
@@ -164,15 +144,11 @@ pub fn wire(module: &Module) -> Vec<Wire> {
         sent: HashSet::new(),
         rows: Vec::new(),
     };
-    for func in &module.funcs {
-        rows.look_ahead(&func.body);
-        let yields = func.body.yields.iter();
-        rows.told
-            .extend(yields.flat_map(|value| rows.privacy.open(*value)));
+    module.all_ops().for_each(|op| rows.look_ahead(op));
+    for value in module.funcs.iter().flat_map(|func| &func.body.yields) {
+        rows.tell(Some(value));
     }
-    for func in &module.funcs {
-        rows.region(&func.body);
-    }
+    module.all_ops().for_each(|op| rows.op(op));
     rows.rows
 }
 
@@ -190,22 +166,19 @@ struct Rows<'m> {
 }
 
 impl Rows<'_> {
-    fn look_ahead(&mut self, region: &Region) {
-        for op in &region.ops {
-            match op.kind {
-                OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather) => {
-                    for value in self.module.uploaded(op) {
-                        let all = self.aggregates.entry(*value).or_default();
-                        all.extend(&op.results);
-                    }
+    fn look_ahead(&mut self, op: &Op) {
+        match op.kind.direction() {
+            Some(Direction::Up) => {
+                for value in self.module.uploaded(op) {
+                    let all = self.aggregates.entry(*value).or_default();
+                    all.extend(&op.results);
                 }
-                OpKind::Fed(FedOp::Broadcast | FedOp::Scatter) => self.tell(op.operands.first()),
-                OpKind::Fed(FedOp::SetServerState(_)) => self.tell(op.operands.last()),
-                _ => {}
             }
-            for inner in &op.regions {
-                self.look_ahead(inner);
+            Some(Direction::Down) => self.tell(op.operands.first()),
+            None if matches!(op.kind, OpKind::Fed(FedOp::SetServerState(_))) => {
+                self.tell(op.operands.last());
             }
+            None => {}
         }
     }
 
@@ -215,26 +188,21 @@ impl Rows<'_> {
         self.told.extend(open.into_iter().flatten());
     }
 
-    fn region(&mut self, region: &Region) {
-        for op in &region.ops {
-            match op.kind {
-                OpKind::Fed(FedOp::Broadcast | FedOp::Scatter) => {
-                    for value in op.operands.iter().take(1) {
-                        self.row(op, Direction::Down, *value);
+    fn op(&mut self, op: &Op) {
+        match op.kind.direction() {
+            Some(Direction::Down) => {
+                for value in op.operands.iter().take(1) {
+                    self.row(op, Direction::Down, *value);
+                }
+            }
+            Some(Direction::Up) => {
+                for value in self.module.uploaded(op) {
+                    if self.sent.insert(*value) {
+                        self.row(op, Direction::Up, *value);
                     }
                 }
-                OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather) => {
-                    for value in self.module.uploaded(op) {
-                        if self.sent.insert(*value) {
-                            self.row(op, Direction::Up, *value);
-                        }
-                    }
-                }
-                _ => {}
             }
-            for inner in &op.regions {
-                self.region(inner);
-            }
+            None => {}
         }
     }
 

@@ -1,11 +1,11 @@
-//! From what a value is derived: a forward analysis for the wire table.
+//! A forward analysis for the wire table: what each value is derived from.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use fedround_ir::fed::{Analysis, ExternalOp, FedOp, Kind, Module, Op, OpKind, PrivacyOp};
 
-/// From what a value is derived.
+/// What a value is derived from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Origin {
     global: bool,
@@ -19,7 +19,7 @@ pub(super) struct Origin {
     pub(super) aggregates: usize,
 }
 
-/// More exchanges than this are not told apart: a loop on the server may have any number.
+/// The largest number of exchanges that is counted, because a loop on the server may have any number.
 const MANY: usize = 9;
 
 /// Works out the [`Origin`] of every value.
@@ -74,8 +74,50 @@ impl Analysis for Origins<'_> {
             OpKind::Privacy(PrivacyOp::Release(why)) => {
                 origin.released.insert(why.clone());
             }
-            _ if self.0.uploads(op) => origin.aggregates = MANY.min(origin.aggregates + 1),
-            _ => {}
+            OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather) if self.0.uploads(op) => {
+                origin.aggregates = MANY.min(origin.aggregates + 1);
+            }
+            // What they give is made of their operands alone, or tells of no client's data.
+            OpKind::Fed(
+                FedOp::Hyper(_)
+                | FedOp::RoundIndex
+                | FedOp::NumClients
+                | FedOp::Sample
+                | FedOp::Everyone
+                | FedOp::Within
+                | FedOp::Outside
+                | FedOp::Rotating
+                | FedOp::Drawn
+                | FedOp::Broadcast
+                | FedOp::Map
+                | FedOp::Reduce(_)
+                | FedOp::Gather
+                | FedOp::Scatter
+                | FedOp::Concat
+                | FedOp::Positions
+                | FedOp::ClientLabels
+                | FedOp::EveryClass
+                | FedOp::Blank
+                | FedOp::GlobalParams
+                | FedOp::SetServerState(_)
+                | FedOp::SetClientState(_)
+                | FedOp::Call(_)
+                | FedOp::Super(_),
+            )
+            | OpKind::Arith(_)
+            | OpKind::Opt(_)
+            | OpKind::External(
+                ExternalOp::Apply(_) | ExternalOp::Loss(_) | ExternalOp::Function(_),
+            )
+            | OpKind::Tree(_)
+            | OpKind::Privacy(
+                PrivacyOp::Clip
+                | PrivacyOp::Noise
+                | PrivacyOp::ClipRows
+                | PrivacyOp::Laplace
+                | PrivacyOp::L1Rows
+                | PrivacyOp::Claim(_),
+            ) => {}
         }
         origin
     }

@@ -7,7 +7,7 @@ use fedround_ir::fed::Kind;
 
 use super::{Count, Direction, Wire};
 
-/// The table as text, with its totals; where the model's parameters are counted, in numbers too.
+/// The table as text, with totals. If `parameters` is given, formulas are also shown as numbers.
 pub fn wire_table(rows: &[Wire], parameters: Option<Count<'_>>) -> String {
     let mut header = vec!["direction", "what", "derived from", "protected by"];
     header.push("bytes per client and round");

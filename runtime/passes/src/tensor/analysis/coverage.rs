@@ -1,4 +1,5 @@
-//! `coverage`: what the passes do with each op of the dialect, asked of the passes themselves.
+//! `coverage`: for each op of the dialect, whether it can be differentiated and how it is batched over
+//! clients. The answers come from the passes themselves.
 
 use std::sync::Arc;
 

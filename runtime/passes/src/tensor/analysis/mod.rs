@@ -1,4 +1,4 @@
-//! What is read off tensor graphs and changes nothing.
+//! Analyses of tensor graphs. They change nothing.
 
 mod cost;
 mod coverage;

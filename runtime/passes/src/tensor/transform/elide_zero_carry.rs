@@ -1,9 +1,9 @@
-//! `elide-zero-carry`: what a loop carries and leaves at zero is neither computed nor copied.
+//! `elide-zero-carry`: removes loop-carried leaves that stay zero, such as unused momentum.
 //!
-//! Parameters that a loss does not read have a gradient of zero. A momentum that begins at zero stays
-//! there for them, and they stay as they are: FedFed's generator in the rounds after it was used, or
-//! a network that another phase trains. Whether a leaf stays at zero is told from the graph of the
-//! loop's body: it does if it does after a step that begins there.
+//! Parameters that a loss does not read have a gradient of zero. Their momentum begins at zero and stays
+//! zero, and they do not change. Examples are FedFed's generator in the rounds after it was used, and a
+//! network that another phase trains. A leaf stays zero if the graph of the loop's body yields zero for
+//! it whenever it begins at zero.
 
 use std::collections::HashMap;
 
@@ -17,8 +17,8 @@ use super::rewrite::{Growing, Rewrite};
 /// value.
 pub type Leaf = (usize, usize);
 
-/// Of leaves that are zero when the loop begins, has those that stay there taken for zeros where they
-/// are read, and handed on as they came.
+/// Replaces leaves that are zero before the loop and stay zero by constants where they are read, and
+/// yields them unchanged.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! `fold`: constants are propagated and algebraic identities applied.
 //!
-//! The gradient pass seeds the loss with a constant 1 and divides by the batch size; folding makes
-//! one constant of them, and drops the terms and copies that multiply by it.
+//! The gradient pass starts with a gradient of 1 and divides by the batch size, for example. Folding
+//! turns these into one constant and drops multiplications by 1.
 
 use std::cmp::Ordering;
 

@@ -1,7 +1,7 @@
 //! `fuse`: `w ± s · g` becomes one `axpy`, or one `matmul_add` where `g` is a product of matrices,
-//! and `Σ a · b` one `dot`: each walks its operands once instead of twice.
+//! and `Σ a · b` one `dot`. Each reads its operands once instead of twice.
 //!
-//! For devices whose backend does not fuse elementwise ops itself.
+//! The pass is for devices whose backend does not fuse elementwise ops itself.
 
 use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
 

@@ -1,8 +1,8 @@
-//! `mixed-bf16`, `mixed-f16`: matrix products and convolutions read 16-bit floats and give `f32`.
+//! `mixed-bf16`, `mixed-f16`: matrix products and convolutions read 16-bit floats and return `f32`.
 //!
-//! Each operand is rounded once, however many products read it: where it is a view, what it views
-//! is rounded, so that a weight and its transpose share one rounding, as do a layer's input in the
-//! forward pass and in the weight's gradient. Everything else stays `f32`: parameters, updates,
+//! Each operand is rounded once, even if several products read it. If it is a view, the tensor behind the
+//! view is rounded, so that a weight and its transpose share one rounding, and so do a layer's input in
+//! the forward pass and in the gradient of the weight. Everything else stays `f32`: parameters, updates,
 //! sums, losses, statistics (Micikevicius et al. 2018, "Mixed Precision Training", section 3).
 
 use std::collections::HashMap;

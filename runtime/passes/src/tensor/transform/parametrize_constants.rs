@@ -1,8 +1,8 @@
 //! `parametrize-constants`: constants and random draws become inputs.
 //!
-//! A constant is then uploaded once and not rebuilt every step, and a draw is the caller's, who
-//! names its stream: a graph has no random state, and running it twice on the same inputs gives
-//! the same outputs.
+//! A constant is then uploaded once instead of being rebuilt in every step. Random numbers are drawn by
+//! the caller, who chooses the stream, so that a graph has no random state: two runs on the same inputs
+//! give the same outputs.
 
 use fedround_ir::tensor::{Constant, Distribution, Graph, GraphError, Op};
 
@@ -24,8 +24,8 @@ pub enum Supply {
     },
 }
 
-/// Replaces constants and random draws by inputs, after those that the graph has. Gives what to
-/// supply for them, in order.
+/// Replaces constants and random draws by inputs, which follow the existing ones. Returns what the caller
+/// has to supply for them, in order.
 ///
 /// # Errors
 ///

@@ -1,10 +1,9 @@
-//! `pool-first`: the maximum of rectified values is the rectified maximum, and there are fewer of
-//! those to rectify.
+//! `pool-first`: moves a max pool before the `relu` that it reads. The maximum of rectified values is the
+//! rectified maximum, and after pooling there are fewer values to rectify.
 //!
-//! For forward passes, before gradients are formed: the gradient of the rectification then covers
-//! the pooled map too. Both give the same bits for numbers (not for NaN): where the greatest value of a
-//! window is positive, it is the same one before and after; where it is not, the result is 0 and so
-//! is the gradient.
+//! The pass runs on forward passes, before differentiation, so that the gradient of the `relu` is smaller
+//! too. Results are the same bit for bit, except for NaN: if the largest value of a window is positive,
+//! it is the same one in both orders; otherwise the result and its gradient are 0.
 
 use fedround_ir::tensor::{Graph, GraphError, Op, Pool2d, Val};
 

@@ -1,8 +1,8 @@
 //! `sink-views`: reshapes and transposes move down through elementwise ops, to meet and cancel.
 //!
 //! `relu(transpose(x))` becomes `transpose(relu(x))`, and a sum of two transposes the transpose of
-//! a sum. Batched convolutions leave such views around every activation (clients as channel groups
-//! and back); once they have met, a whole network runs in one layout.
+//! a sum. Batched convolutions leave such views around every activation, as they turn clients into channel
+//! groups and back. Once neighbouring views have cancelled, the whole network runs in one layout.
 
 use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
 

@@ -1,4 +1,5 @@
-//! Mechanisms of differential privacy in a module: noise on a bounded value, with its numbers.
+//! Finds the mechanisms of differential privacy in a module: noise on bounded values, with the bounds
+//! and the scales of the noise.
 
 mod row_steps;
 #[cfg(test)]
@@ -14,21 +15,21 @@ use fedround_ir::fed::{
 
 pub use row_steps::RowSteps;
 
-/// What noise is added.
+/// The distribution of the noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoiseKind {
-    /// Normal, of a standard deviation.
+    /// A normal distribution, whose scale is its standard deviation.
     Gaussian,
-    /// Laplace's, of a scale.
+    /// A Laplace distribution.
     Laplace,
 }
 
-/// What is bounded, and so what one mechanism hides.
+/// What is bounded, and therefore hidden by the noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Each row.
     Row,
-    /// What a client sends, or what the server makes of what clients sent.
+    /// What a client sends, or what the server computes from it.
     Client,
 }
 
@@ -41,29 +42,29 @@ pub struct Mechanism {
     pub scale: f64,
     /// The bound on the L2 norm.
     pub bound: f64,
-    /// Whether the L1 norm is at most 1.
+    /// Whether the L1 norm of the value before clipping is at most 1.
     pub l1: bool,
     /// What is bounded.
     pub unit: Unit,
     /// Whether the server adds the noise.
     pub central: bool,
-    /// Where it is noise on the sum over a batch's rows, each bounded by itself: how often.
+    /// For noise on a sum over the rows of a batch, each of which is clipped: how often it is added.
     pub steps: Option<RowSteps>,
-    /// Where.
+    /// The place where the noise is added.
     pub loc: Loc,
 }
 
-/// The noise of a module that is added to what tells of clients.
+/// The noise of a module that is added to values which tell something about clients.
 #[derive(Clone, Debug, Default)]
 pub struct Mechanisms {
-    /// With a bound and a scale that are numbers of this program.
+    /// Noise whose bound and scale are known numbers.
     pub known: Vec<Mechanism>,
-    /// All other noise, by where it is: how much it hides cannot be read off the graph.
+    /// The places of all other noise. The graph does not say how much that hides.
     pub unknown: Vec<Loc>,
 }
 
-/// The mechanisms of a linked module: noise on what was clipped at once, or on a sum of what was
-/// clipped row by row over the rows of a batch.
+/// The mechanisms of a linked module: noise on a value that was clipped as a whole, or on a sum over the
+/// rows of a batch that were clipped one by one.
 pub fn mechanisms(module: &Module) -> Mechanisms {
     let mut finder = Finder {
         module,
@@ -90,7 +91,7 @@ pub fn mechanisms(module: &Module) -> Mechanisms {
     found
 }
 
-/// Noise, and the ops whose regions it is in, the outermost first.
+/// An op that adds noise, and the ops whose regions it is in, outermost first.
 type Found<'m> = (&'m Op, Vec<&'m Op>);
 
 pub(super) struct Finder<'m> {

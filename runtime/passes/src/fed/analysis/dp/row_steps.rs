@@ -1,5 +1,5 @@
-//! Noise on sums over a batch's rows, each clipped by itself: that one row changes the sum by no more
-//! than the bound, in how many steps it is, and how many rows there are.
+//! Noise on sums over the rows of a batch, where each row is clipped (DP-SGD). The analysis proves that
+//! one row changes the sum by no more than the bound, and counts steps and rows.
 
 use std::collections::HashSet;
 
@@ -14,15 +14,14 @@ use super::Finder;
 pub struct RowSteps {
     /// Rows in a batch.
     pub batch: usize,
-    /// How often a round goes over all rows. Each pass has every row in one batch.
+    /// How often a round goes over all rows. In each pass, every row is in exactly one batch.
     pub passes: usize,
-    /// Which share of its examples each client sends as rows; `None` where this cannot be read off
-    /// the graph.
+    /// The share of its examples that each client sends as rows; `None` if the graph does not say it.
     pub share: Option<f64>,
 }
 
 impl RowSteps {
-    /// How many rows a round has of clients with so many examples each, where that is known.
+    /// How many rows a round has if each client has this many examples; `None` if that is unknown.
     pub fn rows(&self, clients: usize, examples: u64) -> Option<u64> {
         // Rounded as the draw is.
         let each = (self.share? * examples as f64 - 1e-9).ceil() as u64;
@@ -30,21 +29,9 @@ impl RowSteps {
     }
 }
 
-/// The values that regions read, those of an op's regions included, and those that they define.
-fn reads(regions: &[Region], read: &mut Vec<Value>, defined: &mut HashSet<Value>) {
-    for region in regions {
-        defined.extend(&region.args);
-        for op in &region.ops {
-            defined.extend(&op.results);
-            read.extend(&op.operands);
-            reads(&op.regions, read, defined);
-        }
-        read.extend(&region.yields);
-    }
-}
-
 impl<'m> Finder<'m> {
-    /// The clip of each row, where a value is their sum, and the steps that it is noised in:
+    /// If `sum` is a sum of clipped rows that noise is added to in each step, returns the op that clips
+    /// and the steps. The code must have this form:
     ///
     /// ```text
     /// for rows in batches            any number of times, on the server
@@ -54,9 +41,9 @@ impl<'m> Finder<'m> {
     ///   … noise(sum) …
     /// ```
     ///
-    /// `f` knows of other rows by what is noised alone, and nothing but what is noised is told, as the
-    /// claim of central differential privacy has it. Then a row changes one sum in each pass, by no
-    /// more than the clip's bound.
+    /// `f` may depend on other rows only through noised values, and only noised values may leave, as the
+    /// claim of central differential privacy demands. Then a row changes one sum in each pass, by no more
+    /// than the bound of the clip.
     pub(super) fn row_by_row(
         &self,
         each: &'m Op,
@@ -114,7 +101,7 @@ impl<'m> Finder<'m> {
         Some((passes, around.get(batches)?))
     }
 
-    /// Whether parameters are zero whatever they are made of.
+    /// Whether parameters are zero for every input.
     fn zero(&self, value: Value) -> bool {
         self.made.get(&value).is_some_and(|op| {
             let of = |i: usize| op.operands.get(i).copied();
@@ -123,8 +110,8 @@ impl<'m> Finder<'m> {
         })
     }
 
-    /// Whether what is clipped in the loop over single rows is made of one row, and of what tells
-    /// nothing of others.
+    /// Whether the clipped value depends only on its own row and on values that tell nothing about other
+    /// rows.
     fn knows_its_row_alone(&self, clip: &Op, body: &Region, row: &[Value]) -> bool {
         let (mut open, mut seen) = (clip.operands.clone(), HashSet::new());
         while let Some(value) = open.pop() {
@@ -136,9 +123,10 @@ impl<'m> Finder<'m> {
             }
             match body.ops.iter().find(|op| op.results.contains(&value)) {
                 Some(op) => {
-                    let (mut read, mut defined) = (vec![], HashSet::new());
-                    reads(&op.regions, &mut read, &mut defined);
-                    open.extend(read.iter().filter(|v| !defined.contains(v)));
+                    for region in &op.regions {
+                        let defined = region.definitions();
+                        open.extend(region.reads().filter(|v| !defined.contains(v)));
+                    }
                     match self.copy_of_no_statistics(op, body) {
                         Some(of) => open.extend(of),
                         None => open.extend(&op.operands),
@@ -151,7 +139,7 @@ impl<'m> Finder<'m> {
         true
     }
 
-    /// Whether a value tells of rows without noise, or has running statistics that may.
+    /// Whether a value tells something about rows without noise, or may have running statistics that do.
     fn told(&self, value: Value) -> bool {
         self.privacy.exposure(value) > Exposure::Noised
             || self.privacy.open(value).next().is_some()
@@ -165,14 +153,13 @@ impl<'m> Finder<'m> {
         let (OpKind::Opt(OptOp::Grad), [of]) = (&grad.kind, grad.operands.as_slice()) else {
             return None;
         };
-        let (mut read, mut defined) = (vec![], HashSet::new());
-        reads(std::slice::from_ref(body), &mut read, &mut defined);
-        let made = self.made.get(of).filter(|_| !defined.contains(of))?;
+        let made = self.made.get(of);
+        let made = made.filter(|_| !body.definitions().contains(of))?;
         let copy = matches!(&made.kind, OpKind::Tree(TreeOp::ReplaceParts(parts)) if parts.iter().any(|p| p == "Buffer"));
-        (copy && read.iter().filter(|v| *v == of).count() == 1).then_some(&made.operands)
+        (copy && body.reads().filter(|v| v == of).count() == 1).then_some(&made.operands)
     }
 
-    /// Which share of each client's examples some rows on the server are of, a row for each.
+    /// The share of each client's examples that some rows on the server come from.
     fn share(&self, rows: Value) -> Option<f64> {
         let op = self.made.get(&rows)?;
         let of = |i: usize| op.operands.get(i).copied();

@@ -1,4 +1,4 @@
-//! What a graph costs, from its ops and shapes alone: arithmetic, memory traffic, peak memory.
+//! The cost of a graph, computed from its ops and shapes: arithmetic, memory traffic and peak memory.
 //!
 //! - *FLOPs*: a multiplication with the addition that follows counts 2, any other function of one
 //!   element 1, exponentials and comparisons included; `log_softmax` counts 5 an element (largest,
@@ -32,7 +32,7 @@ pub struct NodeCost {
 /// The cost of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Of each node, in the graph's order.
+    /// The cost of each node, in the graph's order.
     pub nodes: Vec<NodeCost>,
     /// Floating-point operations in all.
     pub flops: u64,

@@ -1,9 +1,9 @@
 //! `batch-clients`: the graph of one client becomes the graph of K clients.
 //!
-//! A value that differs between clients gets a leading axis of size K; what all clients share (a
-//! learning rate, the received model) stays as it is. The pass runs on whole steps, gradients
-//! included, so that only forward ops and the ops of gradient rules need a batching rule. An op
-//! without one runs once for each client on slices, and is reported.
+//! A value that differs between clients gets a leading axis of size K. A value that all clients share,
+//! such as a learning rate or the received model, stays as it is. The pass runs on whole training steps
+//! after differentiation. An op without a batching rule runs once for each client on slices, and is
+//! reported.
 
 mod layers;
 mod structure;
@@ -14,7 +14,7 @@ use fedround_ir::tensor::{Family, Graph, GraphError, Node, Op, TensorType, TypeE
 /// A graph over K clients.
 #[derive(Clone, Debug)]
 pub struct Batched {
-    /// The graph; inputs and outputs in the old order, all outputs with a client axis.
+    /// The graph. Its inputs and outputs are in the old order; all outputs have a client axis.
     pub graph: Graph,
     /// Ops that run once for each client.
     pub looped: Vec<Looped>,
@@ -25,7 +25,7 @@ pub struct Batched {
 pub struct Looped {
     /// The op.
     pub op: &'static str,
-    /// The line of the spec that it comes from.
+    /// The place in the algorithm that it comes from.
     pub loc: Loc,
 }
 

@@ -1,8 +1,8 @@
-//! `unfold-convolutions`, `split-convolutions`: other forms of convolutions in groups, which is what
-//! convolutions of clients with weights of their own are.
+//! `unfold-convolutions`, `split-convolutions`: other forms of grouped convolutions. Convolutions of
+//! several clients, each with its own weights, are grouped ones.
 //!
-//! Which form is fastest depends on the device and the shapes; the caller chooses. All compute the
-//! same sums in another order.
+//! The device and the shapes decide which form is fastest, so the caller chooses. All forms compute the
+//! same sums, in different orders.
 
 mod split;
 mod unfold;
