@@ -56,6 +56,7 @@ fn help(error: &CliError) -> Option<String> {
         CliError::Assignment(_) => "write for instance --set mu=0.1",
         CliError::Variant(_) => NETWORKS,
         CliError::Rename(_) => WEIGHTS,
+        CliError::Untrained { clients: true, .. } => "--client N takes the model of a client",
         CliError::Experiment { source, kept } => {
             let advice = of_experiment(source).map(str::to_owned);
             let both = [advice, kept.as_ref().map(ToString::to_string)];

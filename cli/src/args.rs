@@ -11,8 +11,11 @@ use crate::compare::CompareArgs;
 use crate::data::DataArgs;
 use crate::doctor::DoctorArgs;
 use crate::error::CliError;
+use crate::eval::EvalArgs;
+use crate::export::ExportArgs;
 use crate::inspect::InspectArgs;
 use crate::output::tell;
+use crate::predict::PredictArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::RunArgs;
 
@@ -45,6 +48,12 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Train an algorithm over simulated clients
     Run(RunArgs),
+    /// Evaluate the models of a finished run, without training
+    Eval(EvalArgs),
+    /// Print the classes of images or rows of numbers, by the model of a finished run
+    Predict(PredictArgs),
+    /// Write the model of a finished run as a file that PyTorch loads
+    Export(ExportArgs),
     /// Run several algorithms with several seeds, and compare them in a table and in plots
     Compare(CompareArgs),
     /// Train, and show what the server learns about single clients

@@ -126,6 +126,36 @@ pub(crate) enum CliError {
     Pass(#[from] PassError),
     #[error("pass `{pass}` does not run here; the passes that do are {ran}")]
     NotRun { pass: String, ran: String },
+    #[error(
+        "nobody trained {tensors} of the server's model in {}{}", dir.display(),
+        if *clients { ": only clients have values of it" } else { "" }
+    )]
+    Untrained {
+        dir: PathBuf,
+        tensors: String,
+        /// Whether clients have models of their own.
+        clients: bool,
+    },
+    #[error("there is no client {client}: the run has {clients}, from 0")]
+    NoClient { client: usize, clients: usize },
+    #[error("the model has no part `{part}`; its parts are {known}")]
+    Part { part: String, known: String },
+    #[error("`{data}` has words beside its images, and files of images do not")]
+    PredictsImages { data: String },
+    #[error(
+        "{}: `{data}` is no data of images, expected a CSV file with {numbers} numbers in a row", file.display()
+    )]
+    NotImages {
+        file: PathBuf,
+        data: String,
+        numbers: usize,
+    },
+    #[error("{}, row {row}: {message}", file.display())]
+    Row {
+        file: PathBuf,
+        row: usize,
+        message: String,
+    },
     #[error("cannot write to stdout: {0}")]
     Stdout(io::Error),
     #[error("cannot write a report as JSON: {0}")]

@@ -1,6 +1,7 @@
 //! Files that the command writes: text, JSON and CSV.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
@@ -10,6 +11,14 @@ use crate::error::CliError;
 /// Writes a whole file.
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), CliError> {
     fs::write(path, text).map_err(CliError::io("write", path))
+}
+
+/// Writes a file that must not exist.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create_new(true).open(path);
+    let mut file = file.map_err(CliError::io("create", path))?;
+    file.write_all(bytes).map_err(CliError::io("write", path))
 }
 
 /// A report as a JSON file's text.

@@ -33,7 +33,9 @@ mod data;
 mod diff;
 mod doctor;
 mod error;
+mod eval;
 mod explain;
+mod export;
 mod faults;
 mod files;
 mod graph;
@@ -45,12 +47,14 @@ mod opt;
 mod output;
 mod pass_changes;
 mod plot;
+mod predict;
 mod privacy;
 mod reproduce;
 mod run;
 mod settings;
 mod table;
 mod tensor_sheets;
+mod trained_run;
 mod weights;
 
 use std::ffi::OsString;
@@ -146,6 +150,9 @@ impl Cli {
             Command::Compare(args) => return compare::compare(catalog, args),
             Command::Inspect(args) => return inspect::inspect(catalog, args),
             Command::Reproduce(args) => return reproduce::reproduce(catalog, args),
+            Command::Export(args) => export::export(catalog, args)?,
+            Command::Eval(args) => eval::eval(catalog, args)?,
+            Command::Predict(args) => predict::predict(catalog, args)?,
             Command::List(args) => list::list(catalog, args)?,
             Command::Data(args) => data::data(args)?,
             Command::Graph(args) => graph::graph(catalog, args)?,

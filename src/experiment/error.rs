@@ -33,6 +33,14 @@ pub enum ExperimentError {
     /// The weights to start from cannot be read, or do not fit the model.
     #[error(transparent)]
     Weights(#[from] WeightsError),
+    /// Examples to predict are of another shape than the data's.
+    #[error("expected inputs of the shape {expected:?}, as the data's are, found {found:?}")]
+    InputShape {
+        /// The data's.
+        expected: Vec<usize>,
+        /// The examples'.
+        found: Vec<usize>,
+    },
     /// A round or an evaluation failed.
     #[error(transparent)]
     Run(Box<RunError>),

@@ -3,6 +3,7 @@
 use fedround_data::Examples;
 use fedround_data::partition::{PartitionError, Split};
 use fedround_metrics::clients::ClientSummary;
+use fedround_models::{BASE, Leaf};
 use fedround_simulation::{Evaluation, PersonalModels, RunError, Simulation};
 
 use super::Scores;
@@ -60,6 +61,13 @@ impl TestSet {
     pub fn run(&self, simulation: &Simulation) -> Result<Tested, RunError> {
         let global = simulation.evaluate(&self.examples)?;
         let personal = simulation.personal_models()?;
+        let (own_models, server_trained) = match &personal {
+            Some(models) => (
+                simulation.differ_from_server(models)?,
+                server_trained(simulation, models)?,
+            ),
+            None => (false, true),
+        };
         let mut clients = match &personal {
             Some(models) => self.own(simulation, models)?,
             None => self.shared(simulation, &global)?,
@@ -80,6 +88,8 @@ impl TestSet {
         let local: Vec<f64> = others.iter().map(|(_, accuracy)| *accuracy).collect();
         Ok(Tested {
             scores: Scores {
+                personal: own_models,
+                server_trained,
                 loss: global.loss,
                 accuracy: global.accuracy,
                 class_accuracy: global.class_accuracy,
@@ -90,6 +100,21 @@ impl TestSet {
             },
             clients,
         })
+    }
+
+    /// A client's own test examples as it sees them; `None` where it has none.
+    pub fn of_client(&self, client: usize) -> Option<Examples> {
+        let plain = self.plain.iter().find(|(k, _)| *k == client);
+        let rotated = || self.rotated.iter().find(|(k, _)| *k == client);
+        match plain {
+            Some((_, test)) => Some(self.examples.subset(test)),
+            None => rotated().map(|(_, examples)| examples.clone()),
+        }
+    }
+
+    /// The whole test set.
+    pub fn examples(&self) -> &Examples {
+        &self.examples
     }
 
     /// The accuracy on the test set of the clients' own models together, by the mean of their
@@ -141,4 +166,16 @@ impl TestSet {
         }
         Ok(local)
     }
+}
+
+/// Whether the server has a trained model: no tensor of the model itself, auxiliary networks aside, is
+/// trained by clients alone.
+fn server_trained(simulation: &Simulation, models: &PersonalModels) -> Result<bool, RunError> {
+    let by_clients = simulation.trained_by_clients_alone(models)?;
+    let leaves = simulation.program().model().model().leaves();
+    let is_base = |leaf: &Leaf| leaf.modules.iter().any(|module| module == BASE);
+    // Without auxiliary networks there is nothing to tell the model from.
+    let assembled = leaves.iter().any(is_base);
+    let mut own = leaves.iter().zip(by_clients);
+    Ok(!own.any(|(leaf, by_clients)| by_clients && (!assembled || is_base(leaf))))
 }

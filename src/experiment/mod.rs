@@ -38,6 +38,7 @@ mod report;
 mod run;
 mod settings;
 mod specs;
+mod trained;
 mod training;
 mod validation;
 mod warnings;

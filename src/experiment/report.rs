@@ -58,12 +58,18 @@ pub struct Round {
     pub validation_accuracy: Option<f64>,
 }
 
-/// How a model does on the test set.
+/// How models do on the test set.
 #[derive(Clone, Debug)]
 pub struct Scores {
-    /// Mean cross-entropy of an example, or a word, in nats.
+    /// Whether clients use models of their own: the algorithm's hook `personalize` gives others than
+    /// the server's. LG-FedAvg has none of them in its first phase.
+    pub personal: bool,
+    /// Whether the server's model is a result of the training. Where clients keep parts of it, the
+    /// server's values of these are what they began as, and the numbers of its model say nothing.
+    pub server_trained: bool,
+    /// Of the server's model: mean cross-entropy of an example, or a word, in nats.
     pub loss: f64,
-    /// Fraction of examples, or words, that are right.
+    /// Of the server's model: fraction of examples, or words, that are right.
     pub accuracy: f64,
     /// The same of each class; NaN for a class without test examples.
     pub class_accuracy: Vec<f64>,
@@ -134,6 +140,22 @@ pub struct Report {
     pub capture: Option<CaptureStats>,
 }
 
+impl Scores {
+    /// The accuracy of what the algorithm trains: the mean over clients of their own models on their own
+    /// test examples, or that of the server's model on the test set where all use it.
+    pub fn headline(&self) -> f64 {
+        match &self.local {
+            Some(local) if self.personal => local.mean,
+            _ => self.accuracy,
+        }
+    }
+
+    /// Whether the headline is the clients'.
+    pub fn is_of_clients(&self) -> bool {
+        self.personal && self.local.is_some()
+    }
+}
+
 impl Round {
     pub(super) fn new(number: usize, stats: RoundStats, seconds: f64) -> Self {
         Self {
@@ -157,7 +179,7 @@ impl Round {
     /// The accuracy that the run's choices are made on, where it was evaluated: on validation examples
     /// if there are any, otherwise on the test set.
     pub fn chosen_by(&self) -> Option<f64> {
-        let tested = self.scores.as_ref().map(|scores| scores.accuracy);
+        let tested = self.scores.as_ref().map(Scores::headline);
         self.validation_accuracy.or(tested)
     }
 }
@@ -225,7 +247,8 @@ impl Report {
         }
     }
 
-    /// The test accuracy at each evaluation, with the bytes of both directions until then.
+    /// The [headline](Scores::headline) at each evaluation, with the bytes of both directions until
+    /// then.
     pub fn accuracy_curve(&self) -> Vec<Point> {
         let mut bytes = 0;
         let mut curve = vec![];
@@ -234,14 +257,14 @@ impl Report {
             curve.extend(round.scores.as_ref().map(|scores| Point {
                 round: round.number,
                 bytes,
-                value: scores.accuracy,
+                value: scores.headline(),
             }));
         }
         if let ([], Some(scores)) = (&self.history[..], &self.scores) {
             curve.push(Point {
                 round: 0,
                 bytes,
-                value: scores.accuracy,
+                value: scores.headline(),
             });
         }
         curve

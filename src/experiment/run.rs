@@ -201,6 +201,7 @@ pub(super) fn simulation(
     };
     Ok(simulation
         .with_augment(settings.augment.clone())
+        .with_evaluation_batch(settings.eval_batch)
         .with_personal(algorithm)?
         .with_cohort_batch(settings.cohort_batch)
         .with_late_client(settings.late_client)?

@@ -39,6 +39,8 @@ pub struct Settings {
     /// there are none, on the test set, whose accuracy is then no unbiased estimate. LG-FedAvg ends its rounds of
     /// FedAvg so (Liang, Liu et al. 2020, section 3.1).
     pub goal: Option<f64>,
+    /// Examples in a batch of an evaluation.
+    pub eval_batch: usize,
     /// Rounds between two evaluations on the test set. The last round is always evaluated.
     pub eval_every: usize,
     /// Whether the clients' own models are evaluated together at the end, too.
@@ -84,6 +86,7 @@ impl Default for Settings {
             validation: None,
             keep: Keep::default(),
             goal: None,
+            eval_batch: 250,
             eval_every: 5,
             ensemble: false,
             adversary: false,
@@ -116,6 +119,7 @@ impl Settings {
         let counts = [
             ("rounds", rounds),
             ("eval_every", self.eval_every),
+            ("eval_batch", self.eval_batch),
             ("beam", self.beam),
             ("threads", self.threads),
         ];

@@ -20,6 +20,8 @@ struct Round<'a> {
     round: usize,
     /// Both directions, all clients, with the rounds before it.
     bytes: u64,
+    /// Of what the algorithm trains.
+    accuracy: Option<f64>,
     test_accuracy: Option<f64>,
     test_loss: Option<f64>,
     train_loss: Option<f64>,
@@ -44,6 +46,7 @@ pub(super) fn write(
             seed: cell.settings.run.seed,
             round: line.round,
             bytes: line.bytes,
+            accuracy: line.accuracy,
             test_accuracy: line.test_accuracy,
             test_loss: line.test_loss,
             train_loss: line.train_loss,

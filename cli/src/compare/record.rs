@@ -13,7 +13,7 @@ use toml::{Table, Value};
 use super::error::CompareError;
 use crate::config::Config;
 use crate::error::CliError;
-use crate::run::{CONFIG, FILES, METRICS, SUMMARY};
+use crate::run::{CLIENTS, CONFIG, FILES, METRICS, Models, SUMMARY};
 
 /// A run that ended, by Ctrl-C or a failure too. Numbers that are not finite are absent.
 #[derive(Clone, Debug, Deserialize)]
@@ -21,6 +21,12 @@ pub(crate) struct Record {
     pub status: Status,
     pub error: Option<String>,
     pub rounds: usize,
+    /// Of what the algorithm trains.
+    pub accuracy: Option<f64>,
+    #[serde(default)]
+    pub accuracy_of: Models,
+    pub best_accuracy: Option<f64>,
+    /// Of the server's model.
     pub test_accuracy: Option<f64>,
     pub best_test_accuracy: Option<f64>,
     pub best_round: Option<usize>,
@@ -57,6 +63,9 @@ pub(crate) struct Local {
 pub(crate) struct Line {
     pub round: usize,
     pub train_loss: Option<f64>,
+    /// Of what the algorithm trains.
+    pub accuracy: Option<f64>,
+    /// Of the server's model, like the one below.
     pub test_loss: Option<f64>,
     pub test_accuracy: Option<f64>,
     pub bytes_up: u64,
@@ -86,13 +95,22 @@ impl Record {
         Ok(Some(record))
     }
 
-    /// The test accuracy in the course of its rounds.
+    /// The accuracy of what the algorithm trains, in the course of its rounds.
     pub fn curve(&self) -> Vec<Point> {
+        self.points(|line| line.accuracy)
+    }
+
+    /// The test accuracy of the server's model.
+    pub fn server_curve(&self) -> Vec<Point> {
+        self.points(|line| line.test_accuracy)
+    }
+
+    fn points(&self, value: fn(&Line) -> Option<f64>) -> Vec<Point> {
         let point = |line: &Line| {
             Some(Point {
                 round: line.round,
                 bytes: line.bytes,
-                value: line.test_accuracy?,
+                value: value(line)?,
             })
         };
         self.lines.iter().filter_map(point).collect()
@@ -157,7 +175,13 @@ pub(super) fn clear(dir: &Path) -> Result<(), CliError> {
             _ => {}
         }
     }
-    Ok(())
+    let clients = dir.join(CLIENTS);
+    match fs::remove_dir_all(&clients) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(CliError::io("remove", clients)(error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A file's text; `None` where there is no file.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::grid::{Cell, Grid};
 use super::record::Record;
 use super::statistics::{Row, Spread, reach};
+use crate::run::Models;
 
 /// `comparison.json`.
 #[derive(Debug, Serialize)]
@@ -18,7 +19,7 @@ pub(super) struct Comparison {
     pub model: String,
     pub rounds: usize,
     pub seeds: Vec<u64>,
-    /// The test accuracy that was to be reached: the user's, or the first algorithm's own.
+    /// The accuracy that was to be reached: the user's, or the first algorithm's own.
     pub target: Option<f64>,
     pub algorithms: Vec<Row>,
     pub runs: Vec<RunRow>,
@@ -32,6 +33,10 @@ pub(super) struct RunRow {
     pub seed: u64,
     pub status: &'static str,
     pub rounds: Option<usize>,
+    /// Of what the algorithm trains, as `accuracy_of` says.
+    pub accuracy: Option<f64>,
+    pub accuracy_of: Option<Models>,
+    pub best_accuracy: Option<f64>,
     pub test_accuracy: Option<f64>,
     pub best_test_accuracy: Option<f64>,
     pub best_round: Option<usize>,
@@ -52,7 +57,7 @@ impl Comparison {
         let target = shared.target.or_else(|| {
             let complete = runs_of(0, cells, records).into_iter().flatten();
             let complete = complete.filter(|run| run.status == Status::Complete);
-            Some(Spread::of(complete.filter_map(|run| run.test_accuracy))?.mean)
+            Some(Spread::of(complete.filter_map(|run| run.accuracy))?.mean)
         });
         let rows = grid.algorithms.iter().enumerate().map(|(i, entrant)| {
             let runs = runs_of(i, cells, records);
@@ -89,6 +94,9 @@ impl RunRow {
                 Some(Status::Failed) => "failed",
             },
             rounds: record.map(|run| run.rounds),
+            accuracy: record.and_then(|run| run.accuracy),
+            accuracy_of: record.map(|run| run.accuracy_of),
+            best_accuracy: record.and_then(|run| run.best_accuracy),
             test_accuracy: record.and_then(|run| run.test_accuracy),
             best_test_accuracy: record.and_then(|run| run.best_test_accuracy),
             best_round: record.and_then(|run| run.best_round),

@@ -5,6 +5,7 @@ use fedround_metrics::progress::{Point, first_to_reach};
 use serde::Serialize;
 
 use super::record::Record;
+use crate::run::Models;
 
 /// A number over several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -44,7 +45,12 @@ pub(super) struct Row {
     pub failed: usize,
     /// Interrupted, or not begun.
     pub unfinished: usize,
-    /// After the last round.
+    /// Of what the algorithm trains, as `accuracy_of` says, after the last round.
+    pub accuracy: Option<Spread>,
+    /// The largest of each run.
+    pub best_accuracy: Option<Spread>,
+    pub accuracy_of: Models,
+    /// Of the server's model after the last round.
     pub test_accuracy: Option<Spread>,
     /// The largest of each run.
     pub best_test_accuracy: Option<Spread>,
@@ -77,6 +83,12 @@ impl Row {
             complete: complete_runs,
             failed,
             unfinished: runs.len() - complete_runs - failed,
+            accuracy: spread(&|run| run.accuracy),
+            best_accuracy: spread(&|run| run.best_accuracy),
+            accuracy_of: match complete().any(|run| run.accuracy_of == Models::Clients) {
+                true => Models::Clients,
+                false => Models::Server,
+            },
             test_accuracy: spread(&|run| run.test_accuracy),
             best_test_accuracy: spread(&|run| run.best_test_accuracy),
             local_accuracy: spread(&|run| Some(run.local_accuracy.as_ref()?.mean)),
@@ -140,6 +152,7 @@ mod tests {
         let line = |round: usize| Line {
             round,
             train_loss: Some(1.0),
+            accuracy: (round.is_multiple_of(2)).then(|| accuracies[round / 2 - 1]),
             test_loss: None,
             test_accuracy: (round.is_multiple_of(2)).then(|| accuracies[round / 2 - 1]),
             bytes_up: 4,
@@ -151,6 +164,9 @@ mod tests {
             status,
             error: None,
             rounds,
+            accuracy: accuracies.last().copied(),
+            accuracy_of: Models::Server,
+            best_accuracy: accuracies.iter().copied().reduce(f64::max),
             test_accuracy: accuracies.last().copied(),
             best_test_accuracy: accuracies.iter().copied().reduce(f64::max),
             best_round: None,

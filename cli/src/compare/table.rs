@@ -5,6 +5,7 @@ use comfy_table::Table;
 use super::report::Comparison;
 use super::statistics::{Row, Spread};
 use crate::output::{bytes, percent};
+use crate::run::Models;
 use crate::table::{BORDERS, MARKDOWN, table};
 
 /// For people at a terminal.
@@ -46,10 +47,22 @@ fn of_algorithms(comparison: &Comparison, style: &str) -> Table {
     let mut columns: Vec<Column> = vec![
         ("algorithm".into(), |row| row.algorithm.clone()),
         ("runs".into(), runs),
-        ("test accuracy".into(), |row| accuracy(row.test_accuracy)),
-        ("best".into(), |row| accuracy(row.best_test_accuracy)),
     ];
-    if rows.iter().any(|row| row.local_accuracy.is_some()) {
+    // Whose models an accuracy is of stands beside it, unless all are the server's.
+    let personal = rows.iter().any(|row| row.accuracy_of == Models::Clients);
+    let title = if personal {
+        "accuracy"
+    } else {
+        "test accuracy"
+    };
+    columns.push((title.into(), |row| accuracy(row.accuracy)));
+    if personal {
+        columns.push(("of".into(), |row| whose(row).into()));
+    }
+    columns.push(("best".into(), |row| accuracy(row.best_accuracy)));
+    if personal {
+        columns.push(("server's model".into(), |row| accuracy(row.test_accuracy)));
+    } else if rows.iter().any(|row| row.local_accuracy.is_some()) {
         columns.push(("local accuracy".into(), |row| accuracy(row.local_accuracy)));
     }
     columns.extend::<[Column; 4]>([
@@ -71,6 +84,14 @@ fn runs(row: &Row) -> String {
     let others = others.iter().filter(|(n, _)| *n > 0);
     let others: String = others.map(|(n, what)| format!(", {n} {what}")).collect();
     format!("{}{others}", row.complete)
+}
+
+/// Whose models an algorithm's accuracy is of.
+fn whose(row: &Row) -> &'static str {
+    match row.accuracy_of {
+        Models::Clients => "clients' own models",
+        Models::Server => "server's model",
+    }
 }
 
 fn accuracy(spread: Option<Spread>) -> String {

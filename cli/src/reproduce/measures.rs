@@ -76,7 +76,7 @@ fn value(
             let client = plan.parties.iter().position(|party| party == domain)?;
             percent(*run.client_accuracy.get(client)?)
         }
-        Of::RoundsToTarget => Some(first_to_reach(&run.curve(), target?)?.round as f64),
+        Of::RoundsToTarget => Some(first_to_reach(&run.server_curve(), target?)?.round as f64),
         Of::AdversaryAlong => percent(mean(&run.adversary, |e| e.along)),
         Of::AdversaryAfter => percent(mean(&run.adversary, |e| e.auc)),
         Of::Rounds => Some(run.rounds as f64),

@@ -16,8 +16,9 @@ Examples:
   fedround run fedavg --json | jq .test_accuracy
 
 The run folder holds config.toml, metrics.jsonl (one object a round), summary.json,
-model.safetensors and classes.svg (the accuracy of each class), and clients.redb if clients' states
-outgrow --client-memory. Nothing in it is ever overwritten.
+model.safetensors, classes.svg (the accuracy of each class), where clients have models of their own
+these in clients/, and clients.redb if clients' states outgrow --client-memory. Nothing in it is ever
+overwritten.
 Ctrl-C finishes the current round and writes everything; a second one stops at once.";
 
 /// Compiles an algorithm and trains it over simulated clients.
@@ -153,7 +154,7 @@ pub(crate) struct TestArgs {
     /// model-last.safetensors) [default: last]
     #[arg(long, value_name = "best|last|both")]
     pub keep: Option<String>,
-    /// Test accuracy, such as 0.9, of which the rounds and bytes that it takes are reported
+    /// Accuracy, such as 0.9, of which the rounds and bytes that it takes are reported
     #[arg(long, value_name = "A")]
     pub target: Option<f64>,
     /// Report the test accuracy of the clients' own models together, too, by the mean of their

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use fedround::experiment::{Keep, Parameters, Report};
+use fedround_ir::tensor::TensorType;
 use fedround_models::{Layout, NamedValues, to_safetensors};
 use serde::Serialize;
 
@@ -19,6 +20,8 @@ pub(crate) const SUMMARY: &str = "summary.json";
 pub(crate) const MODEL: &str = "model.safetensors";
 /// The model of the last round, where the best one is kept beside it.
 const LAST: &str = "model-last.safetensors";
+/// The folder of the clients' own models, where they have some.
+pub(crate) const CLIENTS: &str = "clients";
 /// The accuracy of each class over rounds.
 const CLASSES: &str = "classes.svg";
 /// The states of clients that do not fit in memory.
@@ -35,7 +38,7 @@ pub(crate) struct Folder {
 /// Fails if a folder that the user named already holds a run.
 pub(super) fn check_free(dir: &Path) -> Result<(), CliError> {
     let taken = |file: &&str| fs::symlink_metadata(dir.join(file)).is_ok();
-    match FILES.into_iter().find(taken) {
+    match FILES.into_iter().chain([CLIENTS]).find(taken) {
         Some(file) => Err(CliError::Taken {
             dir: dir.to_owned(),
             file,
@@ -90,30 +93,53 @@ impl Folder {
         )
     }
 
-    /// Writes the models that are to be kept; of a run without any evaluation, the last one.
-    pub fn models(&self, report: &Report, keep: Keep) -> Result<(), CliError> {
-        match (keep, &report.best) {
-            (Keep::Last, _) | (_, None) => self.model(MODEL, &report.parameters),
-            (Keep::Best, Some(best)) => self.model(MODEL, &best.parameters),
-            (Keep::Both, Some(best)) => {
-                self.model(MODEL, &best.parameters)?;
-                self.model(LAST, &report.parameters)
-            }
+    /// Writes the models that are to be kept, the last one of a run without any evaluation, without the
+    /// tensors that are `left_out`. Gives the parameters that are in `model.safetensors`.
+    pub fn models<'r>(
+        &self,
+        report: &'r Report,
+        keep: Keep,
+        left_out: &[bool],
+    ) -> Result<&'r Parameters, CliError> {
+        let last = &report.parameters;
+        let kept = match (keep, &report.best) {
+            (Keep::Last, _) | (_, None) => last,
+            (Keep::Best | Keep::Both, Some(best)) => &best.parameters,
+        };
+        self.model(MODEL, kept, left_out)?;
+        if keep == Keep::Both && report.best.is_some() {
+            self.model(LAST, last, left_out)?;
         }
+        Ok(kept)
     }
 
-    /// Writes named tensors, in our own layout.
-    fn model(&self, file: &str, leaves: &Parameters) -> Result<(), CliError> {
-        let path = self.dir.join(file);
-        let tensors = leaves.iter().map(|(name, ty, values)| NamedValues {
-            name,
-            shape: &ty.shape,
-            values,
-        });
-        let bytes = to_safetensors(&tensors.collect::<Vec<_>>(), Layout::Fedround);
-        let bytes = bytes.map_err(io::Error::other);
-        write(&path, &bytes.map_err(CliError::io("write", &path))?)
+    /// Writes the tensors that are not left out; no file of none.
+    fn model(&self, file: &str, leaves: &Parameters, left_out: &[bool]) -> Result<(), CliError> {
+        let kept = leaves
+            .iter()
+            .zip(left_out)
+            .filter(|(_, left_out)| !**left_out);
+        let kept: Vec<_> = kept.map(|(leaf, _)| leaf).collect();
+        match kept.is_empty() {
+            true => Ok(()),
+            false => save_tensors(&self.dir.join(file), &kept),
+        }
     }
+}
+
+/// Writes named tensors in our own layout to a new file.
+pub(super) fn save_tensors(
+    path: &Path,
+    leaves: &[&(String, TensorType, Vec<f32>)],
+) -> Result<(), CliError> {
+    let tensors = leaves.iter().map(|(name, ty, values)| NamedValues {
+        name,
+        shape: &ty.shape,
+        values,
+    });
+    let bytes = to_safetensors(&tensors.collect::<Vec<_>>(), Layout::Fedround);
+    let bytes = bytes.map_err(io::Error::other);
+    write(path, &bytes.map_err(CliError::io("write", path))?)
 }
 
 /// `fedprox(fedavg)` as a file name.

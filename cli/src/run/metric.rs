@@ -1,6 +1,6 @@
 //! What a run reports of each round.
 
-use fedround::experiment::Round;
+use fedround::experiment::{Round, Scores};
 use fedround_metrics::clients::ClientSummary;
 use serde::Serialize;
 
@@ -9,6 +9,9 @@ use serde::Serialize;
 pub(super) struct Metric {
     pub round: usize,
     pub train_loss: f64,
+    /// Of what the algorithm trains: the mean of the clients' own models, or the server's.
+    pub accuracy: Option<f64>,
+    /// Of the server's model, like the two below; `null` where nobody trained all of it.
     pub test_loss: Option<f64>,
     pub test_accuracy: Option<f64>,
     /// On the examples that clients hold back.
@@ -54,13 +57,15 @@ pub(super) struct Metric {
 impl Metric {
     pub fn of(round: &Round) -> Self {
         let scores = round.scores.as_ref();
+        let server = scores.filter(|scores| scores.server_trained);
         Self {
             round: round.number,
             train_loss: round.train_loss,
-            test_loss: scores.map(|s| s.loss),
-            test_accuracy: scores.map(|s| s.accuracy),
+            accuracy: scores.map(Scores::headline),
+            test_loss: server.map(|s| s.loss),
+            test_accuracy: server.map(|s| s.accuracy),
             validation_accuracy: round.validation_accuracy,
-            class_accuracy: scores.map(|s| s.class_accuracy.clone()),
+            class_accuracy: server.map(|s| s.class_accuracy.clone()),
             local_accuracy: scores.and_then(|s| s.local),
             newcomer_accuracy: scores.and_then(|s| s.late_client),
             test_bleu: scores.and_then(|s| s.bleu),

@@ -1,6 +1,7 @@
 //! `fedround run`: compiles, trains, and keeps everything in a run folder.
 
 mod args;
+pub(crate) mod client_models;
 mod folder;
 mod metric;
 mod progress;
@@ -15,8 +16,9 @@ use std::time::Instant;
 use fedround::experiment::{ExperimentError, Status};
 
 pub(crate) use args::{EngineArgs, RunArgs, SettingArgs, TestArgs};
-pub(crate) use folder::{CONFIG, FILES, Folder, METRICS, MODEL, SUMMARY, next_free, slug};
+pub(crate) use folder::{CLIENTS, CONFIG, FILES, Folder, METRICS, MODEL, SUMMARY, next_free, slug};
 pub(crate) use progress::Progress;
+pub(crate) use summary::Models;
 pub(crate) use training::Job;
 
 use crate::advice::INTERRUPTED;

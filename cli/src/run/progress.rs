@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, stderr};
 use std::path::Path;
 
-use fedround::experiment::Report;
+use fedround::experiment::{Report, Scores};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::auxiliaries::named;
@@ -98,7 +98,7 @@ impl Progress {
         self.steps += last.client_steps;
         self.seconds += last.seconds;
         let message = || {
-            let accuracy = report.scores.as_ref().map_or(f64::NAN, |s| s.accuracy);
+            let accuracy = report.scores.as_ref().map_or(f64::NAN, Scores::headline);
             let speed = match self.seconds > 0.0 {
                 true => self.steps as f64 / self.seconds,
                 false => 0.0,

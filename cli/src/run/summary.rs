@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use fedround::Auxiliaries;
-use fedround::experiment::{AttributeAuc, ExperimentError, Keep, Report, Round, Run, Status};
+use fedround::experiment::{AttributeAuc, ExperimentError, Keep, Report, Run, Scores, Status};
 use fedround_exec::CaptureStats;
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::{best, first_to_reach};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::config::Config;
@@ -33,6 +33,17 @@ impl From<CaptureStats> for Graphs {
             plain: stats.plain,
         }
     }
+}
+
+/// Whose models a number is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Models {
+    /// The one of the server.
+    #[default]
+    Server,
+    /// The clients' own.
+    Clients,
 }
 
 /// `summary.json`.
@@ -59,13 +70,21 @@ pub(crate) struct Summary {
     /// Completed.
     pub rounds: usize,
     pub train_loss: f64,
-    pub test_loss: f64,
-    pub test_accuracy: f64,
-    /// The largest of all evaluations. It is found on the test set itself, so it is no choice of a model
-    /// and no estimate of what one does on new data.
-    pub best_test_accuracy: Option<f64>,
+    /// Of what the algorithm trains: the mean over clients of their own models on their own test
+    /// examples, or that of the server's model on the test set.
+    pub accuracy: f64,
+    /// Which of the two it is.
+    pub accuracy_of: Models,
+    /// The largest of all evaluations. It is found on test examples themselves, so it is no choice of
+    /// a model and no estimate of what one does on new data.
+    pub best_accuracy: Option<f64>,
     /// After which it was first there.
     pub best_round: Option<usize>,
+    /// Of the server's model, like the two below; `null` where nobody trained all of it.
+    pub test_loss: Option<f64>,
+    pub test_accuracy: Option<f64>,
+    /// The largest of all evaluations.
+    pub best_test_accuracy: Option<f64>,
     /// The fraction of training examples that clients hold back, on which the model is chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validation: Option<f64>,
@@ -75,13 +94,13 @@ pub(crate) struct Summary {
     /// The round of the model that is chosen by it; without validation examples nothing is chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen_round: Option<usize>,
-    /// That model's accuracy on the test set.
+    /// That model's accuracy in the sense of `accuracy`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen_test_accuracy: Option<f64>,
     /// Which model is in `model.safetensors`, where it is not the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
-    /// Test accuracy that was to be reached.
+    /// Accuracy that was to be reached.
     pub target: Option<f64>,
     /// Until the first evaluation that reached the target.
     pub rounds_to_target: Option<usize>,
@@ -154,7 +173,11 @@ impl Summary {
         let reached = |target| first_to_reach(&curve, target);
         let reached = settings.target.and_then(reached);
         let scores = report.scores.as_ref();
-        let classes = scores.map_or(&[][..], |scores| &scores.class_accuracy);
+        let server = |scores: &&Scores| scores.server_trained;
+        let rounds = report.history.iter().filter_map(|r| r.scores.as_ref());
+        let of_server = rounds.filter(server).map(|scores| scores.accuracy);
+        let server = scores.filter(server);
+        let classes = server.map_or(&[][..], |scores| &scores.class_accuracy);
         let classes = run.data().class_names.iter().zip(classes);
         Self {
             status: report.status,
@@ -176,15 +199,21 @@ impl Summary {
             threads: settings.run.threads,
             rounds: report.rounds(),
             train_loss: report.train_loss(),
-            test_loss: scores.map_or(f64::NAN, |scores| scores.loss),
-            test_accuracy: scores.map_or(f64::NAN, |scores| scores.accuracy),
-            best_test_accuracy: best.map(|point| point.value),
+            accuracy: scores.map_or(f64::NAN, Scores::headline),
+            accuracy_of: match scores.is_some_and(Scores::is_of_clients) {
+                true => Models::Clients,
+                false => Models::Server,
+            },
+            best_accuracy: best.map(|point| point.value),
             best_round: best.map(|point| point.round),
             validation: settings.run.validation,
             validation_accuracy: report.best.as_ref().map(|best| best.validation_accuracy),
             chosen_round: report.best.as_ref().map(|best| best.round),
             chosen_test_accuracy: chosen(report),
             kept: (settings.run.keep != Keep::Last).then(|| settings.run.keep.to_string()),
+            test_loss: server.map(|scores| scores.loss),
+            test_accuracy: server.map(|scores| scores.accuracy),
+            best_test_accuracy: of_server.reduce(f64::max),
             target: settings.target,
             rounds_to_target: reached.map(|point| point.round),
             bytes_to_target: reached.map(|point| point.bytes),
@@ -222,7 +251,7 @@ fn chosen(report: &Report) -> Option<f64> {
     let best = report.best.as_ref()?;
     let mut rounds = report.history.iter();
     let round = rounds.find(|round| round.number == best.round)?;
-    Some(round.scores.as_ref()?.accuracy)
+    Some(round.scores.as_ref()?.headline())
 }
 
 /// Over all rounds.

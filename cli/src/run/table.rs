@@ -1,6 +1,6 @@
 //! The table at the end of a run.
 
-use super::summary::Summary;
+use super::summary::{Models, Summary};
 use crate::output::{bytes, grouped, in_rounds, percent};
 use crate::table::{BORDERS, table};
 use fedround::experiment::AttributeAuc;
@@ -14,6 +14,9 @@ pub(super) fn text(summary: &Summary) -> String {
         let accuracy = accuracy.as_f64().unwrap_or(f64::NAN);
         [name.clone(), percent(accuracy)]
     });
+    if summary.class_accuracy.is_empty() {
+        return format!("{overall}\n");
+    }
     let classes = table(BORDERS, ["class", "test accuracy"], 1, classes);
     format!("{overall}\n{classes}\n")
 }
@@ -24,9 +27,11 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     let mut rows = vec![
         ("algorithm", summary.spec.clone()),
         ("rounds", summary.rounds.to_string()),
-        ("test accuracy", accuracy(summary)),
-        ("local accuracy", local(summary)),
-        ("test loss", format!("{:.4} nats", summary.test_loss)),
+    ];
+    rows.extend(accuracies(summary));
+    // Further measures follow the accuracies.
+    let after = rows.len();
+    rows.extend([
         (
             "sent",
             format!(
@@ -47,25 +52,25 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
             ),
         ),
         ("kept in", summary.out.clone()),
-    ];
+    ]);
     if let Some(newcomer) = summary.newcomer_accuracy {
-        rows.insert(4, ("newcomer's accuracy", percent(newcomer)));
+        rows.insert(after, ("newcomer's accuracy", percent(newcomer)));
     }
     if let Some(ensemble) = summary.ensemble_accuracy {
-        rows.insert(4, ("ensemble accuracy", percent(ensemble)));
+        rows.insert(after, ("ensemble accuracy", percent(ensemble)));
     }
     for exposed in &summary.adversary {
-        rows.insert(4, ("AUC of adversaries", auc(exposed)));
+        rows.insert(after, ("AUC of adversaries", auc(exposed)));
     }
     if let Some(bleu) = summary.bleu {
         let bleu = bleu.map(|score| format!("{:.2}", 100.0 * score));
-        rows.insert(3, ("BLEU-1 to 4, %", bleu.join(", ")));
+        rows.insert(after, ("BLEU-1 to 4, %", bleu.join(", ")));
     }
     if let Some(accuracy) = summary.vqa_accuracy {
-        rows.insert(3, ("VQA accuracy", percent(accuracy)));
+        rows.insert(after, ("VQA accuracy", percent(accuracy)));
     }
     if let Some(chosen) = choice(summary) {
-        rows.insert(3, ("chosen accuracy", chosen));
+        rows.insert(after, ("chosen accuracy", chosen));
     }
     if let Some(faults) = &summary.faults {
         let text = format!(
@@ -81,14 +86,14 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
         rows.insert(2, ("not finite", left_out));
     }
     if let Some(target) = summary.target {
-        rows.insert(3, ("target", reached(summary, target)));
+        rows.insert(after, ("target", reached(summary, target)));
     }
     if let Some(goal) = summary.goal {
         let ended = match summary.rounds_to_goal {
             Some(rounds) => format!("ended the first phase after {}", in_rounds(rounds)),
             None => "not reached in the first phase".to_owned(),
         };
-        rows.insert(3, ("goal", format!("{} {ended}", percent(goal))));
+        rows.insert(after, ("goal", format!("{} {ended}", percent(goal))));
     }
     rows
 }
@@ -114,17 +119,44 @@ fn auc(exposed: &AttributeAuc) -> String {
     format!("{attribute}: {along} trained along, {after} fitted afterwards")
 }
 
-/// The accuracy of the last model. Without validation examples, the best one is named as what it is.
-fn accuracy(summary: &Summary) -> String {
-    let last = percent(summary.test_accuracy);
-    match (summary.best_test_accuracy, summary.best_round) {
-        _ if summary.chosen_round.is_some() => format!("{last} after the last round"),
+/// The accuracies: first that of what the algorithm trains, then others.
+fn accuracies(summary: &Summary) -> Vec<(&'static str, String)> {
+    // Without validation examples, the best one is named as what it is.
+    let best = match (summary.best_accuracy, summary.best_round) {
+        _ if summary.chosen_round.is_some() => " after the last round".to_owned(),
         (Some(best), Some(round)) => {
             let best = percent(best);
-            format!("{last}, at best {best} in round {round} (seen on the test set, not chosen)")
+            format!(", at best {best} in round {round} (seen on test examples, not chosen)")
         }
-        _ => last,
-    }
+        _ => String::new(),
+    };
+    let loss = summary
+        .test_loss
+        .map(|loss| ("test loss", format!("{loss:.4} nats")));
+    let mut rows = match summary.accuracy_of {
+        Models::Clients => {
+            let server = |accuracy| {
+                (
+                    "server's model",
+                    format!("{} on the test set", percent(accuracy)),
+                )
+            };
+            let own = ("clients' own models", format!("{}{best}", local(summary)));
+            [own]
+                .into_iter()
+                .chain(summary.test_accuracy.map(server))
+                .collect()
+        }
+        Models::Server => vec![
+            (
+                "test accuracy",
+                format!("{}{best}", percent(summary.accuracy)),
+            ),
+            ("local accuracy", local(summary)),
+        ],
+    };
+    rows.extend(loss);
+    rows
 }
 
 /// The model that is chosen on validation examples, where there are any.

@@ -9,6 +9,7 @@ use fedround_data::Dataset;
 use fedround_exec::Program;
 use fedround_simulation::Simulation;
 
+use super::client_models;
 use super::folder::Folder;
 use super::metric::Metric;
 use super::progress::Progress;
@@ -95,13 +96,41 @@ impl Job {
         if let Some(error) = recorder.failed {
             return Err(error);
         }
-        folder.models(&report, self.settings.run.keep)?;
+        self.write_models(folder, &report, failure.is_none())?;
         folder.classes(&class_curves(&report, &self.run.data().class_names))?;
         let ended = (&report, failure.as_ref());
         let of = (&self.settings, &self.config, &self.run);
         let summary = Summary::new(of, ended, folder.dir(), started.elapsed());
         folder.summary(&json(&summary)?)?;
         Ok((summary, failure))
+    }
+}
+
+impl Job {
+    /// Writes the server's model and, of a run that did not fail, the clients' own ones. A tensor that
+    /// only clients trained is not among the server's.
+    fn write_models(
+        &self,
+        folder: &Folder,
+        report: &Report,
+        with_clients: bool,
+    ) -> Result<(), CliError> {
+        let (simulation, keep) = (self.run.simulation(), self.settings.run.keep);
+        let models = match with_clients {
+            true => simulation.personal_models()?,
+            false => None,
+        };
+        let Some(models) = models else {
+            let left_out = vec![false; report.parameters.len()];
+            return folder.models(report, keep, &left_out).map(|_| ());
+        };
+        let by_clients = simulation.trained_by_clients_alone(&models)?;
+        let server = folder.models(report, keep, &by_clients)?;
+        if simulation.differ_from_server(&models)? {
+            let server = (server, &by_clients[..]);
+            client_models::write(folder.dir(), simulation, &models, server)?;
+        }
+        Ok(())
     }
 }
 
@@ -164,7 +193,10 @@ impl Recorder<'_> {
 fn class_curves(report: &Report, names: &[String]) -> Vec<Series> {
     let points = |class: usize| -> Vec<(f64, f64)> {
         let tested = report.history.iter();
-        let tested = tested.filter_map(|r| Some((r.number as f64, r.scores.as_ref()?)));
+        let tested = tested.filter_map(|r| {
+            let scores = r.scores.as_ref().filter(|scores| scores.server_trained);
+            Some((r.number as f64, scores?))
+        });
         let own = tested.filter_map(|(x, s)| Some((x, *s.class_accuracy.get(class)?)));
         own.collect()
     };

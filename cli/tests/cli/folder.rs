@@ -47,6 +47,7 @@ fn metrics_have_a_line_a_round() {
         let expected = [
             "round",
             "train_loss",
+            "accuracy",
             "test_loss",
             "test_accuracy",
             "class_accuracy",

@@ -25,5 +25,6 @@ mod peers;
 mod reproduce;
 mod run;
 mod support;
+mod trained;
 mod weights;
 mod words;

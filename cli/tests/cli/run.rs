@@ -268,7 +268,8 @@ fn clients_models_are_tested_together_if_asked() {
     let shared = summary("fedavg --ensemble");
     assert_eq!(shared["ensemble_accuracy"], shared["test_accuracy"]);
     let solo = summary("solo --ensemble");
-    assert!(solo["ensemble_accuracy"].as_f64() > solo["test_accuracy"].as_f64());
+    // Nobody trains a model on the server.
+    assert!(solo["ensemble_accuracy"].as_f64() > Some(0.1) && solo["test_accuracy"].is_null());
 }
 
 /// A run that completes no round has no table.

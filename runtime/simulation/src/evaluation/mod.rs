@@ -31,66 +31,103 @@ pub struct Evaluation {
     pub predictions: Vec<u16>,
 }
 
-/// Examples a worker evaluates at once.
-const CHUNK: usize = 250;
+/// Examples that a worker evaluates at once, unless another number is chosen.
+pub(crate) const BATCH: usize = 250;
 
-/// Evaluates models in inference, several by the means of their logits, on images that go through
-/// the fixed steps of `augment`; chunks of examples run on the workers and are summed in order. The
-/// seed and the round are of what a model draws in inference, if anything.
-///
-/// # Errors
-///
-/// The model cannot be traced for the batch shape.
-pub(crate) fn evaluate(
-    program: &Program,
-    models: &[&[DispatchTensor]],
-    examples: &Examples,
-    classes: usize,
-    augment: &Augment,
-    workers: &Workers,
-    (seed, round): (u64, usize),
-) -> Result<Evaluation, RunError> {
-    let fixed = augment.fixed();
-    let chunks = examples.len().div_ceil(CHUNK);
-    let objective = program.model().objective();
-    let parts = workers.run(chunks, |i| {
-        let indices: Vec<usize> = (i * CHUNK..((i + 1) * CHUNK).min(examples.len())).collect();
+/// Models in inference, several by the means of their logits, on images that go through the fixed
+/// steps of `augment`. Batches of examples run on the workers; their results are put together in order.
+pub(crate) struct Inference<'a> {
+    pub program: &'a Program,
+    pub models: &'a [&'a [DispatchTensor]],
+    pub augment: &'a Augment,
+    pub workers: &'a Workers,
+    /// The seed and the round of what a model draws in inference, if anything.
+    pub at: (u64, usize),
+    /// Examples in a batch.
+    pub batch: usize,
+}
+
+impl Inference<'_> {
+    /// How the models do on examples.
+    ///
+    /// # Errors
+    ///
+    /// The model cannot be traced for the batch shape.
+    pub fn evaluate(&self, examples: &Examples, classes: usize) -> Result<Evaluation, RunError> {
+        let objective = self.program.model().objective();
+        let parts = self.workers.run(self.batches(examples), |i| {
+            let indices = self.indices(examples, i);
+            let logits = self.batch_logits(examples, i, &indices)?;
+            let mut labels = vec![0; indices.len()];
+            examples.gather_labels_into(&indices, &mut labels);
+            let mut counts = Counts::new(classes);
+            match objective.target.as_str() {
+                "y" => counts.labels(&logits, &labels),
+                column => {
+                    let (ids, _) = words(examples, column, &indices)?;
+                    counts.words(&logits, &ids, &labels);
+                }
+            }
+            Ok::<_, RunError>(counts)
+        });
+        let mut total = Counts::new(classes);
+        for part in parts {
+            total.add(part?);
+        }
+        Ok(total.evaluation())
+    }
+
+    /// The logits of examples, one after another.
+    ///
+    /// # Errors
+    ///
+    /// As [`evaluate`](Self::evaluate).
+    pub fn logits(&self, examples: &Examples) -> Result<Vec<f32>, RunError> {
+        let parts = self.workers.run(self.batches(examples), |i| {
+            self.batch_logits(examples, i, &self.indices(examples, i))
+        });
+        let parts: Vec<Vec<f32>> = parts.into_iter().collect::<Result<_, _>>()?;
+        Ok(parts.concat())
+    }
+
+    fn batches(&self, examples: &Examples) -> usize {
+        examples.len().div_ceil(self.batch)
+    }
+
+    fn indices(&self, examples: &Examples, i: usize) -> Vec<usize> {
+        (i * self.batch..((i + 1) * self.batch).min(examples.len())).collect()
+    }
+
+    /// The logits of the `i`-th batch.
+    fn batch_logits(
+        &self,
+        examples: &Examples,
+        i: usize,
+        indices: &[usize],
+    ) -> Result<Vec<f32>, RunError> {
+        let (program, (seed, round)) = (self.program, self.at);
         let forward = program.forward(indices.len())?;
-        let mut inputs = vec![images(program, examples, &indices, &fixed)?];
-        for name in &objective.inputs {
-            let (ids, shape) = words(examples, name, &indices)?;
+        let mut inputs = vec![images(program, examples, indices, &self.augment.fixed())?];
+        for name in &program.model().objective().inputs {
+            let (ids, shape) = words(examples, name, indices)?;
             inputs.push(from_ints(ids, &shape, program.device()));
         }
-        let mut labels = vec![0; indices.len()];
-        examples.gather_labels_into(&indices, &mut labels);
         let key = StreamKey::new(seed, Purpose::Evaluation).with(round);
         let keys = [key.with(i)];
         let supplies = forward.supplies.tensors(&keys, program.device());
         let supplies: Vec<_> = supplies.collect();
         let slots = &mut Slots::default();
         let mut mean: Vec<f32> = vec![];
-        for model in models {
+        for model in self.models {
             let inputs = model.iter().chain(&inputs).chain(&supplies).cloned();
             let logits = forward.plan.run(program.device(), inputs, slots)?;
             let logits = logits.into_iter().next().map(read).transpose()?;
             add(&mut mean, logits.unwrap_or_default());
         }
-        mean.iter_mut().for_each(|z| *z /= models.len() as f32);
-        let mut counts = Counts::new(classes);
-        match objective.target.as_str() {
-            "y" => counts.labels(&mean, &labels),
-            column => {
-                let (ids, _) = words(examples, column, &indices)?;
-                counts.words(&mean, &ids, &labels);
-            }
-        }
-        Ok::<_, RunError>(counts)
-    });
-    let mut total = Counts::new(classes);
-    for part in parts {
-        total.add(part?);
+        let models = self.models.len() as f32;
+        mean.iter_mut().for_each(|z| *z /= models);
+        Ok(mean)
     }
-    Ok(total.evaluation())
 }
 
 /// Images of examples, through the fixed steps of augmentation.

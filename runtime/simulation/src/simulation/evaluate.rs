@@ -7,11 +7,19 @@ use super::Simulation;
 use crate::error::RunError;
 use crate::evaluation::captions::{Describe, Search};
 use crate::evaluation::personal_models::PersonalModels;
-use crate::evaluation::{Evaluation, evaluate};
+use crate::evaluation::{Evaluation, Inference};
 use crate::faults::Attendance;
 use crate::round::run_round;
 
 impl Simulation {
+    /// Sets how many examples each worker evaluates at once; 0 counts as 1. Sums over examples may round
+    /// differently.
+    #[must_use]
+    pub fn with_evaluation_batch(mut self, examples: usize) -> Self {
+        self.evaluation_batch = examples.max(1);
+        self
+    }
+
     /// The clients' personal models, made from the current global model; `None` if all clients use the
     /// global model. No state of the simulation changes.
     ///
@@ -71,6 +79,16 @@ impl Simulation {
         self.evaluate_models(&[&self.params], examples)
     }
 
+    /// The logits of examples by the global model, one example after another: of a classifier as many
+    /// as there are classes. The examples' labels are not looked at.
+    ///
+    /// # Errors
+    ///
+    /// The model cannot be traced for the batch shape.
+    pub fn logits(&self, examples: &Examples) -> Result<Vec<f32>, RunError> {
+        self.guarded(|| self.inference(&[&self.params]).logits(examples))
+    }
+
     /// Captions of images by the global model: the ids of the words, without start and end marks.
     ///
     /// # Errors
@@ -92,16 +110,17 @@ impl Simulation {
         examples: &Examples,
     ) -> Result<Evaluation, RunError> {
         let classes = self.program().model().task().classes;
-        self.guarded(|| {
-            evaluate(
-                self.program(),
-                models,
-                examples,
-                classes,
-                &self.augment,
-                &self.workers,
-                (self.seed, self.round),
-            )
-        })
+        self.guarded(|| self.inference(models).evaluate(examples, classes))
+    }
+
+    fn inference<'a>(&'a self, models: &'a [&'a [DispatchTensor]]) -> Inference<'a> {
+        Inference {
+            program: self.program(),
+            models,
+            augment: &self.augment,
+            workers: &self.workers,
+            at: (self.seed, self.round),
+            batch: self.evaluation_batch,
+        }
     }
 }

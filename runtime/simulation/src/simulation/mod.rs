@@ -25,6 +25,7 @@ use crate::state::State;
 use fedround_exec::CompileError;
 
 use crate::error::RunError;
+use crate::evaluation::BATCH;
 use crate::evaluation::personal_models::personalized;
 use crate::faults::{Faults, Work};
 use crate::init_parameters;
@@ -66,6 +67,10 @@ pub struct Simulation {
     works: Vec<Work>,
     state: State,
     params: Vec<DispatchTensor>,
+    /// What the parameters began as.
+    initial: Vec<DispatchTensor>,
+    /// Examples in a batch of an evaluation.
+    evaluation_batch: usize,
     round: usize,
     /// Rounds of phases that ended early.
     left_out: usize,
@@ -102,7 +107,9 @@ impl Simulation {
             works: vec![],
             home,
             beside: vec![],
+            initial: params.clone(),
             params,
+            evaluation_batch: BATCH,
             dataset,
             seed,
             state: State::default(),

@@ -38,6 +38,48 @@ impl Simulation {
         params.map(|params| self.named(params)).transpose()
     }
 
+    /// Which parameters only clients train, as LG-FedAvg's clients their features: on the server they are
+    /// what they began as, and in a client's model they are not. Such values of the server are no result
+    /// of the training. In the model's order.
+    ///
+    /// # Errors
+    ///
+    /// The device that holds them has failed.
+    pub fn trained_by_clients_alone(&self, models: &PersonalModels) -> Result<Vec<bool>, RunError> {
+        let leaves = self.initial.iter().zip(&self.params).enumerate();
+        leaves
+            .map(|(i, (initial, now))| {
+                let now = bits(now)?;
+                if bits(initial)? != now {
+                    return Ok(false);
+                }
+                for model in models.all() {
+                    if bits(&model[i])? != now {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            })
+            .collect()
+    }
+
+    /// Whether a client's model is another than the server's.
+    ///
+    /// # Errors
+    ///
+    /// The device that holds them has failed.
+    pub fn differ_from_server(&self, models: &PersonalModels) -> Result<bool, RunError> {
+        let server: Vec<Vec<u32>> = self.params.iter().map(bits).collect::<Result<_, _>>()?;
+        for model in models.all() {
+            for (own, server) in model.iter().zip(&server) {
+                if bits(own)? != *server {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
     fn named(&self, params: &[DispatchTensor]) -> Result<Vec<NamedTensor>, RunError> {
         let leaves = self.program().model().parameters().iter();
         leaves
@@ -120,6 +162,9 @@ impl Simulation {
                 *param = from_floats(values, &ty.shape, program.device());
             }
         }
+        if self.round == 0 {
+            self.initial.clone_from(&self.params);
+        }
         Ok(fitted.report)
     }
 
@@ -134,6 +179,12 @@ impl Simulation {
         let squares = leaves.map(|leaf| leaf.into_iter().map(square).sum::<f64>());
         Ok(squares.sum::<f64>().sqrt())
     }
+}
+
+/// The bits of a tensor's numbers, by which two that are not numbers are equal, too.
+fn bits(tensor: &DispatchTensor) -> Result<Vec<u32>, RunError> {
+    let values = read(tensor.clone())?.into_iter();
+    Ok(values.map(f32::to_bits).collect())
 }
 
 fn values(state: Option<&Vec<DispatchTensor>>) -> Result<Option<Vec<Vec<f32>>>, RunError> {

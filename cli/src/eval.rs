@@ -1,0 +1,252 @@
+//! `fedround eval`: the models of a finished run on test examples, without training.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use fedround::experiment::Run;
+use fedround_data::Partition;
+use fedround_metrics::clients::ClientSummary;
+use fedround_simulation::Evaluation;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::catalog::Catalog;
+use crate::error::{CliError, at_least_one};
+use crate::files::json;
+use crate::output::{percent, print, tell};
+use crate::run::SettingArgs;
+use crate::table::{BORDERS, table};
+use crate::trained_run::TrainedRun;
+
+const EXAMPLES: &str = "\
+Examples:
+  fedround eval runs/first
+  fedround eval runs/personal --client all          each client's own model on its own examples
+  fedround eval runs/personal --client 3 --json
+  fedround eval runs/mnist --data usps --data-dir data";
+
+/// Evaluates a run's models: the server's on the test set, and the clients' own ones, where they have
+/// some, each on its client's own test examples.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct EvalArgs {
+    /// Run folder
+    pub run: PathBuf,
+    /// Only the model of this client, by its number from 0, or of `all` clients
+    #[arg(long, value_name = "all|N", value_parser = Clients::parse)]
+    pub client: Option<Clients>,
+    /// The test set of another dataset of the same shape and classes; clients are tested on all of it
+    #[arg(long, value_name = "NAME")]
+    pub data: Option<String>,
+    /// Folder that holds the dataset's folder [default: as in the run]
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Examples that are computed together
+    #[arg(long, value_name = "N", default_value_t = 250)]
+    pub batch: usize,
+    /// Print numbers as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clients {
+    All,
+    One(usize),
+}
+
+impl Clients {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Self::All),
+            text => match text.parse() {
+                Ok(client) => Ok(Self::One(client)),
+                Err(_) => Err("expected `all` or the number of a client".to_owned()),
+            },
+        }
+    }
+}
+
+/// What is printed.
+#[derive(Debug, Serialize)]
+struct Report {
+    run: String,
+    data: String,
+    /// Of the test set.
+    examples: usize,
+    /// The server's model on the test set, where it is asked for and was trained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<Scores>,
+    /// A client's own model on its own test examples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client: Option<OfClient>,
+    /// Of the accuracies below, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clients: Option<ClientSummary>,
+    /// By the client's number; `null` where a client has no test examples.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    client_accuracy: Vec<Option<f64>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Scores {
+    accuracy: f64,
+    /// In nats.
+    loss: f64,
+    /// By the class's name.
+    class_accuracy: Map<String, Value>,
+}
+
+#[derive(Debug, Serialize)]
+struct OfClient {
+    client: usize,
+    /// On its own test examples; `null` where it has none.
+    own: Option<Scores>,
+    /// On the whole test set.
+    test: Scores,
+}
+
+/// Runs the subcommand.
+pub(crate) fn eval(catalog: &Catalog, args: &EvalArgs) -> Result<(), CliError> {
+    let flags = SettingArgs {
+        data: args.data.clone(),
+        data_dir: args.data_dir.clone(),
+        ..SettingArgs::default()
+    };
+    let mut trained = TrainedRun::open(&args.run, &flags)?;
+    trained.settings.run.eval_batch = at_least_one("batch", args.batch)?;
+    if args.data.is_some() {
+        // Who had what of the run's data says nothing of other data.
+        trained.settings.run.partition = Partition::Iid;
+    }
+    let data = Arc::new(trained.settings.load()?);
+    data.notes.iter().for_each(|note| tell!("note: {note}"));
+    let experiment = catalog.experiment(&trained.settings, data)?;
+    let mut session = Session {
+        run: experiment.prepare(trained.settings.rounds)?,
+        own_examples: args.data.is_none(),
+        trained,
+    };
+    let report = session.report(args)?;
+    match args.json {
+        true => print(&json(&report)?),
+        false => print(&text(&report)),
+    }
+}
+
+/// A run whose models are set one after another.
+struct Session {
+    trained: TrainedRun,
+    run: Run,
+    /// Whether clients are tested on their own examples, not on the whole test set.
+    own_examples: bool,
+}
+
+impl Session {
+    fn report(&mut self, args: &EvalArgs) -> Result<Report, CliError> {
+        let mut report = Report {
+            run: args.run.display().to_string(),
+            data: self.trained.settings.data.clone(),
+            examples: self.run.data().test.len(),
+            server: None,
+            client: None,
+            clients: None,
+            client_accuracy: vec![],
+        };
+        match args.client {
+            Some(Clients::One(client)) => {
+                self.load(Some(client))?;
+                report.client = Some(OfClient {
+                    client,
+                    own: match self.own_examples {
+                        true => self.run.evaluate_for(client)?.map(|e| self.scores(&e)),
+                        false => None,
+                    },
+                    test: self.scores(&self.run.evaluate()?),
+                });
+            }
+            Some(Clients::All) => self.all_clients(&mut report)?,
+            None => {
+                match self.load(None) {
+                    Ok(()) => report.server = Some(self.scores(&self.run.evaluate()?)),
+                    Err(CliError::Untrained { clients: true, .. }) => {}
+                    Err(error) => return Err(error),
+                }
+                if self.trained.has_clients() {
+                    self.all_clients(&mut report)?;
+                }
+            }
+        }
+        Ok(report)
+    }
+
+    /// Tests the model of each client.
+    fn all_clients(&mut self, report: &mut Report) -> Result<(), CliError> {
+        for client in 0..self.trained.settings.run.clients {
+            self.load(Some(client))?;
+            let tested = match self.own_examples {
+                true => self.run.evaluate_for(client)?,
+                false => Some(self.run.evaluate()?),
+            };
+            report
+                .client_accuracy
+                .push(tested.map(|tested| tested.accuracy));
+        }
+        let known: Vec<f64> = report.client_accuracy.iter().copied().flatten().collect();
+        report.clients = ClientSummary::of(&known).ok();
+        Ok(())
+    }
+
+    /// Sets the model of the server or of a client.
+    fn load(&mut self, client: Option<usize>) -> Result<(), CliError> {
+        let leaves = self.run.program().model().model().leaves();
+        let values = self.trained.values(&leaves, client)?;
+        // They fit: files with other shapes are errors.
+        let _ = self.run.set_parameters(values);
+        Ok(())
+    }
+
+    fn scores(&self, evaluation: &Evaluation) -> Scores {
+        let names = &self.run.data().class_names;
+        let classes = names.iter().zip(&evaluation.class_accuracy);
+        Scores {
+            accuracy: evaluation.accuracy,
+            loss: evaluation.loss,
+            class_accuracy: classes
+                .map(|(name, accuracy)| (name.clone(), Value::from(*accuracy)))
+                .collect(),
+        }
+    }
+}
+
+/// The report for people.
+fn text(report: &Report) -> String {
+    let test = format!(
+        "the test set of {}, {} examples",
+        report.data, report.examples
+    );
+    let scores = |s: &Scores| format!("{}, loss {:.4} nats", percent(s.accuracy), s.loss);
+    let mut rows = vec![];
+    if let Some(server) = &report.server {
+        rows.push([format!("server's model on {test}"), scores(server)]);
+    }
+    if let Some(of) = &report.client {
+        let client = of.client;
+        if let Some(own) = &of.own {
+            rows.push([format!("client {client} on its own examples"), scores(own)]);
+        }
+        rows.push([format!("client {client} on {test}"), scores(&of.test)]);
+    }
+    if let Some(all) = &report.clients {
+        let spread = format!(
+            "{} ± {}, {} over the worst tenth",
+            percent(all.mean),
+            percent(all.std),
+            percent(all.worst_decile)
+        );
+        rows.push([format!("{} clients' models", all.clients), spread]);
+    }
+    format!("{}\n", table(BORDERS, [""; 0], 2, rows))
+}

@@ -1,0 +1,117 @@
+//! A finished run as a source of models: its configuration, and the weights in its folder.
+
+use std::path::{Path, PathBuf};
+
+use fedround::Auxiliaries;
+use fedround_data::DatasetInfo;
+use fedround_models::{AuxiliaryTask, Leaf, Task, Weights, WeightsError};
+
+use crate::catalog::Catalog;
+use crate::config::Config;
+use crate::error::CliError;
+use crate::run::{CLIENTS, CONFIG, MODEL, SettingArgs, TestArgs, client_models};
+use crate::settings::Settings;
+
+/// The folder of a run.
+pub(crate) struct TrainedRun {
+    dir: PathBuf,
+    pub settings: Settings,
+}
+
+impl TrainedRun {
+    /// Reads the run's settings under these flags. What it trained on is the CPU's here, and what it
+    /// started from no longer matters.
+    pub fn open(dir: &Path, flags: &SettingArgs) -> Result<Self, CliError> {
+        let config = Config {
+            device: None,
+            weights: None,
+            rename: vec![],
+            ..Config::read(&dir.join(CONFIG))?
+        };
+        let settings = Settings::over(config, flags, &TestArgs::default(), None, None)?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            settings,
+        })
+    }
+
+    /// Whether clients have models of their own.
+    pub fn has_clients(&self) -> bool {
+        self.dir.join(CLIENTS).is_dir()
+    }
+
+    /// The tensors of the run's network, untrained, and its auxiliary networks. Files of data are read
+    /// only where the size of a vocabulary is to be known.
+    pub fn network(&self, catalog: &Catalog) -> Result<(Vec<Leaf>, Auxiliaries), CliError> {
+        let run = &self.settings.run;
+        let info = DatasetInfo::find(&self.settings.data)?;
+        let (input, classes, words) = match info.words {
+            None => (info.input_shape()?, info.classes, None),
+            Some(_) => {
+                let data = self.settings.load()?;
+                let words = data.language.as_ref().map(|of| of.vocabulary.len());
+                (data.test.input_shape()?, data.classes, words)
+            }
+        };
+        let around = AuxiliaryTask {
+            task: Task {
+                input: run.augment.output_shape(input)?,
+                classes,
+            },
+            clients: run.clients,
+            variants: run.auxiliaries.clone(),
+        };
+        let algorithm = catalog.algorithm(&self.settings.spec, &self.settings.hypers)?;
+        let model = catalog.model_of(&self.settings.model)?;
+        let (model, used) = model.trace(&algorithm, &around, words, &catalog.losses)?;
+        Ok((model.model().leaves(), used))
+    }
+
+    /// The trained values of these leaves, in their order: the server's, or those of a client's model.
+    pub fn values(
+        &self,
+        leaves: &[Leaf],
+        client: Option<usize>,
+    ) -> Result<Vec<Vec<f32>>, CliError> {
+        let mut values = vec![None; leaves.len()];
+        for file in self.files(client)? {
+            let weights = Weights::read(&file, &[]).map_err(weights_error)?;
+            let fitted = match weights.fit(leaves) {
+                // A client may have none of the tensors that are asked for to itself.
+                Err(WeightsError::Nothing { .. }) => continue,
+                fitted => fitted.map_err(weights_error)?,
+            };
+            let pairs = values.iter_mut().zip(fitted.values);
+            pairs.for_each(|(value, found)| *value = value.take().or(found));
+        }
+        let absent = leaves.iter().zip(&values).filter(|(_, v)| v.is_none());
+        let absent: Vec<&str> = absent.map(|(leaf, _)| leaf.name.as_str()).collect();
+        match absent.is_empty() {
+            true => Ok(values.into_iter().flatten().collect()),
+            false => Err(CliError::Untrained {
+                dir: self.dir.clone(),
+                tensors: absent.join(", "),
+                clients: self.has_clients(),
+            }),
+        }
+    }
+
+    /// The files of a model, those that count first.
+    fn files(&self, client: Option<usize>) -> Result<Vec<PathBuf>, CliError> {
+        let clients = self.settings.run.clients;
+        if let Some(client) = client.filter(|client| *client >= clients) {
+            return Err(CliError::NoClient { client, clients });
+        }
+        let own = client.map(|client| client_models::file(&self.dir, client));
+        let server = self.dir.join(MODEL);
+        // A run of which nothing is kept is one whose folder is not whole.
+        let needed = !self.has_clients();
+        let all = own.into_iter().filter(|file| file.exists());
+        let server = Some(server).filter(|file| needed || file.exists());
+        Ok(all.chain(server).collect())
+    }
+}
+
+fn weights_error(error: WeightsError) -> CliError {
+    fedround::experiment::ExperimentError::from(error).into()
+}

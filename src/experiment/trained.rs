@@ -1,0 +1,74 @@
+//! A run with the weights of an earlier one: evaluation and prediction without training.
+
+use fedround_data::Examples;
+use fedround_simulation::Evaluation;
+
+use super::{ExperimentError, Run};
+
+impl Run {
+    /// Replaces the server's model by values in the model's order; `false`, and nothing changes, if
+    /// their sizes do not fit.
+    #[must_use]
+    pub fn set_parameters(&mut self, values: Vec<Vec<f32>>) -> bool {
+        self.simulation.set_parameters(values)
+    }
+
+    /// The server's model on the whole test set.
+    ///
+    /// # Errors
+    ///
+    /// See [`ExperimentError`].
+    pub fn evaluate(&self) -> Result<Evaluation, ExperimentError> {
+        Ok(self.simulation.evaluate(self.tests.examples())?)
+    }
+
+    /// The server's model on a client's own test examples; `None` where the client has none.
+    ///
+    /// # Errors
+    ///
+    /// See [`ExperimentError`].
+    pub fn evaluate_for(&self, client: usize) -> Result<Option<Evaluation>, ExperimentError> {
+        let own = self.tests.of_client(client);
+        let own = own.map(|examples| self.simulation.evaluate(&examples));
+        Ok(own.transpose()?)
+    }
+
+    /// The probabilities of the classes of each example, by the server's model. Labels are not looked
+    /// at; inputs are of the shape that the data's examples have.
+    ///
+    /// # Errors
+    ///
+    /// The examples have another shape, or see [`ExperimentError`].
+    pub fn predict(&self, examples: &Examples) -> Result<Vec<Vec<f64>>, ExperimentError> {
+        let (expected, found) = (self.data.test.shape(), examples.shape());
+        if expected != found {
+            return Err(ExperimentError::InputShape {
+                expected: expected.to_vec(),
+                found: found.to_vec(),
+            });
+        }
+        let logits = self.simulation.logits(examples)?;
+        let rows = logits.chunks(self.data.classes.max(1));
+        Ok(rows.map(softmax).collect())
+    }
+}
+
+/// Probabilities of logits.
+fn softmax(logits: &[f32]) -> Vec<f64> {
+    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let powers = logits.iter().map(|z| f64::from(z - largest).exp());
+    let powers: Vec<f64> = powers.collect();
+    let sum: f64 = powers.iter().sum();
+    powers.into_iter().map(|power| power / sum).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_add_up_for_large_logits_too() {
+        let found = softmax(&[1000.0, 1000.0, 0.0]);
+        assert_eq!(found, [0.5, 0.5, 0.0]);
+    }
+}
