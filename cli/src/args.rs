@@ -11,11 +11,9 @@ use crate::compare::CompareArgs;
 use crate::data::DataArgs;
 use crate::doctor::DoctorArgs;
 use crate::error::CliError;
-use crate::eval::EvalArgs;
-use crate::export::ExportArgs;
 use crate::inspect::InspectArgs;
+use crate::model_args::{EvalArgs, ExportArgs, PredictArgs};
 use crate::output::tell;
-use crate::predict::PredictArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::RunArgs;
 

@@ -1,9 +1,7 @@
 //! `fedround eval`: the models of a finished run on test examples, without training.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::Args;
 use fedround::experiment::Run;
 use fedround_data::Partition;
 use fedround_metrics::clients::ClientSummary;
@@ -14,60 +12,11 @@ use serde_json::{Map, Value};
 use crate::catalog::Catalog;
 use crate::error::{CliError, at_least_one};
 use crate::files::json;
+use crate::model_args::{Clients, EvalArgs};
 use crate::output::{percent, print, tell};
 use crate::run::SettingArgs;
 use crate::table::{BORDERS, table};
 use crate::trained_run::TrainedRun;
-
-const EXAMPLES: &str = "\
-Examples:
-  fedround eval runs/first
-  fedround eval runs/personal --client all          each client's own model on its own examples
-  fedround eval runs/personal --client 3 --json
-  fedround eval runs/mnist --data usps --data-dir data";
-
-/// Evaluates a run's models: the server's on the test set, and the clients' own ones, where they have
-/// some, each on its client's own test examples.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct EvalArgs {
-    /// Run folder
-    pub run: PathBuf,
-    /// Only the model of this client, by its number from 0, or of `all` clients
-    #[arg(long, value_name = "all|N", value_parser = Clients::parse)]
-    pub client: Option<Clients>,
-    /// The test set of another dataset of the same shape and classes; clients are tested on all of it
-    #[arg(long, value_name = "NAME")]
-    pub data: Option<String>,
-    /// Folder that holds the dataset's folder [default: as in the run]
-    #[arg(long, value_name = "DIR")]
-    pub data_dir: Option<PathBuf>,
-    /// Examples that are computed together
-    #[arg(long, value_name = "N", default_value_t = 250)]
-    pub batch: usize,
-    /// Print numbers as JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Which clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Clients {
-    All,
-    One(usize),
-}
-
-impl Clients {
-    fn parse(text: &str) -> Result<Self, String> {
-        match text {
-            "all" => Ok(Self::All),
-            text => match text.parse() {
-                Ok(client) => Ok(Self::One(client)),
-                Err(_) => Err("expected `all` or the number of a client".to_owned()),
-            },
-        }
-    }
-}
 
 /// What is printed.
 #[derive(Debug, Serialize)]
@@ -161,16 +110,19 @@ impl Session {
                 report.client = Some(OfClient {
                     client,
                     own: match self.own_examples {
-                        true => self.run.evaluate_for(client)?.map(|e| self.scores(&e)),
+                        true => self
+                            .run
+                            .evaluate_model_for(client)?
+                            .map(|e| self.scores(&e)),
                         false => None,
                     },
-                    test: self.scores(&self.run.evaluate()?),
+                    test: self.scores(&self.run.evaluate_model()?),
                 });
             }
             Some(Clients::All) => self.all_clients(&mut report)?,
             None => {
                 match self.load(None) {
-                    Ok(()) => report.server = Some(self.scores(&self.run.evaluate()?)),
+                    Ok(()) => report.server = Some(self.scores(&self.run.evaluate_model()?)),
                     Err(CliError::Untrained { clients: true, .. }) => {}
                     Err(error) => return Err(error),
                 }
@@ -187,8 +139,8 @@ impl Session {
         for client in 0..self.trained.settings.run.clients {
             self.load(Some(client))?;
             let tested = match self.own_examples {
-                true => self.run.evaluate_for(client)?,
-                false => Some(self.run.evaluate()?),
+                true => self.run.evaluate_model_for(client)?,
+                false => Some(self.run.evaluate_model()?),
             };
             report
                 .client_accuracy

@@ -1,53 +1,14 @@
 //! `fedround export`: a run's model as a file that PyTorch loads.
 
-use std::path::PathBuf;
-
-use clap::{Args, ValueEnum};
 use fedround_models::{Layout, Leaf, NamedValues, to_safetensors, to_torch_file};
 
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::files::write_new;
+use crate::model_args::{ExportArgs, ExportFormat};
 use crate::output::{grouped, tell};
 use crate::run::SettingArgs;
 use crate::trained_run::TrainedRun;
-
-const EXAMPLES: &str = "\
-Examples:
-  fedround export runs/first --to model.pt          torch.load(..., weights_only=True)
-  fedround export runs/first --format safetensors --to model.safetensors
-  fedround export runs/personal --client 3 --to client3.pt
-
-docs/weights.md shows the PyTorch model that loads it.";
-
-/// Writes a run's model with PyTorch's names and layouts.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct ExportArgs {
-    /// Run folder
-    pub run: PathBuf,
-    /// File to write; it must not exist
-    #[arg(long, value_name = "FILE")]
-    pub to: PathBuf,
-    /// Kind of file
-    #[arg(long, value_enum, default_value = "pytorch")]
-    pub format: ExportFormat,
-    /// This client's own model, by its number from 0 [default: the server's model]
-    #[arg(long, value_name = "N")]
-    pub client: Option<usize>,
-    /// Only this part of the model, such as features, or an auxiliary network; may be repeated
-    /// [default: the model without auxiliary networks]
-    #[arg(long, value_name = "PART")]
-    pub part: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
-    /// As torch.save writes a state_dict
-    Pytorch,
-    /// As safetensors.torch.save_file does
-    Safetensors,
-}
 
 /// Runs the subcommand.
 pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), CliError> {

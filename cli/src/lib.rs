@@ -43,6 +43,7 @@ mod hypers;
 mod inspect;
 mod interrupt;
 mod list;
+mod model_args;
 mod opt;
 mod output;
 mod pass_changes;

@@ -1,9 +1,8 @@
 //! `fedround predict`: the classes of images or rows of numbers, by the model of a finished run.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use clap::Args;
 use fedround::experiment::Run;
 use fedround_data::{Column, Dataset, Examples, Fit, ImageFiles};
 use serde::Serialize;
@@ -12,35 +11,10 @@ use serde_json::{Map, Value};
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::files::json;
+use crate::model_args::PredictArgs;
 use crate::output::print;
 use crate::run::SettingArgs;
 use crate::trained_run::TrainedRun;
-
-const EXAMPLES: &str = "\
-Examples:
-  fedround predict runs/mnist three.png five.png
-  fedround predict runs/personal --client 3 images.csv
-  fedround predict runs/adult rows.csv | jq '.[].class'
-
-A CSV file has no header and an example a row: the numbers of an input, one channel after another. Of
-data of images they are bytes, 0 to 255.";
-
-/// Prints the classes of files as JSON, with the probabilities of all classes.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct PredictArgs {
-    /// Run folder
-    pub run: PathBuf,
-    /// Images (PNG or JPEG), which are scaled to the size of the data's, or CSV files of rows
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    /// By the own model of this client, by its number from 0 [default: the server's model]
-    #[arg(long, value_name = "N")]
-    pub client: Option<usize>,
-    /// Folder that holds the dataset's folder [default: as in the run]
-    #[arg(long, value_name = "DIR")]
-    pub data_dir: Option<PathBuf>,
-}
 
 /// One example.
 #[derive(Debug, Serialize)]

@@ -18,7 +18,7 @@ impl Run {
     /// # Errors
     ///
     /// See [`ExperimentError`].
-    pub fn evaluate(&self) -> Result<Evaluation, ExperimentError> {
+    pub fn evaluate_model(&self) -> Result<Evaluation, ExperimentError> {
         Ok(self.simulation.evaluate(self.tests.examples())?)
     }
 
@@ -27,7 +27,7 @@ impl Run {
     /// # Errors
     ///
     /// See [`ExperimentError`].
-    pub fn evaluate_for(&self, client: usize) -> Result<Option<Evaluation>, ExperimentError> {
+    pub fn evaluate_model_for(&self, client: usize) -> Result<Option<Evaluation>, ExperimentError> {
         let own = self.tests.of_client(client);
         let own = own.map(|examples| self.simulation.evaluate(&examples));
         Ok(own.transpose()?)

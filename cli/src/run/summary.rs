@@ -5,7 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use fedround::Auxiliaries;
-use fedround::experiment::{AttributeAuc, ExperimentError, Keep, Report, Run, Scores, Status};
+use fedround::experiment::{
+    AttributeAuc, ExperimentError, Keep, Report, Round, Run, Scores, Status,
+};
 use fedround_exec::CaptureStats;
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::{best, first_to_reach};
