@@ -25,9 +25,9 @@ pub(crate) const CLIENTS: &str = "clients";
 /// The accuracy of each class over rounds.
 const CLASSES: &str = "classes.svg";
 /// The states of clients that do not fit in memory.
-const CLIENTS: &str = "clients.redb";
+const STATES: &str = "clients.redb";
 /// Everything that a run writes.
-pub(crate) const FILES: [&str; 7] = [CONFIG, METRICS, SUMMARY, MODEL, LAST, CLASSES, CLIENTS];
+pub(crate) const FILES: [&str; 7] = [CONFIG, METRICS, SUMMARY, MODEL, LAST, CLASSES, STATES];
 
 /// A folder of one run.
 pub(crate) struct Folder {
@@ -67,7 +67,7 @@ impl Folder {
 
     /// The file of clients' states.
     pub fn clients(&self) -> PathBuf {
-        self.dir.join(CLIENTS)
+        self.dir.join(STATES)
     }
 
     /// Appends a round; it is in the file when this returns.
