@@ -92,7 +92,8 @@ fn help(error: &CliError) -> Option<String> {
         }
         CliError::Text { .. } => "docs/ir.md describes the text form",
         CliError::Request(_)
-        | CliError::Pass(PassError::Request(_) | PassError::Dump(_))
+        | CliError::Pass(PassError::Request(_))
+        | CliError::PassDump { .. }
         | CliError::NotRun { .. } => "`fedround opt --list` shows the passes",
         CliError::Config { .. } | CliError::ConfigKey { .. } => {
             "the config.toml of any run folder is an example"

@@ -18,6 +18,7 @@ use crate::auxiliaries;
 use crate::error::CliError;
 use crate::hypers::{self, Setting};
 use crate::output::tell;
+use crate::pass_dump::observer;
 use crate::settings::Settings;
 
 /// A model that a user's crate brings.
@@ -95,7 +96,11 @@ impl Catalog {
         model: &str,
     ) -> Result<Experiment, CliError> {
         let experiment = Experiment::new(algorithm).model(self.model_of(model)?);
-        Ok(experiment.losses(self.losses.clone()))
+        let experiment = experiment.losses(self.losses.clone());
+        Ok(match observer()? {
+            Some(observer) => experiment.observe_passes(observer),
+            None => experiment,
+        })
     }
 
     /// The experiment of some settings.

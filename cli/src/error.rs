@@ -124,6 +124,15 @@ pub(crate) enum CliError {
     Request(#[from] RequestError),
     #[error(transparent)]
     Pass(#[from] PassError),
+    #[error(
+        "{variable}: unknown value `{found}`{}; expected `before`, `after` or a pass of `fedround opt --list`",
+        did_you_mean(*nearest)
+    )]
+    PassDump {
+        variable: &'static str,
+        found: String,
+        nearest: Option<&'static str>,
+    },
     #[error("pass `{pass}` does not run here; the passes that do are {ran}")]
     NotRun { pass: String, ran: String },
     #[error(

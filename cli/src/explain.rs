@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use fedround_dsl::{Hyper, LayerField, all_fields};
 use fedround_exec::{Program, Target};
-use fedround_passes::PassManager;
 use fedround_passes::fed::Leaves;
 use fedround_passes::report::number_format::flops;
 use fedround_passes::report::{Count, Direction, Wire, explain as algorithm_box, wire, wire_table};
@@ -16,11 +15,12 @@ use crate::auxiliaries::named;
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::output::{bytes, grouped, print};
+use crate::pass_dump::pass_manager;
 use crate::privacy::statement;
 
 /// Runs the subcommand.
 pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliError> {
-    let mut passes = PassManager::from_env()?;
+    let mut passes = pass_manager()?;
     let compiled = catalog.compile(&args.subject, Target::default(), &mut passes)?;
     let algorithm = &compiled.algorithm;
     let model = named(&args.subject.model, &compiled.auxiliaries);

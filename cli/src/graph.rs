@@ -3,7 +3,6 @@
 use fedround_draw::{Sheet, dot, json, svg};
 use fedround_exec::Program;
 use fedround_ir::fed::{Module, print as fed_text, print_exact};
-use fedround_passes::PassManager;
 use fedround_passes::report::cost_table;
 use fedround_passes::tensor::cost;
 
@@ -12,6 +11,7 @@ use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::output::print;
 use crate::pass_changes;
+use crate::pass_dump::pass_manager;
 use crate::tensor_sheets::sheets;
 
 /// Runs the subcommand.
@@ -19,7 +19,7 @@ pub(crate) fn graph(catalog: &Catalog, args: &GraphArgs) -> Result<(), CliError>
     if let Some(pass) = args.pass.as_ref().or(args.diff.as_ref()) {
         return pass_changes::show(catalog, args, pass, args.diff.is_some());
     }
-    let mut manager = PassManager::from_env()?;
+    let mut manager = pass_manager()?;
     let target = args.target()?;
     let program = catalog
         .compile(&args.subject, target, &mut manager)?

@@ -47,6 +47,7 @@ mod model_args;
 mod opt;
 mod output;
 mod pass_changes;
+mod pass_dump;
 mod plot;
 mod predict;
 mod privacy;

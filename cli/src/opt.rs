@@ -12,6 +12,7 @@ use fedround_passes::{Pass, PassManager, Program, Request, timing_table};
 use crate::args::OptArgs;
 use crate::error::CliError;
 use crate::output::{print, tell};
+use crate::pass_dump::pass_manager;
 
 /// Runs the subcommand.
 pub(crate) fn opt(args: &OptArgs) -> Result<(), CliError> {
@@ -23,7 +24,7 @@ pub(crate) fn opt(args: &OptArgs) -> Result<(), CliError> {
         path: file.clone(),
         source: Box::new(source),
     })?;
-    let mut manager = PassManager::from_env()?;
+    let mut manager = pass_manager()?;
     let mut texts = Vec::new();
     for section in sections {
         let text = optimised(&mut manager, &args.passes, section.document)?;

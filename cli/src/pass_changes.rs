@@ -1,21 +1,33 @@
 //! `fedround graph --pass` and `--diff`: one pass of the compilation, looked at.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use fedround_ir::fed::Module;
 use fedround_ir::tensor::Graph;
-use fedround_passes::{Ir, PassManager, Program, Request, RequestError, Run};
+use fedround_passes::{
+    Ir, PassEvent, PassManager, PassObserver, Program, Request, RequestError, Run,
+};
 
 use crate::args::{GraphArgs, Stage};
 use crate::catalog::Catalog;
 use crate::diff::unified;
 use crate::error::CliError;
 use crate::output::print;
+use crate::pass_dump::observer;
 
 /// The run of a pass that is shown for one program: the first that changed it, or else the first.
-struct Seen {
+struct Shown {
     name: String,
     before: String,
     after: String,
     changed: bool,
+}
+
+/// The runs of one pass, and the names of all passes of its dialect that ran.
+#[derive(Default)]
+struct Record {
+    runs: Vec<Shown>,
+    ran: Vec<&'static str>,
 }
 
 /// Prints the program after a pass, or what the pass changes.
@@ -26,9 +38,36 @@ pub(crate) fn show(
     diff: bool,
 ) -> Result<(), CliError> {
     let dialect = dialect(pass, args.at)?;
-    let mut seen: Vec<Seen> = vec![];
-    let mut ran: Vec<&'static str> = vec![];
-    let mut manager = PassManager::from_env()?.observed(|run| {
+    let record = Arc::new(Mutex::new(Record::default()));
+    let (shared, wanted, dump) = (Arc::clone(&record), pass.to_owned(), observer()?);
+    let observer = PassObserver::new(move |event| {
+        if let Some(dump) = &dump {
+            dump.show(event);
+        }
+        if let PassEvent::Ran(run) = event {
+            let mut record = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            record.add(run, dialect, &wanted);
+        }
+    });
+    let mut manager = PassManager::observed_by(Some(observer));
+    catalog.compile(&args.subject, args.target()?, &mut manager)?;
+    args.report_timings(&manager);
+    let record = record.lock().unwrap_or_else(PoisonError::into_inner);
+    if record.runs.is_empty() {
+        return Err(CliError::NotRun {
+            pass: pass.to_owned(),
+            ran: record.ran.join(", "),
+        });
+    }
+    let text = |run: &Shown| match diff {
+        true => unified(pass, &run.before, &run.after),
+        false => run.after.clone(),
+    };
+    print(&record.runs.iter().map(text).collect::<Vec<_>>().join("\n"))
+}
+
+impl Record {
+    fn add(&mut self, run: Run, dialect: &str, pass: &str) {
         let here = match run.after {
             Ir::Fed(_) => Module::DIALECT,
             Ir::Tensor(..) => Graph::DIALECT,
@@ -36,40 +75,27 @@ pub(crate) fn show(
         if here != dialect {
             return;
         }
-        if !ran.contains(&run.pass) {
-            ran.push(run.pass);
+        if !self.ran.contains(&run.pass) {
+            self.ran.push(run.pass);
         }
         if run.pass == pass {
-            keep(&mut seen, run);
+            self.keep(run);
         }
-    });
-    catalog.compile(&args.subject, args.target()?, &mut manager)?;
-    args.report_timings(&manager);
-    drop(manager);
-    if seen.is_empty() {
-        return Err(CliError::NotRun {
-            pass: pass.to_owned(),
-            ran: ran.join(", "),
-        });
     }
-    let text = |seen: &Seen| match diff {
-        true => unified(pass, &seen.before, &seen.after),
-        false => seen.after.clone(),
-    };
-    print(&seen.iter().map(text).collect::<Vec<_>>().join("\n"))
-}
 
-fn keep(seen: &mut Vec<Seen>, run: Run) {
-    let new = |run: &Run| Seen {
-        name: run.after.name().to_owned(),
-        before: run.before.text(),
-        after: run.after.text(),
-        changed: run.changed,
-    };
-    match seen.iter_mut().find(|s| s.name == run.after.name()) {
-        None => seen.push(new(&run)),
-        Some(old) if run.changed && !old.changed => *old = new(&run),
-        Some(_) => {}
+    fn keep(&mut self, run: Run) {
+        let new = |run: &Run| Shown {
+            name: run.after.name().to_owned(),
+            before: run.before.text(),
+            after: run.after.text(),
+            changed: run.changed,
+        };
+        let name = run.after.name();
+        match self.runs.iter_mut().find(|known| known.name == name) {
+            None => self.runs.push(new(&run)),
+            Some(old) if run.changed && !old.changed => *old = new(&run),
+            Some(_) => {}
+        }
     }
 }
 

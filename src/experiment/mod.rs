@@ -51,6 +51,7 @@ use fedround_data::{Augment, Dataset, Partition, load};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
 use fedround_exec::{Devices, GraphCapture};
 use fedround_models::Losses;
+use fedround_passes::PassObserver;
 use fedround_simulation::{CohortBatch, Faults, LateClient, OnNan};
 
 use crate::model_source::ModelSource;
@@ -116,6 +117,7 @@ pub struct Experiment {
     data: DataSource,
     splits: Option<Vec<Split>>,
     settings: Settings,
+    passes: Option<PassObserver>,
 }
 
 impl Experiment {
@@ -128,6 +130,7 @@ impl Experiment {
             data: "synth-digits".into(),
             splits: None,
             settings: Settings::default(),
+            passes: None,
         }
     }
 
@@ -270,6 +273,14 @@ impl Experiment {
     #[must_use]
     pub fn graph_capture(mut self, capture: GraphCapture) -> Self {
         self.settings.graph_capture = capture;
+        self
+    }
+
+    /// Shows every pass of the compiler to an observer, also those over what is compiled in later
+    /// rounds.
+    #[must_use]
+    pub fn observe_passes(mut self, observer: PassObserver) -> Self {
+        self.passes = Some(observer);
         self
     }
 

@@ -46,7 +46,13 @@ impl Run {
             examples,
             client_indices,
         };
-        simulation(&settings, algorithm, model, dataset)
+        simulation(
+            &settings,
+            algorithm,
+            model,
+            dataset,
+            &mut self.program().pass_manager(),
+        )
     }
 
     /// What a function of the model gives for each client's examples, a row for each example:

@@ -9,6 +9,7 @@ use fedround_dsl::Algorithm;
 use fedround_exec::Program;
 use fedround_exec::device::is_cpu;
 use fedround_models::{AuxiliaryTask, LoadReport, Losses, Task};
+use fedround_passes::PassManager;
 use fedround_simulation::{FederatedDataset, Simulation};
 use fedround_trace::TracedModel;
 
@@ -83,11 +84,12 @@ impl Run {
             true => vec![own.flatten().collect()],
             false => own.collect(),
         };
+        let mut passes = PassManager::observed_by(experiment.passes.clone());
         let dataset = FederatedDataset {
             examples,
             client_indices,
         };
-        let mut simulation = simulation(&settings, algorithm, model, dataset)?;
+        let mut simulation = simulation(&settings, algorithm, model, dataset, &mut passes)?;
         if is_cpu(simulation.program().device()) {
             let needed = MemoryEstimate::of(&simulation, rounds, settings.threads)?;
             if let Some(limit) = memory::limit().filter(|limit| needed.total() > *limit) {
@@ -181,11 +183,12 @@ pub(super) fn simulation(
     algorithm: &dyn Algorithm,
     model: TracedModel,
     dataset: FederatedDataset,
+    passes: &mut PassManager,
 ) -> Result<Simulation, ExperimentError> {
     let devices = &settings.devices;
     let target = devices.first().with_precision(settings.precision);
     let target = target.with_convolutions(settings.convolutions.clone());
-    let mut program = Program::compile_for(algorithm, model, target)?;
+    let mut program = Program::compile_with(algorithm, model, target, passes)?;
     if !settings.fusion {
         program = program.without_fusion();
     }

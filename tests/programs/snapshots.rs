@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use fedround::algorithms::{FedAvg, FedProx};
 use fedround::exec::Precision;
 use fedround::ir::fed::print;
-use fedround::passes::fed::link_observed;
+use fedround::passes::fed::link_with;
+use fedround::passes::{Ir, PassEvent, PassManager, PassObserver, Run};
 use fedround::prelude::*;
 use fedround::testing::{Stage, View, graph_text};
 
@@ -217,9 +219,19 @@ fn passes() {
         ("fedprox_without_its_term", &without),
     ];
     for (name, algorithm) in algorithms {
-        let mut runs: Vec<(&str, usize)> = vec![];
+        let runs: Mutex<Vec<(&str, usize)>> = Mutex::default();
         let staged = fedround::stage(algorithm).unwrap();
-        let linked = link_observed(staged, |pass, before, after| {
+        let observer = PassObserver::new(move |event| {
+            let PassEvent::Ran(Run {
+                pass,
+                before: Ir::Fed(before),
+                after: Ir::Fed(after),
+                ..
+            }) = event
+            else {
+                return;
+            };
+            let mut runs = runs.lock().unwrap();
             let (before, after) = (print(before), print(after));
             // Linking starts from the snapshot in `ir`.
             if pass == "link-hooks" {
@@ -235,6 +247,7 @@ fn passes() {
                 snapshot("pass", &case, &text);
             }
         });
+        let linked = link_with(staged, &mut PassManager::observed_by(Some(observer)));
         assert!(linked.is_ok(), "{name}");
     }
 }

@@ -35,5 +35,5 @@ pub use burn_version::BURN;
 pub use capture::{CaptureStats, GraphCapture, GraphCaptureError};
 pub use device::{Device, DeviceError, Devices, ExecError};
 pub use precision::{Precision, PrecisionError};
-pub use program::{CompileError, Program, assemble_for};
+pub use program::{CompileError, Program, Warning, assemble_for};
 pub use target::Target;

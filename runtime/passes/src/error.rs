@@ -6,9 +6,6 @@ use fedround_names::{did_you_mean, nearest};
 
 use crate::fed::LinkError;
 
-/// Name of the environment variable that asks for dumps.
-pub const DUMP_VARIABLE: &str = "FEDROUND_IR";
-
 /// Why a pass could not finish.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum PassError {
@@ -17,7 +14,7 @@ pub enum PassError {
     Verify {
         /// Before or after which pass.
         when: String,
-        /// The breaches.
+        /// The broken rules.
         errors: VerifyErrors,
     },
     /// Hooks cannot be bound.
@@ -28,18 +25,15 @@ pub enum PassError {
     Graph {
         /// Before, in or after which pass.
         when: String,
-        /// The breach.
+        /// The broken rule.
         source: Box<GraphError>,
     },
-    /// `FEDROUND_IR` names no pass.
-    #[error("{DUMP_VARIABLE}: {0}")]
-    Dump(RequestError),
-    /// A pipeline names no pass.
+    /// A list of passes has a wrong name or number.
     #[error(transparent)]
     Request(#[from] RequestError),
 }
 
-/// A pass that cannot be run as it was asked for.
+/// Why a pass cannot be run as the user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// No pass has this name.
@@ -50,7 +44,7 @@ pub enum RequestError {
     Unknown {
         /// The name.
         name: String,
-        /// The dialect, if one was meant.
+        /// The dialect.
         dialect: &'static str,
         /// The closest known name.
         nearest: Option<&'static str>,
@@ -62,9 +56,9 @@ pub enum RequestError {
     Number {
         /// The pass.
         pass: &'static str,
-        /// What it takes.
+        /// What was expected.
         expected: String,
-        /// What it got.
+        /// What was found.
         found: String,
     },
 }

@@ -1,7 +1,7 @@
 //! Passes over the fed and tensor dialects, one per file.
 //!
-//! A pass has a name. [`fed::link`] and [`tensor::optimize`] run the usual ones in their order; a
-//! [`PassManager`] runs any on demand, as `fedround opt` does:
+//! Every pass has a name. [`fed::link`] and [`tensor::optimize`] run the usual passes in their order. A
+//! [`PassManager`] runs any pass by name, as `fedround opt` does:
 //!
 //! ```
 //! use fedround_ir::tensor::{Graph, parse};
@@ -38,5 +38,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use error::{DUMP_VARIABLE, PassError, RequestError};
-pub use manager::{Ir, Pass, PassManager, Program, Request, Run, Timing, timing_table};
+pub use error::{PassError, RequestError};
+pub use manager::{
+    Ir, Pass, PassEvent, PassManager, PassObserver, Program, Request, Run, Timing, timing_table,
+};

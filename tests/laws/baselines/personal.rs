@@ -141,7 +141,11 @@ fn clients_are_tested_on_their_own_models() {
 #[test]
 fn a_model_without_the_layers_says_so() {
     let bn = FedBn { base: base() };
-    let warnings = |model: &str, task| compile(&bn, model, task).warnings().join("\n");
+    let warnings = |model: &str, task| {
+        let program = compile(&bn, model, task);
+        let all = program.warnings().iter().map(ToString::to_string);
+        all.collect::<Vec<_>>().join("\n")
+    };
     let found = warnings("2nn", GREY);
     assert!(
         found.contains("model 2nn has no layer `BatchNorm`"),

@@ -83,7 +83,12 @@ impl Program {
     ///
     /// The segment cannot be lowered for these shapes.
     pub fn segment(&self, variant: &Variant) -> Result<Arc<Segment>, CompileError> {
-        self.compiled(variant, &mut PassManager::from_env()?)
+        self.compiled(variant, &mut self.pass_manager())
+    }
+
+    /// A new pass manager with the observer that the program was compiled under.
+    pub fn pass_manager(&self) -> PassManager {
+        PassManager::observed_by(self.observer.clone())
     }
 
     pub(super) fn compiled(
@@ -152,7 +157,7 @@ impl Program {
         }
         drop(read);
         let graph = self.model.apply(name, &called.1, false);
-        let mut passes = PassManager::from_env()?;
+        let mut passes = self.pass_manager();
         let mut graph = optimize_with(graph.map_err(CompileError::Model)?, "forward", &mut passes)?;
         let supplies = parametrize_constants_with(&mut graph, "forward", &mut passes)?;
         let segment = Arc::new(Segment {

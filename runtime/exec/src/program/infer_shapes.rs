@@ -31,16 +31,6 @@ impl Program {
     }
 }
 
-/// How many operands of a loop control it, and how many arguments of its body are its own.
-fn loops(kind: &OpKind) -> Option<(usize, usize)> {
-    match kind {
-        OpKind::Opt(OptOp::ForBatches) => Some((3, 1)),
-        OpKind::Opt(OptOp::ForRows(n)) => Some((2 + n, *n)),
-        OpKind::Opt(OptOp::Repeat) => Some((1, 0)),
-        _ => None,
-    }
-}
-
 struct Walk<'a, 'v> {
     program: &'a Program,
     batch: usize,
@@ -88,7 +78,8 @@ impl Walk<'_, '_> {
             }
             return Ok(());
         }
-        if let (Some((control_operands, own)), Some(body)) = (loops(&op.kind), &control.body) {
+        if let (Some((control_operands, own)), Some(body)) = (op.kind.carried_from(), &control.body)
+        {
             let carried = op.operands.get(control_operands..).unwrap_or_default();
             if let OpKind::Opt(OptOp::ForRows(n)) = op.kind {
                 self.rows_of(&op.operands[2..2 + n], &body.args, op.operands.get(1));
@@ -108,9 +99,8 @@ impl Walk<'_, '_> {
                 self.rows_of(rows, &op.results, op.operands.first());
             }
             OpKind::Fed(FedOp::EveryClass | FedOp::LocalClasses) => {
-                let classes = TensorType::i32([self.program.model.task().classes]);
-                self.rows
-                    .extend(op.results.iter().map(|v| (*v, classes.clone())));
+                let classes = self.program.model.task().classes;
+                self.define(&op.results, &TensorType::i32([classes]));
             }
             OpKind::Fed(FedOp::ClientState(..)) => {
                 for v in &op.results {
@@ -125,18 +115,12 @@ impl Walk<'_, '_> {
                 return Ok(());
             }
             OpKind::Fed(FedOp::ClientLabels) => {
-                let of = op.operands.get(1).and_then(|v| self.rows.get(v));
-                let rows = of.and_then(|ty| ty.shape.first().copied());
-                let labels = TensorType::i32([rows.unwrap_or_default()]);
-                self.rows
-                    .extend(op.results.iter().map(|v| (*v, labels.clone())));
+                let rows = self.count_rows(op.operands.get(1));
+                self.define(&op.results, &TensorType::i32([rows]));
             }
             OpKind::Fed(FedOp::Positions) => {
-                let of = op.operands.first().and_then(|v| self.rows.get(v));
-                let rows = of.and_then(|ty| ty.shape.first().copied());
-                let labels = TensorType::i32([COHORT * rows.unwrap_or_default()]);
-                self.rows
-                    .extend(op.results.iter().map(|v| (*v, labels.clone())));
+                let rows = COHORT * self.count_rows(op.operands.first());
+                self.define(&op.results, &TensorType::i32([rows]));
             }
             OpKind::Fed(FedOp::Concat) => {
                 self.hand_on(&op.operands, &op.results);
@@ -145,12 +129,59 @@ impl Walk<'_, '_> {
                     *rows *= COHORT;
                 }
             }
-            _ => self.hand_on(&op.operands, &op.results),
+            OpKind::Fed(
+                FedOp::Hyper(_)
+                | FedOp::RoundIndex
+                | FedOp::NumClients
+                | FedOp::NumExamples
+                | FedOp::Sample
+                | FedOp::Everyone
+                | FedOp::Within
+                | FedOp::Outside
+                | FedOp::Rotating
+                | FedOp::Drawn
+                | FedOp::Broadcast
+                | FedOp::Map
+                | FedOp::Reduce(_)
+                | FedOp::Gather
+                | FedOp::Scatter
+                | FedOp::Blank
+                | FedOp::GlobalParams
+                | FedOp::ServerState(..)
+                | FedOp::SetServerState(_)
+                | FedOp::SetClientState(_)
+                | FedOp::Personal(..)
+                | FedOp::Call(_)
+                | FedOp::Super(_),
+            )
+            | OpKind::Opt(
+                OptOp::ForBatches
+                | OptOp::OneBatch
+                | OptOp::ForRows(_)
+                | OptOp::Repeat
+                | OptOp::Grad,
+            )
+            | OpKind::Arith(_)
+            | OpKind::External(_)
+            | OpKind::Tree(_)
+            | OpKind::Privacy(_) => self.hand_on(&op.operands, &op.results),
         }
         match &control.body {
             Some(body) => self.block(body),
             None => Ok(()),
         }
+    }
+
+    fn define(&mut self, values: &[Value], ty: &TensorType) {
+        let typed = values.iter().map(|v| (*v, ty.clone()));
+        self.rows.extend(typed);
+    }
+
+    /// How many rows a value has; 0 where it is unknown.
+    fn count_rows(&self, value: Option<&Value>) -> usize {
+        let ty = value.and_then(|v| self.rows.get(v));
+        ty.and_then(|ty| ty.shape.first().copied())
+            .unwrap_or_default()
     }
 
     /// At most `size` rows of values.
@@ -176,7 +207,12 @@ impl Walk<'_, '_> {
         let ty = match program.schedule.module.type_of(v).kind {
             Kind::Tensor => program.model.input(self.batch),
             Kind::Labels => TensorType::i32([self.batch]),
-            _ => return,
+            Kind::Params
+            | Kind::Scalar
+            | Kind::Index
+            | Kind::Batch
+            | Kind::Client
+            | Kind::Cohort => return,
         };
         self.rows.insert(v, ty);
     }

@@ -16,11 +16,11 @@ use std::sync::{Arc, RwLock};
 use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, Phase, phases_for};
 use fedround_ir::fed::{HyperValue, Module, Value};
-use fedround_passes::PassManager;
 use fedround_passes::fed::{Leaves, lay_out, link_with, zeros};
 use fedround_passes::lowering::{Frontend, parts};
 use fedround_passes::report::wire;
 use fedround_passes::schedule::{Free, Schedule, schedule, stream};
+use fedround_passes::{PassManager, PassObserver};
 
 use fedround_trace::TracedModel;
 
@@ -33,6 +33,7 @@ pub use error::CompileError;
 use crate::autotune::ConvPolicy;
 use crate::precision::Precision;
 use crate::target::Target;
+pub use warnings::Warning;
 use warnings::{given_back, missing_layers};
 
 /// An algorithm compiled for a model.
@@ -43,7 +44,9 @@ pub struct Program {
     zeros: HashMap<Value, Leaves>,
     /// How many parameters cross, for the values of which not all do.
     crossing: HashMap<Value, usize>,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
+    /// Sees the passes over what is compiled.
+    observer: Option<PassObserver>,
     schedule: Schedule,
     model: TracedModel,
     device: DispatchDevice,
@@ -90,11 +93,12 @@ impl Program {
         model: TracedModel,
         target: impl Into<Target>,
     ) -> Result<Self, CompileError> {
-        Self::compile_with(algorithm, model, target, &mut PassManager::from_env()?)
+        Self::compile_with(algorithm, model, target, &mut PassManager::new())
     }
 
-    /// As [`compile_for`](Self::compile_for), under a pass manager of the caller's, which times
-    /// and shows the passes of the module and of its graphs.
+    /// As [`compile_for`](Self::compile_for), under a pass manager of the caller's, which times the
+    /// passes of the module and of its graphs. Its observer also sees what is compiled later, for
+    /// other shapes.
     ///
     /// # Errors
     ///
@@ -139,7 +143,7 @@ impl Program {
     /// What a phase has no use for, another may have.
     fn warn_of_all_phases(&mut self) {
         let earlier = self.earlier.iter().map(|phase| &phase.program.warnings);
-        let everywhere: Vec<&Vec<String>> = earlier.collect();
+        let everywhere: Vec<&Vec<Warning>> = earlier.collect();
         let mut warnings = std::mem::take(&mut self.warnings);
         warnings.retain(|w| everywhere.iter().all(|known| known.contains(w)));
         self.warnings = warnings;
@@ -199,7 +203,8 @@ impl Program {
             crossing: HashMap::new(),
             schedule,
             linked: linked.module,
-            warnings: linked.warnings.iter().map(ToString::to_string).collect(),
+            warnings: linked.warnings.into_iter().map(Warning::Spec).collect(),
+            observer: passes.observer().cloned(),
             staged,
             model,
             device,
@@ -238,7 +243,7 @@ impl Program {
     }
 
     /// What the passes warn of, such as an override that never calls its base.
-    pub fn warnings(&self) -> &[String] {
+    pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 

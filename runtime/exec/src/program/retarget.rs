@@ -4,7 +4,6 @@ use std::sync::RwLock;
 
 use burn_dispatch::DispatchDevice;
 use fedround_dsl::Phase;
-use fedround_passes::PassManager;
 
 use super::error::CompileError;
 use super::{Earlier, Program};
@@ -21,12 +20,7 @@ impl Program {
             self.precision,
             self.convolutions.clone(),
         );
-        Self::compile_phases(
-            staged,
-            self.model.copy(),
-            place,
-            &mut PassManager::from_env()?,
-        )
+        Self::compile_phases(staged, self.model.copy(), place, &mut self.pass_manager())
     }
 
     /// The same program with the ops of its steps one by one, as burn has them: what fusion on the
@@ -57,6 +51,7 @@ impl Program {
             zeros: self.zeros.clone(),
             crossing: self.crossing.clone(),
             warnings: self.warnings.clone(),
+            observer: self.observer.clone(),
             schedule: self.schedule.clone(),
             model: self.model.copy(),
             device: device.clone(),

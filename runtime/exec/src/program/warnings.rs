@@ -1,26 +1,64 @@
 //! Warnings about programs that are valid but probably not what was meant.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Module, OpKind, TreeOp};
-use fedround_passes::fed::Leaves;
+use fedround_passes::fed::{Leaves, Warning as SpecWarning};
 use fedround_passes::lowering::{Frontend, parts};
 use fedround_passes::report::{Derivation, Direction, Wire};
 
 use fedround_trace::TracedModel;
 
-/// What is odd about parameters that every client gives back as it got them.
-pub(super) fn given_back(row: &Wire) -> Option<String> {
-    let up = row.direction == Direction::Up && row.kind == Kind::Params;
-    let unchanged = row.derived == Derivation::AsReceived || row.without == Leaves::all();
-    let loc = row.loc;
-    (up && unchanged)
-        .then(|| format!("{loc}: clients give these parameters back as they received them"))
+/// Something that is valid but probably not what was meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Warning {
+    /// Of the algorithm by itself.
+    Spec(SpecWarning),
+    /// Every client gives parameters back as it received them.
+    GivenBack {
+        /// Where they are uploaded.
+        loc: Loc,
+    },
+    /// The code names a type of layer that the model does not have.
+    MissingLayer {
+        /// The type, such as `BatchNorm`.
+        layer: String,
+        /// The model's name.
+        model: String,
+        /// Where it is named.
+        loc: Loc,
+    },
 }
 
-/// A warning for each type of layer that the code names and the model does not have. Buffers are
-/// left out where a model has some, and are no matter where it has none.
-pub(super) fn missing_layers(module: &Module, model: &TracedModel) -> Vec<String> {
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Spec(warning) => warning.fmt(f),
+            Self::GivenBack { loc } => {
+                write!(
+                    f,
+                    "{loc}: clients give these parameters back as they received them"
+                )
+            }
+            Self::MissingLayer { layer, model, loc } => {
+                write!(f, "{loc}: model {model} has no layer `{layer}`")
+            }
+        }
+    }
+}
+
+/// The warning about parameters that every client gives back as it received them.
+pub(super) fn given_back(row: &Wire) -> Option<Warning> {
+    let up = row.direction == Direction::Up && row.kind == Kind::Params;
+    let unchanged = row.derived == Derivation::AsReceived || row.without == Leaves::all();
+    (up && unchanged).then_some(Warning::GivenBack { loc: row.loc })
+}
+
+/// A warning for each type of layer that the code names and the model does not have. Code that leaves
+/// buffers out means those of any model, so that a model without buffers is no reason to warn.
+pub(super) fn missing_layers(module: &Module, model: &TracedModel) -> Vec<Warning> {
     let mut names = BTreeMap::new();
     for op in module.all_ops() {
         if let OpKind::Tree(TreeOp::ReplaceParts(parts)) = &op.kind {
@@ -32,6 +70,10 @@ pub(super) fn missing_layers(module: &Module, model: &TracedModel) -> Vec<String
     let missing = names
         .into_iter()
         .filter(|(name, _)| name != "Buffer" && !has(name));
-    let text = |(name, loc)| format!("{loc}: model {} has no layer `{name}`", model.name());
-    missing.map(text).collect()
+    let warning = |(layer, loc)| Warning::MissingLayer {
+        layer,
+        model: model.name().to_owned(),
+        loc,
+    };
+    missing.map(warning).collect()
 }

@@ -1,7 +1,7 @@
 //! Passes over the fed dialect.
 //!
-//! - [`transform`]: what changes a module, one file for each pass;
-//! - [`analysis`]: what is read off a module: warnings, differential privacy, what need not be sent;
+//! - [`transform`] has the passes that change a module, one per file.
+//! - [`analysis`] has analyses: warnings, differential privacy, and transfers that are not necessary.
 //! - [`link`] runs the pipeline: verify, [`link_hooks()`], then [`canonicalize()`], [`cse()`] and
 //!   [`dce()`] until nothing changes.
 
@@ -14,5 +14,5 @@ pub use analysis::{
     Leaves, Mechanism, Mechanisms, NoiseKind, RowSteps, Unit, Warning, examples_in_order,
     mechanisms, warnings, zeros,
 };
-pub use pipeline::{Linked, lay_out, link, link_observed, link_with};
+pub use pipeline::{Linked, lay_out, link, link_with};
 pub use transform::{LinkError, canonicalize, cse, dce, fuse_maps, licm, link_hooks};

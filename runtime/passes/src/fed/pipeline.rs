@@ -1,10 +1,9 @@
-//! The passes in order, from a staged module to a linked one.
+//! The order of the passes from a staged module to a linked one.
 
 use fedround_ir::fed::{Module, verify_linked};
 
 use super::analysis::{Warning, unused, warnings};
 use crate::error::PassError;
-use crate::manager::Ir;
 use crate::manager::{PassManager, Program, Request};
 
 /// A module of one `fed.round`, verified and simplified.
@@ -12,11 +11,11 @@ use crate::manager::{PassManager, Program, Request};
 pub struct Linked {
     /// The program.
     pub module: Module,
-    /// What is legal but seldom meant.
+    /// Things that are valid but probably not what was meant.
     pub warnings: Vec<Warning>,
 }
 
-/// What runs in turns after `link-hooks`, until nothing changes.
+/// The passes that run in turns after `link-hooks` until nothing changes.
 const SIMPLIFY: [&str; 3] = ["canonicalize", "cse", "dce"];
 
 /// Links and simplifies a staged module.
@@ -24,27 +23,11 @@ const SIMPLIFY: [&str; 3] = ["canonicalize", "cse", "dce"];
 /// # Errors
 /// [`PassError`], if it breaks a rule of the dialect or its hooks cannot be bound.
 pub fn link(module: Module) -> Result<Linked, PassError> {
-    link_with(module, &mut PassManager::from_env()?)
+    link_with(module, &mut PassManager::new())
 }
 
-/// [`link`], with a look at the module before and after each run of a pass. `canonicalize`, `cse`
-/// and `dce` run in turns until none changes anything; runs that change nothing are shown too.
-///
-/// # Errors
-/// As [`link`].
-pub fn link_observed(
-    module: Module,
-    mut observe: impl FnMut(&'static str, &Module, &Module),
-) -> Result<Linked, PassError> {
-    let mut manager = PassManager::from_env()?.observed(|run| {
-        if let (Ir::Fed(before), Ir::Fed(after)) = (run.before, run.after) {
-            observe(run.pass, before, after);
-        }
-    });
-    link_with(module, &mut manager)
-}
-
-/// [`link`] under a pass manager of the caller's.
+/// [`link`] under a pass manager of the caller's. `canonicalize`, `cse` and `dce` run in turns until
+/// none of them changes anything.
 ///
 /// # Errors
 /// As [`link`].
@@ -73,8 +56,8 @@ pub fn link_with(module: Module, manager: &mut PassManager) -> Result<Linked, Pa
     Ok(Linked { module, warnings })
 }
 
-/// Arranges a linked module for execution: invariant work leaves loops, maps become one where they
-/// can. What is explained and printed as the algorithm is the module before this.
+/// Prepares a linked module for execution: moves invariant work out of loops and fuses maps. Reports and
+/// printed texts show the module before this.
 ///
 /// # Errors
 /// A pass broke a rule of the dialect: a bug in fedround, not in the program.
@@ -131,11 +114,11 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_is_seen_by_name() {
-        let mut seen = Vec::new();
-        let module = stage(&FedAvg::default()).unwrap();
-        let _ = link_observed(module, |name, _, _| seen.push(name)).unwrap();
+    fn linking_simplifies_in_the_order_of_the_registry() {
+        let mut manager = PassManager::new();
+        link_with(stage(&FedAvg::default()).unwrap(), &mut manager).unwrap();
+        let ran: Vec<&str> = manager.timings().iter().map(|timing| timing.step).collect();
         let passes = Module::passes().iter().map(|pass| pass.name);
-        assert_eq!(seen[..4], passes.take(4).collect::<Vec<_>>());
+        assert_eq!(ran, passes.take(4).collect::<Vec<_>>());
     }
 }

@@ -23,45 +23,39 @@ impl Program for Module {
 }
 
 const FED: [Pass<Module>; 6] = [
-    Pass {
-        name: "link-hooks",
-        about: "bind hooks to their definitions and inline them into one round",
-        number: None,
-        run: |module, _| {
+    Pass::new(
+        "link-hooks",
+        "bind hooks to their definitions and inline them into one round",
+        |module, _| {
             *module = link_hooks(module)?;
             let when = "after link-hooks".to_owned();
             verify_linked(module).map_err(|errors| PassError::Verify { when, errors })?;
             Ok(true)
         },
-    },
-    Pass {
-        name: "canonicalize",
-        about: "drop terms that a factor of 0 or 1 makes trivial, order operands",
-        number: None,
-        run: |module, _| Ok(canonicalize(module)),
-    },
-    Pass {
-        name: "cse",
-        about: "compute once what a region computes twice",
-        number: None,
-        run: |module, _| Ok(cse(module)),
-    },
-    Pass {
-        name: "dce",
-        about: "drop ops, loop values and hyper-parameters that nothing reads",
-        number: None,
-        run: |module, _| Ok(dce(module)),
-    },
-    Pass {
-        name: "licm",
-        about: "move work on parameters that a loop does not change out of it",
-        number: None,
-        run: |module, _| Ok(licm(module)),
-    },
-    Pass {
-        name: "fuse-maps",
-        about: "make a map over what another map gave part of it",
-        number: None,
-        run: |module, _| Ok(fuse_maps(module)),
-    },
+    ),
+    Pass::new(
+        "canonicalize",
+        "drop terms that a factor of 0 or 1 makes trivial, order operands",
+        |module, _| Ok(canonicalize(module)),
+    ),
+    Pass::new(
+        "cse",
+        "compute once what a region computes twice",
+        |module, _| Ok(cse(module)),
+    ),
+    Pass::new(
+        "dce",
+        "drop ops, loop values and hyper-parameters that nothing reads",
+        |module, _| Ok(dce(module)),
+    ),
+    Pass::new(
+        "licm",
+        "move work on parameters that a loop does not change out of it",
+        |module, _| Ok(licm(module)),
+    ),
+    Pass::new(
+        "fuse-maps",
+        "make a map over what another map gave part of it",
+        |module, _| Ok(fuse_maps(module)),
+    ),
 ];

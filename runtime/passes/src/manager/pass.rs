@@ -1,4 +1,4 @@
-//! What a pass is, and what it runs on.
+//! Passes, and the programs that they run on.
 
 use fedround_ir::fed::{Module, print_exact};
 use fedround_ir::tensor::Graph;
@@ -11,12 +11,28 @@ use crate::error::PassError;
 pub struct Pass<P: 'static> {
     /// Its name, such as `link-hooks`.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// A line that says what it does.
     pub about: &'static str,
-    /// What its number means, as in `batch-clients=8`; nothing for a pass without one.
+    /// The meaning of its number, as in `batch-clients=8`; `None` for a pass without a number.
     pub number: Option<&'static str>,
-    /// Does it and gives whether anything changed.
+    /// Runs the pass. Returns whether anything changed.
     pub run: fn(&mut P, usize) -> Result<bool, PassError>,
+}
+
+impl<P> Pass<P> {
+    /// A pass without a number.
+    pub(crate) const fn new(
+        name: &'static str,
+        about: &'static str,
+        run: fn(&mut P, usize) -> Result<bool, PassError>,
+    ) -> Self {
+        Self {
+            name,
+            about,
+            number: None,
+            run,
+        }
+    }
 }
 
 /// A program that passes run on.
@@ -27,18 +43,18 @@ pub trait Program: Clone + Sized + 'static {
     /// The dialect's passes, in the order of their first run.
     fn passes() -> &'static [Pass<Self>];
 
-    /// Checks the rules of the dialect; `when` is said in the error.
+    /// Checks the rules of the dialect. The error repeats `when`.
     ///
     /// # Errors
     ///
     /// The broken rules.
     fn check(&self, when: String) -> Result<(), PassError>;
 
-    /// The program under a name, to be shown.
+    /// The program with a name, for an observer.
     fn ir<'a>(&'a self, name: &'a str) -> Ir<'a>;
 }
 
-/// A program of either dialect, to be shown.
+/// A program of either dialect, as an observer sees it.
 #[derive(Clone, Copy, Debug)]
 pub enum Ir<'a> {
     /// A module.

@@ -1,9 +1,9 @@
-//! Passes as a user asks for them: by name, some with a number.
+//! Passes as a user writes them: by name, and for some with a number.
 
 use super::pass::{Pass, Program};
 use crate::error::{PassError, RequestError};
 
-/// A pass with its number, as a user asks for it.
+/// A pass with its number.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<P: 'static> {
     /// The pass.
@@ -12,11 +12,11 @@ pub struct Request<P: 'static> {
 }
 
 impl<P: Program> Request<P> {
-    /// A pass by name, with its number if it has one: `cse`, `batch-clients=8`.
+    /// Parses a pass, such as `cse` or `batch-clients=8`.
     ///
     /// # Errors
     ///
-    /// The pass is unknown, or its number is missing, not a number, or too many.
+    /// The pass is unknown, or its number is missing, wrong, or not expected.
     pub fn named(text: &str) -> Result<Self, RequestError> {
         let (name, number) = match text.split_once('=') {
             Some((name, number)) => (name, Some(number)),
@@ -42,7 +42,7 @@ impl<P: Program> Request<P> {
         }
     }
 
-    /// Several passes, with commas between them.
+    /// Parses several passes, separated by commas.
     ///
     /// # Errors
     ///

@@ -1,7 +1,9 @@
 //! The manager: what runs, what is said, what is kept.
 
+use std::sync::{Arc, Mutex};
+
 use fedround_ir::Loc;
-use fedround_ir::tensor::{Op, TensorType};
+use fedround_ir::tensor::{Graph, Op, TensorType};
 
 use super::*;
 
@@ -17,11 +19,17 @@ fn twice() -> Graph {
 
 #[test]
 fn runs_are_timed_counted_and_seen() {
-    let mut seen = Vec::new();
+    let seen = Arc::new(Mutex::new(Vec::new()));
     let mut graph = twice();
-    let mut manager = PassManager::new().observed(|run: Run| {
-        seen.push((run.pass, run.changed, run.before.text() != run.after.text()));
+    let all = Arc::clone(&seen);
+    let observer = PassObserver::new(move |event| match event {
+        PassEvent::Starts(_, ir) => assert_eq!(ir.name(), "twice"),
+        PassEvent::Ran(run) => {
+            let differs = run.before.text() != run.after.text();
+            all.lock().unwrap().push((run.pass, run.changed, differs));
+        }
     });
+    let mut manager = PassManager::observed_by(Some(observer));
     for request in Request::<Graph>::list("dce, cse,dce,").unwrap() {
         manager.run(&request, "twice", &mut graph).unwrap();
     }
@@ -36,9 +44,8 @@ fn runs_are_timed_counted_and_seen() {
         table.contains("tensor dce") && table.lines().count() == 4,
         "{table}"
     );
-    drop(manager);
     assert_eq!(
-        seen,
+        *seen.lock().unwrap(),
         [
             ("dce", false, false),
             ("cse", true, true),
@@ -85,13 +92,4 @@ fn a_wrong_request_says_what_is_right() {
         "pass `batch-clients`: expected `batch-clients=N` with the number of clients K, found none"
     );
     assert!(error("batch-clients=0").ends_with("found `0`"));
-}
-
-#[test]
-fn the_variable_asks_for_dumps() {
-    assert_eq!(dump("").unwrap(), Dump::Nothing);
-    assert_eq!(dump("after").unwrap(), Dump::After);
-    assert_eq!(dump("fuse").unwrap(), Dump::Around("fuse".into()));
-    let error = dump("link-hook").unwrap_err().to_string();
-    assert!(error.contains("did you mean `link-hooks`?"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! How long passes take.
+//! The time that passes take.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -12,9 +12,9 @@ pub struct Timing {
     pub step: &'static str,
     /// How often it ran.
     pub runs: usize,
-    /// How many of the runs changed the program; 0 for a step that is no pass.
+    /// How many of the runs changed the program; 0 for a step that is not a pass.
     pub changed: usize,
-    /// Wall time of all runs, verification excluded.
+    /// The wall time of all runs, without verification.
     pub wall: Duration,
     pub(super) order: usize,
 }

@@ -1,6 +1,6 @@
-//! The usual passes over a tensor graph, in the order in which they help each other.
+//! The usual passes over a tensor graph. Each runs before those that profit from it.
 
-use fedround_ir::tensor::{Graph, Op};
+use fedround_ir::tensor::{Graph, GraphError, Op};
 
 use super::registry::replace;
 use super::transform::{
@@ -10,7 +10,7 @@ use super::transform::{
 use crate::error::PassError;
 use crate::manager::{PassManager, Request};
 
-/// What runs in turns until nothing changes.
+/// The passes that run in turns until nothing changes.
 const CLEAN_UP: [&str; 3] = ["fold", "cse", "dce"];
 
 /// Folds constants, shares equal nodes and drops unused ones until nothing changes.
@@ -19,7 +19,7 @@ const CLEAN_UP: [&str; 3] = ["fold", "cse", "dce"];
 ///
 /// A pass broke an invariant of the graph: a bug in fedround, not in the program.
 pub fn optimize(graph: Graph) -> Result<Graph, PassError> {
-    optimize_with(graph, "graph", &mut PassManager::from_env()?)
+    optimize_with(graph, "graph", &mut PassManager::new())
 }
 
 /// [`optimize`] under a pass manager of the caller's; the graph is shown under `name`.
@@ -34,6 +34,17 @@ pub fn optimize_with(
 ) -> Result<Graph, PassError> {
     clean_up(&mut graph, name, manager)?;
     Ok(graph)
+}
+
+/// Runs a pass whose arguments are known here; gives whether anything changed.
+fn rebuild(
+    manager: &mut PassManager,
+    pass: &'static str,
+    name: &str,
+    graph: &mut Graph,
+    work: impl FnOnce(&Graph) -> Result<Graph, GraphError>,
+) -> Result<bool, PassError> {
+    manager.apply(pass, name, graph, |graph| replace(graph, pass, work))
 }
 
 /// Gives whether anything changed.
@@ -51,8 +62,8 @@ fn clean_up(graph: &mut Graph, name: &str, manager: &mut PassManager) -> Result<
     }
 }
 
-/// Batches a graph over `clients` and cleans up: views that the batching rules left around each
-/// layer sink until they meet. Gives the ops that have no batching rule.
+/// Batches a graph over `clients` and cleans up. The batching rules leave views around each layer, which
+/// sink until they meet and cancel. Returns the ops that have no batching rule.
 ///
 /// # Errors
 ///
@@ -65,12 +76,10 @@ pub fn batch_clients_with(
     manager: &mut PassManager,
 ) -> Result<Vec<Looped>, PassError> {
     let mut looped = Vec::new();
-    manager.apply("batch-clients", name, graph, |graph| {
-        replace(graph, "batch-clients", |graph| {
-            let batched = batch(graph, clients, inputs)?;
-            looped = batched.looped;
-            Ok(batched.graph)
-        })
+    rebuild(manager, "batch-clients", name, graph, |graph| {
+        let batched = batch(graph, clients, inputs)?;
+        looped = batched.looped;
+        Ok(batched.graph)
     })?;
     while manager.run(&Request::named("sink-views")?, name, graph)?
         | clean_up(graph, name, manager)?
@@ -90,10 +99,8 @@ pub fn elide_zero_carry_with(
     name: &str,
     manager: &mut PassManager,
 ) -> Result<(), PassError> {
-    let changed = manager.apply("elide-zero-carry", name, graph, |graph| {
-        replace(graph, "elide-zero-carry", |graph| {
-            elide_zero_carry(graph, zero)
-        })
+    let changed = rebuild(manager, "elide-zero-carry", name, graph, |graph| {
+        elide_zero_carry(graph, zero)
     })?;
     if changed {
         clean_up(graph, name, manager)?;
@@ -118,12 +125,10 @@ pub fn convolutions_with(
         (ConvAlgorithm::Unfold, "unfold-convolutions"),
         (ConvAlgorithm::Split, "split-convolutions"),
     ] {
-        changed |= manager.apply(pass, name, graph, |graph| {
-            replace(graph, pass, |graph| {
-                convolutions(graph, |op, shapes| match choose(op, shapes) {
-                    chosen if chosen == form => form,
-                    _ => ConvAlgorithm::Grouped,
-                })
+        changed |= rebuild(manager, pass, name, graph, |graph| {
+            convolutions(graph, |op, shapes| match choose(op, shapes) {
+                chosen if chosen == form => form,
+                _ => ConvAlgorithm::Grouped,
             })
         })?;
     }
@@ -144,17 +149,15 @@ pub fn parametrize_constants_with(
     manager: &mut PassManager,
 ) -> Result<Vec<Supply>, PassError> {
     let mut supplies = Vec::new();
-    manager.apply("parametrize-constants", name, graph, |graph| {
-        replace(graph, "parametrize-constants", |graph| {
-            let (hoisted, found) = parametrize_constants(graph)?;
-            supplies = found;
-            Ok(hoisted)
-        })
+    rebuild(manager, "parametrize-constants", name, graph, |graph| {
+        let (hoisted, found) = parametrize_constants(graph)?;
+        supplies = found;
+        Ok(hoisted)
     })?;
     Ok(supplies)
 }
 
-/// Fuses for a device whose backend does not: updates, then chains of elementwise ops.
+/// Fuses parameter updates and then chains of elementwise ops, for devices whose backend does not fuse.
 ///
 /// # Errors
 ///

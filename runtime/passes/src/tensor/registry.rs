@@ -25,31 +25,28 @@ impl Program for Graph {
     }
 }
 
+/// A pass that makes a new graph of a graph.
+macro_rules! rebuilds {
+    ($name:literal, $about:literal, $work:expr) => {
+        Pass::new($name, $about, |graph, _| replace(graph, $name, $work))
+    };
+}
+
 const TENSOR: [Pass<Graph>; 13] = [
-    Pass {
-        name: "pool-first",
-        about: "max pools before the rectifications that only they read",
-        number: None,
-        run: |graph, _| replace(graph, "pool-first", transform::pool_first),
-    },
-    Pass {
-        name: "fold",
-        about: "propagate constants, apply algebraic identities",
-        number: None,
-        run: |graph, _| replace(graph, "fold", transform::fold),
-    },
-    Pass {
-        name: "cse",
-        about: "compute equal nodes once",
-        number: None,
-        run: |graph, _| replace(graph, "cse", transform::cse),
-    },
-    Pass {
-        name: "dce",
-        about: "drop nodes that no output needs",
-        number: None,
-        run: |graph, _| replace(graph, "dce", |graph| Ok(transform::dce(graph))),
-    },
+    rebuilds!(
+        "pool-first",
+        "max pools before the rectifications that only they read",
+        transform::pool_first
+    ),
+    rebuilds!(
+        "fold",
+        "propagate constants, apply algebraic identities",
+        transform::fold
+    ),
+    rebuilds!("cse", "compute equal nodes once", transform::cse),
+    rebuilds!("dce", "drop nodes that no output needs", |graph| Ok(
+        transform::dce(graph)
+    )),
     Pass {
         name: "batch-clients",
         about: "make the graph of K clients of one client's; inputs of one element are shared",
@@ -62,69 +59,47 @@ const TENSOR: [Pass<Graph>; 13] = [
             })
         },
     },
-    Pass {
-        name: "sink-views",
-        about: "move reshapes and transposes below elementwise ops, to meet and cancel",
-        number: None,
-        run: |graph, _| replace(graph, "sink-views", transform::sink_views),
-    },
-    Pass {
-        name: "unfold-convolutions",
-        about: "make matrix products of convolutions, by their windows as columns",
-        number: None,
-        run: |graph, _| formed(graph, ConvAlgorithm::Unfold),
-    },
-    Pass {
-        name: "split-convolutions",
-        about: "make one convolution for each group of a grouped one",
-        number: None,
-        run: |graph, _| formed(graph, ConvAlgorithm::Split),
-    },
-    Pass {
-        name: "parametrize-constants",
-        about: "make inputs of constants and random draws",
-        number: None,
-        run: |graph, _| {
-            replace(graph, "parametrize-constants", |graph| {
-                Ok(transform::parametrize_constants(graph)?.0)
-            })
-        },
-    },
-    Pass {
-        name: "mixed-bf16",
-        about: "round the operands of products to bf16",
-        number: None,
-        run: |graph, _| mixed(graph, "mixed-bf16", DType::BF16),
-    },
-    Pass {
-        name: "mixed-f16",
-        about: "round the operands of products to f16",
-        number: None,
-        run: |graph, _| mixed(graph, "mixed-f16", DType::F16),
-    },
-    Pass {
-        name: "fuse",
-        about: "one op for each parameter update and dot product",
-        number: None,
-        run: |graph, _| replace(graph, "fuse", transform::fuse),
-    },
-    Pass {
-        name: "fuse-elementwise",
-        about: "one op for each chain of elementwise ops",
-        number: None,
-        run: |graph, _| replace(graph, "fuse-elementwise", transform::fuse_elementwise),
-    },
+    rebuilds!(
+        "sink-views",
+        "move reshapes and transposes below elementwise ops, to meet and cancel",
+        transform::sink_views
+    ),
+    rebuilds!(
+        "unfold-convolutions",
+        "make matrix products of convolutions, by their windows as columns",
+        |graph| transform::convolutions(graph, |_, _| ConvAlgorithm::Unfold)
+    ),
+    rebuilds!(
+        "split-convolutions",
+        "make one convolution for each group of a grouped one",
+        |graph| transform::convolutions(graph, |_, _| ConvAlgorithm::Split)
+    ),
+    rebuilds!(
+        "parametrize-constants",
+        "make inputs of constants and random draws",
+        |graph| Ok(transform::parametrize_constants(graph)?.0)
+    ),
+    rebuilds!(
+        "mixed-bf16",
+        "round the operands of products to bf16",
+        |graph| transform::mixed_precision(graph, DType::BF16)
+    ),
+    rebuilds!(
+        "mixed-f16",
+        "round the operands of products to f16",
+        |graph| transform::mixed_precision(graph, DType::F16)
+    ),
+    rebuilds!(
+        "fuse",
+        "one op for each parameter update and dot product",
+        transform::fuse
+    ),
+    rebuilds!(
+        "fuse-elementwise",
+        "one op for each chain of elementwise ops",
+        transform::fuse_elementwise
+    ),
 ];
-
-fn formed(graph: &mut Graph, to: ConvAlgorithm) -> Result<bool, PassError> {
-    replace(graph, to.name(), |graph| {
-        transform::convolutions(graph, |_, _| to)
-    })
-}
-
-fn mixed(graph: &mut Graph, name: &str, to: DType) -> Result<bool, PassError> {
-    replace(graph, name, |graph| transform::mixed_precision(graph, to))
-}
 
 /// Puts what a pass gives in the place of a graph; gives whether it is another one.
 pub(super) fn replace(
