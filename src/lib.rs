@@ -72,6 +72,7 @@ pub use fedround_models::stop_gradient;
 pub use fedround_passes as passes;
 pub use fedround_random as random;
 pub use fedround_simulation as simulation;
+pub use fedround_store as store;
 pub use fedround_trace as trace;
 pub use model_source::{Auxiliaries, GraphError, ModelSource};
 

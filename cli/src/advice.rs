@@ -10,6 +10,7 @@ use fedround_exec::{CompileError, DeviceError, ExecError};
 use fedround_models::WeightsError;
 use fedround_passes::PassError;
 use fedround_simulation::{Diverged, FaultsError, RunError};
+use fedround_store::StoreError;
 
 use crate::error::CliError;
 use crate::output::tell;
@@ -18,8 +19,6 @@ use crate::output::tell;
 const FAILED: u8 = 1;
 /// Exit code of wrong usage.
 pub(crate) const USAGE: u8 = 2;
-/// Exit code of a run that Ctrl-C stopped.
-pub(crate) const INTERRUPTED: u8 = 130;
 
 const SPECS: &str = "`fedround list specs` shows the algorithms";
 const NETWORKS: &str = "`fedround list auxiliaries` shows the networks and their variants";
@@ -88,7 +87,25 @@ fn help(error: &CliError) -> Option<String> {
             "resize and normalise change each image alike; crop, flip and rotate do not"
         }
         CliError::Taken { .. } => {
-            "choose another --out, or leave it away for the next free name under runs/"
+            "choose another --out, or leave it away for the next free name under runs/; `fedround resume` goes on with a run that was stopped"
+        }
+        CliError::CheckpointEvery(_) => "--checkpoint rounds:10 writes one after every tenth round",
+        CliError::NoRun { .. } => "`fedround run --out DIR` begins a run",
+        CliError::NoGoodCheckpoint { .. } => {
+            "`fedround run --config DIR/config.toml` trains it again from the start"
+        }
+        CliError::FewerRounds { .. } => "without --rounds it ends where its config.toml says",
+        CliError::Vanished { path } => {
+            let dir = path.parent().unwrap_or(path).display();
+            return Some(format!(
+                "`fedround resume {dir}` goes on from the last checkpoint"
+            ));
+        }
+        CliError::Store(StoreError::NoSpace { .. }) => {
+            "make space, then `fedround resume DIR` goes on from the last checkpoint"
+        }
+        CliError::Store(StoreError::Locked { .. }) => {
+            "wait until the other process ends, or choose another folder"
         }
         CliError::Text { .. } => "docs/ir.md describes the text form",
         CliError::Request(_)

@@ -15,12 +15,13 @@ use crate::inspect::InspectArgs;
 use crate::model_args::{EvalArgs, ExportArgs, PredictArgs};
 use crate::output::tell;
 use crate::reproduce::ReproduceArgs;
-use crate::run::RunArgs;
+use crate::run::{ResumeArgs, RunArgs};
 
 const EXAMPLES: &str = "\
 Examples:
   fedround run fedprox                              train on non-IID digits, no download needed
   fedround run 'fedprox(fedavg)' --set mu=0.1       compose algorithms, set hyper-parameters
+  fedround resume runs/DIR                          go on with a run that was stopped
   fedround compare fedavg scaffold --seeds 3        a table with means over seeds, and plots
   fedround reproduce adfl mnist                     a paper's table beside ours
   fedround inspect fedfed --data mnist              what the server sees of clients
@@ -29,7 +30,7 @@ Examples:
   fedround graph fedprox --at tensor                what it is compiled to
 
 Errors go to stderr. Exit codes: 0 done, 1 bad input or a failed run, 2 wrong usage,
-130 stopped by Ctrl-C (everything up to the last complete round is kept).";
+128 + N stopped by signal N, as 130 by Ctrl-C (everything up to the last complete round is kept).";
 
 /// A compiled framework for federated learning.
 ///
@@ -46,6 +47,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Train an algorithm over simulated clients
     Run(RunArgs),
+    /// Go on with a run that was stopped, or train a finished one for more rounds
+    Resume(ResumeArgs),
     /// Evaluate the models of a finished run, without training
     Eval(EvalArgs),
     /// Print the classes of images or rows of numbers, by the model of a finished run

@@ -37,6 +37,7 @@ pub(crate) struct Config {
     pub cohort_batch: Option<String>,
     pub client_memory: Option<String>,
     pub graphs: Option<String>,
+    pub checkpoint: Option<String>,
     pub augment: Option<String>,
     pub newcomer: Option<String>,
     pub on_nan: Option<String>,
@@ -49,7 +50,7 @@ pub(crate) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 31] = [
+const KEYS: [&str; 32] = [
     "spec",
     "data",
     "data_dir",
@@ -74,6 +75,7 @@ const KEYS: [&str; 31] = [
     "cohort_batch",
     "client_memory",
     "graphs",
+    "checkpoint",
     "augment",
     "newcomer",
     "on_nan",
@@ -90,7 +92,8 @@ impl Config {
         Self::parse(path, &text)
     }
 
-    fn parse(path: &Path, text: &str) -> Result<Self, CliError> {
+    /// Reads a file's text.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, CliError> {
         let broken = |error: toml::de::Error| CliError::Config {
             path: path.to_owned(),
             message: error.to_string().trim_end().to_owned(),

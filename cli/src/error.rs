@@ -19,11 +19,13 @@ use fedround_passes::{PassError, RequestError};
 use fedround_simulation::{
     ByteSizeError, CohortBatchError, DistributionError, LateClientError, OnNanError, RunError,
 };
+use fedround_store::StoreError;
 
 use crate::bench::BenchError;
 use crate::compare::CompareError;
 use crate::data::DataCommandError;
 use crate::reproduce::ReproduceError;
+use crate::run::CheckpointEveryError;
 use fedround_names::did_you_mean;
 
 /// Why the command stopped.
@@ -105,6 +107,24 @@ pub(crate) enum CliError {
         path: PathBuf,
         source: io::Error,
     },
+    /// A file that is written or a checkpoint, with what is wrong.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("--checkpoint: {0}")]
+    CheckpointEvery(#[from] CheckpointEveryError),
+    #[error("`{}` holds no run: expected its config.toml or checkpoints", dir.display())]
+    NoRun { dir: PathBuf },
+    #[error("no checkpoint can be read: {}", damaged.join("; "))]
+    NoGoodCheckpoint { damaged: Vec<String> },
+    #[error(
+        "--rounds: the run has {done} rounds already, expected at least as many, found {found}"
+    )]
+    FewerRounds { done: usize, found: usize },
+    #[error(
+        "{} was deleted or changed while the run was going on",
+        path.display()
+    )]
+    Vanished { path: PathBuf },
     #[error("cannot draw {}: {message}", path.display())]
     Draw { path: PathBuf, message: String },
     #[error(

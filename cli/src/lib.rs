@@ -149,6 +149,7 @@ impl Cli {
         let catalog = &self.0;
         match command {
             Command::Run(args) => return run::run(catalog, args),
+            Command::Resume(args) => return run::resume(catalog, args),
             Command::Compare(args) => return compare::compare(catalog, args),
             Command::Inspect(args) => return inspect::inspect(catalog, args),
             Command::Reproduce(args) => return reproduce::reproduce(catalog, args),

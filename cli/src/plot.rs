@@ -56,10 +56,15 @@ pub(crate) enum Chart<'a> {
 /// Draws series to an SVG file; those beyond a legend's room are drawn without a name. Values that
 /// are not finite are left out.
 pub(crate) fn draw(path: &Path, chart: Chart<'_>, series: &[Series]) -> Result<(), CliError> {
+    write_text(path, &text(path, chart, series)?)
+}
+
+/// The same as text; `path` is where it will be.
+pub(crate) fn text(path: &Path, chart: Chart<'_>, series: &[Series]) -> Result<String, CliError> {
     let longest = series.iter().map(|s| s.name.chars().count()).max();
     let legend_width = (longest.unwrap_or(0) * LETTER) as u32 + 60;
     let size = (SIZE.0 + legend_width, SIZE.1);
-    svg(path, size, |root| drawn(root, chart, series))
+    svg_text(path, size, |root| drawn(root, chart, series))
 }
 
 /// Writes an SVG file of a size in pixels, which is white where nothing is drawn.
@@ -68,6 +73,14 @@ pub(crate) fn svg(
     size: (u32, u32),
     draw: impl FnOnce(&Area<'_>) -> Drawn,
 ) -> Result<(), CliError> {
+    write_text(path, &svg_text(path, size, draw)?)
+}
+
+fn svg_text(
+    path: &Path,
+    size: (u32, u32),
+    draw: impl FnOnce(&Area<'_>) -> Drawn,
+) -> Result<String, CliError> {
     // Into memory: written to a file, the backend keeps silent about errors.
     let mut text = String::new();
     let drawn = || -> Drawn {
@@ -80,7 +93,7 @@ pub(crate) fn svg(
         path: path.to_owned(),
         message: error.to_string(),
     })?;
-    write_text(path, &text)
+    Ok(text)
 }
 
 fn drawn(root: &Area<'_>, chart: Chart<'_>, series: &[Series]) -> Drawn {

@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::error::CliError;
 use crate::faults::FaultArgs;
 use crate::hypers::{self, Setting};
-use crate::run::{SettingArgs, TestArgs};
+use crate::run::{CheckpointEvery, SettingArgs, TestArgs};
 use crate::weights;
 
 /// Default dataset.
@@ -40,6 +40,8 @@ pub(crate) struct Settings {
     pub target: Option<f64>,
     /// Clients that fail or are late, as they are written.
     pub faults: FaultArgs,
+    /// When checkpoints are written.
+    pub checkpoint: CheckpointEvery,
     /// Everything else.
     pub run: experiment::Settings,
 }
@@ -137,6 +139,7 @@ impl Settings {
             let name = "target";
             return Err(ExperimentError::Accuracy { name, found }.into());
         }
+        let checkpoint = text(&args.checkpoint, file.checkpoint, "auto").parse()?;
         Ok(Self {
             spec: spec
                 .or(file.spec.as_deref())
@@ -150,6 +153,7 @@ impl Settings {
             rounds,
             target,
             faults,
+            checkpoint,
             run,
         })
     }
@@ -189,6 +193,10 @@ impl Settings {
             cohort_batch: Some(run.cohort_batch.to_string()),
             client_memory: run.client_memory.map(|memory| memory.to_string()),
             graphs: (run.graph_capture != GraphCapture::Off).then(|| run.graph_capture.to_string()),
+            checkpoint: match self.checkpoint {
+                CheckpointEvery::Auto => None,
+                every => Some(every.to_string()),
+            },
             augment: Some(run.augment.to_string()),
             newcomer: run.late_client.map(|client| client.to_string()),
             on_nan: (run.on_nan != OnNan::default()).then(|| run.on_nan.to_string()),

@@ -5,7 +5,7 @@ use fedround_exec::CompileError;
 use fedround_metrics::MetricError;
 use fedround_models::{ModelError, WeightsError};
 use fedround_passes::report::number_format::bytes;
-use fedround_simulation::RunError;
+use fedround_simulation::{CheckpointError, RunError};
 
 use super::Report;
 use super::memory::MemoryEstimate;
@@ -128,6 +128,9 @@ pub enum ExperimentError {
         /// What the system says.
         message: String,
     },
+    /// The run could not be saved, or a checkpoint is not one of this run.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     /// Training stopped at an error. The report holds the complete rounds before it.
     #[error("{source}")]
     Training {

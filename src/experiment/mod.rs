@@ -23,9 +23,12 @@
 //!
 //! [`Experiment::run_observed`] shows an [`Observer`] every round and lets it stop the experiment.
 //! [`Experiment::prepare`] stops before the first round: it has checked and compiled everything, and
-//! gives a [`Run`], which trains and can then be measured further.
+//! gives a [`Run`], which trains and can then be measured further. A run can be trained
+//! [step by step](Run::step), [saved](Run::save) between two rounds and [restored](Run::restore) in
+//! another process, where it goes on with the same bits.
 
 mod adversary;
+mod checkpoint;
 mod error;
 mod evaluation;
 mod initial_weights;

@@ -26,7 +26,7 @@ pub enum Status {
 }
 
 /// A complete round.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Round {
     /// Its number, from 1.
     pub number: usize,
@@ -59,7 +59,7 @@ pub struct Round {
 }
 
 /// How models do on the test set.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Scores {
     /// Whether clients use models of their own: the algorithm's hook `personalize` gives others than
     /// the server's. LG-FedAvg has none of them in its first phase.

@@ -17,7 +17,7 @@ use super::evaluation::TestSet;
 use super::language::LanguageTest;
 use super::memory::{self, MemoryEstimate};
 use super::validation::ValidationSet;
-use super::{Experiment, ExperimentError, PROTECTED, Settings};
+use super::{Experiment, ExperimentError, PROTECTED, Report, Settings};
 use crate::model_source::{Auxiliaries, ModelSource};
 
 /// A compiled experiment with its data and the state of its training.
@@ -33,6 +33,10 @@ pub struct Run {
     pub(super) validation: Option<ValidationSet>,
     pub(super) rounds: usize,
     loaded: Option<LoadReport>,
+    /// The rounds until now.
+    pub(super) report: Report,
+    /// Rounds that the goal made unnecessary.
+    pub(super) left_out: usize,
 }
 
 impl Run {
@@ -110,6 +114,8 @@ impl Run {
             settings,
             data,
             rounds,
+            report: Report::default(),
+            left_out: 0,
         })
     }
 
@@ -140,11 +146,9 @@ impl Run {
 
     /// Keeps clients' states in this file where they outgrow
     /// [`Settings::client_memory`]; see
-    /// [`Simulation::with_client_store`].
-    #[must_use]
-    pub fn with_client_store(mut self, path: impl Into<PathBuf>) -> Self {
-        self.simulation = self.simulation.with_client_store(path);
-        self
+    /// [`Simulation::set_client_store`].
+    pub fn set_client_store(&mut self, path: impl Into<PathBuf>) {
+        self.simulation.set_client_store(path);
     }
 
     /// The simulation by itself, for callers that train round by round.

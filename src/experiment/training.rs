@@ -5,82 +5,127 @@ use std::time::Instant;
 use super::{Best, ExperimentError, Observer, Report, Round, Run, Status};
 
 impl Run {
-    /// Trains the run's rounds, evaluates the model in the course of them and at the end, and takes
-    /// the measures that the settings ask for.
+    /// Trains the rounds that are left, evaluates the model in the course of them and at the end, and
+    /// takes the measures that the settings ask for.
     ///
     /// # Errors
     ///
     /// [`ExperimentError::Training`], with the report of the complete rounds.
     pub fn train(&mut self, observer: &mut dyn Observer) -> Result<Report, ExperimentError> {
-        let mut report = Report::default();
-        let trained = self.rounds(&mut report, observer);
-        let measured = trained.and_then(|()| self.measure(&mut report));
-        let parameters = self.simulation.parameters().map_err(ExperimentError::from);
-        let measured = measured.and(parameters.map(|parameters| report.parameters = parameters));
-        report.capture = self.simulation.capture_stats();
-        match measured {
-            Ok(()) => Ok(report),
-            Err(source) => {
-                report.status = Status::Failed;
-                Err(ExperimentError::Training {
-                    source: Box::new(source),
-                    report: Box::new(report),
-                })
+        while !observer.stop_requested() {
+            match self.step(observer) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => return Err(self.fail(error)),
             }
         }
+        self.finish()
     }
 
-    /// Trains until the last round, the observer's wish or a round that fails. The model of the last
-    /// complete round is evaluated in any case.
-    fn rounds(
-        &mut self,
-        report: &mut Report,
-        observer: &mut dyn Observer,
-    ) -> Result<(), ExperimentError> {
-        let mut evaluated = false;
-        let trained = self.train_rounds(report, observer, &mut evaluated);
+    /// Trains the next round, and evaluates the model if its turn has come. Gives `false`, and does
+    /// nothing, if no round is left.
+    ///
+    /// # Errors
+    ///
+    /// A round or an evaluation failed. [`report`](Self::report) has the complete rounds.
+    pub fn step(&mut self, observer: &mut dyn Observer) -> Result<bool, ExperimentError> {
+        if self.rounds_left() == 0 {
+            return Ok(false);
+        }
+        let number = self.report.rounds() + 1;
+        let round = self.round(number, observer)?;
+        self.report.history.push(round);
+        let last = self.rounds_left() == 0;
+        let evaluated = number.is_multiple_of(self.settings.eval_every) || last;
+        let mut failed = None;
         if evaluated {
-            return trained;
+            let mut report = std::mem::take(&mut self.report);
+            failed = self.evaluate(&mut report).err();
+            self.report = report;
         }
-        // The first error is the one that counts.
-        trained.and(self.evaluate(report))
+        observer.round_finished(&self.report, &self.simulation);
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        self.check_goal(observer);
+        Ok(true)
     }
 
-    fn train_rounds(
-        &mut self,
-        report: &mut Report,
-        observer: &mut dyn Observer,
-        evaluated: &mut bool,
-    ) -> Result<(), ExperimentError> {
-        let (mut goal, mut last) = (self.settings.goal, self.rounds);
-        while report.rounds() < last {
-            if observer.stop_requested() {
-                report.status = Status::Interrupted;
-                break;
-            }
-            let number = report.rounds() + 1;
-            report.history.push(self.round(number, observer)?);
-            *evaluated = number.is_multiple_of(self.settings.eval_every) || number == last;
-            let mut failed = None;
-            if *evaluated {
-                failed = self.evaluate(report).err();
-            }
-            observer.round_finished(report, &self.simulation);
-            if let Some(error) = failed {
-                return Err(error);
-            }
-            let accuracy = report.history.last().and_then(Round::chosen_by);
-            let reached = accuracy.is_some_and(|found| goal.is_some_and(|goal| found >= goal));
-            if reached && self.simulation.phase().0 == 0 {
-                goal = None;
-                let to_come = last - number;
-                let left_out = self.simulation.end_phase().unwrap_or(to_come).min(to_come);
-                report.goal_round = Some(number);
-                last -= left_out;
-                observer.goal_reached(left_out);
-            }
+    /// Ends the first phase if the round just trained reached the goal.
+    fn check_goal(&mut self, observer: &mut dyn Observer) {
+        let first = self.report.goal_round.is_none() && self.simulation.phase().0 == 0;
+        let accuracy = self.report.history.last().and_then(Round::chosen_by);
+        let reached = match (accuracy, self.settings.goal) {
+            (Some(found), Some(goal)) => found >= goal,
+            _ => false,
+        };
+        if first && reached {
+            let to_come = self.rounds_left();
+            self.report.goal_round = Some(self.report.rounds());
+            // The last phase has no end: all rounds are left out, however many there are.
+            self.left_out = self.simulation.end_phase().unwrap_or(usize::MAX);
+            observer.goal_reached(to_come - self.rounds_left());
         }
+    }
+
+    /// How many rounds are still to be trained.
+    pub fn rounds_left(&self) -> usize {
+        let last = self.rounds.saturating_sub(self.left_out);
+        last.saturating_sub(self.report.rounds())
+    }
+
+    /// The rounds until now, without the measures that are taken at the end.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Evaluates the model of the last complete round where that was not done, and takes the measures
+    /// of the end. The report says that the run was interrupted if rounds are left.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Training`], with the report of the complete rounds.
+    pub fn finish(&self) -> Result<Report, ExperimentError> {
+        let mut report = self.report.clone();
+        if self.rounds_left() > 0 {
+            report.status = Status::Interrupted;
+        }
+        let evaluated = self.evaluate_last(&mut report);
+        let measured = evaluated.and_then(|()| self.measure(&mut report));
+        // Of a run that failed, too.
+        let added = self.add_model(&mut report);
+        match measured.and(added) {
+            Ok(()) => Ok(report),
+            Err(error) => Err(failed(report, error)),
+        }
+    }
+
+    /// The error of a run that ended at one, with the report of the complete rounds, of which the last
+    /// is evaluated if that is possible.
+    pub fn fail(&self, error: ExperimentError) -> ExperimentError {
+        let mut report = self.report.clone();
+        // The first error is the one that counts.
+        let _ = self.evaluate_last(&mut report);
+        let _ = self.add_model(&mut report);
+        failed(report, error)
+    }
+
+    /// Adds the parameters of the last complete round, and what became of recorded steps.
+    fn add_model(&self, report: &mut Report) -> Result<(), ExperimentError> {
+        report.capture = self.simulation.capture_stats();
+        report.parameters = self.simulation.parameters()?;
         Ok(())
+    }
+
+    fn evaluate_last(&self, report: &mut Report) -> Result<(), ExperimentError> {
+        let scores = match report.history.last() {
+            Some(round) => &round.scores,
+            None => &report.scores,
+        };
+        match scores {
+            Some(_) => Ok(()),
+            None => self.evaluate(report),
+        }
     }
 
     /// Trains one round.
@@ -158,5 +203,14 @@ impl Run {
             report.adversary = self.adversary()?;
         }
         Ok(())
+    }
+}
+
+/// The error of a run with its report.
+fn failed(mut report: Report, source: ExperimentError) -> ExperimentError {
+    report.status = Status::Failed;
+    ExperimentError::Training {
+        source: Box::new(source),
+        report: Box::new(report),
     }
 }

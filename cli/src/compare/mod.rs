@@ -25,12 +25,12 @@ pub(super) use report::runs_of;
 pub(super) use statistics::Spread;
 pub(super) use train::{Datasets, prepare, train};
 
-use crate::advice::INTERRUPTED;
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::files::json;
+use crate::interrupt::Stop;
 use crate::output::{print, tell};
-use crate::run::next_free;
+use crate::run::{lock, next_free};
 use grid::Grid;
 use report::Comparison;
 
@@ -55,6 +55,7 @@ pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<ExitCode,
         }
         None => next_free(&format!("compare-{}", grid.shared.data))?,
     };
+    let _lock = lock(&dir)?;
     train(catalog, &data, &cells, &mut records, &dir, args.quiet)?;
     let comparison = Comparison::new(&grid, &cells, &records, &dir);
     files::write(&dir, &comparison, &cells, &grid, &records)?;
@@ -108,10 +109,11 @@ pub(crate) fn end(
     };
     let (complete, failed) = (with(Status::Complete), with(Status::Failed));
     // Nothing else leaves a run unfinished.
-    if complete + failed < runs {
-        tell!("stopped by Ctrl-C: {complete} of {runs} runs are complete");
+    if let Some(signal) = Stop.signal().filter(|_| complete + failed < runs) {
+        let name = signal.name();
+        tell!("stopped by {name}: {complete} of {runs} runs are complete");
         tell!("help: {again} goes on");
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(signal.exit_code());
     }
     match failed {
         0 => Ok(ExitCode::SUCCESS),

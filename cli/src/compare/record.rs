@@ -118,7 +118,13 @@ impl Record {
 }
 
 /// Keys that results do not depend on.
-const FREE: [&str; 4] = ["threads", "data_dir", "target", "client_memory"];
+const FREE: [&str; 5] = [
+    "threads",
+    "data_dir",
+    "target",
+    "client_memory",
+    "checkpoint",
+];
 /// Keys that differ between the runs of one comparison.
 const OWN: [&str; 3] = ["spec", "seed", "hyper"];
 
@@ -168,7 +174,11 @@ fn difference(
 /// Removes the files of a run, so that it can start anew.
 pub(super) fn clear(dir: &Path) -> Result<(), CliError> {
     for path in FILES.map(|file| dir.join(file)) {
-        match fs::remove_file(&path) {
+        let removed = match path.is_dir() {
+            true => fs::remove_dir_all(&path),
+            false => fs::remove_file(&path),
+        };
+        match removed {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(CliError::io("remove", path)(error));
             }

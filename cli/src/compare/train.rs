@@ -1,10 +1,9 @@
 //! The runs of a grid, one after another.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use fedround::experiment::warnings;
 use fedround_data::Dataset;
@@ -14,9 +13,9 @@ use super::grid::Cell;
 use super::record::{self, Record};
 use crate::catalog::Catalog;
 use crate::error::CliError;
-use crate::interrupt::listen;
+use crate::interrupt::{Stop, listen};
 use crate::output::tell;
-use crate::run::{Folder, Job, Progress};
+use crate::run::{Clock, Job, Progress, last_checkpoint, lock, open};
 use crate::settings::Settings;
 
 /// Datasets, each loaded once.
@@ -100,7 +99,7 @@ pub(crate) fn train(
     let (mut progress, mut before) = (Progress::new(rounds, runs, quiet), 0);
     progress.note(&format!("{runs} runs, into {}", dir.display()));
     for (i, (cell, record, data)) in left.into_iter().enumerate() {
-        if stop.load(Ordering::SeqCst) {
+        if stop.requested() {
             break;
         }
         let (seed, rounds) = (cell.settings.run.seed, cell.settings.rounds);
@@ -118,19 +117,34 @@ pub(crate) fn train(
     Ok(())
 }
 
-/// Trains one run from its start.
+/// Trains one run, from its last good checkpoint where there is one, otherwise from its start.
 fn one(
     catalog: &Catalog,
     data: &Arc<Dataset>,
     cell: &Cell,
     dir: &Path,
     progress: &mut Progress,
-    stop: &AtomicBool,
+    stop: Stop,
 ) -> Result<(), CliError> {
-    let started = Instant::now();
-    let job = Job::new(catalog, &cell.settings, data.clone())?;
-    record::clear(dir)?;
-    let folder = Folder::create(dir, job.config())?;
-    job.train(&folder, progress, stop, started)?;
+    let mut clock = Clock::start();
+    let mut job = Job::new(catalog, &cell.settings, data.clone())?;
+    fs::create_dir_all(dir).map_err(CliError::io("create the folder", dir))?;
+    let lock = lock(dir)?;
+    job.keep_clients(dir);
+    let restored = last_checkpoint(dir).and_then(|found| {
+        let archive = found.as_ref().map(|found| &found.archive);
+        archive.map_or(Ok(()), |archive| job.restore(archive))?;
+        Ok(found)
+    });
+    let found = restored.unwrap_or_else(|error| {
+        progress.note(&format!("{} starts again: {error}", dir.display()));
+        None
+    });
+    if found.is_none() {
+        record::clear(dir)?;
+    }
+    let (folder, before) = open(&job, dir, lock, found.as_ref())?;
+    clock.before = before;
+    job.train(&folder, progress, stop, clock)?;
     Ok(())
 }

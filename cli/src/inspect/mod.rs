@@ -13,7 +13,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use fedround::experiment::{self, Observer, Status};
 use fedround_metrics::MetricError;
@@ -21,12 +20,11 @@ use fedround_simulation::{ServerObservation, Simulation};
 
 pub(crate) use args::InspectArgs;
 
-use crate::advice::INTERRUPTED;
 use crate::catalog::Catalog;
 use crate::catalog::warn;
 use crate::error::{CliError, KeptRounds};
 use crate::files::{json, write_text};
-use crate::interrupt::listen;
+use crate::interrupt::{Stop, listen};
 use crate::output::{print, tell};
 use crate::run::{TestArgs, next_free, slug};
 use crate::settings::Settings;
@@ -53,9 +51,10 @@ pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode,
     }
     warn(run.program());
     let dir = folder(args, &settings)?;
+    let stop = listen();
     let mut watcher = Watcher {
         observations: Observations::default(),
-        stop: listen(),
+        stop,
         quiet: args.quiet,
         last: settings.rounds,
         failed: None,
@@ -73,11 +72,15 @@ pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode,
     };
     let mut report = Report::of(&subject, stopped)?;
     keep(&report, &dir)?;
-    if stopped {
+    if let Some(signal) = stop.signal().filter(|_| stopped) {
         print(&report.text(&dir))?;
         let rounds = trained.rounds();
-        tell!("stopped by Ctrl-C: {}", KeptRounds { rounds, dir });
-        return Ok(ExitCode::from(INTERRUPTED));
+        tell!(
+            "stopped by {}: {}",
+            signal.name(),
+            KeptRounds { rounds, dir }
+        );
+        return Ok(signal.exit_code());
     }
     // What was measured is kept whatever becomes of attacks.
     let failed = match args.attack.then(|| subject.attack()) {
@@ -113,18 +116,18 @@ fn folder(args: &InspectArgs, settings: &Settings) -> Result<PathBuf, CliError> 
 }
 
 /// Keeps what the server has of clients, and shows the rounds.
-struct Watcher<'a> {
+struct Watcher {
     observations: Observations,
-    stop: &'a AtomicBool,
+    stop: Stop,
     quiet: bool,
     /// The number of the last round.
     last: usize,
     failed: Option<MetricError>,
 }
 
-impl Observer for Watcher<'_> {
+impl Observer for Watcher {
     fn stop_requested(&mut self) -> bool {
-        self.failed.is_some() || self.stop.load(Ordering::SeqCst)
+        self.failed.is_some() || self.stop.requested()
     }
 
     fn round_finished(&mut self, report: &experiment::Report, simulation: &Simulation) {

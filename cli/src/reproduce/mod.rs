@@ -22,6 +22,7 @@ use crate::compare::{Datasets, end, prepare, say_what_is_there, train};
 use crate::error::CliError;
 use crate::files::{json, write_text};
 use crate::output::print as write;
+use crate::run::lock;
 use plan::Plan;
 use report::Report;
 use tables::Paper;
@@ -59,6 +60,7 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
 
     // Bad input is behind us: from here on there is something to keep.
     fs::create_dir_all(&dir).map_err(CliError::io("create the folder", &dir))?;
+    let _lock = lock(&dir)?;
     train(catalog, &data, &cells, &mut records, &dir, args.quiet)?;
     let report = Report::new(catalog, &plan, &cells, &records, &dir)?;
     write_text(&dir.join("table.md"), &print::markdown(&report))?;

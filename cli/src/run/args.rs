@@ -16,10 +16,42 @@ Examples:
   fedround run fedavg --json | jq .test_accuracy
 
 The run folder holds config.toml, metrics.jsonl (one object a round), summary.json,
-model.safetensors, classes.svg (the accuracy of each class), where clients have models of their own
-these in clients/, and clients.redb if clients' states outgrow --client-memory. Nothing in it is ever
-overwritten.
-Ctrl-C finishes the current round and writes everything; a second one stops at once.";
+model.safetensors, classes.svg (the accuracy of each class), checkpoints, where clients have models
+of their own these in clients/, and clients.redb where clients have states. A new run overwrites
+nothing. Ctrl-C, SIGTERM and SIGHUP finish the current round and write everything; a second signal
+stops at once. `fedround resume DIR` goes on after that, after a crash, and after a loss of power.";
+
+const RESUME_EXAMPLES: &str = "\
+Examples:
+  fedround resume runs/mu01
+  fedround resume runs/mu01 --rounds 400            100 rounds more than the 300 of its config.toml
+
+The run goes on from its last good checkpoint and ends with the same bits as a run that was never
+stopped: the same model, metrics.jsonl and summary.json, but for times. Without any checkpoint it
+starts again from its configuration.";
+
+/// Goes on with a run that was stopped, or trains a finished one for more rounds.
+#[derive(Debug, Args)]
+#[command(after_help = RESUME_EXAMPLES)]
+pub(crate) struct ResumeArgs {
+    /// Run folder
+    pub dir: PathBuf,
+    /// Rounds of the whole run, those that are complete among them [default: as in its config.toml]
+    #[arg(long, value_name = "R")]
+    pub rounds: Option<usize>,
+    /// Clients trained at once; results do not depend on it [default: as in its config.toml]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// When checkpoints are written, as of `fedround run` [default: as in its config.toml]
+    #[arg(long, value_name = "WHEN")]
+    pub checkpoint: Option<String>,
+    /// Print summary.json, and nothing else, on stdout
+    #[arg(long)]
+    pub json: bool,
+    /// No progress and no table
+    #[arg(long, short)]
+    pub quiet: bool,
+}
 
 /// Compiles an algorithm and trains it over simulated clients.
 ///
@@ -120,6 +152,10 @@ pub(crate) struct SettingArgs {
     pub rename: Vec<String>,
     #[command(flatten)]
     pub engine: EngineArgs,
+    /// When checkpoints are written: auto, as often as costs less than 2 % of the time, rounds:N,
+    /// minutes:M or off; the last two are kept [default: auto]
+    #[arg(long, value_name = "WHEN")]
+    pub checkpoint: Option<String>,
     /// Changes of training images, such as crop:4,flip; test images are resized and normalised
     /// alike [default: none]
     #[arg(long, value_name = "STEPS")]

@@ -4,6 +4,7 @@
 //! only clients train them. A client without a file uses the server's model as it is.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use fedround::experiment::Parameters;
@@ -26,6 +27,13 @@ pub(super) fn write(
     (server, by_clients): (&Parameters, &[bool]),
 ) -> Result<(), CliError> {
     let dir = run.join(CLIENTS);
+    // A run that goes on replaces the models of its earlier end.
+    match fs::remove_dir_all(&dir) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(CliError::io("remove", &dir)(error));
+        }
+        _ => {}
+    }
     fs::create_dir(&dir).map_err(CliError::io("create the folder", &dir))?;
     for client in 0..simulation.clients() {
         let Some(own) = simulation.personal_parameters(models, client)? else {

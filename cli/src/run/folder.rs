@@ -1,4 +1,5 @@
-//! The run folder. Files are only ever created, never replaced.
+//! The run folder. A new run only ever creates files; a run that is resumed replaces its own. Only one
+//! process at a time writes to it.
 
 use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions};
@@ -8,11 +9,14 @@ use std::path::{Path, PathBuf};
 use fedround::experiment::{Keep, Parameters, Report};
 use fedround_ir::tensor::TensorType;
 use fedround_models::{Layout, NamedValues, to_safetensors};
+use fedround_store::{FolderLock, write_atomically};
 use serde::Serialize;
+
+use super::checkpoints::CHECKPOINTS;
 
 use crate::config::Config;
 use crate::error::CliError;
-use crate::plot::{Chart, Series, draw};
+use crate::plot::{Chart, Series, text};
 
 pub(crate) const CONFIG: &str = "config.toml";
 pub(crate) const METRICS: &str = "metrics.jsonl";
@@ -25,14 +29,26 @@ pub(crate) const CLIENTS: &str = "clients";
 /// The accuracy of each class over rounds.
 const CLASSES: &str = "classes.svg";
 /// The states of clients that do not fit in memory.
-const STATES: &str = "clients.redb";
+pub(super) const STATES: &str = "clients.redb";
 /// Everything that a run writes.
-pub(crate) const FILES: [&str; 7] = [CONFIG, METRICS, SUMMARY, MODEL, LAST, CLASSES, STATES];
+pub(crate) const FILES: [&str; 8] = [
+    CONFIG,
+    METRICS,
+    SUMMARY,
+    MODEL,
+    LAST,
+    CLASSES,
+    STATES,
+    CHECKPOINTS,
+];
 
 /// A folder of one run.
 pub(crate) struct Folder {
     dir: PathBuf,
     metrics: RefCell<File>,
+    /// Whether the run was resumed, and replaces files.
+    resumed: bool,
+    _lock: FolderLock,
 }
 
 /// Fails if a folder that the user named already holds a run.
@@ -52,12 +68,41 @@ impl Folder {
     pub fn create(dir: &Path, config: &Config) -> Result<Self, CliError> {
         check_free(dir)?;
         fs::create_dir_all(dir).map_err(CliError::io("create the folder", dir))?;
+        let lock = lock(dir)?;
+        // Another process may have been here before the lock.
+        check_free(dir)?;
         let path = dir.join(CONFIG);
-        write(&path, config.text(&path)?.as_bytes())?;
+        write_atomically(&path, &[config.text(&path)?.as_bytes()])?;
         let metrics = RefCell::new(create(&dir.join(METRICS))?);
         Ok(Self {
             dir: dir.to_owned(),
             metrics,
+            resumed: false,
+            _lock: lock,
+        })
+    }
+
+    /// Opens the folder of a run that goes on after some rounds. Its configuration and its metrics
+    /// become those of these rounds, also where they were damaged or deleted.
+    pub(super) fn reopen(
+        dir: &Path,
+        lock: FolderLock,
+        config: &Config,
+        rounds: impl Iterator<Item = impl Serialize>,
+    ) -> Result<Self, CliError> {
+        let path = dir.join(CONFIG);
+        write_atomically(&path, &[config.text(&path)?.as_bytes()])?;
+        let lines = rounds
+            .map(|round| line(&round))
+            .collect::<Result<String, _>>()?;
+        let path = dir.join(METRICS);
+        write_atomically(&path, &[lines.as_bytes()])?;
+        let metrics = OpenOptions::new().append(true).open(&path);
+        Ok(Self {
+            dir: dir.to_owned(),
+            metrics: RefCell::new(metrics.map_err(CliError::io("open", &path))?),
+            resumed: true,
+            _lock: lock,
         })
     }
 
@@ -65,20 +110,33 @@ impl Folder {
         &self.dir
     }
 
-    /// The file of clients' states.
-    pub fn clients(&self) -> PathBuf {
-        self.dir.join(STATES)
-    }
-
     /// Appends a round; it is in the file when this returns.
     pub(super) fn metric(&self, metric: &impl Serialize) -> Result<(), CliError> {
-        let line = serde_json::to_string(metric)? + "\n";
-        let written = self.metrics.borrow_mut().write_all(line.as_bytes());
+        let written = self
+            .metrics
+            .borrow_mut()
+            .write_all(line(metric)?.as_bytes());
         written.map_err(CliError::io("write", self.dir.join(METRICS)))
     }
 
+    /// Fails if files of the run were deleted or replaced while it runs.
+    pub(super) fn check(&self) -> Result<(), CliError> {
+        let vanished = |file: &str| CliError::Vanished {
+            path: self.dir.join(file),
+        };
+        if fs::symlink_metadata(self.dir.join(CONFIG)).is_err() {
+            return Err(vanished(CONFIG));
+        }
+        let there = fs::metadata(self.dir.join(METRICS)).map(|file| file.len());
+        let written = self.metrics.borrow().metadata().map(|file| file.len());
+        match (there, written) {
+            (Ok(there), Ok(written)) if there == written => Ok(()),
+            _ => Err(vanished(METRICS)),
+        }
+    }
+
     pub fn summary(&self, text: &str) -> Result<(), CliError> {
-        write(&self.dir.join(SUMMARY), text.as_bytes())
+        self.write(SUMMARY, text.as_bytes())
     }
 
     /// Draws the accuracy of classes over rounds, a line each; nothing of no lines.
@@ -86,11 +144,9 @@ impl Folder {
         if lines.is_empty() {
             return Ok(());
         }
-        draw(
-            &self.dir.join(CLASSES),
-            Chart::Shares("test accuracy"),
-            lines,
-        )
+        let path = self.dir.join(CLASSES);
+        let text = text(&path, Chart::Shares("test accuracy"), lines)?;
+        self.write(CLASSES, text.as_bytes())
     }
 
     /// Writes the models that are to be kept, the last one of a run without any evaluation, without the
@@ -114,7 +170,12 @@ impl Folder {
     }
 
     /// Writes the tensors that are not left out; no file of none.
-    fn model(&self, file: &str, leaves: &Parameters, left_out: &[bool]) -> Result<(), CliError> {
+    fn model(
+        &self,
+        file: &'static str,
+        leaves: &Parameters,
+        left_out: &[bool],
+    ) -> Result<(), CliError> {
         let kept = leaves
             .iter()
             .zip(left_out)
@@ -122,8 +183,29 @@ impl Folder {
         let kept: Vec<_> = kept.map(|(leaf, _)| leaf).collect();
         match kept.is_empty() {
             true => Ok(()),
-            false => save_tensors(&self.dir.join(file), &kept),
+            false => self.write(file, &tensor_bytes(&self.dir.join(file), &kept)?),
         }
+    }
+
+    /// Writes a file, whole or not at all.
+    fn write(&self, file: &'static str, bytes: &[u8]) -> Result<(), CliError> {
+        let path = self.dir.join(file);
+        if !self.resumed && fs::symlink_metadata(&path).is_ok() {
+            let dir = self.dir.clone();
+            return Err(CliError::Taken { dir, file });
+        }
+        Ok(write_atomically(&path, &[bytes])?)
+    }
+}
+
+/// Removes the states of clients that a run left which has no checkpoint.
+pub(super) fn remove_states(dir: &Path) -> Result<(), CliError> {
+    let path = dir.join(STATES);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(CliError::io("remove", path)(error))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -132,6 +214,13 @@ pub(super) fn save_tensors(
     path: &Path,
     leaves: &[&(String, TensorType, Vec<f32>)],
 ) -> Result<(), CliError> {
+    Ok(write_atomically(path, &[&tensor_bytes(path, leaves)?])?)
+}
+
+fn tensor_bytes(
+    path: &Path,
+    leaves: &[&(String, TensorType, Vec<f32>)],
+) -> Result<Vec<u8>, CliError> {
     let tensors = leaves.iter().map(|(name, ty, values)| NamedValues {
         name,
         shape: &ty.shape,
@@ -139,7 +228,7 @@ pub(super) fn save_tensors(
     });
     let bytes = to_safetensors(&tensors.collect::<Vec<_>>(), Layout::Fedround);
     let bytes = bytes.map_err(io::Error::other);
-    write(path, &bytes.map_err(CliError::io("write", path))?)
+    bytes.map_err(CliError::io("write", path))
 }
 
 /// `fedprox(fedavg)` as a file name.
@@ -173,10 +262,15 @@ fn create(path: &Path) -> Result<File, CliError> {
     file.map_err(CliError::io("create", path))
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    create(path)?
-        .write_all(bytes)
-        .map_err(CliError::io("write", path))
+/// Keeps other processes out of a folder.
+pub(crate) fn lock(dir: &Path) -> Result<FolderLock, CliError> {
+    let command: Vec<String> = std::env::args().collect();
+    Ok(FolderLock::acquire(dir, &command.join(" "))?)
+}
+
+/// A line of the metrics.
+fn line(metric: &impl Serialize) -> Result<String, CliError> {
+    Ok(serde_json::to_string(metric)? + "\n")
 }
 
 #[cfg(test)]

@@ -1,39 +1,45 @@
 //! `fedround run`: compiles, trains, and keeps everything in a run folder.
 
 mod args;
+mod checkpoint_every;
+mod checkpoints;
 pub(crate) mod client_models;
 mod folder;
 mod metric;
 mod progress;
+mod resume;
 mod summary;
 mod table;
 mod training;
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
 
 use fedround::experiment::{ExperimentError, Status};
 
-pub(crate) use args::{EngineArgs, RunArgs, SettingArgs, TestArgs};
-pub(crate) use folder::{CLIENTS, CONFIG, FILES, Folder, METRICS, MODEL, SUMMARY, next_free, slug};
+pub(crate) use args::{EngineArgs, ResumeArgs, RunArgs, SettingArgs, TestArgs};
+pub(crate) use checkpoint_every::{CheckpointEvery, CheckpointEveryError};
+pub(crate) use checkpoints::last as last_checkpoint;
+pub(crate) use folder::{
+    CLIENTS, CONFIG, FILES, Folder, METRICS, MODEL, SUMMARY, lock, next_free, slug,
+};
 pub(crate) use progress::Progress;
+pub(crate) use resume::{open, resume};
 pub(crate) use summary::Models;
-pub(crate) use training::Job;
+pub(crate) use training::{Clock, Job};
 
-use crate::advice::INTERRUPTED;
 use crate::catalog::Catalog;
 use crate::catalog::warn;
 use crate::error::{CliError, KeptRounds};
 use crate::files::json;
-use crate::interrupt::listen;
+use crate::interrupt::{Stop, listen};
 use crate::output::{print, tell};
 use crate::settings::Settings;
 use summary::Summary;
 
 /// Runs the subcommand.
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliError> {
-    let started = Instant::now();
+    let clock = Clock::start();
     let settings = Settings::resolve(&args.settings, &args.tests, args.spec.as_deref(), args.seed)?;
     // Unknown names are errors before any data is read.
     catalog.algorithm(&settings.spec, &settings.hypers)?;
@@ -44,11 +50,9 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     if !args.quiet {
         data.notes.iter().for_each(|note| tell!("note: {note}"));
     }
-    let job = Job::new(catalog, &settings, Arc::new(data))?;
+    let mut job = Job::new(catalog, &settings, Arc::new(data))?;
     warn(job.program());
-    if let Some(weights) = job.loaded_weights().filter(|_| !args.quiet) {
-        tell!("note: {}", weights.note());
-    }
+    warn_of_weights(&job, args.quiet);
 
     // Bad input is behind us: from here on there is something to keep.
     let stop = listen();
@@ -60,36 +64,47 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     let folder = Folder::create(&dir, job.config())?;
     let parameters = job.program().parameter_count();
     let mut progress = Progress::of_run(job.settings(), folder.dir(), parameters, args.quiet);
-    let ended = job.train(&folder, &mut progress, stop, started);
+    job.keep_clients(folder.dir());
+    let ended = job.train(&folder, &mut progress, stop, clock);
     progress.finish();
     let (summary, failure) = ended?;
-    if args.json {
-        print(&json(&summary)?)?;
-    } else if !args.quiet && summary.rounds > 0 {
-        print(&table::text(&summary))?;
-    }
-    end(&summary, failure, &folder)
+    report((&summary, failure), &folder, stop, (args.json, args.quiet))
 }
 
-/// The exit code of what is now in the folder.
-fn end(
-    summary: &Summary,
-    failure: Option<ExperimentError>,
+/// Says what a run took from a file of weights.
+fn warn_of_weights(job: &Job, quiet: bool) {
+    if let Some(weights) = job.loaded_weights().filter(|_| !quiet) {
+        tell!("note: {}", weights.note());
+    }
+}
+
+/// Prints what a run came to, as JSON or as a table, and gives the exit code of what is now in the
+/// folder.
+fn report(
+    (summary, failure): (&Summary, Option<ExperimentError>),
     folder: &Folder,
+    stop: Stop,
+    (json_only, quiet): (bool, bool),
 ) -> Result<ExitCode, CliError> {
+    if json_only {
+        print(&json(summary)?)?;
+    } else if !quiet && summary.rounds > 0 {
+        print(&table::text(summary))?;
+    }
     let kept = KeptRounds {
         rounds: summary.rounds,
         dir: folder.dir().to_owned(),
     };
-    match (failure, summary.status) {
-        (Some(source), _) => Err(CliError::Experiment {
+    match (failure, summary.status, stop.signal()) {
+        (Some(source), ..) => Err(CliError::Experiment {
             source: Box::new(source),
             kept: Some(kept),
         }),
-        (None, Status::Interrupted) => {
-            tell!("stopped by Ctrl-C: {kept}");
-            Ok(ExitCode::from(INTERRUPTED))
+        (None, Status::Interrupted, Some(signal)) => {
+            tell!("stopped by {}: {kept}", signal.name());
+            tell!("help: `fedround resume {}` goes on", folder.dir().display());
+            Ok(signal.exit_code())
         }
-        (None, _) => Ok(ExitCode::SUCCESS),
+        (None, ..) => Ok(ExitCode::SUCCESS),
     }
 }

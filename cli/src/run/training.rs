@@ -1,16 +1,18 @@
 //! One run into a folder: `run` makes one, `compare` and `reproduce` one for each of their cells.
 
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use fedround::experiment::{ExperimentError, Observer, Report, Round, Run};
 use fedround_data::Dataset;
 use fedround_exec::Program;
 use fedround_simulation::Simulation;
+use fedround_store::Archive;
 
+use super::checkpoints::{Checkpoints, CommandState};
 use super::client_models;
-use super::folder::Folder;
+use super::folder::{CONFIG, Folder, STATES};
 use super::metric::Metric;
 use super::progress::Progress;
 use super::summary::Summary;
@@ -18,6 +20,7 @@ use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::error::CliError;
 use crate::files::json;
+use crate::interrupt::Stop;
 use crate::plot::Series;
 use crate::settings::Settings;
 use crate::weights::LoadedWeights;
@@ -72,35 +75,56 @@ impl Job {
         self.run.program()
     }
 
-    /// Trains, and writes everything to the folder. A round that fails ends the run; the rounds before
-    /// it are in the folder like those of any other run.
+    /// Goes to where the run was when a checkpoint was written.
+    pub(crate) fn restore(&mut self, archive: &Archive) -> Result<(), CliError> {
+        Ok(self.run.restore(archive)?)
+    }
+
+    /// Keeps clients' states in a file of a run folder.
+    pub(crate) fn keep_clients(&mut self, dir: &Path) {
+        self.run.set_client_store(dir.join(STATES));
+    }
+
+    /// Lines of the metrics until now.
+    pub(super) fn metrics(&self) -> impl Iterator<Item = Metric> {
+        self.run.report().history.iter().map(Metric::of)
+    }
+
+    /// The rounds that are complete, and those that are left.
+    pub(super) fn rounds(&self) -> (usize, usize) {
+        (self.run.report().rounds(), self.run.rounds_left())
+    }
+
+    /// Trains the rounds that are left, and writes everything to the folder. A round that fails ends
+    /// the run; the rounds before it are in the folder like those of any other run.
     pub fn train(
         mut self,
         folder: &Folder,
         progress: &mut Progress,
-        stop: &AtomicBool,
-        started: Instant,
+        stop: Stop,
+        clock: Clock,
     ) -> Result<(Summary, Option<ExperimentError>), CliError> {
-        self.run = self.run.with_client_store(folder.clients());
         let mut recorder = Recorder {
             folder,
             progress,
-            stop,
             failed: None,
         };
-        let (report, failure) = match self.run.train(&mut recorder) {
+        let trained = train(&mut self, &mut recorder, stop, clock);
+        let ended = match (trained, recorder.failed) {
+            (_, Some(error)) | (Err(Ended::Command(error)), None) => return Err(error),
+            (Ok(()), None) => self.run.finish(),
+            (Err(Ended::Run(error)), None) => Err(self.run.fail(error)),
+        };
+        let (report, failure) = match ended {
             Ok(report) => (report, None),
             Err(ExperimentError::Training { source, report }) => (*report, Some(*source)),
             Err(error) => return Err(error.into()),
         };
-        if let Some(error) = recorder.failed {
-            return Err(error);
-        }
         self.write_models(folder, &report, failure.is_none())?;
         folder.classes(&class_curves(&report, &self.run.data().class_names))?;
         let ended = (&report, failure.as_ref());
         let of = (&self.settings, &self.config, &self.run);
-        let summary = Summary::new(of, ended, folder.dir(), started.elapsed());
+        let summary = Summary::new(of, ended, folder.dir(), clock.total());
         folder.summary(&json(&summary)?)?;
         Ok((summary, failure))
     }
@@ -134,20 +158,97 @@ impl Job {
     }
 }
 
+/// How long a run takes, with the processes before this one.
+#[derive(Clone, Copy)]
+pub(crate) struct Clock {
+    pub started: Instant,
+    pub before: Duration,
+}
+
+impl Clock {
+    /// Of a run that begins now.
+    pub fn start() -> Self {
+        Self {
+            started: Instant::now(),
+            before: Duration::ZERO,
+        }
+    }
+
+    fn total(self) -> Duration {
+        self.before + self.started.elapsed()
+    }
+}
+
+/// What ended a run before its last round.
+enum Ended {
+    Run(ExperimentError),
+    Command(CliError),
+}
+
+impl From<CliError> for Ended {
+    fn from(error: CliError) -> Self {
+        Self::Command(error)
+    }
+}
+
+/// Trains until the last round, a signal or an error. However it ends, there is a checkpoint of the
+/// last complete round, unless that cannot be written.
+fn train(
+    job: &mut Job,
+    recorder: &mut Recorder<'_>,
+    stop: Stop,
+    clock: Clock,
+) -> Result<(), Ended> {
+    let done = job.run.report().rounds();
+    let every = job.settings.checkpoint;
+    let mut checkpoints = Checkpoints::new(recorder.folder.dir(), every, done);
+    let config = job.config.text(&recorder.folder.dir().join(CONFIG))?;
+    let mut ended = Ok(());
+    while ended.is_ok() && recorder.failed.is_none() && !stop.requested() {
+        match job.run.step(recorder) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) => ended = Err(Ended::Run(error)),
+        }
+        recorder.failed = recorder.failed.take().or(recorder.folder.check().err());
+        let round = job.run.report().rounds();
+        if ended.is_ok() && checkpoints.due(round) {
+            save(job, &mut checkpoints, &config, clock)?;
+        }
+    }
+    if checkpoints.due_at_end(job.run.report().rounds()) {
+        let saved = save(job, &mut checkpoints, &config, clock);
+        // The first error is the one that counts.
+        if ended.is_ok() && recorder.failed.is_none() {
+            saved?;
+        }
+    }
+    ended
+}
+
+fn save(
+    job: &Job,
+    checkpoints: &mut Checkpoints,
+    config: &str,
+    clock: Clock,
+) -> Result<(), CliError> {
+    let state = CommandState {
+        config: config.to_owned(),
+        seconds: clock.total().as_secs_f64(),
+    };
+    let round = job.run.report().rounds();
+    checkpoints.write(round, || Ok(job.run.save()?), &state)
+}
+
 /// Writes each round to the folder and shows it.
 struct Recorder<'a> {
     folder: &'a Folder,
     progress: &'a mut Progress,
-    stop: &'a AtomicBool,
     /// A round could not be written.
     failed: Option<CliError>,
 }
 
 impl Observer for Recorder<'_> {
-    fn stop_requested(&mut self) -> bool {
-        self.failed.is_some() || self.stop.load(Ordering::SeqCst)
-    }
-
     fn round_finished(&mut self, report: &Report, _: &Simulation) {
         if let Some(round) = report.history.last() {
             self.failed = self.folder.metric(&Metric::of(round)).err();

@@ -13,12 +13,13 @@ const RUNS: [&str; 4] = [
     "fedprox-seed1",
     "fedprox-seed2",
 ];
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     "accuracy.svg",
     "comparison.csv",
     "comparison.json",
     "comparison.md",
     "curves.csv",
+    "lock",
 ];
 
 fn grid(rest: &str) -> String {

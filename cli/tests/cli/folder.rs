@@ -17,6 +17,16 @@ const FILES: [&str; 5] = [
     "model.safetensors",
     "summary.json",
 ];
+/// The same with the folder of checkpoints and the lock.
+const ALL: [&str; 7] = [
+    "checkpoints",
+    "classes.svg",
+    "config.toml",
+    "lock",
+    "metrics.jsonl",
+    "model.safetensors",
+    "summary.json",
+];
 
 fn metrics(place: &Place, dir: &str) -> Vec<Value> {
     let text = place.text(&format!("{dir}/metrics.jsonl"));
@@ -34,7 +44,7 @@ fn metrics_have_a_line_a_round() {
             .status
             .success()
     );
-    assert_eq!(place.files("out"), FILES);
+    assert_eq!(place.files("out"), ALL);
     let lines = metrics(&place, "out");
     assert_eq!(lines.len(), 4);
     for (i, line) in lines.iter().enumerate() {
@@ -175,7 +185,7 @@ fn a_run_that_diverges_keeps_what_it_has() {
     );
     // No round was complete: there is no accuracy of classes to draw.
     assert!(metrics(&place, "out").is_empty());
-    assert_eq!(place.files("out"), FILES[1..]);
+    assert_eq!(place.files("out"), ALL[2..]);
     let summary = place.json("out/summary.json");
     assert_eq!(summary["status"], "failed");
     assert_eq!(summary["rounds"], metrics(&place, "out").len());
@@ -219,7 +229,7 @@ fn ctrl_c_finishes_the_round_and_writes_everything() {
     let output = child.wait_with_output().unwrap();
     let text = stderr(&output);
     assert_eq!(output.status.code(), Some(130), "{text}");
-    assert_eq!(place.files("out"), FILES);
+    assert_eq!(place.files("out"), ALL);
     let summary = place.json("out/summary.json");
     let rounds = metrics(&place, "out").len();
     assert_eq!(summary["status"], "interrupted");

@@ -23,6 +23,7 @@ mod look;
 mod opt;
 mod peers;
 mod reproduce;
+mod resume;
 mod run;
 mod support;
 mod trained;

@@ -1,11 +1,11 @@
 //! Summaries of one number per client, such as the accuracy on the client's own test examples.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::MetricError;
 
 /// The distribution of a number over clients. Every client has the same weight.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct ClientSummary {
     /// The number of clients.
     pub clients: usize,

@@ -11,6 +11,7 @@
 
 mod aggregate;
 mod byte_size;
+mod checkpoint_error;
 mod client;
 mod cohort_batch;
 mod context;
@@ -34,6 +35,7 @@ mod value;
 mod workers;
 
 pub use byte_size::{ByteSize, ByteSizeError};
+pub use checkpoint_error::CheckpointError;
 pub use cohort_batch::{CohortBatch, CohortBatchError};
 pub use dataset::FederatedDataset;
 pub use error::RunError;

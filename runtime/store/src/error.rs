@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::archive::ArchiveError;
+use crate::archive_error::ArchiveError;
 
 /// A file could not be written or read, or does not hold what it should.
 #[derive(Debug, thiserror::Error)]

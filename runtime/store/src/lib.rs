@@ -4,13 +4,15 @@
 //! This crate knows bytes, shapes and types, and neither burn nor devices.
 
 mod archive;
+mod archive_error;
 mod atomic;
 mod client_store;
 mod error;
 mod lock;
 mod tensor;
 
-pub use archive::{Archive, ArchiveError};
+pub use archive::Archive;
+pub use archive_error::ArchiveError;
 pub use atomic::write_atomically;
 pub use client_store::{ClientState, ClientStore, ClientStoreError, KEPT_CHECKPOINTS, StoreMark};
 pub use error::StoreError;

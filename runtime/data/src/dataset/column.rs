@@ -259,6 +259,13 @@ impl Column {
         }
     }
 
+    /// Shows all elements as bytes, one example after another, for a checksum. Of image files it is
+    /// their paths.
+    pub(super) fn show(&self, visit: &mut dyn FnMut(&[u8])) {
+        let features = self.features();
+        (0..self.len()).for_each(|i| self.store.show(self.at(i), features, visit));
+    }
+
     /// The place of example `index` in the store.
     fn at(&self, index: usize) -> usize {
         self.rows.as_ref().map_or(index, |rows| rows[index])

@@ -77,6 +77,19 @@ impl Examples {
         })
     }
 
+    /// Shows everything that the examples hold as bytes, in order, for a checksum: names, shapes and
+    /// scales of columns, their elements, and labels. Of image files it is their paths.
+    pub fn contents(&self, visit: &mut dyn FnMut(&[u8])) {
+        for column in self.columns.iter() {
+            let scale = column.scale();
+            let head = (column.name(), column.shape(), column.len(), scale);
+            visit(format!("{head:?}").as_bytes());
+            column.show(visit);
+        }
+        let labels: Vec<u8> = self.labels.iter().flat_map(|y| y.to_le_bytes()).collect();
+        visit(&labels);
+    }
+
     /// The number of examples.
     pub fn len(&self) -> usize {
         self.labels.len()

@@ -24,4 +24,18 @@ impl Store {
             Self::Images(files, _) => files.len() * files.shape().iter().product::<usize>(),
         }
     }
+
+    /// Shows the elements of the example at place `at`, of so many `features`, as bytes; of an image
+    /// file its path, and of bytes nothing of their scale.
+    pub fn show(&self, at: usize, features: usize, visit: &mut dyn FnMut(&[u8])) {
+        let of = at * features..(at + 1) * features;
+        match self {
+            Self::Bytes(bytes, _) => visit(&bytes[of]),
+            Self::Floats(numbers) => numbers[of].iter().for_each(|x| visit(&x.to_le_bytes())),
+            Self::Ids(ids) => ids[of].iter().for_each(|id| visit(&id.to_le_bytes())),
+            Self::Images(files, _) => {
+                visit(files.paths()[at].as_os_str().as_encoded_bytes());
+            }
+        }
+    }
 }

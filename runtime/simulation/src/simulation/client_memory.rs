@@ -16,7 +16,7 @@ impl Simulation {
     /// which a file has as 32-bit floats.
     ///
     /// The file is a temporary one, which is gone with the simulation, unless
-    /// [`with_client_store`](Self::with_client_store) chooses another.
+    /// [`set_client_store`](Self::set_client_store) chooses another.
     #[must_use]
     pub fn with_client_memory(self, bytes: usize) -> Self {
         self.state.of_clients().set_budget(bytes);
@@ -26,10 +26,8 @@ impl Simulation {
     /// Keeps clients' states in this file, which is made when states are first written: when they
     /// outgrow the [budget](Self::with_client_memory), and at a checkpoint. There must be no such file
     /// yet.
-    #[must_use]
-    pub fn with_client_store(self, path: impl Into<PathBuf>) -> Self {
+    pub fn set_client_store(&mut self, path: impl Into<PathBuf>) {
         self.state.of_clients().set_path(path.into());
-        self
     }
 
     /// How much memory the clients' states take.
@@ -37,7 +35,7 @@ impl Simulation {
         self.state.of_clients().memory()
     }
 
-    /// The file of [`with_client_store`](Self::with_client_store), which is made if there is none yet:
+    /// The file of [`set_client_store`](Self::set_client_store), which is made if there is none yet:
     /// clients' models may be [put](ClientStore::put) there. `None` if no file was chosen.
     ///
     /// # Errors

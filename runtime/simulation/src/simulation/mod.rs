@@ -3,10 +3,12 @@
 mod attempt;
 #[cfg(test)]
 mod capture_tests;
+mod checkpoint;
 mod client_memory;
 mod devices;
 mod evaluate;
 mod failures;
+mod fingerprint;
 mod parameters;
 mod phases;
 #[cfg(test)]
@@ -36,6 +38,7 @@ use devices::{Site, no_thread};
 use fedround_exec::Program;
 use fedround_exec::capture::StepCache;
 use fedround_exec::{CaptureStats, ExecError, GraphCapture};
+use fingerprint::Digests;
 use parameters::upload;
 
 /// Runs a [`Program`] over simulated clients.
@@ -74,6 +77,7 @@ pub struct Simulation {
     round: usize,
     /// Rounds of phases that ended early.
     left_out: usize,
+    digests: Digests,
 }
 
 impl Simulation {
@@ -115,6 +119,7 @@ impl Simulation {
             state: State::default(),
             round: 0,
             left_out: 0,
+            digests: Digests::default(),
         })
     }
 

@@ -203,7 +203,6 @@ impl ClientStates {
         }
     }
 
-    #[allow(dead_code, reason = "for checkpoints of simulations")]
     /// Writes all states, so that the file is a checkpoint of them; `None` if the file does not
     /// outlive the process, or no client has a state.
     pub fn checkpoint(&self, round: usize) -> Result<Option<StoreMark>, RunError> {
@@ -228,7 +227,6 @@ impl ClientStates {
         Ok(Some(mark))
     }
 
-    #[allow(dead_code, reason = "for checkpoints of simulations")]
     /// Forgets all states, and goes back to a checkpoint of the file; to no states without one.
     pub fn restore(&self, mark: Option<&StoreMark>) -> Result<(), RunError> {
         self.finish_writing();
@@ -244,7 +242,6 @@ impl ClientStates {
         Ok(())
     }
 
-    #[allow(dead_code, reason = "for checkpoints of simulations")]
     /// All states, ordered by key; those that are in the file are read.
     pub fn all(&self) -> Result<Vec<(Key, Vec<DispatchTensor>)>, RunError> {
         let mut inner = self.lock();

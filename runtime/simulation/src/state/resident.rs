@@ -7,9 +7,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
+use serde::{Deserialize, Serialize};
 
 /// Who keeps a state for a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 pub(crate) enum Side {
     /// The client itself.
     Client,
@@ -18,7 +19,7 @@ pub(crate) enum Side {
 }
 
 /// Which state it is.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 pub(crate) struct Key {
     pub side: Side,
     pub client: usize,

@@ -11,6 +11,7 @@
 )]
 
 mod cases;
+mod checkpoints;
 mod convolutions;
 mod fusion;
 #[path = "../support/gpu.rs"]

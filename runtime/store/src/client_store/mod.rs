@@ -32,6 +32,8 @@ mod versions;
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::TensorBytes;
 use database::Handle;
 
@@ -57,7 +59,7 @@ pub struct ClientState {
 }
 
 /// What a checkpoint says of the store: the round, and a digest of all that was written until then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct StoreMark {
     /// The round.
     pub round: usize,

@@ -1,0 +1,191 @@
+//! The checkpoints of a run folder: when one is due, and which one is the last good one.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use fedround_store::Archive;
+use serde::{Deserialize, Serialize};
+
+use super::checkpoint_every::CheckpointEvery;
+use crate::error::CliError;
+
+/// The folder in a run folder.
+pub(crate) const CHECKPOINTS: &str = "checkpoints";
+/// The part that the command adds.
+const COMMAND: &str = "command";
+/// The last so many are kept: the one before the last serves where that is damaged.
+const KEPT: usize = 2;
+/// Checkpoints take at most one part in so many of a run's time.
+const SHARE: u32 = 50;
+/// Of runs whose checkpoints cost nothing.
+const LEAST: Duration = Duration::from_secs(10);
+
+/// What resuming needs besides the run.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct CommandState {
+    /// `config.toml`.
+    pub config: String,
+    /// Of all processes until then.
+    pub seconds: f64,
+}
+
+/// Writes checkpoints.
+pub(super) struct Checkpoints {
+    dir: PathBuf,
+    every: CheckpointEvery,
+    /// The round of the last one.
+    round: usize,
+    at: Instant,
+    cost: Duration,
+}
+
+impl Checkpoints {
+    /// Those of a run folder, of which the last one is of `round`.
+    pub fn new(folder: &Path, every: CheckpointEvery, round: usize) -> Self {
+        Self {
+            dir: folder.join(CHECKPOINTS),
+            every,
+            round,
+            at: Instant::now(),
+            cost: Duration::ZERO,
+        }
+    }
+
+    /// Whether it is time for one after a round.
+    pub fn due(&self, round: usize) -> bool {
+        let passed = self.at.elapsed();
+        match self.every {
+            CheckpointEvery::Auto => passed >= LEAST.max(self.cost * SHARE),
+            CheckpointEvery::Rounds(n) => round >= self.round + n,
+            CheckpointEvery::Minutes(n) => passed.as_secs_f64() >= 60.0 * n,
+            CheckpointEvery::Off => false,
+        }
+    }
+
+    /// Whether one is due at the end, however it comes.
+    pub fn due_at_end(&self, round: usize) -> bool {
+        self.every != CheckpointEvery::Off && round > self.round
+    }
+
+    /// Writes one, and removes those that are no longer needed.
+    pub fn write(
+        &mut self,
+        round: usize,
+        archive: impl FnOnce() -> Result<Archive, CliError>,
+        state: &CommandState,
+    ) -> Result<(), CliError> {
+        let start = Instant::now();
+        let mut archive = archive()?;
+        let path = self.dir.join(format!("round-{round:06}.ckpt"));
+        let broken = |source| fedround_store::StoreError::Archive {
+            path: path.clone(),
+            source,
+        };
+        archive.insert(COMMAND, state).map_err(broken)?;
+        fs::create_dir_all(&self.dir).map_err(CliError::io("create the folder", &self.dir))?;
+        archive.write(&path)?;
+        (self.round, self.at) = (round, Instant::now());
+        self.cost = start.elapsed();
+        let all = files(&self.dir)?;
+        for (_, old) in all.iter().rev().skip(KEPT) {
+            fs::remove_file(old).map_err(CliError::io("remove", old))?;
+        }
+        Ok(())
+    }
+}
+
+/// A checkpoint that can be gone on from.
+pub(crate) struct Found {
+    pub archive: Archive,
+    pub state: CommandState,
+    /// Later ones that are damaged, with what is wrong.
+    pub damaged: Vec<String>,
+}
+
+/// The last good checkpoint of a run folder; `None` if none was ever written.
+pub(crate) fn last(folder: &Path) -> Result<Option<Found>, CliError> {
+    let mut damaged = vec![];
+    for (_, path) in files(&folder.join(CHECKPOINTS))?.iter().rev() {
+        let read = Archive::read(path).map_err(|error| error.to_string());
+        let read = read.and_then(|archive| match archive.get(COMMAND) {
+            Ok(state) => Ok((archive, state)),
+            Err(error) => Err(format!("{}: {error}", path.display())),
+        });
+        match read {
+            Ok((archive, state)) => {
+                return Ok(Some(Found {
+                    archive,
+                    state,
+                    damaged,
+                }));
+            }
+            Err(error) => damaged.push(error),
+        }
+    }
+    match damaged.is_empty() {
+        true => Ok(None),
+        false => Err(CliError::NoGoodCheckpoint { damaged }),
+    }
+}
+
+/// Checkpoints by their rounds, ascending.
+fn files(dir: &Path) -> Result<Vec<(usize, PathBuf)>, CliError> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(vec![]),
+        Err(error) => return Err(CliError::io("read the folder", dir)(error)),
+    };
+    let round = |path: &Path| {
+        let name = path.file_name()?.to_str()?;
+        let number = name.strip_prefix("round-")?.strip_suffix(".ckpt")?;
+        number.parse().ok()
+    };
+    let mut all = vec![];
+    for entry in entries {
+        let path = entry.map_err(CliError::io("read the folder", dir))?.path();
+        all.extend(round(&path).map(|round| (round, path)));
+    }
+    all.sort();
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_two_are_kept_and_a_damaged_one_is_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let every = CheckpointEvery::Rounds(2);
+        let mut checkpoints = Checkpoints::new(dir.path(), every, 0);
+        assert!(last(dir.path()).unwrap().is_none());
+        assert_eq!(
+            [1, 2, 3].map(|round| checkpoints.due(round)),
+            [false, true, true]
+        );
+        for round in [2, 4, 6] {
+            let state = CommandState {
+                config: round.to_string(),
+                seconds: 1.0,
+            };
+            let archive = || Ok(Archive::default());
+            checkpoints.write(round, archive, &state).unwrap();
+        }
+        let all = files(&dir.path().join(CHECKPOINTS)).unwrap();
+        assert_eq!(
+            all.iter().map(|(round, _)| *round).collect::<Vec<_>>(),
+            [4, 6]
+        );
+        assert_eq!(last(dir.path()).unwrap().unwrap().state.config, "6");
+        fs::write(&all[1].1, b"FEDROUND and then nothing").unwrap();
+        let found = last(dir.path()).unwrap().unwrap();
+        assert_eq!((found.state.config.as_str(), found.damaged.len()), ("4", 1));
+        fs::write(&all[0].1, b"").unwrap();
+        assert!(matches!(
+            last(dir.path()),
+            Err(CliError::NoGoodCheckpoint { .. })
+        ));
+    }
+}

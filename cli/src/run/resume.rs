@@ -1,0 +1,95 @@
+//! `fedround resume`: goes on with a run from its last good checkpoint.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fedround_store::FolderLock;
+
+use super::args::{EngineArgs, ResumeArgs, SettingArgs, TestArgs};
+use super::checkpoints::{self, Found};
+use super::folder::{CONFIG, Folder, lock, remove_states};
+use super::progress::Progress;
+use super::training::{Clock, Job};
+use super::{report, warn_of_weights};
+use crate::catalog::Catalog;
+use crate::config::Config;
+use crate::error::CliError;
+use crate::interrupt::listen;
+use crate::output::{in_rounds, tell};
+use crate::settings::Settings;
+
+/// Runs the subcommand.
+pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, CliError> {
+    let (started, dir) = (Instant::now(), &args.dir);
+    let has = |file: &str| fs::symlink_metadata(dir.join(file)).is_ok();
+    if !has(CONFIG) && !has(checkpoints::CHECKPOINTS) {
+        return Err(CliError::NoRun { dir: dir.clone() });
+    }
+    let lock = lock(dir)?;
+    let found = checkpoints::last(dir)?;
+    let path = dir.join(CONFIG);
+    let config = match &found {
+        Some(found) => Config::parse(&path, &found.state.config)?,
+        None => Config::read(&path)?,
+    };
+    let flags = SettingArgs {
+        rounds: args.rounds,
+        checkpoint: args.checkpoint.clone(),
+        engine: EngineArgs {
+            threads: args.threads,
+            ..EngineArgs::default()
+        },
+        ..SettingArgs::default()
+    };
+    let settings = Settings::over(config, &flags, &TestArgs::default(), None, None)?;
+    let data = Arc::new(settings.load()?);
+    let mut job = Job::new(catalog, &settings, data)?;
+    warn_of_weights(&job, args.quiet);
+    let stop = listen();
+    job.keep_clients(dir);
+    match &found {
+        Some(found) => job.restore(&found.archive)?,
+        None => remove_states(dir)?,
+    }
+    let (done, left) = job.rounds();
+    if let Some(rounds) = args.rounds.filter(|rounds| *rounds < done) {
+        let found = rounds;
+        return Err(CliError::FewerRounds { done, found });
+    }
+    let (folder, before) = open(&job, dir, lock, found.as_ref())?;
+    let parameters = job.program().parameter_count();
+    let settings = Settings {
+        // Without those that a goal made unnecessary.
+        rounds: done + left,
+        ..job.settings().clone()
+    };
+    let mut progress = Progress::of_run(&settings, dir, parameters, args.quiet);
+    if !args.quiet {
+        let (after, left) = (in_rounds(done), in_rounds(left));
+        progress.note(&format!("goes on after {after}; {left} left"));
+    }
+    let ended = job.train(&folder, &mut progress, stop, Clock { started, before });
+    progress.finish();
+    let (summary, failure) = ended?;
+    report((&summary, failure), &folder, stop, (args.json, args.quiet))
+}
+
+/// Opens the folder of a run, which `job` goes on with: at the checkpoint that it was restored from,
+/// or at its start. Gives the time that the run has taken before, too.
+pub(crate) fn open(
+    job: &Job,
+    dir: &Path,
+    lock: FolderLock,
+    checkpoint: Option<&Found>,
+) -> Result<(Folder, Duration), CliError> {
+    for damaged in checkpoint.iter().flat_map(|found| &found.damaged) {
+        tell!("warning: {damaged}; the checkpoint before it is used");
+    }
+    let folder = Folder::reopen(dir, lock, job.config(), job.metrics())?;
+    let seconds = checkpoint.map_or(0.0, |found| found.state.seconds);
+    let before = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    Ok((folder, before))
+}

@@ -1,0 +1,324 @@
+//! Runs that are killed, stopped, extended or damaged, and go on.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::{Place, SMALL, program, stderr};
+
+/// A stateful algorithm with a checkpoint after every second round.
+fn line(out: &str, rounds: usize) -> String {
+    let settings = SMALL.replace("--rounds 4", &format!("--rounds {rounds}"));
+    format!("run scaffold {settings} --eval-every 3 --checkpoint rounds:2 --quiet --out {out}")
+}
+
+/// Starts the command.
+fn start(place: &Place, line: &str) -> Child {
+    let mut command = Command::new(program());
+    let command = command
+        .current_dir(place.path(""))
+        .args(line.split_whitespace());
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// Waits until a run has so many rounds.
+fn wait_for(metrics: &Path, rounds: usize) {
+    let start = Instant::now();
+    while fs::read_to_string(metrics).map_or(0, |text| text.lines().count()) < rounds {
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "no round in a minute"
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[cfg(unix)]
+fn signal(child: Child, name: &str) -> Output {
+    let pid = child.id().to_string();
+    let killed = Command::new("kill")
+        .args([&format!("-{name}"), &pid])
+        .status();
+    assert!(killed.unwrap().success());
+    child.wait_with_output().unwrap()
+}
+
+/// JSON without what measures time, and the folder's name.
+fn without_times(mut json: Value) -> Value {
+    if let Some(object) = json.as_object_mut() {
+        for key in [
+            "seconds",
+            "total_seconds",
+            "client_steps_per_second",
+            "out",
+            "threads",
+        ] {
+            object.remove(key);
+        }
+    }
+    json
+}
+
+fn metrics(place: &Place, dir: &str) -> Vec<Value> {
+    let text = place.text(&format!("{dir}/metrics.jsonl"));
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.map(without_times).collect()
+}
+
+/// Fails unless two folders hold the same run.
+fn same(place: &Place, found: &str, expected: &str) {
+    let model = |dir: &str| place.read(&format!("{dir}/model.safetensors"));
+    assert!(model(found) == model(expected), "another model in {found}");
+    assert_eq!(metrics(place, found), metrics(place, expected));
+    let summary = |dir: &str| without_times(place.json(&format!("{dir}/summary.json")));
+    assert_eq!(summary(found), summary(expected));
+}
+
+fn checkpoints(place: &Place, dir: &str) -> Vec<String> {
+    place.files(&format!("{dir}/checkpoints"))
+}
+
+#[cfg(unix)]
+#[test]
+fn a_killed_run_goes_on_with_the_same_bits() {
+    let place = Place::new();
+    place.success(&line("whole", 60));
+    for (i, rounds) in [1, 2, 5, 20].into_iter().enumerate() {
+        let out = format!("killed{i}");
+        let child = start(&place, &line(&out, 60));
+        wait_for(&place.path(&format!("{out}/metrics.jsonl")), rounds);
+        signal(child, "KILL");
+        place.success(&format!("resume {out} --quiet --threads 1"));
+        same(&place, &out, "whole");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_end_the_round_and_say_how_to_go_on() {
+    let place = Place::new();
+    // Nothing but the signal is a reason for a checkpoint.
+    let line = |out: &str| line(out, 3000).replace("rounds:2", "minutes:60");
+    place.success(&line("whole"));
+    for (name, code) in [("TERM", 143), ("HUP", 129)] {
+        let child = start(&place, &line(name));
+        wait_for(&place.path(&format!("{name}/metrics.jsonl")), 2);
+        let output = signal(child, name);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{text}");
+        assert!(text.contains(&format!("stopped by SIG{name}: ")), "{text}");
+        assert!(
+            text.contains(&format!("`fedround resume {name}` goes on")),
+            "{text}"
+        );
+        let done = metrics(&place, name).len();
+        let last = checkpoints(&place, name).pop().unwrap();
+        assert_eq!(last, format!("round-{done:06}.ckpt"));
+        place.success(&format!("resume {name} --quiet"));
+        same(&place, name, "whole");
+    }
+}
+
+#[test]
+fn a_finished_run_is_extended() {
+    let place = Place::new();
+    place.success(&line("whole", 9));
+    place.success(&line("out", 6));
+    assert_eq!(
+        checkpoints(&place, "out"),
+        ["round-000004.ckpt", "round-000006.ckpt"]
+    );
+    let text = place.failure("resume out --rounds 5", 1);
+    assert!(text.contains("the run has 6 rounds already"), "{text}");
+    let output = place.output("resume out --rounds 9");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("goes on after 6 rounds; 3 rounds left"));
+    same(&place, "out", "whole");
+    assert!(place.text("out/config.toml").contains("rounds = 9"));
+    // Nothing is left, and nothing changes.
+    place.success("resume out --quiet");
+    same(&place, "out", "whole");
+}
+
+#[test]
+fn a_damaged_checkpoint_is_passed_over_and_said() {
+    let place = Place::new();
+    place.success(&line("whole", 8));
+    place.success(&line("out", 8));
+    let damage = |round: usize, change: fn(&mut Vec<u8>)| {
+        let name = format!("out/checkpoints/round-{round:06}.ckpt");
+        let mut bytes = place.read(&name);
+        change(&mut bytes);
+        place.write(&name, &bytes);
+    };
+    damage(8, |bytes| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+    });
+    // It is trained again from round 6.
+    fs::remove_file(place.path("out/metrics.jsonl")).unwrap();
+    let output = place.output("resume out");
+    let text = stderr(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(
+        text.contains("round-000008.ckpt: the checksum of its part"),
+        "{text}"
+    );
+    assert!(text.contains("goes on after 6 rounds"), "{text}");
+    same(&place, "out", "whole");
+
+    damage(6, |bytes| bytes.truncate(100));
+    damage(8, |bytes| bytes.clear());
+    let text = place.failure("resume out", 1);
+    for part in [
+        "no checkpoint can be read",
+        "round-000006.ckpt",
+        "round-000008.ckpt",
+        "help: ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    same(&place, "out", "whole");
+
+    let text = place.failure("resume data", 1);
+    assert!(text.contains("`data` holds no run"), "{text}");
+    let text = place.failure(&format!("run fedavg {SMALL} --checkpoint rounds:0"), 1);
+    assert!(text.contains("expected `auto`, `off`, rounds:N"), "{text}");
+}
+
+#[test]
+fn without_a_checkpoint_a_run_starts_again() {
+    let place = Place::new();
+    let line = |out: &str| line(out, 4).replace("rounds:2", "off");
+    place.success(&line("whole"));
+    place.success(&line("out"));
+    assert!(checkpoints(&place, "out").is_empty());
+    fs::remove_file(place.path("out/summary.json")).unwrap();
+    place.success("resume out --quiet");
+    same(&place, "out", "whole");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_has_one_process() {
+    let place = Place::new();
+    let child = start(&place, &line("out", 10_000_000));
+    wait_for(&place.path("out/metrics.jsonl"), 1);
+    let text = place.failure("resume out", 1);
+    let holder = format!("in use by another process: process {}: ", child.id());
+    assert!(text.contains(&holder), "{text}");
+    signal(child, "KILL");
+
+    let grid = format!("compare fedavg fedprox {SMALL} --out grid --quiet");
+    let long = grid.replace("--rounds 4", "--rounds 10000000");
+    let child = start(&place, &long);
+    wait_for(&place.path("grid/fedavg-seed1/metrics.jsonl"), 1);
+    let text = place.failure(&long, 1);
+    let holder = format!("in use by another process: process {}: ", child.id());
+    assert!(text.contains(&holder), "{text}");
+    signal(child, "KILL");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_deleted_meanwhile_is_noticed() {
+    let place = Place::new();
+    let child = start(&place, &line("out", 10_000_000));
+    wait_for(&place.path("out/metrics.jsonl"), 3);
+    fs::remove_file(place.path("out/metrics.jsonl")).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("out/metrics.jsonl was deleted"), "{text}");
+    assert!(text.contains("`fedround resume out` goes on"), "{text}");
+    // The checkpoint has its lines.
+    let last = checkpoints(&place, "out").pop().unwrap();
+    let done: usize = last["round-".len()..last.len() - ".ckpt".len()]
+        .parse()
+        .unwrap();
+    place.success(&format!("resume out --rounds {done} --quiet"));
+    assert_eq!(metrics(&place, "out").len(), done);
+    assert_eq!(place.json("out/summary.json")["rounds"], done);
+}
+
+#[cfg(unix)]
+#[test]
+fn cells_of_a_comparison_go_on_inside() {
+    let place = Place::new();
+    let grid = |out: &str| {
+        let settings = SMALL.replace("--rounds 4", "--rounds 300");
+        format!("compare scaffold fedavg {settings} --checkpoint rounds:2 --quiet --out {out}")
+    };
+    place.success(&grid("whole"));
+    let child = start(&place, &grid("out"));
+    wait_for(&place.path("out/scaffold-seed1/metrics.jsonl"), 50);
+    signal(child, "KILL");
+    let config = place.path("out/scaffold-seed1/checkpoints");
+    let before = fs::metadata(&config).unwrap().modified().unwrap();
+    place.success(&grid("out"));
+    // Not begun anew: the folder is the same, with later files.
+    assert!(fs::metadata(&config).unwrap().modified().unwrap() >= before);
+    for cell in ["scaffold-seed1", "fedavg-seed1"] {
+        same(&place, &format!("out/{cell}"), &format!("whole/{cell}"));
+    }
+}
+
+/// The trial that `docs/reliability.md` reports: `cargo test --release -p fedround-cli --test cli
+/// kills -- --ignored --nocapture`.
+#[cfg(unix)]
+#[test]
+#[ignore = "takes minutes"]
+fn kills_at_random_times_leave_the_same_run() {
+    let trials: usize = match std::env::var("FEDROUND_KILLS") {
+        Ok(text) => text.parse().unwrap(),
+        Err(_) => 100,
+    };
+    let rounds = 400;
+    let line = |out: &str, rounds: usize| line(out, rounds).replace("rounds:2", "rounds:10");
+    let place = Place::new();
+    let start_of_whole = Instant::now();
+    place.success(&line("whole", rounds));
+    let whole = start_of_whole.elapsed();
+    let mut words = fedround_random::StreamKey::root(1).stream();
+    let (mut kills, mut resumed) = (0, 0);
+    for trial in 0..trials {
+        let out = format!("trial{trial}");
+        let mut command = line(&out, rounds);
+        // Killed again and again, until it ends by itself.
+        loop {
+            let mut child = start(&place, &command);
+            let end = Instant::now() + whole.mul_f64(words.unit());
+            let ended = loop {
+                match child.try_wait().unwrap() {
+                    Some(status) => break Some(status),
+                    None if Instant::now() >= end => break None,
+                    None => std::thread::sleep(Duration::from_millis(1)),
+                }
+            };
+            if let Some(status) = ended {
+                assert!(
+                    status.success(),
+                    "{}",
+                    stderr(&child.wait_with_output().unwrap())
+                );
+                break;
+            }
+            signal(child, "KILL");
+            kills += 1;
+            if place.path(&format!("{out}/config.toml")).exists() {
+                command = format!("resume {out} --quiet");
+                resumed += 1;
+            } else {
+                // Before anything was written but the folder.
+                let _ = fs::remove_dir_all(place.path(&out));
+            }
+        }
+        same(&place, &out, "whole");
+        fs::remove_dir_all(place.path(&out)).unwrap();
+    }
+    println!("{trials} runs of {rounds} rounds, {kills} kills, {resumed} times resumed, all equal");
+}

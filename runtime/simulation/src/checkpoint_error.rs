@@ -1,0 +1,52 @@
+//! Errors of saving a simulation and restoring it.
+
+use fedround_exec::ExecError;
+use fedround_store::ArchiveError;
+
+use crate::error::RunError;
+
+/// A simulation could not be saved, or a checkpoint is not one of this simulation.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckpointError {
+    /// A tensor could not be read from its device, or the program's graphs could not be printed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The archive lacks a part, or a part holds something else.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// A later version of fedround wrote it.
+    #[error(
+        "the checkpoint has version {found}, and this program reads up to version {newest}; use the version of fedround that wrote it, or a later one"
+    )]
+    Version {
+        /// The checkpoint's version.
+        found: u32,
+        /// The newest one that is known here.
+        newest: u32,
+    },
+    /// It was saved by a simulation of something else.
+    #[error(
+        "the checkpoint was saved with another {what}: it has {found}, and this run has {expected}"
+    )]
+    Other {
+        /// What differs.
+        what: String,
+        /// This simulation's.
+        expected: String,
+        /// The checkpoint's.
+        found: String,
+    },
+    /// A state holds tensors of a type that is not saved.
+    #[error("the state `{name}` holds a mask, expected floats or integers")]
+    Element {
+        /// The state's name.
+        name: String,
+    },
+}
+
+impl From<ExecError> for CheckpointError {
+    fn from(error: ExecError) -> Self {
+        Self::Run(error.into())
+    }
+}

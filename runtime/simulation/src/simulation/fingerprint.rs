@@ -1,0 +1,123 @@
+//! What a simulation's results depend on besides its state, in a few words each.
+
+use std::sync::OnceLock;
+
+use fedround_exec::device::is_cpu;
+use fedround_ir::fed::print_exact;
+use fedround_passes::lowering::Frontend;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::Simulation;
+use crate::checkpoint_error::CheckpointError;
+use crate::error::RunError;
+
+/// Facts by name, in order.
+#[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct Fingerprint(Vec<(String, String)>);
+
+/// Checksums that take time. Programs and data do not change, so each is computed once.
+#[derive(Default)]
+pub(super) struct Digests {
+    program: OnceLock<String>,
+    examples: OnceLock<String>,
+}
+
+impl Fingerprint {
+    pub fn of(simulation: &Simulation) -> Result<Self, CheckpointError> {
+        let clients = &simulation.dataset.client_indices;
+        let devices = simulation.sites().map(|site| is_cpu(site.program.device()));
+        let (cpus, gpus): (Vec<bool>, Vec<bool>) = devices.partition(|on_cpu| *on_cpu);
+        let newcomer = simulation.newcomer;
+        let facts = [
+            ("program", program(simulation)?),
+            ("seed", simulation.seed.to_string()),
+            ("number of clients", clients.len().to_string()),
+            ("data", examples(simulation)),
+            ("assignment of examples to clients", hex(clients)),
+            ("augmentation", simulation.augment.to_string()),
+            (
+                "late client",
+                newcomer.map_or("none".to_owned(), |client| client.to_string()),
+            ),
+            ("precision", simulation.program().precision().to_string()),
+            ("faults of clients", format!("{:?}", simulation.faults)),
+            (
+                "set of devices",
+                format!("{} CPU and {} GPU", cpus.len(), gpus.len()),
+            ),
+        ];
+        let facts = facts.into_iter();
+        Ok(Self(
+            facts.map(|(name, text)| (name.to_owned(), text)).collect(),
+        ))
+    }
+
+    /// Fails where a checkpoint's facts differ from these.
+    pub fn check(&self, found: &Self) -> Result<(), CheckpointError> {
+        let text = |facts: &Self, name: &str| {
+            let fact = facts.0.iter().find(|(own, _)| own == name);
+            fact.map_or("none".to_owned(), |(_, text)| text.clone())
+        };
+        let names = self.0.iter().chain(&found.0).map(|(name, _)| name);
+        let mut others = names.filter(|name| text(self, name) != text(found, name));
+        match others.next() {
+            None => Ok(()),
+            Some(name) => Err(CheckpointError::Other {
+                what: name.clone(),
+                expected: text(self, name),
+                found: text(found, name),
+            }),
+        }
+    }
+}
+
+/// Of the spec's program with its hyper-parameters, the tensor graphs of its steps, and the model's
+/// leaves.
+fn program(simulation: &Simulation) -> Result<String, RunError> {
+    let digest = &simulation.digests.program;
+    if let Some(known) = digest.get() {
+        return Ok(known.clone());
+    }
+    let program = simulation.program();
+    let mut hasher = Sha256::new();
+    hasher.update(format!("{:?}", program.model().parameters()));
+    for (rounds, phase) in program.phases() {
+        hasher.update(rounds.unwrap_or_default());
+        hasher.update(print_exact(phase.staged()));
+        let graphs = phase.exact_tensor_text(phase.batch_size());
+        hasher.update(graphs.map_err(RunError::from)?);
+    }
+    if let Some(personal) = &simulation.home.personal {
+        hasher.update(print_exact(personal.staged()));
+    }
+    Ok(digest.get_or_init(|| text(hasher)).clone())
+}
+
+fn examples(simulation: &Simulation) -> String {
+    let digest = || {
+        let mut hasher = Sha256::new();
+        let examples = &simulation.dataset.examples;
+        examples.contents(&mut |bytes| hasher.update(bytes));
+        text(hasher)
+    };
+    simulation.digests.examples.get_or_init(digest).clone()
+}
+
+fn hex(clients: &[Vec<usize>]) -> String {
+    let mut hasher = Sha256::new();
+    for indices in clients {
+        hasher.update((indices.len() as u64).to_le_bytes());
+        for index in indices {
+            hasher.update((*index as u64).to_le_bytes());
+        }
+    }
+    text(hasher)
+}
+
+/// The first 16 hexadecimal digits: enough to tell one's own runs apart, and short enough to read.
+fn text(hasher: Sha256) -> String {
+    let digest = hasher.finalize();
+    let bytes = digest.iter().take(8);
+    bytes.map(|byte| format!("{byte:02x}")).collect()
+}
