@@ -11,7 +11,7 @@ use fedround_passes::fed::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
 use crate::output::grouped;
 
 /// `δ` of the statements.
-const DELTA: f64 = 1e-5;
+pub(crate) const DELTA: f64 = 1e-5;
 
 /// The other `δ` of training with noise: that of ADCOL's table.
 const LOOSE: f64 = 1e-2;
@@ -99,7 +99,12 @@ fn subject(mechanism: &Mechanism) -> &'static str {
 }
 
 fn number(epsilon: Result<f64, MetricError>) -> String {
-    epsilon.map_or_else(|_| "∞".to_owned(), |e| format!("{e:.3}"))
+    epsilon.map_or_else(|_| "∞".to_owned(), |e| format!("{:.3}", round_up(e)))
+}
+
+/// A bound with three decimals, which must not be below the exact one.
+pub(crate) fn round_up(epsilon: f64) -> f64 {
+    (epsilon * 1e3).ceil() / 1e3
 }
 
 /// A line for each `δ`, with the ε after some rounds.

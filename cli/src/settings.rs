@@ -95,6 +95,7 @@ impl Settings {
                     &file.rename
                 },
             )?,
+            reproducible_noise: args.reproducible_noise || file.reproducible_noise.unwrap_or(false),
             augment: text(&args.augment, file.augment, "none").parse()?,
             auxiliaries,
             late_client: late_client.map(|text| text.parse()).transpose()?,
@@ -179,6 +180,7 @@ impl Settings {
             rename: run.weights.as_ref().map_or(vec![], weights::rules),
             rounds: Some(self.rounds),
             seed: Some(run.seed),
+            reproducible_noise: run.reproducible_noise.then_some(true),
             eval_every: Some(run.eval_every),
             validation: run.validation,
             keep: (run.keep != Keep::default()).then(|| run.keep.to_string()),

@@ -112,7 +112,8 @@ impl From<Arc<Dataset>> for DataSource {
 /// An algorithm with everything that its training depends on.
 ///
 /// Results are a function of the algorithm, the model, the data and the [`Settings`]: the same
-/// experiment gives the same bits again, whatever the number of threads.
+/// experiment gives the same bits again, whatever the number of threads. Only noise of differential privacy
+/// is another one each time, unless [`reproducible_noise`](Self::reproducible_noise) is chosen.
 pub struct Experiment {
     algorithm: BoxedAlgorithm,
     model: ModelSource,
@@ -248,6 +249,14 @@ impl Experiment {
     #[must_use]
     pub fn eval_every(mut self, rounds: usize) -> Self {
         self.settings.eval_every = rounds;
+        self
+    }
+
+    /// Draws noise of differential privacy from the seed, so that the experiment repeats bit for bit and
+    /// keeps nothing private; see [`Settings::reproducible_noise`].
+    #[must_use]
+    pub fn reproducible_noise(mut self) -> Self {
+        self.settings.reproducible_noise = true;
         self
     }
 

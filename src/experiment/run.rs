@@ -206,6 +206,10 @@ pub(super) fn simulation(
         Some(memory) => simulation.with_client_memory(memory.0),
         None => simulation,
     };
+    let simulation = match settings.reproducible_noise {
+        true => simulation,
+        false => simulation.with_system_noise()?,
+    };
     Ok(simulation
         .with_augment(settings.augment.clone())
         .with_evaluation_batch(settings.eval_batch)

@@ -18,6 +18,10 @@ pub struct Settings {
     pub seed: u64,
     /// Weights to start from; without any, all are drawn from the seed.
     pub weights: Option<InitialWeights>,
+    /// Whether noise of differential privacy is drawn from the seed, so that a run repeats bit for bit. Such
+    /// a run is an experiment and keeps nothing private. Otherwise the noise comes from the system's
+    /// generator, and only programs without such noise repeat.
+    pub reproducible_noise: bool,
     /// Changes of training images. Test images go through the steps that change each image alike.
     pub augment: Augment,
     /// Chosen variants of auxiliary networks; the others have their default.
@@ -78,6 +82,7 @@ impl Default for Settings {
             partition: Partition::Shards { per_client: 2 },
             seed: 1,
             weights: None,
+            reproducible_noise: false,
             augment: Augment::default(),
             auxiliaries: Auxiliaries::new(),
             late_client: None,

@@ -150,6 +150,10 @@ pub(crate) struct SettingArgs {
     /// for all rules of torchvision's ResNets; may be repeated
     #[arg(long, value_name = "FROM=TO", requires = "weights")]
     pub rename: Vec<String>,
+    /// Draws noise of differential privacy from the seed instead of the system's generator: the run
+    /// repeats bit for bit, and keeps nothing private [default: the noise is another one each time]
+    #[arg(long)]
+    pub reproducible_noise: bool,
     #[command(flatten)]
     pub engine: EngineArgs,
     /// When checkpoints are written: auto, as often as costs less than 2 % of the time, rounds:N,

@@ -4,6 +4,8 @@ use fedround::experiment::{Round, Scores};
 use fedround_metrics::clients::ClientSummary;
 use serde::Serialize;
 
+use super::privacy_spent::PrivacySpent;
+
 /// A line of `metrics.jsonl`. Numbers that are not finite are written as `null`.
 #[derive(Debug, Serialize)]
 pub(super) struct Metric {
@@ -50,12 +52,22 @@ pub(super) struct Metric {
     /// Whether too few clients were there, so that the model is the one before the round.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
+    /// Of noise on what clients tell, over the rounds so far; `epsilon` is `null` if no bound is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub privacy: Option<Spent>,
     /// Of training, without the evaluation.
     pub seconds: f64,
 }
 
+/// A bound on privacy.
+#[derive(Debug, Serialize)]
+pub(super) struct Spent {
+    pub epsilon: Option<f64>,
+    pub delta: f64,
+}
+
 impl Metric {
-    pub fn of(round: &Round) -> Self {
+    pub fn of(round: &Round, privacy: Option<&PrivacySpent>) -> Self {
         let scores = round.scores.as_ref();
         let server = scores.filter(|scores| scores.server_trained);
         Self {
@@ -78,6 +90,10 @@ impl Metric {
             surplus: round.surplus.clone(),
             virtual_seconds: round.virtual_seconds,
             skipped: round.skipped,
+            privacy: privacy.map(|spent| Spent {
+                epsilon: spent.epsilon,
+                delta: spent.delta,
+            }),
             seconds: round.seconds,
         }
     }

@@ -6,6 +6,7 @@ mod checkpoints;
 pub(crate) mod client_models;
 mod folder;
 mod metric;
+mod privacy_spent;
 mod progress;
 mod resume;
 mod summary;

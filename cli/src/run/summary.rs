@@ -14,6 +14,7 @@ use fedround_metrics::progress::{best, first_to_reach};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::privacy_spent::{Federation, PrivacySpent, privacy_spent};
 use crate::config::Config;
 use crate::settings::Settings;
 use crate::weights::LoadedWeights;
@@ -146,6 +147,9 @@ pub(crate) struct Summary {
     pub total_seconds: f64,
     pub bytes_up: u64,
     pub bytes_down: u64,
+    /// What noise on what clients tell leaves of their privacy, where there is some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub privacy: Option<PrivacySpent>,
     /// In how many rounds each client was left out because its update was not finite, by its number.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub not_finite: BTreeMap<usize, usize>,
@@ -160,6 +164,16 @@ pub(crate) struct Summary {
     pub graphs: Option<Graphs>,
     pub out: String,
     pub version: &'static str,
+}
+
+/// The federation of a run.
+pub(super) fn federation(run: &Run) -> Federation {
+    let own = &run.simulation().dataset().client_indices;
+    Federation {
+        clients: own.len(),
+        fewest_examples: own.iter().map(Vec::len).min().unwrap_or(0),
+        reproducible: run.settings().reproducible_noise,
+    }
 }
 
 impl Summary {
@@ -238,6 +252,12 @@ impl Summary {
             total_seconds: total.as_secs_f64(),
             bytes_up: report.bytes_up(),
             bytes_down: report.bytes_down(),
+            privacy: privacy_spent(
+                run.program(),
+                federation(run),
+                report.rounds(),
+                report.goal_round,
+            ),
             not_finite: report.not_finite(),
             virtual_seconds: report.virtual_seconds(),
             faults: FaultCounts::of(settings, report),

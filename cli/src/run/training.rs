@@ -14,8 +14,9 @@ use super::checkpoints::{Checkpoints, CommandState};
 use super::client_models;
 use super::folder::{CONFIG, Folder, STATES};
 use super::metric::Metric;
+use super::privacy_spent::{Federation, privacy_spent};
 use super::progress::Progress;
-use super::summary::Summary;
+use super::summary::{Summary, federation};
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::error::CliError;
@@ -87,7 +88,12 @@ impl Job {
 
     /// Lines of the metrics until now.
     pub(super) fn metrics(&self) -> impl Iterator<Item = Metric> {
-        self.run.report().history.iter().map(Metric::of)
+        let (report, federation) = (self.run.report(), federation(&self.run));
+        report.history.iter().map(move |round| {
+            let goal = report.goal_round.filter(|goal| *goal < round.number);
+            let spent = privacy_spent(self.run.program(), federation, round.number, goal);
+            Metric::of(round, spent.as_ref())
+        })
     }
 
     /// The rounds that are complete, and those that are left.
@@ -105,6 +111,7 @@ impl Job {
         clock: Clock,
     ) -> Result<(Summary, Option<ExperimentError>), CliError> {
         let mut recorder = Recorder {
+            federation: federation(&self.run),
             folder,
             progress,
             failed: None,
@@ -242,6 +249,7 @@ fn save(
 
 /// Writes each round to the folder and shows it.
 struct Recorder<'a> {
+    federation: Federation,
     folder: &'a Folder,
     progress: &'a mut Progress,
     /// A round could not be written.
@@ -249,9 +257,12 @@ struct Recorder<'a> {
 }
 
 impl Observer for Recorder<'_> {
-    fn round_finished(&mut self, report: &Report, _: &Simulation) {
+    fn round_finished(&mut self, report: &Report, simulation: &Simulation) {
         if let Some(round) = report.history.last() {
-            self.failed = self.folder.metric(&Metric::of(round)).err();
+            let program = simulation.program();
+            let spent = privacy_spent(program, self.federation, round.number, report.goal_round);
+            let metric = Metric::of(round, spent.as_ref());
+            self.failed = self.folder.metric(&metric).err();
             self.warn_of_clients(report, round);
             if round.skipped && report.skipped() == 1 {
                 let number = round.number;

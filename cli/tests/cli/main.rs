@@ -22,6 +22,7 @@ mod inspect;
 mod look;
 mod opt;
 mod peers;
+mod privacy;
 mod reproduce;
 mod resume;
 mod run;

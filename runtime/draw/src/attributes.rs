@@ -93,6 +93,8 @@ fn random(distribution: Distribution, stream: usize) -> Attributes {
         Distribution::Uniform(low, high) => ("uniform", vec![low, high]),
         Distribution::Normal(mean, deviation) => ("normal", vec![mean, deviation]),
         Distribution::Bernoulli(p) => ("bernoulli", vec![p]),
+        Distribution::GaussianNoise => ("gaussian_noise", vec![]),
+        Distribution::LaplaceNoise => ("laplace_noise", vec![]),
     };
     vec![
         ("distribution", json!(name)),

@@ -17,9 +17,11 @@ fn scaled_tail(epsilon: f64, x: f64) -> f64 {
     if x < 20.0 {
         return (epsilon + normal_cdf(-x).ln()).exp();
     }
-    // Mills' ratio: Φ(−x) = φ(x)/x · (1 − 1/x² + 3/x⁴ − …).
+    // Mills' ratio: Φ(−x) = φ(x)/x · (1 − 1/x² + 3/x⁴ − 15/x⁶ + …). It ends with a negative term, so that
+    // the tail is never taken for more than it is, and ε never for less.
     let square = x * x;
-    let series = (1.0 - 1.0 / square + 3.0 / (square * square)).ln();
+    let inverse = 1.0 / square;
+    let series = (1.0 - inverse * (1.0 - inverse * (3.0 - inverse * 15.0))).ln();
     let log = -0.5 * square - x.ln() - 0.5 * std::f64::consts::TAU.ln() + series;
     (epsilon + log).exp()
 }

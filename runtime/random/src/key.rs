@@ -98,6 +98,11 @@ impl StreamKey {
         Stream::from_state(self.0)
     }
 
+    /// The key as a number, which names the stream among those of a secret.
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+
     fn fold(self, part: u64) -> Self {
         Self(stream::fold(self.0, part))
     }

@@ -8,6 +8,7 @@
 //! * [`StreamKey`] names a stream, and [`Stream`] is its sequence of numbers.
 //! * [`permutation`], [`first_permuted`] and [`uniform`] draw whole vectors from a key.
 //! * [`fill`] fills the buffers of random tensors, such as dropout masks.
+//! * [`noise`] draws noise of differential privacy, from a seed or from a secret of the system.
 //!
 //! ```
 //! use fedround_random::{Purpose, StreamKey, permutation};
@@ -20,9 +21,11 @@
 
 pub mod fill;
 mod key;
+pub mod noise;
 mod order;
 mod stream;
 
 pub use key::{Drawer, LocalEpoch, Purpose, SEED, StreamKey};
+pub use noise::{NoSecret, NoiseKey};
 pub use order::{first_permuted, permutation, uniform};
 pub use stream::Stream;

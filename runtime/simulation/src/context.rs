@@ -10,7 +10,7 @@ use fedround_exec::tensor::from_floats;
 use fedround_ir::fed::{Kind, Op, Value};
 use fedround_ir::tensor::TensorType;
 use fedround_passes::lowering::Frontend;
-use fedround_random::{LocalEpoch, Purpose, StreamKey};
+use fedround_random::{LocalEpoch, NoiseKey, Purpose, StreamKey};
 
 use crate::dataset::FederatedDataset;
 use crate::error::RunError;
@@ -28,6 +28,8 @@ pub(crate) struct RoundContext<'a> {
     pub dataset: &'a FederatedDataset,
     /// Seed of every random choice.
     pub seed: u64,
+    /// Secret of the noise of differential privacy; without one, its seed is that of all else.
+    pub secret: Option<&'a NoiseKey>,
     /// What becomes of the images of training batches.
     pub augment: &'a Augment,
     /// Batches that may wait for their steps, where making them takes work.

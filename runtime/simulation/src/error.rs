@@ -3,6 +3,7 @@
 use fedround_data::DataError;
 use fedround_exec::{CompileError, ExecError};
 use fedround_ir::Loc;
+use fedround_random::NoSecret;
 use fedround_store::ClientStoreError;
 use std::path::PathBuf;
 
@@ -15,6 +16,9 @@ pub enum RunError {
     /// A segment met a new batch shape and could not be compiled for it.
     #[error(transparent)]
     Compile(CompileError),
+    /// Noise of differential privacy has no secret.
+    #[error(transparent)]
+    Noise(#[from] NoSecret),
     /// Examples could not be read.
     #[error(transparent)]
     Data(#[from] DataError),

@@ -5,7 +5,7 @@ use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_ir::tensor::Distribution;
 use fedround_passes::tensor::Supply;
-use fedround_random::{Stream, StreamKey, fill};
+use fedround_random::{NoiseKey, StreamKey, fill, noise};
 
 use crate::tensor::{constant, from_floats};
 
@@ -39,24 +39,27 @@ impl SegmentInputs {
 
     /// The tensors for one run of the graph. Each key names the run of one client, so a graph of K
     /// clients takes K keys. A draw's stream is named by the key and by the draw's number in the
-    /// graph, so a client draws the same numbers alone and in a group.
+    /// graph, so a client draws the same numbers alone and in a group. Noise of differential privacy is
+    /// drawn with `secret`, if there is one.
     pub fn tensors<'a>(
         &'a self,
         keys: &'a [StreamKey],
+        secret: Option<&'a NoiseKey>,
         device: &'a DispatchDevice,
     ) -> impl Iterator<Item = DispatchTensor> + 'a {
         let inputs = self.0.iter();
-        inputs.map(move |input| input.tensor(keys, device))
+        inputs.map(move |input| input.tensor(keys, secret, device))
     }
 
     /// The random tensors among [them](Self::tensors).
     pub fn draws<'a>(
         &'a self,
         keys: &'a [StreamKey],
+        secret: Option<&'a NoiseKey>,
         device: &'a DispatchDevice,
     ) -> impl Iterator<Item = DispatchTensor> + 'a {
         let random = self.0.iter().filter(|input| input.is_random());
-        random.map(move |input| input.tensor(keys, device))
+        random.map(move |input| input.tensor(keys, secret, device))
     }
 
     /// The constants in the order of the inputs, with `None` for each random one.
@@ -74,7 +77,12 @@ impl Input {
     }
 
     /// The constant, or the numbers that the clients draw.
-    fn tensor(&self, keys: &[StreamKey], device: &DispatchDevice) -> DispatchTensor {
+    fn tensor(
+        &self,
+        keys: &[StreamKey],
+        secret: Option<&NoiseKey>,
+        device: &DispatchDevice,
+    ) -> DispatchTensor {
         let (distribution, stream, shape) = match self {
             Self::Constant(tensor) => return tensor.clone(),
             Self::Random(distribution, stream, shape) => (*distribution, *stream, shape),
@@ -82,17 +90,20 @@ impl Input {
         let mut values = vec![0.0; shape.iter().product()];
         let own = (values.len() / keys.len().max(1)).max(1);
         for (values, key) in values.chunks_mut(own).zip(keys) {
-            draw(distribution, values, &mut key.with(stream).stream());
+            draw(distribution, values, key.with(stream), secret);
         }
         from_floats(values, shape, device)
     }
 }
 
-fn draw(distribution: Distribution, values: &mut [f32], stream: &mut Stream) {
+fn draw(distribution: Distribution, values: &mut [f32], key: StreamKey, secret: Option<&NoiseKey>) {
+    let stream = &mut key.stream();
     match distribution {
         Distribution::Uniform(low, high) => fill::uniform(values, (low, high), stream),
         Distribution::Normal(mean, std) => fill::normal(values, (mean, std), stream),
         Distribution::Bernoulli(p) => fill::bernoulli(values, p, stream),
+        Distribution::GaussianNoise => noise::gaussian(values, &mut noise::words(key, secret)),
+        Distribution::LaplaceNoise => noise::laplace(values, &mut noise::words(key, secret)),
     }
 }
 
@@ -100,16 +111,16 @@ fn draw(distribution: Distribution, values: &mut [f32], stream: &mut Stream) {
 mod tests {
     use super::*;
 
-    fn noise(keys: &[StreamKey], clients: usize) -> Vec<f32> {
+    fn noise(keys: &[StreamKey], clients: usize, secret: Option<&NoiseKey>) -> Vec<f32> {
         let supply = Supply::Random {
-            distribution: Distribution::Normal(0.0, 1.0),
+            distribution: Distribution::GaussianNoise,
             stream: 3,
             shape: vec![clients, 5],
         };
         let device = DispatchDevice::default();
         let supplies = SegmentInputs::new(vec![supply], &device);
         supplies
-            .tensors(keys, &device)
+            .tensors(keys, secret, &device)
             .flat_map(|t| crate::tensor::read(t).unwrap())
             .collect()
     }
@@ -117,9 +128,13 @@ mod tests {
     #[test]
     fn a_client_draws_the_same_alone_and_in_a_group() {
         let [a, b] = [1, 2].map(|part| StreamKey::root(7).with(part));
-        let group = noise(&[a, b], 2);
-        assert_eq!(group[..5], noise(&[a], 1));
-        assert_eq!(group[5..], noise(&[b], 1));
-        assert_ne!(group[..5], group[5..]);
+        let secret = NoiseKey::from_system().unwrap();
+        for secret in [None, Some(&secret)] {
+            let group = noise(&[a, b], 2, secret);
+            assert_eq!(group[..5], noise(&[a], 1, secret));
+            assert_eq!(group[5..], noise(&[b], 1, secret));
+            assert_ne!(group[..5], group[5..]);
+        }
+        assert_ne!(noise(&[a], 1, None), noise(&[a], 1, Some(&secret)));
     }
 }

@@ -50,6 +50,11 @@ pub enum Distribution {
     Normal(f64, f64),
     /// 1 with this probability, else 0.
     Bernoulli(f64),
+    /// Standard normal noise of differential privacy. Its tails have no end, and its numbers may come from
+    /// a secret of the run instead of its seed.
+    GaussianNoise,
+    /// Laplace noise of scale 1, in the same way.
+    LaplaceNoise,
 }
 
 /// A comparison of two elements.

@@ -185,6 +185,8 @@ impl Codec<Draw> for Distribution {
             Draw::Uniform(low, high) => ("uniform", vec![low, high]),
             Draw::Normal(mean, deviation) => ("normal", vec![mean, deviation]),
             Draw::Bernoulli(probability) => ("bernoulli", vec![probability]),
+            Draw::GaussianNoise => ("gaussian_noise", vec![]),
+            Draw::LaplaceNoise => ("laplace_noise", vec![]),
         };
         to.entries.push(name.to_owned());
         for x in parameters {
@@ -202,7 +204,9 @@ impl Codec<Draw> for Distribution {
             Some("uniform") => Ok(Draw::Uniform(next()?, next()?)),
             Some("normal") => Ok(Draw::Normal(next()?, next()?)),
             Some("bernoulli") => Ok(Draw::Bernoulli(next()?)),
-            _ => Err("uniform, normal or bernoulli".to_owned()),
+            Some("gaussian_noise") => Ok(Draw::GaussianNoise),
+            Some("laplace_noise") => Ok(Draw::LaplaceNoise),
+            _ => Err("uniform, normal, bernoulli, gaussian_noise or laplace_noise".to_owned()),
         }
     }
 }

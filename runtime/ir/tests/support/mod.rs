@@ -210,7 +210,9 @@ impl Random {
                 let draw = match self.below(3) {
                     0 => Distribution::Uniform(self.real(), self.real()),
                     1 => Distribution::Normal(self.real(), self.real()),
-                    _ => Distribution::Bernoulli(self.real()),
+                    2 => Distribution::Bernoulli(self.real()),
+                    3 => Distribution::GaussianNoise,
+                    _ => Distribution::LaplaceNoise,
                 };
                 Op::Random(draw, self.below(100), self.dims(4))
             }

@@ -55,25 +55,14 @@ impl Lower<'_> {
         push(Op::Reshape(shape), &[scaled])
     }
 
-    /// `x − b · sign(u) · ln(1 − 2|u|)` with `u` uniform in `[−½, ½)`.
+    /// `x + b · n` with `n` of a Laplace distribution of scale 1.
     pub(super) fn laplace(&mut self, x: Val, b: Val, loc: Loc) -> Result<Val, TypeError> {
         let shape = self.graph.shape(x).to_vec();
         let stream = self.graph.random_streams();
-        // Short of the ends, where the logarithm is of zero.
-        let draw = Op::Random(
-            Distribution::Uniform(-0.499_999_9, 0.499_999_9),
-            stream,
-            shape,
-        );
-        let u = self.graph.push(draw, &[], loc)?;
-        let mut push = |op, ins: &[Val]| self.graph.push(op, ins, loc);
-        let size = push(Op::Abs, &[u])?;
-        let inside = push(Op::MulScalar(-2.0), &[size])?;
-        let log = push(Op::Log1p, &[inside])?;
-        let sign = push(Op::Sign, &[u])?;
-        let draw = push(Op::Mul, &[sign, log])?;
+        let draw = Op::Random(Distribution::LaplaceNoise, stream, shape);
+        let draw = self.graph.push(draw, &[], loc)?;
         let noise = self.with_number(Op::Mul, draw, b, loc)?;
-        self.graph.push(Op::Sub, &[x, noise], loc)
+        self.graph.push(Op::Add, &[x, noise], loc)
     }
 
     /// `x + σ · n` with `n` standard normal, a draw of its own for each leaf.
@@ -81,7 +70,7 @@ impl Lower<'_> {
         self.each(x, |g, leaf| {
             let shape = g.graph.shape(leaf).to_vec();
             let stream = g.graph.random_streams();
-            let draw = Op::Random(Distribution::Normal(0.0, 1.0), stream, shape);
+            let draw = Op::Random(Distribution::GaussianNoise, stream, shape);
             let draw = g.graph.push(draw, &[], loc)?;
             let noise = g.with_number(Op::Mul, draw, sigma, loc)?;
             g.graph.push(Op::Add, &[leaf, noise], loc)

@@ -181,7 +181,7 @@ impl Clients<'_> {
         let columns = plan.columns(env).ok_or_else(|| missing(op, "batch"))?;
         let supplies = &plan.segment.supplies;
         let keys = random_keys(self, plan.index, supplies);
-        let draws = supplies.draws(&keys, cx.program.device());
+        let draws = supplies.draws(&keys, cx.secret, cx.program.device());
         let losses = step.run(columns, draws.collect(), cx.program.device())?;
         match &step.refused {
             Some(why) if plan.replays.required => {

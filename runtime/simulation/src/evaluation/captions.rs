@@ -170,7 +170,7 @@ impl Calls<'_> {
         let function = program.function(name, types)?;
         let key = StreamKey::new(seed, Purpose::Evaluation).with(round);
         let keys = [key.with(self.chunk)];
-        let supplies = function.supplies.tensors(&keys, program.device());
+        let supplies = function.supplies.tensors(&keys, None, program.device());
         let supplies: Vec<_> = supplies.collect();
         let inputs = self.of.model.iter().cloned().chain(inputs).chain(supplies);
         let outputs = function

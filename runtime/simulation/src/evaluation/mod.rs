@@ -114,7 +114,7 @@ impl Inference<'_> {
         }
         let key = StreamKey::new(seed, Purpose::Evaluation).with(round);
         let keys = [key.with(i)];
-        let supplies = forward.supplies.tensors(&keys, program.device());
+        let supplies = forward.supplies.tensors(&keys, None, program.device());
         let supplies: Vec<_> = supplies.collect();
         let slots = &mut Slots::default();
         let mut mean: Vec<f32> = vec![];

@@ -135,7 +135,7 @@ fn compute(
     }
     inputs.extend(segment.hypers.iter().cloned());
     let keys = random_keys(walker, index, &segment.supplies);
-    inputs.extend(segment.supplies.tensors(&keys, program.device()));
+    inputs.extend(segment.supplies.tensors(&keys, cx.secret, program.device()));
     let mut outputs = segment.plan.run(program.device(), inputs, walker.slots())?;
     let losses = outputs.split_off(outputs.len() - segment.losses);
     walker.losses(&losses, grouped);

@@ -184,6 +184,7 @@ impl Simulation {
             group: site.group.min(most),
             dataset: &self.dataset,
             seed: self.seed,
+            secret: self.secret.as_ref(),
             augment: &self.augment,
             prefetch: self.prefetch.unwrap_or(usize::from(spare)),
             replays: site.replays.as_ref(),

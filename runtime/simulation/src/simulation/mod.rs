@@ -18,6 +18,7 @@ use burn::tensor::DispatchTensor;
 use fedround_data::augment::Augment;
 use fedround_dsl::Algorithm;
 use fedround_passes::lowering::Frontend;
+use fedround_random::NoiseKey;
 
 use crate::cohort_batch::CohortBatch;
 use crate::dataset::FederatedDataset;
@@ -52,6 +53,8 @@ pub struct Simulation {
     beside: Vec<Site>,
     dataset: FederatedDataset,
     seed: u64,
+    /// Of the noise of differential privacy, where it is not drawn from the seed.
+    secret: Option<NoiseKey>,
     workers: Workers,
     /// Of each CPU.
     threads: usize,
@@ -116,11 +119,25 @@ impl Simulation {
             evaluation_batch: BATCH,
             dataset,
             seed,
+            secret: None,
             state: State::default(),
             round: 0,
             left_out: 0,
             digests: Digests::default(),
         })
+    }
+
+    /// Draws the noise of differential privacy from the system's generator instead of the seed. It is then
+    /// another one in each simulation, and whoever knows the seed cannot take it away. Without this call a
+    /// run is an experiment that can be repeated, and keeps nothing private. The secret is never written: a
+    /// simulation that continues another one has one of its own.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no random bytes.
+    pub fn with_system_noise(mut self) -> Result<Self, RunError> {
+        self.secret = Some(NoiseKey::from_system()?);
+        Ok(self)
     }
 
     /// Augments the images of training batches, anew each time that an image is used. Test images go

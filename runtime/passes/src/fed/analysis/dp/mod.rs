@@ -50,6 +50,8 @@ pub struct Mechanism {
     pub central: bool,
     /// For noise on a sum over the rows of a batch, each of which is clipped: how often it is added.
     pub steps: Option<RowSteps>,
+    /// Whether it is in a loop, so that a round may tell of a row several times.
+    pub looped: bool,
     /// The place where the noise is added.
     pub loc: Loc,
 }
@@ -158,6 +160,12 @@ impl<'m> Finder<'m> {
             unit,
             central: self.central(op),
             steps,
+            looped: around.iter().any(|op| {
+                matches!(
+                    op.kind,
+                    OpKind::Opt(OptOp::ForBatches | OptOp::Repeat | OptOp::ForRows(_))
+                )
+            }),
             loc: op.loc,
         })
     }

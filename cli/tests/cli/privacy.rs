@@ -1,0 +1,48 @@
+//! Noise of differential privacy: where it comes from, and what a run says of it.
+
+use crate::support::Place;
+
+/// ADCOL with Laplace noise of ε = 5 on each representation.
+const RUN: &str = "run adcol --set noise=laplace --set epsilon=5 --clients 4 --model logistic --rounds 2 \
+                   --eval-every 2 --set fraction=1 --quiet";
+
+#[test]
+fn noise_differs_each_time_unless_the_run_is_an_experiment() {
+    let place = Place::new();
+    for out in ["a", "b"] {
+        place.success(&format!("{RUN} --out {out}"));
+        place.success(&format!("{RUN} --reproducible-noise --out same-{out}"));
+    }
+    let model = |out: &str| place.read(&format!("{out}/model.safetensors"));
+    assert_ne!(model("a"), model("b"));
+    assert_eq!(model("same-a"), model("same-b"));
+    let noise = |out: &str| place.json(&format!("{out}/summary.json"))["privacy"]["noise"].clone();
+    assert_eq!(noise("a"), "system");
+    assert_eq!(noise("same-a"), "reproducible");
+    let config = place.text("same-a/config.toml");
+    assert!(config.contains("reproducible_noise = true"), "{config}");
+}
+
+#[test]
+fn a_run_says_what_its_noise_comes_to() {
+    let place = Place::new();
+    place.success(&format!("{RUN} --out out"));
+    let privacy = place.json("out/summary.json")["privacy"].clone();
+    let metrics = place.text("out/metrics.jsonl");
+    let rounds: Vec<f64> = metrics
+        .lines()
+        .map(|line| {
+            let round: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!(round["privacy"]["delta"], 0.0, "{line}");
+            round["privacy"]["epsilon"].as_f64().expect(line)
+        })
+        .collect();
+    // Rounded up, never down.
+    for (found, expected) in rounds.iter().zip([5.0, 10.0]) {
+        assert!((expected..expected + 0.01).contains(found), "{rounds:?}");
+    }
+    assert_eq!(privacy["epsilon"], rounds[1], "{privacy}");
+    assert_eq!(privacy["mechanisms"][0]["rounds"], 2, "{privacy}");
+    place.success("run fedavg --clients 4 --model logistic --rounds 1 --quiet --out plain");
+    assert_eq!(place.json("plain/summary.json").get("privacy"), None);
+}
