@@ -42,7 +42,7 @@ pub struct FedOpt<A = FedAvg> {
     #[hyper(default = 0.99, range = 0.0..1.0)]
     pub beta2: f32,
     /// `τ`: how adaptive it is; smaller is more. At 0, parameters without an update would be `0 / 0`.
-    #[hyper(default = 0.001, range = 0.000000001..=1000000.0)]
+    #[hyper(default = 0.001, range = 0.000000000001..=1000000.0)]
     pub tau: f32,
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 32] = [
+const KEYS: [&str; 33] = [
     "spec",
     "data",
     "data_dir",

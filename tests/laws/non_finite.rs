@@ -1,7 +1,7 @@
 //! Clients whose updates are not finite are left out of a round, and nothing that is not finite is
 //! ever kept.
 
-use fedround::algorithms::{FedAvg, FedOpt, PerFedAvg, Scaffold};
+use fedround::algorithms::{FedAvg, FedAvgM, Scaffold};
 use fedround::prelude::*;
 use fedround::simulation::{Diverged, OnNan, RunError, Simulation};
 
@@ -41,6 +41,16 @@ fn base() -> FedAvg {
     FedAvg {
         batch: 4,
         lr: 0.1,
+        ..FedAvg::default()
+    }
+}
+
+fn wild(batch: usize) -> FedAvg {
+    FedAvg {
+        fraction: 1.0,
+        batch,
+        lr: 1e6,
+        weight_decay: 1e6,
         ..FedAvg::default()
     }
 }
@@ -101,7 +111,7 @@ fn a_run_may_stop_at_the_first_such_client() {
     assert_eq!((simulation.round(), sum(&simulation, 0)), (0, None));
 }
 
-/// Where a run of these ends: each divides by a hyper-parameter that is zero.
+/// Where a run that diverges at once ends.
 fn end(algorithm: &dyn Algorithm) -> Diverged {
     let mut simulation = federation(algorithm);
     let before = weights(&simulation);
@@ -116,23 +126,20 @@ fn end(algorithm: &dyn Algorithm) -> Diverged {
 
 #[test]
 fn nothing_that_is_not_finite_is_kept() {
-    // The losses of SCAFFOLD and FedOpt are finite.
+    // It divides by the step size; its losses are finite.
     let scaffold = Scaffold {
         fraction: 0.6,
         lr: 0.0,
         ..Scaffold::default()
     };
     assert_eq!(end(&scaffold), Diverged::EveryClient(3));
-    let fed_opt = FedOpt {
-        base: base(),
-        tau: 0.0,
-        ..FedOpt::default()
+    // Each local step multiplies weights by -1e12. After three, the server's step size is too much.
+    let momentum = FedAvgM {
+        base: wild(4),
+        server_lr: 1e6,
+        ..FedAvgM::default()
     };
-    assert_eq!(end(&fed_opt), Diverged::Server);
-    let per_fed_avg = PerFedAvg {
-        fraction: 0.6,
-        delta: 0.0,
-        ..PerFedAvg::default()
-    };
-    assert_eq!(end(&per_fed_avg), Diverged::EveryClient(3));
+    assert_eq!(end(&momentum), Diverged::Server);
+    // After more, the clients' own weights overflow.
+    assert_eq!(end(&wild(1)), Diverged::EveryClient(5));
 }

@@ -296,7 +296,11 @@ fn a_failed_round_changes_nothing() {
     // Nothing is finite with this step size after the first round.
     let data = digits(100, 10).train;
     let wild = Momentum {
-        base: FedAvg { lr: 1e30, ..base() },
+        base: FedAvg {
+            lr: 1e6,
+            weight_decay: 1e6,
+            ..base()
+        },
         beta: 0.5,
     };
     let mut simulation = simulation(&wild, "2nn", federation(&data, "iid", 4, 9));

@@ -197,7 +197,7 @@ fn bad_input_is_found_before_anything_runs() {
 #[test]
 fn a_run_that_diverges_does_not_lose_the_others() {
     let place = Place::new();
-    let line = grid("--out out --set fedprox.lr=1e38");
+    let line = grid("--out out --set fedprox.lr=1e6 --set fedprox.weight_decay=1e6");
     let output = place.output(&line);
     let (out, text) = (
         String::from_utf8_lossy(&output.stdout).into_owned(),
