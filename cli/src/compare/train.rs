@@ -57,7 +57,7 @@ pub(crate) fn prepare(
     records: &[Option<Record>],
     datasets: &mut Datasets,
 ) -> Result<Vec<Option<Arc<Dataset>>>, CliError> {
-    let (mut compiled, mut warned) = (BTreeSet::new(), BTreeSet::new());
+    let (mut compiled, mut warned) = (BTreeSet::new(), vec![]);
     let mut check = |(cell, record): (&Cell, &Option<Record>)| {
         if ended(record) {
             return Ok(None);
@@ -66,8 +66,9 @@ pub(crate) fn prepare(
         if compiled.insert(cell.entrant) {
             let job = Job::new(catalog, &cell.settings, data.clone())?;
             for warning in warnings(job.program()) {
-                if warned.insert(warning.clone()) {
+                if !warned.contains(&warning) {
                     tell!("warning: {warning}");
+                    warned.push(warning);
                 }
             }
         } else {
