@@ -174,7 +174,7 @@ mod tests {
             cohort_batch: Some(String::new()),
             client_memory: Some(String::new()),
             graphs: Some(String::new()),
-            checkpoint: None,
+            checkpoint: Some(String::new()),
             augment: Some(String::new()),
             newcomer: Some(String::new()),
             on_nan: Some(String::new()),
