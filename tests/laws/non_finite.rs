@@ -28,7 +28,7 @@ impl<A: Algorithm> Algorithm for Poisoned<A> {
         let w_k = w.broadcast(&s_t).map(|k, w| {
             let w = self.client_update(k, w);
             let others = k.num_examples() - self.bad;
-            let w = &others / &others * w;
+            let w = others / (k.num_examples() - self.bad) * w;
             let sum = k.state("sum") + &w;
             k.set_state("sum", &sum);
             w

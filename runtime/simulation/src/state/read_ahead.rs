@@ -16,7 +16,11 @@ impl ClientStates {
         let keys: Vec<Key> = {
             let inner = self.lock();
             let absent = keys.filter(|key| !inner.contains(key));
-            inner.stored.then(|| absent.collect()).unwrap_or_default()
+            if inner.stored {
+                absent.collect()
+            } else {
+                Vec::new()
+            }
         };
         if keys.is_empty() {
             return work();
