@@ -107,6 +107,9 @@ fn help(error: &CliError) -> Option<String> {
         CliError::Store(StoreError::Locked { .. }) => {
             "wait until the other process ends, or choose another folder"
         }
+        CliError::Manifest(_) => {
+            "`fedround resume DIR` writes all files of the run again from its last good checkpoint"
+        }
         CliError::Text { .. } => "docs/ir.md describes the text form",
         CliError::Request(_)
         | CliError::Pass(PassError::Request(_))

@@ -25,7 +25,7 @@ use crate::bench::BenchError;
 use crate::compare::CompareError;
 use crate::data::DataCommandError;
 use crate::reproduce::ReproduceError;
-use crate::run::CheckpointEveryError;
+use crate::run::{CheckpointEveryError, ManifestError};
 use fedround_names::did_you_mean;
 
 /// Why the command stopped.
@@ -110,6 +110,9 @@ pub(crate) enum CliError {
     /// A file that is written or a checkpoint, with what is wrong.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A file of a run is not as the run left it.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
     #[error("--checkpoint: {0}")]
     CheckpointEvery(#[from] CheckpointEveryError),
     #[error("`{}` holds no run: expected its config.toml or checkpoints", dir.display())]

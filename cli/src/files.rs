@@ -1,24 +1,49 @@
 //! Files that the command writes: text, JSON and CSV.
 
 use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::io::ErrorKind;
 use std::path::Path;
 
+use fedround_store::write_atomically;
 use serde::Serialize;
 
 use crate::error::CliError;
 
-/// Writes a whole file.
+/// Writes a file, whole or not at all.
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), CliError> {
-    fs::write(path, text).map_err(CliError::io("write", path))
+    Ok(write_atomically(path, &[text.as_bytes()])?)
 }
 
-/// Writes a file that must not exist.
+/// Writes a file that must not exist, whole or not at all.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    let mut options = OpenOptions::new();
-    let file = options.write(true).create_new(true).open(path);
-    let mut file = file.map_err(CliError::io("create", path))?;
-    file.write_all(bytes).map_err(CliError::io("write", path))
+    // The name is taken before anything is written: another process cannot take it meanwhile.
+    let taken = OpenOptions::new().write(true).create_new(true).open(path);
+    taken.map_err(CliError::io("create", path))?;
+    write_atomically(path, &[bytes]).map_err(|error| {
+        // It is empty, and the first error is the one that counts.
+        let _ = fs::remove_file(path);
+        error.into()
+    })
+}
+
+/// Removes a file, if there is one.
+pub(crate) fn remove_file(path: &Path) -> Result<(), CliError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(CliError::io("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Removes a folder with all that is in it, if there is one.
+pub(crate) fn remove_folder(path: &Path) -> Result<(), CliError> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(CliError::io("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A report as a JSON file's text.
@@ -31,10 +56,13 @@ pub(crate) fn write_csv(
     path: &Path,
     rows: impl IntoIterator<Item = impl Serialize>,
 ) -> Result<(), CliError> {
-    let write = || -> csv::Result<()> {
-        let mut writer = csv::Writer::from_path(path)?;
+    let text = || -> Result<Vec<u8>, csv::Error> {
+        let mut writer = csv::Writer::from_writer(vec![]);
         rows.into_iter().try_for_each(|row| writer.serialize(row))?;
-        Ok(writer.flush()?)
+        writer
+            .into_inner()
+            .map_err(|error| error.into_error().into())
     };
-    write().map_err(|error| CliError::io("write", path)(error.into()))
+    let text = text().map_err(|error| CliError::io("write", path)(error.into()))?;
+    Ok(write_atomically(path, &[&text])?)
 }

@@ -31,6 +31,7 @@ mod contact_sheet;
 mod convolution_cache;
 mod data;
 mod diff;
+mod digest;
 mod doctor;
 mod error;
 mod eval;

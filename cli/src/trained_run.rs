@@ -9,12 +9,13 @@ use fedround_models::{AuxiliaryTask, Leaf, Task, Weights, WeightsError};
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::error::CliError;
-use crate::run::{CLIENTS, CONFIG, MODEL, SettingArgs, TestArgs, client_models};
+use crate::run::{CLIENTS, CONFIG, MODEL, Manifest, SettingArgs, TestArgs, client_models};
 use crate::settings::Settings;
 
 /// The folder of a run.
 pub(crate) struct TrainedRun {
     dir: PathBuf,
+    manifest: Option<Manifest>,
     pub settings: Settings,
 }
 
@@ -22,6 +23,14 @@ impl TrainedRun {
     /// Reads the run's settings under these flags. What it trained on is the CPU's here, and what it
     /// started from no longer matters.
     pub fn open(dir: &Path, flags: &SettingArgs) -> Result<Self, CliError> {
+        let manifest = match dir.join(CONFIG).exists() {
+            true => Manifest::of_trained(dir)?,
+            // That it is missing says more than a manifest.
+            false => None,
+        };
+        if let Some(manifest) = &manifest {
+            manifest.check(dir, CONFIG)?;
+        }
         let config = Config {
             device: None,
             weights: None,
@@ -31,13 +40,15 @@ impl TrainedRun {
         let settings = Settings::over(config, flags, &TestArgs::default(), None, None)?;
         Ok(Self {
             dir: dir.to_owned(),
+            manifest,
             settings,
         })
     }
 
     /// Whether clients have models of their own.
     pub fn has_clients(&self) -> bool {
-        self.dir.join(CLIENTS).is_dir()
+        let listed = self.manifest.as_ref().is_some_and(Manifest::lists_clients);
+        listed || self.dir.join(CLIENTS).is_dir()
     }
 
     /// The tensors of the run's network, untrained, and its auxiliary networks. Files of data are read
@@ -102,13 +113,26 @@ impl TrainedRun {
         if let Some(client) = client.filter(|client| *client >= clients) {
             return Err(CliError::NoClient { client, clients });
         }
-        let own = client.map(|client| client_models::file(&self.dir, client));
-        let server = self.dir.join(MODEL);
+        let own = client
+            .map(client_models::file)
+            .filter(|file| self.has(file));
         // A run of which nothing is kept is one whose folder is not whole.
         let needed = !self.has_clients();
-        let all = own.into_iter().filter(|file| file.exists());
-        let server = Some(server).filter(|file| needed || file.exists());
-        Ok(all.chain(server).collect())
+        let server = Some(MODEL.to_owned()).filter(|file| needed || self.has(file));
+        let mut files = vec![];
+        for file in own.into_iter().chain(server) {
+            if let Some(manifest) = &self.manifest {
+                manifest.check(&self.dir, &file)?;
+            }
+            files.push(self.dir.join(file));
+        }
+        Ok(files)
+    }
+
+    /// Whether there is a file, or should be.
+    fn has(&self, file: &str) -> bool {
+        let listed = self.manifest.as_ref().is_some_and(|all| all.lists(file));
+        listed || self.dir.join(file).exists()
     }
 }
 

@@ -7,7 +7,7 @@ use fedround_models::{LoadReport, TORCHVISION_RESNET};
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::run::MODEL;
+use crate::run::{MODEL, Manifest};
 
 /// The name of the rules of torchvision's ResNets.
 const TORCHVISION: &str = "torchvision-resnet";
@@ -21,7 +21,12 @@ pub(crate) fn source(
         return Ok(None);
     };
     let file = match path.is_dir() {
-        true => path.join(MODEL),
+        true => {
+            if let Some(manifest) = Manifest::of_trained(&path)? {
+                manifest.check(&path, MODEL)?;
+            }
+            path.join(MODEL)
+        }
         false => path,
     };
     let mut renames = vec![];

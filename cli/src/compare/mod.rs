@@ -16,6 +16,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use fedround::experiment::Status;
+use fedround_store::FolderLock;
 
 pub(super) use args::CompareArgs;
 pub(super) use error::CompareError;
@@ -38,6 +39,7 @@ use report::Comparison;
 pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<ExitCode, CliError> {
     let grid = Grid::new(catalog, args)?;
     let cells = grid.cells();
+    let held = args.out.as_deref().map(lock_if_there).transpose()?;
     let mut records = match &args.out {
         Some(out) => earlier(catalog, out, &cells)?,
         None => vec![None; cells.len()],
@@ -55,7 +57,10 @@ pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<ExitCode,
         }
         None => next_free(&format!("compare-{}", grid.shared.data))?,
     };
-    let _lock = lock(&dir)?;
+    let _lock = match held.flatten() {
+        Some(lock) => lock,
+        None => lock(&dir)?,
+    };
     train(catalog, &data, &cells, &mut records, &dir, args.quiet)?;
     let comparison = Comparison::new(&grid, &cells, &records, &dir);
     files::write(&dir, &comparison, &cells, &grid, &records)?;
@@ -66,6 +71,11 @@ pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<ExitCode,
     }
     let again = format!("the same command with --out {}", dir.display());
     end(&records, &dir, &again)
+}
+
+/// Keeps other processes out of a folder that exists, so that they write nothing while it is read.
+pub(super) fn lock_if_there(dir: &Path) -> Result<Option<FolderLock>, CliError> {
+    dir.is_dir().then(|| lock(dir)).transpose()
 }
 
 /// What an earlier call left in the folder, by cell.

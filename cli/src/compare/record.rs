@@ -13,7 +13,9 @@ use toml::{Table, Value};
 use super::error::CompareError;
 use crate::config::Config;
 use crate::error::CliError;
-use crate::run::{CLIENTS, CONFIG, FILES, METRICS, Models, SUMMARY};
+use crate::files::{remove_file, remove_folder};
+use crate::output::tell;
+use crate::run::{CLIENTS, CONFIG, FILES, MANIFEST, METRICS, Manifest, Models, SUMMARY};
 
 /// A run that ended, by Ctrl-C or a failure too. Numbers that are not finite are absent.
 #[derive(Clone, Debug, Deserialize)]
@@ -76,15 +78,29 @@ pub(crate) struct Line {
 }
 
 impl Record {
-    /// Reads a run's folder; `None` where no run has ended in it.
+    /// Reads a run's folder; `None` where no run has ended in it. Files that are not as a run left them
+    /// are not believed: that is said, and the run counts as one that has not ended.
     pub fn read(dir: &Path) -> Result<Option<Self>, CliError> {
-        let Some(summary) = text(&dir.join(SUMMARY))? else {
+        let path = dir.join(SUMMARY);
+        let checked = match Manifest::read(dir) {
+            Ok(Some(manifest)) => manifest.check_all(dir).map_err(|error| error.to_string()),
+            Ok(None) if path.exists() => Err(format!(
+                "{} has a {SUMMARY} and no {MANIFEST}, which a run writes last",
+                dir.display()
+            )),
+            Ok(None) => return Ok(None),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(reason) = checked {
+            tell!(
+                "warning: {reason}; the run goes on from its last good checkpoint, or starts again"
+            );
+            return Ok(None);
+        }
+        let Some(summary) = text(&path)? else {
             return Ok(None);
         };
-        // The last file that a run writes: half of one is a run that was killed then.
-        let Ok(mut record) = serde_json::from_str::<Self>(&summary) else {
-            return Ok(None);
-        };
+        let mut record: Self = serde_json::from_str(&summary).map_err(broken(&path))?;
         let path = dir.join(METRICS);
         let mut bytes = 0;
         for line in text(&path)?.unwrap_or_default().lines() {
@@ -174,24 +190,12 @@ fn difference(
 /// Removes the files of a run, so that it can start anew.
 pub(super) fn clear(dir: &Path) -> Result<(), CliError> {
     for path in FILES.map(|file| dir.join(file)) {
-        let removed = match path.is_dir() {
-            true => fs::remove_dir_all(&path),
-            false => fs::remove_file(&path),
-        };
-        match removed {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(CliError::io("remove", path)(error));
-            }
-            _ => {}
+        match path.is_dir() {
+            true => remove_folder(&path)?,
+            false => remove_file(&path)?,
         }
     }
-    let clients = dir.join(CLIENTS);
-    match fs::remove_dir_all(&clients) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(CliError::io("remove", clients)(error))
-        }
-        _ => Ok(()),
-    }
+    remove_folder(&dir.join(CLIENTS))
 }
 
 /// A file's text; `None` where there is no file.

@@ -18,7 +18,7 @@ pub(super) use args::ReproduceArgs;
 pub(super) use error::ReproduceError;
 
 use crate::catalog::Catalog;
-use crate::compare::{Datasets, end, prepare, say_what_is_there, train};
+use crate::compare::{Datasets, end, lock_if_there, prepare, say_what_is_there, train};
 use crate::error::CliError;
 use crate::files::{json, write_text};
 use crate::output::print as write;
@@ -51,6 +51,7 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
     }
     plan.load(&mut datasets, args.skip_missing)?;
     let cells = plan.cells();
+    let held = lock_if_there(&dir)?;
     let earlier = cells.iter().map(|cell| cell.earlier(catalog, &dir));
     let mut records = earlier.collect::<Result<Vec<_>, _>>()?;
     if !args.quiet {
@@ -60,7 +61,10 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
 
     // Bad input is behind us: from here on there is something to keep.
     fs::create_dir_all(&dir).map_err(CliError::io("create the folder", &dir))?;
-    let _lock = lock(&dir)?;
+    let _lock = match held {
+        Some(lock) => lock,
+        None => lock(&dir)?,
+    };
     train(catalog, &data, &cells, &mut records, &dir, args.quiet)?;
     let report = Report::new(catalog, &plan, &cells, &records, &dir)?;
     write_text(&dir.join("table.md"), &print::markdown(&report))?;

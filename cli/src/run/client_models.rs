@@ -4,18 +4,18 @@
 //! only clients train them. A client without a file uses the server's model as it is.
 
 use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fedround::experiment::Parameters;
 use fedround_simulation::{PersonalModels, Simulation};
 
 use super::folder::{CLIENTS, save_tensors};
 use crate::error::CliError;
+use crate::files::remove_folder;
 
-/// The file of a client's own tensors.
-pub(crate) fn file(run: &Path, client: usize) -> PathBuf {
-    run.join(CLIENTS).join(format!("{client}.safetensors"))
+/// The file of a client's own tensors, in a run folder.
+pub(crate) fn file(client: usize) -> String {
+    format!("{CLIENTS}/{client}.safetensors")
 }
 
 /// Writes the models of all clients; `by_clients` says which tensors the server has no trained values
@@ -28,12 +28,7 @@ pub(super) fn write(
 ) -> Result<(), CliError> {
     let dir = run.join(CLIENTS);
     // A run that goes on replaces the models of its earlier end.
-    match fs::remove_dir_all(&dir) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(CliError::io("remove", &dir)(error));
-        }
-        _ => {}
-    }
+    remove_folder(&dir)?;
     fs::create_dir(&dir).map_err(CliError::io("create the folder", &dir))?;
     for client in 0..simulation.clients() {
         let Some(own) = simulation.personal_parameters(models, client)? else {
@@ -50,7 +45,7 @@ pub(super) fn write(
         });
         let own: Vec<_> = differ.map(|((own, _), _)| own).collect();
         if !own.is_empty() {
-            save_tensors(&file(run, client), &own)?;
+            save_tensors(&run.join(file(client)), &own)?;
         }
     }
     Ok(())

@@ -13,14 +13,16 @@ use fedround_store::{FolderLock, write_atomically};
 use serde::Serialize;
 
 use super::checkpoints::CHECKPOINTS;
-
 use crate::config::Config;
 use crate::error::CliError;
+use crate::files::remove_file;
 use crate::plot::{Chart, Series, text};
 
 pub(crate) const CONFIG: &str = "config.toml";
 pub(crate) const METRICS: &str = "metrics.jsonl";
 pub(crate) const SUMMARY: &str = "summary.json";
+/// The sizes and digests of the others.
+pub(crate) const MANIFEST: &str = "manifest.json";
 pub(crate) const MODEL: &str = "model.safetensors";
 /// The model of the last round, where the best one is kept beside it.
 const LAST: &str = "model-last.safetensors";
@@ -31,7 +33,8 @@ const CLASSES: &str = "classes.svg";
 /// The states of clients that do not fit in memory.
 pub(super) const STATES: &str = "clients.redb";
 /// Everything that a run writes.
-pub(crate) const FILES: [&str; 8] = [
+pub(crate) const FILES: [&str; 9] = [
+    MANIFEST,
     CONFIG,
     METRICS,
     SUMMARY,
@@ -83,13 +86,17 @@ impl Folder {
     }
 
     /// Opens the folder of a run that goes on after some rounds. Its configuration and its metrics
-    /// become those of these rounds, also where they were damaged or deleted.
+    /// become those of these rounds, also where they were damaged or deleted. An earlier end of the run
+    /// no longer counts.
     pub(super) fn reopen(
         dir: &Path,
         lock: FolderLock,
         config: &Config,
         rounds: impl Iterator<Item = impl Serialize>,
     ) -> Result<Self, CliError> {
+        for file in [MANIFEST, SUMMARY] {
+            remove_file(&dir.join(file))?;
+        }
         let path = dir.join(CONFIG);
         write_atomically(&path, &[config.text(&path)?.as_bytes()])?;
         let lines = rounds
@@ -200,13 +207,7 @@ impl Folder {
 
 /// Removes the states of clients that a run left which has no checkpoint.
 pub(super) fn remove_states(dir: &Path) -> Result<(), CliError> {
-    let path = dir.join(STATES);
-    match fs::remove_file(&path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(CliError::io("remove", path)(error))
-        }
-        _ => Ok(()),
-    }
+    remove_file(&dir.join(STATES))
 }
 
 /// Writes named tensors in our own layout to a new file.

@@ -5,6 +5,7 @@ mod checkpoint_every;
 mod checkpoints;
 pub(crate) mod client_models;
 mod folder;
+mod manifest;
 mod metric;
 mod privacy_spent;
 mod progress;
@@ -22,8 +23,9 @@ pub(crate) use args::{EngineArgs, ResumeArgs, RunArgs, SettingArgs, TestArgs};
 pub(crate) use checkpoint_every::{CheckpointEvery, CheckpointEveryError};
 pub(crate) use checkpoints::last as last_checkpoint;
 pub(crate) use folder::{
-    CLIENTS, CONFIG, FILES, Folder, METRICS, MODEL, SUMMARY, lock, next_free, slug,
+    CLIENTS, CONFIG, FILES, Folder, MANIFEST, METRICS, MODEL, SUMMARY, lock, next_free, slug,
 };
+pub(crate) use manifest::{Manifest, ManifestError};
 pub(crate) use progress::Progress;
 pub(crate) use resume::{open, resume};
 pub(crate) use summary::Models;

@@ -13,6 +13,7 @@ use fedround_store::Archive;
 use super::checkpoints::{Checkpoints, CommandState};
 use super::client_models;
 use super::folder::{CONFIG, Folder, STATES};
+use super::manifest::Manifest;
 use super::metric::Metric;
 use super::privacy_spent::{Federation, privacy_spent};
 use super::progress::Progress;
@@ -133,6 +134,7 @@ impl Job {
         let of = (&self.settings, &self.config, &self.run);
         let summary = Summary::new(of, ended, folder.dir(), clock.total());
         folder.summary(&json(&summary)?)?;
+        Manifest::write(folder.dir())?;
         Ok((summary, failure))
     }
 }

@@ -17,12 +17,13 @@ const FILES: [&str; 5] = [
     "model.safetensors",
     "summary.json",
 ];
-/// The same with the folder of checkpoints and the lock.
-const ALL: [&str; 7] = [
+/// The same with the folder of checkpoints, the lock and the manifest.
+const ALL: [&str; 8] = [
     "checkpoints",
     "classes.svg",
     "config.toml",
     "lock",
+    "manifest.json",
     "metrics.jsonl",
     "model.safetensors",
     "summary.json",

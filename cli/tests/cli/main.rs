@@ -20,6 +20,7 @@ mod experiment;
 mod folder;
 mod inspect;
 mod look;
+mod manifest;
 mod opt;
 mod peers;
 mod privacy;

@@ -1,0 +1,29 @@
+//! Digests of files.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use sha2::Digest;
+
+/// The digest of a file in lower-case hexadecimal digits, and the file's size in bytes.
+pub(crate) fn of_file<D: Digest>(path: &Path) -> io::Result<(String, u64)> {
+    let mut file = File::open(path)?;
+    let (mut digest, mut size) = (D::new(), 0);
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        let n = file.read(&mut piece)?;
+        if n == 0 {
+            break;
+        }
+        digest.update(&piece[..n]);
+        size += n as u64;
+    }
+    let mut text = String::new();
+    for byte in digest.finalize() {
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok((text, size))
+}

@@ -1,0 +1,208 @@
+//! The manifest of a run folder: the size and the digest of every file that a run leaves.
+//!
+//! It is written when a run ends, after all other files, and removed before a run goes on. A folder
+//! with a manifest therefore holds a run that ended, and whoever reads its files can tell whether
+//! they are still those that the run wrote. Checkpoints and clients' states are not listed: they have
+//! checksums of their own.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use fedround_store::write_atomically;
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+
+use super::checkpoints::CHECKPOINTS;
+use super::folder::{CLIENTS, FILES, MANIFEST, STATES};
+use crate::digest;
+use crate::error::CliError;
+use crate::files::json;
+use crate::output::tell;
+
+/// Of its format.
+const VERSION: u32 = 1;
+
+/// `manifest.json`.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Manifest {
+    version: u32,
+    /// By their paths in the folder, with `/` between a folder and a file on all systems.
+    files: BTreeMap<String, Entry>,
+}
+
+/// A file as the run left it.
+#[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
+struct Entry {
+    /// In bytes.
+    size: u64,
+    /// In hexadecimal digits.
+    sha256: String,
+}
+
+/// A run folder is not as the run left it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ManifestError {
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{}: expected the sizes and digests of a run's files: {message}", path.display())]
+    Content { path: PathBuf, message: String },
+    #[error(
+        "{} has version {found} of the format, and this program reads version {VERSION}", path.display()
+    )]
+    Version { path: PathBuf, found: u32 },
+    #[error("{} is missing; the run left {size} bytes there", path.display())]
+    Missing { path: PathBuf, size: u64 },
+    #[error("{} has {found} bytes, and the run left {expected} there", path.display())]
+    Size {
+        path: PathBuf,
+        expected: u64,
+        found: u64,
+    },
+    #[error(
+        "{} was changed after the run: its SHA-256 begins with {}, expected {}",
+        path.display(), start(found), start(expected)
+    )]
+    Digest {
+        path: PathBuf,
+        expected: String,
+        found: String,
+    },
+    #[error("the run left no file {}: {MANIFEST} does not list it", path.display())]
+    Unlisted { path: PathBuf },
+}
+
+impl Manifest {
+    /// Writes the manifest of the files that are now in a folder.
+    pub(super) fn write(dir: &Path) -> Result<(), CliError> {
+        let mut files = BTreeMap::new();
+        for name in names(dir)? {
+            let path = dir.join(&name);
+            let (sha256, size) =
+                digest::of_file::<Sha256>(&path).map_err(CliError::io("read", &path))?;
+            files.insert(name, Entry { size, sha256 });
+        }
+        let manifest = Self {
+            version: VERSION,
+            files,
+        };
+        let path = dir.join(MANIFEST);
+        Ok(write_atomically(&path, &[json(&manifest)?.as_bytes()])?)
+    }
+
+    /// Reads the manifest of a folder; `None` if it has none.
+    pub fn read(dir: &Path) -> Result<Option<Self>, ManifestError> {
+        let path = dir.join(MANIFEST);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(ManifestError::Read { path, source }),
+        };
+        match serde_json::from_str::<Self>(&text) {
+            Ok(manifest) if manifest.version == VERSION => Ok(Some(manifest)),
+            Ok(Self { version: found, .. }) => Err(ManifestError::Version { path, found }),
+            Err(error) => Err(ManifestError::Content {
+                path,
+                message: error.to_string(),
+            }),
+        }
+    }
+
+    /// The same of a run whose model is wanted. Without a manifest, nothing can be checked, and that is
+    /// said.
+    pub fn of_trained(dir: &Path) -> Result<Option<Self>, ManifestError> {
+        let found = Self::read(dir)?;
+        if found.is_none() {
+            let dir = dir.display();
+            tell!(
+                "warning: {dir} has no {MANIFEST}, which a run writes when it ends; its files are read without a check"
+            );
+        }
+        Ok(found)
+    }
+
+    /// Fails if a file of the folder is not as the run left it.
+    pub fn check(&self, dir: &Path, name: &str) -> Result<(), ManifestError> {
+        let path = dir.join(name);
+        let Some(expected) = self.files.get(name) else {
+            return Err(ManifestError::Unlisted { path });
+        };
+        let size = expected.size;
+        // A file of another size need not be read.
+        let found = fs::metadata(&path).map(|file| file.len());
+        let digest = match found {
+            Ok(found) if found != size => {
+                let expected = size;
+                return Err(ManifestError::Size {
+                    path,
+                    expected,
+                    found,
+                });
+            }
+            Ok(_) => digest::of_file::<Sha256>(&path),
+            Err(error) => Err(error),
+        };
+        match digest {
+            Ok((found, _)) if found == expected.sha256 => Ok(()),
+            Ok((found, _)) => Err(ManifestError::Digest {
+                path,
+                expected: expected.sha256.clone(),
+                found,
+            }),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Err(ManifestError::Missing { path, size })
+            }
+            Err(source) => Err(ManifestError::Read { path, source }),
+        }
+    }
+
+    /// Fails at the first file of the folder that is not as the run left it.
+    pub fn check_all(&self, dir: &Path) -> Result<(), ManifestError> {
+        self.files.keys().try_for_each(|name| self.check(dir, name))
+    }
+
+    /// Whether the run left a file of this name.
+    pub fn lists(&self, name: &str) -> bool {
+        self.files.contains_key(name)
+    }
+
+    /// Whether the run left models of clients.
+    pub fn lists_clients(&self) -> bool {
+        let mut names = self.files.keys();
+        names.any(|name| name.split_once('/').is_some_and(|(dir, _)| dir == CLIENTS))
+    }
+}
+
+/// The files of a run that a manifest lists, those that there are.
+fn names(dir: &Path) -> Result<Vec<String>, CliError> {
+    let own_checksums = [CHECKPOINTS, STATES, MANIFEST];
+    let listed = FILES
+        .into_iter()
+        .filter(|name| !own_checksums.contains(name));
+    let there = listed.filter(|name| fs::symlink_metadata(dir.join(name)).is_ok());
+    let mut names: Vec<String> = there.map(str::to_owned).collect();
+    let clients = dir.join(CLIENTS);
+    let entries = match fs::read_dir(&clients) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(names),
+        Err(error) => return Err(CliError::io("read the folder", clients)(error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(CliError::io("read the folder", &clients))?;
+        let name = entry.file_name();
+        // Anything else there is the user's.
+        if let Some(name) = name.to_str().filter(|name| name.ends_with(".safetensors")) {
+            names.push(format!("{CLIENTS}/{name}"));
+        }
+    }
+    Ok(names)
+}
+
+/// The first digits of a digest: enough to compare by eye.
+fn start(digest: &str) -> &str {
+    digest.get(..8).unwrap_or(digest)
+}
