@@ -45,6 +45,8 @@ pub enum Stage {
     Fed,
     /// Hooks bound and simplified: one round, from parameters to parameters.
     Linked,
+    /// What runs at the parties of a federation, and what they send and keep.
+    Parties,
     /// Each compute region as a graph of tensor ops, for a batch size.
     Tensor,
     /// The same with its slots: what the executor walks.
@@ -193,6 +195,7 @@ fn program_text(program: &Program, view: &View) -> Result<String, GraphError> {
     Ok(match view.stage {
         Stage::Fed => print(program.staged()),
         Stage::Linked => print(program.linked()),
+        Stage::Parties => program.parties()?.to_string(),
         Stage::Tensor => program.tensor_text(batch)?,
         Stage::Plan => program.plan_text(batch)?,
         Stage::Costs => {

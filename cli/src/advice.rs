@@ -74,6 +74,7 @@ fn help(error: &CliError) -> Option<String> {
         CliError::Fusion(FusionError::NotFused) => {
             "--device wgpu or cuda chooses a GPU; `fedround doctor` says which there are"
         }
+        CliError::PartiesFormat => "--at linked can be drawn",
         CliError::FusedFormat => "--at plan can be drawn",
         CliError::ByteSize(_) => {
             "--client-memory 512MB keeps so much of the clients' states in memory"

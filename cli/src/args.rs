@@ -97,6 +97,7 @@ const STAGES: &str = "\
 Stages:
   fed      the algorithm as it was written: hooks, calls and regions
   linked   one round, with all hooks linked and simplified
+  parties  what runs at the parties of a federation, and what they send and keep
   tensor   each compute region as a graph of tensor ops, with gradient and update
   plan     the same with memory slots, as the executor runs it
   fused    the kernels that fusion on a GPU makes of it
@@ -205,6 +206,7 @@ pub(crate) enum Format {
 pub(crate) enum Stage {
     Fed,
     Linked,
+    Parties,
     Tensor,
     Plan,
     Fused,

@@ -74,6 +74,8 @@ pub(crate) enum CliError {
     Fusion(#[from] FusionError),
     #[error("--at fused: expected `--format text`")]
     FusedFormat,
+    #[error("--at parties: expected `--format text`")]
+    PartiesFormat,
     #[error("--cohort-batch: {0}")]
     CohortBatch(#[from] CohortBatchError),
     #[error("--client-memory: {0}")]

@@ -52,6 +52,8 @@ fn one(args: &GraphArgs, program: &Program) -> Result<String, CliError> {
             (Stage::Tensor, Format::Text) if args.exact => program.exact_tensor_text(batch)?,
             (Stage::Tensor, Format::Text) => program.tensor_text(batch)?,
             (Stage::Plan, Format::Text) => program.plan_text(batch)?,
+            (Stage::Parties, Format::Text) => program.parties()?.to_string(),
+            (Stage::Parties, _) => return Err(CliError::PartiesFormat),
             (Stage::Fused, Format::Text) => program.fused_text(batch)?,
             (Stage::Fused, _) => return Err(CliError::FusedFormat),
             (Stage::Fed, format) => module(program.staged(), program, format)?,

@@ -74,6 +74,11 @@ fn algorithm_box() {
 }
 
 #[test]
+fn parties() {
+    both("parties", "", Stage::Parties);
+}
+
+#[test]
 fn wire() {
     both("wire", "", Stage::Wire);
 }
@@ -121,6 +126,7 @@ fn baselines() {
     let stages = [
         ("box", "", Stage::Box),
         ("wire", "", Stage::Wire),
+        ("parties", "", Stage::Parties),
         ("ir", ".linked", Stage::Linked),
         ("tensor", "", Stage::Tensor),
     ];

@@ -345,6 +345,11 @@ fn devices_and_groups_of_clients_are_named() {
     );
     fails(
         &place,
+        "graph fedavg --at parties --format svg",
+        &["expected `--format text`", "--at linked"],
+    );
+    fails(
+        &place,
         "graph fedavg --at fused --format svg",
         &["expected `--format text`"],
     );

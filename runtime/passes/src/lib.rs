@@ -30,6 +30,7 @@ mod error;
 pub mod fed;
 pub mod lowering;
 mod manager;
+pub mod parties;
 pub mod report;
 pub mod schedule;
 pub mod tensor;

@@ -4,6 +4,7 @@ use fedround_dsl::StageError;
 use fedround_models::AuxiliaryError;
 use fedround_passes::PassError;
 use fedround_passes::lowering::{FrontendError, LowerError};
+use fedround_passes::parties::SplitError;
 
 use crate::device::{DeviceError, ExecError};
 
@@ -32,6 +33,9 @@ pub enum CompileError {
     /// The device failed earlier, which shows when a convolution is timed on it.
     #[error(transparent)]
     Exec(#[from] ExecError),
+    /// The round cannot be divided between a server and parties.
+    #[error(transparent)]
+    Parties(#[from] SplitError),
     /// The algorithm defines no round.
     #[error("the algorithm defines no hook `round`; implement `fn round(&self, server, w)`")]
     NoRound,

@@ -18,6 +18,7 @@ use fedround_dsl::{Algorithm, Phase, phases_for};
 use fedround_ir::fed::{HyperValue, Module, Value};
 use fedround_passes::fed::{Leaves, lay_out, link_with, zeros};
 use fedround_passes::lowering::{Frontend, parts};
+use fedround_passes::parties::{Split, split};
 use fedround_passes::report::wire;
 use fedround_passes::schedule::{Free, Schedule, schedule, stream};
 use fedround_passes::{PassManager, PassObserver};
@@ -267,6 +268,15 @@ impl Program {
         self.model.parameters().iter().map(|(_, ty)| ty.len()).sum()
     }
 
+    /// The round divided between the server and parties.
+    ///
+    /// # Errors
+    ///
+    /// [`CompileError::Parties`], if it cannot run between parties.
+    pub fn parties(&self) -> Result<Split, CompileError> {
+        Ok(split(&self.linked, &self.schedule)?)
+    }
+
     /// How many parameters of a value cross between server and clients.
     pub fn crossing(&self, value: Value) -> usize {
         let some = self.crossing.get(&value).copied();
@@ -274,7 +284,7 @@ impl Program {
     }
 
     /// Whether each of the model's leaves is among some.
-    pub(crate) fn among(&self, leaves: &Leaves) -> Vec<bool> {
+    pub fn among(&self, leaves: &Leaves) -> Vec<bool> {
         let inside = |parts: &BTreeSet<String>| {
             let parts: Vec<String> = parts.iter().cloned().collect();
             parts::leaves(&self.model, &parts).unwrap_or_default()

@@ -1,0 +1,103 @@
+//! The text of a split.
+
+use std::fmt;
+
+use super::{Input, Output, Region, Source, Split, Step};
+
+/// Columns before the values of a region's line.
+const INDENT: usize = 13;
+
+impl fmt::Display for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "parties of {}", self.name)?;
+        for (i, region) in self.regions.iter().enumerate() {
+            let visit = if region.visits { ", a visit" } else { "" };
+            writeln!(f, "\nregion {}{visit}", i + 1)?;
+            write!(f, "{region}")?;
+        }
+        writeln!(f, "\nserver")?;
+        steps(f, &self.server, 1)
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |names: &[String]| match names.is_empty() {
+            true => vec![],
+            false => vec![names.join(", ")],
+        };
+        let numbers: Vec<String> = self.numbers.iter().map(|name| (*name).to_owned()).collect();
+        lines(f, "settings", list(&self.settings))?;
+        lines(f, "numbers", list(&numbers))?;
+        let (held, received): (Vec<&Input>, Vec<&Input>) =
+            self.inputs.iter().partition(|input| input.is_held());
+        lines(f, "receives", received.into_iter().map(Input::line))?;
+        lines(f, "holds", held.into_iter().map(Input::line))?;
+        lines(f, "reads", list(&self.reads))?;
+        lines(f, "sets", list(&self.sets))?;
+        let sent = self.outputs.iter().filter(|output| output.send);
+        lines(f, "sends", sent.map(Output::line))?;
+        let received = self.inputs.iter().filter(|input| !input.is_held());
+        let received = received.filter(|input| input.keep).map(|input| &input.name);
+        let made = self.outputs.iter().filter(|output| output.keep);
+        let made = made.map(|output| &output.name);
+        let kept: Vec<String> = received.chain(made).cloned().collect();
+        lines(f, "keeps", list(&kept))?;
+        lines(f, "reports", ["losses, number of steps".to_owned()])
+    }
+}
+
+impl Input {
+    /// Whether a party has it before the region runs.
+    fn is_held(&self) -> bool {
+        self.earlier.is_some() || matches!(self.source, Source::Region(_))
+    }
+
+    fn line(&self) -> String {
+        let Self { name, kind, .. } = self;
+        match (self.source, self.earlier) {
+            (Source::Region(i), _) => format!("{name}: {kind}, from region {}", i + 1),
+            (_, Some(i)) => format!("{name}: {kind}, received for region {}", i + 1),
+            (Source::Broadcast, None) => {
+                format!("{name}: {kind}, the same for all, {}", self.bytes)
+            }
+            (Source::Scatter, None) => {
+                format!("{name}: {kind}, of each client, {}", self.bytes)
+            }
+        }
+    }
+}
+
+impl Output {
+    fn line(&self) -> String {
+        format!("{}: {}, {}", self.name, self.kind, self.bytes)
+    }
+}
+
+/// A heading before the first of some lines.
+fn lines(
+    f: &mut fmt::Formatter<'_>,
+    heading: &str,
+    lines: impl IntoIterator<Item = String>,
+) -> fmt::Result {
+    for (i, line) in lines.into_iter().enumerate() {
+        let heading = if i == 0 { heading } else { "" };
+        writeln!(f, "  {heading:<width$}{line}", width = INDENT - 2)?;
+    }
+    Ok(())
+}
+
+fn steps(f: &mut fmt::Formatter<'_>, all: &[Step], depth: usize) -> fmt::Result {
+    let indent = "  ".repeat(depth);
+    for step in all {
+        match step {
+            Step::Op(text) => writeln!(f, "{indent}{text}")?,
+            Step::Region(i) => writeln!(f, "{indent}region {}", i + 1)?,
+            Step::Loop(text, inner) => {
+                writeln!(f, "{indent}{text}")?;
+                steps(f, inner, depth + 1)?;
+            }
+        }
+    }
+    Ok(())
+}

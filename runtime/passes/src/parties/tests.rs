@@ -1,0 +1,120 @@
+//! Rounds that are divided, and rounds that cannot be.
+
+use fedround_ir::fed::parse;
+
+use super::{Source, Split, SplitError, split};
+use crate::schedule::{schedule, stream};
+use crate::testing::{FedAvg, linked};
+
+/// The split of a round's code, whose argument is `%w`.
+fn of(code: &str) -> Result<Split, SplitError> {
+    let text = format!(
+        "// fedround fed v1\nfed.algorithm @test() {{\n  fed.round(%w: params@server) {{\n{code}\n  }}\n}}\n"
+    );
+    let module = parse(&text).unwrap();
+    split(&module, &schedule(&module).unwrap())
+}
+
+#[test]
+fn a_map_receives_and_sends() {
+    let module = linked(&FedAvg::default());
+    let mut scheduled = schedule(&module).unwrap();
+    stream(&mut scheduled);
+    let split = split(&module, &scheduled).unwrap();
+    let first = &split.regions[0];
+    assert_eq!(first.inputs[0].source, Source::Broadcast);
+    assert!(
+        first
+            .outputs
+            .iter()
+            .all(|output| output.send || output.keep)
+    );
+    assert!(
+        split
+            .to_string()
+            .starts_with("parties of fedavg\n\nregion 1\n")
+    );
+}
+
+#[test]
+fn what_was_received_is_not_sent_again() {
+    let split = of("
+    %0 = fed.everyone : cohort@server
+    %1 = fed.broadcast %w to %0 : {params}@clients
+    %2 = fed.map(%k, %3 = %1) {
+      %4 = tree.add %3, %3 : params
+      fed.yield %4 : params
+    } : {params}@clients
+    %5 = fed.mean %2 : params@server
+    %6 = fed.broadcast %5 to %0 : {params}@clients
+    %7 = fed.map(%k, %8 = %1, %9 = %2, %10 = %6) {
+      %11 = tree.add %8, %9 : params
+      %12 = tree.add %11, %10 : params
+      fed.yield %12 : params
+    } : {params}@clients
+    %13 = fed.mean %7 : params@server
+    fed.yield %13 : params@server")
+    .unwrap();
+    let [first, second] = &split.regions[..] else {
+        panic!("{split}");
+    };
+    assert!(first.inputs[0].keep && first.outputs[0].keep && first.outputs[0].send);
+    let sources = second.inputs.iter();
+    let sources: Vec<_> = sources.map(|input| (input.source, input.earlier)).collect();
+    let expected = [
+        (Source::Broadcast, Some(0)),
+        (Source::Region(0), None),
+        (Source::Broadcast, None),
+    ];
+    assert_eq!(sources, expected);
+    assert!(
+        second
+            .outputs
+            .iter()
+            .all(|output| output.send && !output.keep)
+    );
+}
+
+#[test]
+fn what_is_sent_before_a_loop_is_kept_for_its_repetitions() {
+    let split = of("
+    %0 = fed.everyone : cohort@server
+    %1 = fed.broadcast %w to %0 : {params}@clients
+    %2 = arith.index_const 2 : index@server
+    %3 = opt.repeat %2 with(%4 = %w) {
+      %5 = fed.broadcast %4 to %0 : {params}@clients
+      %6 = fed.map(%k, %7 = %1, %8 = %5) {
+        %9 = tree.add %7, %8 : params
+        fed.yield %9 : params
+      } : {params}@clients
+      %10 = fed.mean %6 : params@server
+      opt.yield %10 : params@server
+    } : params@server
+    fed.yield %3 : params@server")
+    .unwrap();
+    let keeps = split.regions[0].inputs.iter().map(|input| input.keep);
+    assert_eq!(keeps.collect::<Vec<_>>(), [true, false]);
+}
+
+/// The verifier refuses them, too: this is of programs that are made by other passes.
+#[test]
+fn values_that_are_not_sent_are_refused() {
+    let text = "// fedround fed v1
+fed.algorithm @test() {
+  fed.round(%w: params@server) {
+    %0 = fed.everyone : cohort@server
+    %1 = fed.broadcast %w to %0 : {params}@clients
+    %2 = fed.map(%k, %3 = %1) {
+      %4 = tree.add %3, %3 : params
+      fed.yield %4 : params
+    } : {params}@clients
+    %5 = fed.mean %2 : params@server
+    fed.yield %5 : params@server
+  }
+}
+";
+    let mut module = parse(text).unwrap();
+    module.funcs[0].body.ops.remove(1);
+    let error = split(&module, &schedule(&module).unwrap()).unwrap_err();
+    assert!(matches!(error, SplitError::NotSent { .. }), "{error}");
+}
