@@ -155,6 +155,9 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
         }
         ExperimentError::NoProtected { .. } => "without --adversary nobody looks for them",
         ExperimentError::UnusedAuxiliary { .. } => NETWORKS,
+        ExperimentError::Memory { needed, .. } if 2 * needed.states > needed.total() => {
+            "--client-memory 1GiB keeps the states that do not fit into it in a file of the run folder"
+        }
         ExperimentError::Memory { .. } => {
             "a smaller model, fewer --threads, fewer clients, or a smaller cohort (--set fraction=..) needs less"
         }

@@ -9,7 +9,7 @@ use fedround_models::{AuxiliaryTask, Leaf, Task, Weights, WeightsError};
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::error::CliError;
-use crate::run::{CLIENTS, CONFIG, MODEL, Manifest, SettingArgs, TestArgs, client_models};
+use crate::run::{CLIENTS, CONFIG, MODEL, Manifest, SettingArgs, TestArgs, client_file};
 use crate::settings::Settings;
 
 /// The folder of a run.
@@ -113,9 +113,7 @@ impl TrainedRun {
         if let Some(client) = client.filter(|client| *client >= clients) {
             return Err(CliError::NoClient { client, clients });
         }
-        let own = client
-            .map(client_models::file)
-            .filter(|file| self.has(file));
+        let own = client.map(client_file).filter(|file| self.has(file));
         // A run of which nothing is kept is one whose folder is not whole.
         let needed = !self.has_clients();
         let server = Some(MODEL.to_owned()).filter(|file| needed || self.has(file));

@@ -1,10 +1,12 @@
 //! Saves a run between two rounds and restores it.
 
+use std::collections::BTreeMap;
+
 use fedround_simulation::CheckpointError;
 use fedround_store::Archive;
 use serde::{Deserialize, Serialize};
 
-use super::{Best, ExperimentError, Report, Round, Run, Scores};
+use super::{Best, ExperimentError, Parameters, Report, Round, Run, Scores};
 
 const PROGRESS: &str = "run/progress";
 
@@ -25,14 +27,23 @@ struct SavedBest {
     round: usize,
     validation_accuracy: f64,
     values: Vec<Vec<f32>>,
+    /// Of each client, the places of its own tensors in the model's order, with their values.
+    clients: BTreeMap<usize, Vec<(usize, Vec<f32>)>>,
 }
 
 impl SavedBest {
     fn of(best: &Best) -> Self {
+        let place = |name: &str| best.parameters.iter().position(|leaf| leaf.0 == name);
+        let places = |(&client, own): (&usize, &Parameters)| {
+            let own = own.iter();
+            let own = own.filter_map(|leaf| Some((place(&leaf.0)?, leaf.2.clone())));
+            (client, own.collect())
+        };
         Self {
             round: best.round,
             validation_accuracy: best.validation_accuracy,
             values: best.parameters.iter().map(|p| p.2.clone()).collect(),
+            clients: best.clients.iter().map(places).collect(),
         }
     }
 }
@@ -91,14 +102,22 @@ impl Run {
     }
 
     fn best(&self, saved: SavedBest) -> Result<Best, ExperimentError> {
-        let leaves = self.simulation.parameters()?.into_iter();
-        let parameters = leaves
-            .zip(saved.values)
-            .map(|((name, ty, _), values)| (name, ty, values));
+        let leaves = self.simulation.parameters()?;
+        let with = |i: usize, values: Vec<f32>| {
+            let (name, ty, _) = leaves.get(i)?;
+            Some((name.clone(), ty.clone(), values))
+        };
+        let own = |own: Vec<(usize, Vec<f32>)>| {
+            let own = own.into_iter();
+            own.filter_map(|(i, values)| with(i, values)).collect()
+        };
+        let values = saved.values.into_iter().enumerate();
+        let clients = saved.clients.into_iter();
         Ok(Best {
             round: saved.round,
             validation_accuracy: saved.validation_accuracy,
-            parameters: parameters.collect(),
+            parameters: values.filter_map(|(i, values)| with(i, values)).collect(),
+            clients: clients.map(|(k, tensors)| (k, own(tensors))).collect(),
         })
     }
 }

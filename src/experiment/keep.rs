@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Which of a run's global models the report has.
+/// Which of a run's models the report has: the server's, with what clients have of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
     /// The one of the best evaluation on validation examples.

@@ -29,6 +29,8 @@
 
 mod adversary;
 mod checkpoint;
+mod client_models;
+mod data_source;
 mod error;
 mod evaluation;
 mod initial_weights;
@@ -39,6 +41,7 @@ mod observer;
 mod probe;
 mod report;
 mod run;
+mod setters;
 mod settings;
 mod specs;
 mod trained;
@@ -46,25 +49,24 @@ mod training;
 mod validation;
 mod warnings;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
+use fedround_data::load;
 use fedround_data::partition::{Split, hold_out};
-use fedround_data::{Augment, Dataset, Partition, load};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
-use fedround_exec::{Devices, GraphCapture};
 use fedround_models::Losses;
 use fedround_passes::PassObserver;
-use fedround_simulation::{CohortBatch, Faults, LateClient, OnNan};
 
 use crate::model_source::ModelSource;
 
+pub use client_models::ClientModels;
+pub use data_source::DataSource;
 pub use error::ExperimentError;
 pub use initial_weights::InitialWeights;
 pub use keep::{Keep, KeepError};
 pub use memory::MemoryEstimate;
 pub use observer::Observer;
-pub use report::{AttributeAuc, Best, Parameters, Report, Round, Scores, Status};
+pub use report::{AttributeAuc, Best, OwnTensors, Parameters, Report, Round, Scores, Status};
 pub use run::Run;
 pub use settings::Settings;
 pub use specs::PROTECTED;
@@ -73,41 +75,6 @@ pub use warnings::warnings;
 /// The seed of generated datasets, and of random splits into training and test examples. It is not the
 /// experiment's own seed, so that generated data is the same for every seed, as real data is.
 pub const DATA_SEED: u64 = 0;
-
-/// The examples of an experiment.
-#[derive(Clone, Debug)]
-pub enum DataSource {
-    /// A dataset of [`DATASETS`](fedround_data::DATASETS), by its name.
-    Named {
-        /// The name.
-        name: String,
-        /// The folder that holds the dataset's folder; generated datasets need none.
-        folder: Option<PathBuf>,
-    },
-    /// Examples in memory.
-    Loaded(Arc<Dataset>),
-}
-
-impl From<&str> for DataSource {
-    fn from(name: &str) -> Self {
-        Self::Named {
-            name: name.to_owned(),
-            folder: None,
-        }
-    }
-}
-
-impl From<Dataset> for DataSource {
-    fn from(data: Dataset) -> Self {
-        Self::Loaded(Arc::new(data))
-    }
-}
-
-impl From<Arc<Dataset>> for DataSource {
-    fn from(data: Arc<Dataset>) -> Self {
-        Self::Loaded(data)
-    }
-}
 
 /// An algorithm with everything that its training depends on.
 ///
@@ -159,132 +126,10 @@ impl Experiment {
         self
     }
 
-    /// Deals the examples to this many clients.
-    #[must_use]
-    pub fn clients(mut self, clients: usize) -> Self {
-        self.settings.clients = clients;
-        self
-    }
-
-    /// Deals the examples by this rule.
-    #[must_use]
-    pub fn partition(mut self, partition: Partition) -> Self {
-        self.settings.partition = partition;
-        self
-    }
-
     /// Gives each client exactly these examples, in place of a partition.
     #[must_use]
     pub fn splits(mut self, splits: Vec<Split>) -> Self {
         self.splits = Some(splits);
-        self
-    }
-
-    /// Draws everything random from this seed.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.settings.seed = seed;
-        self
-    }
-
-    /// Starts from the weights of a file, such as a run's `model.safetensors`, instead of ones that
-    /// are drawn. [`Run::loaded_weights`] says which of the model's tensors the file had.
-    #[must_use]
-    pub fn weights(mut self, weights: impl Into<InitialWeights>) -> Self {
-        self.settings.weights = Some(weights.into());
-        self
-    }
-
-    /// Changes training images by these steps.
-    #[must_use]
-    pub fn augment(mut self, augment: Augment) -> Self {
-        self.settings.augment = augment;
-        self
-    }
-
-    /// Has the last client join late.
-    #[must_use]
-    pub fn late_client(mut self, client: LateClient) -> Self {
-        self.settings.late_client = Some(client);
-        self
-    }
-
-    /// Lets clients fail or be late.
-    #[must_use]
-    pub fn faults(mut self, faults: Faults) -> Self {
-        self.settings.faults = faults;
-        self
-    }
-
-    /// Chooses what becomes of clients whose updates are not finite.
-    #[must_use]
-    pub fn on_nan(mut self, choice: OnNan) -> Self {
-        self.settings.on_nan = choice;
-        self
-    }
-
-    /// Holds this fraction of each client's training examples back for validation; see
-    /// [`Settings::validation`].
-    #[must_use]
-    pub fn validation(mut self, fraction: f64) -> Self {
-        self.settings.validation = Some(fraction);
-        self
-    }
-
-    /// Chooses which models the report has.
-    #[must_use]
-    pub fn keep(mut self, keep: Keep) -> Self {
-        self.settings.keep = keep;
-        self
-    }
-
-    /// Ends the first phase at this accuracy; see [`Settings::goal`].
-    #[must_use]
-    pub fn goal(mut self, accuracy: f64) -> Self {
-        self.settings.goal = Some(accuracy);
-        self
-    }
-
-    /// Evaluates after every so many rounds.
-    #[must_use]
-    pub fn eval_every(mut self, rounds: usize) -> Self {
-        self.settings.eval_every = rounds;
-        self
-    }
-
-    /// Draws noise of differential privacy from the seed, so that the experiment repeats bit for bit and
-    /// keeps nothing private; see [`Settings::reproducible_noise`].
-    #[must_use]
-    pub fn reproducible_noise(mut self) -> Self {
-        self.settings.reproducible_noise = true;
-        self
-    }
-
-    /// Trains this many clients at once on the CPU.
-    #[must_use]
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.settings.threads = threads;
-        self
-    }
-
-    /// Trains on these devices.
-    #[must_use]
-    pub fn devices(mut self, devices: Devices) -> Self {
-        self.settings.devices = devices;
-        self
-    }
-
-    /// Runs this many clients in one graph.
-    #[must_use]
-    pub fn cohort_batch(mut self, batch: CohortBatch) -> Self {
-        self.settings.cohort_batch = batch;
-        self
-    }
-
-    /// Chooses whether a GPU captures steps and replays them.
-    #[must_use]
-    pub fn graph_capture(mut self, capture: GraphCapture) -> Self {
-        self.settings.graph_capture = capture;
         self
     }
 
@@ -296,7 +141,7 @@ impl Experiment {
         self
     }
 
-    /// Replaces all settings, those above among them.
+    /// Replaces all settings, also those that have setters of their own.
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;

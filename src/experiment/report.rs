@@ -12,6 +12,11 @@ use serde::{Deserialize, Serialize};
 /// Names, types and values of a model's parameters, in the model's order.
 pub type Parameters = Vec<(String, TensorType, Vec<f32>)>;
 
+/// What clients have of their own, each beside the server's model of the same round: the tensors that
+/// differ from it, and those that only clients train, by the client's number. A client that uses the
+/// server's model as it is has none.
+pub type OwnTensors = BTreeMap<usize, Parameters>;
+
 /// How an experiment ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -107,6 +112,8 @@ pub struct Best {
     pub validation_accuracy: f64,
     /// Its parameters, if the best model is to be [kept](super::Keep).
     pub parameters: Parameters,
+    /// What clients have of their own beside it, if it is to be kept.
+    pub clients: OwnTensors,
 }
 
 /// Everything that an experiment gives.

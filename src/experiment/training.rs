@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use super::{Best, ExperimentError, Observer, Report, Round, Run, Status};
+use super::{
+    Best, ClientModels, ExperimentError, Observer, OwnTensors, Report, Round, Run, Status,
+};
 
 impl Run {
     /// Trains the rounds that are left, evaluates the model in the course of them and at the end, and
@@ -173,16 +175,27 @@ impl Run {
         round.validation_accuracy = Some(found);
         let before = report.best.as_ref().map(|best| best.validation_accuracy);
         if before.is_none_or(|before| found > before) {
-            report.best = Some(Best {
-                round: round.number,
-                validation_accuracy: found,
-                parameters: match self.settings.keep.best() {
-                    true => self.simulation.parameters()?,
-                    false => vec![],
-                },
-            });
+            let number = round.number;
+            report.best = Some(self.best_model(number, found)?);
         }
         Ok(())
+    }
+
+    /// The model of the last complete round as the best one, which has so much on validation examples.
+    fn best_model(&self, round: usize, validation_accuracy: f64) -> Result<Best, ExperimentError> {
+        let (mut parameters, mut clients) = (vec![], OwnTensors::new());
+        if self.settings.keep.best() {
+            parameters = self.simulation.parameters()?;
+            if let Some(models) = ClientModels::of(&self.simulation)? {
+                clients = models.all()?;
+            }
+        }
+        Ok(Best {
+            round,
+            validation_accuracy,
+            parameters,
+            clients,
+        })
     }
 
     /// Takes the measures of the end.

@@ -13,6 +13,7 @@ Examples:
       --seeds 5 --rounds 100 --target 0.9 --set lr=0.05 --out runs/skew
   fedround compare fedavg fedprox --set lr=0.05 --set fedprox.mu=0.1
   fedround compare fedavg weak=fedprox strong=fedprox --set weak.mu=0.01 --set strong.mu=1
+  fedround compare fedavg fedprox --select lr=0.01,0.1 --select fedprox.mu=0.01,1 --validation 0.1
 
 A hyper-parameter belongs to every algorithm that has it, or, after an algorithm's name and a dot,
 to that one. A file of --config is read without its spec and seed. Without --target, the target is
@@ -35,6 +36,10 @@ pub(crate) struct CompareArgs {
     pub settings: SettingArgs,
     #[command(flatten)]
     pub tests: TestArgs,
+    /// Try each value, and each combination if given several times; of each algorithm, compare the one
+    /// that is best on validation examples (--validation)
+    #[arg(long, value_name = "NAME=VALUE,VALUE..")]
+    pub select: Vec<String>,
     /// Number of seeds
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub seeds: u64,

@@ -17,6 +17,12 @@ pub(crate) enum CompareError {
         nearest: Option<String>,
         known: String,
     },
+    #[error("expected NAME=VALUE,VALUE.., found `{text}`")]
+    Select { text: String },
+    #[error("--select {name}=..: no algorithm here has the hyper-parameter `{name}`")]
+    SelectNobody { name: String },
+    #[error("--select chooses on validation examples, of which clients hold none back")]
+    SelectOnNothing,
     #[error("`{}` holds a run with {key} = {found}, expected {expected}; nothing was written", dir.display())]
     Other {
         dir: PathBuf,
@@ -41,7 +47,11 @@ impl CompareError {
             Self::Name { .. } | Self::Twice { .. } => {
                 "NAME=SPEC gives an algorithm a name, as in strong=fedprox"
             }
-            Self::Hyper { .. } => {
+            Self::Select { .. } => "as in --select lr=0.01,0.1",
+            Self::SelectOnNothing => {
+                "--validation 0.1 holds a tenth of each client's training examples back"
+            }
+            Self::Hyper { .. } | Self::SelectNobody { .. } => {
                 "`fedround list specs` shows hyper-parameters with their defaults and ranges"
             }
             Self::Other { .. } => {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::grid::{Cell, Grid};
 use super::record::Record;
 use super::report::{Comparison, runs_of};
+use super::select::choose;
 use super::statistics::mean_curve;
 use super::{plot, table};
 use crate::error::CliError;
@@ -53,11 +54,11 @@ pub(super) fn write(
         })
     });
     write_csv(&dir.join("curves.csv"), rounds)?;
-    let numbered = grid.algorithms.iter().enumerate();
-    let curves: Vec<_> = numbered
-        .map(|(i, entrant)| {
+    let chosen = choose(&grid.algorithms, |i| runs_of(i, cells, records)).into_iter();
+    let curves: Vec<_> = chosen
+        .map(|i| {
             let runs = runs_of(i, cells, records);
-            (entrant.name.as_str(), mean_curve(&runs))
+            (grid.algorithms[i].name.as_str(), mean_curve(&runs))
         })
         .collect();
     plot::draw(&dir.join("accuracy.svg"), &curves, comparison.target)

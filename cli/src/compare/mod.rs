@@ -1,12 +1,14 @@
 //! `fedround compare`: a grid of runs, its table and its plots.
 
 mod args;
+mod entrant;
 mod error;
 mod files;
 mod grid;
 mod plot;
 mod record;
 mod report;
+mod select;
 mod statistics;
 mod table;
 mod train;

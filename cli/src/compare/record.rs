@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::error::CliError;
 use crate::files::{remove_file, remove_folder};
 use crate::output::tell;
-use crate::run::{CLIENTS, CONFIG, FILES, MANIFEST, METRICS, Manifest, Models, SUMMARY};
+use crate::run::{CONFIG, FILES, MANIFEST, METRICS, Manifest, Models, SUMMARY};
 
 /// A run that ended, by Ctrl-C or a failure too. Numbers that are not finite are absent.
 #[derive(Clone, Debug, Deserialize)]
@@ -32,6 +32,10 @@ pub(crate) struct Record {
     pub test_accuracy: Option<f64>,
     pub best_test_accuracy: Option<f64>,
     pub best_round: Option<usize>,
+    /// The best one on validation examples, where clients hold some back.
+    pub validation_accuracy: Option<f64>,
+    /// What the model that it chooses has on test examples.
+    pub chosen_test_accuracy: Option<f64>,
     pub local_accuracy: Option<Local>,
     pub newcomer_accuracy: Option<f64>,
     /// By the client's number.
@@ -195,7 +199,7 @@ pub(super) fn clear(dir: &Path) -> Result<(), CliError> {
             false => remove_file(&path)?,
         }
     }
-    remove_folder(&dir.join(CLIENTS))
+    Ok(())
 }
 
 /// A file's text; `None` where there is no file.

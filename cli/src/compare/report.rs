@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::grid::{Cell, Grid};
 use super::record::Record;
+use super::select::choose;
 use super::statistics::{Row, Spread, reach};
 use crate::run::Models;
 
@@ -22,6 +23,10 @@ pub(super) struct Comparison {
     /// The accuracy that was to be reached: the user's, or the first algorithm's own.
     pub target: Option<f64>,
     pub algorithms: Vec<Row>,
+    /// All that were tried, where values of hyper-parameters are selected: `algorithms` has the best of
+    /// each on validation examples.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Row>,
     pub runs: Vec<RunRow>,
     pub out: String,
 }
@@ -40,6 +45,9 @@ pub(super) struct RunRow {
     pub test_accuracy: Option<f64>,
     pub best_test_accuracy: Option<f64>,
     pub best_round: Option<usize>,
+    /// On validation examples, and what the model that it chooses has on test examples.
+    pub validation_accuracy: Option<f64>,
+    pub chosen_test_accuracy: Option<f64>,
     pub local_accuracy: Option<f64>,
     pub rounds_to_target: Option<usize>,
     pub bytes_to_target: Option<u64>,
@@ -59,10 +67,12 @@ impl Comparison {
             let complete = complete.filter(|run| run.status == Status::Complete);
             Some(Spread::of(complete.filter_map(|run| run.accuracy))?.mean)
         });
-        let rows = grid.algorithms.iter().enumerate().map(|(i, entrant)| {
-            let runs = runs_of(i, cells, records);
+        let row = |i: usize| {
+            let (entrant, runs) = (&grid.algorithms[i], runs_of(i, cells, records));
             Row::new(&entrant.name, &entrant.spec, &runs, target)
-        });
+        };
+        let chosen = choose(&grid.algorithms, |i| runs_of(i, cells, records));
+        let tried = grid.algorithms.len();
         let run =
             |(cell, record): (&Cell, &Option<Record>)| RunRow::new(cell, record.as_ref(), target);
         Self {
@@ -73,7 +83,11 @@ impl Comparison {
             rounds: shared.rounds,
             seeds: grid.seeds.clone(),
             target,
-            algorithms: rows.collect(),
+            algorithms: chosen.iter().map(|&i| row(i)).collect(),
+            candidates: match tried > chosen.len() {
+                true => (0..tried).map(row).collect(),
+                false => vec![],
+            },
             runs: cells.iter().zip(records).map(run).collect(),
             out: dir.display().to_string(),
         }
@@ -100,6 +114,8 @@ impl RunRow {
             test_accuracy: record.and_then(|run| run.test_accuracy),
             best_test_accuracy: record.and_then(|run| run.best_test_accuracy),
             best_round: record.and_then(|run| run.best_round),
+            validation_accuracy: record.and_then(|run| run.validation_accuracy),
+            chosen_test_accuracy: record.and_then(|run| run.chosen_test_accuracy),
             local_accuracy: local.map(|local| local.mean),
             rounds_to_target: reached.map(|point| point.round),
             bytes_to_target: reached.map(|point| point.bytes),

@@ -54,6 +54,10 @@ pub(super) struct Row {
     pub test_accuracy: Option<Spread>,
     /// The largest of each run.
     pub best_test_accuracy: Option<Spread>,
+    /// The best of each run on validation examples, where clients hold some back.
+    pub validation_accuracy: Option<Spread>,
+    /// What the models that these choose have on test examples, in the sense of `accuracy`.
+    pub chosen_test_accuracy: Option<Spread>,
     /// Of each run's mean over clients.
     pub local_accuracy: Option<Spread>,
     /// Of the runs that reach the target.
@@ -91,6 +95,8 @@ impl Row {
             },
             test_accuracy: spread(&|run| run.test_accuracy),
             best_test_accuracy: spread(&|run| run.best_test_accuracy),
+            validation_accuracy: spread(&|run| run.validation_accuracy),
+            chosen_test_accuracy: spread(&|run| run.chosen_test_accuracy),
             local_accuracy: spread(&|run| Some(run.local_accuracy.as_ref()?.mean)),
             rounds_to_target: spread(&|run| Some(reached(run)?.round as f64)),
             bytes_to_target: spread(&|run| Some(reached(run)?.bytes as f64)),
@@ -170,6 +176,8 @@ mod tests {
             test_accuracy: accuracies.last().copied(),
             best_test_accuracy: accuracies.iter().copied().reduce(f64::max),
             best_round: None,
+            validation_accuracy: None,
+            chosen_test_accuracy: None,
             local_accuracy: None,
             newcomer_accuracy: None,
             client_accuracy: vec![],

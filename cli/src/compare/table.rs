@@ -36,7 +36,16 @@ fn about(comparison: &Comparison) -> String {
         1 => "one seed".to_owned(),
         n => format!("mean ± standard deviation over {n} seeds"),
     };
-    format!("{data}, {clients} clients by {partition}, {model}, {rounds} rounds; {over}")
+    let rows = &comparison.algorithms;
+    let choice = match rows.iter().any(|row| row.validation_accuracy.is_some()) {
+        true => "chosen: the best round on validation examples".to_owned(),
+        false => "best: of all evaluations on test examples, nothing was chosen".to_owned(),
+    };
+    let choice = match comparison.candidates.len() {
+        0 => choice,
+        n => format!("{choice}; the best of {n} candidates on them"),
+    };
+    format!("{data}, {clients} clients by {partition}, {model}, {rounds} rounds; {over}; {choice}")
 }
 
 fn of_algorithms(comparison: &Comparison, style: &str) -> Table {
@@ -59,7 +68,13 @@ fn of_algorithms(comparison: &Comparison, style: &str) -> Table {
     if personal {
         columns.push(("of".into(), |row| whose(row).into()));
     }
-    columns.push(("best".into(), |row| accuracy(row.best_accuracy)));
+    // What is best on test examples is nothing that a user could have chosen.
+    if rows.iter().any(|row| row.validation_accuracy.is_some()) {
+        columns.push(("validation".into(), |row| accuracy(row.validation_accuracy)));
+        columns.push(("chosen".into(), |row| accuracy(row.chosen_test_accuracy)));
+    } else {
+        columns.push(("best".into(), |row| accuracy(row.best_accuracy)));
+    }
     if personal {
         columns.push(("server's model".into(), |row| accuracy(row.test_accuracy)));
     } else if rows.iter().any(|row| row.local_accuracy.is_some()) {

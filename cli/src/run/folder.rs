@@ -28,18 +28,22 @@ pub(crate) const MODEL: &str = "model.safetensors";
 const LAST: &str = "model-last.safetensors";
 /// The folder of the clients' own models, where they have some.
 pub(crate) const CLIENTS: &str = "clients";
+/// Those of the last round, where `clients` has those of the best one.
+pub(super) const LAST_CLIENTS: &str = "clients-last";
 /// The accuracy of each class over rounds.
 const CLASSES: &str = "classes.svg";
 /// The states of clients that do not fit in memory.
 pub(super) const STATES: &str = "clients.redb";
 /// Everything that a run writes.
-pub(crate) const FILES: [&str; 9] = [
+pub(crate) const FILES: [&str; 11] = [
     MANIFEST,
     CONFIG,
     METRICS,
     SUMMARY,
     MODEL,
     LAST,
+    CLIENTS,
+    LAST_CLIENTS,
     CLASSES,
     STATES,
     CHECKPOINTS,
@@ -57,7 +61,7 @@ pub(crate) struct Folder {
 /// Fails if a folder that the user named already holds a run.
 pub(super) fn check_free(dir: &Path) -> Result<(), CliError> {
     let taken = |file: &&str| fs::symlink_metadata(dir.join(file)).is_ok();
-    match FILES.into_iter().chain([CLIENTS]).find(taken) {
+    match FILES.into_iter().find(taken) {
         Some(file) => Err(CliError::Taken {
             dir: dir.to_owned(),
             file,
@@ -157,13 +161,8 @@ impl Folder {
     }
 
     /// Writes the models that are to be kept, the last one of a run without any evaluation, without the
-    /// tensors that are `left_out`. Gives the parameters that are in `model.safetensors`.
-    pub fn models<'r>(
-        &self,
-        report: &'r Report,
-        keep: Keep,
-        left_out: &[bool],
-    ) -> Result<&'r Parameters, CliError> {
+    /// tensors that are `left_out`.
+    pub fn models(&self, report: &Report, keep: Keep, left_out: &[bool]) -> Result<(), CliError> {
         let last = &report.parameters;
         let kept = match (keep, &report.best) {
             (Keep::Last, _) | (_, None) => last,
@@ -173,7 +172,7 @@ impl Folder {
         if keep == Keep::Both && report.best.is_some() {
             self.model(LAST, last, left_out)?;
         }
-        Ok(kept)
+        Ok(())
     }
 
     /// Writes the tensors that are not left out; no file of none.

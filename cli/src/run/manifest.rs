@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fedround_store::write_atomically;
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,7 @@ use sha2::Sha256;
 
 use super::checkpoints::CHECKPOINTS;
 use super::folder::{CLIENTS, FILES, MANIFEST, STATES};
+use super::manifest_error::ManifestError;
 use crate::digest;
 use crate::error::CliError;
 use crate::files::json;
@@ -39,41 +40,6 @@ struct Entry {
     size: u64,
     /// In hexadecimal digits.
     sha256: String,
-}
-
-/// A run folder is not as the run left it.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ManifestError {
-    #[error("cannot read {}: {source}", path.display())]
-    Read {
-        path: PathBuf,
-        source: std::io::Error,
-    },
-    #[error("{}: expected the sizes and digests of a run's files: {message}", path.display())]
-    Content { path: PathBuf, message: String },
-    #[error(
-        "{} has version {found} of the format, and this program reads version {VERSION}", path.display()
-    )]
-    Version { path: PathBuf, found: u32 },
-    #[error("{} is missing; the run left {size} bytes there", path.display())]
-    Missing { path: PathBuf, size: u64 },
-    #[error("{} has {found} bytes, and the run left {expected} there", path.display())]
-    Size {
-        path: PathBuf,
-        expected: u64,
-        found: u64,
-    },
-    #[error(
-        "{} was changed after the run: its SHA-256 begins with {}, expected {}",
-        path.display(), start(found), start(expected)
-    )]
-    Digest {
-        path: PathBuf,
-        expected: String,
-        found: String,
-    },
-    #[error("the run left no file {}: {MANIFEST} does not list it", path.display())]
-    Unlisted { path: PathBuf },
 }
 
 impl Manifest {
@@ -104,7 +70,11 @@ impl Manifest {
         };
         match serde_json::from_str::<Self>(&text) {
             Ok(manifest) if manifest.version == VERSION => Ok(Some(manifest)),
-            Ok(Self { version: found, .. }) => Err(ManifestError::Version { path, found }),
+            Ok(Self { version: found, .. }) => Err(ManifestError::Version {
+                path,
+                expected: VERSION,
+                found,
+            }),
             Err(error) => Err(ManifestError::Content {
                 path,
                 message: error.to_string(),
@@ -183,26 +153,28 @@ fn names(dir: &Path) -> Result<Vec<String>, CliError> {
     let listed = FILES
         .into_iter()
         .filter(|name| !own_checksums.contains(name));
-    let there = listed.filter(|name| fs::symlink_metadata(dir.join(name)).is_ok());
-    let mut names: Vec<String> = there.map(str::to_owned).collect();
-    let clients = dir.join(CLIENTS);
-    let entries = match fs::read_dir(&clients) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(names),
-        Err(error) => return Err(CliError::io("read the folder", clients)(error)),
-    };
-    for entry in entries {
-        let entry = entry.map_err(CliError::io("read the folder", &clients))?;
-        let name = entry.file_name();
-        // Anything else there is the user's.
-        if let Some(name) = name.to_str().filter(|name| name.ends_with(".safetensors")) {
-            names.push(format!("{CLIENTS}/{name}"));
+    let mut names = vec![];
+    for name in listed {
+        let path = dir.join(name);
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_dir() => names.append(&mut models(&path, name)?),
+            Ok(_) => names.push(name.to_owned()),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(CliError::io("read", path)(error)),
         }
     }
     Ok(names)
 }
 
-/// The first digits of a digest: enough to compare by eye.
-fn start(digest: &str) -> &str {
-    digest.get(..8).unwrap_or(digest)
+/// The models in a folder of clients' own ones. Anything else there is the user's.
+fn models(folder: &Path, name: &str) -> Result<Vec<String>, CliError> {
+    let mut models = vec![];
+    for entry in fs::read_dir(folder).map_err(CliError::io("read the folder", folder))? {
+        let file = entry.map_err(CliError::io("read the folder", folder))?;
+        let file = file.file_name();
+        if let Some(file) = file.to_str().filter(|file| file.ends_with(".safetensors")) {
+            models.push(format!("{name}/{file}"));
+        }
+    }
+    Ok(models)
 }

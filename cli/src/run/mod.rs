@@ -3,10 +3,11 @@
 mod args;
 mod checkpoint_every;
 mod checkpoints;
-pub(crate) mod client_models;
 mod folder;
 mod manifest;
+mod manifest_error;
 mod metric;
+mod models;
 mod privacy_spent;
 mod progress;
 mod resume;
@@ -25,7 +26,9 @@ pub(crate) use checkpoints::last as last_checkpoint;
 pub(crate) use folder::{
     CLIENTS, CONFIG, FILES, Folder, MANIFEST, METRICS, MODEL, SUMMARY, lock, next_free, slug,
 };
-pub(crate) use manifest::{Manifest, ManifestError};
+pub(crate) use manifest::Manifest;
+pub(crate) use manifest_error::ManifestError;
+pub(crate) use models::client_file;
 pub(crate) use progress::Progress;
 pub(crate) use resume::{open, resume};
 pub(crate) use summary::Models;

@@ -11,10 +11,10 @@ use fedround_simulation::Simulation;
 use fedround_store::Archive;
 
 use super::checkpoints::{Checkpoints, CommandState};
-use super::client_models;
 use super::folder::{CONFIG, Folder, STATES};
 use super::manifest::Manifest;
 use super::metric::Metric;
+use super::models;
 use super::privacy_spent::{Federation, privacy_spent};
 use super::progress::Progress;
 use super::summary::{Summary, federation};
@@ -128,7 +128,8 @@ impl Job {
             Err(ExperimentError::Training { source, report }) => (*report, Some(*source)),
             Err(error) => return Err(error.into()),
         };
-        self.write_models(folder, &report, failure.is_none())?;
+        let (simulation, keep) = (self.run.simulation(), self.settings.run.keep);
+        models::write(folder, simulation, &report, (keep, failure.is_none()))?;
         folder.classes(&class_curves(&report, &self.run.data().class_names))?;
         let ended = (&report, failure.as_ref());
         let of = (&self.settings, &self.config, &self.run);
@@ -136,34 +137,6 @@ impl Job {
         folder.summary(&json(&summary)?)?;
         Manifest::write(folder.dir())?;
         Ok((summary, failure))
-    }
-}
-
-impl Job {
-    /// Writes the server's model and, of a run that did not fail, the clients' own ones. A tensor that
-    /// only clients trained is not among the server's.
-    fn write_models(
-        &self,
-        folder: &Folder,
-        report: &Report,
-        with_clients: bool,
-    ) -> Result<(), CliError> {
-        let (simulation, keep) = (self.run.simulation(), self.settings.run.keep);
-        let models = match with_clients {
-            true => simulation.personal_models()?,
-            false => None,
-        };
-        let Some(models) = models else {
-            let left_out = vec![false; report.parameters.len()];
-            return folder.models(report, keep, &left_out).map(|_| ());
-        };
-        let by_clients = simulation.trained_by_clients_alone(&models)?;
-        let server = folder.models(report, keep, &by_clients)?;
-        if simulation.differ_from_server(&models)? {
-            let server = (server, &by_clients[..]);
-            client_models::write(folder.dir(), simulation, &models, server)?;
-        }
-        Ok(())
     }
 }
 

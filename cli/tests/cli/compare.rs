@@ -264,3 +264,39 @@ fn ctrl_c_keeps_what_is_there_and_says_how_to_go_on() {
     assert!(csv.contains("fedprox,2,unfinished"), "{csv}");
     assert!(place.text("out/curves.csv").lines().count() > 3);
 }
+
+#[test]
+fn values_are_selected_on_validation_examples() {
+    let place = Place::new();
+    let line = format!("compare fedavg fedprox {SMALL} --seeds 2 --eval-every 2 --quiet");
+    let line = format!("{line} --select fedprox.mu=0.01,100 --validation 0.2 --out out");
+    place.success(&line);
+    let json = place.json("out/comparison.json");
+    let rows = |key: &str| json[key].as_array().unwrap().clone();
+    let (chosen, candidates) = (rows("algorithms"), rows("candidates"));
+    assert_eq!((chosen.len(), candidates.len()), (2, 3));
+    assert_eq!(chosen[0]["algorithm"], "fedavg");
+    // The better mean over both seeds, by what each run's own summary says.
+    let mean = |folder: &str| {
+        let of = |seed: u64| {
+            let summary = place.json(&format!("out/{folder}-seed{seed}/summary.json"));
+            summary["validation_accuracy"].as_f64().unwrap()
+        };
+        f64::midpoint(of(1), of(2))
+    };
+    let (weak, strong) = (mean("fedprox-mu-0-01"), mean("fedprox-mu-100"));
+    let best = match strong > weak {
+        true => "fedprox mu=100",
+        false => "fedprox mu=0.01",
+    };
+    assert_eq!(chosen[1]["algorithm"], best);
+    assert_eq!(json["runs"].as_array().unwrap().len(), 6);
+    let markdown = place.text("out/comparison.md");
+    assert!(markdown.contains("best of 3 candidates"), "{markdown}");
+    assert!(!markdown.contains("| best"), "{markdown}");
+    // Nothing to choose on.
+    let line = format!("compare fedavg {SMALL} --select lr=0.1,0.2 --out none");
+    let text = place.failure(&line, 1);
+    assert!(text.contains("--validation 0.1"), "{text}");
+    assert!(!place.path("none").exists());
+}

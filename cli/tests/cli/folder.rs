@@ -288,6 +288,45 @@ fn the_best_model_is_chosen_on_validation_examples() {
 }
 
 #[test]
+fn clients_models_are_kept_with_the_servers() {
+    let place = Place::new();
+    let line = "fedrep --eval-every 1 --validation 0.2 --set lr=0.5 --quiet";
+    for keep in ["last", "best", "both"] {
+        let line = format!("{line} --keep {keep} --out {keep}");
+        assert!(place.run(&line).status.success());
+    }
+    let models = |dir: &str| {
+        let files = place.files(dir).into_iter();
+        let models: Vec<_> = files
+            .map(|file| (place.read(&format!("{dir}/{file}")), file))
+            .collect();
+        assert_eq!(models.len(), 10);
+        models
+    };
+    assert!(models("both/clients") == models("best/clients"));
+    assert!(models("both/clients-last") == models("last/clients"));
+    let chosen = place.json("best/summary.json")["chosen_round"].as_u64();
+    let same = models("best/clients") == models("last/clients");
+    assert_eq!(same, chosen == Some(4));
+    assert!(!place.path("best/clients-last").exists());
+    // The best ones come through a checkpoint.
+    let line = format!("run {line} {SMALL} --keep best --out cut");
+    assert!(
+        place
+            .output(&line.replace("--rounds 4", "--rounds 3"))
+            .status
+            .success()
+    );
+    assert!(
+        place
+            .output("resume cut --rounds 4 --quiet")
+            .status
+            .success()
+    );
+    assert!(models("cut/clients") == models("best/clients"));
+}
+
+#[test]
 fn clients_whose_updates_are_not_finite_are_named() {
     let place = Place::new();
     let line = format!("run scaffold {SMALL} --set lr=0 --quiet --out out");

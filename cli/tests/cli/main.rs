@@ -17,6 +17,7 @@ mod data;
 mod doctor;
 mod exactness;
 mod experiment;
+mod faults;
 mod folder;
 mod inspect;
 mod look;

@@ -66,15 +66,20 @@ fn clients(algorithm: &dyn Algorithm, seed: u64) -> Simulation {
 fn pool(algorithm: &dyn Algorithm, seed: u64) -> Vec<Vec<f32>> {
     let mut simulation = clients(algorithm, seed);
     run(&mut simulation, 2);
-    let of = |k| {
-        simulation
-            .client_state(k, "fedfed.x")
-            .unwrap()
-            .unwrap()
-            .concat()
+    let of = |k, name| {
+        let state = simulation.client_state(k, name).unwrap();
+        state.unwrap().concat()
     };
-    assert_eq!(of(0), of(2), "clients have one pool");
-    of(0).chunks(784).map(<[f32]>::to_vec).collect()
+    assert_eq!(
+        of(0, "fedfed.x"),
+        of(2, "fedfed.x"),
+        "clients have one pool"
+    );
+    let images: Vec<Vec<f32>> = of(0, "fedfed.x").chunks(784).map(<[f32]>::to_vec).collect();
+    let labels = of(0, "fedfed.y");
+    assert_eq!(labels.len(), images.len());
+    assert!(labels.iter().all(|y| (0..10).contains(&(*y as i32))));
+    images
 }
 
 fn norm(image: &[f32]) -> f32 {

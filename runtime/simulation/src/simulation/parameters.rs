@@ -2,8 +2,8 @@
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
-use fedround_exec::tensor::{from_floats, read, read_all};
-use fedround_ir::tensor::TensorType;
+use fedround_exec::tensor::{dtype, from_floats, read, read_all, read_ints};
+use fedround_ir::tensor::{DType, TensorType};
 use fedround_models::{LoadReport, Weights, WeightsError};
 use fedround_passes::lowering::Frontend;
 
@@ -89,7 +89,7 @@ impl Simulation {
     }
 
     /// The values of each tensor of a state of the server, by the state's full name: `LAYER.NAME` as in
-    /// the program's text. `None` before the state is first set.
+    /// the program's text; labels are numbers of classes. `None` before the state is first set.
     ///
     /// # Errors
     ///
@@ -187,8 +187,19 @@ fn bits(tensor: &DispatchTensor) -> Result<Vec<u32>, RunError> {
     Ok(values.map(f32::to_bits).collect())
 }
 
+/// The values of a state: all of its tensors are floats, or it is of labels, which are integers.
 fn values(state: Option<&Vec<DispatchTensor>>) -> Result<Option<Vec<Vec<f32>>>, RunError> {
-    Ok(state.map(|tensors| read_all(tensors.clone())).transpose()?)
+    let Some(tensors) = state else {
+        return Ok(None);
+    };
+    if tensors.iter().all(|t| dtype(t) == DType::F32) {
+        return Ok(Some(read_all(tensors.clone())?));
+    }
+    let ints = tensors.iter().map(|t| {
+        let values = read_ints(t.clone())?.into_iter();
+        Ok(values.map(|x| x as f32).collect())
+    });
+    ints.collect::<Result<_, RunError>>().map(Some)
 }
 
 /// Tensors of these types and values.

@@ -1,0 +1,183 @@
+//! The algorithms of a comparison, and which hyper-parameters each of them gets.
+
+use fedround_dsl::BoxedAlgorithm;
+use fedround_names::nearest;
+
+use super::error::CompareError;
+use crate::catalog::Catalog;
+use crate::error::CliError;
+use crate::hypers::{self, Setting};
+use crate::run::slug;
+
+/// An algorithm of the comparison, or one with values that are tried for it.
+#[derive(Clone)]
+pub(super) struct Entrant {
+    pub name: String,
+    /// The name of the algorithm that it is a candidate for: its own where no values are tried.
+    pub candidate_of: String,
+    pub spec: String,
+    pub hypers: Vec<Setting>,
+}
+
+impl Entrant {
+    /// Reads `SPEC` or `NAME=SPEC`; names differ from `others`, as their folders must.
+    pub fn new(text: &str, others: &[Self]) -> Result<Self, CompareError> {
+        let (name, spec) = text.split_once('=').unwrap_or((text, text));
+        let (name, spec) = (name.trim().to_owned(), spec.trim().to_owned());
+        if slug(&name).is_empty() {
+            let text = text.to_owned();
+            return Err(CompareError::Name { text });
+        }
+        let this = Self {
+            candidate_of: name.clone(),
+            name,
+            spec,
+            hypers: vec![],
+        };
+        this.differs_from(others)?;
+        Ok(this)
+    }
+
+    /// Fails where another one has the same name, or one whose folder has.
+    pub fn differs_from(&self, others: &[Self]) -> Result<(), CompareError> {
+        let mut others = others.iter().map(|other| slug(&other.name));
+        match others.any(|other| other == slug(&self.name)) {
+            true => Err(CompareError::Twice {
+                name: self.name.clone(),
+            }),
+            false => Ok(()),
+        }
+    }
+
+    /// What a hyper-parameter is called after the entrant's name.
+    pub fn own<'s>(&self, setting: &'s str) -> Option<&'s str> {
+        setting.strip_prefix(&self.name)?.strip_prefix('.')
+    }
+}
+
+/// Gives each entrant its settings: those of all first, so that its own ones win.
+pub(super) fn deal(
+    catalog: &Catalog,
+    algorithms: &mut [Entrant],
+    settings: &[Setting],
+) -> Result<(), CliError> {
+    let is_own = |setting: &Setting, algorithms: &[Entrant]| {
+        let mut entrants = algorithms.iter();
+        entrants.any(|entrant| entrant.own(&setting.name).is_some())
+    };
+    let (own, shared): (Vec<&Setting>, Vec<&Setting>) = settings
+        .iter()
+        .partition(|setting| is_own(setting, algorithms));
+    let defaults = algorithms.iter().map(|e| catalog.algorithm(&e.spec, &[]));
+    let defaults: Vec<BoxedAlgorithm> = defaults.collect::<Result<_, _>>()?;
+    for setting in shared {
+        let entrants = algorithms.iter_mut().zip(&defaults);
+        let mut having = entrants
+            .filter(|(_, algorithm)| hypers::has(&***algorithm, &setting.name))
+            .peekable();
+        if having.peek().is_none() {
+            drop(having);
+            return Err(unknown(setting, algorithms, &defaults).into());
+        }
+        having.for_each(|(entrant, _)| entrant.hypers.push(setting.clone()));
+    }
+    for setting in own {
+        for entrant in &mut *algorithms {
+            let name = entrant.own(&setting.name).map(str::to_owned);
+            let value = setting.value.clone();
+            entrant
+                .hypers
+                .extend(name.map(|name| Setting { name, value }));
+        }
+    }
+    Ok(())
+}
+
+/// The error of a hyper-parameter that no algorithm has.
+fn unknown(setting: &Setting, algorithms: &[Entrant], defaults: &[BoxedAlgorithm]) -> CompareError {
+    let mut known: Vec<String> = vec![];
+    for algorithm in defaults {
+        let names = hypers::named(&**algorithm)
+            .into_iter()
+            .map(|(name, _)| name);
+        let new: Vec<String> = names.filter(|name| !known.contains(name)).collect();
+        known.extend(new);
+    }
+    let entrants = algorithms.iter().zip(defaults);
+    let own = entrants.flat_map(|(entrant, algorithm)| {
+        let names = hypers::named(&**algorithm).into_iter();
+        names.map(|(name, _)| format!("{}.{name}", entrant.name))
+    });
+    let own: Vec<String> = own.collect();
+    let all = known.iter().chain(&own).map(String::as_str);
+    CompareError::Hyper {
+        name: setting.name.clone(),
+        nearest: nearest(&setting.name, all).map(str::to_owned),
+        known: known.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dealt(specs: &[&str], set: &[&str]) -> Result<Vec<Entrant>, CliError> {
+        let mut algorithms = vec![];
+        for text in specs {
+            algorithms.push(Entrant::new(text, &algorithms)?);
+        }
+        let set: Vec<String> = set.iter().map(ToString::to_string).collect();
+        deal(
+            &Catalog::default(),
+            &mut algorithms,
+            &hypers::assignments(&set)?,
+        )?;
+        Ok(algorithms)
+    }
+
+    fn names(entrant: &Entrant) -> Vec<&str> {
+        entrant.hypers.iter().map(|s| s.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_setting_goes_to_those_that_have_it_or_to_the_one_it_names() {
+        let specs = ["fedavg", "fedprox", "fedavgm(fedprox)"];
+        let set = ["fedprox.lr=0.2", "lr=0.1", "mu=1", "fedavg.batch=5"];
+        let entrants = dealt(&specs, &set).unwrap();
+        // `fedavg` names the first entrant here, not the layer that all of them have.
+        assert_eq!(names(&entrants[0]), ["lr", "batch"]);
+        // The own one comes last and so wins.
+        assert_eq!(names(&entrants[1]), ["lr", "mu", "lr"]);
+        assert_eq!(names(&entrants[2]), ["lr", "mu"]);
+        let layer = dealt(&["fedprox"], &["fedavg.batch=5"]).unwrap();
+        assert_eq!(names(&layer[0]), ["fedavg.batch"]);
+        let own = dealt(&specs, &["fedavgm(fedprox).mu=2"]).unwrap();
+        assert_eq!(names(&own[2]), ["mu"]);
+    }
+
+    #[test]
+    fn one_spec_may_come_twice_under_two_names() {
+        let entrants = dealt(&["a=fedprox", "b=fedprox"], &["b.mu=1"]).unwrap();
+        assert_eq!(
+            (entrants[0].hypers.len(), names(&entrants[1])),
+            (0, vec!["mu"])
+        );
+        let error = dealt(&["fedprox", "fedprox"], &[]).err().unwrap();
+        assert!(error.to_string().contains("`fedprox` twice"), "{error}");
+        assert!(dealt(&["=fedprox"], &[]).is_err());
+    }
+
+    #[test]
+    fn an_unknown_one_has_the_nearest_of_all() {
+        let error = |set: &str| {
+            dealt(&["fedavg", "fedprox"], &[set])
+                .err()
+                .unwrap()
+                .to_string()
+        };
+        let text = error("epoch=1");
+        assert!(text.contains("did you mean `epochs`"), "{text}");
+        let text = error("fedprx.mu=1");
+        assert!(text.contains("did you mean `fedprox.mu`"), "{text}");
+    }
+}

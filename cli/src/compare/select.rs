@@ -1,0 +1,170 @@
+//! `--select`: each algorithm with several values of its hyper-parameters, of which the ones that do
+//! best on validation examples are compared.
+
+use fedround::experiment::Status;
+
+use super::entrant::Entrant;
+use super::error::CompareError;
+use super::record::Record;
+use super::statistics::Spread;
+use crate::catalog::Catalog;
+use crate::error::CliError;
+use crate::hypers::{self, Given, Setting};
+
+/// A hyper-parameter and the values that are tried.
+#[derive(Debug, PartialEq)]
+pub(super) struct Search {
+    name: String,
+    values: Vec<String>,
+}
+
+impl Search {
+    /// Reads `NAME=V1,V2,…`.
+    pub fn parse(text: &str) -> Result<Self, CompareError> {
+        let wrong = || CompareError::Select {
+            text: text.to_owned(),
+        };
+        let (name, values) = text.split_once('=').ok_or_else(wrong)?;
+        let values = values.split(',').map(|value| value.trim().to_owned());
+        let values: Vec<String> = values.collect();
+        if name.trim().is_empty() || values.iter().any(String::is_empty) {
+            return Err(wrong());
+        }
+        Ok(Self {
+            name: name.trim().to_owned(),
+            values,
+        })
+    }
+}
+
+/// Every algorithm with every combination of the values that are tried for it: one that has none of the
+/// hyper-parameters stays as it is.
+pub(super) fn candidates(
+    catalog: &Catalog,
+    algorithms: Vec<Entrant>,
+    searches: &[Search],
+) -> Result<Vec<Entrant>, CliError> {
+    let mut used = vec![false; searches.len()];
+    let mut all: Vec<Entrant> = vec![];
+    for entrant in algorithms {
+        let algorithm = catalog.algorithm(&entrant.spec, &[])?;
+        let mut combined = vec![entrant];
+        for (search, used) in searches.iter().zip(&mut used) {
+            let own = combined.first().and_then(|first| first.own(&search.name));
+            let name = own.unwrap_or(&search.name).to_owned();
+            if own.is_none() && !hypers::has(&*algorithm, &search.name) {
+                continue;
+            }
+            *used = true;
+            let of_one = |base: &Entrant| {
+                let tried = search.values.iter();
+                let tried = tried.map(|value| base.with(&name, value));
+                tried.collect::<Vec<_>>()
+            };
+            combined = combined.iter().flat_map(of_one).collect();
+        }
+        for candidate in combined {
+            candidate.differs_from(&all)?;
+            all.push(candidate);
+        }
+    }
+    match used.iter().position(|used| !used) {
+        Some(unused) => Err(CompareError::SelectNobody {
+            name: searches[unused].name.clone(),
+        }
+        .into()),
+        None => Ok(all),
+    }
+}
+
+impl Entrant {
+    /// The same algorithm with one more value, which its name says.
+    fn with(&self, name: &str, value: &str) -> Self {
+        let setting = Setting {
+            name: name.to_owned(),
+            value: Given::Text(value.to_owned()),
+        };
+        Self {
+            name: format!("{} {name}={value}", self.name),
+            hypers: self.hypers.iter().cloned().chain([setting]).collect(),
+            ..self.clone()
+        }
+    }
+}
+
+/// Of each algorithm, whose runs `runs` gives by its number, the number of the candidate whose runs have the best mean accuracy on validation
+/// examples. A candidate with a run that failed or is not there is chosen only where all have one.
+pub(super) fn choose<'r>(
+    algorithms: &[Entrant],
+    runs: impl Fn(usize) -> Vec<Option<&'r Record>>,
+) -> Vec<usize> {
+    let numbers: Vec<usize> = (0..algorithms.len()).collect();
+    let same = |a: &usize, b: &usize| algorithms[*a].candidate_of == algorithms[*b].candidate_of;
+    let accuracy = |i: usize| validation_accuracy(&runs(i));
+    let best = |candidates: &[usize]| {
+        let first = candidates.first().copied()?;
+        let better = |best: usize, i: &usize| match accuracy(*i) > accuracy(best) {
+            true => *i,
+            false => best,
+        };
+        Some(candidates.iter().fold(first, better))
+    };
+    numbers.chunk_by(same).filter_map(best).collect()
+}
+
+/// The mean over all runs; `None` where one has not ended as it should.
+fn validation_accuracy(runs: &[Option<&Record>]) -> Option<f64> {
+    let of_run = |run: &Option<&Record>| {
+        let complete = run.filter(|run| run.status == Status::Complete);
+        complete.and_then(|run| run.validation_accuracy)
+    };
+    let all: Option<Vec<f64>> = runs.iter().map(of_run).collect();
+    Spread::of(all?).map(|spread| spread.mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(specs: &[&str], searches: &[&str]) -> Result<Vec<String>, CliError> {
+        let mut entrants: Vec<Entrant> = vec![];
+        for text in specs {
+            entrants.push(Entrant::new(text, &entrants)?);
+        }
+        let searches = searches.iter().map(|text| Search::parse(text));
+        let searches: Vec<Search> = searches.collect::<Result<_, _>>()?;
+        let all = candidates(&Catalog::default(), entrants, &searches)?;
+        Ok(all.into_iter().map(|candidate| candidate.name).collect())
+    }
+
+    #[test]
+    fn every_combination_is_tried_by_those_that_have_the_hyper_parameter() {
+        let found = tried(
+            &["fedavg", "fedprox"],
+            &["lr=0.1,0.2", "fedprox.mu=0.01, 1"],
+        );
+        let expected = [
+            "fedavg lr=0.1",
+            "fedavg lr=0.2",
+            "fedprox lr=0.1 mu=0.01",
+            "fedprox lr=0.1 mu=1",
+            "fedprox lr=0.2 mu=0.01",
+            "fedprox lr=0.2 mu=1",
+        ];
+        assert_eq!(found.unwrap(), expected);
+        assert_eq!(tried(&["fedavg"], &[]).unwrap(), ["fedavg"]);
+    }
+
+    #[test]
+    fn searches_that_nobody_can_use_are_refused() {
+        let error = |searches: &[&str]| {
+            let error = tried(&["fedavg"], searches).unwrap_err();
+            error.to_string()
+        };
+        assert!(error(&["mu=1,2"]).contains("`mu`"));
+        assert!(error(&["lr"]).contains("NAME=VALUE"));
+        assert!(error(&["lr=0.1,,0.2"]).contains("NAME=VALUE"));
+        // Twice the same value would be one folder for two runs.
+        assert!(error(&["lr=0.1,0.1"]).contains("twice"));
+    }
+}

@@ -1,0 +1,80 @@
+//! The models in a run folder: the server's, and the clients' own in `clients/K.safetensors` for client
+//! `K`.
+//!
+//! A client's file has the tensors that differ from `model.safetensors`, and those that are not in it
+//! because only clients train them. A client without a file uses the server's model as it is.
+
+use std::fs;
+use std::path::Path;
+
+use fedround::experiment::{ClientModels, Keep, Parameters, Report};
+use fedround_simulation::Simulation;
+
+use super::folder::{CLIENTS, Folder, LAST_CLIENTS, save_tensors};
+use crate::error::CliError;
+use crate::files::remove_folder;
+
+/// The file of a client's own tensors, in a run folder.
+pub(crate) fn client_file(client: usize) -> String {
+    format!("{CLIENTS}/{}", name(client))
+}
+
+fn name(client: usize) -> String {
+    format!("{client}.safetensors")
+}
+
+/// Writes the models that are to be kept: the server's, and `with_clients` the clients' own ones. A
+/// tensor that only clients trained is not among the server's.
+pub(super) fn write(
+    folder: &Folder,
+    simulation: &Simulation,
+    report: &Report,
+    (keep, with_clients): (Keep, bool),
+) -> Result<(), CliError> {
+    let models = match with_clients {
+        true => ClientModels::of(simulation)?,
+        false => None,
+    };
+    let Some(models) = models else {
+        let left_out = vec![false; report.parameters.len()];
+        return folder.models(report, keep, &left_out);
+    };
+    folder.models(report, keep, models.by_clients())?;
+    let best = report.best.as_ref().filter(|_| keep.best());
+    if let Some(best) = best {
+        let own = best.clients.iter().map(|(k, own)| Ok((*k, own.clone())));
+        write_clients(&folder.dir().join(CLIENTS), own)?;
+    }
+    let last = match (keep, best) {
+        (Keep::Best, Some(_)) => return Ok(()),
+        (_, Some(_)) => LAST_CLIENTS,
+        (_, None) => CLIENTS,
+    };
+    let clients = 0..simulation.clients();
+    let own = clients.map(|k| Ok((k, models.own(k)?)));
+    write_clients(&folder.dir().join(last), own)
+}
+
+/// Writes what clients have of their own into a new folder, which replaces an earlier one. Where nobody
+/// has anything there is no folder.
+fn write_clients(
+    folder: &Path,
+    own: impl Iterator<Item = Result<(usize, Parameters), CliError>>,
+) -> Result<(), CliError> {
+    // A run that goes on replaces the models of its earlier end.
+    remove_folder(folder)?;
+    let mut made = false;
+    for client in own {
+        let (client, tensors) = client?;
+        if tensors.is_empty() {
+            continue;
+        }
+        if !made {
+            fs::create_dir(folder).map_err(CliError::io("create the folder", folder))?;
+            made = true;
+        }
+        let path = folder.join(name(client));
+        save_tensors(&path, &tensors.iter().collect::<Vec<_>>())?;
+    }
+    Ok(())
+}

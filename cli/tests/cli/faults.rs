@@ -1,0 +1,113 @@
+//! Clients that fail or are late, and runs that need more memory than there is.
+
+use serde_json::Value;
+
+use crate::support::{Place, SMALL};
+
+fn rounds(place: &Place, dir: &str) -> Vec<Value> {
+    let text = place.text(&format!("{dir}/metrics.jsonl"));
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
+/// How many clients are in a round's list, which is left out where it is empty.
+fn listed(round: &Value, key: &str) -> usize {
+    round[key].as_array().map_or(0, Vec::len)
+}
+
+fn total(rounds: &[Value], key: &str) -> usize {
+    rounds.iter().map(|round| listed(round, key)).sum()
+}
+
+#[test]
+fn rounds_say_who_failed_and_the_summary_counts_them() {
+    let place = Place::new();
+    let line = "fedavg --set fraction=1 --dropout 0.5 --quiet --out";
+    place.success(&format!("run {line} out {SMALL}"));
+    let all = rounds(&place, "out");
+    let failed = total(&all, "failed");
+    // 4 rounds of 10 clients.
+    assert!((5..=35).contains(&failed), "{failed}");
+    let summary = place.json("out/summary.json");
+    assert_eq!(summary["faults"]["failed"], failed);
+    assert_eq!(summary["faults"]["skipped_rounds"], 0);
+    // The settings are in the file, with which the run repeats.
+    place.success("run --config out/config.toml --quiet --out again");
+    assert_eq!(
+        place.read("again/model.safetensors"),
+        place.read("out/model.safetensors")
+    );
+    let seen = |dir: &str| -> Vec<Value> {
+        let rounds = rounds(&place, dir).into_iter();
+        rounds.map(|round| round["failed"].clone()).collect()
+    };
+    assert_eq!(seen("again"), seen("out"));
+    // Clients that failed sent nothing.
+    place.success(&format!(
+        "run fedavg --set fraction=1 --quiet --out all {SMALL}"
+    ));
+    let bytes = |dir: &str| place.json(&format!("{dir}/summary.json"))["bytes_up"].clone();
+    let (some, everyone) = (
+        bytes("out").as_u64().unwrap(),
+        bytes("all").as_u64().unwrap(),
+    );
+    assert_eq!(some * 40, everyone * (40 - failed as u64));
+}
+
+#[test]
+fn a_deadline_makes_slow_clients_late() {
+    let place = Place::new();
+    let speeds = "speed\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1e-9\n";
+    place.write("clients.csv", speeds.as_bytes());
+    let line = format!("run fedavg {SMALL} --set fraction=1 --quiet --profiles clients.csv");
+    place.success(&format!("{line} --deadline 5 --out out"));
+    for round in rounds(&place, "out") {
+        assert_eq!(round["late"], serde_json::json!([9]));
+        assert_eq!(round["virtual_seconds"], 5.0);
+    }
+    assert_eq!(place.json("out/summary.json")["virtual_seconds"], 20.0);
+    // The fastest of twice as many clients: never the slowest one.
+    let line = line.replace("fraction=1", "fraction=0.4");
+    place.success(&format!("{line} --over-select 2 --out more"));
+    let all = rounds(&place, "more");
+    assert_eq!(total(&all, "surplus"), 4 * 4);
+}
+
+#[test]
+fn rounds_with_too_few_clients_are_skipped_and_said() {
+    let place = Place::new();
+    let line = format!("run fedavg {SMALL} --set fraction=1 --dropout 0.5 --min-clients 10");
+    let output = place.output(&format!("{line} --out out"));
+    assert!(output.status.success());
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("is skipped"), "{text}");
+    let all = rounds(&place, "out");
+    let skipped = all.iter().filter(|round| round["skipped"] == true);
+    assert_eq!(skipped.count(), 4);
+    let bad = |flags: &str, part: &str| {
+        let text = place.failure(&format!("run fedavg {SMALL} {flags} --out none"), 1);
+        assert!(text.contains(part), "{text}");
+    };
+    bad("--dropout 1.5", "dropout");
+    bad("--speed often:3", "lognormal");
+    bad("--deadline=-1", "deadline");
+    bad("--over-select 0.5", "over-select");
+}
+
+#[test]
+fn a_run_that_cannot_fit_is_refused_with_the_numbers() {
+    let place = Place::new();
+    let line = "run scaffold --data synth-digits --clients 200000 --partition shared:2 --model cnn";
+    let text = place.failure(
+        &format!("{line} --set fraction=1 --client-memory 9000GiB --rounds 9 --out out"),
+        1,
+    );
+    for part in [
+        "clients' states 465.6 GB",
+        "the limit is",
+        "--client-memory",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!place.path("out").exists());
+}

@@ -1,0 +1,131 @@
+//! Setters of the single settings of an experiment.
+
+use fedround_data::{Augment, Partition};
+use fedround_exec::{Devices, GraphCapture};
+use fedround_simulation::{CohortBatch, Faults, LateClient, OnNan};
+
+use super::{Experiment, InitialWeights, Keep};
+
+impl Experiment {
+    /// Deals the examples to this many clients.
+    #[must_use]
+    pub fn clients(mut self, clients: usize) -> Self {
+        self.settings.clients = clients;
+        self
+    }
+
+    /// Deals the examples by this rule.
+    #[must_use]
+    pub fn partition(mut self, partition: Partition) -> Self {
+        self.settings.partition = partition;
+        self
+    }
+
+    /// Draws everything random from this seed.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// Starts from the weights of a file, such as a run's `model.safetensors`, instead of ones that
+    /// are drawn. [`Run::loaded_weights`] says which of the model's tensors the file had.
+    #[must_use]
+    pub fn weights(mut self, weights: impl Into<InitialWeights>) -> Self {
+        self.settings.weights = Some(weights.into());
+        self
+    }
+
+    /// Changes training images by these steps.
+    #[must_use]
+    pub fn augment(mut self, augment: Augment) -> Self {
+        self.settings.augment = augment;
+        self
+    }
+
+    /// Has the last client join late.
+    #[must_use]
+    pub fn late_client(mut self, client: LateClient) -> Self {
+        self.settings.late_client = Some(client);
+        self
+    }
+
+    /// Lets clients fail or be late.
+    #[must_use]
+    pub fn faults(mut self, faults: Faults) -> Self {
+        self.settings.faults = faults;
+        self
+    }
+
+    /// Chooses what becomes of clients whose updates are not finite.
+    #[must_use]
+    pub fn on_nan(mut self, choice: OnNan) -> Self {
+        self.settings.on_nan = choice;
+        self
+    }
+
+    /// Holds this fraction of each client's training examples back for validation; see
+    /// [`Settings::validation`].
+    #[must_use]
+    pub fn validation(mut self, fraction: f64) -> Self {
+        self.settings.validation = Some(fraction);
+        self
+    }
+
+    /// Chooses which models the report has.
+    #[must_use]
+    pub fn keep(mut self, keep: Keep) -> Self {
+        self.settings.keep = keep;
+        self
+    }
+
+    /// Ends the first phase at this accuracy; see [`Settings::goal`].
+    #[must_use]
+    pub fn goal(mut self, accuracy: f64) -> Self {
+        self.settings.goal = Some(accuracy);
+        self
+    }
+
+    /// Evaluates after every so many rounds.
+    #[must_use]
+    pub fn eval_every(mut self, rounds: usize) -> Self {
+        self.settings.eval_every = rounds;
+        self
+    }
+
+    /// Draws noise of differential privacy from the seed, so that the experiment repeats bit for bit and
+    /// keeps nothing private; see [`Settings::reproducible_noise`].
+    #[must_use]
+    pub fn reproducible_noise(mut self) -> Self {
+        self.settings.reproducible_noise = true;
+        self
+    }
+
+    /// Trains this many clients at once on the CPU.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.settings.threads = threads;
+        self
+    }
+
+    /// Trains on these devices.
+    #[must_use]
+    pub fn devices(mut self, devices: Devices) -> Self {
+        self.settings.devices = devices;
+        self
+    }
+
+    /// Runs this many clients in one graph.
+    #[must_use]
+    pub fn cohort_batch(mut self, batch: CohortBatch) -> Self {
+        self.settings.cohort_batch = batch;
+        self
+    }
+
+    /// Chooses whether a GPU captures steps and replays them.
+    #[must_use]
+    pub fn graph_capture(mut self, capture: GraphCapture) -> Self {
+        self.settings.graph_capture = capture;
+        self
+    }
+}
