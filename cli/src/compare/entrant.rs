@@ -51,7 +51,7 @@ impl Entrant {
 
     /// What a hyper-parameter is called after the entrant's name.
     pub fn own<'s>(&self, setting: &'s str) -> Option<&'s str> {
-        setting.strip_prefix(&self.name)?.strip_prefix('.')
+        setting.strip_prefix(&self.candidate_of)?.strip_prefix('.')
     }
 }
 
