@@ -29,6 +29,7 @@ const LAYERS: &[&[&str]] = &[
         "fedround-store",
     ],
     &[
+        "fedround-flower",
         "fedround-ir",
         "fedround-macros-core",
         "fedround-models",

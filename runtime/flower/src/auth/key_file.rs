@@ -1,0 +1,143 @@
+//! Keys in files: OpenSSH's format, PEM, and keys that are made when there is none.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use p256::pkcs8::DecodePrivateKey;
+use ssh_key::private::{EcdsaKeypair, KeypairData};
+use thiserror::Error;
+
+use super::key::NodeKey;
+
+/// A key that cannot be used.
+#[derive(Debug, Error)]
+pub enum KeyError {
+    /// The file cannot be read or written.
+    #[error("cannot {action} the key {}: {source}", path.display())]
+    File {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file holds no key of a kind that Flower accepts.
+    #[error(
+        "{} holds no private key that can be used ({problem}): expected a key on P-256 or P-384 without a passphrase, in OpenSSH's format or in PEM",
+        path.display()
+    )]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        problem: String,
+    },
+    /// The file of a coordinator's secret has no bytes.
+    #[error("the secret {} is empty", path.display())]
+    EmptySecret {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system has no random bytes.
+    #[error("the system gives no random bytes for a key: {problem}")]
+    Random {
+        /// Why.
+        problem: String,
+    },
+    /// A key cannot be written as PEM.
+    #[error("cannot encode a key: {problem}")]
+    Encode {
+        /// Why.
+        problem: String,
+    },
+}
+
+impl NodeKey {
+    /// Reads a private key on P-256 or P-384: a file of `ssh-keygen -t ecdsa`, or PEM (PKCS #8 or
+    /// SEC1). Flower's `flwr supernode register` reads the public half of either.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::File`], or [`KeyError::Format`] for another kind of key, or one with a
+    /// passphrase.
+    pub fn read(path: &Path) -> Result<Self, KeyError> {
+        let text = std::fs::read_to_string(path).map_err(|source| KeyError::File {
+            action: "read",
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::parse(&text).map_err(|problem| KeyError::Format {
+            path: path.to_owned(),
+            problem,
+        })
+    }
+
+    /// Reads the key of a file, or makes a key on P-256 and writes it there in PEM, for its owner
+    /// alone.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError`], also if another process writes the file at the same time.
+    pub fn read_or_generate(path: &Path) -> Result<Self, KeyError> {
+        if path.exists() {
+            return Self::read(path);
+        }
+        let key = Self::generate()?;
+        let written = write_secret(path, key.private_pem()?.as_bytes());
+        written.map_err(|source| KeyError::File {
+            action: "write",
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(key)
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.contains("BEGIN OPENSSH PRIVATE KEY") {
+            return openssh(text);
+        }
+        let p256 = p256::SecretKey::from_pkcs8_pem(text);
+        if let Ok(key) = p256.or_else(|_| p256::SecretKey::from_sec1_pem(text)) {
+            return Self::p256(&key).map_err(|error| error.to_string());
+        }
+        let p384 = p384::SecretKey::from_pkcs8_pem(text);
+        match p384.or_else(|_| p384::SecretKey::from_sec1_pem(text)) {
+            Ok(key) => Self::p384(&key).map_err(|error| error.to_string()),
+            Err(_) => Err("no such key in PEM".to_owned()),
+        }
+    }
+}
+
+fn openssh(text: &str) -> Result<NodeKey, String> {
+    let key = ssh_key::PrivateKey::from_openssh(text).map_err(|error| error.to_string())?;
+    if key.is_encrypted() {
+        return Err("it is protected by a passphrase".to_owned());
+    }
+    let KeypairData::Ecdsa(pair) = key.key_data() else {
+        return Err(format!("it is a key of {}", key.algorithm()));
+    };
+    let key = match pair {
+        EcdsaKeypair::NistP256 { private, .. } => {
+            let key = p256::SecretKey::from_slice(private.as_slice());
+            NodeKey::p256(&key.map_err(|error| error.to_string())?)
+        }
+        EcdsaKeypair::NistP384 { private, .. } => {
+            let key = p384::SecretKey::from_slice(private.as_slice());
+            NodeKey::p384(&key.map_err(|error| error.to_string())?)
+        }
+        EcdsaKeypair::NistP521 { .. } => return Err("it is a key on P-521".to_owned()),
+    };
+    key.map_err(|error| error.to_string())
+}
+
+/// Writes a new file that only its owner may read.
+fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}

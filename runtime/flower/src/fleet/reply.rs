@@ -1,0 +1,137 @@
+//! What a party answers.
+
+use super::leave::OpenReply;
+use super::{Party, Request};
+use crate::api::{PUSH_TRIES, Pushed};
+use crate::clock;
+use crate::error::FlowerError;
+use crate::http::Reason;
+use crate::id::{NodeId, RunId, SUPERLINK};
+use crate::object::{Encoded, encode_message, encode_payload};
+use crate::payload::Payload;
+use crate::wire::fleet::{PushMessagesRequest, PushMessagesResponse};
+use crate::wire::message::{Error, Message, Metadata};
+use crate::wire::record::RecordDict;
+
+/// The app of a client raised an exception, in Flower's terms.
+const APP_FAILED: i64 = 2;
+
+/// What became of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// The SuperLink has it, unless the request expired on the way.
+    Sent,
+    /// The request had expired, or its run had ended: nothing was sent.
+    TooLate,
+}
+
+impl Party {
+    /// Answers a request with a payload.
+    ///
+    /// # Errors
+    ///
+    /// [`FlowerError::NotStored`] if the SuperLink drops the reply again and again;
+    /// [`FlowerError::ForeignRequest`]; [`FlowerError::Lost`]; [`FlowerError::Call`].
+    pub fn reply(&mut self, request: &Request, payload: &Payload) -> Result<Delivery, FlowerError> {
+        let content = encode_payload(payload);
+        self.deliver(&request.metadata, Ok(&content))
+    }
+
+    /// Answers a request with the reason why there is no payload. The coordinator gets
+    /// [`crate::PartyError::Failed`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Party::reply`].
+    pub fn fail(&mut self, request: &Request, reason: &str) -> Result<Delivery, FlowerError> {
+        self.refuse(request.metadata.clone(), reason)
+    }
+
+    pub(super) fn refuse(
+        &mut self,
+        request: Metadata,
+        reason: &str,
+    ) -> Result<Delivery, FlowerError> {
+        let error = Error {
+            code: APP_FAILED,
+            reason: reason.to_owned(),
+        };
+        self.deliver(&request, Err(&error))
+    }
+
+    fn deliver(
+        &mut self,
+        request: &Metadata,
+        content: Result<&Encoded, &Error>,
+    ) -> Result<Delivery, FlowerError> {
+        self.check_heartbeat()?;
+        if request.dst_node_id != self.api.node.0 {
+            return Err(FlowerError::ForeignRequest {
+                request: NodeId(request.dst_node_id),
+                party: self.api.node,
+            });
+        }
+        let now = clock::unix_seconds();
+        let ttl = request.created_at + request.ttl - now;
+        if ttl.is_nan() || ttl <= 0.0 {
+            return Ok(Delivery::TooLate);
+        }
+        let mut metadata = Metadata {
+            run_id: request.run_id,
+            message_id: String::new(),
+            src_node_id: self.api.node.0,
+            dst_node_id: SUPERLINK.0,
+            reply_to_message_id: request.message_id.clone(),
+            group_id: request.group_id.clone(),
+            ttl,
+            message_type: request.message_type.clone(),
+            created_at: now,
+        };
+        let tree = content.map(|encoded| &encoded.tree);
+        let (id, message) = encode_message(&metadata, tree);
+        metadata.message_id = id.to_string();
+        let push = PushMessagesRequest {
+            node: self.api.wire_node(),
+            messages_list: vec![Message {
+                metadata: Some(metadata),
+                // Flower wants one of the two here, and the content itself among the objects.
+                content: content.is_ok().then_some(RecordDict {}),
+                error: content.err().cloned(),
+            }],
+            message_object_trees: vec![message.tree.clone()],
+            clientapp_runtime_list: vec![],
+        };
+        let run = RunId(request.run_id);
+        let sets: Vec<_> = content.ok().into_iter().chain([&message]).collect();
+        match self.push(run, &push, &sets) {
+            Ok(()) => {}
+            Err(FlowerError::Call(error)) if error.is(Reason::RunNotRunning) => {
+                return Ok(Delivery::TooLate);
+            }
+            Err(error) => return Err(error),
+        }
+        self.open_replies.push(OpenReply {
+            run,
+            message: id,
+            end: now + ttl,
+        });
+        self.open_replies.retain(|reply| reply.end > now);
+        Ok(Delivery::Sent)
+    }
+
+    fn push(
+        &self,
+        run: RunId,
+        push: &PushMessagesRequest,
+        sets: &[&Encoded],
+    ) -> Result<(), FlowerError> {
+        for _ in 0..PUSH_TRIES {
+            let response: PushMessagesResponse = self.api.call("push-messages", push)?;
+            let (session, wanted) = (&response.session_id, &response.objects_to_push);
+            if self.api.push_objects(run, session, wanted, sets)? == Pushed::All {
+                return Ok(());
+            }
+        }
+        Err(FlowerError::NotStored { tries: PUSH_TRIES })
+    }
+}

@@ -1,0 +1,190 @@
+//! Records of arrays, metrics and settings.
+
+use indexmap::IndexMap;
+use prost::Message;
+
+use super::error::ObjectError;
+use super::head::Object;
+use super::id::ObjectId;
+use super::set::{Encoder, ReceivedObjects};
+use super::{array, json::python_json};
+use crate::payload::{Arrays, ConfigValue, MetricValue, Record};
+use crate::wire::message::ObjectTree;
+use crate::wire::record as wire;
+use crate::wire::record::ConfigRecordValueKind as ConfigKind;
+use crate::wire::record::MetricRecordValueKind as MetricKind;
+
+const ARRAYS: &str = "ArrayRecord";
+const METRICS: &str = "MetricRecord";
+const CONFIG: &str = "ConfigRecord";
+
+/// Adds a record.
+pub(super) fn encode(encoder: &mut Encoder, record: &Record) -> ObjectTree {
+    match record {
+        Record::Arrays(arrays) => {
+            let mut children = vec![];
+            let mut ids = serde_json::Map::new();
+            for (name, value) in arrays {
+                let child = array::encode(encoder, value);
+                ids.insert(name.clone(), child.object_id.clone().into());
+                children.push(child);
+            }
+            encoder.add(ARRAYS, children, &python_json(&ids))
+        }
+        Record::Metrics(metrics) => {
+            let items = metrics.iter().map(|(key, value)| wire::MetricRecordItem {
+                key: key.clone(),
+                value: Some(wire::MetricRecordValue {
+                    value: Some(metric_to_wire(value)),
+                }),
+            });
+            let items = items.collect();
+            encoder.add(
+                METRICS,
+                vec![],
+                &wire::MetricRecord { items }.encode_to_vec(),
+            )
+        }
+        Record::Config(config) => {
+            let items = config.iter().map(|(key, value)| wire::ConfigRecordItem {
+                key: key.clone(),
+                value: Some(wire::ConfigRecordValue {
+                    value: Some(config_to_wire(value)),
+                }),
+            });
+            let items = items.collect();
+            encoder.add(
+                CONFIG,
+                vec![],
+                &wire::ConfigRecord { items }.encode_to_vec(),
+            )
+        }
+    }
+}
+
+/// Reads a record.
+pub(super) fn decode(objects: &mut ReceivedObjects, id: ObjectId) -> Result<Record, ObjectError> {
+    let object = objects.get(id)?;
+    match object.kind.as_str() {
+        ARRAYS => Ok(Record::Arrays(arrays(objects, &object)?)),
+        METRICS => {
+            let record = wire::MetricRecord::decode(object.body.clone())
+                .map_err(|source| ObjectError::Protobuf { id, source })?;
+            let entries = record.items.into_iter().map(|item| {
+                let value = item.value.and_then(|value| value.value);
+                (item.key, value.map(metric_from_wire))
+            });
+            Ok(Record::Metrics(unique(id, entries)?))
+        }
+        _ => {
+            object.expect(CONFIG)?;
+            let record = wire::ConfigRecord::decode(object.body.clone())
+                .map_err(|source| ObjectError::Protobuf { id, source })?;
+            let entries = record.items.into_iter().map(|item| {
+                let value = item.value.and_then(|value| value.value);
+                (item.key, value.map(config_from_wire))
+            });
+            Ok(Record::Config(unique(id, entries)?))
+        }
+    }
+}
+
+fn arrays(objects: &mut ReceivedObjects, object: &Object) -> Result<Arrays, ObjectError> {
+    let mut arrays = Arrays::new();
+    for (name, child) in references(object)? {
+        arrays.insert(name, array::decode(objects, child)?);
+    }
+    Ok(arrays)
+}
+
+/// The body `{"name": "id"}` of an object, whose ids are its children.
+pub(super) fn references(object: &Object) -> Result<IndexMap<String, ObjectId>, ObjectError> {
+    let id = object.id;
+    let body: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_slice(&object.body).map_err(|source| ObjectError::Json { id, source })?;
+    let mut found = IndexMap::new();
+    for (name, value) in body {
+        let child = value.as_str().and_then(ObjectId::parse);
+        let child = child.ok_or_else(|| ObjectError::Id {
+            found: value.to_string().chars().take(80).collect(),
+        })?;
+        found.insert(name, child);
+    }
+    object.expect_children(&found.values().copied().collect::<Vec<_>>())?;
+    Ok(found)
+}
+
+fn unique<T>(
+    id: ObjectId,
+    entries: impl Iterator<Item = (String, Option<T>)>,
+) -> Result<IndexMap<String, T>, ObjectError> {
+    let mut found = IndexMap::new();
+    for (key, value) in entries {
+        let Some(value) = value else {
+            let problem = format!("the entry {key:?} has no value");
+            return Err(ObjectError::Entry { id, problem });
+        };
+        if found.contains_key(&key) {
+            let problem = format!("the entry {key:?} is there twice");
+            return Err(ObjectError::Entry { id, problem });
+        }
+        found.insert(key, value);
+    }
+    Ok(found)
+}
+
+fn metric_to_wire(value: &MetricValue) -> MetricKind {
+    match value.clone() {
+        MetricValue::Float(value) => MetricKind::Double(value),
+        MetricValue::Int(value) => MetricKind::Sint64(value),
+        MetricValue::Uint(value) => MetricKind::Uint64(value),
+        MetricValue::Floats(vals) => MetricKind::DoubleList(wire::DoubleList { vals }),
+        MetricValue::Ints(vals) => MetricKind::SintList(wire::SintList { vals }),
+        MetricValue::Uints(vals) => MetricKind::UintList(wire::UintList { vals }),
+    }
+}
+
+fn metric_from_wire(value: MetricKind) -> MetricValue {
+    match value {
+        MetricKind::Double(value) => MetricValue::Float(value),
+        MetricKind::Sint64(value) => MetricValue::Int(value),
+        MetricKind::Uint64(value) => MetricValue::Uint(value),
+        MetricKind::DoubleList(list) => MetricValue::Floats(list.vals),
+        MetricKind::SintList(list) => MetricValue::Ints(list.vals),
+        MetricKind::UintList(list) => MetricValue::Uints(list.vals),
+    }
+}
+
+fn config_to_wire(value: &ConfigValue) -> ConfigKind {
+    match value.clone() {
+        ConfigValue::Float(value) => ConfigKind::Double(value),
+        ConfigValue::Int(value) => ConfigKind::Sint64(value),
+        ConfigValue::Uint(value) => ConfigKind::Uint64(value),
+        ConfigValue::Bool(value) => ConfigKind::Bool(value),
+        ConfigValue::Text(value) => ConfigKind::String(value),
+        ConfigValue::Bytes(value) => ConfigKind::Bytes(value),
+        ConfigValue::Floats(vals) => ConfigKind::DoubleList(wire::DoubleList { vals }),
+        ConfigValue::Ints(vals) => ConfigKind::SintList(wire::SintList { vals }),
+        ConfigValue::Uints(vals) => ConfigKind::UintList(wire::UintList { vals }),
+        ConfigValue::Bools(vals) => ConfigKind::BoolList(wire::BoolList { vals }),
+        ConfigValue::Texts(vals) => ConfigKind::StringList(wire::StringList { vals }),
+        ConfigValue::ByteStrings(vals) => ConfigKind::BytesList(wire::BytesList { vals }),
+    }
+}
+
+fn config_from_wire(value: ConfigKind) -> ConfigValue {
+    match value {
+        ConfigKind::Double(value) => ConfigValue::Float(value),
+        ConfigKind::Sint64(value) => ConfigValue::Int(value),
+        ConfigKind::Uint64(value) => ConfigValue::Uint(value),
+        ConfigKind::Bool(value) => ConfigValue::Bool(value),
+        ConfigKind::String(value) => ConfigValue::Text(value),
+        ConfigKind::Bytes(value) => ConfigValue::Bytes(value),
+        ConfigKind::DoubleList(list) => ConfigValue::Floats(list.vals),
+        ConfigKind::SintList(list) => ConfigValue::Ints(list.vals),
+        ConfigKind::UintList(list) => ConfigValue::Uints(list.vals),
+        ConfigKind::BoolList(list) => ConfigValue::Bools(list.vals),
+        ConfigKind::StringList(list) => ConfigValue::Texts(list.vals),
+        ConfigKind::BytesList(list) => ConfigValue::ByteStrings(list.vals),
+    }
+}

@@ -1,0 +1,166 @@
+//! A SuperLink on a free port of this machine, in a folder of its own.
+
+use std::fs::File;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use fedround_flower::{Connection, ConnectionSettings, Control, Coordinator, Fab, RunId};
+use tempfile::TempDir;
+
+/// What no step of a test takes longer than.
+pub const LONG: Duration = Duration::from_secs(120);
+
+/// The folder with Flower's programs, or nothing, said loudly.
+pub fn flower() -> Option<PathBuf> {
+    let Some(folder) = std::env::var_os("FEDROUND_FLWR") else {
+        eprintln!("NOT RUN: FEDROUND_FLWR does not name a folder with Flower's programs");
+        return None;
+    };
+    let folder = PathBuf::from(folder);
+    assert!(
+        folder.join("flower-superlink").is_file(),
+        "FEDROUND_FLWR is {}, where no flower-superlink is",
+        folder.display()
+    );
+    Some(folder)
+}
+
+pub struct SuperLink {
+    child: Child,
+    programs: PathBuf,
+    dir: TempDir,
+    port: u16,
+    args: Vec<String>,
+    tls: bool,
+}
+
+/// Ports are asked for one after another: two servers must not get the same one.
+static PORTS: Mutex<()> = Mutex::new(());
+
+impl SuperLink {
+    /// Parties register themselves, and nothing is encrypted.
+    pub fn open(programs: &Path) -> Self {
+        Self::start(
+            programs,
+            tempfile::tempdir().unwrap(),
+            &["--isolation", "process", "--insecure"],
+            false,
+        )
+    }
+
+    pub fn start(programs: &Path, dir: TempDir, args: &[&str], tls: bool) -> Self {
+        let _one_at_a_time = PORTS.lock().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let mut server = Self {
+            child: Command::new("true").spawn().unwrap(),
+            programs: programs.to_owned(),
+            dir,
+            port,
+            args,
+            tls,
+        };
+        server.spawn();
+        server
+    }
+
+    fn spawn(&mut self) {
+        let mut command = self.command("flower-superlink");
+        command.args(["--host", "127.0.0.1", "--port", &self.port.to_string()]);
+        command
+            .arg("--database")
+            .arg(self.dir.path().join("state.db"));
+        self.child = command.args(&self.args).spawn().unwrap();
+        if !self.tls {
+            // Until it answers.
+            self.connect();
+        }
+    }
+
+    /// One of Flower's programs, which writes to a file here.
+    pub fn command(&self, program: &str) -> Command {
+        let log = self.dir.path().join(format!("{program}.log"));
+        let log = File::options().create(true).append(true).open(log).unwrap();
+        let mut command = Command::new(self.programs.join(program));
+        let path = std::env::var("PATH").unwrap_or_default();
+        command
+            .env("PATH", format!("{}:{path}", self.programs.display()))
+            .env("FLWR_HOME", self.dir.path().join("home"))
+            .env("FLWR_TELEMETRY_ENABLED", "0")
+            .env("FLWR_DISABLE_UPDATE_CHECK", "1")
+            .current_dir(self.dir.path())
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log);
+        command
+    }
+
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    pub fn settings(&self) -> ConnectionSettings {
+        let scheme = if self.tls { "https" } else { "http" };
+        ConnectionSettings::new(format!("{scheme}://{}", self.address())).with_patience(LONG)
+    }
+
+    pub fn connect(&self) -> Connection {
+        Connection::open(self.settings()).unwrap_or_else(|error| panic!("{error}\n{}", self.log()))
+    }
+
+    /// The end of the server's log.
+    fn log(&self) -> String {
+        let log = self.dir.path().join("flower-superlink.log");
+        let text = std::fs::read_to_string(log).unwrap_or_default();
+        let lines: Vec<_> = text.lines().collect();
+        lines[lines.len().saturating_sub(40)..].join("\n")
+    }
+
+    /// `kill -9`.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// The same port, the same database.
+    pub fn restart(&mut self) {
+        self.spawn();
+    }
+
+    pub fn start_run(&self) -> RunId {
+        let fab = Fab::stub("rounds", "0.1.0").unwrap();
+        Control::new(&self.connect()).start_run(&fab, "").unwrap()
+    }
+
+    /// A coordinator with a run of its own.
+    pub fn coordinator(&self) -> Coordinator {
+        let run = self.start_run();
+        Coordinator::acquire(&self.connect(), run, None, LONG).unwrap()
+    }
+}
+
+impl Drop for SuperLink {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("the end of the SuperLink's log:\n{}", self.log());
+        }
+    }
+}
+
+/// Waits until something holds, and fails after [`LONG`].
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < LONG, "{what}: not in {LONG:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
