@@ -9,8 +9,8 @@ use fedround_exec::inspect::FusionError;
 use fedround_exec::{CompileError, DeviceError, ExecError};
 use fedround_models::WeightsError;
 use fedround_passes::PassError;
-use fedround_simulation::{Diverged, FaultsError, RunError};
-use fedround_store::StoreError;
+use fedround_simulation::{CheckpointError, Diverged, FaultsError, RunError};
+use fedround_store::{ClientStoreError, StoreError};
 
 use crate::error::CliError;
 use crate::output::tell;
@@ -25,6 +25,7 @@ const NETWORKS: &str = "`fedround list auxiliaries` shows the networks and their
 const WEIGHTS: &str = "docs/weights.md describes files of weights, and --rename FROM=TO turns names of a file into the model's";
 const DEVICES: &str =
     "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing";
+const NO_SPACE: &str = "make space, then `fedround resume DIR` goes on from the last checkpoint";
 const CLIENTS: &str = "--clients N sets the number of clients";
 
 /// The process's exit code after an error.
@@ -102,9 +103,7 @@ fn help(error: &CliError) -> Option<String> {
                 "`fedround resume {dir}` goes on from the last checkpoint"
             ));
         }
-        CliError::Store(StoreError::NoSpace { .. }) => {
-            "make space, then `fedround resume DIR` goes on from the last checkpoint"
-        }
+        CliError::Store(StoreError::NoSpace { .. }) => NO_SPACE,
         CliError::Store(StoreError::Locked { .. }) => {
             "wait until the other process ends, or choose another folder"
         }
@@ -168,6 +167,7 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
         ExperimentError::Accuracy { .. } => "0.9 is an accuracy of 90 %",
         ExperimentError::Compile(error) => return of_compilation(error),
         ExperimentError::Run(error) => return of_round(error),
+        ExperimentError::Checkpoint(CheckpointError::Run(error)) => return of_round(error),
         _ => return None,
     })
 }
@@ -199,6 +199,10 @@ fn of_round(error: &RunError) -> Option<&'static str> {
             "`fedround list specs` shows the hyper-parameters, such as --set server_lr=.., with ranges"
         }
         RunError::Diverged { .. } => "--set lr=.. lowers the learning rate",
+        RunError::ClientStates(ClientStoreError::NoSpace { .. }) => NO_SPACE,
+        RunError::ClientStates(_) => {
+            "the states of clients belong to the checkpoints; without them `fedround run --config DIR/config.toml` trains the run again"
+        }
         RunError::Thread(_) => "--threads N trains fewer clients at once",
         _ => return None,
     })

@@ -1,15 +1,15 @@
 //! The run folder. A new run only ever creates files; a run that is resumed replaces its own. Only one
 //! process at a time writes to it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use fedround::experiment::{Keep, Parameters, Report};
 use fedround_ir::tensor::TensorType;
 use fedround_models::{Layout, NamedValues, to_safetensors};
-use fedround_store::{FolderLock, write_atomically};
+use fedround_store::{FolderLock, StoreError, write_atomically};
 use serde::Serialize;
 
 use super::checkpoints::CHECKPOINTS;
@@ -53,6 +53,8 @@ pub(crate) const FILES: [&str; 11] = [
 pub(crate) struct Folder {
     dir: PathBuf,
     metrics: RefCell<File>,
+    /// Whether there was a file of clients' states after the last round.
+    states: Cell<bool>,
     /// Whether the run was resumed, and replaces files.
     resumed: bool,
     _lock: FolderLock,
@@ -84,6 +86,7 @@ impl Folder {
         Ok(Self {
             dir: dir.to_owned(),
             metrics,
+            states: Cell::new(false),
             resumed: false,
             _lock: lock,
         })
@@ -108,10 +111,14 @@ impl Folder {
             .collect::<Result<String, _>>()?;
         let path = dir.join(METRICS);
         write_atomically(&path, &[lines.as_bytes()])?;
-        let metrics = OpenOptions::new().append(true).open(&path);
+        let metrics = OpenOptions::new().write(true).open(&path);
+        let mut metrics = metrics.map_err(CliError::io("open", &path))?;
+        let end = metrics.seek(SeekFrom::End(0));
+        end.map_err(CliError::io("read", &path))?;
         Ok(Self {
             dir: dir.to_owned(),
-            metrics: RefCell::new(metrics.map_err(CliError::io("open", &path))?),
+            metrics: RefCell::new(metrics),
+            states: Cell::new(false),
             resumed: true,
             _lock: lock,
         })
@@ -123,23 +130,27 @@ impl Folder {
 
     /// Appends a round; it is in the file when this returns.
     pub(super) fn metric(&self, metric: &impl Serialize) -> Result<(), CliError> {
-        let written = self
-            .metrics
-            .borrow_mut()
-            .write_all(line(metric)?.as_bytes());
-        written.map_err(CliError::io("write", self.dir.join(METRICS)))
+        let line = line(metric)?;
+        let written = self.metrics.borrow_mut().write_all(line.as_bytes());
+        let (path, needed) = (self.dir.join(METRICS), line.len() as u64);
+        Ok(written.map_err(StoreError::write(path, needed))?)
     }
 
-    /// Fails if files of the run were deleted or replaced while it runs.
+    /// Fails if files of the run were deleted or changed while it runs.
     pub(super) fn check(&self) -> Result<(), CliError> {
         let vanished = |file: &str| CliError::Vanished {
             path: self.dir.join(file),
         };
-        if fs::symlink_metadata(self.dir.join(CONFIG)).is_err() {
+        let exists = |file: &str| fs::symlink_metadata(self.dir.join(file)).is_ok();
+        let there = fs::metadata(self.dir.join(METRICS)).map(|file| file.len());
+        let written = self.metrics.borrow_mut().stream_position();
+        if !exists(CONFIG) {
             return Err(vanished(CONFIG));
         }
-        let there = fs::metadata(self.dir.join(METRICS)).map(|file| file.len());
-        let written = self.metrics.borrow().metadata().map(|file| file.len());
+        // It is made when states are first written.
+        if self.states.replace(exists(STATES)) && !self.states.get() {
+            return Err(vanished(STATES));
+        }
         match (there, written) {
             (Ok(there), Ok(written)) if there == written => Ok(()),
             _ => Err(vanished(METRICS)),

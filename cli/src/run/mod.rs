@@ -10,6 +10,7 @@ mod metric;
 mod models;
 mod privacy_spent;
 mod progress;
+mod recorder;
 mod resume;
 mod summary;
 mod table;

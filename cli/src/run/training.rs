@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fedround::experiment::{ExperimentError, Observer, Report, Round, Run};
+use fedround::experiment::{ExperimentError, Report, Run};
 use fedround_data::Dataset;
 use fedround_exec::Program;
-use fedround_simulation::Simulation;
+use fedround_simulation::RunError;
 use fedround_store::Archive;
 
 use super::checkpoints::{Checkpoints, CommandState};
@@ -15,8 +15,9 @@ use super::folder::{CONFIG, Folder, STATES};
 use super::manifest::Manifest;
 use super::metric::Metric;
 use super::models;
-use super::privacy_spent::{Federation, privacy_spent};
+use super::privacy_spent::privacy_spent;
 use super::progress::Progress;
+use super::recorder::Recorder;
 use super::summary::{Summary, federation};
 use crate::catalog::Catalog;
 use crate::config::Config;
@@ -167,6 +168,20 @@ enum Ended {
     Command(CliError),
 }
 
+impl Ended {
+    /// A round that fails for want of a file may succeed another time: such a run has not failed.
+    fn of(error: ExperimentError) -> Self {
+        let of_a_file = match &error {
+            ExperimentError::Run(source) => matches!(**source, RunError::ClientStates(_)),
+            _ => false,
+        };
+        match of_a_file {
+            true => Self::Command(error.into()),
+            false => Self::Run(error),
+        }
+    }
+}
+
 impl From<CliError> for Ended {
     fn from(error: CliError) -> Self {
         Self::Command(error)
@@ -190,7 +205,7 @@ fn train(
         match job.run.step(recorder) {
             Ok(true) => {}
             Ok(false) => break,
-            Err(error) => ended = Err(Ended::Run(error)),
+            Err(error) => ended = Err(Ended::of(error)),
         }
         recorder.failed = recorder.failed.take().or(recorder.folder.check().err());
         let round = job.run.report().rounds();
@@ -220,60 +235,6 @@ fn save(
     };
     let round = job.run.report().rounds();
     checkpoints.write(round, || Ok(job.run.save()?), &state)
-}
-
-/// Writes each round to the folder and shows it.
-struct Recorder<'a> {
-    federation: Federation,
-    folder: &'a Folder,
-    progress: &'a mut Progress,
-    /// A round could not be written.
-    failed: Option<CliError>,
-}
-
-impl Observer for Recorder<'_> {
-    fn round_finished(&mut self, report: &Report, simulation: &Simulation) {
-        if let Some(round) = report.history.last() {
-            let program = simulation.program();
-            let spent = privacy_spent(program, self.federation, round.number, report.goal_round);
-            let metric = Metric::of(round, spent.as_ref());
-            self.failed = self.folder.metric(&metric).err();
-            self.warn_of_clients(report, round);
-            if round.skipped && report.skipped() == 1 {
-                let number = round.number;
-                let text = "too few clients were there, and the model stays (--min-clients); later rounds like it are counted in the summary";
-                self.progress
-                    .note(&format!("round {number} is skipped: {text}"));
-            }
-        }
-        self.progress.round(report);
-    }
-
-    fn cohort_batch_reduced(&mut self, before: usize, now: usize) {
-        self.progress.note(&format!(
-            "warning: the device's memory does not hold {before} clients in one graph; {now} from now on (--cohort-batch)"
-        ));
-    }
-
-    fn goal_reached(&mut self, left_out: usize) {
-        self.progress.leave_out(left_out);
-    }
-}
-
-impl Recorder<'_> {
-    /// Says the first time that clients' updates are not finite.
-    fn warn_of_clients(&self, report: &Report, round: &Round) {
-        let mut before = report.history.iter().rev().skip(1);
-        if round.not_finite.is_empty() || before.any(|round| !round.not_finite.is_empty()) {
-            return;
-        }
-        let clients: Vec<String> = round.not_finite.iter().map(ToString::to_string).collect();
-        self.progress.note(&format!(
-            "warning: round {}: updates that are not finite are left out, of clients {}; lower the learning rate (--set lr=..), or --on-nan stop ends such a run",
-            round.number,
-            clients.join(", "),
-        ));
-    }
 }
 
 /// The accuracy of each class over the rounds in which it was measured; none of data without classes.

@@ -1,81 +1,14 @@
 //! Runs that are killed, stopped, extended or damaged, and go on.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
-use crate::support::{Place, SMALL, program, stderr};
+use crate::interrupted::{metrics, same, signal, start, wait_for};
+use crate::support::{Place, SMALL, stderr};
 
 /// A stateful algorithm with a checkpoint after every second round.
 fn line(out: &str, rounds: usize) -> String {
     let settings = SMALL.replace("--rounds 4", &format!("--rounds {rounds}"));
     format!("run scaffold {settings} --eval-every 3 --checkpoint rounds:2 --quiet --out {out}")
-}
-
-/// Starts the command.
-fn start(place: &Place, line: &str) -> Child {
-    let mut command = Command::new(program());
-    let command = command
-        .current_dir(place.path(""))
-        .args(line.split_whitespace());
-    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().unwrap()
-}
-
-/// Waits until a run has so many rounds.
-fn wait_for(metrics: &Path, rounds: usize) {
-    let start = Instant::now();
-    while fs::read_to_string(metrics).map_or(0, |text| text.lines().count()) < rounds {
-        assert!(
-            start.elapsed() < Duration::from_secs(60),
-            "no round in a minute"
-        );
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-#[cfg(unix)]
-fn signal(child: Child, name: &str) -> Output {
-    let pid = child.id().to_string();
-    let killed = Command::new("kill")
-        .args([&format!("-{name}"), &pid])
-        .status();
-    assert!(killed.unwrap().success());
-    child.wait_with_output().unwrap()
-}
-
-/// JSON without what measures time, and the folder's name.
-fn without_times(mut json: Value) -> Value {
-    if let Some(object) = json.as_object_mut() {
-        for key in [
-            "seconds",
-            "total_seconds",
-            "client_steps_per_second",
-            "out",
-            "threads",
-        ] {
-            object.remove(key);
-        }
-    }
-    json
-}
-
-fn metrics(place: &Place, dir: &str) -> Vec<Value> {
-    let text = place.text(&format!("{dir}/metrics.jsonl"));
-    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
-    lines.map(without_times).collect()
-}
-
-/// Fails unless two folders hold the same run.
-fn same(place: &Place, found: &str, expected: &str) {
-    let model = |dir: &str| place.read(&format!("{dir}/model.safetensors"));
-    assert!(model(found) == model(expected), "another model in {found}");
-    assert_eq!(metrics(place, found), metrics(place, expected));
-    let summary = |dir: &str| without_times(place.json(&format!("{dir}/summary.json")));
-    assert_eq!(summary(found), summary(expected));
 }
 
 fn checkpoints(place: &Place, dir: &str) -> Vec<String> {
@@ -265,60 +198,4 @@ fn cells_of_a_comparison_go_on_inside() {
     for cell in ["scaffold-seed1", "fedavg-seed1"] {
         same(&place, &format!("out/{cell}"), &format!("whole/{cell}"));
     }
-}
-
-/// The trial that `docs/reliability.md` reports: `cargo test --release -p fedround-cli --test cli
-/// kills -- --ignored --nocapture`.
-#[cfg(unix)]
-#[test]
-#[ignore = "takes minutes"]
-fn kills_at_random_times_leave_the_same_run() {
-    let trials: usize = match std::env::var("FEDROUND_KILLS") {
-        Ok(text) => text.parse().unwrap(),
-        Err(_) => 100,
-    };
-    let rounds = 400;
-    let line = |out: &str, rounds: usize| line(out, rounds).replace("rounds:2", "rounds:10");
-    let place = Place::new();
-    let start_of_whole = Instant::now();
-    place.success(&line("whole", rounds));
-    let whole = start_of_whole.elapsed();
-    let mut words = fedround_random::StreamKey::root(1).stream();
-    let (mut kills, mut resumed) = (0, 0);
-    for trial in 0..trials {
-        let out = format!("trial{trial}");
-        let mut command = line(&out, rounds);
-        // Killed again and again, until it ends by itself.
-        loop {
-            let mut child = start(&place, &command);
-            let end = Instant::now() + whole.mul_f64(words.unit());
-            let ended = loop {
-                match child.try_wait().unwrap() {
-                    Some(status) => break Some(status),
-                    None if Instant::now() >= end => break None,
-                    None => std::thread::sleep(Duration::from_millis(1)),
-                }
-            };
-            if let Some(status) = ended {
-                assert!(
-                    status.success(),
-                    "{}",
-                    stderr(&child.wait_with_output().unwrap())
-                );
-                break;
-            }
-            signal(child, "KILL");
-            kills += 1;
-            if place.path(&format!("{out}/config.toml")).exists() {
-                command = format!("resume {out} --quiet");
-                resumed += 1;
-            } else {
-                // Before anything was written but the folder.
-                let _ = fs::remove_dir_all(place.path(&out));
-            }
-        }
-        same(&place, &out, "whole");
-        fs::remove_dir_all(place.path(&out)).unwrap();
-    }
-    println!("{trials} runs of {rounds} rounds, {kills} kills, {resumed} times resumed, all equal");
 }

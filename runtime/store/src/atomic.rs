@@ -6,10 +6,12 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
+#[cfg(unix)]
+use crate::space::folder;
 
 /// Writes a file of these pieces, one after another, and replaces the file that is there. When this
 /// returns, the file is on the disk, also after a loss of power.
@@ -26,14 +28,8 @@ pub fn write_atomically(path: &Path, pieces: &[&[u8]]) -> Result<(), StoreError>
     flushed.map_err(|error| {
         // What is left of it is of no use; the first error is the one that counts.
         let _ = fs::remove_file(&temporary);
-        match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::NoSpace {
-                path: path.to_owned(),
-                needed: pieces.iter().map(|piece| piece.len() as u64).sum(),
-                free: free_space(folder(path)),
-            },
-            _ => StoreError::io("write", path)(error),
-        }
+        let needed = pieces.iter().map(|piece| piece.len() as u64).sum();
+        StoreError::write(path, needed)(error)
     })
 }
 
@@ -51,11 +47,6 @@ fn write(path: &Path, pieces: &[&[u8]]) -> io::Result<()> {
     file.sync_all()
 }
 
-fn folder(path: &Path) -> &Path {
-    let parent = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    parent.unwrap_or(Path::new("."))
-}
-
 /// Makes the file's name as durable as its contents.
 #[cfg(unix)]
 fn flush_folder(path: &Path) -> io::Result<()> {
@@ -66,17 +57,6 @@ fn flush_folder(path: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn flush_folder(_: &Path) -> io::Result<()> {
     Ok(())
-}
-
-#[cfg(unix)]
-fn free_space(dir: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(dir).ok()?;
-    disk.f_bavail.checked_mul(disk.f_frsize)
-}
-
-#[cfg(not(unix))]
-fn free_space(_: &Path) -> Option<u64> {
-    None
 }
 
 #[cfg(test)]

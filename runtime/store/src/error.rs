@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::archive_error::ArchiveError;
+use crate::space;
 
 /// A file could not be written or read, or does not hold what it should.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +53,19 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// For `map_err`: a file could not be written, of which so many bytes were to be written at once.
+    pub fn write(path: impl AsRef<Path>, needed: u64) -> impl FnOnce(io::Error) -> Self {
+        let path = path.as_ref().to_owned();
+        move |error| match space::is_full(&error) {
+            true => Self::NoSpace {
+                free: space::free(&path),
+                path,
+                needed,
+            },
+            false => Self::io("write", path)(error),
+        }
+    }
+
     /// For `map_err`: what was tried, and with which file.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         let path = path.as_ref().to_owned();

@@ -9,6 +9,7 @@ mod atomic;
 mod client_store;
 mod error;
 mod lock;
+mod space;
 mod tensor;
 
 pub use archive::Archive;

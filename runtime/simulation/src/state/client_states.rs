@@ -127,7 +127,7 @@ impl ClientStates {
 
     /// The file, if states are to outlive the process. It is made if there is none yet.
     pub fn store(&self) -> Result<Option<Arc<ClientStore>>, RunError> {
-        match self.file.has_path() {
+        match self.file.outlives_process() {
             true => Ok(Some(self.file.get()?)),
             false => Ok(None),
         }
@@ -204,11 +204,11 @@ impl ClientStates {
     }
 
     /// Writes all states, so that the file is a checkpoint of them; `None` if the file does not
-    /// outlive the process, or no client has a state.
+    /// outlive the process, as when somebody deleted it, or if no client has a state.
     pub fn checkpoint(&self, round: usize) -> Result<Option<StoreMark>, RunError> {
         self.finish_writing();
         self.check()?;
-        if !self.file.has_path() {
+        if !self.file.outlives_process() {
             return Ok(None);
         }
         let mut inner = self.lock();

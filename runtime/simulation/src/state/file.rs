@@ -36,9 +36,11 @@ impl StateFile {
         };
     }
 
-    /// Whether the file outlives the process.
-    pub fn has_path(&self) -> bool {
-        self.lock().path.is_some()
+    /// Whether the file outlives the process: it has a path, and if it is open, nobody deleted it.
+    pub fn outlives_process(&self) -> bool {
+        let place = self.lock();
+        let path = place.path.as_ref();
+        path.is_some_and(|path| place.open.is_none() || path.exists())
     }
 
     /// The file, if there is one yet.

@@ -13,6 +13,7 @@ use super::error::ClientStoreError;
 use super::scratch::Scratch;
 use super::versions::Checkpoints;
 use super::{CACHE_BYTES, unnamed};
+use crate::space;
 
 /// Names and clients.
 pub(super) type Owner = (&'static str, u64);
@@ -238,6 +239,10 @@ fn failed(action: &'static str, path: &Path, error: redb::Error) -> ClientStoreE
         redb::Error::Io(error) if end.contains(&error.kind()) => {
             let what = error.to_string();
             ClientStoreError::Damaged { path, what }
+        }
+        redb::Error::Io(error) if space::is_full(&error) => {
+            let free = space::free(&path);
+            ClientStoreError::NoSpace { path, free }
         }
         redb::Error::DatabaseAlreadyOpen => ClientStoreError::Busy { path },
         error => ClientStoreError::Database {

@@ -16,6 +16,18 @@ pub enum ClientStoreError {
         /// The reason.
         source: Box<redb::Error>,
     },
+    /// The disk is full, or a quota is used up.
+    #[error(
+        "no space left for the clients' states in {}{}; the file is as its last checkpoint left it",
+        path.display(),
+        free.map_or(String::new(), |free| format!(", {free} bytes are free"))
+    )]
+    NoSpace {
+        /// The file.
+        path: PathBuf,
+        /// The bytes that are free on its disk, where the system says so.
+        free: Option<u64>,
+    },
     /// A new store's file is already there.
     #[error("{} exists, and a new file for clients' states was to be made; name another, or remove it", path.display())]
     Exists {

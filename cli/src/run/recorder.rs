@@ -1,0 +1,64 @@
+//! Writes each round to the run folder, and shows it.
+
+use fedround::experiment::{Observer, Report, Round};
+use fedround_simulation::Simulation;
+
+use super::folder::Folder;
+use super::metric::Metric;
+use super::privacy_spent::{Federation, privacy_spent};
+use super::progress::Progress;
+use crate::error::CliError;
+
+/// Writes each round to the folder and shows it.
+pub(super) struct Recorder<'a> {
+    pub federation: Federation,
+    pub folder: &'a Folder,
+    pub progress: &'a mut Progress,
+    /// A round could not be written.
+    pub failed: Option<CliError>,
+}
+
+impl Observer for Recorder<'_> {
+    fn round_finished(&mut self, report: &Report, simulation: &Simulation) {
+        if let Some(round) = report.history.last() {
+            let program = simulation.program();
+            let spent = privacy_spent(program, self.federation, round.number, report.goal_round);
+            let metric = Metric::of(round, spent.as_ref());
+            self.failed = self.folder.metric(&metric).err();
+            self.warn_of_clients(report, round);
+            if round.skipped && report.skipped() == 1 {
+                let number = round.number;
+                let text = "too few clients were there, and the model stays (--min-clients); later rounds like it are counted in the summary";
+                self.progress
+                    .note(&format!("round {number} is skipped: {text}"));
+            }
+        }
+        self.progress.round(report);
+    }
+
+    fn cohort_batch_reduced(&mut self, before: usize, now: usize) {
+        self.progress.note(&format!(
+            "warning: the device's memory does not hold {before} clients in one graph; {now} from now on (--cohort-batch)"
+        ));
+    }
+
+    fn goal_reached(&mut self, left_out: usize) {
+        self.progress.leave_out(left_out);
+    }
+}
+
+impl Recorder<'_> {
+    /// Says the first time that clients' updates are not finite.
+    fn warn_of_clients(&self, report: &Report, round: &Round) {
+        let mut before = report.history.iter().rev().skip(1);
+        if round.not_finite.is_empty() || before.any(|round| !round.not_finite.is_empty()) {
+            return;
+        }
+        let clients: Vec<String> = round.not_finite.iter().map(ToString::to_string).collect();
+        self.progress.note(&format!(
+            "warning: round {}: updates that are not finite are left out, of clients {}; lower the learning rate (--set lr=..), or --on-nan stop ends such a run",
+            round.number,
+            clients.join(", "),
+        ));
+    }
+}
