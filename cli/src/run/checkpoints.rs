@@ -155,6 +155,50 @@ fn files(dir: &Path) -> Result<Vec<(usize, PathBuf)>, CliError> {
 mod tests {
     use super::*;
 
+    /// Sampled bytes of a checkpoint as large as one of a small model, each changed in several ways,
+    /// and every kind of length.
+    #[test]
+    fn whatever_is_damaged_the_one_before_is_used() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut checkpoints = Checkpoints::new(dir.path(), CheckpointEvery::Auto, 0);
+        for round in [1, 2] {
+            let archive = || {
+                let mut archive = Archive::default();
+                let numbers: Vec<u64> = (0..4000).collect();
+                archive.insert("numbers", &numbers).unwrap();
+                Ok(archive)
+            };
+            let state = CommandState {
+                config: round.to_string(),
+                seconds: 1.0,
+            };
+            checkpoints.write(round, archive, &state).unwrap();
+        }
+        let path = dir.path().join(CHECKPOINTS).join("round-000002.ckpt");
+        let good = fs::read(&path).unwrap();
+        let refused = |bytes: &[u8], what: &str| {
+            fs::write(&path, bytes).unwrap();
+            let found = last(dir.path()).unwrap().unwrap();
+            assert_eq!(found.state.config, "1", "{what}");
+            assert!(found.damaged[0].contains("round-000002.ckpt: "), "{what}");
+        };
+        // All of the head and the table, and every 97th byte of the rest.
+        let places = (0..200).chain((200..good.len()).step_by(97));
+        for at in places.chain([good.len() - 1]) {
+            for flip in [1, 128, 255] {
+                let mut bad = good.clone();
+                bad[at] ^= flip;
+                refused(&bad, &format!("byte {at}, flip {flip}"));
+            }
+        }
+        for length in (0..200).chain((200..good.len()).step_by(997)) {
+            refused(&good[..length], &format!("{length} bytes"));
+        }
+        refused(&[&good[..], b"x"].concat(), "a byte more");
+        fs::write(&path, &good).unwrap();
+        assert_eq!(last(dir.path()).unwrap().unwrap().state.config, "2");
+    }
+
     #[test]
     fn the_last_two_are_kept_and_a_damaged_one_is_passed_over() {
         let dir = tempfile::tempdir().unwrap();

@@ -71,7 +71,13 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
         let (after, left) = (in_rounds(done), in_rounds(left));
         progress.note(&format!("goes on after {after}; {left} left"));
     }
-    let ended = job.train(&folder, &mut progress, stop, Clock { started, before });
+    let clock = Clock { started, before };
+    if let Some(found) = &found
+        && found.state.config != job.config().text(&path)?
+    {
+        job.save(&folder, clock)?;
+    }
+    let ended = job.train(&folder, &mut progress, stop, clock);
     progress.finish();
     let (summary, failure) = ended?;
     report((&summary, failure), &folder, stop, (args.json, args.quiet))

@@ -10,6 +10,7 @@ use fedround_exec::Program;
 use fedround_simulation::RunError;
 use fedround_store::Archive;
 
+use super::checkpoint_every::CheckpointEvery;
 use super::checkpoints::{Checkpoints, CommandState};
 use super::folder::{CONFIG, Folder, STATES};
 use super::manifest::Manifest;
@@ -81,6 +82,17 @@ impl Job {
     /// Goes to where the run was when a checkpoint was written.
     pub(crate) fn restore(&mut self, archive: &Archive) -> Result<(), CliError> {
         Ok(self.run.restore(archive)?)
+    }
+
+    /// Writes a checkpoint of where the run is, unless it is to have none: with settings that are no
+    /// longer those of the last one, so that going on after a crash keeps them.
+    pub(super) fn save(&self, folder: &Folder, clock: Clock) -> Result<(), CliError> {
+        let (dir, every) = (folder.dir(), self.settings.checkpoint);
+        if every == CheckpointEvery::Off {
+            return Ok(());
+        }
+        let config = self.config.text(&dir.join(CONFIG))?;
+        save(self, &mut Checkpoints::new(dir, every, 0), &config, clock)
     }
 
     /// Keeps clients' states in a file of a run folder.

@@ -27,7 +27,7 @@ use crate::support::{Place, program, stderr};
 const RUNS: [&str; 3] = [
     "run scaffold --clients 20 --model logistic --rounds 60 --eval-every 10",
     "run scaffold --clients 20 --model logistic --rounds 60 --eval-every 10 --client-memory 10KB",
-    "run lg-fedavg(frozen(fedavg)) --clients 10 --model 2nn --rounds 30 --eval-every 10",
+    "run lg-fedavg(frozen(fedavg)) --set frozen=4 --clients 5 --rounds 12 --eval-every 4",
 ];
 
 fn number(variable: &str, default: u64) -> u64 {

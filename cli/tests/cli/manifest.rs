@@ -82,6 +82,24 @@ fn a_comparison_believes_no_changed_file() {
     assert!(!text.contains("warning"), "{text}");
 }
 
+/// The checkpoint of another run is none of this one.
+#[test]
+fn a_comparison_refuses_the_checkpoint_of_another_run() {
+    let place = Place::new();
+    let line = format!("compare fedavg fedprox {SMALL} --out out");
+    place.success(&line);
+    let before = numbers(&place);
+    let other = place.read("out/fedprox-seed1/checkpoints/round-000004.ckpt");
+    place.write("out/fedavg-seed1/checkpoints/round-000004.ckpt", &other);
+    fs::remove_file(place.path("out/fedavg-seed1/manifest.json")).unwrap();
+    let output = place.output(&line);
+    let text = stderr(&output);
+    assert!(output.status.success(), "{text}");
+    let expected = "out/fedavg-seed1 starts again: the checkpoint was saved with another program";
+    assert!(text.contains(expected), "{text}");
+    assert_eq!(numbers(&place), before);
+}
+
 #[test]
 fn models_that_were_changed_are_not_used() {
     let place = Place::new();

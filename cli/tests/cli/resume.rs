@@ -77,6 +77,44 @@ fn a_finished_run_is_extended() {
     same(&place, "out", "whole");
 }
 
+/// An extension that is killed before its first own checkpoint is still one.
+#[cfg(unix)]
+#[test]
+fn a_killed_extension_goes_on() {
+    let place = Place::new();
+    place.success(&line("out", 6).replace("rounds:2", "minutes:60"));
+    let child = start(&place, "resume out --rounds 2000 --quiet");
+    wait_for(&place.path("out/metrics.jsonl"), 9);
+    signal(child, "KILL");
+    assert_eq!(
+        checkpoints(&place, "out").pop().unwrap(),
+        "round-000006.ckpt"
+    );
+    assert!(!place.path("out/manifest.json").exists());
+    place.success("resume out --quiet");
+    assert_eq!(metrics(&place, "out").len(), 2000);
+    assert_eq!(place.json("out/summary.json")["rounds"], 2000);
+}
+
+#[test]
+fn a_checkpoint_of_other_data_is_refused() {
+    let place = Place::new();
+    place.success(&line("out", 4));
+    let before = place.text("out/manifest.json");
+    let file = "data/mnist/train-images-idx3-ubyte";
+    let mut images = place.read(file);
+    *images.last_mut().unwrap() ^= 1;
+    place.write(file, &images);
+    let text = place.failure("resume out --rounds 6", 1);
+    let expected = "the checkpoint was saved with another data: it has ";
+    assert!(
+        text.contains(expected) && text.contains(", and this run has "),
+        "{text}"
+    );
+    assert_eq!(place.text("out/manifest.json"), before);
+    place.success("eval out");
+}
+
 #[test]
 fn a_damaged_checkpoint_is_passed_over_and_said() {
     let place = Place::new();

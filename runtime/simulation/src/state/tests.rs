@@ -156,6 +156,26 @@ fn a_file_goes_back_to_its_checkpoint() {
     assert_eq!(value(&all, 0), None);
 }
 
+/// Somebody deletes the file while it is open: its states can be read, and are no longer in a file.
+#[cfg(unix)]
+#[test]
+fn a_deleted_file_is_no_checkpoint() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("clients.redb");
+    let mut all = State::default();
+    all.of_clients().set_path(path.clone());
+    all.of_clients().set_budget(0);
+    for client in 0..3 {
+        set(&mut all, client, 1.0);
+    }
+    all.commit();
+    assert!(all.of_clients().checkpoint(1).unwrap().is_some());
+    std::fs::remove_file(path).unwrap();
+    assert_eq!(all.of_clients().checkpoint(2).unwrap(), None);
+    assert_eq!(all.of_clients().all().unwrap().len(), 3);
+    assert_eq!(value(&all, 2), Some(1.0));
+}
+
 #[test]
 fn states_that_cannot_be_written_stay_and_are_said() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,9 +1,12 @@
 //! Every bundled algorithm goes on from a checkpoint of any round with the same bits.
 
 use fedround_algorithms::FedAvg;
-use fedround_exec::Device;
-use fedround_simulation::{CheckpointError, CohortBatch, RoundStats, Simulation};
-use fedround_store::Archive;
+use fedround_data::synth::SynthDigits;
+use fedround_exec::{Device, Precision, Program, Target};
+use fedround_simulation::{
+    CheckpointError, CohortBatch, Faults, FederatedDataset, RoundStats, Simulation,
+};
+use fedround_store::{Archive, TensorBytes};
 
 use crate::cases::{CASES, Case};
 use crate::{dataset, devices, tracer};
@@ -72,15 +75,23 @@ fn every_algorithm_goes_on_with_the_same_bits() {
 }
 
 fn fed_avg(lr: f32, seed: u64, clients: usize) -> Simulation {
+    let mut dataset = dataset();
+    dataset.client_indices.truncate(clients);
+    of_data(lr, seed, dataset)
+}
+
+fn of_data(lr: f32, seed: u64, dataset: FederatedDataset) -> Simulation {
+    let program = program(lr, Device::Cpu.into());
+    Simulation::new(program, dataset, seed, 1).unwrap()
+}
+
+fn program(lr: f32, target: Target) -> Program {
     let algorithm = FedAvg {
         lr,
         batch: 4,
         ..FedAvg::default()
     };
-    let program = fedround_exec::Program::compile(&algorithm, tracer("logistic")).unwrap();
-    let mut dataset = dataset();
-    dataset.client_indices.truncate(clients);
-    Simulation::new(program, dataset, seed, 1).unwrap()
+    Program::compile_for(&algorithm, tracer("logistic"), target).unwrap()
 }
 
 #[test]
@@ -106,4 +117,116 @@ fn checkpoints_of_something_else_are_refused() {
     later.insert("simulation/version", &2).unwrap();
     let error = moved.restore(&later).unwrap_err();
     assert!(error.to_string().contains("version 2"), "{error}");
+}
+
+/// What is not the program but is in a round's numbers all the same.
+#[test]
+fn checkpoints_of_other_data_or_circumstances_are_refused() {
+    let saved = fed_avg(0.1, 2, 3).save().unwrap();
+    let mut other_examples = dataset();
+    let others = SynthDigits {
+        train: 18,
+        test: 1,
+        seed: 7,
+        ..SynthDigits::default()
+    };
+    other_examples.examples = others.generate().train;
+    let mut dealt = dataset();
+    dealt.client_indices[1].swap(0, 1);
+    let bf16 = Target {
+        precision: Precision::BF16,
+        ..Device::Cpu.into()
+    };
+    let bf16 = Simulation::new(program(0.1, bf16), dataset(), 2, 1).unwrap();
+    let augmented = fed_avg(0.1, 2, 3).with_augment("flip".parse().unwrap());
+    let faults = Faults {
+        dropout: 0.5,
+        ..Faults::default()
+    };
+    for (mut other, expected) in [
+        (of_data(0.1, 2, other_examples), "another data: it has "),
+        (
+            of_data(0.1, 2, dealt),
+            "another assignment of examples to clients",
+        ),
+        (
+            augmented,
+            "another augmentation: it has none, and this run has flip",
+        ),
+        (bf16, "another "),
+        (
+            fed_avg(0.1, 2, 3).with_faults(faults).unwrap(),
+            "another faults of clients",
+        ),
+    ] {
+        let before = other.parameters().unwrap();
+        let error = other.restore(&saved).unwrap_err();
+        assert!(matches!(error, CheckpointError::Other { .. }), "{error:?}");
+        assert!(error.to_string().contains(expected), "{error}");
+        assert_eq!(other.parameters().unwrap(), before);
+        assert_eq!(other.round(), 0);
+    }
+}
+
+/// Sampled bytes of checkpoints of all algorithms, changed or cut off.
+#[test]
+fn no_damaged_checkpoint_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.ckpt");
+    for case in CASES.iter() {
+        let mut simulation = case.simulation(Device::Cpu);
+        simulation.run_round().unwrap();
+        simulation.save().unwrap().write(&path).unwrap();
+        let good = std::fs::read(&path).unwrap();
+        assert!(Archive::from_bytes(&good).is_ok());
+        let mut bad = good.clone();
+        for at in (0..good.len()).step_by(good.len() / 40) {
+            for flip in [1, 255] {
+                bad[at] ^= flip;
+                assert!(Archive::from_bytes(&bad).is_err(), "{}: {at}", case.0);
+                bad[at] ^= flip;
+            }
+            assert!(
+                Archive::from_bytes(&good[..at]).is_err(),
+                "{}: {at}",
+                case.0
+            );
+        }
+    }
+}
+
+/// Parts that are whole, and not what the program has: errors, and nothing changes.
+#[test]
+fn parts_of_other_shapes_are_refused() {
+    let mut simulation = fed_avg(0.1, 2, 3);
+    simulation.run_round().unwrap();
+    let saved = simulation.save().unwrap();
+    let before = simulation.parameters().unwrap();
+    for part in [
+        "simulation/version",
+        "simulation/fingerprint",
+        "simulation/position",
+        "simulation/parameters",
+        "simulation/server",
+        "simulation/clients",
+    ] {
+        let mut other = saved.clone();
+        other.insert(part, &"text").unwrap();
+        let mut none = saved.clone();
+        none.insert(part, &Vec::<String>::new()).unwrap();
+        for (archive, may_be_empty) in [(other, false), (none, part == "simulation/server")] {
+            let restored = simulation.restore(&archive);
+            assert_eq!(restored.is_ok(), may_be_empty, "{part}: {restored:?}");
+        }
+        assert_eq!(simulation.parameters().unwrap(), before, "{part}");
+        assert_eq!(simulation.round(), 1);
+    }
+    let mut halves = saved;
+    let tensors: Vec<TensorBytes> = halves.get("simulation/parameters").unwrap();
+    halves
+        .insert("simulation/parameters", &tensors[..1].to_vec())
+        .unwrap();
+    let error = simulation.restore(&halves).unwrap_err().to_string();
+    assert!(error.contains("the shapes of its tensors"), "{error}");
+    assert_eq!(simulation.parameters().unwrap(), before);
 }
