@@ -5,7 +5,7 @@ use std::path::Path;
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 
-use super::key_file::KeyError;
+use super::error::KeyError;
 use crate::clock;
 use crate::http::{CallError, Headers};
 

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::clock;
 use crate::http::{CallError, Headers};
 
-use super::key_file::KeyError;
+use super::error::KeyError;
 
 /// A private key on the curve P-256 or P-384. Its public half names the party at the SuperLink.
 #[derive(Clone)]

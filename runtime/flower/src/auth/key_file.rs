@@ -1,57 +1,13 @@
 //! Keys in files: OpenSSH's format, PEM, and keys that are made when there is none.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use p256::pkcs8::DecodePrivateKey;
 use ssh_key::private::{EcdsaKeypair, KeypairData};
-use thiserror::Error;
 
+use super::error::KeyError;
 use super::key::NodeKey;
-
-/// A key that cannot be used.
-#[derive(Debug, Error)]
-pub enum KeyError {
-    /// The file cannot be read or written.
-    #[error("cannot {action} the key {}: {source}", path.display())]
-    File {
-        /// What was tried.
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The file holds no key of a kind that Flower accepts.
-    #[error(
-        "{} holds no private key that can be used ({problem}): expected a key on P-256 or P-384 without a passphrase, in OpenSSH's format or in PEM",
-        path.display()
-    )]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// What was found.
-        problem: String,
-    },
-    /// The file of a coordinator's secret has no bytes.
-    #[error("the secret {} is empty", path.display())]
-    EmptySecret {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The system has no random bytes.
-    #[error("the system gives no random bytes for a key: {problem}")]
-    Random {
-        /// Why.
-        problem: String,
-    },
-    /// A key cannot be written as PEM.
-    #[error("cannot encode a key: {problem}")]
-    Encode {
-        /// Why.
-        problem: String,
-    },
-}
 
 impl NodeKey {
     /// Reads a private key on P-256 or P-384: a file of `ssh-keygen -t ecdsa`, or PEM (PKCS #8 or

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Delivery, Party};
+use super::Party;
 use crate::clock;
 use crate::error::FlowerError;
 use crate::http::{Backoff, Reason};
@@ -62,7 +62,7 @@ impl Party {
             // The run has ended since.
             Err(FlowerError::Call(error)) if error.is(Reason::RunNotRunning) => Ok(None),
             Err(FlowerError::Object(error)) => {
-                let _: Delivery = self.refuse(announced, &format!("bad request: {error}"))?;
+                self.refuse(announced, &format!("bad request: {error}"))?;
                 Err(error.into())
             }
             Err(error) => Err(error),

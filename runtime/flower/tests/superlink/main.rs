@@ -13,9 +13,11 @@
 
 mod churn;
 mod descriptors;
+mod mixed;
 mod parties;
 mod restart;
 mod rounds;
+mod secure;
 mod server;
 
 use server::{SuperLink, flower};
@@ -37,6 +39,10 @@ const SCENARIOS: &[Scenario] = &[
     (
         "coordinator",
         restart::another_process_of_the_coordinator_goes_on,
+    ),
+    (
+        "supernode",
+        mixed::a_supernode_of_flower_answers_our_coordinator,
     ),
 ];
 

@@ -86,14 +86,17 @@ pub fn model(arrays: impl IntoIterator<Item = (&'static str, Array)>) -> Payload
 pub fn plus(step: f32) -> impl Fn(&Request) -> Result<Payload, String> + Send + 'static {
     move |request| {
         let arrays = request.payload.arrays("arrays").ok_or("no arrays")?;
-        let changed = arrays.iter().map(|(name, array)| {
+        let mut changed = Arrays::new();
+        for (name, array) in arrays {
             let values = numbers(array).into_iter().map(|value| value + step);
-            (name.clone(), floats(values))
-        });
+            let bytes: Vec<u8> = values.flat_map(f32::to_le_bytes).collect();
+            let array = Array::new(Dtype::F32, array.shape().to_vec(), bytes);
+            changed.insert(name.clone(), array.map_err(|error| error.to_string())?);
+        }
         let examples = MetricValue::Int(100);
         let metrics: Metrics = [("num-examples".to_owned(), examples)].into();
         Ok(Payload::new()
-            .with("arrays", changed.collect::<Arrays>())
+            .with("arrays", changed)
             .with("metrics", metrics))
     }
 }

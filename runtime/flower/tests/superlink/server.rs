@@ -4,7 +4,7 @@ use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use fedround_flower::{Connection, ConnectionSettings, Control, Coordinator, Fab, RunId};
@@ -37,9 +37,6 @@ pub struct SuperLink {
     tls: bool,
 }
 
-/// Ports are asked for one after another: two servers must not get the same one.
-static PORTS: Mutex<()> = Mutex::new(());
-
 impl SuperLink {
     /// Parties register themselves, and nothing is encrypted.
     pub fn open(programs: &Path) -> Self {
@@ -52,12 +49,7 @@ impl SuperLink {
     }
 
     pub fn start(programs: &Path, dir: TempDir, args: &[&str], tls: bool) -> Self {
-        let _one_at_a_time = PORTS.lock().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let port = free_port();
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
         let mut server = Self {
             child: Command::new("true").spawn().unwrap(),
@@ -78,10 +70,8 @@ impl SuperLink {
             .arg("--database")
             .arg(self.dir.path().join("state.db"));
         self.child = command.args(&self.args).spawn().unwrap();
-        if !self.tls {
-            // Until it answers.
-            self.connect();
-        }
+        // Until it answers.
+        self.connect();
     }
 
     /// One of Flower's programs, which writes to a file here.
@@ -102,22 +92,36 @@ impl SuperLink {
         command
     }
 
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
     pub fn settings(&self) -> ConnectionSettings {
         let scheme = if self.tls { "https" } else { "http" };
-        ConnectionSettings::new(format!("{scheme}://{}", self.address())).with_patience(LONG)
+        let settings = ConnectionSettings::new(format!("{scheme}://{}", self.address()));
+        let settings = settings.with_patience(LONG);
+        if self.tls {
+            settings.with_ca(self.dir.path().join("ca.pem"))
+        } else {
+            settings
+        }
     }
 
     pub fn connect(&self) -> Connection {
         Connection::open(self.settings()).unwrap_or_else(|error| panic!("{error}\n{}", self.log()))
     }
 
-    /// The end of the server's log.
     fn log(&self) -> String {
-        let log = self.dir.path().join("flower-superlink.log");
+        self.log_of("flower-superlink")
+    }
+
+    /// The end of what a program wrote.
+    pub fn log_of(&self, program: &str) -> String {
+        let log = self.dir.path().join(format!("{program}.log"));
         let text = std::fs::read_to_string(log).unwrap_or_default();
         let lines: Vec<_> = text.lines().collect();
         lines[lines.len().saturating_sub(40)..].join("\n")
@@ -162,5 +166,17 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     while !holds() {
         assert!(start.elapsed() < LONG, "{what}: not in {LONG:?}");
         std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A port that nobody uses, and that no other test of this process was given.
+pub fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = 20_000 + (std::process::id() % 20_000) as u16;
+    loop {
+        let port = start + NEXT.fetch_add(1, Ordering::Relaxed);
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
     }
 }
