@@ -76,20 +76,21 @@ fn a_round_waits_for_its_losses_alone() {
         }
     }
     let (off, group) = (CohortBatch::Off, CohortBatch::Clients(5));
-    // Losses of 25 steps of clients alone; of 5 of a group, and what its clients weigh.
+    // Losses of 25 steps of clients alone; of 5 of a group, and what its clients weigh. Once more: whether
+    // all that the round made is finite.
     let expected = [
-        ("fedavg", off, 2),
-        ("fedavg", group, 2),
-        ("scaffold", off, 2),
-        ("scaffold", group, 1),
+        ("fedavg", off, 3),
+        ("fedavg", group, 3),
+        ("scaffold", off, 3),
+        ("scaffold", group, 2),
         // Numbers of clients beside: of a group, two reductions' and their weights.
-        ("fednova", off, 3),
-        ("fednova", group, 4),
-        ("fedrep", off, 4),
-        ("fedrep", group, 2),
+        ("fednova", off, 4),
+        ("fednova", group, 5),
+        ("fedrep", off, 5),
+        ("fedrep", group, 3),
     ];
     assert_eq!(found, expected);
     // Three clients' losses there, and their sum; the parameters too, where they begin there.
     assert_eq!(reads(&fed_avg, &[cpu, gpu], off), 2);
-    assert_eq!(reads(&fed_avg, &[gpu, cpu], off), 3);
+    assert_eq!(reads(&fed_avg, &[gpu, cpu], off), 4);
 }

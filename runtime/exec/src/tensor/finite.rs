@@ -1,11 +1,12 @@
 //! Whether tensors hold only finite numbers.
 //!
-//! In host memory each number is looked at. On a GPU each tensor is summed there, and the sums are read
-//! together: a sum is finite only if all its terms are. Shader languages may assume that no operand is
+//! In host memory each number is looked at. On a GPU all numbers are summed there, and the host waits for
+//! the sum alone: it is finite only if all its terms are. Shader languages may assume that no operand is
 //! NaN, so a comparison on the GPU would not do.
 
 use burn::tensor::DispatchTensor;
 use burn_backend::ops::FloatTensorOps;
+use burn_backend::{Scalar, TensorMetadata};
 use burn_dispatch::Dispatch;
 use fedround_ir::tensor::DType;
 
@@ -15,6 +16,10 @@ use crate::device::ExecError;
 
 /// Numbers that are looked at before it is asked whether one of them was not finite.
 const BLOCK: usize = 4096;
+
+/// Makes the largest finite numbers so small that no device holds enough of them for an infinite sum:
+/// 2⁻⁶⁴, by which a product is exact or tends to 0.
+const SCALE: f64 = 1.0 / 18_446_744_073_709_551_616.0;
 
 /// The bits of an exponent: all are set in infinities and NaNs alone.
 const EXPONENT: u32 = 0x7f80_0000;
@@ -27,7 +32,8 @@ const EXPONENT: u32 = 0x7f80_0000;
 pub fn all_finite<'t>(
     tensors: impl IntoIterator<Item = &'t DispatchTensor>,
 ) -> Result<bool, ExecError> {
-    let mut sums = vec![];
+    // One for each device.
+    let mut sums: Vec<DispatchTensor> = vec![];
     for t in tensors {
         if dtype(t) != DType::F32 {
             continue;
@@ -41,10 +47,19 @@ pub fn all_finite<'t>(
                 return Ok(false);
             }
         } else {
-            sums.push(Dispatch::float_sum(t.clone()));
+            let small = Dispatch::float_mul_scalar(t.clone(), Scalar::Float(SCALE));
+            add(&mut sums, Dispatch::float_sum(small));
         }
     }
     Ok(read_all(sums)?.iter().all(|sum| finite(sum)))
+}
+
+/// Adds a sum to the one of its device.
+fn add(sums: &mut Vec<DispatchTensor>, sum: DispatchTensor) {
+    match sums.iter_mut().find(|known| known.device() == sum.device()) {
+        Some(known) => *known = Dispatch::float_add(known.clone(), sum),
+        None => sums.push(sum),
+    }
 }
 
 /// In blocks without an early exit, which the compiler makes vector instructions of.

@@ -11,6 +11,8 @@ use fedround_store::{Archive, TensorBytes};
 use crate::cases::{CASES, Case};
 use crate::{dataset, devices, tracer};
 
+const ON_GPUS: [&str; 3] = ["scaffold", "fedfed", "adcol"];
+
 /// Of three rounds, with what there is after each and before the first.
 struct Whole {
     rounds: Vec<String>,
@@ -66,10 +68,11 @@ fn differences(case: &Case, device: Device) -> Vec<String> {
 #[test]
 fn every_algorithm_goes_on_with_the_same_bits() {
     for device in devices() {
-        let wrong: Vec<String> = CASES
-            .iter()
-            .flat_map(|case| differences(case, device))
-            .collect();
+        // What is saved is the same on all devices; GPUs read and write it for algorithms with phases,
+        // states on both sides and labels.
+        let here = |case: &&Case| device == Device::Cpu || ON_GPUS.contains(&case.0);
+        let cases = CASES.iter().filter(here);
+        let wrong: Vec<String> = cases.flat_map(|case| differences(case, device)).collect();
         assert!(wrong.is_empty(), "on {device}: {}", wrong.join("\n"));
     }
 }
