@@ -1,8 +1,10 @@
 //! Calls that name their caller, and the objects of messages: the same for a party and a
 //! coordinator.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use prost::Message;
 
 use crate::auth::NodeKey;
@@ -10,6 +12,7 @@ use crate::error::FlowerError;
 use crate::http::{Backoff, CallError, Connection, Headers};
 use crate::id::{NodeId, RunId};
 use crate::object::{Encoded, ObjectError, ObjectId, ReceivedObjects, tree_ids};
+use crate::parallel;
 use crate::wire::message::{
     ConfirmMessageReceivedRequest, ConfirmMessageReceivedResponse, ObjectTree, PullObjectRequest,
     PullObjectResponse, PushObjectRequest, PushObjectResponse,
@@ -75,11 +78,18 @@ impl Api {
         wanted: &[String],
         sets: &[&Encoded],
     ) -> Result<Pushed, CallError> {
-        for id in wanted {
+        /// What ends the pushes.
+        enum Stop {
+            Again,
+            Call(CallError),
+        }
+        let pushed = parallel::for_each(wanted, |id| {
             let content = sets.iter().find_map(|set| set.objects.get(id));
-            let content = content.ok_or_else(|| CallError::Answer {
-                method: format!("{}/push-messages", self.name),
-                problem: format!("it asks for object {id}, which no message has"),
+            let content = content.ok_or_else(|| {
+                Stop::Call(CallError::Answer {
+                    method: format!("{}/push-messages", self.name),
+                    problem: format!("it asks for object {id}, which no message has"),
+                })
             })?;
             let request = PushObjectRequest {
                 node: self.wire_node(),
@@ -88,12 +98,18 @@ impl Api {
                 object_content: content.clone(),
                 session_id: session.to_owned(),
             };
-            let response: PushObjectResponse = self.call("push-object", &request)?;
-            if !response.stored {
-                return Ok(Pushed::Again);
+            let response: Result<PushObjectResponse, _> = self.call("push-object", &request);
+            match response {
+                Ok(response) if response.stored => Ok(()),
+                Ok(_) => Err(Stop::Again),
+                Err(error) => Err(Stop::Call(error)),
             }
+        });
+        match pushed {
+            Ok(()) => Ok(Pushed::All),
+            Err(Stop::Again) => Ok(Pushed::Again),
+            Err(Stop::Call(error)) => Err(error),
         }
-        Ok(Pushed::All)
     }
 
     /// Pulls the objects of a tree, and waits for those that are still on their way to the
@@ -103,26 +119,31 @@ impl Api {
         run: RunId,
         tree: &ObjectTree,
     ) -> Result<ReceivedObjects, FlowerError> {
-        let settings = self.connection.settings();
-        let mut objects = ReceivedObjects::new(settings.max_message);
-        for id in tree_ids(tree)? {
-            let (first, longest) = (Duration::from_millis(50), Duration::from_secs(2));
-            let mut backoff = Backoff::new(first, longest, settings.patience);
-            loop {
-                let response = self.pull_object(run, id)?;
-                if !response.object_found {
-                    return Err(ObjectError::Missing { id }.into());
-                }
-                if response.object_available {
-                    objects.insert(id, response.object_content)?;
-                    break;
-                }
-                if !backoff.wait() {
-                    return Err(ObjectError::Missing { id }.into());
-                }
+        let limit = self.connection.settings().max_message;
+        let objects = Mutex::new(ReceivedObjects::new(limit));
+        let ids: Vec<_> = tree_ids(tree)?.into_iter().collect();
+        parallel::for_each(&ids, |id| {
+            let content = self.pull_content(run, *id)?;
+            // A thread that panicked ends this call, too.
+            let mut objects = objects.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok::<_, FlowerError>(objects.insert(*id, content)?)
+        })?;
+        Ok(objects.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn pull_content(&self, run: RunId, id: ObjectId) -> Result<Bytes, FlowerError> {
+        let (first, longest) = (Duration::from_millis(50), Duration::from_secs(2));
+        let patience = self.connection.settings().patience;
+        let mut backoff = Backoff::new(first, longest, patience);
+        loop {
+            let response = self.pull_object(run, id)?;
+            if response.object_available {
+                return Ok(response.object_content);
+            }
+            if !response.object_found || !backoff.wait() {
+                return Err(ObjectError::Missing { id }.into());
             }
         }
-        Ok(objects)
     }
 
     pub(crate) fn pull_object(

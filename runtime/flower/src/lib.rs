@@ -23,6 +23,7 @@ mod http;
 mod id;
 mod kind;
 mod object;
+mod parallel;
 mod payload;
 mod runtime;
 mod wire;

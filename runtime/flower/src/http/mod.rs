@@ -5,6 +5,9 @@ mod retry;
 mod settings;
 mod version;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::Duration;
 

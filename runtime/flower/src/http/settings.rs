@@ -1,5 +1,6 @@
 //! Where the SuperLink is, and how long to wait for it.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -68,7 +69,8 @@ impl ConnectionSettings {
         if !parsed.path().trim_matches('/').is_empty() || parsed.query().is_some() {
             return Err(invalid("it has a path after the host"));
         }
-        let here = matches!(host, "localhost" | "[::1]") || host.starts_with("127.");
+        let address: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
+        let here = host == "localhost" || address.is_some_and(|address| address.is_loopback());
         match parsed.scheme_str() {
             Some("https") => Ok(url.to_owned()),
             Some("http") if here || self.plaintext => Ok(url.to_owned()),

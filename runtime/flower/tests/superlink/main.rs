@@ -12,6 +12,7 @@
 )]
 
 mod churn;
+mod cost;
 mod descriptors;
 mod mixed;
 mod parties;
