@@ -36,6 +36,8 @@ pub(crate) struct RoundContext<'a> {
     pub prefetch: usize,
     /// The steps that are recorded, where any are.
     pub replays: Option<&'a StepCache>,
+    /// How many clients there are, where somebody else counts them.
+    pub population: Option<usize>,
     /// The client that joins late, where one does.
     pub newcomer: Option<LateClient>,
     /// Clients that take no part in this round, whoever draws them.
@@ -70,6 +72,9 @@ impl RoundContext<'_> {
     pub fn clients(&self) -> usize {
         let all = self.dataset.client_indices.len();
         let newcomer = self.newcomer;
+        if let Some(population) = self.population {
+            return population;
+        }
         newcomer.map_or(all, |newcomer| newcomer.there(self.scheduled, all))
     }
 

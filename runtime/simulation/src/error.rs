@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use crate::faults::FaultsError;
 use crate::non_finite::Diverged;
+use crate::parties::{ContentError, PayloadError, Unreachable};
 
 /// A round could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -150,6 +151,27 @@ pub enum RunError {
     /// The settings of failing clients.
     #[error(transparent)]
     Faults(#[from] FaultsError),
+    /// No party can be reached.
+    #[error(transparent)]
+    Unreachable(#[from] Unreachable),
+    /// A message between the server and a party cannot be written.
+    #[error(transparent)]
+    Payload(#[from] PayloadError),
+    /// A value cannot be sent to or from a party.
+    #[error(transparent)]
+    Content(#[from] ContentError),
+    /// Parties failed after the server had used what they sent. The simulation repeats such a round without
+    /// them and gives no error.
+    #[error("clients {clients:?} failed after they had sent values of the round")]
+    Lost {
+        /// Their clients.
+        clients: Vec<usize>,
+    },
+    /// Personal models are made of examples, which a coordinator does not have.
+    #[error(
+        "personal models are made where the clients' examples are, at the parties; the coordinator has none"
+    )]
+    PersonalModelsAtParties,
     /// Clients of a cohort are absent, and too few are left. The simulation skips such a round and
     /// gives no error.
     #[error("{there} of {called} clients are there, and at least {needed} are needed")]

@@ -7,7 +7,8 @@
 //! threads.
 //!
 //! Inside, `round` is the server's part of a round and `client` that of the clients; both interpret
-//! the operations of the federated dialect by `interpreter`, on the values of `value`.
+//! the operations of the federated dialect by `interpreter`, on the values of `value`. `regions` is the
+//! seam between them: clients run in this process, or at [`parties`].
 
 mod aggregate;
 mod byte_size;
@@ -23,6 +24,8 @@ mod init_parameters;
 mod interpreter;
 mod late_client;
 mod non_finite;
+pub mod parties;
+mod regions;
 mod retry_on_oom;
 mod round;
 pub mod sampling;

@@ -37,6 +37,8 @@ pub(crate) struct Outcome {
     pub losses: Vec<DispatchTensor>,
     pub steps: u64,
     pub state: HashMap<String, Vec<DispatchTensor>>,
+    /// Whether the states that it set elsewhere are finite; those that it gives back are looked at here.
+    pub finite: bool,
 }
 
 pub(crate) struct Clients<'a> {
@@ -117,6 +119,7 @@ pub(crate) fn run(
             losses: vec![],
             steps,
             state,
+            finite: true,
         });
         outcomes.push(outcome.ok_or_else(|| missing(op, "value of each client"))?);
     }

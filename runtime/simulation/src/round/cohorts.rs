@@ -1,5 +1,6 @@
 //! Draws the cohorts of a round, and calls their clients, of whom some may fail or be late.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use fedround_exec::program::drawn;
@@ -66,8 +67,10 @@ impl Server<'_> {
         wanted: usize,
     ) -> Result<Arc<[usize]>, RunError> {
         let (absent, parts) = (self.cx.absent, &self.cx.dataset.client_indices);
-        let present = called.iter().filter(|k| !absent.contains(k));
-        let present: Vec<usize> = present.copied().collect();
+        let present = called.iter().copied().filter(|k| !absent.contains(k));
+        let (present, offline): (Vec<usize>, Vec<usize>) =
+            present.partition(|&k| self.clients.is_there(k));
+        self.attendance.failed.extend(offline);
         let examples = |k: usize| parts[k].len();
         let fates = self.cx.fates;
         let there = self.attendance.call(fates, &present, wanted, examples);
@@ -80,6 +83,39 @@ impl Server<'_> {
             });
         }
         Ok(there.into())
+    }
+
+    /// Takes clients that were lost in a map out of the round: what there is of them is dropped, and the rest
+    /// of the round is that of a cohort without them. Gives the clients of the map that are left.
+    ///
+    /// # Errors
+    ///
+    /// Too few are left; or the server has used what they sent, and the round has to be repeated without
+    /// them.
+    pub(super) fn lose(
+        &mut self,
+        called: &[usize],
+        lost: &BTreeSet<usize>,
+        env: &mut Env,
+    ) -> Result<Arc<[usize]>, RunError> {
+        self.attendance.failed.extend(lost);
+        if self.has_taken {
+            return Err(RunError::Lost {
+                clients: lost.iter().copied().collect(),
+            });
+        }
+        let left = called.iter().filter(|k| !lost.contains(k));
+        let left: Arc<[usize]> = left.copied().collect();
+        let needed = self.cx.least.max(1).min(called.len());
+        if left.len() < needed {
+            return Err(RunError::TooFew {
+                called: called.len(),
+                there: left.len(),
+                needed,
+            });
+        }
+        env.drop_clients(lost);
+        Ok(left)
     }
 
     /// Both operands of an op as counts.

@@ -39,6 +39,7 @@ impl Server<'_> {
         let ids = self.call(&ids, ids.len())?;
         let value = env.read(op.operands[0], last);
         let value = value.ok_or_else(|| missing(op, "value on the server"))?;
+        self.clients.renew(&op.results);
         let result = RtVal::Broadcast(ids, Box::new(value));
         self.stats.bytes_down += self.wire_bytes(op.results[0], Some(&result));
         Ok(result)
@@ -54,6 +55,7 @@ impl Server<'_> {
         let value = env.read(op.operands[0], last);
         let value = value.ok_or_else(|| missing(op, "value of each client"))?;
         if op.kind == OpKind::Fed(FedOp::Gather) {
+            self.has_taken = true;
             self.stats.bytes_up += self.wire_bytes(op.operands[0], Some(&value));
             let of = (op.operands[0], true);
             show_all(&mut self.observer, self.cx, of, Some(&value))?;
@@ -63,6 +65,7 @@ impl Server<'_> {
                 false => Ok(value),
             }
         } else {
+            self.clients.renew(&op.results);
             let sent = match op.visits() {
                 true => {
                     self.visiting.extend(&op.results);

@@ -1,29 +1,26 @@
-//! `fed.map`: runs the same code for every client of a cohort, a group at a time on each worker.
+//! `fed.map`: runs the same code for every client of a cohort, and takes what each of them gives.
 //!
 //! A map over gathered values runs in the same way on the server; its code may also read values of
 //! the server.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
-use burn_backend::Backend;
-use burn_dispatch::Dispatch;
 use fedround_ir::fed::{FedOp, Op, OpKind, Place, Value};
 use fedround_passes::schedule::{Block, Control};
 
-use super::client_groups::{Given, deal, turns};
 use super::observer::{Observer, show};
 use super::server::Server;
-use super::state_names::state_names;
 use crate::aggregate::reduction::{Reduction, bytes};
-use crate::client::{self, Group, Outcome};
+use crate::client::Outcome;
 use crate::context::{RoundContext, missing};
 use crate::error::RunError;
 use crate::interpreter::has_rows;
+use crate::non_finite::Diverged;
+use crate::regions::client_groups::turns;
+use crate::regions::{InProcess, Job, RunRegion};
 use crate::value::{Env, RtVal};
-
-/// Groups of clients that each worker may be ahead of the reduction.
-const AHEAD: usize = 2;
 
 impl Server<'_> {
     /// Runs a map and the reductions that its results stream into.
@@ -34,54 +31,41 @@ impl Server<'_> {
             let around = around.iter().map(|(_, value)| value);
             suspects.given(operands.iter().copied().chain(around))?;
         }
-        let results = self.stream(control, body, (&ids, &operands), &around)?;
+        let (results, lost) = self.stream(control, body, (&ids, &operands), &around)?;
+        let ids = match lost.is_empty() {
+            true => ids,
+            false => self.lose(&ids, &lost, env)?,
+        };
         self.settle(control, ids, results, env)
     }
 
-    /// Runs the clients in groups, each on its device, and takes their outcomes in a fixed order.
+    /// Runs the clients' code, and takes their outcomes in a fixed order. Also gives the clients that were
+    /// lost.
     fn stream(
         &mut self,
         control: &Control,
         body: &Block,
         (ids, operands): (&[usize], &[&RtVal]),
         around: &[(Value, RtVal)],
-    ) -> Result<Results, RunError> {
+    ) -> Result<(Results, BTreeSet<usize>), RunError> {
         let op = &control.op;
         let (cx, map, on_server) = (self.cx, self.maps, self.on_server(op));
         self.maps += 1;
-        // The server's work is done at home. No device without a client gets the model.
-        let most = if on_server { 1 } else { ids.len() };
-        let devices = &self.devices[..self.devices.len().min(most)];
-        let groups = deal(devices, body, ids, operands);
-        let turns = turns(ids);
-        let given = devices.iter().map(|cx| Given::new(cx, operands, around));
-        let given: Vec<Given<'_>> = given.collect::<Result<_, _>>()?;
-        let kept = match on_server {
-            true => &self.state.for_clients,
-            false => &self.state.clients,
-        };
-        let work = |g: usize| {
-            // Here a group of clients meets its device.
-            let (at, members) = &groups[g];
-            let (cx, given) = (devices[*at], &given[*at]);
-            let of = |all: &[usize]| members.iter().map(|&i| all[i]).collect::<Vec<_>>();
-            let (own, own_turns) = (of(ids), of(&turns));
-            let args = given.arguments(&cx, members)?;
-            let args = args.ok_or_else(|| missing(op, "tensor of each client"))?;
-            let group = Group {
-                map,
-                ids: &own,
-                turns: &own_turns,
-            };
-            let outcomes = client::run(cx, kept, (op, body), group, args, &given.around);
-            if outcomes.is_err() {
-                // A thread is a stream, whose later errors would be found by who tries again.
-                _ = Dispatch::sync(cx.program.device());
-            }
-            outcomes
+        let job = Job {
+            cx,
+            map,
+            op,
+            body,
+            ids,
+            turns: &turns(ids),
+            operands,
+            around,
+            kept: match on_server {
+                true => &self.state.for_clients,
+                false => &self.state.clients,
+            },
         };
         let mut results = Results::new(cx, control, ids.len());
-        let mut failed = None;
         let mut suspects = self.suspects.as_deref_mut();
         // What the server makes for clients is not sent.
         let mut unseen = None;
@@ -90,28 +74,24 @@ impl Server<'_> {
         } else {
             &mut self.observer
         };
-        let at: Vec<usize> = groups.iter().map(|(at, _)| *at).collect();
-        let workers = self.workers;
-        kept.reading_ahead(ids, &state_names(body), || {
-            workers.stream(&at, AHEAD, work, |g, outcomes| match outcomes {
-                Ok(outcomes) => {
-                    for (&i, outcome) in groups[g].1.iter().zip(outcomes) {
-                        let looked = match &mut suspects {
-                            Some(suspects) => suspects.look(map, ids[i], &outcome),
-                            None => Ok(()),
-                        };
-                        let taken = results.take(cx, i, ids[i], outcome, look);
-                        let taken = looked.and(taken);
-                        failed = failed.take().or(taken.err());
-                    }
-                }
-                Err(error) => failed = failed.take().or(Some(error)),
-            });
-        });
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(results),
-        }
+        let mut take = |i: usize, outcome: Outcome| {
+            let looked = match &mut suspects {
+                Some(suspects) => suspects.look(map, ids[i], &outcome),
+                None => Ok(()),
+            };
+            let taken = results.take(cx, i, ids[i], outcome, look);
+            looked.and(taken)
+        };
+        let lost = match on_server {
+            // The server's work is done at home.
+            true => InProcess {
+                devices: &[cx],
+                workers: self.workers,
+            }
+            .run(&job, &mut take)?,
+            false => self.clients.run(&job, &mut take)?,
+        };
+        Ok((results, lost))
     }
 
     /// Keeps what a map leaves behind: states, losses and counts, and its results as values.
@@ -133,6 +113,12 @@ impl Server<'_> {
                 self.state.clients.extend(results.state);
             }
             self.stats.bytes_up += results.bytes;
+            // Losses and steps are of those who took part, too.
+            self.has_taken |= !control.reductions.is_empty() || results.steps > 0;
+            if !results.finite {
+                let (round, what) = (self.cx.round, Diverged::Round);
+                return Err(RunError::Diverged { round, what });
+            }
         }
         self.stats.client_steps += results.steps;
         for (reduction, running) in control.reductions.iter().zip(results.running) {
@@ -195,11 +181,16 @@ struct Results {
     running: Vec<Reduction>,
     /// What the reductions' operands weigh on the wire.
     bytes: u64,
+    /// Whether the states that parties keep are finite.
+    finite: bool,
 }
 
 impl Results {
     fn new(cx: RoundContext<'_>, control: &Control, clients: usize) -> Self {
-        let mut this = Self::default();
+        let mut this = Self {
+            finite: true,
+            ..Self::default()
+        };
         let position = |v: &Value| control.op.results.iter().position(|r| r == v);
         for reduction in &control.reductions {
             if let (OpKind::Fed(FedOp::Reduce(kind)), Some(value)) = (
@@ -231,6 +222,7 @@ impl Results {
     ) -> Result<(), RunError> {
         self.losses.extend(outcome.losses);
         self.steps += outcome.steps;
+        self.finite &= outcome.finite;
         let state = outcome.state.into_iter();
         self.state
             .extend(state.map(|(name, value)| ((id, name), value)));

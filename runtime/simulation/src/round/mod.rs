@@ -3,13 +3,11 @@
 //! The server's interpreter visits the operations in order, runs client code on worker threads, and
 //! adds the clients' results in a fixed order, so that sums do not depend on timing.
 
-mod client_groups;
 mod cohorts;
 mod communication;
 mod map;
 mod observer;
 mod server;
-mod state_names;
 mod suspects;
 
 use burn::tensor::DispatchTensor;
@@ -17,6 +15,8 @@ use burn::tensor::DispatchTensor;
 use crate::context::RoundContext;
 use crate::error::RunError;
 use crate::faults::Attendance;
+use crate::parties::Remote;
+use crate::regions::{InProcess, RunRegion};
 use crate::state::State;
 use crate::workers::Workers;
 
@@ -53,7 +53,7 @@ pub struct RoundStats {
 /// Runs one round from `params`; gives the next parameters. The server's work is done at `cx`,
 /// clients train there and on the devices `beside` it. What the server sees of single clients is
 /// shown to the `observer`; `suspects` looks for clients whose updates are not finite, and `attendance`
-/// takes in who came.
+/// takes in who came. Clients are at `parties`, or in this process.
 ///
 /// # Errors
 ///
@@ -61,19 +61,29 @@ pub struct RoundStats {
 pub(crate) fn run_round<'a>(
     cx: RoundContext<'a>,
     beside: &[RoundContext<'a>],
-    workers: &'a Workers,
+    (workers, parties): (&'a Workers, Option<&'a mut Remote>),
     state: &'a mut State,
     params: Vec<DispatchTensor>,
     observer: Option<Observer<'a>>,
     (suspects, attendance): (Option<&'a mut Suspects>, &'a mut Attendance),
 ) -> Result<(Vec<DispatchTensor>, RoundStats), RunError> {
     state.of_clients().check()?;
+    let devices: Vec<RoundContext<'a>> = std::iter::once(&cx).chain(beside).copied().collect();
+    let mut here = InProcess {
+        devices: &devices,
+        workers,
+    };
+    let clients: &mut dyn RunRegion = match parties {
+        Some(parties) => parties,
+        None => &mut here,
+    };
     let mut server = server::Server {
         cx,
-        devices: std::iter::once(&cx).chain(beside).copied().collect(),
+        clients,
         workers,
         state,
-        observer,
+        // Borrowed for as long as this function's own values.
+        observer: observer.map(|look| look as Observer<'_>),
         suspects,
         attendance,
         gathered: vec![],
@@ -84,6 +94,7 @@ pub(crate) fn run_round<'a>(
         draws: 0,
         maps: 0,
         visiting: vec![],
+        has_taken: false,
         random_runs: 0,
     };
     let params = server.round(params)?;

@@ -19,6 +19,7 @@ use crate::faults::Attendance;
 use crate::interpreter::rows::{draw, every_class, for_rows, least};
 use crate::interpreter::{Walker, has_rows, repeat, walk};
 use crate::non_finite::Diverged;
+use crate::regions::RunRegion;
 use crate::state::State;
 use crate::value::batching::leaves;
 use crate::value::{Env, RtVal};
@@ -28,8 +29,8 @@ use fedround_exec::executor::Slots;
 pub(crate) struct Server<'a> {
     /// Where the server's own work is done.
     pub cx: RoundContext<'a>,
-    /// Where clients train: that device, and those beside it.
-    pub devices: Vec<RoundContext<'a>>,
+    /// Runs code of clients.
+    pub clients: &'a mut dyn RunRegion,
     pub workers: &'a Workers,
     pub state: &'a mut State,
     /// Who looks on.
@@ -50,6 +51,8 @@ pub(crate) struct Server<'a> {
     pub maps: usize,
     /// The values that are on a visit.
     pub visiting: Vec<Value>,
+    /// Whether the server has taken values of clients in this round, or counted their steps.
+    pub has_taken: bool,
     /// Segments run in this round that draw random numbers.
     pub random_runs: u64,
 }
@@ -107,6 +110,7 @@ impl Server<'_> {
             running.add(value, weights.as_ref().map(|w| &w[i]))?;
         }
         if self.cx.program.schedule().module.uploads(op) {
+            self.has_taken = true;
             for v in &op.operands {
                 self.stats.bytes_up += self.wire_bytes(*v, env.peek(*v));
             }

@@ -44,7 +44,7 @@ impl Suspects {
         let state = outcome.state.values().flatten();
         let tensors = yields.clone().flat_map(tensors);
         let tensors = tensors.chain(&outcome.losses).chain(state);
-        if !all_finite(tensors)? || !yields.clone().all(host_is_finite) {
+        if !outcome.finite || !all_finite(tensors)? || !yields.clone().all(host_is_finite) {
             self.map = Some(map);
             self.clients.insert(id);
         }

@@ -79,9 +79,34 @@ impl Simulation {
         }
     }
 
+    /// Runs the next round without some clients, and without parties that fail in it: where the server has
+    /// used what a party sent before it failed, the round is repeated without the party.
+    fn attempt(
+        &mut self,
+        most: usize,
+        absent: &BTreeSet<usize>,
+        mut look: Option<Observer<'_>>,
+        mut suspects: Option<&mut Suspects>,
+        attendance: &mut Attendance,
+    ) -> Result<RoundStats, RunError> {
+        let mut absent = absent.clone();
+        loop {
+            let look = look.take();
+            let found = suspects.as_deref_mut();
+            let ran = self.attempt_once(most, &absent, look, found, attendance);
+            let Err(RunError::Lost { clients }) = ran else {
+                return ran;
+            };
+            absent.extend(clients);
+            if let Some(suspects) = &mut suspects {
+                **suspects = Suspects::default();
+            }
+        }
+    }
+
     /// Runs the next round without some clients. One that fails, or whose results are not finite,
     /// leaves everything as it was.
-    fn attempt(
+    fn attempt_once(
         &mut self,
         most: usize,
         absent: &BTreeSet<usize>,
@@ -95,12 +120,21 @@ impl Simulation {
         let server = state.server.clone();
         // Borrowed for as long as this function's own values.
         let look = look.map(|look| look as Observer<'_>);
+        let mut parties = self.parties.take();
         let (cx, beside) = self.contexts(round, most, absent);
         // Kept here while the round is borrowed for as long as its observer.
-        let mut came = Attendance::default();
+        let mut came = Attendance {
+            failed: attendance.failed.clone(),
+            ..Attendance::default()
+        };
+        let phase = (self.program().phase_of(cx.scheduled).0, cx.scheduled);
         let ran = self.guarded(|| {
             let (workers, state, came) = (&self.workers, &mut state, &mut came);
-            run_round(cx, &beside, workers, state, params, look, (suspects, came))
+            if let Some(parties) = &mut parties {
+                parties.begin(round, phase, (cx.clients(), most))?;
+            }
+            let (watch, who) = ((suspects, came), (workers, parties.as_mut()));
+            run_round(cx, &beside, who, state, params, look, watch)
         });
         *attendance = came;
         let ran = ran.and_then(|(params, stats)| {
@@ -111,6 +145,10 @@ impl Simulation {
                 false => Err(RunError::Diverged { round, what }),
             }
         });
+        if let (Ok(_), Some(parties)) = (&ran, &mut parties) {
+            parties.commit();
+        }
+        self.parties = parties;
         match &ran {
             Ok(_) => state.commit(),
             Err(_) => state.undo(server),

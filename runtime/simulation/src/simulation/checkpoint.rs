@@ -27,6 +27,8 @@ const POSITION: &str = "simulation/position";
 const PARAMETERS: &str = "simulation/parameters";
 const SERVER: &str = "simulation/server";
 const CLIENTS: &str = "simulation/clients";
+/// What parties are to be told; only of a coordinator.
+const PARTIES: &str = "simulation/parties";
 
 /// Where a simulation is.
 #[derive(Deserialize, Serialize)]
@@ -76,6 +78,10 @@ impl Simulation {
         server.sort_by(|a, b| a.0.cmp(&b.0));
         archive.insert(SERVER, &server)?;
         archive.insert(CLIENTS, &self.save_clients()?)?;
+        let committed = self.committed();
+        if !committed.is_empty() {
+            archive.insert(PARTIES, &committed)?;
+        }
         Ok(archive)
     }
 
@@ -105,7 +111,12 @@ impl Simulation {
         for (name, tensors) in archive.get::<ServerStates>(SERVER)? {
             server.insert(name, restored(SERVER, &tensors, device)?);
         }
+        let committed = match archive.get(PARTIES) {
+            Err(ArchiveError::Missing { .. }) => vec![],
+            committed => committed?,
+        };
         self.restore_clients(archive.get(CLIENTS)?)?;
+        self.restore_committed(committed);
         (self.params, self.state.server) = (params, server);
         (self.round, self.left_out) = (position.round, position.left_out);
         for (site, group) in self.sites_mut().zip(position.groups) {

@@ -188,6 +188,7 @@ impl Simulation {
             augment: &self.augment,
             prefetch: self.prefetch.unwrap_or(usize::from(spare)),
             replays: site.replays.as_ref(),
+            population: None,
             newcomer: self.newcomer,
             absent,
             fates: self.fates(round, scheduled),

@@ -30,11 +30,14 @@ impl Simulation {
         let Some((cx, beside)) = self.personal_contexts() else {
             return Ok(None);
         };
+        if self.parties.is_some() {
+            return Err(RunError::PersonalModelsAtParties);
+        }
         let (mut state, params) = (self.state.clone(), self.params.clone());
         let mut all = Attendance::default();
         self.guarded(|| {
-            let (workers, state) = (&self.workers, &mut state);
-            run_round(cx, &beside, workers, state, params, None, (None, &mut all))
+            let (here, state) = ((&self.workers, None), &mut state);
+            run_round(cx, &beside, here, state, params, None, (None, &mut all))
         })?;
         PersonalModels::kept(state, cx.program.device()).map(Some)
     }

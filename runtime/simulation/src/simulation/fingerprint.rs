@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use fedround_exec::Program;
 use fedround_exec::device::is_cpu;
 use fedround_ir::fed::print_exact;
 use fedround_passes::lowering::Frontend;
@@ -80,6 +81,21 @@ fn program(simulation: &Simulation) -> Result<String, RunError> {
         return Ok(known.clone());
     }
     let program = simulation.program();
+    let mut hasher = hashed(program)?;
+    if let Some(personal) = &simulation.home.personal {
+        hasher.update(print_exact(personal.staged()));
+    }
+    Ok(digest.get_or_init(|| text(hasher)).clone())
+}
+
+/// Of the spec's program with its hyper-parameters, the tensor graphs of its steps, and the model's
+/// leaves, as 64 hexadecimal digits.
+pub(super) fn graph(simulation: &Simulation) -> Result<String, RunError> {
+    let hash = hashed(simulation.program())?.finalize();
+    Ok(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn hashed(program: &Program) -> Result<Sha256, RunError> {
     let mut hasher = Sha256::new();
     hasher.update(format!("{:?}", program.model().parameters()));
     for (rounds, phase) in program.phases() {
@@ -88,10 +104,7 @@ fn program(simulation: &Simulation) -> Result<String, RunError> {
         let graphs = phase.exact_tensor_text(phase.batch_size());
         hasher.update(graphs.map_err(RunError::from)?);
     }
-    if let Some(personal) = &simulation.home.personal {
-        hasher.update(print_exact(personal.staged()));
-    }
-    Ok(digest.get_or_init(|| text(hasher)).clone())
+    Ok(hasher)
 }
 
 fn examples(simulation: &Simulation) -> String {

@@ -10,6 +10,7 @@ mod evaluate;
 mod failures;
 mod fingerprint;
 mod parameters;
+mod parties;
 mod phases;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use fedround_random::NoiseKey;
 use crate::cohort_batch::CohortBatch;
 use crate::dataset::FederatedDataset;
 use crate::non_finite::OnNan;
+use crate::parties::Remote;
 use crate::round::{Observer, RoundStats, ServerObservation};
 use crate::state::State;
 use fedround_exec::CompileError;
@@ -72,6 +74,8 @@ pub struct Simulation {
     /// program, so a checkpoint does not need it.
     works: Vec<Work>,
     state: State,
+    /// Where clients are, if not in this process.
+    parties: Option<Remote>,
     params: Vec<DispatchTensor>,
     /// What the parameters began as.
     initial: Vec<DispatchTensor>,
@@ -121,6 +125,7 @@ impl Simulation {
             seed,
             secret: None,
             state: State::default(),
+            parties: None,
             round: 0,
             left_out: 0,
             digests: Digests::default(),

@@ -79,6 +79,9 @@ impl State {
     }
 }
 
+/// A state with its client and name.
+pub(crate) type ClientState = ((usize, String), Vec<DispatchTensor>);
+
 /// States by client and name. Those of the round in progress are apart, so that a round costs what
 /// its cohort does, however many clients have states. Clones share the states of complete rounds.
 #[derive(Clone)]
@@ -102,8 +105,14 @@ impl ByClient {
     }
 
     /// Sets states in the round in progress.
-    pub fn extend(&mut self, states: Vec<((usize, String), Vec<DispatchTensor>)>) {
+    pub fn extend(&mut self, states: Vec<ClientState>) {
         self.fresh.extend(states);
+    }
+
+    /// Forgets what the round in progress set for some clients.
+    pub fn forget(&mut self, clients: &[usize]) {
+        self.fresh
+            .retain(|(client, _), _| !clients.contains(client));
     }
 
     /// Does work that reads states of these names of these clients, in this order. Those that are in

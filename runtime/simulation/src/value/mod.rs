@@ -3,6 +3,7 @@
 use fedround_exec::tensor::{transfer, transfer_all};
 pub(crate) mod batching;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
@@ -30,6 +31,8 @@ pub(crate) enum RtVal {
     Clients(Arc<[usize]>, Vec<RtVal>),
     /// The same value on every client of a cohort.
     Broadcast(Arc<[usize]>, Box<RtVal>),
+    /// A client's own value, which is at its party.
+    Held,
     /// The values of a group of clients, joined along a new first axis of each tensor.
     Each(Box<RtVal>),
 }
@@ -56,7 +59,7 @@ impl RtVal {
             }
             Self::Broadcast(ids, value) => Self::Broadcast(ids, Box::new(value.at(device)?)),
             Self::Each(value) => Self::each(value.at(device)?),
-            host @ (Self::Host(_) | Self::Client | Self::Cohort(_)) => host,
+            host @ (Self::Host(_) | Self::Client | Self::Cohort(_) | Self::Held) => host,
         })
     }
 
@@ -84,6 +87,27 @@ impl Env {
 
     pub fn peek(&self, v: Value) -> Option<&RtVal> {
         self.0[v.0 as usize].as_ref()
+    }
+
+    /// Drops what there is of some clients.
+    pub fn drop_clients(&mut self, dropped: &BTreeSet<usize>) {
+        let left = |ids: &[usize]| {
+            ids.iter()
+                .copied()
+                .filter(|id| !dropped.contains(id))
+                .collect()
+        };
+        for value in self.0.iter_mut().flatten() {
+            match value {
+                RtVal::Cohort(ids) | RtVal::Broadcast(ids, _) => *ids = left(ids),
+                RtVal::Clients(ids, values) => {
+                    let mut at = ids.iter();
+                    values.retain(|_| at.next().is_none_or(|id| !dropped.contains(id)));
+                    *ids = left(ids);
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Reads a value, emptying it if `last` says that nothing reads it again.

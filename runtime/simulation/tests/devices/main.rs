@@ -17,10 +17,13 @@ mod fusion;
 #[path = "../support/gpu.rs"]
 mod gpu;
 mod layouts;
+mod parties;
+mod party_failures;
 mod precision;
 mod registry;
 mod replays;
 mod shared;
+mod troubled_parties;
 
 use fedround_algorithms::{FedAvg, FedProx};
 use fedround_data::synth::SynthDigits;

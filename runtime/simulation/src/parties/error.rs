@@ -1,0 +1,58 @@
+//! Errors of messages between the server and parties.
+
+/// Bytes are no [`Payload`](super::Payload).
+#[derive(Debug, thiserror::Error)]
+pub enum PayloadError {
+    /// They are no safetensors file, or it is cut or damaged.
+    #[error("expected a message of a federation, found bytes that are none: {0}")]
+    Layout(#[from] safetensors::SafeTensorError),
+    /// There is no head.
+    #[error("expected a message of a federation with a head `fedround`, found none")]
+    NoHead,
+    /// The head is not what was expected.
+    #[error("the head of a message cannot be read: {0}")]
+    Head(#[from] serde_json::Error),
+    /// A tensor has elements of a type that is not sent.
+    #[error("tensor `{name}`: expected F32 or I32, found {found}")]
+    Element {
+        /// The tensor.
+        name: String,
+        /// Its type.
+        found: String,
+    },
+}
+
+/// A message has not what its region's table says.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ContentError {
+    /// A value is missing.
+    #[error("expected `{name}`, found no such tensor or number")]
+    Missing {
+        /// Its name.
+        name: String,
+    },
+    /// A tensor has another type or shape.
+    #[error("`{name}`: expected {expected}, found {found}")]
+    Shape {
+        /// Its name.
+        name: String,
+        /// What the region's table says.
+        expected: String,
+        /// What was found.
+        found: String,
+    },
+    /// There is something that the table does not have.
+    #[error("found `{name}`, which the region neither receives nor sends")]
+    Unexpected {
+        /// Its name.
+        name: String,
+    },
+    /// A value cannot be sent.
+    #[error("`{name}`: expected {expected}, which can be sent, found another value")]
+    Unsendable {
+        /// Its name.
+        name: String,
+        /// Its kind.
+        expected: &'static str,
+    },
+}

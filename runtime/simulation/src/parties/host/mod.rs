@@ -1,0 +1,233 @@
+//! The party's side: runs regions for the clients of a host, and keeps what stays there.
+
+mod run;
+
+use std::collections::HashMap;
+
+use fedround_ir::fed::Value;
+
+use super::error::{ContentError, PayloadError};
+use super::message::{Attempt, Committed, Done, Entry, Reply, Request, Run};
+use super::payload::Payload;
+use super::table::Table;
+use crate::error::RunError;
+use crate::simulation::Simulation;
+use crate::value::RtVal;
+
+/// A process that hosts clients: it has their examples and their states, and answers a coordinator's
+/// requests.
+///
+/// It is made of a [`Simulation`] of the same algorithm, model and seed as the coordinator's, whose dataset
+/// has the examples of the host's clients. Clients keep their numbers: the lists of examples of clients that
+/// are elsewhere may be empty.
+///
+/// ```text
+/// coordinator   Simulation::new(program, …)?.with_parties(transport, session)?
+/// party         PartyHost::new(simulation, clients)?, then bytes = host.answer(&bytes)
+/// ```
+pub struct PartyHost {
+    simulation: Simulation,
+    clients: Vec<usize>,
+    graph: String,
+    table: Table,
+    /// The attempt whose values are held, and whose states are set and not yet kept.
+    attempt: Option<Attempt>,
+    /// What clients keep for later regions of the attempt.
+    held: HashMap<(Entry, Value), RtVal>,
+    /// What all of them were sent alike.
+    shared: HashMap<Value, RtVal>,
+    /// The last request that ran and its reply, in case it arrives twice.
+    last: Option<(Run, Payload)>,
+}
+
+/// Why a host cannot do what it is asked.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// A request cannot be read.
+    #[error(transparent)]
+    Payload(#[from] PayloadError),
+    /// The values of a request are not what the region receives.
+    #[error(transparent)]
+    Content(#[from] ContentError),
+    /// The coordinator runs another program.
+    #[error(
+        "expected a request of the program {expected}, found one of {found}; compile the same algorithm with the same \
+         settings and model on both sides"
+    )]
+    Graph {
+        /// The hash of this host's program.
+        expected: String,
+        /// The hash in the request.
+        found: String,
+    },
+    /// The coordinator has another seed.
+    #[error("expected a request of seed {expected}, found one of seed {found}")]
+    Seed {
+        /// This host's seed.
+        expected: u64,
+        /// The coordinator's.
+        found: u64,
+    },
+    /// A client is not at this host.
+    #[error("client {client} is not at this host")]
+    NotHere {
+        /// The client.
+        client: usize,
+    },
+    /// The program has no such region, or a region has another number of inputs.
+    #[error("round {round} has no region {region} with so many inputs")]
+    NoRegion {
+        /// The region's index.
+        region: usize,
+        /// The round.
+        round: usize,
+    },
+    /// A request is of an attempt that ended.
+    #[error("the request is of an earlier attempt of round {round}, which ended")]
+    Stale {
+        /// The round.
+        round: usize,
+    },
+    /// The party does not have what an earlier region left there, since it started anew.
+    #[error(
+        "`{name}` of an earlier region of the round is not here; the host started anew since then"
+    )]
+    NotHeld {
+        /// The value.
+        name: String,
+    },
+    /// The region could not run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl PartyHost {
+    /// A host of these clients.
+    ///
+    /// # Errors
+    ///
+    /// The program cannot run between a server and parties, or there is no such client.
+    pub fn new(simulation: Simulation, mut clients: Vec<usize>) -> Result<Self, HostError> {
+        clients.sort_unstable();
+        clients.dedup();
+        let known = simulation.dataset().client_indices.len();
+        if let Some(&client) = clients.iter().find(|client| **client >= known) {
+            return Err(HostError::NotHere { client });
+        }
+        let table = Table::of(simulation.program()).map_err(RunError::from)?;
+        Ok(Self {
+            graph: simulation.graph_hash()?,
+            table,
+            simulation,
+            clients,
+            attempt: None,
+            held: HashMap::new(),
+            shared: HashMap::new(),
+            last: None,
+        })
+    }
+
+    /// The host's clients, in ascending order.
+    pub fn clients(&self) -> &[usize] {
+        &self.clients
+    }
+
+    /// The hash of the program that this host takes part in.
+    pub fn graph_hash(&self) -> &str {
+        &self.graph
+    }
+
+    /// The clients' examples and states, as of the last round that the coordinator kept.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// Answers the bytes of a request with those of a reply. A request that cannot be carried out is
+    /// answered with the reason.
+    pub fn answer(&mut self, request: &[u8]) -> Vec<u8> {
+        let reply = match Payload::decode(request) {
+            Ok(request) => self.answer_payload(&request),
+            Err(error) => failure(&error.into()),
+        };
+        reply
+            .encode()
+            .or_else(|error| failure(&error.into()).encode())
+            .unwrap_or_default()
+    }
+
+    /// As [`answer`](Self::answer), for transports that carry tensors one by one.
+    pub fn answer_payload(&mut self, request: &Payload) -> Payload {
+        self.reply(request).unwrap_or_else(|error| failure(&error))
+    }
+
+    fn reply(&mut self, payload: &Payload) -> Result<Payload, HostError> {
+        let request: Request = payload.read()?;
+        if request.graph != self.graph {
+            let (expected, found) = (self.graph.clone(), request.graph);
+            return Err(HostError::Graph { expected, found });
+        }
+        if request.seed != self.simulation.seed() {
+            let (expected, found) = (self.simulation.seed(), request.seed);
+            return Err(HostError::Seed { expected, found });
+        }
+        if let Some(committed) = &request.committed {
+            self.commit(committed);
+        }
+        let Some(run) = request.run else {
+            return Ok(Payload::new(&Reply::Done(None))?);
+        };
+        match &self.last {
+            Some((known, reply)) if *known == run => Ok(reply.clone()),
+            _ => {
+                let reply = self.run(&run, payload)?;
+                self.last = Some((run, reply.clone()));
+                Ok(reply)
+            }
+        }
+    }
+
+    /// Keeps the states of an attempt, if it is the one in progress here. Each is kept once.
+    fn commit(&mut self, committed: &Committed) {
+        if self.attempt != Some(committed.attempt) {
+            return;
+        }
+        self.simulation
+            .keep_round(committed.attempt.round, &committed.without);
+        self.end_attempt();
+    }
+
+    /// Forgets what the attempt in progress left here.
+    fn end_attempt(&mut self) {
+        self.attempt = None;
+        self.last = None;
+        self.held.clear();
+        self.shared.clear();
+    }
+
+    /// Begins an attempt, unless it is the one in progress.
+    fn begin(&mut self, attempt: Attempt) -> Result<(), HostError> {
+        match self.attempt {
+            Some(known) if known == attempt => return Ok(()),
+            Some(known) if attempt < known => {
+                let round = attempt.round;
+                return Err(HostError::Stale { round });
+            }
+            _ => {}
+        }
+        self.simulation.forget_round();
+        self.end_attempt();
+        self.attempt = Some(attempt);
+        Ok(())
+    }
+
+    /// A reply with what a region gave.
+    fn done(done: Done) -> Result<Payload, PayloadError> {
+        Payload::new(&Reply::Done(Some(done)))
+    }
+}
+
+/// A reply that says why there is none.
+fn failure(error: &HostError) -> Payload {
+    // A text can always be written.
+    Payload::new(&Reply::Failed(error.to_string())).unwrap_or_default()
+}

@@ -1,0 +1,241 @@
+//! Runs a region for clients of a host.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use burn::tensor::DispatchTensor;
+use fedround_exec::Program;
+use fedround_exec::tensor::{all_finite, from_floats, read_all};
+use fedround_passes::lowering::Frontend;
+use fedround_passes::parties::{Input, Region, Source};
+use fedround_store::TensorBytes;
+
+use super::super::message::{ClientReport, Done, LOSSES, Run};
+use super::super::payload::Payload;
+use super::super::table::{code_of, crossing};
+use super::super::values::{Taking, put};
+use super::{HostError, PartyHost};
+use crate::client::Outcome;
+use crate::error::RunError;
+use crate::regions::{InProcess, Job, RunRegion};
+use crate::value::RtVal;
+
+/// What clients' code gave, by their places in the request.
+type Outcomes = Vec<(usize, Outcome)>;
+
+impl PartyHost {
+    pub(super) fn run(&mut self, run: &Run, payload: &Payload) -> Result<Payload, HostError> {
+        let elsewhere = |client: &usize| self.clients.binary_search(client).is_err();
+        let mut clients = run.entries.iter().map(|entry| entry.client);
+        if let Some(client) = clients.find(elsewhere) {
+            return Err(HostError::NotHere { client });
+        }
+        let (region, round) = (run.region, run.attempt.round);
+        let none = HostError::NoRegion { region, round };
+        let Some(left_out) = run.scheduled.checked_sub(round) else {
+            return Err(none);
+        };
+        let phase = self.simulation.program().phase_of(run.scheduled).0;
+        let found = self.table.region(phase, run.region).cloned();
+        let Some(region) = found.filter(|region| region.inputs.len() == run.sent.len()) else {
+            return Err(none);
+        };
+        self.begin(run.attempt)?;
+        self.simulation.leave_out(left_out);
+        let operands = self.operands(run, &region, payload)?;
+        let mut outcomes = self.outcomes(run, &region, &operands)?;
+        outcomes.sort_by_key(|(i, _)| *i);
+        let reply = self.report(run, &region, &outcomes)?;
+        self.keep(run, &region, outcomes);
+        Ok(reply)
+    }
+
+    /// What the region's code is given, of which some is here.
+    fn operands(
+        &mut self,
+        run: &Run,
+        region: &Region,
+        payload: &Payload,
+    ) -> Result<Vec<RtVal>, HostError> {
+        let ids: Arc<[usize]> = run.entries.iter().map(|entry| entry.client).collect();
+        let program = self.simulation.program().at(run.scheduled);
+        let mut taking = Taking::new(payload, program);
+        let mut operands = vec![];
+        for (input, sent) in region.inputs.iter().zip(&run.sent) {
+            let not_held = || HostError::NotHeld {
+                name: input.name.clone(),
+            };
+            let crossing = crossing(program, &input.without);
+            let zero = program.among(&input.zero);
+            let fill = |leaf| fill(program, self.simulation.initial(), &zero, leaf);
+            let what = (input.kind, crossing.as_slice());
+            operands.push(match (sent, shared(input)) {
+                (true, true) => {
+                    let value = taking.value(&input.name, what, fill)?;
+                    if input.keep {
+                        self.shared.insert(input.value, value.clone());
+                    }
+                    RtVal::Broadcast(Arc::clone(&ids), Box::new(value))
+                }
+                (false, true) => {
+                    let value = self.shared.get(&input.value).ok_or_else(not_held)?;
+                    RtVal::Broadcast(Arc::clone(&ids), Box::new(value.clone()))
+                }
+                (sent, false) => {
+                    let mut values = Vec::with_capacity(ids.len());
+                    for entry in &run.entries {
+                        let key = (*entry, input.value);
+                        if !sent {
+                            let held = self.held.get(&key).ok_or_else(not_held)?;
+                            values.push(held.clone());
+                            continue;
+                        }
+                        let value = taking.value(&entry.tensor(&input.name), what, fill)?;
+                        if input.keep {
+                            self.held.insert(key, value.clone());
+                        }
+                        values.push(value);
+                    }
+                    RtVal::Clients(Arc::clone(&ids), values)
+                }
+            });
+        }
+        taking.finish()?;
+        Ok(operands)
+    }
+
+    /// Runs the code on the host's devices.
+    fn outcomes(
+        &self,
+        run: &Run,
+        region: &Region,
+        operands: &[RtVal],
+    ) -> Result<Outcomes, RunError> {
+        let simulation = &self.simulation;
+        let nobody = BTreeSet::new();
+        let (mut home, mut devices) = simulation.contexts(run.attempt.round, run.most, &nobody);
+        home.population = Some(run.clients);
+        devices
+            .iter_mut()
+            .for_each(|cx| cx.population = Some(run.clients));
+        devices.insert(0, home);
+        let schedule = home.program.schedule();
+        let found = code_of(&schedule.round, region.client);
+        let Some((control, body)) = found else {
+            return Err(RunError::Compile(fedround_exec::CompileError::NoRound));
+        };
+        let of = |part: fn(&super::Entry) -> usize| run.entries.iter().map(part).collect();
+        let ids: Vec<usize> = of(|entry| entry.client);
+        let turns: Vec<usize> = of(|entry| entry.turn);
+        let job = Job {
+            cx: home,
+            map: run.map,
+            op: &control.op,
+            body,
+            ids: &ids,
+            turns: &turns,
+            operands: &operands.iter().collect::<Vec<_>>(),
+            around: &[],
+            kept: simulation.client_states(),
+        };
+        let mut outcomes = vec![];
+        let mut in_process = InProcess {
+            devices: &devices,
+            workers: simulation.workers(),
+        };
+        simulation.guarded(|| {
+            in_process.run(&job, &mut |i, outcome| {
+                outcomes.push((i, outcome));
+                Ok(())
+            })
+        })?;
+        Ok(outcomes)
+    }
+
+    /// The reply. Nothing is in it that the region's table does not send.
+    fn report(
+        &self,
+        run: &Run,
+        region: &Region,
+        outcomes: &Outcomes,
+    ) -> Result<Payload, HostError> {
+        let program = self.simulation.program().at(run.scheduled);
+        let (mut tensors, mut numbers, mut clients) = (vec![], BTreeMap::new(), vec![]);
+        for (i, outcome) in outcomes {
+            let Some(&entry) = run.entries.get(*i) else {
+                continue;
+            };
+            for (output, value) in region.outputs.iter().zip(&outcome.yields) {
+                if output.send {
+                    let crossing = crossing(program, &output.without);
+                    let what = (program, output.kind, crossing.as_slice());
+                    let name = entry.tensor(&output.name);
+                    put((&mut tensors, &mut numbers), &name, what, value)?;
+                }
+            }
+            let losses = read_all(outcome.losses.clone()).map_err(RunError::from)?;
+            let losses = losses.concat();
+            let losses = TensorBytes::of_floats(&losses, &[losses.len()]);
+            tensors.push((entry.tensor(&LOSSES[1..]), Arc::new(losses)));
+            let states: Vec<DispatchTensor> = outcome.state.values().flatten().cloned().collect();
+            clients.push(ClientReport {
+                entry,
+                steps: outcome.steps,
+                finite: all_finite(&states).map_err(RunError::from)?,
+            });
+        }
+        let payload = Self::done(Done {
+            attempt: run.attempt,
+            region: run.region,
+            map: run.map,
+            clients,
+        })?;
+        Ok(Payload {
+            tensors,
+            numbers,
+            ..payload
+        })
+    }
+
+    /// Keeps what stays here: states until the round is kept or given up, and values for later regions.
+    fn keep(&mut self, run: &Run, region: &Region, outcomes: Outcomes) {
+        let mut states = vec![];
+        for (i, outcome) in outcomes {
+            let Some(&entry) = run.entries.get(i) else {
+                continue;
+            };
+            // A client that is visited keeps nothing.
+            if !region.visits {
+                let own = outcome.state.into_iter();
+                states.extend(own.map(|(name, value)| ((entry.client, name), value)));
+            }
+            for (output, value) in region.outputs.iter().zip(outcome.yields) {
+                if output.keep {
+                    self.held.insert((entry, output.value), value);
+                }
+            }
+        }
+        self.simulation.set_client_states(states);
+    }
+}
+
+/// Whether all clients are sent one value.
+fn shared(input: &Input) -> bool {
+    input.source == Source::Broadcast
+}
+
+/// A leaf that is not sent: zero, or that of the initial model.
+fn fill(
+    program: &Program,
+    initial: &[DispatchTensor],
+    zero: &[bool],
+    leaf: usize,
+) -> Option<DispatchTensor> {
+    if zero.get(leaf).copied().unwrap_or_default() {
+        let (_, ty) = program.model().parameters().get(leaf)?;
+        let zeros = vec![0.0; ty.len()];
+        return Some(from_floats(zeros, &ty.shape, program.device()));
+    }
+    initial.get(leaf).cloned()
+}

@@ -1,0 +1,190 @@
+//! What crosses between the server and a party: named tensors, and a head of small numbers.
+//!
+//! As bytes it is a safetensors file whose metadata has the head, so that any reader of such files can
+//! look into it.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use fedround_store::{ElementType, TensorBytes};
+use safetensors::tensor::{Dtype, Metadata, SafeTensors, View, serialize};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::error::PayloadError;
+use super::message::LOSSES;
+
+/// The key of the metadata under which the head stands.
+const HEAD: &str = "fedround";
+
+/// Numbers as the bits of 64-bit floats, by name.
+pub(super) type Numbers = BTreeMap<String, u64>;
+
+/// A request to a party, or its reply.
+///
+/// A transport may carry its [bytes](Self::encode), or its head and tensors one by one: tensors that
+/// several requests of a round share are shared in memory, too, and have the same name in each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Payload {
+    /// What is asked, or answered, in JSON: the region, the round and the clients.
+    pub head: String,
+    /// Numbers that the algorithm sends, by name, as the bits of 64-bit floats.
+    pub numbers: Numbers,
+    /// The tensors by name.
+    pub tensors: Vec<(String, Arc<TensorBytes>)>,
+}
+
+/// A tensor's bytes, as safetensors asks for them.
+struct Bytes<'a>(&'a TensorBytes);
+
+impl View for Bytes<'_> {
+    fn dtype(&self) -> Dtype {
+        match self.0.element {
+            ElementType::F32 => Dtype::F32,
+            ElementType::I32 => Dtype::I32,
+        }
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.0.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.0.data)
+    }
+
+    fn data_len(&self) -> usize {
+        self.0.data.len()
+    }
+}
+
+impl Payload {
+    /// A payload without values.
+    pub(crate) fn new(head: &impl Serialize) -> Result<Self, PayloadError> {
+        Ok(Self {
+            head: serde_json::to_string(head)?,
+            ..Self::default()
+        })
+    }
+
+    /// The head.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, PayloadError> {
+        Ok(serde_json::from_str(&self.head)?)
+    }
+
+    /// Its bytes.
+    ///
+    /// # Errors
+    ///
+    /// Two tensors have one name, or one has fewer bytes than its shape says.
+    pub fn encode(&self) -> Result<Vec<u8>, PayloadError> {
+        // One entry: a hash map of more has no order, and equal payloads must be equal bytes.
+        let head = serde_json::to_string(&(&self.head, &self.numbers))?;
+        let head = HashMap::from([(HEAD.to_owned(), head)]);
+        let tensors = self.tensors.iter();
+        let tensors = tensors.map(|(name, tensor)| (name.as_str(), Bytes(tensor)));
+        Ok(serialize(tensors, Some(head))?)
+    }
+
+    /// Reads bytes that [`encode`](Self::encode) gave. What they mean is checked by who receives them.
+    ///
+    /// # Errors
+    ///
+    /// See [`PayloadError`]. No bytes whatever cause a panic.
+    pub fn decode(bytes: &[u8]) -> Result<Self, PayloadError> {
+        let (_, metadata): (_, Metadata) = SafeTensors::read_metadata(bytes)?;
+        let head = metadata.metadata().as_ref().and_then(|all| all.get(HEAD));
+        let (head, numbers) = serde_json::from_str(head.ok_or(PayloadError::NoHead)?)?;
+        let mut tensors = vec![];
+        for (name, view) in SafeTensors::deserialize(bytes)?.iter() {
+            let element = match view.dtype() {
+                Dtype::F32 => ElementType::F32,
+                Dtype::I32 => ElementType::I32,
+                found => {
+                    return Err(PayloadError::Element {
+                        name: name.to_owned(),
+                        found: format!("{found:?}"),
+                    });
+                }
+            };
+            let (shape, data) = (view.shape().to_vec(), view.data().to_vec());
+            let tensor = TensorBytes {
+                element,
+                shape,
+                data,
+            };
+            tensors.push((name.to_owned(), Arc::new(tensor)));
+        }
+        tensors.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Ok(Self {
+            head,
+            numbers,
+            tensors,
+        })
+    }
+
+    /// A tensor by its name.
+    pub fn tensor(&self, name: &str) -> Option<&TensorBytes> {
+        let mut named = self.tensors.iter().filter(|(own, _)| own == name);
+        named.next().map(|(_, tensor)| tensor.as_ref())
+    }
+
+    /// Bytes of what the algorithm sends, as the wire table counts them: four for each element of a tensor and
+    /// for each number. The head and reports of losses are left out.
+    pub fn wire_bytes(&self) -> usize {
+        let sent = self.tensors.iter();
+        let sent = sent.filter(|(name, _)| !name.ends_with(LOSSES));
+        let tensors = sent.map(|(_, tensor)| tensor.data.len());
+        tensors.sum::<usize>() + 4 * self.numbers.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn payload() -> Payload {
+        let floats = TensorBytes::of_floats(&[f32::NAN, -0.0, 1.5], &[3]);
+        let ints = TensorBytes::of_ints(&[i32::MIN], &[1, 1]);
+        Payload {
+            head: "{\"round\":3}".to_owned(),
+            numbers: BTreeMap::from([("n".to_owned(), f64::NAN.to_bits())]),
+            tensors: vec![
+                ("a".to_owned(), Arc::new(ints)),
+                ("b".to_owned(), Arc::new(floats)),
+            ],
+        }
+    }
+
+    #[test]
+    fn bytes_come_back() {
+        let bytes = payload().encode().unwrap();
+        let back = Payload::decode(&bytes).unwrap();
+        assert_eq!(back, payload());
+        assert_eq!(back.encode().unwrap(), bytes);
+        assert_eq!(back.wire_bytes(), 20);
+        assert!(back.tensor("c").is_none());
+    }
+
+    #[test]
+    fn broken_bytes_are_errors() {
+        let bytes = payload().encode().unwrap();
+        for end in 0..bytes.len() {
+            assert!(Payload::decode(&bytes[..end]).is_err(), "{end}");
+        }
+        // A changed byte is another payload or an error, and never a panic.
+        let mut refused = 0;
+        for i in 0..bytes.len() {
+            for change in [1_u8, 0x80, 0xff] {
+                let mut changed = bytes.clone();
+                changed[i] ^= change;
+                refused += usize::from(Payload::decode(&changed).is_err());
+            }
+        }
+        assert!(refused > bytes.len());
+        assert!(Payload::decode(&[]).is_err());
+        let none = serialize(Vec::<(&str, Bytes<'_>)>::new(), None).unwrap();
+        assert!(matches!(Payload::decode(&none), Err(PayloadError::NoHead)));
+    }
+}

@@ -1,0 +1,268 @@
+//! The coordinator's side: runs regions at parties.
+
+mod replies;
+mod requests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use fedround_exec::Program;
+use fedround_ir::fed::Value;
+use fedround_passes::parties::Region;
+
+use super::message::{Attempt, Committed, Entry, Request};
+use super::payload::Payload;
+use super::table::Table;
+use super::transport::{HostId, Parties, PartyError};
+use crate::client::Outcome;
+use crate::error::RunError;
+use crate::regions::{Job, RunRegion, Take};
+
+/// Parties, and what a coordinator knows of them.
+pub(crate) struct Remote {
+    parties: Box<dyn Parties>,
+    table: Table,
+    graph: String,
+    seed: u64,
+    attempt: Attempt,
+    /// Of the present attempt: the phase, the round where no phase had ended early, the number of clients, and
+    /// how many of them run in one graph at most.
+    phase: usize,
+    scheduled: usize,
+    clients: usize,
+    most: usize,
+    /// The host of each client that is online.
+    hosts: HashMap<usize, HostId>,
+    /// What hosts have been sent in this attempt and keep.
+    delivered: HashSet<(HostId, Value)>,
+    /// The hosts that replied in this attempt, and the clients that were lost. Others may never have been told
+    /// which attempt was kept before.
+    replied: BTreeSet<HostId>,
+    lost: BTreeSet<usize>,
+    /// The last attempt of each host that was kept.
+    committed: BTreeMap<HostId, Committed>,
+    /// Why clients were lost since the round began.
+    failures: Vec<(Vec<usize>, PartyError)>,
+}
+
+/// A region of the present attempt, and the code that it is.
+struct Asked<'a> {
+    index: usize,
+    region: &'a Region,
+    job: &'a Job<'a>,
+}
+
+impl Asked<'_> {
+    fn entry(&self, i: usize) -> Entry {
+        let (client, turn) = (self.job.ids[i], self.job.turns[i]);
+        Entry { client, turn }
+    }
+}
+
+impl Remote {
+    /// `session` is larger than that of every earlier coordinator of the federation.
+    ///
+    /// # Errors
+    ///
+    /// The program cannot run between a server and parties.
+    pub fn new(
+        parties: Box<dyn Parties>,
+        program: &Program,
+        (graph, seed, session): (String, u64, u64),
+    ) -> Result<Self, RunError> {
+        Ok(Self {
+            parties,
+            table: Table::of(program)?,
+            graph,
+            seed,
+            attempt: Attempt {
+                session,
+                number: 0,
+                round: 0,
+            },
+            phase: 0,
+            scheduled: 0,
+            clients: 0,
+            most: 1,
+            hosts: HashMap::new(),
+            delivered: HashSet::new(),
+            replied: BTreeSet::new(),
+            lost: BTreeSet::new(),
+            committed: BTreeMap::new(),
+            failures: vec![],
+        })
+    }
+
+    /// Begins an attempt of a round, with the parties that are online.
+    ///
+    /// # Errors
+    ///
+    /// Nobody can be reached.
+    pub fn begin(
+        &mut self,
+        round: usize,
+        (phase, scheduled): (usize, usize),
+        (clients, most): (usize, usize),
+    ) -> Result<(), RunError> {
+        if self.attempt.round != round {
+            self.failures.clear();
+        }
+        (self.attempt.round, self.attempt.number) = (round, self.attempt.number + 1);
+        (self.phase, self.scheduled) = (phase, scheduled);
+        (self.clients, self.most) = (clients, most);
+        self.delivered.clear();
+        self.replied.clear();
+        self.lost.clear();
+        self.hosts.clear();
+        for host in self.parties.online()? {
+            let clients = host.clients.into_iter();
+            self.hosts.extend(clients.map(|client| (client, host.id)));
+        }
+        Ok(())
+    }
+
+    /// Ends an attempt whose results are kept. Hosts are told with their next request.
+    pub fn commit(&mut self) {
+        let committed = Committed {
+            attempt: self.attempt,
+            without: self.lost.iter().copied().collect(),
+        };
+        let replied = std::mem::take(&mut self.replied).into_iter();
+        self.committed
+            .extend(replied.map(|host| (host, committed.clone())));
+    }
+
+    /// Tells all hosts that are online what was kept, and waits for their answers.
+    ///
+    /// # Errors
+    ///
+    /// Nobody can be reached.
+    pub fn settle(&mut self) -> Result<(), RunError> {
+        let mut open = HashSet::new();
+        for host in self.parties.online()? {
+            let request = Request {
+                graph: self.graph.clone(),
+                seed: self.seed,
+                committed: self.committed.get(&host.id).cloned(),
+                run: None,
+            };
+            let request = Payload::new(&request)?;
+            if let Ok(ticket) = self.parties.send(host.id, &request) {
+                open.insert(ticket);
+            }
+        }
+        while !open.is_empty() {
+            for (ticket, _) in self.parties.poll()? {
+                open.remove(&ticket);
+            }
+        }
+        Ok(())
+    }
+
+    /// Why clients were lost in the last round.
+    pub fn failures(&self) -> &[(Vec<usize>, PartyError)] {
+        &self.failures
+    }
+
+    /// The last attempt of each host that was kept, for a checkpoint.
+    pub fn committed(&self) -> Vec<(u64, Committed)> {
+        let committed = self.committed.iter();
+        committed
+            .map(|(host, kept)| (host.0, kept.clone()))
+            .collect()
+    }
+
+    /// Goes on from a checkpoint.
+    pub fn restore(&mut self, committed: Vec<(u64, Committed)>) {
+        let committed = committed.into_iter();
+        self.committed = committed.map(|(host, kept)| (HostId(host), kept)).collect();
+    }
+
+    /// The clients at these places are lost.
+    fn lose(&mut self, job: &Job<'_>, places: &[usize], why: PartyError) {
+        let clients: BTreeSet<usize> = places.iter().map(|&i| job.ids[i]).collect();
+        self.lost.extend(&clients);
+        self.failures.push((clients.into_iter().collect(), why));
+    }
+
+    /// The places of the cohort's clients, host by host.
+    fn by_host(&mut self, job: &Job<'_>) -> Vec<(HostId, Vec<usize>)> {
+        let mut all: Vec<(HostId, Vec<usize>)> = vec![];
+        for (i, client) in job.ids.iter().enumerate() {
+            match self.hosts.get(client) {
+                Some(host) => match all.iter_mut().find(|(known, _)| known == host) {
+                    Some((_, places)) => places.push(i),
+                    None => all.push((*host, vec![i])),
+                },
+                None => self.lose(job, &[i], PartyError::Offline),
+            }
+        }
+        all
+    }
+}
+
+impl RunRegion for Remote {
+    fn run(&mut self, job: &Job<'_>, take: Take<'_>) -> Result<BTreeSet<usize>, RunError> {
+        let found = self.table.of_code(self.phase, job.body);
+        let (index, region) = found.ok_or_else(|| crate::context::missing(job.op, "region"))?;
+        let region = region.clone();
+        let asked = Asked {
+            index,
+            region: &region,
+            job,
+        };
+        let mut shared = BTreeMap::new();
+        let mut open = HashMap::new();
+        for (host, places) in self.by_host(job) {
+            let request = self.request(&asked, host, &places, &mut shared)?;
+            match self.parties.send(host, &request) {
+                Ok(ticket) => _ = open.insert(ticket, (host, places)),
+                Err(why) => self.lose(job, &places, why),
+            }
+        }
+        let mut ready: BTreeMap<usize, Outcome> = BTreeMap::new();
+        let (mut next, mut failed) = (0, None);
+        loop {
+            // In the order of the cohort, so that sums do not depend on who replies first.
+            while next < job.ids.len() {
+                if let Some(outcome) = ready.remove(&next) {
+                    failed = failed.or(take(next, outcome).err());
+                } else if !self.lost.contains(&job.ids[next]) {
+                    break;
+                }
+                next += 1;
+            }
+            if open.is_empty() {
+                break;
+            }
+            for (ticket, reply) in self.parties.poll()? {
+                // Others are replies of an attempt that ended early.
+                let Some((host, places)) = open.remove(&ticket) else {
+                    continue;
+                };
+                let reply = reply.and_then(|reply| self.outcomes(&asked, &places, &reply));
+                match reply {
+                    Ok(outcomes) => {
+                        self.replied.insert(host);
+                        ready.extend(places.into_iter().zip(outcomes));
+                    }
+                    Err(why) => self.lose(job, &places, why),
+                }
+            }
+        }
+        match failed {
+            Some(error) => Err(error),
+            None => {
+                let own = job.ids.iter().filter(|client| self.lost.contains(client));
+                Ok(own.copied().collect())
+            }
+        }
+    }
+
+    fn is_there(&self, client: usize) -> bool {
+        self.hosts.contains_key(&client) && !self.lost.contains(&client)
+    }
+
+    fn renew(&mut self, values: &[Value]) {
+        self.delivered.retain(|(_, value)| !values.contains(value));
+    }
+}

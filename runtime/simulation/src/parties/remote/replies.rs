@@ -1,0 +1,109 @@
+//! What a host's reply says of its clients. It is checked against the region's table.
+
+use std::collections::HashMap;
+
+use burn::tensor::DispatchTensor;
+use burn_backend::TensorMetadata;
+use fedround_passes::parties::Output;
+use fedround_store::ElementType;
+
+use super::super::error::ContentError;
+use super::super::message::{ClientReport, Done, LOSSES, Reply};
+use super::super::payload::Payload;
+use super::super::table::{crossing, returned};
+use super::super::transport::PartyError;
+use super::super::values::Taking;
+use super::{Asked, Remote};
+use crate::client::Outcome;
+use crate::value::RtVal;
+
+impl Remote {
+    /// The outcomes of the clients at some places of the cohort.
+    pub(super) fn outcomes(
+        &self,
+        asked: &Asked<'_>,
+        places: &[usize],
+        payload: &Payload,
+    ) -> Result<Vec<Outcome>, PartyError> {
+        let failed = |message: String| PartyError::Failed(message);
+        let reply: Reply = payload.read().map_err(|error| failed(error.to_string()))?;
+        let done = match reply {
+            Reply::Done(Some(done)) => done,
+            Reply::Done(None) => return Err(failed("the reply has no results".to_owned())),
+            Reply::Failed(message) => return Err(failed(message)),
+        };
+        let Done {
+            attempt,
+            region,
+            map,
+            clients,
+        } = done;
+        let entries = clients.iter().map(|report| report.entry);
+        let expected = places.iter().map(|&i| asked.entry(i));
+        if (attempt, region, map) != (self.attempt, asked.index, asked.job.map)
+            || !entries.eq(expected)
+        {
+            return Err(failed("the reply is to another request".to_owned()));
+        }
+        let mut taking = Taking::new(payload, asked.job.cx.program);
+        let outcomes = places.iter().zip(&clients);
+        let outcomes = outcomes.map(|(&i, report)| outcome(asked, i, report, &mut taking));
+        let outcomes: Result<Vec<Outcome>, ContentError> = outcomes.collect();
+        let outcomes = outcomes.and_then(|outcomes| {
+            taking.finish()?;
+            Ok(outcomes)
+        });
+        outcomes.map_err(|error| failed(error.to_string()))
+    }
+}
+
+fn outcome(
+    asked: &Asked<'_>,
+    i: usize,
+    report: &ClientReport,
+    taking: &mut Taking<'_>,
+) -> Result<Outcome, ContentError> {
+    let mut yields = Vec::with_capacity(asked.region.outputs.len());
+    for (k, output) in asked.region.outputs.iter().enumerate() {
+        yields.push(match output.send {
+            true => sent(asked, i, (k, output), taking)?,
+            false => RtVal::Held,
+        });
+    }
+    let losses = &LOSSES[1..];
+    let losses = taking.tensor(&report.entry.tensor(losses), ElementType::F32, None)?;
+    let any = losses.shape().num_elements() > 0;
+    Ok(Outcome {
+        yields,
+        losses: any.then_some(losses).into_iter().collect(),
+        steps: report.steps,
+        state: HashMap::new(),
+        finite: report.finite,
+    })
+}
+
+/// A value that a client sent. What it returned as it was is the server's own.
+fn sent(
+    asked: &Asked<'_>,
+    i: usize,
+    (k, output): (usize, &Output),
+    taking: &mut Taking<'_>,
+) -> Result<RtVal, ContentError> {
+    let (job, program) = (asked.job, asked.job.cx.program);
+    let own = |leaf: usize| -> Option<DispatchTensor> {
+        let value = job.body.yields.get(k)?;
+        let input = returned(program, job.body, *value, leaf)?;
+        let given = match job.operands.get(input)? {
+            RtVal::Broadcast(_, value) => value.as_ref(),
+            RtVal::Clients(_, values) => values.get(i)?,
+            _ => return None,
+        };
+        match given {
+            RtVal::Params(leaves) => leaves.get(leaf).cloned(),
+            _ => None,
+        }
+    };
+    let crossing = crossing(program, &output.without);
+    let name = asked.entry(i).tensor(&output.name);
+    taking.value(&name, (output.kind, &crossing), own)
+}

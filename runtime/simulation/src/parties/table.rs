@@ -1,0 +1,86 @@
+//! The regions of a program's phases, and which leaves of parameters cross with each of their values.
+
+use fedround_exec::{CompileError, Program};
+use fedround_ir::fed::{OpKind, TreeOp, Value};
+use fedround_passes::fed::Leaves;
+use fedround_passes::parties::{Region, Split};
+use fedround_passes::schedule::{Block, Control, Item};
+
+/// The splits of all phases, in order.
+pub(super) struct Table(Vec<Split>);
+
+impl Table {
+    /// That of a program.
+    ///
+    /// # Errors
+    ///
+    /// A phase cannot run between a server and parties.
+    pub fn of(program: &Program) -> Result<Self, CompileError> {
+        let phases = program.phases().into_iter();
+        let splits = phases.map(|(_, phase)| phase.parties());
+        splits.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// A region of a phase.
+    pub fn region(&self, phase: usize, index: usize) -> Option<&Region> {
+        self.0.get(phase)?.regions.get(index)
+    }
+
+    /// The region that a map's code is, and its index.
+    pub fn of_code(&self, phase: usize, code: &Block) -> Option<(usize, &Region)> {
+        let client = code.args.first()?;
+        let regions = self.0.get(phase)?.regions.iter().enumerate();
+        let mut found = regions.filter(|(_, region)| region.client == *client);
+        found.next()
+    }
+}
+
+/// Whether each leaf of a value crosses.
+pub(super) fn crossing(program: &Program, without: &Leaves) -> Vec<bool> {
+    let left_out = program.among(without).into_iter();
+    left_out.map(|left_out| !left_out).collect()
+}
+
+/// The map of a schedule whose code a region is.
+pub(super) fn code_of<'s>(block: &'s Block, client: Value) -> Option<(&'s Control, &'s Block)> {
+    block.items.iter().find_map(|(item, _)| match item {
+        Item::Control(control) => {
+            let body = control.body.as_ref()?;
+            match body.args.first() == Some(&client) {
+                true => Some((&**control, body)),
+                false => code_of(body, client),
+            }
+        }
+        Item::Compute(_) => None,
+    })
+}
+
+/// The input that a leaf of a yielded value is returned from unchanged, by its place among the inputs.
+pub(super) fn returned(
+    program: &Program,
+    code: &Block,
+    value: Value,
+    leaf: usize,
+) -> Option<usize> {
+    let args = code.args.get(1..)?;
+    if let Some(input) = args.iter().position(|arg| *arg == value) {
+        return Some(input);
+    }
+    let segments = code.items.iter().filter_map(|(item, _)| match item {
+        Item::Compute(i) => program.schedule().segments.get(*i),
+        Item::Control(_) => None,
+    });
+    let mut ops = segments.flat_map(|segment| &segment.ops);
+    let made = ops.find(|op| op.results.contains(&value))?;
+    match (&made.kind, made.operands.as_slice()) {
+        (OpKind::Tree(TreeOp::ReplaceParts(names)), [rest, taken]) => {
+            let named = program.among(&Leaves::named(names));
+            let from = match named.get(leaf).copied().unwrap_or_default() {
+                true => taken,
+                false => rest,
+            };
+            returned(program, code, *from, leaf)
+        }
+        _ => None,
+    }
+}

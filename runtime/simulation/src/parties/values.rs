@@ -1,0 +1,134 @@
+//! Values of clients as named tensors and numbers, and back. What comes back is checked against the
+//! region's table by name, kind and shape.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use burn::tensor::DispatchTensor;
+use fedround_exec::Program;
+use fedround_ir::fed::Kind;
+use fedround_passes::lowering::Frontend;
+use fedround_store::{ElementType, TensorBytes};
+
+use super::error::ContentError;
+use super::payload::{Numbers, Payload};
+use crate::error::RunError;
+use crate::tensor_bytes::{from_bytes, to_bytes};
+use crate::value::RtVal;
+
+/// Appends a value to a message. Of parameters only those leaves are sent that `crossing` marks.
+pub(super) fn put(
+    (tensors, numbers): (&mut Vec<(String, Arc<TensorBytes>)>, &mut Numbers),
+    name: &str,
+    (program, kind, crossing): (&Program, Kind, &[bool]),
+    value: &RtVal,
+) -> Result<(), RunError> {
+    let unsendable = || ContentError::Unsendable {
+        name: name.to_owned(),
+        expected: kind.name(),
+    };
+    let bytes = |leaves: &[DispatchTensor]| -> Result<Vec<TensorBytes>, RunError> {
+        Ok(to_bytes(leaves)?.ok_or_else(unsendable)?)
+    };
+    match (kind, value) {
+        (Kind::Params, RtVal::Params(leaves)) => {
+            let named = program.model().parameters().iter().zip(leaves);
+            let sent = named.zip(crossing).filter(|(_, sent)| **sent);
+            let (names, leaves): (Vec<&str>, Vec<DispatchTensor>) = sent
+                .map(|(((leaf, _), tensor), _)| (leaf.as_str(), tensor.clone()))
+                .unzip();
+            let bytes = bytes(&leaves)?.into_iter().map(Arc::new);
+            let names = names.into_iter().map(|leaf| format!("{name}.{leaf}"));
+            tensors.extend(names.zip(bytes));
+        }
+        (Kind::Scalar | Kind::Tensor | Kind::Labels, RtVal::Tensor(tensor)) => {
+            let bytes = bytes(std::slice::from_ref(tensor))?.into_iter();
+            tensors.extend(bytes.map(|bytes| (name.to_owned(), Arc::new(bytes))));
+        }
+        (Kind::Scalar, RtVal::Host(x)) => _ = numbers.insert(name.to_owned(), x.to_bits()),
+        _ => return Err(unsendable().into()),
+    }
+    Ok(())
+}
+
+/// Takes values out of a message.
+pub(super) struct Taking<'p> {
+    tensors: BTreeMap<String, Arc<TensorBytes>>,
+    numbers: Numbers,
+    program: &'p Program,
+}
+
+impl<'p> Taking<'p> {
+    pub fn new(payload: &Payload, program: &'p Program) -> Self {
+        Self {
+            tensors: payload.tensors.iter().cloned().collect(),
+            numbers: payload.numbers.clone(),
+            program,
+        }
+    }
+
+    /// A value by its name. Leaves of parameters that do not cross are those of `fill`.
+    pub fn value(
+        &mut self,
+        name: &str,
+        (kind, crossing): (Kind, &[bool]),
+        fill: impl Fn(usize) -> Option<DispatchTensor>,
+    ) -> Result<RtVal, ContentError> {
+        if kind != Kind::Params {
+            if kind == Kind::Scalar
+                && let Some(bits) = self.numbers.remove(name)
+            {
+                return Ok(RtVal::Host(f64::from_bits(bits)));
+            }
+            let element = match kind {
+                Kind::Labels => ElementType::I32,
+                _ => ElementType::F32,
+            };
+            let shape: Option<&[usize]> = (kind == Kind::Scalar).then_some(&[1]);
+            return Ok(RtVal::Tensor(self.tensor(name, element, shape)?));
+        }
+        let leaves = self.program.model().parameters();
+        let mut all = Vec::with_capacity(leaves.len());
+        for (i, ((leaf, ty), crosses)) in leaves.iter().zip(crossing).enumerate() {
+            let name = format!("{name}.{leaf}");
+            all.push(match crosses {
+                true => self.tensor(&name, ElementType::F32, Some(&ty.shape))?,
+                false => fill(i).ok_or(ContentError::Missing { name })?,
+            });
+        }
+        Ok(RtVal::Params(all))
+    }
+
+    /// A tensor by its name; without a shape, one of any.
+    pub fn tensor(
+        &mut self,
+        name: &str,
+        element: ElementType,
+        shape: Option<&[usize]>,
+    ) -> Result<DispatchTensor, ContentError> {
+        let name = name.to_owned();
+        let Some(bytes) = self.tensors.remove(&name) else {
+            return Err(ContentError::Missing { name });
+        };
+        let fits = bytes.element == element && shape.is_none_or(|shape| shape == bytes.shape);
+        let tensor = match fits {
+            true => from_bytes(&bytes, self.program.device()),
+            false => None,
+        };
+        let any = |shape: Option<&[usize]>| shape.map_or("any shape".into(), |s| format!("{s:?}"));
+        tensor.ok_or_else(|| ContentError::Shape {
+            name,
+            expected: format!("{element:?} of {}", any(shape)),
+            found: format!("{:?} of {}", bytes.element, any(Some(&bytes.shape))),
+        })
+    }
+
+    /// Ends: everything must have been taken.
+    pub fn finish(self) -> Result<(), ContentError> {
+        let names = self.tensors.into_keys().chain(self.numbers.into_keys());
+        match names.into_iter().next() {
+            Some(name) => Err(ContentError::Unexpected { name }),
+            None => Ok(()),
+        }
+    }
+}

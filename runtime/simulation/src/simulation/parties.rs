@@ -1,0 +1,105 @@
+//! A simulation whose clients are at parties, and what a host of a party needs of one.
+
+use burn::tensor::DispatchTensor;
+
+use super::Simulation;
+use super::fingerprint::graph;
+use crate::error::RunError;
+use crate::parties::{Committed, Parties, PartyError, Remote};
+use crate::state::{ByClient, ClientState};
+use crate::workers::Workers;
+
+impl Simulation {
+    /// Runs the code of clients at parties: the simulation becomes the coordinator of a federation. Its dataset
+    /// has a list of examples for each client, which may be empty, and the examples of no client are read.
+    ///
+    /// `session` tells this coordinator from earlier ones of the federation, and is larger than theirs; the
+    /// seconds of a clock will do. Results do not depend on it.
+    ///
+    /// # Errors
+    ///
+    /// The program cannot run between a server and parties; nothing is sent then.
+    pub fn with_parties(
+        mut self,
+        parties: Box<dyn Parties>,
+        session: u64,
+    ) -> Result<Self, RunError> {
+        let known = (self.graph_hash()?, self.seed, session);
+        self.parties = Some(Remote::new(parties, self.program(), known)?);
+        Ok(self)
+    }
+
+    /// The hash of the program: the algorithm with its settings, the model and its local steps. A party takes
+    /// part in a round of its own program only.
+    ///
+    /// # Errors
+    ///
+    /// A step cannot be compiled.
+    pub fn graph_hash(&self) -> Result<String, RunError> {
+        graph(self)
+    }
+
+    /// Tells the parties that the last round was kept, so that they keep the states that it set. The next
+    /// round tells them too, so this is for the end of a run. Does nothing without parties.
+    ///
+    /// # Errors
+    ///
+    /// No party can be reached.
+    pub fn settle_parties(&mut self) -> Result<(), RunError> {
+        self.parties.as_mut().map_or(Ok(()), Remote::settle)
+    }
+
+    /// Why clients of parties failed in the last round, in the order in which they were lost.
+    pub fn party_failures(&self) -> &[(Vec<usize>, PartyError)] {
+        self.parties.as_ref().map_or(&[], Remote::failures)
+    }
+
+    /// What the parties are to be told, for a checkpoint.
+    pub(super) fn committed(&self) -> Vec<(u64, Committed)> {
+        let parties = self.parties.as_ref();
+        parties.map_or_else(Vec::new, Remote::committed)
+    }
+
+    /// Goes on from a checkpoint.
+    pub(super) fn restore_committed(&mut self, committed: Vec<(u64, Committed)>) {
+        if let Some(parties) = &mut self.parties {
+            parties.restore(committed);
+        }
+    }
+
+    /// The initial parameters.
+    pub(crate) fn initial(&self) -> &[DispatchTensor] {
+        &self.initial
+    }
+
+    pub(crate) fn workers(&self) -> &Workers {
+        &self.workers
+    }
+
+    pub(crate) fn client_states(&self) -> &ByClient {
+        &self.state.clients
+    }
+
+    /// Sets states in the round in progress.
+    pub(crate) fn set_client_states(&mut self, states: Vec<ClientState>) {
+        self.state.clients.extend(states);
+    }
+
+    /// Ends a round that a coordinator kept, without the states that some clients set in it.
+    pub(crate) fn keep_round(&mut self, round: usize, without: &[usize]) {
+        self.state.clients.forget(without);
+        self.state.commit();
+        self.round = round;
+    }
+
+    /// Forgets the states of a round that a coordinator gave up.
+    pub(crate) fn forget_round(&mut self) {
+        let server = std::mem::take(&mut self.state.server);
+        self.state.undo(server);
+    }
+
+    /// Sets how many rounds of phases ended early, which a coordinator knows.
+    pub(crate) fn leave_out(&mut self, rounds: usize) {
+        self.left_out = rounds;
+    }
+}
