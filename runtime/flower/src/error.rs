@@ -6,7 +6,7 @@ use fedround_store::StoreError;
 use thiserror::Error;
 
 use crate::auth::KeyError;
-use crate::http::{CallError, ConnectError, Refusal};
+use crate::http::{CallError, ConnectError, Reason, Refusal};
 use crate::id::{NodeId, RunId};
 use crate::kind::MessageKindError;
 use crate::object::ObjectError;
@@ -19,7 +19,7 @@ pub enum FlowerError {
     Connect(#[from] ConnectError),
     /// A call failed.
     #[error(transparent)]
-    Call(#[from] CallError),
+    Call(CallError),
     /// Bytes that were received are no message.
     #[error(transparent)]
     Object(#[from] ObjectError),
@@ -131,4 +131,18 @@ pub enum FlowerError {
         /// Why.
         problem: String,
     },
+}
+
+impl From<CallError> for FlowerError {
+    /// A caller that was accepted before and is refused now has lost its place: its task has ended,
+    /// or its node was unregistered.
+    fn from(error: CallError) -> Self {
+        if error.is(Reason::Authentication) {
+            Self::Lost {
+                problem: error.to_string(),
+            }
+        } else {
+            Self::Call(error)
+        }
+    }
 }

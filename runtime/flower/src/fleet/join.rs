@@ -34,7 +34,8 @@ impl Party {
     /// [`FlowerError::NotAdmitted`] for a key that is not on the SuperLink's list;
     /// [`FlowerError::StillOnline`] if another process uses the key; [`FlowerError::Key`],
     /// [`FlowerError::Store`] and [`FlowerError::State`] for the files;
-    /// [`FlowerError::HeartbeatInterval`]; [`FlowerError::Call`].
+    /// [`FlowerError::HeartbeatInterval`]; [`FlowerError::Call`], with [`Reason::Authentication`] if
+    /// this machine's clock is wrong by minutes.
     pub fn join(connection: &Connection, settings: PartySettings) -> Result<Self, FlowerError> {
         let interval = settings.heartbeat.as_secs_f64();
         if !INTERVALS.contains(&interval) {
@@ -95,10 +96,10 @@ impl Joining {
                 Ok(false) => {}
                 // The SuperLink has another database than before.
                 Err(error) if error.is(Reason::Authentication) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(FlowerError::Call(error)),
             }
         }
-        let registered = self.register()?;
+        let registered = self.register().map_err(FlowerError::Call)?;
         self.api.node = self.activate(registered, settings.heartbeat)?;
         let state = NodeState {
             node_id: self.api.node,
@@ -141,7 +142,7 @@ impl Joining {
                 Err(error) => error,
             };
             if !error.is(Reason::ActivationFailed) {
-                return Err(error.into());
+                return Err(FlowerError::Call(error));
             }
             if !registered {
                 return Err(self.not_admitted(error.refusal().cloned(), error));
@@ -159,7 +160,7 @@ impl Joining {
                 public_key: self.public_key.clone(),
                 refusal,
             },
-            None => error.into(),
+            None => FlowerError::Call(error),
         }
     }
 }

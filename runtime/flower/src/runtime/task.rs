@@ -108,9 +108,6 @@ impl Coordinator {
         match beat(&api) {
             Ok(true) => {}
             Ok(false) => return Err(lost("the task has ended".to_owned())),
-            Err(error) if error.is(Reason::Authentication) => {
-                return Err(lost(error.to_string()));
-            }
             Err(error) => return Err(error.into()),
         }
         let input: Result<PullTaskInputResponse, _> =
@@ -167,10 +164,12 @@ fn acquire_task(
     let request = AcquireTaskRequest {
         supported_task_types: vec!["flwr-serverapp".to_owned()],
     };
-    let response: AcquireTaskResponse =
+    let response: Result<AcquireTaskResponse, _> =
         connection.call("runtime/acquire-task", &request, &|body| {
             secret.map_or_else(|| Ok(vec![]), |secret| secret.headers(body))
-        })?;
+        });
+    // A refusal is about the secret here, not about a task.
+    let response = response.map_err(FlowerError::Call)?;
     let Some(task) = response.task else {
         return Ok(None);
     };

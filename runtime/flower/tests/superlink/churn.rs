@@ -96,3 +96,15 @@ pub fn intervals_that_flower_refuses_are_named(server: &SuperLink) {
         "{error}"
     );
 }
+
+/// Two processes cannot be the same party.
+pub fn a_key_that_is_online_elsewhere_is_refused(server: &SuperLink) {
+    let dir = tempfile::tempdir().unwrap();
+    let connection = server.connect();
+    let first = Party::join(&connection, settings(dir.path())).unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    std::fs::copy(dir.path().join("key.pem"), copy.path().join("key.pem")).unwrap();
+    let error = Party::join(&connection, settings(copy.path())).unwrap_err();
+    assert!(matches!(error, FlowerError::StillOnline { .. }), "{error}");
+    first.leave().unwrap();
+}

@@ -45,6 +45,14 @@ const SCENARIOS: &[Scenario] = &[
         "supernode",
         mixed::a_supernode_of_flower_answers_our_coordinator,
     ),
+    (
+        "online elsewhere",
+        churn::a_key_that_is_online_elsewhere_is_refused,
+    ),
+    (
+        "stopped run",
+        restart::a_run_that_the_operator_stops_is_lost,
+    ),
 ];
 
 #[test]

@@ -3,7 +3,9 @@
 use std::process::Child;
 use std::time::Duration;
 
-use fedround_flower::{Array, Control, Coordinator, Dtype, Fab, RunOutcome};
+use fedround_flower::{
+    Array, Control, Coordinator, Dtype, Fab, MessageKind, PartyError, RunOutcome,
+};
 
 use crate::parties::{PartyThread, collect, model, numbers, plus, settings, train};
 use crate::server::{LONG, SuperLink, flower, until};
@@ -62,6 +64,17 @@ pub fn a_supernode_of_flower_answers_our_coordinator(server: &SuperLink) {
         metrics["num-examples"],
         fedround_flower::MetricValue::Int(100)
     );
+
+    // A reply that cannot be read is the failure of that party alone.
+    let query = MessageKind::new("query").unwrap();
+    let tickets = coordinator
+        .send(&[node.unwrap()], &query, &content, LONG)
+        .unwrap();
+    let replies = collect(&mut coordinator, &tickets);
+    let Err(PartyError::Failed(reason)) = &replies[0] else {
+        panic!("{replies:?}");
+    };
+    assert!(reason.contains("<f2"), "{reason}");
     coordinator.finish(RunOutcome::Completed).unwrap();
 }
 

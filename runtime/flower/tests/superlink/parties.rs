@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use fedround_flower::{
-    Array, Arrays, Connection, Coordinator, Dtype, MessageKind, MetricValue, Metrics, NodeId,
-    Party, PartyError, PartySettings, Payload, Reply, Request, Ticket,
+    Array, Arrays, Connection, Coordinator, Dtype, FlowerError, MessageKind, MetricValue, Metrics,
+    NodeId, Party, PartyError, PartySettings, Payload, Reply, Request, Ticket,
 };
 
 use crate::server::LONG;
@@ -39,8 +39,11 @@ impl PartyThread {
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
-                let Some(request) = party.wait(Duration::from_millis(300)).unwrap() else {
-                    continue;
+                let request = match party.wait(Duration::from_millis(300)) {
+                    Ok(Some(request)) => request,
+                    // The coordinator was told.
+                    Ok(None) | Err(FlowerError::Object(_)) => continue,
+                    Err(error) => panic!("{error}"),
                 };
                 match work(&request) {
                     Ok(payload) => party.reply(&request, &payload).unwrap(),

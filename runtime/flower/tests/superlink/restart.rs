@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fedround_flower::{Coordinator, FlowerError, RunOutcome, TaskToken, Ticket};
+use fedround_flower::{Control, Coordinator, FlowerError, RunOutcome, TaskToken, Ticket};
 
 use tempfile::TempDir;
 
@@ -69,6 +69,23 @@ pub fn another_process_of_the_coordinator_goes_on(server: &SuperLink) {
     let error = Coordinator::resume(&connection, token).unwrap_err();
     assert!(matches!(error, FlowerError::Lost { .. }), "{error}");
     assert_eq!(party.leave(), 0);
+}
+
+pub fn a_run_that_the_operator_stops_is_lost(server: &SuperLink) {
+    let connection = server.connect();
+    let mut coordinator = server.coordinator();
+    let control = Control::new(&connection);
+    assert!(control.stop_run(coordinator.run()).unwrap());
+    let error = coordinator.nodes().unwrap_err();
+    assert!(matches!(error, FlowerError::Lost { .. }), "{error}");
+    let content = model([("w", floats([1.]))]);
+    let nobody = [fedround_flower::NodeId(4711)];
+    let error = coordinator
+        .send(&nobody, &train(), &content, LONG)
+        .unwrap_err();
+    assert!(matches!(error, FlowerError::Lost { .. }), "{error}");
+    let info = control.run(coordinator.run()).unwrap().unwrap();
+    assert_eq!((&*info.status, &*info.sub_status), ("finished", "stopped"));
 }
 
 pub fn a_coordinator_waits_for_older_runs(server: &SuperLink) {
