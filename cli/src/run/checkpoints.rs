@@ -38,7 +38,10 @@ pub(super) struct Checkpoints {
     /// The round of the last one.
     round: usize,
     at: Instant,
+    /// Of the last one.
     cost: Duration,
+    /// Of all that this process wrote.
+    total: Duration,
 }
 
 impl Checkpoints {
@@ -50,7 +53,13 @@ impl Checkpoints {
             round,
             at: Instant::now(),
             cost: Duration::ZERO,
+            total: Duration::ZERO,
         }
+    }
+
+    /// How long all checkpoints of this process took, the failed ones left out.
+    pub fn seconds(&self) -> Duration {
+        self.total
     }
 
     /// Whether it is time for one after a round.
@@ -88,6 +97,7 @@ impl Checkpoints {
         archive.write(&path)?;
         (self.round, self.at) = (round, Instant::now());
         self.cost = start.elapsed();
+        self.total += self.cost;
         let all = files(&self.dir)?;
         for (_, old) in all.iter().rev().skip(KEPT) {
             fs::remove_file(old).map_err(CliError::io("remove", old))?;

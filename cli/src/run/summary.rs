@@ -145,6 +145,8 @@ pub(crate) struct Summary {
     pub client_steps_per_second: f64,
     /// Of everything from the process's first line to the summary.
     pub total_seconds: f64,
+    /// Of these, what this process's checkpoints took.
+    pub checkpoint_seconds: f64,
     pub bytes_up: u64,
     pub bytes_down: u64,
     /// What noise on what clients tell leaves of their privacy, where there is some.
@@ -182,7 +184,7 @@ impl Summary {
         (settings, config, run): (&Settings, &Config, &Run),
         (report, failure): (&Report, Option<&ExperimentError>),
         dir: &Path,
-        total: Duration,
+        (total, checkpoints): (Duration, Duration),
     ) -> Self {
         let curve = report.accuracy_curve();
         let best = best(&curve);
@@ -250,6 +252,7 @@ impl Summary {
             seconds: report.seconds(),
             client_steps_per_second: report.client_steps_per_second(),
             total_seconds: total.as_secs_f64(),
+            checkpoint_seconds: checkpoints.as_secs_f64(),
             bytes_up: report.bytes_up(),
             bytes_down: report.bytes_down(),
             privacy: privacy_spent(

@@ -130,7 +130,9 @@ impl Job {
             progress,
             failed: None,
         };
-        let trained = train(&mut self, &mut recorder, stop, clock);
+        let (dir, every) = (folder.dir(), self.settings.checkpoint);
+        let mut checkpoints = Checkpoints::new(dir, every, self.run.report().rounds());
+        let trained = train(&mut self, &mut recorder, &mut checkpoints, stop, clock);
         let ended = match (trained, recorder.failed) {
             (_, Some(error)) | (Err(Ended::Command(error)), None) => return Err(error),
             (Ok(()), None) => self.run.finish(),
@@ -146,7 +148,8 @@ impl Job {
         folder.classes(&class_curves(&report, &self.run.data().class_names))?;
         let ended = (&report, failure.as_ref());
         let of = (&self.settings, &self.config, &self.run);
-        let summary = Summary::new(of, ended, folder.dir(), clock.total());
+        let times = (clock.total(), checkpoints.seconds());
+        let summary = Summary::new(of, ended, folder.dir(), times);
         folder.summary(&json(&summary)?)?;
         Manifest::write(folder.dir())?;
         Ok((summary, failure))
@@ -205,12 +208,10 @@ impl From<CliError> for Ended {
 fn train(
     job: &mut Job,
     recorder: &mut Recorder<'_>,
+    checkpoints: &mut Checkpoints,
     stop: Stop,
     clock: Clock,
 ) -> Result<(), Ended> {
-    let done = job.run.report().rounds();
-    let every = job.settings.checkpoint;
-    let mut checkpoints = Checkpoints::new(recorder.folder.dir(), every, done);
     let config = job.config.text(&recorder.folder.dir().join(CONFIG))?;
     let mut ended = Ok(());
     while ended.is_ok() && recorder.failed.is_none() && !stop.requested() {
@@ -222,11 +223,11 @@ fn train(
         recorder.failed = recorder.failed.take().or(recorder.folder.check().err());
         let round = job.run.report().rounds();
         if ended.is_ok() && checkpoints.due(round) {
-            save(job, &mut checkpoints, &config, clock)?;
+            save(job, checkpoints, &config, clock)?;
         }
     }
     if checkpoints.due_at_end(job.run.report().rounds()) {
-        let saved = save(job, &mut checkpoints, &config, clock);
+        let saved = save(job, checkpoints, &config, clock);
         // The first error is the one that counts.
         if ended.is_ok() && recorder.failed.is_none() {
             saved?;

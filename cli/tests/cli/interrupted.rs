@@ -47,6 +47,7 @@ fn without_times(mut json: Value) -> Value {
         for key in [
             "seconds",
             "total_seconds",
+            "checkpoint_seconds",
             "client_steps_per_second",
             "out",
             "threads",

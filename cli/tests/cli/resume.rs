@@ -83,7 +83,7 @@ fn a_finished_run_is_extended() {
 fn a_killed_extension_goes_on() {
     let place = Place::new();
     place.success(&line("out", 6).replace("rounds:2", "minutes:60"));
-    let child = start(&place, "resume out --rounds 2000 --quiet");
+    let child = start(&place, "resume out --rounds 600 --quiet");
     wait_for(&place.path("out/metrics.jsonl"), 9);
     signal(child, "KILL");
     assert_eq!(
@@ -92,8 +92,8 @@ fn a_killed_extension_goes_on() {
     );
     assert!(!place.path("out/manifest.json").exists());
     place.success("resume out --quiet");
-    assert_eq!(metrics(&place, "out").len(), 2000);
-    assert_eq!(place.json("out/summary.json")["rounds"], 2000);
+    assert_eq!(metrics(&place, "out").len(), 600);
+    assert_eq!(place.json("out/summary.json")["rounds"], 600);
 }
 
 #[test]

@@ -63,3 +63,19 @@ fn renamed_tensors_are_a_part_of_the_model() {
     assert_eq!(names(&loaded["drawn"]), ["head.bias"]);
     assert_eq!(names(&loaded["left_over"]), ["head.bias (other)"]);
 }
+
+/// They are part of the model: a run that needs a discriminator starts from another run's.
+#[test]
+fn auxiliary_networks_come_with_the_weights() {
+    let place = Place::new();
+    let line = "run adcol --data mnist --data-dir data --clients 4 --rounds 1 --quiet";
+    place.success(&format!("{line} --out first"));
+    place.success(&format!("{line} --weights first --out next"));
+    let weights = place.json("next/summary.json")["weights"].clone();
+    let loaded = names(&weights["loaded"]);
+    assert!(!loaded.is_empty());
+    let auxiliary = |name: &&str| name.starts_with("discriminator.");
+    assert!(loaded.iter().all(auxiliary), "{loaded:?}");
+    let alike = |dir: &str| place.read(&format!("{dir}/model.safetensors"));
+    assert!(alike("next") != alike("first"));
+}
