@@ -2,6 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What a request is about, for logs and for the names of messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// The hash of the coordinator's program.
+    pub graph: String,
+    /// The round, from 1, and the index of the region that is to be run in it; `None` if the request only
+    /// tells which round was kept.
+    pub region: Option<(usize, usize)>,
+    /// The clients for which it is to be run.
+    pub clients: Vec<usize>,
+}
+
 /// Ends the names of tensors that report losses.
 pub(super) const LOSSES: &str = "/losses";
 

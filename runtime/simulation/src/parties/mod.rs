@@ -23,6 +23,7 @@ pub use error::{ContentError, PayloadError};
 pub use host::{HostError, PartyHost};
 pub use loopback::{Loopback, Traffic};
 pub(crate) use message::Committed;
+pub use message::Subject;
 pub use payload::Payload;
 pub(crate) use remote::Remote;
 pub use transport::{Host, HostId, Parties, PartyError, Replies, Ticket, Unreachable};

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::PayloadError;
-use super::message::LOSSES;
+use super::message::{LOSSES, Request, Subject};
 
 /// The key of the metadata under which the head stands.
 const HEAD: &str = "fedround";
@@ -121,6 +121,24 @@ impl Payload {
             head,
             numbers,
             tensors,
+        })
+    }
+
+    /// What a request is about.
+    ///
+    /// # Errors
+    ///
+    /// It is no request.
+    pub fn subject(&self) -> Result<Subject, PayloadError> {
+        let request: Request = self.read()?;
+        let run = request.run.as_ref();
+        let entries = run.map_or(&[][..], |run| &run.entries[..]);
+        let mut clients: Vec<usize> = entries.iter().map(|entry| entry.client).collect();
+        clients.dedup();
+        Ok(Subject {
+            region: run.map(|run| (run.attempt.round, run.region)),
+            clients,
+            graph: request.graph,
         })
     }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::Simulation;
 use super::fingerprint::Fingerprint;
 use crate::checkpoint_error::CheckpointError;
-use crate::state::Key;
+use crate::state::{ClientState, Key};
 use crate::tensor_bytes::{from_bytes, to_bytes};
 
 /// Of the parts below.
@@ -39,6 +39,9 @@ struct Position {
     /// sums depend on it.
     groups: Vec<usize>,
 }
+
+/// A state of a client, by its client and name.
+pub(crate) type SavedState = (usize, String, Vec<TensorBytes>);
 
 /// A state by its name.
 type ServerStates = Vec<(String, Vec<TensorBytes>)>;
@@ -122,6 +125,28 @@ impl Simulation {
         for (site, group) in self.sites_mut().zip(position.groups) {
             site.group = group;
         }
+        Ok(())
+    }
+
+    /// The states that clients set in the round in progress, in order.
+    pub(crate) fn save_pending(&self) -> Result<Vec<SavedState>, CheckpointError> {
+        let states = self.state.clients.fresh();
+        let states = states
+            .map(|((client, name), tensors)| Ok((*client, name.clone(), saved(name, tensors)?)));
+        let mut states = states.collect::<Result<Vec<SavedState>, CheckpointError>>()?;
+        states.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        Ok(states)
+    }
+
+    /// Sets states in the round in progress.
+    pub(crate) fn restore_pending(&mut self, states: Vec<SavedState>) -> Result<(), ArchiveError> {
+        let device = self.program().device();
+        let states = states.into_iter().map(|(client, name, tensors)| {
+            let tensors = restored(CLIENTS, &tensors, device)?;
+            Ok(((client, name), tensors))
+        });
+        let states = states.collect::<Result<Vec<ClientState>, ArchiveError>>()?;
+        self.set_client_states(states);
         Ok(())
     }
 

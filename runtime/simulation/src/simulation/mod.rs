@@ -44,6 +44,8 @@ use fedround_exec::{CaptureStats, ExecError, GraphCapture};
 use fingerprint::Digests;
 use parameters::upload;
 
+pub(crate) use checkpoint::SavedState;
+
 /// Runs a [`Program`] over simulated clients.
 ///
 /// Results depend on the program, the dataset, the seed, and the devices: not on the number of

@@ -131,6 +131,11 @@ impl ByClient {
     }
 
     /// The states that the round in progress has set.
+    pub fn fresh(&self) -> impl Iterator<Item = (&(usize, String), &Vec<DispatchTensor>)> {
+        self.fresh.iter()
+    }
+
+    /// The states that the round in progress has set.
     pub fn into_fresh(self) -> impl Iterator<Item = ((usize, String), Vec<DispatchTensor>)> {
         self.fresh.into_iter()
     }

@@ -202,6 +202,38 @@ fn ten_hosts_train_as_one_simulation() {
     assert_eq!(parameters(&alone), parameters(&coordinator));
 }
 
+/// All hosts start anew after each round, which they were not yet told to keep.
+#[test]
+fn hosts_go_on_from_their_checkpoints() {
+    for name in ["scaffold", "fedrep"] {
+        let case = CASES.iter().find(|case| case.0 == name).unwrap();
+        let mut simulation = alone(case);
+        (0..3).for_each(|_| _ = simulation.run_round().unwrap());
+        let run = |saved: bool| {
+            let (mut coordinator, parties) = federation(case, 2);
+            for _ in 0..3 {
+                assert!(coordinator.run_round().unwrap().failed.is_empty());
+                let anew = hosts(case, 2).into_iter();
+                let mut loopback = parties.0.lock().unwrap();
+                let anew = anew.zip(loopback.hosts()).map(|(mut host, before)| {
+                    if saved {
+                        host.restore(&before.save().unwrap()).unwrap();
+                    }
+                    host
+                });
+                let anew: Vec<PartyHost> = anew.collect();
+                *loopback = Loopback::new(anew);
+            }
+            coordinator.settle_parties().unwrap();
+            let hosts = parties.0.lock().unwrap();
+            let other = other_states(&simulation, &coordinator, hosts.hosts());
+            (parameters(&coordinator), other)
+        };
+        assert_eq!(run(true), (parameters(&simulation), vec![]), "{name}");
+        assert_ne!(run(false).0, parameters(&simulation), "{name}");
+    }
+}
+
 /// Another coordinator goes on from a checkpoint, after one that ended in the middle of a round that it had not
 /// saved, or right after the checkpoint.
 #[test]

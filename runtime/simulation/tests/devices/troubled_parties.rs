@@ -52,10 +52,7 @@ impl Troubled {
 }
 
 fn round_of(request: &Payload) -> usize {
-    let head = &request.head;
-    let (_, from) = head.rsplit_once("\"round\":").unwrap_or(("", "0"));
-    let digits: String = from.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().unwrap()
+    request.subject().unwrap().region.unwrap().0
 }
 
 impl Parties for Troubled {

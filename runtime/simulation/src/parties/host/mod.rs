@@ -1,8 +1,9 @@
 //! The party's side: runs regions for the clients of a host, and keeps what stays there.
 
+mod checkpoint;
 mod run;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use fedround_ir::fed::Value;
 
@@ -32,6 +33,8 @@ pub struct PartyHost {
     table: Table,
     /// The attempt whose values are held, and whose states are set and not yet kept.
     attempt: Option<Attempt>,
+    /// The maps of the attempt that ran here, by their numbers.
+    ran: BTreeSet<usize>,
     /// What clients keep for later regions of the attempt.
     held: HashMap<(Entry, Value), RtVal>,
     /// What all of them were sent alike.
@@ -88,6 +91,12 @@ pub enum HostError {
         /// The round.
         round: usize,
     },
+    /// A region ran already, and its reply is not here any more.
+    #[error("the region ran in this attempt of round {round}, and its reply is not here any more")]
+    Again {
+        /// The round.
+        round: usize,
+    },
     /// The party does not have what an earlier region left there, since it started anew.
     #[error(
         "`{name}` of an earlier region of the round is not here; the host started anew since then"
@@ -121,6 +130,7 @@ impl PartyHost {
             simulation,
             clients,
             attempt: None,
+            ran: BTreeSet::new(),
             held: HashMap::new(),
             shared: HashMap::new(),
             last: None,
@@ -200,6 +210,7 @@ impl PartyHost {
     fn end_attempt(&mut self) {
         self.attempt = None;
         self.last = None;
+        self.ran.clear();
         self.held.clear();
         self.shared.clear();
     }

@@ -42,12 +42,17 @@ impl PartyHost {
             return Err(none);
         };
         self.begin(run.attempt)?;
+        // States that it set would be read as those of the round before.
+        if self.ran.contains(&run.map) {
+            return Err(HostError::Again { round });
+        }
         self.simulation.leave_out(left_out);
         let operands = self.operands(run, &region, payload)?;
         let mut outcomes = self.outcomes(run, &region, &operands)?;
         outcomes.sort_by_key(|(i, _)| *i);
         let reply = self.report(run, &region, &outcomes)?;
         self.keep(run, &region, outcomes);
+        self.ran.insert(run.map);
         Ok(reply)
     }
 
