@@ -130,7 +130,7 @@ impl ByClient {
         self.kept.reading_ahead(keys, work)
     }
 
-    /// The states that the round in progress has set.
+    /// The states that the round in progress has set, which are not kept yet.
     pub fn fresh(&self) -> impl Iterator<Item = (&(usize, String), &Vec<DispatchTensor>)> {
         self.fresh.iter()
     }
