@@ -54,6 +54,8 @@
 //! does: with glibc's, a small model's step is several times slower.
 
 pub mod experiment;
+#[cfg(feature = "flower")]
+pub mod federation;
 mod model_source;
 pub mod testing;
 

@@ -65,6 +65,8 @@ fn help(error: &CliError) -> Option<String> {
         }
         CliError::DataCommand(error) => return error.help(),
         CliError::Compare(error) => return error.help(),
+        #[cfg(feature = "flower")]
+        CliError::Federation(error) => return error.help(),
         CliError::Bench(error) => error.help()?,
         CliError::Reproduce(error) => return error.help(),
         CliError::Profiles { .. } => "docs/faults.md describes the file",

@@ -11,6 +11,8 @@ use crate::compare::CompareArgs;
 use crate::data::DataArgs;
 use crate::doctor::DoctorArgs;
 use crate::error::CliError;
+#[cfg(feature = "flower")]
+use crate::federation::{CoordinatorArgs, FederationArgs, PartyArgs};
 use crate::inspect::InspectArgs;
 use crate::model_args::{EvalArgs, ExportArgs, PredictArgs};
 use crate::output::tell;
@@ -55,6 +57,15 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Write the model of a finished run as a file that PyTorch loads
     Export(ExportArgs),
+    /// Coordinate a federation between machines, over Flower's SuperLink
+    #[cfg(feature = "flower")]
+    Coordinator(CoordinatorArgs),
+    /// Take part in a federation: train the clients that are on this machine
+    #[cfg(feature = "flower")]
+    Party(PartyArgs),
+    /// Show the parties and runs of a SuperLink
+    #[cfg(feature = "flower")]
+    Federation(FederationArgs),
     /// Run several algorithms with several seeds, and compare them in a table and in plots
     Compare(CompareArgs),
     /// Train, and show what the server learns about single clients

@@ -24,6 +24,8 @@ use fedround_store::StoreError;
 use crate::bench::BenchError;
 use crate::compare::CompareError;
 use crate::data::DataCommandError;
+#[cfg(feature = "flower")]
+use crate::federation::FederationError;
 use crate::reproduce::ReproduceError;
 use crate::run::{CheckpointEveryError, ManifestError};
 use fedround_names::did_you_mean;
@@ -60,6 +62,9 @@ pub(crate) enum CliError {
     DataCommand(#[from] DataCommandError),
     #[error(transparent)]
     Compare(#[from] CompareError),
+    #[cfg(feature = "flower")]
+    #[error(transparent)]
+    Federation(#[from] FederationError),
     #[error(transparent)]
     Bench(#[from] BenchError),
     #[error(transparent)]

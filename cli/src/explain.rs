@@ -43,6 +43,24 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
     print(&texts.join("\n"))
 }
 
+/// The tables of what crosses, one for each phase, for a party that is asked to take part.
+pub(crate) fn what_crosses(program: &Program) -> String {
+    let mut text = String::new();
+    for (phase, program) in program.phases() {
+        let parameters = program.parameter_count();
+        let count = |without: &Leaves| program.parameters_without(without);
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "{}", phase.as_deref().unwrap_or("Wire"));
+        text += &indent(&wire_table(&wire(program.linked()), Some(&count)));
+        let _ = writeln!(
+            text,
+            "\n  P = {} parameters, 4 bytes each\n",
+            grouped(parameters as u64)
+        );
+    }
+    text
+}
+
 /// What crosses in a round.
 fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> String {
     let rows = wire(program.linked());

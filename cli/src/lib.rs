@@ -38,6 +38,8 @@ mod eval;
 mod explain;
 mod export;
 mod faults;
+#[cfg(feature = "flower")]
+mod federation;
 mod files;
 mod graph;
 mod hypers;
@@ -151,6 +153,14 @@ impl Cli {
         match command {
             Command::Run(args) => return run::run(catalog, args),
             Command::Resume(args) => return run::resume(catalog, args),
+            #[cfg(feature = "flower")]
+            Command::Coordinator(args) => return federation::coordinator(catalog, args),
+            #[cfg(feature = "flower")]
+            Command::Party(args) => return federation::party(catalog, args),
+            #[cfg(feature = "flower")]
+            Command::Federation(args) => match &args.command {
+                federation::FederationCommand::Status(args) => federation::status(args)?,
+            },
             Command::Compare(args) => return compare::compare(catalog, args),
             Command::Inspect(args) => return inspect::inspect(catalog, args),
             Command::Reproduce(args) => return reproduce::reproduce(catalog, args),

@@ -10,6 +10,7 @@ use fedround_exec::Program;
 use fedround_exec::device::is_cpu;
 use fedround_models::{AuxiliaryTask, LoadReport, Losses, Task};
 use fedround_passes::PassManager;
+use fedround_simulation::parties::Parties;
 use fedround_simulation::{FederatedDataset, Simulation};
 use fedround_trace::TracedModel;
 
@@ -149,6 +150,31 @@ impl Run {
     /// [`Simulation::set_client_store`].
     pub fn set_client_store(&mut self, path: impl Into<PathBuf>) {
         self.simulation.set_client_store(path);
+    }
+
+    /// Runs the code of clients at parties instead of here; see
+    /// [`Simulation::with_parties`]. Not for a run that has begun, unless it is then
+    /// [restored](Self::restore).
+    ///
+    /// # Errors
+    ///
+    /// As [`Simulation::with_parties`].
+    pub fn with_parties(
+        mut self,
+        parties: Box<dyn Parties>,
+        session: u64,
+    ) -> Result<Self, ExperimentError> {
+        self.simulation = self.simulation.with_parties(parties, session)?;
+        Ok(self)
+    }
+
+    /// Tells parties that the last round is kept, at the end of a run. Does nothing without parties.
+    ///
+    /// # Errors
+    ///
+    /// No party can be reached.
+    pub fn settle_parties(&mut self) -> Result<(), ExperimentError> {
+        Ok(self.simulation.settle_parties()?)
     }
 
     /// The simulation by itself, for callers that train round by round.

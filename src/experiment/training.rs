@@ -152,8 +152,12 @@ impl Run {
         Ok(Round::new(number, stats, seconds))
     }
 
-    /// Evaluates the model of the last complete round, on the test set and on validation examples.
+    /// Evaluates the model of the last complete round, on the test set and on validation examples. What
+    /// clients of parties have of their own is not known here, and the server's model is not the result.
     fn evaluate(&self, report: &mut Report) -> Result<(), ExperimentError> {
+        if self.simulation.personal_models_are_at_parties() {
+            return Ok(());
+        }
         let tested = self.tests.run(&self.simulation)?;
         report.client_accuracy = vec![None; self.tests.clients()];
         for (client, accuracy) in tested.clients {
@@ -200,6 +204,9 @@ impl Run {
 
     /// Takes the measures of the end.
     fn measure(&self, report: &mut Report) -> Result<(), ExperimentError> {
+        if self.simulation.personal_models_are_at_parties() {
+            return Ok(());
+        }
         if self.settings.ensemble {
             report.ensemble_accuracy = Some(self.tests.ensemble(&self.simulation)?);
         }

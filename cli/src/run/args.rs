@@ -111,7 +111,7 @@ pub(crate) struct EngineArgs {
 }
 
 /// What trains on what.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SettingArgs {
     /// TOML file of settings, such as the config.toml of an earlier run
     #[arg(long, value_name = "FILE")]

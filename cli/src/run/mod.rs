@@ -87,7 +87,7 @@ fn warn_of_weights(job: &Job, quiet: bool) {
 
 /// Prints what a run came to, as JSON or as a table, and gives the exit code of what is now in the
 /// folder.
-fn report(
+pub(crate) fn report(
     (summary, failure): (&Summary, Option<ExperimentError>),
     folder: &Folder,
     stop: Stop,

@@ -31,6 +31,10 @@ pub(super) fn write(
     report: &Report,
     (keep, with_clients): (Keep, bool),
 ) -> Result<(), CliError> {
+    if simulation.personal_models_are_at_parties() {
+        // What no party sent is no result of the training.
+        return folder.models(report, keep, &simulation.unchanged_parameters()?);
+    }
     let models = match with_clients {
         true => ClientModels::of(simulation)?,
         false => None,

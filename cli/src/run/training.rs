@@ -8,6 +8,8 @@ use fedround::experiment::{ExperimentError, Report, Run};
 use fedround_data::Dataset;
 use fedround_exec::Program;
 use fedround_simulation::RunError;
+#[cfg(feature = "flower")]
+use fedround_simulation::parties::Parties;
 use fedround_store::Archive;
 
 use super::checkpoint_every::CheckpointEvery;
@@ -100,6 +102,26 @@ impl Job {
         self.run.set_client_store(dir.join(STATES));
     }
 
+    /// Checks that the program can run between a server and parties, and gives its hash.
+    #[cfg(feature = "flower")]
+    pub(crate) fn check_parties(&self) -> Result<String, CliError> {
+        for (_, phase) in self.program().phases() {
+            phase.parties()?;
+        }
+        Ok(self.run.simulation().graph_hash()?)
+    }
+
+    /// Runs the code of clients at parties.
+    #[cfg(feature = "flower")]
+    pub(crate) fn with_parties(
+        self,
+        parties: Box<dyn Parties>,
+        session: u64,
+    ) -> Result<Self, CliError> {
+        let run = self.run.with_parties(parties, session)?;
+        Ok(Self { run, ..self })
+    }
+
     /// Lines of the metrics until now.
     pub(super) fn metrics(&self) -> impl Iterator<Item = Metric> {
         let (report, federation) = (self.run.report(), federation(&self.run));
@@ -132,7 +154,10 @@ impl Job {
         };
         let (dir, every) = (folder.dir(), self.settings.checkpoint);
         let mut checkpoints = Checkpoints::new(dir, every, self.run.report().rounds());
-        let trained = train(&mut self, &mut recorder, &mut checkpoints, stop, clock);
+        let mut trained = train(&mut self, &mut recorder, &mut checkpoints, stop, clock);
+        if trained.is_ok() {
+            trained = self.run.settle_parties().map_err(Ended::Run);
+        }
         let ended = match (trained, recorder.failed) {
             (_, Some(error)) | (Err(Ended::Command(error)), None) => return Err(error),
             (Ok(()), None) => self.run.finish(),

@@ -19,6 +19,8 @@ mod doctor;
 mod exactness;
 mod experiment;
 mod faults;
+#[cfg(feature = "flower")]
+mod federation;
 mod folder;
 mod inspect;
 mod interrupted;
@@ -31,6 +33,10 @@ mod privacy;
 mod reproduce;
 mod resume;
 mod run;
+#[cfg(feature = "flower")]
+#[path = "../../../runtime/flower/tests/superlink/server.rs"]
+#[allow(dead_code, reason = "the tests of the protocol need more of it")]
+mod superlink;
 mod support;
 mod trained;
 mod weights;

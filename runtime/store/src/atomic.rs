@@ -5,8 +5,8 @@
 //! that the next write replaces.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
@@ -22,8 +22,13 @@ use crate::space::folder;
 ///
 /// [`StoreError::NoSpace`] on a full disk, [`StoreError::Io`] otherwise. The file is then as it was.
 pub fn write_atomically(path: &Path, pieces: &[&[u8]]) -> Result<(), StoreError> {
+    write_with(path, pieces, 0o666)
+}
+
+/// `mode` is of a new file, before the process's mask.
+fn write_with(path: &Path, pieces: &[&[u8]], mode: u32) -> Result<(), StoreError> {
     let temporary = temporary(path);
-    let written = write(&temporary, pieces).and_then(|()| fs::rename(&temporary, path));
+    let written = write(&temporary, pieces, mode).and_then(|()| fs::rename(&temporary, path));
     let flushed = written.and_then(|()| flush_folder(path));
     flushed.map_err(|error| {
         // What is left of it is of no use; the first error is the one that counts.
@@ -31,6 +36,16 @@ pub fn write_atomically(path: &Path, pieces: &[&[u8]]) -> Result<(), StoreError>
         let needed = pieces.iter().map(|piece| piece.len() as u64).sum();
         StoreError::write(path, needed)(error)
     })
+}
+
+/// Writes a file as [`write_atomically`] does, which only its owner may read: keys and tokens. (On other
+/// systems than Unix, whoever may read the folder may read the file.)
+///
+/// # Errors
+///
+/// As [`write_atomically`].
+pub fn write_secret(path: &Path, pieces: &[&[u8]]) -> Result<(), StoreError> {
+    write_with(path, pieces, 0o600)
 }
 
 /// `.NAME.partial` beside the file.
@@ -41,10 +56,35 @@ fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn write(path: &Path, pieces: &[&[u8]]) -> io::Result<()> {
-    let mut file = File::create(path)?;
+fn write(path: &Path, pieces: &[&[u8]], mode: u32) -> io::Result<()> {
+    // One that a killed process left may have another mode.
+    if mode != 0o666 {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    let mut file = options(mode)
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(path)?;
     pieces.iter().try_for_each(|piece| file.write_all(piece))?;
     file.sync_all()
+}
+
+#[cfg(unix)]
+fn options(mode: u32) -> OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    let mut options = OpenOptions::new();
+    options.mode(mode);
+    options
+}
+
+#[cfg(not(unix))]
+fn options(_mode: u32) -> OpenOptions {
+    OpenOptions::new()
 }
 
 /// Makes the file's name as durable as its contents.
@@ -80,6 +120,24 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
         assert_eq!(names(dir.path()), ["a.txt"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn secrets_are_their_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("key");
+        // What a killed process left, and an old file, that anyone may read.
+        fs::write(temporary(&path), b"old").unwrap();
+        fs::write(&path, b"old").unwrap();
+        write_secret(&path, &[b"new"]).unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(
+            (mode & 0o777, fs::read(&path).unwrap()),
+            (0o600, b"new".to_vec())
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod tensor;
 
 pub use archive::Archive;
 pub use archive_error::ArchiveError;
-pub use atomic::write_atomically;
+pub use atomic::{write_atomically, write_secret};
 pub use client_store::{ClientState, ClientStore, ClientStoreError, KEPT_CHECKPOINTS, StoreMark};
 pub use error::StoreError;
 pub use lock::FolderLock;

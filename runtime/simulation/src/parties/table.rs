@@ -21,6 +21,12 @@ impl Table {
         splits.collect::<Result<_, _>>().map(Self)
     }
 
+    /// Whether clients keep states from one round to the next.
+    pub fn sets_states(&self) -> bool {
+        let mut regions = self.0.iter().flat_map(|split| &split.regions);
+        regions.any(|region| !region.sets.is_empty())
+    }
+
     /// A region of a phase.
     pub fn region(&self, phase: usize, index: usize) -> Option<&Region> {
         self.0.get(phase)?.regions.get(index)
@@ -42,7 +48,7 @@ pub(super) fn crossing(program: &Program, without: &Leaves) -> Vec<bool> {
 }
 
 /// The map of a schedule whose code a region is.
-pub(super) fn code_of<'s>(block: &'s Block, client: Value) -> Option<(&'s Control, &'s Block)> {
+pub(super) fn code_of(block: &Block, client: Value) -> Option<(&Control, &Block)> {
     block.items.iter().find_map(|(item, _)| match item {
         Item::Control(control) => {
             let body = control.body.as_ref()?;

@@ -182,7 +182,7 @@ impl Simulation {
 }
 
 /// The bits of a tensor's numbers, by which two that are not numbers are equal, too.
-fn bits(tensor: &DispatchTensor) -> Result<Vec<u32>, RunError> {
+pub(super) fn bits(tensor: &DispatchTensor) -> Result<Vec<u32>, RunError> {
     let values = read(tensor.clone())?.into_iter();
     Ok(values.map(f32::to_bits).collect())
 }

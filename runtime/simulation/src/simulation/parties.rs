@@ -4,6 +4,7 @@ use burn::tensor::DispatchTensor;
 
 use super::Simulation;
 use super::fingerprint::graph;
+use super::parameters::bits;
 use crate::error::RunError;
 use crate::parties::{Committed, Parties, PartyError, Remote};
 use crate::state::{ByClient, ClientState};
@@ -52,6 +53,23 @@ impl Simulation {
     /// Why clients of parties failed in the last round, in the order in which they were lost.
     pub fn party_failures(&self) -> &[(Vec<usize>, PartyError)] {
         self.parties.as_ref().map_or(&[], Remote::failures)
+    }
+
+    /// Whether clients have models of their own, which are made at the parties and cannot be evaluated here.
+    pub fn personal_models_are_at_parties(&self) -> bool {
+        self.parties.is_some() && self.home.personal.is_some()
+    }
+
+    /// Which parameters are what they began as, in the model's order.
+    ///
+    /// # Errors
+    ///
+    /// The device that holds them has failed.
+    pub fn unchanged_parameters(&self) -> Result<Vec<bool>, RunError> {
+        let leaves = self.initial.iter().zip(&self.params);
+        leaves
+            .map(|(before, now)| Ok(bits(before)? == bits(now)?))
+            .collect()
     }
 
     /// What the parties are to be told, for a checkpoint.

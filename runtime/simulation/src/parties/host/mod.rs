@@ -105,6 +105,17 @@ pub enum HostError {
         /// The value.
         name: String,
     },
+    /// The states of the host's clients are of another round than the coordinator kept last.
+    #[error(
+        "expected clients' states of round {expected}, found those of round {found}: states were lost, or are of another \
+         run; start the run and its parties with empty folders"
+    )]
+    States {
+        /// The last round of this host that the coordinator kept; 0 of none.
+        expected: usize,
+        /// The last round that was kept here.
+        found: usize,
+    },
     /// The region could not run.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -183,6 +194,7 @@ impl PartyHost {
         if let Some(committed) = &request.committed {
             self.commit(committed);
         }
+        self.check_round(request.committed.as_ref())?;
         let Some(run) = request.run else {
             return Ok(Payload::new(&Reply::Done(None))?);
         };
@@ -204,6 +216,17 @@ impl PartyHost {
         self.simulation
             .keep_round(committed.attempt.round, &committed.without);
         self.end_attempt();
+    }
+
+    /// Fails if the last round that set states here is another one than the coordinator kept: they were
+    /// lost, or belong to another run.
+    fn check_round(&self, committed: Option<&Committed>) -> Result<(), HostError> {
+        let expected = committed.map_or(0, |committed| committed.attempt.round);
+        let found = self.simulation.round();
+        match self.table.sets_states() && expected != found {
+            true => Err(HostError::States { expected, found }),
+            false => Ok(()),
+        }
     }
 
     /// Forgets what the attempt in progress left here.

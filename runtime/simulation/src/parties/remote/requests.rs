@@ -1,6 +1,7 @@
 //! What a coordinator asks of a host.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use fedround_ir::fed::Value;
@@ -46,15 +47,16 @@ impl Remote {
             let what = (program, input.kind, crossing.as_slice());
             match operand {
                 RtVal::Broadcast(_, value) => {
-                    if !shared.contains_key(&input.value) {
-                        let mut own = (vec![], BTreeMap::new());
-                        put((&mut own.0, &mut own.1), &input.name, what, value)?;
-                        shared.insert(input.value, own);
-                    }
-                    if let Some((own, own_numbers)) = shared.get(&input.value) {
-                        tensors.extend(own.iter().cloned());
-                        numbers.extend(own_numbers.clone());
-                    }
+                    let (own, own_numbers) = match shared.entry(input.value) {
+                        Entry::Occupied(made) => made.into_mut(),
+                        Entry::Vacant(empty) => {
+                            let mut own = (vec![], BTreeMap::new());
+                            put((&mut own.0, &mut own.1), &input.name, what, value)?;
+                            empty.insert(own)
+                        }
+                    };
+                    tensors.extend(own.iter().cloned());
+                    numbers.extend(own_numbers.clone());
                 }
                 RtVal::Clients(_, values) => {
                     for &i in places {

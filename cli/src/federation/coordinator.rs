@@ -1,0 +1,180 @@
+//! `fedround coordinator`.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use fedround::experiment::Status;
+use fedround::federation::{FederationSettings, FlowerParties, Notice};
+use fedround_flower::{
+    Connection, Control, Coordinator, ExecutorSecret, Fab, FlowerError, RunOutcome,
+};
+use fedround_simulation::{CohortBatch, Faults};
+
+use super::args::CoordinatorArgs;
+use super::error::FederationError;
+use super::link::seconds;
+use super::token;
+use crate::catalog::{Catalog, warn};
+use crate::error::CliError;
+use crate::faults::FaultArgs;
+use crate::interrupt::listen;
+use crate::output::tell;
+use crate::run::{CheckpointEvery, Clock, Job, Progress, last_checkpoint, lock, open, report};
+use crate::settings::Settings;
+
+/// How long a coordinator waits for its run's turn at the SuperLink.
+const TURN: Duration = Duration::from_secs(300);
+/// How long a party may take to answer, unless --deadline says.
+const DEADLINE: f64 = 600.0;
+
+/// Runs the subcommand.
+pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<ExitCode, CliError> {
+    let mut clock = Clock::start();
+    let (settings, waits) = resolve(args)?;
+    let data = Arc::new(settings.load()?);
+    let mut job = Job::new(catalog, &settings, data)?;
+    warn(job.program());
+    let graph = job.check_parties()?;
+    let stop = listen();
+
+    let state = &args.state;
+    fs::create_dir_all(state).map_err(CliError::io("create the folder", state))?;
+    let lock = lock(state)?;
+    let found = last_checkpoint(state)?;
+    let connection = args.link.open()?;
+    let coordinator = take_run(&connection, args)?;
+    if !args.quiet {
+        tell!(
+            "run {} at {}, program {graph}",
+            coordinator.run(),
+            args.link.superlink
+        );
+    }
+    let quiet = args.quiet;
+    let tell_notice = move |notice| {
+        if !quiet {
+            say(&notice);
+        }
+    };
+    let (parties, end) = FlowerParties::new(coordinator, graph, waits, tell_notice);
+    job = job.with_parties(Box::new(parties), session())?;
+    if let Some(found) = &found {
+        job.restore(&found.archive)?;
+    }
+    let (folder, before) = open(&job, state, lock, found.as_ref())?;
+    clock.before = before;
+    let parameters = job.program().parameter_count();
+    let mut progress = Progress::of_run(job.settings(), state, parameters, args.quiet);
+    let ended = job.train(&folder, &mut progress, stop, clock);
+    progress.finish();
+    let outcome = match &ended {
+        Ok((summary, None)) if summary.status == Status::Interrupted => None,
+        Ok((_, None)) => Some(RunOutcome::Completed),
+        Ok((_, Some(error))) => Some(RunOutcome::Failed(error.to_string())),
+        Err(error) => Some(RunOutcome::Failed(error.to_string())),
+    };
+    // A coordinator that was stopped may go on within a minute; then the SuperLink ends the run.
+    if let Some(outcome) = outcome {
+        end.finish(outcome).map_err(FederationError::from)?;
+        token::remove(state)?;
+    }
+    let (summary, failure) = ended?;
+    report((&summary, failure), &folder, stop, (args.json, args.quiet))
+}
+
+/// The settings of a run whose clients are elsewhere, and how it waits for them.
+fn resolve(args: &CoordinatorArgs) -> Result<(Settings, FederationSettings), CliError> {
+    let mut given = args.settings.clone();
+    let deadline = given.faults.deadline.take();
+    let mut settings = Settings::resolve(&given, &args.tests, args.spec.as_deref(), args.seed)?;
+    if let Some(flag) = simulated(&settings.faults) {
+        return Err(FederationError::Simulated { flag }.into());
+    }
+    let (least, faults) = (settings.faults.min_clients, Faults::default());
+    settings.run.faults = Faults {
+        min_clients: least.unwrap_or(faults.min_clients),
+        ..faults
+    };
+    // Each client alone in its graph: then results are those of a simulation, bit for bit.
+    if args.settings.engine.cohort_batch.is_none() {
+        settings.run.cohort_batch = CohortBatch::Off;
+    }
+    // Parties are told of a round with the next one; what they were told must be written by then.
+    settings.checkpoint = CheckpointEvery::Rounds(1);
+    let waits = FederationSettings {
+        min_parties: args.min_parties,
+        patience: seconds("patience", args.patience)?,
+        deadline: seconds("deadline", deadline.unwrap_or(DEADLINE))?,
+    };
+    Ok((settings, waits))
+}
+
+/// A flag of faults that real parties do not need.
+fn simulated(faults: &FaultArgs) -> Option<&'static str> {
+    let set = [
+        ("dropout", faults.dropout.is_some()),
+        ("speed", faults.speed.is_some()),
+        ("bandwidth", faults.bandwidth.is_some()),
+        ("profiles", faults.profiles.is_some()),
+        ("over-select", faults.over_select.is_some()),
+    ];
+    let mut set = set.into_iter().filter(|(_, is)| *is);
+    set.next().map(|(flag, _)| flag)
+}
+
+/// Larger than that of every earlier process.
+fn session() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let millis = since.unwrap_or_default().as_millis();
+    u64::try_from(millis).unwrap_or(u64::MAX)
+}
+
+/// Goes on with the run of an earlier process, or starts one at the SuperLink.
+fn take_run(connection: &Connection, args: &CoordinatorArgs) -> Result<Coordinator, CliError> {
+    let state: &Path = &args.state;
+    if let Some(earlier) = token::read(state)? {
+        match Coordinator::resume(connection, earlier) {
+            Ok(coordinator) => return Ok(coordinator),
+            Err(FlowerError::Lost { problem }) => {
+                tell!(
+                    "note: the last run at the SuperLink has ended ({problem}); a new one begins"
+                );
+            }
+            Err(error) => return Err(FederationError::from(error).into()),
+        }
+    }
+    let secret = args.secret.as_deref().map(ExecutorSecret::read).transpose();
+    let secret = secret
+        .map_err(FlowerError::from)
+        .map_err(FederationError::from)?;
+    let start = || -> Result<Coordinator, FlowerError> {
+        let fab = Fab::stub("fedround", env!("CARGO_PKG_VERSION"))?;
+        let run = Control::new(connection).start_run(&fab, "")?;
+        Coordinator::acquire(connection, run, secret.as_ref(), TURN)
+    };
+    let coordinator = start().map_err(FederationError::from)?;
+    token::write(state, coordinator.token())?;
+    Ok(coordinator)
+}
+
+fn say(notice: &Notice) {
+    match notice {
+        Notice::Joined(id, clients) => {
+            let n = clients.len();
+            let what = match &clients[..] {
+                [one] => format!("client {one}"),
+                [first, .., last] => format!("{n} clients, {first} to {last}"),
+                [] => "no client".to_owned(),
+            };
+            tell!("party {id} is here with {what}");
+        }
+        Notice::Left(id) => tell!("party {id} has gone"),
+        Notice::Refused(id, why) => tell!("party {id} does not take part: {why}"),
+        Notice::Waiting(there, least) => {
+            tell!("{there} parties are here, waiting for {least}");
+        }
+    }
+}

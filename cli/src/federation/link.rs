@@ -1,0 +1,41 @@
+//! How the SuperLink is reached.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use fedround_flower::{Connection, ConnectionSettings};
+
+use super::error::FederationError;
+
+/// Where the SuperLink is.
+#[derive(Debug, Args)]
+pub(crate) struct LinkArgs {
+    /// Address of Flower's SuperLink: https://HOST:PORT, or http:// on this machine
+    #[arg(long, value_name = "URL")]
+    pub superlink: String,
+    /// PEM file of the certificates that sign the SuperLink's [default: the public authorities]
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+    /// Accept http:// for another machine: everybody between can read and change the models
+    #[arg(long)]
+    pub plaintext: bool,
+}
+
+impl LinkArgs {
+    /// Checks that a SuperLink of a known version is there.
+    pub fn open(&self) -> Result<Connection, FederationError> {
+        let settings = ConnectionSettings {
+            ca: self.ca.clone(),
+            plaintext: self.plaintext,
+            ..ConnectionSettings::new(&self.superlink)
+        };
+        Ok(Connection::open(settings)?)
+    }
+}
+
+/// Seconds of a flag as a time.
+pub(super) fn seconds(flag: &'static str, found: f64) -> Result<Duration, FederationError> {
+    let wrong = |_| FederationError::Seconds { flag, found };
+    Duration::try_from_secs_f64(found).map_err(wrong)
+}

@@ -1,0 +1,104 @@
+//! `fedround party`.
+
+use std::fs;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fedround::federation::{Answer, DurableHost, Participant};
+use fedround_flower::{Party, PartySettings};
+use fedround_simulation::Simulation;
+
+use super::approval::approved;
+use super::args::PartyArgs;
+use super::clients::{numbers, splits};
+use super::error::FederationError;
+use super::link::seconds;
+use crate::catalog::Catalog;
+use crate::error::CliError;
+use crate::explain::what_crosses;
+use crate::interrupt::listen;
+use crate::output::{print, tell};
+use crate::run::{TestArgs, lock};
+use crate::settings::Settings;
+
+/// How long one look for a request takes, after which signals are noticed.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Runs the subcommand.
+pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, CliError> {
+    let tests = TestArgs::default();
+    let settings = Settings::resolve(&args.settings, &tests, args.spec.as_deref(), args.seed)?;
+    let here = numbers(&args.host, settings.run.clients)?;
+    let simulation = simulation(catalog, &settings, (&here, args.own_data))?;
+    let hash = simulation.graph_hash()?;
+    if let Err(error) = approved(&hash, args.approve.as_deref()) {
+        print(&what_crosses(simulation.program()))?;
+        return Err(error.into());
+    }
+    if args.approve.as_deref() == Some("any") {
+        tell!(
+            "warning: this party takes part in any program that its command line names (--approve any)"
+        );
+    }
+
+    let state = &args.state;
+    fs::create_dir_all(state).map_err(CliError::io("create the folder", state))?;
+    let _lock = lock(state)?;
+    let host = DurableHost::open(simulation, here, state).map_err(FederationError::from)?;
+    let stop = listen();
+    let connection = args.link.open()?;
+    let settings = PartySettings {
+        key: args.key.clone(),
+        heartbeat: seconds("heartbeat", args.heartbeat)?,
+        ..PartySettings::new(state)
+    };
+    let party = Party::join(&connection, settings).map_err(FederationError::from)?;
+    if !args.quiet {
+        let (id, link) = (party.node_id(), &args.link.superlink);
+        tell!("party {id} is online at {link}, program {hash}");
+    }
+    let mut participant = Participant::new(party, host);
+    let mut round = participant.host().simulation().round();
+    while !stop.requested() {
+        let answer = participant
+            .answer_next(LOOK)
+            .map_err(FederationError::from)?;
+        let host = participant.host().simulation();
+        if host.round() != round {
+            round = host.round();
+            if !args.quiet {
+                tell!("round {round} is kept");
+            }
+        }
+        match answer {
+            Some(Answer::OtherProgram(found)) => {
+                tell!(
+                    "warning: the coordinator runs the program {found}; this party takes part in {hash}"
+                );
+            }
+            Some(Answer::Refused(why)) => tell!("warning: a request was refused: {why}"),
+            Some(Answer::TooLate) => tell!("warning: a reply was too late"),
+            Some(Answer::Greeted | Answer::Replied) | None => {}
+        }
+    }
+    let lost = participant.leave().map_err(FederationError::from)?;
+    if lost > 0 {
+        tell!("warning: the coordinator did not pull {lost} replies");
+    }
+    Ok(stop
+        .signal()
+        .map_or(ExitCode::SUCCESS, |signal| signal.exit_code()))
+}
+
+/// What the party computes with: the program, and its clients' examples.
+fn simulation(
+    catalog: &Catalog,
+    settings: &Settings,
+    here: (&[usize], bool),
+) -> Result<Simulation, CliError> {
+    let data = Arc::new(settings.load()?);
+    let splits = splits(settings, &data, here)?;
+    let experiment = catalog.experiment(settings, data)?.splits(splits);
+    Ok(experiment.prepare(settings.rounds)?.into_simulation())
+}

@@ -1,0 +1,226 @@
+//! A coordinator and parties as processes on this machine, with a SuperLink between them.
+
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::superlink::{SuperLink, flower};
+use crate::support::{Place, SMALL, program, stderr};
+
+/// Both sides have these.
+const ROUNDS: &str = "--eval-every 1";
+
+/// A process of the command that is ended with its test.
+struct Process(Option<Child>);
+
+impl Process {
+    fn start(place: &Place, line: &str) -> Self {
+        let mut command = Command::new(program());
+        command
+            .current_dir(place.path(""))
+            .args(line.split_whitespace());
+        let command = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Self(Some(command.spawn().unwrap()))
+    }
+
+    fn kill(mut self, signal: &str) -> Output {
+        let child = self.0.take().unwrap();
+        let id = child.id().to_string();
+        let sent = Command::new("kill").args([signal, &id]).status().unwrap();
+        assert!(sent.success());
+        child.wait_with_output().unwrap()
+    }
+
+    fn end(mut self) -> Output {
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            _ = child.kill();
+            _ = child.wait();
+        }
+    }
+}
+
+fn coordinator(server: &SuperLink, spec: &str) -> String {
+    let link = format!("--superlink http://{}", server.address());
+    format!("coordinator {spec} {link} --min-parties 2 {SMALL} {ROUNDS} --state {spec}")
+}
+
+fn party(place: &Place, server: &SuperLink, spec: &str, host: &str) -> Process {
+    let link = format!("--superlink http://{}", server.address());
+    let state = format!("--state {spec}-{host} --host {host} --heartbeat 10");
+    Process::start(
+        place,
+        &format!("party {spec} {link} {state} --approve any {SMALL}"),
+    )
+}
+
+fn parties(place: &Place, server: &SuperLink, spec: &str) -> [Process; 2] {
+    ["0-4", "5-9"].map(|host| party(place, server, spec, host))
+}
+
+/// The simulation that a federation has to equal.
+fn simulate(place: &Place, spec: &str) -> String {
+    let out = format!("{spec}-simulated");
+    place.success(&format!(
+        "run {spec} {SMALL} {ROUNDS} --cohort-batch off --quiet --out {out}"
+    ));
+    out
+}
+
+/// These results of all rounds.
+fn rounds(place: &Place, dir: &str, keys: &[&str]) -> Vec<Vec<Value>> {
+    let text = place.text(&format!("{dir}/metrics.jsonl"));
+    let rounds = text.lines().map(|line| {
+        let round: Value = serde_json::from_str(line).unwrap();
+        keys.iter().map(|key| round[*key].clone()).collect()
+    });
+    rounds.collect()
+}
+
+fn assert_equal(place: &Place, spec: &str, simulated: &str) {
+    let model = |dir: &str| place.read(&format!("{dir}/model.safetensors"));
+    assert!(model(spec) == model(simulated), "{spec}");
+    // Models that the hook `personalize` makes are not seen by the coordinator.
+    let keys = match spec {
+        "shared-head" => &["round", "train_loss", "bytes_up", "bytes_down"][..],
+        _ => &[
+            "round",
+            "train_loss",
+            "bytes_up",
+            "test_loss",
+            "class_accuracy",
+        ],
+    };
+    assert_eq!(
+        rounds(place, spec, keys),
+        rounds(place, simulated, keys),
+        "{spec}"
+    );
+}
+
+fn a_federation_equals_its_simulation(server: &SuperLink, spec: &str) {
+    let place = Place::new();
+    let simulated = simulate(&place, spec);
+    let parties = parties(&place, server, spec);
+    let output = Process::start(&place, &coordinator(server, spec)).end();
+    let text = stderr(&output);
+    assert!(output.status.success(), "{spec}: {text}");
+    assert!(text.contains("is here with 5 clients"), "{text}");
+    assert_equal(&place, spec, &simulated);
+    assert_eq!(
+        place.json(&format!("{spec}/summary.json"))["status"],
+        "complete"
+    );
+    for party in parties {
+        let output = party.kill("-TERM");
+        assert_eq!(output.status.code(), Some(143), "{}", stderr(&output));
+    }
+}
+
+fn a_killed_coordinator_goes_on(server: &SuperLink) {
+    let (place, spec) = (Place::new(), "scaffold");
+    let simulated = simulate(&place, spec);
+    let _parties = parties(&place, server, spec);
+    let line = coordinator(server, spec);
+    let first = Process::start(&place, &line);
+    let start = Instant::now();
+    while std::fs::read_dir(place.path("scaffold/checkpoints")).map_or(0, Iterator::count) == 0 {
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "no round in a minute"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    first.kill("-KILL");
+    let output = Process::start(&place, &line).end();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_equal(&place, spec, &simulated);
+}
+
+/// A party is killed at some moment of a round and comes back: its clients are left out of that round at
+/// most, and their states are those of the last round in which they took part.
+fn a_killed_party_comes_back(server: &SuperLink) {
+    let (place, spec) = (Place::new(), "scaffold");
+    let [first, _second] = parties(&place, server, spec);
+    let line = coordinator(server, spec).replace("--rounds 4", "--rounds 8");
+    let coordinator = Process::start(&place, &format!("{line} --deadline 10 --quiet"));
+    let start = Instant::now();
+    while !place.path("scaffold-0-4/clients.ckpt").exists() {
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "no round in a minute"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    first.kill("-KILL");
+    let _back = party(&place, server, spec, "0-4");
+    let output = coordinator.end();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let failed = |round: &[Value]| round[1].as_array().map_or(0, Vec::len);
+    let rounds = rounds(&place, spec, &["round", "failed"]);
+    assert_eq!(rounds.len(), 8);
+    // It is back before the end, with states that the coordinator agrees with.
+    assert_eq!(failed(&rounds[7]), 0, "{rounds:?}");
+    assert!(
+        rounds.iter().map(|round| failed(round)).sum::<usize>() <= 2,
+        "{rounds:?}"
+    );
+}
+
+fn other_programs_are_refused(server: &SuperLink) {
+    let place = Place::new();
+    let link = format!("--superlink http://{}", server.address());
+    // The operator has not read what crosses.
+    let line = format!("party fedprox {link} --state p --host 0-9 {SMALL}");
+    let output = Process::start(&place, &line).end();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("P = 7,850"));
+    let text = stderr(&output);
+    let hash = text
+        .split("--approve ")
+        .nth(1)
+        .unwrap()
+        .split_whitespace()
+        .next()
+        .unwrap();
+    assert!(text.contains("is not approved"), "{text}");
+    // Another learning rate is another program.
+    place.write("approved", format!("{hash} fedprox in May\n").as_bytes());
+    let party = Process::start(&place, &format!("{line} --approve approved"));
+    let other = coordinator(server, "fedprox").replace("--min-parties 2", "--min-parties 1");
+    let other = format!("{other} --set lr=0.05 --patience 3");
+    let output = Process::start(&place, &other).end();
+    let text = stderr(&output);
+    assert!(text.contains("does not take part"), "{text}");
+    let text = stderr(&party.kill("-TERM"));
+    assert!(text.contains("the coordinator runs the program"), "{text}");
+}
+
+#[test]
+fn federations_on_one_superlink() {
+    let Some(programs) = flower() else { return };
+    let server = SuperLink::open(&programs);
+    // One after another: parties of all federations would be asked by every coordinator.
+    let scenario = |name: &str, run: &dyn Fn()| {
+        let start = Instant::now();
+        run();
+        eprintln!("{name}: {:.1} s", start.elapsed().as_secs_f64());
+    };
+    for spec in ["fedavg", "scaffold", "shared-head"] {
+        scenario(spec, &|| a_federation_equals_its_simulation(&server, spec));
+    }
+    scenario("killed coordinator", &|| {
+        a_killed_coordinator_goes_on(&server)
+    });
+    scenario("killed party", &|| a_killed_party_comes_back(&server));
+    scenario("other programs", &|| other_programs_are_refused(&server));
+}

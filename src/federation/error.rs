@@ -1,0 +1,45 @@
+//! Errors of messages.
+
+use fedround_flower::{ArrayError, Dtype, FlowerError};
+
+use super::durable_host::DurableHostError;
+
+/// Why a party cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ParticipantError {
+    /// The SuperLink cannot be reached, or does not accept this party any more.
+    #[error(transparent)]
+    Flower(#[from] FlowerError),
+    /// The states of its clients cannot be kept.
+    #[error(transparent)]
+    Host(#[from] DurableHostError),
+}
+
+/// A message of Flower is none of a federation of fedround.
+#[derive(Debug, thiserror::Error)]
+pub enum MessageError {
+    /// It has not the records of one.
+    #[error("expected the record `{record}` with {expected}, which the message lacks")]
+    Record {
+        /// The record's name.
+        record: &'static str,
+        /// What is to be in it.
+        expected: &'static str,
+    },
+    /// A tensor has elements of a type that no algorithm sends.
+    #[error("tensor `{name}`: expected float32 or int32, found {}", found.name())]
+    Element {
+        /// The tensor.
+        name: String,
+        /// Its type.
+        found: Dtype,
+    },
+    /// A tensor's bytes do not fit its shape.
+    #[error("tensor `{name}`: {source}")]
+    Array {
+        /// The tensor.
+        name: String,
+        /// How they do not fit.
+        source: ArrayError,
+    },
+}
