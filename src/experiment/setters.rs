@@ -29,7 +29,7 @@ impl Experiment {
     }
 
     /// Starts from the weights of a file, such as a run's `model.safetensors`, instead of ones that
-    /// are drawn. [`Run::loaded_weights`] says which of the model's tensors the file had.
+    /// are drawn. [`Run::loaded_weights`](super::Run::loaded_weights) says which of the model's tensors the file had.
     #[must_use]
     pub fn weights(mut self, weights: impl Into<InitialWeights>) -> Self {
         self.settings.weights = Some(weights.into());
@@ -65,7 +65,7 @@ impl Experiment {
     }
 
     /// Holds this fraction of each client's training examples back for validation; see
-    /// [`Settings::validation`].
+    /// [`Settings::validation`](super::Settings::validation).
     #[must_use]
     pub fn validation(mut self, fraction: f64) -> Self {
         self.settings.validation = Some(fraction);
@@ -79,7 +79,7 @@ impl Experiment {
         self
     }
 
-    /// Ends the first phase at this accuracy; see [`Settings::goal`].
+    /// Ends the first phase at this accuracy; see [`Settings::goal`](super::Settings::goal).
     #[must_use]
     pub fn goal(mut self, accuracy: f64) -> Self {
         self.settings.goal = Some(accuracy);
@@ -94,7 +94,7 @@ impl Experiment {
     }
 
     /// Draws noise of differential privacy from the seed, so that the experiment repeats bit for bit and
-    /// keeps nothing private; see [`Settings::reproducible_noise`].
+    /// keeps nothing private; see [`Settings::reproducible_noise`](super::Settings::reproducible_noise).
     #[must_use]
     pub fn reproducible_noise(mut self) -> Self {
         self.settings.reproducible_noise = true;
