@@ -1,10 +1,10 @@
 //! Noise of differential privacy: where it comes from, and what a run says of it.
 
-use crate::support::Place;
+use crate::support::{Place, SMALL};
 
 /// ADCOL with Laplace noise of ε = 5 on each representation.
-const RUN: &str = "run adcol --set noise=laplace --set epsilon=5 --clients 4 --model logistic --rounds 2 \
-                   --eval-every 2 --set fraction=1 --quiet";
+const RUN: &str = "run adcol --set noise=laplace --set epsilon=5 --data mnist --data-dir data --clients 4 \
+                   --model logistic --rounds 2 --eval-every 2 --set fraction=1 --quiet";
 
 #[test]
 fn noise_differs_each_time_unless_the_run_is_an_experiment() {
@@ -43,6 +43,6 @@ fn a_run_says_what_its_noise_comes_to() {
     }
     assert_eq!(privacy["epsilon"], rounds[1], "{privacy}");
     assert_eq!(privacy["mechanisms"][0]["rounds"], 2, "{privacy}");
-    place.success("run fedavg --clients 4 --model logistic --rounds 1 --quiet --out plain");
+    place.success(&format!("run fedavg {SMALL} --quiet --out plain"));
     assert_eq!(place.json("plain/summary.json").get("privacy"), None);
 }

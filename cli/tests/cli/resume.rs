@@ -35,7 +35,7 @@ fn a_killed_run_goes_on_with_the_same_bits() {
 fn signals_end_the_round_and_say_how_to_go_on() {
     let place = Place::new();
     // Nothing but the signal is a reason for a checkpoint.
-    let line = |out: &str| line(out, 3000).replace("rounds:2", "minutes:60");
+    let line = |out: &str| line(out, 1000).replace("rounds:2", "minutes:60");
     place.success(&line("whole"));
     for (name, code) in [("TERM", 143), ("HUP", 129)] {
         let child = start(&place, &line(name));
@@ -221,7 +221,7 @@ fn a_file_that_is_deleted_meanwhile_is_noticed() {
 fn cells_of_a_comparison_go_on_inside() {
     let place = Place::new();
     let grid = |out: &str| {
-        let settings = SMALL.replace("--rounds 4", "--rounds 300");
+        let settings = SMALL.replace("--rounds 4", "--rounds 120");
         format!("compare scaffold fedavg {settings} --checkpoint rounds:2 --quiet --out {out}")
     };
     place.success(&grid("whole"));
