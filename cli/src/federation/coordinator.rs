@@ -44,6 +44,10 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     fs::create_dir_all(state).map_err(CliError::io("create the folder", state))?;
     let lock = lock(state)?;
     let found = last_checkpoint(state)?;
+    if let Some(found) = &found {
+        // A checkpoint of another run is an error before anything is sent.
+        job.restore(&found.archive)?;
+    }
     let connection = args.link.open()?;
     let coordinator = take_run(&connection, args)?;
     if !args.quiet {
@@ -62,6 +66,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     let (parties, end) = FlowerParties::new(coordinator, graph, waits, tell_notice);
     job = job.with_parties(Box::new(parties), session())?;
     if let Some(found) = &found {
+        // Again, for what parties are still to be told.
         job.restore(&found.archive)?;
     }
     let (folder, before) = open(&job, state, lock, found.as_ref())?;

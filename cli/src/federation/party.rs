@@ -17,7 +17,7 @@ use super::link::seconds;
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::explain::what_crosses;
-use crate::interrupt::listen;
+use crate::interrupt::{Stop, listen};
 use crate::output::{print, tell};
 use crate::run::{TestArgs, lock};
 use crate::settings::Settings;
@@ -59,18 +59,30 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
         tell!("party {id} is online at {link}, program {hash}");
     }
     let mut participant = Participant::new(party, host);
+    serve(&mut participant, &hash, stop, args.quiet)?;
+    let lost = participant.leave().map_err(FederationError::from)?;
+    if lost > 0 {
+        tell!("warning: the coordinator did not pull {lost} replies");
+    }
+    let signal = stop.signal();
+    Ok(signal.map_or(ExitCode::SUCCESS, |signal| signal.exit_code()))
+}
+
+/// Answers requests until a signal comes, and says what an operator should know.
+fn serve(
+    participant: &mut Participant,
+    hash: &str,
+    stop: Stop,
+    quiet: bool,
+) -> Result<(), FederationError> {
     let mut round = participant.host().simulation().round();
     while !stop.requested() {
-        let answer = participant
-            .answer_next(LOOK)
-            .map_err(FederationError::from)?;
-        let host = participant.host().simulation();
-        if host.round() != round {
-            round = host.round();
-            if !args.quiet {
-                tell!("round {round} is kept");
-            }
+        let answer = participant.answer_next(LOOK)?;
+        let kept = participant.host().simulation().round();
+        if kept != round && !quiet {
+            tell!("round {kept} is kept");
         }
+        round = kept;
         match answer {
             Some(Answer::OtherProgram(found)) => {
                 tell!(
@@ -82,13 +94,7 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
             Some(Answer::Greeted | Answer::Replied) | None => {}
         }
     }
-    let lost = participant.leave().map_err(FederationError::from)?;
-    if lost > 0 {
-        tell!("warning: the coordinator did not pull {lost} replies");
-    }
-    Ok(stop
-        .signal()
-        .map_or(ExitCode::SUCCESS, |signal| signal.exit_code()))
+    Ok(())
 }
 
 /// What the party computes with: the program, and its clients' examples.

@@ -3,21 +3,23 @@
 use std::io;
 use std::path::PathBuf;
 
+use fedround_store::StoreError;
 use thiserror::Error;
 
 /// A key that cannot be used.
 #[derive(Debug, Error)]
 pub enum KeyError {
-    /// The file cannot be read or written.
-    #[error("cannot {action} the key {}: {source}", path.display())]
+    /// The file cannot be read.
+    #[error("cannot read the key {}: {source}", path.display())]
     File {
-        /// What was tried.
-        action: &'static str,
         /// The file.
         path: PathBuf,
         /// Why.
         source: io::Error,
     },
+    /// A new key cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The file holds no key of a kind that Flower accepts.
     #[error(
         "{} holds no private key that can be used ({problem}): expected a key on P-256 or P-384 without a passphrase, in OpenSSH's format or in PEM",

@@ -35,7 +35,6 @@ impl ExecutorSecret {
     /// [`KeyError::File`], or [`KeyError::EmptySecret`].
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let secret = std::fs::read(path).map_err(|source| KeyError::File {
-            action: "read",
             path: path.to_owned(),
             source,
         })?;

@@ -1,8 +1,8 @@
 //! Keys in files: OpenSSH's format, PEM, and keys that are made when there is none.
 
-use std::io::{self, Write};
 use std::path::Path;
 
+use fedround_store::write_secret;
 use p256::pkcs8::DecodePrivateKey;
 use ssh_key::private::{EcdsaKeypair, KeypairData};
 
@@ -19,7 +19,6 @@ impl NodeKey {
     /// passphrase.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let text = std::fs::read_to_string(path).map_err(|source| KeyError::File {
-            action: "read",
             path: path.to_owned(),
             source,
         })?;
@@ -34,18 +33,13 @@ impl NodeKey {
     ///
     /// # Errors
     ///
-    /// [`KeyError`], also if another process writes the file at the same time.
+    /// [`KeyError`]. Two processes must not make the same key at the same time.
     pub fn read_or_generate(path: &Path) -> Result<Self, KeyError> {
         if path.exists() {
             return Self::read(path);
         }
         let key = Self::generate()?;
-        let written = write_secret(path, key.private_pem()?.as_bytes());
-        written.map_err(|source| KeyError::File {
-            action: "write",
-            path: path.to_owned(),
-            source,
-        })?;
+        write_secret(path, &[key.private_pem()?.as_bytes()])?;
         Ok(key)
     }
 
@@ -85,15 +79,4 @@ fn openssh(text: &str) -> Result<NodeKey, String> {
         EcdsaKeypair::NistP521 { .. } => return Err("it is a key on P-521".to_owned()),
     };
     key.map_err(|error| error.to_string())
-}
-
-/// Writes a new file that only its owner may read.
-fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }

@@ -158,6 +158,11 @@ impl PartyHost {
         &self.graph
     }
 
+    /// Whether clients keep states from one round to the next. A host of others has nothing to save.
+    pub fn keeps_states(&self) -> bool {
+        self.table.sets_states()
+    }
+
     /// The clients' examples and states, as of the last round that the coordinator kept.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
