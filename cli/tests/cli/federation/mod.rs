@@ -1,90 +1,12 @@
 //! A coordinator and parties as processes on this machine, with a SuperLink between them.
 
-use std::process::{Child, Command, Output, Stdio};
+mod processes;
+
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
 use crate::superlink::{SuperLink, flower};
-use crate::support::{Place, SMALL, program, stderr};
-
-/// Both sides have these.
-const ROUNDS: &str = "--eval-every 1";
-
-/// A process of the command that is ended with its test.
-struct Process(Option<Child>);
-
-impl Process {
-    fn start(place: &Place, line: &str) -> Self {
-        let mut command = Command::new(program());
-        command
-            .current_dir(place.path(""))
-            .args(line.split_whitespace());
-        let command = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        Self(Some(command.spawn().unwrap()))
-    }
-
-    fn kill(mut self, signal: &str) -> Output {
-        let child = self.0.take().unwrap();
-        let id = child.id().to_string();
-        let sent = Command::new("kill").args([signal, &id]).status().unwrap();
-        assert!(sent.success());
-        child.wait_with_output().unwrap()
-    }
-
-    fn end(mut self) -> Output {
-        self.0.take().unwrap().wait_with_output().unwrap()
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.0 {
-            _ = child.kill();
-            _ = child.wait();
-        }
-    }
-}
-
-fn coordinator(server: &SuperLink, spec: &str) -> String {
-    let link = format!("--superlink http://{}", server.address());
-    format!("coordinator {spec} {link} --min-parties 2 {SMALL} {ROUNDS} --state {spec}")
-}
-
-fn party(place: &Place, server: &SuperLink, spec: &str, host: &str) -> Process {
-    let link = format!("--superlink http://{}", server.address());
-    let state = format!("--state {spec}-{host} --host {host} --heartbeat 10");
-    Process::start(
-        place,
-        &format!("party {spec} {link} {state} --approve any {SMALL}"),
-    )
-}
-
-fn parties(place: &Place, server: &SuperLink, spec: &str) -> [Process; 2] {
-    ["0-4", "5-9"].map(|host| party(place, server, spec, host))
-}
-
-/// The simulation that a federation has to equal.
-fn simulate(place: &Place, spec: &str) -> String {
-    let out = format!("{spec}-simulated");
-    place.success(&format!(
-        "run {spec} {SMALL} {ROUNDS} --cohort-batch off --quiet --out {out}"
-    ));
-    out
-}
-
-/// These results of all rounds.
-fn rounds(place: &Place, dir: &str, keys: &[&str]) -> Vec<Vec<Value>> {
-    let text = place.text(&format!("{dir}/metrics.jsonl"));
-    let rounds = text.lines().map(|line| {
-        let round: Value = serde_json::from_str(line).unwrap();
-        keys.iter().map(|key| round[*key].clone()).collect()
-    });
-    rounds.collect()
-}
+use crate::support::{Place, SMALL, stderr};
+use processes::{Process, coordinator, parties, party, rounds, simulate};
 
 fn assert_equal(place: &Place, spec: &str, simulated: &str) {
     let model = |dir: &str| place.read(&format!("{dir}/model.safetensors"));

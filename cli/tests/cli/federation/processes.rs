@@ -1,0 +1,86 @@
+//! The processes of a federation, and the simulation that it has to equal.
+
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::superlink::SuperLink;
+use crate::support::{Place, SMALL, program};
+
+/// Both sides have these.
+pub const ROUNDS: &str = "--eval-every 1";
+
+/// A process of the command that is ended with its test.
+pub struct Process(Option<Child>);
+
+impl Process {
+    pub fn start(place: &Place, line: &str) -> Self {
+        let mut command = Command::new(program());
+        command
+            .current_dir(place.path(""))
+            .args(line.split_whitespace());
+        let command = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Self(Some(command.spawn().unwrap()))
+    }
+
+    pub fn kill(mut self, signal: &str) -> Output {
+        let child = self.0.take().unwrap();
+        let id = child.id().to_string();
+        let sent = Command::new("kill").args([signal, &id]).status().unwrap();
+        assert!(sent.success());
+        child.wait_with_output().unwrap()
+    }
+
+    pub fn end(mut self) -> Output {
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            _ = child.kill();
+            _ = child.wait();
+        }
+    }
+}
+
+pub fn coordinator(server: &SuperLink, spec: &str) -> String {
+    let link = format!("--superlink http://{}", server.address());
+    format!("coordinator {spec} {link} --min-parties 2 {SMALL} {ROUNDS} --state {spec}")
+}
+
+pub fn party(place: &Place, server: &SuperLink, spec: &str, host: &str) -> Process {
+    let link = format!("--superlink http://{}", server.address());
+    let state = format!("--state {spec}-{host} --host {host} --heartbeat 10");
+    Process::start(
+        place,
+        &format!("party {spec} {link} {state} --approve any {SMALL}"),
+    )
+}
+
+pub fn parties(place: &Place, server: &SuperLink, spec: &str) -> [Process; 2] {
+    ["0-4", "5-9"].map(|host| party(place, server, spec, host))
+}
+
+/// The simulation that a federation has to equal.
+pub fn simulate(place: &Place, spec: &str) -> String {
+    let out = format!("{spec}-simulated");
+    place.success(&format!(
+        "run {spec} {SMALL} {ROUNDS} --cohort-batch off --quiet --out {out}"
+    ));
+    out
+}
+
+/// These results of all rounds.
+pub fn rounds(place: &Place, dir: &str, keys: &[&str]) -> Vec<Vec<Value>> {
+    let text = place.text(&format!("{dir}/metrics.jsonl"));
+    let rounds = text.lines().map(|line| {
+        let round: Value = serde_json::from_str(line).unwrap();
+        keys.iter().map(|key| round[*key].clone()).collect()
+    });
+    rounds.collect()
+}
