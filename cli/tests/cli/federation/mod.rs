@@ -4,6 +4,8 @@ mod processes;
 
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use crate::superlink::{SuperLink, flower};
 use crate::support::{Place, SMALL, stderr};
 use processes::{Process, coordinator, parties, party, rounds, simulate};
