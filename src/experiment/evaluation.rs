@@ -3,11 +3,11 @@
 use fedround_data::Examples;
 use fedround_data::partition::{PartitionError, Split};
 use fedround_metrics::clients::ClientSummary;
-use fedround_models::{BASE, Leaf};
 use fedround_simulation::{Evaluation, PersonalModels, RunError, Simulation};
 
 use super::Scores;
 use super::language::{LanguageScores, LanguageTest};
+use super::own_models::OwnModels;
 
 /// The test set and its parts.
 pub(super) struct TestSet {
@@ -26,6 +26,8 @@ pub(super) struct Tested {
     pub scores: Scores,
     /// The accuracy of each client on its own test examples, by its number.
     pub clients: Vec<(usize, f64)>,
+    /// The same on the examples that clients hold back, where parties told it.
+    pub validation: Vec<(usize, f64)>,
 }
 
 impl TestSet {
@@ -57,21 +59,25 @@ impl TestSet {
         self.clients
     }
 
-    /// Tests the simulation's current model, and the clients' own ones on their own examples.
-    pub fn run(&self, simulation: &Simulation) -> Result<Tested, RunError> {
+    /// Tests the simulation's current model, and the clients' own ones on their own examples; `None` if these
+    /// are at parties and none of them answers.
+    pub fn run(&self, simulation: &mut Simulation) -> Result<Option<Tested>, RunError> {
+        let at_parties = simulation.evaluate_at_parties()?;
+        let simulation = &*simulation;
         let global = simulation.evaluate(&self.examples)?;
-        let personal = simulation.personal_models()?;
-        let (own_models, server_trained) = match &personal {
-            Some(models) => (
-                simulation.differ_from_server(models)?,
-                server_trained(simulation, models)?,
-            ),
-            None => (false, true),
+        let personal = match &at_parties {
+            Some(scores) if scores.clients.is_empty() => return Ok(None),
+            Some(_) => None,
+            None => simulation.personal_models()?,
         };
-        let mut clients = match &personal {
-            Some(models) => self.own(simulation, models)?,
-            None => self.shared(simulation, &global)?,
+        let own = match (at_parties, &personal) {
+            (Some(scores), _) => OwnModels::at_parties(simulation, scores)?,
+            (None, Some(models)) => {
+                OwnModels::here(simulation, models, self.own(simulation, models)?)?
+            }
+            (None, None) => OwnModels::none(self.shared(simulation, &global)?),
         };
+        let mut clients = own.tested;
         clients.retain(|(k, _)| *k < simulation.clients());
         let (late, others): (Vec<_>, Vec<_>) = clients
             .iter()
@@ -79,6 +85,9 @@ impl TestSet {
         let language = match (&self.language, &personal) {
             (None, _) => LanguageScores::default(),
             // Of parts that clients keep, the server's model has only the initial values.
+            (Some(LanguageTest::Answers { .. }), None) if own.at_parties => {
+                LanguageScores::default()
+            }
             (Some(test @ LanguageTest::Answers { .. }), Some(models)) => {
                 let together = simulation.evaluate_ensemble(models, &self.examples)?;
                 test.score(simulation, &self.examples, &together)?
@@ -86,10 +95,10 @@ impl TestSet {
             (Some(test), _) => test.score(simulation, &self.examples, &global)?,
         };
         let local: Vec<f64> = others.iter().map(|(_, accuracy)| *accuracy).collect();
-        Ok(Tested {
+        Ok(Some(Tested {
             scores: Scores {
-                personal: own_models,
-                server_trained,
+                personal: own.differ,
+                server_trained: own.server_trained,
                 loss: global.loss,
                 accuracy: global.accuracy,
                 class_accuracy: global.class_accuracy,
@@ -97,9 +106,11 @@ impl TestSet {
                 late_client: late.first().map(|(_, accuracy)| *accuracy),
                 bleu: language.bleu,
                 vqa_accuracy: language.vqa_accuracy,
+                missing: own.missing,
             },
             clients,
-        })
+            validation: own.validation,
+        }))
     }
 
     /// A client's own test examples as it sees them; `None` where it has none.
@@ -166,16 +177,4 @@ impl TestSet {
         }
         Ok(local)
     }
-}
-
-/// Whether the server has a trained model: no tensor of the model itself, auxiliary networks aside, is
-/// trained by clients alone.
-fn server_trained(simulation: &Simulation, models: &PersonalModels) -> Result<bool, RunError> {
-    let by_clients = simulation.trained_by_clients_alone(models)?;
-    let leaves = simulation.program().model().model().leaves();
-    let is_base = |leaf: &Leaf| leaf.modules.iter().any(|module| module == BASE);
-    // Without auxiliary networks there is nothing to tell the model from.
-    let assembled = leaves.iter().any(is_base);
-    let mut own = leaves.iter().zip(by_clients);
-    Ok(!own.any(|(leaf, by_clients)| by_clients && (!assembled || is_base(leaf))))
 }

@@ -38,6 +38,7 @@ mod keep;
 mod language;
 mod memory;
 mod observer;
+mod own_models;
 mod probe;
 mod report;
 mod run;

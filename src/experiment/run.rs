@@ -10,7 +10,7 @@ use fedround_exec::Program;
 use fedround_exec::device::is_cpu;
 use fedround_models::{AuxiliaryTask, LoadReport, Losses, Task};
 use fedround_passes::PassManager;
-use fedround_simulation::parties::Parties;
+use fedround_simulation::parties::{HeldOut, HostError, Parties, PartyHost};
 use fedround_simulation::{FederatedDataset, Simulation};
 use fedround_trace::TracedModel;
 
@@ -175,6 +175,24 @@ impl Run {
     /// No party can be reached.
     pub fn settle_parties(&mut self) -> Result<(), ExperimentError> {
         Ok(self.simulation.settle_parties()?)
+    }
+
+    /// A party of a federation: the host of some clients, with the examples that they do not train on.
+    ///
+    /// # Errors
+    ///
+    /// As [`PartyHost::new`].
+    pub fn into_party(self, clients: Vec<usize>) -> Result<PartyHost, HostError> {
+        let held_out = clients.iter().map(|&client| {
+            let validation = self.validation.as_ref();
+            let held_out = HeldOut {
+                test: self.tests.of_client(client),
+                validation: validation.and_then(|all| all.of_client(client)),
+            };
+            (client, held_out)
+        });
+        let held_out = held_out.collect();
+        Ok(PartyHost::new(self.simulation, clients)?.with_held_out(held_out))
     }
 
     /// The simulation by itself, for callers that train round by round.

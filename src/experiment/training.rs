@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::validation::mean;
 use super::{
     Best, ClientModels, ExperimentError, Observer, OwnTensors, Report, Round, Run, Status,
 };
@@ -87,7 +88,7 @@ impl Run {
     /// # Errors
     ///
     /// [`ExperimentError::Training`], with the report of the complete rounds.
-    pub fn finish(&self) -> Result<Report, ExperimentError> {
+    pub fn finish(&mut self) -> Result<Report, ExperimentError> {
         let mut report = self.report.clone();
         if self.rounds_left() > 0 {
             report.status = Status::Interrupted;
@@ -104,7 +105,7 @@ impl Run {
 
     /// The error of a run that ended at one, with the report of the complete rounds, of which the last
     /// is evaluated if that is possible.
-    pub fn fail(&self, error: ExperimentError) -> ExperimentError {
+    pub fn fail(&mut self, error: ExperimentError) -> ExperimentError {
         let mut report = self.report.clone();
         // The first error is the one that counts.
         let _ = self.evaluate_last(&mut report);
@@ -119,7 +120,7 @@ impl Run {
         Ok(())
     }
 
-    fn evaluate_last(&self, report: &mut Report) -> Result<(), ExperimentError> {
+    fn evaluate_last(&mut self, report: &mut Report) -> Result<(), ExperimentError> {
         let scores = match report.history.last() {
             Some(round) => &round.scores,
             None => &report.scores,
@@ -152,13 +153,12 @@ impl Run {
         Ok(Round::new(number, stats, seconds))
     }
 
-    /// Evaluates the model of the last complete round, on the test set and on validation examples. What
-    /// clients of parties have of their own is not known here, and the server's model is not the result.
-    fn evaluate(&self, report: &mut Report) -> Result<(), ExperimentError> {
-        if self.simulation.personal_models_are_at_parties() {
+    /// Evaluates the model of the last complete round, on the test set and on validation examples. Models of
+    /// clients at parties are evaluated there; if no party answers, there are no results.
+    fn evaluate(&mut self, report: &mut Report) -> Result<(), ExperimentError> {
+        let Some(tested) = self.tests.run(&mut self.simulation)? else {
             return Ok(());
-        }
-        let tested = self.tests.run(&self.simulation)?;
+        };
         report.client_accuracy = vec![None; self.tests.clients()];
         for (client, accuracy) in tested.clients {
             report.client_accuracy[client] = Some(accuracy);
@@ -167,15 +167,23 @@ impl Run {
             round.scores = Some(tested.scores.clone());
         }
         report.scores = Some(tested.scores);
-        self.validate(report)
+        self.validate(report, &tested.validation)
     }
 
-    /// Evaluates it on validation examples, and takes it in as the best model if it is.
-    fn validate(&self, report: &mut Report) -> Result<(), ExperimentError> {
+    /// Evaluates it on validation examples, and takes it in as the best model if it is. Parties have told how
+    /// their clients' own models do.
+    fn validate(&self, report: &mut Report, told: &[(usize, f64)]) -> Result<(), ExperimentError> {
         let (Some(validation), Some(round)) = (&self.validation, report.history.last_mut()) else {
             return Ok(());
         };
-        let found = validation.accuracy(&self.simulation)?;
+        let found = match self.simulation.personal_models_are_at_parties() {
+            true if told.is_empty() => return Ok(()),
+            true => {
+                let joined = told.iter().filter(|(k, _)| *k < self.simulation.clients());
+                mean(&joined.map(|(_, accuracy)| *accuracy).collect::<Vec<_>>())
+            }
+            false => validation.accuracy(&self.simulation)?,
+        };
         round.validation_accuracy = Some(found);
         let before = report.best.as_ref().map(|best| best.validation_accuracy);
         if before.is_none_or(|before| found > before) {
@@ -190,7 +198,10 @@ impl Run {
         let (mut parameters, mut clients) = (vec![], OwnTensors::new());
         if self.settings.keep.best() {
             parameters = self.simulation.parameters()?;
-            if let Some(models) = ClientModels::of(&self.simulation)? {
+            // Those at parties stay there.
+            if !self.simulation.personal_models_are_at_parties()
+                && let Some(models) = ClientModels::of(&self.simulation)?
+            {
                 clients = models.all()?;
             }
         }

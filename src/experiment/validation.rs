@@ -27,6 +27,12 @@ impl ValidationSet {
         })
     }
 
+    /// What a client holds back.
+    pub fn of_client(&self, client: usize) -> Option<Examples> {
+        let mut own = self.own.iter().filter(|(k, _)| *k == client);
+        own.next().map(|(_, examples)| examples.clone())
+    }
+
     /// The accuracy of the model that the algorithm trains: where clients have models of their own, the
     /// mean over clients, each on its own examples; otherwise that of the global model.
     pub fn accuracy(&self, simulation: &Simulation) -> Result<f64, RunError> {
@@ -39,6 +45,11 @@ impl ValidationSet {
             let joined = *k < simulation.clients();
             accuracies.extend(tested.filter(|_| joined).map(|tested| tested.accuracy));
         }
-        Ok(accuracies.iter().sum::<f64>() / accuracies.len() as f64)
+        Ok(mean(&accuracies))
     }
+}
+
+/// The mean of accuracies; NaN of none.
+pub(super) fn mean(accuracies: &[f64]) -> f64 {
+    accuracies.iter().sum::<f64>() / accuracies.len() as f64
 }

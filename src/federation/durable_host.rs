@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use fedround_simulation::parties::{HostError, PartyHost, Payload};
-use fedround_simulation::{CheckpointError, Simulation};
+use fedround_simulation::CheckpointError;
+use fedround_simulation::parties::{PartyHost, Payload};
 use fedround_store::{Archive, StoreError};
 
 const FILE: &str = "clients.ckpt";
@@ -11,9 +11,6 @@ const FILE: &str = "clients.ckpt";
 /// Why the states of a party's clients cannot be kept.
 #[derive(Debug, thiserror::Error)]
 pub enum DurableHostError {
-    /// The program cannot run between parties, or the clients are none of the federation's.
-    #[error(transparent)]
-    Host(#[from] HostError),
     /// The states are those of other clients, another program or another seed.
     #[error("{}: {source}", path.display())]
     States {
@@ -35,18 +32,13 @@ pub struct DurableHost {
 }
 
 impl DurableHost {
-    /// The host of these clients, as the last process of this folder left it.
+    /// The host, as the last process of this folder left it.
     ///
     /// # Errors
     ///
     /// See [`DurableHostError`].
-    pub fn open(
-        simulation: Simulation,
-        clients: Vec<usize>,
-        folder: &Path,
-    ) -> Result<Self, DurableHostError> {
+    pub fn open(mut host: PartyHost, folder: &Path) -> Result<Self, DurableHostError> {
         let path = folder.join(FILE);
-        let mut host = PartyHost::new(simulation, clients)?;
         if path.exists() {
             let restored = host.restore(&Archive::read(&path)?);
             restored.map_err(|source| states(&path, source))?;

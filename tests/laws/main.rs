@@ -26,6 +26,7 @@ mod newcomer;
 mod non_finite;
 mod optimizers;
 mod papers;
+mod parties;
 mod phases;
 mod precision;
 mod privacy;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use fedround::federation::{DurableHostError, ParticipantError};
 use fedround_flower::{ConnectError, FlowerError};
+use fedround_simulation::parties::HostError;
 
 /// Why a coordinator or a party stopped.
 #[derive(Debug, thiserror::Error)]
@@ -13,7 +14,9 @@ pub(crate) enum FederationError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     #[error(transparent)]
-    Host(#[from] DurableHostError),
+    Host(#[from] HostError),
+    #[error(transparent)]
+    DurableHost(#[from] DurableHostError),
     #[error(transparent)]
     Participant(#[from] ParticipantError),
     #[error("--{flag}: expected seconds, found {found}")]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fedround::federation::{Answer, DurableHost, Participant};
 use fedround_flower::{Party, PartySettings};
-use fedround_simulation::Simulation;
+use fedround_simulation::parties::PartyHost;
 
 use super::approval::approved;
 use super::args::PartyArgs;
@@ -22,6 +22,13 @@ use crate::output::{print, tell};
 use crate::run::{TestArgs, lock};
 use crate::settings::Settings;
 
+/// What crosses besides the wire table, where clients have models of their own.
+const EVALUATION: &str = "Evaluation
+  of each client, when the coordinator asks: the accuracy of its own model on its own test
+  examples and on those that it holds back, and which tensors of the model are its own
+
+";
+
 /// How long one look for a request takes, after which signals are noticed.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -30,10 +37,14 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
     let tests = TestArgs::default();
     let settings = Settings::resolve(&args.settings, &tests, args.spec.as_deref(), args.seed)?;
     let here = numbers(&args.host, settings.run.clients)?;
-    let simulation = simulation(catalog, &settings, (&here, args.own_data))?;
-    let hash = simulation.graph_hash()?;
+    let host = host(catalog, &settings, here, args.own_data)?;
+    let hash = host.graph_hash().to_owned();
     if let Err(error) = approved(&hash, args.approve.as_deref()) {
+        let simulation = host.simulation();
         print(&what_crosses(simulation.program()))?;
+        if simulation.has_personal_models() {
+            print(EVALUATION)?;
+        }
         return Err(error.into());
     }
     if args.approve.as_deref() == Some("any") {
@@ -45,7 +56,7 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
     let state = &args.state;
     fs::create_dir_all(state).map_err(CliError::io("create the folder", state))?;
     let _lock = lock(state)?;
-    let host = DurableHost::open(simulation, here, state).map_err(FederationError::from)?;
+    let host = DurableHost::open(host, state).map_err(FederationError::from)?;
     let stop = listen();
     let connection = args.link.open()?;
     let settings = PartySettings {
@@ -98,13 +109,15 @@ fn serve(
 }
 
 /// What the party computes with: the program, and its clients' examples.
-fn simulation(
+fn host(
     catalog: &Catalog,
     settings: &Settings,
-    here: (&[usize], bool),
-) -> Result<Simulation, CliError> {
+    here: Vec<usize>,
+    own_data: bool,
+) -> Result<PartyHost, CliError> {
     let data = Arc::new(settings.load()?);
-    let splits = splits(settings, &data, here)?;
+    let splits = splits(settings, &data, (&here, own_data))?;
     let experiment = catalog.experiment(settings, data)?.splits(splits);
-    Ok(experiment.prepare(settings.rounds)?.into_simulation())
+    let run = experiment.prepare(settings.rounds)?;
+    Ok(run.into_party(here).map_err(FederationError::from)?)
 }

@@ -23,6 +23,9 @@ pub(super) struct Metric {
     pub class_accuracy: Option<Vec<f64>>,
     /// Over the clients' own test examples.
     pub local_accuracy: Option<ClientSummary>,
+    /// Clients whose own models could not be evaluated, because their party was away or failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_evaluated: Vec<usize>,
     /// Of the client that joins late, on its own, once it is there; the others' are above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newcomer_accuracy: Option<f64>,
@@ -79,6 +82,7 @@ impl Metric {
             validation_accuracy: round.validation_accuracy,
             class_accuracy: server.map(|s| s.class_accuracy.clone()),
             local_accuracy: scores.and_then(|s| s.local),
+            not_evaluated: scores.map(|s| s.missing.clone()).unwrap_or_default(),
             newcomer_accuracy: scores.and_then(|s| s.late_client),
             test_bleu: scores.and_then(|s| s.bleu),
             test_vqa_accuracy: scores.and_then(|s| s.vqa_accuracy),

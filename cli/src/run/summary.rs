@@ -293,11 +293,14 @@ pub(crate) struct FaultCounts {
 impl FaultCounts {
     fn of(settings: &Settings, report: &Report) -> Option<Self> {
         let count = |of: fn(&Round) -> usize| report.history.iter().map(of).sum::<usize>();
-        (!settings.run.faults.is_none()).then(|| Self {
+        let counts = Self {
             failed: count(|round| round.failed.len()),
             late: count(|round| round.late.len()),
             surplus: count(|round| round.surplus.len()),
             skipped_rounds: report.skipped(),
-        })
+        };
+        // Parties fail without settings that say so.
+        let any = counts.failed + counts.late > 0;
+        (any || !settings.run.faults.is_none()).then_some(counts)
     }
 }

@@ -8,9 +8,9 @@ pub struct Subject {
     /// The hash of the coordinator's program.
     pub graph: String,
     /// The round, from 1, and the index of the region that is to be run in it; `None` if the request only
-    /// tells which round was kept.
+    /// tells which round was kept, or asks how clients' own models do.
     pub region: Option<(usize, usize)>,
-    /// The clients for which it is to be run.
+    /// The clients for which it is to be run, or whose models are to be evaluated.
     pub clients: Vec<usize>,
 }
 
@@ -62,8 +62,21 @@ pub(crate) struct Request {
     pub seed: u64,
     /// The last attempt of a round in which this host took part and that was kept.
     pub committed: Option<Committed>,
-    /// What is to be run; nothing if the request only tells what was kept.
-    pub run: Option<Run>,
+    pub task: Task,
+}
+
+/// What a host is to do.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) enum Task {
+    /// To keep the states of the attempt that was kept.
+    Settle,
+    /// To keep them, and to run a region.
+    Run(Run),
+    /// To run the region of the program that makes clients' own models, from the states of the attempt that
+    /// was kept, and to evaluate the models. Nothing else becomes of it: the coordinator has not saved the
+    /// round yet, and may come back without it. With it are [checksums](super::checksum) of the parameters
+    /// of the server's model, of which those of the initial model are not sent.
+    Evaluate(Run, Vec<u64>),
 }
 
 /// A region that is to be run.
@@ -86,11 +99,20 @@ pub(crate) struct Run {
     pub sent: Vec<bool>,
 }
 
+impl Run {
+    /// How many rounds of phases were left out before it; none in a request that is wrong.
+    pub fn left_out(&self) -> usize {
+        self.scheduled.saturating_sub(self.attempt.round)
+    }
+}
+
 /// The head of a reply.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) enum Reply {
     /// The region ran, or there was nothing to run.
     Done(Option<Done>),
+    /// The clients' own models are evaluated.
+    Evaluated(Evaluated),
     /// Nothing ran.
     Failed(String),
 }
@@ -113,4 +135,23 @@ pub(crate) struct ClientReport {
     pub steps: u64,
     /// Whether the states that it set are finite.
     pub finite: bool,
+}
+
+/// How clients' own models do.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Evaluated {
+    pub attempt: Attempt,
+    /// In the order of the request's.
+    pub clients: Vec<ClientScores>,
+}
+
+/// How a client's own model does on examples that it does not train on. Accuracies are the bits of 64-bit
+/// floats.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct ClientScores {
+    pub entry: Entry,
+    /// Which tensors of the model differ from the server's; `None` if making the model diverged.
+    pub own: Option<Vec<bool>>,
+    pub test: Option<u64>,
+    pub validation: Option<u64>,
 }

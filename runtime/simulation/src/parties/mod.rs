@@ -9,6 +9,7 @@
 //!
 //! [`Simulation`]: crate::Simulation
 
+mod checksum;
 mod error;
 mod host;
 mod loopback;
@@ -20,10 +21,11 @@ mod transport;
 mod values;
 
 pub use error::{ContentError, PayloadError};
-pub use host::{HostError, PartyHost};
+pub use host::{HeldOut, HostError, PartyHost};
 pub use loopback::{Loopback, Traffic};
 pub(crate) use message::Committed;
 pub use message::Subject;
 pub use payload::Payload;
-pub(crate) use remote::Remote;
+pub(crate) use remote::{EvaluateAtParties, Remote, ServerModel};
+pub use remote::{PartyScore, PartyScores};
 pub use transport::{Host, HostId, Parties, PartyError, Replies, Ticket, Unreachable};

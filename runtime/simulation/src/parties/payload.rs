@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::PayloadError;
-use super::message::{LOSSES, Request, Subject};
+use super::message::{LOSSES, Request, Subject, Task};
 
 /// The key of the metadata under which the head stands.
 const HEAD: &str = "fedround";
@@ -62,10 +62,21 @@ impl View for Bytes<'_> {
 impl Payload {
     /// A payload without values.
     pub(crate) fn new(head: &impl Serialize) -> Result<Self, PayloadError> {
-        Ok(Self {
-            head: serde_json::to_string(head)?,
-            ..Self::default()
-        })
+        Self::default().with_head(head)
+    }
+
+    /// The same values with a head.
+    pub(crate) fn with_head(self, head: &impl Serialize) -> Result<Self, PayloadError> {
+        let head = serde_json::to_string(head)?;
+        Ok(Self { head, ..self })
+    }
+
+    /// Adds the values of another payload.
+    pub(crate) fn extend(&mut self, values: &Self) {
+        self.tensors.extend(values.tensors.iter().cloned());
+        let numbers = values.numbers.iter();
+        self.numbers
+            .extend(numbers.map(|(name, bits)| (name.clone(), *bits)));
     }
 
     /// The head.
@@ -131,8 +142,11 @@ impl Payload {
     /// It is no request.
     pub fn subject(&self) -> Result<Subject, PayloadError> {
         let request: Request = self.read()?;
-        let run = request.run.as_ref();
-        let entries = run.map_or(&[][..], |run| &run.entries[..]);
+        let (run, entries) = match &request.task {
+            Task::Settle => (None, &[][..]),
+            Task::Run(run) => (Some(run), &run.entries[..]),
+            Task::Evaluate(run, _) => (None, &run.entries[..]),
+        };
         let mut clients: Vec<usize> = entries.iter().map(|entry| entry.client).collect();
         clients.dedup();
         Ok(Subject {

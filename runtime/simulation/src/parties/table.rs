@@ -6,6 +6,10 @@ use fedround_passes::fed::Leaves;
 use fedround_passes::parties::{Region, Split};
 use fedround_passes::schedule::{Block, Control, Item};
 
+use crate::context::missing;
+use crate::error::RunError;
+use crate::regions::Job;
+
 /// The splits of all phases, in order.
 pub(super) struct Table(Vec<Split>);
 
@@ -32,12 +36,13 @@ impl Table {
         self.0.get(phase)?.regions.get(index)
     }
 
-    /// The region that a map's code is, and its index.
-    pub fn of_code(&self, phase: usize, code: &Block) -> Option<(usize, &Region)> {
-        let client = code.args.first()?;
-        let regions = self.0.get(phase)?.regions.iter().enumerate();
-        let mut found = regions.filter(|(_, region)| region.client == *client);
-        found.next()
+    /// The region that a job is, and its index.
+    pub fn of_job(&self, phase: usize, job: &Job<'_>) -> Result<(usize, &Region), RunError> {
+        let client = job.body.args.first();
+        let regions = self.0.get(phase).map(|split| split.regions.iter());
+        let mut regions = regions.into_iter().flatten().enumerate();
+        let found = regions.find(|(_, region)| Some(&region.client) == client);
+        found.ok_or_else(|| missing(job.op, "region"))
     }
 }
 

@@ -16,9 +16,9 @@ use crate::error::RunError;
 use crate::tensor_bytes::{from_bytes, to_bytes};
 use crate::value::RtVal;
 
-/// Appends a value to a message. Of parameters only those leaves are sent that `crossing` marks.
+/// Adds a value to a message. Of parameters only those leaves are sent that `crossing` marks.
 pub(super) fn put(
-    (tensors, numbers): (&mut Vec<(String, Arc<TensorBytes>)>, &mut Numbers),
+    message: &mut Payload,
     name: &str,
     (program, kind, crossing): (&Program, Kind, &[bool]),
     value: &RtVal,
@@ -39,13 +39,16 @@ pub(super) fn put(
                 .unzip();
             let bytes = bytes(&leaves)?.into_iter().map(Arc::new);
             let names = names.into_iter().map(|leaf| format!("{name}.{leaf}"));
-            tensors.extend(names.zip(bytes));
+            message.tensors.extend(names.zip(bytes));
         }
         (Kind::Scalar | Kind::Tensor | Kind::Labels, RtVal::Tensor(tensor)) => {
             let bytes = bytes(std::slice::from_ref(tensor))?.into_iter();
-            tensors.extend(bytes.map(|bytes| (name.to_owned(), Arc::new(bytes))));
+            let named = bytes.map(|bytes| (name.to_owned(), Arc::new(bytes)));
+            message.tensors.extend(named);
         }
-        (Kind::Scalar, RtVal::Host(x)) => _ = numbers.insert(name.to_owned(), x.to_bits()),
+        (Kind::Scalar, RtVal::Host(x)) => {
+            message.numbers.insert(name.to_owned(), x.to_bits());
+        }
         _ => return Err(unsendable().into()),
     }
     Ok(())

@@ -1,13 +1,11 @@
 //! Clients in this process: a group of them at a time on each worker thread.
 
-use std::collections::BTreeSet;
-
 use burn_backend::Backend;
 use burn_dispatch::Dispatch;
 
 use super::client_groups::{Given, deal};
 use super::state_names::state_names;
-use super::{Job, RunRegion, Take};
+use super::{Job, Lost, RunRegion, Take};
 use crate::client::{self, Group};
 use crate::context::{RoundContext, missing};
 use crate::error::RunError;
@@ -24,7 +22,7 @@ pub(crate) struct InProcess<'a> {
 }
 
 impl RunRegion for InProcess<'_> {
-    fn run(&mut self, job: &Job<'_>, take: Take<'_>) -> Result<BTreeSet<usize>, RunError> {
+    fn run(&mut self, job: &Job<'_>, take: Take<'_>) -> Result<Lost, RunError> {
         let (op, body) = (job.op, job.body);
         let devices = &self.devices[..self.devices.len().min(job.ids.len())];
         let groups = deal(devices, body, job.ids, job.operands);
@@ -68,7 +66,7 @@ impl RunRegion for InProcess<'_> {
         });
         match failed {
             Some(error) => Err(error),
-            None => Ok(BTreeSet::new()),
+            None => Ok(Lost::default()),
         }
     }
 }

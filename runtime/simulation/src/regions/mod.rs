@@ -44,6 +44,26 @@ pub(crate) struct Job<'a> {
 /// Takes a client's outcome; the client is named by its place in the cohort.
 pub(crate) type Take<'t> = &'t mut dyn FnMut(usize, Outcome) -> Result<(), RunError>;
 
+/// Clients of whom a map has no outcome.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lost {
+    /// Those of parties that are offline or failed.
+    pub failed: BTreeSet<usize>,
+    /// Those of parties that did not reply in time.
+    pub late: BTreeSet<usize>,
+}
+
+impl Lost {
+    /// All of them.
+    pub fn all(&self) -> BTreeSet<usize> {
+        self.failed.union(&self.late).copied().collect()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.failed.is_empty() && self.late.is_empty()
+    }
+}
+
 /// Runs maps over clients.
 pub(crate) trait RunRegion {
     /// Runs a map, and gives each client's outcome to `take` in an order that does not depend on timing.
@@ -52,7 +72,7 @@ pub(crate) trait RunRegion {
     /// # Errors
     ///
     /// The first error of a client or of `take`.
-    fn run(&mut self, job: &Job<'_>, take: Take<'_>) -> Result<BTreeSet<usize>, RunError>;
+    fn run(&mut self, job: &Job<'_>, take: Take<'_>) -> Result<Lost, RunError>;
 
     /// Whether a client can take part in the round.
     fn is_there(&self, _client: usize) -> bool {

@@ -1,6 +1,5 @@
 //! Draws the cohorts of a round, and calls their clients, of whom some may fail or be late.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use fedround_exec::program::drawn;
@@ -9,6 +8,7 @@ use fedround_ir::fed::{FedOp, Op, OpKind};
 use super::server::Server;
 use crate::context::missing;
 use crate::error::RunError;
+use crate::regions::Lost;
 use crate::sampling::{cohort, rotating};
 use crate::value::{Env, RtVal};
 
@@ -95,10 +95,12 @@ impl Server<'_> {
     pub(super) fn lose(
         &mut self,
         called: &[usize],
-        lost: &BTreeSet<usize>,
+        lost: &Lost,
         env: &mut Env,
     ) -> Result<Arc<[usize]>, RunError> {
-        self.attendance.failed.extend(lost);
+        self.attendance.failed.extend(&lost.failed);
+        self.attendance.late.extend(&lost.late);
+        let lost = lost.all();
         if self.has_taken {
             return Err(RunError::Lost {
                 clients: lost.iter().copied().collect(),
@@ -114,7 +116,7 @@ impl Server<'_> {
                 needed,
             });
         }
-        env.drop_clients(lost);
+        env.drop_clients(&lost);
         Ok(left)
     }
 

@@ -3,7 +3,6 @@
 //! A map over gathered values runs in the same way on the server; its code may also read values of
 //! the server.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
@@ -19,7 +18,7 @@ use crate::error::RunError;
 use crate::interpreter::has_rows;
 use crate::non_finite::Diverged;
 use crate::regions::client_groups::turns;
-use crate::regions::{InProcess, Job, RunRegion};
+use crate::regions::{InProcess, Job, Lost, RunRegion};
 use crate::value::{Env, RtVal};
 
 impl Server<'_> {
@@ -47,7 +46,7 @@ impl Server<'_> {
         body: &Block,
         (ids, operands): (&[usize], &[&RtVal]),
         around: &[(Value, RtVal)],
-    ) -> Result<(Results, BTreeSet<usize>), RunError> {
+    ) -> Result<(Results, Lost), RunError> {
         let op = &control.op;
         let (cx, map, on_server) = (self.cx, self.maps, self.on_server(op));
         self.maps += 1;

@@ -15,7 +15,6 @@ use burn::tensor::DispatchTensor;
 use crate::context::RoundContext;
 use crate::error::RunError;
 use crate::faults::Attendance;
-use crate::parties::Remote;
 use crate::regions::{InProcess, RunRegion};
 use crate::state::State;
 use crate::workers::Workers;
@@ -61,7 +60,7 @@ pub struct RoundStats {
 pub(crate) fn run_round<'a>(
     cx: RoundContext<'a>,
     beside: &[RoundContext<'a>],
-    (workers, parties): (&'a Workers, Option<&'a mut Remote>),
+    (workers, parties): (&'a Workers, Option<&'a mut dyn RunRegion>),
     state: &'a mut State,
     params: Vec<DispatchTensor>,
     observer: Option<Observer<'a>>,

@@ -9,6 +9,7 @@ use super::Simulation;
 use crate::error::RunError;
 use crate::faults::Attendance;
 use crate::non_finite::{Diverged, OnNan};
+use crate::regions::RunRegion;
 use crate::round::{Observer, RoundStats, Suspects, run_round};
 
 impl Simulation {
@@ -125,6 +126,7 @@ impl Simulation {
         // Kept here while the round is borrowed for as long as its observer.
         let mut came = Attendance {
             failed: attendance.failed.clone(),
+            late: attendance.late.clone(),
             ..Attendance::default()
         };
         let phase = (self.program().phase_of(cx.scheduled).0, cx.scheduled);
@@ -133,7 +135,10 @@ impl Simulation {
             if let Some(parties) = &mut parties {
                 parties.begin(round, phase, (cx.clients(), most))?;
             }
-            let (watch, who) = ((suspects, came), (workers, parties.as_mut()));
+            let remote = parties
+                .as_mut()
+                .map(|parties| parties as &mut dyn RunRegion);
+            let (watch, who) = ((suspects, came), (workers, remote));
             run_round(cx, &beside, who, state, params, look, watch)
         });
         *attendance = came;

@@ -157,14 +157,18 @@ impl Simulation {
         (cx(&self.home), self.beside.iter().map(cx).collect())
     }
 
-    /// The same of the round that makes the clients' own models, where they have any.
-    pub(crate) fn personal_contexts(&self) -> Option<(RoundContext<'_>, Vec<RoundContext<'_>>)> {
+    /// The same of the program that makes the clients' own models after a round, where they have any.
+    pub(crate) fn personal_contexts(
+        &self,
+        round: usize,
+        most: usize,
+    ) -> Option<(RoundContext<'_>, Vec<RoundContext<'_>>)> {
         let programs = self.sites();
         let programs = programs.filter_map(|site| Some((site, site.personal.as_ref()?)));
         // Everyone's model is made, whoever fails.
         let mut all = programs.map(|(site, own)| RoundContext {
             fates: None,
-            ..self.context(site, own, (self.round, &NOBODY), usize::MAX)
+            ..self.context(site, own, (round, &NOBODY), most)
         });
         Some((all.next()?, all.collect()))
     }

@@ -27,7 +27,7 @@ impl Simulation {
     ///
     /// See [`RunError`].
     pub fn personal_models(&self) -> Result<Option<PersonalModels>, RunError> {
-        let Some((cx, beside)) = self.personal_contexts() else {
+        let Some((cx, beside)) = self.personal_contexts(self.round, usize::MAX) else {
             return Ok(None);
         };
         if self.parties.is_some() {
@@ -112,8 +112,22 @@ impl Simulation {
         models: &[&[DispatchTensor]],
         examples: &Examples,
     ) -> Result<Evaluation, RunError> {
+        self.evaluate_after(self.round, models, examples)
+    }
+
+    /// Evaluates models of a round, several by the means of their logits.
+    pub(crate) fn evaluate_after(
+        &self,
+        round: usize,
+        models: &[&[DispatchTensor]],
+        examples: &Examples,
+    ) -> Result<Evaluation, RunError> {
         let classes = self.program().model().task().classes;
-        self.guarded(|| self.inference(models).evaluate(examples, classes))
+        let inference = Inference {
+            at: (self.seed, round),
+            ..self.inference(models)
+        };
+        self.guarded(|| inference.evaluate(examples, classes))
     }
 
     fn inference<'a>(&'a self, models: &'a [&'a [DispatchTensor]]) -> Inference<'a> {

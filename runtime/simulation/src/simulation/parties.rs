@@ -1,12 +1,18 @@
 //! A simulation whose clients are at parties, and what a host of a party needs of one.
 
 use burn::tensor::DispatchTensor;
+use fedround_exec::Program;
 
 use super::Simulation;
 use super::fingerprint::graph;
 use super::parameters::bits;
 use crate::error::RunError;
-use crate::parties::{Committed, Parties, PartyError, Remote};
+use crate::faults::Attendance;
+use crate::parties::{
+    Committed, EvaluateAtParties, Parties, PartyError, PartyScores, Remote, ServerModel,
+};
+use crate::regions::RunRegion;
+use crate::round::run_round;
 use crate::state::{ByClient, ClientState};
 use crate::workers::Workers;
 
@@ -26,7 +32,8 @@ impl Simulation {
         session: u64,
     ) -> Result<Self, RunError> {
         let known = (self.graph_hash()?, self.seed, session);
-        self.parties = Some(Remote::new(parties, self.program(), known)?);
+        let programs = (self.program(), self.personal_program());
+        self.parties = Some(Remote::new(parties, programs, known)?);
         Ok(self)
     }
 
@@ -55,9 +62,53 @@ impl Simulation {
         self.parties.as_ref().map_or(&[], Remote::failures)
     }
 
-    /// Whether clients have models of their own, which are made at the parties and cannot be evaluated here.
+    /// Whether clients have models of their own: the algorithm has the hook `personalize`.
+    pub fn has_personal_models(&self) -> bool {
+        self.home.personal.is_some()
+    }
+
+    /// Whether clients have models of their own, which are made and evaluated at the parties.
     pub fn personal_models_are_at_parties(&self) -> bool {
-        self.parties.is_some() && self.home.personal.is_some()
+        self.parties.is_some() && self.has_personal_models()
+    }
+
+    /// Has the parties evaluate their clients' own models, as they are after the last complete round; `None`
+    /// without parties, or if all clients use the global model. No state changes anywhere.
+    ///
+    /// # Errors
+    ///
+    /// No party can be reached.
+    pub fn evaluate_at_parties(&mut self) -> Result<Option<PartyScores>, RunError> {
+        let Some(mut parties) = self.parties.take() else {
+            return Ok(None);
+        };
+        let scores = self.ask_for_scores(&mut parties);
+        self.parties = Some(parties);
+        scores
+    }
+
+    /// As a round of the program that makes the models, whose clients are at the parties.
+    fn ask_for_scores(&self, parties: &mut Remote) -> Result<Option<PartyScores>, RunError> {
+        let Some((cx, _)) = self.personal_contexts(self.round, usize::MAX) else {
+            return Ok(None);
+        };
+        let phase = (self.program().phase_of(cx.scheduled).0, cx.scheduled);
+        let clients = cx.clients();
+        let server = ServerModel::new(&self.params, &self.initial)?;
+        let (mut state, params) = (self.state.clone(), self.params.clone());
+        let mut all = Attendance::default();
+        let scores = self.guarded(|| {
+            parties.begin(self.round, phase, (clients, self.cohort_batch()))?;
+            let mut asked = EvaluateAtParties::new(parties, &server);
+            let remote: &mut dyn RunRegion = &mut asked;
+            let (who, state) = ((&self.workers, Some(remote)), &mut state);
+            match run_round(cx, &[], who, state, params, None, (None, &mut all)) {
+                // Nobody is there.
+                Ok(_) | Err(RunError::TooFew { .. }) => Ok(asked.finish(clients)),
+                Err(error) => Err(error),
+            }
+        })?;
+        Ok(Some(scores))
     }
 
     /// Which parameters are what they began as, in the model's order.
@@ -83,6 +134,11 @@ impl Simulation {
         if let Some(parties) = &mut self.parties {
             parties.restore(committed);
         }
+    }
+
+    /// The program that makes the clients' own models, where they have any.
+    pub(crate) fn personal_program(&self) -> Option<&Program> {
+        self.home.personal.as_ref()
     }
 
     /// The initial parameters.

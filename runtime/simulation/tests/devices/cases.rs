@@ -191,6 +191,12 @@ impl Case {
         Simulation::new(program, dataset(), 3, 2).unwrap()
     }
 
+    /// The same, with the clients' own models.
+    pub fn with_own_models(&self) -> Simulation {
+        let simulation = self.simulation(Device::Cpu);
+        simulation.with_personal(&*self.algorithm()).unwrap()
+    }
+
     /// Biases before batch normalisation have gradients of zero but for rounding. FedFed's Adam divides
     /// those by their own size: biases, and the means that follow them, go where rounding says.
     fn tolerance(&self, leaf: &str) -> f64 {

@@ -18,6 +18,7 @@ mod fusion;
 mod gpu;
 mod layouts;
 mod parties;
+mod party_evaluation;
 mod party_failures;
 mod precision;
 mod registry;

@@ -17,7 +17,7 @@ use crate::{SEED, tracer};
 
 /// Parties that a test can look at while a coordinator has them.
 #[derive(Clone)]
-struct Shared(Arc<Mutex<Loopback>>);
+pub struct Shared(pub Arc<Mutex<Loopback>>);
 
 impl Parties for Shared {
     fn online(&mut self) -> Result<Vec<Host>, Unreachable> {
@@ -63,7 +63,7 @@ fn bits(values: Option<Vec<Vec<f32>>>) -> Option<Vec<Vec<u32>>> {
     values.map(|leaves| leaves.into_iter().map(bits).collect())
 }
 
-fn parameters(simulation: &Simulation) -> Vec<Vec<u32>> {
+pub fn parameters(simulation: &Simulation) -> Vec<Vec<u32>> {
     let leaves = simulation.parameters().unwrap().into_iter();
     bits(Some(leaves.map(|(_, _, values)| values).collect())).unwrap()
 }

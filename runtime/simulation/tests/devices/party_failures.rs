@@ -27,9 +27,9 @@ fn case(name: &str) -> &'static Case {
     CASES.iter().find(|case| case.0 == name).unwrap()
 }
 
-/// Who failed in round 2, who was not finite, why, and the parameters after three rounds, of which the last reads
+/// Who failed or was late in round 2, who was not finite, why, and the parameters after three rounds, of which the last reads
 /// the states of the second.
-type Ended = (Vec<usize>, Vec<usize>, String, Vec<u32>);
+type Ended = ([Vec<usize>; 2], Vec<usize>, String, Vec<u32>);
 
 fn run(case: &Case, trouble: Trouble) -> Ended {
     let parties = Troubled::new(hosts(case), trouble);
@@ -42,7 +42,8 @@ fn run(case: &Case, trouble: Trouble) -> Ended {
     assert!(third.failed.is_empty(), "{trouble:?}");
     let leaves = coordinator.parameters().unwrap().into_iter();
     let leaves = leaves.flat_map(|(_, _, values)| values).map(f32::to_bits);
-    (second.failed, second.not_finite, why, leaves.collect())
+    let missed = [second.failed, second.late];
+    (missed, second.not_finite, why, leaves.collect())
 }
 
 #[test]
@@ -58,18 +59,15 @@ fn a_party_that_fails_is_as_one_that_is_offline() {
     for (name, exchanges) in cases {
         let case = case(name);
         let offline = run(case, Trouble::Offline);
-        assert_eq!(offline.0, [1], "{name}");
+        assert_eq!(offline.0, [vec![1], vec![]], "{name}");
         let whole = run(case, Trouble::None);
-        assert!(whole.0.is_empty(), "{name}");
+        assert!(whole.0.concat().is_empty(), "{name}");
         assert_ne!(offline.3, whole.3, "{name}");
         assert_eq!(run(case, Trouble::Twice), whole, "{name}");
         for n in 1..=exchanges {
             let expired = run(case, Trouble::Expires(n));
-            assert_eq!(
-                (&expired.0, &expired.3),
-                (&offline.0, &offline.3),
-                "{name}, {n}"
-            );
+            assert_eq!(expired.0, [vec![], vec![1]], "{name}, {n}");
+            assert_eq!(expired.3, offline.3, "{name}, {n}");
             assert!(expired.2.contains("deadline"), "{}", expired.2);
             let unsent = run(case, Trouble::Unsent(n));
             assert_eq!(
@@ -119,7 +117,8 @@ fn a_round_with_too_few_parties_is_skipped() {
         coordinator.run_round().unwrap();
         let before = coordinator.parameters().unwrap();
         let stats = coordinator.run_round().unwrap();
-        assert!(stats.skipped && stats.failed == [1], "{stats:?}");
+        let missed = [stats.failed, stats.late].concat();
+        assert!(stats.skipped && missed == [1], "{trouble:?}");
         assert_eq!(coordinator.parameters().unwrap(), before);
         assert!(!coordinator.run_round().unwrap().skipped);
     }

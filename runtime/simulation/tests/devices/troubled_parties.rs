@@ -51,8 +51,9 @@ impl Troubled {
     }
 }
 
-fn round_of(request: &Payload) -> usize {
-    request.subject().unwrap().region.unwrap().0
+/// The round of a region; none of an evaluation.
+fn round_of(request: &Payload) -> Option<usize> {
+    Some(request.subject().unwrap().region?.0)
 }
 
 impl Parties for Troubled {
@@ -66,8 +67,11 @@ impl Parties for Troubled {
     }
 
     fn send(&mut self, to: HostId, request: &Payload) -> Result<Ticket, PartyError> {
-        if round_of(request) != self.rounds {
-            (self.rounds, self.requests) = (round_of(request), 0);
+        let Some(round) = round_of(request) else {
+            return self.inner.send(to, request);
+        };
+        if round != self.rounds {
+            (self.rounds, self.requests) = (round, 0);
         }
         if to != HostId(1) || self.rounds != 2 {
             return self.inner.send(to, request);

@@ -1,19 +1,22 @@
 //! The party's side: runs regions for the clients of a host, and keeps what stays there.
 
 mod checkpoint;
+mod evaluate;
 mod run;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use fedround_ir::fed::Value;
 
 use super::error::{ContentError, PayloadError};
-use super::message::{Attempt, Committed, Done, Entry, Reply, Request, Run};
+use super::message::{Attempt, Committed, Entry, Reply, Request, Run, Task};
 use super::payload::Payload;
 use super::table::Table;
 use crate::error::RunError;
 use crate::simulation::Simulation;
 use crate::value::RtVal;
+
+pub use evaluate::HeldOut;
 
 /// A process that hosts clients: it has their examples and their states, and answers a coordinator's
 /// requests.
@@ -31,6 +34,10 @@ pub struct PartyHost {
     clients: Vec<usize>,
     graph: String,
     table: Table,
+    /// Of the program that makes clients' own models, where they have some.
+    personal: Option<Table>,
+    /// On which they are evaluated.
+    held_out: BTreeMap<usize, HeldOut>,
     /// The attempt whose values are held, and whose states are set and not yet kept.
     attempt: Option<Attempt>,
     /// The maps of the attempt that ran here, by their numbers.
@@ -135,9 +142,13 @@ impl PartyHost {
             return Err(HostError::NotHere { client });
         }
         let table = Table::of(simulation.program()).map_err(RunError::from)?;
+        let personal = simulation.personal_program().map(Table::of);
+        let personal = personal.transpose().map_err(RunError::from)?;
         Ok(Self {
             graph: simulation.graph_hash()?,
             table,
+            personal,
+            held_out: BTreeMap::new(),
             simulation,
             clients,
             attempt: None,
@@ -146,6 +157,14 @@ impl PartyHost {
             shared: HashMap::new(),
             last: None,
         })
+    }
+
+    /// Adds examples that clients do not train on: with them the coordinator can have the clients' own models
+    /// evaluated.
+    #[must_use]
+    pub fn with_held_out(mut self, examples: BTreeMap<usize, HeldOut>) -> Self {
+        self.held_out = examples;
+        self
     }
 
     /// The host's clients, in ascending order.
@@ -196,11 +215,16 @@ impl PartyHost {
             let (expected, found) = (self.simulation.seed(), request.seed);
             return Err(HostError::Seed { expected, found });
         }
-        if let Some(committed) = &request.committed {
+        let committed = request.committed.as_ref();
+        if let Task::Evaluate(run, checksums) = &request.task {
+            self.check_round(self.round_with(committed), committed)?;
+            return self.evaluate((run, checksums), committed, payload);
+        }
+        if let Some(committed) = committed {
             self.commit(committed);
         }
-        self.check_round(request.committed.as_ref())?;
-        let Some(run) = request.run else {
+        self.check_round(self.simulation.round(), committed)?;
+        let Task::Run(run) = request.task else {
             return Ok(Payload::new(&Reply::Done(None))?);
         };
         match &self.last {
@@ -223,11 +247,16 @@ impl PartyHost {
         self.end_attempt();
     }
 
+    /// The last round that set states here, once these are kept.
+    fn round_with(&self, committed: Option<&Committed>) -> usize {
+        let pending = committed.filter(|committed| self.attempt == Some(committed.attempt));
+        pending.map_or(self.simulation.round(), |committed| committed.attempt.round)
+    }
+
     /// Fails if the last round that set states here is another one than the coordinator kept: they were
     /// lost, or belong to another run.
-    fn check_round(&self, committed: Option<&Committed>) -> Result<(), HostError> {
+    fn check_round(&self, found: usize, committed: Option<&Committed>) -> Result<(), HostError> {
         let expected = committed.map_or(0, |committed| committed.attempt.round);
-        let found = self.simulation.round();
         match self.table.sets_states() && expected != found {
             true => Err(HostError::States { expected, found }),
             false => Ok(()),
@@ -257,11 +286,6 @@ impl PartyHost {
         self.end_attempt();
         self.attempt = Some(attempt);
         Ok(())
-    }
-
-    /// A reply with what a region gave.
-    fn done(done: Done) -> Result<Payload, PayloadError> {
-        Payload::new(&Reply::Done(Some(done)))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Runs a region for clients of a host.
 
-use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -11,49 +10,56 @@ use fedround_passes::lowering::Frontend;
 use fedround_passes::parties::{Input, Region, Source};
 use fedround_store::TensorBytes;
 
-use super::super::message::{ClientReport, Done, LOSSES, Run};
+use super::super::message::{ClientReport, Done, LOSSES, Reply, Run};
 use super::super::payload::Payload;
-use super::super::table::{code_of, crossing};
+use super::super::table::{Table, code_of, crossing};
 use super::super::values::{Taking, put};
 use super::{HostError, PartyHost};
 use crate::client::Outcome;
+use crate::context::RoundContext;
 use crate::error::RunError;
 use crate::regions::{InProcess, Job, RunRegion};
+use crate::state::ByClient;
 use crate::value::RtVal;
 
 /// What clients' code gave, by their places in the request.
-type Outcomes = Vec<(usize, Outcome)>;
+pub(super) type Outcomes = Vec<(usize, Outcome)>;
 
 impl PartyHost {
     pub(super) fn run(&mut self, run: &Run, payload: &Payload) -> Result<Payload, HostError> {
+        let region = self.region(run, &self.table)?;
+        self.begin(run.attempt)?;
+        // States that it set would be read as those of the round before.
+        if self.ran.contains(&run.map) {
+            let round = run.attempt.round;
+            return Err(HostError::Again { round });
+        }
+        self.simulation.leave_out(run.left_out());
+        let operands = self.operands(run, &region, payload)?;
+        let (simulation, nobody) = (&self.simulation, BTreeSet::new());
+        let contexts = simulation.contexts(run.attempt.round, run.most, &nobody);
+        let kept = simulation.client_states();
+        let outcomes = self.outcomes(contexts, kept, (run, &region), &operands)?;
+        let reply = self.report(run, &region, &outcomes)?;
+        self.keep(run, &region, outcomes);
+        self.ran.insert(run.map);
+        Ok(reply)
+    }
+
+    /// The region of a request, which is for clients that are here.
+    pub(super) fn region(&self, run: &Run, table: &Table) -> Result<Region, HostError> {
         let elsewhere = |client: &usize| self.clients.binary_search(client).is_err();
         let mut clients = run.entries.iter().map(|entry| entry.client);
         if let Some(client) = clients.find(elsewhere) {
             return Err(HostError::NotHere { client });
         }
         let (region, round) = (run.region, run.attempt.round);
-        let none = HostError::NoRegion { region, round };
-        let Some(left_out) = run.scheduled.checked_sub(round) else {
-            return Err(none);
-        };
         let phase = self.simulation.program().phase_of(run.scheduled).0;
-        let found = self.table.region(phase, run.region).cloned();
-        let Some(region) = found.filter(|region| region.inputs.len() == run.sent.len()) else {
-            return Err(none);
-        };
-        self.begin(run.attempt)?;
-        // States that it set would be read as those of the round before.
-        if self.ran.contains(&run.map) {
-            return Err(HostError::Again { round });
-        }
-        self.simulation.leave_out(left_out);
-        let operands = self.operands(run, &region, payload)?;
-        let mut outcomes = self.outcomes(run, &region, &operands)?;
-        outcomes.sort_by_key(|(i, _)| *i);
-        let reply = self.report(run, &region, &outcomes)?;
-        self.keep(run, &region, outcomes);
-        self.ran.insert(run.map);
-        Ok(reply)
+        let found = table.region(phase, region).cloned();
+        let found = found.filter(|region| region.inputs.len() == run.sent.len());
+        found
+            .filter(|_| run.scheduled >= round)
+            .ok_or(HostError::NoRegion { region, round })
     }
 
     /// What the region's code is given, of which some is here.
@@ -110,16 +116,15 @@ impl PartyHost {
         Ok(operands)
     }
 
-    /// Runs the code on the host's devices.
-    fn outcomes(
-        &self,
-        run: &Run,
-        region: &Region,
+    /// Runs the code on the host's devices, and gives the outcomes in the order of the request.
+    pub(super) fn outcomes<'a>(
+        &'a self,
+        (mut home, mut devices): (RoundContext<'a>, Vec<RoundContext<'a>>),
+        kept: &ByClient,
+        (run, region): (&Run, &Region),
         operands: &[RtVal],
     ) -> Result<Outcomes, RunError> {
         let simulation = &self.simulation;
-        let nobody = BTreeSet::new();
-        let (mut home, mut devices) = simulation.contexts(run.attempt.round, run.most, &nobody);
         home.population = Some(run.clients);
         devices
             .iter_mut()
@@ -142,7 +147,7 @@ impl PartyHost {
             turns: &turns,
             operands: &operands.iter().collect::<Vec<_>>(),
             around: &[],
-            kept: simulation.client_states(),
+            kept,
         };
         let mut outcomes = vec![];
         let mut in_process = InProcess {
@@ -155,6 +160,7 @@ impl PartyHost {
                 Ok(())
             })
         })?;
+        outcomes.sort_by_key(|(i, _)| *i);
         Ok(outcomes)
     }
 
@@ -166,7 +172,7 @@ impl PartyHost {
         outcomes: &Outcomes,
     ) -> Result<Payload, HostError> {
         let program = self.simulation.program().at(run.scheduled);
-        let (mut tensors, mut numbers, mut clients) = (vec![], BTreeMap::new(), vec![]);
+        let (mut reply, mut clients) = (Payload::default(), vec![]);
         for (i, outcome) in outcomes {
             let Some(&entry) = run.entries.get(*i) else {
                 continue;
@@ -176,13 +182,14 @@ impl PartyHost {
                     let crossing = crossing(program, &output.without);
                     let what = (program, output.kind, crossing.as_slice());
                     let name = entry.tensor(&output.name);
-                    put((&mut tensors, &mut numbers), &name, what, value)?;
+                    put(&mut reply, &name, what, value)?;
                 }
             }
             let losses = read_all(outcome.losses.clone()).map_err(RunError::from)?;
             let losses = losses.concat();
             let losses = TensorBytes::of_floats(&losses, &[losses.len()]);
-            tensors.push((entry.tensor(&LOSSES[1..]), Arc::new(losses)));
+            let name = entry.tensor(&LOSSES[1..]);
+            reply.tensors.push((name, Arc::new(losses)));
             let states: Vec<DispatchTensor> = outcome.state.values().flatten().cloned().collect();
             clients.push(ClientReport {
                 entry,
@@ -190,17 +197,12 @@ impl PartyHost {
                 finite: all_finite(&states).map_err(RunError::from)?,
             });
         }
-        let payload = Self::done(Done {
+        Ok(reply.with_head(&Reply::Done(Some(Done {
             attempt: run.attempt,
             region: run.region,
             map: run.map,
             clients,
-        })?;
-        Ok(Payload {
-            tensors,
-            numbers,
-            ..payload
-        })
+        })))?)
     }
 
     /// Keeps what stays here: states until the round is kept or given up, and values for later regions.
@@ -226,7 +228,7 @@ impl PartyHost {
 }
 
 /// Whether all clients are sent one value.
-fn shared(input: &Input) -> bool {
+pub(super) fn shared(input: &Input) -> bool {
     input.source == Source::Broadcast
 }
 

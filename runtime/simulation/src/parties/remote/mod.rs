@@ -1,5 +1,7 @@
 //! The coordinator's side: runs regions at parties.
 
+mod evaluation;
+mod in_order;
 mod replies;
 mod requests;
 
@@ -9,18 +11,24 @@ use fedround_exec::Program;
 use fedround_ir::fed::Value;
 use fedround_passes::parties::Region;
 
-use super::message::{Attempt, Committed, Entry, Request};
+use super::message::{Attempt, Committed, Entry, Task};
 use super::payload::Payload;
 use super::table::Table;
 use super::transport::{HostId, Parties, PartyError};
-use crate::client::Outcome;
 use crate::error::RunError;
-use crate::regions::{Job, RunRegion, Take};
+use crate::regions::{Job, Lost, RunRegion, Take};
+
+use in_order::InOrder;
+
+pub(crate) use evaluation::{EvaluateAtParties, ServerModel};
+pub use evaluation::{PartyScore, PartyScores};
 
 /// Parties, and what a coordinator knows of them.
 pub(crate) struct Remote {
     parties: Box<dyn Parties>,
     table: Table,
+    /// Of the program that makes clients' own models, where they have some.
+    personal: Option<Table>,
     graph: String,
     seed: u64,
     attempt: Attempt,
@@ -38,6 +46,8 @@ pub(crate) struct Remote {
     /// which attempt was kept before.
     replied: BTreeSet<HostId>,
     lost: BTreeSet<usize>,
+    /// Those of the lost clients whose hosts did not reply in time.
+    late: BTreeSet<usize>,
     /// The last attempt of each host that was kept.
     committed: BTreeMap<HostId, Committed>,
     /// Why clients were lost since the round began.
@@ -49,6 +59,8 @@ struct Asked<'a> {
     index: usize,
     region: &'a Region,
     job: &'a Job<'a>,
+    /// The server's model, if the region makes clients' models of it that are to be evaluated.
+    server: Option<&'a ServerModel>,
 }
 
 impl Asked<'_> {
@@ -66,12 +78,13 @@ impl Remote {
     /// The program cannot run between a server and parties.
     pub fn new(
         parties: Box<dyn Parties>,
-        program: &Program,
+        (program, personal): (&Program, Option<&Program>),
         (graph, seed, session): (String, u64, u64),
     ) -> Result<Self, RunError> {
         Ok(Self {
             parties,
             table: Table::of(program)?,
+            personal: personal.map(Table::of).transpose()?,
             graph,
             seed,
             attempt: Attempt {
@@ -87,6 +100,7 @@ impl Remote {
             delivered: HashSet::new(),
             replied: BTreeSet::new(),
             lost: BTreeSet::new(),
+            late: BTreeSet::new(),
             committed: BTreeMap::new(),
             failures: vec![],
         })
@@ -112,6 +126,7 @@ impl Remote {
         self.delivered.clear();
         self.replied.clear();
         self.lost.clear();
+        self.late.clear();
         self.hosts.clear();
         for host in self.parties.online()? {
             let clients = host.clients.into_iter();
@@ -139,13 +154,7 @@ impl Remote {
     pub fn settle(&mut self) -> Result<(), RunError> {
         let mut open = HashSet::new();
         for host in self.parties.online()? {
-            let request = Request {
-                graph: self.graph.clone(),
-                seed: self.seed,
-                committed: self.committed.get(&host.id).cloned(),
-                run: None,
-            };
-            let request = Payload::new(&request)?;
+            let request = Payload::new(&self.head(host.id, Task::Settle))?;
             if let Ok(ticket) = self.parties.send(host.id, &request) {
                 open.insert(ticket);
             }
@@ -181,6 +190,9 @@ impl Remote {
     fn lose(&mut self, job: &Job<'_>, places: &[usize], why: PartyError) {
         let clients: BTreeSet<usize> = places.iter().map(|&i| job.ids[i]).collect();
         self.lost.extend(&clients);
+        if why == PartyError::Expired {
+            self.late.extend(&clients);
+        }
         self.failures.push((clients.into_iter().collect(), why));
     }
 
@@ -200,62 +212,65 @@ impl Remote {
     }
 }
 
-impl RunRegion for Remote {
-    fn run(&mut self, job: &Job<'_>, take: Take<'_>) -> Result<BTreeSet<usize>, RunError> {
-        let found = self.table.of_code(self.phase, job.body);
-        let (index, region) = found.ok_or_else(|| crate::context::missing(job.op, "region"))?;
-        let region = region.clone();
-        let asked = Asked {
-            index,
-            region: &region,
-            job,
-        };
+impl Remote {
+    /// Sends a request to each host of a job's clients, and takes the replies as they come. The clients of a
+    /// host whose reply is not taken are lost.
+    fn ask(
+        &mut self,
+        asked: &Asked<'_>,
+        mut take: impl FnMut(&Self, &[usize], &Payload) -> Result<(), PartyError>,
+    ) -> Result<(), RunError> {
         let mut shared = BTreeMap::new();
         let mut open = HashMap::new();
-        for (host, places) in self.by_host(job) {
-            let request = self.request(&asked, host, &places, &mut shared)?;
+        for (host, places) in self.by_host(asked.job) {
+            let request = self.request(asked, host, &places, &mut shared)?;
             match self.parties.send(host, &request) {
                 Ok(ticket) => _ = open.insert(ticket, (host, places)),
-                Err(why) => self.lose(job, &places, why),
+                Err(why) => self.lose(asked.job, &places, why),
             }
         }
-        let mut ready: BTreeMap<usize, Outcome> = BTreeMap::new();
-        let (mut next, mut failed) = (0, None);
-        loop {
-            // In the order of the cohort, so that sums do not depend on who replies first.
-            while next < job.ids.len() {
-                if let Some(outcome) = ready.remove(&next) {
-                    failed = failed.or(take(next, outcome).err());
-                } else if !self.lost.contains(&job.ids[next]) {
-                    break;
-                }
-                next += 1;
-            }
-            if open.is_empty() {
-                break;
-            }
+        while !open.is_empty() {
             for (ticket, reply) in self.parties.poll()? {
                 // Others are replies of an attempt that ended early.
                 let Some((host, places)) = open.remove(&ticket) else {
                     continue;
                 };
-                let reply = reply.and_then(|reply| self.outcomes(&asked, &places, &reply));
-                match reply {
-                    Ok(outcomes) => {
-                        self.replied.insert(host);
-                        ready.extend(places.into_iter().zip(outcomes));
-                    }
-                    Err(why) => self.lose(job, &places, why),
+                match reply.and_then(|reply| take(self, &places, &reply)) {
+                    Ok(()) => _ = self.replied.insert(host),
+                    Err(why) => self.lose(asked.job, &places, why),
                 }
             }
         }
-        match failed {
-            Some(error) => Err(error),
-            None => {
-                let own = job.ids.iter().filter(|client| self.lost.contains(client));
-                Ok(own.copied().collect())
-            }
-        }
+        Ok(())
+    }
+
+    /// Those of a job's clients that were lost.
+    fn lost_of(&self, job: &Job<'_>) -> Lost {
+        let own = job.ids.iter().filter(|client| self.lost.contains(client));
+        let (late, failed) = own.partition(|client| self.late.contains(client));
+        Lost { failed, late }
+    }
+}
+
+impl RunRegion for Remote {
+    fn run(&mut self, job: &Job<'_>, take: Take<'_>) -> Result<Lost, RunError> {
+        let (index, region) = self.table.of_job(self.phase, job)?;
+        let asked = Asked {
+            index,
+            region: &region.clone(),
+            job,
+            server: None,
+        };
+        let mut in_order = InOrder::new(job, take);
+        self.ask(&asked, |remote, places, reply| {
+            let outcomes = remote.outcomes(&asked, places, reply)?;
+            in_order.add(places, outcomes);
+            in_order.advance(&remote.lost);
+            Ok(())
+        })?;
+        in_order.advance(&self.lost);
+        in_order.finish()?;
+        Ok(self.lost_of(job))
     }
 
     fn is_there(&self, client: usize) -> bool {

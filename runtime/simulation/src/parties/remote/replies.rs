@@ -29,7 +29,9 @@ impl Remote {
         let reply: Reply = payload.read().map_err(|error| failed(error.to_string()))?;
         let done = match reply {
             Reply::Done(Some(done)) => done,
-            Reply::Done(None) => return Err(failed("the reply has no results".to_owned())),
+            Reply::Done(None) | Reply::Evaluated(_) => {
+                return Err(failed("the reply has no results".to_owned()));
+            }
             Reply::Failed(message) => return Err(failed(message)),
         };
         let Done {

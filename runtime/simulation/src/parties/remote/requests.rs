@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::Arc;
 
 use fedround_ir::fed::Value;
-use fedround_passes::parties::Source;
-use fedround_store::TensorBytes;
+use fedround_passes::parties::{Input, Source};
 
-use super::super::message::{Request, Run};
-use super::super::payload::{Numbers, Payload};
+use super::super::message::{Request, Run, Task};
+use super::super::payload::Payload;
 use super::super::table::crossing;
 use super::super::transport::HostId;
 use super::super::values::put;
@@ -19,7 +17,7 @@ use crate::error::RunError;
 use crate::value::RtVal;
 
 /// Values that several hosts are sent: they are read from the device once.
-pub(super) type Shared = BTreeMap<Value, (Vec<(String, Arc<TensorBytes>)>, Numbers)>;
+pub(super) type Shared = BTreeMap<Value, Payload>;
 
 impl Remote {
     /// The request to run a region for the clients at some places of the cohort.
@@ -30,44 +28,12 @@ impl Remote {
         places: &[usize],
         shared: &mut Shared,
     ) -> Result<Payload, RunError> {
-        let Asked { index, region, job } = *asked;
-        let program = job.cx.program;
-        let (mut tensors, mut numbers, mut sent) = (vec![], BTreeMap::new(), vec![]);
-        for (input, operand) in region.inputs.iter().zip(job.operands) {
-            let known = matches!(input.source, Source::Region(_))
-                || self.delivered.contains(&(host, input.value));
-            sent.push(!known);
-            if known {
-                continue;
-            }
-            if input.keep {
-                self.delivered.insert((host, input.value));
-            }
-            let crossing = crossing(program, &input.without);
-            let what = (program, input.kind, crossing.as_slice());
-            match operand {
-                RtVal::Broadcast(_, value) => {
-                    let (own, own_numbers) = match shared.entry(input.value) {
-                        Entry::Occupied(made) => made.into_mut(),
-                        Entry::Vacant(empty) => {
-                            let mut own = (vec![], BTreeMap::new());
-                            put((&mut own.0, &mut own.1), &input.name, what, value)?;
-                            empty.insert(own)
-                        }
-                    };
-                    tensors.extend(own.iter().cloned());
-                    numbers.extend(own_numbers.clone());
-                }
-                RtVal::Clients(_, values) => {
-                    for &i in places {
-                        let value = values
-                            .get(i)
-                            .ok_or_else(|| missing(job.op, "value of each client"))?;
-                        let name = asked.entry(i).tensor(&input.name);
-                        put((&mut tensors, &mut numbers), &name, what, value)?;
-                    }
-                }
-                _ => return Err(missing(job.op, "value of each client")),
+        let (mut values, mut sent) = (Payload::default(), vec![]);
+        for (input, operand) in asked.region.inputs.iter().zip(asked.job.operands) {
+            let sends = self.deliver(host, input);
+            sent.push(sends);
+            if sends {
+                add(&mut values, asked, (input, operand), places, shared)?;
             }
         }
         let run = Run {
@@ -75,22 +41,74 @@ impl Remote {
             scheduled: self.scheduled,
             clients: self.clients,
             most: self.most,
-            region: index,
-            map: job.map,
+            region: asked.index,
+            map: asked.job.map,
             entries: places.iter().map(|&i| asked.entry(i)).collect(),
             sent,
         };
-        let head = Request {
+        let task = match asked.server {
+            Some(server) => Task::Evaluate(run, server.checksums.clone()),
+            None => Task::Run(run),
+        };
+        Ok(values.with_head(&self.head(host, task))?)
+    }
+
+    /// The head of a request to a host.
+    pub(super) fn head(&self, host: HostId, task: Task) -> Request {
+        Request {
             graph: self.graph.clone(),
             seed: self.seed,
             committed: self.committed.get(&host).cloned(),
-            run: Some(run),
-        };
-        let payload = Payload::new(&head)?;
-        Ok(Payload {
-            tensors,
-            numbers,
-            ..payload
-        })
+            task,
+        }
     }
+
+    /// Whether a host has to be sent a value. From then on it has it, if it keeps it.
+    fn deliver(&mut self, host: HostId, input: &Input) -> bool {
+        if matches!(input.source, Source::Region(_)) {
+            return false;
+        }
+        match input.keep {
+            true => self.delivered.insert((host, input.value)),
+            false => !self.delivered.contains(&(host, input.value)),
+        }
+    }
+}
+
+/// Adds what the clients at some places are sent of an input.
+fn add(
+    values: &mut Payload,
+    asked: &Asked<'_>,
+    (input, operand): (&Input, &RtVal),
+    places: &[usize],
+    shared: &mut Shared,
+) -> Result<(), RunError> {
+    let program = asked.job.cx.program;
+    let crossing = match asked.server {
+        Some(server) => server.changed.clone(),
+        None => crossing(program, &input.without),
+    };
+    let what = (program, input.kind, crossing.as_slice());
+    let missing = || missing(asked.job.op, "value of each client");
+    match operand {
+        RtVal::Broadcast(_, value) => {
+            let made = match shared.entry(input.value) {
+                Entry::Occupied(made) => made.into_mut(),
+                Entry::Vacant(empty) => {
+                    let mut made = Payload::default();
+                    put(&mut made, &input.name, what, value)?;
+                    empty.insert(made)
+                }
+            };
+            values.extend(made);
+        }
+        RtVal::Clients(_, all) => {
+            for &i in places {
+                let name = asked.entry(i).tensor(&input.name);
+                put(values, &name, what, all.get(i).ok_or_else(missing)?)?;
+            }
+        }
+        _ => return Err(missing()),
+    }
+    Ok(())
 }

@@ -1,0 +1,78 @@
+//! What an evaluation says of the clients' own models, which are here or at parties.
+
+use fedround_models::{BASE, Leaf};
+use fedround_simulation::parties::{PartyScore, PartyScores};
+use fedround_simulation::{PersonalModels, RunError, Simulation};
+
+/// The clients' own models in an evaluation.
+pub(super) struct OwnModels {
+    /// Whether a client's model is another than the server's.
+    pub differ: bool,
+    /// Whether the server's model is a result of the training.
+    pub server_trained: bool,
+    /// The accuracy of clients on their own test examples, by the client's number.
+    pub tested: Vec<(usize, f64)>,
+    /// The same on examples that they hold back from training, where parties told it.
+    pub validation: Vec<(usize, f64)>,
+    /// Clients whose models could not be evaluated.
+    pub missing: Vec<usize>,
+    pub at_parties: bool,
+}
+
+impl OwnModels {
+    /// All clients use the server's model, which has these accuracies on their examples.
+    pub fn none(tested: Vec<(usize, f64)>) -> Self {
+        Self {
+            differ: false,
+            server_trained: true,
+            tested,
+            validation: vec![],
+            missing: vec![],
+            at_parties: false,
+        }
+    }
+
+    /// The models are here, and have these accuracies.
+    pub fn here(
+        simulation: &Simulation,
+        models: &PersonalModels,
+        tested: Vec<(usize, f64)>,
+    ) -> Result<Self, RunError> {
+        let by_clients = simulation.trained_by_clients_alone(models)?;
+        Ok(Self {
+            differ: simulation.differ_from_server(models)?,
+            server_trained: server_trained(simulation, &by_clients),
+            ..Self::none(tested)
+        })
+    }
+
+    /// The models are at parties, which evaluated them.
+    pub fn at_parties(simulation: &Simulation, scores: PartyScores) -> Result<Self, RunError> {
+        let unchanged = simulation.unchanged_parameters()?;
+        let by_clients = unchanged.iter().zip(&scores.own);
+        let by_clients: Vec<bool> = by_clients.map(|(same, own)| *same && *own).collect();
+        let of = |accuracy: fn(&PartyScore) -> Option<f64>| {
+            let clients = scores.clients.iter();
+            clients.filter_map(move |score| Some((score.client, accuracy(score)?)))
+        };
+        Ok(Self {
+            differ: scores.own.contains(&true),
+            server_trained: server_trained(simulation, &by_clients),
+            tested: of(|score| score.test).collect(),
+            validation: of(|score| score.validation).collect(),
+            missing: scores.missing,
+            at_parties: true,
+        })
+    }
+}
+
+/// Whether the server has a trained model: no tensor of the model itself, auxiliary networks aside, is
+/// trained by clients alone.
+fn server_trained(simulation: &Simulation, by_clients: &[bool]) -> bool {
+    let leaves = simulation.program().model().model().leaves();
+    let is_base = |leaf: &Leaf| leaf.modules.iter().any(|module| module == BASE);
+    // Without auxiliary networks there is nothing to tell the model from.
+    let assembled = leaves.iter().any(is_base);
+    let mut own = leaves.iter().zip(by_clients);
+    !own.any(|(leaf, by_clients)| *by_clients && (!assembled || is_base(leaf)))
+}

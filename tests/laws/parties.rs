@@ -1,0 +1,70 @@
+//! An experiment whose clients are at parties reports what it reports of a simulation.
+
+use fedround::algorithms::registry;
+use fedround::data::Partition;
+use fedround::experiment::{Report, Settings};
+use fedround::simulation::CohortBatch;
+use fedround::simulation::parties::{Loopback, PartyHost};
+use fedround::{Experiment, all_fields, set};
+
+use crate::common::digits;
+
+fn experiment(spec: &str) -> Experiment {
+    let mut algorithm = registry().parse(spec).unwrap();
+    for (name, value) in [("batch", "5"), ("epochs", "1"), ("fraction", "0.5")] {
+        let mut fields = all_fields(&*algorithm).into_iter();
+        if let Some(known) = fields.find(|known| known.field.name == name) {
+            set(&mut *algorithm, name, known.field.parse(value).unwrap()).unwrap();
+        }
+    }
+    let settings = Settings {
+        clients: 6,
+        partition: Partition::Shards { per_client: 2 },
+        cohort_batch: CohortBatch::Off,
+        eval_every: 2,
+        threads: 1,
+        ..Settings::default()
+    };
+    Experiment::new(algorithm)
+        .model("logistic")
+        .data(digits(120, 40))
+        .validation(0.3)
+        .settings(settings)
+}
+
+fn federation(spec: &str, rounds: usize) -> Report {
+    let hosts = [vec![0, 2, 5], vec![1, 3, 4]].map(|clients| -> PartyHost {
+        let run = experiment(spec).prepare(rounds).unwrap();
+        run.into_party(clients).unwrap()
+    });
+    let parties = Box::new(Loopback::new(hosts.into()));
+    let run = experiment(spec).prepare(rounds).unwrap();
+    let mut run = run.with_parties(parties, 1).unwrap();
+    run.train(&mut ()).unwrap()
+}
+
+/// What is reported of a run, besides the time that it took.
+fn text(report: &Report) -> String {
+    let rounds = report.history.iter().map(|round| {
+        let accuracy = (&round.scores, round.validation_accuracy);
+        format!("{} {:?} {accuracy:?}", round.number, round.train_loss)
+    });
+    let rounds: Vec<String> = rounds.collect();
+    let best = report.best.as_ref();
+    let best = best.map(|best| (best.round, best.validation_accuracy));
+    format!("{rounds:#?} {best:?} {:?}", report.client_accuracy)
+}
+
+#[test]
+fn a_federation_reports_what_a_simulation_does() {
+    let mut personal = vec![];
+    for spec in ["fedavg", "fedrep", "shared-head", "per-fedavg", "solo"] {
+        let simulated = experiment(spec).run(5).unwrap();
+        let found = federation(spec, 5);
+        assert_eq!(text(&found), text(&simulated), "{spec}");
+        let scores = found.scores.unwrap();
+        assert_eq!(scores.local.unwrap().clients, 6, "{spec}");
+        personal.extend(scores.personal.then_some(spec));
+    }
+    assert_eq!(personal, ["fedrep", "per-fedavg", "solo"]);
+}
