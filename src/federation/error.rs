@@ -26,6 +26,20 @@ pub enum MessageError {
         /// What is to be in it.
         expected: &'static str,
     },
+    /// A metric is missing, or is no real number.
+    #[error("expected the number `{name}` among the `metrics`, found none")]
+    Metric {
+        /// Its name.
+        name: &'static str,
+    },
+    /// A setting has another type.
+    #[error("setting `{name}`: expected {expected}, found another value")]
+    Setting {
+        /// Its name.
+        name: &'static str,
+        /// What it is to be.
+        expected: &'static str,
+    },
     /// A tensor has elements of a type that no algorithm sends.
     #[error("tensor `{name}`: expected float32 or int32, found {}", found.name())]
     Element {

@@ -3,6 +3,7 @@
 
 use fedround_flower::{Config, ConfigValue, Payload};
 
+use super::convention::EXAMPLES;
 use super::error::MessageError;
 use super::message::SETTINGS;
 
@@ -12,6 +13,11 @@ pub(super) const REGION: &str = "query.region";
 
 const GRAPH: &str = "graph";
 const CLIENTS: &str = "clients";
+
+/// What apps of Flower answer, which are one client each.
+const SPEAKS: &str = "speaks";
+const ARRAYS: &str = "arrays";
+const CLIENT: &str = "client";
 
 /// Which program a coordinator runs.
 pub(super) fn question(graph: &str) -> Payload {
@@ -40,12 +46,47 @@ pub(super) fn answer(graph: &str, clients: &[usize]) -> Payload {
     Payload::new().with(SETTINGS, Config::from_iter(settings))
 }
 
-/// The clients in an answer.
-pub(super) fn clients(content: &Payload) -> Result<Vec<usize>, MessageError> {
-    let lacks = || MessageError::Record {
+/// Who answers.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Greeting {
+    /// A party of fedround with these clients.
+    Party(Vec<usize>),
+    /// An app of Flower, which is one client, and how many examples it has.
+    App { client: usize, examples: u64 },
+}
+
+/// Who answers, and for which clients.
+pub(super) fn greeting(content: &Payload) -> Result<Greeting, MessageError> {
+    let setting = |name: &str| content.config(SETTINGS).and_then(|all| all.get(name));
+    match setting(SPEAKS) {
+        Some(ConfigValue::Text(words)) if words == ARRAYS => {
+            let count = |name, expected| match setting(name) {
+                Some(ConfigValue::Int(n)) => u64::try_from(*n).map_err(|_| lacks(expected)),
+                Some(ConfigValue::Uint(n)) => Ok(*n),
+                _ => Err(lacks(expected)),
+            };
+            let expected = "the number `client`, from 0";
+            let client = usize::try_from(count(CLIENT, expected)?);
+            Ok(Greeting::App {
+                client: client.map_err(|_| lacks(expected))?,
+                examples: count(EXAMPLES, "the number `num-examples`")?,
+            })
+        }
+        Some(_) => Err(lacks("`speaks`, which is `arrays` for apps of Flower")),
+        None => clients(content).map(Greeting::Party),
+    }
+}
+
+fn lacks(expected: &'static str) -> MessageError {
+    MessageError::Record {
         record: SETTINGS,
-        expected: "the numbers `clients`",
-    };
+        expected,
+    }
+}
+
+/// The clients in an answer.
+fn clients(content: &Payload) -> Result<Vec<usize>, MessageError> {
+    let lacks = || lacks("the numbers `clients`");
     let number = |n: u64| usize::try_from(n).map_err(|_| lacks());
     match content.config(SETTINGS).and_then(|all| all.get(CLIENTS)) {
         Some(ConfigValue::Uints(clients)) => clients.iter().map(|n| number(*n)).collect(),
@@ -68,8 +109,29 @@ mod tests {
         assert_eq!(graph(&question("ab12")).unwrap(), "ab12");
         let answer = answer("ab12", &[0, 7]);
         assert_eq!(graph(&answer).unwrap(), "ab12");
-        assert_eq!(clients(&answer).unwrap(), [0, 7]);
-        assert!(clients(&question("ab12")).is_err());
+        assert_eq!(greeting(&answer).unwrap(), Greeting::Party(vec![0, 7]));
+        assert!(greeting(&question("ab12")).is_err());
         assert!(graph(&Payload::new()).is_err());
+    }
+
+    #[test]
+    fn apps_say_which_client_they_are() {
+        let answer = |speaks: &str, client: i64| {
+            let settings = [
+                (SPEAKS.to_owned(), ConfigValue::Text(speaks.to_owned())),
+                (CLIENT.to_owned(), ConfigValue::Int(client)),
+                (EXAMPLES.to_owned(), ConfigValue::Int(30)),
+            ];
+            greeting(&Payload::new().with(SETTINGS, Config::from_iter(settings)))
+        };
+        let app = Greeting::App {
+            client: 3,
+            examples: 30,
+        };
+        assert_eq!(answer("arrays", 3).unwrap(), app);
+        let error = answer("arrays", -1).unwrap_err().to_string();
+        assert!(error.contains("`client`"), "{error}");
+        let error = answer("tensors", 3).unwrap_err().to_string();
+        assert!(error.contains("`speaks`"), "{error}");
     }
 }

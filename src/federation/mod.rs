@@ -10,16 +10,31 @@
 //! tensors as the arrays `arrays`, the numbers that the algorithm sends as `numbers`, and the head as the
 //! text `head` of the settings `fedround`.
 //!
+//! One side may be an app of Flower, in PyTorch or another framework, where clients train by plain SGD:
+//! [`ClientApps`] lets a coordinator take part with such clients, an [`AppParty`] trains for such a server.
+//! Messages are then in Flower's own convention.
+//!
 //! [`Run::with_parties`]: crate::experiment::Run::with_parties
 
+#[cfg(test)]
+mod app_tests;
+mod client_apps;
+mod convention;
 mod durable_host;
 mod error;
 mod hello;
+mod local_sgd;
 mod message;
 mod participant;
 mod parties;
+mod server_app;
+mod state_dict;
 
+pub use client_apps::{ClientApps, ClientAppsError};
 pub use durable_host::{DurableHost, DurableHostError};
 pub use error::{MessageError, ParticipantError};
+pub use local_sgd::{LocalSgd, NotLocalSgd};
 pub use participant::{Answer, Participant};
 pub use parties::{FederationSettings, FlowerParties, Notice, RunEnd};
+pub use server_app::{AppParty, AppTrainer, Compile, ServerAppError};
+pub use state_dict::StateDictError;

@@ -27,6 +27,8 @@ Examples:
   fedround party scaffold --superlink https://fl.example.org --state party --clients 10 --host 3 \\
       --data mine --data-dir data --own-data --approve 3f0c2d...
   fedround party fedavg --superlink http://127.0.0.1:8000 --state block --clients 1000 --host 0-249
+  fedround party fedavg --superlink http://127.0.0.1:8000 --state party0 --clients 2 --host 0 \\
+      --for-server-app --approve 3f0c2d...
 
 Without --approve the party prints what it would send and the program's hash, and stops.";
 
@@ -48,6 +50,10 @@ pub(crate) struct CoordinatorArgs {
     /// A round begins when so many parties are online
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub min_parties: usize,
+    /// Bundle of a Flower app (`flwr build`), with which stock SuperNodes take part beside parties of
+    /// fedround, in algorithms whose clients train by plain SGD: docs/federation.md
+    #[arg(long, value_name = "FILE.fab")]
+    pub client_app: Option<PathBuf>,
     /// Seconds that a round waits for them, before it goes on with those that there are
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
     pub patience: f64,
@@ -87,6 +93,10 @@ pub(crate) struct PartyArgs {
     /// federation's, and the clients here get their part of it]
     #[arg(long)]
     pub own_data: bool,
+    /// Train for a ServerApp of Flower, in Python, instead of a coordinator of fedround. It sends models
+    /// and may change learning rate, epochs, batch size and proximal term; it names no program
+    #[arg(long)]
+    pub for_server_app: bool,
     /// Hash of a program that this party takes part in, a file of hashes, or `any`
     #[arg(long, value_name = "HASH|FILE|any")]
     pub approve: Option<String>,

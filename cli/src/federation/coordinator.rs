@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fedround::experiment::Status;
-use fedround::federation::{FederationSettings, FlowerParties, Notice};
+use fedround::federation::{ClientApps, FederationSettings, FlowerParties, Notice};
 use fedround_flower::{
     Connection, Control, Coordinator, ExecutorSecret, Fab, FlowerError, RunOutcome,
 };
@@ -38,6 +38,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     let mut job = Job::new(catalog, &settings, data)?;
     warn(job.program());
     let graph = job.check_parties()?;
+    let app = ClientApp::read(&job, args)?;
     let stop = listen();
 
     let state = &args.state;
@@ -49,7 +50,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
         job.restore(&found.archive)?;
     }
     let connection = args.link.open()?;
-    let coordinator = take_run(&connection, args)?;
+    let coordinator = take_run(&connection, args, app.as_ref())?;
     if !args.quiet {
         tell!(
             "run {} at {}, program {graph}",
@@ -63,7 +64,10 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
             say(&notice);
         }
     };
-    let (parties, end) = FlowerParties::new(coordinator, graph, waits, tell_notice);
+    let (mut parties, end) = FlowerParties::new(coordinator, graph, waits, tell_notice);
+    if let Some(app) = app {
+        parties = parties.with_client_apps(app.clients);
+    }
     job = job.with_parties(Box::new(parties), session())?;
     if let Some(found) = &found {
         // Again, for what parties are still to be told.
@@ -137,8 +141,31 @@ fn session() -> u64 {
     u64::try_from(millis).unwrap_or(u64::MAX)
 }
 
+/// The app of clients that are Flower's.
+struct ClientApp {
+    bundle: Fab,
+    clients: ClientApps,
+}
+
+impl ClientApp {
+    /// That of --client-app, if the program is one for such clients.
+    fn read(job: &Job, args: &CoordinatorArgs) -> Result<Option<Self>, CliError> {
+        let Some(path) = &args.client_app else {
+            return Ok(None);
+        };
+        let clients = ClientApps::of(job.simulation()).map_err(FederationError::from)?;
+        let bytes = fs::read(path).map_err(CliError::io("read", path))?;
+        let bundle = Fab::of_bytes(bytes);
+        Ok(Some(Self { bundle, clients }))
+    }
+}
+
 /// Goes on with the run of an earlier process, or starts one at the SuperLink.
-fn take_run(connection: &Connection, args: &CoordinatorArgs) -> Result<Coordinator, CliError> {
+fn take_run(
+    connection: &Connection,
+    args: &CoordinatorArgs,
+    app: Option<&ClientApp>,
+) -> Result<Coordinator, CliError> {
     let state: &Path = &args.state;
     if let Some(earlier) = token::read(state)? {
         match Coordinator::resume(connection, earlier) {
@@ -156,7 +183,8 @@ fn take_run(connection: &Connection, args: &CoordinatorArgs) -> Result<Coordinat
         .map_err(FlowerError::from)
         .map_err(FederationError::from)?;
     let start = || -> Result<Coordinator, FlowerError> {
-        let fab = Fab::stub("fedround", env!("CARGO_PKG_VERSION"))?;
+        let stub = || Fab::stub("fedround", env!("CARGO_PKG_VERSION"));
+        let fab = app.map_or_else(stub, |app| Ok(app.bundle.clone()))?;
         let run = Control::new(connection).start_run(&fab, "")?;
         Coordinator::acquire(connection, run, secret.as_ref(), TURN)
     };
@@ -176,7 +204,14 @@ fn say(notice: &Notice) {
             };
             tell!("party {id} is here with {what}");
         }
+        Notice::AppJoined(id, client, examples) => {
+            tell!(
+                "party {id} is here with client {client}: an app of Flower with {examples} examples, which approves no hash and \
+                 checks no table"
+            );
+        }
         Notice::Left(id) => tell!("party {id} has gone"),
+        Notice::Failed(id, why) => tell!("party {id} failed: {why}"),
         Notice::Refused(id, why) => tell!("party {id} does not take part: {why}"),
         Notice::Waiting(there, least) => {
             tell!("{there} parties are here, waiting for {least}");

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fedround::federation::{DurableHostError, ParticipantError};
+use fedround::federation::{ClientAppsError, DurableHostError, ParticipantError, ServerAppError};
 use fedround_flower::{ConnectError, FlowerError};
 use fedround_simulation::parties::HostError;
 
@@ -19,6 +19,10 @@ pub(crate) enum FederationError {
     DurableHost(#[from] DurableHostError),
     #[error(transparent)]
     Participant(#[from] ParticipantError),
+    #[error(transparent)]
+    ClientApps(#[from] ClientAppsError),
+    #[error(transparent)]
+    ServerApp(#[from] ServerAppError),
     #[error("--{flag}: expected seconds, found {found}")]
     Seconds { flag: &'static str, found: f64 },
     #[error("--host: expected numbers of clients, as in 3, 0-249 or 0,2,7-9, found `{found}`")]
@@ -52,6 +56,9 @@ impl FederationError {
             }
             Self::Token { .. } => {
                 "delete the file to start a run of its own at the SuperLink".to_owned()
+            }
+            Self::ClientApps(_) => {
+                "without --client-app, parties of fedround alone take part".to_owned()
             }
             Self::Connect(_) => {
                 "start one with flower-superlink --isolation process (docs/federation.md)"

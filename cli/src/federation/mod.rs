@@ -7,7 +7,9 @@ mod clients;
 mod coordinator;
 mod error;
 mod link;
+mod membership;
 mod party;
+mod server_app;
 mod status;
 mod token;
 

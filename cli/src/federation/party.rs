@@ -3,17 +3,18 @@
 use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
+use fedround::experiment::Run;
 use fedround::federation::{Answer, DurableHost, Participant};
-use fedround_flower::{Party, PartySettings};
-use fedround_simulation::parties::PartyHost;
+use fedround_data::Dataset;
+use fedround_data::partition::Split;
 
 use super::approval::approved;
 use super::args::PartyArgs;
 use super::clients::{numbers, splits};
 use super::error::FederationError;
-use super::link::seconds;
+use super::membership::{LOOK, join, left};
+use super::server_app;
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::explain::what_crosses;
@@ -29,15 +30,16 @@ const EVALUATION: &str = "Evaluation
 
 ";
 
-/// How long one look for a request takes, after which signals are noticed.
-const LOOK: Duration = Duration::from_secs(1);
-
 /// Runs the subcommand.
 pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, CliError> {
     let tests = TestArgs::default();
     let settings = Settings::resolve(&args.settings, &tests, args.spec.as_deref(), args.seed)?;
     let here = numbers(&args.host, settings.run.clients)?;
-    let host = host(catalog, &settings, here, args.own_data)?;
+    let data = Arc::new(settings.load()?);
+    let splits = splits(&settings, &data, (&here, args.own_data))?;
+    let prepare = |settings: &Settings| prepare(catalog, settings, &data, &splits);
+    let host = prepare(&settings)?.into_party(here.clone());
+    let host = host.map_err(FederationError::from)?;
     let hash = host.graph_hash().to_owned();
     if let Err(error) = approved(&hash, args.approve.as_deref()) {
         let simulation = host.simulation();
@@ -56,27 +58,21 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
     let state = &args.state;
     fs::create_dir_all(state).map_err(CliError::io("create the folder", state))?;
     let _lock = lock(state)?;
+    if args.for_server_app {
+        let compile = |settings: &Settings| Ok(prepare(settings)?.into_simulation());
+        let tests = data.test.clone();
+        return server_app::serve(&settings, (&here, tests), args, compile);
+    }
     let host = DurableHost::open(host, state).map_err(FederationError::from)?;
     let stop = listen();
-    let connection = args.link.open()?;
-    let settings = PartySettings {
-        key: args.key.clone(),
-        heartbeat: seconds("heartbeat", args.heartbeat)?,
-        ..PartySettings::new(state)
-    };
-    let party = Party::join(&connection, settings).map_err(FederationError::from)?;
+    let party = join(args)?;
     if !args.quiet {
         let (id, link) = (party.node_id(), &args.link.superlink);
         tell!("party {id} is online at {link}, program {hash}");
     }
     let mut participant = Participant::new(party, host);
     serve(&mut participant, &hash, stop, args.quiet)?;
-    let lost = participant.leave().map_err(FederationError::from)?;
-    if lost > 0 {
-        tell!("warning: the coordinator did not pull {lost} replies");
-    }
-    let signal = stop.signal();
-    Ok(signal.map_or(ExitCode::SUCCESS, |signal| signal.exit_code()))
+    Ok(left(participant.leave(), stop)?)
 }
 
 /// Answers requests until a signal comes, and says what an operator should know.
@@ -109,15 +105,14 @@ fn serve(
 }
 
 /// What the party computes with: the program, and its clients' examples.
-fn host(
+fn prepare(
     catalog: &Catalog,
     settings: &Settings,
-    here: Vec<usize>,
-    own_data: bool,
-) -> Result<PartyHost, CliError> {
-    let data = Arc::new(settings.load()?);
-    let splits = splits(settings, &data, (&here, own_data))?;
-    let experiment = catalog.experiment(settings, data)?.splits(splits);
-    let run = experiment.prepare(settings.rounds)?;
-    Ok(run.into_party(here).map_err(FederationError::from)?)
+    data: &Arc<Dataset>,
+    splits: &[Split],
+) -> Result<Run, CliError> {
+    let experiment = catalog.experiment(settings, data.clone())?;
+    Ok(experiment
+        .splits(splits.to_vec())
+        .prepare(settings.rounds)?)
 }

@@ -9,7 +9,7 @@ use fedround_data::Dataset;
 use fedround_exec::Program;
 use fedround_simulation::RunError;
 #[cfg(feature = "flower")]
-use fedround_simulation::parties::Parties;
+use fedround_simulation::{Simulation, parties::Parties};
 use fedround_store::Archive;
 
 use super::checkpoint_every::CheckpointEvery;
@@ -100,6 +100,12 @@ impl Job {
     /// Keeps clients' states in a file of a run folder.
     pub(crate) fn keep_clients(&mut self, dir: &Path) {
         self.run.set_client_store(dir.join(STATES));
+    }
+
+    /// The simulation: untrained, or as the last round left it.
+    #[cfg(feature = "flower")]
+    pub(crate) fn simulation(&self) -> &Simulation {
+        self.run.simulation()
     }
 
     /// Checks that the program can run between a server and parties, and gives its hash.

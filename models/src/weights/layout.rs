@@ -66,7 +66,7 @@ impl Layout {
     }
 
     /// The values of a file of this layout in our order.
-    pub(super) fn to_ours(self, leaf: &Leaf, values: &[f32]) -> Vec<f32> {
+    pub fn to_ours(self, leaf: &Leaf, values: &[f32]) -> Vec<f32> {
         match leaf.shape[..] {
             [rows, columns] if self.transposes(leaf) => transposed(values, columns, rows),
             _ => values.to_vec(),

@@ -1,5 +1,6 @@
 //! A coordinator and parties as processes on this machine, with a SuperLink between them.
 
+mod mixed;
 mod processes;
 
 use std::time::{Duration, Instant};

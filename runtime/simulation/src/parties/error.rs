@@ -1,5 +1,7 @@
 //! Errors of messages between the server and parties.
 
+use fedround_exec::CompileError;
+
 /// Bytes are no [`Payload`](super::Payload).
 #[derive(Debug, thiserror::Error)]
 pub enum PayloadError {
@@ -55,4 +57,37 @@ pub enum ContentError {
         /// Its kind.
         expected: &'static str,
     },
+}
+
+/// Why a round is no exchange of models.
+#[derive(Debug, thiserror::Error)]
+pub enum NoExchange {
+    /// It cannot run between a server and parties, or has other messages.
+    #[error("expected rounds in which clients {expected}, found ones in which they {found}")]
+    Other {
+        /// What clients do in an exchange of models.
+        expected: &'static str,
+        /// What they do here.
+        found: &'static str,
+    },
+    /// The program cannot be divided.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+}
+
+/// Why a message is none of an exchange of models.
+#[derive(Debug, thiserror::Error)]
+pub enum ExchangeError {
+    /// Its head cannot be read.
+    #[error(transparent)]
+    Payload(#[from] PayloadError),
+    /// Its values are not what crosses.
+    #[error(transparent)]
+    Content(#[from] ContentError),
+    /// A request has no region, or a reply no results.
+    #[error("expected a request to train or what came of it, found another message")]
+    Other,
+    /// A host could not do what it was asked.
+    #[error("{0}")]
+    Failed(String),
 }

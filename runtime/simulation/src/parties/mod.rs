@@ -11,6 +11,7 @@
 
 mod checksum;
 mod error;
+mod exchange;
 mod host;
 mod loopback;
 mod message;
@@ -20,7 +21,8 @@ mod table;
 mod transport;
 mod values;
 
-pub use error::{ContentError, PayloadError};
+pub use error::{ContentError, ExchangeError, NoExchange, PayloadError};
+pub use exchange::{ModelExchange, ModelValues, TrainedModel, TrainingRequest};
 pub use host::{HeldOut, HostError, PartyHost};
 pub use loopback::{Loopback, Traffic};
 pub(crate) use message::Committed;

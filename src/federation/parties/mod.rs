@@ -1,5 +1,8 @@
 //! The parties of a federation, as its coordinator reaches them through a SuperLink.
 
+mod greet;
+mod notice;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -13,43 +16,19 @@ use fedround_simulation::parties::{
     Host, HostId, Parties, PartyError, Payload, Replies, Ticket, Unreachable,
 };
 
-use super::hello;
+use super::client_apps::{ClientApps, Translated};
+use super::convention::TRAIN;
+use super::hello::REGION;
 use super::message::{from_flower, to_flower};
+
+pub use notice::{FederationSettings, Notice};
 
 /// How often a coordinator looks for parties that it waits for.
 const LOOK: Duration = Duration::from_millis(300);
 /// How long one poll waits for replies.
 const POLL: Duration = Duration::from_secs(1);
-/// How long a party may take to say which clients it hosts.
-const GREETING: Duration = Duration::from_secs(15);
-/// How long it is waited for when there are enough others.
-const MANNERS: Duration = Duration::from_millis(500);
 /// Clocks of machines differ: the SuperLink decides what has expired, and so much later we do.
 const GRACE: Duration = Duration::from_secs(30);
-
-/// How a coordinator waits.
-#[derive(Clone, Copy, Debug)]
-pub struct FederationSettings {
-    /// A round begins when so many parties are online.
-    pub min_parties: usize,
-    /// How long a round waits for them, before it goes on with those that there are.
-    pub patience: Duration,
-    /// How long a party may take to answer a request.
-    pub deadline: Duration,
-}
-
-/// Something that an operator wants to know.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notice {
-    /// A party is there with these clients.
-    Joined(u64, Vec<usize>),
-    /// A party is not online any more.
-    Left(u64),
-    /// A party does not take part, and why.
-    Refused(u64, String),
-    /// So many parties are online, and so many are waited for.
-    Waiting(usize, usize),
-}
 
 /// The coordinator of a run, shared between its parties and who ends the run.
 type Shared = Arc<Mutex<Option<Coordinator>>>;
@@ -84,6 +63,10 @@ pub struct FlowerParties {
     /// Requests without replies, and until when these are waited for.
     open: HashMap<FlowerTicket, (Ticket, Instant)>,
     tickets: u64,
+    /// Replies for which nothing was sent.
+    ready: Replies,
+    /// Speaks with parties that are apps of Flower, if they may take part.
+    apps: Option<ClientApps>,
 }
 
 impl FlowerParties {
@@ -107,8 +90,17 @@ impl FlowerParties {
             greeted: HashMap::new(),
             open: HashMap::new(),
             tickets: 0,
+            ready: vec![],
+            apps: None,
         };
         (parties, end)
+    }
+
+    /// Lets apps of Flower take part, too.
+    #[must_use]
+    pub fn with_client_apps(mut self, apps: ClientApps) -> Self {
+        self.apps = Some(apps);
+        self
     }
 
     /// Calls the SuperLink.
@@ -128,109 +120,54 @@ impl FlowerParties {
         }
     }
 
-    /// Greets those who came, and forgets those who left.
-    fn look(&mut self) -> Result<(), FlowerError> {
-        let online: BTreeSet<NodeId> = self
-            .call(|coordinator| coordinator.nodes())?
-            .iter()
-            .map(|node| node.id)
-            .collect();
-        let left: Vec<NodeId> = self
-            .known
-            .keys()
-            .filter(|id| !online.contains(id))
-            .copied()
-            .collect();
-        for id in left {
-            self.known.remove(&id);
-            (self.notify)(Notice::Left(id.0));
-        }
-        self.refused.retain(|id| online.contains(id));
-        self.greeted
-            .retain(|ticket, _| online.contains(&ticket.node));
-        let new = |id: &&NodeId| !self.known.contains_key(id) && !self.refused.contains(id);
-        let asked: BTreeSet<NodeId> = self.greeted.keys().map(|ticket| ticket.node).collect();
-        let new = online.iter().filter(new).filter(|id| !asked.contains(id));
-        let new: Vec<NodeId> = new.copied().collect();
-        if !new.is_empty() {
-            let kind = MessageKind::new(hello::HELLO)?;
-            let question = hello::question(&self.graph);
-            let sent =
-                self.call(|coordinator| coordinator.send(&new, &kind, &question, GREETING))?;
-            let end = Instant::now() + GREETING;
-            self.greeted
-                .extend(sent.into_iter().map(|ticket| (ticket, end)));
-        }
-        self.listen()
-    }
-
-    /// Takes answers of parties that were greeted. Nobody waits long for one that does not answer, if
-    /// there are enough others.
-    fn listen(&mut self) -> Result<(), FlowerError> {
-        let start = Instant::now();
-        loop {
-            let now = Instant::now();
-            self.greeted.retain(|_, end| *end > now);
-            let enough = self.known.len() >= self.settings.min_parties;
-            if self.greeted.is_empty() || (enough && start.elapsed() > MANNERS) {
-                return Ok(());
-            }
-            let open: Vec<FlowerTicket> = self.greeted.keys().cloned().collect();
-            let Some(reply) = self.call(|coordinator| coordinator.wait(&open, MANNERS))? else {
-                continue;
-            };
-            self.greeted.remove(&reply.ticket);
-            let id = reply.ticket.node;
-            match reply.content {
-                Ok(content) => match hello::clients(&content) {
-                    Ok(clients) => self.join(id, clients),
-                    Err(error) => self.refuse(id, error.to_string()),
-                },
-                Err(FlowerPartyError::Failed(why)) => self.refuse(id, why),
-                // It may answer the next time.
-                Err(_) => {}
-            }
-        }
-    }
-
-    fn join(&mut self, id: NodeId, clients: Vec<usize>) {
-        let mut others = self.known.iter();
-        let taken = others.find_map(|(other, own)| {
-            let both = own.iter().find(|client| clients.contains(client))?;
-            Some(format!("party {other} has client {both} already"))
-        });
-        match taken {
-            Some(why) => self.refuse(id, why),
-            None => {
-                (self.notify)(Notice::Joined(id.0, clients.clone()));
-                self.known.insert(id, clients);
-            }
-        }
-    }
-
-    fn refuse(&mut self, id: NodeId, why: String) {
-        (self.notify)(Notice::Refused(id.0, why));
-        self.refused.insert(id);
-    }
-
     fn try_send(&mut self, to: HostId, request: &Payload) -> Result<Ticket, String> {
-        let content = to_flower(request).map_err(|error| error.to_string())?;
-        let text = |error: FlowerError| error.to_string();
-        let kind = MessageKind::new(hello::REGION).map_err(|error| error.to_string())?;
+        let text = |error: &dyn std::fmt::Display| error.to_string();
+        let to = NodeId(to.0);
+        let app = self.apps.as_ref().filter(|apps| apps.is_app(to));
+        let translated = app.map(|apps| apps.request(request)).transpose();
+        let (kind, content) = match translated.map_err(|error| text(&error))? {
+            None => (REGION, to_flower(request).map_err(|error| text(&error))?),
+            Some(Translated::Request(content)) => (TRAIN, content),
+            Some(Translated::Reply(reply)) => {
+                let ticket = self.ticket();
+                self.ready.push((ticket, Ok(reply)));
+                return Ok(ticket);
+            }
+        };
+        let kind = MessageKind::new(kind).map_err(|error| text(&error))?;
         let deadline = self.settings.deadline;
-        let to = [NodeId(to.0)];
         let sent = self
-            .call(|coordinator| coordinator.send(&to, &kind, &content, deadline))
-            .map_err(text)?;
+            .call(|coordinator| coordinator.send(&[to], &kind, &content, deadline))
+            .map_err(|error| text(&error))?;
         let sent = sent
             .into_iter()
             .next()
             .ok_or("the SuperLink gave no ticket")?;
-        self.tickets += 1;
-        let ticket = Ticket(self.tickets);
+        let ticket = self.ticket();
         let end = Instant::now() + deadline + GRACE;
         self.open.insert(sent, (ticket, end));
+        if let Some(apps) = self.apps.as_mut().filter(|apps| apps.is_app(to)) {
+            apps.sent(ticket, request);
+        }
         Ok(ticket)
+    }
+
+    fn ticket(&mut self) -> Ticket {
+        self.tickets += 1;
+        Ticket(self.tickets)
+    }
+
+    /// The reply in a message.
+    fn read(
+        &mut self,
+        ticket: Ticket,
+        content: &fedround_flower::Payload,
+    ) -> Result<Payload, PartyError> {
+        let failed = |error: &dyn std::fmt::Display| PartyError::Failed(error.to_string());
+        match self.apps.as_mut().filter(|apps| apps.asked(ticket)) {
+            Some(apps) => apps.reply(ticket, content).map_err(|error| failed(&error)),
+            None => from_flower(content).map_err(|error| failed(&error)),
+        }
     }
 
     /// Requests whose replies are waited for no longer.
@@ -243,6 +180,9 @@ impl FlowerParties {
         late.into_iter()
             .map(|(sent, ticket)| {
                 self.open.remove(&sent);
+                if let Some(apps) = &mut self.apps {
+                    apps.close(ticket);
+                }
                 ticket
             })
             .collect()
@@ -279,9 +219,8 @@ impl Parties for FlowerParties {
 
     fn poll(&mut self) -> Result<Replies, Unreachable> {
         let late = self.expire().into_iter();
-        let mut all: Vec<_> = late
-            .map(|ticket| (ticket, Err(PartyError::Expired)))
-            .collect();
+        let mut all = std::mem::take(&mut self.ready);
+        all.extend(late.map(|ticket| (ticket, Err(PartyError::Expired))));
         if !all.is_empty() || self.open.is_empty() {
             return Ok(all);
         }
@@ -293,13 +232,14 @@ impl Parties for FlowerParties {
             && let Some((ticket, _)) = self.open.remove(&reply.ticket)
         {
             let content = match reply.content {
-                Ok(content) => {
-                    from_flower(&content).map_err(|error| PartyError::Failed(error.to_string()))
-                }
+                Ok(content) => self.read(ticket, &content),
                 Err(FlowerPartyError::Offline) => Err(PartyError::Offline),
                 Err(FlowerPartyError::Expired) => Err(PartyError::Expired),
                 Err(FlowerPartyError::Failed(why)) => Err(PartyError::Failed(why)),
             };
+            if let Err(PartyError::Failed(why)) = &content {
+                (self.notify)(Notice::Failed(reply.ticket.node.0, why.clone()));
+            }
             all.push((ticket, content));
         }
         Ok(all)

@@ -1,0 +1,39 @@
+//! How a party comes online and goes offline.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use fedround_flower::{FlowerError, Party, PartySettings};
+
+use super::args::PartyArgs;
+use super::error::FederationError;
+use super::link::seconds;
+use crate::interrupt::Stop;
+use crate::output::tell;
+
+/// How long one look for a request takes, after which signals are noticed.
+pub(super) const LOOK: Duration = Duration::from_secs(1);
+
+/// Brings the party online.
+pub(super) fn join(args: &PartyArgs) -> Result<Party, FederationError> {
+    let connection = args.link.open()?;
+    let settings = PartySettings {
+        key: args.key.clone(),
+        heartbeat: seconds("heartbeat", args.heartbeat)?,
+        ..PartySettings::new(&args.state)
+    };
+    Ok(Party::join(&connection, settings)?)
+}
+
+/// Ends the command of a party that went offline.
+pub(super) fn left(
+    lost: Result<usize, FlowerError>,
+    stop: Stop,
+) -> Result<ExitCode, FederationError> {
+    let lost = lost?;
+    if lost > 0 {
+        tell!("warning: the coordinator did not pull {lost} replies");
+    }
+    let signal = stop.signal();
+    Ok(signal.map_or(ExitCode::SUCCESS, |signal| signal.exit_code()))
+}

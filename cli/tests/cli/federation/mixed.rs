@@ -1,0 +1,293 @@
+//! Federations of which one side is an app of Flower.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use fedround_data::load;
+use fedround_flower::{Control, Fab};
+use fedround_models::{Layout, NamedValues, to_safetensors};
+use safetensors::SafeTensors;
+
+use super::processes::Process;
+use crate::superlink::{SuperLink, flower, free_port, until};
+use crate::support::{Place, stderr};
+
+/// One batch for all examples, so that no result depends on their order.
+const SETTINGS: &str = "--data mnist --data-dir data --clients 2 --rounds 3 --set fraction=1 --set batch=1000 --set epochs=3";
+
+/// A process of Flower that ends with its test.
+struct Flower(Child);
+
+impl Drop for Flower {
+    fn drop(&mut self) {
+        _ = self.0.kill();
+        _ = self.0.wait();
+    }
+}
+
+fn app(place: &Place, name: &str, files: &[(&str, &[u8])]) -> String {
+    let bundle = Fab::of_files(files).unwrap();
+    place.write(name, bundle.content());
+    name.to_owned()
+}
+
+fn numpy_app(place: &Place) -> String {
+    let project = include_bytes!("flower_app/pyproject.toml");
+    let code = include_bytes!("flower_app/app.py");
+    app(
+        place,
+        "numpy.fab",
+        &[("pyproject.toml", project), ("app.py", code)],
+    )
+}
+
+fn pytorch_app(place: &Place) -> String {
+    let project = include_bytes!("../../../../examples/flower-pytorch/pyproject.toml");
+    let code = include_bytes!("../../../../examples/flower-pytorch/client_app.py");
+    app(
+        place,
+        "pytorch.fab",
+        &[("pyproject.toml", project), ("client_app.py", code)],
+    )
+}
+
+fn python(programs: &Path, script: &str, folder: &Path) -> bool {
+    let mut command = Command::new(programs.join("python"));
+    let command = command.args(["-c", script]).current_dir(folder);
+    command.status().unwrap().success()
+}
+
+/// Writes a client's examples as the simulation deals them, to a file that Python reads.
+fn write_examples(place: &Place, programs: &Path, client: usize) -> PathBuf {
+    let data = load("mnist", Some(&place.path("data")), 0).unwrap();
+    let partition = fedround::experiment::Settings::default().partition;
+    let splits = partition.deal(&data, 2, 1).unwrap();
+    let (mut x, mut y) = (vec![], vec![]);
+    data.train
+        .gather(&splits[client].train, &mut x, &mut y)
+        .unwrap();
+    place.write(
+        "x",
+        &x.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>(),
+    );
+    place.write(
+        "y",
+        &y.iter().flat_map(|y| y.to_le_bytes()).collect::<Vec<u8>>(),
+    );
+    let script = "import numpy as np; \
+                  x = np.fromfile('x', '<f4').reshape(-1, 1, 28, 28); \
+                  np.savez('own.npz', x=x, y=np.fromfile('y', '<i4'))";
+    assert!(python(programs, script, &place.path("")));
+    place.path("own.npz")
+}
+
+/// A model's numbers, tensor by tensor in the order of their names.
+fn model(bytes: &[u8]) -> Vec<f32> {
+    let tensors = SafeTensors::deserialize(bytes).unwrap();
+    let mut tensors = tensors.tensors();
+    tensors.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let numbers = tensors
+        .iter()
+        .flat_map(|(_, tensor)| tensor.data().chunks(4));
+    numbers
+        .map(|word| f32::from_le_bytes(word.try_into().unwrap()))
+        .collect()
+}
+
+fn distance(a: &[f32], b: &[f32]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0., f32::max)
+}
+
+/// One party of fedround and one SuperNode.
+fn a_mixed_federation_equals_its_simulation(
+    (place, server): (&Place, &SuperLink),
+    spec: &str,
+    app: &str,
+) {
+    place.success(&format!("run {spec} {SETTINGS} --quiet --out simulated"));
+    let link = format!("--superlink http://{}", server.address());
+    let party = Process::start(
+        place,
+        &format!("party {spec} {SETTINGS} {link} --state p --host 0 --heartbeat 10 --approve any"),
+    );
+    let line = format!(
+        "coordinator {spec} {SETTINGS} {link} --state mixed --min-parties 2 --client-app {app}"
+    );
+    let output = Process::start(place, &line).end();
+    let text = stderr(&output);
+    assert!(output.status.success(), "{line}: {text}");
+    assert!(
+        text.contains("client 1: an app of Flower with 150"),
+        "{text}"
+    );
+    let found = model(&place.read("mixed/model.safetensors"));
+    let expected = model(&place.read("simulated/model.safetensors"));
+    let far = distance(&found, &expected);
+    eprintln!("{spec}, {app}: {far:e} from the simulation");
+    let metrics = place.text("mixed/metrics.jsonl");
+    assert!(!metrics.contains("failed"), "{metrics}\n{text}");
+    assert!(far < 1e-4, "{spec}, {app}: {far}");
+    let loss = |dir: &str| {
+        let text = place.text(&format!("{dir}/metrics.jsonl"));
+        let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        last["train_loss"].as_f64().unwrap()
+    };
+    assert!((loss("mixed") - loss("simulated")).abs() < 1e-4);
+    party.kill("-TERM");
+    for folder in ["mixed", "simulated", "p"] {
+        fs::remove_dir_all(place.path(folder)).unwrap();
+    }
+}
+
+#[test]
+fn apps_of_flower_take_part_in_plain_training_only() {
+    let place = Place::new();
+    let app = numpy_app(&place);
+    let link = "--superlink http://127.0.0.1:9";
+    let line =
+        |spec: &str| format!("coordinator {spec} {SETTINGS} {link} --state s --client-app {app}");
+    for spec in [
+        "scaffold",
+        "fedavg --set momentum=0.9",
+        "fedprox(fedprox)",
+        "dp-sgd",
+        "fednova",
+        "moon",
+    ] {
+        let text = place.failure(&line(spec), 1);
+        assert!(
+            text.contains("apps of Flower cannot take part"),
+            "{spec}: {text}"
+        );
+    }
+    assert!(!place.path("s").exists());
+}
+
+#[test]
+fn stock_supernodes_take_part() {
+    let Some(programs) = flower() else { return };
+    let place = Place::new();
+    let data = write_examples(&place, &programs, 1);
+    let server = SuperLink::open(&programs);
+    let mut command = server.command("flower-supernode");
+    command.args(["--insecure", "--superlink", &server.address(), "--port"]);
+    let config = format!("partition-id=1 data=\"{}\"", data.display());
+    command.args([&free_port().to_string(), "--node-config", &config]);
+    let _supernode = Flower(command.spawn().unwrap());
+    let scenario = |spec: &str, app: &str| {
+        let start = Instant::now();
+        a_mixed_federation_equals_its_simulation((&place, &server), spec, app);
+        eprintln!("{spec} with {app}: {:.1} s", start.elapsed().as_secs_f64());
+    };
+    let numpy = numpy_app(&place);
+    scenario("fedavg --model logistic", &numpy);
+    scenario("fedprox --model logistic --set mu=0.5", &numpy);
+    let torch = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)";
+    if !python(&programs, torch, &place.path("")) {
+        eprintln!(
+            "NOT RUN: PyTorch is not installed beside Flower in {}",
+            programs.display()
+        );
+        return;
+    }
+    let pytorch = pytorch_app(&place);
+    scenario("fedavg --model 2nn", &pytorch);
+    scenario("fedprox --model 2nn --set mu=0.5", &pytorch);
+}
+
+/// Initial weights, for both sides: as a file for simulations, and as arrays for a ServerApp.
+fn write_initial(place: &Place, programs: &Path) {
+    let number = |i: usize| (i * 2_654_435_761 % 1000) as f32 / 1e5 - 0.005;
+    let bias: Vec<f32> = (0..10).map(number).collect();
+    let weight: Vec<f32> = (0..7840).map(|i| number(i + 10)).collect();
+    let named = |name, shape, values| NamedValues {
+        name,
+        shape,
+        values,
+    };
+    let tensors = [
+        named("head.bias", &[10][..], &bias[..]),
+        named("head.weight", &[10, 784], &weight),
+    ];
+    let file = to_safetensors(&tensors, Layout::PyTorch).unwrap();
+    place.write("initial.safetensors", &file);
+    let numbers = bias.iter().chain(&weight).flat_map(|x| x.to_le_bytes());
+    place.write("numbers", &numbers.collect::<Vec<u8>>());
+    let script = "import numpy as np; w = np.fromfile('numbers', '<f4'); \
+                  np.savez('initial.npz', **{'head.weight': w[10:].reshape(10, 784), 'head.bias': w[:10]})";
+    assert!(python(programs, script, &place.path("")));
+}
+
+/// A ServerApp with a strategy of Flower's, and two parties of fedround. The ServerApp sets what the
+/// parties' operators have configured otherwise.
+fn a_server_app_equals_the_simulation(
+    (place, server, programs): (&Place, &SuperLink, &Path),
+    spec: &str,
+    (configured, mu): (&str, f64),
+) {
+    let simulated = format!("run {spec} {SETTINGS} --model logistic --weights initial.safetensors");
+    place.success(&format!("{simulated} --set lr=0.2 --quiet --out simulated"));
+    place.success("export simulated --format safetensors --to expected");
+    let name = spec.split_whitespace().next().unwrap();
+    let link = format!("--superlink http://{} --heartbeat 10", server.address());
+    let _parties = [0, 1].map(|client| {
+        let own = format!("--host {client} --state p{client} --for-server-app --approve any");
+        let line = format!("party {name} {SETTINGS} --model logistic {configured} {link} {own}");
+        Process::start(place, &line)
+    });
+    let folder = place.path("");
+    let project = format!(
+        "{}\n[tool.flwr.app.config]\nlr = 0.2\nproximal-mu = {mu:?}\n\
+         initial = \"{1}/initial.npz\"\nresult = \"{1}/result.npz\"\n",
+        include_str!("flower_app/pyproject.toml"),
+        folder.display()
+    );
+    let files: [(&str, &[u8]); 2] = [
+        ("pyproject.toml", project.as_bytes()),
+        ("app.py", include_bytes!("flower_app/app.py")),
+    ];
+    let control = Control::new(&server.connect());
+    let run = control
+        .start_run(&Fab::of_files(&files).unwrap(), "")
+        .unwrap();
+    until("the run is finished", || {
+        std::thread::sleep(Duration::from_millis(300));
+        control.run(run).unwrap().unwrap().status == "finished"
+    });
+    let info = control.run(run).unwrap().unwrap();
+    let log = server.log_of("flower-superlink");
+    assert_eq!(info.sub_status, "completed", "{info:?}\n{log}");
+    let script = "import numpy as np; z = np.load('result.npz'); \
+                  np.concatenate([z['head.bias'], z['head.weight'].ravel()]).astype('<f4').tofile('found')";
+    assert!(python(programs, script, &folder));
+    let found = place.read("found");
+    let found: Vec<f32> = found
+        .chunks(4)
+        .map(|word| f32::from_le_bytes(word.try_into().unwrap()))
+        .collect();
+    let far = distance(&found, &model(&place.read("expected")));
+    eprintln!("{spec} for a ServerApp: {far:e} from the simulation");
+    assert!(far < 1e-5, "{spec}: {far}");
+    fs::remove_dir_all(place.path("simulated")).unwrap();
+    fs::remove_file(place.path("expected")).unwrap();
+}
+
+#[test]
+fn parties_train_for_stock_server_apps() {
+    let Some(programs) = flower() else { return };
+    let place = Place::new();
+    write_initial(&place, &programs);
+    // With subprocess isolation, the SuperLink runs the ServerApp of the bundle.
+    let dir = tempfile::tempdir().unwrap();
+    let server = SuperLink::start(&programs, dir, &["--insecure"], false);
+    let at = (&place, &server, &*programs);
+    a_server_app_equals_the_simulation(at, "fedavg", ("--set lr=0.1", 0.0));
+    let configured = "--set lr=0.1 --set mu=0.01";
+    a_server_app_equals_the_simulation(at, "fedprox --set mu=0.5", (configured, 0.5));
+}

@@ -1,0 +1,123 @@
+//! Who takes part: parties that come, answer and leave.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use fedround_flower::{
+    FlowerError, MessageKind, NodeId, PartyError as FlowerPartyError, Ticket as FlowerTicket,
+};
+
+use super::super::hello::{self, Greeting};
+use super::{FlowerParties, Notice};
+
+/// How long a party may take to say which clients it hosts. An app of Flower is a process that starts.
+const GREETING: Duration = Duration::from_secs(60);
+/// How long it is waited for before those are greeted who came since.
+const LISTEN: Duration = Duration::from_secs(15);
+/// How long it is waited for when there are enough others.
+const MANNERS: Duration = Duration::from_millis(500);
+
+impl FlowerParties {
+    /// Greets those who came, and forgets those who left.
+    pub(super) fn look(&mut self) -> Result<(), FlowerError> {
+        let online: BTreeSet<NodeId> = self
+            .call(|coordinator| coordinator.nodes())?
+            .iter()
+            .map(|node| node.id)
+            .collect();
+        let left: Vec<NodeId> = self
+            .known
+            .keys()
+            .filter(|id| !online.contains(id))
+            .copied()
+            .collect();
+        for id in left {
+            self.known.remove(&id);
+            if let Some(apps) = &mut self.apps {
+                apps.leave(id);
+            }
+            (self.notify)(Notice::Left(id.0));
+        }
+        self.refused.retain(|id| online.contains(id));
+        self.greeted
+            .retain(|ticket, _| online.contains(&ticket.node));
+        let new = |id: &&NodeId| !self.known.contains_key(id) && !self.refused.contains(id);
+        let asked: BTreeSet<NodeId> = self.greeted.keys().map(|ticket| ticket.node).collect();
+        let new = online.iter().filter(new).filter(|id| !asked.contains(id));
+        let new: Vec<NodeId> = new.copied().collect();
+        if !new.is_empty() {
+            let kind = MessageKind::new(hello::HELLO)?;
+            let question = hello::question(&self.graph);
+            let sent =
+                self.call(|coordinator| coordinator.send(&new, &kind, &question, GREETING))?;
+            let end = Instant::now() + GREETING;
+            self.greeted
+                .extend(sent.into_iter().map(|ticket| (ticket, end)));
+        }
+        self.listen()
+    }
+
+    /// Takes answers of parties that were greeted. Nobody waits long for one that does not answer, if
+    /// there are enough others.
+    fn listen(&mut self) -> Result<(), FlowerError> {
+        let start = Instant::now();
+        loop {
+            let now = Instant::now();
+            self.greeted.retain(|_, end| *end > now);
+            let enough = self.known.len() >= self.settings.min_parties;
+            let most = if enough { MANNERS } else { LISTEN };
+            if self.greeted.is_empty() || start.elapsed() > most {
+                return Ok(());
+            }
+            let open: Vec<FlowerTicket> = self.greeted.keys().cloned().collect();
+            let Some(reply) = self.call(|coordinator| coordinator.wait(&open, MANNERS))? else {
+                continue;
+            };
+            self.greeted.remove(&reply.ticket);
+            let id = reply.ticket.node;
+            match reply.content {
+                Ok(content) => match hello::greeting(&content) {
+                    Ok(greeting) => self.join(id, greeting),
+                    Err(error) => self.refuse(id, error.to_string()),
+                },
+                Err(FlowerPartyError::Failed(why)) => self.refuse(id, why),
+                // It may answer the next time.
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn join(&mut self, id: NodeId, greeting: Greeting) {
+        let (clients, notice) = match greeting {
+            Greeting::Party(clients) => (clients.clone(), Notice::Joined(id.0, clients)),
+            Greeting::App { client, examples } => {
+                (vec![client], Notice::AppJoined(id.0, client, examples))
+            }
+        };
+        let is_app = matches!(notice, Notice::AppJoined(..));
+        if is_app && self.apps.is_none() {
+            let why = "it is an app of Flower, and this coordinator was started without one";
+            return self.refuse(id, why.to_owned());
+        }
+        let mut others = self.known.iter();
+        let taken = others.find_map(|(other, own)| {
+            let both = own.iter().find(|client| clients.contains(client))?;
+            Some(format!("party {other} has client {both} already"))
+        });
+        match taken {
+            Some(why) => self.refuse(id, why),
+            None => {
+                if let Some(apps) = self.apps.as_mut().filter(|_| is_app) {
+                    apps.join(id);
+                }
+                (self.notify)(notice);
+                self.known.insert(id, clients);
+            }
+        }
+    }
+
+    fn refuse(&mut self, id: NodeId, why: String) {
+        (self.notify)(Notice::Refused(id.0, why));
+        self.refused.insert(id);
+    }
+}
