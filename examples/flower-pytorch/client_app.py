@@ -6,12 +6,10 @@ import numpy as np
 import torch
 from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
-from flwr.serverapp import ServerApp
 from torch import nn
 from torch.nn.functional import cross_entropy
 
 app = ClientApp()
-server = ServerApp()
 
 
 def two_nn(inputs=784, classes=10):

@@ -44,13 +44,20 @@ fn numpy_app(place: &Place) -> String {
 }
 
 fn pytorch_app(place: &Place) -> String {
-    let project = include_bytes!("../../../../examples/flower-pytorch/pyproject.toml");
-    let code = include_bytes!("../../../../examples/flower-pytorch/client_app.py");
-    app(
-        place,
-        "pytorch.fab",
-        &[("pyproject.toml", project), ("client_app.py", code)],
-    )
+    macro_rules! file {
+        ($name:literal) => {
+            (
+                $name,
+                &include_bytes!(concat!("../../../../examples/flower-pytorch/", $name))[..],
+            )
+        };
+    }
+    let files = [
+        file!("pyproject.toml"),
+        file!("client_app.py"),
+        file!("server_app.py"),
+    ];
+    app(place, "pytorch.fab", &files)
 }
 
 fn python(programs: &Path, script: &str, folder: &Path) -> bool {
