@@ -61,6 +61,8 @@ pub struct ClientApps {
     exchange: ModelExchange,
     layout: StateDict,
     work: LocalSgd,
+    /// How many clients the federation has.
+    clients: usize,
     /// Who they are.
     apps: BTreeSet<NodeId>,
     /// The heads of requests without replies.
@@ -83,9 +85,15 @@ impl ClientApps {
             work: LocalSgd::of(program)?,
             exchange: ModelExchange::of(program)?,
             layout: StateDict::of(program),
+            clients: simulation.dataset().client_indices.len(),
             apps: BTreeSet::new(),
             open: HashMap::new(),
         })
+    }
+
+    /// How many clients the federation has, which are numbered from 0.
+    pub(super) fn clients(&self) -> usize {
+        self.clients
     }
 
     /// A party is an app.

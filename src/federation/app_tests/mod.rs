@@ -4,10 +4,10 @@ mod checks;
 
 use std::sync::Arc;
 
-use fedround_algorithms::{FedAvg, FedProx, Scaffold};
+use fedround_algorithms::{FedAvg, FedOpt, FedProx, Scaffold};
 use fedround_data::Dataset;
 use fedround_data::synth::SynthDigits;
-use fedround_dsl::Algorithm;
+use fedround_dsl::{Algorithm, BoxedAlgorithm};
 use fedround_flower::{
     Array, Arrays, Config, ConfigValue, Dtype, MetricValue, Payload as Content, Record,
 };
@@ -51,10 +51,14 @@ fn simulation(algorithm: impl Algorithm) -> Simulation {
 
 /// Trains with FedProx of some weight, or with what a request says.
 fn trainer(clients: &[usize]) -> AppTrainer<'static> {
-    let compile = |work: Option<&LocalSgd>| {
-        let mut algorithm = prox(0.25);
+    trainer_of(|| Box::new(prox(0.25)), clients)
+}
+
+fn trainer_of(algorithm: fn() -> BoxedAlgorithm, clients: &[usize]) -> AppTrainer<'static> {
+    let compile = move |work: Option<&LocalSgd>| {
+        let mut algorithm = algorithm();
         for (name, value) in work.map(LocalSgd::settings).unwrap_or_default() {
-            fedround_dsl::set(&mut algorithm, name, value)?;
+            fedround_dsl::set(&mut *algorithm, name, value)?;
         }
         Ok(simulation(algorithm))
     };
@@ -99,14 +103,13 @@ impl Parties for Apps {
     }
 }
 
-/// The coordinator's settings are the ones that count: the trainers are configured otherwise.
-#[test]
-fn training_over_the_convention_is_that_of_the_simulation() {
-    let mut expected = simulation(prox(0.5));
-    let coordinator = simulation(prox(0.5));
+fn equals_its_simulation(
+    [mut expected, coordinator]: [Simulation; 2],
+    trainer: impl Fn(usize) -> AppTrainer<'static>,
+) {
     let apps = Apps {
         apps: ClientApps::of(&coordinator).unwrap(),
-        trainers: (0..3).map(|client| trainer(&[client])).collect(),
+        trainers: (0..3).map(trainer).collect(),
         replies: vec![],
         tickets: 0,
     };
@@ -121,6 +124,23 @@ fn training_over_the_convention_is_that_of_the_simulation() {
     coordinator.settle_parties().unwrap();
     let values = |simulation: &Simulation| simulation.parameters().unwrap();
     assert_eq!(values(&coordinator), values(&expected));
+}
+
+/// The coordinator's settings are the ones that count: the trainers are configured otherwise.
+#[test]
+fn training_over_the_convention_is_that_of_the_simulation() {
+    let both = [(); 2].map(|()| simulation(prox(0.5)));
+    equals_its_simulation(both, |client| trainer(&[client]));
+}
+
+#[test]
+fn the_server_may_do_more_than_an_average() {
+    let algorithm = || FedOpt {
+        base: base(),
+        ..FedOpt::default()
+    };
+    let both = [(); 2].map(|()| simulation(algorithm()));
+    equals_its_simulation(both, |client| trainer_of(|| Box::new(base()), &[client]));
 }
 
 fn array(shape: &[usize]) -> Array {

@@ -91,14 +91,13 @@ impl FlowerParties {
         let (clients, notice) = match greeting {
             Greeting::Party(clients) => (clients.clone(), Notice::Joined(id.0, clients)),
             Greeting::App { client, examples } => {
+                if let Some(why) = self.app_refusal(client) {
+                    return self.refuse(id, why);
+                }
                 (vec![client], Notice::AppJoined(id.0, client, examples))
             }
         };
         let is_app = matches!(notice, Notice::AppJoined(..));
-        if is_app && self.apps.is_none() {
-            let why = "it is an app of Flower, and this coordinator was started without one";
-            return self.refuse(id, why.to_owned());
-        }
         let mut others = self.known.iter();
         let taken = others.find_map(|(other, own)| {
             let both = own.iter().find(|client| clients.contains(client))?;
@@ -114,6 +113,16 @@ impl FlowerParties {
                 self.known.insert(id, clients);
             }
         }
+    }
+
+    /// Why an app that is this client cannot take part.
+    fn app_refusal(&self, client: usize) -> Option<String> {
+        let Some(apps) = &self.apps else {
+            let why = "it is an app of Flower, and this coordinator was started without one";
+            return Some(why.to_owned());
+        };
+        let all = apps.clients();
+        (client >= all).then(|| format!("client {client} is not one of the federation's {all}"))
     }
 
     fn refuse(&mut self, id: NodeId, why: String) {
