@@ -168,6 +168,14 @@ impl Run {
         Ok(self)
     }
 
+    /// Has hosts of several clients send sums over them; see
+    /// [`Simulation::with_partial_sums`].
+    #[must_use]
+    pub fn with_partial_sums(mut self, sums: bool) -> Self {
+        self.simulation = self.simulation.with_partial_sums(sums);
+        self
+    }
+
     /// Tells parties that the last round is kept, at the end of a run. Does nothing without parties.
     ///
     /// # Errors

@@ -21,6 +21,7 @@ pub(super) fn to_flower(payload: &Payload) -> Result<flower::Payload, MessageErr
         let dtype = match tensor.element {
             ElementType::F32 => Dtype::F32,
             ElementType::I32 => Dtype::I32,
+            ElementType::F64 => Dtype::F64,
         };
         let array = Array::new(dtype, tensor.shape.clone(), tensor.data.clone());
         let array = array.map_err(|source| MessageError::Array {
@@ -65,6 +66,7 @@ pub(super) fn from_flower(content: &flower::Payload) -> Result<Payload, MessageE
         let element = match array.dtype() {
             Dtype::F32 => ElementType::F32,
             Dtype::I32 => ElementType::I32,
+            Dtype::F64 => ElementType::F64,
             found => {
                 let name = name.clone();
                 return Err(MessageError::Element { name, found });
@@ -96,6 +98,10 @@ mod tests {
                     "b".to_owned(),
                     Arc::new(TensorBytes::of_floats(&[f32::NAN, -0.0], &[2, 1])),
                 ),
+                (
+                    "c".to_owned(),
+                    Arc::new(TensorBytes::of_doubles(&[1e-300, -0.0], &[2])),
+                ),
             ],
         };
         let content = to_flower(&payload).unwrap();
@@ -107,9 +113,9 @@ mod tests {
         let error = from_flower(&flower::Payload::new()).unwrap_err();
         assert!(error.to_string().contains("`fedround`"), "{error}");
         let mut content = to_flower(&Payload::default()).unwrap();
-        let doubles = Array::new(Dtype::F64, vec![1], vec![0; 8]).unwrap();
-        content = content.with(ARRAYS, Arrays::from_iter([("w".to_owned(), doubles)]));
+        let wide = Array::new(Dtype::I64, vec![1], vec![0; 8]).unwrap();
+        content = content.with(ARRAYS, Arrays::from_iter([("w".to_owned(), wide)]));
         let error = from_flower(&content).unwrap_err().to_string();
-        assert!(error.contains("found float64"), "{error}");
+        assert!(error.contains("found int64"), "{error}");
     }
 }

@@ -57,6 +57,10 @@ pub(crate) struct CoordinatorArgs {
     /// Seconds that a round waits for them, before it goes on with those that there are
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
     pub patience: f64,
+    /// Parties of several clients send sums over them where the server needs no single values; results
+    /// can differ from a simulation's in the last place of a number
+    #[arg(long)]
+    pub partial_sums: bool,
     #[command(flatten)]
     pub settings: SettingArgs,
     #[command(flatten)]

@@ -68,7 +68,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     if let Some(app) = app {
         parties = parties.with_client_apps(app.clients);
     }
-    job = job.with_parties(Box::new(parties), session())?;
+    job = job.with_parties(Box::new(parties), session(), args.partial_sums)?;
     if let Some(found) = &found {
         // Again, for what parties are still to be told.
         job.restore(&found.archive)?;

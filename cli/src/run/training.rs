@@ -117,14 +117,16 @@ impl Job {
         Ok(self.run.simulation().graph_hash()?)
     }
 
-    /// Runs the code of clients at parties.
+    /// Runs the code of clients at parties, which may send sums over clients.
     #[cfg(feature = "flower")]
     pub(crate) fn with_parties(
         self,
         parties: Box<dyn Parties>,
         session: u64,
+        sums: bool,
     ) -> Result<Self, CliError> {
         let run = self.run.with_parties(parties, session)?;
+        let run = run.with_partial_sums(sums);
         Ok(Self { run, ..self })
     }
 

@@ -9,6 +9,18 @@ pub enum ElementType {
     F32,
     /// 32-bit signed integers.
     I32,
+    /// 64-bit floats.
+    F64,
+}
+
+impl ElementType {
+    /// Bytes of an element.
+    pub fn size(self) -> usize {
+        match self {
+            Self::F32 | Self::I32 => 4,
+            Self::F64 => 8,
+        }
+    }
 }
 
 /// A tensor in memory or in a file: its elements in row-major order, as little-endian bytes.
@@ -42,6 +54,15 @@ impl TensorBytes {
         }
     }
 
+    /// 64-bit floats in row-major order.
+    pub fn of_doubles(values: &[f64], shape: &[usize]) -> Self {
+        Self {
+            element: ElementType::F64,
+            shape: shape.to_vec(),
+            data: values.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        }
+    }
+
     /// The floats; `None` of integers, or if the shape has not as many elements.
     pub fn floats(&self) -> Option<Vec<f32>> {
         self.words(ElementType::F32, f32::from_le_bytes)
@@ -52,17 +73,24 @@ impl TensorBytes {
         self.words(ElementType::I32, i32::from_le_bytes)
     }
 
-    fn words<T>(&self, element: ElementType, word: impl Fn([u8; 4]) -> T) -> Option<Vec<T>> {
+    /// The 64-bit floats; `None` of others, or if the shape has not as many elements.
+    pub fn doubles(&self) -> Option<Vec<f64>> {
+        self.words(ElementType::F64, f64::from_le_bytes)
+    }
+
+    fn words<const N: usize, T>(
+        &self,
+        element: ElementType,
+        word: impl Fn([u8; N]) -> T,
+    ) -> Option<Vec<T>> {
         let mut axes = self.shape.iter();
-        let bytes = axes.try_fold(4, |n: usize, axis| n.checked_mul(*axis))?;
+        let bytes = axes.try_fold(N, |n: usize, axis| n.checked_mul(*axis))?;
         if self.element != element || bytes != self.data.len() {
             return None;
         }
-        let words = self.data.chunks_exact(4);
-        Some(
-            words
-                .map(|bytes| word([bytes[0], bytes[1], bytes[2], bytes[3]]))
-                .collect(),
-        )
+        let words = self.data.chunks_exact(N);
+        words
+            .map(|bytes| Some(word(bytes.try_into().ok()?)))
+            .collect()
     }
 }

@@ -12,6 +12,7 @@
 //!   receives   params1: params, the same for all, 4P bytes
 //!   sends      params2: params, 4P bytes
 //!              f32_1: f32, 4 bytes
+//!   can sum    params2 by f32_1
 //!   reports    losses, number of steps
 //! ```
 
@@ -67,11 +68,32 @@ pub struct Region {
     pub sets: Vec<String>,
     /// Numbers of the round that it reads, such as its index.
     pub numbers: Vec<&'static str>,
+    /// Sums over clients that a host can make of parameters that it would otherwise send of each of its
+    /// clients. The server adds the hosts' sums up.
+    pub sums: Vec<Sum>,
     /// Whether it evaluates the values of other clients, and so runs several times at a client and keeps
     /// no state.
     pub visits: bool,
     /// The place in the algorithm.
     pub loc: Loc,
+}
+
+impl Region {
+    /// Whether a host can sum an output.
+    pub fn is_summed(&self, output: usize) -> bool {
+        self.sums.iter().any(|sum| sum.output == output)
+    }
+}
+
+/// A host's part of a `fed.sum`, `fed.mean` or `fed.weighted_mean`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sum {
+    /// The reduction's place among those of the region's outputs.
+    pub reduction: usize,
+    /// The output that is summed, which nothing but such reductions reads.
+    pub output: usize,
+    /// The output by which each client's is multiplied; 1 without.
+    pub weight: Option<usize>,
 }
 
 /// Who has a value before a region runs.

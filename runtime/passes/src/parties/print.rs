@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use fedround_ir::fed::Kind;
+
 use super::{Input, Output, Region, Source, Split, Step};
 
 /// Columns before the values of a region's line.
@@ -43,7 +45,33 @@ impl fmt::Display for Region {
         let made = made.map(|output| &output.name);
         let kept: Vec<String> = received.chain(made).cloned().collect();
         lines(f, "keeps", list(&kept))?;
+        lines(f, "can sum", self.summed())?;
         lines(f, "reports", ["losses, number of steps".to_owned()])
+    }
+}
+
+impl Region {
+    /// What a host can sum, and what the server reads of each client.
+    fn summed(&self) -> Vec<String> {
+        let name = |i: usize| self.outputs.get(i).map_or("", |output| &output.name);
+        let mut all: Vec<String> = vec![];
+        for sum in &self.sums {
+            let weight = sum
+                .weight
+                .map_or(String::new(), |i| format!(" by {}", name(i)));
+            all.push(format!("{}{weight}", name(sum.output)));
+        }
+        let outputs = self.outputs.iter().enumerate();
+        let single = outputs.filter(|(i, output)| {
+            output.send && output.kind == Kind::Params && !self.is_summed(*i)
+        });
+        let single = single.map(|(_, output)| output.name.as_str());
+        let single: Vec<&str> = single.collect();
+        if !single.is_empty() {
+            let single = single.join(", ");
+            all.push(format!("not {single}: the server reads each client's"));
+        }
+        all
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use fedround_ir::fed::{FedOp, Kind, Module, Op, OpKind, Place, Value};
 
 use super::reads::Reads;
-use super::{Input, Output, Region, Source, Split, SplitError, Step};
+use super::{Input, Output, Region, Source, Split, SplitError, Step, Sum};
 use crate::fed::{Leaves, zeros};
 use crate::report::{Wire, wire};
 use crate::schedule::{Block, Control, Item, Schedule};
@@ -118,7 +118,7 @@ impl Splitter<'_> {
         match (&op.kind, &control.body) {
             (OpKind::Fed(FedOp::Map), Some(body)) if first != Some(Place::Gathered) => {
                 steps.push(Step::Region(self.regions.len()));
-                self.region(op, body)?;
+                self.region(control, body)?;
                 for reduction in &control.reductions {
                     self.upload(reduction, steps);
                 }
@@ -165,7 +165,8 @@ impl Splitter<'_> {
         steps.push(Step::Op(self.known(op)));
     }
 
-    fn region(&mut self, op: &Op, body: &Block) -> Result<(), SplitError> {
+    fn region(&mut self, control: &Control, body: &Block) -> Result<(), SplitError> {
+        let op = &control.op;
         let index = self.regions.len();
         let reads = Reads::of(self.schedule, body);
         if !reads.outside.is_empty() {
@@ -206,6 +207,7 @@ impl Splitter<'_> {
         });
         let outputs = outputs.collect();
         let crossed = |v: &Value| self.crossed.get(v).is_some_and(|crossed| crossed.visits);
+        let visits = op.operands.iter().any(crossed);
         self.regions.push((
             Region {
                 client: body.args.first().copied().unwrap_or(Value(u32::MAX)),
@@ -215,7 +217,11 @@ impl Splitter<'_> {
                 reads: reads.states,
                 sets: reads.sets,
                 numbers: reads.numbers,
-                visits: op.operands.iter().any(crossed),
+                sums: match visits {
+                    true => vec![],
+                    false => sums(control, self.schedule),
+                },
+                visits,
                 loc: op.loc,
             },
             self.loops.clone(),
@@ -245,6 +251,26 @@ impl Splitter<'_> {
         }
         regions.into_iter().map(|(region, _)| region).collect()
     }
+}
+
+/// The sums of parameters that a host can make. Reductions stand with a map if they alone read what it gives.
+fn sums(control: &Control, schedule: &Schedule) -> Vec<Sum> {
+    let place = |v: &Value| control.op.results.iter().position(|result| result == v);
+    let sum = |(reduction, op): (usize, &Op)| {
+        let value = op.operands.first()?;
+        let weight = op.operands.get(1);
+        let is_params = schedule.module.type_of(*value).kind == Kind::Params;
+        Some(Sum {
+            reduction,
+            output: place(value).filter(|_| is_params)?,
+            weight: match weight {
+                Some(weight) => Some(place(weight)?),
+                None => None,
+            },
+        })
+    };
+    let reductions = control.reductions.iter().enumerate();
+    reductions.filter_map(sum).collect()
 }
 
 /// What a row of the wire table weighs.

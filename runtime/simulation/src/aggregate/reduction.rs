@@ -42,8 +42,10 @@ impl Reduction {
 
     /// Adds one client's value. Clients are added in the order of the cohort.
     pub fn add(&mut self, value: &RtVal, weight: Option<&RtVal>) -> Result<(), RunError> {
-        let weight = weight.map_or(Weight::Known(1.0), number);
+        let weight = weight.map_or(Weight::Known(1.0), Weight::of_scalar);
         match value {
+            // Of the sum that its host sends.
+            RtVal::Held => {}
             RtVal::Params(leaves) => self.sum.add(&weight, leaves)?,
             RtVal::Tensor(t) if self.rows => {
                 let shape = t.shape().as_slice().to_vec();
@@ -53,10 +55,15 @@ impl Reduction {
                     self.other = Some(shape);
                 }
             }
-            value => self.numbers.push(number(value)),
+            value => self.numbers.push(Weight::of_scalar(value)),
         }
         self.weights.push(weight);
         Ok(())
+    }
+
+    /// Adds a host's sum over clients, each of which is added with a value that is held.
+    pub fn add_sums(&mut self, leaves: &[Vec<f64>]) {
+        self.sum.add_sums(leaves);
     }
 
     /// The value on the server.
@@ -99,20 +106,13 @@ impl Reduction {
     }
 }
 
-/// A scalar, NaN of what is none.
-fn number(value: &RtVal) -> Weight {
-    match value {
-        RtVal::Host(c) => Weight::Known(*c),
-        RtVal::Tensor(t) => Weight::of(t),
-        _ => Weight::Known(f64::NAN),
-    }
-}
-
 /// Bytes on the wire of what a value of the program is at run time, as `f32` and `i32`.
 pub(crate) fn bytes(program: &Program, of: Value, value: &RtVal) -> u64 {
     match value {
         RtVal::Params(_) => 4 * program.crossing(of) as u64,
         RtVal::Tensor(t) => 4 * t.shape().num_elements() as u64,
+        // It stays where it is.
+        RtVal::Held => 0,
         _ => 4,
     }
 }

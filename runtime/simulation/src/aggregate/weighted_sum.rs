@@ -12,6 +12,7 @@ use fedround_exec::tensor::{floats, from_floats, is_host, read, read_all, transf
 use rayon::prelude::*;
 
 use crate::error::RunError;
+use crate::value::RtVal;
 
 /// Elements summed by one task.
 const BLOCK: usize = 16 * 1024;
@@ -69,6 +70,32 @@ impl WeightedSum {
         Ok(())
     }
 
+    /// Adds the sums of other clients.
+    pub fn add_sums(&mut self, leaves: &[Vec<f64>]) {
+        self.host.resize_with(leaves.len(), Vec::new);
+        for (sum, leaf) in self.host.iter_mut().zip(leaves) {
+            sum.resize(leaf.len(), 0.0);
+            sum.iter_mut().zip(leaf).for_each(|(s, x)| *s += x);
+        }
+    }
+
+    /// The sums in host memory.
+    pub fn into_sums(mut self) -> Result<Vec<Vec<f64>>, RunError> {
+        self.read()?;
+        Ok(self.host)
+    }
+
+    /// Adds the sums of GPUs to those in host memory.
+    fn read(&mut self) -> Result<(), RunError> {
+        for (_, sums) in std::mem::take(&mut self.gpus) {
+            self.host.resize_with(sums.len(), Vec::new);
+            for (sum, values) in self.host.iter_mut().zip(read_all(sums)?) {
+                add(sum, 1.0, &values);
+            }
+        }
+        Ok(())
+    }
+
     /// The sums, multiplied by `scale`, in the given shapes, on a device. What is on that device alone
     /// stays there.
     pub fn finish<'a>(
@@ -84,12 +111,7 @@ impl WeightedSum {
             let scaled = sums.map(|sum| Dispatch::float_mul_scalar(sum, Scalar::Float(scale)));
             return Ok(scaled.collect());
         }
-        for (_, sums) in self.gpus {
-            self.host.resize_with(sums.len(), Vec::new);
-            for (sum, values) in self.host.iter_mut().zip(read_all(sums)?) {
-                add(sum, 1.0, &values);
-            }
-        }
+        self.read()?;
         let leaves = self.host.into_iter().zip(shapes);
         let tensors = leaves.map(|(sum, shape)| {
             let values = sum.into_iter().map(|x| (scale * x) as f32).collect();
@@ -100,6 +122,15 @@ impl WeightedSum {
 }
 
 impl Weight {
+    /// Of a scalar; NaN of what is none.
+    pub fn of_scalar(value: &RtVal) -> Self {
+        match value {
+            RtVal::Host(c) => Self::Known(*c),
+            RtVal::Tensor(t) => Self::of(t),
+            _ => Self::Known(f64::NAN),
+        }
+    }
+
     /// Of a tensor of one element; one in host memory is read at once.
     pub fn of(t: &DispatchTensor) -> Self {
         match floats(t) {

@@ -34,6 +34,8 @@ use fedround_exec::executor::Slots;
 /// What a client gives back.
 pub(crate) struct Outcome {
     pub yields: Vec<RtVal>,
+    /// Sums over clients of a host, which is elsewhere, by their reductions' places.
+    pub sums: Vec<(usize, Vec<Vec<f64>>)>,
     pub losses: Vec<DispatchTensor>,
     pub steps: u64,
     pub state: HashMap<String, Vec<DispatchTensor>>,
@@ -116,6 +118,7 @@ pub(crate) fn run(
         });
         let outcome = Option::zip(own, state.collect()).map(|(yields, state)| Outcome {
             yields,
+            sums: vec![],
             losses: vec![],
             steps,
             state,

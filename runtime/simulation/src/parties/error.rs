@@ -15,7 +15,7 @@ pub enum PayloadError {
     #[error("the head of a message cannot be read: {0}")]
     Head(#[from] serde_json::Error),
     /// A tensor has elements of a type that is not sent.
-    #[error("tensor `{name}`: expected F32 or I32, found {found}")]
+    #[error("tensor `{name}`: expected F32, I32 or F64, found {found}")]
     Element {
         /// The tensor.
         name: String,

@@ -198,6 +198,7 @@ impl ModelExchange {
                 map: 0,
                 entries: entries.clone(),
                 sent: vec![true],
+                sums: false,
             }),
         })?;
         self.put(&mut request, &self.received, model)?;

@@ -14,6 +14,11 @@ pub struct Subject {
     pub clients: Vec<usize>,
 }
 
+/// The name of a tensor of a sum over clients, of which a region has several.
+pub(super) fn sum_tensor(sum: usize, name: &str) -> String {
+    format!("sum{}/{name}", sum + 1)
+}
+
 /// Ends the names of tensors that report losses.
 pub(super) const LOSSES: &str = "/losses";
 
@@ -97,6 +102,8 @@ pub(crate) struct Run {
     pub entries: Vec<Entry>,
     /// Which of the region's inputs are sent with the request; the party has the others.
     pub sent: Vec<bool>,
+    /// Whether the host sends the region's sums over its clients in place of what is summed.
+    pub sums: bool,
 }
 
 impl Run {

@@ -43,6 +43,7 @@ impl View for Bytes<'_> {
         match self.0.element {
             ElementType::F32 => Dtype::F32,
             ElementType::I32 => Dtype::I32,
+            ElementType::F64 => Dtype::F64,
         }
     }
 
@@ -112,6 +113,7 @@ impl Payload {
             let element = match view.dtype() {
                 Dtype::F32 => ElementType::F32,
                 Dtype::I32 => ElementType::I32,
+                Dtype::F64 => ElementType::F64,
                 found => {
                     return Err(PayloadError::Element {
                         name: name.to_owned(),
@@ -163,7 +165,7 @@ impl Payload {
     }
 
     /// Bytes of what the algorithm sends, as the wire table counts them: four for each element of a tensor and
-    /// for each number. The head and reports of losses are left out.
+    /// for each number, eight for each element of a sum over clients. The head and reports of losses are left out.
     pub fn wire_bytes(&self) -> usize {
         let sent = self.tensors.iter();
         let sent = sent.filter(|(name, _)| !name.ends_with(LOSSES));

@@ -102,6 +102,20 @@ impl<'p> Taking<'p> {
         Ok(RtVal::Params(all))
     }
 
+    /// A leaf of a sum over clients.
+    pub fn sum(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f64>, ContentError> {
+        let name = name.to_owned();
+        let Some(bytes) = self.tensors.remove(&name) else {
+            return Err(ContentError::Missing { name });
+        };
+        let sum = bytes.doubles().filter(|_| bytes.shape == shape);
+        sum.ok_or_else(|| ContentError::Shape {
+            name,
+            expected: format!("F64 of {shape:?}"),
+            found: format!("{:?} of {:?}", bytes.element, bytes.shape),
+        })
+    }
+
     /// A tensor by its name; without a shape, one of any.
     pub fn tensor(
         &mut self,

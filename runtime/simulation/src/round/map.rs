@@ -225,6 +225,15 @@ impl Results {
         let state = outcome.state.into_iter();
         self.state
             .extend(state.map(|(name, value)| ((id, name), value)));
+        for (r, sums) in &outcome.sums {
+            if let (Some(running), Some(sources)) = (self.running.get_mut(*r), self.sources.get(*r))
+            {
+                running.add_sums(sums);
+                // Elements of 64 bits.
+                let of = sources.first().map(|(of, _)| *of);
+                self.bytes += of.map_or(0, |of| 8 * cx.program.crossing(of) as u64);
+            }
+        }
         let yields = outcome.yields;
         let values = self.sources.iter().map(|sources| sources.first());
         let values: Vec<_> = values.collect();

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use burn::tensor::DispatchTensor;
 use fedround_exec::tensor::all_finite;
 
 use crate::client::Outcome;
@@ -30,7 +29,7 @@ impl Suspects {
                 RtVal::Broadcast(_, value) => value,
                 value => value,
             };
-            self.sent |= !all_finite(tensors(shared))? || !host_is_finite(shared);
+            self.sent |= !all_finite(shared.tensors())? || !host_is_finite(shared);
         }
         Ok(())
     }
@@ -42,21 +41,13 @@ impl Suspects {
         }
         let yields = outcome.yields.iter();
         let state = outcome.state.values().flatten();
-        let tensors = yields.clone().flat_map(tensors);
+        let tensors = yields.clone().flat_map(RtVal::tensors);
         let tensors = tensors.chain(&outcome.losses).chain(state);
         if !outcome.finite || !all_finite(tensors)? || !yields.clone().all(host_is_finite) {
             self.map = Some(map);
             self.clients.insert(id);
         }
         Ok(())
-    }
-}
-
-fn tensors(value: &RtVal) -> &[DispatchTensor] {
-    match value {
-        RtVal::Params(leaves) => leaves,
-        RtVal::Tensor(t) => std::slice::from_ref(t),
-        _ => &[],
     }
 }
 

@@ -37,6 +37,19 @@ impl Simulation {
         Ok(self)
     }
 
+    /// Has each host of several clients send sums over them, where the server needs nothing else, instead of
+    /// each client's values: `fedround graph SPEC --at parties` lists which ones. What a host sends then no
+    /// longer grows with the number of its clients. Sums are made in 64 bits, in another order than in a
+    /// simulation, so that the results may differ from a simulation's in the last place of single numbers.
+    /// Observers of the server are not shown the values that are summed. Does nothing without parties.
+    #[must_use]
+    pub fn with_partial_sums(mut self, sums: bool) -> Self {
+        if let Some(parties) = &mut self.parties {
+            parties.set_sums(sums);
+        }
+        self
+    }
+
     /// The hash of the program: the algorithm with its settings, the model and its local steps. A party takes
     /// part in a round of its own program only.
     ///

@@ -63,6 +63,15 @@ impl RtVal {
         })
     }
 
+    /// The tensors of a value of one client, or of the server.
+    pub fn tensors(&self) -> &[DispatchTensor] {
+        match self {
+            Self::Params(leaves) => leaves,
+            Self::Tensor(t) => std::slice::from_ref(t),
+            _ => &[],
+        }
+    }
+
     /// The value under the client axis.
     pub fn unwrapped(&self) -> &Self {
         match self {

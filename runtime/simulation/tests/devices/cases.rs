@@ -165,10 +165,10 @@ impl Case {
         algorithm
     }
 
-    fn program(&self, algorithm: &dyn Algorithm, device: Device) -> Program {
+    fn program(&self, algorithm: &dyn Algorithm, device: Device, clients: usize) -> Program {
         let around = AuxiliaryTask {
             task: TASK,
-            clients: SIZES.len(),
+            clients,
             variants: Default::default(),
         };
         let base = if self.0 == "fedfed" {
@@ -186,9 +186,14 @@ impl Case {
 
     /// The case on three clients, of which one has more steps than the others.
     pub fn simulation(&self, device: Device) -> Simulation {
+        self.simulation_of(device, &SIZES)
+    }
+
+    /// The case on clients that have so many examples.
+    pub fn simulation_of(&self, device: Device, sizes: &[usize]) -> Simulation {
         let algorithm = self.algorithm();
-        let program = self.program(&*algorithm, device);
-        Simulation::new(program, dataset(), 3, 2).unwrap()
+        let program = self.program(&*algorithm, device, sizes.len());
+        Simulation::new(program, dataset(sizes), 3, 2).unwrap()
     }
 
     /// The same, with the clients' own models.
@@ -252,9 +257,9 @@ impl Trained {
 /// Examples of the clients.
 pub const SIZES: [usize; 3] = [8, 4, 4];
 
-fn dataset() -> FederatedDataset {
+fn dataset(sizes: &[usize]) -> FederatedDataset {
     let mut words = StreamKey::root(5).stream();
-    let n: usize = SIZES.iter().sum();
+    let n: usize = sizes.iter().sum();
     let x: Vec<f32> = (0..n * 64).map(|_| words.unit() as f32).collect();
     let protected: Vec<f32> = (0..n * 2).map(|_| words.below(2) as f32).collect();
     let labels: Vec<u16> = (0..n).map(|i| (i % TASK.classes) as u16).collect();
@@ -262,8 +267,13 @@ fn dataset() -> FederatedDataset {
         Column::floats("x", TASK.input, x).unwrap(),
         Column::floats("protected", [2], protected).unwrap(),
     ];
+    let mut first = 0;
+    let client_indices = sizes.iter().map(|size| {
+        first += size;
+        (first - size..first).collect()
+    });
     FederatedDataset {
         examples: Examples::of_columns(columns, labels).unwrap(),
-        client_indices: vec![(0..8).collect(), (8..12).collect(), (12..16).collect()],
+        client_indices: client_indices.collect(),
     }
 }

@@ -52,7 +52,7 @@ fn federation(case: &Case, n: usize) -> (Simulation, Shared) {
 }
 
 /// A round's numbers, to their last bit.
-fn text(stats: &RoundStats) -> String {
+pub fn text(stats: &RoundStats) -> String {
     let bits = stats.train_loss.to_bits();
     let (up, down) = (stats.bytes_up, stats.bytes_down);
     format!("{bits:x} {} {up} {down}", stats.client_steps)

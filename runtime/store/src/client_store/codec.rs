@@ -30,6 +30,7 @@ pub(super) fn encode<'a>(
         value.push(match tensor.element {
             ElementType::F32 => 0,
             ElementType::I32 => 1,
+            ElementType::F64 => 2,
         });
         value.extend((tensor.shape.len() as u32).to_le_bytes());
         for &n in &tensor.shape {
@@ -69,6 +70,7 @@ fn tensor(rest: &mut &[u8]) -> Result<Named, String> {
     let element = match take::<1>(rest)? {
         [0] => ElementType::F32,
         [1] => ElementType::I32,
+        [2] => ElementType::F64,
         [other] => return Err(format!("no element type has the number {other}")),
     };
     let axes = u32::from_le_bytes(take(rest)?);
@@ -76,7 +78,7 @@ fn tensor(rest: &mut &[u8]) -> Result<Named, String> {
         return Err(format!("a tensor with {axes} axes"));
     }
     let mut shape = Vec::with_capacity(axes as usize);
-    let mut size = Some(4usize);
+    let mut size = Some(element.size());
     for _ in 0..axes {
         let n = usize::try_from(u64::from_le_bytes(take(rest)?)).map_err(|e| e.to_string())?;
         size = size.and_then(|size| size.checked_mul(n));

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod evaluate;
 mod run;
+mod sums;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -177,8 +177,11 @@ impl PartyHost {
             let Some(&entry) = run.entries.get(*i) else {
                 continue;
             };
-            for (output, value) in region.outputs.iter().zip(&outcome.yields) {
-                if output.send {
+            let mut summed = vec![];
+            for (k, (output, value)) in region.outputs.iter().zip(&outcome.yields).enumerate() {
+                if run.sums && region.is_summed(k) {
+                    summed.extend(value.tensors());
+                } else if output.send {
                     let crossing = crossing(program, &output.without);
                     let what = (program, output.kind, crossing.as_slice());
                     let name = entry.tensor(&output.name);
@@ -190,12 +193,17 @@ impl PartyHost {
             let losses = TensorBytes::of_floats(&losses, &[losses.len()]);
             let name = entry.tensor(&LOSSES[1..]);
             reply.tensors.push((name, Arc::new(losses)));
-            let states: Vec<DispatchTensor> = outcome.state.values().flatten().cloned().collect();
+            // The coordinator looks at the values that it is sent.
+            let states = outcome.state.values().flatten().chain(summed);
+            let states: Vec<DispatchTensor> = states.cloned().collect();
             clients.push(ClientReport {
                 entry,
                 steps: outcome.steps,
                 finite: all_finite(&states).map_err(RunError::from)?,
             });
+        }
+        if run.sums {
+            self.add_sums(&mut reply, (run, region), outcomes)?;
         }
         Ok(reply.with_head(&Reply::Done(Some(Done {
             attempt: run.attempt,

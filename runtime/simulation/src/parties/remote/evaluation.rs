@@ -147,6 +147,7 @@ impl RunRegion for EvaluateAtParties<'_> {
         for i in 0..job.ids.len() {
             let nothing = Outcome {
                 yields: vec![RtVal::Held; job.body.yields.len()],
+                sums: vec![],
                 losses: vec![],
                 steps: 0,
                 state: HashMap::new(),

@@ -4,6 +4,8 @@ mod evaluation;
 mod in_order;
 mod replies;
 mod requests;
+mod returned;
+mod sums;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -31,6 +33,8 @@ pub(crate) struct Remote {
     personal: Option<Table>,
     graph: String,
     seed: u64,
+    /// Whether hosts sum what can be summed.
+    sums: bool,
     attempt: Attempt,
     /// Of the present attempt: the phase, the round where no phase had ended early, the number of clients, and
     /// how many of them run in one graph at most.
@@ -87,6 +91,7 @@ impl Remote {
             personal: personal.map(Table::of).transpose()?,
             graph,
             seed,
+            sums: false,
             attempt: Attempt {
                 session,
                 number: 0,
@@ -104,6 +109,11 @@ impl Remote {
             committed: BTreeMap::new(),
             failures: vec![],
         })
+    }
+
+    /// Chooses whether hosts sum what can be summed.
+    pub fn set_sums(&mut self, sums: bool) {
+        self.sums = sums;
     }
 
     /// Begins an attempt of a round, with the parties that are online.

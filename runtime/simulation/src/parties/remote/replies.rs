@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use fedround_passes::parties::Output;
 use fedround_store::ElementType;
@@ -10,9 +9,11 @@ use fedround_store::ElementType;
 use super::super::error::ContentError;
 use super::super::message::{ClientReport, Done, LOSSES, Reply};
 use super::super::payload::Payload;
-use super::super::table::{crossing, returned};
+use super::super::table::crossing;
 use super::super::transport::PartyError;
 use super::super::values::Taking;
+use super::returned::returned_leaf;
+use super::sums::add_sums;
 use super::{Asked, Remote};
 use crate::client::Outcome;
 use crate::value::RtVal;
@@ -47,27 +48,31 @@ impl Remote {
         {
             return Err(failed("the reply is to another request".to_owned()));
         }
+        let summed = self.sums(asked.region, places.len());
         let mut taking = Taking::new(payload, asked.job.cx.program);
-        let outcomes = places.iter().zip(&clients);
-        let outcomes = outcomes.map(|(&i, report)| outcome(asked, i, report, &mut taking));
-        let outcomes: Result<Vec<Outcome>, ContentError> = outcomes.collect();
-        let outcomes = outcomes.and_then(|outcomes| {
-            taking.finish()?;
-            Ok(outcomes)
-        });
-        outcomes.map_err(|error| failed(error.to_string()))
+        let reports = places.iter().zip(&clients);
+        let outcomes = reports.map(|(&i, report)| outcome(asked, (i, summed), report, &mut taking));
+        let outcomes = outcomes.collect::<Result<_, ContentError>>();
+        let mut outcomes: Vec<Outcome> = outcomes.map_err(|error| failed(error.to_string()))?;
+        if summed {
+            add_sums(asked, places, &mut outcomes, &mut taking)?;
+        }
+        let finished = taking.finish();
+        finished.map_err(|error| failed(error.to_string()))?;
+        Ok(outcomes)
     }
 }
 
 fn outcome(
     asked: &Asked<'_>,
-    i: usize,
+    (i, summed): (usize, bool),
     report: &ClientReport,
     taking: &mut Taking<'_>,
 ) -> Result<Outcome, ContentError> {
     let mut yields = Vec::with_capacity(asked.region.outputs.len());
     for (k, output) in asked.region.outputs.iter().enumerate() {
-        yields.push(match output.send {
+        let is_sent = output.send && !(summed && asked.region.is_summed(k));
+        yields.push(match is_sent {
             true => sent(asked, i, (k, output), taking)?,
             false => RtVal::Held,
         });
@@ -77,6 +82,7 @@ fn outcome(
     let any = losses.shape().num_elements() > 0;
     Ok(Outcome {
         yields,
+        sums: vec![],
         losses: any.then_some(losses).into_iter().collect(),
         steps: report.steps,
         state: HashMap::new(),
@@ -91,21 +97,8 @@ fn sent(
     (k, output): (usize, &Output),
     taking: &mut Taking<'_>,
 ) -> Result<RtVal, ContentError> {
-    let (job, program) = (asked.job, asked.job.cx.program);
-    let own = |leaf: usize| -> Option<DispatchTensor> {
-        let value = job.body.yields.get(k)?;
-        let input = returned(program, job.body, *value, leaf)?;
-        let given = match job.operands.get(input)? {
-            RtVal::Broadcast(_, value) => value.as_ref(),
-            RtVal::Clients(_, values) => values.get(i)?,
-            _ => return None,
-        };
-        match given {
-            RtVal::Params(leaves) => leaves.get(leaf).cloned(),
-            _ => None,
-        }
-    };
-    let crossing = crossing(program, &output.without);
+    let crossing = crossing(asked.job.cx.program, &output.without);
     let name = asked.entry(i).tensor(&output.name);
+    let own = |leaf| returned_leaf(asked, i, k, leaf);
     taking.value(&name, (output.kind, &crossing), own)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use fedround_ir::fed::Value;
-use fedround_passes::parties::{Input, Source};
+use fedround_passes::parties::{Input, Region, Source};
 
 use super::super::message::{Request, Run, Task};
 use super::super::payload::Payload;
@@ -45,6 +45,7 @@ impl Remote {
             map: asked.job.map,
             entries: places.iter().map(|&i| asked.entry(i)).collect(),
             sent,
+            sums: self.sums(asked.region, places.len()),
         };
         let task = match asked.server {
             Some(server) => Task::Evaluate(run, server.checksums.clone()),
@@ -61,6 +62,14 @@ impl Remote {
             committed: self.committed.get(&host).cloned(),
             task,
         }
+    }
+
+    /// Whether a host is to sum what it can of so many clients: if its sums, which have elements of 64 bits, are
+    /// no larger than what they stand for.
+    pub(super) fn sums(&self, region: &Region, clients: usize) -> bool {
+        let mut outputs: Vec<usize> = region.sums.iter().map(|sum| sum.output).collect();
+        outputs.dedup();
+        self.sums && !outputs.is_empty() && 2 * region.sums.len() <= clients * outputs.len()
     }
 
     /// Whether a host has to be sent a value. From then on it has it, if it keeps it.
