@@ -1,6 +1,7 @@
 //! Errors of messages.
 
 use fedround_flower::{ArrayError, Dtype, FlowerError};
+use fedround_simulation::parties::PayloadError;
 
 use super::durable_host::DurableHostError;
 
@@ -56,4 +57,10 @@ pub enum MessageError {
         /// How they do not fit.
         source: ArrayError,
     },
+    /// Its tensors cannot be read or written.
+    #[error(transparent)]
+    Payload(#[from] PayloadError),
+    /// It is larger than an array may be.
+    #[error(transparent)]
+    Size(ArrayError),
 }

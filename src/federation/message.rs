@@ -1,121 +1,129 @@
 //! Payloads as Flower's records, and back.
-
-use std::sync::Arc;
+//!
+//! A SuperLink spends milliseconds on each object of a message, so a payload is few of them: a record for the
+//! tensors that the requests to all parties share, which the SuperLink stores once, and one for the rest.
+//! Each holds [encoded](Payload::encode) bytes.
 
 use fedround_flower::{self as flower, Array, Arrays, Config, ConfigValue, Dtype};
 use fedround_simulation::parties::Payload;
-use fedround_store::{ElementType, TensorBytes};
 
 use super::error::MessageError;
 
-const ARRAYS: &str = "arrays";
-const NUMBERS: &str = "numbers";
-/// The settings of a message.
+/// The settings of a message that is no payload.
 pub(super) const SETTINGS: &str = "fedround";
-const HEAD: &str = "head";
+/// The record of what is sent to all alike, and that of all else.
+const SHARED: &str = "shared";
+const OWN: &str = "own";
+/// The only entry of either.
+const BYTES: &str = "bytes";
+/// Larger ones are arrays, which travel in pieces of at most this size.
+const PIECE: usize = 5 << 20;
 
 /// A payload as the content of a Flower message.
 pub(super) fn to_flower(payload: &Payload) -> Result<flower::Payload, MessageError> {
-    let mut arrays = Arrays::new();
-    for (name, tensor) in &payload.tensors {
-        let dtype = match tensor.element {
-            ElementType::F32 => Dtype::F32,
-            ElementType::I32 => Dtype::I32,
-            ElementType::F64 => Dtype::F64,
-        };
-        let array = Array::new(dtype, tensor.shape.clone(), tensor.data.clone());
-        let array = array.map_err(|source| MessageError::Array {
-            name: name.clone(),
-            source,
-        })?;
-        arrays.insert(name.clone(), array);
+    let of_one_client = |name: &str| name.contains('/');
+    let tensors = payload.tensors.iter().cloned();
+    let (own, shared) = tensors.partition(|(name, _)| of_one_client(name));
+    let own = Payload {
+        head: payload.head.clone(),
+        numbers: payload.numbers.clone(),
+        tensors: own,
+    };
+    let shared = Payload {
+        tensors: shared,
+        ..Payload::default()
+    };
+    let content = with_bytes(flower::Payload::new(), OWN, own.encode()?)?;
+    match shared.tensors.is_empty() {
+        true => Ok(content),
+        false => with_bytes(content, SHARED, shared.encode()?),
     }
-    let numbers = payload.numbers.iter();
-    // As bits: every number has to come back as it was.
-    let numbers = numbers.map(|(name, bits)| (name.clone(), ConfigValue::Uint(*bits)));
-    let head = (HEAD.to_owned(), ConfigValue::Text(payload.head.clone()));
-    Ok(flower::Payload::new()
-        .with(ARRAYS, arrays)
-        .with(NUMBERS, numbers.collect::<Config>())
-        .with(SETTINGS, Config::from_iter([head])))
 }
 
 /// The payload of a message's content.
 pub(super) fn from_flower(content: &flower::Payload) -> Result<Payload, MessageError> {
-    let lacks = |record, expected| MessageError::Record { record, expected };
-    let arrays = content.arrays(ARRAYS);
-    let numbers = content.config(NUMBERS);
-    let head = content.config(SETTINGS).and_then(|all| all.get(HEAD));
-    let Some(ConfigValue::Text(head)) = head else {
-        return Err(lacks(SETTINGS, "the text `head`"));
-    };
-    let mut payload = Payload {
-        head: head.clone(),
-        ..Payload::default()
-    };
-    for (name, number) in numbers.ok_or_else(|| lacks(NUMBERS, "numbers"))? {
-        let bits = match number {
-            ConfigValue::Uint(bits) => *bits,
-            // Python and protobuf may give small ones a sign.
-            ConfigValue::Int(bits) => bits.cast_unsigned(),
-            _ => return Err(lacks(NUMBERS, "the bits of numbers as integers")),
-        };
-        payload.numbers.insert(name.clone(), bits);
+    let own = bytes(content, OWN).ok_or(MessageError::Record {
+        record: OWN,
+        expected: "bytes",
+    })?;
+    let mut payload = Payload::decode(own)?;
+    if let Some(shared) = bytes(content, SHARED) {
+        payload.tensors.extend(Payload::decode(shared)?.tensors);
+        payload.tensors.sort_by(|(a, _), (b, _)| a.cmp(b));
     }
-    for (name, array) in arrays.ok_or_else(|| lacks(ARRAYS, "tensors"))? {
-        let element = match array.dtype() {
-            Dtype::F32 => ElementType::F32,
-            Dtype::I32 => ElementType::I32,
-            Dtype::F64 => ElementType::F64,
-            found => {
-                let name = name.clone();
-                return Err(MessageError::Element { name, found });
-            }
-        };
-        let tensor = TensorBytes {
-            element,
-            shape: array.shape().to_vec(),
-            data: array.bytes().to_vec(),
-        };
-        payload.tensors.push((name.clone(), Arc::new(tensor)));
-    }
-    payload.tensors.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(payload)
+}
+
+fn with_bytes(
+    content: flower::Payload,
+    record: &str,
+    bytes: Vec<u8>,
+) -> Result<flower::Payload, MessageError> {
+    let name = BYTES.to_owned();
+    if bytes.len() < PIECE {
+        let config = Config::from_iter([(name, ConfigValue::Bytes(bytes))]);
+        return Ok(content.with(record, config));
+    }
+    let array = Array::new(Dtype::U8, vec![bytes.len()], bytes).map_err(MessageError::Size)?;
+    Ok(content.with(record, Arrays::from_iter([(name, array)])))
+}
+
+fn bytes<'a>(content: &'a flower::Payload, record: &str) -> Option<&'a [u8]> {
+    let config = content.config(record).and_then(|all| all.get(BYTES));
+    match config {
+        Some(ConfigValue::Bytes(bytes)) => Some(bytes),
+        _ => Some(content.arrays(record)?.get(BYTES)?.bytes()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use fedround_store::TensorBytes;
+
     use super::*;
 
     #[test]
     fn payloads_come_back_bit_for_bit() {
-        let payload = Payload {
-            head: "{\"round\":1}".to_owned(),
-            numbers: [("n".to_owned(), f64::NAN.to_bits())].into(),
-            tensors: vec![
-                ("a".to_owned(), Arc::new(TensorBytes::of_ints(&[-1], &[1]))),
+        let tensors = |shared: usize| {
+            let floats = vec![f32::NAN; shared];
+            vec![
+                ("a".to_owned(), TensorBytes::of_floats(&floats, &[shared])),
+                ("b".to_owned(), TensorBytes::of_ints(&[-1], &[1])),
                 (
-                    "b".to_owned(),
-                    Arc::new(TensorBytes::of_floats(&[f32::NAN, -0.0], &[2, 1])),
+                    "client3/b".to_owned(),
+                    TensorBytes::of_floats(&[-0.0, 2.0], &[2, 1]),
                 ),
                 (
-                    "c".to_owned(),
-                    Arc::new(TensorBytes::of_doubles(&[1e-300, -0.0], &[2])),
+                    "client3/c".to_owned(),
+                    TensorBytes::of_doubles(&[1e-300, -0.0], &[2]),
                 ),
-            ],
+            ]
         };
-        let content = to_flower(&payload).unwrap();
-        assert_eq!(from_flower(&content).unwrap(), payload);
+        for shared in [0, 1, PIECE] {
+            let tensors = tensors(shared).into_iter();
+            let payload = Payload {
+                head: "{\"round\":1}".to_owned(),
+                numbers: [("n".to_owned(), f64::NAN.to_bits())].into(),
+                tensors: tensors.map(|(name, t)| (name, Arc::new(t))).collect(),
+            };
+            let content = to_flower(&payload).unwrap();
+            assert_eq!(from_flower(&content).unwrap(), payload);
+        }
+        let content = to_flower(&Payload::default()).unwrap();
+        assert_eq!(from_flower(&content).unwrap(), Payload::default());
     }
 
     #[test]
     fn other_messages_are_refused() {
         let error = from_flower(&flower::Payload::new()).unwrap_err();
-        assert!(error.to_string().contains("`fedround`"), "{error}");
-        let mut content = to_flower(&Payload::default()).unwrap();
-        let wide = Array::new(Dtype::I64, vec![1], vec![0; 8]).unwrap();
-        content = content.with(ARRAYS, Arrays::from_iter([("w".to_owned(), wide)]));
-        let error = from_flower(&content).unwrap_err().to_string();
-        assert!(error.contains("found int64"), "{error}");
+        assert!(error.to_string().contains("`own`"), "{error}");
+        let content = to_flower(&Payload::default()).unwrap();
+        for other in [SHARED, OWN] {
+            let content = with_bytes(content.clone(), other, vec![0; 8]).unwrap();
+            let error = from_flower(&content).unwrap_err();
+            assert!(matches!(error, MessageError::Payload(_)), "{error}");
+        }
     }
 }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use fedround_random::{Stream, StreamKey};
 
 use crate::interrupted::{same, signal};
-use crate::support::{Place, program, stderr};
+use crate::support::{Place, number, program, stderr};
 
 /// A stateful algorithm; the same with almost all states in a file; and one of two phases whose
 /// clients have models of their own. A checkpoint after every round, so that many kills fall into a
@@ -29,10 +29,6 @@ const RUNS: [&str; 3] = [
     "run scaffold --clients 10 --model logistic --rounds 20 --eval-every 5 --client-memory 10KB",
     "run lg-fedavg(frozen(fedavg)) --set frozen=4 --clients 5 --rounds 8 --eval-every 4",
 ];
-
-fn number(variable: &str, default: u64) -> u64 {
-    env::var(variable).map_or(default, |text| text.parse().unwrap())
-}
 
 /// What a run folder shows of the moment at which its process was killed.
 fn moment(place: &Place, dir: &str, before: &(Vec<String>, usize)) -> &'static str {
@@ -64,8 +60,7 @@ fn state(place: &Place, dir: &str) -> (Vec<String>, usize) {
 
 /// Runs the command, and kills it after this time unless it ended before.
 fn killed_after(place: &Place, line: &str, time: Duration) -> Option<Output> {
-    let program = env::var_os("FEDROUND_PROGRAM").map_or_else(program, Into::into);
-    let mut command = Command::new(program);
+    let mut command = Command::new(program());
     let command = command
         .current_dir(place.path(""))
         .args(line.split_whitespace());

@@ -89,8 +89,18 @@ impl Place {
 /// A run of a few client-steps.
 pub const SMALL: &str = "--data mnist --data-dir data --clients 10 --model logistic --rounds 4";
 
+/// The command that is tested: the one that was built with the tests, or `FEDROUND_PROGRAM`, a path from
+/// the workspace's folder.
 pub fn program() -> PathBuf {
-    PathBuf::from(env!("CARGO_BIN_EXE_fedround"))
+    let built = PathBuf::from(env!("CARGO_BIN_EXE_fedround"));
+    let workspace = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let other = std::env::var_os("FEDROUND_PROGRAM");
+    other.map_or(built, |other| Path::new(workspace).join(other))
+}
+
+/// A number that trials are given in a variable.
+pub fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().unwrap())
 }
 
 pub fn stderr(output: &Output) -> String {

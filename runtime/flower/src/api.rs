@@ -113,17 +113,18 @@ impl Api {
     }
 
     /// Pulls the objects of a tree, and waits for those that are still on their way to the
-    /// SuperLink.
+    /// SuperLink, but none longer than this time.
     pub(crate) fn pull_objects(
         &self,
         run: RunId,
         tree: &ObjectTree,
+        time: Duration,
     ) -> Result<ReceivedObjects, FlowerError> {
         let limit = self.connection.settings().max_message;
         let objects = Mutex::new(ReceivedObjects::new(limit));
         let ids: Vec<_> = tree_ids(tree)?.into_iter().collect();
         parallel::for_each(&ids, |id| {
-            let content = self.pull_content(run, *id)?;
+            let content = self.pull_content(run, *id, time)?;
             // A thread that panicked ends this call, too.
             let mut objects = objects.lock().unwrap_or_else(PoisonError::into_inner);
             Ok::<_, FlowerError>(objects.insert(*id, content)?)
@@ -131,10 +132,10 @@ impl Api {
         Ok(objects.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn pull_content(&self, run: RunId, id: ObjectId) -> Result<Bytes, FlowerError> {
+    fn pull_content(&self, run: RunId, id: ObjectId, time: Duration) -> Result<Bytes, FlowerError> {
         let (first, longest) = (Duration::from_millis(50), Duration::from_secs(2));
         let patience = self.connection.settings().patience;
-        let mut backoff = Backoff::new(first, longest, patience);
+        let mut backoff = Backoff::new(first, longest, patience.min(time));
         loop {
             let response = self.pull_object(run, id)?;
             if response.object_available {

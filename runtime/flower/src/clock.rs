@@ -1,6 +1,8 @@
 //! Time as Flower writes it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::wire::message::Metadata;
 
 /// Seconds since 1970.
 pub(crate) fn unix_seconds() -> f64 {
@@ -18,7 +20,14 @@ pub(crate) fn timestamp() -> String {
     iso_8601(now.as_secs(), now.subsec_micros())
 }
 
-fn since_1970() -> std::time::Duration {
+/// How long the answer to a message, or a message that is an answer, is still wanted, by this machine's
+/// clock.
+pub(crate) fn time_left(message: &Metadata) -> Duration {
+    let left = (message.created_at + message.ttl - unix_seconds()).clamp(0.0, 1e9);
+    Duration::from_secs_f64(if left.is_nan() { 0.0 } else { left })
+}
+
+fn since_1970() -> Duration {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.unwrap_or_default()
 }

@@ -2,6 +2,9 @@
 
 mod mixed;
 mod processes;
+mod proxy;
+mod traffic;
+mod trials;
 
 use std::time::{Duration, Instant};
 
@@ -148,5 +151,8 @@ fn federations_on_one_superlink() {
         a_killed_coordinator_goes_on(&server)
     });
     scenario("killed party", &|| a_killed_party_comes_back(&server));
+    scenario("traffic", &|| {
+        traffic::what_crosses_is_what_is_counted(&server)
+    });
     scenario("other programs", &|| other_programs_are_refused(&server));
 }

@@ -37,6 +37,18 @@ impl Process {
     pub fn end(mut self) -> Output {
         self.0.take().unwrap().wait_with_output().unwrap()
     }
+
+    /// The most memory that it had so far, in MB.
+    pub fn peak_memory(&self) -> f64 {
+        let id = self.0.as_ref().unwrap().id();
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        let line = status
+            .lines()
+            .find(|line| line.starts_with("VmHWM"))
+            .unwrap();
+        let kilobytes = line.split_whitespace().nth(1).unwrap();
+        kilobytes.parse::<f64>().unwrap() / 1000.0
+    }
 }
 
 impl Drop for Process {

@@ -73,6 +73,7 @@ impl Party {
             api,
             settings,
             open_replies: vec![],
+            pace: super::Pace::new(),
         })
     }
 }

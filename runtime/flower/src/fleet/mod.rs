@@ -2,6 +2,7 @@
 
 mod join;
 mod leave;
+mod pace;
 mod reply;
 mod request;
 mod settings;
@@ -17,6 +18,7 @@ pub use request::Request;
 pub use settings::PartySettings;
 
 use leave::OpenReply;
+use pace::Pace;
 
 /// A party that is online at a SuperLink. Flower calls it a SuperNode.
 ///
@@ -29,6 +31,7 @@ pub struct Party {
     settings: PartySettings,
     /// Replies that the coordinator may not have pulled yet.
     open_replies: Vec<OpenReply>,
+    pace: Pace,
 }
 
 impl Party {

@@ -110,6 +110,7 @@ impl Party {
             }
             Err(error) => return Err(error),
         }
+        self.pace.message();
         self.open_replies.push(OpenReply {
             run,
             message: id,

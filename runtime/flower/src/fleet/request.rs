@@ -1,11 +1,11 @@
 //! What the coordinator asks a party for.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Party;
 use crate::clock;
 use crate::error::FlowerError;
-use crate::http::{Backoff, Reason};
+use crate::http::Reason;
 use crate::id::RunId;
 use crate::object::{ObjectError, ObjectId, decode_message};
 use crate::payload::Payload;
@@ -27,14 +27,9 @@ pub struct Request {
 impl Request {
     /// How long a reply is still wanted, by this machine's clock.
     pub fn time_left(&self) -> Duration {
-        let end = self.metadata.created_at + self.metadata.ttl;
-        let left = (end - clock::unix_seconds()).clamp(0.0, 1e9);
-        Duration::from_secs_f64(if left.is_nan() { 0.0 } else { left })
+        clock::time_left(&self.metadata)
     }
 }
-
-/// Calls between polls wait at least and at most this long.
-const POLL: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 
 impl Party {
     /// The next request, if there is one. The SuperLink hands out each request once: a process
@@ -54,9 +49,11 @@ impl Party {
         let response: PullMessagesResponse = self.api.call("pull-messages", &request)?;
         let messages = response.messages_list.into_iter();
         let Some((message, tree)) = messages.zip(response.message_object_trees).next() else {
+            self.pace.polled();
             return Ok(None);
         };
         let announced = message.metadata.clone().unwrap_or_default();
+        self.pace.message();
         match self.receive(message, &tree) {
             Ok(request) => Ok(Some(request)),
             // The run has ended since.
@@ -69,30 +66,35 @@ impl Party {
         }
     }
 
-    /// The next request, waited for, or nothing if none comes in this time. Polls less and less
-    /// often, from every 0.1 s to every second.
+    /// The next request, waited for, or nothing if none comes in this time. Polls every 0.1 s after a
+    /// request, and less and less often while none comes, down to every 2 s.
     ///
     /// # Errors
     ///
     /// As [`Party::pull`].
     pub fn wait(&mut self, time: Duration) -> Result<Option<Request>, FlowerError> {
-        let mut backoff = Backoff::new(POLL.0, POLL.1, time);
+        let start = Instant::now();
         loop {
+            let (wait, left) = (self.pace.wait(), time.saturating_sub(start.elapsed()));
+            std::thread::sleep(wait.min(left));
+            if wait > left {
+                return Ok(None);
+            }
             if let Some(request) = self.pull()? {
                 return Ok(Some(request));
-            }
-            if !backoff.wait() {
-                return Ok(None);
             }
         }
     }
 
     fn receive(&mut self, message: Message, tree: &ObjectTree) -> Result<Request, FlowerError> {
-        let run = RunId(message.metadata.unwrap_or_default().run_id);
+        let metadata = message.metadata.unwrap_or_default();
+        let run = RunId(metadata.run_id);
         let id = ObjectId::parse(&tree.object_id).ok_or_else(|| ObjectError::Id {
             found: tree.object_id.chars().take(80).collect(),
         })?;
-        let mut objects = self.api.pull_objects(run, tree)?;
+        let mut objects = self
+            .api
+            .pull_objects(run, tree, clock::time_left(&metadata))?;
         self.api.confirm(run, &tree.object_id)?;
         let message = decode_message(&mut objects, id)?;
         let mut metadata = message.metadata;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Coordinator, PartyError, Reply, Ticket};
+use crate::clock;
 use crate::error::FlowerError;
 use crate::http::Backoff;
 use crate::object::{ObjectError, ObjectId, decode_message};
@@ -17,6 +18,8 @@ const POLL: (Duration, Duration) = (Duration::from_millis(50), Duration::from_se
 #[derive(Debug)]
 pub(super) struct Claimed {
     ticket: Ticket,
+    /// How long it is wanted: a party that is killed while it sends never sends the rest.
+    time: Duration,
     /// An error that the envelope brought along.
     error: Option<Error>,
     tree: ObjectTree,
@@ -95,11 +98,13 @@ impl Coordinator {
             let Message {
                 metadata, error, ..
             } = message;
-            let answered = metadata.unwrap_or_default().reply_to_message_id;
+            let metadata = metadata.unwrap_or_default();
+            let answered = &metadata.reply_to_message_id;
             // Messages that answer nothing are none of ours.
-            if let Some(ticket) = open.iter().find(|ticket| ticket.message == answered) {
+            if let Some(ticket) = open.iter().find(|ticket| ticket.message == *answered) {
                 self.claimed.push_back(Claimed {
                     ticket: ticket.clone(),
+                    time: clock::time_left(&metadata),
                     error,
                     tree,
                 });
@@ -123,11 +128,13 @@ impl Coordinator {
     }
 
     fn read(&self, claimed: &Claimed) -> Result<Result<Payload, PartyError>, FlowerError> {
-        let Claimed { ticket, tree, .. } = claimed;
+        let Claimed {
+            ticket, time, tree, ..
+        } = claimed;
         let id = ObjectId::parse(&tree.object_id).ok_or_else(|| ObjectError::Id {
             found: tree.object_id.chars().take(80).collect(),
         })?;
-        let mut objects = self.api.pull_objects(self.token.run, tree)?;
+        let mut objects = self.api.pull_objects(self.token.run, tree, *time)?;
         let message = decode_message(&mut objects, id)?;
         let metadata = message.metadata;
         if metadata.reply_to_message_id != ticket.message || metadata.src_node_id != ticket.node.0 {

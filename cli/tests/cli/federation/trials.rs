@@ -1,0 +1,272 @@
+//! Trials that take minutes, which `docs/federation.md` reports.
+//!
+//! ```sh
+//! export FEDROUND_FLWR=flower/bin FEDROUND_PROGRAM=target/release/fedround
+//! cargo test --workspace --test cli federation::trials -- --ignored --nocapture --test-threads 1
+//! ```
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use fedround_random::StreamKey;
+
+use super::processes::{Process, rounds};
+use crate::superlink::{SuperLink, flower};
+use crate::support::{Place, SMALL, number, stderr};
+
+/// A run of the command as a federation.
+struct Federation<'a> {
+    place: &'a Place,
+    /// Of the SuperLink.
+    address: String,
+    /// The algorithm and the settings that all sides have.
+    line: String,
+    /// The clients of each party.
+    hosts: &'a [&'a str],
+    name: String,
+}
+
+impl Federation<'_> {
+    fn coordinator(&self) -> Process {
+        let parties = self.hosts.len();
+        let waits = format!("--min-parties {parties} --patience 30 --deadline 30");
+        let line = format!(
+            "coordinator {} --superlink http://{} --state {} {waits} --quiet",
+            self.line, self.address, self.name
+        );
+        Process::start(self.place, &line)
+    }
+
+    fn party(&self, host: &str) -> Process {
+        let state = format!("{}-{host}", self.name);
+        let line = format!(
+            "party {} --superlink http://{} --state {state} --host {host} --heartbeat 10 \
+             --approve any --quiet",
+            self.line, self.address
+        );
+        Process::start(self.place, &line)
+    }
+
+    fn parties(&self) -> Vec<Process> {
+        self.hosts.iter().map(|host| self.party(host)).collect()
+    }
+
+    /// Ends without a failure.
+    fn run(&self) {
+        let parties = self.parties();
+        let output = self.coordinator().end();
+        assert!(
+            output.status.success(),
+            "{}: {}",
+            self.name,
+            stderr(&output)
+        );
+        for party in parties {
+            let output = party.kill("-TERM");
+            assert_eq!(output.status.code(), Some(143), "{}", stderr(&output));
+        }
+    }
+}
+
+/// Whether two runs have the same models and the same losses.
+fn equal(place: &Place, one: &str, other: &str) -> bool {
+    let model = |dir: &str| std::fs::read(place.path(&format!("{dir}/model.safetensors"))).ok();
+    let keys = ["round", "train_loss", "bytes_up", "bytes_down"];
+    model(one) == model(other) && rounds(place, one, &keys) == rounds(place, other, &keys)
+}
+
+/// The names of all bundled algorithms.
+fn algorithms(place: &Place) -> Vec<String> {
+    let list = place.success("list specs");
+    let names = list.lines().filter_map(|line| line.strip_prefix("  "));
+    let names = names.filter(|line| line.starts_with(|first: char| first.is_ascii_lowercase()));
+    let first = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+    names.map(first).collect()
+}
+
+const ONE: &[&str] = &["0-9"];
+const TWO: &[&str] = &["0-4", "5-9"];
+const TEN: &[&str] = &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+#[test]
+#[ignore = "takes minutes"]
+fn every_algorithm_equals_its_simulation() {
+    let Some(programs) = flower() else { return };
+    let server = SuperLink::open(&programs);
+    let place = Place::new();
+    for spec in algorithms(&place) {
+        // Several clients train in each round, where the algorithm lets one choose how many.
+        let sampled = format!("{spec} {SMALL} --set fraction=0.6");
+        let simulate = format!("--cohort-batch off --quiet --out {spec}");
+        let line = match place
+            .output(&format!("run {sampled} {simulate}"))
+            .status
+            .success()
+        {
+            true => sampled,
+            false => {
+                let line = format!("{spec} {SMALL}");
+                place.success(&format!("run {line} {simulate}"));
+                line
+            }
+        };
+        for hosts in [ONE, TWO, TEN] {
+            let start = Instant::now();
+            let federation = Federation {
+                place: &place,
+                address: server.address(),
+                line: line.clone(),
+                hosts,
+                name: format!("{spec}-{}", hosts.len()),
+            };
+            federation.run();
+            let equal = equal(&place, &federation.name, &spec);
+            let seconds = start.elapsed().as_secs_f64();
+            println!(
+                "{spec}, {} parties: equal {equal}, {seconds:.1} s",
+                hosts.len()
+            );
+            assert!(equal, "{}", federation.name);
+        }
+    }
+}
+
+/// Which process is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Victim {
+    SuperLink,
+    Coordinator,
+    Party,
+}
+
+/// Runs a federation of which one process is killed after a time, and started again `away` later.
+fn run_with_a_kill(
+    federation: &Federation<'_>,
+    server: &mut SuperLink,
+    victim: Victim,
+    (after, away): (Duration, Duration),
+) {
+    let mut parties = federation.parties();
+    let mut coordinator = federation.coordinator();
+    std::thread::sleep(after);
+    match victim {
+        Victim::SuperLink => {
+            server.kill();
+            std::thread::sleep(away);
+            server.restart();
+        }
+        Victim::Coordinator => {
+            coordinator.kill("-KILL");
+            std::thread::sleep(away);
+            coordinator = federation.coordinator();
+        }
+        Victim::Party => {
+            parties.remove(0).kill("-KILL");
+            std::thread::sleep(away);
+            parties.push(federation.party(federation.hosts[0]));
+        }
+    }
+    let output = coordinator.end();
+    assert!(output.status.success(), "{victim:?}: {}", stderr(&output));
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn kills_at_random_times_end_in_the_right_model() {
+    let Some(programs) = flower() else { return };
+    let trials = number("FEDROUND_KILLS", 30);
+    let mut random = StreamKey::root(number("FEDROUND_KILLS_SEED", 1)).stream();
+    let mut server = SuperLink::open(&programs);
+    let place = Place::new();
+    let line = "scaffold --data mnist --data-dir data --clients 10 --model logistic --rounds 10 \
+                --set fraction=0.6";
+    place.success(&format!(
+        "run {line} --cohort-batch off --quiet --out simulated"
+    ));
+    let federation = |name: String, server: &SuperLink| Federation {
+        place: &place,
+        address: server.address(),
+        line: line.to_owned(),
+        hosts: TWO,
+        name,
+    };
+    let start = Instant::now();
+    federation("undisturbed".to_owned(), &server).run();
+    assert!(equal(&place, "undisturbed", "simulated"));
+    let whole = start.elapsed();
+    // How many runs ended, and how many of them lost no client in any round.
+    let mut results: BTreeMap<Victim, (u64, u64)> = BTreeMap::new();
+    for trial in 1..=trials {
+        let victims = [Victim::SuperLink, Victim::Coordinator, Victim::Party];
+        let victim = victims[(trial % 3) as usize];
+        let (after, away) = (
+            whole.mul_f64(random.unit()),
+            Duration::from_secs(5).mul_f64(random.unit()),
+        );
+        let federation = federation(format!("trial{trial}"), &server);
+        run_with_a_kill(&federation, &mut server, victim, (after, away));
+        let rounds = rounds(&place, &federation.name, &["failed", "late"]);
+        assert_eq!(rounds.len(), 10, "{}", federation.name);
+        let lost = |value: &serde_json::Value| value.as_array().map_or(0, Vec::len);
+        let lost: usize = rounds.iter().flatten().map(lost).sum();
+        let equal = equal(&place, &federation.name, "simulated");
+        println!(
+            "{trial}: {victim:?} killed after {:.1} s, away {:.1} s: {lost} clients lost, equal {equal}",
+            after.as_secs_f64(),
+            away.as_secs_f64()
+        );
+        // Where all parties answered, the result is that of the simulation.
+        assert_eq!(equal, lost == 0, "{}", federation.name);
+        let (runs, whole) = results.entry(victim).or_default();
+        (*runs, *whole) = (*runs + 1, *whole + u64::from(equal));
+    }
+    for (victim, (runs, equal)) in results {
+        println!("{victim:?}: {runs} runs ended, {equal} with the simulation's result");
+    }
+}
+
+/// What a round costs beside its computation, and how much memory a party takes.
+#[test]
+#[ignore = "a measurement"]
+fn cost_of_ten_parties() {
+    let Some(programs) = flower() else { return };
+    let server = SuperLink::open(&programs);
+    let place = Place::new();
+    let line = "fedavg --data mnist --data-dir data --clients 10 --model 2nn --rounds 10 \
+                --set fraction=1 --eval-every 10";
+    place.success(&format!(
+        "run {line} --cohort-batch off --quiet --out simulated"
+    ));
+    let federation = Federation {
+        place: &place,
+        address: server.address(),
+        line: line.replace(" --eval-every 10", ""),
+        hosts: TEN,
+        name: "run".to_owned(),
+    };
+    let parties = federation.parties();
+    let output = federation.coordinator().end();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(equal(&place, "run", "simulated"));
+    let median = |dir: &str| {
+        let mut seconds: Vec<f64> = rounds(&place, dir, &["seconds"])
+            .iter()
+            .map(|round| round[0].as_f64().unwrap())
+            .collect();
+        seconds.sort_by(f64::total_cmp);
+        seconds[seconds.len() / 2]
+    };
+    println!(
+        "seconds of a round, median of 10: {:.2} with ten parties, {:.2} in the simulation",
+        median("run"),
+        median("simulated")
+    );
+    let mut memory: Vec<f64> = parties.iter().map(Process::peak_memory).collect();
+    memory.sort_by(f64::total_cmp);
+    println!(
+        "peak memory of a party: {:.0} to {:.0} MB; a model has {:.1} MB",
+        memory[0],
+        memory[9],
+        199_210.0 * 4.0 / 1e6
+    );
+}
