@@ -1,9 +1,12 @@
 //! Adversaries that look for protected attributes in representations (Liang, Liu et al. 2020,
 //! section 3.4).
 
+use std::collections::BTreeMap;
+
 use fedround_data::DatasetInfo;
 use fedround_metrics::MetricError;
 use fedround_metrics::classification::roc_auc;
+use fedround_simulation::RunError;
 
 use super::error::ExperimentError;
 use super::probe::copy_parameters;
@@ -60,17 +63,20 @@ impl Run {
     /// Models with the examples of those whose they are: the clients' own, or the global one of all.
     fn owners(&self) -> Result<Vec<(Vec<usize>, Parameters)>, ExperimentError> {
         let parts = &self.simulation.dataset().client_indices;
-        let Some(personal) = self.simulation.personal_models()? else {
+        if !self.simulation.has_personal_models() {
             let all = parts.iter().flatten().copied().collect();
             return Ok(vec![(all, self.simulation.parameters()?)]);
-        };
-        let of = parts.iter().enumerate().take(CLIENTS);
-        let mut own = vec![];
-        for (k, part) in of {
-            let leaves = self.simulation.personal_parameters(&personal, k)?;
-            own.extend(leaves.map(|leaves| (part.clone(), leaves)));
         }
-        Ok(own)
+        let mut own = BTreeMap::new();
+        self.simulation
+            .visit_personal_models::<RunError>(|models| {
+                for k in models.clients().filter(|k| *k < CLIENTS) {
+                    let leaves = self.simulation.personal_parameters(models, k)?;
+                    own.extend(leaves.map(|leaves| (k, (parts[k].clone(), leaves))));
+                }
+                Ok(())
+            })?;
+        Ok(own.into_values().collect())
     }
 
     /// A model with an adversary that is fitted to its representations of some examples.

@@ -1,13 +1,12 @@
 //! The clients' own models beside the server's, as a run keeps them.
 
-use fedround_simulation::{PersonalModels, RunError, Simulation};
+use fedround_simulation::{RunError, Simulation};
 
 use super::{OwnTensors, Parameters};
 
-/// The clients' own models and the server's, after a round.
+/// The clients' own models and the server's, after a round. Clients' models are made a few at a time.
 pub struct ClientModels<'s> {
     simulation: &'s Simulation,
-    models: PersonalModels,
     server: Parameters,
     by_clients: Vec<bool>,
 }
@@ -19,13 +18,14 @@ impl<'s> ClientModels<'s> {
     ///
     /// See [`RunError`].
     pub fn of(simulation: &'s Simulation) -> Result<Option<Self>, RunError> {
-        let Some(models) = simulation.personal_models()? else {
+        if !simulation.has_personal_models() {
             return Ok(None);
-        };
+        }
+        let mut difference = simulation.personal_difference()?;
+        simulation.visit_personal_models(|models| difference.add(models))?;
         Ok(Some(Self {
-            by_clients: simulation.trained_by_clients_alone(&models)?,
+            by_clients: difference.by_clients().to_vec(),
             server: simulation.parameters()?,
-            models,
             simulation,
         }))
     }
@@ -36,34 +36,49 @@ impl<'s> ClientModels<'s> {
         &self.by_clients
     }
 
-    /// What a client has of its own, in the model's order.
+    /// Shows `visit` each client's number with what it has of its own, in the model's order. Clients that
+    /// have nothing of their own are left out. The order of clients is not that of their numbers.
     ///
     /// # Errors
     ///
-    /// The device that holds it has failed.
-    pub fn own(&self, client: usize) -> Result<Parameters, RunError> {
-        let model = self.simulation.personal_parameters(&self.models, client)?;
+    /// See [`RunError`]; or the first error of `visit`.
+    pub fn each<E: From<RunError>>(
+        &self,
+        mut visit: impl FnMut(usize, Parameters) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.simulation.visit_personal_models(|models| {
+            for client in models.clients() {
+                let model = self.simulation.personal_parameters(models, client)?;
+                let own = self.own(model.unwrap_or_default());
+                if !own.is_empty() {
+                    visit(client, own)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The tensors of a client's model that differ from the server's, and those that only clients train.
+    fn own(&self, model: Parameters) -> Parameters {
         let bits = |values: &[f32]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-        let leaves = model.into_iter().flatten().zip(&self.server);
+        let leaves = model.into_iter().zip(&self.server);
         let own = leaves
             .zip(&self.by_clients)
             .filter(|((own, server), by)| **by || bits(&own.2) != bits(&server.2));
-        Ok(own.map(|((own, _), _)| own).collect())
+        own.map(|((own, _), _)| own).collect()
     }
 
-    /// What all clients have of their own.
+    /// What all clients have of their own, in memory at once.
     ///
     /// # Errors
     ///
-    /// As [`own`](Self::own).
+    /// As [`each`](Self::each).
     pub fn all(&self) -> Result<OwnTensors, RunError> {
         let mut all = OwnTensors::new();
-        for client in 0..self.simulation.clients() {
-            let own = self.own(client)?;
-            if !own.is_empty() {
-                all.insert(client, own);
-            }
-        }
+        self.each(|client, own| {
+            all.insert(client, own);
+            Ok::<_, RunError>(())
+        })?;
         Ok(all)
     }
 }

@@ -1,9 +1,11 @@
 //! Evaluation on the test set and on each client's own part of it.
 
+use std::collections::BTreeMap;
+
 use fedround_data::Examples;
 use fedround_data::partition::{PartitionError, Split};
 use fedround_metrics::clients::ClientSummary;
-use fedround_simulation::{Evaluation, PersonalModels, RunError, Simulation};
+use fedround_simulation::{Evaluation, RunError, Simulation};
 
 use super::Scores;
 use super::language::{LanguageScores, LanguageTest};
@@ -65,34 +67,25 @@ impl TestSet {
         let at_parties = simulation.evaluate_at_parties()?;
         let simulation = &*simulation;
         let global = simulation.evaluate(&self.examples)?;
-        let personal = match &at_parties {
+        let own = match at_parties {
             Some(scores) if scores.clients.is_empty() => return Ok(None),
-            Some(_) => None,
-            None => simulation.personal_models()?,
-        };
-        let own = match (at_parties, &personal) {
-            (Some(scores), _) => OwnModels::at_parties(simulation, scores)?,
-            (None, Some(models)) => {
-                OwnModels::here(simulation, models, self.own(simulation, models)?)?
-            }
-            (None, None) => OwnModels::none(self.shared(simulation, &global)?),
+            Some(scores) => OwnModels::at_parties(simulation, scores)?,
+            None if simulation.has_personal_models() => self.own(simulation)?,
+            None => OwnModels::none(self.shared(simulation, &global)?),
         };
         let mut clients = own.tested;
         clients.retain(|(k, _)| *k < simulation.clients());
         let (late, others): (Vec<_>, Vec<_>) = clients
             .iter()
             .partition(|(k, _)| simulation.late_client() == Some(*k));
-        let language = match (&self.language, &personal) {
-            (None, _) => LanguageScores::default(),
+        let language = match &self.language {
+            None => LanguageScores::default(),
             // Of parts that clients keep, the server's model has only the initial values.
-            (Some(LanguageTest::Answers { .. }), None) if own.at_parties => {
-                LanguageScores::default()
+            Some(LanguageTest::Answers { .. }) if own.at_parties => LanguageScores::default(),
+            Some(test @ LanguageTest::Answers { .. }) if simulation.has_personal_models() => {
+                test.score(simulation, &self.examples, &self.together(simulation)?)?
             }
-            (Some(test @ LanguageTest::Answers { .. }), Some(models)) => {
-                let together = simulation.evaluate_ensemble(models, &self.examples)?;
-                test.score(simulation, &self.examples, &together)?
-            }
-            (Some(test), _) => test.score(simulation, &self.examples, &global)?,
+            Some(test) => test.score(simulation, &self.examples, &global)?,
         };
         let local: Vec<f64> = others.iter().map(|(_, accuracy)| *accuracy).collect();
         Ok(Some(Tested {
@@ -115,11 +108,13 @@ impl TestSet {
 
     /// A client's own test examples as it sees them; `None` where it has none.
     pub fn of_client(&self, client: usize) -> Option<Examples> {
-        let plain = self.plain.iter().find(|(k, _)| *k == client);
-        let rotated = || self.rotated.iter().find(|(k, _)| *k == client);
-        match plain {
-            Some((_, test)) => Some(self.examples.subset(test)),
-            None => rotated().map(|(_, examples)| examples.clone()),
+        // Both are in the order of clients.
+        let plain = self.plain.binary_search_by_key(&client, |(k, _)| *k);
+        let rotated = self.rotated.binary_search_by_key(&client, |(k, _)| *k);
+        match (plain, rotated) {
+            (Ok(at), _) => Some(self.examples.subset(&self.plain[at].1)),
+            (_, Ok(at)) => Some(self.rotated[at].1.clone()),
+            _ => None,
         }
     }
 
@@ -131,11 +126,15 @@ impl TestSet {
     /// The accuracy on the test set of the clients' own models together, by the mean of their
     /// logits; where they have none, all have the global one.
     pub fn ensemble(&self, simulation: &Simulation) -> Result<f64, RunError> {
-        let tested = match simulation.personal_models()? {
-            Some(models) => simulation.evaluate_ensemble(&models, &self.examples)?,
-            None => simulation.evaluate(&self.examples)?,
-        };
-        Ok(tested.accuracy)
+        Ok(self.together(simulation)?.accuracy)
+    }
+
+    /// How they do together. All of them are in memory at once.
+    fn together(&self, simulation: &Simulation) -> Result<Evaluation, RunError> {
+        match simulation.personal_models()? {
+            Some(models) => simulation.evaluate_ensemble(&models, &self.examples),
+            None => simulation.evaluate(&self.examples),
+        }
     }
 
     /// The accuracy of the global model on each client's examples.
@@ -162,19 +161,24 @@ impl TestSet {
         Ok(local)
     }
 
-    /// The accuracy of each client's own model on its examples.
-    fn own(
-        &self,
-        simulation: &Simulation,
-        models: &PersonalModels,
-    ) -> Result<Vec<(usize, f64)>, RunError> {
-        let plain = self.plain.iter();
-        let plain = plain.map(|(k, test)| (*k, self.examples.subset(test)));
-        let mut local = vec![];
-        for (k, examples) in plain.chain(self.rotated.iter().cloned()) {
-            let tested = simulation.evaluate_client(models, k, &examples)?;
-            local.extend(tested.map(|tested| (k, tested.accuracy)));
-        }
-        Ok(local)
+    /// Tests each client's own model on its examples.
+    fn own(&self, simulation: &Simulation) -> Result<OwnModels, RunError> {
+        let mut difference = simulation.personal_difference()?;
+        let mut found = BTreeMap::new();
+        simulation.visit_personal_models::<RunError>(|models| {
+            difference.add(models)?;
+            for k in models.clients() {
+                if let Some(examples) = self.of_client(k)
+                    && let Some(tested) = simulation.evaluate_client(models, k, &examples)?
+                {
+                    found.insert(k, tested.accuracy);
+                }
+            }
+            Ok(())
+        })?;
+        let plain = self.plain.iter().map(|(k, _)| *k);
+        let all = plain.chain(self.rotated.iter().map(|(k, _)| *k));
+        let all = all.filter_map(|k| Some((k, *found.get(&k)?)));
+        Ok(OwnModels::here(simulation, &difference, all.collect()))
     }
 }

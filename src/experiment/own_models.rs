@@ -2,7 +2,7 @@
 
 use fedround_models::{BASE, Leaf};
 use fedround_simulation::parties::{PartyScore, PartyScores};
-use fedround_simulation::{PersonalModels, RunError, Simulation};
+use fedround_simulation::{PersonalDifference, RunError, Simulation};
 
 /// The clients' own models in an evaluation.
 pub(super) struct OwnModels {
@@ -32,18 +32,17 @@ impl OwnModels {
         }
     }
 
-    /// The models are here, and have these accuracies.
+    /// The models are here, differ so from the server's, and have these accuracies.
     pub fn here(
         simulation: &Simulation,
-        models: &PersonalModels,
+        difference: &PersonalDifference,
         tested: Vec<(usize, f64)>,
-    ) -> Result<Self, RunError> {
-        let by_clients = simulation.trained_by_clients_alone(models)?;
-        Ok(Self {
-            differ: simulation.differ_from_server(models)?,
-            server_trained: server_trained(simulation, &by_clients),
+    ) -> Self {
+        Self {
+            differ: difference.any(),
+            server_trained: server_trained(simulation, difference.by_clients()),
             ..Self::none(tested)
-        })
+        }
     }
 
     /// The models are at parties, which evaluated them.

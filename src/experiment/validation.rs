@@ -1,5 +1,7 @@
 //! Examples that clients hold back from training, on which a run's choices are made.
 
+use std::collections::BTreeMap;
+
 use fedround_data::Examples;
 use fedround_data::partition::Split;
 use fedround_simulation::{RunError, Simulation};
@@ -36,15 +38,22 @@ impl ValidationSet {
     /// The accuracy of the model that the algorithm trains: where clients have models of their own, the
     /// mean over clients, each on its own examples; otherwise that of the global model.
     pub fn accuracy(&self, simulation: &Simulation) -> Result<f64, RunError> {
-        let Some(models) = simulation.personal_models()? else {
+        if !simulation.has_personal_models() {
             return Ok(simulation.evaluate(&self.all)?.accuracy);
-        };
-        let mut accuracies = vec![];
-        for (k, examples) in &self.own {
-            let tested = simulation.evaluate_client(&models, *k, examples)?;
-            let joined = *k < simulation.clients();
-            accuracies.extend(tested.filter(|_| joined).map(|tested| tested.accuracy));
         }
+        let mut found = BTreeMap::new();
+        simulation.visit_personal_models::<RunError>(|models| {
+            for k in models.clients() {
+                // In the order of clients.
+                let at = self.own.binary_search_by_key(&k, |(own, _)| *own);
+                let Ok(at) = at else { continue };
+                let tested = simulation.evaluate_client(models, k, &self.own[at].1)?;
+                found.extend(tested.map(|tested| (k, tested.accuracy)));
+            }
+            Ok(())
+        })?;
+        let joined = found.into_iter().filter(|(k, _)| *k < simulation.clients());
+        let accuracies: Vec<f64> = joined.map(|(_, accuracy)| accuracy).collect();
         Ok(mean(&accuracies))
     }
 }

@@ -1,10 +1,12 @@
 //! Results do not depend on where clients' states are: in memory, or in a file.
 
-use fedround::algorithms::{Adcol, FedAvg, FedRep, LgFedAvg, Moon, Scaffold};
+use fedround::Experiment;
+use fedround::algorithms::{Adcol, FedAvg, FedRep, LgFedAvg, Moon, Scaffold, Solo};
+use fedround::experiment::ClientModels;
 use fedround::prelude::*;
-use fedround::simulation::Simulation;
+use fedround::simulation::{CohortBatch, PersonalModels, RunError, Simulation};
 
-use crate::common::{bits, digits, federation, on_threads, weights};
+use crate::common::{bits, dealt, digits, federation, on_threads, weights};
 
 const CLIENTS: usize = 6;
 
@@ -102,4 +104,84 @@ fn memory_does_not_grow_with_the_number_of_clients() {
     let bound = 100_000 + 3 * 3 * 31_400;
     assert!(most(10_000) <= bound);
     assert!(most(30) <= bound);
+}
+
+fn solo() -> Solo {
+    Solo {
+        epochs: 1,
+        batch: 5,
+        ..Solo::default()
+    }
+}
+
+/// A client's model, bit for bit.
+fn own(simulation: &Simulation, models: &PersonalModels, client: usize) -> Vec<u32> {
+    let model = simulation.personal_parameters(models, client).unwrap();
+    let values = model.unwrap().into_iter().flat_map(|(.., values)| values);
+    bits(&values.collect::<Vec<_>>())
+}
+
+#[test]
+fn personal_models_are_the_same_a_few_at_a_time() {
+    let data = digits(90, 10);
+    for (threads, group) in [(1, 1), (2, 1), (2, 5)] {
+        // Of unlike sizes, by which groups are made.
+        let part = |k: usize| (2 * k..2 * k + 1 + k % 4).collect();
+        let deal = dealt(&data.train, (0..40).map(part).collect(), 5);
+        let mut simulation = on_threads(&solo(), "logistic", deal, threads)
+            .with_personal(&solo())
+            .unwrap()
+            .with_cohort_batch(CohortBatch::Clients(group));
+        simulation.run_round().unwrap();
+        let mut found = vec![None; 40];
+        let mut blocks = vec![];
+        let visit = |models: &PersonalModels| {
+            blocks.push(models.clients().count());
+            for k in models.clients() {
+                assert!(found[k].is_none(), "{k} twice");
+                found[k] = Some(own(&simulation, models, k));
+            }
+            Ok::<_, RunError>(())
+        };
+        simulation.visit_personal_models(visit).unwrap();
+        assert!(
+            blocks.len() > 2 && blocks.iter().all(|n| *n <= 10),
+            "{blocks:?}"
+        );
+        assert!(simulation.most_personal_models() <= 10);
+        let all = simulation.personal_models().unwrap().unwrap();
+        for (k, found) in found.into_iter().enumerate() {
+            assert!(
+                found == Some(own(&simulation, &all, k)),
+                "{k}, groups of {group}"
+            );
+        }
+        assert_eq!(simulation.most_personal_models(), 40);
+    }
+}
+
+/// Of everything that a run does with them: tests, validation, and the models that it leaves.
+#[test]
+fn a_run_has_few_personal_models_at_once_however_many_clients_there_are() {
+    for clients in [30, 300] {
+        let experiment = Experiment::new(solo())
+            .model("logistic")
+            .data("synth-digits")
+            .clients(clients)
+            .partition("shared:5".parse().unwrap())
+            .validation(0.2)
+            .threads(2);
+        let mut run = experiment.prepare(1).unwrap();
+        let report = run.train(&mut ()).unwrap();
+        assert!(report.scores.unwrap().personal);
+        let models = ClientModels::of(run.simulation()).unwrap().unwrap();
+        let mut own = 0;
+        let count = |_, _| {
+            own += 1;
+            Ok::<_, RunError>(())
+        };
+        models.each(count).unwrap();
+        assert_eq!(own, clients);
+        assert!(run.simulation().most_personal_models() <= 10);
+    }
 }

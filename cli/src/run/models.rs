@@ -5,7 +5,7 @@
 //! because only clients train them. A client without a file uses the server's model as it is.
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
 use fedround::experiment::{ClientModels, Keep, Parameters, Report};
 use fedround_simulation::Simulation;
@@ -46,39 +46,40 @@ pub(super) fn write(
     folder.models(report, keep, models.by_clients())?;
     let best = report.best.as_ref().filter(|_| keep.best());
     if let Some(best) = best {
-        let own = best.clients.iter().map(|(k, own)| Ok((*k, own.clone())));
-        write_clients(&folder.dir().join(CLIENTS), own)?;
+        let mut clients = ClientFolder::new(folder.dir().join(CLIENTS))?;
+        let mut own = best.clients.iter();
+        own.try_for_each(|(client, own)| clients.write(*client, own))?;
     }
     let last = match (keep, best) {
         (Keep::Best, Some(_)) => return Ok(()),
         (_, Some(_)) => LAST_CLIENTS,
         (_, None) => CLIENTS,
     };
-    let clients = 0..simulation.clients();
-    let own = clients.map(|k| Ok((k, models.own(k)?)));
-    write_clients(&folder.dir().join(last), own)
+    let mut clients = ClientFolder::new(folder.dir().join(last))?;
+    models.each(|client, own| clients.write(client, &own))
 }
 
-/// Writes what clients have of their own into a new folder, which replaces an earlier one. Where nobody
-/// has anything there is no folder.
-fn write_clients(
-    folder: &Path,
-    own: impl Iterator<Item = Result<(usize, Parameters), CliError>>,
-) -> Result<(), CliError> {
-    // A run that goes on replaces the models of its earlier end.
-    remove_folder(folder)?;
-    let mut made = false;
-    for client in own {
-        let (client, tensors) = client?;
-        if tensors.is_empty() {
-            continue;
-        }
-        if !made {
-            fs::create_dir(folder).map_err(CliError::io("create the folder", folder))?;
-            made = true;
-        }
-        let path = folder.join(name(client));
-        save_tensors(&path, &tensors.iter().collect::<Vec<_>>())?;
+/// A new folder of what clients have of their own, which replaces an earlier one. Where nobody has
+/// anything there is no folder.
+struct ClientFolder {
+    path: PathBuf,
+    made: bool,
+}
+
+impl ClientFolder {
+    fn new(path: PathBuf) -> Result<Self, CliError> {
+        // A run that goes on replaces the models of its earlier end.
+        remove_folder(&path)?;
+        Ok(Self { path, made: false })
     }
-    Ok(())
+
+    fn write(&mut self, client: usize, tensors: &Parameters) -> Result<(), CliError> {
+        if !self.made {
+            let made = fs::create_dir(&self.path);
+            made.map_err(CliError::io("create the folder", &self.path))?;
+            self.made = true;
+        }
+        let path = self.path.join(name(client));
+        save_tensors(&path, &tensors.iter().collect::<Vec<_>>())
+    }
 }

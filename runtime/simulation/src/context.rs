@@ -38,6 +38,8 @@ pub(crate) struct RoundContext<'a> {
     pub replays: Option<&'a StepCache>,
     /// How many clients there are, where somebody else counts them.
     pub population: Option<usize>,
+    /// The clients that everyone is, where a round is of some clients alone.
+    pub everyone: Option<&'a [usize]>,
     /// The client that joins late, where one does.
     pub newcomer: Option<LateClient>,
     /// Clients that take no part in this round, whoever draws them.

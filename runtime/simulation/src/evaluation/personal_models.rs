@@ -1,7 +1,7 @@
 //! The clients' personal models: what an algorithm's hook `personalize` makes of the global model.
 
 use fedround_exec::tensor::transfer_all;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
@@ -31,8 +31,8 @@ pub(crate) fn personalized(
     program.compile_beside(staged).map(Some)
 }
 
-/// The models of all clients.
-pub struct PersonalModels(HashMap<usize, Vec<DispatchTensor>>);
+/// The models of some clients, or of all.
+pub struct PersonalModels(BTreeMap<usize, Vec<DispatchTensor>>);
 
 impl PersonalModels {
     /// Those that a round of [such a program](personalized) kept, on one device.
@@ -43,11 +43,14 @@ impl PersonalModels {
         models.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Those of all clients, in their order.
+    /// Whose they are, in ascending order.
+    pub fn clients(&self) -> impl Iterator<Item = usize> {
+        self.0.keys().copied()
+    }
+
+    /// The models, in the order of their clients.
     pub(crate) fn all(&self) -> Vec<&[DispatchTensor]> {
-        let mut clients: Vec<_> = self.0.iter().collect();
-        clients.sort_unstable_by_key(|(k, _)| **k);
-        clients.into_iter().map(|(_, model)| &model[..]).collect()
+        self.0.values().map(Vec::as_slice).collect()
     }
 
     /// A client's.

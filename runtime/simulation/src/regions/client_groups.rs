@@ -1,5 +1,6 @@
 //! Deals the clients of a cohort to devices and groups, and prepares what each group reads.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use burn_backend::TensorMetadata;
@@ -112,6 +113,61 @@ pub(crate) fn deal(
     groups(ids, &home.dataset.client_indices, &sizes, shapes)
 }
 
+/// All of so many clients in blocks of `least` clients or more, for devices of which there is one at least.
+/// A map that reads the same for all clients deals those of a block to the devices and groups that it would
+/// deal them to among all clients.
+pub(crate) fn blocks(
+    devices: &[RoundContext<'_>],
+    clients: usize,
+    least: usize,
+) -> Vec<Vec<usize>> {
+    let Some(home) = devices.first() else {
+        return vec![];
+    };
+    let body = home.program.schedule().round.items.iter();
+    let alone = body.clone().any(|(item, _)| match item {
+        Item::Control(control) => control.body.as_ref().is_some_and(is_ragged),
+        Item::Compute(_) => false,
+    });
+    let sizes = devices.iter().map(|cx| if alone { 1 } else { cx.group });
+    let sizes: Vec<usize> = sizes.collect();
+    let parts = &home.dataset.client_indices;
+    let mut order: Vec<usize> = (0..clients).collect();
+    sort(&mut order, &sizes, |&k| Reverse(parts[k].len()));
+    cut(&order, &sizes, least)
+}
+
+/// Cuts clients in the order in which they are dealt into blocks that each device gets whole groups of.
+fn cut(order: &[usize], sizes: &[usize], least: usize) -> Vec<Vec<usize>> {
+    let whole = sizes.iter().fold(1, |all, &size| lcm(all, size.max(1))) * sizes.len();
+    let length = whole * least.div_ceil(whole).max(1);
+    let mut blocks: Vec<Vec<usize>> = order.chunks(length).map(<[usize]>::to_vec).collect();
+    // A block with fewer clients than devices would be dealt to some of these alone.
+    if blocks.len() > 1
+        && let Some(last) = blocks.pop_if(|last| last.len() < sizes.len())
+        && let Some(before) = blocks.last_mut()
+    {
+        before.extend(last);
+    }
+    blocks.iter_mut().for_each(|block| block.sort_unstable());
+    blocks
+}
+
+fn lcm(a: usize, b: usize) -> usize {
+    let (mut x, mut y) = (a, b);
+    while y > 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x * b
+}
+
+/// Sorts clients for devices with groups of these sizes. Those that train alone stay in their order.
+fn sort<K: Ord>(order: &mut [usize], sizes: &[usize], key: impl FnMut(&usize) -> K) {
+    if sizes.iter().any(|&size| size > 1) {
+        order.sort_by_cached_key(key);
+    }
+}
+
 /// The device of each group of clients, and their positions in the cohort. Clients are dealt to the
 /// devices in turn, so that each gets as many, and of all sizes; of device `d`, up to `sizes[d]` are
 /// a group: with features and labels of the same shapes, and of like sizes, so that few sit out. Who
@@ -123,9 +179,9 @@ fn groups(
     shapes: impl Fn(usize) -> Vec<Vec<usize>>,
 ) -> Vec<(usize, Vec<usize>)> {
     let mut order: Vec<usize> = (0..ids.len()).collect();
-    if sizes.iter().any(|&size| size > 1) {
-        order.sort_by_cached_key(|&i| (shapes(i), std::cmp::Reverse(parts[ids[i]].len())));
-    }
+    sort(&mut order, sizes, |&i| {
+        (shapes(i), Reverse(parts[ids[i]].len()))
+    });
     let mut all = vec![];
     for (device, &size) in sizes.iter().enumerate() {
         let own = order.iter().skip(device).step_by(sizes.len());
@@ -194,6 +250,30 @@ mod tests {
         // Each device's groups at the pace at which it works.
         let at: Vec<usize> = dealt(&[1; 12], &[1, 3]).iter().map(|(at, _)| *at).collect();
         assert_eq!(at, [0, 0, 0, 1, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn blocks_have_the_groups_of_all_clients() {
+        let examples: Vec<usize> = (0..97).map(|k| 3 + k * 7 % 11).collect();
+        let parts: Vec<Vec<usize>> = examples.iter().map(|&n| vec![0; n]).collect();
+        for sizes in [&[1][..], &[5], &[2, 3], &[1, 4], &[1, 1], &[8, 1, 2]] {
+            let mut order: Vec<usize> = (0..97).collect();
+            sort(&mut order, sizes, |&k| Reverse(parts[k].len()));
+            let blocks = cut(&order, sizes, 10);
+            assert!(blocks.len() > 1, "{sizes:?}");
+            let most = blocks.iter().map(Vec::len).max();
+            assert!(most <= Some(48 + 2), "{sizes:?}: {most:?}");
+            let mut found = vec![];
+            for ids in &blocks {
+                let all = groups(ids, &parts, sizes, |_| vec![]).into_iter();
+                let named = |members: Vec<usize>| members.iter().map(|&i| ids[i]).collect();
+                found.extend(all.map(|(at, members)| (at, named(members))));
+            }
+            let mut expected = dealt(&examples, sizes);
+            expected.sort();
+            found.sort();
+            assert_eq!(found, expected, "{sizes:?}");
+        }
     }
 
     #[test]

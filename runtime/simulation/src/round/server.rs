@@ -167,7 +167,10 @@ impl Walker for Server<'_> {
             (OpKind::Fed(FedOp::Sample), _) => self.sample(op, env)?,
             (OpKind::Fed(FedOp::Within | FedOp::Outside), _) => self.numbered(op)?,
             (OpKind::Fed(FedOp::Rotating), _) => self.rotating(op)?,
-            (OpKind::Fed(FedOp::Everyone), _) => RtVal::Cohort((0..self.cx.clients()).collect()),
+            (OpKind::Fed(FedOp::Everyone), _) => RtVal::Cohort(match self.cx.everyone {
+                Some(ids) => ids.into(),
+                None => (0..self.cx.clients()).collect(),
+            }),
             (OpKind::Fed(FedOp::Broadcast), _) => self.broadcast(op, env, last)?,
             (OpKind::Fed(FedOp::Gather | FedOp::Scatter), _) => self.cross(op, env, last)?,
             (OpKind::Fed(FedOp::Concat), _) => self.concat(op, env)?,

@@ -193,6 +193,7 @@ impl Simulation {
             prefetch: self.prefetch.unwrap_or(usize::from(spare)),
             replays: site.replays.as_ref(),
             population: None,
+            everyone: None,
             newcomer: self.newcomer,
             absent,
             fates: self.fates(round, scheduled),

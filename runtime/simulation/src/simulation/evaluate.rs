@@ -8,8 +8,6 @@ use crate::error::RunError;
 use crate::evaluation::captions::{Describe, Search};
 use crate::evaluation::personal_models::PersonalModels;
 use crate::evaluation::{Evaluation, Inference};
-use crate::faults::Attendance;
-use crate::round::run_round;
 
 impl Simulation {
     /// Sets how many examples each worker evaluates at once; 0 counts as 1. Sums over examples may round
@@ -20,29 +18,7 @@ impl Simulation {
         self
     }
 
-    /// The clients' personal models, made from the current global model; `None` if all clients use the
-    /// global model. No state of the simulation changes.
-    ///
-    /// # Errors
-    ///
-    /// See [`RunError`].
-    pub fn personal_models(&self) -> Result<Option<PersonalModels>, RunError> {
-        let Some((cx, beside)) = self.personal_contexts(self.round, usize::MAX) else {
-            return Ok(None);
-        };
-        if self.parties.is_some() {
-            return Err(RunError::PersonalModelsAtParties);
-        }
-        let (mut state, params) = (self.state.clone(), self.params.clone());
-        let mut all = Attendance::default();
-        self.guarded(|| {
-            let (here, state) = ((&self.workers, None), &mut state);
-            run_round(cx, &beside, here, state, params, None, (None, &mut all))
-        })?;
-        PersonalModels::kept(state, cx.program.device()).map(Some)
-    }
-
-    /// Evaluates a client's personal model; `None` if there is no such client.
+    /// Evaluates a client's personal model; `None` if it is not among these.
     ///
     /// # Errors
     ///

@@ -11,9 +11,13 @@ mod failures;
 mod fingerprint;
 mod parameters;
 mod parties;
+mod personal;
+mod personal_difference;
 mod phases;
 #[cfg(test)]
 mod tests;
+
+use std::sync::atomic::AtomicUsize;
 
 use burn::tensor::DispatchTensor;
 use fedround_data::augment::Augment;
@@ -45,6 +49,7 @@ use fingerprint::Digests;
 use parameters::upload;
 
 pub(crate) use checkpoint::SavedState;
+pub use personal_difference::PersonalDifference;
 
 /// Runs a [`Program`] over simulated clients.
 ///
@@ -83,6 +88,8 @@ pub struct Simulation {
     initial: Vec<DispatchTensor>,
     /// Examples in a batch of an evaluation.
     evaluation_batch: usize,
+    /// The most that were in memory at once.
+    most_personal_models: AtomicUsize,
     round: usize,
     /// Rounds of phases that ended early.
     left_out: usize,
@@ -123,6 +130,7 @@ impl Simulation {
             initial: params.clone(),
             params,
             evaluation_batch: BATCH,
+            most_personal_models: AtomicUsize::new(0),
             dataset,
             seed,
             secret: None,

@@ -24,7 +24,7 @@ impl Simulation {
         self.named(&self.params)
     }
 
-    /// The parameters of a client's own model; `None` if there is no such client.
+    /// The parameters of a client's own model; `None` if it is not among these.
     ///
     /// # Errors
     ///
@@ -36,48 +36,6 @@ impl Simulation {
     ) -> Result<Option<Vec<NamedTensor>>, RunError> {
         let params = models.of(client);
         params.map(|params| self.named(params)).transpose()
-    }
-
-    /// Which parameters only clients train, as LG-FedAvg's clients their features: on the server they are
-    /// what they began as, and in a client's model they are not. Such values of the server are no result
-    /// of the training. In the model's order.
-    ///
-    /// # Errors
-    ///
-    /// The device that holds them has failed.
-    pub fn trained_by_clients_alone(&self, models: &PersonalModels) -> Result<Vec<bool>, RunError> {
-        let leaves = self.initial.iter().zip(&self.params).enumerate();
-        leaves
-            .map(|(i, (initial, now))| {
-                let now = bits(now)?;
-                if bits(initial)? != now {
-                    return Ok(false);
-                }
-                for model in models.all() {
-                    if bits(&model[i])? != now {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
-            })
-            .collect()
-    }
-
-    /// Whether a client's model is another than the server's.
-    ///
-    /// # Errors
-    ///
-    /// The device that holds them has failed.
-    pub fn differ_from_server(&self, models: &PersonalModels) -> Result<bool, RunError> {
-        let server: Vec<Vec<u32>> = self.params.iter().map(bits).collect::<Result<_, _>>()?;
-        for model in models.all() {
-            for (own, server) in model.iter().zip(&server) {
-                if bits(own)? != *server {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
     }
 
     fn named(&self, params: &[DispatchTensor]) -> Result<Vec<NamedTensor>, RunError> {
