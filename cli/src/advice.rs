@@ -98,6 +98,9 @@ fn help(error: &CliError) -> Option<String> {
         CliError::NoGoodCheckpoint { .. } => {
             "`fedround run --config DIR/config.toml` trains it again from the start"
         }
+        CliError::OtherRun { .. } => {
+            "move this file out of the folder: `fedround resume DIR` then goes on from the run's own last checkpoint, or from its start"
+        }
         CliError::FewerRounds { .. } => "without --rounds it ends where its config.toml says",
         CliError::Vanished { path } => {
             let dir = path.parent().unwrap_or(path).display();
@@ -161,6 +164,9 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
         }
         ExperimentError::Memory { .. } => {
             "a smaller model, fewer --threads, fewer clients, or a smaller cohort (--set fraction=..) needs less"
+        }
+        ExperimentError::NothingTrained { .. } => {
+            "a smaller --min-clients, a longer --deadline, a smaller --dropout or --over-select leaves more clients in a round"
         }
         ExperimentError::NoChoice => {
             "--validation 0.1 holds a tenth of each client's training examples back"

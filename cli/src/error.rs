@@ -27,7 +27,7 @@ use crate::data::DataCommandError;
 #[cfg(feature = "flower")]
 use crate::federation::FederationError;
 use crate::reproduce::ReproduceError;
-use crate::run::{CheckpointEveryError, ManifestError};
+use crate::run::{CheckpointEveryError, ManifestError, RunId};
 use fedround_names::did_you_mean;
 
 /// Why the command stopped.
@@ -127,6 +127,16 @@ pub(crate) enum CliError {
     #[error("no checkpoint can be read: {}", damaged.join("; "))]
     NoGoodCheckpoint { damaged: Vec<String> },
     #[error(
+        "{} is a checkpoint of another run: of run {found} ({what}), and this folder's run is {expected}",
+        path.display()
+    )]
+    OtherRun {
+        path: PathBuf,
+        found: RunId,
+        what: String,
+        expected: RunId,
+    },
+    #[error(
         "--rounds: the run has {done} rounds already, expected at least as many, found {found}"
     )]
     FewerRounds { done: usize, found: usize },
@@ -212,7 +222,10 @@ impl fmt::Display for KeptRounds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dir = self.dir.display();
         match self.rounds {
-            0 => write!(f, "no round was completed; the settings are kept in {dir}"),
+            0 => write!(
+                f,
+                "no round trained a model; the settings are kept in {dir}"
+            ),
             1 => write!(f, "1 round is kept in {dir}"),
             n => write!(f, "{n} rounds are kept in {dir}"),
         }

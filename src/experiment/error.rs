@@ -128,6 +128,14 @@ pub enum ExperimentError {
         /// What the system says.
         message: String,
     },
+    /// In every round too few clients were there, so that the model is the one that the run began with.
+    #[error(
+        "nothing was trained: in each of the {rounds} rounds too few clients arrived, and all were skipped"
+    )]
+    NothingTrained {
+        /// All rounds.
+        rounds: usize,
+    },
     /// The run could not be saved, or a checkpoint is not one of this run.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),

@@ -239,6 +239,11 @@ impl Report {
         self.history.iter().filter(|round| round.skipped).count()
     }
 
+    /// Whether a round trained something. Otherwise the model is the one that the run began with.
+    pub fn trained(&self) -> bool {
+        self.skipped() < self.rounds()
+    }
+
     /// Local steps of all clients, over all rounds.
     pub fn client_steps(&self) -> u64 {
         self.history.iter().map(|round| round.client_steps).sum()

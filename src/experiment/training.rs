@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use fedround_simulation::RunError;
+
 use super::validation::mean;
 use super::{
     Best, ClientModels, ExperimentError, Observer, OwnTensors, Report, Round, Run, Status,
@@ -87,7 +89,8 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// [`ExperimentError::Training`], with the report of the complete rounds.
+    /// [`ExperimentError::Training`], with the report of the complete rounds: a measure cannot be taken, or
+    /// all rounds were skipped.
     pub fn finish(&mut self) -> Result<Report, ExperimentError> {
         let mut report = self.report.clone();
         if self.rounds_left() > 0 {
@@ -97,7 +100,7 @@ impl Run {
         let measured = evaluated.and_then(|()| self.measure(&mut report));
         // Of a run that failed, too.
         let added = self.add_model(&mut report);
-        match measured.and(added) {
+        match measured.and(added).and_then(|()| check_trained(&report)) {
             Ok(()) => Ok(report),
             Err(error) => Err(failed(report, error)),
         }
@@ -221,19 +224,31 @@ impl Run {
         if self.settings.ensemble {
             report.ensemble_accuracy = Some(self.tests.ensemble(&self.simulation)?);
         }
-        if self.settings.personal
-            && let Some(models) = self.simulation.personal_models()?
-        {
-            let clients = 0..self.simulation.clients();
-            for k in clients {
-                let own = self.simulation.personal_parameters(&models, k)?;
-                report.personal.extend(own.map(|own| (k, own)));
-            }
+        if self.settings.personal {
+            self.simulation
+                .visit_personal_models::<RunError>(|models| {
+                    for k in models.clients() {
+                        let own = self.simulation.personal_parameters(models, k)?;
+                        report.personal.extend(own.map(|own| (k, own)));
+                    }
+                    Ok(())
+                })?;
         }
         if self.settings.adversary {
             report.adversary = self.adversary()?;
         }
         Ok(())
+    }
+}
+
+/// Fails for a run without any trained round, unless rounds are left.
+fn check_trained(report: &Report) -> Result<(), ExperimentError> {
+    let rounds = report.rounds();
+    match report.status {
+        Status::Complete if rounds > 0 && !report.trained() => {
+            Err(ExperimentError::NothingTrained { rounds })
+        }
+        _ => Ok(()),
     }
 }
 

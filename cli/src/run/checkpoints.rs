@@ -9,6 +9,8 @@ use fedround_store::Archive;
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint_every::CheckpointEvery;
+use super::run_id::RunId;
+use crate::config::Config;
 use crate::error::CliError;
 
 /// The folder in a run folder.
@@ -25,6 +27,8 @@ const LEAST: Duration = Duration::from_secs(10);
 /// What resuming needs besides the run.
 #[derive(Deserialize, Serialize)]
 pub(crate) struct CommandState {
+    /// The run that it is of.
+    pub run: RunId,
     /// `config.toml`.
     pub config: String,
     /// Of all processes until then.
@@ -114,7 +118,8 @@ pub(crate) struct Found {
     pub damaged: Vec<String>,
 }
 
-/// The last good checkpoint of a run folder; `None` if none was ever written.
+/// The last good checkpoint of a run folder; `None` if none was ever written. One that was copied in from
+/// another run is an error.
 pub(crate) fn last(folder: &Path) -> Result<Option<Found>, CliError> {
     let mut damaged = vec![];
     for (_, path) in files(&folder.join(CHECKPOINTS))?.iter().rev() {
@@ -125,6 +130,7 @@ pub(crate) fn last(folder: &Path) -> Result<Option<Found>, CliError> {
         });
         match read {
             Ok((archive, state)) => {
+                check_run(folder, path, &state)?;
                 return Ok(Some(Found {
                     archive,
                     state,
@@ -138,6 +144,24 @@ pub(crate) fn last(folder: &Path) -> Result<Option<Found>, CliError> {
         true => Ok(None),
         false => Err(CliError::NoGoodCheckpoint { damaged }),
     }
+}
+
+/// Fails for a checkpoint of another run than the folder's.
+fn check_run(folder: &Path, path: &Path, state: &CommandState) -> Result<(), CliError> {
+    let Some(own) = RunId::read(folder)?.filter(|own| *own != state.run) else {
+        return Ok(());
+    };
+    let other = Config::parse(path, &state.config)?;
+    let (spec, data) = (
+        other.spec.unwrap_or_default(),
+        other.data.unwrap_or_default(),
+    );
+    Err(CliError::OtherRun {
+        path: path.to_owned(),
+        found: state.run.clone(),
+        what: format!("{spec} on {data}, seed {}", other.seed.unwrap_or_default()),
+        expected: own,
+    })
 }
 
 /// Checkpoints by their rounds, ascending.
@@ -179,6 +203,7 @@ mod tests {
                 Ok(archive)
             };
             let state = CommandState {
+                run: RunId::keep(dir.path(), None).unwrap(),
                 config: round.to_string(),
                 seconds: 1.0,
             };
@@ -221,6 +246,7 @@ mod tests {
         );
         for round in [2, 4, 6] {
             let state = CommandState {
+                run: RunId::keep(dir.path(), None).unwrap(),
                 config: round.to_string(),
                 seconds: 1.0,
             };

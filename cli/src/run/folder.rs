@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use fedround::experiment::{Keep, Parameters, Report};
@@ -13,6 +13,7 @@ use fedround_store::{FolderLock, StoreError, write_atomically};
 use serde::Serialize;
 
 use super::checkpoints::CHECKPOINTS;
+use super::run_id::{RUN_ID, RunId};
 use crate::config::Config;
 use crate::error::CliError;
 use crate::files::remove_file;
@@ -35,9 +36,10 @@ const CLASSES: &str = "classes.svg";
 /// The states of clients that do not fit in memory.
 pub(super) const STATES: &str = "clients.redb";
 /// Everything that a run writes.
-pub(crate) const FILES: [&str; 11] = [
+pub(crate) const FILES: [&str; 12] = [
     MANIFEST,
     CONFIG,
+    RUN_ID,
     METRICS,
     SUMMARY,
     MODEL,
@@ -52,6 +54,7 @@ pub(crate) const FILES: [&str; 11] = [
 /// A folder of one run.
 pub(crate) struct Folder {
     dir: PathBuf,
+    run: RunId,
     metrics: RefCell<File>,
     /// Whether there was a file of clients' states after the last round.
     states: Cell<bool>,
@@ -82,9 +85,11 @@ impl Folder {
         check_free(dir)?;
         let path = dir.join(CONFIG);
         write_atomically(&path, &[config.text(&path)?.as_bytes()])?;
+        let run = RunId::keep(dir, None)?;
         let metrics = RefCell::new(create(&dir.join(METRICS))?);
         Ok(Self {
             dir: dir.to_owned(),
+            run,
             metrics,
             states: Cell::new(false),
             resumed: false,
@@ -98,7 +103,7 @@ impl Folder {
     pub(super) fn reopen(
         dir: &Path,
         lock: FolderLock,
-        config: &Config,
+        (config, run): (&Config, Option<&RunId>),
         rounds: impl Iterator<Item = impl Serialize>,
     ) -> Result<Self, CliError> {
         for file in [MANIFEST, SUMMARY] {
@@ -106,6 +111,7 @@ impl Folder {
         }
         let path = dir.join(CONFIG);
         write_atomically(&path, &[config.text(&path)?.as_bytes()])?;
+        let run = RunId::keep(dir, run)?;
         let lines = rounds
             .map(|round| line(&round))
             .collect::<Result<String, _>>()?;
@@ -117,6 +123,7 @@ impl Folder {
         end.map_err(CliError::io("read", &path))?;
         Ok(Self {
             dir: dir.to_owned(),
+            run,
             metrics: RefCell::new(metrics),
             states: Cell::new(false),
             resumed: true,
@@ -126,6 +133,11 @@ impl Folder {
 
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Which run it is of.
+    pub(super) fn run(&self) -> &RunId {
+        &self.run
     }
 
     /// Appends a round; it is in the file when this returns.
@@ -242,32 +254,6 @@ fn tensor_bytes(
     bytes.map_err(CliError::io("write", path))
 }
 
-/// `fedprox(fedavg)` as a file name.
-pub(crate) fn slug(spec: &str) -> String {
-    let words = spec.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
-    words
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join("-")
-}
-
-/// Makes the folder `runs/NAME`, or `runs/NAME-2` and so on where there is one.
-pub(crate) fn next_free(name: &str) -> Result<PathBuf, CliError> {
-    let runs = Path::new("runs");
-    fs::create_dir_all(runs).map_err(CliError::io("create the folder", runs))?;
-    let mut dir = runs.join(name);
-    let mut k = 2;
-    // Creating is the test, so that two runs started at once do not share a folder.
-    while let Err(error) = fs::create_dir(&dir) {
-        if error.kind() != ErrorKind::AlreadyExists {
-            return Err(CliError::io("create the folder", dir)(error));
-        }
-        dir = runs.join(format!("{name}-{k}"));
-        k += 1;
-    }
-    Ok(dir)
-}
-
 fn create(path: &Path) -> Result<File, CliError> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     file.map_err(CliError::io("create", path))
@@ -282,15 +268,4 @@ pub(crate) fn lock(dir: &Path) -> Result<FolderLock, CliError> {
 /// A line of the metrics.
 fn line(metric: &impl Serialize) -> Result<String, CliError> {
     Ok(serde_json::to_string(metric)? + "\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_composition_is_a_file_name() {
-        assert_eq!(slug("fedprox"), "fedprox");
-        assert_eq!(slug(" fedprox( fedavg ) "), "fedprox-fedavg");
-    }
 }

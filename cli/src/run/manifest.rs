@@ -3,7 +3,7 @@
 //! It is written when a run ends, after all other files, and removed before a run goes on. A folder
 //! with a manifest therefore holds a run that ended, and whoever reads its files can tell whether
 //! they are still those that the run wrote. Checkpoints and clients' states are not listed: they have
-//! checksums of their own.
+//! checksums of their own. Neither is the run's number, which the checkpoints have.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,6 +17,7 @@ use sha2::Sha256;
 use super::checkpoints::CHECKPOINTS;
 use super::folder::{CLIENTS, FILES, MANIFEST, STATES};
 use super::manifest_error::ManifestError;
+use super::run_id::RUN_ID;
 use crate::digest;
 use crate::error::CliError;
 use crate::files::json;
@@ -149,10 +150,8 @@ impl Manifest {
 
 /// The files of a run that a manifest lists, those that there are.
 fn names(dir: &Path) -> Result<Vec<String>, CliError> {
-    let own_checksums = [CHECKPOINTS, STATES, MANIFEST];
-    let listed = FILES
-        .into_iter()
-        .filter(|name| !own_checksums.contains(name));
+    let unlisted = [CHECKPOINTS, STATES, MANIFEST, RUN_ID];
+    let listed = FILES.into_iter().filter(|name| !unlisted.contains(name));
     let mut names = vec![];
     for name in listed {
         let path = dir.join(name);

@@ -4,6 +4,7 @@ mod args;
 mod checkpoint_every;
 mod checkpoints;
 mod folder;
+mod folder_name;
 mod manifest;
 mod manifest_error;
 mod metric;
@@ -12,6 +13,7 @@ mod privacy_spent;
 mod progress;
 mod recorder;
 mod resume;
+mod run_id;
 mod summary;
 mod table;
 mod training;
@@ -24,14 +26,14 @@ use fedround::experiment::{ExperimentError, Status};
 pub(crate) use args::{EngineArgs, ResumeArgs, RunArgs, SettingArgs, TestArgs};
 pub(crate) use checkpoint_every::{CheckpointEvery, CheckpointEveryError};
 pub(crate) use checkpoints::last as last_checkpoint;
-pub(crate) use folder::{
-    CLIENTS, CONFIG, FILES, Folder, MANIFEST, METRICS, MODEL, SUMMARY, lock, next_free, slug,
-};
+pub(crate) use folder::{CLIENTS, CONFIG, FILES, Folder, MANIFEST, METRICS, MODEL, SUMMARY, lock};
+pub(crate) use folder_name::{next_free, slug};
 pub(crate) use manifest::Manifest;
 pub(crate) use manifest_error::ManifestError;
 pub(crate) use models::client_file;
 pub(crate) use progress::Progress;
 pub(crate) use resume::{open, resume};
+pub(crate) use run_id::RunId;
 pub(crate) use summary::Models;
 pub(crate) use training::{Clock, Job};
 
@@ -95,11 +97,11 @@ pub(crate) fn report(
 ) -> Result<ExitCode, CliError> {
     if json_only {
         print(&json(summary)?)?;
-    } else if !quiet && summary.rounds > 0 {
+    } else if !quiet && summary.trained {
         print(&table::text(summary))?;
     }
     let kept = KeptRounds {
-        rounds: summary.rounds,
+        rounds: if summary.trained { summary.rounds } else { 0 },
         dir: folder.dir().to_owned(),
     };
     match (failure, summary.status, stop.signal()) {

@@ -94,7 +94,8 @@ pub(crate) fn open(
     for damaged in checkpoint.iter().flat_map(|found| &found.damaged) {
         tell!("warning: {damaged}; the checkpoint before it is used");
     }
-    let folder = Folder::reopen(dir, lock, job.config(), job.metrics())?;
+    let run = checkpoint.map(|found| &found.state.run);
+    let folder = Folder::reopen(dir, lock, (job.config(), run), job.metrics())?;
     let seconds = checkpoint.map_or(0.0, |found| found.state.seconds);
     let before = Duration::try_from_secs_f64(seconds).unwrap_or_default();
     Ok((folder, before))

@@ -72,6 +72,9 @@ pub(crate) struct Summary {
     pub threads: usize,
     /// Completed.
     pub rounds: usize,
+    /// Whether one of them trained something.
+    #[serde(skip)]
+    pub trained: bool,
     pub train_loss: f64,
     /// Of what the algorithm trains: the mean over clients of their own models on their own test
     /// examples, or that of the server's model on the test set.
@@ -216,6 +219,7 @@ impl Summary {
             seed: settings.run.seed,
             threads: settings.run.threads,
             rounds: report.rounds(),
+            trained: report.trained(),
             train_loss: report.train_loss(),
             accuracy: scores.map_or(f64::NAN, Scores::headline),
             accuracy_of: match scores.is_some_and(Scores::is_of_clients) {

@@ -93,8 +93,7 @@ impl Job {
         if every == CheckpointEvery::Off {
             return Ok(());
         }
-        let config = self.config.text(&dir.join(CONFIG))?;
-        save(self, &mut Checkpoints::new(dir, every, 0), &config, clock)
+        save(self, &mut Checkpoints::new(dir, every, 0), folder, clock)
     }
 
     /// Keeps clients' states in a file of a run folder.
@@ -177,7 +176,9 @@ impl Job {
             Err(error) => return Err(error.into()),
         };
         let (simulation, keep) = (self.run.simulation(), self.settings.run.keep);
-        models::write(folder, simulation, &report, (keep, failure.is_none()))?;
+        if report.trained() {
+            models::write(folder, simulation, &report, (keep, failure.is_none()))?;
+        }
         folder.classes(&class_curves(&report, &self.run.data().class_names))?;
         let ended = (&report, failure.as_ref());
         let of = (&self.settings, &self.config, &self.run);
@@ -245,7 +246,7 @@ fn train(
     stop: Stop,
     clock: Clock,
 ) -> Result<(), Ended> {
-    let config = job.config.text(&recorder.folder.dir().join(CONFIG))?;
+    let folder = recorder.folder;
     let mut ended = Ok(());
     while ended.is_ok() && recorder.failed.is_none() && !stop.requested() {
         match job.run.step(recorder) {
@@ -256,11 +257,11 @@ fn train(
         recorder.failed = recorder.failed.take().or(recorder.folder.check().err());
         let round = job.run.report().rounds();
         if ended.is_ok() && checkpoints.due(round) {
-            save(job, checkpoints, &config, clock)?;
+            save(job, checkpoints, folder, clock)?;
         }
     }
     if checkpoints.due_at_end(job.run.report().rounds()) {
-        let saved = save(job, checkpoints, &config, clock);
+        let saved = save(job, checkpoints, folder, clock);
         // The first error is the one that counts.
         if ended.is_ok() && recorder.failed.is_none() {
             saved?;
@@ -272,11 +273,12 @@ fn train(
 fn save(
     job: &Job,
     checkpoints: &mut Checkpoints,
-    config: &str,
+    folder: &Folder,
     clock: Clock,
 ) -> Result<(), CliError> {
     let state = CommandState {
-        config: config.to_owned(),
+        run: folder.run().clone(),
+        config: job.config.text(&folder.dir().join(CONFIG))?,
         seconds: clock.total().as_secs_f64(),
     };
     let round = job.run.report().rounds();

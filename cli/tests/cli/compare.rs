@@ -26,11 +26,11 @@ fn grid(rest: &str) -> String {
     format!("compare fedavg fedprox {SMALL} --seeds 2 --eval-every 2 {rest}")
 }
 
-/// When each run's model was written.
+/// When each run's last file was written.
 fn written(place: &Place) -> Vec<SystemTime> {
-    let model = |run: &&str| place.path(&format!("out/{run}/model.safetensors"));
+    let last = |run: &&str| place.path(&format!("out/{run}/manifest.json"));
     let time = |path| fs::metadata(path).unwrap().modified().unwrap();
-    RUNS.iter().map(|run| time(model(run))).collect()
+    RUNS.iter().map(|run| time(last(run))).collect()
 }
 
 #[test]

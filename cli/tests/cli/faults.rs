@@ -76,14 +76,15 @@ fn a_deadline_makes_slow_clients_late() {
 #[test]
 fn rounds_with_too_few_clients_are_skipped_and_said() {
     let place = Place::new();
-    let line = format!("run fedavg {SMALL} --set fraction=1 --dropout 0.5 --min-clients 10");
+    let line = format!("run fedavg {SMALL} --set fraction=1 --dropout 0.5 --min-clients 6");
     let output = place.output(&format!("{line} --out out"));
     assert!(output.status.success());
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("is skipped"), "{text}");
     let all = rounds(&place, "out");
     let skipped = all.iter().filter(|round| round["skipped"] == true);
-    assert_eq!(skipped.count(), 4);
+    assert_eq!(skipped.count(), 2);
+    assert_eq!(place.json("out/summary.json")["status"], "complete");
     let bad = |flags: &str, part: &str| {
         let text = place.failure(&format!("run fedavg {SMALL} {flags} --out none"), 1);
         assert!(text.contains(part), "{text}");
@@ -92,6 +93,47 @@ fn rounds_with_too_few_clients_are_skipped_and_said() {
     bad("--speed often:3", "lognormal");
     bad("--deadline=-1", "deadline");
     bad("--over-select 0.5", "over-select");
+}
+
+#[test]
+fn a_run_whose_rounds_are_all_skipped_has_failed() {
+    let place = Place::new();
+    let flags = format!("{SMALL} --set fedavg.fraction=1 --dropout 0.5 --min-clients 10");
+    let line = format!("run fedavg {flags} --out out").replace("fedavg.", "");
+    let text = place.failure(&line, 1);
+    for part in [
+        "error: nothing was trained: in each of the 4 rounds too few clients arrived",
+        "help: a smaller --min-clients",
+        "no round trained a model; the settings are kept in out",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!place.path("out/model.safetensors").exists());
+    let summary = place.json("out/summary.json");
+    assert_eq!(summary["status"], "failed");
+    assert_eq!(summary["faults"]["skipped_rounds"], 4);
+    assert_eq!(rounds(&place, "out").len(), 4);
+    let text = place.failure("eval out", 1);
+    assert!(text.contains("model.safetensors"), "{text}");
+
+    // A cell of a comparison fails, and the others go on: FedAvg's cohort is one client, which is then all that
+    // a round needs.
+    let flags = flags.replace("fedavg.fraction=1", "all.fraction=1");
+    let flags = flags.replace("--rounds 4", "--rounds 12");
+    let line = format!(
+        "compare all=fedavg one=fedavg {flags} --set one.fraction=0.1 --seeds 1 --out grid"
+    );
+    let output = place.output(&line);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(
+        text.contains("all, seed 1 failed: nothing was trained"),
+        "{text}"
+    );
+    assert!(text.contains("1 of 2 runs failed"), "{text}");
+    let status =
+        |cell: &str| place.json(&format!("grid/{cell}-seed1/summary.json"))["status"].clone();
+    assert_eq!([status("all"), status("one")], ["failed", "complete"]);
 }
 
 #[test]

@@ -115,6 +115,68 @@ fn a_checkpoint_of_other_data_is_refused() {
     place.success("eval out");
 }
 
+/// Of equal settings and equal data, so that nothing but the run's number tells them apart.
+#[test]
+fn a_checkpoint_of_another_run_is_refused() {
+    let place = Place::new();
+    place.success(&line("whole", 9));
+    place.success(&line("out", 3));
+    place.success(&line("other", 6));
+    let (from, to) = ("other/checkpoints/", "out/checkpoints/");
+    let name = "round-000006.ckpt";
+    let copied = place.path(&format!("{to}{name}"));
+    fs::copy(place.path(&format!("{from}{name}")), &copied).unwrap();
+    let before = place.text("out/manifest.json");
+    let text = place.failure("resume out --rounds 9", 1);
+    let number = |dir: &str| place.text(&format!("{dir}/run-id")).trim().to_owned();
+    for part in [
+        &format!(
+            "out/checkpoints/{name} is a checkpoint of another run: of run {} (scaffold on mnist, seed 1), and this folder's run is {}",
+            number("other"),
+            number("out")
+        ),
+        "help: move this file out of the folder",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(place.text("out/manifest.json"), before);
+    fs::remove_file(copied).unwrap();
+    place.success("resume out --rounds 9 --quiet");
+    same(&place, "out", "whole");
+
+    // A folder that is copied or moved is still its run's.
+    fs::create_dir_all(place.path("copy/checkpoints")).unwrap();
+    for file in place.files("other") {
+        if place.path(&format!("other/{file}")).is_file() {
+            place.write(
+                &format!("copy/{file}"),
+                &place.read(&format!("other/{file}")),
+            );
+        }
+    }
+    let file = format!("checkpoints/{name}");
+    place.write(
+        &format!("copy/{file}"),
+        &place.read(&format!("other/{file}")),
+    );
+    place.success("resume copy --rounds 9 --quiet");
+    same(&place, "copy", "whole");
+    // So is one of checkpoints alone.
+    fs::create_dir_all(place.path("bare/checkpoints")).unwrap();
+    place.write(
+        &format!("bare/{file}"),
+        &place.read(&format!("other/{file}")),
+    );
+    fs::copy(
+        place.path("other/clients.redb"),
+        place.path("bare/clients.redb"),
+    )
+    .unwrap();
+    place.success("resume bare --rounds 9 --quiet");
+    same(&place, "bare", "whole");
+    assert_eq!(number("bare"), number("other"));
+}
+
 #[test]
 fn a_damaged_checkpoint_is_passed_over_and_said() {
     let place = Place::new();
