@@ -234,6 +234,9 @@ pub(crate) struct ExplainArgs {
     /// Examples of a client, for the FLOPs of a round and the ε of training with noise
     #[arg(long, value_name = "N", default_value_t = 600)]
     pub examples: u64,
+    /// δ of the ε of noise
+    #[arg(long, value_name = "X", default_value_t = crate::privacy_bound::DELTA)]
+    pub delta: f64,
 }
 
 /// What to compile.

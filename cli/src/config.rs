@@ -24,6 +24,7 @@ pub(crate) struct Config {
     pub rounds: Option<usize>,
     pub seed: Option<u64>,
     pub reproducible_noise: Option<bool>,
+    pub delta: Option<f64>,
     pub eval_every: Option<usize>,
     pub validation: Option<f64>,
     pub keep: Option<String>,
@@ -51,7 +52,7 @@ pub(crate) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 33] = [
+const KEYS: [&str; 34] = [
     "spec",
     "data",
     "data_dir",
@@ -63,6 +64,7 @@ const KEYS: [&str; 33] = [
     "rounds",
     "seed",
     "reproducible_noise",
+    "delta",
     "eval_every",
     "validation",
     "keep",
@@ -160,6 +162,7 @@ mod tests {
             rounds: Some(1),
             seed: Some(1),
             reproducible_noise: Some(true),
+            delta: Some(1e-6),
             eval_every: Some(1),
             validation: Some(0.1),
             keep: Some(String::new()),

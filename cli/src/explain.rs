@@ -20,6 +20,10 @@ use crate::privacy::statement;
 
 /// Runs the subcommand.
 pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliError> {
+    let found = args.delta;
+    if !(found > 0.0 && found < 1.0) {
+        return Err(CliError::Delta { found });
+    }
     let mut passes = pass_manager()?;
     let compiled = catalog.compile(&args.subject, Target::default(), &mut passes)?;
     let algorithm = &compiled.algorithm;
@@ -34,7 +38,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
         }
         text += &traffic(args, &model, program);
         let cohort = program.cohort_size(args.subject.clients);
-        text += &statement(program.linked(), cohort, args.examples);
+        text += &statement(program.linked(), cohort, (args.examples, args.delta));
         text += "\nCompute\n";
         text += &compute(program, args.examples)?;
         text += &loops(&program.looped()?);

@@ -54,6 +54,7 @@ mod pass_dump;
 mod plot;
 mod predict;
 mod privacy;
+mod privacy_bound;
 mod reproduce;
 mod run;
 mod settings;

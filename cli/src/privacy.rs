@@ -3,15 +3,12 @@
 use std::fmt::Write;
 
 use fedround_ir::fed::Module;
-use fedround_metrics::MetricError;
 use fedround_metrics::accountant::Steps;
 use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
 use fedround_passes::fed::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
 
 use crate::output::grouped;
-
-/// `δ` of the statements.
-pub(crate) const DELTA: f64 = 1e-5;
+use crate::privacy_bound::{NoBound, replaced, round_up};
 
 /// The other `δ` of training with noise: that of ADCOL's table.
 const LOOSE: f64 = 1e-2;
@@ -35,6 +32,22 @@ const TRAINED: &str = "  \
     server, which has the rows.
 ";
 
+/// What the ε of training with noise on clients rests on.
+const TRAINED_BY_CLIENTS: &str = "  \
+  Of training with noise on clients:
+  - it hides a row of a client from the server and from all others: in each round it is there, or
+    gives a gradient of zero, and all others are as they are. It does not hide how many there are;
+  - a pass has a row in one batch, and Gaussian noise composes without loss (Balle and Wang 2018;
+    Dong, Roth and Su 2022): that is proven. Nothing is taken off for batches that are drawn.
+";
+
+/// What the ε of noise in a loop rests on.
+const REPEATED: &str = "  \
+  Of noise that a round adds several times: each time there may be another value in place of the one
+  that differs. Gaussian noise composes without loss, and the ε of Laplace noise adds up. Nothing is
+  taken off because an example is in some of the batches alone.
+";
+
 /// What the ε of a release rests on.
 const RELEASED: &str = "  \
   Of a release: one row or value differs, and all others are as they are, where models that were
@@ -42,8 +55,12 @@ const RELEASED: &str = "  \
 ";
 
 /// The ε of each mechanism of a phase, and what they rest on; nothing where there is no noise. The
-/// numbers are of a cohort, where its size is known, of clients with `examples` each.
-pub(crate) fn statement(module: &Module, cohort: Option<usize>, examples: u64) -> String {
+/// numbers are of a cohort, where its size is known, of clients with `examples` each, at a `δ`.
+pub(crate) fn statement(
+    module: &Module,
+    cohort: Option<usize>,
+    (examples, delta): (u64, f64),
+) -> String {
     let found = mechanisms(module);
     let (known, unknown) = (&found.known, &found.unknown);
     if known.is_empty() && unknown.is_empty() {
@@ -61,25 +78,41 @@ pub(crate) fn statement(module: &Module, cohort: Option<usize>, examples: u64) -
         text += &match mechanism.steps {
             Some(steps) => {
                 let rows = cohort.and_then(|clients| steps.rows(clients, examples));
-                trained(mechanism.scale / mechanism.bound, steps, rows)
+                trained(mechanism, steps, rows, delta)
             }
-            None => format!("    {}\n", epsilons(mechanism)),
+            None => added(mechanism, examples, delta),
         };
     }
     for loc in unknown {
         let _ = writeln!(
             text,
-            "  {loc}: noise of which the graph tells no ε: neither on what is clipped there, nor on a batch's sum\n    of what is clipped row by row under a claim of central differential privacy"
+            "  {loc}: noise of which the graph tells no ε: {}",
+            NoBound::Unclipped
         );
     }
-    if known.iter().any(|mechanism| mechanism.steps.is_some()) {
-        text += TRAINED;
-    }
-    if known.iter().any(|mechanism| mechanism.steps.is_none()) {
-        text += RELEASED;
-    }
-    text + "  Each line is of its own noise alone: over lines, phases and releases ε adds up, and so does δ.\n  \
+    text + &grounds(known)
+}
+
+/// What the ε of some mechanisms rest on.
+fn grounds(known: &[Mechanism]) -> String {
+    let any = |of: fn(&Mechanism) -> bool| known.iter().any(of);
+    let parts = [
+        (TRAINED, any(|m| m.steps.is_some() && m.central)),
+        (TRAINED_BY_CLIENTS, any(|m| m.steps.is_some() && !m.central)),
+        (REPEATED, any(|m| m.steps.is_none() && !once(m))),
+        (RELEASED, any(|m| m.steps.is_none())),
+    ];
+    let parts = parts.into_iter().filter(|(_, said)| *said);
+    let parts: String = parts.map(|(part, _)| part).collect();
+    parts
+        + "  Each line is of its own noise alone: over lines, phases and releases ε adds up, and so does δ.\n  \
         Nothing is said of what crosses without noise: see Wire.\n"
+}
+
+/// Whether a round adds some noise once.
+fn once(mechanism: &Mechanism) -> bool {
+    let loops = mechanism.repetitions.as_ref();
+    loops.is_some_and(|loops| loops.times == 1 && loops.batches.is_empty())
 }
 
 fn kind(mechanism: &Mechanism) -> &'static str {
@@ -98,36 +131,37 @@ fn subject(mechanism: &Mechanism) -> &'static str {
     }
 }
 
-fn number(epsilon: Result<f64, MetricError>) -> String {
+fn number<E>(epsilon: Result<f64, E>) -> String {
     epsilon.map_or_else(|_| "∞".to_owned(), |e| format!("{:.3}", round_up(e)))
 }
 
-/// A bound with three decimals, which must not be below the exact one.
-pub(crate) fn round_up(epsilon: f64) -> f64 {
-    (epsilon * 1e3).ceil() / 1e3
-}
-
 /// A line for each `δ`, with the ε after some rounds.
-fn after_rounds(of: impl Fn(u64, f64) -> Result<f64, MetricError>) -> String {
-    let line = |delta: f64| {
-        let [one, ten, hundred] = ROUNDS.map(|rounds| number(of(rounds, delta)));
+fn after_rounds<E>(deltas: &[f64], of: impl Fn(u64, f64) -> Result<f64, E>) -> String {
+    let line = |delta: &f64| {
+        let [one, ten, hundred] = ROUNDS.map(|rounds| number(of(rounds, *delta)));
         format!(
             "      after 1 round ε = {one}, after 10 ε = {ten}, after 100 ε = {hundred}; δ = {delta:e}\n"
         )
     };
-    [DELTA, LOOSE].map(line).concat()
+    deltas.iter().map(line).collect()
 }
 
-/// The ε of training with noise, over the steps of some rounds: what is proven, and what is usually
-/// said. `noise` is its standard deviation in bounds on one row.
-fn trained(noise: f64, steps: RowSteps, rows: Option<u64>) -> String {
+/// The ε of training with noise, over the steps of some rounds: what is proven, and, of a server that
+/// trains, what is usually said.
+fn trained(mechanism: &Mechanism, steps: RowSteps, rows: Option<u64>, delta: f64) -> String {
     let RowSteps { batch, passes, .. } = steps;
+    // Its standard deviation in bounds on one row.
+    let noise = mechanism.scale / mechanism.bound;
+    let deltas = [delta, LOOSE];
     let mut text =
         format!("    proven of shuffled batches, passes over the rows in a round: {passes}\n");
-    text += &after_rounds(|rounds, delta| {
+    text += &after_rounds(&deltas, |rounds, delta| {
         // Each pass changes by one bound in one of its steps: √passes bounds in all.
         gaussian_epsilon(((rounds * passes as u64) as f64).sqrt(), noise, delta)
     });
+    if !mechanism.central {
+        return text;
+    }
     let Some(rows) = rows.filter(|rows| *rows > 0) else {
         return text
             + &format!(
@@ -142,21 +176,58 @@ fn trained(noise: f64, steps: RowSteps, rows: Option<u64>) -> String {
         "    the usual figure, no bound of shuffled batches: {count} steps at q = {rate:.4} and σ = {noise:.4}, as\n    N = {} rows a round here, in batches of {batch}; fewer rows are more ε",
         grouped(rows),
     );
-    text + &after_rounds(|rounds, delta| {
+    text + &after_rounds(&deltas, |rounds, delta| {
         let count = rounds * count;
         Steps { rate, noise, count }.epsilon(delta)
     })
 }
 
-/// A neighbour has another value in its place, or zeros.
-fn epsilons(mechanism: &Mechanism) -> String {
+/// The ε of noise on a value, as often as a round adds it.
+fn added(mechanism: &Mechanism, examples: u64, delta: f64) -> String {
+    if once(mechanism) {
+        return format!("    {}\n", epsilons(mechanism, delta));
+    }
+    let Some(loops) = &mechanism.repetitions else {
+        return format!(
+            "    of one repetition, {}; of a round no ε is known: {}\n",
+            epsilons(mechanism, delta),
+            NoBound::Loop
+        );
+    };
+    let times = loops.count(examples);
+    if let Err(reason) = replaced(mechanism, 1.0, delta) {
+        let each = epsilons(mechanism, delta);
+        return format!(
+            "    of one repetition of {times}, {each}; of a round no ε is known: {reason}\n"
+        );
+    }
+    let one = match mechanism.unit {
+        Unit::Row => "one row",
+        Unit::Client => "one client",
+    };
     let delta = match mechanism.noise {
-        NoiseKind::Gaussian => format!("{DELTA:e}"),
+        NoiseKind::Gaussian => delta,
+        NoiseKind::Laplace => 0.0,
+    };
+    let text = format!(
+        "    added {} times a round, of {} examples of a client; {one} replaced each time:\n",
+        grouped(times),
+        grouped(examples)
+    );
+    text + &after_rounds(&[delta], |rounds, delta| {
+        replaced(mechanism, rounds as f64 * times as f64, delta)
+    })
+}
+
+/// A neighbour has another value in its place, or zeros.
+fn epsilons(mechanism: &Mechanism, at: f64) -> String {
+    let delta = match mechanism.noise {
+        NoiseKind::Gaussian => format!("{at:e}"),
         NoiseKind::Laplace => "0".to_owned(),
     };
     let text = |sensitivity: f64| {
         number(match mechanism.noise {
-            NoiseKind::Gaussian => gaussian_epsilon(sensitivity, mechanism.scale, DELTA),
+            NoiseKind::Gaussian => gaussian_epsilon(sensitivity, mechanism.scale, at),
             NoiseKind::Laplace => laplace_epsilon(sensitivity, mechanism.scale),
         })
     };

@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::error::CliError;
 use crate::faults::FaultArgs;
 use crate::hypers::{self, Setting};
+use crate::privacy_bound::DELTA;
 use crate::run::{CheckpointEvery, SettingArgs, TestArgs};
 use crate::weights;
 
@@ -40,6 +41,8 @@ pub(crate) struct Settings {
     pub target: Option<f64>,
     /// Clients that fail or are late, as they are written.
     pub faults: FaultArgs,
+    /// `δ` of the privacy that is reported.
+    pub delta: f64,
     /// When checkpoints are written.
     pub checkpoint: CheckpointEvery,
     /// Everything else.
@@ -140,6 +143,10 @@ impl Settings {
             let name = "target";
             return Err(ExperimentError::Accuracy { name, found }.into());
         }
+        let delta = args.delta.or(file.delta).unwrap_or(DELTA);
+        if !(delta > 0.0 && delta < 1.0) {
+            return Err(CliError::Delta { found: delta });
+        }
         let checkpoint = text(&args.checkpoint, file.checkpoint, "auto").parse()?;
         Ok(Self {
             spec: spec
@@ -154,6 +161,7 @@ impl Settings {
             rounds,
             target,
             faults,
+            delta,
             checkpoint,
             run,
         })
@@ -181,6 +189,7 @@ impl Settings {
             rounds: Some(self.rounds),
             seed: Some(run.seed),
             reproducible_noise: run.reproducible_noise.then_some(true),
+            delta: (self.delta != DELTA).then_some(self.delta),
             eval_every: Some(run.eval_every),
             validation: run.validation,
             keep: (run.keep != Keep::default()).then(|| run.keep.to_string()),

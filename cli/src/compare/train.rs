@@ -65,7 +65,9 @@ pub(crate) fn prepare(
         let data = datasets.load(&cell.settings)?;
         if compiled.insert(cell.entrant) {
             let job = Job::new(catalog, &cell.settings, data.clone())?;
-            for warning in warnings(job.program()) {
+            let found = warnings(job.program());
+            let found = found.iter().map(ToString::to_string);
+            for warning in found.chain(job.delta_warning()) {
                 if !warned.contains(&warning) {
                     tell!("warning: {warning}");
                     warned.push(warning);

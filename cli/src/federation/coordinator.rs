@@ -22,7 +22,9 @@ use crate::error::CliError;
 use crate::faults::FaultArgs;
 use crate::interrupt::listen;
 use crate::output::tell;
-use crate::run::{CheckpointEvery, Clock, Job, Progress, last_checkpoint, lock, open, report};
+use crate::run::{
+    CheckpointEvery, Clock, Job, Progress, last_checkpoint, lock, open, report, warn_of_delta,
+};
 use crate::settings::Settings;
 
 /// How long a coordinator waits for its run's turn at the SuperLink.
@@ -37,6 +39,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     let data = Arc::new(settings.load()?);
     let mut job = Job::new(catalog, &settings, data)?;
     warn(job.program());
+    warn_of_delta(&job);
     let graph = job.check_parties()?;
     let app = ClientApp::read(&job, args)?;
     let stop = listen();

@@ -154,6 +154,10 @@ pub(crate) struct SettingArgs {
     /// repeats bit for bit, and keeps nothing private [default: the noise is another one each time]
     #[arg(long)]
     pub reproducible_noise: bool,
+    /// δ of the (ε, δ) that are reported where noise of differential privacy is added; it should be
+    /// below 1 / the number of examples [default: 1e-5]
+    #[arg(long, value_name = "X")]
+    pub delta: Option<f64>,
     #[command(flatten)]
     pub engine: EngineArgs,
     /// When checkpoints are written: auto, as often as costs less than 2 % of the time, rounds:N,

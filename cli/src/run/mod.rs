@@ -62,6 +62,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     let mut job = Job::new(catalog, &settings, Arc::new(data))?;
     warn(job.program());
     warn_of_weights(&job, args.quiet);
+    warn_of_delta(&job);
 
     // Bad input is behind us: from here on there is something to keep.
     let stop = listen();
@@ -84,6 +85,13 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
 fn warn_of_weights(job: &Job, quiet: bool) {
     if let Some(weights) = job.loaded_weights().filter(|_| !quiet) {
         tell!("note: {}", weights.note());
+    }
+}
+
+/// Says if `δ` is large for the number of examples.
+pub(crate) fn warn_of_delta(job: &Job) {
+    if let Some(warning) = job.delta_warning() {
+        tell!("warning: {warning}");
     }
 }
 

@@ -2,11 +2,11 @@
 
 use fedround_exec::Program;
 use fedround_metrics::accountant::Steps;
-use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
+use fedround_metrics::privacy::gaussian_epsilon;
 use fedround_passes::fed::{Mechanism, NoiseKind, mechanisms};
 use serde::Serialize;
 
-use crate::privacy::{DELTA, round_up};
+use crate::privacy_bound::{NoBound, replaced, round_up};
 
 /// `privacy` of a run with noise on what clients tell.
 #[derive(Clone, Debug, Serialize)]
@@ -26,8 +26,14 @@ pub(crate) struct MechanismSpent {
     pub at: String,
     /// Rounds so far.
     pub rounds: usize,
+    /// How often a round adds it, for the client with the most examples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repetitions: Option<u64>,
     /// Proven, rounded up; `null` if no bound is known.
     pub epsilon: Option<f64>,
+    /// Why none is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_bound: Option<String>,
     pub delta: f64,
     /// The usual figure of training with noise, which is no bound of shuffled batches; of the fewest rows
     /// that a cohort can have.
@@ -42,9 +48,12 @@ pub(crate) struct MechanismSpent {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Federation {
     pub clients: usize,
-    /// Examples of the client that has fewest.
+    /// Examples of the client that has fewest, and of the one that has most.
     pub fewest_examples: usize,
+    pub most_examples: usize,
     pub reproducible: bool,
+    /// Of the statements.
+    pub delta: f64,
 }
 
 /// The privacy that is spent after some rounds; `None` of a program without noise on what clients tell. The
@@ -74,7 +83,9 @@ pub(crate) fn privacy_spent(
         found.extend(all.unknown.iter().map(|loc| MechanismSpent {
             at: loc.to_string(),
             rounds,
+            repetitions: None,
             epsilon: (rounds == 0).then_some(0.0),
+            no_bound: (rounds > 0).then(|| NoBound::Unclipped.to_string()),
             delta: 0.0,
             usual_epsilon: None,
             rows: None,
@@ -98,42 +109,163 @@ fn spent(
     federation: Federation,
     rounds: usize,
 ) -> MechanismSpent {
-    let (bound, scale) = (mechanism.bound, mechanism.scale);
+    let (noise, delta) = (mechanism.scale / mechanism.bound, federation.delta);
     let laplace = mechanism.noise == NoiseKind::Laplace;
+    let most = federation.most_examples as u64;
+    let repetitions = mechanism.repetitions.as_ref().map(|all| all.count(most));
     let (mut usual_epsilon, mut rows) = (None, None);
-    let epsilon = match mechanism.steps {
-        _ if rounds == 0 => Some(0.0),
-        Some(steps) => {
+    let epsilon = match (mechanism.steps, repetitions) {
+        _ if rounds == 0 => Ok(0.0),
+        (Some(steps), _) => {
+            // What clients do to their own examples has no usual figure here.
             let cohort = program.cohort_size(federation.clients);
+            let cohort = cohort.filter(|_| mechanism.central);
             rows = cohort.and_then(|n| steps.rows(n, federation.fewest_examples as u64));
             usual_epsilon = rows.filter(|rows| *rows > 0).and_then(|rows| {
                 let count =
                     (rounds * steps.passes) as u64 * rows.div_ceil(steps.batch.max(1) as u64);
-                let usual = Steps {
-                    rate: (steps.batch as f64 / rows as f64).min(1.0),
-                    noise: scale / bound,
-                    count,
-                };
-                usual.epsilon(DELTA).ok()
+                let rate = (steps.batch as f64 / rows as f64).min(1.0);
+                Steps { rate, noise, count }.epsilon(delta).ok()
             });
             // Each pass changes by one bound in one of its steps: √passes bounds in all.
             let passes = (rounds * steps.passes) as f64;
-            gaussian_epsilon(passes.sqrt(), scale / bound, DELTA).ok()
+            gaussian_epsilon(passes.sqrt(), noise, delta).map_err(NoBound::from)
         }
-        // How often a row is told in a round cannot be read off the graph.
-        None if mechanism.looped => None,
-        // The bound is on the L2 norm, and Laplace noise hides the L1 norm.
-        None if laplace && !mechanism.l1 => None,
-        None if laplace => laplace_epsilon(2.0, scale).ok().map(|e| e * rounds as f64),
-        // A neighbour has another value in its place, in each round; Gaussian noise composes without loss.
-        None => gaussian_epsilon(2.0 * bound * (rounds as f64).sqrt(), scale, DELTA).ok(),
+        (None, None) => Err(NoBound::Loop),
+        (None, Some(times)) => replaced(mechanism, rounds as f64 * times as f64, delta),
     };
     MechanismSpent {
         at: mechanism.loc.to_string(),
         rounds,
-        epsilon: epsilon.map(round_up),
-        delta: if laplace || rounds == 0 { 0.0 } else { DELTA },
+        repetitions: repetitions.filter(|times| *times > 1 && mechanism.steps.is_none()),
+        no_bound: epsilon.err().map(|reason| reason.to_string()),
+        epsilon: epsilon.ok().map(round_up),
+        delta: if laplace || rounds == 0 { 0.0 } else { delta },
         usual_epsilon: usual_epsilon.map(round_up),
         rows,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround::experiment::{Experiment, Run};
+    use fedround::prelude::*;
+    use fedround_data::Partition;
+
+    use super::*;
+    use crate::run::summary::federation;
+
+    /// Clients add noise to each of their steps.
+    #[derive(Hyper, Debug, Clone)]
+    #[hyper(name = "noisy-steps")]
+    struct NoisySteps {
+        /// Its standard deviation.
+        #[hyper(default = 300.0)]
+        sigma: f32,
+        /// Whether gradients are clipped one by one.
+        #[hyper(default = false)]
+        by_row: bool,
+    }
+
+    #[federated]
+    impl Algorithm for NoisySteps {
+        fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+            server.claim(Dp::Local);
+            let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+                let mut w = w;
+                let own = k.collect(10, |b| (b.x.clone(), b.y.clone()));
+                for (x, y) in k.rows(3, 10, own.clone()) {
+                    let none = w.zeros_like();
+                    // Without running statistics, which a gradient leaves in what it is of.
+                    let at = w.replace_parts(&["Buffer"], &none);
+                    let g = if self.by_row {
+                        let mut sum = none.clone();
+                        for (x, y) in k.rows(1, 1, (x.clone(), y.clone())) {
+                            let g = grad(&at, |w| cross_entropy(k.forward(w, &x), &y));
+                            sum += g.clip(2.0);
+                        }
+                        sum
+                    } else {
+                        grad(&at, |w| cross_entropy(k.forward(w, &x), &y)).clip(2.0)
+                    };
+                    w = &w - 0.1 * g.noise(self.sigma);
+                }
+                w
+            });
+            w_k.mean()
+        }
+    }
+
+    fn run(by_row: bool) -> Run {
+        let experiment = Experiment::new(NoisySteps {
+            by_row,
+            ..NoisySteps::default()
+        });
+        let experiment = experiment.model("logistic").data("synth-digits");
+        let partition = Partition::Quantity {
+            alpha: 1.0,
+            min: Some(20),
+        };
+        let run = experiment.clients(7).partition(partition).seed(3);
+        run.prepare(8).unwrap()
+    }
+
+    /// `δ` at `ε` of `n` times `N(0, σ²)` on values at a distance of `Δ`, by its definition, `∫ max(0, p −
+    /// e^ε q)`, for the mean of all: noise of 1 at a distance of `Δ √n / σ`.
+    fn delta_at(epsilon: f64, distance: f64) -> f64 {
+        let density = |x: f64| (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt();
+        let width = 1e-3;
+        let points = (0..((distance + 40.0) / width) as u64).map(|i| i as f64 * width - 20.0);
+        let over = points.map(|x| (density(x - distance) - epsilon.exp() * density(x)).max(0.0));
+        over.sum::<f64>() * width
+    }
+
+    #[test]
+    fn noise_in_local_steps_is_composed_over_all_of_them() {
+        let run = run(false);
+        let federation = federation(&run, 1e-6);
+        let sizes = &run.simulation().dataset().client_indices;
+        let most = sizes.iter().map(Vec::len).max().unwrap();
+        assert!(federation.fewest_examples < most && most == federation.most_examples);
+        let steps = 3 * most.div_ceil(10) as u64;
+        for rounds in [1, 5] {
+            let spent = privacy_spent(run.program(), federation, rounds, None).unwrap();
+            let [found] = &spent.mechanisms[..] else {
+                panic!("{spent:?}")
+            };
+            assert_eq!(found.repetitions, Some(steps));
+            assert_eq!((spent.delta, found.no_bound.as_ref()), (1e-6, None));
+            let distance = 2.0 * 2.0 * ((rounds as u64 * steps) as f64).sqrt() / 300.0;
+            let epsilon = spent.epsilon.unwrap();
+            // Rounded up to three decimals.
+            assert!(delta_at(epsilon, distance) < 1e-6);
+            assert!(delta_at(epsilon - 2e-3, distance) > 1e-6);
+        }
+    }
+
+    #[test]
+    fn local_dp_sgd_counts_passes_over_examples() {
+        let run = run(true);
+        let federation = federation(&run, 1e-5);
+        let spent = privacy_spent(run.program(), federation, 4, None).unwrap();
+        let found = &spent.mechanisms[0];
+        assert_eq!((found.usual_epsilon, found.repetitions), (None, None));
+        // Three passes a round, each with an example in one batch; it is there, or gives zeros.
+        let distance = 2.0 * f64::sqrt(12.0) / 300.0;
+        let epsilon = spent.epsilon.unwrap();
+        assert!(epsilon > 0.0 && delta_at(epsilon, distance) < 1e-5);
+        assert!(delta_at((epsilon - 2e-3).max(0.0), distance) > 1e-5);
+    }
+
+    #[test]
+    fn a_large_delta_is_named() {
+        let run = run(false);
+        let warning = |delta, n| crate::privacy_bound::warning(run.program(), delta, n);
+        assert_eq!(warning(1e-5, 99_999), None);
+        let text = warning(1e-5, 100_000).unwrap();
+        assert!(
+            text.contains("N = 100000 examples") && text.contains("--delta 1e-6"),
+            "{text}"
+        );
     }
 }

@@ -172,12 +172,15 @@ pub(crate) struct Summary {
 }
 
 /// The federation of a run.
-pub(super) fn federation(run: &Run) -> Federation {
+pub(super) fn federation(run: &Run, delta: f64) -> Federation {
     let own = &run.simulation().dataset().client_indices;
+    let sizes = || own.iter().map(Vec::len);
     Federation {
         clients: own.len(),
-        fewest_examples: own.iter().map(Vec::len).min().unwrap_or(0),
+        fewest_examples: sizes().min().unwrap_or(0),
+        most_examples: sizes().max().unwrap_or(0),
         reproducible: run.settings().reproducible_noise,
+        delta,
     }
 }
 
@@ -261,7 +264,7 @@ impl Summary {
             bytes_down: report.bytes_down(),
             privacy: privacy_spent(
                 run.program(),
-                federation(run),
+                federation(run, settings.delta),
                 report.rounds(),
                 report.goal_round,
             ),

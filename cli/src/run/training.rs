@@ -28,6 +28,7 @@ use crate::error::CliError;
 use crate::files::json;
 use crate::interrupt::Stop;
 use crate::plot::Series;
+use crate::privacy_bound;
 use crate::settings::Settings;
 use crate::weights::LoadedWeights;
 
@@ -74,6 +75,13 @@ impl Job {
     pub fn loaded_weights(&self) -> Option<LoadedWeights> {
         let file = self.settings.run.weights.as_ref()?;
         Some(LoadedWeights::new(file, self.run.loaded_weights()?))
+    }
+
+    /// What to say of a `δ` that is large for the number of examples.
+    pub fn delta_warning(&self) -> Option<String> {
+        let own = &self.run.simulation().dataset().client_indices;
+        let examples = own.iter().map(Vec::len).sum();
+        privacy_bound::warning(self.program(), self.settings.delta, examples)
     }
 
     /// What is compiled.
@@ -131,7 +139,10 @@ impl Job {
 
     /// Lines of the metrics until now.
     pub(super) fn metrics(&self) -> impl Iterator<Item = Metric> {
-        let (report, federation) = (self.run.report(), federation(&self.run));
+        let (report, federation) = (
+            self.run.report(),
+            federation(&self.run, self.settings.delta),
+        );
         report.history.iter().map(move |round| {
             let goal = report.goal_round.filter(|goal| *goal < round.number);
             let spent = privacy_spent(self.run.program(), federation, round.number, goal);
@@ -154,7 +165,7 @@ impl Job {
         clock: Clock,
     ) -> Result<(Summary, Option<ExperimentError>), CliError> {
         let mut recorder = Recorder {
-            federation: federation(&self.run),
+            federation: federation(&self.run, self.settings.delta),
             folder,
             progress,
             failed: None,

@@ -1,6 +1,6 @@
 //! Noise of differential privacy: where it comes from, and what a run says of it.
 
-use crate::support::{Place, SMALL};
+use crate::support::{Place, SMALL, stderr};
 
 /// ADCOL with Laplace noise of ε = 5 on each representation.
 const RUN: &str = "run adcol --set noise=laplace --set epsilon=5 --data mnist --data-dir data --clients 4 \
@@ -43,6 +43,42 @@ fn a_run_says_what_its_noise_comes_to() {
     }
     assert_eq!(privacy["epsilon"], rounds[1], "{privacy}");
     assert_eq!(privacy["mechanisms"][0]["rounds"], 2, "{privacy}");
+    assert_eq!(privacy["mechanisms"][0].get("no_bound"), None);
     place.success(&format!("run fedavg {SMALL} --quiet --out plain"));
     assert_eq!(place.json("plain/summary.json").get("privacy"), None);
+}
+
+#[test]
+fn delta_is_chosen() {
+    let place = Place::new();
+    let line = "run dp-sgd --set share=0.05 --set fraction=1 --data mnist --data-dir data --clients 4 \
+                --model logistic --rounds 1";
+    let spent = |out: &str| place.json(&format!("{out}/summary.json"))["privacy"].clone();
+    let output = place.output(&format!("{line} --quiet --out out"));
+    assert!(!stderr(&output).contains("δ"), "{}", stderr(&output));
+    let usual = spent("out");
+    assert_eq!(usual["delta"], 1e-5);
+    let output = place.output(&format!("{line} --delta 0.01 --quiet --out loose"));
+    let text = stderr(&output);
+    // Of 300 examples.
+    let expected = "warning: δ = 1e-2 is not below 1/N of N = 300 examples";
+    assert!(
+        text.contains(expected) && text.contains("--delta 1e-3"),
+        "{text}"
+    );
+    let loose = spent("loose");
+    assert_eq!(loose["delta"], 0.01);
+    let epsilon = |spent: &serde_json::Value| spent["epsilon"].as_f64().unwrap();
+    assert!(epsilon(&loose) < epsilon(&usual), "{loose} {usual}");
+    assert!(place.text("loose/config.toml").contains("delta = 0.01"));
+    assert!(!place.text("out/config.toml").contains("delta"));
+    place.success("resume loose --rounds 2 --quiet");
+    assert_eq!(spent("loose")["delta"], 0.01);
+    let text = place.failure(&format!("{line} --delta 1 --out none"), 1);
+    assert!(
+        text.contains("--delta: expected a number above 0 and below 1, found 1"),
+        "{text}"
+    );
+    let text = place.success("explain dp-sgd --delta 1e-7");
+    assert!(text.contains("δ = 1e-7"), "{text}");
 }

@@ -11,7 +11,7 @@ mod warnings;
 
 pub(crate) use client_reads::Needless;
 pub(crate) use dead_results::unused;
-pub use dp::{Mechanism, Mechanisms, NoiseKind, RowSteps, Unit, mechanisms};
+pub use dp::{Mechanism, Mechanisms, NoiseKind, Repetitions, RowSteps, Unit, mechanisms};
 pub use leaf_facts::zeros;
 pub use leaves::Leaves;
 pub(crate) use redundant_transfer::unsent;

@@ -1,6 +1,9 @@
 //! Finds the mechanisms of differential privacy in a module: noise on bounded values, with the bounds
 //! and the scales of the noise.
 
+#[cfg(test)]
+mod loop_tests;
+mod repetitions;
 mod row_steps;
 #[cfg(test)]
 mod tests;
@@ -13,6 +16,7 @@ use fedround_ir::fed::{
     Region, Value,
 };
 
+pub use repetitions::Repetitions;
 pub use row_steps::RowSteps;
 
 /// The distribution of the noise.
@@ -50,8 +54,9 @@ pub struct Mechanism {
     pub central: bool,
     /// For noise on a sum over the rows of a batch, each of which is clipped: how often it is added.
     pub steps: Option<RowSteps>,
-    /// Whether it is in a loop, so that a round may tell of a row several times.
-    pub looped: bool,
+    /// How often a round adds it, so that it may tell of a row or a client several times; `None` if that is
+    /// not known before the round.
+    pub repetitions: Option<Repetitions>,
     /// The place where the noise is added.
     pub loc: Loc,
 }
@@ -160,12 +165,7 @@ impl<'m> Finder<'m> {
             unit,
             central: self.central(op),
             steps,
-            looped: around.iter().any(|op| {
-                matches!(
-                    op.kind,
-                    OpKind::Opt(OptOp::ForBatches | OptOp::Repeat | OptOp::ForRows(_))
-                )
-            }),
+            repetitions: self.repetitions(around, unit),
             loc: op.loc,
         })
     }

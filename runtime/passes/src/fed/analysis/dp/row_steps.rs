@@ -34,15 +34,16 @@ impl<'m> Finder<'m> {
     /// and the steps. The code must have this form:
     ///
     /// ```text
-    /// for rows in batches            any number of times, on the server
+    /// for rows in batches            any number of times, on the server or on a client
     ///   sum ← 0
     ///   for row in rows, one by one  once
     ///     sum ← sum + clip(f(row))
     ///   … noise(sum) …
     /// ```
     ///
-    /// `f` may depend on other rows only through noised values, and only noised values may leave, as the
-    /// claim of central differential privacy demands. Then a row changes one sum in each pass, by no more
+    /// `f` may depend on other rows only through noised values, and only noised values may leave: the server,
+    /// as the claim of central differential privacy demands, or the client, as the claim of local one does.
+    /// Then a row changes one sum in each pass, by no more
     /// than the bound of the clip.
     pub(super) fn row_by_row(
         &self,
@@ -63,6 +64,8 @@ impl<'m> Finder<'m> {
             return None;
         };
         let batch = batches.regions.first()?.args.get(..n)?;
+        let central = self.central(each);
+        let claim = if central { Dp::Central } else { Dp::Local };
         let at = each.results.iter().position(|v| *v == sum)?;
         let (carried, next) = (body.args.get(count + at)?, body.yields.get(at)?);
         let add = self.made.get(next)?;
@@ -71,8 +74,7 @@ impl<'m> Finder<'m> {
             (OpKind::Tree(TreeOp::Add), [a, b]) if b == carried => self.made.get(a)?,
             _ => return None,
         };
-        let sound = self.claims().any(|dp| dp == Dp::Central)
-            && self.central(each)
+        let sound = self.claims().any(|dp| dp == claim)
             && (self.count(*once), self.count(*one)) == (Some(1), Some(1))
             && rows.iter().all(|row| batch.contains(row))
             && first.get(at).is_some_and(|v| self.zero(*v))
@@ -94,11 +96,22 @@ impl<'m> Finder<'m> {
             .rposition(|op| matches!(op.kind, OpKind::Opt(OptOp::ForRows(_))))?;
         let mut passes = 1_usize;
         for (i, op) in around.iter().enumerate() {
-            let known = i == batches || op.kind == OpKind::Opt(OptOp::Repeat);
-            let times = self.count(*op.operands.first()?).filter(|_| known)?;
-            passes = passes.checked_mul(times)?;
+            match op.kind {
+                OpKind::Opt(OptOp::Repeat) => {}
+                OpKind::Opt(OptOp::ForRows(_)) if i == batches => {}
+                // The code of one client, which runs once.
+                OpKind::Fed(FedOp::Map) if i == 0 && self.on_clients(op) => continue,
+                _ => return None,
+            }
+            passes = passes.checked_mul(self.count(*op.operands.first()?)?)?;
         }
         Some((passes, around.get(batches)?))
+    }
+
+    /// Whether a map runs on each client, once, and not on the server.
+    fn on_clients(&self, map: &Op) -> bool {
+        let first = map.operands.first().map(|v| self.module.type_of(*v).place);
+        first == Some(Place::Clients) && !self.visits(map)
     }
 
     /// Whether parameters are zero for every input.
@@ -160,7 +173,7 @@ impl<'m> Finder<'m> {
     }
 
     /// The share of each client's examples that some rows on the server come from.
-    fn share(&self, rows: Value) -> Option<f64> {
+    pub(super) fn share(&self, rows: Value) -> Option<f64> {
         let op = self.made.get(&rows)?;
         let of = |i: usize| op.operands.get(i).copied();
         match &op.kind {

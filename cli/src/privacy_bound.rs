@@ -1,0 +1,135 @@
+//! The ε of one place of noise that is added several times.
+
+use fedround_exec::Program;
+use fedround_metrics::MetricError;
+use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
+use fedround_passes::fed::{Mechanism, NoiseKind, mechanisms};
+
+/// Default `δ` of all statements.
+pub(crate) const DELTA: f64 = 1e-5;
+
+/// Why no ε is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NoBound {
+    #[error(
+        "the noise is neither on what is clipped there, nor on a batch's sum of what is clipped row by row under a claim of differential privacy"
+    )]
+    Unclipped,
+    #[error("the noise is in a loop whose length is not known before the round")]
+    Loop,
+    #[error("the bound is on the L2 norm, and Laplace noise hides the L1 norm")]
+    Laplace,
+    #[error("the noise or its bound is not above 0")]
+    NoNoise,
+}
+
+impl From<MetricError> for NoBound {
+    fn from(_: MetricError) -> Self {
+        Self::NoNoise
+    }
+}
+
+/// The ε of noise that is added `times` times to values of a row or a client, of which a neighbour has
+/// others each time. What is told the second time may depend on what was told the first time. Gaussian noise
+/// composes without loss: `n` times are once with `√n` times the sensitivity. The ε of Laplace noise adds
+/// up. Nothing is taken off because a row is in a part of the batches alone.
+pub(crate) fn replaced(mechanism: &Mechanism, times: f64, delta: f64) -> Result<f64, NoBound> {
+    let (bound, scale) = (mechanism.bound, mechanism.scale);
+    Ok(match mechanism.noise {
+        NoiseKind::Laplace if !mechanism.l1 => return Err(NoBound::Laplace),
+        NoiseKind::Laplace => laplace_epsilon(2.0, scale)? * times,
+        NoiseKind::Gaussian => gaussian_epsilon(2.0 * bound * times.sqrt(), scale, delta)?,
+    })
+}
+
+/// A bound with three decimals, which must not be below the exact one.
+pub(crate) fn round_up(epsilon: f64) -> f64 {
+    (epsilon * 1e3).ceil() / 1e3
+}
+
+/// What to say of a `δ` that is large for so many training examples, of a program whose ε depends on it.
+pub(crate) fn warning(program: &Program, delta: f64, examples: usize) -> Option<String> {
+    let gaussian = |program: &Program| {
+        let mut known = mechanisms(program.linked()).known.into_iter();
+        known.any(|mechanism| mechanism.noise == NoiseKind::Gaussian)
+    };
+    let large = delta * examples as f64 >= 1.0;
+    let asked = large && program.phases().iter().any(|(_, phase)| gaussian(phase));
+    asked.then(|| {
+        let digits = (examples as f64).log10().floor() as i32 + 1;
+        format!(
+            "δ = {delta:e} is not below 1/N of N = {examples} examples, and allows that some of them is told outright; --delta 1e-{digits} does not"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround_ir::Loc;
+    use fedround_passes::fed::Unit;
+
+    use super::*;
+
+    fn mechanism(noise: NoiseKind, scale: f64, bound: f64) -> Mechanism {
+        Mechanism {
+            noise,
+            scale,
+            bound,
+            l1: noise == NoiseKind::Laplace,
+            unit: Unit::Client,
+            central: false,
+            steps: None,
+            repetitions: None,
+            loc: Loc::caller(),
+        }
+    }
+
+    /// `δ` at `ε` of Gaussian noise of 1 on one of two values at a distance of `mu`, by its definition,
+    /// `∫ max(0, p(x) − e^ε q(x)) dx`, by the trapezoidal rule.
+    fn delta_at(epsilon: f64, mu: f64) -> f64 {
+        let density = |x: f64| (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt();
+        let width = 1e-4;
+        let cells = ((mu + 40.0) / width) as u64;
+        let sum = (0..cells).map(|i| {
+            let x = -20.0 + i as f64 * width;
+            (density(x - mu) - epsilon.exp() * density(x)).max(0.0)
+        });
+        sum.sum::<f64>() * width
+    }
+
+    #[test]
+    fn gaussian_noise_added_many_times_is_one_of_a_larger_sensitivity() {
+        // T times N(0, σ²) on values at a distance of 2 C: a sufficient statistic is their mean, at a
+        // distance of 2 C √T / σ.
+        for (scale, bound, times) in [(3.0, 0.5, 1.0_f64), (40.0, 1.0, 60.0), (90.0, 2.0, 300.0)] {
+            let gaussian = mechanism(NoiseKind::Gaussian, scale, bound);
+            for delta in [1e-5, 1e-3] {
+                let epsilon = replaced(&gaussian, times, delta).unwrap();
+                let mu = 2.0 * bound * times.sqrt() / scale;
+                let found = delta_at(epsilon, mu);
+                assert!((found - delta).abs() < 1e-3 * delta, "{found}, not {delta}");
+                // Rényi accounting, ε = α T Δ² / 2σ² + ln(1/δ) / (α − 1), is above it, and not by much.
+                let renyi = |alpha: f64| alpha * mu * mu / 2.0 - delta.ln() / (alpha - 1.0);
+                let orders = (1..10_000).map(|i| renyi(1.0 + f64::from(i) / 50.0));
+                let least = orders.fold(f64::INFINITY, f64::min);
+                assert!(
+                    epsilon < least && least < 1.6 * epsilon,
+                    "{epsilon} {least}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn laplace_noise_adds_up() {
+        let laplace = mechanism(NoiseKind::Laplace, 4.0, 1.0);
+        assert_eq!(replaced(&laplace, 30.0, 1e-5), Ok(15.0));
+        let l2 = Mechanism {
+            l1: false,
+            ..laplace
+        };
+        assert_eq!(replaced(&l2, 30.0, 1e-5), Err(NoBound::Laplace));
+        let none = mechanism(NoiseKind::Gaussian, 0.0, 1.0);
+        assert_eq!(replaced(&none, 1.0, 1e-5), Err(NoBound::NoNoise));
+    }
+}
