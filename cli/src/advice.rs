@@ -56,6 +56,12 @@ fn help(error: &CliError) -> Option<String> {
         CliError::Assignment(_) => "write for instance --set mu=0.1",
         CliError::Variant(_) => NETWORKS,
         CliError::Rename(_) => WEIGHTS,
+        CliError::NoServerState { .. } => {
+            "--weights RUN_FOLDER --server-state takes both from a run with checkpoints; without --server-state the states start anew"
+        }
+        CliError::EarlierModel { .. } => {
+            "with --keep both the run folder has model-last.safetensors, which fits them"
+        }
         CliError::Untrained { clients: true, .. } => "--client N takes the model of a client",
         CliError::Experiment { source, kept } => {
             let advice = of_experiment(source).map(str::to_owned);
@@ -154,6 +160,9 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
             | WeightsError::Mismatch { .. }
             | WeightsError::Layout { .. },
         ) => WEIGHTS,
+        ExperimentError::ServerState { .. } => {
+            "without --server-state the states of the server start anew"
+        }
         ExperimentError::NoCaptions { .. } => {
             "--data flickr8k and coco have captions; `fedround list models` shows other models"
         }

@@ -21,6 +21,7 @@ pub(crate) struct Config {
     pub weights: Option<PathBuf>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rename: Vec<String>,
+    pub server_state: Option<bool>,
     pub rounds: Option<usize>,
     pub seed: Option<u64>,
     pub reproducible_noise: Option<bool>,
@@ -52,7 +53,7 @@ pub(crate) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 34] = [
+const KEYS: [&str; 35] = [
     "spec",
     "data",
     "data_dir",
@@ -61,6 +62,7 @@ const KEYS: [&str; 34] = [
     "model",
     "weights",
     "rename",
+    "server_state",
     "rounds",
     "seed",
     "reproducible_noise",
@@ -159,6 +161,7 @@ mod tests {
             model: Some(String::new()),
             weights: Some(PathBuf::new()),
             rename: vec![String::new()],
+            server_state: Some(true),
             rounds: Some(1),
             seed: Some(1),
             reproducible_noise: Some(true),

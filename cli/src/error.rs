@@ -187,6 +187,14 @@ pub(crate) enum CliError {
         /// Whether clients have models of their own.
         clients: bool,
     },
+    #[error(
+        "--server-state: `{}` has no checkpoint, which has the states of the server", dir.display()
+    )]
+    NoServerState { dir: PathBuf },
+    #[error(
+        "--server-state: {} is the best model of its run, and the states of the server are of the last round", file.display()
+    )]
+    EarlierModel { file: PathBuf },
     #[error("there is no client {client}: the run has {clients}, from 0")]
     NoClient { client: usize, clients: usize },
     #[error("the model has no part `{part}`; its parts are {known}")]

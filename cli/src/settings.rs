@@ -83,6 +83,20 @@ impl Settings {
         let late_client = args.newcomer.clone().or(file.newcomer);
         let partition = args.partition.clone().or(file.partition);
         let default = experiment::Settings::default();
+        let weights = weights::source(
+            args.weights.clone().or(file.weights),
+            if args.weights.is_some() {
+                &args.rename
+            } else {
+                &file.rename
+            },
+        )?;
+        // The file's choice is of the file's weights.
+        let of_file = file.server_state.unwrap_or(false) && args.weights.is_none();
+        let server_state = weights
+            .as_ref()
+            .filter(|_| args.server_state || of_file)
+            .map(weights::server_state);
         let run = experiment::Settings {
             clients: args.clients.or(file.clients).unwrap_or(default.clients),
             partition: match partition {
@@ -90,14 +104,8 @@ impl Settings {
                 None => default.partition,
             },
             seed: seed.or(file.seed).unwrap_or(default.seed),
-            weights: weights::source(
-                args.weights.clone().or(file.weights),
-                if args.weights.is_some() {
-                    &args.rename
-                } else {
-                    &file.rename
-                },
-            )?,
+            weights,
+            server_state: server_state.transpose()?,
             reproducible_noise: args.reproducible_noise || file.reproducible_noise.unwrap_or(false),
             augment: text(&args.augment, file.augment, "none").parse()?,
             auxiliaries,
@@ -186,6 +194,7 @@ impl Settings {
             aux: run.auxiliaries.clone(),
             weights: run.weights.as_ref().map(|weights| absolute(&weights.file)),
             rename: run.weights.as_ref().map_or(vec![], weights::rules),
+            server_state: run.server_state.as_ref().map(|_| true),
             rounds: Some(self.rounds),
             seed: Some(run.seed),
             reproducible_noise: run.reproducible_noise.then_some(true),

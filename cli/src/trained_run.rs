@@ -35,6 +35,7 @@ impl TrainedRun {
             device: None,
             weights: None,
             rename: vec![],
+            server_state: None,
             ..Config::read(&dir.join(CONFIG))?
         };
         let settings = Settings::over(config, flags, &TestArgs::default(), None, None)?;

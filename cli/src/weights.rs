@@ -1,13 +1,14 @@
-//! `--weights` and `--rename`: what a run starts from, and what came of it.
+//! `--weights`, `--rename` and `--server-state`: what a run starts from, and what came of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fedround::experiment::InitialWeights;
 use fedround_models::{LoadReport, TORCHVISION_RESNET};
 use serde::Serialize;
 
+use crate::config::Config;
 use crate::error::CliError;
-use crate::run::{MODEL, Manifest};
+use crate::run::{MODEL, Manifest, last_checkpoint};
 
 /// The name of the rules of torchvision's ResNets.
 const TORCHVISION: &str = "torchvision-resnet";
@@ -43,6 +44,22 @@ pub(crate) fn source(
     Ok(Some(InitialWeights { file, renames }))
 }
 
+/// The last checkpoint of the run that a file of weights is of. It must be of the same round.
+pub(crate) fn server_state(weights: &InitialWeights) -> Result<PathBuf, CliError> {
+    let dir = weights.file.parent().unwrap_or(Path::new("."));
+    let Some(found) = last_checkpoint(dir)? else {
+        let dir = dir.to_owned();
+        return Err(CliError::NoServerState { dir });
+    };
+    let config = Config::parse(&found.path, &found.state.config)?;
+    let last = config.keep.is_none_or(|keep| keep == "last");
+    if !last && weights.file.file_name().is_some_and(|name| name == MODEL) {
+        let file = weights.file.clone();
+        return Err(CliError::EarlierModel { file });
+    }
+    Ok(found.path)
+}
+
 /// The rules as they are given to `--rename`.
 pub(crate) fn rules(weights: &InitialWeights) -> Vec<String> {
     let rules = weights.renames.iter();
@@ -59,15 +76,19 @@ pub(crate) struct LoadedWeights {
     pub drawn: Vec<String>,
     /// Tensors of the file that the model lacks.
     pub left_over: Vec<String>,
+    /// States of the server that the run's checkpoint had.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub server_states: Vec<String>,
 }
 
 impl LoadedWeights {
-    pub fn new(weights: &InitialWeights, report: &LoadReport) -> Self {
+    pub fn new(weights: &InitialWeights, report: &LoadReport, states: &[String]) -> Self {
         Self {
             file: weights.file.display().to_string(),
             loaded: report.loaded.clone(),
             drawn: report.drawn.clone(),
             left_over: report.left_over.clone(),
+            server_states: states.to_vec(),
         }
     }
 
@@ -79,11 +100,12 @@ impl LoadedWeights {
             names => format!("; {what}: {}", names.join(", ")),
         };
         format!(
-            "{} of the model's {all} tensors come from {}{}{}",
+            "{} of the model's {all} tensors come from {}{}{}{}",
             self.loaded.len(),
             self.file,
             list("drawn from the seed", &self.drawn),
             list("left over in the file", &self.left_over),
+            list("states of the server", &self.server_states),
         )
     }
 }
@@ -116,7 +138,7 @@ mod tests {
             drawn: vec!["head.weight".into()],
             left_over: vec!["fc.weight".into()],
         };
-        let note = LoadedWeights::new(&"a.pt".into(), &report).note();
+        let note = LoadedWeights::new(&"a.pt".into(), &report, &[]).note();
         let expected = "1 of the model's 2 tensors come from a.pt; drawn from the seed: head.weight; left over in the file: fc.weight";
         assert_eq!(note, expected);
     }

@@ -1,11 +1,13 @@
 //! What an experiment can fail with.
 
+use std::path::PathBuf;
+
 use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_exec::CompileError;
 use fedround_metrics::MetricError;
 use fedround_models::{ModelError, WeightsError};
 use fedround_passes::report::number_format::bytes;
-use fedround_simulation::{CheckpointError, RunError};
+use fedround_simulation::{CheckpointError, RunError, ServerStateError};
 
 use super::Report;
 use super::memory::MemoryEstimate;
@@ -127,6 +129,14 @@ pub enum ExperimentError {
         threads: usize,
         /// What the system says.
         message: String,
+    },
+    /// The states of the server cannot be taken from a checkpoint.
+    #[error("{}: {source}", path.display())]
+    ServerState {
+        /// The checkpoint.
+        path: PathBuf,
+        /// How they differ.
+        source: ServerStateError,
     },
     /// In every round too few clients were there, so that the model is the one that the run began with.
     #[error(

@@ -1,6 +1,6 @@
 //! A run that can start: its input is checked and its algorithm compiled.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fedround_data::partition::Split;
@@ -11,7 +11,8 @@ use fedround_exec::device::is_cpu;
 use fedround_models::{AuxiliaryTask, LoadReport, Losses, Task};
 use fedround_passes::PassManager;
 use fedround_simulation::parties::{HeldOut, HostError, Parties, PartyHost};
-use fedround_simulation::{FederatedDataset, Simulation};
+use fedround_simulation::{FederatedDataset, ServerStateError, Simulation};
+use fedround_store::Archive;
 use fedround_trace::TracedModel;
 
 use super::evaluation::TestSet;
@@ -34,6 +35,7 @@ pub struct Run {
     pub(super) validation: Option<ValidationSet>,
     pub(super) rounds: usize,
     loaded: Option<LoadReport>,
+    loaded_states: Vec<String>,
     /// The rounds until now.
     pub(super) report: Report,
     /// Rounds that the goal made unnecessary.
@@ -105,9 +107,14 @@ impl Run {
             Some(weights) => Some(simulation.load_weights(&weights.read()?)?),
             None => None,
         };
+        let loaded_states = match &settings.server_state {
+            Some(path) => load_server_states(&mut simulation, path)?,
+            None => vec![],
+        };
         Ok(Self {
             simulation,
             loaded,
+            loaded_states,
             tests,
             validation,
             model: experiment.model.clone(),
@@ -128,6 +135,11 @@ impl Run {
     /// Which tensors the file of weights had, where the run starts from one.
     pub fn loaded_weights(&self) -> Option<&LoadReport> {
         self.loaded.as_ref()
+    }
+
+    /// The names of the states of the server that were taken from a checkpoint of another run.
+    pub fn loaded_server_states(&self) -> &[String] {
+        &self.loaded_states
     }
 
     /// The dataset, before it was dealt.
@@ -207,6 +219,18 @@ impl Run {
     pub fn into_simulation(self) -> Simulation {
         self.simulation
     }
+}
+
+fn load_server_states(
+    simulation: &mut Simulation,
+    path: &Path,
+) -> Result<Vec<String>, ExperimentError> {
+    let read = Archive::read(path).map_err(ServerStateError::from);
+    let loaded = read.and_then(|archive| simulation.load_server_states(&archive));
+    loaded.map_err(|source| ExperimentError::ServerState {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// A model ready to be traced for `examples`, which `clients` have: those of a dataset, or others of

@@ -1,5 +1,7 @@
 //! Setters of the single settings of an experiment.
 
+use std::path::PathBuf;
+
 use fedround_data::{Augment, Partition};
 use fedround_exec::{Devices, GraphCapture};
 use fedround_simulation::{CohortBatch, Faults, LateClient, OnNan};
@@ -33,6 +35,15 @@ impl Experiment {
     #[must_use]
     pub fn weights(mut self, weights: impl Into<InitialWeights>) -> Self {
         self.settings.weights = Some(weights.into());
+        self
+    }
+
+    /// Starts from the states that the server of another run has in a checkpoint, such as FedAvgM's velocity. The
+    /// algorithm must have states of the same names and shapes.
+    /// [`Run::loaded_server_states`](super::Run::loaded_server_states) names them.
+    #[must_use]
+    pub fn server_state(mut self, checkpoint: impl Into<PathBuf>) -> Self {
+        self.settings.server_state = Some(checkpoint.into());
         self
     }
 

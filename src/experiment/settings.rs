@@ -1,5 +1,7 @@
 //! What an experiment depends on besides its algorithm, model and data.
 
+use std::path::PathBuf;
+
 use fedround_data::{Augment, Partition};
 use fedround_exec::{ConvPolicy, Devices, GraphCapture, Precision};
 use fedround_simulation::{ByteSize, CohortBatch, Faults, LateClient, OnNan, RunError};
@@ -18,6 +20,9 @@ pub struct Settings {
     pub seed: u64,
     /// Weights to start from; without any, all are drawn from the seed.
     pub weights: Option<InitialWeights>,
+    /// A checkpoint of another run, from which the states of the server are taken, such as FedAvgM's velocity;
+    /// it must have those of the algorithm. Without it they start anew.
+    pub server_state: Option<PathBuf>,
     /// Whether noise of differential privacy is drawn from the seed, so that a run repeats bit for bit. Such
     /// a run is an experiment and keeps nothing private. Otherwise the noise comes from the system's
     /// generator, and only programs without such noise repeat.
@@ -82,6 +87,7 @@ impl Default for Settings {
             partition: Partition::Shards { per_client: 2 },
             seed: 1,
             weights: None,
+            server_state: None,
             reproducible_noise: false,
             augment: Augment::default(),
             auxiliaries: Auxiliaries::new(),

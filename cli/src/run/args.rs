@@ -150,6 +150,10 @@ pub(crate) struct SettingArgs {
     /// for all rules of torchvision's ResNets; may be repeated
     #[arg(long, value_name = "FROM=TO", requires = "weights")]
     pub rename: Vec<String>,
+    /// Take the states of the server, too, such as FedAvgM's velocity, from the last checkpoint of the run
+    /// folder of --weights; the algorithm must have the same states
+    #[arg(long, requires = "weights")]
+    pub server_state: bool,
     /// Draws noise of differential privacy from the seed instead of the system's generator: the run
     /// repeats bit for bit, and keeps nothing private [default: the noise is another one each time]
     #[arg(long)]

@@ -112,6 +112,7 @@ impl Checkpoints {
 
 /// A checkpoint that can be gone on from.
 pub(crate) struct Found {
+    pub path: PathBuf,
     pub archive: Archive,
     pub state: CommandState,
     /// Later ones that are damaged, with what is wrong.
@@ -132,6 +133,7 @@ pub(crate) fn last(folder: &Path) -> Result<Option<Found>, CliError> {
             Ok((archive, state)) => {
                 check_run(folder, path, &state)?;
                 return Ok(Some(Found {
+                    path: path.clone(),
                     archive,
                     state,
                     damaged,

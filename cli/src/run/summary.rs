@@ -211,11 +211,7 @@ impl Summary {
             model: settings.model.clone(),
             aux: settings.run.auxiliaries.clone(),
             parameters: run.program().parameter_count(),
-            weights: settings
-                .run
-                .weights
-                .as_ref()
-                .and_then(|weights| Some(LoadedWeights::new(weights, run.loaded_weights()?))),
+            weights: loaded_weights(settings, run),
             data: settings.data.clone(),
             partition: settings.run.partition.to_string(),
             clients: settings.run.clients,
@@ -276,6 +272,12 @@ impl Summary {
             version: env!("CARGO_PKG_VERSION"),
         }
     }
+}
+
+/// What the run took from a file of weights, if it starts from one.
+fn loaded_weights(settings: &Settings, run: &Run) -> Option<LoadedWeights> {
+    let (weights, states) = (settings.run.weights.as_ref()?, run.loaded_server_states());
+    Some(LoadedWeights::new(weights, run.loaded_weights()?, states))
 }
 
 /// The test accuracy of the model that is best on validation examples.

@@ -74,7 +74,9 @@ impl Job {
     /// What the run took from a file of weights, where it starts from one.
     pub fn loaded_weights(&self) -> Option<LoadedWeights> {
         let file = self.settings.run.weights.as_ref()?;
-        Some(LoadedWeights::new(file, self.run.loaded_weights()?))
+        let states = self.run.loaded_server_states();
+        let loaded = self.run.loaded_weights()?;
+        Some(LoadedWeights::new(file, loaded, states))
     }
 
     /// What to say of a `δ` that is large for the number of examples.

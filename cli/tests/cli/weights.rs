@@ -79,3 +79,81 @@ fn auxiliary_networks_come_with_the_weights() {
     let alike = |dir: &str| place.read(&format!("{dir}/model.safetensors"));
     assert!(alike("next") != alike("first"));
 }
+
+/// With full batches of all clients, rounds differ in the order of sums alone: a run that goes on with
+/// another's model and velocity is as the later rounds of one run.
+#[test]
+fn states_of_the_server_come_with_the_weights() {
+    let place = Place::new();
+    let line = "fedavgm --set fraction=1 --set batch=1000 --set lr=0.1 --quiet --out";
+    let run = |rest: &str, rounds: usize| {
+        let settings = crate::support::SMALL.replace("--rounds 4", &format!("--rounds {rounds}"));
+        let output = place.output(&format!("run {line} {rest} {settings}"));
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    run("whole", 5);
+    run("first", 3);
+    run("next --weights first --server-state", 2);
+    run("anew --weights first", 2);
+    let loss = |dir: &str| place.json(&format!("{dir}/summary.json"))["test_loss"].as_f64();
+    let far = |dir: &str| (loss(dir).unwrap() - loss("whole").unwrap()).abs();
+    assert!(far("next") < 1e-4, "{}", far("next"));
+    assert!(far("anew") > 1e-2, "{}", far("anew"));
+    let loaded = place.json("next/summary.json")["weights"].clone();
+    assert_eq!(names(&loaded["server_states"]), ["fedavgm.v"]);
+    assert!(
+        place
+            .text("next/config.toml")
+            .contains("server_state = true")
+    );
+    assert_eq!(
+        place.json("anew/summary.json")["weights"].get("server_states"),
+        None
+    );
+    // It goes on from its own states.
+    place.success("resume next --rounds 3 --quiet");
+    assert_eq!(place.json("next/summary.json")["rounds"], 3);
+}
+
+#[test]
+fn states_that_are_not_the_algorithms_are_refused_by_name() {
+    let place = Place::new();
+    assert!(place.run("fedavgm --quiet --out first").status.success());
+    let settings = crate::support::SMALL;
+    let fails = |what: &str, part: &str| {
+        let text = place.failure(
+            &format!("run {what} --server-state {settings} --out out"),
+            1,
+        );
+        assert!(text.contains(part), "{what}: {text}");
+        assert!(text.contains("help: "), "{text}");
+        assert!(!place.path("out").exists());
+    };
+    fails(
+        "fedavg --weights first",
+        "the algorithm keeps no state on the server",
+    );
+    fails(
+        "fedopt --weights first",
+        "missing: fedopt.m, fedopt.v; left over: fedavgm.v",
+    );
+    assert!(
+        place
+            .run("fedavgm --checkpoint off --quiet --out bare")
+            .status
+            .success()
+    );
+    fails("fedavgm --weights bare", "`bare` has no checkpoint");
+    let best = "fedavgm --validation 0.2 --keep both --quiet --out best";
+    assert!(place.run(best).status.success());
+    fails(
+        "fedavgm --weights best",
+        "best/model.safetensors is the best model of its run",
+    );
+    let line = format!(
+        "run fedavgm --weights best/model-last.safetensors --server-state {settings} --quiet --out next"
+    );
+    place.success(&line);
+    let text = place.failure(&format!("run fedavgm --server-state {settings}"), 2);
+    assert!(text.contains("--weights"), "{text}");
+}

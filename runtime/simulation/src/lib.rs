@@ -49,5 +49,5 @@ pub use faults::{Distribution, DistributionError, Faults, FaultsError};
 pub use late_client::{LateClient, LateClientError};
 pub use non_finite::{Diverged, OnNan, OnNanError};
 pub use round::{ObservedTensor, RoundStats, ServerObservation};
-pub use simulation::{PersonalDifference, Simulation};
+pub use simulation::{PersonalDifference, ServerStateError, Simulation};
 pub use state::ClientMemory;

@@ -25,7 +25,7 @@ const VERSION_PART: &str = "simulation/version";
 const FINGERPRINT: &str = "simulation/fingerprint";
 const POSITION: &str = "simulation/position";
 const PARAMETERS: &str = "simulation/parameters";
-const SERVER: &str = "simulation/server";
+pub(super) const SERVER: &str = "simulation/server";
 const CLIENTS: &str = "simulation/clients";
 /// What parties are to be told; only of a coordinator.
 const PARTIES: &str = "simulation/parties";
@@ -44,7 +44,7 @@ struct Position {
 pub(crate) type SavedState = (usize, String, Vec<TensorBytes>);
 
 /// A state by its name.
-type ServerStates = Vec<(String, Vec<TensorBytes>)>;
+pub(super) type ServerStates = Vec<(String, Vec<TensorBytes>)>;
 
 /// The states of clients, and those that the server keeps for them.
 #[derive(Deserialize, Serialize)]
@@ -95,11 +95,7 @@ impl Simulation {
     /// [`CheckpointError::Other`] if that one had another program, other data, another seed or other
     /// devices; an error of the archive if it holds no simulation. The simulation is then as it was.
     pub fn restore(&mut self, archive: &Archive) -> Result<(), CheckpointError> {
-        let found: u32 = archive.get(VERSION_PART)?;
-        if found != VERSION {
-            let newest = VERSION;
-            return Err(CheckpointError::Version { found, newest });
-        }
+        check_version(archive)?;
         Fingerprint::of(self)?.check(&archive.get(FINGERPRINT)?)?;
         let position: Position = archive.get(POSITION)?;
         let device = self.program().device();
@@ -184,13 +180,22 @@ impl Simulation {
     }
 }
 
+/// Fails for a checkpoint of another version.
+pub(super) fn check_version(archive: &Archive) -> Result<(), CheckpointError> {
+    let (found, newest) = (archive.get(VERSION_PART)?, VERSION);
+    match found == newest {
+        true => Ok(()),
+        false => Err(CheckpointError::Version { found, newest }),
+    }
+}
+
 fn saved(name: &str, tensors: &[DispatchTensor]) -> Result<Vec<TensorBytes>, CheckpointError> {
     to_bytes(tensors)?.ok_or_else(|| CheckpointError::Element {
         name: name.to_owned(),
     })
 }
 
-fn restored(
+pub(super) fn restored(
     part: &str,
     tensors: &[TensorBytes],
     device: &DispatchDevice,

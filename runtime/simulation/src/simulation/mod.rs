@@ -14,6 +14,7 @@ mod parties;
 mod personal;
 mod personal_difference;
 mod phases;
+mod server_states;
 #[cfg(test)]
 mod tests;
 
@@ -50,6 +51,7 @@ use parameters::upload;
 
 pub(crate) use checkpoint::SavedState;
 pub use personal_difference::PersonalDifference;
+pub use server_states::ServerStateError;
 
 /// Runs a [`Program`] over simulated clients.
 ///
