@@ -59,6 +59,8 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
     fs::create_dir_all(state).map_err(CliError::io("create the folder", state))?;
     let _lock = lock(state)?;
     if args.for_server_app {
+        // It compiles one of its own, for each choice of settings.
+        drop(host);
         let compile = |settings: &Settings| Ok(prepare(settings)?.into_simulation());
         let tests = data.test.clone();
         return server_app::serve(&settings, (&here, tests), args, compile);

@@ -17,7 +17,7 @@ pub struct Fab {
 }
 
 /// An app without content. A SuperLink with subprocess isolation would run it, and fail with its text.
-const STUB: &str = "raise RuntimeError('fedround serves this run: start the SuperLink with --isolation process')\n";
+const STUB: &str = "raise RuntimeError('this run of fedround has no app: the SuperLink needs --isolation process, and SuperNodes need a run that was started with a bundle')\n";
 
 impl Fab {
     /// A bundle whose apps only say that they are not meant to be run.

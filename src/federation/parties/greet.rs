@@ -31,6 +31,10 @@ impl FlowerParties {
             .filter(|id| !online.contains(id))
             .copied()
             .collect();
+        if !left.is_empty() {
+            // One who was refused may have come in place of one who left, as the same client.
+            self.refused.clear();
+        }
         for id in left {
             self.known.remove(&id);
             if let Some(apps) = &mut self.apps {
