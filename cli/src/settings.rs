@@ -106,7 +106,8 @@ impl Settings {
             seed: seed.or(file.seed).unwrap_or(default.seed),
             weights,
             server_state: server_state.transpose()?,
-            reproducible_noise: args.reproducible_noise || file.reproducible_noise.unwrap_or(false),
+            reproducible_noise: !args.system_noise
+                && (args.reproducible_noise || file.reproducible_noise.unwrap_or(false)),
             augment: text(&args.augment, file.augment, "none").parse()?,
             auxiliaries,
             late_client: late_client.map(|text| text.parse()).transpose()?,

@@ -43,7 +43,8 @@ impl Grid {
             algorithms.push(Entrant::new(text, &algorithms)?);
         }
         let first = algorithms.first().map(|first| first.spec.as_str());
-        let mut shared = Settings::resolve(&args.settings, &args.tests, first, Some(args.seed))?;
+        let given = args.settings.of_experiments();
+        let mut shared = Settings::resolve(&given, &args.tests, first, Some(args.seed))?;
         deal(
             catalog,
             &mut algorithms,

@@ -12,7 +12,8 @@ Examples:
   fedround inspect fedfed --set distill=5 --rounds 8 --attack
   fedround inspect --config runs/mu01/config.toml           the same run again, looked at
 
-A run is a function of its settings, so that this one is the one that `fedround run` would make.
+A run is a function of its settings, so that this one is the one that `fedround run
+--reproducible-noise` would make; --system-noise draws other noise each time.
 The folder holds report.json; rounds.csv with the traffic; variance.csv and variance.svg, how far
 the parameters that clients send are apart; a contact sheet (PNG) of images that clients share or
 that the server makes of their models; the first two principal components (SVG) of representations

@@ -38,7 +38,8 @@ const REPORT: &str = "report.json";
 /// Runs the subcommand.
 pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode, CliError> {
     let tests = TestArgs::default();
-    let mut settings = Settings::resolve(&args.settings, &tests, args.spec.as_deref(), args.seed)?;
+    let given = args.settings.of_experiments();
+    let mut settings = Settings::resolve(&given, &tests, args.spec.as_deref(), args.seed)?;
     // Both are measured of a whole run; adversaries are part of every report here.
     (settings.run.ensemble, settings.run.adversary) = (false, false);
     catalog.algorithm(&settings.spec, &settings.hypers)?;

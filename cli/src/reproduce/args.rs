@@ -83,6 +83,8 @@ impl ReproduceArgs {
         SettingArgs {
             data_dir: Some(self.data_dir.clone()),
             rounds: self.rounds,
+            // A table's numbers are to repeat.
+            reproducible_noise: true,
             engine: self.engine.clone(),
             ..SettingArgs::default()
         }

@@ -72,6 +72,9 @@ fn command(settings: &Settings, out: &Path) -> String {
     }
     flag("seed", &settings.run.seed.to_string());
     flag("out", &out.to_string_lossy());
+    if settings.run.reproducible_noise {
+        words.push("--reproducible-noise".to_owned());
+    }
     if settings.run.ensemble {
         words.push("--ensemble".to_owned());
     }

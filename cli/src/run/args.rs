@@ -155,9 +155,13 @@ pub(crate) struct SettingArgs {
     #[arg(long, requires = "weights")]
     pub server_state: bool,
     /// Draws noise of differential privacy from the seed instead of the system's generator: the run
-    /// repeats bit for bit, and keeps nothing private [default: the noise is another one each time]
-    #[arg(long)]
+    /// repeats bit for bit, and keeps nothing private [default of experiments: compare, inspect]
+    #[arg(long, conflicts_with = "system_noise")]
     pub reproducible_noise: bool,
+    /// Draws noise of differential privacy from the system's generator: it is another one each time
+    /// [default of run and coordinator]
+    #[arg(long)]
+    pub system_noise: bool,
     /// δ of the (ε, δ) that are reported where noise of differential privacy is added; it should be
     /// below 1 / the number of examples [default: 1e-5]
     #[arg(long, value_name = "X")]
@@ -186,6 +190,17 @@ pub(crate) struct SettingArgs {
     /// phases all others are; measured on validation examples, or else on the test set [default: phases and runs are as long as they say]
     #[arg(long, value_name = "A")]
     pub goal: Option<f64>,
+}
+
+impl SettingArgs {
+    /// The same for a command that makes experiments, whose results are to repeat: unless noise of the
+    /// system is asked for, it is drawn from the seed.
+    pub fn of_experiments(&self) -> Self {
+        Self {
+            reproducible_noise: !self.system_noise,
+            ..self.clone()
+        }
+    }
 }
 
 /// When and how a model is tested.

@@ -82,3 +82,33 @@ fn delta_is_chosen() {
     let text = place.success("explain dp-sgd --delta 1e-7");
     assert!(text.contains("δ = 1e-7"), "{text}");
 }
+
+#[test]
+fn experiments_repeat_with_their_noise_unless_asked_otherwise() {
+    let place = Place::new();
+    let line = RUN.replace("run adcol", "compare adcol");
+    let line = line.replace("--rounds 2", "--rounds 1 --seeds 1");
+    for out in ["a", "b"] {
+        place.success(&format!("{line} --out {out}"));
+        place.success(&format!("{line} --system-noise --out system-{out}"));
+    }
+    let cell = |out: &str, file: &str| format!("{out}/adcol-seed1/{file}");
+    let model = |out: &str| place.read(&cell(out, "model.safetensors"));
+    assert_eq!(model("a"), model("b"));
+    assert_ne!(model("system-a"), model("system-b"));
+    let noise = |out: &str| place.json(&cell(out, "summary.json"))["privacy"]["noise"].clone();
+    assert_eq!([noise("a"), noise("system-a")], ["reproducible", "system"]);
+    // A run of the cell's configuration is the cell.
+    place.success(&format!(
+        "run --config {} --quiet --out run",
+        cell("a", "config.toml")
+    ));
+    assert_eq!(place.read("run/model.safetensors"), model("a"));
+    let text = place.failure(&format!("{line} --system-noise --reproducible-noise"), 2);
+    assert!(text.contains("cannot be used with"), "{text}");
+    let text = place.success("reproduce adcol plug-ins --dry-run");
+    assert!(
+        text.lines().all(|run| run.contains("--reproducible-noise")),
+        "{text}"
+    );
+}

@@ -34,9 +34,9 @@ fn a_dry_run_prints_commands_that_run() {
     let text = place.success(line);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 6, "{text}");
-    assert!(
-        lines[5].ends_with("--seed 2 --out runs/lg-fedavg-mnist-small/LG-FedAvg-seed2 --ensemble")
-    );
+    assert!(lines[5].ends_with(
+        "--seed 2 --out runs/lg-fedavg-mnist-small/LG-FedAvg-seed2 --reproducible-noise --ensemble"
+    ));
     assert!(place.files("runs").is_empty());
     let solo = lines[1].strip_prefix("fedround ").unwrap();
     place.success(&format!("{solo} --quiet"));
