@@ -2,10 +2,20 @@
 
 use std::time::Instant;
 
-use fedround_flower::{Array, Dtype};
+use fedround_flower::{Array, Dtype, Payload};
 
+use crate::mixed::SuperNode;
 use crate::parties::{PartyThread, collect, model, settings, train};
 use crate::server::{LONG, SuperLink, flower};
+
+/// So many megabytes of other parameters each round, as in training: nothing is there already.
+fn parameters(megabytes: u32, round: u8) -> Payload {
+    let bytes: Vec<u8> = (0..megabytes * 1_000_000 + 4_u32)
+        .map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8 ^ round)
+        .collect();
+    let array = Array::new(Dtype::F32, vec![bytes.len() / 4], bytes).unwrap();
+    model([("w", array)])
+}
 
 #[test]
 #[ignore = "a measurement"]
@@ -23,13 +33,7 @@ fn cost_of_a_model_of_100_mb_for_two_parties() {
     let mut coordinator = server.coordinator();
     for megabytes in [0, 10, 100] {
         for round in 0..3_u8 {
-            // Other parameters each round, as in training: nothing is there already.
-            let bytes: Vec<u8> = (0..megabytes * 1_000_000 + 4_u32)
-                .map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8 ^ round)
-                .collect();
-            let shape = vec![bytes.len() / 4];
-            let array = Array::new(Dtype::F32, shape, bytes).unwrap();
-            let content = model([("w", array)]);
+            let content = parameters(megabytes, round);
             let start = Instant::now();
             let tickets = coordinator.send(&to, &train(), &content, LONG).unwrap();
             let sent = start.elapsed();
@@ -43,4 +47,37 @@ fn cost_of_a_model_of_100_mb_for_two_parties() {
         }
     }
     assert_eq!(parties.map(PartyThread::leave), [0, 0]);
+}
+
+/// The same model, there and back, with a party of ours and with Flower's client in turn.
+#[test]
+#[ignore = "a measurement"]
+fn cost_of_100_mb_beside_the_client_of_flower() {
+    let Some(programs) = flower() else { return };
+    let server = SuperLink::open(&programs);
+    let mut supernode = SuperNode::start(&server);
+    let dir = tempfile::tempdir().unwrap();
+    let echo = |request: &fedround_flower::Request| Ok(request.payload.clone());
+    let party = PartyThread::start(&server.connect(), settings(dir.path()), echo);
+    let mut seconds = [vec![], vec![]];
+    for round in 0..6 {
+        let (to, seconds) = match round % 2 {
+            0 => (party.id, &mut seconds[0]),
+            _ => (supernode.node, &mut seconds[1]),
+        };
+        let content = parameters(100, round);
+        let start = Instant::now();
+        let coordinator = &mut supernode.coordinator;
+        let tickets = coordinator.send(&[to], &train(), &content, LONG).unwrap();
+        let replies = collect(coordinator, &tickets);
+        assert!(replies[0].is_ok(), "{replies:?}");
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    for seconds in &mut seconds {
+        seconds.sort_by(f64::total_cmp);
+    }
+    let [ours, theirs] = &seconds;
+    eprintln!("100 MB there and back, seconds: {ours:.1?} with a party, {theirs:.1?} with flwr");
+    eprintln!("ratio of the medians: {:.2}", ours[1] / theirs[1]);
+    assert_eq!(party.leave(), 0);
 }

@@ -4,7 +4,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use fedround_flower::{
-    Array, Control, Coordinator, Dtype, Fab, MessageKind, PartyError, RunOutcome,
+    Array, Control, Coordinator, Dtype, Fab, MessageKind, NodeId, PartyError, RunOutcome,
 };
 
 use crate::parties::{PartyThread, collect, model, numbers, plus, settings, train};
@@ -28,33 +28,50 @@ impl Drop for Process {
     }
 }
 
-pub fn a_supernode_of_flower_answers_our_coordinator(server: &SuperLink) {
-    let connection = server.connect();
-    let before = Control::new(&connection).nodes().unwrap();
-    let mut command = server.command("flower-supernode");
-    command.args(["--insecure", "--superlink", &server.address(), "--port"]);
-    let port = crate::server::free_port();
-    let _supernode = Process(command.arg(port.to_string()).spawn().unwrap());
+/// A SuperNode of Flower, and a run whose bundle has its client.
+pub struct SuperNode {
+    _process: Process,
+    pub node: NodeId,
+    pub coordinator: Coordinator,
+}
 
-    let run = Control::new(&connection).start_run(&app(), "").unwrap();
-    let mut coordinator = Coordinator::acquire(&connection, run, None, LONG).unwrap();
-    // Other tests' parties come and go; this one has the key that our settings did not make.
-    let mut node = None;
-    until("the SuperNode is online", || {
-        let log = server.log_of("flower-supernode");
-        let nodes = coordinator.nodes().unwrap();
-        let new = nodes.into_iter().filter(|node| !before.contains(node));
-        node = new
-            .map(|node| node.id)
-            .find(|id| log.contains(&id.to_string()));
-        node.is_some()
-    });
+impl SuperNode {
+    pub fn start(server: &SuperLink) -> Self {
+        let connection = server.connect();
+        let before = Control::new(&connection).nodes().unwrap();
+        let mut command = server.command("flower-supernode");
+        command.args(["--insecure", "--superlink", &server.address(), "--port"]);
+        let port = crate::server::free_port();
+        let process = Process(command.arg(port.to_string()).spawn().unwrap());
+
+        let run = Control::new(&connection).start_run(&app(), "").unwrap();
+        let coordinator = Coordinator::acquire(&connection, run, None, LONG).unwrap();
+        // Other tests' parties come and go; this one has the key that our settings did not make.
+        let mut found = None;
+        until("the SuperNode is online", || {
+            let log = server.log_of("flower-supernode");
+            let nodes = coordinator.nodes().unwrap();
+            let new = nodes.into_iter().filter(|node| !before.contains(node));
+            found = new
+                .map(|node| node.id)
+                .find(|id| log.contains(&id.to_string()));
+            found.is_some()
+        });
+        Self {
+            _process: process,
+            node: found.unwrap(),
+            coordinator,
+        }
+    }
+}
+
+pub fn a_supernode_of_flower_answers_our_coordinator(server: &SuperLink) {
+    let mut supernode = SuperNode::start(server);
+    let (node, coordinator) = (supernode.node, &mut supernode.coordinator);
     let weights: Vec<u8> = (0..6_u8).flat_map(|i| f32::from(i).to_le_bytes()).collect();
     let content = model([("w", Array::new(Dtype::F32, vec![2, 3], weights).unwrap())]);
-    let tickets = coordinator
-        .send(&[node.unwrap()], &train(), &content, LONG)
-        .unwrap();
-    let replies = collect(&mut coordinator, &tickets);
+    let tickets = coordinator.send(&[node], &train(), &content, LONG).unwrap();
+    let replies = collect(coordinator, &tickets);
     let reply = replies[0].as_ref().unwrap();
     let array = &reply.arrays("arrays").unwrap()["w"];
     assert_eq!(array.shape(), [2, 3]);
@@ -67,15 +84,14 @@ pub fn a_supernode_of_flower_answers_our_coordinator(server: &SuperLink) {
 
     // A reply that cannot be read is the failure of that party alone.
     let query = MessageKind::new("query").unwrap();
-    let tickets = coordinator
-        .send(&[node.unwrap()], &query, &content, LONG)
-        .unwrap();
-    let replies = collect(&mut coordinator, &tickets);
+    let tickets = coordinator.send(&[node], &query, &content, LONG).unwrap();
+    let replies = collect(coordinator, &tickets);
     let Err(PartyError::Failed(reason)) = &replies[0] else {
         panic!("{replies:?}");
     };
     assert!(reason.contains("<f2"), "{reason}");
-    coordinator.finish(RunOutcome::Completed).unwrap();
+    let finished = supernode.coordinator.finish(RunOutcome::Completed);
+    finished.unwrap();
 }
 
 #[test]
