@@ -4,8 +4,11 @@
 //! tensors that the requests to all parties share, which the SuperLink stores once, and one for the rest.
 //! Each holds [encoded](Payload::encode) bytes.
 
-use fedround_flower::{self as flower, Array, Arrays, Config, ConfigValue, Dtype};
+use std::sync::{Arc, Weak};
+
+use fedround_flower::{self as flower, Array, Arrays, Config, ConfigValue, Dtype, Record};
 use fedround_simulation::parties::Payload;
+use fedround_store::TensorBytes;
 
 use super::error::MessageError;
 
@@ -19,8 +22,50 @@ const BYTES: &str = "bytes";
 /// Larger ones are arrays, which travel in pieces of at most this size.
 const PIECE: usize = 5 << 20;
 
+/// The record of the tensors that the last party was sent. If the next one is sent the same tensors in memory,
+/// it is sent the same record, which is made and hashed once.
+#[derive(Default)]
+pub(super) struct SharedRecord {
+    tensors: Vec<(String, Weak<TensorBytes>)>,
+    made: Option<Record>,
+}
+
+impl SharedRecord {
+    /// The record of tensors.
+    fn of(&mut self, shared: &Payload) -> Result<Record, MessageError> {
+        match &self.made {
+            Some(made) if self.is_of(shared) => Ok(made.clone()),
+            _ => {
+                let made = record(shared.encode()?)?;
+                let tensors = shared.tensors.iter();
+                let tensors = tensors.map(|(name, tensor)| (name.clone(), Arc::downgrade(tensor)));
+                self.tensors = tensors.collect();
+                self.made = Some(made.clone());
+                Ok(made)
+            }
+        }
+    }
+
+    /// Whether these tensors are the same in memory. A place is not used again as long as a weak reference
+    /// names it.
+    fn is_of(&self, shared: &Payload) -> bool {
+        let known = self.tensors.iter();
+        let known = known.map(|(name, tensor)| (name.as_str(), tensor.as_ptr().addr()));
+        let tensors = shared.tensors.iter();
+        known.eq(tensors.map(|(name, tensor)| (name.as_str(), Arc::as_ptr(tensor).addr())))
+    }
+
+    /// Forgets it: no other party will be sent these tensors.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
 /// A payload as the content of a Flower message.
-pub(super) fn to_flower(payload: &Payload) -> Result<flower::Payload, MessageError> {
+pub(super) fn to_flower(
+    payload: &Payload,
+    sent: &mut SharedRecord,
+) -> Result<flower::Payload, MessageError> {
     let of_one_client = |name: &str| name.contains('/');
     let tensors = payload.tensors.iter().cloned();
     let (own, shared) = tensors.partition(|(name, _)| of_one_client(name));
@@ -33,11 +78,11 @@ pub(super) fn to_flower(payload: &Payload) -> Result<flower::Payload, MessageErr
         tensors: shared,
         ..Payload::default()
     };
-    let content = with_bytes(flower::Payload::new(), OWN, own.encode()?)?;
-    match shared.tensors.is_empty() {
-        true => Ok(content),
-        false => with_bytes(content, SHARED, shared.encode()?),
-    }
+    let content = flower::Payload::new().with(OWN, record(own.encode()?)?);
+    Ok(match shared.tensors.is_empty() {
+        true => content,
+        false => content.with(SHARED, sent.of(&shared)?),
+    })
 }
 
 /// The payload of a message's content.
@@ -54,18 +99,13 @@ pub(super) fn from_flower(content: &flower::Payload) -> Result<Payload, MessageE
     Ok(payload)
 }
 
-fn with_bytes(
-    content: flower::Payload,
-    record: &str,
-    bytes: Vec<u8>,
-) -> Result<flower::Payload, MessageError> {
+fn record(bytes: Vec<u8>) -> Result<Record, MessageError> {
     let name = BYTES.to_owned();
     if bytes.len() < PIECE {
-        let config = Config::from_iter([(name, ConfigValue::Bytes(bytes))]);
-        return Ok(content.with(record, config));
+        return Ok(Config::from_iter([(name, ConfigValue::Bytes(bytes))]).into());
     }
     let array = Array::new(Dtype::U8, vec![bytes.len()], bytes).map_err(MessageError::Size)?;
-    Ok(content.with(record, Arrays::from_iter([(name, array)])))
+    Ok(Arrays::from_iter([(name, array)]).into())
 }
 
 fn bytes<'a>(content: &'a flower::Payload, record: &str) -> Option<&'a [u8]> {
@@ -78,11 +118,42 @@ fn bytes<'a>(content: &'a flower::Payload, record: &str) -> Option<&'a [u8]> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use fedround_store::TensorBytes;
-
     use super::*;
+
+    fn to_flower(payload: &Payload) -> Result<flower::Payload, MessageError> {
+        super::to_flower(payload, &mut SharedRecord::default())
+    }
+
+    #[test]
+    fn tensors_for_several_parties_are_encoded_once() {
+        let n = PIECE / 4;
+        let large = |x: f32| Arc::new(TensorBytes::of_floats(&vec![x; n], &[n]));
+        let mut sent = SharedRecord::default();
+        let mut place = |tensor: &Arc<TensorBytes>| {
+            let own = Arc::new(TensorBytes::of_ints(&[1], &[1]));
+            let tensors = [("w", Arc::clone(tensor)), ("client1/w", own)];
+            let payload = Payload {
+                tensors: tensors
+                    .map(|(name, tensor)| (name.to_owned(), tensor))
+                    .into(),
+                ..Payload::default()
+            };
+            let content = super::to_flower(&payload, &mut sent).unwrap();
+            let mut back = from_flower(&content).unwrap();
+            // They come back in the order of their names.
+            back.tensors.reverse();
+            assert_eq!(back, payload);
+            // What is kept is not freed, so that another record has another place.
+            let place = content.arrays(SHARED).unwrap()[BYTES].bytes().as_ptr();
+            (place, content)
+        };
+        let (first, second) = (large(1.0), large(2.0));
+        let one = place(&first);
+        assert_eq!(one.0, place(&first).0);
+        let other = place(&second);
+        assert_ne!(one.0, other.0);
+        assert_ne!(one.0, place(&large(1.0)).0);
+    }
 
     #[test]
     fn payloads_come_back_bit_for_bit() {
@@ -121,7 +192,7 @@ mod tests {
         assert!(error.to_string().contains("`own`"), "{error}");
         let content = to_flower(&Payload::default()).unwrap();
         for other in [SHARED, OWN] {
-            let content = with_bytes(content.clone(), other, vec![0; 8]).unwrap();
+            let content = content.clone().with(other, record(vec![0; 8]).unwrap());
             let error = from_flower(&content).unwrap_err();
             assert!(matches!(error, MessageError::Payload(_)), "{error}");
         }

@@ -8,7 +8,7 @@ use fedround_simulation::parties::PartyHost;
 use super::durable_host::DurableHost;
 use super::error::ParticipantError;
 use super::hello;
-use super::message::{from_flower, to_flower};
+use super::message::{SharedRecord, from_flower, to_flower};
 
 /// A process that hosts clients and answers a coordinator through a SuperLink.
 pub struct Participant {
@@ -87,7 +87,7 @@ impl Participant {
 
     fn region(&mut self, request: &Request) -> Result<Answer, ParticipantError> {
         let reply = match from_flower(&request.payload) {
-            Ok(payload) => to_flower(&self.host.answer(&payload)?),
+            Ok(payload) => to_flower(&self.host.answer(&payload)?, &mut SharedRecord::default()),
             Err(error) => Err(error),
         };
         match reply {

@@ -19,7 +19,7 @@ use fedround_simulation::parties::{
 use super::client_apps::{ClientApps, Translated};
 use super::convention::TRAIN;
 use super::hello::REGION;
-use super::message::{from_flower, to_flower};
+use super::message::{SharedRecord, from_flower, to_flower};
 
 pub use notice::{FederationSettings, Notice};
 
@@ -63,6 +63,8 @@ pub struct FlowerParties {
     /// Requests without replies, and until when these are waited for.
     open: HashMap<FlowerTicket, (Ticket, Instant)>,
     tickets: u64,
+    /// What the last party was sent alike with others.
+    sent: SharedRecord,
     /// Replies for which nothing was sent.
     ready: Replies,
     /// Speaks with parties that are apps of Flower, if they may take part.
@@ -90,6 +92,7 @@ impl FlowerParties {
             greeted: HashMap::new(),
             open: HashMap::new(),
             tickets: 0,
+            sent: SharedRecord::default(),
             ready: vec![],
             apps: None,
         };
@@ -126,7 +129,10 @@ impl FlowerParties {
         let app = self.apps.as_ref().filter(|apps| apps.is_app(to));
         let translated = app.map(|apps| apps.request(request)).transpose();
         let (kind, content) = match translated.map_err(|error| text(&error))? {
-            None => (REGION, to_flower(request).map_err(|error| text(&error))?),
+            None => {
+                let content = to_flower(request, &mut self.sent);
+                (REGION, content.map_err(|error| text(&error))?)
+            }
             Some(Translated::Request(content)) => (TRAIN, content),
             Some(Translated::Reply(reply)) => {
                 let ticket = self.ticket();
@@ -218,6 +224,8 @@ impl Parties for FlowerParties {
     }
 
     fn poll(&mut self) -> Result<Replies, Unreachable> {
+        // All requests of a region were sent.
+        self.sent.clear();
         let late = self.expire().into_iter();
         let mut all = std::mem::take(&mut self.ready);
         all.extend(late.map(|ticket| (ticket, Err(PartyError::Expired))));

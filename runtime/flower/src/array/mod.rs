@@ -2,6 +2,7 @@
 
 mod header;
 mod npy;
+mod objects;
 
 use bytes::Bytes;
 use thiserror::Error;
@@ -9,6 +10,7 @@ use thiserror::Error;
 pub use header::HeaderError;
 pub use npy::NpyError;
 pub(crate) use npy::{decode, encode};
+pub(crate) use objects::ArrayObjects;
 
 /// The type of a tensor's elements. Flower writes types as NumPy names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,12 +75,13 @@ impl Dtype {
 }
 
 /// A tensor: elements in little-endian bytes, the last dimension varying fastest. Clones share
-/// the bytes.
+/// the bytes, and the objects of messages that are made of them when an array is first sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
     dtype: Dtype,
     shape: Vec<usize>,
     bytes: Bytes,
+    objects: ArrayObjects,
 }
 
 impl Array {
@@ -115,7 +118,13 @@ impl Array {
             dtype,
             shape,
             bytes,
+            objects: ArrayObjects::default(),
         })
+    }
+
+    /// The objects of a message that the array is, once they were made.
+    pub(crate) fn objects(&self) -> &ArrayObjects {
+        &self.objects
     }
 
     /// The type of the elements.

@@ -29,6 +29,20 @@ struct Body {
 
 /// Adds an array.
 pub(super) fn encode(encoder: &mut Encoder, array: &Array) -> ObjectTree {
+    let (tree, objects) = array.objects().or_make(|| {
+        let mut own = Encoder::default();
+        let tree = add(&mut own, array);
+        (tree, own.objects)
+    });
+    let objects = objects.iter();
+    encoder
+        .objects
+        .extend(objects.map(|(id, bytes)| (id.clone(), bytes.clone())));
+    tree.clone()
+}
+
+/// Adds the objects of an array.
+fn add(encoder: &mut Encoder, array: &Array) -> ObjectTree {
     let file = array::encode(array);
     let chunks: Vec<_> = file
         .chunks(CHUNK_BYTES)
