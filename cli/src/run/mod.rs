@@ -3,6 +3,8 @@
 mod args;
 mod checkpoint_every;
 mod checkpoints;
+mod class_curves;
+mod fault_counts;
 mod folder;
 mod folder_name;
 mod manifest;

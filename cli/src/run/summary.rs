@@ -5,15 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use fedround::Auxiliaries;
-use fedround::experiment::{
-    AttributeAuc, ExperimentError, Keep, Report, Round, Run, Scores, Status,
-};
+use fedround::experiment::{AttributeAuc, ExperimentError, Keep, Report, Run, Scores, Status};
 use fedround_exec::CaptureStats;
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::{best, first_to_reach};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::fault_counts::FaultCounts;
 use super::privacy_spent::{Federation, PrivacySpent, privacy_spent};
 use crate::config::Config;
 use crate::settings::Settings;
@@ -286,30 +285,4 @@ fn chosen(report: &Report) -> Option<f64> {
     let mut rounds = report.history.iter();
     let round = rounds.find(|round| round.number == best.round)?;
     Some(round.scores.as_ref()?.headline())
-}
-
-/// Over all rounds.
-#[derive(Debug, Serialize)]
-pub(crate) struct FaultCounts {
-    /// Clients that failed, each once for each round.
-    pub failed: usize,
-    pub late: usize,
-    pub surplus: usize,
-    /// Rounds in which too few clients were there.
-    pub skipped_rounds: usize,
-}
-
-impl FaultCounts {
-    fn of(settings: &Settings, report: &Report) -> Option<Self> {
-        let count = |of: fn(&Round) -> usize| report.history.iter().map(of).sum::<usize>();
-        let counts = Self {
-            failed: count(|round| round.failed.len()),
-            late: count(|round| round.late.len()),
-            surplus: count(|round| round.surplus.len()),
-            skipped_rounds: report.skipped(),
-        };
-        // Parties fail without settings that say so.
-        let any = counts.failed + counts.late > 0;
-        (any || !settings.run.faults.is_none()).then_some(counts)
-    }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fedround::experiment::{ExperimentError, Report, Run};
+use fedround::experiment::{ExperimentError, Run};
 use fedround_data::Dataset;
 use fedround_exec::Program;
 use fedround_simulation::RunError;
@@ -14,6 +14,7 @@ use fedround_store::Archive;
 
 use super::checkpoint_every::CheckpointEvery;
 use super::checkpoints::{Checkpoints, CommandState};
+use super::class_curves::class_curves;
 use super::folder::{CONFIG, Folder, STATES};
 use super::manifest::Manifest;
 use super::metric::Metric;
@@ -27,7 +28,6 @@ use crate::config::Config;
 use crate::error::CliError;
 use crate::files::json;
 use crate::interrupt::Stop;
-use crate::plot::Series;
 use crate::privacy_bound;
 use crate::settings::Settings;
 use crate::weights::LoadedWeights;
@@ -296,22 +296,4 @@ fn save(
     };
     let round = job.run.report().rounds();
     checkpoints.write(round, || Ok(job.run.save()?), &state)
-}
-
-/// The accuracy of each class over the rounds in which it was measured; none of data without classes.
-fn class_curves(report: &Report, names: &[String]) -> Vec<Series> {
-    let points = |class: usize| -> Vec<(f64, f64)> {
-        let tested = report.history.iter();
-        let tested = tested.filter_map(|r| {
-            let scores = r.scores.as_ref().filter(|scores| scores.server_trained);
-            Some((r.number as f64, scores?))
-        });
-        let own = tested.filter_map(|(x, s)| Some((x, *s.class_accuracy.get(class)?)));
-        own.collect()
-    };
-    let series = names.iter().enumerate().map(|(class, name)| Series {
-        name: name.clone(),
-        points: points(class),
-    });
-    series.filter(|series| !series.points.is_empty()).collect()
 }
