@@ -1,28 +1,13 @@
 //! ADCOL's plug-ins on the digits of several datasets.
 
-use std::path::PathBuf;
+use crate::support::{Place, real, stderr};
 
-use crate::support::{Place, stderr};
-
-/// The accuracy of the parties on their own domains' tests: 200 examples each, four rounds. Where the
-/// datasets are: in `FEDROUND_DATA`, or beside the repository.
+/// The accuracy of the parties on their own domains' tests: 200 examples each, four rounds.
 fn accuracy(spec: &str, set: &str) -> Option<f64> {
-    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data"));
-    let data = std::env::var_os("FEDROUND_DATA").map_or_else(beside, PathBuf::from);
-    let there = |name: &str| data.join(name).is_dir();
-    if let Some(missing) = ["mnist", "usps", "mnist_m"]
-        .into_iter()
-        .find(|name| !there(name))
-    {
-        eprintln!(
-            "SKIPPED: no {missing} in {}; set FEDROUND_DATA",
-            data.display()
-        );
-        return None;
-    }
+    let data = real(&["mnist", "usps", "mnist_m"])?;
     let place = Place::new();
     // Drawn digits are the fourth domain; SVHN is one where it is there.
-    let clients = 4 + usize::from(there("svhn"));
+    let clients = 4 + usize::from(data.join("svhn").is_dir());
     let line = format!(
         "run {spec} --data digits --clients {clients} --partition domains:1:200 --model lenet5 --rounds 4 \
          --eval-every 4 --set epochs=5 --set batch=20 --set lr=0.02 --set momentum=0.9 --set fraction=1 \

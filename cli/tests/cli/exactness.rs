@@ -5,12 +5,10 @@
 //! tasks' default rounds the figures agree as closely (`docs/benchmarks/cpu.md`). The baselines'
 //! laws against theirs are in `tests/programs/trajectories.rs`.
 
-use std::path::PathBuf;
-
 use assert_cmd::Command;
 use serde_json::Value;
 
-use crate::support::program;
+use crate::support::{program, real};
 
 /// Task, rounds, then `params_l2` and `test_loss` of the reference.
 const REFERENCE: [(&str, u32, f64, f64); 5] = [
@@ -23,10 +21,7 @@ const REFERENCE: [(&str, u32, f64, f64); 5] = [
 
 #[test]
 fn bench_tasks_equal_the_pytorch_reference() {
-    let Some(data) = data_dir() else {
-        eprintln!(
-            "SKIPPED: no real data (set FEDROUND_DATA to a folder with mnist/ and cifar-10-batches-bin/)"
-        );
+    let Some(data) = real(&["mnist", "cifar-10-batches-bin"]) else {
         return;
     };
     for (task, rounds, params_l2, test_loss) in REFERENCE {
@@ -57,10 +52,4 @@ fn bench_tasks_equal_the_pytorch_reference() {
             );
         }
     }
-}
-
-fn data_dir() -> Option<PathBuf> {
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
-    let dir = std::env::var_os("FEDROUND_DATA").map_or(beside, PathBuf::from);
-    (dir.join("mnist").is_dir() && dir.join("cifar-10-batches-bin").is_dir()).then_some(dir)
 }

@@ -1,12 +1,11 @@
 //! `fedround inspect`: what the server sees of single clients.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{Place, SMALL, program, stderr};
+use crate::support::{Place, SMALL, program, real, stderr};
 
 pub fn report(place: &Place, line: &str) -> Value {
     let data = "--data mnist --data-dir data --quiet --out out";
@@ -205,12 +204,9 @@ fn images_made_of_models_are_on_a_sheet() {
 /// found 68 % of race and 87 % of sex. In a round, one that trains along finds less than it.
 #[test]
 fn adversaries_find_protected_attributes() {
-    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data"));
-    let data = std::env::var_os("FEDROUND_DATA").map_or_else(beside, PathBuf::from);
-    if !data.join("adult").is_dir() {
-        eprintln!("SKIPPED: no Adult in {}; set FEDROUND_DATA", data.display());
+    let Some(data) = real(&["adult"]) else {
         return;
-    }
+    };
     let place = Place::new();
     let settings = "fair(lg-fedavg) --data adult --clients 2 --partition iid --model 2nn \
                 --rounds 1 --set fraction=1 --set lambda=0 --quiet";

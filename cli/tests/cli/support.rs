@@ -98,6 +98,19 @@ pub fn program() -> PathBuf {
     other.map_or(built, |other| Path::new(workspace).join(other))
 }
 
+/// The folder of real data (`FEDROUND_DATA`, or beside the repository), if it has these datasets.
+pub fn real(datasets: &[&str]) -> Option<PathBuf> {
+    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data"));
+    let folder = std::env::var_os("FEDROUND_DATA").map_or_else(beside, PathBuf::from);
+    let missing = datasets.iter().find(|name| !folder.join(name).is_dir());
+    if let Some(missing) = missing {
+        let folder = folder.display();
+        eprintln!("SKIPPED: no {missing} in {folder}; set FEDROUND_DATA");
+        return None;
+    }
+    Some(folder)
+}
+
 /// A number that trials are given in a variable.
 pub fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().unwrap())

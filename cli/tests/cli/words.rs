@@ -2,12 +2,12 @@
 //! where they are.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use image::{Rgb, RgbImage};
 use serde_json::{Value, json};
 
-use crate::support::Place;
+use crate::support::{Place, real};
 
 const COLOURS: [(&str, [u8; 3]); 3] = [
     ("red", [200, 30, 30]),
@@ -156,27 +156,15 @@ fn tables_of_words_are_made_of_such_runs() {
     assert!(captions.contains("modality=caption"), "{captions}");
 }
 
-/// The folder of real data, where it has this dataset.
-fn real(dataset: &str) -> Option<PathBuf> {
-    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data"));
-    let folder = std::env::var_os("FEDROUND_DATA").map_or_else(beside, PathBuf::from);
-    if folder.join(dataset).is_dir() {
-        return Some(folder);
-    }
-    eprintln!(
-        "SKIPPED: no {dataset} in {}; set FEDROUND_DATA",
-        folder.display()
-    );
-    None
-}
-
 #[test]
 fn real_files_are_trained_on() {
     for (dataset, folder, model, key) in [
         ("flickr8k", "flickr8k", "captioner-small", "bleu"),
         ("daquar", "daquar", "vqa-small", "vqa_accuracy"),
     ] {
-        let Some(data) = real(folder) else { continue };
+        let Some(data) = real(&[folder]) else {
+            continue;
+        };
         let place = Place::new();
         let line = format!(
             "run fedavg --data {dataset} --data-dir {} --model {model} --clients 50 --partition iid \
@@ -196,7 +184,9 @@ fn real_files_are_trained_on() {
 /// Seeds 1 to 4: 0.416, 0.402, 0.428, 0.425. The most frequent answer is right in 0.365 of the tests.
 #[test]
 fn questions_are_read() {
-    let Some(data) = real("easy_vqa") else { return };
+    let Some(data) = real(&["easy_vqa"]) else {
+        return;
+    };
     let place = Place::new();
     let line = format!(
         "run fedavg --data easy-vqa --data-dir {} --model vqa-small --clients 20 --partition iid --rounds 4 \
