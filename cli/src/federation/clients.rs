@@ -60,7 +60,11 @@ pub(super) fn splits(
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::config::Config;
+    use crate::run::{SettingArgs, TestArgs};
 
     #[test]
     fn numbers_are_read() {
@@ -71,5 +75,27 @@ mod tests {
         }
         let error = numbers("0-10", 10).unwrap_err().to_string();
         assert!(error.contains("client 10 is not one"), "{error}");
+    }
+    #[test]
+    fn own_examples_are_dealt_to_the_clients_here_alone() {
+        let text = "spec = \"fedavg\"\nclients = 4\npartition = \"iid\"";
+        let config = Config::parse(Path::new("config.toml"), text).unwrap();
+        let (flags, tests) = (SettingArgs::default(), TestArgs::default());
+        let settings = Settings::over(config, &flags, &tests, None, None).unwrap();
+        let data = settings.load().unwrap();
+        let trained = |own: bool| {
+            let all = splits(&settings, &data, (&[1, 3], own)).unwrap();
+            all.into_iter().map(|split| split.train).collect::<Vec<_>>()
+        };
+        let whole = settings.run.partition.deal(&data, 4, settings.run.seed);
+        let whole = whole.unwrap();
+        let part = trained(false);
+        assert_eq!((&part[1], &part[3]), (&whole[1].train, &whole[3].train));
+        assert!(part[0].is_empty() && part[2].is_empty());
+        let own = trained(true);
+        assert!(own[0].is_empty() && own[2].is_empty());
+        let mut all = own.concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..data.train.len()).collect::<Vec<_>>());
     }
 }

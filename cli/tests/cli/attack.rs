@@ -7,15 +7,15 @@ use crate::support::{Place, SMALL};
 
 #[test]
 fn shared_images_are_measured_and_attacked() {
-    let place = Place::new();
+    let place = Place::of(100, 40);
     let line = "fedfed --clients 4 --model logistic --rounds 3 --set distill=1 --set distill_share=1 \
                 --aux generator=resnet --attack";
     let found = report(&place, line);
     let phases = found["phases"].as_array().unwrap();
     let named: Vec<_> = phases.iter().map(|p| p["rounds"].as_u64()).collect();
     assert_eq!(named, [Some(1); 3]);
-    // 300 images of 784 numbers and a label each, once up, and all of them to each client.
-    assert_eq!(phases[1]["bytes_up"], 300 * 785 * 4);
+    // 100 images of 784 numbers and a label each, once up, and all of them to each client.
+    assert_eq!(phases[1]["bytes_up"], 100 * 785 * 4);
     let shared = &found["shared"][0];
     assert!(number(&shared["images"]["psnr"]) < 20.0);
     assert!(number(&shared["images"]["frechet"]) > 0.0);
@@ -80,7 +80,7 @@ fn what_was_learned_by_heart_is_told() {
 /// What clients share of resized and normalised images is measured against these.
 #[test]
 fn changed_images_are_compared_with_changed_ones() {
-    let place = Place::new();
+    let place = Place::of(100, 40);
     let line =
         "fedfed --clients 4 --model logistic --rounds 2 --set distill=1 --set distill_share=1";
     let resized = "--augment resize:16,normalise:0.5:0.5 --attack";
@@ -97,7 +97,7 @@ fn changed_images_are_compared_with_changed_ones() {
 
 #[test]
 fn images_that_change_at_random_are_not_compared() {
-    let place = Place::new();
+    let place = Place::of(100, 40);
     let line = "inspect fedfed --clients 2 --model logistic --rounds 2 --set distill=1 \
                 --set distill_share=1 --data mnist --data-dir data --quiet --out out --augment flip";
     let text = place.failure(&format!("{line} --attack"), 1);

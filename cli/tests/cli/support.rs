@@ -17,9 +17,14 @@ pub struct Place(TempDir);
 impl Place {
     /// With a `data/mnist` of bars, one position for each class: a task that is learned at once.
     pub fn new() -> Self {
+        Self::of(TRAIN, TEST)
+    }
+
+    /// With so many examples for training and for tests.
+    pub fn of(train: usize, test: usize) -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         fs::create_dir_all(place.path("data/mnist")).unwrap();
-        for (split, n) in [("train", TRAIN), ("t10k", TEST)] {
+        for (split, n) in [("train", train), ("t10k", test)] {
             place.write(&format!("data/mnist/{split}-images-idx3-ubyte"), &images(n));
             place.write(&format!("data/mnist/{split}-labels-idx1-ubyte"), &labels(n));
         }

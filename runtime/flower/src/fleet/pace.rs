@@ -4,14 +4,19 @@ use std::time::{Duration, Instant};
 
 /// Polls wait at least and at most this long.
 const WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
-/// The part of the time since the last request that a poll waits.
+/// The part of the time without messages that a poll waits.
 const PART: u32 = 8;
 
-/// Waits between polls, which grow with the time since the last request or reply: requests of a round
-/// follow each other at once, and those of rounds that take minutes may wait a second longer.
+/// Waits between polls, which grow with the time since the last message, and with that between the last
+/// two requests: those of short rounds follow each other at once, and those of rounds that take minutes
+/// may wait a second longer. Each poll costs the SuperLink as much as an object.
 #[derive(Debug)]
 pub(super) struct Pace {
+    last_request: Instant,
+    /// A request that came, or a reply that left.
     last_message: Instant,
+    /// Between the last two requests.
+    gap: Duration,
     next_poll: Instant,
 }
 
@@ -19,9 +24,18 @@ impl Pace {
     pub(super) fn new() -> Self {
         let now = Instant::now();
         Self {
+            last_request: now,
             last_message: now,
+            gap: Duration::ZERO,
             next_poll: now,
         }
+    }
+
+    /// A request came.
+    pub(super) fn request(&mut self) {
+        self.gap = self.last_request.elapsed();
+        self.last_request = Instant::now();
+        self.message();
     }
 
     /// A request came, or a reply left.
@@ -30,9 +44,10 @@ impl Pace {
         self.polled();
     }
 
-    /// There was no request.
+    /// The SuperLink was asked.
     pub(super) fn polled(&mut self) {
-        self.next_poll = Instant::now() + wait_after(self.last_message.elapsed());
+        let idle = self.last_message.elapsed().max(self.gap);
+        self.next_poll = Instant::now() + wait_after(idle);
     }
 
     /// How long to wait before the next poll.

@@ -53,7 +53,7 @@ impl Party {
             return Ok(None);
         };
         let announced = message.metadata.clone().unwrap_or_default();
-        self.pace.message();
+        self.pace.request();
         match self.receive(message, &tree) {
             Ok(request) => Ok(Some(request)),
             // The run has ended since.
