@@ -29,6 +29,7 @@
 
 mod adversary;
 mod checkpoint;
+mod client_examples;
 mod client_models;
 mod data_source;
 mod error;

@@ -15,6 +15,7 @@ use fedround_simulation::{FederatedDataset, ServerStateError, Simulation};
 use fedround_store::Archive;
 use fedround_trace::TracedModel;
 
+use super::client_examples::{dealt, turned};
 use super::evaluation::TestSet;
 use super::language::LanguageTest;
 use super::memory::{self, MemoryEstimate};
@@ -55,19 +56,10 @@ impl Run {
             let data = data.name.clone();
             return Err(ExperimentError::NoProtected { data });
         }
-        let mut examples = data.train.clone();
-        for split in &splits {
-            if let Some(rotation) = split.rotation {
-                let own = [&split.train[..], &split.validation].concat();
-                examples = rotation.turned(&examples, &own)?;
-            }
-        }
-        let (algorithm, sources) = (
-            &experiment.algorithm,
-            (&experiment.model, &experiment.losses),
-        );
+        let examples = turned(&data.train, &splits)?;
+        let algorithm = &experiment.algorithm;
         let (model, used) = trace(
-            sources,
+            (&experiment.model, &experiment.losses),
             &settings,
             algorithm,
             &data,
@@ -85,24 +77,13 @@ impl Run {
         if settings.keep.best() && validation.is_none() {
             return Err(ExperimentError::NoChoice);
         }
-        // Moved, not copied: of many clients, these indices are most of what a run holds.
-        let own = splits.into_iter().map(|split| split.train);
-        let client_indices = match algorithm.centralized() {
-            true => vec![own.flatten().collect()],
-            false => own.collect(),
-        };
-        let mut passes = PassManager::observed_by(experiment.passes.clone());
         let dataset = FederatedDataset {
             examples,
-            client_indices,
+            client_indices: dealt(splits, algorithm.centralized()),
         };
+        let mut passes = PassManager::observed_by(experiment.passes.clone());
         let mut simulation = simulation(&settings, algorithm, model, dataset, &mut passes)?;
-        if is_cpu(simulation.program().device()) {
-            let needed = MemoryEstimate::of(&simulation, rounds, settings.threads)?;
-            if let Some(limit) = memory::limit().filter(|limit| needed.total() > *limit) {
-                return Err(ExperimentError::Memory { needed, limit });
-            }
-        }
+        check_memory(&simulation, rounds, settings.threads)?;
         let loaded = match &settings.weights {
             Some(weights) => Some(simulation.load_weights(&weights.read()?)?),
             None => None,
@@ -218,6 +199,22 @@ impl Run {
     /// The simulation by itself, for callers that train round by round.
     pub fn into_simulation(self) -> Simulation {
         self.simulation
+    }
+}
+
+/// An error if the run needs more memory than there is.
+fn check_memory(
+    simulation: &Simulation,
+    rounds: usize,
+    threads: usize,
+) -> Result<(), ExperimentError> {
+    if !is_cpu(simulation.program().device()) {
+        return Ok(());
+    }
+    let needed = MemoryEstimate::of(simulation, rounds, threads)?;
+    match memory::limit().filter(|limit| needed.total() > *limit) {
+        Some(limit) => Err(ExperimentError::Memory { needed, limit }),
+        None => Ok(()),
     }
 }
 

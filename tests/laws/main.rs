@@ -36,6 +36,7 @@ mod rows;
 mod seeds;
 mod seen;
 mod server;
+mod server_states;
 mod state;
 mod tracing;
 mod training;
