@@ -12,24 +12,24 @@ mod prefetch;
 mod replay_analysis;
 mod replay_inputs;
 mod replay_loop;
+mod walker;
 
-use fedround_exec::tensor::{from_ints, transfer_all};
 use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
-use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Value};
-use fedround_passes::schedule::{Block, Control};
-use fedround_random::{Drawer, LocalEpoch, Purpose, StreamKey};
-
-use crate::context::{RoundContext, kept_or_zeros, missing, written};
-use crate::error::RunError;
-use crate::interpreter::rows::{classes, draw, every_class, for_rows, least};
-use crate::interpreter::{Walker, known, walk};
-use crate::state::ByClient;
-use crate::value::batching::{flat, lane, leaves, select, stack, unstack};
-use crate::value::{Env, RtVal};
 use fedround_exec::executor::Slots;
+use fedround_exec::tensor::{from_ints, transfer_all};
+use fedround_ir::fed::{Op, Value};
+use fedround_passes::schedule::Block;
+use fedround_random::LocalEpoch;
+
+use crate::context::{RoundContext, kept_or_zeros, missing};
+use crate::error::RunError;
+use crate::interpreter::{known, walk};
+use crate::state::ByClient;
+use crate::value::batching::{leaves, select, stack, unstack};
+use crate::value::{Env, RtVal};
 
 /// What a client gives back.
 pub(crate) struct Outcome {
@@ -236,98 +236,5 @@ impl Clients<'_> {
         };
         self.state.insert(name.to_owned(), value);
         Ok(())
-    }
-}
-
-impl Walker for Clients<'_> {
-    fn clients(&self) -> usize {
-        self.ids.len()
-    }
-
-    fn live(&self) -> Option<&[bool]> {
-        self.live.as_deref()
-    }
-
-    fn draw_keys(&mut self, purpose: Purpose) -> Vec<StreamKey> {
-        let key = self.cx.key(purpose);
-        let drawer = |k: usize| Drawer::Client {
-            client: self.ids[k],
-            map: self.map,
-            turn: self.turns[k],
-        };
-        let clients = self.random_runs.iter().enumerate();
-        let keys = clients.map(|(k, &runs)| key.with_drawer(drawer(k), runs));
-        let keys = keys.collect();
-        for (k, runs) in self.random_runs.iter_mut().enumerate() {
-            *runs += u64::from(self.live.as_ref().is_none_or(|live| live[k]));
-        }
-        keys
-    }
-
-    fn control(
-        &mut self,
-        control: &Control,
-        env: &mut Env,
-        last: &[Value],
-    ) -> Result<(), RunError> {
-        let op = &control.op;
-        let result = match (&op.kind, &control.body) {
-            (OpKind::Opt(OptOp::ForBatches), Some(body)) => {
-                return self.for_batches(control, body, env);
-            }
-            (OpKind::Opt(OptOp::Repeat), Some(body)) => return self.repeat(control, body, env),
-            (OpKind::Opt(OptOp::ForRows(n)), Some(body)) => {
-                return for_rows(self, self.cx, (control, *n), body, env);
-            }
-            (OpKind::Opt(OptOp::Collect), Some(body)) => return self.collect(control, body, env),
-            (OpKind::Opt(OptOp::DrawRows), _) => return draw(self, self.cx, op, env),
-            (OpKind::Opt(OptOp::LeastRows), _) => return least(self.cx, op, env),
-            (OpKind::Fed(FedOp::EveryClass), _) => every_class(self.cx),
-            (OpKind::Fed(FedOp::LocalClasses), _) => self.each(op, |id| classes(self.cx, id))?,
-            (OpKind::Fed(FedOp::NumExamples), _) => self.each(op, |id| {
-                let n = self.cx.dataset.client_indices[id].len();
-                Ok(RtVal::Host(n as f64))
-            })?,
-            (OpKind::Fed(FedOp::RoundIndex), _) => RtVal::Host(self.cx.round_index()),
-            (OpKind::Fed(FedOp::NumClients), _) => RtVal::Host(self.cx.clients() as f64),
-            (OpKind::Fed(FedOp::ClientState(name, _) | FedOp::ServerState(name, _)), _) => {
-                self.kept(op, name)?
-            }
-            (OpKind::Fed(FedOp::ClientLabels), _) => self.labels(op, env)?,
-            (OpKind::Fed(FedOp::Personal(name, _)), _) => {
-                let first = env.read(op.operands[1], last);
-                let first = first.ok_or_else(|| missing(op, "parameters"))?;
-                self.personal(op, name, &first)?
-            }
-            (OpKind::Opt(OptOp::OneBatch), _) => self.one_batch(op)?,
-            (OpKind::Fed(FedOp::SetClientState(name) | FedOp::SetServerState(name)), _) => {
-                let value = written(self.cx, op.operands[1], env, last);
-                let value = value.ok_or_else(|| missing(op, "value to keep"))?;
-                return self.keep(op, name, value);
-            }
-            _ => return Err(missing(op, "form in client code")),
-        };
-        env.set(op.results[0], result);
-        Ok(())
-    }
-
-    fn losses(&mut self, losses: &[DispatchTensor], grouped: bool) {
-        for loss in losses {
-            if grouped && self.live.is_none() {
-                self.losses.extend(flat(loss.clone()));
-                continue;
-            }
-            for k in 0..self.ids.len() {
-                if self.live.as_ref().is_none_or(|live| live[k]) {
-                    // A loss that the clients share counts once for each.
-                    let shared = (!grouped).then(|| loss.clone());
-                    self.losses.extend(shared.or_else(|| lane(loss, k)));
-                }
-            }
-        }
-    }
-
-    fn slots(&mut self) -> &mut Slots {
-        &mut self.slots
     }
 }

@@ -196,7 +196,37 @@ impl Walker for Server<'_> {
                 self.state.server.insert(name.clone(), value);
                 return Ok(());
             }
-            _ => return Err(missing(op, "form in server code")),
+            // Work of clients, what linking resolves, and loops without a body.
+            (
+                OpKind::Fed(
+                    FedOp::Hyper(_)
+                    | FedOp::Drawn
+                    | FedOp::Map
+                    | FedOp::ClientLabels
+                    | FedOp::LocalClasses
+                    | FedOp::Blank
+                    | FedOp::NumExamples
+                    | FedOp::GlobalParams
+                    | FedOp::ClientState(..)
+                    | FedOp::SetClientState(_)
+                    | FedOp::Personal(..)
+                    | FedOp::Call(_)
+                    | FedOp::Super(_),
+                )
+                | OpKind::Opt(
+                    OptOp::ForBatches
+                    | OptOp::OneBatch
+                    | OptOp::Collect
+                    | OptOp::ForRows(_)
+                    | OptOp::Repeat
+                    | OptOp::Grad,
+                )
+                | OpKind::Arith(_)
+                | OpKind::External(_)
+                | OpKind::Tree(_)
+                | OpKind::Privacy(_),
+                _,
+            ) => return Err(missing(op, "form in server code")),
         };
         env.set(op.results[0], result);
         Ok(())
