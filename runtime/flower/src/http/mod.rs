@@ -152,6 +152,10 @@ impl Connection {
     }
 }
 
+/// How often a call is made again whose answer is a failure of the SuperLink's own: it fails so when its
+/// database is busy, and also at requests that it will never understand.
+const FAILURES: usize = 4;
+
 type Response = Result<ureq::http::Response<ureq::Body>, ureq::Error>;
 
 impl Inner {
@@ -163,8 +167,14 @@ impl Inner {
     ) -> Result<(u16, Vec<u8>), CallError> {
         let (first, longest) = (Duration::from_millis(100), Duration::from_secs(3));
         let mut backoff = Backoff::new(first, longest, patience);
+        let mut failures = 0;
         loop {
             let problem = match outcome(url, send()?)? {
+                Outcome::Answer(500, body) if failures == FAILURES => return Ok((500, body)),
+                Outcome::Answer(500, _) => {
+                    failures += 1;
+                    "it answered with status 500".to_owned()
+                }
                 Outcome::Answer(status, body) => return Ok((status, body)),
                 Outcome::Away(problem) => problem,
             };

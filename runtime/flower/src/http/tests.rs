@@ -119,6 +119,21 @@ fn a_superlink_that_is_away_is_tried_again_with_new_headers() {
 }
 
 #[test]
+fn a_failure_of_the_superlink_s_own_is_tried_again_a_few_times() {
+    let failure = || (500, b"Internal server error".to_vec());
+    let (_server, connection) = opened(vec![failure(), activated()]);
+    assert_eq!(activate(&connection).unwrap().node_id, 7);
+    let (server, connection) = opened((0..=super::FAILURES).map(|_| failure()).collect());
+    let error = activate(&connection).unwrap_err();
+    assert!(
+        matches!(error, CallError::Refused { status: 500, .. }),
+        "{error}"
+    );
+    // After the version was asked for.
+    assert_eq!(server.requests().len(), 1 + 1 + super::FAILURES);
+}
+
+#[test]
 fn nobody_at_the_address_is_an_error_after_the_patience() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
