@@ -169,10 +169,11 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A port that nobody uses, and that no other test of this process was given.
+/// A port that nobody uses, and that no other test of this process was given. Below the ports that the system
+/// gives to connections, and with room between processes that start one after the other.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
-    let start = 20_000 + (std::process::id() % 20_000) as u16;
+    let start = 10_000 + (std::process::id() % 1_250 * 16) as u16;
     loop {
         let port = start + NEXT.fetch_add(1, Ordering::Relaxed);
         if TcpListener::bind(("127.0.0.1", port)).is_ok() {
