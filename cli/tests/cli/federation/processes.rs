@@ -1,7 +1,9 @@
 //! The processes of a federation, and the simulation that it has to equal.
 
+use std::collections::BTreeMap;
 use std::process::{Child, Command, Output, Stdio};
 
+use safetensors::SafeTensors;
 use serde_json::Value;
 
 use crate::superlink::SuperLink;
@@ -95,4 +97,29 @@ pub fn rounds(place: &Place, dir: &str, keys: &[&str]) -> Vec<Vec<Value>> {
         keys.iter().map(|key| round[*key].clone()).collect()
     });
     rounds.collect()
+}
+
+/// Whether a federation has the losses, the bytes and the model of a simulation.
+pub fn equal(place: &Place, federation: &str, simulation: &str) -> bool {
+    let keys = ["round", "train_loss", "bytes_up", "bytes_down"];
+    let (found, expected) = (tensors(place, federation), tensors(place, simulation));
+    // A coordinator keeps what training changed at the server; a simulation knows the clients' models, too,
+    // and may keep more.
+    let same = |(name, bytes)| expected.get(name) == Some(bytes);
+    found.is_empty() == expected.is_empty()
+        && found.iter().all(same)
+        && rounds(place, federation, &keys) == rounds(place, simulation, &keys)
+}
+
+/// The tensors of a run's model, if it has one: the bytes of each by its name.
+fn tensors(place: &Place, dir: &str) -> BTreeMap<String, Vec<u8>> {
+    let file = std::fs::read(place.path(&format!("{dir}/model.safetensors")));
+    let Ok(file) = file else {
+        return BTreeMap::new();
+    };
+    let tensors = SafeTensors::deserialize(&file).unwrap().tensors();
+    let bytes = tensors.into_iter();
+    bytes
+        .map(|(name, tensor)| (name, tensor.data().to_vec()))
+        .collect()
 }

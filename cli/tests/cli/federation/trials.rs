@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use fedround_random::StreamKey;
+use serde_json::Value;
 
-use super::processes::{Process, rounds};
+use super::processes::{Process, equal, rounds};
 use crate::superlink::{SuperLink, flower};
 use crate::support::{Place, SMALL, number, real, stderr};
 
@@ -67,13 +68,6 @@ impl Federation<'_> {
             assert_eq!(output.status.code(), Some(143), "{}", stderr(&output));
         }
     }
-}
-
-/// Whether two runs have the same models and the same losses.
-fn equal(place: &Place, one: &str, other: &str) -> bool {
-    let model = |dir: &str| std::fs::read(place.path(&format!("{dir}/model.safetensors"))).ok();
-    let keys = ["round", "train_loss", "bytes_up", "bytes_down"];
-    model(one) == model(other) && rounds(place, one, &keys) == rounds(place, other, &keys)
 }
 
 /// The names of all bundled algorithms.
@@ -235,7 +229,7 @@ fn kills_at_random_times_end_in_the_right_model() {
         run_with_a_kill(&federation, &mut server, victim, (after, away));
         let rounds = rounds(&place, &federation.name, &["failed", "late"]);
         assert_eq!(rounds.len(), 10, "{}", federation.name);
-        let lost = |value: &serde_json::Value| value.as_array().map_or(0, Vec::len);
+        let lost = |value: &Value| value.as_array().map_or(0, Vec::len);
         let lost: usize = rounds.iter().flatten().map(lost).sum();
         let equal = equal(&place, &federation.name, "simulated");
         println!(
