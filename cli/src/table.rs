@@ -5,7 +5,10 @@ use std::fmt::Display;
 pub(crate) use comfy_table::presets::{
     ASCII_MARKDOWN as MARKDOWN, NOTHING, UTF8_BORDERS_ONLY as BORDERS,
 };
-use comfy_table::{CellAlignment, Table};
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+
+/// Columns of a terminal that tables fit in. Wider ones break the text of their cells.
+const WIDTH: u16 = 80;
 
 /// A table in one of the styles above. Columns after the first `names` are aligned to the right.
 pub(crate) fn table<R>(
@@ -20,6 +23,11 @@ where
 {
     let mut table = Table::new();
     table.load_preset(style);
+    if style == BORDERS {
+        table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(WIDTH);
+    }
     let header: Vec<String> = header.into_iter().map(|title| title.to_string()).collect();
     if !header.is_empty() {
         table.set_header(header);
@@ -41,4 +49,21 @@ pub(crate) fn columns<T: Display, const N: usize>(rows: impl Iterator<Item = [T;
     }
     let lines = table.lines().map(|line| format!("  {}\n", line.trim_end()));
     lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_for_a_terminal_fit_it() {
+        let long = "fedavgm(fedprox(scaffold)) lr=0.01 mu=0.001";
+        let row = [long, "91.23 ± 0.51 %", "92.00 ± 0.10 %", "90.10 ± 1.20 %"];
+        let header = ["algorithm", "test accuracy", "best", "local accuracy"];
+        let table = |style| table(style, header, 1, [row]).to_string();
+        let width = |text: String| text.lines().map(|l| l.chars().count()).max();
+        assert!(width(table(BORDERS)) <= Some(usize::from(WIDTH)));
+        // Files are not for terminals: Markdown has a row in one line.
+        assert_eq!(table(MARKDOWN).lines().count(), 3);
+    }
 }

@@ -6,7 +6,7 @@ use plotters::prelude::*;
 
 use super::report::Row;
 use crate::error::CliError;
-use crate::plot::{Area, COLOURS, Drawn, FONT, svg};
+use crate::plot::{Area, Drawn, FONT, LineStyle, svg};
 
 const SIZE: (u32, u32) = (880, 320);
 
@@ -55,11 +55,8 @@ fn chart(area: &Area<'_>, (x, y): (&str, &str), points: Vec<(f64, f64)>) -> Draw
         .y_desc(y)
         .x_label_formatter(&|x| format!("{x:.0}"))
         .draw()?;
-    chart.draw_series(
-        known
-            .iter()
-            .map(|&p| Circle::new(p, 3, COLOURS[0].filled())),
-    )?;
-    chart.draw_series([PathElement::new(known, COLOURS[0].stroke_width(2))])?;
+    let colour = LineStyle::nth(0).colour;
+    chart.draw_series(known.iter().map(|&p| Circle::new(p, 3, colour.filled())))?;
+    chart.draw_series([PathElement::new(known, colour.stroke_width(2))])?;
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use fedround::experiment::Status;
 use serde::Serialize;
 
+use super::differences::{Difference, differences};
 use super::grid::{Cell, Grid};
 use super::record::Record;
 use super::select::choose;
@@ -23,6 +24,8 @@ pub(super) struct Comparison {
     /// The accuracy that was to be reached: the user's, or the first algorithm's own.
     pub target: Option<f64>,
     pub algorithms: Vec<Row>,
+    /// Of each algorithm from the first one, over seeds.
+    pub differences: Vec<Difference>,
     /// All that were tried, where values of hyper-parameters are selected: `algorithms` has the best of
     /// each on validation examples.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -73,6 +76,10 @@ impl Comparison {
         };
         let chosen = choose(&grid.algorithms, |i| runs_of(i, cells, records));
         let tried = grid.algorithms.len();
+        let compared = chosen.iter().map(|&i| {
+            let name = grid.algorithms[i].name.as_str();
+            (name, runs_of(i, cells, records))
+        });
         let run =
             |(cell, record): (&Cell, &Option<Record>)| RunRow::new(cell, record.as_ref(), target);
         Self {
@@ -84,6 +91,7 @@ impl Comparison {
             seeds: grid.seeds.clone(),
             target,
             algorithms: chosen.iter().map(|&i| row(i)).collect(),
+            differences: differences(&compared.collect::<Vec<_>>()),
             candidates: match tried > chosen.len() {
                 true => (0..tried).map(row).collect(),
                 false => vec![],

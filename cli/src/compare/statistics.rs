@@ -149,12 +149,12 @@ pub(super) fn mean_curve(runs: &[Option<&Record>]) -> Vec<MeanPoint> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::record::Line;
     use super::*;
 
     /// A run evaluated after every second round, 10 bytes a round.
-    fn run(status: Status, accuracies: &[f64]) -> Record {
+    pub fn run(status: Status, accuracies: &[f64]) -> Record {
         let line = |round: usize| Line {
             round,
             train_loss: Some(1.0),

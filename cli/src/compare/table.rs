@@ -2,23 +2,46 @@
 
 use comfy_table::Table;
 
+use super::differences;
 use super::report::Comparison;
 use super::statistics::{Row, Spread};
 use crate::output::{bytes, percent};
 use crate::run::Models;
 use crate::table::{BORDERS, MARKDOWN, table};
 
-/// For people at a terminal.
+/// For people at a terminal: accuracies, differences and costs, each narrow enough for one.
 pub(super) fn text(comparison: &Comparison) -> String {
-    let table = of_algorithms(comparison, BORDERS);
+    let accuracies = of_algorithms(comparison, BORDERS, &[accuracy_columns]);
+    let costs = of_algorithms(comparison, BORDERS, &[cost_columns]);
+    let differences = differences_of(comparison, BORDERS);
     let (about, out) = (about(comparison), &comparison.out);
-    format!("{table}\n{about}\nkept in {out}\n")
+    let reached = target(comparison);
+    format!("{accuracies}\n{about}\n{differences}\n{costs}\n{reached}kept in {out}\n")
 }
 
 /// `comparison.md`.
 pub(super) fn markdown(comparison: &Comparison) -> String {
-    let table = of_algorithms(comparison, MARKDOWN);
-    format!("{table}\n\n{}\n", about(comparison))
+    let table = of_algorithms(comparison, MARKDOWN, &[accuracy_columns, cost_columns]);
+    let differences = differences_of(comparison, MARKDOWN);
+    let reached = target(comparison);
+    format!("{table}\n\n{}\n{reached}{differences}", about(comparison))
+}
+
+/// What is reached in the table of costs; nothing without a target.
+fn target(comparison: &Comparison) -> String {
+    comparison.target.map_or(String::new(), |target| {
+        let target = percent(target);
+        format!("reached, rounds, bytes: in how many runs and after how much an accuracy of {target} was reached\n")
+    })
+}
+
+/// The table of differences below an empty line; nothing of one algorithm.
+fn differences_of(comparison: &Comparison, style: &str) -> String {
+    match differences::text(&comparison.differences, style) {
+        Some((table, about)) if style == MARKDOWN => format!("\n{table}\n\n{about}\n"),
+        Some((table, about)) => format!("\n{table}\n{about}\n"),
+        None => String::new(),
+    }
 }
 
 /// What the numbers are of.
@@ -48,15 +71,26 @@ fn about(comparison: &Comparison) -> String {
     format!("{data}, {clients} clients by {partition}, {model}, {rounds} rounds; {over}; {choice}")
 }
 
-fn of_algorithms(comparison: &Comparison, style: &str) -> Table {
+/// A column's title, and what a row has in it.
+type Column = (String, fn(&Row) -> String);
+
+/// A table of an algorithm's name and other columns.
+fn of_algorithms(
+    comparison: &Comparison,
+    style: &str,
+    parts: &[fn(&Comparison) -> Vec<Column>],
+) -> Table {
+    let name: Column = ("algorithm".into(), |row| row.algorithm.clone());
+    let others = parts.iter().flat_map(|part| part(comparison));
+    let columns: Vec<Column> = [name].into_iter().chain(others).collect();
+    let cells = |row| columns.iter().map(move |(_, cell)| cell(row));
+    let header = columns.iter().map(|(title, _)| title);
+    table(style, header, 1, comparison.algorithms.iter().map(cells))
+}
+
+fn accuracy_columns(comparison: &Comparison) -> Vec<Column> {
     let rows = &comparison.algorithms;
-    let target = comparison.target.map_or("-".to_owned(), percent);
-    // A column, and what a row has in it.
-    type Column = (String, fn(&Row) -> String);
-    let mut columns: Vec<Column> = vec![
-        ("algorithm".into(), |row| row.algorithm.clone()),
-        ("runs".into(), runs),
-    ];
+    let mut columns: Vec<Column> = vec![("runs".into(), runs)];
     // Whose models an accuracy is of stands beside it, unless all are the server's.
     let personal = rows.iter().any(|row| row.accuracy_of == Models::Clients);
     let title = if personal {
@@ -80,17 +114,17 @@ fn of_algorithms(comparison: &Comparison, style: &str) -> Table {
     } else if rows.iter().any(|row| row.local_accuracy.is_some()) {
         columns.push(("local accuracy".into(), |row| accuracy(row.local_accuracy)));
     }
-    columns.extend::<[Column; 4]>([
-        (format!("rounds to {target}"), rounds_to_target),
-        (format!("bytes to {target}"), |row| {
-            sent(row.bytes_to_target)
-        }),
+    columns
+}
+
+fn cost_columns(_: &Comparison) -> Vec<Column> {
+    vec![
+        ("reached".into(), reached),
+        ("rounds".into(), rounds_to_target),
+        ("bytes".into(), |row| sent(row.bytes_to_target)),
         ("bytes a round".into(), |row| sent(row.bytes_per_round)),
         ("time a round".into(), |row| time(row.seconds_per_round)),
-    ]);
-    let cells = |row| columns.iter().map(move |(_, cell)| cell(row));
-    let header = columns.iter().map(|(title, _)| title);
-    table(style, header, 1, rows.iter().map(cells))
+    ]
 }
 
 /// How many runs the numbers are over, and what became of the others.
@@ -119,13 +153,19 @@ fn accuracy(spread: Option<Spread>) -> String {
     }
 }
 
-/// Over the runs that reached it, and how many these are.
+/// How many runs reached the target.
+fn reached(row: &Row) -> String {
+    let runs = row.rounds_to_target.map_or(0, |spread| spread.runs);
+    format!("{runs} of {}", row.complete)
+}
+
+/// Over the runs that reached it.
 fn rounds_to_target(row: &Row) -> String {
-    let Some(Spread { mean, std, runs }) = row.rounds_to_target else {
+    let Some(Spread { mean, std, .. }) = row.rounds_to_target else {
         return "-".to_owned();
     };
     let std = std.map_or_else(String::new, |std| format!(" ± {std:.1}"));
-    format!("{mean:.1}{std} ({runs} of {})", row.complete)
+    format!("{mean:.1}{std}")
 }
 
 fn sent(spread: Option<Spread>) -> String {
@@ -169,6 +209,9 @@ mod tests {
             runs: 2,
         });
         assert_eq!(runs(&row), "3, 1 failed");
-        assert_eq!(rounds_to_target(&row), "12.5 ± 0.7 (2 of 3)");
+        assert_eq!(
+            (&*reached(&row), &*rounds_to_target(&row)),
+            ("2 of 3", "12.5 ± 0.7")
+        );
     }
 }

@@ -4,7 +4,6 @@ mod args;
 mod availability;
 mod error;
 mod fetch;
-mod heat_map;
 mod info;
 mod partition;
 mod preview;

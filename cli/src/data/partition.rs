@@ -1,13 +1,16 @@
 //! `fedround data partition`.
 
+use std::path::Path;
+
 use comfy_table::{Cell, CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use fedround_data::Partition;
 use fedround_data::partition::class_counts;
 
 use super::args::PartitionArgs;
 use super::error::DataCommandError;
-use super::heat_map;
 use crate::error::CliError;
+use crate::files::write_text;
+use crate::plot::HeatMap;
 
 /// The classes that get a column of their own.
 const COLUMNS: usize = 12;
@@ -34,10 +37,33 @@ pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
     );
     if let Some(out) = &args.out {
         let title = format!("{}, {partition}", data.name);
-        heat_map::draw(out, &title, &counts, &data.class_names)?;
+        write_text(out, &holdings(out, &title, &counts, &data.class_names)?)?;
         text += &format!("drawn in {}\n", out.display());
     }
     Ok(text)
+}
+
+/// Draws how many examples of each class, by row, each client has, `[clients][classes]`; `path` is where
+/// the drawing will be.
+pub(crate) fn holdings(
+    path: &Path,
+    title: &str,
+    counts: &[Vec<usize>],
+    classes: &[String],
+) -> Result<String, CliError> {
+    let most = counts.iter().flatten().copied().max().unwrap_or(0).max(1);
+    let share = |n: usize| (n > 0).then(|| n as f64 / most as f64);
+    let clients: Vec<String> = (0..counts.len()).map(|client| client.to_string()).collect();
+    let of_class = |class: usize| counts.iter().map(move |own| share(own[class])).collect();
+    let map = HeatMap {
+        title,
+        columns_are: "client",
+        rows: classes,
+        columns: &clients,
+        values: &(0..classes.len()).map(of_class).collect::<Vec<_>>(),
+        ends: ("1", &format!("{most} examples")),
+    };
+    map.text(path)
 }
 
 /// A row for each client: its training and test examples, its classes, and how

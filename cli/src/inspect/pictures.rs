@@ -12,7 +12,7 @@ use super::observations::sizes;
 use super::subject::Subject;
 use crate::contact_sheet::{self, Pixels, row};
 use crate::error::CliError;
-use crate::plot::{Chart, Series, draw};
+use crate::plot::{Axis, Chart, Series, draw};
 use crate::run::slug;
 
 /// Clients in a picture.
@@ -34,12 +34,11 @@ impl Subject<'_> {
         if lines.is_empty() {
             return Ok(None);
         }
-        let series = lines.into_iter().map(|(name, points)| Series {
-            name: name.to_owned(),
-            points,
-        });
+        let series = lines
+            .into_iter()
+            .map(|(name, points)| Series::line(name, points));
         let file = "variance.svg".to_owned();
-        let chart = Chart::Rounds("variance over clients");
+        let chart = Chart::rounds(Axis::Number("variance over clients"));
         draw(&self.dir.join(&file), chart, &series.collect::<Vec<_>>())?;
         Ok(Some(file))
     }
@@ -106,10 +105,8 @@ fn points(shared: &Shared, path: PathBuf) -> Result<(), CliError> {
             .iter()
             .zip(&owners)
             .filter(|(_, owner)| **owner == k);
-        Series {
-            name: format!("client {k}"),
-            points: own.map(|(p, _)| (p[0], p[1])).collect(),
-        }
+        let points = own.map(|(p, _)| (p[0], p[1])).collect();
+        Series::line(format!("client {k}"), points)
     });
-    draw(&path, Chart::Points, &series.collect::<Vec<_>>())
+    draw(&path, Chart::points(), &series.collect::<Vec<_>>())
 }

@@ -16,8 +16,8 @@ Examples:
   fedround run fedavg --json | jq .test_accuracy
 
 The run folder holds config.toml, metrics.jsonl (one object a round), summary.json,
-model.safetensors, classes.svg (the accuracy of each class), checkpoints, where clients have models
-of their own these in clients/, and clients.redb where clients have states. A new run overwrites
+model.safetensors, curves.svg (accuracies and losses), classes.svg (the accuracy of each class),
+checkpoints, where clients have models of their own these in clients/, and clients.redb where clients have states. A new run overwrites
 nothing. Ctrl-C, SIGTERM and SIGHUP finish the current round and write everything; a second signal
 stops at once. `fedround resume DIR` goes on after that, after a crash, and after a loss of power.";
 

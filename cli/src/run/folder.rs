@@ -13,11 +13,11 @@ use fedround_store::{FolderLock, StoreError, write_atomically};
 use serde::Serialize;
 
 use super::checkpoints::CHECKPOINTS;
+use super::drawings;
 use super::run_id::{RUN_ID, RunId};
 use crate::config::Config;
 use crate::error::CliError;
 use crate::files::remove_file;
-use crate::plot::{Chart, Series, text};
 
 pub(crate) const CONFIG: &str = "config.toml";
 pub(crate) const METRICS: &str = "metrics.jsonl";
@@ -31,12 +31,14 @@ const LAST: &str = "model-last.safetensors";
 pub(crate) const CLIENTS: &str = "clients";
 /// Those of the last round, where `clients` has those of the best one.
 pub(super) const LAST_CLIENTS: &str = "clients-last";
+/// Accuracies and losses over rounds.
+const CURVES: &str = "curves.svg";
 /// The accuracy of each class over rounds.
 const CLASSES: &str = "classes.svg";
 /// The states of clients that do not fit in memory.
 pub(super) const STATES: &str = "clients.redb";
 /// Everything that a run writes.
-pub(crate) const FILES: [&str; 12] = [
+pub(crate) const FILES: [&str; 13] = [
     MANIFEST,
     CONFIG,
     RUN_ID,
@@ -46,6 +48,7 @@ pub(crate) const FILES: [&str; 12] = [
     LAST,
     CLIENTS,
     LAST_CLIENTS,
+    CURVES,
     CLASSES,
     STATES,
     CHECKPOINTS,
@@ -173,14 +176,16 @@ impl Folder {
         self.write(SUMMARY, text.as_bytes())
     }
 
-    /// Draws the accuracy of classes over rounds, a line each; nothing of no lines.
-    pub fn classes(&self, lines: &[Series]) -> Result<(), CliError> {
-        if lines.is_empty() {
-            return Ok(());
+    /// Draws the learning curves and the accuracy of classes, where there are some.
+    pub fn drawings(&self, report: &Report, classes: &[String]) -> Result<(), CliError> {
+        let curves = drawings::learning_curves(&self.dir.join(CURVES), report)?;
+        let classes = drawings::classes(&self.dir.join(CLASSES), report, classes)?;
+        for (file, drawing) in [(CURVES, curves), (CLASSES, classes)] {
+            if let Some(drawing) = drawing {
+                self.write(file, drawing.as_bytes())?;
+            }
         }
-        let path = self.dir.join(CLASSES);
-        let text = text(&path, Chart::Shares("test accuracy"), lines)?;
-        self.write(CLASSES, text.as_bytes())
+        Ok(())
     }
 
     /// Writes the models that are to be kept, the last one of a run without any evaluation, without the

@@ -3,7 +3,7 @@
 mod args;
 mod checkpoint_every;
 mod checkpoints;
-mod class_curves;
+mod drawings;
 mod fault_counts;
 mod folder;
 mod folder_name;

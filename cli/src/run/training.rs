@@ -14,7 +14,6 @@ use fedround_store::Archive;
 
 use super::checkpoint_every::CheckpointEvery;
 use super::checkpoints::{Checkpoints, CommandState};
-use super::class_curves::class_curves;
 use super::folder::{CONFIG, Folder, STATES};
 use super::manifest::Manifest;
 use super::metric::Metric;
@@ -192,7 +191,7 @@ impl Job {
         if report.trained() {
             models::write(folder, simulation, &report, (keep, failure.is_none()))?;
         }
-        folder.classes(&class_curves(&report, &self.run.data().class_names))?;
+        folder.drawings(&report, &self.run.data().class_names)?;
         let ended = (&report, failure.as_ref());
         let of = (&self.settings, &self.config, &self.run);
         let times = (clock.total(), checkpoints.seconds());

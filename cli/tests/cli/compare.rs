@@ -40,11 +40,27 @@ fn a_grid_writes_its_runs_and_what_they_come_to() {
     let mut expected: Vec<&str> = FILES.into_iter().chain(RUNS).collect();
     expected.sort_unstable();
     assert_eq!(place.files("out"), expected);
-    for part in ["fedavg", "fedprox", "rounds to 5.0 %", "±", "2 seeds"] {
+    for part in [
+        "fedavg",
+        "fedprox",
+        "accuracy of 5.0 % was reached",
+        "±",
+        "2 seeds",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    // At a terminal nothing is cut off, and nobody claims what seeds do not show.
+    assert!(
+        text.lines()
+            .all(|line| !line.starts_with(['│', '┌']) || line.chars().count() <= 80)
+    );
+    assert!(
+        text.contains("differences from fedavg in accuracy"),
+        "{text}"
+    );
     let markdown = place.text("out/comparison.md");
     assert!(markdown.starts_with("| algorithm "), "{markdown}");
+    assert!(markdown.contains("95 % interval"), "{markdown}");
     assert_eq!(place.text("out/comparison.csv").lines().count(), 1 + 4);
     // Two algorithms, two seeds, four rounds.
     let curves = place.text("out/curves.csv");
@@ -62,14 +78,30 @@ fn a_grid_writes_its_runs_and_what_they_come_to() {
         (&"fedavg".into(), &2.into())
     );
     let of = |run: &str, key: &str| place.json(&format!("out/{run}/summary.json"))[key].clone();
-    let accuracy = |run| of(run, "test_accuracy").as_f64().unwrap();
+    let accuracy = |run: &str| of(run, "test_accuracy").as_f64().unwrap();
     let mean = (accuracy("fedavg-seed1") + accuracy("fedavg-seed2")) / 2.0;
     assert!((row["test_accuracy"]["mean"].as_f64().unwrap() - mean).abs() < 1e-12);
+    let difference = &json["differences"][0];
+    assert_eq!(
+        (&difference["algorithm"], &difference["pairs"]),
+        (&"fedprox".into(), &2.into())
+    );
+    let by_hand = mean_difference(&accuracy);
+    assert!((difference["mean"].as_f64().unwrap() - by_hand).abs() < 1e-12);
+    assert!(difference["low"].as_f64() <= difference["high"].as_f64());
     assert_eq!(
         of("fedavg-seed1", "hyper")["lr"],
         of("fedprox-seed1", "hyper")["lr"]
     );
     assert_eq!(of("fedprox-seed2", "hyper")["mu"], 0.5);
+}
+
+/// Of FedProx from FedAvg over both seeds.
+fn mean_difference(accuracy: &dyn Fn(&str) -> f64) -> f64 {
+    let of = |seed: u64| {
+        accuracy(&format!("fedprox-seed{seed}")) - accuracy(&format!("fedavg-seed{seed}"))
+    };
+    f64::midpoint(of(1), of(2))
 }
 
 #[test]

@@ -10,18 +10,20 @@ use serde_json::Value;
 
 use crate::support::{Place, SMALL, stderr};
 
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     "classes.svg",
     "config.toml",
+    "curves.svg",
     "metrics.jsonl",
     "model.safetensors",
     "summary.json",
 ];
 /// The same with the folder of checkpoints, the lock and the manifest.
-const ALL: [&str; 9] = [
+const ALL: [&str; 10] = [
     "checkpoints",
     "classes.svg",
     "config.toml",
+    "curves.svg",
     "lock",
     "manifest.json",
     "metrics.jsonl",
@@ -189,7 +191,7 @@ fn a_run_that_diverges_keeps_what_it_has() {
     assert!(metrics(&place, "out").is_empty());
     // Nor is there a model: it would be the one that the run began with.
     let mut files = ALL[2..].to_vec();
-    files.retain(|file| *file != "model.safetensors");
+    files.retain(|file| !["curves.svg", "model.safetensors"].contains(file));
     assert_eq!(place.files("out"), files);
     let summary = place.json("out/summary.json");
     assert_eq!(summary["status"], "failed");

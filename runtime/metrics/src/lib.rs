@@ -8,6 +8,7 @@
 //! | [`vqa`] | accuracy of visual question answering |
 //! | [`clients`] | summary of one number per client: mean, spread, worst tenth |
 //! | [`progress`] | rounds and bytes until a target is reached |
+//! | [`paired`] | differences of two algorithms over the same seeds: t-intervals, Holm's correction |
 //! | [`models`] | variance of local models |
 //! | [`correlation`] | distance correlation |
 //! | [`images`] | PSNR |
@@ -26,6 +27,7 @@ mod error;
 pub mod features;
 pub mod images;
 pub mod models;
+pub mod paired;
 pub mod privacy;
 pub mod progress;
 mod rows;

@@ -1,0 +1,254 @@
+//! Charts of lines over rounds or bytes, and of points in the plane.
+
+use std::path::Path;
+
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+
+use super::{Area, Drawn, FONT, LETTER, LINE, LineStyle, legend, svg_text};
+use crate::error::CliError;
+use crate::files::write_text;
+use crate::output::bytes;
+
+/// A chart, in pixels.
+const SIZE: (u32, u32) = (520, 380);
+
+/// Something with a name, drawn in one style.
+#[derive(Clone, Default)]
+pub(crate) struct Series {
+    pub name: String,
+    pub points: Vec<(f64, f64)>,
+    /// The ends of an interval around each point; empty where there is none.
+    pub band: Vec<(f64, f64)>,
+}
+
+impl Series {
+    /// A line without a band.
+    pub fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Self {
+            name: name.into(),
+            points,
+            band: vec![],
+        }
+    }
+}
+
+/// What an axis shows.
+#[derive(Clone, Copy)]
+pub(crate) enum Axis<'a> {
+    /// Rounds, from zero.
+    Rounds,
+    /// A quantity of this name.
+    Number(&'a str),
+    /// The same of a fraction, in percent.
+    Share(&'a str),
+    /// The same of bytes, from zero.
+    Bytes(&'a str),
+    /// A coordinate without a unit or a name.
+    Coordinate,
+}
+
+/// What a chart shows.
+#[derive(Clone, Copy)]
+pub(crate) struct Chart<'a> {
+    pub x: Axis<'a>,
+    pub y: Axis<'a>,
+    /// A level that is to be reached.
+    pub target: Option<f64>,
+}
+
+impl<'a> Chart<'a> {
+    /// Lines over rounds.
+    pub fn rounds(y: Axis<'a>) -> Self {
+        Self {
+            x: Axis::Rounds,
+            y,
+            target: None,
+        }
+    }
+
+    /// Points in the plane.
+    pub fn points() -> Self {
+        Self {
+            x: Axis::Coordinate,
+            y: Axis::Coordinate,
+            target: None,
+        }
+    }
+}
+
+/// Draws series to an SVG file, with their names. Values that are not finite are left out.
+pub(crate) fn draw(path: &Path, what: Chart<'_>, series: &[Series]) -> Result<(), CliError> {
+    write_text(path, &text(path, &[(what, series)])?)
+}
+
+/// Charts of series with the same names, side by side, as text; `path` is where it will be.
+pub(crate) fn text(path: &Path, charts: &[(Chart<'_>, &[Series])]) -> Result<String, CliError> {
+    let series = charts.first().map_or(&[][..], |(_, series)| series);
+    let longest = series.iter().map(|s| s.name.chars().count()).max();
+    let legend_width = (longest.unwrap_or(0) * LETTER) as u32 + 60;
+    let width = SIZE.0 * charts.len() as u32;
+    let height = SIZE.1.max((series.len() as u32 + 2) * LINE as u32);
+    svg_text(path, (width + legend_width, height), |root| {
+        let (left, right) = root.split_horizontally(width);
+        let areas = left.split_evenly((1, charts.len()));
+        let mut all = areas.iter().zip(charts);
+        all.try_for_each(|(area, (what, series))| chart(area, *what, series))?;
+        legend(&right, series.iter().map(|one| one.name.as_str()))
+    })
+}
+
+/// Draws series into an area.
+fn chart(area: &Area<'_>, what: Chart<'_>, series: &[Series]) -> Drawn {
+    let xs = series.iter().flat_map(finite).map(|(point, _)| point.0);
+    let ys = series.iter().flat_map(finite);
+    let ys = ys.flat_map(|(point, band)| [point.1, band.0, band.1]);
+    let (x, y) = (what.x.range(xs), what.y.range(ys.chain(what.target)));
+    let mut context = ChartBuilder::on(area)
+        .margin(12)
+        .x_label_area_size(42)
+        .y_label_area_size(66)
+        .build_cartesian_2d(x.0..x.1, y.0..y.1)?;
+    let mut mesh = context.configure_mesh();
+    mesh.light_line_style(TRANSPARENT)
+        .bold_line_style(BLACK.mix(0.1))
+        .axis_style(BLACK.mix(0.5))
+        .label_style(FONT)
+        .x_labels(5)
+        .y_labels(8);
+    let (x_label, y_label) = (what.x.label(x), what.y.label(y));
+    mesh.x_label_formatter(&x_label).y_label_formatter(&y_label);
+    if let Some(title) = what.x.title() {
+        mesh.x_desc(title);
+    }
+    if let Some(title) = what.y.title() {
+        mesh.y_desc(title);
+    }
+    mesh.draw()?;
+    for (i, one) in series.iter().enumerate() {
+        let LineStyle { colour, dash } = LineStyle::nth(i);
+        if let Axis::Coordinate = what.x {
+            let dots = finite(one).map(|(p, _)| Circle::new(p, 2, colour.mix(0.6).filled()));
+            context.draw_series(dots)?;
+            continue;
+        }
+        if !one.band.is_empty() {
+            let ends = |end: fn((f64, f64)) -> f64| {
+                finite(one).map(move |(p, band)| (p.0, end(band).clamp(y.0, y.1)))
+            };
+            let mut outline: Vec<_> = ends(|band| band.1).collect();
+            let mut lower: Vec<_> = ends(|band| band.0).collect();
+            lower.reverse();
+            outline.append(&mut lower);
+            context.draw_series([Polygon::new(outline, colour.mix(0.15))])?;
+        }
+        let line: Vec<_> = finite(one).map(|(point, _)| point).collect();
+        // A line of one point is not seen.
+        if let [only] = line[..] {
+            context.draw_series([Circle::new(only, 3, colour.filled())])?;
+        }
+        let style = colour.stroke_width(2);
+        match dash {
+            None => context.draw_series([PathElement::new(line, style)])?,
+            Some((dash, gap)) => {
+                context.draw_series([DashedPathElement::new(line, dash, gap, style)])?
+            }
+        };
+    }
+    if let Some(target) = what.target {
+        let line = [(x.0, target), (x.1, target)];
+        let style = BLACK.mix(0.5).stroke_width(1);
+        context.draw_series([DashedPathElement::new(line, 5, 4, style)])?;
+    }
+    Ok(())
+}
+
+/// The points with the ends of their bands; a point without one is its own band.
+fn finite(series: &Series) -> impl Iterator<Item = ((f64, f64), (f64, f64))> + '_ {
+    let banded = |(i, point): (usize, &(f64, f64))| {
+        let band = series.band.get(i).copied();
+        (*point, band.unwrap_or((point.1, point.1)))
+    };
+    let all = series.points.iter().enumerate().map(banded);
+    all.filter(|((x, y), (low, high))| [x, y, low, high].iter().all(|v| v.is_finite()))
+}
+
+impl<'a> Axis<'a> {
+    fn title(self) -> Option<&'a str> {
+        match self {
+            Self::Rounds => Some("round"),
+            Self::Number(title) | Self::Share(title) | Self::Bytes(title) => Some(title),
+            Self::Coordinate => None,
+        }
+    }
+
+    /// What it holds: all of the values with a margin.
+    fn range(self, values: impl Iterator<Item = f64>) -> (f64, f64) {
+        let all: Vec<f64> = values.collect();
+        let low = all.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let margin = 0.05 * (high - low);
+        let (low, high) = match margin > 0.0 {
+            true => (low - margin, high + margin),
+            false if low.is_finite() => (low - 0.5, low + 0.5),
+            false => (0.0, 1.0),
+        };
+        match self {
+            Self::Rounds | Self::Bytes(_) => (0.0, high),
+            Self::Share(_) => (low.max(0.0), high.min(1.0)),
+            Self::Number(_) | Self::Coordinate => (low, high),
+        }
+    }
+
+    /// How its values are written.
+    fn label(self, (low, high): (f64, f64)) -> impl Fn(&f64) -> String {
+        let decimals = usize::from(high - low < 0.1);
+        move |value: &f64| match self {
+            Self::Share(_) => format!("{:.decimals$} %", 100.0 * value),
+            Self::Bytes(_) => bytes(value.max(0.0) as u64),
+            Self::Rounds | Self::Number(_) | Self::Coordinate => number(*value),
+        }
+    }
+}
+
+/// A label of an axis, of few letters.
+fn number(x: f64) -> String {
+    match x.abs() {
+        size if size != 0.0 && !(1e-3..1e5).contains(&size) => format!("{x:.1e}"),
+        size if size >= 10.0 => format!("{x:.0}"),
+        _ => format!("{}", (1e4 * x).round() / 1e4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_short() {
+        let labels = [0.0, 0.25, 12.0, 123_456.0, 0.000_12].map(number);
+        assert_eq!(labels, ["0", "0.25", "12", "1.2e5", "1.2e-4"]);
+        assert_eq!(Axis::Share("").label((0.0, 1.0))(&0.25), "25 %");
+        assert_eq!(Axis::Share("").label((0.91, 0.92))(&0.915), "91.5 %");
+    }
+
+    #[test]
+    fn an_axis_holds_what_is_finite() {
+        let one = Series::line("", vec![(0.0, 1.0), (10.0, f64::NAN), (5.0, 3.0)]);
+        let values = || finite(&one).map(|(point, _)| point.1);
+        assert_eq!(Axis::Coordinate.range(values()), (0.9, 3.1));
+        assert_eq!(Axis::Rounds.range(values()), (0.0, 3.1));
+        assert_eq!(Axis::Share("").range([0.5, 1.0].into_iter()).1, 1.0);
+        assert_eq!(Axis::Coordinate.range([].into_iter()), (0.0, 1.0));
+    }
+
+    #[test]
+    fn bands_belong_to_their_points() {
+        let one = Series {
+            band: vec![(0.0, 2.0), (f64::NAN, 4.0)],
+            ..Series::line("", vec![(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)])
+        };
+        let found: Vec<_> = finite(&one).collect();
+        assert_eq!(found, [((0.0, 1.0), (0.0, 2.0)), ((2.0, 5.0), (5.0, 5.0))]);
+    }
+}

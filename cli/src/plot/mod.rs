@@ -1,0 +1,57 @@
+//! Drawings: lines over rounds, points in the plane, and heat maps.
+
+mod heat_map;
+mod legend;
+mod lines;
+mod style;
+
+use std::error::Error;
+use std::path::Path;
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+
+pub(crate) use heat_map::HeatMap;
+use legend::{LETTER, LINE, legend};
+pub(crate) use lines::{Axis, Chart, Series, draw, text};
+pub(crate) use style::LineStyle;
+use style::heat;
+
+use crate::error::CliError;
+use crate::files::write_text;
+
+pub(crate) const FONT: (&str, i32) = ("sans-serif", 13);
+
+pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// Whether something was drawn.
+pub(crate) type Drawn = Result<(), Box<dyn Error>>;
+
+/// Writes an SVG file of a size in pixels, which is white where nothing is drawn.
+pub(crate) fn svg(
+    path: &Path,
+    size: (u32, u32),
+    draw: impl FnOnce(&Area<'_>) -> Drawn,
+) -> Result<(), CliError> {
+    write_text(path, &svg_text(path, size, draw)?)
+}
+
+/// The same as text; `path` is where it will be.
+pub(crate) fn svg_text(
+    path: &Path,
+    size: (u32, u32),
+    draw: impl FnOnce(&Area<'_>) -> Drawn,
+) -> Result<String, CliError> {
+    // Into memory: written to a file, the backend keeps silent about errors.
+    let mut text = String::new();
+    let drawn = || -> Drawn {
+        let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        root.fill(&WHITE)?;
+        draw(&root)?;
+        Ok(root.present()?)
+    };
+    drawn().map_err(|error| CliError::Draw {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })?;
+    Ok(text)
+}
