@@ -5,7 +5,7 @@ use std::path::Path;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
-use super::{Area, Drawn, FONT, LETTER, LINE, LineStyle, legend, svg_text};
+use super::{Area, Drawn, FONT, LETTER, LINE, LineStyle, legend, svg_text, target_style};
 use crate::error::CliError;
 use crate::files::write_text;
 use crate::output::bytes;
@@ -53,7 +53,7 @@ pub(crate) enum Axis<'a> {
 pub(crate) struct Chart<'a> {
     pub x: Axis<'a>,
     pub y: Axis<'a>,
-    /// A level that is to be reached.
+    /// A fraction that is to be reached.
     pub target: Option<f64>,
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn draw(path: &Path, what: Chart<'_>, series: &[Series]) -> Result<()
 pub(crate) fn text(path: &Path, charts: &[(Chart<'_>, &[Series])]) -> Result<String, CliError> {
     let series = charts.first().map_or(&[][..], |(_, series)| series);
     let longest = series.iter().map(|s| s.name.chars().count()).max();
-    let legend_width = (longest.unwrap_or(0) * LETTER) as u32 + 60;
+    let legend_width = (longest.unwrap_or(0).max("target 100.0 %".len()) * LETTER) as u32 + 60;
     let width = SIZE.0 * charts.len() as u32;
     let height = SIZE.1.max((series.len() as u32 + 2) * LINE as u32);
     svg_text(path, (width + legend_width, height), |root| {
@@ -94,7 +94,8 @@ pub(crate) fn text(path: &Path, charts: &[(Chart<'_>, &[Series])]) -> Result<Str
         let areas = left.split_evenly((1, charts.len()));
         let mut all = areas.iter().zip(charts);
         all.try_for_each(|(area, (what, series))| chart(area, *what, series))?;
-        legend(&right, series.iter().map(|one| one.name.as_str()))
+        let target = charts.iter().find_map(|(what, _)| what.target);
+        legend(&right, series.iter().map(|one| one.name.as_str()), target)
     })
 }
 
@@ -157,8 +158,8 @@ fn chart(area: &Area<'_>, what: Chart<'_>, series: &[Series]) -> Drawn {
     }
     if let Some(target) = what.target {
         let line = [(x.0, target), (x.1, target)];
-        let style = BLACK.mix(0.5).stroke_width(1);
-        context.draw_series([DashedPathElement::new(line, 5, 4, style)])?;
+        let (dash, gap, pen) = target_style();
+        context.draw_series([DashedPathElement::new(line, dash, gap, pen)])?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 
 pub(crate) use heat_map::HeatMap;
-use legend::{LETTER, LINE, legend};
+use legend::{LETTER, LINE, legend, target_style};
 pub(crate) use lines::{Axis, Chart, Series, draw, text};
 pub(crate) use style::LineStyle;
 use style::heat;
