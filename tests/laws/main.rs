@@ -6,6 +6,7 @@
     reason = "a test stops at its first error"
 )]
 
+mod choice;
 mod client_memory;
 #[path = "../common/mod.rs"]
 mod common;

@@ -28,7 +28,7 @@ impl Observer for Recorder<'_> {
             self.warn_of_clients(report, round);
             if round.skipped && report.skipped() == 1 {
                 let number = round.number;
-                let text = "too few clients were there, and the model stays (--min-clients); later rounds like it are counted in the summary";
+                let text = "too few clients were there (--min-clients), or the algorithm chose nobody, and the model stays; later rounds like it are counted in the summary";
                 self.progress
                     .note(&format!("round {number} is skipped: {text}"));
             }

@@ -162,7 +162,7 @@ impl<A: Wire, B: Wire> GatheredPair<A, B> {
     }
 }
 
-fn map<U: Computed>(
+pub(crate) fn map<U: Computed>(
     graph: &Graph,
     operands: &[Value],
     kinds: &[Kind],

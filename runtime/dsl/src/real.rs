@@ -1,9 +1,10 @@
 //! Functions of numbers, on a client or on the server.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{ArithOp, Math};
+use fedround_ir::fed::{ArithOp, Math, TreeOp};
 
 use crate::number::Number;
+use crate::tree::Tree;
 use crate::wire::{Wire, sealed};
 use crate::{Scalar, Server};
 
@@ -79,6 +80,18 @@ pub trait Real: sealed::Sealed + Clone {
         let b = other.rate(loc);
         let above = Scalar::op(ArithOp::Sub, &[&a, &b], loc);
         self.of(Scalar::op(ArithOp::Select, &[&above, &a, &b], loc), loc)
+    }
+
+    /// All of the parameters or tensor `a` if this number is positive, else all of `b`. Entries of the other one
+    /// do not matter, not even if they are not finite.
+    #[must_use]
+    #[track_caller]
+    fn choose<T: Tree>(&self, a: &T, b: &T) -> T {
+        let loc = Loc::caller();
+        let ((graph, one), (theirs, other)) = (a.parts(loc), b.parts(loc));
+        graph.same(theirs, "parameters", loc);
+        let operands = [self.to_scalar().value_in(graph, loc), one, other];
+        T::of(graph, graph.op(TreeOp::Choose, &operands, loc))
     }
 
     /// `a` if this number is positive, else `b`.

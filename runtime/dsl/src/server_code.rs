@@ -6,7 +6,7 @@ use fedround_ir::fed::{BuildError, FedOp, Kind, Value};
 use crate::graph::Graph;
 use crate::server::OnServer;
 use crate::wire::{Computed, Wire, sealed};
-use crate::{Inputs, Keeper, Labels, Params, Scalar, Server, ServerCx, Tensor, loss};
+use crate::{Inputs, Keeper, Labels, Params, Scalar, Server, ServerCx, Stream, Tensor, loss};
 
 /// The server, in code that [`ServerCx::run`] runs.
 #[derive(Clone, Debug)]
@@ -125,6 +125,11 @@ impl ServerCx {
 }
 
 impl ServerSide {
+    /// A random stream of a name; see [`ClientCx::stream`](crate::ClientCx::stream).
+    pub fn stream(&self, name: &str) -> Stream {
+        Stream::new(&self.graph, name, None)
+    }
+
     pub(crate) fn new(graph: &Graph) -> Self {
         Self {
             graph: graph.clone(),
@@ -138,6 +143,18 @@ impl ForClient {
             graph: graph.clone(),
             client,
         }
+    }
+
+    /// How long the client takes for a round on the virtual clock of failures,
+    /// in seconds; 0 without a clock. The server measures it, nothing is sent.
+    #[track_caller]
+    pub fn seconds(&self) -> Scalar {
+        Scalar::of_op(&self.graph, FedOp::Seconds, &[self.client], Loc::caller())
+    }
+
+    /// A random stream of a name, for this client on the server; see [`ClientCx::stream`](crate::ClientCx::stream).
+    pub fn stream(&self, name: &str) -> Stream {
+        Stream::new(&self.graph, name, Some(self.client))
     }
 
     /// The client's number among all clients, from 0, as the label of each row of `x`: what a model

@@ -22,7 +22,8 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 /// Modules with every kind of region and attribute.
-const SEEDS: [&str; 3] = [
+const SEEDS: [&str; 4] = [
+    include_str!("texts/chosen.fed"),
     include_str!("texts/gathered.fed"),
     include_str!("texts/linked.fed"),
     include_str!("texts/staged.fed"),

@@ -41,6 +41,15 @@ pub enum Purpose {
     /// Clients that fail and are late: 0 and the client for its speed, 1 and the client for its
     /// bandwidth, 2, the round and the client for whether it fails.
     Faults = 23,
+    /// Whether a client takes part in a round, where each does so independently: the round, the number of
+    /// the cohort among those drawn in it, and the client.
+    Participation = 40,
+    /// The draw of clients by their scores: as for [`Purpose::Participation`].
+    Scores = 41,
+    /// Numbers that a spec draws by a name: the round, the name, the [`Drawer`] and the draw.
+    Named = 42,
+    /// Initial parameters of further models: the model.
+    InitialModel = 43,
     /// Noise as the reference of a measured correlation.
     CorrelationNoise = 60,
     /// Noise on inputs, as the reference that attacks on shared data are compared with.
@@ -91,6 +100,13 @@ impl StreamKey {
                 self.fold(who).fold(((map as u64) << 32) + draws)
             }
         }
+    }
+
+    /// Adds a name to the key: its bytes, and how many there are.
+    #[must_use]
+    pub fn with_name(self, name: &str) -> Self {
+        let bytes = name.bytes();
+        bytes.fold(self.with(name.len()), |key, byte| key.fold(byte.into()))
     }
 
     /// The numbers of the stream, from its first.
@@ -188,6 +204,16 @@ mod tests {
             words(&[4, 4, 7, (3 << 32) + 3])
         );
         assert_eq!(order.with_epoch(2.into()), words(&[4, 4, 7, 2]));
+    }
+
+    #[test]
+    fn names_fold_their_bytes() {
+        let key = StreamKey::root(9);
+        assert_eq!(key.with_name("ab"), words(&[2, 97, 98]));
+        assert_ne!(
+            key.with_name("ab").with(1),
+            key.with_name("a").with_name("b")
+        );
     }
 
     #[test]

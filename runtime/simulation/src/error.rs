@@ -73,6 +73,29 @@ pub enum RunError {
         /// The line of the spec.
         loc: Loc,
     },
+    /// A probability that is none.
+    #[error("{loc}: `{op}` needs probabilities from 0 to 1, found {found}")]
+    Probability {
+        /// The op.
+        op: String,
+        /// The number.
+        found: f64,
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// A score or count that is no number.
+    #[error(
+        "{loc}: `{op}` chooses clients by numbers, and {} is not a number; keep it finite, as by `x.max(0.0)` before a root or a logarithm",
+        client.map_or_else(|| "their count".to_owned(), |k| format!("that of client {k}"))
+    )]
+    Score {
+        /// The op.
+        op: String,
+        /// Whose score it is; `None` for the count.
+        client: Option<usize>,
+        /// The line of the spec.
+        loc: Loc,
+    },
     /// Features of several shapes, which have no mean.
     #[error(
         "{loc}: clients' features of shapes {expected:?} and {found:?} cannot be added; give each client as many rows, or `.gather()` them"

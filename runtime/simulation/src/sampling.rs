@@ -11,6 +11,31 @@ pub fn cohort(seed: u64, round: usize, draw: usize, clients: usize, m: usize) ->
     first_permuted(clients, m, key)
 }
 
+/// Those of some clients who take part, each with its own probability and by a draw of its own.
+pub fn by_their_own(key: StreamKey, ids: &[usize], p: &[f64]) -> Vec<usize> {
+    let each = ids.iter().zip(p);
+    let there = each.filter(|(id, p)| key.with(**id).stream().unit() < **p);
+    there.map(|(id, _)| *id).collect()
+}
+
+/// Draws `m` of some clients without replacement, each next one with probability proportional to its
+/// score among those that are left; clients whose score is 0 or less are never drawn. In the order in
+/// which they are drawn.
+///
+/// Each client waits an exponential time of its score's rate, and the first `m` are taken: the next to come
+/// is any of those that still wait with probability proportional to its rate (Efraimidis and Spirakis
+/// 2006, "Weighted random sampling with a reservoir").
+pub fn by_scores(key: StreamKey, ids: &[usize], scores: &[f64], m: usize) -> Vec<usize> {
+    let positive = ids.iter().zip(scores).filter(|(_, score)| **score > 0.0);
+    let times = positive.map(|(&id, score)| {
+        let unit = key.with(id).stream().unit();
+        (-(1.0 - unit).ln() / score, id)
+    });
+    let mut times: Vec<(f64, usize)> = times.collect();
+    times.sort_by(|(a, i), (b, j)| a.total_cmp(b).then(i.cmp(j)));
+    times.into_iter().take(m).map(|(_, id)| id).collect()
+}
+
 /// The cohort of round `round` if `dropped` of its `m` clients leave at random after each round and as
 /// many of the other clients join (fewer if there are fewer).
 pub fn rotating(
@@ -109,6 +134,63 @@ mod tests {
                 assert_eq!(stayed, stay, "{m} {dropped}");
             }
         }
+    }
+
+    /// The counts of 20,000 draws.
+    fn counts(clients: usize, draw: impl Fn(StreamKey) -> Vec<usize>) -> Vec<f64> {
+        let mut counts = vec![0.0; clients];
+        for i in 0..20_000 {
+            for id in draw(StreamKey::root(3).with(i)) {
+                counts[id] += 1.0 / 20_000.0;
+            }
+        }
+        counts
+    }
+
+    #[test]
+    fn clients_are_drawn_in_proportion_to_their_scores() {
+        let ids = [0, 1, 2, 3];
+        let first = counts(4, |key| by_scores(key, &ids, &[1.0, 2.0, 5.0, 0.0], 1));
+        for (found, expected) in first.iter().zip([0.125, 0.25, 0.625, 0.0]) {
+            assert!((found - expected).abs() < 0.015, "{first:?}");
+        }
+        // Without replacement: P(0) = 1/8 + 2/8·1/6 + 5/8·1/3.
+        let both = counts(4, |key| by_scores(key, &ids, &[1.0, 2.0, 5.0, -1.0], 2));
+        let expected = 1.0 / 8.0 + 2.0 / 48.0 + 5.0 / 24.0;
+        assert!((both[0] - expected).abs() < 0.015, "{both:?}");
+        assert_eq!(by_scores(StreamKey::root(1), &ids, &[0.0; 4], 3), [0; 0]);
+    }
+
+    #[test]
+    fn equal_scores_draw_uniformly() {
+        let ids: Vec<usize> = (0..10).collect();
+        let found = counts(10, |key| by_scores(key, &ids, &[0.7; 10], 3));
+        // Chi-squared of 9 degrees of freedom is above 27.9 once in a thousand times.
+        let expected = 0.3 * 20_000.0;
+        let chi: f64 = found
+            .iter()
+            .map(|p| (p * 20_000.0 - expected).powi(2) / expected)
+            .sum();
+        assert!(chi < 27.9, "{found:?}");
+    }
+
+    #[test]
+    fn clients_take_part_each_with_its_own_probability() {
+        let ids = [4, 2, 0];
+        let found = counts(5, |key| by_their_own(key, &ids, &[0.2, 1.0, 0.0]));
+        assert!((found[4] - 0.2).abs() < 0.015, "{found:?}");
+        assert!(
+            (found[2] - 1.0).abs() < 1e-9 && found[0] == 0.0,
+            "{found:?}"
+        );
+        // A client's draw does not depend on who else is there.
+        let key = StreamKey::root(8);
+        let all = by_their_own(key, &[0, 1, 2, 3], &[0.5; 4]);
+        let some = by_their_own(key, &[1, 3], &[0.5; 2]);
+        assert_eq!(
+            some,
+            all.into_iter().filter(|k| k % 2 == 1).collect::<Vec<_>>()
+        );
     }
 
     #[test]

@@ -116,7 +116,7 @@ impl Script<'_> {
 
     pub(super) fn name(&mut self, value: Value, op: &OpKind) -> String {
         let base = match (op, self.kind(value)) {
-            (OpKind::Fed(FedOp::Sample), _) => "S",
+            (OpKind::Fed(FedOp::Sample | FedOp::Choose(_)), _) => "S",
             (OpKind::Fed(FedOp::ServerState(name, _) | FedOp::ClientState(name, _)), _) => {
                 own(name)
             }

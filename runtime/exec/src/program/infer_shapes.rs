@@ -102,6 +102,10 @@ impl Walk<'_, '_> {
                 let classes = self.program.model.task().classes;
                 self.define(&op.results, &TensorType::i32([classes]));
             }
+            OpKind::Fed(FedOp::Permutation(_)) => {
+                let n = op.operands.first().and_then(|v| self.program.index(*v));
+                self.define(&op.results, &TensorType::i32([n.unwrap_or(1)]));
+            }
             OpKind::Fed(FedOp::ClientState(..)) => {
                 for v in &op.results {
                     self.kept(*v);
@@ -139,6 +143,15 @@ impl Walk<'_, '_> {
                 | FedOp::Within
                 | FedOp::Outside
                 | FedOp::Rotating
+                | FedOp::Choose(_)
+                | FedOp::Members
+                | FedOp::Only
+                | FedOp::NthLargest
+                | FedOp::Seconds
+                | FedOp::Uniform(_)
+                | FedOp::Normal(_)
+                | FedOp::InitialParams(_)
+                | FedOp::ServerStateOr(_)
                 | FedOp::Drawn
                 | FedOp::Broadcast
                 | FedOp::Map

@@ -65,7 +65,7 @@ impl<'t> Parser<'t> {
             let next = self.cursor.peek();
             let attribute = match next.kind {
                 TokenKind::Number | TokenKind::Text | TokenKind::Symbol => true,
-                TokenKind::Word => !matches!(next.text, "to" | "by" | "with"),
+                TokenKind::Word => !matches!(next.text, "to" | "by" | "of" | "with"),
                 TokenKind::Punctuation => next.text == "[",
                 _ => false,
             };

@@ -83,12 +83,20 @@ impl Analysis for Exposures<'_> {
         // A clip's bound and a noise's deviation must not be derived from data themselves.
         let fixed = of(1) <= Noised;
         let exposure = match op.kind {
-            OpKind::Fed(FedOp::ServerState(..)) => return Fact::default(),
+            OpKind::Fed(FedOp::ServerState(..) | FedOp::ServerStateOr(_)) => {
+                return Fact::default();
+            }
             // Of a tensor they read the number of rows alone.
             OpKind::Fed(FedOp::ClientLabels | FedOp::Positions | FedOp::Blank) => {
                 return Fact::default();
             }
-            OpKind::Fed(FedOp::NumExamples) => Public,
+            OpKind::Fed(
+                FedOp::NumExamples
+                | FedOp::Seconds
+                | FedOp::Uniform(_)
+                | FedOp::Normal(_)
+                | FedOp::Permutation(_),
+            ) => Public,
             OpKind::External(ExternalOp::Column(..))
             | OpKind::Fed(FedOp::ClientState(..) | FedOp::Personal(..) | FedOp::LocalClasses) => {
                 Raw

@@ -2,7 +2,8 @@
 
 use super::operand_kinds::{carried_kind, kept_kind, reduced_kind, rows, rows_kind, wire_kind};
 use super::{
-    ArithOp, ExternalOp, FedOp, Kind, Module, OpKind, OptOp, Place, PrivacyOp, Reduce, TreeOp, Type,
+    ArithOp, Choice, ExternalOp, FedOp, Kind, Module, OpKind, OptOp, Place, PrivacyOp, Reduce,
+    TreeOp, Type,
 };
 
 /// The types of an op's operands and results, and those of its regions.
@@ -89,6 +90,40 @@ pub fn signature(
         OpKind::Fed(FedOp::Within | FedOp::Outside | FedOp::Rotating) => {
             plain(&[Type::server(Index); 2], &[Type::server(Cohort)])
         }
+        OpKind::Fed(FedOp::Choose(choice)) => {
+            let (each, number) = (Type::gathered(Scalar), Type::server(Scalar));
+            let operands: &[Type] = match choice {
+                Choice::Bernoulli if side(operands) == Place::Gathered => &[each],
+                Choice::Bernoulli => &[number],
+                Choice::SampleBy | Choice::Top => &[each, number],
+                Choice::Where => &[each],
+                Choice::Union => &[Type::server(Cohort); 2],
+            };
+            plain(operands, &[Type::server(Cohort)])
+        }
+        OpKind::Fed(FedOp::Members) => plain(&[Type::server(Cohort)], &[Type::gathered(Scalar)]),
+        OpKind::Fed(FedOp::Only) => {
+            let (kind, place) = (wire_kind(found(0)), side(operands));
+            let each = Type { kind, place };
+            plain(&[each, Type::server(Cohort)], &[each])
+        }
+        OpKind::Fed(FedOp::NthLargest) => plain(
+            &[Type::gathered(Scalar), Type::server(Scalar)],
+            &[Type::server(Scalar)],
+        ),
+        OpKind::Fed(FedOp::Seconds) => plain(&[at(Client)], &[at(Scalar)]),
+        OpKind::Fed(FedOp::Uniform(_) | FedOp::Normal(_)) => {
+            plain(&[at(Client)][..found_count.min(1)], &[at(Scalar)])
+        }
+        OpKind::Fed(FedOp::Permutation(_)) => {
+            let operands = [at(Index), at(Client)];
+            plain(&operands[..found_count.clamp(1, 2)], &[at(Labels)])
+        }
+        OpKind::Fed(FedOp::InitialParams(_)) => plain(&[], &[at(Params)]),
+        OpKind::Fed(FedOp::ServerStateOr(_)) => {
+            let kept = at(carried_kind(found(0)));
+            plain(&[kept], &[kept])
+        }
         OpKind::Fed(FedOp::Broadcast) => {
             let crosses = wire_kind(found(0));
             plain(
@@ -102,7 +137,7 @@ pub fn signature(
             let place = side(operands);
             let each = |kind| Type { kind, place };
             let mut operands = vec![each(crosses)];
-            if *reduce == Reduce::WeightedMean {
+            if matches!(reduce, Reduce::WeightedMean | Reduce::WeightedSum) {
                 operands.push(each(Scalar));
             }
             plain(&operands, &[Type::server(crosses)])
@@ -211,6 +246,7 @@ pub fn signature(
         OpKind::Tree(TreeOp::Math(_)) => plain(&[tree(0)], &[tree(0)]),
         OpKind::Tree(TreeOp::LayerSum) => plain(&[at(Params)], &[at(Params)]),
         OpKind::Tree(TreeOp::Clamp) => plain(&[at(Scalar), at(Scalar), tree(2)], &[tree(2)]),
+        OpKind::Tree(TreeOp::Choose) => plain(&[at(Scalar), tree(1), tree(1)], &[tree(1)]),
         OpKind::Tree(TreeOp::Select) => plain(&[tree(0); 3], &[tree(0)]),
         OpKind::Tree(TreeOp::Dot) => plain(&[tree(0); 2], &[at(Scalar)]),
         OpKind::Tree(TreeOp::SqNorm) => plain(&[tree(0)], &[at(Scalar)]),

@@ -88,7 +88,8 @@ impl Verifier<'_> {
             OpKind::Fed(
                 FedOp::ServerState(name, _)
                 | FedOp::ClientState(name, _)
-                | FedOp::Personal(name, _),
+                | FedOp::Personal(name, _)
+                | FedOp::ServerStateOr(name),
             ) => (name, op.results.first()),
             OpKind::Fed(FedOp::SetServerState(name) | FedOp::SetClientState(name)) => {
                 (name, op.operands.last())

@@ -55,6 +55,19 @@ impl Lower<'_> {
                 });
                 Tree(leaves.collect::<Result<_, TypeError>>()?)
             }
+            (OpKind::Tree(TreeOp::Choose), [c, a, b]) => {
+                let c = c.0[0];
+                let pairs = a.0.iter().zip(&b.0);
+                let leaves = pairs.map(|(&a, &b)| {
+                    let shape = self.graph.shape(a).to_vec();
+                    let c = self.number_like(c, a, loc)?;
+                    let c = self.graph.push(Op::Expand(shape), &[c], loc)?;
+                    let above = Op::CompareScalar(Cmp::Greater, 0.0);
+                    let above = self.graph.push(above, &[c], loc)?;
+                    self.graph.push(Op::Where, &[above, a, b], loc)
+                });
+                Tree(leaves.collect::<Result<_, TypeError>>()?)
+            }
             (OpKind::Tree(TreeOp::Dot), [a, b]) => self.dot(a, b, loc)?,
             (OpKind::Tree(TreeOp::SqNorm), [a]) => self.dot(a, a, loc)?,
             _ => return Err(unsupported(op)),

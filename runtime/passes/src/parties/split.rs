@@ -27,6 +27,7 @@ pub fn split(linked: &Module, schedule: &Schedule) -> Result<Split, SplitError> 
         made: HashMap::new(),
         sent: HashSet::new(),
         readers: HashMap::new(),
+        parts: HashMap::new(),
         names: HashMap::new(),
         counts: HashMap::new(),
         loops: vec![],
@@ -60,6 +61,8 @@ struct Splitter<'a> {
     sent: HashSet<Value>,
     /// The regions that are given a value.
     readers: HashMap<Value, BTreeSet<usize>>,
+    /// Values of some clients of a cohort, and the values of all of it that they are.
+    parts: HashMap<Value, Value>,
     names: HashMap<Value, String>,
     counts: HashMap<Kind, usize>,
     /// The loops of the server around the present op, by number.
@@ -155,13 +158,27 @@ impl Splitter<'_> {
                 steps.push(Step::Op(self.known(op)));
             }
             (OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather), None) => self.upload(op, steps),
+            (OpKind::Fed(FedOp::Only), None) => {
+                if let ([result], [of, ..]) = (op.results.as_slice(), op.operands.as_slice()) {
+                    let of = self.whole(*of);
+                    self.parts.insert(*result, of);
+                }
+                steps.push(Step::Op(self.known(op)));
+            }
             _ => steps.push(Step::Op(self.known(op))),
         }
         Ok(())
     }
 
+    /// The value of all clients of a cohort that a value is of some of them.
+    fn whole(&self, v: Value) -> Value {
+        self.parts.get(&v).copied().unwrap_or(v)
+    }
+
     fn upload(&mut self, op: &Op, steps: &mut Vec<Step>) {
-        self.sent.extend(self.schedule.module.uploaded(op));
+        let uploaded: Vec<Value> = self.schedule.module.uploaded(op).copied().collect();
+        let uploaded = uploaded.into_iter().map(|v| self.whole(v));
+        self.sent.extend(uploaded.collect::<Vec<_>>());
         steps.push(Step::Op(self.known(op)));
     }
 
@@ -174,6 +191,7 @@ impl Splitter<'_> {
         }
         let mut inputs = vec![];
         for &v in &op.operands {
+            let v = self.whole(v);
             let made = self.made.get(&v).copied().map(Source::Region);
             let crossed = self.crossed.get(&v).map(|crossed| crossed.source);
             let source = made.or(crossed);

@@ -118,3 +118,34 @@ fed.algorithm @test() {
     let error = split(&module, &schedule(&module).unwrap()).unwrap_err();
     assert!(matches!(error, SplitError::NotSent { .. }), "{error}");
 }
+
+#[test]
+fn values_of_some_clients_are_those_that_their_parties_keep() {
+    let split = of("
+    %0 = fed.everyone : cohort@server
+    %1 = fed.broadcast %w to %0 : {params}@clients
+    %2, %3 = fed.map(%k, %4 = %1) {
+      %5 = tree.add %4, %4 : params
+      %6 = fed.uniform \"test.send\" %k : f32
+      fed.yield %5, %6 : params, f32
+    } : {params}@clients, {f32}@clients
+    %7 = fed.gather %3 : {f32}@server
+    %8 = fed.where %7 : cohort@server
+    %9 = fed.only %2 of %8 : {params}@clients
+    %10 = fed.map(%k, %11 = %9) {
+      fed.yield %11 : params
+    } : {params}@clients
+    %12 = fed.mean %10 : params@server
+    fed.yield %12 : params@server")
+    .unwrap();
+    let [first, second] = &split.regions[..] else {
+        panic!("{split}");
+    };
+    // The model waits at the party until the server has chosen.
+    let model = &first.outputs[0];
+    assert_eq!((model.keep, model.send), (true, false));
+    assert!(first.outputs[1].send);
+    assert_eq!(second.inputs[0].source, Source::Region(0));
+    assert_eq!(second.inputs[0].value, model.value);
+    assert!(second.outputs[0].send);
+}

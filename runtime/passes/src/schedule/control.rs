@@ -24,6 +24,11 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | FedOp::NumExamples
             | FedOp::ClientState(..)
             | FedOp::ServerState(..)
+            | FedOp::Seconds
+            | FedOp::Uniform(_)
+            | FedOp::Normal(_)
+            | FedOp::Permutation(_)
+            | FedOp::InitialParams(_)
             | FedOp::EveryClass
             | FedOp::LocalClasses,
         )
@@ -35,6 +40,11 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | FedOp::Outside
             | FedOp::Drawn
             | FedOp::Rotating
+            | FedOp::Choose(_)
+            | FedOp::Members
+            | FedOp::Only
+            | FedOp::NthLargest
+            | FedOp::ServerStateOr(_)
             | FedOp::Broadcast
             | FedOp::Map
             | FedOp::Reduce(_)

@@ -74,7 +74,7 @@ impl Reduction {
         }
         let weights = Weight::numbers(&self.weights)?;
         let total = match self.kind {
-            Reduce::Sum => 1.0,
+            Reduce::Sum | Reduce::WeightedSum => 1.0,
             Reduce::Mean | Reduce::WeightedMean => weights.iter().sum(),
         };
         if total == 0.0 {

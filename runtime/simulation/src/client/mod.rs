@@ -22,11 +22,11 @@ use fedround_exec::executor::Slots;
 use fedround_exec::tensor::{from_ints, transfer_all};
 use fedround_ir::fed::{Op, Value};
 use fedround_passes::schedule::Block;
-use fedround_random::LocalEpoch;
+use fedround_random::{Drawer, LocalEpoch, StreamKey};
 
 use crate::context::{RoundContext, kept_or_zeros, missing};
 use crate::error::RunError;
-use crate::interpreter::{known, walk};
+use crate::interpreter::{known, named, walk};
 use crate::state::ByClient;
 use crate::value::batching::{leaves, select, stack, unstack};
 use crate::value::{Env, RtVal};
@@ -56,6 +56,8 @@ pub(crate) struct Clients<'a> {
     map: usize,
     /// How many segments of this map have drawn random numbers, for each client.
     pub random_runs: Vec<u64>,
+    /// How often each client has drawn from each named stream in this map.
+    pub named: HashMap<String, Vec<u64>>,
     /// Who takes the present step, where not all do.
     pub live: Option<Vec<bool>>,
     /// Epochs begun in this round: each has an order of its own.
@@ -101,6 +103,7 @@ pub(crate) fn run(
         turns,
         map,
         random_runs: vec![0; ids.len()],
+        named: HashMap::new(),
         live: None,
         epoch: LocalEpoch { map, epoch: 0 },
         slots: Slots::default(),
@@ -165,6 +168,42 @@ impl Clients<'_> {
         self.each(op, |id| {
             kept_or_zeros(self.cx.program, op, (name, kind), self.of(id, name)?)
         })
+    }
+
+    /// The key of each client's next draw from a named stream. Counts one more draw for those that take the
+    /// step.
+    fn named_keys(&mut self, name: &str) -> Vec<StreamKey> {
+        let none = || vec![0; self.ids.len()];
+        let draws = self.named.entry(name.to_owned()).or_insert_with(none);
+        let mut keys = Vec::with_capacity(draws.len());
+        for (k, drawn) in draws.iter_mut().enumerate() {
+            let drawer = Drawer::Client {
+                client: self.ids[k],
+                map: self.map,
+                turn: self.turns[k],
+            };
+            keys.push(named::key(self.cx, name, drawer, *drawn));
+            *drawn += u64::from(self.live.as_ref().is_none_or(|live| live[k]));
+        }
+        keys
+    }
+
+    /// What each client draws with its key.
+    fn drawn(
+        &self,
+        op: &Op,
+        keys: &[StreamKey],
+        draw: impl Fn(StreamKey) -> Result<RtVal, RunError>,
+    ) -> Result<RtVal, RunError> {
+        let mut own = keys
+            .iter()
+            .map(|key| draw(*key))
+            .collect::<Result<Vec<_>, _>>()?;
+        let value = match own.len() {
+            1 => own.pop(),
+            _ => stack(&own, self.cx.program.device()),
+        };
+        value.ok_or_else(|| missing(op, "number"))
     }
 
     /// What a client has kept, on the device where it trains.

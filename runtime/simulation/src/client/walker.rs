@@ -10,6 +10,7 @@ use super::Clients;
 use crate::context::{missing, written};
 use crate::error::RunError;
 use crate::interpreter::Walker;
+use crate::interpreter::named::permutation;
 use crate::interpreter::rows::{classes, draw, every_class, for_rows, least};
 use crate::value::batching::{flat, lane};
 use crate::value::{Env, RtVal};
@@ -63,6 +64,23 @@ impl Walker for Clients<'_> {
                 let n = self.cx.dataset.client_indices[id].len();
                 Ok(RtVal::Host(n as f64))
             })?,
+            (OpKind::Fed(FedOp::Seconds), _) => self.each(op, |id| {
+                let examples = self.cx.dataset.client_indices[id].len();
+                let seconds = self.cx.fates.map(|fates| fates.duration(id, examples));
+                Ok(RtVal::Host(seconds.unwrap_or(0.0)))
+            })?,
+            (OpKind::Fed(FedOp::Uniform(name)), _) => {
+                let keys = self.named_keys(name);
+                self.drawn(op, &keys, |key| Ok(RtVal::Host(key.stream().unit())))?
+            }
+            (OpKind::Fed(FedOp::Normal(name)), _) => {
+                let keys = self.named_keys(name);
+                self.drawn(op, &keys, |key| Ok(RtVal::Host(key.stream().normal())))?
+            }
+            (OpKind::Fed(FedOp::Permutation(name)), _) => {
+                let keys = self.named_keys(name);
+                self.drawn(op, &keys, |key| permutation(self.cx, op, key))?
+            }
             (OpKind::Fed(FedOp::RoundIndex), _) => RtVal::Host(self.cx.round_index()),
             (OpKind::Fed(FedOp::NumClients), _) => RtVal::Host(self.cx.clients() as f64),
             (OpKind::Fed(FedOp::ClientState(name, _) | FedOp::ServerState(name, _)), _) => {
@@ -89,6 +107,12 @@ impl Walker for Clients<'_> {
                     | FedOp::Within
                     | FedOp::Outside
                     | FedOp::Rotating
+                    | FedOp::Choose(_)
+                    | FedOp::Members
+                    | FedOp::Only
+                    | FedOp::NthLargest
+                    | FedOp::InitialParams(_)
+                    | FedOp::ServerStateOr(_)
                     | FedOp::Drawn
                     | FedOp::Broadcast
                     | FedOp::Map

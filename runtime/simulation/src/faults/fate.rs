@@ -83,6 +83,12 @@ impl Fates<'_> {
         }
     }
 
+    /// The virtual time of a client's round, whether it fails or not.
+    pub fn duration(&self, client: usize, examples: usize) -> f64 {
+        let key = StreamKey::new(self.seed, Purpose::Faults);
+        self.seconds(client, examples, key)
+    }
+
     /// The virtual time of a client's round.
     fn seconds(&self, client: usize, examples: usize, key: StreamKey) -> f64 {
         let speed = self.faults.speed.as_ref();

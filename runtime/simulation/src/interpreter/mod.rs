@@ -1,6 +1,7 @@
 //! Interprets a block of the schedule. Compute segments run here; control operations are carried
 //! out by the [`Walker`], which is the server or a group of clients.
 
+pub(crate) mod named;
 pub(crate) mod rows;
 
 use burn::tensor::DispatchTensor;

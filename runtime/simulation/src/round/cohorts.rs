@@ -66,6 +66,14 @@ impl Server<'_> {
         called: &[usize],
         wanted: usize,
     ) -> Result<Arc<[usize]>, RunError> {
+        if called.is_empty() {
+            // Nobody was chosen: the round is skipped.
+            return Err(RunError::TooFew {
+                called: 0,
+                there: 0,
+                needed: 1,
+            });
+        }
         let (absent, parts) = (self.cx.absent, &self.cx.dataset.client_indices);
         let present = called.iter().copied().filter(|k| !absent.contains(k));
         let (present, offline): (Vec<usize>, Vec<usize>) =

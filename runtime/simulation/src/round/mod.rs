@@ -3,12 +3,16 @@
 //! The server's interpreter visits the operations in order, runs client code on worker threads, and
 //! adds the clients' results in a fixed order, so that sums do not depend on timing.
 
+mod choices;
 mod cohorts;
 mod communication;
+mod initial;
 mod map;
 mod observer;
 mod server;
 mod suspects;
+
+use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
 
@@ -95,6 +99,7 @@ pub(crate) fn run_round<'a>(
         visiting: vec![],
         has_taken: false,
         random_runs: 0,
+        named: HashMap::new(),
     };
     let params = server.round(params)?;
     Ok((params, server.finish()?))

@@ -3,6 +3,7 @@
 
 use fedround_exec::tensor::read_all;
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use burn::tensor::DispatchTensor;
 use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Reduce, Value};
@@ -10,12 +11,14 @@ use fedround_passes::schedule::Control;
 use fedround_random::{Drawer, Purpose, StreamKey};
 
 use super::RoundStats;
+use super::initial::initial_params;
 use super::observer::{Observer, show_all};
 use super::suspects::Suspects;
 use crate::aggregate::reduction::Reduction;
 use crate::context::{RoundContext, kept_or_zeros, missing, written};
 use crate::error::RunError;
 use crate::faults::Attendance;
+use crate::interpreter::named::permutation;
 use crate::interpreter::rows::{draw, every_class, for_rows, least};
 use crate::interpreter::{Walker, has_rows, repeat, walk};
 use crate::non_finite::Diverged;
@@ -55,6 +58,8 @@ pub(crate) struct Server<'a> {
     pub has_taken: bool,
     /// Segments run in this round that draw random numbers.
     pub random_runs: u64,
+    /// How often each named stream was drawn from.
+    pub named: HashMap<String, u64>,
 }
 
 impl Server<'_> {
@@ -102,7 +107,7 @@ impl Server<'_> {
         };
         let values = clients(0)?;
         let weights = match kind {
-            Reduce::WeightedMean => Some(clients(1)?),
+            Reduce::WeightedMean | Reduce::WeightedSum => Some(clients(1)?),
             Reduce::Sum | Reduce::Mean => None,
         };
         let mut running = Reduction::new(kind, has_rows(self.cx, op.operands[0]));
@@ -165,6 +170,33 @@ impl Walker for Server<'_> {
             (OpKind::Opt(OptOp::LeastRows), _) => return least(self.cx, op, env),
             (OpKind::Fed(FedOp::EveryClass), _) => every_class(self.cx),
             (OpKind::Fed(FedOp::Sample), _) => self.sample(op, env)?,
+            (OpKind::Fed(FedOp::Choose(choice)), _) => self.choose(*choice, op, env)?,
+            (OpKind::Fed(FedOp::Members), _) => self.members(op, env)?,
+            (OpKind::Fed(FedOp::Only), _) => self.only(op, env)?,
+            (OpKind::Fed(FedOp::NthLargest), _) => self.nth_largest(op, env)?,
+            (OpKind::Fed(FedOp::InitialParams(stream)), _) => initial_params(self.cx, *stream)?,
+            (OpKind::Fed(FedOp::Uniform(name)), _) => RtVal::Host(self.named(name).unit()),
+            (OpKind::Fed(FedOp::Normal(name)), _) => RtVal::Host(self.named(name).normal()),
+            (OpKind::Fed(FedOp::Permutation(name)), _) => {
+                let key = self.named_key(name);
+                permutation(self.cx, op, key)?
+            }
+            (OpKind::Fed(FedOp::ServerStateOr(name)), _) => {
+                match self.state.server.get(name).cloned() {
+                    Some(kept) => {
+                        let kind = self
+                            .cx
+                            .program
+                            .schedule()
+                            .module
+                            .type_of(op.results[0])
+                            .kind;
+                        kept_or_zeros(self.cx.program, op, (name, kind), Some(kept))?
+                    }
+                    None => written(self.cx, op.operands[0], env, last)
+                        .ok_or_else(|| missing(op, "first value"))?,
+                }
+            }
             (OpKind::Fed(FedOp::Within | FedOp::Outside), _) => self.numbered(op)?,
             (OpKind::Fed(FedOp::Rotating), _) => self.rotating(op)?,
             (OpKind::Fed(FedOp::Everyone), _) => RtVal::Cohort(match self.cx.everyone {
@@ -202,6 +234,7 @@ impl Walker for Server<'_> {
                     FedOp::Hyper(_)
                     | FedOp::Drawn
                     | FedOp::Map
+                    | FedOp::Seconds
                     | FedOp::ClientLabels
                     | FedOp::LocalClasses
                     | FedOp::Blank

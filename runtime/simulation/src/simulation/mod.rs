@@ -47,7 +47,7 @@ use fedround_exec::Program;
 use fedround_exec::capture::StepCache;
 use fedround_exec::{CaptureStats, ExecError, GraphCapture};
 use fingerprint::Digests;
-use parameters::upload;
+pub(crate) use parameters::upload;
 
 pub(crate) use checkpoint::SavedState;
 pub use personal_difference::PersonalDifference;

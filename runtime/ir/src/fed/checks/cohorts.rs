@@ -35,10 +35,13 @@ impl Walk {
     fn op(&mut self, op: &Op) {
         let cohort = match op.kind {
             OpKind::Fed(FedOp::Everyone) => Some(Cohort::Everyone),
-            OpKind::Fed(FedOp::Sample | FedOp::Within | FedOp::Outside | FedOp::Rotating) => {
-                op.results.first().copied().map(Cohort::Drawn)
+            OpKind::Fed(
+                FedOp::Sample | FedOp::Within | FedOp::Outside | FedOp::Rotating | FedOp::Choose(_),
+            ) => op.results.first().copied().map(Cohort::Drawn),
+            OpKind::Fed(FedOp::Members) => {
+                op.operands.first().and_then(|v| self.of.get(v)).copied()
             }
-            OpKind::Fed(FedOp::Broadcast) => {
+            OpKind::Fed(FedOp::Broadcast | FedOp::Only) => {
                 op.operands.get(1).and_then(|v| self.of.get(v)).copied()
             }
             OpKind::Fed(FedOp::Scatter) if op.visits() => self.depart(op),

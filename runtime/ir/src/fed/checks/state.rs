@@ -12,9 +12,11 @@ pub(super) fn reads_are_written(module: &Module) -> Vec<VerifyError> {
         return vec![];
     }
     let key = |kind: &OpKind| match kind {
-        OpKind::Fed(FedOp::SetServerState(state) | FedOp::ServerState(state, _)) => {
-            Some((true, state.clone()))
-        }
+        OpKind::Fed(
+            FedOp::SetServerState(state)
+            | FedOp::ServerState(state, _)
+            | FedOp::ServerStateOr(state),
+        ) => Some((true, state.clone())),
         OpKind::Fed(
             FedOp::SetClientState(state) | FedOp::ClientState(state, _) | FedOp::Personal(state, _),
         ) => Some((false, state.clone())),

@@ -3,6 +3,7 @@
 use fedround_names::nearest;
 
 use super::super::{Hook, Kind, Place};
+use super::choice::Choice;
 use super::codec::ResultKind;
 use super::direction::Direction;
 use super::effect::Effect;
@@ -19,6 +20,8 @@ pub enum Reduce {
     Mean,
     /// `Σ n_k x_k / Σ n_k`; the op's second operand holds the weights `n_k`.
     WeightedMean,
+    /// `Σ n_k x_k`, with weights like those of a weighted mean, which may all be 0.
+    WeightedSum,
 }
 
 /// An op of the federation.
@@ -43,6 +46,31 @@ pub enum FedOp {
     /// `fed.rotating`: `(index size, index dropped) -> cohort@server`; `size` clients. In each round,
     /// `dropped` of them are replaced by other clients.
     Rotating,
+    /// `fed.sample_by` and kin: a cohort that is chosen from values of the server; see [`Choice`].
+    Choose(Choice),
+    /// `fed.members`: `(cohort@server) -> {f32}@server`; the number of each client of a cohort, from 0.
+    /// Nothing is sent.
+    Members,
+    /// `fed.only`: `({T}@clients, cohort@server) -> {T}@clients`, or the same over gathered values; the
+    /// values of the clients of a cohort, all of whom must have one.
+    Only,
+    /// `fed.nth_largest`: `({f32}@server, f32@server n) -> f32@server`; the `n`-th largest of the numbers,
+    /// from 1; of fewer numbers the smallest.
+    NthLargest,
+    /// `fed.seconds`: `(client@server) -> f32@server`; how long the client takes for a round on the virtual
+    /// clock, in seconds; 0 without a clock.
+    Seconds,
+    /// `fed.uniform "name"`: `() -> f32`, or in a client's code `(client) -> f32`; a number in `[0, 1)` of
+    /// a named stream, drawn anew at each use. The draws of one name do not change those of another.
+    Uniform(String),
+    /// `fed.normal "name"`: as `fed.uniform`, a standard normal number.
+    Normal(String),
+    /// `fed.permutation "name"`: `(index n) -> labels`, or `(index n, client) -> labels`; the numbers from
+    /// 0 to `n − 1` in a random order, of a named stream like that of `fed.uniform`.
+    Permutation(String),
+    /// `fed.initial_params 1`: `() -> params@server`; initial parameters of the model, drawn from a stream
+    /// of that number; those of 0 are the ones that the run begins with.
+    InitialParams(usize),
     /// `fed.drawn`: `() -> cohort@server`; the cohort that was made last in this round, by this layer
     /// or another. Replaced by `link-hooks` with that cohort.
     Drawn,
@@ -87,6 +115,9 @@ pub enum FedOp {
     /// `fed.server_state "v"`: `() -> params | f32 @server`; zeros before it is first set. In code
     /// for one client, `(client@server) -> params | f32 @server`: one for each client.
     ServerState(String, Kind),
+    /// `fed.server_state_or "v"`: `(params | f32 @server first) -> params | f32 @server`; as
+    /// `fed.server_state`, `first` before it is first set.
+    ServerStateOr(String),
     /// `fed.set_server_state "v"`: `(params | f32 @server) -> ()`, or
     /// `(client@server, params | f32 @server) -> ()`.
     SetServerState(String),
@@ -113,12 +144,26 @@ ops! { FedOp {
     "fed.within" = Within [];
     "fed.outside" = Outside [];
     "fed.rotating" = Rotating [];
+    "fed.bernoulli" = Choose (Choice::Bernoulli);
+    "fed.sample_by" = Choose (Choice::SampleBy);
+    "fed.top" = Choose (Choice::Top);
+    "fed.where" = Choose (Choice::Where);
+    "fed.union" = Choose (Choice::Union);
+    "fed.members" = Members [];
+    "fed.only" = Only [];
+    "fed.nth_largest" = NthLargest [];
+    "fed.seconds" = Seconds [];
+    "fed.uniform" = Uniform [name: Quoted];
+    "fed.normal" = Normal [name: Quoted];
+    "fed.permutation" = Permutation [name: Quoted];
+    "fed.initial_params" = InitialParams [stream: Count];
     "fed.drawn" = Drawn [];
     "fed.broadcast" = Broadcast [];
     "fed.map" = Map [];
     "fed.sum" = Reduce (Reduce::Sum);
     "fed.mean" = Reduce (Reduce::Mean);
     "fed.weighted_mean" = Reduce (Reduce::WeightedMean);
+    "fed.weighted_sum" = Reduce (Reduce::WeightedSum);
     "fed.gather" = Gather [];
     "fed.scatter" = Scatter [];
     "fed.concat" = Concat [];
@@ -130,6 +175,7 @@ ops! { FedOp {
     "fed.num_examples" = NumExamples [];
     "fed.global_params" = GlobalParams [];
     "fed.server_state" = ServerState [name: Quoted, kind: ResultKind];
+    "fed.server_state_or" = ServerStateOr [name: Quoted];
     "fed.set_server_state" = SetServerState [name: Quoted];
     "fed.client_state" = ClientState [name: Quoted, kind: ResultKind];
     "fed.set_client_state" = SetClientState [name: Quoted];
@@ -147,6 +193,13 @@ impl FedOp {
             | Self::Outside
             | Self::Drawn
             | Self::Rotating
+            | Self::Choose(_)
+            | Self::Members
+            | Self::Only
+            | Self::NthLargest
+            | Self::Seconds
+            | Self::InitialParams(_)
+            | Self::ServerStateOr(_)
             | Self::Broadcast
             | Self::Map
             | Self::Reduce(_)
@@ -167,6 +220,9 @@ impl FedOp {
             Self::Hyper(_)
             | Self::RoundIndex
             | Self::NumClients
+            | Self::Uniform(_)
+            | Self::Normal(_)
+            | Self::Permutation(_)
             | Self::EveryClass
             | Self::Blank => None,
         }
@@ -177,8 +233,15 @@ impl FedOp {
             Self::SetServerState(_) | Self::SetClientState(_) | Self::Call(_) | Self::Super(_) => {
                 Effect::Writes
             }
-            Self::ServerState(..) | Self::ClientState(..) | Self::Personal(..) => Effect::Reads,
-            Self::Sample => Effect::Draws,
+            Self::ServerState(..)
+            | Self::ServerStateOr(_)
+            | Self::ClientState(..)
+            | Self::Personal(..) => Effect::Reads,
+            Self::Sample
+            | Self::Choose(Choice::Bernoulli | Choice::SampleBy)
+            | Self::Uniform(_)
+            | Self::Normal(_)
+            | Self::Permutation(_) => Effect::Draws,
             Self::Map => Effect::Regions,
             Self::Hyper(_)
             | Self::RoundIndex
@@ -188,6 +251,12 @@ impl FedOp {
             | Self::Outside
             | Self::Drawn
             | Self::Rotating
+            | Self::Choose(Choice::Top | Choice::Where | Choice::Union)
+            | Self::Members
+            | Self::Only
+            | Self::NthLargest
+            | Self::Seconds
+            | Self::InitialParams(_)
             | Self::Broadcast
             | Self::Reduce(_)
             | Self::Gather
@@ -216,6 +285,15 @@ impl FedOp {
             | Self::Outside
             | Self::Drawn
             | Self::Rotating
+            | Self::Choose(_)
+            | Self::Members
+            | Self::Only
+            | Self::NthLargest
+            | Self::Seconds
+            | Self::Uniform(_)
+            | Self::Normal(_)
+            | Self::Permutation(_)
+            | Self::InitialParams(_)
             | Self::Map
             | Self::Concat
             | Self::Positions
@@ -226,6 +304,7 @@ impl FedOp {
             | Self::NumExamples
             | Self::GlobalParams
             | Self::ServerState(..)
+            | Self::ServerStateOr(_)
             | Self::SetServerState(_)
             | Self::ClientState(..)
             | Self::SetClientState(_)
@@ -243,6 +322,11 @@ impl FedOp {
             | Self::Outside
             | Self::Drawn
             | Self::Rotating
+            | Self::Choose(_)
+            | Self::Members
+            | Self::Only
+            | Self::NthLargest
+            | Self::ServerStateOr(_)
             | Self::Broadcast
             | Self::Map
             | Self::Reduce(_)
@@ -253,6 +337,11 @@ impl FedOp {
             Self::Hyper(_)
             | Self::RoundIndex
             | Self::NumClients
+            | Self::Seconds
+            | Self::Uniform(_)
+            | Self::Normal(_)
+            | Self::Permutation(_)
+            | Self::InitialParams(_)
             | Self::ClientLabels
             | Self::EveryClass
             | Self::LocalClasses

@@ -164,6 +164,7 @@ impl OpKind {
     pub(crate) fn separator(&self) -> &'static str {
         match self {
             Self::Fed(FedOp::Broadcast | FedOp::Scatter) => "to",
+            Self::Fed(FedOp::Only) => "of",
             Self::Fed(FedOp::Reduce(_) | FedOp::Gather) => "by",
             _ => ",",
         }

@@ -4,6 +4,7 @@
 //! the ops, their text form, and properties that passes ask for.
 
 mod arith;
+mod choice;
 mod codec;
 mod direction;
 mod effect;
@@ -16,6 +17,7 @@ mod tree;
 mod walk;
 
 pub use arith::{ArithOp, Math};
+pub use choice::Choice;
 pub use direction::Direction;
 pub use effect::Effect;
 pub use external::ExternalOp;

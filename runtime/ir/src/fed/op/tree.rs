@@ -30,6 +30,8 @@ pub enum TreeOp {
     Clamp,
     /// `tree.select`: `(params c, params a, params b) -> params`; `a` where `c > 0`, else `b`.
     Select,
+    /// `tree.choose`: `(f32 c, params a, params b) -> params`; all of `a` if `c > 0`, else all of `b`.
+    Choose,
     /// `tree.layer_sum`: `(params) -> params`; every entry is the sum over its layer, buffers left
     /// out. A layer is all of a parameter's path but its last segment.
     LayerSum,
@@ -55,5 +57,6 @@ ops! { TreeOp {
     "tree.add_scalar" = AddScalar [];
     "tree.clamp" = Clamp [];
     "tree.select" = Select [];
+    "tree.choose" = Choose [];
     "tree.replace_parts" = ReplaceParts [parts: QuotedList];
 } }

@@ -97,7 +97,7 @@ impl Analysis for Unchanging {
                 [a, ..],
             ) => a.clone(),
             (
-                OpKind::Fed(FedOp::Reduce(Reduce::Sum))
+                OpKind::Fed(FedOp::Reduce(Reduce::Sum | Reduce::WeightedSum))
                 | OpKind::Privacy(PrivacyOp::Clip)
                 | OpKind::Tree(TreeOp::Div),
                 [a, ..],
@@ -114,7 +114,7 @@ impl Analysis for Unchanging {
                 same: a.same.and(&b.zero),
                 zero: a.same.and(&b.same).or(&a.zero.and(&b.zero)),
             },
-            (OpKind::Tree(TreeOp::Select), [_, a, b]) => a.and(b),
+            (OpKind::Tree(TreeOp::Select | TreeOp::Choose), [_, a, b]) => a.and(b),
             (OpKind::Tree(TreeOp::ReplaceParts(names)), [a, b]) => a.replace_parts(names, b),
             // What was kept is of an earlier round, of which the argument may have been another.
             // A state is zeros before it is first set.

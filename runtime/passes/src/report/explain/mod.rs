@@ -14,7 +14,7 @@
 use std::collections::{HashMap, HashSet};
 
 use fedround_ir::fed::{
-    FedOp, Hyper, Kind, Module, Op, OpKind, OptOp, Place, PrivacyOp, Region, Value,
+    Choice, FedOp, Hyper, Kind, Module, Op, OpKind, OptOp, Place, PrivacyOp, Region, Value,
 };
 
 pub mod notation;
@@ -158,6 +158,55 @@ impl Printer<'_> {
                 self.texts
                     .insert(*cohort, Text::call("rotating", &operands));
                 self.bind(*cohort, "S");
+            }
+            (OpKind::Fed(FedOp::Choose(choice)), [cohort], _) => {
+                let text = match (choice, operands.as_slice()) {
+                    (Choice::Where, [number]) => {
+                        Text::factor(format!("clients with {} > 0", number.plain()))
+                    }
+                    (Choice::Union, [a, b]) => {
+                        Text::factor(format!("{} ∪ {}", a.plain(), b.plain()))
+                    }
+                    (Choice::Bernoulli, all) => Text::call("bernoulli", all),
+                    (Choice::SampleBy, all) => Text::call("sample_by", all),
+                    (Choice::Top, all) => Text::call("top", all),
+                    (Choice::Where | Choice::Union, all) => Text::call("clients", all),
+                };
+                self.texts.insert(*cohort, text);
+                self.bind(*cohort, "S");
+            }
+            (OpKind::Fed(FedOp::Members), [number], _) => {
+                let cohort = operands.first().map(|c| c.plain().to_owned());
+                self.texts.insert(*number, Text::name("k"));
+                self.cohorts.insert(*number, cohort.unwrap_or_default());
+            }
+            (OpKind::Fed(FedOp::Only), [result], _) => {
+                if let [value, cohort] = operands.as_slice() {
+                    self.texts.insert(*result, value.clone());
+                    self.cohorts.insert(*result, cohort.plain().to_owned());
+                }
+            }
+            // Bound at once: each use draws anew.
+            (OpKind::Fed(FedOp::Uniform(stream) | FedOp::Normal(stream)), [number], _) => {
+                let function = match op.kind {
+                    OpKind::Fed(FedOp::Normal(_)) => "normal",
+                    _ => "uniform",
+                };
+                let text = Text::call(function, &[Text::name(own(stream))]);
+                self.texts.insert(*number, text);
+                self.bind(*number, "u");
+            }
+            (OpKind::Fed(FedOp::Permutation(stream)), [order], _) => {
+                let n = operands.first().cloned();
+                let of: Vec<Text> = n.into_iter().chain([Text::name(own(stream))]).collect();
+                self.texts.insert(*order, Text::call("permutation", &of));
+                self.bind(*order, "π");
+            }
+            (OpKind::Fed(FedOp::ServerStateOr(state)), [result], _) => {
+                let first = operands.first().map(|w| w.plain().to_owned());
+                let text = format!("state({}) or {}", own(state), first.unwrap_or_default());
+                self.texts.insert(*result, Text::sum(text));
+                self.bind(*result, own(state));
             }
             (OpKind::Fed(FedOp::Within | FedOp::Outside), [cohort], _) => {
                 let name = match op.kind {
@@ -351,6 +400,40 @@ test, round t
     personal(head) ← w
     w_k ← clip(w[head ← wᵗ] − wᵗ, clip)
   wᵗ⁺¹ ← wᵗ + 1/m Σ w_k + N(0, (z · clip)²)
+"
+        );
+    }
+
+    #[test]
+    fn chosen_cohorts_and_draws_read_like_their_box() {
+        let text = include_str!("../../../../ir/tests/texts/chosen.fed");
+        assert_eq!(
+            explain(&fedround_ir::fed::parse(text).unwrap()),
+            "\
+test, round t
+  for k ∈ all clients on the server
+    loss ← state(loss)
+    u ← uniform(tie)
+    a ← loss / seconds_k + u
+    state(loss) ← a
+    a_k ← a
+  S ← sample_by(a_k, count)
+  S2 ← top(a_k, count)
+  S3 ← S ∪ S2
+  S4 ← bernoulli(p)
+  S5 ← bernoulli(a_k)
+  second ← state(second) or initial(1)
+  u2 ← uniform(mix)
+  u3 ← normal(mix)
+  c ← u3 · [wᵗ if u2 > 0 else second]
+  for k ∈ S3 in parallel
+    u4 ← normal(size)
+    π ← permutation(n, order)
+    w_k ← u4 · c
+    a_k2 ← u4
+  S6 ← clients with a_k2 > 0
+  state(second) ← Σ a_k2 · w_k
+  wᵗ⁺¹ ← 1/m Σ wᵗ
 "
         );
     }

@@ -87,6 +87,14 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         (OpKind::Arith(ArithOp::IndexConst(n)), _) => Text::name(n.to_string()),
         (OpKind::Arith(ArithOp::Real), [n]) => n.clone(),
         (OpKind::Fed(FedOp::NumExamples), _) => Text::name("n_k"),
+        (OpKind::Fed(FedOp::Seconds), _) => Text::name("seconds_k"),
+        (OpKind::Fed(FedOp::InitialParams(0)), _) => Text::name("w⁰"),
+        (OpKind::Fed(FedOp::InitialParams(stream)), _) => {
+            Text::call("initial", &[Text::name(stream.to_string())])
+        }
+        (OpKind::Fed(FedOp::NthLargest), [of, n]) => {
+            Text::call("largest", &[of.clone(), n.clone()])
+        }
         (OpKind::Fed(FedOp::RoundIndex), _) => Text::name("t"),
         (OpKind::Fed(FedOp::NumClients), _) => Text::name("K"),
         (OpKind::Arith(ArithOp::Add) | OpKind::Tree(TreeOp::Add), [a, b]) => {
@@ -125,9 +133,15 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         (OpKind::Arith(ArithOp::Math(Math::Cos)) | OpKind::Tree(TreeOp::Math(Math::Cos)), all) => {
             Text::call("cos", all)
         }
-        (OpKind::Arith(ArithOp::Select) | OpKind::Tree(TreeOp::Select), [c, a, b]) => Text::factor(
-            format!("[{} if {} > 0 else {}]", a.plain(), c.plain(), b.plain()),
-        ),
+        (
+            OpKind::Arith(ArithOp::Select) | OpKind::Tree(TreeOp::Select | TreeOp::Choose),
+            [c, a, b],
+        ) => Text::factor(format!(
+            "[{} if {} > 0 else {}]",
+            a.plain(),
+            c.plain(),
+            b.plain()
+        )),
         (OpKind::Tree(TreeOp::Mul), [a, b]) => Text::new(
             format!("{} ⊙ {}", a.in_product(), b.in_product()),
             Level::Product,
@@ -205,7 +219,8 @@ pub fn reduction(reduce: Reduce, operands: &[Text]) -> Text {
             let n = weight.in_product();
             format!("Σ {n} · {x} / Σ {n}")
         }
-        (Reduce::Sum | Reduce::WeightedMean, _) => format!("Σ {x}"),
+        (Reduce::WeightedSum, Some(weight)) => format!("Σ {} · {x}", weight.in_product()),
+        (Reduce::Sum | Reduce::WeightedMean | Reduce::WeightedSum, _) => format!("Σ {x}"),
     })
 }
 

@@ -54,7 +54,7 @@ impl Analysis for Origins<'_> {
         origin.released.clear();
         match &op.kind {
             // A state is an origin of its own, whatever was kept in it.
-            OpKind::Fed(FedOp::ServerState(..)) => {
+            OpKind::Fed(FedOp::ServerState(..) | FedOp::ServerStateOr(_)) => {
                 return Origin {
                     server_state: true,
                     ..Origin::default()
@@ -65,6 +65,13 @@ impl Analysis for Origins<'_> {
                 return Origin {
                     client_state: true,
                     ..first.cloned().unwrap_or_default()
+                };
+            }
+            // Who is sent something says when it is sent, and nothing of what.
+            OpKind::Fed(FedOp::Choose(_) | FedOp::Members) => {
+                return Origin {
+                    aggregates: origin.aggregates,
+                    ..Origin::default()
                 };
             }
             OpKind::Fed(FedOp::NumExamples) => origin.count = true,
@@ -87,6 +94,13 @@ impl Analysis for Origins<'_> {
                 | FedOp::Within
                 | FedOp::Outside
                 | FedOp::Rotating
+                | FedOp::Only
+                | FedOp::NthLargest
+                | FedOp::Seconds
+                | FedOp::Uniform(_)
+                | FedOp::Normal(_)
+                | FedOp::Permutation(_)
+                | FedOp::InitialParams(_)
                 | FedOp::Drawn
                 | FedOp::Broadcast
                 | FedOp::Map

@@ -1,0 +1,195 @@
+//! Cohorts that the server chooses from what it knows: by chance, by scores, or by a rank.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use fedround_ir::fed::{Choice, Op, Value};
+use fedround_random::{Drawer, Purpose, Stream, StreamKey};
+
+use super::server::Server;
+use crate::aggregate::weighted_sum::Weight;
+use crate::context::missing;
+use crate::error::RunError;
+use crate::interpreter::named;
+use crate::sampling::{by_scores, by_their_own};
+use crate::value::{Env, RtVal};
+
+/// A number of each client of a cohort.
+type Numbers = (Arc<[usize]>, Vec<f64>);
+
+impl Server<'_> {
+    /// A cohort that is chosen from values of the server. It may be empty: the round is skipped if something
+    /// is then sent to it.
+    pub(super) fn choose(&mut self, choice: Choice, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        let chosen: Vec<usize> = match choice {
+            Choice::Bernoulli => {
+                let (ids, p) = match env.peek(op.operands[0]) {
+                    Some(RtVal::Clients(..) | RtVal::Broadcast(..)) => self.numbers(op, env)?,
+                    _ => {
+                        let p = self.number(op, op.operands[0], env)?;
+                        let ids: Arc<[usize]> = self.everyone();
+                        let p = vec![p; ids.len()];
+                        (ids, p)
+                    }
+                };
+                if let Some(&found) = p.iter().find(|p| !(0.0..=1.0).contains(*p)) {
+                    let (name, loc) = (op.kind.name(), op.loc);
+                    return Err(RunError::Probability {
+                        op: name,
+                        found,
+                        loc,
+                    });
+                }
+                by_their_own(self.next_draw(Purpose::Participation), &ids, &p)
+            }
+            Choice::SampleBy => {
+                let (ids, scores) = self.numbers(op, env)?;
+                let m = self.count(op, env)?;
+                by_scores(self.next_draw(Purpose::Scores), &ids, &scores, m)
+            }
+            Choice::Top => {
+                let (ids, scores) = self.numbers(op, env)?;
+                let m = self.count(op, env)?;
+                let mut ranked: Vec<(usize, f64)> = ids.iter().copied().zip(scores).collect();
+                ranked.sort_by(|(i, a), (j, b)| b.total_cmp(a).then(i.cmp(j)));
+                ranked.into_iter().take(m).map(|(id, _)| id).collect()
+            }
+            Choice::Where => {
+                let (ids, numbers) = self.numbers(op, env)?;
+                let above = ids.iter().zip(numbers).filter(|(_, x)| *x > 0.0);
+                above.map(|(id, _)| *id).collect()
+            }
+            Choice::Union => {
+                let mut seen = BTreeSet::new();
+                let (first, second) = (cohort(op, 0, env)?, cohort(op, 1, env)?);
+                let both = first.iter().chain(second.iter()).copied();
+                both.filter(|id| seen.insert(*id)).collect()
+            }
+        };
+        Ok(RtVal::Cohort(chosen.into()))
+    }
+
+    /// The clients of a cohort by their numbers.
+    pub(super) fn members(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        let ids = cohort(op, 0, env)?;
+        let numbers = ids.iter().map(|id| RtVal::Host(*id as f64)).collect();
+        Ok(RtVal::Clients(ids, numbers))
+    }
+
+    /// The values of some clients.
+    pub(super) fn only(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        let wanted = cohort(op, 1, env)?;
+        match env.peek(op.operands[0]) {
+            Some(RtVal::Clients(ids, values)) => {
+                let of = |id: &usize| {
+                    let at = ids.iter().position(|known| known == id)?;
+                    values.get(at).cloned()
+                };
+                let own: Option<Vec<RtVal>> = wanted.iter().map(of).collect();
+                let own = own.ok_or_else(|| missing(op, "value of each client of the cohort"))?;
+                Ok(RtVal::Clients(wanted, own))
+            }
+            Some(RtVal::Broadcast(ids, value)) if wanted.iter().all(|id| ids.contains(id)) => {
+                Ok(RtVal::Broadcast(wanted, value.clone()))
+            }
+            _ => Err(missing(op, "value of each client of the cohort")),
+        }
+    }
+
+    /// The `n`-th largest of some numbers, the smallest if there are fewer.
+    pub(super) fn nth_largest(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        let (_, mut numbers) = self.numbers(op, env)?;
+        numbers.sort_by(|a, b| b.total_cmp(a));
+        let n = self.count(op, env)?.clamp(1, numbers.len().max(1));
+        let why = "there is no largest of no numbers";
+        let empty = || RunError::Empty { why, loc: op.loc };
+        let found = numbers.get(n - 1).copied().ok_or_else(empty)?;
+        Ok(RtVal::Host(found))
+    }
+
+    /// All clients.
+    pub(super) fn everyone(&self) -> Arc<[usize]> {
+        match self.cx.everyone {
+            Some(ids) => ids.into(),
+            None => (0..self.cx.clients()).collect(),
+        }
+    }
+
+    /// The key of the next cohort that is drawn in the round.
+    fn next_draw(&mut self, purpose: Purpose) -> StreamKey {
+        let draw = self.draws;
+        self.draws += 1;
+        self.cx.key(purpose).with(draw)
+    }
+
+    /// The key of the server's next draw from a named stream.
+    pub(super) fn named_key(&mut self, name: &str) -> StreamKey {
+        let draws = self.named.entry(name.to_owned()).or_default();
+        *draws += 1;
+        named::key(self.cx, name, Drawer::Server, *draws - 1)
+    }
+
+    /// The server's next draw from a named stream.
+    pub(super) fn named(&mut self, name: &str) -> Stream {
+        self.named_key(name).stream()
+    }
+
+    /// A number of the server.
+    fn number(&self, op: &Op, of: Value, env: &Env) -> Result<f64, RunError> {
+        let known = self.cx.program.real(of).map(RtVal::Host);
+        let value = env.peek(of).cloned().or(known);
+        let value = value.ok_or_else(|| missing(op, "number"))?;
+        let numbers = Weight::numbers(&[Weight::of_scalar(&value)])?;
+        let number = numbers.first().copied();
+        number.ok_or_else(|| missing(op, "number"))
+    }
+
+    /// How many clients an op is to find: its second operand, rounded, 0 if it is negative.
+    fn count(&self, op: &Op, env: &Env) -> Result<usize, RunError> {
+        let n = self.number(op, op.operands[1], env)?;
+        if n.is_nan() {
+            let (op, loc) = (op.kind.name(), op.loc);
+            return Err(RunError::Score {
+                op,
+                client: None,
+                loc,
+            });
+        }
+        Ok(n.round() as usize)
+    }
+
+    /// The numbers of an op's first operand, and whose they are.
+    ///
+    /// # Errors
+    ///
+    /// One of them is no number.
+    fn numbers(&self, op: &Op, env: &Env) -> Result<Numbers, RunError> {
+        let (ids, numbers) = match env.peek(op.operands[0]) {
+            Some(RtVal::Clients(ids, values)) => {
+                let weights: Vec<Weight> = values.iter().map(Weight::of_scalar).collect();
+                (Arc::clone(ids), Weight::numbers(&weights)?)
+            }
+            Some(RtVal::Broadcast(ids, value)) => {
+                let number = Weight::numbers(&[Weight::of_scalar(value)])?;
+                (Arc::clone(ids), number.repeat(ids.len()))
+            }
+            _ => return Err(missing(op, "number of each client")),
+        };
+        match numbers.iter().position(|x| x.is_nan()) {
+            None => Ok((ids, numbers)),
+            Some(at) => Err(RunError::Score {
+                op: op.kind.name(),
+                client: ids.get(at).copied(),
+                loc: op.loc,
+            }),
+        }
+    }
+}
+
+/// An operand that is a cohort.
+fn cohort(op: &Op, operand: usize, env: &Env) -> Result<Arc<[usize]>, RunError> {
+    match op.operands.get(operand).and_then(|v| env.peek(*v)) {
+        Some(RtVal::Cohort(ids)) => Ok(Arc::clone(ids)),
+        _ => Err(missing(op, "cohort")),
+    }
+}
