@@ -53,6 +53,9 @@ fn help(error: &CliError) -> Option<String> {
         CliError::Hyper(_) | CliError::HyperValue { .. } => {
             "`fedround list specs` shows hyper-parameters with their defaults and ranges"
         }
+        CliError::NothingToReport { .. } => {
+            "a report can be written as soon as a run or a comparison ends, by Ctrl-C too"
+        }
         CliError::Assignment(_) => "write for instance --set mu=0.1",
         CliError::Variant(_) => NETWORKS,
         CliError::Rename(_) => WEIGHTS,

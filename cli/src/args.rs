@@ -16,6 +16,7 @@ use crate::federation::{CoordinatorArgs, FederationArgs, PartyArgs};
 use crate::inspect::InspectArgs;
 use crate::model_args::{EvalArgs, ExportArgs, PredictArgs};
 use crate::output::tell;
+use crate::report::ReportArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::{ResumeArgs, RunArgs};
 
@@ -25,6 +26,7 @@ Examples:
   fedround run 'fedprox(fedavg)' --set mu=0.1       compose algorithms, set hyper-parameters
   fedround resume runs/DIR                          go on with a run that was stopped
   fedround compare fedavg scaffold --seeds 3        a table with means over seeds, and plots
+  fedround report runs/DIR --open                   a page with curves, tables and drawings
   fedround reproduce adfl mnist                     a paper's table beside ours
   fedround inspect fedfed --data mnist              what the server sees of clients
   fedround list                                     what there is to choose from
@@ -70,6 +72,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Train, and show what the server learns about single clients
     Inspect(InspectArgs),
+    /// Write a page about a run or a comparison, in one file that can be sent
+    Report(ReportArgs),
     /// Run a table of a paper, and print the paper's numbers beside ours
     Reproduce(ReproduceArgs),
     /// List algorithms, models, datasets and partitioners

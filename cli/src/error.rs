@@ -35,6 +35,8 @@ use fedround_names::did_you_mean;
 pub(crate) enum CliError {
     #[error(transparent)]
     Spec(#[from] SpecError),
+    #[error("{}: expected the folder of a run that has ended or of a comparison", dir.display())]
+    NothingToReport { dir: PathBuf },
     #[error(transparent)]
     Hyper(#[from] HyperError),
     #[error("expected NAME=VALUE after --set, found `{0}`")]

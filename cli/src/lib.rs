@@ -55,6 +55,7 @@ mod plot;
 mod predict;
 mod privacy;
 mod privacy_bound;
+mod report;
 mod reproduce;
 mod run;
 mod settings;
@@ -164,6 +165,7 @@ impl Cli {
             },
             Command::Compare(args) => return compare::compare(catalog, args),
             Command::Inspect(args) => return inspect::inspect(catalog, args),
+            Command::Report(args) => report::report(catalog, args)?,
             Command::Reproduce(args) => return reproduce::reproduce(catalog, args),
             Command::Export(args) => export::export(catalog, args)?,
             Command::Eval(args) => eval::eval(catalog, args)?,

@@ -3,7 +3,7 @@
 use comfy_table::Table;
 use fedround::experiment::Status;
 use fedround_metrics::paired::{PairedDifference, holm};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::record::Record;
 use crate::table::table;
@@ -12,9 +12,9 @@ use crate::table::table;
 const LEVEL: f64 = 0.05;
 
 /// What is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Quantity {
+pub(crate) enum Quantity {
     /// Of what the algorithm trains, after the last round.
     Accuracy,
     /// Of the model that validation examples choose.
@@ -38,8 +38,8 @@ impl Quantity {
 }
 
 /// An algorithm less the first one, over the seeds with which both are complete.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Difference {
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub(crate) struct Difference {
     pub algorithm: String,
     pub from: String,
     pub of: Quantity,

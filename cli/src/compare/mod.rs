@@ -24,9 +24,10 @@ use fedround_store::FolderLock;
 pub(super) use args::CompareArgs;
 pub(super) use error::CompareError;
 pub(super) use grid::Cell;
-pub(super) use record::Record;
-pub(super) use report::runs_of;
-pub(super) use statistics::Spread;
+pub(super) use record::{Line, Record};
+pub(super) use report::{Comparison, RunRow, runs_of};
+pub(super) use statistics::{Row, Spread};
+pub(super) use table::tables;
 pub(super) use train::{Datasets, prepare, train};
 
 use crate::catalog::Catalog;
@@ -36,7 +37,6 @@ use crate::interrupt::Stop;
 use crate::output::{print, tell};
 use crate::run::{lock, next_free};
 use grid::Grid;
-use report::Comparison;
 
 /// Runs the subcommand.
 pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<ExitCode, CliError> {

@@ -65,7 +65,7 @@ pub(crate) struct Local {
 }
 
 /// A round.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Line {
     pub round: usize,
     pub train_loss: Option<f64>,
@@ -74,6 +74,17 @@ pub(crate) struct Line {
     /// Of the server's model, like the one below.
     pub test_loss: Option<f64>,
     pub test_accuracy: Option<f64>,
+    /// Of each class, where the server's model was evaluated.
+    #[serde(default)]
+    pub class_accuracy: Option<Vec<Option<f64>>>,
+    /// Over the clients' own test examples.
+    #[serde(default)]
+    pub local_accuracy: Option<Local>,
+    #[serde(default)]
+    pub validation_accuracy: Option<f64>,
+    /// On the virtual clock, where there is one.
+    #[serde(default)]
+    pub virtual_seconds: Option<f64>,
     pub bytes_up: u64,
     pub bytes_down: u64,
     /// Both directions, with the rounds before it.
@@ -82,6 +93,14 @@ pub(crate) struct Line {
 }
 
 impl Record {
+    /// A complete run of these rounds.
+    #[cfg(test)]
+    pub fn of_lines(lines: Vec<Line>) -> Self {
+        let text = r#"{"status": "complete", "error": null, "rounds": 0, "seconds": 0, "bytes_up": 0, "bytes_down": 0}"#;
+        let record: Self = serde_json::from_str(text).unwrap();
+        Self { lines, ..record }
+    }
+
     /// Reads a run's folder; `None` where no run has ended in it. Files that are not as a run left them
     /// are not believed: that is said, and the run counts as one that has not ended.
     pub fn read(dir: &Path) -> Result<Option<Self>, CliError> {

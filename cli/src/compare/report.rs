@@ -3,18 +3,19 @@
 use std::path::Path;
 
 use fedround::experiment::Status;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::differences::{Difference, differences};
 use super::grid::{Cell, Grid};
 use super::record::Record;
 use super::select::choose;
 use super::statistics::{Row, Spread, reach};
+use crate::output::command_line;
 use crate::run::Models;
 
 /// `comparison.json`.
-#[derive(Debug, Serialize)]
-pub(super) struct Comparison {
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Comparison {
     pub data: String,
     pub partition: String,
     pub clients: usize,
@@ -25,21 +26,25 @@ pub(super) struct Comparison {
     pub target: Option<f64>,
     pub algorithms: Vec<Row>,
     /// Of each algorithm from the first one, over seeds.
+    #[serde(default)]
     pub differences: Vec<Difference>,
     /// All that were tried, where values of hyper-parameters are selected: `algorithms` has the best of
     /// each on validation examples.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Row>,
     pub runs: Vec<RunRow>,
     pub out: String,
+    /// What a shell is told for the same comparison.
+    #[serde(default)]
+    pub command: String,
 }
 
 /// A line of `comparison.csv`.
-#[derive(Debug, Serialize)]
-pub(super) struct RunRow {
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct RunRow {
     pub algorithm: String,
     pub seed: u64,
-    pub status: &'static str,
+    pub status: String,
     pub rounds: Option<usize>,
     /// Of what the algorithm trains, as `accuracy_of` says.
     pub accuracy: Option<f64>,
@@ -63,7 +68,7 @@ pub(super) struct RunRow {
 }
 
 impl Comparison {
-    pub fn new(grid: &Grid, cells: &[Cell], records: &[Option<Record>], dir: &Path) -> Self {
+    pub(super) fn new(grid: &Grid, cells: &[Cell], records: &[Option<Record>], dir: &Path) -> Self {
         let shared = &grid.shared;
         let target = shared.target.or_else(|| {
             let complete = runs_of(0, cells, records).into_iter().flatten();
@@ -98,6 +103,7 @@ impl Comparison {
             },
             runs: cells.iter().zip(records).map(run).collect(),
             out: dir.display().to_string(),
+            command: command_line(),
         }
     }
 }
@@ -114,7 +120,8 @@ impl RunRow {
                 Some(Status::Complete) => "complete",
                 Some(Status::Interrupted) => "interrupted",
                 Some(Status::Failed) => "failed",
-            },
+            }
+            .to_owned(),
             rounds: record.map(|run| run.rounds),
             accuracy: record.and_then(|run| run.accuracy),
             accuracy_of: record.map(|run| run.accuracy_of),

@@ -2,13 +2,13 @@
 
 use fedround::experiment::Status;
 use fedround_metrics::progress::{Point, first_to_reach};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::record::Record;
 use crate::run::Models;
 
 /// A number over several runs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Spread {
     pub mean: f64,
     /// The standard deviation that the runs are a sample of (divided by one less than their
@@ -37,8 +37,8 @@ impl Spread {
 }
 
 /// An algorithm over its complete runs.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Row {
     pub algorithm: String,
     pub spec: String,
     pub complete: usize,
@@ -164,6 +164,7 @@ pub(super) mod tests {
             bytes_up: 4,
             bytes_down: 6,
             bytes: 10 * round as u64,
+            ..Line::default()
         };
         let rounds = 2 * accuracies.len();
         Record {

@@ -9,39 +9,40 @@ use crate::output::{bytes, percent};
 use crate::run::Models;
 use crate::table::{BORDERS, MARKDOWN, table};
 
-/// For people at a terminal: accuracies, differences and costs, each narrow enough for one.
+/// For people at a terminal.
 pub(super) fn text(comparison: &Comparison) -> String {
-    let accuracies = of_algorithms(comparison, BORDERS, &[accuracy_columns]);
-    let costs = of_algorithms(comparison, BORDERS, &[cost_columns]);
-    let differences = differences_of(comparison, BORDERS);
-    let (about, out) = (about(comparison), &comparison.out);
-    let reached = target(comparison);
-    format!("{accuracies}\n{about}\n{differences}\n{costs}\n{reached}kept in {out}\n")
+    let tables = tables(comparison, BORDERS).into_iter();
+    let tables: String = tables
+        .map(|(table, about)| format!("{table}\n{about}\n\n"))
+        .collect();
+    format!("{tables}kept in {}\n", comparison.out)
 }
 
 /// `comparison.md`.
 pub(super) fn markdown(comparison: &Comparison) -> String {
-    let table = of_algorithms(comparison, MARKDOWN, &[accuracy_columns, cost_columns]);
-    let differences = differences_of(comparison, MARKDOWN);
-    let reached = target(comparison);
-    format!("{table}\n\n{}\n{reached}{differences}", about(comparison))
+    let tables = tables(comparison, MARKDOWN).into_iter();
+    let tables = tables.map(|(table, about)| format!("{table}\n\n{about}\n"));
+    tables.collect::<Vec<_>>().join("\n")
 }
 
-/// What is reached in the table of costs; nothing without a target.
+/// Accuracies, differences and costs, each narrow enough for a terminal, and what their numbers are.
+pub(crate) fn tables(comparison: &Comparison, style: &str) -> Vec<(Table, String)> {
+    let accuracies = of_algorithms(comparison, style, accuracy_columns(comparison));
+    let costs = of_algorithms(comparison, style, cost_columns());
+    let differences = differences::text(&comparison.differences, style);
+    let first = [(accuracies, about(comparison))].into_iter();
+    first
+        .chain(differences)
+        .chain([(costs, target(comparison))])
+        .collect()
+}
+
+/// What is reached in the table of costs.
 fn target(comparison: &Comparison) -> String {
-    comparison.target.map_or(String::new(), |target| {
-        let target = percent(target);
-        format!("reached, rounds, bytes: in how many runs and after how much an accuracy of {target} was reached\n")
-    })
-}
-
-/// The table of differences below an empty line; nothing of one algorithm.
-fn differences_of(comparison: &Comparison, style: &str) -> String {
-    match differences::text(&comparison.differences, style) {
-        Some((table, about)) if style == MARKDOWN => format!("\n{table}\n\n{about}\n"),
-        Some((table, about)) => format!("\n{table}\n{about}\n"),
-        None => String::new(),
-    }
+    let target = comparison.target.map_or("-".to_owned(), percent);
+    format!(
+        "reached, rounds, bytes: in how many runs and after how much an accuracy of {target} was reached"
+    )
 }
 
 /// What the numbers are of.
@@ -75,13 +76,8 @@ fn about(comparison: &Comparison) -> String {
 type Column = (String, fn(&Row) -> String);
 
 /// A table of an algorithm's name and other columns.
-fn of_algorithms(
-    comparison: &Comparison,
-    style: &str,
-    parts: &[fn(&Comparison) -> Vec<Column>],
-) -> Table {
+fn of_algorithms(comparison: &Comparison, style: &str, others: Vec<Column>) -> Table {
     let name: Column = ("algorithm".into(), |row| row.algorithm.clone());
-    let others = parts.iter().flat_map(|part| part(comparison));
     let columns: Vec<Column> = [name].into_iter().chain(others).collect();
     let cells = |row| columns.iter().map(move |(_, cell)| cell(row));
     let header = columns.iter().map(|(title, _)| title);
@@ -117,7 +113,7 @@ fn accuracy_columns(comparison: &Comparison) -> Vec<Column> {
     columns
 }
 
-fn cost_columns(_: &Comparison) -> Vec<Column> {
+fn cost_columns() -> Vec<Column> {
     vec![
         ("reached".into(), reached),
         ("rounds".into(), rounds_to_target),

@@ -10,6 +10,7 @@ mod preview;
 
 pub(super) use args::DataArgs;
 pub(super) use error::DataCommandError;
+pub(super) use partition::holdings;
 
 use fedround_data::{DATASETS, Dataset, DatasetInfo, load};
 

@@ -10,8 +10,9 @@ use crate::error::CliError;
 use crate::files::write_text;
 use crate::output::bytes;
 
-/// A chart, in pixels.
+/// A chart in a file, and one of several in a page, in pixels.
 const SIZE: (u32, u32) = (520, 380);
+const PANEL: (u32, u32) = (420, 280);
 
 /// Something with a name, drawn in one style.
 #[derive(Clone, Default)]
@@ -97,6 +98,11 @@ pub(crate) fn text(path: &Path, charts: &[(Chart<'_>, &[Series])]) -> Result<Str
         let target = charts.iter().find_map(|(what, _)| what.target);
         legend(&right, series.iter().map(|one| one.name.as_str()), target)
     })
+}
+
+/// A small chart as text, for a page that names the series; `path` is where it will be.
+pub(crate) fn panel(path: &Path, what: Chart<'_>, series: &[Series]) -> Result<String, CliError> {
+    svg_text(path, PANEL, |root| chart(root, what, series))
 }
 
 /// Draws series into an area.

@@ -13,9 +13,8 @@ use plotters::prelude::*;
 
 pub(crate) use heat_map::HeatMap;
 use legend::{LETTER, LINE, legend, target_style};
-pub(crate) use lines::{Axis, Chart, Series, draw, text};
-pub(crate) use style::LineStyle;
-use style::heat;
+pub(crate) use lines::{Axis, Chart, Series, draw, panel, text};
+pub(crate) use style::{LineStyle, heat};
 
 use crate::error::CliError;
 use crate::files::write_text;

@@ -30,6 +30,7 @@ mod manifest;
 mod opt;
 mod peers;
 mod privacy;
+mod report;
 mod reproduce;
 mod resume;
 mod run;

@@ -3,7 +3,7 @@
 //! Runs of one seed share the partition, the initial parameters and the cohorts. Much of what differs between seeds
 //! is therefore the same for both algorithms, and disappears in the difference of a pair.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The probability with which an interval holds the true difference.
@@ -12,7 +12,7 @@ const CONFIDENCE: f64 = 0.95;
 /// The mean difference of pairs, by Student's t-test for pairs ("The probable error of a mean", 1908).
 ///
 /// The interval and the probability assume that differences are drawn independently from a normal distribution.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct PairedDifference {
     /// The mean of the differences.
     pub mean: f64,
@@ -37,12 +37,9 @@ impl PairedDifference {
         if differences.iter().any(|d| !d.is_finite()) {
             return None;
         }
-        let n = differences.len() as f64;
-        let student = StudentsT::new(0.0, 1.0, n - 1.0).ok()?;
-        let mean = differences.iter().sum::<f64>() / n;
-        let squares: f64 = differences.iter().map(|d| (d - mean).powi(2)).sum();
-        let error = (squares / (n - 1.0) / n).sqrt();
-        let half = error * student.inverse_cdf(0.5 + CONFIDENCE / 2.0);
+        let (mean, error) = mean_and_error(&differences);
+        let (low, high) = mean_interval(&differences)?;
+        let student = student(differences.len())?;
         let p = match (error > 0.0, mean == 0.0) {
             (true, _) => 2.0 * student.cdf(-(mean / error).abs()),
             (false, true) => 1.0,
@@ -50,12 +47,34 @@ impl PairedDifference {
         };
         Some(Self {
             mean,
-            low: mean - half,
-            high: mean + half,
+            low,
+            high,
             p,
             pairs: differences.len(),
         })
     }
+}
+
+/// Student's 95 % interval of the mean of a sample. `None` for fewer than two values, and for values that are not
+/// finite.
+pub fn mean_interval(values: &[f64]) -> Option<(f64, f64)> {
+    let quantile = student(values.len())?.inverse_cdf(0.5 + CONFIDENCE / 2.0);
+    let (mean, error) = mean_and_error(values);
+    let half = error * quantile;
+    half.is_finite().then_some((mean - half, mean + half))
+}
+
+/// The distribution of the mean of `n` values in units of its standard error.
+fn student(n: usize) -> Option<StudentsT> {
+    StudentsT::new(0.0, 1.0, n as f64 - 1.0).ok()
+}
+
+/// The mean, and its standard error.
+fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
 /// Corrects the probabilities of several tests, so that the chance that any of them is small by accident is at most
@@ -116,6 +135,19 @@ mod tests {
         close(found.p, turned.p);
         let shifted = PairedDifference::of(&pairs.map(|(a, b)| (a + 5.0, b + 5.0))).unwrap();
         close(found.high, shifted.high);
+    }
+
+    /// R's `t.test(1:10)$conf.int` is 3.334149 and 7.665851.
+    #[test]
+    fn the_interval_of_a_mean_is_that_of_r() {
+        let values: Vec<f64> = (1..=10).map(f64::from).collect();
+        let (low, high) = mean_interval(&values).unwrap();
+        close(low, 3.334_149_4);
+        close(high, 7.665_850_6);
+        assert_eq!(
+            (mean_interval(&[1.0]), mean_interval(&[1.0, f64::NAN])),
+            (None, None)
+        );
     }
 
     #[test]

@@ -1,0 +1,27 @@
+//! The arguments of `fedround report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+const EXAMPLES: &str = "\
+Examples:
+  fedround report runs/mu01                         a run
+  fedround report runs/skew --open                  a comparison or a sweep, shown in the browser
+
+The page is one file that needs no network, so that it can be sent to somebody. It holds the
+configuration and the command, the results, learning curves, accuracies of classes and clients, who has
+which examples, what was sent, and the algorithm with its drawing. Curves of several seeds have bands:
+Student's 95 % intervals of the mean. Data are read again to see who has what; without them the page
+says so and has the rest.";
+
+/// Writes `report.html` into the folder of a run or a comparison.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ReportArgs {
+    /// Folder of a run, a comparison or a sweep
+    pub dir: PathBuf,
+    /// Show it in the browser
+    #[arg(long)]
+    pub open: bool,
+}

@@ -1,0 +1,153 @@
+//! Curves in a page: means over runs, with bands.
+
+use std::path::Path;
+
+use fedround::experiment::Status;
+use fedround_metrics::paired::mean_interval;
+use maud::{Markup, PreEscaped, html};
+
+use crate::compare::{Line, Record};
+use crate::error::CliError;
+use crate::plot::{Axis, Chart, LineStyle, Series, panel};
+
+/// Runs under one name: those of an algorithm, one for each seed.
+pub(super) struct Group {
+    pub name: String,
+    pub runs: Vec<Record>,
+}
+
+/// A number of a round, of which there may be one or not.
+pub(super) type Value = fn(&Line) -> Option<f64>;
+
+impl Group {
+    /// The mean of a quantity over the complete runs, or all runs where none is complete, with Student's
+    /// 95 % interval at each round that all of them have.
+    pub fn mean(&self, x: fn(&Line) -> f64, y: Value) -> Series {
+        let complete = self
+            .runs
+            .iter()
+            .filter(|run| run.status == Status::Complete);
+        let complete: Vec<&Record> = complete.collect();
+        let runs = match complete.is_empty() {
+            true => self.runs.iter().collect(),
+            false => complete,
+        };
+        let curve = |run: &&Record| -> Vec<(usize, f64, f64)> {
+            let points = run.lines.iter();
+            let points = points.filter_map(|line| Some((line.round, x(line), y(line)?)));
+            points.collect()
+        };
+        let curves: Vec<_> = runs.iter().map(curve).collect();
+        let mut series = Series::line(self.name.as_str(), vec![]);
+        let Some((first, others)) = curves.split_first() else {
+            return series;
+        };
+        for &(round, x, y) in first {
+            let same = |curve: &Vec<(usize, f64, f64)>| {
+                let here = curve.iter().find(|point| point.0 == round)?;
+                Some((here.1, here.2))
+            };
+            let Some(others) = others.iter().map(same).collect::<Option<Vec<_>>>() else {
+                continue;
+            };
+            let all: Vec<(f64, f64)> = [(x, y)].into_iter().chain(others).collect();
+            let mean =
+                |of: fn(&(f64, f64)) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
+            let ys: Vec<f64> = all.iter().map(|point| point.1).collect();
+            let point = (mean(|p| p.0), mean(|p| p.1));
+            series.points.push(point);
+            series
+                .band
+                .push(mean_interval(&ys).unwrap_or((point.1, point.1)));
+        }
+        series
+    }
+}
+
+/// A chart under a title, unless nothing is known of any series; each keeps its place and so its style.
+/// `named` charts name their series.
+pub(super) fn chart(
+    title: &str,
+    chart: Chart<'_>,
+    series: &[Series],
+    named: bool,
+) -> Result<Option<Markup>, CliError> {
+    if series.iter().all(|one| one.points.is_empty()) {
+        return Ok(None);
+    }
+    let drawing = plot(&panel(Path::new(title), chart, series)?);
+    let names = series.iter().enumerate();
+    let names = names.filter(|(_, one)| named && !one.points.is_empty());
+    let names: Vec<_> = names.map(|(i, one)| (i, one.name.as_str())).collect();
+    Ok(Some(html! {
+        figure { figcaption { (title) } (drawing) @if named { (legend(&names)) } }
+    }))
+}
+
+/// Over rounds, of several runs.
+pub(super) fn over_rounds(
+    title: &str,
+    axis: Axis<'_>,
+    groups: &[Group],
+    value: Value,
+) -> Result<Option<Markup>, CliError> {
+    let series: Vec<Series> = groups
+        .iter()
+        .map(|group| group.mean(|line| line.round as f64, value))
+        .collect();
+    chart(title, Chart::rounds(axis), &series, false)
+}
+
+/// A drawing of ours, for the page's colours.
+pub(super) fn plot(svg: &str) -> Markup {
+    PreEscaped(svg.replacen("<svg ", "<svg class=\"plot\" role=\"img\" ", 1))
+}
+
+/// Names beside pieces of their lines.
+pub(super) fn legend(names: &[(usize, &str)]) -> Markup {
+    html! {
+        ul.legend {
+            @for (i, name) in names {
+                li {
+                    @let LineStyle { colour, dash } = LineStyle::nth(*i);
+                    @let dashes = dash.map(|(dash, gap)| format!("{dash} {gap}"));
+                    svg viewBox="0 0 28 10" aria-hidden="true" {
+                        line x1="0" y1="5" x2="28" y2="5" stroke-width="3"
+                            stroke=(format!("rgb({},{},{})", colour.0, colour.1, colour.2))
+                            stroke-dasharray=[dashes] {}
+                    }
+                    (name)
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_are_over_rounds_that_all_runs_have() {
+        let run = |accuracies: &[(usize, f64)]| {
+            let line = |&(round, accuracy): &(usize, f64)| Line {
+                round,
+                accuracy: Some(accuracy),
+                ..Line::default()
+            };
+            Record::of_lines(accuracies.iter().map(line).collect())
+        };
+        let group = Group {
+            name: "a".into(),
+            runs: vec![
+                run(&[(2, 0.25), (4, 0.5), (6, 0.9)]),
+                run(&[(2, 0.75), (4, 0.5)]),
+            ],
+        };
+        let series = group.mean(|line| line.round as f64, |line| line.accuracy);
+        assert_eq!(series.points, [(2.0, 0.5), (4.0, 0.5)]);
+        assert_eq!(series.band[1], (0.5, 0.5));
+        // Two values: 12.7 standard errors of 0.25.
+        assert!((series.band[0].1 - (0.5 + 0.25 * 12.706_204_7)).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,248 @@
+//! The page of a comparison or a sweep.
+
+use std::fs;
+use std::path::Path;
+
+use maud::{Markup, html};
+
+use super::charts::{Group, chart, legend, over_rounds};
+use super::page::{self, code, missing, section, table};
+use super::{COMPARISON, algorithm, tiles};
+use crate::catalog::Catalog;
+use crate::compare::{Comparison, Record, Row, RunRow, Spread, tables};
+use crate::error::CliError;
+use crate::output::percent;
+use crate::plot::{Axis, Chart};
+use crate::table::MARKDOWN;
+
+/// The page of the comparison in a folder.
+pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
+    let path = dir.join(COMPARISON);
+    let text = fs::read_to_string(&path).map_err(CliError::io("read", &path))?;
+    let numbers: Comparison = serde_json::from_str(&text)?;
+    let groups = groups(dir, &numbers)?;
+    let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+    let title = format!("{} on {}", names.join(", "), numbers.data);
+    let about = format!(
+        "{}, {} clients by {}, {} rounds, {}",
+        numbers.model,
+        numbers.clients,
+        numbers.partition,
+        numbers.rounds,
+        match numbers.seeds.len() {
+            1 => "one seed".to_owned(),
+            n => format!("{n} seeds"),
+        },
+    );
+    let mut sections = vec![section("Table", all_tables(&numbers))];
+    if !numbers.candidates.is_empty() {
+        sections.push(section("Candidates", candidates(&numbers)));
+    }
+    sections.push(section("Curves", curves(&groups, &numbers)?));
+    sections.extend(classes(&groups));
+    sections.extend(clients(&groups, &numbers));
+    let mut settings = vec![];
+    for group in &groups {
+        let row = numbers.runs.iter().find(|row| row.algorithm == group.name);
+        if let Some(row) = row.filter(|row| dir.join(&row.folder).is_dir()) {
+            let own = algorithm::settings(&dir.join(&row.folder))?;
+            settings.push((group.name.clone(), own));
+        }
+    }
+    sections.extend(algorithm::sections(catalog, &settings));
+    sections.push(section("Runs", runs(&numbers)));
+    sections.push(section(
+        "Command",
+        html! {
+            p { "This command runs all of it again, or what is missing of it:" }
+            (code(&numbers.command))
+        },
+    ));
+    Ok(page::page(&title, &about, sections))
+}
+
+/// The runs that have ended, of the algorithms that are compared.
+fn groups(dir: &Path, numbers: &Comparison) -> Result<Vec<Group>, CliError> {
+    let group = |name: &Row| {
+        let own = numbers
+            .runs
+            .iter()
+            .filter(|row| row.algorithm == name.algorithm);
+        let runs = own.map(|row| Record::read(&dir.join(&row.folder)));
+        let runs: Vec<Option<Record>> = runs.collect::<Result<_, CliError>>()?;
+        Ok(Group {
+            name: name.algorithm.clone(),
+            runs: runs.into_iter().flatten().collect(),
+        })
+    };
+    numbers.algorithms.iter().map(group).collect()
+}
+
+/// The tables that the command prints.
+fn all_tables(numbers: &Comparison) -> Markup {
+    html! {
+        @for (table, about) in tables(numbers, MARKDOWN) {
+            (page::of_table(&table))
+            p.note { (about) }
+        }
+    }
+}
+
+fn candidates(numbers: &Comparison) -> Markup {
+    let mean = |spread: Option<Spread>| match spread {
+        Some(Spread {
+            mean,
+            std: Some(std),
+            ..
+        }) => format!("{} ± {}", percent(mean), percent(std)),
+        Some(Spread { mean, .. }) => percent(mean),
+        None => "-".to_owned(),
+    };
+    let row = |one: &Row| {
+        vec![
+            one.algorithm.clone(),
+            mean(one.validation_accuracy),
+            mean(one.chosen_test_accuracy),
+        ]
+    };
+    let rows: Vec<Vec<String>> = numbers.candidates.iter().map(row).collect();
+    html! {
+        p.note { "All that were tried. The best mean on validation examples was chosen; test examples had no part in it." }
+        (table(&["candidate", "validation", "test, of the chosen round"], &rows))
+    }
+}
+
+fn curves(groups: &[Group], numbers: &Comparison) -> Result<Markup, CliError> {
+    let names: Vec<(usize, &str)> = groups
+        .iter()
+        .enumerate()
+        .map(|(i, g)| (i, g.name.as_str()))
+        .collect();
+    let share = Axis::Share("accuracy");
+    let over_bytes: Vec<_> = groups
+        .iter()
+        .map(|group| group.mean(|line| line.bytes as f64, |line| line.accuracy))
+        .collect();
+    let to_target = |x| Chart {
+        x,
+        y: share,
+        target: numbers.target,
+    };
+    let of_all: Vec<_> = groups
+        .iter()
+        .map(|group| group.mean(|line| line.round as f64, |line| line.accuracy))
+        .collect();
+    let charts = [
+        chart(
+            "Accuracy of what is trained",
+            to_target(Axis::Rounds),
+            &of_all,
+            false,
+        )?,
+        chart(
+            "The same over bytes sent",
+            to_target(Axis::Bytes("bytes")),
+            &over_bytes,
+            false,
+        )?,
+        over_rounds("Server's model, test set", share, groups, |l| {
+            l.test_accuracy
+        })?,
+        over_rounds("Clients' own test data", share, groups, |l| {
+            Some(l.local_accuracy.as_ref()?.mean)
+        })?,
+        over_rounds("Test loss", Axis::Number("loss"), groups, |l| l.test_loss)?,
+        over_rounds("Training loss", Axis::Number("loss"), groups, |l| {
+            l.train_loss
+        })?,
+        over_rounds(
+            "Virtual time of a round",
+            Axis::Number("seconds"),
+            groups,
+            |l| l.virtual_seconds,
+        )?,
+    ];
+    let bands = match numbers.seeds.len() {
+        1 => "One seed: there are no bands.",
+        _ => "Lines are means over seeds; bands are Student's 95 % intervals of the mean.",
+    };
+    Ok(html! {
+        p.note { (bands) }
+        (legend(&names))
+        div.charts { @for chart in charts.into_iter().flatten() { (chart) } }
+    })
+}
+
+/// The mean over runs; `None` of none.
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let all: Vec<f64> = values.collect();
+    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+}
+
+/// The accuracy of each class after the last round.
+fn classes(groups: &[Group]) -> Option<Markup> {
+    let any = groups
+        .iter()
+        .flat_map(|group| &group.runs)
+        .find(|run| !run.class_accuracy.is_empty())?;
+    let columns: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+    let row = |class: &String| {
+        let of = |group: &Group| {
+            let runs = group.runs.iter();
+            mean(runs.filter_map(|run| run.class_accuracy.get(class)?.as_f64()))
+        };
+        (class.clone(), groups.iter().map(of).collect())
+    };
+    let rows: Vec<(String, Vec<Option<f64>>)> = any.class_accuracy.keys().map(row).collect();
+    let about = "Test accuracy of each class after the last round, means over seeds.";
+    Some(section(
+        "Classes",
+        html! { p.note { (about) } (tiles::table("class", &columns, &rows)) },
+    ))
+}
+
+/// The accuracy of each client with the first seed: with others, clients have other data.
+fn clients(groups: &[Group], numbers: &Comparison) -> Option<Markup> {
+    let columns: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+    let first = |group: &Group| group.runs.first().map(|run| run.client_accuracy.clone());
+    let all: Vec<Vec<Option<f64>>> = groups
+        .iter()
+        .map(|g| first(g).unwrap_or_default())
+        .collect();
+    let most = all.iter().map(Vec::len).max().filter(|most| *most > 0)?;
+    let row = |client: usize| {
+        let own = all.iter().map(|own| own.get(client).copied().flatten());
+        (client.to_string(), own.collect())
+    };
+    let rows: Vec<(String, Vec<Option<f64>>)> = (0..most).map(row).collect();
+    let about = format!(
+        "Accuracy of each client on its own test examples with seed {}, after the last round.",
+        numbers.seeds.first().copied().unwrap_or_default(),
+    );
+    let body = html! { p.note { (about) } (tiles::table("client", &columns, &rows)) };
+    Some(section("Clients", body))
+}
+
+fn runs(numbers: &Comparison) -> Markup {
+    let fraction = |value: Option<f64>| value.map_or("-".to_owned(), percent);
+    let row = |run: &RunRow| {
+        vec![
+            run.algorithm.clone(),
+            run.seed.to_string(),
+            run.status.clone(),
+            fraction(run.accuracy),
+            fraction(run.best_accuracy),
+            run.folder.clone(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = numbers.runs.iter().map(row).collect();
+    let failed = numbers.runs.iter().filter_map(|run| {
+        let error = run.error.as_ref()?;
+        Some(format!("{}, seed {}: {error}", run.algorithm, run.seed))
+    });
+    html! {
+        (table(&["algorithm", "seed", "status", "accuracy", "best", "folder"], &rows))
+        @for error in failed { (missing(&error)) }
+        p.note { "Each folder has a config.toml: " code { "fedround run --config FOLDER/config.toml --out again" } " repeats that run." }
+    }
+}

@@ -1,0 +1,197 @@
+//! The page of a run.
+
+use std::fs;
+use std::path::Path;
+
+use maud::{Markup, html};
+use serde_json::Value as Json;
+
+use super::algorithm;
+use super::charts::{Group, chart, plot};
+use super::page::{self, code, facts, missing, section, table};
+use super::tiles;
+use crate::catalog::Catalog;
+use crate::compare::{Line, Record};
+use crate::error::CliError;
+use crate::output::{bytes, percent, quoted};
+use crate::plot::{Axis, Chart, HeatMap, Series};
+use crate::run::{CONFIG, Models, SUMMARY};
+
+/// The page of the run in a folder.
+pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
+    let Some(record) = Record::read(dir)? else {
+        return Err(CliError::NothingToReport {
+            dir: dir.to_owned(),
+        });
+    };
+    let settings = algorithm::settings(dir)?;
+    let title = format!("{} on {}", settings.spec, settings.data);
+    let about = format!(
+        "{}, {} clients by {}, seed {}, {} of {} rounds",
+        settings.model,
+        settings.run.clients,
+        settings.run.partition,
+        settings.run.seed,
+        record.rounds,
+        settings.rounds,
+    );
+    let mut sections = vec![facts(&numbers(&record))];
+    if let Some(error) = &record.error {
+        sections.push(missing(&format!("The run failed: {error}")));
+    }
+    let group = Group {
+        name: String::new(),
+        runs: vec![record.clone()],
+    };
+    sections.push(section("Curves", curves(&group)?));
+    sections.extend(classes(dir, &record)?);
+    if record.client_accuracy.iter().any(Option::is_some) {
+        let about =
+            "Accuracy of each client on its own test examples, with its own model if it has one.";
+        let body = html! { p.note { (about) } (tiles::clients(&record.client_accuracy)) };
+        sections.push(section("Clients", body));
+    }
+    let name = settings.spec.clone();
+    sections.extend(algorithm::sections(catalog, &[(name, settings)]));
+    sections.push(section("Results", results(dir)?));
+    sections.push(section("Configuration", configuration(dir)?));
+    Ok(page::page(&title, &about, sections))
+}
+
+/// What one looks for first.
+fn numbers(record: &Record) -> Vec<(&'static str, String)> {
+    let fraction = |value: Option<f64>| value.map_or("-".to_owned(), percent);
+    let of = match record.accuracy_of {
+        Models::Server => "test accuracy",
+        Models::Clients => "accuracy of clients' models",
+    };
+    let mut numbers = vec![(of, fraction(record.accuracy))];
+    match record.chosen_test_accuracy {
+        Some(chosen) => numbers.push(("chosen by validation", percent(chosen))),
+        None => numbers.push(("best, seen on test data", fraction(record.best_accuracy))),
+    }
+    if let Some(local) = &record.local_accuracy {
+        numbers.push(("on clients' own data", percent(local.mean)));
+    }
+    numbers.push(("sent up", bytes(record.bytes_up)));
+    numbers.push(("sent down", bytes(record.bytes_down)));
+    numbers.push(("training", format!("{:.1} s", record.seconds)));
+    let virtual_seconds: Option<f64> = record.lines.iter().map(|line| line.virtual_seconds).sum();
+    if let Some(seconds) = virtual_seconds {
+        numbers.push(("virtual time", format!("{seconds:.1} s")));
+    }
+    numbers
+}
+
+/// Accuracies, losses and costs over rounds.
+fn curves(group: &Group) -> Result<Markup, CliError> {
+    let of = |name: &str, value: fn(&Line) -> Option<f64>| {
+        let mean = group.mean(|line| line.round as f64, value);
+        Series::line(name, mean.points)
+    };
+    let sums = |name: &str, value: fn(&Line) -> Option<f64>| {
+        let mut sum = 0.0;
+        let line = of(name, value);
+        let points = line.points.into_iter();
+        let points = points.map(|(x, y)| {
+            sum += y;
+            (x, sum)
+        });
+        Series::line(name, points.collect())
+    };
+    let accuracies = [
+        of("server's model", |line| line.test_accuracy),
+        of("clients' own data", |line| {
+            Some(line.local_accuracy.as_ref()?.mean)
+        }),
+        of("validation", |line| line.validation_accuracy),
+    ];
+    let losses = [
+        of("server's model", |line| line.test_loss),
+        of("training", |line| line.train_loss),
+    ];
+    let sent = [
+        sums("up", |line| Some(line.bytes_up as f64)),
+        sums("down", |line| Some(line.bytes_down as f64)),
+    ];
+    let clock = [sums("virtual seconds", |line| line.virtual_seconds)];
+    let charts = [
+        chart(
+            "Accuracy",
+            Chart::rounds(Axis::Share("accuracy")),
+            &accuracies,
+            true,
+        )?,
+        chart("Loss", Chart::rounds(Axis::Number("loss")), &losses, true)?,
+        chart(
+            "Bytes sent, all clients",
+            Chart::rounds(Axis::Bytes("bytes")),
+            &sent,
+            true,
+        )?,
+        chart(
+            "Virtual time",
+            Chart::rounds(Axis::Number("seconds")),
+            &clock,
+            true,
+        )?,
+    ];
+    Ok(html! { div.charts { @for chart in charts.into_iter().flatten() { (chart) } } })
+}
+
+/// The accuracy of each class over rounds.
+fn classes(dir: &Path, record: &Record) -> Result<Option<Markup>, CliError> {
+    let names: Vec<String> = record.class_accuracy.keys().cloned().collect();
+    let tested = record.lines.iter();
+    let tested: Vec<(usize, &Vec<Option<f64>>)> = tested
+        .filter_map(|line| Some((line.round, line.class_accuracy.as_ref()?)))
+        .collect();
+    if names.is_empty() || tested.is_empty() {
+        return Ok(None);
+    }
+    let row = |class: usize| tested.iter().map(|(_, all)| *all.get(class)?).collect();
+    let rows: Vec<Vec<Option<f64>>> = (0..names.len()).map(row).collect();
+    let rounds: Vec<String> = tested.iter().map(|(round, _)| round.to_string()).collect();
+    let map = HeatMap {
+        title: "test accuracy of each class",
+        columns_are: "round",
+        rows: &names,
+        columns: &rounds,
+        values: &rows,
+        ends: ("0 %", "100 %"),
+    };
+    let drawing = plot(&map.text(dir)?);
+    Ok(Some(section(
+        "Classes",
+        html! { figure { div.wide { (drawing) } } },
+    )))
+}
+
+/// The numbers of the summary.
+fn results(dir: &Path) -> Result<Markup, CliError> {
+    let path = dir.join(SUMMARY);
+    let text = fs::read_to_string(&path).map_err(CliError::io("read", &path))?;
+    let summary: serde_json::Map<String, Json> = serde_json::from_str(&text)?;
+    let rows = summary.iter().filter_map(|(name, value)| match value {
+        Json::Number(number) => Some(vec![name.clone(), number.to_string()]),
+        Json::String(text) => Some(vec![name.clone(), text.clone()]),
+        Json::Null | Json::Bool(_) | Json::Array(_) | Json::Object(_) => None,
+    });
+    Ok(table(&["quantity", "value"], &rows.collect::<Vec<_>>()))
+}
+
+/// The run's settings, and the command that repeats it.
+fn configuration(dir: &Path) -> Result<Markup, CliError> {
+    let path = dir.join(CONFIG);
+    let text = fs::read_to_string(&path).map_err(CliError::io("read", &path))?;
+    let command = format!(
+        "fedround run --config {} --out again",
+        quoted(&path.display().to_string())
+    );
+    Ok(html! {
+        p { "This command repeats the run:" }
+        (code(&command))
+        p { "Its file, to be copied if the folder is not at hand:" }
+        (code(&text))
+    })
+}

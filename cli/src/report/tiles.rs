@@ -1,0 +1,53 @@
+//! Fractions as coloured cells with their numbers.
+
+use maud::{Markup, html};
+
+use crate::output::percent;
+use crate::plot::heat;
+
+/// How a cell of a value looks: dark text on light colours.
+fn style(value: f64) -> String {
+    let colour = heat(value);
+    let ink = if value > 0.55 { "#111" } else { "#fff" };
+    format!(
+        "background:rgb({},{},{});color:{ink}",
+        colour.0, colour.1, colour.2
+    )
+}
+
+/// A cell for each client, by its number.
+pub(super) fn clients(accuracies: &[Option<f64>]) -> Markup {
+    let known = accuracies.iter().enumerate();
+    let known = known.filter_map(|(client, accuracy)| Some((client, (*accuracy)?)));
+    html! {
+        div.tiles {
+            @for (client, accuracy) in known {
+                div style=(style(accuracy)) {
+                    (format!("{:.0} %", 100.0 * accuracy)) small { "client " (client) }
+                }
+            }
+        }
+    }
+}
+
+/// A table of fractions, `[rows][columns]`.
+pub(super) fn table(corner: &str, columns: &[&str], rows: &[(String, Vec<Option<f64>>)]) -> Markup {
+    html! {
+        div.wide.scroll { table.heat {
+            thead { tr { th { (corner) } @for name in columns { th { (name) } } } }
+            tbody {
+                @for (name, values) in rows {
+                    tr {
+                        td { (name) }
+                        @for value in values {
+                            @match value {
+                                Some(value) => td style=(style(*value)) { (percent(*value)) },
+                                None => td { "-" },
+                            }
+                        }
+                    }
+                }
+            }
+        } }
+    }
+}
