@@ -16,6 +16,7 @@ mod fed_avg;
 mod fed_avg_m;
 mod fed_bn;
 mod fed_fed;
+mod fed_md;
 mod fed_nova;
 mod fed_opt;
 mod fed_prox;
@@ -47,6 +48,7 @@ pub use fed_avg::FedAvg;
 pub use fed_avg_m::FedAvgM;
 pub use fed_bn::FedBn;
 pub use fed_fed::{FedFed, FedFedNoise};
+pub use fed_md::FedMd;
 pub use fed_nova::{FedNova, FedNovaSteps};
 pub use fed_opt::{FedOpt, FedOptRule};
 pub use fed_prox::FedProx;
@@ -87,6 +89,7 @@ pub fn registry() -> Registry {
         .with_type::<Centralized>()
         .with_type::<FedAa<BoxedAlgorithm>>()
         .with_type::<FedFed<BoxedAlgorithm>>()
+        .with_type::<FedMd<BoxedAlgorithm>>()
         .with_type::<Adfl<BoxedAlgorithm>>()
         .with_type::<Validated<BoxedAlgorithm>>()
         .with_type::<LgFedAvg<BoxedAlgorithm>>()
@@ -120,6 +123,7 @@ mod tests {
         ("fed_avg_m", include_str!("fed_avg_m.rs"), 15),
         ("fed_bn", include_str!("fed_bn.rs"), 15),
         ("fed_fed", include_str!("fed_fed.rs"), 90),
+        ("fed_md", include_str!("fed_md.rs"), 55),
         ("fed_nova", include_str!("fed_nova.rs"), 40),
         ("fed_opt", include_str!("fed_opt.rs"), 40),
         ("fed_prox", include_str!("fed_prox.rs"), 15),

@@ -183,6 +183,7 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
         ExperimentError::NoChoice => {
             "--validation 0.1 holds a tenth of each client's training examples back"
         }
+        ExperimentError::PublicShare { .. } => "0.1 is a tenth of the training examples",
         ExperimentError::Validation { .. } => "0.1 is a tenth of each client's training examples",
         ExperimentError::Accuracy { .. } => "0.9 is an accuracy of 90 %",
         ExperimentError::Compile(error) => return of_compilation(error),
@@ -207,6 +208,9 @@ fn of_round(error: &RunError) -> Option<&'static str> {
     Some(match error {
         RunError::NobodyElse { .. } => CLIENTS,
         RunError::Compile(CompileError::Device(_)) => DEVICES,
+        RunError::NoPublic { .. } => {
+            "--public-share 0.1 makes a tenth of the training examples public"
+        }
         RunError::CaptureOnCpu => "--device wgpu or cuda with --graphs require, or --graphs off",
         RunError::Exec(ExecError::NotReplayed(_)) => "--graphs on runs such steps one op at a time",
         RunError::Faults(FaultsError::NoClock) => {

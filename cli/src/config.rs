@@ -27,6 +27,7 @@ pub(crate) struct Config {
     pub reproducible_noise: Option<bool>,
     pub delta: Option<f64>,
     pub eval_every: Option<usize>,
+    pub public_share: Option<f64>,
     pub validation: Option<f64>,
     pub keep: Option<String>,
     pub ensemble: Option<bool>,
@@ -53,7 +54,7 @@ pub(crate) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 35] = [
+const KEYS: [&str; 36] = [
     "spec",
     "data",
     "data_dir",
@@ -68,6 +69,7 @@ const KEYS: [&str; 35] = [
     "reproducible_noise",
     "delta",
     "eval_every",
+    "public_share",
     "validation",
     "keep",
     "ensemble",
@@ -167,6 +169,7 @@ mod tests {
             reproducible_noise: Some(true),
             delta: Some(1e-6),
             eval_every: Some(1),
+            public_share: Some(0.1),
             validation: Some(0.1),
             keep: Some(String::new()),
             ensemble: Some(true),

@@ -118,6 +118,7 @@ impl Settings {
                 .eval_every
                 .or(file.eval_every)
                 .unwrap_or(default.eval_every),
+            public_share: args.public_share.or(file.public_share),
             validation: tests.validation.or(file.validation),
             keep: text(&tests.keep, file.keep, "last").parse()?,
             ensemble: tests.ensemble || file.ensemble.unwrap_or(false),
@@ -201,6 +202,7 @@ impl Settings {
             reproducible_noise: run.reproducible_noise.then_some(true),
             delta: (self.delta != DELTA).then_some(self.delta),
             eval_every: Some(run.eval_every),
+            public_share: run.public_share,
             validation: run.validation,
             keep: (run.keep != Keep::default()).then(|| run.keep.to_string()),
             ensemble: run.ensemble.then_some(true),

@@ -73,6 +73,30 @@ pub enum ExperimentError {
         /// Its value.
         found: f64,
     },
+    /// A fraction of public examples outside of (0, 1).
+    #[error("public share: expected a fraction above 0 and below 1, found {found}")]
+    PublicShare {
+        /// The fraction.
+        found: f64,
+    },
+    /// A share of the training examples is to be public, and they were dealt by hand or are one party's own.
+    #[error(
+        "a public share is drawn before examples are dealt, and these are dealt already; give public examples with `Experiment::public_examples`"
+    )]
+    PublicShareOfSplits,
+    /// Public examples have other columns than the training examples.
+    #[error(
+        "public examples need the column `{column}` of the training examples, of shape {expected:?}{}",
+        found.as_ref().map_or(String::new(), |found| format!("; found shape {found:?}"))
+    )]
+    PublicColumn {
+        /// The column's name.
+        column: String,
+        /// The shape of one training example's.
+        expected: Vec<usize>,
+        /// That of a public one's, where there is such a column.
+        found: Option<Vec<usize>>,
+    },
     /// A fraction of validation examples outside of (0, 1).
     #[error("validation: expected a fraction above 0 and below 1, found {found}")]
     Validation {

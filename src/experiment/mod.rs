@@ -41,6 +41,7 @@ mod memory;
 mod observer;
 mod own_models;
 mod probe;
+mod public;
 mod report;
 mod run;
 mod setters;
@@ -53,8 +54,8 @@ mod warnings;
 
 use std::sync::Arc;
 
-use fedround_data::load;
 use fedround_data::partition::{Split, hold_out};
+use fedround_data::{Examples, load};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
 use fedround_models::Losses;
 use fedround_passes::PassObserver;
@@ -88,6 +89,7 @@ pub struct Experiment {
     model: ModelSource,
     losses: Losses,
     data: DataSource,
+    public: Option<Examples>,
     splits: Option<Vec<Split>>,
     settings: Settings,
     passes: Option<PassObserver>,
@@ -101,6 +103,7 @@ impl Experiment {
             model: "2nn".into(),
             losses: Losses::default(),
             data: "synth-digits".into(),
+            public: None,
             splits: None,
             settings: Settings::default(),
             passes: None,
@@ -170,6 +173,13 @@ impl Experiment {
             }
         };
         let Settings { clients, seed, .. } = self.settings;
+        let (data, public) = match (&self.public, self.settings.public_share) {
+            (None, Some(_)) if splits.is_some() => {
+                return Err(ExperimentError::PublicShareOfSplits);
+            }
+            (None, Some(share)) => public::set_aside(data, share, seed),
+            (given, _) => (data, given.clone()),
+        };
         let mut splits = match splits {
             Some(splits) => splits,
             None => self.settings.partition.deal(&data, clients, seed)?,
@@ -177,7 +187,7 @@ impl Experiment {
         if let Some(fraction) = self.settings.validation {
             hold_out(&mut splits, fraction, seed)?;
         }
-        Run::new(self, data, splits, rounds)
+        Run::new(self, (data, public), splits, rounds)
     }
 
     /// Trains `rounds` rounds.

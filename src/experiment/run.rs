@@ -20,7 +20,7 @@ use super::evaluation::TestSet;
 use super::language::LanguageTest;
 use super::memory::{self, MemoryEstimate};
 use super::validation::ValidationSet;
-use super::{Experiment, ExperimentError, PROTECTED, Report, Settings};
+use super::{Experiment, ExperimentError, PROTECTED, Report, Settings, public};
 use crate::model_source::{Auxiliaries, ModelSource};
 
 /// A compiled experiment with its data and the state of its training.
@@ -47,7 +47,7 @@ impl Run {
     /// Compiles an experiment for a dataset and what each client gets of it.
     pub(super) fn new(
         experiment: &Experiment,
-        data: Arc<Dataset>,
+        (data, public): (Arc<Dataset>, Option<Examples>),
         splits: Vec<Split>,
         rounds: usize,
     ) -> Result<Self, ExperimentError> {
@@ -83,6 +83,10 @@ impl Run {
         };
         let mut passes = PassManager::observed_by(experiment.passes.clone());
         let mut simulation = simulation(&settings, algorithm, model, dataset, &mut passes)?;
+        public::check(simulation.program(), &data.train, public.as_ref())?;
+        if let Some(public) = public {
+            simulation = simulation.with_public(public);
+        }
         check_memory(&simulation, rounds, settings.threads)?;
         let loaded = match &settings.weights {
             Some(weights) => Some(simulation.load_weights(&weights.read()?)?),

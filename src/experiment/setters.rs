@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fedround_data::{Augment, Partition};
+use fedround_data::{Augment, Examples, Partition};
 use fedround_exec::{Devices, GraphCapture};
 use fedround_simulation::{CohortBatch, Faults, LateClient, OnNan};
 
@@ -72,6 +72,22 @@ impl Experiment {
     #[must_use]
     pub fn on_nan(mut self, choice: OnNan) -> Self {
         self.settings.on_nan = choice;
+        self
+    }
+
+    /// Sets this fraction of the training examples aside as public ones; see
+    /// [`Settings::public_share`](super::Settings::public_share).
+    #[must_use]
+    pub fn public_share(mut self, fraction: f64) -> Self {
+        self.settings.public_share = Some(fraction);
+        self
+    }
+
+    /// Gives the server and every client these examples, in place of a share of the training examples. They
+    /// must have the columns of those, of the same shapes.
+    #[must_use]
+    pub fn public_examples(mut self, examples: Examples) -> Self {
+        self.public = Some(examples);
         self
     }
 

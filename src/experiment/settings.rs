@@ -37,6 +37,9 @@ pub struct Settings {
     pub faults: Faults,
     /// What becomes of clients whose updates are not finite.
     pub on_nan: OnNan,
+    /// Fraction of the training examples, in (0, 1), that are public: the server and every client have
+    /// them, and they are dealt to none. They are drawn from the seed before the others are dealt.
+    pub public_share: Option<f64>,
     /// Fraction of each client's training examples, in (0, 1), that is held back before training; every
     /// client keeps at least one to train on. Choices of the run, of the [best model](super::Best) and
     /// the [goal](Self::goal), are made on these examples.
@@ -94,6 +97,7 @@ impl Default for Settings {
             late_client: None,
             faults: Faults::default(),
             on_nan: OnNan::default(),
+            public_share: None,
             validation: None,
             keep: Keep::default(),
             goal: None,
@@ -153,6 +157,9 @@ impl Settings {
         }
         if let Some(found) = self.validation.filter(|f| !(*f > 0.0 && *f < 1.0)) {
             return Err(ExperimentError::Validation { found });
+        }
+        if let Some(found) = self.public_share.filter(|f| !(*f > 0.0 && *f < 1.0)) {
+            return Err(ExperimentError::PublicShare { found });
         }
         // Whether lists are long enough is known once the clients are dealt.
         self.faults.check(0).map_err(RunError::from)?;

@@ -234,6 +234,7 @@ fn every_algorithm_runs_with_clients_that_fail() {
         let algorithm = registry.parse(name).unwrap();
         let parts = (0..8).map(|k| (6 * k..6 * k + 6).collect()).collect();
         let simulation = on_threads(&*algorithm, "2nn", dealt(&data, parts, 3), 2);
+        let simulation = simulation.with_public(data.clone());
         let mut simulation = simulation.with_faults(faults.clone()).unwrap();
         for _ in 0..2 {
             let stats = simulation.run_round();

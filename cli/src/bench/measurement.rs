@@ -179,10 +179,14 @@ fn simulation(
         train,
         ..Split::default()
     };
+    // For algorithms that read public examples: as many as a tenth of all, which are clients', too.
+    let public: Vec<usize> = (0..data.train.len().div_ceil(10)).collect();
+    let public = data.train.subset(&public);
     let splits = parts(args, task, &data)?.into_iter().map(split).collect();
     let run = catalog
         .experiment_of(algorithm, args.model.as_deref().unwrap_or(task.model))?
         .data(data)
+        .public_examples(public)
         .splits(splits)
         .settings(experiment::Settings {
             clients: task.clients,

@@ -132,6 +132,10 @@ pub(crate) struct SettingArgs {
     /// partitioners` [default: shards:2]
     #[arg(long, value_name = "P")]
     pub partition: Option<String>,
+    /// Share of the training examples that are public: the server and every client have them, and they
+    /// are dealt to none. For algorithms that read them, such as fedmd [default: none]
+    #[arg(long, value_name = "FRACTION")]
+    pub public_share: Option<f64>,
     /// Model [default: 2nn]
     #[arg(long)]
     pub model: Option<String>,

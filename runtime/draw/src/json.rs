@@ -82,6 +82,8 @@ fn fed_attributes(module: &Module, kind: &OpKind) -> Value {
         }
         OpKind::Fed(
             FedOp::ServerState(name, _)
+            | FedOp::ServerStateOr(name)
+            | FedOp::Public(name, _)
             | FedOp::SetServerState(name)
             | FedOp::ClientState(name, _)
             | FedOp::SetClientState(name),

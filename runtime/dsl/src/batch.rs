@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{ExternalOp, Kind, Value};
+use fedround_ir::fed::{ExternalOp, Kind, OpKind, Value};
 
 use crate::graph::Graph;
 use crate::wire::{Wire, computed, sealed};
@@ -21,13 +21,10 @@ pub struct Batch {
 
 impl Batch {
     pub(crate) fn new(graph: &Graph, value: Value) -> Self {
-        let part = |op| Part {
-            graph: graph.clone(),
-            of: Of::Batch(value, Rc::new(op)),
-        };
+        let column = |name: &str, kind| ExternalOp::Column(name.to_owned(), kind);
         Self {
-            x: Tensor(part(ExternalOp::Column("x".to_owned(), Kind::Tensor))),
-            y: Labels(part(ExternalOp::Column("y".to_owned(), Kind::Labels))),
+            x: Tensor::column(graph, column("x", Kind::Tensor), Some(value)),
+            y: Labels::column(graph, column("y", Kind::Labels), Some(value)),
             graph: graph.clone(),
             value,
         }
@@ -66,7 +63,8 @@ struct Part {
 
 #[derive(Clone, Debug)]
 enum Of {
-    Batch(Value, Rc<ExternalOp>),
+    /// A column, and what it is of.
+    Column(Rc<OpKind>, Option<Value>),
     Value(Value),
 }
 
@@ -74,7 +72,7 @@ impl Part {
     fn stage(&self, graph: &Graph, loc: Loc) -> Value {
         graph.same(&self.graph, "a batch", loc);
         match &self.of {
-            Of::Batch(batch, op) => graph.op((**op).clone(), &[*batch], loc),
+            Of::Column(op, of) => graph.op((**op).clone(), of.as_slice(), loc),
             Of::Value(value) => *value,
         }
     }
@@ -87,6 +85,18 @@ macro_rules! rows {
                 Self(Part {
                     graph: graph.clone(),
                     of: Of::Value(value),
+                })
+            }
+
+            /// A column of `of`, which is staged where it is read.
+            pub(crate) fn column(
+                graph: &Graph,
+                op: impl Into<OpKind>,
+                of: Option<Value>,
+            ) -> Self {
+                Self(Part {
+                    graph: graph.clone(),
+                    of: Of::Column(Rc::new(op.into()), of),
                 })
             }
 

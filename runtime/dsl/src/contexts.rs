@@ -67,7 +67,38 @@ impl ServerCx {
         Server::new(&self.graph, self.read(name, Kind::Scalar, Loc::caller()))
     }
 
-    /// Keeps parameters or a number on the server for the rounds that follow.
+    /// What the server keeps, like [`state`](Self::state), but `first` at first: parameters, a number,
+    /// features or labels. With `w` of the first round that is the model that training began with.
+    #[track_caller]
+    pub fn state_or<T: Wire>(&self, name: &str, first: &Server<T>) -> Server<T> {
+        let loc = Loc::caller();
+        self.graph.same(&first.graph, "state_or", loc);
+        Server::new(&self.graph, self.read_or(name, first.value, loc))
+    }
+
+    /// A number that the server keeps, like [`scalar_state`](Self::scalar_state), but `first` at first. For
+    /// a first value that is computed, use [`state_or`](Self::state_or).
+    #[track_caller]
+    pub fn scalar_state_or(&self, name: &str, first: impl Into<Scalar>) -> Server<Scalar> {
+        let loc = Loc::caller();
+        let first = first.into().value_in(&self.graph, loc);
+        Server::new(&self.graph, self.read_or(name, first, loc))
+    }
+
+    /// Features that the server keeps, like [`state`](Self::state): what clients released, and what was
+    /// computed from that. If it is read before it is first set, the run stops with an error.
+    #[track_caller]
+    pub fn tensor_state(&self, name: &str) -> Server<Tensor> {
+        Server::new(&self.graph, self.read(name, Kind::Tensor, Loc::caller()))
+    }
+
+    /// Labels that the server keeps, like [`tensor_state`](Self::tensor_state).
+    #[track_caller]
+    pub fn labels_state(&self, name: &str) -> Server<Labels> {
+        Server::new(&self.graph, self.read(name, Kind::Labels, Loc::caller()))
+    }
+
+    /// Keeps parameters, a number, features or labels on the server for the rounds that follow.
     #[track_caller]
     pub fn set_state<T: Wire>(&self, name: &str, value: &Server<T>) {
         let loc = Loc::caller();
@@ -175,13 +206,21 @@ impl ClientCx {
         Params::bind(&self.graph, self.read(name, Kind::Params, Loc::caller()))
     }
 
-    /// Parameters that the client keeps, like [`state`](Self::state), but `first` at first.
+    /// What the client keeps, like [`state`](Self::state), but `first` at first: parameters, a number,
+    /// features or labels.
     #[track_caller]
-    pub fn state_or(&self, name: &str, first: &Params) -> Params {
+    pub fn state_or<T: Wire>(&self, name: &str, first: &T) -> T {
         let loc = Loc::caller();
-        let op = FedOp::Personal(self.graph.qualified(name), vec![]);
-        let operands = [self.value, first.value_in(&self.graph, loc)];
-        Params::of_op(&self.graph, op, &operands, loc)
+        let first = first.value_in(&self.graph, loc);
+        T::bind(&self.graph, self.read_or(name, first, loc))
+    }
+
+    /// A number that the client keeps, like [`scalar_state`](Self::scalar_state), but `first` at first.
+    #[track_caller]
+    pub fn scalar_state_or(&self, name: &str, first: impl Into<Scalar>) -> Scalar {
+        let loc = Loc::caller();
+        let first = first.into().value_in(&self.graph, loc);
+        Scalar::bind(&self.graph, self.read_or(name, first, loc))
     }
 
     /// A number that the client keeps, like [`state`](Self::state); 0 at first.
@@ -220,6 +259,8 @@ pub trait Keeper: sealed::Sealed {
     #[doc(hidden)]
     fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value;
     #[doc(hidden)]
+    fn read_or(&self, name: &str, first: Value, loc: Loc) -> Value;
+    #[doc(hidden)]
     fn write(&self, name: &str, value: Value, loc: Loc);
 }
 
@@ -233,6 +274,11 @@ impl Keeper for ServerCx {
     fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value {
         let op = FedOp::ServerState(self.graph.qualified(name), kind);
         self.graph.op(op, &[], loc)
+    }
+
+    fn read_or(&self, name: &str, first: Value, loc: Loc) -> Value {
+        let op = FedOp::ServerStateOr(self.graph.qualified(name));
+        self.graph.op(op, &[first], loc)
     }
 
     fn write(&self, name: &str, value: Value, loc: Loc) {
@@ -251,6 +297,11 @@ impl Keeper for ClientCx {
     fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value {
         let op = FedOp::ClientState(self.graph.qualified(name), kind);
         self.graph.op(op, &[self.value], loc)
+    }
+
+    fn read_or(&self, name: &str, first: Value, loc: Loc) -> Value {
+        let op = FedOp::Personal(self.graph.qualified(name), vec![]);
+        self.graph.op(op, &[self.value, first], loc)
     }
 
     fn write(&self, name: &str, value: Value, loc: Loc) {

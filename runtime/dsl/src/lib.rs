@@ -41,6 +41,7 @@ mod params;
 mod parts;
 mod personal;
 mod privacy;
+mod public;
 mod random;
 mod real;
 mod registry;
@@ -74,6 +75,7 @@ pub use objective::Objective;
 pub use params::Params;
 pub use personal::{PERSONAL_MODEL, stage_personalized};
 pub use privacy::Released;
+pub use public::{HasPublic, PublicExamples};
 pub use random::{ServerStream, Stream};
 pub use real::{Rate, Real};
 pub use registry::{Entry, Registered, Registry};
@@ -92,8 +94,9 @@ pub mod prelude {
 
     pub use crate::{
         Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Dp, ForClient, Gathered,
-        Hyper, Index, Labels, OverRows, Params, Real, Released, Scalar, Server, ServerCode,
-        ServerCx, ServerSide, Tensor, Tree, cross_entropy, function, grad, loss,
+        HasPublic, Hyper, Index, Labels, OverRows, Params, PublicExamples, Real, Released, Scalar,
+        Server, ServerCode, ServerCx, ServerSide, Tensor, Tree, cross_entropy, function, grad,
+        loss,
         optim::{self, Optimizer},
         value_and_grad,
     };

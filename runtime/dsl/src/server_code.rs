@@ -102,7 +102,36 @@ pub trait ServerCode: Keeper<Params = Params> {
         Scalar::bind(self.graph(), self.read(name, Kind::Scalar, Loc::caller()))
     }
 
-    /// Keeps parameters or a number for the rounds that follow.
+    /// What is kept, like [`state`](Self::state), but `first` at first: parameters, a number, features or
+    /// labels.
+    #[track_caller]
+    fn state_or<T: Wire>(&self, name: &str, first: &T) -> T {
+        let loc = Loc::caller();
+        let first = first.value_in(self.graph(), loc);
+        T::bind(self.graph(), self.read_or(name, first, loc))
+    }
+
+    /// A number that is kept, like [`scalar_state`](Self::scalar_state), but `first` at first.
+    #[track_caller]
+    fn scalar_state_or(&self, name: &str, first: impl Into<Scalar>) -> Scalar {
+        let loc = Loc::caller();
+        let first = first.into().value_in(self.graph(), loc);
+        Scalar::bind(self.graph(), self.read_or(name, first, loc))
+    }
+
+    /// Features that are kept. If they are read before they are first set, the run stops with an error.
+    #[track_caller]
+    fn tensor_state(&self, name: &str) -> Tensor {
+        Tensor::new(self.graph(), self.read(name, Kind::Tensor, Loc::caller()))
+    }
+
+    /// Labels that are kept, like [`tensor_state`](Self::tensor_state).
+    #[track_caller]
+    fn labels_state(&self, name: &str) -> Labels {
+        Labels::new(self.graph(), self.read(name, Kind::Labels, Loc::caller()))
+    }
+
+    /// Keeps parameters, a number, features or labels for the rounds that follow.
     #[track_caller]
     fn set_state<T: Wire>(&self, name: &str, value: &T) {
         let loc = Loc::caller();
@@ -178,6 +207,10 @@ impl Keeper for ServerSide {
         ServerCx::new(&self.graph).read(name, kind, loc)
     }
 
+    fn read_or(&self, name: &str, first: Value, loc: Loc) -> Value {
+        ServerCx::new(&self.graph).read_or(name, first, loc)
+    }
+
     fn write(&self, name: &str, value: Value, loc: Loc) {
         ServerCx::new(&self.graph).write(name, value, loc);
     }
@@ -193,6 +226,11 @@ impl Keeper for ForClient {
     fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value {
         let op = FedOp::ServerState(self.graph.qualified(name), kind);
         self.graph.op(op, &[self.client], loc)
+    }
+
+    fn read_or(&self, name: &str, first: Value, loc: Loc) -> Value {
+        let op = FedOp::ServerStateOr(self.graph.qualified(name));
+        self.graph.op(op, &[self.client, first], loc)
     }
 
     fn write(&self, name: &str, value: Value, loc: Loc) {

@@ -50,6 +50,8 @@ pub enum Purpose {
     Named = 42,
     /// Initial parameters of further models: the model.
     InitialModel = 43,
+    /// Training examples that are public (0), and those of them that a round reads: the round and 1.
+    Public = 24,
     /// Noise as the reference of a measured correlation.
     CorrelationNoise = 60,
     /// Noise on inputs, as the reference that attacks on shared data are compared with.

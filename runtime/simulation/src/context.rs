@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use burn::tensor::DispatchTensor;
+use fedround_data::Examples;
 use fedround_data::augment::{Augment, Visit};
 use fedround_exec::Program;
 use fedround_exec::capture::StepCache;
@@ -26,6 +27,8 @@ pub(crate) struct RoundContext<'a> {
     /// Up to so many clients run in one graph.
     pub group: usize,
     pub dataset: &'a FederatedDataset,
+    /// Examples that the server and every client have, where there are any.
+    pub public: Option<&'a Examples>,
     /// Seed of every random choice.
     pub seed: u64,
     /// Secret of the noise of differential privacy; without one, its seed is that of all else.

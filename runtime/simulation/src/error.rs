@@ -154,6 +154,14 @@ pub enum RunError {
         /// The shape that it has.
         found: Vec<usize>,
     },
+    /// The spec reads public examples, and there are none.
+    #[error(
+        "{loc}: the algorithm reads public examples, and there are none; set a share of the training examples aside (`Experiment::public_share`), or give some (`Experiment::public_examples`, `Simulation::with_public`)"
+    )]
+    NoPublic {
+        /// The line of the spec.
+        loc: Loc,
+    },
     /// Graph capture is required on a device that has none.
     #[error("the CPU captures no graphs of steps, and graph capture is required")]
     CaptureOnCpu,

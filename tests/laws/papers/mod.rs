@@ -7,6 +7,7 @@ mod dp_sgd;
 mod fair;
 mod fed_aa;
 mod fed_fed;
+mod fed_md;
 mod fixed_parties;
 mod gradient_weights;
 mod lg_fed_avg;

@@ -127,6 +127,8 @@ impl Writer<'_> {
             }
             OpKind::Fed(
                 FedOp::ServerState(name, _)
+                | FedOp::ServerStateOr(name)
+                | FedOp::Public(name, _)
                 | FedOp::SetServerState(name)
                 | FedOp::ClientState(name, _)
                 | FedOp::SetClientState(name),

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use fedround_ir::fed::{FedOp, Kind, OpKind, OptOp, Value};
 use fedround_ir::tensor::TensorType;
+use fedround_passes::lowering::Frontend;
 use fedround_passes::schedule::{Block, Control, Item};
 
 use super::Program;
@@ -89,7 +90,7 @@ impl Walk<'_, '_> {
             self.hand_on(&body.yields, &op.results);
             return Ok(());
         }
-        match op.kind {
+        match &op.kind {
             OpKind::Opt(OptOp::DrawRows) => {
                 let rows = op.operands.get(1..).unwrap_or_default();
                 self.rows_of(rows, &op.results, op.operands.first());
@@ -106,9 +107,20 @@ impl Walk<'_, '_> {
                 let n = op.operands.first().and_then(|v| self.program.index(*v));
                 self.define(&op.results, &TensorType::i32([n.unwrap_or(1)]));
             }
-            OpKind::Fed(FedOp::ClientState(..)) => {
+            OpKind::Fed(FedOp::ClientState(..) | FedOp::ServerState(..)) => {
                 for v in &op.results {
                     self.kept(*v);
+                }
+            }
+            OpKind::Fed(FedOp::ServerStateOr(_) | FedOp::Personal(..)) => {
+                let first = op.operands.len().saturating_sub(1);
+                self.hand_on(op.operands.get(first..).unwrap_or_default(), &op.results);
+            }
+            OpKind::Fed(FedOp::Public(column, kind)) => {
+                let count = op.operands.first().and_then(|v| self.program.index(*v));
+                let rows = count.unwrap_or(self.batch).max(1);
+                if let Ok(ty) = self.program.model.column(column, *kind, rows) {
+                    self.define(&op.results, &ty);
                 }
             }
             OpKind::Opt(OptOp::Collect) => {
@@ -151,7 +163,6 @@ impl Walk<'_, '_> {
                 | FedOp::Uniform(_)
                 | FedOp::Normal(_)
                 | FedOp::InitialParams(_)
-                | FedOp::ServerStateOr(_)
                 | FedOp::Drawn
                 | FedOp::Broadcast
                 | FedOp::Map
@@ -160,10 +171,8 @@ impl Walk<'_, '_> {
                 | FedOp::Scatter
                 | FedOp::Blank
                 | FedOp::GlobalParams
-                | FedOp::ServerState(..)
                 | FedOp::SetServerState(_)
                 | FedOp::SetClientState(_)
-                | FedOp::Personal(..)
                 | FedOp::Call(_)
                 | FedOp::Super(_),
             )

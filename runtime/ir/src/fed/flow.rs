@@ -132,6 +132,7 @@ impl<A: Analysis> Solver<'_, A> {
         match &op.kind {
             OpKind::Fed(
                 FedOp::ServerState(state, _)
+                | FedOp::ServerStateOr(state)
                 | FedOp::ClientState(state, _)
                 | FedOp::Personal(state, _),
             ) => {

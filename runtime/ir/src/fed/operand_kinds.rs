@@ -35,7 +35,7 @@ pub(super) fn rows(found: &[Type]) -> impl Iterator<Item = Kind> {
     std::iter::once(first).chain(rest).map(rows_kind)
 }
 
-/// The kinds that a client may keep for itself.
+/// The kinds that a client or the server may keep from round to round.
 pub(super) fn kept_kind(found: Kind) -> Kind {
     match found {
         Kind::Tensor | Kind::Labels => found,
@@ -43,7 +43,7 @@ pub(super) fn kept_kind(found: Kind) -> Kind {
     }
 }
 
-/// The kinds that a state of the server may hold.
+/// Parameters or numbers.
 pub(super) fn carried_kind(found: Kind) -> Kind {
     if found == Kind::Scalar {
         Kind::Scalar

@@ -83,8 +83,11 @@ impl Analysis for Exposures<'_> {
         // A clip's bound and a noise's deviation must not be derived from data themselves.
         let fixed = of(1) <= Noised;
         let exposure = match op.kind {
-            OpKind::Fed(FedOp::ServerState(..) | FedOp::ServerStateOr(_)) => {
-                return Fact::default();
+            OpKind::Fed(FedOp::ServerState(..)) => return Fact::default(),
+            // Before it is first set, it is the value of this round that the op reads.
+            OpKind::Fed(FedOp::ServerStateOr(_)) => {
+                let first = inputs.get(op.operands.len().saturating_sub(1));
+                return first.cloned().unwrap_or_default();
             }
             // Of a tensor they read the number of rows alone.
             OpKind::Fed(FedOp::ClientLabels | FedOp::Positions | FedOp::Blank) => {

@@ -1,6 +1,6 @@
 //! The typing rules of the ops, shared by the builder and the verifier.
 
-use super::operand_kinds::{carried_kind, kept_kind, reduced_kind, rows, rows_kind, wire_kind};
+use super::operand_kinds::{kept_kind, reduced_kind, rows, rows_kind, wire_kind};
 use super::{
     ArithOp, Choice, ExternalOp, FedOp, Kind, Module, OpKind, OptOp, Place, PrivacyOp, Reduce,
     TreeOp, Type,
@@ -120,10 +120,6 @@ pub fn signature(
             plain(&operands[..found_count.clamp(1, 2)], &[at(Labels)])
         }
         OpKind::Fed(FedOp::InitialParams(_)) => plain(&[], &[at(Params)]),
-        OpKind::Fed(FedOp::ServerStateOr(_)) => {
-            let kept = at(carried_kind(found(0)));
-            plain(&[kept], &[kept])
-        }
         OpKind::Fed(FedOp::Broadcast) => {
             let crosses = wire_kind(found(0));
             plain(
@@ -174,15 +170,32 @@ pub fn signature(
         OpKind::Fed(FedOp::ServerState(_, kind)) => {
             let client = [at(Client)];
             let client = &client[..operands.len().min(1)];
-            plain(client, &[at(carried_kind(*kind))])
+            plain(client, &[at(kept_kind(*kind))])
         }
+        OpKind::Fed(FedOp::ServerStateOr(_)) => match operands {
+            [_, first, ..] => {
+                let kept = at(kept_kind(first.kind));
+                plain(&[at(Client), kept], &[kept])
+            }
+            _ => plain(&[at(kept_kind(found(0)))], &[at(kept_kind(found(0)))]),
+        },
         OpKind::Fed(FedOp::SetServerState(_)) => match operands {
-            [_, kept, ..] => plain(&[at(Client), at(carried_kind(kept.kind))], &[]),
-            _ => plain(&[at(carried_kind(found(0)))], &[]),
+            [_, kept, ..] => plain(&[at(Client), at(kept_kind(kept.kind))], &[]),
+            _ => plain(&[at(kept_kind(found(0)))], &[]),
         },
         OpKind::Fed(FedOp::ClientState(_, kind)) => plain(&[at(Client)], &[at(kept_kind(*kind))]),
         OpKind::Fed(FedOp::SetClientState(_)) => plain(&[at(Client), at(kept_kind(found(1)))], &[]),
-        OpKind::Fed(FedOp::Personal(..)) => plain(&[at(Client), at(Params)], &[at(Params)]),
+        OpKind::Fed(FedOp::Personal(_, parts)) => {
+            let kept = match parts.as_slice() {
+                [] => at(kept_kind(found(1))),
+                _ => at(Params),
+            };
+            plain(&[at(Client), kept], &[kept])
+        }
+        OpKind::Fed(FedOp::Public(_, kind)) => {
+            let count = [at(Index)];
+            plain(&count[..found_count.min(1)], &[at(rows_kind(*kind))])
+        }
 
         OpKind::Opt(OptOp::ForBatches) => carried(
             place,

@@ -87,9 +87,9 @@ impl Verifier<'_> {
         let (name, value) = match &op.kind {
             OpKind::Fed(
                 FedOp::ServerState(name, _)
+                | FedOp::ServerStateOr(name)
                 | FedOp::ClientState(name, _)
-                | FedOp::Personal(name, _)
-                | FedOp::ServerStateOr(name),
+                | FedOp::Personal(name, _),
             ) => (name, op.results.first()),
             OpKind::Fed(FedOp::SetServerState(name) | FedOp::SetClientState(name)) => {
                 (name, op.operands.last())
@@ -175,7 +175,7 @@ impl Verifier<'_> {
 fn is_of_all(op: &Op) -> bool {
     match op.kind {
         OpKind::Fed(FedOp::ServerState(..)) => op.operands.is_empty(),
-        OpKind::Fed(FedOp::SetServerState(_)) => op.operands.len() < 2,
+        OpKind::Fed(FedOp::SetServerState(_) | FedOp::ServerStateOr(_)) => op.operands.len() < 2,
         _ => op.kind.is_collective(),
     }
 }

@@ -54,6 +54,7 @@ impl Reads {
                 note(&mut self.sets, name.clone());
             }
             OpKind::Fed(FedOp::SetClientState(name)) => note(&mut self.sets, name.clone()),
+            OpKind::Fed(FedOp::Public(..)) => note(&mut self.numbers, "public examples"),
             OpKind::Fed(FedOp::RoundIndex) => note(&mut self.numbers, "round"),
             OpKind::Fed(FedOp::NumClients) => note(&mut self.numbers, "number of clients"),
             _ => {}

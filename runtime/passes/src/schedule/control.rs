@@ -30,6 +30,7 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | FedOp::Permutation(_)
             | FedOp::InitialParams(_)
             | FedOp::EveryClass
+            | FedOp::Public(..)
             | FedOp::LocalClasses,
         )
         | OpKind::Opt(OptOp::OneBatch) => Role::Read,
@@ -44,7 +45,6 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | FedOp::Members
             | FedOp::Only
             | FedOp::NthLargest
-            | FedOp::ServerStateOr(_)
             | FedOp::Broadcast
             | FedOp::Map
             | FedOp::Reduce(_)
@@ -54,6 +54,7 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | FedOp::Positions
             | FedOp::ClientLabels
             | FedOp::GlobalParams
+            | FedOp::ServerStateOr(_)
             | FedOp::SetServerState(_)
             | FedOp::SetClientState(_)
             | FedOp::Personal(..)

@@ -55,7 +55,8 @@ fn hoist_reads(op: &mut Op, items: &mut Vec<Item>) {
         let mut is_outer = |op: &Op| {
             let read = matches!(
                 op.kind,
-                OpKind::Fed(FedOp::Personal(..)) | OpKind::Opt(OptOp::DrawRows | OptOp::LeastRows)
+                OpKind::Fed(FedOp::Personal(..) | FedOp::ServerStateOr(_))
+                    | OpKind::Opt(OptOp::DrawRows | OptOp::LeastRows)
             ) && !op.operands.iter().any(|v| own.contains(v))
                 || role(&op.kind) == Role::Read;
             if read {

@@ -220,18 +220,22 @@ impl Clients<'_> {
         if let Some(value) = self.state.get(name) {
             return Ok(value.clone());
         }
+        let program = self.cx.program;
+        let kind = program.schedule().module.type_of(op.results[0]).kind;
         let mut own = Vec::with_capacity(self.ids.len());
         for (k, &id) in self.ids.iter().enumerate() {
-            let value = self.of(id, name)?;
-            let value = value.map(RtVal::Params).or_else(|| unstack(first, k));
-            own.push(value.ok_or_else(|| missing(op, "parameters"))?);
+            let value = match self.of(id, name)? {
+                kept @ Some(_) => Some(kept_or_zeros(program, op, (name, kind), kept)?),
+                None => unstack(first, k),
+            };
+            own.push(value.ok_or_else(|| missing(op, "first value"))?);
         }
         let value = if self.alone() {
             own.pop()
         } else {
             stack(&own, self.cx.program.device())
         };
-        let value = value.ok_or_else(|| missing(op, "parameters"))?;
+        let value = value.ok_or_else(|| missing(op, "first value"))?;
         self.state.insert(name.to_owned(), value.clone());
         Ok(value)
     }

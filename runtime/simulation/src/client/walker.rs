@@ -11,6 +11,7 @@ use crate::context::{missing, written};
 use crate::error::RunError;
 use crate::interpreter::Walker;
 use crate::interpreter::named::permutation;
+use crate::interpreter::public::public;
 use crate::interpreter::rows::{classes, draw, every_class, for_rows, least};
 use crate::value::batching::{flat, lane};
 use crate::value::{Env, RtVal};
@@ -59,6 +60,7 @@ impl Walker for Clients<'_> {
             (OpKind::Opt(OptOp::DrawRows), _) => return draw(self, self.cx, op, env),
             (OpKind::Opt(OptOp::LeastRows), _) => return least(self.cx, op, env),
             (OpKind::Fed(FedOp::EveryClass), _) => every_class(self.cx),
+            (OpKind::Fed(FedOp::Public(name, kind)), _) => public(self.cx, op, (name, *kind))?,
             (OpKind::Fed(FedOp::LocalClasses), _) => self.each(op, |id| classes(self.cx, id))?,
             (OpKind::Fed(FedOp::NumExamples), _) => self.each(op, |id| {
                 let n = self.cx.dataset.client_indices[id].len();
@@ -87,9 +89,9 @@ impl Walker for Clients<'_> {
                 self.kept(op, name)?
             }
             (OpKind::Fed(FedOp::ClientLabels), _) => self.labels(op, env)?,
-            (OpKind::Fed(FedOp::Personal(name, _)), _) => {
-                let first = env.read(op.operands[1], last);
-                let first = first.ok_or_else(|| missing(op, "parameters"))?;
+            (OpKind::Fed(FedOp::Personal(name, _) | FedOp::ServerStateOr(name)), _) => {
+                let first = written(self.cx, op.operands[1], env, last);
+                let first = first.ok_or_else(|| missing(op, "first value"))?;
                 self.personal(op, name, &first)?
             }
             (OpKind::Opt(OptOp::OneBatch), _) => self.one_batch(op)?,
@@ -112,7 +114,6 @@ impl Walker for Clients<'_> {
                     | FedOp::Only
                     | FedOp::NthLargest
                     | FedOp::InitialParams(_)
-                    | FedOp::ServerStateOr(_)
                     | FedOp::Drawn
                     | FedOp::Broadcast
                     | FedOp::Map

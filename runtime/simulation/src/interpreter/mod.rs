@@ -2,6 +2,7 @@
 //! out by the [`Walker`], which is the server or a group of clients.
 
 pub(crate) mod named;
+pub(crate) mod public;
 pub(crate) mod rows;
 
 use burn::tensor::DispatchTensor;

@@ -27,6 +27,7 @@ fn own(kind: &OpKind) -> Option<&str> {
         OpKind::Fed(
             FedOp::ClientState(name, _)
             | FedOp::ServerState(name, _)
+            | FedOp::ServerStateOr(name)
             | FedOp::Personal(name, _)
             | FedOp::SetClientState(name)
             | FedOp::SetServerState(name),

@@ -19,6 +19,7 @@ use crate::context::{RoundContext, kept_or_zeros, missing, written};
 use crate::error::RunError;
 use crate::faults::Attendance;
 use crate::interpreter::named::permutation;
+use crate::interpreter::public::public;
 use crate::interpreter::rows::{draw, every_class, for_rows, least};
 use crate::interpreter::{Walker, has_rows, repeat, walk};
 use crate::non_finite::Diverged;
@@ -169,6 +170,7 @@ impl Walker for Server<'_> {
             (OpKind::Opt(OptOp::DrawRows), _) => return draw(self, self.cx, op, env),
             (OpKind::Opt(OptOp::LeastRows), _) => return least(self.cx, op, env),
             (OpKind::Fed(FedOp::EveryClass), _) => every_class(self.cx),
+            (OpKind::Fed(FedOp::Public(name, kind)), _) => public(self.cx, op, (name, *kind))?,
             (OpKind::Fed(FedOp::Sample), _) => self.sample(op, env)?,
             (OpKind::Fed(FedOp::Choose(choice)), _) => self.choose(*choice, op, env)?,
             (OpKind::Fed(FedOp::Members), _) => self.members(op, env)?,
@@ -180,22 +182,6 @@ impl Walker for Server<'_> {
             (OpKind::Fed(FedOp::Permutation(name)), _) => {
                 let key = self.named_key(name);
                 permutation(self.cx, op, key)?
-            }
-            (OpKind::Fed(FedOp::ServerStateOr(name)), _) => {
-                match self.state.server.get(name).cloned() {
-                    Some(kept) => {
-                        let kind = self
-                            .cx
-                            .program
-                            .schedule()
-                            .module
-                            .type_of(op.results[0])
-                            .kind;
-                        kept_or_zeros(self.cx.program, op, (name, kind), Some(kept))?
-                    }
-                    None => written(self.cx, op.operands[0], env, last)
-                        .ok_or_else(|| missing(op, "first value"))?,
-                }
             }
             (OpKind::Fed(FedOp::Within | FedOp::Outside), _) => self.numbered(op)?,
             (OpKind::Fed(FedOp::Rotating), _) => self.rotating(op)?,
@@ -220,6 +206,15 @@ impl Walker for Server<'_> {
                     .kind;
                 let kept = self.state.server.get(name).cloned();
                 kept_or_zeros(self.cx.program, op, (name, kind), kept)?
+            }
+            (OpKind::Fed(FedOp::ServerStateOr(name)), _) => {
+                let module = &self.cx.program.schedule().module;
+                let kind = module.type_of(op.results[0]).kind;
+                match self.state.server.get(name).cloned() {
+                    kept @ Some(_) => kept_or_zeros(self.cx.program, op, (name, kind), kept)?,
+                    None => written(self.cx, op.operands[0], env, last)
+                        .ok_or_else(|| missing(op, "first value"))?,
+                }
             }
             (OpKind::Fed(FedOp::SetServerState(name)), _) => {
                 let value = written(self.cx, op.operands[0], env, last);

@@ -187,6 +187,7 @@ impl Simulation {
             program: program.at(scheduled),
             group: site.group.min(most),
             dataset: &self.dataset,
+            public: self.public.as_ref(),
             seed: self.seed,
             secret: self.secret.as_ref(),
             augment: &self.augment,

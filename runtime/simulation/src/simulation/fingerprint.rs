@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use fedround_data::Examples;
 use fedround_exec::Program;
 use fedround_exec::device::is_cpu;
 use fedround_ir::fed::print_exact;
@@ -22,6 +23,7 @@ pub(super) struct Fingerprint(Vec<(String, String)>);
 pub(super) struct Digests {
     program: OnceLock<String>,
     examples: OnceLock<String>,
+    public: OnceLock<String>,
 }
 
 impl Fingerprint {
@@ -35,6 +37,7 @@ impl Fingerprint {
             ("seed", simulation.seed.to_string()),
             ("number of clients", clients.len().to_string()),
             ("data", examples(simulation)),
+            ("public examples", public(simulation)),
             ("assignment of examples to clients", hex(clients)),
             ("augmentation", simulation.augment.to_string()),
             (
@@ -108,13 +111,26 @@ fn hashed(program: &Program) -> Result<Sha256, RunError> {
 }
 
 fn examples(simulation: &Simulation) -> String {
-    let digest = || {
-        let mut hasher = Sha256::new();
-        let examples = &simulation.dataset.examples;
-        examples.contents(&mut |bytes| hasher.update(bytes));
-        text(hasher)
-    };
+    let digest = || digest(&simulation.dataset.examples);
     simulation.digests.examples.get_or_init(digest).clone()
+}
+
+fn public(simulation: &Simulation) -> String {
+    let public = || {
+        simulation
+            .public
+            .as_ref()
+            .map_or("none".to_owned(), |public| {
+                format!("{} of digest {}", public.len(), digest(public))
+            })
+    };
+    simulation.digests.public.get_or_init(public).clone()
+}
+
+fn digest(examples: &Examples) -> String {
+    let mut hasher = Sha256::new();
+    examples.contents(&mut |bytes| hasher.update(bytes));
+    text(hasher)
 }
 
 fn hex(clients: &[Vec<usize>]) -> String {

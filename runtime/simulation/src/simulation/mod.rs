@@ -21,6 +21,7 @@ mod tests;
 use std::sync::atomic::AtomicUsize;
 
 use burn::tensor::DispatchTensor;
+use fedround_data::Examples;
 use fedround_data::augment::Augment;
 use fedround_dsl::Algorithm;
 use fedround_passes::lowering::Frontend;
@@ -63,6 +64,8 @@ pub struct Simulation {
     /// Where clients train beside it.
     beside: Vec<Site>,
     dataset: FederatedDataset,
+    /// Examples that the server and every client have.
+    public: Option<Examples>,
     seed: u64,
     /// Of the noise of differential privacy, where it is not drawn from the seed.
     secret: Option<NoiseKey>,
@@ -134,6 +137,7 @@ impl Simulation {
             evaluation_batch: BATCH,
             most_personal_models: AtomicUsize::new(0),
             dataset,
+            public: None,
             seed,
             secret: None,
             state: State::default(),
@@ -155,6 +159,14 @@ impl Simulation {
     pub fn with_system_noise(mut self) -> Result<Self, RunError> {
         self.secret = Some(NoiseKey::from_system()?);
         Ok(self)
+    }
+
+    /// Gives the server and every client these examples, which algorithms read by `public`. They have the
+    /// columns of the clients' examples.
+    #[must_use]
+    pub fn with_public(mut self, examples: Examples) -> Self {
+        self.public = Some(examples);
+        self
     }
 
     /// Augments the images of training batches, anew each time that an image is used. Test images go

@@ -119,7 +119,9 @@ fn states(program: &Program) -> BTreeMap<String, Option<Vec<Vec<usize>>>> {
         let module = phase.linked();
         for op in module.all_ops() {
             let (name, value) = match &op.kind {
-                OpKind::Fed(FedOp::ServerState(name, _)) => (name, op.results.first()),
+                OpKind::Fed(FedOp::ServerState(name, _) | FedOp::ServerStateOr(name)) => {
+                    (name, op.results.first())
+                }
                 OpKind::Fed(FedOp::SetServerState(name)) => (name, op.operands.last()),
                 _ => continue,
             };

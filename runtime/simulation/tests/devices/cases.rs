@@ -74,7 +74,7 @@ pub struct Case(
     pub usize,
 );
 
-pub const CASES: [Case; 32] = [
+pub const CASES: [Case; 33] = [
     Case("fedavg", &[("weight_decay", "0.01")], 2),
     Case("fedavgm", &[], 2),
     Case("fedopt", &[], 2),
@@ -94,6 +94,7 @@ pub const CASES: [Case; 32] = [
     Case("centralized", &[], 2),
     Case("fedaa", &[], 2),
     Case("fedfed", &[("momentum", "0.9")], 3),
+    Case("fedmd", &[("public", "4")], 3),
     Case("adfl", &[], 2),
     Case("validated", &[], 2),
     Case("lg-fedavg", &[], 2),
@@ -193,7 +194,8 @@ impl Case {
     pub fn simulation_of(&self, device: Device, sizes: &[usize]) -> Simulation {
         let algorithm = self.algorithm();
         let program = self.program(&*algorithm, device, sizes.len());
-        Simulation::new(program, dataset(sizes), 3, 2).unwrap()
+        let simulation = Simulation::new(program, dataset(sizes), 3, 2).unwrap();
+        simulation.with_public(dataset(&[6]).examples)
     }
 
     /// The same, with the clients' own models.

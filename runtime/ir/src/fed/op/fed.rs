@@ -112,22 +112,27 @@ pub enum FedOp {
     /// `fed.global_params`: `(client) -> params`; what was broadcast to the client this round.
     /// Replaced by `link-hooks` with the argument of the enclosing `fed.map`.
     GlobalParams,
-    /// `fed.server_state "v"`: `() -> params | f32 @server`; zeros before it is first set. In code
-    /// for one client, `(client@server) -> params | f32 @server`: one for each client.
+    /// `fed.public "x"`: `() -> tensor | labels`; a column of the public examples, which the server and
+    /// every client have, with a row for each. Or `(index n) -> tensor | labels`: `n` rows, drawn anew in
+    /// each round, the same ones wherever they are read; all if there are fewer.
+    Public(String, Kind),
+    /// `fed.server_state "v"`: `() -> T@server`, parameters, a number, a tensor or labels. Zeros at
+    /// first; a tensor or labels, of which no shape is known then, must have been set. In code for one
+    /// client, `(client@server) -> T@server`: one for each client.
     ServerState(String, Kind),
-    /// `fed.server_state_or "v"`: `(params | f32 @server first) -> params | f32 @server`; as
-    /// `fed.server_state`, `first` before it is first set.
+    /// `fed.server_state_or "v"`: `(T@server first) -> T@server`, or `(client@server, T@server first) ->
+    /// T@server`; as `fed.server_state`, but `first` before it is first set.
     ServerStateOr(String),
-    /// `fed.set_server_state "v"`: `(params | f32 @server) -> ()`, or
-    /// `(client@server, params | f32 @server) -> ()`.
+    /// `fed.set_server_state "v"`: `(T@server) -> ()`, or `(client@server, T@server) -> ()`.
     SetServerState(String),
     /// `fed.client_state "c"`: `(client) -> params | f32 | tensor | labels`; kept between rounds.
     /// Zeros at first; a tensor or labels, of which no shape is known then, must have been set.
     ClientState(String, Kind),
     /// `fed.set_client_state "c"`: `(client, params | f32 | tensor | labels) -> ()`.
     SetClientState(String),
-    /// `fed.personal "v" ["head"]`: `(client, params first) -> params`; the client state `v`, or
-    /// `first` before it is first set. Its named parts are personal: they may not be uploaded.
+    /// `fed.personal "v" ["head"]`: `(client, T first) -> T`; the client state `v`, or `first` before
+    /// it is first set. Its named parts are personal: they may not be uploaded. With parts, `T` is
+    /// parameters; without any, all that a client may keep.
     Personal(String, Vec<String>),
     /// `fed.call @hook`: a hook's outermost definition; resolved by `link-hooks`.
     Call(Hook),
@@ -174,6 +179,7 @@ ops! { FedOp {
     "fed.client_labels" = ClientLabels [];
     "fed.num_examples" = NumExamples [];
     "fed.global_params" = GlobalParams [];
+    "fed.public" = Public [name: Quoted, kind: ResultKind];
     "fed.server_state" = ServerState [name: Quoted, kind: ResultKind];
     "fed.server_state_or" = ServerStateOr [name: Quoted];
     "fed.set_server_state" = SetServerState [name: Quoted];
@@ -199,7 +205,6 @@ impl FedOp {
             | Self::NthLargest
             | Self::Seconds
             | Self::InitialParams(_)
-            | Self::ServerStateOr(_)
             | Self::Broadcast
             | Self::Map
             | Self::Reduce(_)
@@ -209,6 +214,7 @@ impl FedOp {
             | Self::Positions
             | Self::ClientLabels
             | Self::ServerState(..)
+            | Self::ServerStateOr(_)
             | Self::SetServerState(_) => Some(Place::Server),
             Self::NumExamples
             | Self::GlobalParams
@@ -224,7 +230,8 @@ impl FedOp {
             | Self::Normal(_)
             | Self::Permutation(_)
             | Self::EveryClass
-            | Self::Blank => None,
+            | Self::Blank
+            | Self::Public(..) => None,
         }
     }
 
@@ -266,6 +273,7 @@ impl FedOp {
             | Self::EveryClass
             | Self::LocalClasses
             | Self::Blank
+            | Self::Public(..)
             | Self::ClientLabels
             | Self::NumExamples
             | Self::GlobalParams => Effect::Pure,
@@ -301,6 +309,7 @@ impl FedOp {
             | Self::EveryClass
             | Self::LocalClasses
             | Self::Blank
+            | Self::Public(..)
             | Self::NumExamples
             | Self::GlobalParams
             | Self::ServerState(..)
@@ -326,7 +335,6 @@ impl FedOp {
             | Self::Members
             | Self::Only
             | Self::NthLargest
-            | Self::ServerStateOr(_)
             | Self::Broadcast
             | Self::Map
             | Self::Reduce(_)
@@ -346,9 +354,11 @@ impl FedOp {
             | Self::EveryClass
             | Self::LocalClasses
             | Self::Blank
+            | Self::Public(..)
             | Self::NumExamples
             | Self::GlobalParams
             | Self::ServerState(..)
+            | Self::ServerStateOr(_)
             | Self::SetServerState(_)
             | Self::ClientState(..)
             | Self::SetClientState(_)

@@ -20,7 +20,7 @@ pub(crate) fn unused(module: &Module) -> Vec<Warning> {
     }
     for op in module.all_ops() {
         match &op.kind {
-            OpKind::Fed(FedOp::ServerState(state, _)) => {
+            OpKind::Fed(FedOp::ServerState(state, _) | FedOp::ServerStateOr(state)) => {
                 search.states.insert((true, state.clone()));
             }
             OpKind::Fed(FedOp::ClientState(state, _) | FedOp::Personal(state, _)) => {

@@ -119,13 +119,18 @@ impl Analysis for Unchanging {
             // What was kept is of an earlier round, of which the argument may have been another.
             // A state is zeros before it is first set.
             (
-                OpKind::Fed(FedOp::ServerState(..) | FedOp::ClientState(..) | FedOp::Personal(..)),
+                OpKind::Fed(
+                    FedOp::ServerState(..)
+                    | FedOp::ServerStateOr(_)
+                    | FedOp::ClientState(..)
+                    | FedOp::Personal(..),
+                ),
                 _,
             ) if self.resumes => unknown,
             (OpKind::Fed(FedOp::ServerState(..) | FedOp::ClientState(..)), [.., kept]) => {
                 Unchanged::zero(kept.zero.clone())
             }
-            (OpKind::Fed(FedOp::Personal(..)), [_, first, kept]) => {
+            (OpKind::Fed(FedOp::ServerStateOr(_) | FedOp::Personal(..)), [.., first, kept]) => {
                 Unchanged::zero(first.zero.and(&kept.zero))
             }
             _ => unknown,

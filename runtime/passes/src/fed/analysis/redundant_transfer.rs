@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use fedround_ir::fed::{
-    Direction, Facts, FedOp, Hook, Module, Op, OpKind, Region, TreeOp, Value, solve,
+    Direction, Facts, FedOp, Hook, Kind, Module, Op, OpKind, Region, TreeOp, Value, solve,
 };
 
 use super::client_reads::{Code, Needless, mentions};
@@ -38,6 +38,8 @@ pub(crate) fn unsent(module: &Module) -> HashMap<Value, Needless> {
     let down = this.down.iter().filter_map(|(value, needless)| {
         let Unchanged { same, zero } = this.fact(*value);
         let mut needless = needless.clone()?.of_initial(&same.and(&initial));
+        // The initial model is known; a number that a state begins with is not.
+        needless.all &= module.type_of(*value).kind == Kind::Params;
         needless.parts = needless.parts.or(&zero);
         Some((*value, needless))
     });

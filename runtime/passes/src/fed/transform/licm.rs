@@ -92,9 +92,13 @@ fn is_work(kind: &OpKind) -> bool {
         OpKind::Tree(_)
         | OpKind::Privacy(PrivacyOp::Clip | PrivacyOp::ClipRows | PrivacyOp::L1Rows)
         | OpKind::External(ExternalOp::Apply(_) | ExternalOp::Loss(_) | ExternalOp::Function(_))
-        | OpKind::Fed(FedOp::ClientState(..) | FedOp::ServerState(..) | FedOp::Personal(..)) => {
-            true
-        }
+        | OpKind::Fed(
+            FedOp::ClientState(..)
+            | FedOp::ServerState(..)
+            | FedOp::ServerStateOr(_)
+            | FedOp::Personal(..)
+            | FedOp::Public(..),
+        ) => true,
         OpKind::Fed(_)
         | OpKind::Arith(_)
         | OpKind::Opt(_)

@@ -144,6 +144,14 @@ impl Printer<'_> {
         }
     }
 
+    /// A state that has another value before it is first set, which goes by some name.
+    fn state_or(&mut self, (state, name): (&str, &str), operands: &[Text], result: Value) {
+        let first = operands.last().map(Text::plain).unwrap_or_default();
+        let text = format!("state({}) or {first}", own(state));
+        self.texts.insert(result, Text::sum(text));
+        self.bind(result, name);
+    }
+
     fn op(&mut self, op: &Op) {
         let operands = self.texts(&op.operands);
         match (&op.kind, op.results.as_slice(), op.regions.as_slice()) {
@@ -202,12 +210,6 @@ impl Printer<'_> {
                 self.texts.insert(*order, Text::call("permutation", &of));
                 self.bind(*order, "π");
             }
-            (OpKind::Fed(FedOp::ServerStateOr(state)), [result], _) => {
-                let first = operands.first().map(|w| w.plain().to_owned());
-                let text = format!("state({}) or {}", own(state), first.unwrap_or_default());
-                self.texts.insert(*result, Text::sum(text));
-                self.bind(*result, own(state));
-            }
             (OpKind::Fed(FedOp::Within | FedOp::Outside), [cohort], _) => {
                 let name = match op.kind {
                     OpKind::Fed(FedOp::Within) => "clients",
@@ -255,12 +257,11 @@ impl Printer<'_> {
                 };
                 self.line(&format!("{state}({}) ← {value}", own(name)));
             }
+            (OpKind::Fed(FedOp::ServerStateOr(state)), [result], _) => {
+                self.state_or((state, own(state)), &operands, *result);
+            }
             (OpKind::Fed(FedOp::Personal(state, parts)), [result], _) if parts.is_empty() => {
-                let first = operands.get(1).map(|w| w.plain().to_owned());
-                let first = first.unwrap_or_default();
-                let text = format!("state({}) or {first}", own(state));
-                self.texts.insert(*result, Text::sum(text));
-                self.bind(*result, "v");
+                self.state_or((state, "v"), &operands, *result);
             }
             (OpKind::Fed(FedOp::Personal(state, parts)), [result], _) => {
                 let parts = Text::name(parts.join(", "));

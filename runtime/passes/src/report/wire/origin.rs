@@ -54,10 +54,17 @@ impl Analysis for Origins<'_> {
         origin.released.clear();
         match &op.kind {
             // A state is an origin of its own, whatever was kept in it.
-            OpKind::Fed(FedOp::ServerState(..) | FedOp::ServerStateOr(_)) => {
+            OpKind::Fed(FedOp::ServerState(..)) => {
                 return Origin {
                     server_state: true,
                     ..Origin::default()
+                };
+            }
+            OpKind::Fed(FedOp::ServerStateOr(_)) => {
+                let first = inputs.get(op.operands.len().saturating_sub(1));
+                return Origin {
+                    server_state: true,
+                    ..first.cloned().unwrap_or_default()
                 };
             }
             OpKind::Fed(FedOp::ClientState(..) | FedOp::Personal(..)) => {
@@ -111,6 +118,7 @@ impl Analysis for Origins<'_> {
                 | FedOp::Positions
                 | FedOp::ClientLabels
                 | FedOp::EveryClass
+                | FedOp::Public(..)
                 | FedOp::Blank
                 | FedOp::GlobalParams
                 | FedOp::SetServerState(_)
