@@ -31,7 +31,7 @@ pub struct FedMd<A = FedAvg> {
     pub share: f32,
     /// Public examples of a round, or all where there are fewer.
     #[hyper(default = 5000, range = 1..)]
-    pub public: usize,
+    pub examples: usize,
     /// Passes over all public examples in the first round.
     #[hyper(default = 5, range = 0..)]
     pub transfer: usize,
@@ -55,29 +55,29 @@ impl<A: Algorithm> Algorithm for FedMd<A> {
                 for (x, y) in k.rows(self.transfer, self.rows, (public.x, public.y)) {
                     w -= self.public_lr * grad(&w, |w| cross_entropy(k.forward(w, &x), &y));
                 }
-                k.set_personal(&["Model"], &self.base.client_update(k, w));
+                k.set_state("own", &self.base.client_update(k, w));
             });
         } else {
             let w_k = w.broadcast(&server.sample(self.share));
             let z_k = w_k.map(|k, w| {
-                let x = k.public_of_round(self.public).x;
+                let x = k.public_of_round(self.examples).x;
                 let z = k.forward(&self.personalize(k, w), &x);
                 z.release("class scores of public examples, Alg. 1")
             });
             let z = z_k.mean().broadcast(&server.drawn());
             w_k.zip(&z).map(|k, (w, z)| {
                 let mut w = self.personalize(k, w);
-                let x = k.public_of_round(self.public).x;
+                let x = k.public_of_round(self.examples).x;
                 for (x, z) in k.rows(self.digest, self.rows, (x, z)) {
                     w -= self.public_lr * grad(&w, |w| loss("mse", (&k.forward(w, &x), &z)));
                 }
-                k.set_personal(&["Model"], &self.base.client_update(k, w));
+                k.set_state("own", &self.base.client_update(k, w));
             });
         }
         w
     }
 
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
-        k.personal(&["Model"], &w)
+        k.state_or("own", &w)
     }
 }

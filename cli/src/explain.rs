@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use fedround_dsl::{Hyper, LayerField, all_fields};
 use fedround_exec::{Program, Target};
+use fedround_ir::fed::{FedOp, Op, OpKind};
 use fedround_passes::fed::Leaves;
 use fedround_passes::report::number_format::flops;
 use fedround_passes::report::{Count, Direction, Wire, explain as algorithm_box, wire, wire_table};
@@ -80,6 +81,10 @@ fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> String {
         model,
         args.subject.data,
     );
+    let reads_public = |op: &Op| matches!(op.kind, OpKind::Fed(FedOp::Public(..)));
+    if program.linked().all_ops().any(reads_public) {
+        text += "  Public examples are not sent: the server and every client have them (--public-share)\n";
+    }
     let amounts = |clients: usize| {
         let of = |direction| amount(&rows, direction, &count, clients);
         let (down, up) = (of(Direction::Down), of(Direction::Up));

@@ -96,6 +96,7 @@ impl TestSet {
                 accuracy: global.accuracy,
                 class_accuracy: global.class_accuracy,
                 local: ClientSummary::of(&local).ok(),
+                evaluations: self.named(simulation)?,
                 late_client: late.first().map(|(_, accuracy)| *accuracy),
                 bleu: language.bleu,
                 vqa_accuracy: language.vqa_accuracy,
@@ -159,6 +160,32 @@ impl TestSet {
             local.push((*k, simulation.evaluate(examples)?.accuracy));
         }
         Ok(local)
+    }
+
+    /// How clients do on their examples in each evaluation that has a name, without the late client.
+    fn named(&self, simulation: &Simulation) -> Result<BTreeMap<String, ClientSummary>, RunError> {
+        let mut all = BTreeMap::new();
+        for name in simulation.evaluations() {
+            let mut accuracies = BTreeMap::new();
+            simulation.visit_evaluation::<RunError>(Some(name), |models| {
+                for k in models
+                    .clients()
+                    .filter(|k| simulation.late_client() != Some(*k))
+                {
+                    if let Some(examples) = self.of_client(k)
+                        && let Some(tested) = simulation.evaluate_client(models, k, &examples)?
+                    {
+                        accuracies.insert(k, tested.accuracy);
+                    }
+                }
+                Ok(())
+            })?;
+            let accuracies: Vec<f64> = accuracies.into_values().collect();
+            if let Ok(summary) = ClientSummary::of(&accuracies) {
+                all.insert(name.to_owned(), summary);
+            }
+        }
+        Ok(all)
     }
 
     /// Tests each client's own model on its examples.

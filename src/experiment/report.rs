@@ -81,6 +81,9 @@ pub struct Scores {
     /// The accuracy of clients on their own test examples, with their own models where they have
     /// some, without the late client; `None` where no client has test examples.
     pub local: Option<ClientSummary>,
+    /// As `local`, of the algorithm's evaluations with a name, by that name.
+    #[serde(default)]
+    pub evaluations: BTreeMap<String, ClientSummary>,
     /// The late client's, once it has joined.
     pub late_client: Option<f64>,
     /// BLEU-1 to BLEU-4, of models that describe images.

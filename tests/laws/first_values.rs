@@ -35,7 +35,7 @@ impl Algorithm for Counts {
             k.set_state("own", &own);
             let old = k.state_or("old", &w);
             k.set_state("old", &old);
-            old + 0.0 * own
+            old.add_scalar(0.0 * own)
         });
         // As in the first round, plus one for each: what was first is still there.
         w_k.mean() + (w - first).add_scalar(1.0)

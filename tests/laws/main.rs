@@ -19,6 +19,7 @@ mod batching;
 mod derived;
 mod descent;
 mod dropout;
+mod evaluations;
 mod faults;
 mod fed_prox;
 mod first_values;

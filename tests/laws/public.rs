@@ -54,7 +54,7 @@ impl Algorithm for Seen {
         let (mine, y) = mine;
         server.set_state("same", &y);
         let _ = server.labels_state("same");
-        w + 0.0 * (sum.mean() - mine)
+        w.add_scalar(0.0 * (sum.mean() - mine))
     }
 }
 

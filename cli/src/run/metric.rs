@@ -1,5 +1,7 @@
 //! What a run reports of each round.
 
+use std::collections::BTreeMap;
+
 use fedround::experiment::{Round, Scores};
 use fedround_metrics::clients::ClientSummary;
 use serde::Serialize;
@@ -23,6 +25,9 @@ pub(super) struct Metric {
     pub class_accuracy: Option<Vec<f64>>,
     /// Over the clients' own test examples.
     pub local_accuracy: Option<ClientSummary>,
+    /// The same of the algorithm's evaluations with a name, by that name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub evaluations: BTreeMap<String, ClientSummary>,
     /// Clients whose own models could not be evaluated, because their party was away or failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_evaluated: Vec<usize>,
@@ -82,6 +87,7 @@ impl Metric {
             validation_accuracy: round.validation_accuracy,
             class_accuracy: server.map(|s| s.class_accuracy.clone()),
             local_accuracy: scores.and_then(|s| s.local),
+            evaluations: scores.map(|s| s.evaluations.clone()).unwrap_or_default(),
             not_evaluated: scores.map(|s| s.missing.clone()).unwrap_or_default(),
             newcomer_accuracy: scores.and_then(|s| s.late_client),
             test_bleu: scores.and_then(|s| s.bleu),

@@ -119,6 +119,9 @@ pub(crate) struct Summary {
     pub rounds_to_goal: Option<usize>,
     /// Over the clients' own test examples, where they have any.
     pub local_accuracy: Option<ClientSummary>,
+    /// The same of the algorithm's evaluations with a name, by that name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub evaluations: BTreeMap<String, ClientSummary>,
     /// Of the client that joins late, on its own; the others' are above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newcomer_accuracy: Option<f64>,
@@ -240,6 +243,7 @@ impl Summary {
             goal: settings.run.goal,
             rounds_to_goal: report.goal_round,
             local_accuracy: scores.and_then(|scores| scores.local),
+            evaluations: scores.map(|s| s.evaluations.clone()).unwrap_or_default(),
             newcomer_accuracy: scores.and_then(|scores| scores.late_client),
             ensemble_accuracy: report.ensemble_accuracy,
             adversary: report.adversary.clone(),

@@ -4,6 +4,7 @@ use super::summary::{Models, Summary};
 use crate::output::{bytes, grouped, in_rounds, percent};
 use crate::table::{BORDERS, table};
 use fedround::experiment::AttributeAuc;
+use fedround_metrics::clients::ClientSummary;
 
 /// The summary for people.
 pub(super) fn text(summary: &Summary) -> String {
@@ -55,6 +56,12 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     ]);
     if let Some(newcomer) = summary.newcomer_accuracy {
         rows.insert(after, ("newcomer's accuracy", percent(newcomer)));
+    }
+    let evaluations = summary.evaluations.iter();
+    let evaluations = evaluations.map(|(name, local)| format!("{name}: {}", spread(local)));
+    let evaluations: Vec<String> = evaluations.collect();
+    if !evaluations.is_empty() {
+        rows.insert(after, ("evaluations", evaluations.join("\n")));
     }
     if let Some(ensemble) = summary.ensemble_accuracy {
         rows.insert(after, ("ensemble accuracy", percent(ensemble)));
@@ -182,9 +189,12 @@ fn reached(summary: &Summary, target: f64) -> String {
 
 /// The accuracy of clients on their own test examples.
 fn local(summary: &Summary) -> String {
-    let Some(local) = summary.local_accuracy else {
-        return percent(f64::NAN);
-    };
+    let local = summary.local_accuracy.as_ref();
+    local.map_or_else(|| percent(f64::NAN), spread)
+}
+
+/// Accuracies over clients.
+fn spread(local: &ClientSummary) -> String {
     format!(
         "{} ± {} over {} clients, {} over the worst tenth",
         percent(local.mean),

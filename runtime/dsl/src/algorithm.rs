@@ -139,6 +139,11 @@ hooks! {
         /// examples, and nothing is sent.
         fn personalize(k: &ClientCx, w: Params) -> Params = Personalize;
 
+        /// The models of all clients on which they are evaluated, made from the global one, states of the
+        /// server and states of the clients; by default, what `personalize` makes. Nothing is counted as
+        /// sent, and no state changes.
+        fn evaluate(server: &ServerCx, w: Server<Params>) -> Clients<Params> = Evaluate;
+
         /// The gradient that a step of the server's own training follows, on released rows `x` with labels
         /// `y`.
         fn server_gradient(s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params = ServerGradient;

@@ -41,6 +41,13 @@ impl ServerCx {
         self.graph.declare_phase(name, rounds.into().count())
     }
 
+    /// Whether this graph makes the models of the evaluation `name`. An algorithm may evaluate clients in
+    /// several ways: in `evaluate`, `if server.evaluation("fine-tuned") { .. } else { .. }`. A run reports
+    /// each by its name, beside the evaluation without a name. It is true in no round.
+    pub fn evaluation(&self, name: &str) -> bool {
+        self.graph.declare_evaluation(name)
+    }
+
     /// `t`: how many rounds were completed before this one.
     #[track_caller]
     pub fn round(&self) -> Server<Scalar> {
@@ -168,6 +175,12 @@ impl ClientCx {
     /// Whether this graph is that of a phase, which `round` of the same layer [declares](ServerCx::phase).
     pub fn phase(&self, name: &str) -> bool {
         self.graph.in_phase(name)
+    }
+
+    /// Whether this graph makes the models of the evaluation `name`, in `personalize`; see
+    /// [`ServerCx::evaluation`].
+    pub fn evaluation(&self, name: &str) -> bool {
+        self.graph.declare_evaluation(name)
     }
 
     /// `n_k`: how many examples the client has.

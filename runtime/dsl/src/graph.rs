@@ -6,23 +6,26 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::Objective;
+use crate::stage::{Named, Turn};
 use fedround_ir::Loc;
 use fedround_ir::fed::{BuildError, Builder, HyperValue, OpKind, Place, Region, Type, Value};
 
 /// A shared [`Builder`]. It is public only because hidden methods of sealed traits name it. It is borrowed
 /// for one call at a time, and never while a closure of the user runs.
 #[derive(Clone, Default)]
-pub struct Graph(Rc<RefCell<Builder>>, Rc<Phases>);
+pub struct Graph(Rc<RefCell<Builder>>, Rc<Turns>);
 
-/// The phases of an algorithm; see [`ServerCx::phase`](crate::ServerCx::phase).
+/// The phases of an algorithm, see [`ServerCx::phase`](crate::ServerCx::phase), and its evaluations.
 #[derive(Default)]
-struct Phases {
-    /// The one that is being staged.
-    current: Option<String>,
+struct Turns {
+    /// The ones that are being staged.
+    current: Turn,
     /// The number of the layer that is being staged. Bases come before their plug-ins.
     layer: Cell<usize>,
     /// Those named so far, by layer, with their rounds.
     declared: RefCell<Vec<(usize, String, usize)>>,
+    /// Evaluations named so far.
+    evaluations: RefCell<Vec<String>>,
     /// What the model is trained for in all of them.
     objective: Objective,
 }
@@ -44,14 +47,14 @@ impl Graph {
         act(&mut self.0.borrow_mut())
     }
 
-    /// For one of an algorithm's phases, or for none.
-    pub(crate) fn of_phase(current: Option<String>, objective: &Objective) -> Self {
-        let phases = Phases {
+    /// For one of an algorithm's phases and evaluations, or for none.
+    pub(crate) fn of_turn(current: Turn, objective: &Objective) -> Self {
+        let turns = Turns {
             current,
             objective: objective.clone(),
-            ..Phases::default()
+            ..Turns::default()
         };
-        Self(Rc::default(), Rc::new(phases))
+        Self(Rc::default(), Rc::new(turns))
     }
 
     /// What the model is trained for.
@@ -65,12 +68,24 @@ impl Graph {
     }
 
     /// The phases that were named, with their rounds: a layer's in the order in which it named them,
-    /// before those of its base.
-    pub(crate) fn phases(&self) -> Vec<(String, usize)> {
-        let mut named = self.1.declared.borrow().clone();
-        named.sort_by_key(|(layer, ..)| Reverse(*layer));
-        let named = named.into_iter();
-        named.map(|(_, name, rounds)| (name, rounds)).collect()
+    /// before those of its base; and the evaluations that were named.
+    pub(crate) fn named(&self) -> Named {
+        let mut phases = self.1.declared.borrow().clone();
+        phases.sort_by_key(|(layer, ..)| Reverse(*layer));
+        let phases = phases.into_iter();
+        Named {
+            phases: phases.map(|(_, name, rounds)| (name, rounds)).collect(),
+            evaluations: self.1.evaluations.borrow().clone(),
+        }
+    }
+
+    /// Whether the evaluation of this name is being staged.
+    pub(crate) fn declare_evaluation(&self, name: &str) -> bool {
+        let mut named = self.1.evaluations.borrow_mut();
+        if !named.iter().any(|known| known == name) {
+            named.push(name.to_owned());
+        }
+        self.1.current.evaluation.as_deref() == Some(name)
     }
 
     pub(crate) fn declare_phase(&self, name: &str, rounds: usize) -> bool {
@@ -79,11 +94,11 @@ impl Graph {
         if !declared.iter().any(|(_, known, _)| *known == name) {
             declared.push((self.1.layer.get(), name.clone(), rounds));
         }
-        self.1.current.as_ref() == Some(&name)
+        self.1.current.phase.as_ref() == Some(&name)
     }
 
     pub(crate) fn in_phase(&self, name: &str) -> bool {
-        self.1.current.as_ref() == Some(&self.qualified(name))
+        self.1.current.phase.as_ref() == Some(&self.qualified(name))
     }
 
     pub(crate) fn op(&self, kind: impl Into<OpKind>, operands: &[Value], loc: Loc) -> Value {

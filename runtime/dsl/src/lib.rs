@@ -73,7 +73,7 @@ pub use loop_state::LoopState;
 pub use loops::Batches;
 pub use objective::Objective;
 pub use params::Params;
-pub use personal::{PERSONAL_MODEL, stage_personalized};
+pub use personal::{PERSONAL_MODEL, StagedEvaluation, stage_evaluations};
 pub use privacy::Released;
 pub use public::{HasPublic, PublicExamples};
 pub use random::{ServerStream, Stream};

@@ -34,7 +34,7 @@ fn lines<E: std::error::Error>(errors: &[E]) -> String {
 /// # Errors
 /// [`StageError`], with everything that is wrong at the first stage that finds something.
 pub fn stage(alg: &dyn Algorithm) -> Result<Module, StageError> {
-    Ok(stage_phase(alg, &Objective::default(), None, |_| {})?.0)
+    Ok(stage_turn(alg, &Objective::default(), &Turn::default(), |_| {})?.0)
 }
 
 /// A part of an algorithm's rounds.
@@ -62,10 +62,14 @@ pub fn phases(alg: &dyn Algorithm) -> Result<Vec<Phase>, StageError> {
 /// # Errors
 /// As [`stage`].
 pub fn phases_for(alg: &dyn Algorithm, objective: &Objective) -> Result<Vec<Phase>, StageError> {
-    let (last, named) = stage_phase(alg, objective, None, |_| {})?;
+    let (last, named) = stage_turn(alg, objective, &Turn::default(), |_| {})?;
     let mut all = vec![];
-    for (name, rounds) in named.into_iter().filter(|(_, rounds)| *rounds > 0) {
-        let (module, _) = stage_phase(alg, objective, Some(&name), |_| {})?;
+    for (name, rounds) in named.phases.into_iter().filter(|(_, rounds)| *rounds > 0) {
+        let turn = Turn {
+            phase: Some(name.clone()),
+            ..Turn::default()
+        };
+        let (module, _) = stage_turn(alg, objective, &turn, |_| {})?;
         all.push(Phase {
             name: Some(name),
             rounds: Some(rounds),
@@ -80,39 +84,57 @@ pub fn phases_for(alg: &dyn Algorithm, objective: &Objective) -> Result<Vec<Phas
     Ok(all)
 }
 
-/// The graph of a phase under more layers on top, and the phases that it names.
-pub(crate) fn stage_phase(
+/// Which of an algorithm's graphs is staged.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Turn {
+    /// Of this phase; without, of the rounds after the last one.
+    pub phase: Option<String>,
+    /// For the evaluation of this name.
+    pub evaluation: Option<String>,
+}
+
+/// What an algorithm has named while it was staged.
+#[derive(Debug, Default)]
+pub(crate) struct Named {
+    /// Phases, with their rounds.
+    pub phases: Vec<(String, usize)>,
+    /// Evaluations.
+    pub evaluations: Vec<String>,
+}
+
+/// A graph under more layers on top, and what it names.
+pub(crate) fn stage_turn(
     alg: &dyn Algorithm,
     objective: &Objective,
-    phase: Option<&str>,
+    turn: &Turn,
     more: impl Fn(&mut Definer),
-) -> Result<(Module, Vec<(String, usize)>), StageError> {
+) -> Result<(Module, Named), StageError> {
     validate(alg).map_err(StageError::Hyper)?;
     let define = |m: &mut Definer| {
         alg.define(m);
         more(m);
     };
-    let (mut module, named) = build(phase, objective, define)?;
+    let (mut module, mut named) = build(turn, objective, define)?;
     let missing = missing(&module);
     if !missing.is_empty() {
-        (module, _) = build(phase, objective, |m| {
+        (module, named) = build(turn, objective, |m| {
             standard::define(&missing, m);
             define(m);
         })?;
     }
     // What a phase reads, another may have set.
-    module.resumes = !named.is_empty();
+    module.resumes = !named.phases.is_empty();
     verify(&module)?;
     Ok((module, named))
 }
 
 fn build(
-    phase: Option<&str>,
+    turn: &Turn,
     objective: &Objective,
     define: impl FnOnce(&mut Definer),
-) -> Result<(Module, Vec<(String, usize)>), StageError> {
-    let graph = Graph::of_phase(phase.map(str::to_owned), objective);
+) -> Result<(Module, Named), StageError> {
+    let graph = Graph::of_turn(turn.clone(), objective);
     define(&mut Definer::new(graph.clone()));
     let built = graph.with(std::mem::take).finish();
-    Ok((built.map_err(StageError::Build)?, graph.phases()))
+    Ok((built.map_err(StageError::Build)?, graph.named()))
 }

@@ -6,6 +6,7 @@
 //!   predictions;
 //! - `regularizer`: none;
 //! - `personalize`: the global model;
+//! - `evaluate`: what `personalize` makes of the global model, on every client;
 //! - `server_gradient`: the gradient of the model's loss.
 
 use fedround_ir::fed::{FedOp, Hook, Module, OpKind};
@@ -26,6 +27,10 @@ pub(crate) fn define(hooks: &[Hook], m: &mut Definer) {
             Hook::Loss => m.loss(|k, w, b| k.loss(w, b)),
             Hook::Regularizer => m.regularizer(|_, _| 0.0.into()),
             Hook::Personalize => m.personalize(|_, w| w),
+            Hook::Evaluate => m.evaluate(|server, w| {
+                let w_k = w.broadcast(&server.everyone());
+                w_k.map(|k, w| call::personalize(k, w))
+            }),
             Hook::ServerGradient => {
                 m.server_gradient(|s, w, x, y| grad(w, |w| s.loss(w, x, y)));
             }

@@ -198,6 +198,22 @@ pub enum RunError {
         /// Their clients.
         clients: Vec<usize>,
     },
+    /// An evaluation with a name, whose models would have to be made at parties.
+    #[error(
+        "the evaluation `{name}` cannot be made at parties, which evaluate the models without a name alone; run a simulation, or leave it out of the algorithm"
+    )]
+    EvaluationAtParties {
+        /// Its name.
+        name: String,
+    },
+    /// An evaluation reads a state of the server, which parties do not have.
+    #[error(
+        "{loc}: an evaluation at parties cannot read states of the server; have clients keep what they need as states of their own"
+    )]
+    ServerStateAtParties {
+        /// The line of the spec.
+        loc: Loc,
+    },
     /// Personal models are made of examples, which a coordinator does not have.
     #[error(
         "personal models are made where the clients' examples are, at the parties; the coordinator has none"

@@ -8,11 +8,11 @@ fn fed_md() -> FedMd {
     FedMd {
         base: full_batch(),
         share: 1.0,
-        public: 20,
+        examples: 20,
         transfer: 0,
         digest: 2,
         rows: 20,
-        public_lr: 0.5,
+        public_lr: 0.02,
     }
 }
 
@@ -34,7 +34,7 @@ fn own(simulation: &Simulation, client: usize, name: &str) -> Vec<f32> {
 }
 
 /// The name of the state that holds a client's model.
-const MODEL: &str = "fedmd.personal.Model";
+const MODEL: &str = "fedmd.own";
 
 #[test]
 fn with_clients_alike_the_consensus_is_their_own_and_digesting_changes_nothing() {
@@ -63,7 +63,8 @@ fn clients_that_differ_learn_from_the_consensus() {
         run(&mut one, 4);
         farthest(&own(&one, 0, MODEL), &own(&one, 1, MODEL))
     };
-    assert!(apart(2) < 0.9 * apart(0), "{} {}", apart(2), apart(0));
+    let (taught, alone) = (apart(20), apart(0));
+    assert!(taught < 0.9 * alone, "{taught} {alone}");
 }
 
 #[test]

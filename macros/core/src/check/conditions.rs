@@ -33,7 +33,7 @@ fn check_known(expr: &Expr, diagnostics: &mut Diagnostics) {
         Expr::Tuple(e) => e.elems.iter().for_each(|e| check_known(e, diagnostics)),
         Expr::MethodCall(e) => {
             // `server.phase("warm_up", self.warm_up)` is known, though `server` is a variable.
-            if e.method != "phase" {
+            if e.method != "phase" && e.method != "evaluation" {
                 check_known(&e.receiver, diagnostics);
             }
             e.args.iter().for_each(|e| check_known(e, diagnostics));

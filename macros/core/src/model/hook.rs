@@ -10,7 +10,7 @@ pub struct Hook {
 }
 
 /// Every hook, in the order in which `Algorithm` declares them.
-pub static HOOKS: [Hook; 8] = [
+pub static HOOKS: [Hook; 9] = [
     Hook {
         name: "round",
         params: &[("server", "&ServerCx"), ("w", "Server<Params>")],
@@ -38,6 +38,10 @@ pub static HOOKS: [Hook; 8] = [
     Hook {
         name: "personalize",
         params: &[("k", "&ClientCx"), ("w", "Params")],
+    },
+    Hook {
+        name: "evaluate",
+        params: &[("server", "&ServerCx"), ("w", "Server<Params>")],
     },
     Hook {
         name: "server_gradient",

@@ -19,6 +19,8 @@ pub enum Hook {
     Regularizer,
     /// `(client, params) -> params`: the client's own model, made from the global one.
     Personalize,
+    /// `(params@server) -> {params}@clients`: the models on which clients are evaluated.
+    Evaluate,
     /// `(params, tensor, labels) -> params` on the server: the gradient that a step on rows follows.
     ServerGradient,
 }
@@ -71,6 +73,7 @@ hooks! {
     Loss = "loss" on Client("k": CLIENT, "w": PARAMS, "b": BATCH) -> SCALAR;
     Regularizer = "regularizer" on Client("k": CLIENT, "w": PARAMS) -> SCALAR;
     Personalize = "personalize" on Client("k": CLIENT, "w": PARAMS) -> PARAMS;
+    Evaluate = "evaluate" on Server("w": GLOBAL) -> TRAINED;
     ServerGradient = "server_gradient" on Server("w": GLOBAL, "x": ROWS, "y": LABELS) -> GLOBAL;
 }
 

@@ -1,11 +1,12 @@
-//! The clients' personal models: what an algorithm's hook `personalize` makes of the global model.
+//! The clients' personal models: what an algorithm's hooks `evaluate` and `personalize` make of the global
+//! model.
 
 use fedround_exec::tensor::transfer_all;
 use std::collections::BTreeMap;
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
-use fedround_dsl::{Algorithm, PERSONAL_MODEL, stage_personalized};
+use fedround_dsl::{Algorithm, PERSONAL_MODEL, stage_evaluations};
 use fedround_ir::fed::Hook;
 
 use crate::state::State;
@@ -14,28 +15,51 @@ use fedround_exec::CompileError;
 use crate::error::RunError;
 use fedround_exec::Program;
 
-/// The program that makes the clients' models; `None` where every client uses the global one.
+/// A program that makes the clients' models.
+pub(crate) struct EvaluationProgram {
+    /// Without one, it is the evaluation that every algorithm has.
+    pub name: Option<String>,
+    pub program: Program,
+}
+
+impl EvaluationProgram {
+    /// The same for another device.
+    pub fn on(&self, device: &DispatchDevice) -> Self {
+        Self {
+            name: self.name.clone(),
+            program: self.program.on(device),
+        }
+    }
+}
+
+/// The programs that make the clients' models, that without a name first; none where every client uses the
+/// global one.
 ///
 /// # Errors
 ///
 /// See [`CompileError`].
-pub(crate) fn personalized(
+pub(crate) fn evaluations(
     program: &Program,
     algorithm: &dyn Algorithm,
-) -> Result<Option<Program>, CompileError> {
+) -> Result<Vec<EvaluationProgram>, CompileError> {
     let mut defined = program.staged().funcs.iter();
-    if !defined.any(|func| func.hook == Hook::Personalize) {
-        return Ok(None);
+    if !defined.any(|func| matches!(func.hook, Hook::Personalize | Hook::Evaluate)) {
+        return Ok(vec![]);
     }
-    let staged = stage_personalized(algorithm, &program.model().objective())?;
-    program.compile_beside(staged).map(Some)
+    let staged = stage_evaluations(algorithm, &program.model().objective())?;
+    let compiled = staged.into_iter().map(|staged| {
+        let program = program.compile_beside(staged.phases)?;
+        let name = staged.name;
+        Ok(EvaluationProgram { name, program })
+    });
+    compiled.collect()
 }
 
 /// The models of some clients, or of all.
 pub struct PersonalModels(BTreeMap<usize, Vec<DispatchTensor>>);
 
 impl PersonalModels {
-    /// Those that a round of [such a program](personalized) kept, on one device.
+    /// Those that a round of [such a program](EvaluationProgram) kept, on one device.
     pub(crate) fn kept(state: State, device: &DispatchDevice) -> Result<Self, RunError> {
         let kept = state.clients.into_fresh();
         let models = kept.filter(|((_, state), _)| state == PERSONAL_MODEL);

@@ -15,6 +15,7 @@ use fedround_exec::device::{catch_panic, gpu_info, is_cpu, trains_on};
 use fedround_exec::{Device, DeviceError};
 
 use crate::error::RunError;
+use crate::evaluation::personal_models::EvaluationProgram;
 use fedround_exec::GraphCapture;
 use fedround_exec::Program;
 use fedround_exec::capture::StepCache;
@@ -25,8 +26,8 @@ static NOBODY: BTreeSet<usize> = BTreeSet::new();
 /// A device, and what is compiled and recorded for it.
 pub(crate) struct Site {
     pub program: Program,
-    /// Makes the clients' own models, where they have any.
-    pub personal: Option<Program>,
+    /// Make the clients' own models, where they have any: that without a name first.
+    pub evaluations: Vec<EvaluationProgram>,
     /// How many clients run in one graph.
     pub group: usize,
     /// The recorded steps, where steps are recorded.
@@ -39,7 +40,7 @@ impl Site {
         Self {
             group: batch.clients(&program),
             program,
-            personal: None,
+            evaluations: vec![],
             replays: None,
         }
     }
@@ -54,11 +55,18 @@ impl Site {
 
     /// The same on another device.
     fn on(&self, device: &DispatchDevice, batch: CohortBatch) -> Self {
-        let personal = self.personal.as_ref().map(|program| program.on(device));
+        let evaluations = self.evaluations.iter().map(|own| own.on(device));
         Self {
-            personal,
+            evaluations: evaluations.collect(),
             ..Self::new(self.program.on(device), batch)
         }
+    }
+
+    /// The program that makes the models of an evaluation.
+    pub fn evaluation(&self, name: Option<&str>) -> Option<&Program> {
+        let mut all = self.evaluations.iter();
+        let found = all.find(|own| own.name.as_deref() == name);
+        found.map(|own| &own.program)
     }
 
     /// Chooses whether steps are recorded.
@@ -157,14 +165,16 @@ impl Simulation {
         (cx(&self.home), self.beside.iter().map(cx).collect())
     }
 
-    /// The same of the program that makes the clients' own models after a round, where they have any.
+    /// The same of the program that makes the clients' own models after a round for an evaluation, where they
+    /// have any.
     pub(crate) fn personal_contexts(
         &self,
+        evaluation: Option<&str>,
         round: usize,
         most: usize,
     ) -> Option<(RoundContext<'_>, Vec<RoundContext<'_>>)> {
         let programs = self.sites();
-        let programs = programs.filter_map(|site| Some((site, site.personal.as_ref()?)));
+        let programs = programs.filter_map(|site| Some((site, site.evaluation(evaluation)?)));
         // Everyone's model is made, whoever fails.
         let mut all = programs.map(|(site, own)| RoundContext {
             fates: None,

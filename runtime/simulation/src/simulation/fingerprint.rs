@@ -85,8 +85,9 @@ fn program(simulation: &Simulation) -> Result<String, RunError> {
     }
     let program = simulation.program();
     let mut hasher = hashed(program)?;
-    if let Some(personal) = &simulation.home.personal {
-        hasher.update(print_exact(personal.staged()));
+    for own in &simulation.home.evaluations {
+        hasher.update(own.name.as_deref().unwrap_or_default());
+        hasher.update(print_exact(own.program.staged()));
     }
     Ok(digest.get_or_init(|| text(hasher)).clone())
 }

@@ -37,7 +37,7 @@ use fedround_exec::CompileError;
 
 use crate::error::RunError;
 use crate::evaluation::BATCH;
-use crate::evaluation::personal_models::personalized;
+use crate::evaluation::personal_models::evaluations;
 use crate::faults::{Faults, Work};
 use crate::init_parameters;
 use crate::late_client::LateClient;
@@ -210,19 +210,20 @@ impl Simulation {
         }))
     }
 
-    /// Makes personal models by the algorithm's hook `personalize`, on which the clients can be tested.
+    /// Makes personal models by the algorithm's hooks `evaluate` and `personalize`, on which the clients can be
+    /// tested.
     /// `algorithm` is the one that the program was compiled from.
     ///
     /// # Errors
     ///
     /// The hook's code cannot be compiled.
     pub fn with_personal(mut self, algorithm: &dyn Algorithm) -> Result<Self, CompileError> {
-        let personal = personalized(&self.home.program, algorithm)?;
+        let all = evaluations(&self.home.program, algorithm)?;
         for site in &mut self.beside {
-            let own = personal.as_ref();
-            site.personal = own.map(|program| program.on(site.program.device()));
+            let own = all.iter().map(|own| own.on(site.program.device()));
+            site.evaluations = own.collect();
         }
-        self.home.personal = personal;
+        self.home.evaluations = all;
         Ok(self)
     }
 

@@ -2,6 +2,7 @@
 
 use burn::tensor::DispatchTensor;
 use fedround_exec::Program;
+use fedround_ir::fed::{FedOp, Op, OpKind};
 
 use super::Simulation;
 use super::fingerprint::graph;
@@ -31,10 +32,31 @@ impl Simulation {
         parties: Box<dyn Parties>,
         session: u64,
     ) -> Result<Self, RunError> {
+        self.evaluates_at_parties()?;
         let known = (self.graph_hash()?, self.seed, session);
         let programs = (self.program(), self.personal_program());
         self.parties = Some(Remote::new(parties, programs, known)?);
         Ok(self)
+    }
+
+    /// Fails for evaluations that parties cannot make: they have the server's model and their clients' states.
+    fn evaluates_at_parties(&self) -> Result<(), RunError> {
+        for own in &self.home.evaluations {
+            if let Some(name) = &own.name {
+                let name = name.clone();
+                return Err(RunError::EvaluationAtParties { name });
+            }
+            let reads = |op: &&Op| {
+                matches!(
+                    op.kind,
+                    OpKind::Fed(FedOp::ServerState(..) | FedOp::ServerStateOr(_))
+                )
+            };
+            if let Some(op) = own.program.linked().all_ops().find(reads) {
+                return Err(RunError::ServerStateAtParties { loc: op.loc });
+            }
+        }
+        Ok(())
     }
 
     /// Has each host of several clients send sums over them, where the server needs nothing else, instead of
@@ -75,9 +97,9 @@ impl Simulation {
         self.parties.as_ref().map_or(&[], Remote::failures)
     }
 
-    /// Whether clients have models of their own: the algorithm has the hook `personalize`.
+    /// Whether clients have models of their own: the algorithm has the hook `evaluate` or `personalize`.
     pub fn has_personal_models(&self) -> bool {
-        self.home.personal.is_some()
+        !self.home.evaluations.is_empty()
     }
 
     /// Whether clients have models of their own, which are made and evaluated at the parties.
@@ -102,7 +124,7 @@ impl Simulation {
 
     /// As a round of the program that makes the models, whose clients are at the parties.
     fn ask_for_scores(&self, parties: &mut Remote) -> Result<Option<PartyScores>, RunError> {
-        let Some((cx, _)) = self.personal_contexts(self.round, usize::MAX) else {
+        let Some((cx, _)) = self.personal_contexts(None, self.round, usize::MAX) else {
             return Ok(None);
         };
         let phase = (self.program().phase_of(cx.scheduled).0, cx.scheduled);
@@ -151,7 +173,7 @@ impl Simulation {
 
     /// The program that makes the clients' own models, where they have any.
     pub(crate) fn personal_program(&self) -> Option<&Program> {
-        self.home.personal.as_ref()
+        self.home.evaluation(None)
     }
 
     /// The initial parameters.

@@ -24,9 +24,30 @@ impl Simulation {
     /// See [`RunError`]; or the first error of `visit`.
     pub fn visit_personal_models<E: From<RunError>>(
         &self,
+        visit: impl FnMut(&PersonalModels) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.visit_evaluation(None, visit)
+    }
+
+    /// The names of the algorithm's evaluations beside the one without a name.
+    pub fn evaluations(&self) -> impl Iterator<Item = &str> {
+        let all = self.home.evaluations.iter();
+        all.filter_map(|own| own.name.as_deref())
+    }
+
+    /// As [`visit_personal_models`](Self::visit_personal_models), for the models of an evaluation; the one
+    /// without a name is that of the personal models. Does nothing if there is none of this name.
+    ///
+    /// # Errors
+    ///
+    /// See [`RunError`]; or the first error of `visit`.
+    pub fn visit_evaluation<E: From<RunError>>(
+        &self,
+        evaluation: Option<&str>,
         mut visit: impl FnMut(&PersonalModels) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some((cx, beside)) = self.personal_contexts(self.round, usize::MAX) else {
+        let contexts = self.personal_contexts(evaluation, self.round, usize::MAX);
+        let Some((cx, beside)) = contexts else {
             return Ok(());
         };
         let workers: usize = self.sites().map(|site| site.feeding(self.threads)).sum();
@@ -45,7 +66,7 @@ impl Simulation {
     ///
     /// See [`RunError`].
     pub fn personal_models(&self) -> Result<Option<PersonalModels>, RunError> {
-        let Some((cx, beside)) = self.personal_contexts(self.round, usize::MAX) else {
+        let Some((cx, beside)) = self.personal_contexts(None, self.round, usize::MAX) else {
             return Ok(None);
         };
         self.make_personal_models((cx, &beside), None).map(Some)

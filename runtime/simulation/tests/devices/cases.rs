@@ -94,7 +94,7 @@ pub const CASES: [Case; 33] = [
     Case("centralized", &[], 2),
     Case("fedaa", &[], 2),
     Case("fedfed", &[("momentum", "0.9")], 3),
-    Case("fedmd", &[("public", "4")], 3),
+    Case("fedmd", &[("examples", "4")], 3),
     Case("adfl", &[], 2),
     Case("validated", &[], 2),
     Case("lg-fedavg", &[], 2),

@@ -107,7 +107,8 @@ pub fn warnings(module: &Module) -> Vec<Warning> {
             continue;
         };
         // A round does not call it: evaluation does.
-        if hook != Hook::Personalize && !reached.contains(&index) {
+        let evaluates = matches!(hook, Hook::Personalize | Hook::Evaluate);
+        if !evaluates && !reached.contains(&index) {
             found.push(Warning::Unused {
                 hook,
                 of: name(func.layer),

@@ -48,7 +48,7 @@ impl PartyHost {
         self.simulation.leave_out(run.left_out());
         let contexts = self
             .simulation
-            .personal_contexts(run.attempt.round, run.most);
+            .personal_contexts(None, run.attempt.round, run.most);
         let contexts = contexts.ok_or_else(none)?;
         let operands = self.server_model((run, server), &region, payload)?;
         let states = self.states_with(committed);
