@@ -6,9 +6,11 @@
 mod adcol;
 mod adfl;
 mod centralized;
+mod compressed;
 mod decayed;
 mod disentangled;
 mod dp_sgd;
+mod ef21;
 mod fada;
 mod fair;
 mod fed_aa;
@@ -38,9 +40,11 @@ mod validated;
 pub use adcol::Adcol;
 pub use adfl::{Adfl, AdflStart};
 pub use centralized::Centralized;
+pub use compressed::{Compressed, CompressedCodec};
 pub use decayed::Decayed;
 pub use disentangled::Disentangled;
 pub use dp_sgd::DpSgd;
+pub use ef21::Ef21;
 pub use fada::Fada;
 pub use fair::Fair;
 pub use fed_aa::{FedAa, FedAaModality};
@@ -102,6 +106,8 @@ pub fn registry() -> Registry {
         .with_type::<SharedHead<BoxedAlgorithm>>()
         .with_type::<DpSgd<BoxedAlgorithm>>()
         .with_type::<FixedParties<BoxedAlgorithm>>()
+        .with_type::<Ef21>()
+        .with_type::<Compressed<BoxedAlgorithm>>()
 }
 
 #[cfg(test)]
@@ -113,9 +119,11 @@ mod tests {
         ("adcol", include_str!("adcol.rs"), 60),
         ("adfl", include_str!("adfl.rs"), 45),
         ("centralized", include_str!("centralized.rs"), 40),
+        ("compressed", include_str!("compressed.rs"), 50),
         ("decayed", include_str!("decayed.rs"), 15),
         ("disentangled", include_str!("disentangled.rs"), 45),
         ("dp_sgd", include_str!("dp_sgd.rs"), 30),
+        ("ef21", include_str!("ef21.rs"), 40),
         ("fada", include_str!("fada.rs"), 90),
         ("fair", include_str!("fair.rs"), 40),
         ("fed_aa", include_str!("fed_aa.rs"), 80),

@@ -5,7 +5,6 @@ use std::fmt::Write;
 use fedround_dsl::{Hyper, LayerField, all_fields};
 use fedround_exec::{Program, Target};
 use fedround_ir::fed::{FedOp, Op, OpKind};
-use fedround_passes::fed::Leaves;
 use fedround_passes::report::number_format::flops;
 use fedround_passes::report::{Count, Direction, Wire, explain as algorithm_box, wire, wire_table};
 use fedround_passes::schedule::{Runs, runs};
@@ -53,10 +52,9 @@ pub(crate) fn what_crosses(program: &Program) -> String {
     let mut text = String::new();
     for (phase, program) in program.phases() {
         let parameters = program.parameter_count();
-        let count = |without: &Leaves| program.parameters_without(without);
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "{}", phase.as_deref().unwrap_or("Wire"));
-        text += &indent(&wire_table(&wire(program.linked()), Some(&count)));
+        text += &indent(&wire_table(&wire(program.linked()), Some(program)));
         let _ = writeln!(
             text,
             "\n  P = {} parameters, 4 bytes each\n",
@@ -70,9 +68,8 @@ pub(crate) fn what_crosses(program: &Program) -> String {
 fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> String {
     let rows = wire(program.linked());
     let parameters = program.parameter_count();
-    let count = |without: &Leaves| program.parameters_without(without);
     let mut text = "\nWire\n".to_owned();
-    text += &indent(&wire_table(&rows, Some(&count)));
+    text += &indent(&wire_table(&rows, Some(program)));
     // Writing to a `String` cannot fail.
     let _ = writeln!(
         text,
@@ -86,7 +83,7 @@ fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> String {
         text += "  Public examples are not sent: the server and every client have them (--public-share)\n";
     }
     let amounts = |clients: usize| {
-        let of = |direction| amount(&rows, direction, &count, clients);
+        let of = |direction| amount(&rows, direction, program, clients);
         let (down, up) = (of(Direction::Down), of(Direction::Up));
         format!("a round: {down} down, {up} up")
     };

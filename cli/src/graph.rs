@@ -68,7 +68,7 @@ fn module(module: &Module, program: &Program, format: Format) -> Result<String, 
     Ok(match format {
         Format::Text => fed_text(module),
         Format::Dot => dot::module(module),
-        Format::Svg => svg::module(module, Some(&|parts| program.parameters_without(parts))),
+        Format::Svg => svg::module(module, Some(program)),
         Format::Json => serde_json::to_string_pretty(&json::module(module))?,
     })
 }

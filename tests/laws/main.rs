@@ -16,6 +16,7 @@ mod augment;
 mod auxiliaries;
 mod baselines;
 mod batching;
+mod compression;
 mod derived;
 mod descent;
 mod dropout;

@@ -10,8 +10,10 @@ use fedround::{Experiment, all_fields, set};
 use crate::common::digits;
 
 fn experiment(spec: &str) -> Experiment {
+    let (spec, codec) = spec.split_once(' ').unwrap_or((spec, "top-k"));
     let mut algorithm = registry().parse(spec).unwrap();
-    for (name, value) in [("batch", "5"), ("epochs", "1"), ("fraction", "0.5")] {
+    let small = [("batch", "5"), ("epochs", "1"), ("fraction", "0.5")];
+    for (name, value) in small.into_iter().chain([("codec", codec)]) {
         let mut fields = all_fields(&*algorithm).into_iter();
         if let Some(known) = fields.find(|known| known.field.name == name) {
             set(&mut *algorithm, name, known.field.parse(value).unwrap()).unwrap();
@@ -67,4 +69,17 @@ fn a_federation_reports_what_a_simulation_does() {
         personal.extend(scores.personal.then_some(spec));
     }
     assert_eq!(personal, ["fedrep", "per-fedavg", "solo"]);
+}
+
+/// What clients encode is sent as those bytes, and the server adds it to what it sent.
+#[test]
+fn a_federation_decodes_what_a_simulation_does() {
+    let codecs = ["top-k", "random-k", "quantize", "sign", "low-rank"];
+    let codecs = codecs.map(|codec| format!("compressed {codec}"));
+    for spec in codecs.iter().map(String::as_str).chain(["ef21"]) {
+        let simulated = experiment(spec).run(3).unwrap();
+        let found = federation(spec, 3);
+        assert_eq!(text(&found), text(&simulated), "{spec}");
+        assert_eq!(found.bytes_up(), simulated.bytes_up(), "{spec}");
+    }
 }

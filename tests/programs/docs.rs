@@ -51,10 +51,7 @@ fn the_drawing_of_fed_avg_is_current() {
     let model = find("2nn").unwrap().build(task, &Default::default());
     let tracer = TracedModel::new("2nn", model.unwrap(), task, Losses::default());
     let program = Program::compile(&FedAvg::default(), tracer).unwrap();
-    let drawing = svg::module(
-        program.linked(),
-        Some(&|parts| program.parameters_without(parts)),
-    );
+    let drawing = svg::module(program.linked(), Some(&program));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/fedavg.svg");
     let kept = std::fs::read_to_string(path).unwrap();
     assert!(

@@ -109,8 +109,7 @@ fn phases(name: &str, program: &Program, open: bool) -> Markup {
     html! {
         @for (phase, program) in program.phases() {
             @let title = match &phase { Some(phase) => format!("{name}, {phase}"), None => name.to_owned() };
-            @let count = |parts: &_| program.parameters_without(parts);
-            @let drawing = svg::module(program.linked(), Some(&count));
+            @let drawing = svg::module(program.linked(), Some(program));
             // As an image of its own: names inside of several drawings would meet in one page.
             @let image = format!("data:image/svg+xml;base64,{}", STANDARD.encode(drawing));
             (fold(&title, open, &html! {

@@ -18,6 +18,7 @@ mod batch;
 mod broadcast;
 mod chosen;
 mod clients;
+mod codec;
 mod cohort;
 mod contexts;
 mod definer;
@@ -58,6 +59,7 @@ mod wire;
 pub use algorithm::{Algorithm, BoxedAlgorithm};
 pub use batch::{Batch, Labels, Tensor};
 pub use clients::{Clients, Zipped};
+pub use codec::Codec;
 pub use cohort::Cohort;
 pub use contexts::{ClientCx, Keeper, ServerCx};
 pub use definer::Definer;
@@ -93,10 +95,10 @@ pub mod prelude {
     pub use fedround_macros::{Hyper, federated};
 
     pub use crate::{
-        Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Cohort, Dp, ForClient, Gathered,
-        HasPublic, Hyper, Index, Labels, OverRows, Params, PublicExamples, Real, Released, Scalar,
-        Server, ServerCode, ServerCx, ServerSide, Tensor, Tree, cross_entropy, function, grad,
-        loss,
+        Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Codec, Cohort, Dp, ForClient,
+        Gathered, HasPublic, Hyper, Index, Labels, OverRows, Params, PublicExamples, Real,
+        Released, Scalar, Server, ServerCode, ServerCx, ServerSide, Tensor, Tree, cross_entropy,
+        function, grad, loss,
         optim::{self, Optimizer},
         value_and_grad,
     };

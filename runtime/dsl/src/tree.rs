@@ -101,6 +101,46 @@ pub trait Tree: sealed::Sealed + LoopState {
         self.unary(TreeOp::Math(Math::Log), Loc::caller())
     }
 
+    /// `⌊aᵢ⌋`. Its gradient is zero.
+    #[must_use]
+    #[track_caller]
+    fn floor(&self) -> Self {
+        self.unary(TreeOp::Math(Math::Floor), Loc::caller())
+    }
+
+    /// `|aᵢ|`.
+    #[must_use]
+    #[track_caller]
+    fn abs(&self) -> Self {
+        let loc = Loc::caller();
+        let (graph, _) = self.parts(loc);
+        graph.located(loc, || {
+            self.select(self, &self.scaled_by(&Scalar::constant(-1.0, loc), loc))
+        })
+    }
+
+    /// 1 where `aᵢ > bᵢ`, 0 elsewhere.
+    #[must_use]
+    #[track_caller]
+    fn greater(&self, other: &Self) -> Self {
+        let loc = Loc::caller();
+        let (graph, _) = self.parts(loc);
+        graph.located(loc, || {
+            let zero = self.zeros_like();
+            let more = self.binary(TreeOp::Sub, other, loc);
+            more.select(&zero.add_scalar(1.0), &zero)
+        })
+    }
+
+    /// 1 where `aᵢ < bᵢ`, 0 elsewhere.
+    #[must_use]
+    #[track_caller]
+    fn less(&self, other: &Self) -> Self {
+        let loc = Loc::caller();
+        let (graph, _) = self.parts(loc);
+        graph.located(loc, || other.greater(self))
+    }
+
     /// `aᵢ + s`.
     #[must_use]
     #[track_caller]

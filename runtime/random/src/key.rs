@@ -52,6 +52,8 @@ pub enum Purpose {
     InitialModel = 43,
     /// Training examples that are public (0), and those of them that a round reads: the round and 1.
     Public = 24,
+    /// Random codecs of what clients upload: the round and the [`Drawer`].
+    Encoding = 44,
     /// Noise as the reference of a measured correlation.
     CorrelationNoise = 60,
     /// Noise on inputs, as the reference that attacks on shared data are compared with.

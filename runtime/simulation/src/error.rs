@@ -40,6 +40,9 @@ pub enum RunError {
         /// The state.
         name: String,
     },
+    /// What was encoded cannot be decoded.
+    #[error(transparent)]
+    Decode(#[from] fedround_codec::DecodeError),
     /// A plan could not be run on the device.
     #[error(transparent)]
     Exec(#[from] ExecError),

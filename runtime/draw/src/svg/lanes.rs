@@ -41,7 +41,7 @@ pub fn module(module: &Module, parameters: Option<Count<'_>>) -> String {
         };
         let text = format!(
             "Bytes for each client in each round, P = {} parameters: {} down, {} up",
-            number_format::grouped(parameters(&Leaves::default()) as u64),
+            number_format::grouped(parameters.parameters_without(&Leaves::default()) as u64),
             total(Direction::Down),
             total(Direction::Up)
         );

@@ -173,6 +173,7 @@ impl Walk<'_, '_> {
                 | FedOp::GlobalParams
                 | FedOp::SetServerState(_)
                 | FedOp::SetClientState(_)
+                | FedOp::Encode(_)
                 | FedOp::Call(_)
                 | FedOp::Super(_),
             )

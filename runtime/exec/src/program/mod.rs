@@ -15,11 +15,11 @@ use std::sync::{Arc, RwLock};
 
 use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, Phase, phases_for};
-use fedround_ir::fed::{HyperValue, Module, Value};
+use fedround_ir::fed::{HyperValue, Kind, Module, Value};
 use fedround_passes::fed::{Leaves, lay_out, link_with, zeros};
 use fedround_passes::lowering::{Frontend, parts};
 use fedround_passes::parties::{Split, split};
-use fedround_passes::report::wire;
+use fedround_passes::report::{Sizes, Wire, wire};
 use fedround_passes::schedule::{Free, Schedule, schedule, stream};
 use fedround_passes::{PassManager, PassObserver};
 
@@ -43,7 +43,7 @@ pub struct Program {
     linked: Module,
     /// Leaves that are zero, of the values that loops begin with.
     zeros: HashMap<Value, Leaves>,
-    /// How many parameters cross, for the values of which not all do.
+    /// Bytes that cross, for the values of which not all parameters do, or encoded.
     crossing: HashMap<Value, usize>,
     warnings: Vec<Warning>,
     /// Sees the passes over what is compiled.
@@ -221,11 +221,9 @@ impl Program {
         let rows = wire(&this.linked);
         this.warnings.extend(rows.iter().filter_map(given_back));
         let rows = rows.into_iter();
-        let rows = rows.filter(|row| row.initial || !row.without.is_empty());
-        let crossing = rows.map(|row| match row.initial {
-            true => (row.value, 0),
-            false => (row.value, this.parameters_without(&row.without)),
-        });
+        let partial = |row: &Wire| row.initial || row.encoded.is_some() || !row.without.is_empty();
+        let rows = rows.filter(|row| row.kind == Kind::Params && partial(row));
+        let crossing = rows.map(|row| (row.value, row.parameter_bytes(&this)));
         this.crossing = crossing.collect();
         this.visit(this.batch_size(), &mut |variant| {
             Ok(this.compiled(variant, passes)?.rows.clone())
@@ -277,10 +275,10 @@ impl Program {
         Ok(split(&self.linked, &self.schedule)?)
     }
 
-    /// How many parameters of a value cross between server and clients.
+    /// Bytes of parameters that cross between server and clients as a value.
     pub fn crossing(&self, value: Value) -> usize {
         let some = self.crossing.get(&value).copied();
-        some.unwrap_or_else(|| self.parameter_count())
+        some.unwrap_or_else(|| 4 * self.parameter_count())
     }
 
     /// Whether each of the model's leaves is among some.
@@ -293,14 +291,6 @@ impl Program {
         let has = |all: &[bool], i: usize| all.get(i).copied().unwrap_or_default();
         let among = |i: usize| of.as_ref().is_none_or(|of| has(of, i)) && !has(&but, i);
         (0..self.model.parameters().len()).map(among).collect()
-    }
-
-    /// Number of the model's parameters that are not among some.
-    pub fn parameters_without(&self, leaves: &Leaves) -> usize {
-        let leaves = self.among(leaves).into_iter();
-        let sizes = self.model.parameters().iter().map(|(_, ty)| ty.len());
-        let outside = sizes.zip(leaves).filter(|(_, among)| !among);
-        outside.map(|(size, _)| size).sum()
     }
 
     /// The compute segments and the control between them.
@@ -323,5 +313,19 @@ impl Program {
             Free::Hyper(_, HyperValue::Int(n)) | Free::Index(n) => Some(*n),
             _ => None,
         }
+    }
+}
+
+impl Sizes for Program {
+    fn parameters_without(&self, leaves: &Leaves) -> usize {
+        let leaves = self.among(leaves).into_iter();
+        let sizes = self.model.parameters().iter().map(|(_, ty)| ty.len());
+        let outside = sizes.zip(leaves).filter(|(_, among)| !among);
+        outside.map(|(size, _)| size).sum()
+    }
+
+    fn shapes(&self) -> Vec<Vec<usize>> {
+        let leaves = self.model.parameters().iter();
+        leaves.map(|(_, ty)| ty.shape.clone()).collect()
     }
 }

@@ -34,8 +34,8 @@ pub use hook::Hook;
 pub use hyper::{Hyper, HyperValue};
 pub use module::{Func, Layer, Module};
 pub use op::{
-    ArithOp, Choice, Direction, Dp, Effect, ExternalOp, FedOp, Math, Op, OpKind, OptOp, PrivacyOp,
-    Reduce, Region, TreeOp,
+    ArithOp, Choice, Direction, Dp, Effect, Encoding, ExternalOp, FedOp, Math, Op, OpKind, OptOp,
+    PrivacyOp, Reduce, Region, TreeOp,
 };
 pub use parse::parse;
 pub use print::{print, print_exact, print_with_locations};

@@ -1,6 +1,8 @@
 //! Modules: whole programs of the fed dialect.
 
-use super::{Direction, FedOp, Hook, Hyper, Op, OpKind, Place, Region, Type, Value};
+use super::{
+    ArithOp, Direction, FedOp, Hook, Hyper, HyperValue, Op, OpKind, Place, Region, Type, Value,
+};
 use crate::Loc;
 
 /// One definition of a hook by one layer.
@@ -84,6 +86,22 @@ impl Module {
     pub fn value(&mut self, ty: Type) -> Value {
         self.types.push(ty);
         Value(self.types.len() as u32 - 1)
+    }
+
+    /// A number or count that is known before the round: a literal or a hyper-parameter.
+    pub fn constant(&self, value: Value) -> Option<f64> {
+        let made = self.all_ops().find(|op| op.results.contains(&value))?;
+        match (&made.kind, made.operands.as_slice()) {
+            (OpKind::Arith(ArithOp::Const(x)), _) => Some(*x),
+            (OpKind::Arith(ArithOp::IndexConst(n)), _) => Some(*n as f64),
+            (OpKind::Arith(ArithOp::Real), [n]) => self.constant(*n),
+            (OpKind::Fed(FedOp::Hyper(i)), _) => match self.hypers.get(*i)?.value {
+                HyperValue::Float(x) => Some(x),
+                HyperValue::Int(n) => Some(n as f64),
+                HyperValue::Bool(_) | HyperValue::Text(_) => None,
+            },
+            _ => None,
+        }
     }
 
     /// The name of the algorithm, which is that of its outermost layer.

@@ -197,6 +197,12 @@ pub fn signature(
             plain(&count[..found_count.min(1)], &[at(rows_kind(*kind))])
         }
 
+        OpKind::Fed(FedOp::Encode(encoding)) => {
+            let setting = encoding.setting().into_iter();
+            let operands: Vec<Type> = [Params].into_iter().chain(setting).map(at).collect();
+            plain(&operands, &[at(Params)])
+        }
+
         OpKind::Opt(OptOp::ForBatches) => carried(
             place,
             &[at(Client), at(Index), at(Index)],

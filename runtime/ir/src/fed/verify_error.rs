@@ -148,6 +148,18 @@ pub enum Broken {
         "code that is visited by values of other clients keeps a state, and runs once for each of them; return the value, and keep it on the server"
     )]
     VisitKeeps,
+    /// An encoding whose length is not known.
+    #[error(
+        "the setting of `{encoding}` is {found}, but must be known before the round and be {expected}; give a hyper-parameter or a literal"
+    )]
+    Encoding {
+        /// Its name.
+        encoding: &'static str,
+        /// What it must be.
+        expected: &'static str,
+        /// What it is.
+        found: String,
+    },
     /// A state of two kinds.
     #[error(
         "state `{name}` is {expected} where it was met first, and {found} here; give one of them another name"

@@ -43,6 +43,7 @@ impl Verifier<'_> {
         }
         self.release(&at, op);
         self.state(&at, op, place);
+        self.setting(&at, op);
         if self.linked
             && matches!(
                 op.kind,
@@ -112,6 +113,26 @@ impl Verifier<'_> {
                 found: found.kind,
             };
             self.report(at, broken);
+        }
+    }
+
+    fn setting(&mut self, at: &At, op: &Op) {
+        let (OpKind::Fed(FedOp::Encode(encoding)), [_, setting]) = (&op.kind, &op.operands[..])
+        else {
+            return;
+        };
+        let constant = self.module.constant(*setting);
+        let found = constant.map_or_else(|| "computed in it".to_owned(), |x| x.to_string());
+        if let Some(expected) = encoding.refuses(constant.unwrap_or(f64::NAN)) {
+            let encoding = encoding.name();
+            self.report(
+                at,
+                Broken::Encoding {
+                    encoding,
+                    expected,
+                    found,
+                },
+            );
         }
     }
 

@@ -3,7 +3,7 @@
 use super::super::verify::tests::{loc, mapped, module, only, regularizer};
 use super::super::{Builder, Hook, Module, Reduce, verify, verify_linked};
 use super::*;
-use crate::fed::{ArithOp, ExternalOp, FedOp, OptOp, PrivacyOp, TreeOp};
+use crate::fed::{ArithOp, Encoding, ExternalOp, FedOp, OptOp, PrivacyOp, TreeOp};
 
 #[test]
 fn i8_ops_are_at_their_place() {
@@ -265,4 +265,57 @@ fn i13_nothing_is_left_to_link() {
             .contains("expected one `round`, found regularizer"),
         "{error}"
     );
+}
+
+#[test]
+fn i10_the_setting_of_an_encoding_is_known_and_in_range() {
+    let encoded = |encoding: Encoding, setting: OpKind| {
+        mapped(move |b, _, args| {
+            let setting = b.push(
+                setting.clone(),
+                &args[..usize::from(of_client(&setting))],
+                loc(),
+            );
+            b.push(
+                OpKind::Fed(FedOp::Encode(encoding)),
+                &[args[1], setting[0]],
+                loc(),
+            )
+        })
+    };
+    let share = |x: f64| OpKind::Arith(ArithOp::Const(x));
+    let count = |n: usize| OpKind::Arith(ArithOp::IndexConst(n));
+    let good = [
+        (Encoding::TopK, share(1.0)),
+        (Encoding::RandomK, share(1e-3)),
+        (Encoding::UnscaledRandomK, share(0.5)),
+        (Encoding::Quantize, count(2)),
+        (Encoding::LowRank, count(1)),
+    ];
+    for (encoding, setting) in good {
+        verify(&encoded(encoding, setting)).unwrap();
+    }
+    let bad = [
+        (Encoding::TopK, share(0.0), "0"),
+        (Encoding::RandomK, share(1.5), "1.5"),
+        (Encoding::UnscaledRandomK, share(f64::NAN), "NaN"),
+        (Encoding::Quantize, count(17), "17"),
+        (Encoding::LowRank, count(0), "0"),
+        (
+            Encoding::TopK,
+            OpKind::Fed(FedOp::NumExamples),
+            "computed in it",
+        ),
+    ];
+    for (encoding, setting, value) in bad {
+        let error = only(&encoded(encoding, setting));
+        let Broken::Encoding { found, .. } = &error.broken else {
+            panic!("{error}");
+        };
+        assert_eq!((error.op.as_str(), found.as_str()), ("fed.encode", value));
+    }
+}
+
+fn of_client(kind: &OpKind) -> bool {
+    *kind == OpKind::Fed(FedOp::NumExamples)
 }

@@ -25,7 +25,7 @@ mod tests;
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Value};
 
-use crate::fed::Leaves;
+use crate::fed::{Encoded, Leaves};
 
 pub use split::split;
 
@@ -145,6 +145,8 @@ pub struct Output {
     pub keep: bool,
     /// The parameters that are not sent, because the server sent them.
     pub without: Leaves,
+    /// How it is encoded, if it is.
+    pub encoded: Option<Encoded>,
     /// Bytes on the wire for each client, as in the wire table.
     pub bytes: String,
 }

@@ -65,11 +65,15 @@ impl Region {
         let single = outputs.filter(|(i, output)| {
             output.send && output.kind == Kind::Params && !self.is_summed(*i)
         });
-        let single = single.map(|(_, output)| output.name.as_str());
-        let single: Vec<&str> = single.collect();
-        if !single.is_empty() {
-            let single = single.join(", ");
-            all.push(format!("not {single}: the server reads each client's"));
+        let single = single.map(|(_, output)| output);
+        let (encoded, single): (Vec<_>, Vec<_>) = single.partition(|o| o.encoded.is_some());
+        let whys = [
+            (encoded, "a sum is longer than what is encoded"),
+            (single, "the server reads each client's"),
+        ];
+        for (outputs, why) in whys.iter().filter(|(outputs, _)| !outputs.is_empty()) {
+            let names: Vec<&str> = outputs.iter().map(|output| output.name.as_str()).collect();
+            all.push(format!("not {}: {why}", names.join(", ")));
         }
         all
     }

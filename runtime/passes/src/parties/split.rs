@@ -220,6 +220,7 @@ impl Splitter<'_> {
                 send: false,
                 keep: false,
                 without: Leaves::default(),
+                encoded: None,
                 bytes: String::new(),
             }
         });
@@ -237,7 +238,7 @@ impl Splitter<'_> {
                 numbers: reads.numbers,
                 sums: match visits {
                     true => vec![],
-                    false => sums(control, self.schedule),
+                    false => self.sums(control),
                 },
                 visits,
                 loc: op.loc,
@@ -245,6 +246,31 @@ impl Splitter<'_> {
             self.loops.clone(),
         ));
         Ok(())
+    }
+
+    /// The sums of parameters that a host can make. Reductions stand with a map if they alone read what it
+    /// gives. What is encoded is no longer than a sum, and is sent of each client.
+    fn sums(&self, control: &Control) -> Vec<Sum> {
+        let place = |v: &Value| control.op.results.iter().position(|result| result == v);
+        let sum = |(reduction, op): (usize, &Op)| {
+            let value = op.operands.first()?;
+            let weight = op.operands.get(1);
+            let is_params = self.schedule.module.type_of(*value).kind == Kind::Params;
+            let encoded = self
+                .rows
+                .get(value)
+                .is_some_and(|row| row.encoded.is_some());
+            Some(Sum {
+                reduction,
+                output: place(value).filter(|_| is_params && !encoded)?,
+                weight: match weight {
+                    Some(weight) => Some(place(weight)?),
+                    None => None,
+                },
+            })
+        };
+        let reductions = control.reductions.iter().enumerate();
+        reductions.filter_map(sum).collect()
     }
 
     /// The regions, with what is known after a walk over all of them.
@@ -263,32 +289,13 @@ impl Splitter<'_> {
                 output.keep = readers(&output.value) > 0;
                 if let Some(row) = self.rows.get(&output.value).filter(|_| output.send) {
                     output.without = not_sent(row);
+                    output.encoded.clone_from(&row.encoded);
                     output.bytes = bytes(row);
                 }
             }
         }
         regions.into_iter().map(|(region, _)| region).collect()
     }
-}
-
-/// The sums of parameters that a host can make. Reductions stand with a map if they alone read what it gives.
-fn sums(control: &Control, schedule: &Schedule) -> Vec<Sum> {
-    let place = |v: &Value| control.op.results.iter().position(|result| result == v);
-    let sum = |(reduction, op): (usize, &Op)| {
-        let value = op.operands.first()?;
-        let weight = op.operands.get(1);
-        let is_params = schedule.module.type_of(*value).kind == Kind::Params;
-        Some(Sum {
-            reduction,
-            output: place(value).filter(|_| is_params)?,
-            weight: match weight {
-                Some(weight) => Some(place(weight)?),
-                None => None,
-            },
-        })
-    };
-    let reductions = control.reductions.iter().enumerate();
-    reductions.filter_map(sum).collect()
 }
 
 /// What a row of the wire table weighs.

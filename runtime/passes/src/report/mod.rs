@@ -7,7 +7,7 @@ mod wire;
 
 pub use cost_table::cost_table;
 pub use explain::{explain, explain_with};
-pub use wire::{Count, Derivation, Direction, Noise, Protection, Wire, wire, wire_table};
+pub use wire::{Count, Derivation, Direction, Noise, Protection, Sizes, Wire, wire, wire_table};
 
 /// Expressions as the algorithm box writes them.
 pub mod notation {

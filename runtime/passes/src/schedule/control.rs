@@ -58,6 +58,7 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | FedOp::SetServerState(_)
             | FedOp::SetClientState(_)
             | FedOp::Personal(..)
+            | FedOp::Encode(_)
             | FedOp::Call(_)
             | FedOp::Super(_),
         )

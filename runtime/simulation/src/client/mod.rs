@@ -6,6 +6,7 @@
 //! stay as they were, and their losses are not counted.
 
 mod batches;
+mod encode;
 mod local_training;
 mod loop_body;
 mod prefetch;
@@ -15,6 +16,7 @@ mod replay_loop;
 mod walker;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
@@ -34,6 +36,8 @@ use crate::value::{Env, RtVal};
 /// What a client gives back.
 pub(crate) struct Outcome {
     pub yields: Vec<RtVal>,
+    /// The bytes of what it encoded, by the value that was decoded again.
+    pub encoded: HashMap<Value, Arc<[u8]>>,
     /// Sums over clients of a host, which is elsewhere, by their reductions' places.
     pub sums: Vec<(usize, Vec<Vec<f64>>)>,
     pub losses: Vec<DispatchTensor>,
@@ -49,6 +53,8 @@ pub(crate) struct Clients<'a> {
     kept: &'a ByClient,
     /// State set in this round, before it is committed.
     state: HashMap<String, RtVal>,
+    /// What was encoded in this map, by the value that was decoded again, of each client.
+    encoded: HashMap<Value, Vec<Arc<[u8]>>>,
     losses: Vec<DispatchTensor>,
     pub steps: Vec<u64>,
     turns: &'a [usize],
@@ -98,6 +104,7 @@ pub(crate) fn run(
         ids,
         kept,
         state: HashMap::new(),
+        encoded: HashMap::new(),
         losses: vec![],
         steps: vec![0; ids.len()],
         turns,
@@ -115,12 +122,16 @@ pub(crate) fn run(
     let mut outcomes = Vec::with_capacity(ids.len());
     for (k, &steps) in clients.steps.iter().enumerate() {
         let own = yields.iter().map(|v| unstack(v, k)).collect();
+        let encoded = clients.encoded.iter();
+        let encoded = encoded.filter_map(|(v, all)| Some((*v, Arc::clone(all.get(k)?))));
+        let encoded = encoded.collect();
         let state = clients.state.iter().map(|(name, value)| {
             let own = leaves(&unstack(value, k)?, cx.program.device())?;
             Some((name.clone(), own))
         });
         let outcome = Option::zip(own, state.collect()).map(|(yields, state)| Outcome {
             yields,
+            encoded,
             sums: vec![],
             losses: vec![],
             steps,

@@ -94,6 +94,7 @@ impl Walker for Clients<'_> {
                 let first = first.ok_or_else(|| missing(op, "first value"))?;
                 self.personal(op, name, &first)?
             }
+            (OpKind::Fed(FedOp::Encode(encoding)), _) => self.encode(op, *encoding, env, last)?,
             (OpKind::Opt(OptOp::OneBatch), _) => self.one_batch(op)?,
             (OpKind::Fed(FedOp::SetClientState(name) | FedOp::SetServerState(name)), _) => {
                 let value = written(self.cx, op.operands[1], env, last);

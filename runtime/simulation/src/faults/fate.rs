@@ -1,7 +1,6 @@
 //! What becomes of a client that is called in a round: it fails, is late, or arrives.
 
 use fedround_exec::{CompileError, Program};
-use fedround_passes::fed::Leaves;
 use fedround_passes::report::wire;
 use fedround_passes::schedule::{Runs, runs};
 use fedround_passes::tensor::cost;
@@ -29,13 +28,12 @@ impl Work {
         let graphs = program.graphs(program.batch_size())?;
         let segments = runs(program.schedule()).into_iter().zip(&graphs);
         let segments = segments.filter(|(runs, _)| runs.on_clients);
-        let parameters = |without: &Leaves| program.parameters_without(without);
         let rows = wire(program.linked());
         Ok(Self {
             segments: segments
                 .map(|(runs, graph)| (runs, cost(graph).flops))
                 .collect(),
-            bytes: rows.iter().filter_map(|row| row.bytes(&parameters)).sum(),
+            bytes: rows.iter().filter_map(|row| row.bytes(program)).sum(),
         })
     }
 

@@ -43,6 +43,14 @@ pub enum ContentError {
         /// What was found.
         found: String,
     },
+    /// Bytes that are no encoding of parameters.
+    #[error("`{name}`: {source}")]
+    Encoded {
+        /// Its name.
+        name: String,
+        /// What is wrong with them.
+        source: fedround_codec::DecodeError,
+    },
     /// There is something that the table does not have.
     #[error("found `{name}`, which the region neither receives nor sends")]
     Unexpected {

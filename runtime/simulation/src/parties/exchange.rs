@@ -90,6 +90,9 @@ impl ModelExchange {
         let Some((trained, weight)) = sent(region) else {
             return Err(other("send a model and its weight", "send something else"));
         };
+        if trained.encoded.is_some() {
+            return Err(other("send the whole model", "send it encoded"));
+        }
         if !whole(trained.kind, &trained.without) {
             return Err(other("send the whole model", "send a part of it"));
         }

@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
+use fedround_codec::Codec;
 use fedround_exec::Program;
+use fedround_exec::tensor::from_floats;
 use fedround_ir::fed::Kind;
+use fedround_ir::tensor::Op;
 use fedround_passes::lowering::Frontend;
 use fedround_store::{ElementType, TensorBytes};
 
@@ -15,6 +18,7 @@ use super::payload::{Numbers, Payload};
 use crate::error::RunError;
 use crate::tensor_bytes::{from_bytes, to_bytes};
 use crate::value::RtVal;
+use crate::value::batching::apply;
 
 /// Adds a value to a message. Of parameters only those leaves are sent that `crossing` marks.
 pub(super) fn put(
@@ -53,6 +57,22 @@ pub(super) fn put(
     }
     Ok(())
 }
+
+/// Adds parameters as they were encoded: their bytes, filled up with zeros to whole words.
+pub(super) fn put_encoded(message: &mut Payload, name: &str, encoded: &[u8]) {
+    let mut data = encoded.to_vec();
+    data.resize(encoded.len().next_multiple_of(WORD), 0);
+    let bytes = TensorBytes {
+        element: ElementType::I32,
+        shape: vec![data.len() / WORD],
+        data,
+    };
+    let name = format!("{name}.encoded");
+    message.tensors.push((name, Arc::new(bytes)));
+}
+
+/// Bytes of an integer.
+const WORD: usize = 4;
 
 /// Takes values out of a message.
 pub(super) struct Taking<'p> {
@@ -100,6 +120,43 @@ impl<'p> Taking<'p> {
             });
         }
         Ok(RtVal::Params(all))
+    }
+
+    /// Parameters that were sent encoded, added to what was received.
+    pub fn encoded(
+        &mut self,
+        name: &str,
+        codec: &Codec,
+        onto: Option<&RtVal>,
+    ) -> Result<RtVal, ContentError> {
+        let name = format!("{name}.encoded");
+        let missing = || ContentError::Missing { name: name.clone() };
+        let sent = self.tensors.remove(&name).ok_or_else(missing)?;
+        let leaves = self.program.model().parameters();
+        let shapes: Vec<&[usize]> = leaves.iter().map(|(_, ty)| &ty.shape[..]).collect();
+        let length = codec.bytes(&shapes);
+        if sent.element != ElementType::I32 || sent.data.len() != length.next_multiple_of(WORD) {
+            return Err(ContentError::Shape {
+                name,
+                expected: format!("I32 with {length} bytes"),
+                found: format!("{:?} with {} bytes", sent.element, sent.data.len()),
+            });
+        }
+        let decoded = codec.decode(&sent.data[..length], &shapes);
+        let decoded = decoded.map_err(|source| ContentError::Encoded {
+            name: name.clone(),
+            source,
+        })?;
+        let tensors = decoded.into_iter().zip(shapes);
+        let device = self.program.device();
+        let tensors = tensors.map(|(values, shape)| from_floats(values, shape, device));
+        let Some(onto) = onto else {
+            return Ok(RtVal::Params(tensors.collect()));
+        };
+        let sums = onto.tensors().iter().zip(tensors);
+        let sums = sums.map(|(a, b)| apply(&Op::Add, vec![a.clone(), b]));
+        let sums = sums.collect::<Option<_>>();
+        sums.map(RtVal::Params).ok_or_else(missing)
     }
 
     /// A leaf of a sum over clients.

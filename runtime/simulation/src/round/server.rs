@@ -238,6 +238,7 @@ impl Walker for Server<'_> {
                     | FedOp::ClientState(..)
                     | FedOp::SetClientState(_)
                     | FedOp::Personal(..)
+                    | FedOp::Encode(_)
                     | FedOp::Call(_)
                     | FedOp::Super(_),
                 )

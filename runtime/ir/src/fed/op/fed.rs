@@ -7,6 +7,7 @@ use super::choice::Choice;
 use super::codec::ResultKind;
 use super::direction::Direction;
 use super::effect::Effect;
+use super::encoding::{Encoding, EncodingName};
 use crate::text::attribute::{AttributeText, Codec, Piece, TextAttributes};
 use crate::text::codecs::{Count, Quoted, QuotedList};
 use crate::text::ops;
@@ -134,6 +135,10 @@ pub enum FedOp {
     /// it is first set. Its named parts are personal: they may not be uploaded. With parts, `T` is
     /// parameters; without any, all that a client may keep.
     Personal(String, Vec<String>),
+    /// `fed.encode "top-k"`: `(params x, f32 | index setting) -> params`; what the server decodes of `x`
+    /// as it was encoded. A map's result that is encoded crosses as its bytes. The setting is known
+    /// before the round; [`Encoding::Sign`] has none.
+    Encode(Encoding),
     /// `fed.call @hook`: a hook's outermost definition; resolved by `link-hooks`.
     Call(Hook),
     /// `fed.super @hook`: the next inner definition; resolved by `link-hooks`.
@@ -186,6 +191,7 @@ ops! { FedOp {
     "fed.client_state" = ClientState [name: Quoted, kind: ResultKind];
     "fed.set_client_state" = SetClientState [name: Quoted];
     "fed.personal" = Personal [name: Quoted, parts: QuotedList];
+    "fed.encode" = Encode [encoding: EncodingName];
     "fed.call" = Call [hook: HookName];
     "fed.super" = Super [hook: HookName];
 } }
@@ -221,6 +227,7 @@ impl FedOp {
             | Self::ClientState(..)
             | Self::SetClientState(_)
             | Self::Personal(..)
+            | Self::Encode(_)
             | Self::LocalClasses => Some(Place::Client),
             Self::Call(hook) | Self::Super(hook) => Some(hook.place()),
             Self::Hyper(_)
@@ -249,6 +256,7 @@ impl FedOp {
             | Self::Uniform(_)
             | Self::Normal(_)
             | Self::Permutation(_) => Effect::Draws,
+            Self::Encode(encoding) if encoding.is_random() => Effect::Draws,
             Self::Map => Effect::Regions,
             Self::Hyper(_)
             | Self::RoundIndex
@@ -276,7 +284,8 @@ impl FedOp {
             | Self::Public(..)
             | Self::ClientLabels
             | Self::NumExamples
-            | Self::GlobalParams => Effect::Pure,
+            | Self::GlobalParams
+            | Self::Encode(_) => Effect::Pure,
         }
     }
 
@@ -318,6 +327,7 @@ impl FedOp {
             | Self::ClientState(..)
             | Self::SetClientState(_)
             | Self::Personal(..)
+            | Self::Encode(_)
             | Self::Call(_)
             | Self::Super(_) => None,
         }
@@ -363,6 +373,7 @@ impl FedOp {
             | Self::ClientState(..)
             | Self::SetClientState(_)
             | Self::Personal(..)
+            | Self::Encode(_)
             | Self::Call(_)
             | Self::Super(_) => false,
         }

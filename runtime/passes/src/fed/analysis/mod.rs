@@ -3,6 +3,7 @@
 mod client_reads;
 mod dead_results;
 pub mod dp;
+mod encoded;
 mod leaf_facts;
 mod leaves;
 mod redundant_transfer;
@@ -12,6 +13,7 @@ mod warnings;
 pub(crate) use client_reads::Needless;
 pub(crate) use dead_results::unused;
 pub use dp::{Mechanism, Mechanisms, NoiseKind, Repetitions, RowSteps, Unit, mechanisms};
+pub use encoded::{Encoded, codec, encoded};
 pub use leaf_facts::zeros;
 pub use leaves::Leaves;
 pub(crate) use redundant_transfer::unsent;

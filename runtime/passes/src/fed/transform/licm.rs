@@ -97,7 +97,8 @@ fn is_work(kind: &OpKind) -> bool {
             | FedOp::ServerState(..)
             | FedOp::ServerStateOr(_)
             | FedOp::Personal(..)
-            | FedOp::Public(..),
+            | FedOp::Public(..)
+            | FedOp::Encode(_),
         ) => true,
         OpKind::Fed(_)
         | OpKind::Arith(_)

@@ -192,6 +192,7 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         (OpKind::External(ExternalOp::Loss(name) | ExternalOp::Function(name)), operands) => {
             Text::call(name, operands)
         }
+        (OpKind::Fed(FedOp::Encode(encoding)), operands) => Text::call(encoding.name(), operands),
         (OpKind::Fed(FedOp::EveryClass), _) => Text::name("classes"),
         (OpKind::Fed(FedOp::LocalClasses), _) => Text::name("classes_k"),
         (OpKind::Fed(FedOp::Blank), _) => Text::name("0"),

@@ -10,7 +10,7 @@ use fedround_ir::Loc;
 pub use fedround_ir::fed::Direction;
 use fedround_ir::fed::{Exposure, Facts, FedOp, Kind, Module, Op, OpKind, Privacy, Value, solve};
 
-use crate::fed::analysis::{Leaves, Needless, unsent};
+use crate::fed::analysis::{Encoded, Leaves, Needless, encoded, unsent};
 pub use origin::Derivation;
 pub use table::wire_table;
 
@@ -49,6 +49,8 @@ pub struct Wire {
     pub kind: Kind,
     /// The parameters that are not sent, because the receiver has them.
     pub without: Leaves,
+    /// How it is encoded, if it is.
+    pub encoded: Option<Encoded>,
     /// Whether it is read only as the first value of a client's state. That is the initial model, which
     /// everyone can compute from the seed, so that no bytes are sent.
     pub initial: bool,
@@ -65,8 +67,28 @@ pub struct Wire {
     pub loc: Loc,
 }
 
-/// Counts the parameters of a model that are not in a set of leaves.
-pub type Count<'a> = &'a dyn Fn(&Leaves) -> usize;
+/// What bytes on the wire depend on. A function that counts the parameters that are not in a set of leaves
+/// is one: of a model with one tensor.
+pub trait Sizes {
+    /// Counts the model's parameters that are not in a set of leaves.
+    fn parameters_without(&self, leaves: &Leaves) -> usize;
+
+    /// The shapes of the model's tensors.
+    fn shapes(&self) -> Vec<Vec<usize>>;
+}
+
+impl<F: Fn(&Leaves) -> usize> Sizes for F {
+    fn parameters_without(&self, leaves: &Leaves) -> usize {
+        self(leaves)
+    }
+
+    fn shapes(&self) -> Vec<Vec<usize>> {
+        vec![vec![self(&Leaves::default())]]
+    }
+}
+
+/// The sizes of a model.
+pub type Count<'a> = &'a dyn Sizes;
 
 impl Wire {
     /// What it is: `parameters`, `number`, `features` or `labels`.
@@ -74,25 +96,38 @@ impl Wire {
         noun(self.kind)
     }
 
-    /// Bytes per client and round in `f32`. `None` for features and labels, whose size depends on the model
+    /// Bytes per client and round, in `f32` unless it is encoded. `None` for features and labels, whose size depends on the model
     /// and the batch, and for visits, whose number depends on the size of the cohort.
     pub fn bytes(&self, parameters: Count<'_>) -> Option<usize> {
         match self.kind {
             _ if self.initial => Some(0),
             _ if self.visits => None,
-            Kind::Params => Some(4 * parameters(&self.without)),
+            Kind::Params => Some(self.parameter_bytes(parameters)),
             Kind::Scalar => Some(4),
             _ => None,
         }
     }
 
+    /// Bytes of one value, if it is parameters.
+    pub fn parameter_bytes(&self, parameters: Count<'_>) -> usize {
+        match &self.encoded {
+            _ if self.initial => 0,
+            Some(encoded) => encoded.codec.bytes(&parameters.shapes()),
+            None => 4 * parameters.parameters_without(&self.without),
+        }
+    }
+
     /// [`Wire::bytes`] as a formula in `P`, the number of parameters, `P[head]`, that of a part's,
-    /// `F`, the number of features, `L`, the number of labels, and `m`, the number of visits.
+    /// `F`, the number of features, `L`, the number of labels, and `m`, the number of visits; and of what
+    /// is encoded, its codec: `top-k(P, share)`.
     pub fn formula(&self) -> String {
         match self.initial {
             true => "0, the initial model".to_owned(),
             false if self.is_known() => "0".to_owned(),
-            false => format!("4{}", self.symbol()),
+            false => match &self.encoded {
+                Some(encoded) => encoded.formula.clone(),
+                None => format!("4{}", self.symbol()),
+            },
         }
     }
 
@@ -139,6 +174,7 @@ pub fn wire(module: &Module) -> Vec<Wire> {
         origins: solve(module, &mut Origins(module)),
         aggregates: HashMap::new(),
         unsent: unsent(module),
+        encoded: encoded(module),
         told: HashSet::new(),
         privacy,
         sent: HashSet::new(),
@@ -159,6 +195,7 @@ struct Rows<'m> {
     /// The aggregates of each client value.
     aggregates: HashMap<Value, Vec<Value>>,
     unsent: HashMap<Value, Needless>,
+    encoded: HashMap<Value, Encoded>,
     /// Aggregates that something beyond the round reads without noise.
     told: HashSet<Value>,
     sent: HashSet<Value>,
@@ -233,6 +270,7 @@ impl Rows<'_> {
             direction,
             kind,
             without: needless.parts,
+            encoded: self.encoded.get(&sent).cloned(),
             initial: needless.all,
             visits,
             derived,

@@ -123,6 +123,7 @@ impl Analysis for Origins<'_> {
                 | FedOp::GlobalParams
                 | FedOp::SetServerState(_)
                 | FedOp::SetClientState(_)
+                | FedOp::Encode(_)
                 | FedOp::Call(_)
                 | FedOp::Super(_),
             )

@@ -68,11 +68,16 @@ fn total(rows: &[Wire], direction: Direction) -> String {
     };
     let mut terms: BTreeMap<(usize, String), usize> = BTreeMap::new();
     for row in rows {
-        *terms.entry((order(row.kind), row.symbol())).or_default() += 4;
+        let (symbol, bytes) = match &row.encoded {
+            Some(encoded) => (format!("·{}", encoded.formula), 1),
+            None => (row.symbol(), 4),
+        };
+        *terms.entry((order(row.kind), symbol)).or_default() += bytes;
     }
-    let terms = terms
-        .into_iter()
-        .map(|((_, of), count)| format!("{count}{of}"));
+    let terms = terms.into_iter().map(|((_, of), count)| match count {
+        1 => of.trim_start_matches('·').to_owned(),
+        _ => format!("{count}{of}"),
+    });
     let terms: Vec<String> = terms.collect();
     if terms.is_empty() {
         "0 bytes".to_owned()

@@ -10,10 +10,11 @@ use fedround_passes::lowering::Frontend;
 use fedround_passes::parties::{Input, Region, Source};
 use fedround_store::TensorBytes;
 
+use super::super::error::ContentError;
 use super::super::message::{ClientReport, Done, LOSSES, Reply, Run};
 use super::super::payload::Payload;
 use super::super::table::{Table, code_of, crossing};
-use super::super::values::{Taking, put};
+use super::super::values::{Taking, put, put_encoded};
 use super::{HostError, PartyHost};
 use crate::client::Outcome;
 use crate::context::RoundContext;
@@ -182,9 +183,16 @@ impl PartyHost {
                 if run.sums && region.is_summed(k) {
                     summed.extend(value.tensors());
                 } else if output.send {
+                    let name = entry.tensor(&output.name);
+                    if let Some(encoded) = &output.encoded {
+                        let bytes = outcome.encoded.get(&encoded.decoded);
+                        let bytes =
+                            bytes.ok_or_else(|| ContentError::Missing { name: name.clone() })?;
+                        put_encoded(&mut reply, &name, bytes);
+                        continue;
+                    }
                     let crossing = crossing(program, &output.without);
                     let what = (program, output.kind, crossing.as_slice());
-                    let name = entry.tensor(&output.name);
                     put(&mut reply, &name, what, value)?;
                 }
             }

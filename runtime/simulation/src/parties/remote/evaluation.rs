@@ -147,6 +147,7 @@ impl RunRegion for EvaluateAtParties<'_> {
         for i in 0..job.ids.len() {
             let nothing = Outcome {
                 yields: vec![RtVal::Held; job.body.yields.len()],
+                encoded: HashMap::new(),
                 sums: vec![],
                 losses: vec![],
                 steps: 0,

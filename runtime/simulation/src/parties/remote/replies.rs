@@ -12,7 +12,7 @@ use super::super::payload::Payload;
 use super::super::table::crossing;
 use super::super::transport::PartyError;
 use super::super::values::Taking;
-use super::returned::returned_leaf;
+use super::returned::{received, returned_leaf};
 use super::sums::add_sums;
 use super::{Asked, Remote};
 use crate::client::Outcome;
@@ -82,6 +82,7 @@ fn outcome(
     let any = losses.shape().num_elements() > 0;
     Ok(Outcome {
         yields,
+        encoded: HashMap::new(),
         sums: vec![],
         losses: any.then_some(losses).into_iter().collect(),
         steps: report.steps,
@@ -99,6 +100,10 @@ fn sent(
 ) -> Result<RtVal, ContentError> {
     let crossing = crossing(asked.job.cx.program, &output.without);
     let name = asked.entry(i).tensor(&output.name);
+    if let Some(encoded) = &output.encoded {
+        let onto = encoded.onto.and_then(|input| received(asked, i, input));
+        return taking.encoded(&name, &encoded.codec, onto);
+    }
     let own = |leaf| returned_leaf(asked, i, k, leaf);
     taking.value(&name, (output.kind, &crossing), own)
 }

@@ -16,10 +16,14 @@ pub(super) fn returned_leaf(
     let job = asked.job;
     let value = job.body.yields.get(k)?;
     let input = returned(job.cx.program, job.body, *value, leaf)?;
-    let given = match job.operands.get(input)? {
-        RtVal::Broadcast(_, value) => value.as_ref(),
-        RtVal::Clients(_, values) => values.get(i)?,
-        _ => return None,
-    };
-    given.tensors().get(leaf).cloned()
+    received(asked, i, input)?.tensors().get(leaf).cloned()
+}
+
+/// What the client at a place of the cohort was sent as an input.
+pub(super) fn received<'a>(asked: &Asked<'a>, i: usize, input: usize) -> Option<&'a RtVal> {
+    match asked.job.operands.get(input)? {
+        RtVal::Broadcast(_, value) => Some(value.as_ref()),
+        RtVal::Clients(_, values) => values.get(i),
+        _ => None,
+    }
 }
