@@ -31,7 +31,6 @@ mod adversary;
 mod checkpoint;
 mod client_examples;
 mod client_models;
-mod data_source;
 mod error;
 mod evaluation;
 mod initial_weights;
@@ -54,6 +53,7 @@ mod warnings;
 
 use std::sync::Arc;
 
+use fedround_data::DataSource;
 use fedround_data::partition::{Split, hold_out};
 use fedround_data::{Examples, load};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
@@ -63,7 +63,6 @@ use fedround_passes::PassObserver;
 use crate::model_source::ModelSource;
 
 pub use client_models::ClientModels;
-pub use data_source::DataSource;
 pub use error::ExperimentError;
 pub use initial_weights::InitialWeights;
 pub use keep::{Keep, KeepError};
@@ -88,7 +87,7 @@ pub struct Experiment {
     algorithm: BoxedAlgorithm,
     model: ModelSource,
     losses: Losses,
-    data: DataSource,
+    data: Box<dyn DataSource>,
     public: Option<Examples>,
     splits: Option<Vec<Split>>,
     settings: Settings,
@@ -102,7 +101,7 @@ impl Experiment {
             algorithm: Box::new(algorithm),
             model: "2nn".into(),
             losses: Losses::default(),
-            data: "synth-digits".into(),
+            data: Box::new("synth-digits"),
             public: None,
             splits: None,
             settings: Settings::default(),
@@ -124,10 +123,11 @@ impl Experiment {
         self
     }
 
-    /// Trains and tests on this dataset: one in memory, or one by name.
+    /// Trains and tests on this data: a dataset in memory, one by name, files of your own
+    /// ([`DataSpec`](fedround_data::DataSpec)), or whatever else is a [`DataSource`].
     #[must_use]
-    pub fn data(mut self, data: impl Into<DataSource>) -> Self {
-        self.data = data.into();
+    pub fn data(mut self, data: impl DataSource + 'static) -> Self {
+        self.data = Box::new(data);
         self
     }
 
@@ -166,12 +166,7 @@ impl Experiment {
 
     fn build(&self, splits: Option<Vec<Split>>, rounds: usize) -> Result<Run, ExperimentError> {
         self.settings.check(rounds)?;
-        let data = match &self.data {
-            DataSource::Loaded(data) => data.clone(),
-            DataSource::Named { name, folder } => {
-                Arc::new(load(name, folder.as_deref(), DATA_SEED)?)
-            }
-        };
+        let data = self.data.load()?;
         let Settings { clients, seed, .. } = self.settings;
         let (data, public) = match (&self.public, self.settings.public_share) {
             (None, Some(_)) if splits.is_some() => {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{AugmentError, ColumnError, RecordError};
+use crate::{AugmentError, ColumnError, OwnDataError, RecordError};
 use fedround_names::did_you_mean;
 
 /// Why a dataset could not be loaded.
@@ -11,7 +11,8 @@ use fedround_names::did_you_mean;
 #[non_exhaustive]
 pub enum DataError {
     /// No dataset has this name.
-    #[error("unknown dataset `{name}`{}; the datasets are {}", did_you_mean(*nearest), known.join(", "))]
+    #[error("unknown dataset `{name}`{}; the datasets are {}, and data of your own is images:DIR, csv:FILE, npy:X,Y, npz:FILE \
+         or leaf:DIR", did_you_mean(*nearest), known.join(", "))]
     UnknownDataset {
         /// The name that was asked for.
         name: String,
@@ -193,7 +194,8 @@ pub enum DataError {
     },
     /// A picture cannot be decoded.
     #[error(
-        "cannot decode {} ({bytes} bytes): {message}; get the file again, or remove it from the folder",
+        "cannot decode {} ({bytes} bytes): {message}; get the file again, or remove it from the folder \
+         (`--broken skip` leaves such files out of a folder of your own)",
         path.display()
     )]
     Image {
@@ -212,6 +214,9 @@ pub enum DataError {
         /// Channels, height and width.
         shape: [usize; 3],
     },
+    /// A user's own data is wrong, or cannot be read as asked.
+    #[error(transparent)]
+    Own(#[from] OwnDataError),
     /// Images cannot be augmented in this way.
     #[error(transparent)]
     Augment(#[from] AugmentError),

@@ -1,5 +1,7 @@
 //! Datasets, their file formats, partitions, augmentation and text.
 //!
+//! * [`DataSource`] is where examples come from: a [`DataSpec`], such as `mnist` or `images:photos`, a
+//!   [`Dataset`], or a type of your own.
 //! * [`load`] gives a [`Dataset`] by name: the built-in `synth-digits`, which is generated, or one of
 //!   [`DATASETS`] from files.
 //! * [`Partition`] deals the training examples to clients.
@@ -28,6 +30,7 @@ pub mod datasets;
 mod error;
 mod formats;
 mod notes;
+pub mod own;
 pub mod partition;
 mod source;
 pub mod text;
@@ -37,6 +40,7 @@ pub use dataset::{Column, ColumnError, Dataset, Element, Examples, Scale};
 pub use datasets::{DATASETS, adult, load, synth};
 pub use error::DataError;
 pub use formats::{Fit, ImageFiles, RecordError};
+pub use own::{DataSource, DataSpec, OwnDataError, Place, Reading};
 pub use partition::{Partition, PartitionError};
 pub use source::DatasetInfo;
 pub use text::Language;

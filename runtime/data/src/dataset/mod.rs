@@ -11,6 +11,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use crate::own::TableEncoder;
 use crate::text::Language;
 
 pub use column::Column;
@@ -42,6 +43,8 @@ pub struct Dataset {
     pub group_names: Vec<String>,
     /// The vocabulary and the people's texts, for datasets with text.
     pub language: Option<Language>,
+    /// How rows became inputs, for tables.
+    pub table: Option<Arc<TableEncoder>>,
     /// Remarks about the files, such as missing parts or contents that differ from the published ones.
     pub notes: Vec<String>,
 }
@@ -65,6 +68,7 @@ impl Dataset {
             test_groups: None,
             group_names: vec![],
             language: None,
+            table: None,
             notes: vec![],
         }
     }

@@ -51,9 +51,21 @@ impl Records {
         &self,
         comment: Option<u8>,
     ) -> impl Iterator<Item = Result<Record<'_>, RecordError>> {
+        self.rows_of(N, b',', comment)
+    }
+
+    /// [`rows`](Self::rows) of so many fields with another separator.
+    pub fn rows_of(
+        &self,
+        fields: usize,
+        separator: u8,
+        comment: Option<u8>,
+    ) -> impl Iterator<Item = Result<Record<'_>, RecordError>> {
+        let expected = fields;
         let rows = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
+            .delimiter(separator)
             .from_reader(&self.bytes[..]);
         let is_comment = move |fields: &StringRecord| {
             let first = fields.get(0).and_then(|f| f.bytes().next());
@@ -69,16 +81,47 @@ impl Records {
                 let path = path.clone();
                 return Err(RecordError::Quote { path, line });
             }
-            if fields.len() != N {
+            if fields.len() != expected {
                 return Err(RecordError::Fields {
                     path: path.clone(),
                     line,
-                    expected: N,
+                    expected,
                     found: fields.len(),
                 });
             }
             Ok(Record { path, line, fields })
         })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The first line, without its end.
+    pub fn first_line(&self) -> std::borrow::Cow<'_, str> {
+        let end = self.bytes.iter().position(|&b| b == b'\n');
+        let line = String::from_utf8_lossy(&self.bytes[..end.unwrap_or(self.bytes.len())]);
+        match line.strip_suffix('\r') {
+            Some(line) => line.to_owned().into(),
+            None => line,
+        }
+    }
+
+    /// The fields of the first record, without a byte order mark.
+    pub fn header(&self, separator: u8) -> Result<Vec<String>, RecordError> {
+        let mut rows = ReaderBuilder::new()
+            .has_headers(false)
+            .delimiter(separator)
+            .from_reader(&self.bytes[..])
+            .into_records();
+        let first = rows.next().transpose();
+        let first = first.map_err(|error| self.unreadable(&error))?;
+        let first = first.unwrap_or_default();
+        let fields = first
+            .iter()
+            .map(|field| field.trim_start_matches('\u{feff}'));
+        Ok(fields.map(|field| field.trim().to_owned()).collect())
     }
 
     /// [`rows`](Self::rows) below a first line that names the columns.
@@ -117,6 +160,11 @@ impl Records {
 }
 
 impl Record<'_> {
+    /// The line, from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
     /// Field `index` without the blanks around it. [`Records::rows`] has checked that it exists.
     pub fn text(&self, index: usize) -> &str {
         self.fields.get(index).unwrap_or_default().trim()

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use image::imageops::FilterType;
-use image::{DynamicImage, ImageBuffer, ImageFormat, ImageReader, Limits, Luma};
+use image::{DynamicImage, ImageBuffer, ImageDecoder, ImageFormat, ImageReader, Limits, Luma};
 
 use super::Fit;
 use crate::DataError;
@@ -56,11 +56,49 @@ pub(crate) fn resize(bytes: &[u8], from: [usize; 2], to: [usize; 2], out: &mut [
     }
 }
 
-fn decode(path: &Path) -> Result<DynamicImage, DataError> {
-    let bytes = fs::read(path).map_err(|source| DataError::Read {
+/// What the header of an image says.
+pub(crate) struct Size {
+    /// Height and width.
+    pub side: [usize; 2],
+    /// Whether the image has no colours.
+    pub grey: bool,
+}
+
+/// Reads the header of a JPEG or PNG file.
+pub(crate) fn size(path: &Path) -> Result<Size, DataError> {
+    let unreadable = |source| DataError::Read {
         path: path.to_path_buf(),
         source,
-    })?;
+    };
+    let bad = |error: image::ImageError| DataError::Image {
+        path: path.to_path_buf(),
+        bytes: fs::metadata(path).map_or(0, |m| m.len() as usize),
+        message: error.to_string(),
+    };
+    let reader = ImageReader::open(path).map_err(unreadable)?;
+    let reader = reader.with_guessed_format().map_err(unreadable)?;
+    let decoder = reader.into_decoder().map_err(bad)?;
+    let (width, height) = decoder.dimensions();
+    Ok(Size {
+        side: [height as usize, width as usize],
+        grey: !decoder.color_type().has_color(),
+    })
+}
+
+fn decode(path: &Path) -> Result<DynamicImage, DataError> {
+    let unreadable = |source| DataError::Read {
+        path: path.to_path_buf(),
+        source,
+    };
+    let length = fs::metadata(path).map_err(unreadable)?.len();
+    if length > LARGEST_BYTES {
+        return Err(DataError::Image {
+            path: path.to_path_buf(),
+            bytes: length as usize,
+            message: format!("the file has more than {LARGEST_BYTES} bytes"),
+        });
+    }
+    let bytes = fs::read(path).map_err(unreadable)?;
     let bad = |message: String| DataError::Image {
         path: path.to_path_buf(),
         bytes: bytes.len(),

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::DataError;
 use cache::Cache;
-pub(crate) use decode::resize;
+pub(crate) use decode::{resize, size};
 
 /// How a picture is brought to the size of its column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,6 +95,28 @@ impl ImageFiles {
             .zip(&self.paths)
             .try_for_each(|(image, path)| decode::into(path, self.shape, self.fit, image))?;
         Ok(bytes)
+    }
+
+    /// Other files with the same shape, without a cache.
+    pub(crate) fn resembling(&self, paths: Vec<PathBuf>) -> Result<Self, DataError> {
+        Self::new(paths, self.shape, self.fit)
+    }
+
+    /// The files that cannot be read or decoded, in their order, with the errors. Every file is decoded once,
+    /// on the threads of the current rayon pool.
+    pub(crate) fn broken(&self) -> Vec<(usize, DataError)> {
+        let paths = self.paths.par_iter().enumerate();
+        let found = paths.map_init(
+            || vec![0; self.features()],
+            |scratch, (index, path)| {
+                let decoded = decode::into(path, self.shape, self.fit, scratch);
+                if decoded.is_ok() {
+                    self.cache.offer(index, scratch);
+                }
+                decoded.err().map(|error| (index, error))
+            },
+        );
+        found.flatten_iter().collect()
     }
 
     /// Calls `each` with the bytes of every image at `indices` and the image's part of `out`.

@@ -1,0 +1,105 @@
+//! How data is read: the flags, and the same as a table of `config.toml`.
+
+use std::path::Path;
+
+use clap::Args;
+use fedround::experiment::DATA_SEED;
+use fedround_data::{DataSpec, Dataset, Reading};
+use serde::{Deserialize, Serialize};
+
+use crate::error::CliError;
+
+/// How data of one's own is read; a flag wins over the file.
+#[derive(Args, Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[command(next_help_heading = "Data of your own")]
+pub(crate) struct ReadingArgs {
+    /// Column of a table (csv:FILE) that holds the class
+    #[arg(long, value_name = "COLUMN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Column of a table that names the client of each row; it is no input
+    #[arg(long, value_name = "COLUMN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_column: Option<String>,
+    /// Column of a table that is no input, such as a row's number; may be repeated
+    #[arg(long, value_name = "COLUMN")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore_column: Vec<String>,
+    /// What becomes of rows of a table that lack a value: stop, drop the row, or fill the gap by the mean
+    /// or by a category of its own [default: stop]
+    #[arg(long, value_name = "stop|drop|fill")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+    /// Scale of inputs: auto, by the mean and the standard deviation of the training examples; none; or
+    /// MEAN,STD, as in 0.5,0.25 [default: auto]
+    #[arg(long, value_name = "auto|none|MEAN,STD")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub normalize: Option<String>,
+    /// Height and width of the images of a folder [default: their own if they agree and are small, else 64]
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resize: Option<usize>,
+    /// Share of the examples that is for testing, where the files have no test part [default: 0.2]
+    #[arg(long, value_name = "SHARE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_share: Option<f64>,
+    /// What becomes of images of a folder that cannot be decoded: stop at the first, or skip them
+    /// [default: stop]
+    #[arg(long, value_name = "stop|skip")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
+}
+
+impl ReadingArgs {
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// These flags over a file's settings.
+    pub fn over(&self, file: Self) -> Self {
+        let flags = self.clone();
+        Self {
+            target: flags.target.or(file.target),
+            client_column: flags.client_column.or(file.client_column),
+            ignore_column: match flags.ignore_column.is_empty() {
+                true => file.ignore_column,
+                false => flags.ignore_column,
+            },
+            missing: flags.missing.or(file.missing),
+            normalize: flags.normalize.or(file.normalize),
+            resize: flags.resize.or(file.resize),
+            test_share: flags.test_share.or(file.test_share),
+            broken: flags.broken.or(file.broken),
+        }
+    }
+
+    fn resolve(&self) -> Result<Reading, CliError> {
+        let default = Reading::default();
+        Ok(Reading {
+            target: self.target.clone(),
+            client_column: self.client_column.clone(),
+            ignore: self.ignore_column.clone(),
+            missing: parse(&self.missing)?.unwrap_or(default.missing),
+            normalize: parse(&self.normalize)?.unwrap_or(default.normalize),
+            resize: self.resize,
+            test_share: self.test_share,
+            broken: parse(&self.broken)?.unwrap_or(default.broken),
+        })
+    }
+
+    /// Reads the data of a text, with the files of bundled datasets in `dir`.
+    pub fn read(&self, data: &str, dir: &Path) -> Result<Dataset, CliError> {
+        let spec = data.parse::<DataSpec>()?.folder(dir);
+        Ok(DataSpec {
+            seed: DATA_SEED,
+            ..spec.reading(self.resolve()?)
+        }
+        .read()?)
+    }
+}
+
+fn parse<T: std::str::FromStr>(text: &Option<String>) -> Result<Option<T>, T::Err> {
+    text.as_deref().map(str::parse).transpose()
+}

@@ -1,0 +1,293 @@
+//! Errors in a user's own data.
+
+use std::path::PathBuf;
+
+use fedround_names::did_you_mean;
+
+use super::place::KINDS;
+
+/// What is wrong with a user's own data, or with how it is to be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OwnDataError {
+    /// The word before the colon is no kind of data.
+    #[error("unknown kind of data `{kind}`{}; write the name of a dataset, {}", did_you_mean(*nearest), kinds())]
+    Kind {
+        /// The word.
+        kind: String,
+        /// The kind whose name is closest, if one is close.
+        nearest: Option<&'static str>,
+    },
+    /// The part after the colon is missing, or has too few or too many files.
+    #[error("bad data `{text}`: expected {syntax}")]
+    Place {
+        /// The whole text.
+        text: String,
+        /// What was expected.
+        syntax: &'static str,
+    },
+    /// The data does not have an option.
+    #[error("`--{option}` does not fit `{data}`: it is for data {why}")]
+    Option {
+        /// The option.
+        option: &'static str,
+        /// The data.
+        data: String,
+        /// What data has the option.
+        why: &'static str,
+    },
+    /// An option has another value.
+    #[error("--{option}: expected {expected}, found `{found}`")]
+    Word {
+        /// The option.
+        option: &'static str,
+        /// Its values.
+        expected: &'static str,
+        /// The text.
+        found: String,
+    },
+    /// The share of test examples is out of range.
+    #[error("--test-share: expected a share above 0 and below 1, found {share}")]
+    TestShare {
+        /// The share.
+        share: f64,
+    },
+    /// Images of no pixels.
+    #[error("--resize: expected a height and width of at least 1, found 0")]
+    Resize,
+    /// Numbers without channels have several scales.
+    #[error("--normalize: expected one mean and one standard deviation, found {found}")]
+    OneScale {
+        /// The number of means.
+        found: usize,
+    },
+    /// A file or folder does not exist.
+    #[error("{} does not exist; check the path after `--data`", path.display())]
+    NotThere {
+        /// The file or folder.
+        path: PathBuf,
+    },
+    /// A folder does not hold images by class.
+    #[error(
+        "{}: expected a folder for each class with its images (JPEG or PNG), as in {}/CLASS/IMAGE.jpg, or one more level, \
+         CLIENT/CLASS/IMAGE.jpg; found {found}", dir.display(), dir.display()
+    )]
+    Layout {
+        /// The folder.
+        dir: PathBuf,
+        /// What was found.
+        found: String,
+    },
+    /// A class of the test examples has no training examples.
+    #[error(
+        "{}: class `{class}` is only in the test examples{}; give it training examples, or remove it",
+        path.display(), did_you_mean(nearest.as_deref())
+    )]
+    OnlyInTest {
+        /// The file or folder of test examples.
+        path: PathBuf,
+        /// The class.
+        class: String,
+        /// The training class whose name is closest, if one is close.
+        nearest: Option<String>,
+    },
+    /// There are too few or too many classes.
+    #[error("{what}: expected 2 to 65,536 classes, found {found}")]
+    Classes {
+        /// Where the classes are named.
+        what: String,
+        /// How many there are.
+        found: usize,
+    },
+    /// None of the images can be decoded.
+    #[error("{}: none of the {images} images can be decoded, such as {example}", dir.display())]
+    AllBroken {
+        /// The folder.
+        dir: PathBuf,
+        /// The number of images.
+        images: usize,
+        /// The error of the first one.
+        example: String,
+    },
+    /// A table is read without saying what to predict.
+    #[error(
+        "{}: say which column is the class, with `--target COLUMN`; the columns are {}",
+        path.display(), columns.join(", ")
+    )]
+    NoTarget {
+        /// The table.
+        path: PathBuf,
+        /// Its columns.
+        columns: Vec<String>,
+    },
+    /// No column has this name.
+    #[error(
+        "{}: no column is called `{name}`{}; the columns are {}",
+        path.display(), did_you_mean(nearest.as_deref()), columns.join(", ")
+    )]
+    NoColumn {
+        /// The table.
+        path: PathBuf,
+        /// The name.
+        name: String,
+        /// The column whose name is closest, if one is close.
+        nearest: Option<String>,
+        /// All columns.
+        columns: Vec<String>,
+    },
+    /// The first line of a table does not name its columns.
+    #[error("{}:1: expected the names of the columns, found {found}", path.display())]
+    NoHeader {
+        /// The table.
+        path: PathBuf,
+        /// What is there.
+        found: String,
+    },
+    /// The test table has other columns than the training table.
+    #[error(
+        "{}:1: expected the columns of the training table, {}; found {}",
+        path.display(), expected.join(", "), found.join(", ")
+    )]
+    OtherColumns {
+        /// The test table.
+        path: PathBuf,
+        /// The columns of the training table.
+        expected: Vec<String>,
+        /// The columns of the test table.
+        found: Vec<String>,
+    },
+    /// Values are missing, and nothing says what to do.
+    #[error(
+        "{}:{line}: column `{column}` has no value, as {rows} rows of all ({}); leave these rows out with \
+         `--missing drop`, or fill the gaps with `--missing fill`",
+        path.display(), columns.join(", ")
+    )]
+    Missing {
+        /// The table.
+        path: PathBuf,
+        /// The first line with a missing value.
+        line: u64,
+        /// The column that it is missing in.
+        column: String,
+        /// The number of rows with missing values.
+        rows: usize,
+        /// Each column with missing values and their number.
+        columns: Vec<String>,
+    },
+    /// A class or client is missing, which cannot be filled.
+    #[error("{}:{line}: column `{column}` has no value, and a {what} cannot be filled; leave such rows out with `--missing drop`", path.display())]
+    MissingName {
+        /// The table.
+        path: PathBuf,
+        /// The line.
+        line: u64,
+        /// The column.
+        column: String,
+        /// `class` or `client`.
+        what: &'static str,
+    },
+    /// A column has too many distinct texts to be encoded.
+    #[error(
+        "{}: column `{column}` has more than {limit} distinct texts, such as `{example}` in line {line}; leave it out with \
+         `--ignore-column {column}`",
+        path.display()
+    )]
+    TooManyTexts {
+        /// The table.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// The largest number of texts.
+        limit: usize,
+        /// The text that was one too many.
+        example: String,
+        /// Its line.
+        line: u64,
+    },
+    /// The target is a quantity, not a class.
+    #[error(
+        "{}: column `{column}` holds numbers, such as `{example}`, and models here predict classes; \
+         choose another target, or replace the numbers by ranges",
+        path.display()
+    )]
+    Quantity {
+        /// The table.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// One of the numbers.
+        example: String,
+    },
+    /// A value was not seen when the table was encoded.
+    #[error("{}:{line}: column `{column}`: expected {expected}, found `{found}`{}", path.display(), did_you_mean(nearest.as_deref()))]
+    Value {
+        /// The table.
+        path: PathBuf,
+        /// The line.
+        line: u64,
+        /// The column.
+        column: String,
+        /// The valid values.
+        expected: String,
+        /// The value.
+        found: String,
+        /// The valid value that is closest, if one is close.
+        nearest: Option<String>,
+    },
+    /// A table has no column that is an input.
+    #[error("{}: no column is left as an input", path.display())]
+    NoInputs {
+        /// The table.
+        path: PathBuf,
+    },
+    /// A file of NumPy is damaged, or holds something else.
+    #[error("{}: expected {expected}, found {found}", path.display())]
+    Array {
+        /// The file, with the name of the array in an archive.
+        path: PathBuf,
+        /// What was expected.
+        expected: String,
+        /// What was found.
+        found: String,
+    },
+    /// A folder has no files of LEAF.
+    #[error("{}: expected JSON files of LEAF, or the folders `train` and `test` with them, found none", dir.display())]
+    NoLeafFiles {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// The target of a text is not its next character.
+    #[error("{}: expected the next character as the target of each text, found `{found}`", dir.display())]
+    NextCharacter {
+        /// The folder.
+        dir: PathBuf,
+        /// A target.
+        found: String,
+    },
+    /// A file of LEAF has other contents.
+    #[error("{}: user `{user}`: expected {expected}, found {found}", path.display())]
+    Leaf {
+        /// The file.
+        path: PathBuf,
+        /// The user.
+        user: String,
+        /// What was expected.
+        expected: String,
+        /// What was found.
+        found: String,
+    },
+}
+
+impl OwnDataError {
+    pub(super) fn word(option: &'static str, found: &str, expected: &'static str) -> Self {
+        Self::Word {
+            option,
+            expected,
+            found: found.to_owned(),
+        }
+    }
+}
+
+fn kinds() -> String {
+    KINDS.map(|(_, syntax)| syntax).join(", ")
+}

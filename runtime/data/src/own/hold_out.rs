@@ -1,0 +1,73 @@
+//! Splits of own data into training and test examples.
+
+use fedround_random::{Purpose, StreamKey, permutation};
+
+/// Which examples are for testing: a `share` of each client's examples of each class, as far as whole
+/// examples allow, drawn at random. Every class and every client keeps an example to train on.
+pub(super) fn hold_out(labels: &[u16], groups: Option<&[u32]>, share: f64, seed: u64) -> Vec<bool> {
+    let group = |i: usize| groups.map_or(0, |groups| groups[i]);
+    let mut order = permutation(labels.len(), StreamKey::new(seed, Purpose::HoldOut));
+    order.sort_by_key(|&i| (group(i), labels[i]));
+    // Every 1/share-th example of this order, so that small classes of small clients add up.
+    let mut test = vec![false; labels.len()];
+    let mut due = 0.5;
+    for &i in &order {
+        due += share;
+        if due >= 1.0 {
+            due -= 1.0;
+            test[i] = true;
+        }
+    }
+    keep_one(&order, &mut test, |i| usize::from(labels[i]));
+    keep_one(&order, &mut test, |i| group(i) as usize);
+    test
+}
+
+/// Takes an example of each part that has none left to train on back from the test examples.
+fn keep_one(order: &[usize], test: &mut [bool], part: impl Fn(usize) -> usize) {
+    let parts = order.iter().map(|&i| part(i) + 1).max().unwrap_or(0);
+    let mut has = vec![false; parts];
+    for &i in order {
+        has[part(i)] |= !test[i];
+    }
+    for &i in order {
+        if !has[part(i)] {
+            has[part(i)] = true;
+            test[i] = false;
+        }
+    }
+}
+
+/// The indices of the training and of the test examples.
+pub(super) fn split(test: &[bool]) -> (Vec<usize>, Vec<usize>) {
+    (0..test.len()).partition(|&i| !test[i])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_and_clients_have_their_share() {
+        let labels: Vec<u16> = (0..1000).map(|i| i % 4).collect();
+        let groups: Vec<u32> = (0..1000).map(|i| i / 100).collect();
+        let test = hold_out(&labels, Some(&groups), 0.2, 0);
+        for class in 0..4 {
+            let held = (0..1000).filter(|&i| test[i] && labels[i] == class);
+            assert_eq!(held.count(), 50);
+        }
+        for group in 0..10 {
+            let held = (0..1000).filter(|&i| test[i] && groups[i] == group);
+            assert_eq!(held.count(), 20);
+        }
+        assert_ne!(test, hold_out(&labels, Some(&groups), 0.2, 1));
+    }
+
+    #[test]
+    fn the_only_example_of_a_class_is_for_training() {
+        let test = hold_out(&[0, 0, 1, 2, 3], None, 0.9, 0);
+        assert_eq!(test[2..], [false; 3]);
+        assert_eq!(test.iter().filter(|t| **t).count(), 1);
+        assert!(hold_out(&[], None, 0.2, 0).is_empty());
+    }
+}

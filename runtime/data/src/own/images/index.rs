@@ -1,0 +1,230 @@
+//! The names of the files in a folder of images.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fedround_names::nearest;
+
+use crate::DataError;
+use crate::own::labels::{MOST_CLASSES, Names};
+use crate::own::{OwnDataError, Place};
+
+/// The images of a folder.
+#[derive(Default)]
+pub(super) struct Index {
+    pub paths: Vec<PathBuf>,
+    pub labels: Vec<u16>,
+    /// The client or domain of each image, if there is a level of them.
+    pub groups: Option<Vec<u32>>,
+    /// Whether each image is for testing, if the folder has a part for testing.
+    pub test: Option<Vec<bool>>,
+    pub classes: Vec<String>,
+    pub group_names: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+/// What is directly in a folder, in the order of the names.
+#[derive(Default)]
+struct Listing {
+    folders: Vec<String>,
+    images: Vec<OsString>,
+    others: usize,
+}
+
+const TRAIN: [&str; 2] = ["train", "training"];
+const TEST: [&str; 4] = ["test", "val", "valid", "validation"];
+
+/// One image, with the names of its class and group.
+struct Image {
+    path: PathBuf,
+    class: String,
+    group: Option<String>,
+    test: bool,
+}
+
+impl Index {
+    /// Reads the names of all files.
+    pub fn of(dir: &Path) -> Result<Self, DataError> {
+        if !dir.is_dir() {
+            return Err(Place::missing(dir));
+        }
+        let top = list(dir)?;
+        let part = |names: &[&str]| {
+            let is = |folder: &&String| names.contains(&folder.to_lowercase().as_str());
+            top.folders.iter().find(is).map(|name| dir.join(name))
+        };
+        let (mut images, mut notes) = (vec![], vec![]);
+        let parts = (part(&TRAIN), part(&TEST));
+        let has_test = match &parts {
+            (Some(train), Some(test)) => {
+                walk(train, false, &mut images, &mut notes)?;
+                walk(test, true, &mut images, &mut notes)?;
+                check_test(test, &images)?;
+                let more = top.folders.len() - 2;
+                if more > 0 {
+                    let (train, test) = (train.display(), test.display());
+                    notes.push(format!(
+                        "only {train} and {test} are read, not {more} more folders"
+                    ));
+                }
+                true
+            }
+            // A single folder is the training part; beside others, it is a class of that name.
+            (Some(train), None) if top.folders.len() == 1 => {
+                walk(train, false, &mut images, &mut notes)?;
+                false
+            }
+            _ => {
+                walk(dir, false, &mut images, &mut notes)?;
+                false
+            }
+        };
+        Self::named(dir, images, has_test, notes)
+    }
+
+    fn named(
+        dir: &Path,
+        images: Vec<Image>,
+        has_test: bool,
+        notes: Vec<String>,
+    ) -> Result<Self, DataError> {
+        let (mut classes, mut groups) = (Names::default(), Names::default());
+        for image in &images {
+            classes.push(&image.class);
+            groups.push(image.group.as_deref().unwrap_or_default());
+        }
+        let grouped = images.iter().any(|image| image.group.is_some());
+        let (classes, labels) = classes.classes(&dir.display().to_string())?;
+        let (group_names, groups) = groups.sorted();
+        Ok(Self {
+            test: has_test.then(|| images.iter().map(|image| image.test).collect()),
+            paths: images.into_iter().map(|image| image.path).collect(),
+            labels,
+            groups: grouped.then_some(groups),
+            classes,
+            group_names,
+            notes,
+        })
+    }
+}
+
+/// Adds the images of one part.
+fn walk(
+    dir: &Path,
+    test: bool,
+    images: &mut Vec<Image>,
+    notes: &mut Vec<String>,
+) -> Result<(), DataError> {
+    let layout = |found: String| OwnDataError::Layout {
+        dir: dir.to_path_buf(),
+        found,
+    };
+    let top = list(dir)?;
+    if top.folders.is_empty() {
+        let found = match top.images.len() {
+            0 => "an empty folder".to_owned(),
+            n => format!("{n} images directly in it"),
+        };
+        return Err(layout(found).into());
+    }
+    if top.folders.len() > MOST_CLASSES {
+        return Err(layout(format!("{} folders", top.folders.len())).into());
+    }
+    let mut add = |folder: &Path, listing: Listing, class: &str, group: Option<&str>| {
+        if listing.others > 0 {
+            let (others, folder) = (listing.others, folder.display());
+            notes.push(format!(
+                "{others} files in {folder} are neither JPEG nor PNG"
+            ));
+        }
+        if listing.images.is_empty() {
+            notes.push(format!("{} holds no images", folder.display()));
+        }
+        images.extend(listing.images.into_iter().map(|name| Image {
+            path: folder.join(name),
+            class: class.to_owned(),
+            group: group.map(str::to_owned),
+            test,
+        }));
+    };
+    // The folders with images and those with folders, by their names.
+    let (mut flat, mut deep) = (None, None);
+    for name in &top.folders {
+        let folder = dir.join(name);
+        let inner = list(&folder)?;
+        match (inner.folders.is_empty(), inner.images.is_empty()) {
+            (false, true) => deep = deep.or(Some(name)),
+            (_, false) => flat = flat.or(Some(name)),
+            (true, true) => {}
+        }
+        if let (Some(flat), Some(deep)) = (flat, deep) {
+            let found = format!("images in `{flat}` and folders in `{deep}`");
+            return Err(layout(found).into());
+        }
+        if deep.is_none() {
+            add(&folder, inner, name, None);
+            continue;
+        }
+        for class in &inner.folders {
+            let folder = folder.join(class);
+            add(&folder, list(&folder)?, class, Some(name));
+        }
+    }
+    if images.is_empty() {
+        return Err(layout("folders without images".to_owned()).into());
+    }
+    Ok(())
+}
+
+/// Every class of the test images must have training images.
+fn check_test(dir: &Path, images: &[Image]) -> Result<(), DataError> {
+    let train = images.iter().filter(|image| !image.test);
+    let classes: BTreeSet<&str> = train.map(|image| image.class.as_str()).collect();
+    let only = |image: &&Image| !classes.contains(image.class.as_str());
+    match images.iter().find(only) {
+        None => Ok(()),
+        Some(image) => Err(OwnDataError::OnlyInTest {
+            path: dir.to_path_buf(),
+            class: image.class.clone(),
+            nearest: nearest(&image.class, classes).map(str::to_owned),
+        }
+        .into()),
+    }
+}
+
+/// What is in a folder, less hidden files.
+fn list(dir: &Path) -> Result<Listing, DataError> {
+    let unreadable = |source| DataError::Read {
+        path: dir.to_path_buf(),
+        source,
+    };
+    let mut listing = Listing::default();
+    for entry in fs::read_dir(dir).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let name = entry.file_name();
+        let text = name.to_string_lossy();
+        if text.starts_with('.') {
+            continue;
+        }
+        let kind = entry.file_type().map_err(unreadable)?;
+        // Most entries say what they are without another call; links do not.
+        if kind.is_dir() || (kind.is_symlink() && entry.path().is_dir()) {
+            listing.folders.push(text.into_owned());
+        } else if is_image(&text) {
+            listing.images.push(name);
+        } else {
+            listing.others += 1;
+        }
+    }
+    listing.folders.sort_unstable();
+    listing.images.sort_unstable();
+    Ok(listing)
+}
+
+fn is_image(name: &str) -> bool {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let known = ["jpg", "jpeg", "png"];
+    known.iter().any(|e| e.eq_ignore_ascii_case(extension))
+}

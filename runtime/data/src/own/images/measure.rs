@@ -1,0 +1,81 @@
+//! The shape and the scale of images, found on a sample of them.
+
+use std::path::PathBuf;
+
+use fedround_random::{Purpose, StreamKey, permutation};
+
+use crate::formats::images::size;
+use crate::own::normalize::of_channels;
+use crate::own::{Broken, Reading};
+use crate::{DataError, ImageFiles};
+
+/// So many images are looked at.
+const SAMPLE: usize = 100;
+/// Images that agree in size keep it up to this many pixels a side.
+const LARGEST: usize = 128;
+/// Height and width of other images.
+const SIDE: usize = 64;
+
+/// The shape of images.
+pub(super) struct Shape {
+    /// Channels, height and width.
+    pub shape: [usize; 3],
+    /// What a user should know of it.
+    pub note: Option<String>,
+}
+
+/// A sample of `n` examples. It is the same for every seed.
+fn sample(n: usize) -> Vec<usize> {
+    let mut all = permutation(n, StreamKey::new(0, Purpose::HoldOut).with(1));
+    all.truncate(SAMPLE);
+    all.sort_unstable();
+    all
+}
+
+/// The shape that the images are brought to. Only headers are read.
+pub(super) fn shape(paths: &[PathBuf], reading: &Reading) -> Result<Shape, DataError> {
+    let mut sizes = vec![];
+    for at in sample(paths.len()) {
+        match size(&paths[at]) {
+            Ok(size) => sizes.push(size),
+            Err(_) if reading.broken == Broken::Skip => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let channels = match sizes.iter().all(|size| size.grey) {
+        true if !sizes.is_empty() => 1,
+        _ => 3,
+    };
+    let same = sizes.windows(2).all(|two| two[0].side == two[1].side);
+    let (shape, note) = match (reading.resize, sizes.first()) {
+        (Some(side), _) => ([channels, side, side], None),
+        (None, Some(first)) if same && first.side.iter().all(|&n| n <= LARGEST) => {
+            ([channels, first.side[0], first.side[1]], None)
+        }
+        (None, first) => {
+            let found = match first {
+                Some(first) if same => {
+                    format!("images have {} x {} pixels", first.side[0], first.side[1])
+                }
+                _ => "images differ in size".to_owned(),
+            };
+            let note = format!(
+                "{found} and are brought to {SIDE} x {SIDE}; `--resize N` chooses another size"
+            );
+            ([channels, SIDE, SIDE], Some(note))
+        }
+    };
+    Ok(Shape { shape, note })
+}
+
+/// The mean and the standard deviation of each channel over a sample of the files in `rows`.
+pub(super) fn moments(
+    files: &ImageFiles,
+    rows: &[usize],
+) -> Result<(Vec<f32>, Vec<f32>), DataError> {
+    let chosen = sample(rows.len()).into_iter();
+    let paths = chosen.map(|at| files.paths()[rows[at]].clone()).collect();
+    let [channels, height, width] = files.shape();
+    let bytes = files.resembling(paths)?.decode_all()?;
+    Ok(of_channels(&bytes, channels, height * width))
+}

@@ -1,0 +1,103 @@
+//! Folders of images: a folder for each class, and perhaps one more level for clients or domains.
+//!
+//! Only the names of files are read at first. Files are decoded when a batch needs them, and a bounded
+//! number of decoded images is kept.
+
+mod index;
+mod measure;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::hold_out::{hold_out, split};
+use super::{Broken, OwnDataError, Reading, labels};
+use crate::{Column, DataError, Dataset, Examples, Fit, ImageFiles};
+use index::Index;
+
+/// Bytes of decoded images that are kept.
+const CACHE: usize = 1 << 28;
+
+/// Notes name so many broken files.
+const NAMED: usize = 5;
+
+pub(super) fn read(dir: &Path, reading: &Reading, seed: u64) -> Result<Dataset, DataError> {
+    let index = Index::of(dir)?;
+    let shape = measure::shape(&index.paths, reading)?;
+    let Index {
+        paths,
+        labels: all,
+        groups,
+        test,
+        classes,
+        group_names,
+        mut notes,
+    } = index;
+    notes.extend(shape.note);
+    let files = ImageFiles::new(paths, shape.shape, Fit::Stretch)?.with_cache(CACHE);
+    let files = Arc::new(files);
+    let good = match reading.broken {
+        Broken::Stop => (0..files.len()).collect(),
+        Broken::Skip => decodable(dir, &files, &mut notes)?,
+    };
+    let pick = |values: &[u16]| -> Vec<u16> { good.iter().map(|&i| values[i]).collect() };
+    let labels = pick(&all);
+    let groups: Option<Vec<u32>> = groups.map(|of| good.iter().map(|&i| of[i]).collect());
+    let test: Vec<bool> = match test {
+        Some(test) => good.iter().map(|&i| test[i]).collect(),
+        None => hold_out(&labels, groups.as_deref(), reading.test_share(), seed),
+    };
+    let (train, test) = split(&test);
+    if train.is_empty() {
+        return Err(DataError::Empty {
+            path: dir.to_path_buf(),
+        });
+    }
+    let rows = |part: &[usize]| -> Arc<[usize]> { part.iter().map(|&i| good[i]).collect() };
+    let scale = reading
+        .normalize
+        .of_bytes(|| measure::moments(&files, &rows(&train)))?;
+    let all = Column::images("x", files, scale)?;
+    let examples = |part: &[usize]| {
+        let labels: Vec<u16> = part.iter().map(|&i| labels[i]).collect();
+        Examples::of_columns(vec![all.subset(&rows(part))], labels)
+    };
+    let (in_train, in_test) = (examples(&train)?, examples(&test)?);
+    notes.extend(labels::notes(&classes, in_train.labels(), in_test.labels()));
+    let mut data = Dataset::new("", in_train, in_test, classes);
+    if let Some(groups) = groups {
+        let of = |part: &[usize]| -> Vec<u32> { part.iter().map(|&i| groups[i]).collect() };
+        data = data.with_groups(of(&train), of(&test), group_names)?;
+    }
+    data.notes = notes;
+    Ok(data)
+}
+
+/// The files that can be decoded, with a note on the others.
+fn decodable(
+    dir: &Path,
+    files: &ImageFiles,
+    notes: &mut Vec<String>,
+) -> Result<Vec<usize>, DataError> {
+    let broken = files.broken();
+    for (_, error) in broken.iter().take(NAMED) {
+        notes.push(format!("left out: {error}"));
+    }
+    if broken.len() > NAMED {
+        let more = broken.len() - NAMED;
+        notes.push(format!(
+            "left out: {more} more files that cannot be decoded"
+        ));
+    }
+    if let Some((_, first)) = broken.first().filter(|_| broken.len() == files.len()) {
+        return Err(OwnDataError::AllBroken {
+            dir: dir.to_path_buf(),
+            images: files.len(),
+            example: first.to_string(),
+        }
+        .into());
+    }
+    let mut bad = broken.iter().map(|(at, _)| *at).peekable();
+    Ok((0..files.len())
+        .filter(|at| bad.next_if_eq(at).is_none())
+        .collect())
+}

@@ -1,0 +1,172 @@
+//! JSON files of LEAF (Caldas et al., 2018): FEMNIST, Shakespeare, and others whose inputs are numbers.
+//!
+//! A file lists users, and for each user its inputs `x` and its targets `y`. Users are the clients. Inputs are
+//! numbers, of which 784 are an image of 28x28 (FEMNIST), or texts of equal length whose next character is the
+//! target (Shakespeare).
+
+mod json;
+mod text;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use text::LETTERS;
+
+use super::hold_out::{hold_out, split};
+use super::labels::{Names, notes};
+use super::{OwnDataError, Place, Reading};
+use crate::{Column, DataError, Dataset, Examples};
+use json::{Inputs, LeafFile};
+
+/// The number of inputs of FEMNIST.
+const FEMNIST: usize = 28 * 28;
+
+/// Reads `DIR/train` and `DIR/test`, these folders in `DIR/data`, or the files of `DIR` itself.
+pub(super) fn read(dir: &Path, reading: &Reading, seed: u64) -> Result<Dataset, DataError> {
+    if !dir.is_dir() {
+        return Err(Place::missing(dir));
+    }
+    let of_part = |part: &str| {
+        let places = [dir.join(part), dir.join("data").join(part)];
+        places.into_iter().find(|place| place.is_dir())
+    };
+    let mut all = Leaves::default();
+    all.add(&of_part("train").unwrap_or_else(|| dir.to_path_buf()))?;
+    if let Some(test) = of_part("test").filter(|_| of_part("train").is_some()) {
+        all.in_train = Some(all.count);
+        all.add(&test)?;
+    }
+    all.dataset(dir, reading, seed)
+}
+
+/// All examples that have been read.
+#[derive(Default)]
+struct Leaves {
+    inputs: Option<Inputs>,
+    classes: Names,
+    clients: Names,
+    count: usize,
+    /// How many examples come from the training part, if there is a test part.
+    in_train: Option<usize>,
+    /// The number of numbers or characters of an input.
+    width: usize,
+}
+
+impl Leaves {
+    /// Adds the examples of all JSON files of a folder.
+    fn add(&mut self, dir: &Path) -> Result<(), DataError> {
+        let files = json_files(dir)?;
+        if files.is_empty() {
+            return Err(OwnDataError::NoLeafFiles {
+                dir: dir.to_path_buf(),
+            }
+            .into());
+        }
+        files.iter().try_for_each(|file| self.add_file(file))
+    }
+
+    fn add_file(&mut self, path: &Path) -> Result<(), DataError> {
+        let file: LeafFile = crate::formats::record::json(path)?;
+        for (user, data) in file.user_data {
+            let wrong = |expected: String, found: String| OwnDataError::Leaf {
+                path: path.to_path_buf(),
+                user: user.clone(),
+                expected,
+                found,
+            };
+            let examples = data.y.len();
+            if data.x.0.len() != examples {
+                let found = data.x.0.len().to_string();
+                return Err(wrong(format!("{examples} inputs, one for each target"), found).into());
+            }
+            for (input, target) in data.x.0.into_iter().zip(data.y) {
+                if self.count == 0 {
+                    self.width = input.len();
+                }
+                let width = self.width;
+                let found = input.describe();
+                let all = self.inputs.get_or_insert_with(|| input.none());
+                if input.len() != width || width == 0 || !all.push(input) {
+                    return Err(
+                        wrong(format!("inputs of one kind and of length {width}"), found).into(),
+                    );
+                }
+                self.classes.push(&target.0);
+                self.clients.push(&user);
+                self.count += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn dataset(self, dir: &Path, reading: &Reading, seed: u64) -> Result<Dataset, DataError> {
+        let Some(inputs) = self.inputs else {
+            let path = dir.to_path_buf();
+            return Err(DataError::Empty { path });
+        };
+        let (group_names, groups) = self.clients.sorted();
+        let (names, labels) = match inputs {
+            Inputs::Numbers(_) => self.classes.classes(&dir.display().to_string())?,
+            Inputs::Texts(_) => text::classes(self.classes, dir)?,
+        };
+        let is_test: Vec<bool> = match self.in_train {
+            Some(n) => (0..labels.len()).map(|i| i >= n).collect(),
+            None => hold_out(&labels, Some(&groups), reading.test_share(), seed),
+        };
+        let (train, test) = split(&is_test);
+        let is_text = matches!(inputs, Inputs::Texts(_));
+        let columns = match inputs {
+            Inputs::Texts(texts) => text::columns(&texts, self.width)?,
+            Inputs::Numbers(numbers) => vec![numbers_column(numbers, self.width, reading, &train)?],
+        };
+        let whole = Examples::of_columns(columns, labels)?;
+        let (in_train, in_test) = (whole.subset(&train), whole.subset(&test));
+        let notes = match is_text {
+            // Most characters are rare.
+            true => vec![],
+            false => notes(&names, in_train.labels(), in_test.labels()),
+        };
+        let of = |part: &[usize]| -> Arc<[u32]> { part.iter().map(|&i| groups[i]).collect() };
+        let data = Dataset::new("", in_train, in_test, names);
+        let mut data = data.with_groups(of(&train), of(&test), group_names)?;
+        data.notes = notes;
+        Ok(data)
+    }
+}
+
+fn numbers_column(
+    mut numbers: Vec<f32>,
+    width: usize,
+    reading: &Reading,
+    train: &[usize],
+) -> Result<Column, DataError> {
+    let image = width == FEMNIST;
+    let rows = train.iter().map(|&i| &numbers[i * width..(i + 1) * width]);
+    let scale = reading
+        .normalize
+        .of_numbers(&rows.collect::<Vec<_>>(), !image)?;
+    numbers
+        .chunks_exact_mut(width)
+        .for_each(|row| scale.apply(row));
+    let shape = if image { vec![1, 28, 28] } else { vec![width] };
+    Ok(Column::floats("x", shape, numbers)?)
+}
+
+/// The JSON files of a folder, in the order of their names.
+fn json_files(dir: &Path) -> Result<Vec<PathBuf>, DataError> {
+    let unreadable = |source| DataError::Read {
+        path: dir.to_path_buf(),
+        source,
+    };
+    let mut files = vec![];
+    for entry in fs::read_dir(dir).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let name = path.to_string_lossy();
+        if name.ends_with(".json") || name.ends_with(".json.gz") {
+            files.push(path);
+        }
+    }
+    files.sort_unstable();
+    Ok(files)
+}

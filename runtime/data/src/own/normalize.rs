@@ -1,0 +1,163 @@
+//! The scale of inputs.
+
+use std::str::FromStr;
+
+use super::OwnDataError;
+use crate::{Column, DataError, Dataset, Examples, Scale};
+
+/// How inputs are scaled.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Normalize {
+    /// By the mean and the standard deviation of the training examples: of each channel of images, of each
+    /// number of a table, of all elements of other arrays. Bundled datasets keep their own scale.
+    #[default]
+    Auto,
+    /// Not at all; but bytes become numbers in [0, 1].
+    None,
+    /// `(x - mean) / std`, with one mean and one standard deviation for each channel, or one of both. Bytes
+    /// count as numbers in [0, 1].
+    By {
+        /// The means.
+        mean: Vec<f32>,
+        /// The standard deviations.
+        std: Vec<f32>,
+    },
+}
+
+/// `auto`, `none`, `MEAN,STD`, or a mean and a standard deviation for each channel, with colons between
+/// them: `0.5:0.4:0.3,0.2:0.2:0.2`.
+impl FromStr for Normalize {
+    type Err = DataError;
+
+    fn from_str(text: &str) -> Result<Self, DataError> {
+        let numbers = |part: &str| -> Option<Vec<f32>> {
+            let number = |n: &str| n.trim().parse().ok().filter(|x: &f32| x.is_finite());
+            part.split(':').map(number).collect()
+        };
+        match text.trim() {
+            "auto" => return Ok(Self::Auto),
+            "none" => return Ok(Self::None),
+            text => {
+                if let Some((mean, std)) = text.split_once(',')
+                    && let (Some(mean), Some(std)) = (numbers(mean), numbers(std))
+                    && mean.len() == std.len()
+                    && std.iter().all(|s| s.is_normal())
+                {
+                    return Ok(Self::By { mean, std });
+                }
+            }
+        }
+        let expected = "auto, none, or MEAN,STD with a standard deviation other than 0, as in 0.5,0.25; \
+                        for each channel, as in 0.5:0.4:0.3,0.2:0.2:0.2";
+        Err(OwnDataError::word("normalize", text, expected).into())
+    }
+}
+
+impl Normalize {
+    /// The scale of bytes; `measure` finds the mean and the standard deviation of each channel.
+    pub(super) fn of_bytes(
+        &self,
+        measure: impl FnOnce() -> Result<(Vec<f32>, Vec<f32>), DataError>,
+    ) -> Result<Scale, DataError> {
+        Ok(match self {
+            Self::None => Scale::Unit,
+            Self::By { mean, std } => Scale::normalised(mean, std),
+            Self::Auto => {
+                let (mean, std) = measure()?;
+                Scale::normalised(&mean, &std)
+            }
+        })
+    }
+
+    /// The scale of numbers, found on the training examples: one for each number of an example, or one for
+    /// all.
+    pub(super) fn of_numbers(
+        &self,
+        train: &[&[f32]],
+        each: bool,
+    ) -> Result<NumberScale, DataError> {
+        let of = |numbers: &mut dyn Iterator<Item = f32>| {
+            let (mean, std) = moments(numbers.map(f64::from));
+            [mean as f32, std as f32]
+        };
+        let pairs = match self {
+            Self::None => vec![[0.0, 1.0]],
+            Self::Auto if each => {
+                let features = train.first().map_or(0, |example| example.len());
+                let column = |i: usize| of(&mut train.iter().map(|example| example[i]));
+                (0..features).map(column).collect()
+            }
+            Self::Auto => vec![of(&mut train
+                .iter()
+                .flat_map(|example| example.iter().copied()))],
+            Self::By { mean, std } => match (&mean[..], &std[..]) {
+                ([mean], [std]) => vec![[*mean, *std]],
+                _ => return Err(OwnDataError::OneScale { found: mean.len() }.into()),
+            },
+        };
+        Ok(NumberScale(pairs))
+    }
+}
+
+/// The mean and the standard deviation of each number of an example, or of all.
+pub(super) struct NumberScale(Vec<[f32; 2]>);
+
+impl NumberScale {
+    /// Scales an example.
+    pub fn apply(&self, example: &mut [f32]) {
+        for (x, [mean, std]) in example.iter_mut().zip(self.0.iter().cycle()) {
+            *x = (*x - mean) / std;
+        }
+    }
+}
+
+/// The mean and the standard deviation; the deviation of a constant counts as 1.
+pub(super) fn moments(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
+    // Welford's recurrence, which loses no digits where the mean is large.
+    let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
+    for x in numbers {
+        n += 1.0;
+        let difference = x - mean;
+        mean += difference / n;
+        squares += difference * (x - mean);
+    }
+    let std = (squares / f64::max(n, 1.0)).sqrt();
+    (mean, if std > 1e-12 { std } else { 1.0 })
+}
+
+/// The mean and the standard deviation of each channel of images as bytes, in units of the whole range.
+pub(super) fn of_channels(bytes: &[u8], channels: usize, plane: usize) -> (Vec<f32>, Vec<f32>) {
+    let of = |channel: usize| {
+        let images = bytes.chunks_exact(channels * plane);
+        let pixels = images.flat_map(|image| &image[channel * plane..(channel + 1) * plane]);
+        let (mean, std) = moments(pixels.map(|&byte| f64::from(byte) / 255.0));
+        (mean as f32, std as f32)
+    };
+    (0..channels).map(of).unzip()
+}
+
+/// A bundled dataset under another scale. Its own one is automatic.
+pub(super) fn bundled(data: Dataset, normalize: &Normalize) -> Result<Dataset, DataError> {
+    if *normalize == Normalize::Auto {
+        return Ok(data);
+    }
+    let scale = normalize.of_bytes(|| Ok((vec![], vec![])))?;
+    if data.train.x().scale().is_none() {
+        return Err(OwnDataError::Option {
+            option: "normalize",
+            data: data.name,
+            why: "whose inputs are numbers that it scales itself",
+        }
+        .into());
+    }
+    let scaled = |examples: &Examples| -> Result<Examples, DataError> {
+        let mut columns: Vec<Column> = examples.columns().to_vec();
+        columns[0] = columns[0].clone().with_scale(scale.clone())?;
+        Ok(Examples::of_columns(columns, examples.labels())?)
+    };
+    Ok(Dataset {
+        train: scaled(&data.train)?,
+        test: scaled(&data.test)?,
+        ..data
+    })
+}

@@ -1,0 +1,127 @@
+//! How own data is read.
+
+use std::str::FromStr;
+
+use super::{Normalize, OwnDataError, Place};
+use crate::DataError;
+
+/// How own data is read. The default reads most files as they are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// The column of a table that holds the class. A table needs one.
+    pub target: Option<String>,
+    /// The column of a table that names the client whom a row belongs to. It is no input of the model.
+    pub client_column: Option<String>,
+    /// Columns of a table that are no inputs, such as numbers of rows.
+    pub ignore: Vec<String>,
+    /// What becomes of rows of a table in which a value is missing.
+    pub missing: Missing,
+    /// How inputs are scaled.
+    pub normalize: Normalize,
+    /// Height and width that images are brought to. By default those of the images, if they agree and are
+    /// small; else 64.
+    pub resize: Option<usize>,
+    /// Share of the examples, in (0, 1), that is held out for testing where the files have no test part.
+    /// The default is 0.2.
+    pub test_share: Option<f64>,
+    /// What becomes of images that cannot be decoded.
+    pub broken: Broken,
+}
+
+/// What becomes of rows of a table in which a value is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// They are an error.
+    #[default]
+    Stop,
+    /// They are left out.
+    Drop,
+    /// A missing number becomes the mean of the training rows, and a missing text is a category of its own.
+    Fill,
+}
+
+/// What becomes of images that cannot be decoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Broken {
+    /// The first one that is read is an error.
+    #[default]
+    Stop,
+    /// All images are decoded once beforehand, and those that cannot be decoded are left out.
+    Skip,
+}
+
+impl Reading {
+    const TEST_SHARE: f64 = 0.2;
+
+    pub(super) fn test_share(&self) -> f64 {
+        self.test_share.unwrap_or(Self::TEST_SHARE)
+    }
+
+    /// Checks values, and that the data at `place` has the options that are set.
+    pub(super) fn check(&self, place: &Place) -> Result<(), DataError> {
+        if let Some(share) = self.test_share.filter(|s| !(*s > 0.0 && *s < 1.0)) {
+            return Err(OwnDataError::TestShare { share }.into());
+        }
+        if self.resize == Some(0) {
+            return Err(OwnDataError::Resize.into());
+        }
+        let (csv, images, own) = match place {
+            Place::Bundled(_) => (false, false, false),
+            Place::Images(_) => (false, true, true),
+            Place::Csv(_) => (true, false, true),
+            Place::Arrays(_) | Place::Leaf(_) => (false, false, true),
+        };
+        let csv_has = "which only tables (csv:FILE) have";
+        let images_have =
+            "which only folders of images (images:DIR) have; `--augment resize:N` changes others";
+        let only_skip = "which only folders of images (images:DIR) have";
+        let options = [
+            ("target", self.target.is_some(), csv, csv_has),
+            ("client-column", self.client_column.is_some(), csv, csv_has),
+            ("ignore-column", !self.ignore.is_empty(), csv, csv_has),
+            ("missing", self.missing != Missing::Stop, csv, csv_has),
+            ("resize", self.resize.is_some(), images, images_have),
+            ("broken", self.broken != Broken::Stop, images, only_skip),
+            (
+                "test-share",
+                self.test_share.is_some(),
+                own,
+                "and bundled datasets have a test set of their own",
+            ),
+        ];
+        match options.into_iter().find(|(_, set, has, _)| *set && !has) {
+            None => Ok(()),
+            Some((option, _, _, why)) => Err(OwnDataError::Option {
+                option,
+                data: place.to_string(),
+                why,
+            }
+            .into()),
+        }
+    }
+}
+
+impl FromStr for Missing {
+    type Err = DataError;
+
+    fn from_str(text: &str) -> Result<Self, DataError> {
+        match text {
+            "stop" => Ok(Self::Stop),
+            "drop" => Ok(Self::Drop),
+            "fill" => Ok(Self::Fill),
+            _ => Err(OwnDataError::word("missing", text, "stop, drop or fill").into()),
+        }
+    }
+}
+
+impl FromStr for Broken {
+    type Err = DataError;
+
+    fn from_str(text: &str) -> Result<Self, DataError> {
+        match text {
+            "stop" => Ok(Self::Stop),
+            "skip" => Ok(Self::Skip),
+            _ => Err(OwnDataError::word("broken", text, "stop or skip").into()),
+        }
+    }
+}

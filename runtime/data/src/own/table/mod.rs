@@ -1,0 +1,175 @@
+//! Tables: CSV files with a header.
+//!
+//! A file is read twice. The first pass finds the type of each column, and the second encodes the rows. So
+//! memory holds the file and the encoded numbers, but not a text for each field.
+
+mod encode;
+mod scan;
+mod sheet;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub use encode::TableEncoder;
+
+use super::hold_out::{hold_out, split};
+use super::labels::Names;
+use super::{Missing, OwnDataError, Reading, labels};
+use crate::{Column, DataError, Dataset, Examples};
+use scan::Scan;
+use sheet::Sheet;
+
+/// Reads `[FILE]`, or `[TRAIN, TEST]`.
+pub(super) fn read(files: &[PathBuf], reading: &Reading, seed: u64) -> Result<Dataset, DataError> {
+    let sheets = files.iter().map(|file| Sheet::open(file));
+    let sheets = sheets.collect::<Result<Vec<_>, _>>()?;
+    let [first, rest @ ..] = &sheets[..] else {
+        return Err(OwnDataError::Place {
+            text: "csv:".to_owned(),
+            syntax: "csv:FILE or csv:TRAIN,TEST",
+        }
+        .into());
+    };
+    rest.iter()
+        .try_for_each(|sheet| sheet.check_columns(first))?;
+    let roles = Roles::of(first, reading)?;
+    let scan = Scan::of(&sheets, &roles, reading)?;
+    let mut encoder = TableEncoder::new(first, &roles, &scan)?;
+
+    let (mut classes, mut clients) = (Names::default(), Names::default());
+    let (mut x, mut of_sheet, mut notes) = (vec![], vec![], vec![]);
+    for (number, sheet) in sheets.iter().enumerate() {
+        let mut dropped = 0;
+        for row in sheet.rows() {
+            let row = row?;
+            if reading.missing == Missing::Drop && roles.lacks(&row) {
+                dropped += 1;
+                continue;
+            }
+            encoder.append(sheet, &row, &mut x)?;
+            classes.push(row.text(roles.target));
+            if let Some(client) = roles.client {
+                clients.push(row.text(client));
+            }
+            of_sheet.push(number);
+        }
+        if dropped > 0 {
+            notes.push(format!(
+                "{}: {dropped} rows with missing values are left out ({})",
+                sheet.path().display(),
+                scan.missing().join(", ")
+            ));
+        }
+    }
+    if reading.missing == Missing::Fill && !scan.missing().is_empty() {
+        notes.push(format!(
+            "missing values are filled: {}",
+            scan.missing().join(", ")
+        ));
+    }
+    let target = format!(
+        "{}, column `{}`",
+        first.path().display(),
+        first.columns()[roles.target]
+    );
+    let (names, labels) = classes.classes(&target)?;
+    let (group_names, groups) = clients.sorted();
+    let groups = roles.client.map(|_| groups);
+    let test: Vec<bool> = match rest {
+        [] => hold_out(&labels, groups.as_deref(), reading.test_share(), seed),
+        _ => of_sheet.iter().map(|&sheet| sheet > 0).collect(),
+    };
+    let (train, test) = split(&test);
+    if train.is_empty() {
+        let path = first.path().to_path_buf();
+        return Err(DataError::Empty { path });
+    }
+    if let [test_sheet] = rest {
+        check_test(test_sheet, &names, &labels, (&train, &test))?;
+    }
+    encoder.standardise(&reading.normalize, &mut x, &train)?;
+    let whole = Column::floats("x", [encoder.width()], x)?;
+    let examples = |part: &[usize]| {
+        let labels: Vec<u16> = part.iter().map(|&i| labels[i]).collect();
+        Examples::of_columns(vec![whole.subset(&Arc::from(part))], labels)
+    };
+    let (in_train, in_test) = (examples(&train)?, examples(&test)?);
+    notes.extend(labels::notes(&names, in_train.labels(), in_test.labels()));
+    let mut data = Dataset::new("", in_train, in_test, names);
+    if let Some(groups) = groups {
+        let of = |part: &[usize]| -> Vec<u32> { part.iter().map(|&i| groups[i]).collect() };
+        data = data.with_groups(of(&train), of(&test), group_names)?;
+    }
+    data.notes = notes;
+    data.table = Some(Arc::new(encoder));
+    Ok(data)
+}
+
+/// Every class of the test rows must have training rows.
+fn check_test(
+    sheet: &Sheet,
+    names: &[String],
+    labels: &[u16],
+    (train, test): (&[usize], &[usize]),
+) -> Result<(), OwnDataError> {
+    let mut trained = vec![false; names.len()];
+    train
+        .iter()
+        .for_each(|&i| trained[usize::from(labels[i])] = true);
+    let only = test.iter().find(|&&i| !trained[usize::from(labels[i])]);
+    let Some(&row) = only else { return Ok(()) };
+    let class = &names[usize::from(labels[row])];
+    let known = names.iter().zip(&trained).filter(|(_, trained)| **trained);
+    let known = known.map(|(name, _)| name.as_str());
+    Err(OwnDataError::OnlyInTest {
+        path: sheet.path().to_path_buf(),
+        class: class.clone(),
+        nearest: fedround_names::nearest(class, known).map(str::to_owned),
+    })
+}
+
+/// Which columns are what.
+struct Roles {
+    target: usize,
+    client: Option<usize>,
+    inputs: Vec<usize>,
+}
+
+impl Roles {
+    fn of(sheet: &Sheet, reading: &Reading) -> Result<Self, OwnDataError> {
+        let Some(target) = &reading.target else {
+            return Err(OwnDataError::NoTarget {
+                path: sheet.path().to_path_buf(),
+                columns: sheet.columns().to_vec(),
+            });
+        };
+        let target = sheet.find(target)?;
+        let client = reading.client_column.as_deref();
+        let client = client.map(|name| sheet.find(name)).transpose()?;
+        let ignored = reading.ignore.iter().map(|name| sheet.find(name));
+        let ignored = ignored.collect::<Result<Vec<_>, _>>()?;
+        let is_input = |i: &usize| *i != target && client != Some(*i) && !ignored.contains(i);
+        let inputs: Vec<usize> = (0..sheet.columns().len()).filter(is_input).collect();
+        match inputs.is_empty() {
+            true => Err(OwnDataError::NoInputs {
+                path: sheet.path().to_path_buf(),
+            }),
+            false => Ok(Self {
+                target,
+                client,
+                inputs,
+            }),
+        }
+    }
+
+    /// The columns that are read.
+    fn used(&self) -> impl Iterator<Item = usize> {
+        let named = [Some(self.target), self.client].into_iter().flatten();
+        self.inputs.iter().copied().chain(named)
+    }
+
+    /// Whether a row has no value in one of them.
+    fn lacks(&self, row: &sheet::Row<'_>) -> bool {
+        self.used().any(|column| row.value(column).is_none())
+    }
+}

@@ -1,0 +1,170 @@
+//! The first pass over tables: the type of each column, and what is missing.
+
+use std::collections::BTreeSet;
+
+use super::Roles;
+use super::sheet::{Row, Sheet, number};
+use crate::DataError;
+use crate::own::{Missing, OwnDataError, Reading};
+
+/// The largest number of distinct texts of a column, each of which becomes an input.
+const MOST_TEXTS: usize = 256;
+/// The largest number of distinct values of a target that holds fractions.
+const MOST_FRACTIONS: usize = 20;
+
+/// What the rows of all tables have in each column.
+pub(super) struct Scan {
+    columns: Vec<Found>,
+    names: Vec<String>,
+}
+
+/// What a column has.
+#[derive(Default)]
+struct Found {
+    /// A text that is no number.
+    text: Option<String>,
+    /// A number that is not whole.
+    fraction: Option<String>,
+    /// Distinct values, up to one more than [`MOST_TEXTS`].
+    values: BTreeSet<String>,
+    /// The value that was one too many, and its line.
+    excess: Option<(String, u64)>,
+    /// The number of missing values.
+    missing: usize,
+}
+
+impl Scan {
+    /// Reads all rows.
+    pub fn of(sheets: &[Sheet], roles: &Roles, reading: &Reading) -> Result<Self, DataError> {
+        let names = sheets[0].columns().to_vec();
+        let columns = names.iter().map(|_| Found::default()).collect();
+        let mut scan = Self { columns, names };
+        for sheet in sheets {
+            // The first row with a missing value, and how many there are.
+            let (mut gap, mut rows) = (None, 0);
+            for row in sheet.rows() {
+                let row = row?;
+                let lacking = scan.add(&row, roles);
+                let Some(column) = lacking else { continue };
+                rows += 1;
+                gap = gap.or(Some((row.line(), column)));
+                if reading.missing == Missing::Fill {
+                    scan.check_names(sheet, &row, roles)?;
+                }
+            }
+            if let (Some((line, column)), Missing::Stop) = (gap, reading.missing) {
+                return Err(OwnDataError::Missing {
+                    path: sheet.path().to_path_buf(),
+                    line,
+                    column: scan.names[column].clone(),
+                    rows,
+                    columns: scan.missing(),
+                }
+                .into());
+            }
+        }
+        scan.check(&sheets[0], roles)?;
+        Ok(scan)
+    }
+
+    /// Adds a row. Gives a column that lacks a value.
+    fn add(&mut self, row: &Row<'_>, roles: &Roles) -> Option<usize> {
+        let mut lacking = None;
+        for column in roles.used() {
+            let found = &mut self.columns[column];
+            match row.value(column) {
+                None => {
+                    found.missing += 1;
+                    lacking = lacking.or(Some(column));
+                }
+                Some(value) => found.add(value, row.line()),
+            }
+        }
+        lacking
+    }
+
+    fn check_names(&self, sheet: &Sheet, row: &Row<'_>, roles: &Roles) -> Result<(), OwnDataError> {
+        let named = [(Some(roles.target), "class"), (roles.client, "client")];
+        let mut named = named
+            .into_iter()
+            .filter_map(|(column, what)| Some((column?, what)));
+        match named.find(|(column, _)| row.value(*column).is_none()) {
+            None => Ok(()),
+            Some((column, what)) => Err(OwnDataError::MissingName {
+                path: sheet.path().to_path_buf(),
+                line: row.line(),
+                column: self.names[column].clone(),
+                what,
+            }),
+        }
+    }
+
+    fn check(&self, sheet: &Sheet, roles: &Roles) -> Result<(), OwnDataError> {
+        let path = || sheet.path().to_path_buf();
+        for &column in &roles.inputs {
+            let found = &self.columns[column];
+            if let (Some((example, line)), Some(_)) = (&found.excess, &found.text) {
+                return Err(OwnDataError::TooManyTexts {
+                    path: path(),
+                    column: self.names[column].clone(),
+                    limit: MOST_TEXTS,
+                    example: crate::formats::files::start(example),
+                    line: *line,
+                });
+            }
+        }
+        let target = &self.columns[roles.target];
+        match (&target.text, &target.fraction) {
+            (None, Some(example)) if target.values.len() > MOST_FRACTIONS => {
+                Err(OwnDataError::Quantity {
+                    path: path(),
+                    column: self.names[roles.target].clone(),
+                    example: example.clone(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Each column with missing values and their number, as in `age 12`.
+    pub fn missing(&self) -> Vec<String> {
+        let columns = self.names.iter().zip(&self.columns);
+        let lacking = columns.filter(|(_, found)| found.missing > 0);
+        lacking
+            .map(|(name, found)| format!("{name} {}", found.missing))
+            .collect()
+    }
+
+    /// The distinct texts of a column, or `None` if it holds numbers.
+    pub fn texts(&self, column: usize) -> Option<Vec<String>> {
+        let found = &self.columns[column];
+        found.text.as_ref()?;
+        Some(found.values.iter().cloned().collect())
+    }
+
+    /// Whether a column lacks values.
+    pub fn has_gaps(&self, column: usize) -> bool {
+        self.columns[column].missing > 0
+    }
+}
+
+impl Found {
+    fn add(&mut self, value: &str, line: u64) {
+        match number(value) {
+            None if self.text.is_none() => self.text = Some(value.to_owned()),
+            Some(x) if x.fract() != 0.0 && self.fraction.is_none() => {
+                self.fraction = Some(value.to_owned());
+            }
+            _ => {}
+        }
+        if self.excess.is_some() || self.values.contains(value) {
+            return;
+        }
+        match self.values.len() < MOST_TEXTS {
+            true => {
+                self.values.insert(value.to_owned());
+            }
+            false => self.excess = Some((value.to_owned(), line)),
+        }
+    }
+}

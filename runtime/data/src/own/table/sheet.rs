@@ -1,0 +1,133 @@
+//! The rows of a CSV file.
+
+use std::path::Path;
+
+use fedround_names::nearest;
+
+use crate::formats::files::start;
+use crate::formats::record::{Record, Records};
+use crate::own::{OwnDataError, Place};
+use crate::{DataError, RecordError};
+
+/// A CSV file with a header. Fields are separated by the one of `,`, `;` and tabs that its first line has most
+/// of. Blanks around fields do not count.
+pub(super) struct Sheet {
+    records: Records,
+    separator: u8,
+    columns: Vec<String>,
+}
+
+/// One row below the header.
+pub(super) struct Row<'a>(Record<'a>);
+
+/// What stands for a missing value, in any case.
+const MISSING: [&str; 8] = ["", "?", "na", "n/a", "nan", "null", "none", "-"];
+
+impl Sheet {
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        if !path.is_file() {
+            return Err(Place::missing(path));
+        }
+        let records = Records::open_list(path)?;
+        let first = records
+            .first_line()
+            .trim_start_matches('\u{feff}')
+            .to_owned();
+        let count = |separator: &u8| first.bytes().filter(|b| b == separator).count();
+        // Of equally frequent ones, the first.
+        let separator = [b'\t', b';', b','].into_iter().max_by_key(count);
+        let separator = separator.unwrap_or(b',');
+        let mut columns = records.header(separator)?;
+        if columns.iter().all(|name| name.parse::<f64>().is_ok()) {
+            return Err(OwnDataError::NoHeader {
+                path: path.to_path_buf(),
+                found: match first.is_empty() {
+                    true => "an empty line".to_owned(),
+                    false => format!("`{}`; add a line of names", start(&first)),
+                },
+            }
+            .into());
+        }
+        for (i, name) in columns.iter_mut().enumerate() {
+            if name.is_empty() {
+                *name = format!("column {}", i + 1);
+            }
+        }
+        for (i, name) in columns.iter().enumerate() {
+            if columns[..i].contains(name) {
+                return Err(OwnDataError::NoHeader {
+                    path: path.to_path_buf(),
+                    found: format!("the name `{name}` twice"),
+                }
+                .into());
+            }
+        }
+        Ok(Self {
+            records,
+            separator,
+            columns,
+        })
+    }
+
+    pub fn path(&self) -> &Path {
+        self.records.path()
+    }
+
+    /// The names of the columns. One without a name has its number, from 1.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The column of this name.
+    pub fn find(&self, name: &str) -> Result<usize, OwnDataError> {
+        let found = self.columns.iter().position(|column| column == name);
+        found.ok_or_else(|| OwnDataError::NoColumn {
+            path: self.path().to_path_buf(),
+            name: name.to_owned(),
+            nearest: nearest(name, self.columns.iter().map(String::as_str)).map(str::to_owned),
+            columns: self.columns.clone(),
+        })
+    }
+
+    /// Checks that the columns are those of another sheet.
+    pub fn check_columns(&self, other: &Self) -> Result<(), OwnDataError> {
+        match self.columns == other.columns {
+            true => Ok(()),
+            false => Err(OwnDataError::OtherColumns {
+                path: self.path().to_path_buf(),
+                expected: other.columns.clone(),
+                found: self.columns.clone(),
+            }),
+        }
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = Result<Row<'_>, RecordError>> {
+        let rows = self
+            .records
+            .rows_of(self.columns.len(), self.separator, None);
+        rows.skip(1).map(|row| row.map(Row))
+    }
+}
+
+impl Row<'_> {
+    /// The line of the file, from 1.
+    pub fn line(&self) -> u64 {
+        self.0.line()
+    }
+
+    pub fn text(&self, column: usize) -> &str {
+        self.0.text(column)
+    }
+
+    /// The text of a field, or `None` if it stands for a missing value.
+    pub fn value(&self, column: usize) -> Option<&str> {
+        let text = self.text(column);
+        let missing = MISSING.iter().any(|m| m.eq_ignore_ascii_case(text));
+        (!missing).then_some(text)
+    }
+}
+
+/// A number that is finite in single precision.
+pub(super) fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|x: &f64| (*x as f32).is_finite())
+}

@@ -1,0 +1,112 @@
+//! A user's own data: folders of images, tables, arrays and LEAF's files, good ones and bad ones.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+mod own {
+    mod arrays;
+    mod images;
+    mod leaf;
+    mod tables;
+
+    use std::fs;
+    use std::path::Path;
+
+    use fedround_data::{DataSpec, Dataset, Reading};
+    use tempfile::TempDir;
+
+    /// A folder with these files.
+    pub fn folder(files: &[(&str, &[u8])]) -> TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (path, bytes) in files {
+            write(&root.path().join(path), bytes);
+        }
+        root
+    }
+
+    pub fn write(path: &Path, bytes: &[u8]) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    fn spec(root: &TempDir, text: &str, reading: Reading) -> DataSpec {
+        let text = text.replace("DIR", &root.path().display().to_string());
+        text.parse::<DataSpec>().unwrap().reading(reading)
+    }
+
+    pub fn read(root: &TempDir, text: &str, reading: Reading) -> Dataset {
+        spec(root, text, reading).read().unwrap()
+    }
+
+    /// The message of the error, with the folder taken out of it.
+    pub fn message(root: &TempDir, text: &str, reading: Reading) -> String {
+        let error = spec(root, text, reading)
+            .read()
+            .expect_err("should not load");
+        error
+            .to_string()
+            .replace(&root.path().display().to_string(), "DIR")
+    }
+
+    /// All inputs of the training examples.
+    pub fn inputs(data: &Dataset) -> Vec<f32> {
+        let all: Vec<usize> = (0..data.train.len()).collect();
+        let mut x = vec![0.0; all.len() * data.train.features()];
+        data.train.x().gather_into(&all, &mut x).unwrap();
+        x
+    }
+
+    #[test]
+    fn texts_say_where_data_is() {
+        use fedround_data::Place;
+        for text in [
+            "mnist",
+            "images:photos",
+            "csv:a.csv,b.csv",
+            "npy:x.npy,y.npy",
+            "npz:a.npz",
+            "leaf:data/femnist",
+        ] {
+            assert_eq!(text.parse::<Place>().unwrap().to_string(), text);
+        }
+        let error = |text: &str| text.parse::<Place>().unwrap_err().to_string();
+        assert!(
+            error("image:photos").starts_with(
+                "unknown kind of data `image` (did you mean `images`?); write the name of a dataset, images:DIR"
+            ),
+            "{}",
+            error("image:photos")
+        );
+        assert_eq!(
+            error("npy:x.npy"),
+            "bad data `npy:x.npy`: expected npy:X.npy,Y.npy or npy:X.npy,Y.npy,TEST_X.npy,TEST_Y.npy"
+        );
+        assert_eq!(error("images:"), "bad data `images:`: expected images:DIR");
+    }
+
+    #[test]
+    fn options_belong_to_kinds_of_data() {
+        let root = folder(&[]);
+        let target = Reading {
+            target: Some("y".to_owned()),
+            ..Reading::default()
+        };
+        assert_eq!(
+            message(&root, "images:DIR", target.clone()),
+            "`--target` does not fit `images:DIR`: it is for data which only tables (csv:FILE) have"
+        );
+        let resize = Reading {
+            resize: Some(8),
+            ..Reading::default()
+        };
+        assert!(message(&root, "synth-digits", resize).contains("--augment resize:N"));
+        assert_eq!(
+            message(&root, "csv:DIR/none.csv", target),
+            "DIR/none.csv does not exist; check the path after `--data`"
+        );
+    }
+}

@@ -1,0 +1,187 @@
+use std::io::Write;
+
+use fedround_data::own::Normalize;
+use fedround_data::{Partition, Reading};
+use flate2::{Compression, Crc, write::DeflateEncoder};
+
+use super::{folder, inputs, message, read};
+
+/// A file of `np.save`.
+fn npy(dtype: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
+    let head = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend((head.len() as u16).to_le_bytes());
+    file.extend(head.as_bytes());
+    file.extend(elements);
+    file
+}
+
+fn floats(numbers: impl IntoIterator<Item = f32>) -> Vec<u8> {
+    numbers.into_iter().flat_map(f32::to_le_bytes).collect()
+}
+
+fn longs(numbers: impl IntoIterator<Item = i64>) -> Vec<u8> {
+    numbers.into_iter().flat_map(i64::to_le_bytes).collect()
+}
+
+fn plain() -> Reading {
+    Reading {
+        normalize: Normalize::None,
+        test_share: Some(0.25),
+        ..Reading::default()
+    }
+}
+
+#[test]
+fn rows_of_numbers() {
+    let x = npy("<f4", "(8, 3)", &floats((0..24).map(|i| i as f32)));
+    let y = npy("<i8", "(8,)", &longs((0..8).map(|i| 10 + i % 2)));
+    let root = folder(&[("x.npy", &x), ("y.npy", &y)]);
+    let data = read(&root, "npy:DIR/x.npy,DIR/y.npy", plain());
+    assert_eq!(data.class_names, ["10", "11"]);
+    assert_eq!(
+        (data.train.len(), data.test.len(), data.train.features()),
+        (6, 2, 3)
+    );
+    assert!(
+        inputs(&data)
+            .chunks(3)
+            .all(|row| row[0] % 3.0 == 0.0 && row[2] == row[0] + 2.0)
+    );
+    let both = "npy:DIR/x.npy,DIR/y.npy,DIR/x.npy,DIR/y.npy";
+    let data = read(&root, both, Reading::default());
+    assert_eq!((data.train.len(), data.test.len()), (8, 8));
+    let x = inputs(&data);
+    let mean: f32 = x.chunks(3).map(|row| row[1]).sum();
+    assert!(mean.abs() < 1e-5, "{mean}");
+}
+
+#[test]
+fn images_may_have_their_channels_last() {
+    let pixels: Vec<u8> = (0..4 * 5 * 5 * 3).map(|i| (i % 3) as u8 * 100).collect();
+    let root = folder(&[
+        ("x.npy", &npy("|u1", "(4, 5, 5, 3)", &pixels)),
+        ("y.npy", &npy(">i2", "(4, 1)", &[0, 0, 0, 1, 0, 0, 0, 1])),
+    ]);
+    let data = read(&root, "npy:DIR/x.npy,DIR/y.npy", plain());
+    assert_eq!(data.train.shape(), [3, 5, 5]);
+    let image = data.train.image(0).unwrap();
+    assert!(image[..25].iter().all(|&b| b == 0) && image[50..].iter().all(|&b| b == 200));
+}
+
+/// A zip archive with one deflated or stored entry after another.
+fn zip(files: &[(&str, &[u8])], deflated: bool) -> Vec<u8> {
+    let (mut archive, mut directory) = (vec![], vec![]);
+    for (name, bytes) in files {
+        let data = match deflated {
+            false => bytes.to_vec(),
+            true => {
+                let mut encoder = DeflateEncoder::new(vec![], Compression::fast());
+                encoder.write_all(bytes).unwrap();
+                encoder.finish().unwrap()
+            }
+        };
+        let mut crc = Crc::new();
+        crc.update(bytes);
+        let mut common = vec![20, 0, 0, 0, if deflated { 8 } else { 0 }, 0, 0, 0, 0, 0];
+        for number in [crc.sum(), data.len() as u32, bytes.len() as u32] {
+            common.extend(number.to_le_bytes());
+        }
+        common.extend((name.len() as u16).to_le_bytes());
+        common.extend([0, 0]);
+        let offset = archive.len() as u32;
+        archive.extend(b"PK\x03\x04");
+        archive.extend(&common);
+        archive.extend(name.as_bytes());
+        archive.extend(data);
+        directory.extend(b"PK\x01\x02\x14\x00");
+        directory.extend(&common);
+        directory.extend([0; 10]);
+        directory.extend(offset.to_le_bytes());
+        directory.extend(name.as_bytes());
+    }
+    let (start, count) = (archive.len() as u32, files.len() as u16);
+    archive.extend(&directory);
+    archive.extend(b"PK\x05\x06\0\0\0\0");
+    archive.extend([count.to_le_bytes(), count.to_le_bytes()].concat());
+    archive.extend((directory.len() as u32).to_le_bytes());
+    archive.extend(start.to_le_bytes());
+    archive.extend([0, 0]);
+    archive
+}
+
+#[test]
+fn archives_may_name_clients() {
+    let x = npy(
+        "<f8",
+        "(6, 2)",
+        &(0..12)
+            .flat_map(|i| f64::from(i).to_le_bytes())
+            .collect::<Vec<u8>>(),
+    );
+    let y = npy("|b1", "(6,)", &[0, 1, 0, 1, 0, 1]);
+    let name = |c: char| {
+        [c as u32, 0]
+            .into_iter()
+            .flat_map(u32::to_le_bytes)
+            .collect::<Vec<u8>>()
+    };
+    let clients = npy(
+        "<U2",
+        "(6,)",
+        &["aabbcc"]
+            .iter()
+            .flat_map(|s| s.chars().flat_map(name))
+            .collect::<Vec<u8>>(),
+    );
+    let files = [
+        ("x.npy", &x[..]),
+        ("y.npy", &y[..]),
+        ("clients.npy", &clients[..]),
+    ];
+    for deflated in [false, true] {
+        let root = folder(&[("a.npz", &zip(&files, deflated))]);
+        let data = read(&root, "npz:DIR/a.npz", plain());
+        assert_eq!(data.group_names, ["a", "b", "c"]);
+        assert_eq!(data.train.len() + data.test.len(), 6);
+        assert!(Partition::Natural.deal(&data, 3, 1).is_ok());
+    }
+    let root = folder(&[("a.npz", &zip(&files[..1], false))]);
+    assert_eq!(
+        message(&root, "npz:DIR/a.npz", plain()),
+        "DIR/a.npz: expected arrays `x` and `y`, or `x_train` and `y_train`, found x.npy; rename them"
+    );
+}
+
+#[test]
+fn bad_arrays_are_errors() {
+    let y = npy("<i8", "(2,)", &longs([0, 1]));
+    let error = |x: Vec<u8>| {
+        let root = folder(&[("x.npy", &x), ("y.npy", &y)]);
+        message(&root, "npy:DIR/x.npy,DIR/y.npy", plain())
+    };
+    assert_eq!(
+        error(npy("<f4", "(2, 2)", &floats([1.0, 2.0, 3.0]))),
+        "DIR/x.npy: expected 16 bytes of elements for the shape [2, 2], found 12"
+    );
+    assert!(error(npy("<f4", "(99999999999, 99999999999)", &[])).contains("found 0"));
+    assert!(
+        error(b"hello, world".to_vec())
+            .contains("expected an array of NumPy (np.save), found another format")
+    );
+    assert!(error(vec![]).contains("breaks off"));
+    assert!(error(npy("|O", "(2,)", &[0; 2])).contains("expected a header of NumPy"));
+    assert!(error(npy("<c8", "(2, 1)", &[0; 16])).contains("found dtype <c8"));
+    assert!(
+        error(npy("<f4", "(2, 1)", &floats([1.0, f32::NAN])))
+            .contains("expected finite numbers, found NaN in example 1")
+    );
+    assert_eq!(
+        error(npy("<f4", "(3, 1)", &floats([1.0, 2.0, 3.0]))),
+        "DIR/y.npy: expected one value for each of the 3 examples of DIR/x.npy, found shape [2]"
+    );
+    let mut bytes = npy("<f4", "(2, 2)", &[0; 16]);
+    let start = bytes.windows(5).position(|w| w == b"False").unwrap();
+    bytes[start..start + 5].copy_from_slice(b"True ");
+    assert!(error(bytes).contains("C order (np.ascontiguousarray), found Fortran order"));
+}

@@ -1,0 +1,212 @@
+use std::io::Cursor;
+
+use fedround_data::own::{Broken, Normalize};
+use fedround_data::{Partition, Reading};
+use image::{DynamicImage, GrayImage, ImageFormat, RgbImage};
+
+use super::{folder, inputs, message, read, write};
+
+fn png(image: impl Into<DynamicImage>) -> Vec<u8> {
+    let mut bytes = Cursor::new(vec![]);
+    image.into().write_to(&mut bytes, ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+fn grey(side: u32, level: u8) -> Vec<u8> {
+    png(GrayImage::from_pixel(side, side, image::Luma([level])))
+}
+
+/// Two classes of ten images each.
+fn two_classes() -> tempfile::TempDir {
+    let root = folder(&[]);
+    for i in 0..10 {
+        write(&root.path().join(format!("cat/{i}.png")), &grey(8, 10 * i));
+        write(&root.path().join(format!("dog/{i}.png")), &grey(8, 250));
+    }
+    root
+}
+
+fn plain() -> Reading {
+    Reading {
+        normalize: Normalize::None,
+        ..Reading::default()
+    }
+}
+
+#[test]
+fn a_folder_for_each_class() {
+    let root = two_classes();
+    let data = read(&root, "images:DIR", plain());
+    assert_eq!(data.class_names, ["cat", "dog"]);
+    assert_eq!((data.train.len(), data.test.len()), (16, 4));
+    assert_eq!(data.train.shape(), [1, 8, 8]);
+    assert!(data.train.x().is_decoded() && data.groups.is_none());
+    for split in [&data.train, &data.test] {
+        let dogs = split.labels().iter().filter(|&&label| label == 1).count();
+        assert_eq!(dogs, split.len() / 2);
+    }
+    // A mean of 0 and a deviation of 1 by default.
+    let x = inputs(&read(&root, "images:DIR", Reading::default()));
+    let mean = x.iter().sum::<f32>() / x.len() as f32;
+    let variance = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
+    assert!(
+        mean.abs() < 1e-3 && (variance - 1.0).abs() < 1e-3,
+        "{mean} {variance}"
+    );
+}
+
+#[test]
+fn one_more_level_names_clients() {
+    let root = folder(&[]);
+    for client in ["ann", "bob"] {
+        for class in ["cat", "dog"] {
+            for i in 0..5 {
+                let place = format!("train/{client}/{class}/{i}.png");
+                write(&root.path().join(place), &grey(4, i));
+            }
+        }
+    }
+    write(&root.path().join("test/ann/cat/1.png"), &grey(4, 1));
+    let data = read(&root, "images:DIR", plain());
+    assert_eq!((data.train.len(), data.test.len()), (20, 1));
+    assert_eq!(data.group_names, ["ann", "bob"]);
+    let splits = Partition::Natural.deal(&data, 2, 1).unwrap();
+    assert_eq!(splits[0].train.len(), 10);
+    assert_eq!([splits[0].test.len(), splits[1].test.len()], [1, 0]);
+
+    write(&root.path().join("test/ann/cow/1.png"), &grey(4, 1));
+    assert_eq!(
+        message(&root, "images:DIR", plain()),
+        "DIR/test: class `cow` is only in the test examples; give it training examples, or remove it"
+    );
+}
+
+#[test]
+fn sizes_follow_from_the_images() {
+    let root = two_classes();
+    let resized = Reading {
+        resize: Some(5),
+        ..plain()
+    };
+    assert_eq!(read(&root, "images:DIR", resized).train.shape(), [1, 5, 5]);
+    let colour = png(RgbImage::from_pixel(9, 8, image::Rgb([255, 0, 0])));
+    write(&root.path().join("cat/red.png"), &colour);
+    let data = read(&root, "images:DIR", plain());
+    assert_eq!(data.train.shape(), [3, 64, 64]);
+    assert!(data.notes[0].starts_with("images differ in size and are brought to 64 x 64"));
+}
+
+#[test]
+fn a_broken_image_is_named_and_left_out_if_asked() {
+    let root = two_classes();
+    let whole = png(GrayImage::from_fn(8, 8, |x, y| {
+        image::Luma([(x * 31 + y * 7) as u8])
+    }));
+    write(
+        &root.path().join("dog/broken.png"),
+        &whole[..whole.len() / 2],
+    );
+    let data = read(&root, "images:DIR", plain());
+    let all: Vec<usize> = (0..data.train.len()).collect();
+    let found = [&data.train, &data.test].map(|split| {
+        let all = &all[..split.len()];
+        let mut x = vec![0.0; split.len() * 64];
+        split
+            .x()
+            .gather_into(all, &mut x)
+            .err()
+            .map(|e| e.to_string())
+    });
+    let error = found.into_iter().flatten().next().unwrap();
+    assert!(
+        error.contains("dog/broken.png") && error.contains("`--broken skip`"),
+        "{error}"
+    );
+    let skip = Reading {
+        broken: Broken::Skip,
+        ..plain()
+    };
+    let data = read(&root, "images:DIR", skip.clone());
+    assert_eq!(data.train.len() + data.test.len(), 20);
+    assert!(
+        data.notes[0].contains("left out: cannot decode") && data.notes[0].contains("broken.png")
+    );
+
+    let root = folder(&[("a/1.png", b"no"), ("b/2.png", b"image")]);
+    let error = message(&root, "images:DIR", skip);
+    assert!(
+        error.starts_with("DIR: none of the 2 images can be decoded"),
+        "{error}"
+    );
+}
+
+/// A header that claims 50,000 x 50,000 pixels, 7.5 GB.
+#[test]
+fn a_huge_image_takes_no_memory() {
+    let mut bytes = png(RgbImage::new(2, 2));
+    bytes[16..24].copy_from_slice(&[50_000u32.to_be_bytes(), 50_000u32.to_be_bytes()].concat());
+    // The header's checksum.
+    let sum = crc(&bytes[12..29]);
+    bytes[29..33].copy_from_slice(&sum.to_be_bytes());
+    let root = two_classes();
+    write(&root.path().join("cat/huge.png"), &bytes);
+    let skip = Reading {
+        broken: Broken::Skip,
+        ..plain()
+    };
+    let data = read(&root, "images:DIR", skip);
+    assert_eq!(data.train.len() + data.test.len(), 20);
+    let note = data
+        .notes
+        .iter()
+        .find(|note| note.contains("huge.png"))
+        .unwrap();
+    assert!(note.contains("Image size exceeds limit"), "{note}");
+}
+
+fn crc(bytes: &[u8]) -> u32 {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    crc.sum()
+}
+
+#[test]
+fn other_layouts_are_explained() {
+    let one = grey(4, 0);
+    let root = folder(&[("a.png", &one), ("b.png", &one)]);
+    assert_eq!(
+        message(&root, "images:DIR", plain()),
+        "DIR: expected a folder for each class with its images (JPEG or PNG), as in DIR/CLASS/IMAGE.jpg, or one more \
+         level, CLIENT/CLASS/IMAGE.jpg; found 2 images directly in it"
+    );
+    let root = folder(&[("cat/1.png", &one), ("dog/old/2.png", &one)]);
+    assert!(
+        message(&root, "images:DIR", plain())
+            .ends_with("found images in `cat` and folders in `dog`")
+    );
+    let root = folder(&[("cat/1.png", &one)]);
+    assert_eq!(
+        message(&root, "images:DIR", plain()),
+        "DIR: expected 2 to 65,536 classes, found 1"
+    );
+    assert!(message(&folder(&[]), "images:DIR", plain()).ends_with("found an empty folder"));
+}
+
+#[test]
+fn a_class_with_one_image_is_trained_on_and_noted() {
+    let root = two_classes();
+    write(&root.path().join("owl/1.png"), &grey(8, 3));
+    write(&root.path().join("owl/notes.txt"), b"owls");
+    let data = read(&root, "images:DIR", plain());
+    assert_eq!(data.train.labels().iter().filter(|&&y| y == 2).count(), 1);
+    let notes = data.notes.join("; ");
+    assert!(
+        notes.contains("classes with a single training example: owl"),
+        "{notes}"
+    );
+    assert!(
+        notes.contains("classes without a test example: owl"),
+        "{notes}"
+    );
+    assert!(notes.contains("1 files in"), "{notes}");
+}
