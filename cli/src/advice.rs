@@ -146,6 +146,8 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
         ExperimentError::Data(DataError::NoDirectory { .. } | DataError::Missing { .. }) => {
             "--data-dir DIR is the folder that holds the datasets' folders, and `fedround data fetch NAME` downloads there what may be downloaded; `synth-digits` needs no files"
         }
+        // They say so themselves.
+        ExperimentError::Data(DataError::Own(_) | DataError::Image { .. }) => return None,
         ExperimentError::Data(_) => "--data synth-digits trains without any files",
         ExperimentError::Partition(
             PartitionError::Unknown { .. }
@@ -166,6 +168,7 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
         ExperimentError::ServerState { .. } => {
             "without --server-state the states of the server start anew"
         }
+        ExperimentError::NoText { .. } => "--data leaf:DIR reads texts",
         ExperimentError::NoCaptions { .. } => {
             "--data flickr8k and coco have captions; `fedround list models` shows other models"
         }

@@ -16,6 +16,7 @@ use crate::federation::{CoordinatorArgs, FederationArgs, PartyArgs};
 use crate::inspect::InspectArgs;
 use crate::model_args::{EvalArgs, ExportArgs, PredictArgs};
 use crate::output::tell;
+use crate::reading::ReadingArgs;
 use crate::report::ReportArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::{ResumeArgs, RunArgs};
@@ -254,9 +255,11 @@ pub(crate) struct Subject {
     /// Variant of an auxiliary network, as in discriminator=linear; may be repeated
     #[arg(long, value_name = "NAME=VARIANT")]
     pub aux: Vec<String>,
-    /// Dataset, for the shape of its examples; its files are not read
-    #[arg(long, default_value = crate::settings::DATA)]
+    /// Dataset, for the shape of its examples; only data of your own is read, such as images:DIR
+    #[arg(long, value_name = "DATA", default_value = crate::settings::DATA)]
     pub data: String,
+    #[command(flatten)]
+    pub reading: ReadingArgs,
     /// Number of clients
     #[arg(long, value_name = "N", default_value_t = crate::settings::CLIENTS)]
     pub clients: usize,

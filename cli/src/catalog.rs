@@ -6,7 +6,7 @@ use burn::tensor::Device;
 use fedround::experiment::{ExperimentError, warnings};
 use fedround::{Auxiliaries, Experiment, ModelSource};
 use fedround_algorithms::registry;
-use fedround_data::{Dataset, DatasetInfo};
+use fedround_data::{Dataset, DatasetInfo, Place};
 use fedround_dsl::{BoxedAlgorithm, Registry};
 use fedround_exec::{Program, Target};
 use fedround_models::{AuxiliaryTask, Losses, MODELS, Model, ModelError, Task, find};
@@ -123,24 +123,19 @@ impl Catalog {
     ) -> Result<Compiled, CliError> {
         let settings = hypers::assignments(&subject.set)?;
         let algorithm = self.algorithm(&subject.spec, &settings)?;
-        let data = DatasetInfo::find(&subject.data)?;
+        let (task, words, columns) = shapes(subject)?;
         let around = AuxiliaryTask {
-            task: Task {
-                input: data.input_shape()?,
-                classes: data.classes,
-            },
+            task,
             clients: subject.clients,
             variants: auxiliaries::choices(&subject.aux)?,
         };
         let model = self.model_of(&subject.model)?;
-        let (model, auxiliaries) = model.trace(&algorithm, &around, data.words, &self.losses)?;
+        let (model, auxiliaries) = model.trace(&algorithm, &around, words, &self.losses)?;
         let mut chosen = around.variants.into_keys();
         if let Some(name) = chosen.find(|name| !auxiliaries.contains_key(name)) {
             return Err(ExperimentError::UnusedAuxiliary { name }.into());
         }
-        let columns = data.columns.iter();
-        let columns = columns.map(|(name, shape)| ((*name).to_owned(), shape.to_vec()));
-        let model = model.with_columns(columns.collect());
+        let model = model.with_columns(columns);
         let program = Program::compile_with(&*algorithm, model, target, passes)?;
         warn(&program);
         Ok(Compiled {
@@ -149,6 +144,33 @@ impl Catalog {
             auxiliaries,
         })
     }
+}
+
+/// Name and shape of a column.
+type NamedShape = (String, Vec<usize>);
+
+/// What a program depends on of its data: the task, the number of words and the columns. Only data of one's
+/// own is read.
+fn shapes(subject: &Subject) -> Result<(Task, Option<usize>, Vec<NamedShape>), CliError> {
+    let place = subject.data.parse::<Place>()?;
+    let Place::Bundled(name) = &place else {
+        let data = subject.reading.read(&place, None)?;
+        let task = Task {
+            input: data.train.input_shape()?,
+            classes: data.classes,
+        };
+        let columns = data.train.columns().iter();
+        let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
+        return Ok((task, None, columns.collect()));
+    };
+    let info = DatasetInfo::find(name)?;
+    let task = Task {
+        input: info.input_shape()?,
+        classes: info.classes,
+    };
+    let columns = info.columns.iter();
+    let columns = columns.map(|(name, shape)| ((*name).to_owned(), shape.to_vec()));
+    Ok((task, info.words, columns.collect()))
 }
 
 /// Writes the compiler's warnings to stderr.

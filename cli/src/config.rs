@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::CliError;
 use crate::faults::FaultArgs;
+use crate::reading::ReadingArgs;
 use fedround::Auxiliaries;
 use fedround_names::nearest;
 
@@ -50,6 +51,8 @@ pub(crate) struct Config {
     pub faults: FaultArgs,
     #[serde(default, skip_serializing_if = "Auxiliaries::is_empty")]
     pub aux: Auxiliaries,
+    #[serde(default, skip_serializing_if = "ReadingArgs::is_empty")]
+    pub reading: ReadingArgs,
     #[serde(default)]
     pub hyper: toml::Table,
 }
@@ -90,6 +93,7 @@ const KEYS: [&str; 36] = [
     "goal",
     "faults",
     "aux",
+    "reading",
     "hyper",
 ];
 
@@ -193,6 +197,10 @@ mod tests {
                 ..FaultArgs::default()
             },
             aux: Auxiliaries::from([Default::default()]),
+            reading: ReadingArgs {
+                resize: Some(8),
+                ..ReadingArgs::default()
+            },
             hyper: toml::Table::new(),
         };
         let table = toml::Table::try_from(&config).unwrap();

@@ -1,7 +1,5 @@
 //! `fedround eval`: the models of a finished run on test examples, without training.
 
-use std::sync::Arc;
-
 use fedround::experiment::Run;
 use fedround_data::Partition;
 use fedround_metrics::clients::ClientSummary;
@@ -62,6 +60,7 @@ pub(crate) fn eval(catalog: &Catalog, args: &EvalArgs) -> Result<(), CliError> {
     let flags = SettingArgs {
         data: args.data.clone(),
         data_dir: args.data_dir.clone(),
+        reading: args.reading.clone(),
         ..SettingArgs::default()
     };
     let mut trained = TrainedRun::open(&args.run, &flags)?;
@@ -70,7 +69,7 @@ pub(crate) fn eval(catalog: &Catalog, args: &EvalArgs) -> Result<(), CliError> {
         // Who had what of the run's data says nothing of other data.
         trained.settings.run.partition = Partition::Iid;
     }
-    let data = Arc::new(trained.settings.load()?);
+    let data = trained.settings.load()?;
     data.notes.iter().for_each(|note| tell!("note: {note}"));
     let experiment = catalog.experiment(&trained.settings, data)?;
     let mut session = Session {
@@ -97,7 +96,7 @@ impl Session {
     fn report(&mut self, args: &EvalArgs) -> Result<Report, CliError> {
         let mut report = Report {
             run: args.run.display().to_string(),
-            data: self.trained.settings.data.clone(),
+            data: self.trained.settings.data.name(),
             examples: self.run.data().test.len(),
             server: None,
             client: None,

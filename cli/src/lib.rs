@@ -55,6 +55,7 @@ mod plot;
 mod predict;
 mod privacy;
 mod privacy_bound;
+mod reading;
 mod report;
 mod reproduce;
 mod run;

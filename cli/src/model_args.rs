@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::reading::ReadingArgs;
+
 const EVAL_EXAMPLES: &str = "\
 Examples:
   fedround eval runs/first
@@ -21,12 +23,15 @@ pub(crate) struct EvalArgs {
     /// Only the model of this client, by its number from 0, or of `all` clients
     #[arg(long, value_name = "all|N", value_parser = Clients::parse)]
     pub client: Option<Clients>,
-    /// The test set of another dataset of the same shape and classes; clients are tested on all of it
-    #[arg(long, value_name = "NAME")]
+    /// The test set of other data of the same shape and classes, such as usps or images:DIR; clients are
+    /// tested on all of it
+    #[arg(long, value_name = "DATA")]
     pub data: Option<String>,
-    /// Folder that holds the dataset's folder [default: as in the run]
+    /// Folder that holds the folders of datasets [default: as in the run, or data]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub reading: ReadingArgs,
     /// Examples that are computed together
     #[arg(long, value_name = "N", default_value_t = 250)]
     pub batch: usize,
@@ -61,7 +66,8 @@ Examples:
   fedround predict runs/adult rows.csv | jq '.[].class'
 
 A CSV file has no header and an example a row: the numbers of an input, one channel after another. Of
-data of images they are bytes, 0 to 255.";
+data of images they are bytes, 0 to 255. Of a run on a table (csv:FILE), a CSV file has the header and
+the columns of that table, but for the target.";
 
 /// Prints the classes of files as JSON, with the probabilities of all classes.
 #[derive(Debug, Args)]
@@ -75,7 +81,7 @@ pub(crate) struct PredictArgs {
     /// By the own model of this client, by its number from 0 [default: the server's model]
     #[arg(long, value_name = "N")]
     pub client: Option<usize>,
-    /// Folder that holds the dataset's folder [default: as in the run]
+    /// Folder that holds the folders of datasets [default: as in the run, or data]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
 }

@@ -1,7 +1,6 @@
 //! `fedround predict`: the classes of images or rows of numbers, by the model of a finished run.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use fedround::experiment::Run;
 use fedround_data::{Column, Dataset, Examples, Fit, ImageFiles};
@@ -36,7 +35,7 @@ pub(crate) fn predict(catalog: &Catalog, args: &PredictArgs) -> Result<(), CliEr
         ..SettingArgs::default()
     };
     let trained = TrainedRun::open(&args.run, &flags)?;
-    let data = Arc::new(trained.settings.load()?);
+    let data = trained.settings.load()?;
     if data.test.columns().len() > 1 {
         let data = data.name.clone();
         return Err(CliError::PredictsImages { data });
@@ -59,9 +58,10 @@ fn of_file(run: &Run, file: &Path) -> Result<Vec<Prediction>, CliError> {
     let is_csv = file
         .extension()
         .is_some_and(|ext| ext.eq_ignore_ascii_case("csv"));
-    let column = match is_csv {
-        true => rows(run.data(), file)?,
-        false => image(run.data(), file)?,
+    let column = match (is_csv, &run.data().table) {
+        (true, Some(table)) => table.encode(file)?,
+        (true, None) => rows(run.data(), file)?,
+        (false, _) => image(run.data(), file)?,
     };
     let labels = vec![0; column.len()];
     let probabilities = run.predict(&Examples::of_columns(vec![column], labels)?)?;

@@ -4,20 +4,17 @@ use std::path::Path;
 
 use clap::Args;
 use fedround::experiment::DATA_SEED;
-use fedround_data::{DataSpec, Dataset, Reading};
+use fedround_data::{DataError, DataSpec, Dataset, Place, Reading};
 use serde::{Deserialize, Serialize};
-
-use crate::error::CliError;
 
 /// How data of one's own is read; a flag wins over the file.
 #[derive(Args, Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-#[command(next_help_heading = "Data of your own")]
 pub(crate) struct ReadingArgs {
     /// Column of a table (csv:FILE) that holds the class
     #[arg(long, value_name = "COLUMN")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<String>,
+    pub target_column: Option<String>,
     /// Column of a table that names the client of each row; it is no input
     #[arg(long, value_name = "COLUMN")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +58,7 @@ impl ReadingArgs {
     pub fn over(&self, file: Self) -> Self {
         let flags = self.clone();
         Self {
-            target: flags.target.or(file.target),
+            target_column: flags.target_column.or(file.target_column),
             client_column: flags.client_column.or(file.client_column),
             ignore_column: match flags.ignore_column.is_empty() {
                 true => file.ignore_column,
@@ -75,10 +72,10 @@ impl ReadingArgs {
         }
     }
 
-    fn resolve(&self) -> Result<Reading, CliError> {
+    fn resolve(&self) -> Result<Reading, DataError> {
         let default = Reading::default();
         Ok(Reading {
-            target: self.target.clone(),
+            target: self.target_column.clone(),
             client_column: self.client_column.clone(),
             ignore: self.ignore_column.clone(),
             missing: parse(&self.missing)?.unwrap_or(default.missing),
@@ -89,15 +86,20 @@ impl ReadingArgs {
         })
     }
 
-    /// Reads the data of a text, with the files of bundled datasets in `dir`.
-    pub fn read(&self, data: &str, dir: &Path) -> Result<Dataset, CliError> {
-        let spec = data.parse::<DataSpec>()?.folder(dir);
-        Ok(DataSpec {
+    /// Reads the data at a place, with the files of bundled datasets in `dir`, or else in `data`.
+    pub fn read(&self, place: &Place, dir: Option<&Path>) -> Result<Dataset, DataError> {
+        let spec = DataSpec {
+            folder: Some(folder(dir).to_owned()),
             seed: DATA_SEED,
-            ..spec.reading(self.resolve()?)
-        }
-        .read()?)
+            ..DataSpec::new(place.clone())
+        };
+        spec.reading(self.resolve()?).read()
     }
+}
+
+/// The folder of bundled datasets: the chosen one, or `data`.
+pub(crate) fn folder(chosen: Option<&Path>) -> &Path {
+    chosen.unwrap_or(Path::new("data"))
 }
 
 fn parse<T: std::str::FromStr>(text: &Option<String>) -> Result<Option<T>, T::Err> {

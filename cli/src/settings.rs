@@ -1,10 +1,11 @@
 //! A run's settings: defaults, then the config file, then the flags.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::convolution_cache::in_user_folder;
 use fedround::experiment::{self, ExperimentError, Keep};
-use fedround_data::{Dataset, load};
+use fedround_data::{Dataset, DatasetInfo, Partition, Place};
 use fedround_dsl::Hyper;
 use fedround_exec::{Devices, GraphCapture, Precision};
 use fedround_simulation::OnNan;
@@ -15,6 +16,7 @@ use crate::error::CliError;
 use crate::faults::FaultArgs;
 use crate::hypers::{self, Setting};
 use crate::privacy_bound::DELTA;
+use crate::reading::{self, ReadingArgs};
 use crate::run::{CheckpointEvery, SettingArgs, TestArgs};
 use crate::weights;
 
@@ -33,8 +35,11 @@ const CLIENT_MEMORY: &str = "1GiB";
 pub(crate) struct Settings {
     pub spec: String,
     pub hypers: Vec<Setting>,
-    pub data: String,
+    pub data: Place,
+    /// Where the files of bundled datasets are, if not in `data`.
     pub data_dir: Option<PathBuf>,
+    /// How data of one's own is read, as it is written.
+    pub reading: ReadingArgs,
     pub model: String,
     pub rounds: usize,
     /// Test accuracy of which the rounds and bytes that it takes are reported.
@@ -47,6 +52,15 @@ pub(crate) struct Settings {
     pub checkpoint: CheckpointEvery,
     /// Everything else.
     pub run: experiment::Settings,
+    /// The dataset, where it had to be read to count its clients.
+    pub counted: Option<Counted>,
+}
+
+/// A dataset that has been read.
+#[derive(Clone, Debug)]
+pub(crate) struct Counted {
+    place: Place,
+    data: Arc<Dataset>,
 }
 
 impl Settings {
@@ -158,14 +172,18 @@ impl Settings {
             return Err(CliError::Delta { found: delta });
         }
         let checkpoint = text(&args.checkpoint, file.checkpoint, "auto").parse()?;
-        Ok(Self {
+        let clients_known = args.clients.or(file.clients).is_some();
+        let settings = Self {
             spec: spec
                 .or(file.spec.as_deref())
                 .ok_or(CliError::NoSpec)?
                 .trim()
                 .to_owned(),
             hypers,
-            data: text(&args.data, file.data, DATA),
+            data: text(&args.data, file.data, DATA)
+                .parse::<Place>()?
+                .absolute(),
+            reading: args.reading.over(file.reading),
             data_dir: args.data_dir.clone().or(file.data_dir),
             model: text(&args.model, file.model, MODEL),
             rounds,
@@ -174,13 +192,45 @@ impl Settings {
             delta,
             checkpoint,
             run,
-        })
+            counted: None,
+        };
+        match settings.run.partition {
+            Partition::Natural if !clients_known => settings.all_clients(),
+            _ => Ok(settings),
+        }
+    }
+
+    /// The same with every client that the data names.
+    fn all_clients(mut self) -> Result<Self, CliError> {
+        let data = self.load()?;
+        self.run.clients = data.clients().unwrap_or(self.run.clients);
+        self.counted = Some(Counted {
+            place: self.data.clone(),
+            data,
+        });
+        Ok(self)
     }
 
     /// The dataset.
-    pub fn load(&self) -> Result<Dataset, CliError> {
-        let dir = self.data_dir.as_deref();
-        Ok(load(&self.data, dir, experiment::DATA_SEED)?)
+    pub fn load(&self) -> Result<Arc<Dataset>, CliError> {
+        match &self.counted {
+            Some(counted) if counted.place == self.data => Ok(counted.data.clone()),
+            _ => Ok(Arc::new(
+                self.reading.read(&self.data, self.data_dir.as_deref())?,
+            )),
+        }
+    }
+
+    /// The data folder of the file of a run: the chosen one, or the default one if files are read from it.
+    fn written_dir(&self) -> Option<PathBuf> {
+        let is_read = match &self.data {
+            Place::Bundled(name) => {
+                DatasetInfo::find(name).is_ok_and(|info| !info.files.is_empty())
+            }
+            _ => false,
+        };
+        let default = is_read.then(|| reading::folder(None));
+        self.data_dir.as_deref().or(default).map(absolute)
     }
 
     /// The same as a file, with every hyper-parameter's value.
@@ -188,8 +238,9 @@ impl Settings {
         let (run, named) = (&self.run, hypers::named(algorithm).into_iter());
         Config {
             spec: Some(self.spec.clone()),
-            data: Some(self.data.clone()),
-            data_dir: self.data_dir.as_deref().map(absolute),
+            data: Some(self.data.to_string()),
+            data_dir: self.written_dir(),
+            reading: self.reading.clone(),
             clients: Some(run.clients),
             partition: Some(run.partition.to_string()),
             model: Some(self.model.clone()),

@@ -48,6 +48,7 @@ mod tests {
     #[test]
     fn results_after_a_join_are_drawn_where_the_plan_has_them() {
         let subject = Subject {
+            reading: Default::default(),
             spec: "fedprox".to_owned(),
             model: "2nn".to_owned(),
             aux: vec![],

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fedround::Auxiliaries;
-use fedround_data::DatasetInfo;
+use fedround_data::{DatasetInfo, Place};
 use fedround_models::{AuxiliaryTask, Leaf, Task, Weights, WeightsError};
 
 use crate::catalog::Catalog;
@@ -53,13 +53,16 @@ impl TrainedRun {
     }
 
     /// The tensors of the run's network, untrained, and its auxiliary networks. Files of data are read
-    /// only where the size of a vocabulary is to be known.
+    /// only where shapes, classes or the size of a vocabulary are not known without.
     pub fn network(&self, catalog: &Catalog) -> Result<(Vec<Leaf>, Auxiliaries), CliError> {
         let run = &self.settings.run;
-        let info = DatasetInfo::find(&self.settings.data)?;
-        let (input, classes, words) = match info.words {
-            None => (info.input_shape()?, info.classes, None),
-            Some(_) => {
+        let info = match &self.settings.data {
+            Place::Bundled(name) => Some(DatasetInfo::find(name)?),
+            _ => None,
+        };
+        let (input, classes, words) = match info.filter(|info| info.words.is_none()) {
+            Some(info) => (info.input_shape()?, info.classes, None),
+            None => {
                 let data = self.settings.load()?;
                 let words = data.language.as_ref().map(|of| of.vocabulary.len());
                 (data.test.input_shape()?, data.classes, words)

@@ -2,13 +2,13 @@
 
 use crate::registry::Make;
 use crate::{
-    AdultMlp, CaptionConfig, DigitsConfig, FedAaConfig, LeNet5, LgLeNet5, LgMlp, Logistic,
-    McMahanCnn, ModelError, ModelInfo, Moon, NormKind, PflCnn, ResNetConfig, SimSiam, Stem, TwoNn,
-    VqaConfig,
+    AdultMlp, CaptionConfig, CharLstm, DigitsConfig, FedAaConfig, LeNet5, LgLeNet5, LgMlp,
+    Logistic, McMahanCnn, ModelError, ModelInfo, Moon, NormKind, PflCnn, ResNetConfig, SimSiam,
+    Stem, TwoNn, VqaConfig,
 };
 
 /// All bundled models.
-pub const MODELS: [ModelInfo; 21] = [
+pub const MODELS: [ModelInfo; 22] = [
     ModelInfo {
         name: "logistic",
         doc: "multinomial logistic regression",
@@ -171,6 +171,13 @@ pub const MODELS: [ModelInfo; 21] = [
         make: Make::Words(|task, words, device| {
             Box::new(CaptionConfig::small(words).of(task).init(device))
         }),
+    },
+    ModelInfo {
+        name: "char-lstm",
+        doc: "vectors of 8, an LSTM of two layers of 256: the next character of a text",
+        paper: "McMahan et al. 2017 (Shakespeare)",
+        min_side: 1,
+        make: Make::Inputs(|task, device| Box::new(CharLstm::new(task, device))),
     },
     ModelInfo {
         name: "vqa",

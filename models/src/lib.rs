@@ -10,6 +10,7 @@ mod adult;
 mod auxiliary;
 mod bundled;
 mod caption;
+mod char_lstm;
 mod cnn;
 mod digits;
 mod discriminator;
@@ -42,6 +43,7 @@ pub use bundled::{MODELS, find};
 pub use caption::{
     Attention, Beam, CaptionConfig, CaptionDecoder, CaptionStep, Captioner, Words, beam_search,
 };
+pub use char_lstm::{CharFeatures, CharLstm};
 pub use cnn::{McMahanCnn, McMahanFeatures, PflCnn, PflFeatures};
 pub use digits::{DigitsCnn, DigitsConfig, DigitsFeatures};
 pub use discriminator::{Discriminator, PlaneResNet};

@@ -140,6 +140,16 @@ pub enum ExperimentError {
         /// The dataset.
         data: String,
     },
+    /// The model reads texts, and the data has none.
+    #[error(
+        "model `{model}` reads the characters of texts, and `{data}` has none; leaf:DIR of Shakespeare has them"
+    )]
+    NoText {
+        /// The model.
+        model: String,
+        /// The dataset.
+        data: String,
+    },
     /// Adversaries are to look for protected attributes that the data does not have.
     #[error("`{data}` has no protected attributes, which `adult` has")]
     NoProtected {

@@ -100,6 +100,7 @@ impl TestSet {
                 late_client: late.first().map(|(_, accuracy)| *accuracy),
                 bleu: language.bleu,
                 vqa_accuracy: language.vqa_accuracy,
+                perplexity: language.perplexity,
                 missing: own.missing,
             },
             clients,

@@ -11,7 +11,7 @@ use fedround_simulation::{Evaluation, RunError, Search, Simulation};
 
 use super::ExperimentError;
 
-/// The captions or answers that people gave for the test examples.
+/// The captions or answers that people gave for the test examples, or their next characters.
 pub(super) enum LanguageTest {
     Captions {
         search: Search,
@@ -19,6 +19,8 @@ pub(super) enum LanguageTest {
         /// The words of each image's captions.
         references: Vec<Vec<Vec<String>>>,
     },
+    /// The labels are the next characters of texts.
+    Characters,
     Answers {
         /// Of the classes.
         names: Vec<String>,
@@ -28,6 +30,9 @@ pub(super) enum LanguageTest {
     },
 }
 
+/// The column of texts.
+const TOKENS: &str = "tokens";
+
 /// How a model's captions or answers compare with them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LanguageScores {
@@ -36,6 +41,8 @@ pub(super) struct LanguageScores {
     /// Over all test questions, of which those that no class answers are wrong; of the clients' own
     /// models together, by the mean of their logits, where they have any.
     pub vqa_accuracy: Option<f64>,
+    /// Of the next characters of texts: `e` to the power of their mean cross-entropy.
+    pub perplexity: Option<f64>,
 }
 
 impl LanguageTest {
@@ -46,6 +53,16 @@ impl LanguageTest {
         objective: &Objective,
         beam: usize,
     ) -> Result<Option<Self>, ExperimentError> {
+        let reads = objective.inputs.iter().any(|input| input == TOKENS);
+        if reads && data.language.is_none() {
+            return match data.test.column(TOKENS) {
+                Some(_) => Ok(Some(Self::Characters)),
+                None => Err(ExperimentError::NoText {
+                    model: model.to_owned(),
+                    data: data.name.clone(),
+                }),
+            };
+        }
         let captions = data.test.column("references").and(data.language.as_ref());
         match (&data.language, captions) {
             (_, Some(captions)) if objective.target != "y" => {
@@ -99,6 +116,10 @@ impl LanguageTest {
                     ..LanguageScores::default()
                 }
             }
+            Self::Characters => LanguageScores {
+                perplexity: Some(evaluation.loss.exp()),
+                ..LanguageScores::default()
+            },
             Self::Answers {
                 names,
                 human,

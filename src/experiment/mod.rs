@@ -51,8 +51,6 @@ mod training;
 mod validation;
 mod warnings;
 
-use std::sync::Arc;
-
 use fedround_data::DataSource;
 use fedround_data::partition::{Split, hold_out};
 use fedround_data::{Examples, load};

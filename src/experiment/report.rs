@@ -91,6 +91,9 @@ pub struct Scores {
     /// Of models that answer questions: the accuracy over all test questions, as VQA counts it.
     /// Questions that no class answers are wrong.
     pub vqa_accuracy: Option<f64>,
+    /// Of models of next characters: `e` to the power of their mean cross-entropy in nats.
+    #[serde(default)]
+    pub perplexity: Option<f64>,
     /// Clients whose own models could not be evaluated, because their party was away or failed.
     #[serde(default)]
     pub missing: Vec<usize>,

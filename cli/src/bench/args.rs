@@ -98,7 +98,7 @@ pub(crate) struct OneArgs {
     /// Clients of a round [default: the task's, if the algorithm draws some]
     #[arg(long, value_name = "N")]
     pub cohort: Option<usize>,
-    /// Folder of the data
+    /// Folder that holds the folders of datasets [default: data]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
     /// Clients trained at once; on Linux the process is pinned to as many cores

@@ -22,6 +22,7 @@ use super::tasks::BenchTask;
 use crate::catalog::Catalog;
 use crate::error::{CliError, at_least_one};
 use crate::hypers::{self, Given, Setting};
+use crate::reading::folder;
 
 /// Runs a task's rounds and reports them.
 pub(super) fn measure(catalog: &Catalog, args: &OneArgs) -> Result<Report, CliError> {
@@ -29,7 +30,7 @@ pub(super) fn measure(catalog: &Catalog, args: &OneArgs) -> Result<Report, CliEr
     let task = chosen(args)?;
     let threads = at_least_one("threads", args.threads)?;
     process::pin(threads);
-    let data = load(task.data, args.data_dir.as_deref(), SEED)?;
+    let data = load(task.data, Some(folder(args.data_dir.as_deref())), SEED)?;
     let devices = Devices::choose(&args.device)?;
     let test = data.test.clone();
     let algorithm = algorithm(catalog, args, &task)?;

@@ -58,7 +58,7 @@ pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<ExitCode,
             fs::create_dir_all(dir).map_err(CliError::io("create the folder", dir))?;
             dir.clone()
         }
-        None => next_free(&format!("compare-{}", grid.shared.data))?,
+        None => next_free(&format!("compare-{}", grid.shared.data.name()))?,
     };
     let _lock = match held.flatten() {
         Some(lock) => lock,

@@ -88,7 +88,7 @@ impl Comparison {
         let run =
             |(cell, record): (&Cell, &Option<Record>)| RunRow::new(cell, record.as_ref(), target);
         Self {
-            data: shared.data.clone(),
+            data: shared.data.name(),
             partition: shared.run.partition.to_string(),
             clients: shared.run.clients,
             model: shared.model.clone(),

@@ -1,6 +1,6 @@
 //! The runs of a grid, one after another.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,13 +15,15 @@ use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::interrupt::{Stop, listen};
 use crate::output::tell;
+use crate::reading::ReadingArgs;
 use crate::run::{Clock, Job, Progress, last_checkpoint, lock, open};
 use crate::settings::Settings;
 
 /// Datasets, each loaded once.
 #[derive(Default)]
 pub(crate) struct Datasets {
-    loaded: BTreeMap<String, Arc<Dataset>>,
+    /// By where they are and how they are read.
+    loaded: Vec<((String, ReadingArgs), Arc<Dataset>)>,
     quiet: bool,
 }
 
@@ -36,15 +38,15 @@ impl Datasets {
 
     /// The one that a run needs.
     pub fn load(&mut self, settings: &Settings) -> Result<Arc<Dataset>, CliError> {
-        if let Some(data) = self.loaded.get(&settings.data) {
+        let key = (settings.data.to_string(), settings.reading.clone());
+        if let Some((_, data)) = self.loaded.iter().find(|(known, _)| *known == key) {
             return Ok(data.clone());
         }
         let data = settings.load()?;
         if !self.quiet {
             data.notes.iter().for_each(|note| tell!("note: {note}"));
         }
-        let data = Arc::new(data);
-        self.loaded.insert(settings.data.clone(), data.clone());
+        self.loaded.push((key, data.clone()));
         Ok(data)
     }
 }

@@ -4,13 +4,17 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::reading::ReadingArgs;
+
 const EXAMPLES: &str = "\
 Examples:
   fedround data list
   fedround data fetch mnist                          into data/mnist
   fedround data info adult --data-dir data
   fedround data preview cifar-10 --out sheet.png
-  fedround data partition mnist --partition dirichlet:0.1 --clients 20 --out who.svg";
+  fedround data partition mnist --partition dirichlet:0.1 --clients 20 --out who.svg
+  fedround data info images:photos                   a folder for each class
+  fedround data info csv:people.csv --target-column income";
 
 /// Lists datasets, gets their files, and shows what is in them and who gets what.
 #[derive(Debug, Args)]
@@ -28,7 +32,7 @@ pub(crate) enum DataCommand {
     Info(Named),
     /// Download the files of a dataset, check and unpack them; goes on where it was stopped
     Fetch(FetchArgs),
-    /// Draw images of each class on a sheet
+    /// Draw images of each class on a sheet, or print the first examples of each class
     Preview(PreviewArgs),
     /// Deal a dataset to clients, and print and draw who gets what
     Partition(PartitionArgs),
@@ -36,23 +40,28 @@ pub(crate) enum DataCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct Folder {
-    /// Folder that holds the datasets' folders, such as DIR/mnist
+    /// Folder that holds the folders of datasets, such as DIR/mnist
     #[arg(long, value_name = "DIR", default_value = "data")]
     pub data_dir: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Named {
-    /// Dataset; see `fedround data list`
+    /// Dataset by name (see `fedround data list`), or images:DIR, csv:FILE, npy:X,Y, npz:FILE or leaf:DIR
+    #[arg(value_name = "DATA")]
     pub name: String,
     #[command(flatten)]
     pub folder: Folder,
+    #[command(flatten)]
+    pub reading: ReadingArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct FetchArgs {
+    /// Dataset; see `fedround data list`
+    pub name: String,
     #[command(flatten)]
-    pub dataset: Named,
+    pub folder: Folder,
     /// Get the files from this address instead of their publisher's; their names stay
     #[arg(long, value_name = "URL")]
     pub mirror: Option<String>,
@@ -65,9 +74,9 @@ pub(crate) struct PreviewArgs {
     /// Images of each class
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub columns: usize,
-    /// PNG file
+    /// PNG file of images; examples that are no images are printed
     #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -77,9 +86,9 @@ pub(crate) struct PartitionArgs {
     /// Who gets which examples; see `fedround list partitioners`
     #[arg(long, value_name = "P")]
     pub partition: String,
-    /// Number of clients
-    #[arg(long, value_name = "N", default_value_t = crate::settings::CLIENTS)]
-    pub clients: usize,
+    /// Number of clients [default: 100; with --partition natural, all that the data names]
+    #[arg(long, value_name = "N")]
+    pub clients: Option<usize>,
     /// Seed of the partition
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

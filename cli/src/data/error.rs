@@ -17,6 +17,8 @@ pub(crate) enum DataCommandError {
         /// How to get the files otherwise.
         by_hand: String,
     },
+    #[error("expected --out FILE, the PNG file of the sheet of images")]
+    NoSheet,
     #[error("{name}: expected at least 1, found 0")]
     Zero { name: &'static str },
 }
@@ -35,13 +37,14 @@ impl DataCommandError {
             Self::Data(DataError::UnknownDataset { .. }) => {
                 "`fedround data list` shows the datasets"
             }
+            // They say so themselves.
+            Self::Data(DataError::Own(_)) | Self::NoSheet | Self::Zero { .. } => return None,
             Self::Data(DataError::Missing { .. }) => {
                 "`fedround data fetch NAME` downloads what may be downloaded"
             }
             Self::Data(DataError::NoDirectory { .. }) => "--data-dir DIR names the data folder",
             Self::Data(_) => "`fedround data info NAME` checks the files",
             Self::Partition(_) => "`fedround list partitioners` shows how to write partitions",
-            Self::Zero { .. } => return None,
         };
         Some(text.to_owned())
     }

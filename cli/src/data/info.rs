@@ -11,6 +11,7 @@ use super::args::Named;
 use super::availability::matching;
 use super::error::DataCommandError;
 use super::fetch::{Checksum, source_of};
+use crate::error::CliError;
 use crate::output::{bytes, grouped};
 use crate::table::columns;
 
@@ -18,10 +19,13 @@ use crate::table::columns;
 const CLASSES: usize = 20;
 
 /// Runs the subcommand.
-pub(super) fn info(named: &Named) -> Result<String, DataCommandError> {
-    let info = DatasetInfo::find(&named.name)?;
+pub(super) fn info(named: &Named) -> Result<String, CliError> {
     let data = named.load()?;
-    let mut text = format!("{}: {}\n\n", info.name, info.doc);
+    let info = DatasetInfo::find(&named.name).ok();
+    let mut text = match info {
+        Some(info) => format!("{}: {}\n\n", info.name, info.doc),
+        None => format!("{}\n\n", named.name),
+    };
     text += &columns(
         [("training", &data.train), ("test", &data.test)]
             .map(examples)
@@ -39,7 +43,10 @@ pub(super) fn info(named: &Named) -> Result<String, DataCommandError> {
     if let Some(language) = &data.language {
         text += &words(&language.vocabulary);
     }
-    if !info.files.is_empty() {
+    if let Some(table) = &data.table {
+        text += &inputs(&table.names());
+    }
+    if let Some(info) = info.filter(|info| !info.files.is_empty()) {
         text += "\nFiles\n";
         text += &files(info, &named.folder.data_dir)?;
     }
@@ -47,6 +54,17 @@ pub(super) fn info(named: &Named) -> Result<String, DataCommandError> {
         let _ = writeln!(text, "\nnote: {note}");
     }
     Ok(text)
+}
+
+/// The inputs of a table.
+fn inputs(names: &[String]) -> String {
+    let shown = names.iter().take(CLASSES).map(String::as_str);
+    let more = match names.len().saturating_sub(CLASSES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    format!("\nInputs: {}, {shown}{more}\n", names.len())
 }
 
 /// How many words there are, and the most frequent ones.

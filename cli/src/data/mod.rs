@@ -12,15 +12,12 @@ pub(super) use args::DataArgs;
 pub(super) use error::DataCommandError;
 pub(super) use partition::holdings;
 
-use fedround_data::{DATASETS, Dataset, DatasetInfo, load};
+use fedround_data::{DATASETS, Dataset, DatasetInfo, Place};
 
 use crate::error::CliError;
 use crate::output::print;
 use crate::table::columns;
 use args::{DataCommand, Folder, Named};
-
-/// Synthetic data is the same as in a run.
-const SEED: u64 = 0;
 
 /// Runs the subcommand.
 pub(super) fn data(args: &DataArgs) -> Result<(), CliError> {
@@ -41,13 +38,14 @@ fn list(folder: &Folder) -> String {
     };
     let dir = folder.data_dir.display();
     format!(
-        "Datasets, and their files in {dir}\n{}",
+        "Datasets, and their files in {dir}\n{}\nData of your own: images:DIR, csv:FILE, npy:X,Y, npz:FILE, leaf:DIR\n",
         columns(DATASETS.iter().map(row))
     )
 }
 
 impl Named {
     fn load(&self) -> Result<Dataset, DataCommandError> {
-        Ok(load(&self.name, Some(&self.folder.data_dir), SEED)?)
+        let place = self.name.parse::<Place>()?;
+        Ok(self.reading.read(&place, Some(&self.folder.data_dir))?)
     }
 }

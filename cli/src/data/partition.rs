@@ -11,6 +11,7 @@ use super::error::DataCommandError;
 use crate::error::CliError;
 use crate::files::write_text;
 use crate::plot::HeatMap;
+use crate::settings::CLIENTS;
 
 /// The classes that get a column of their own.
 const COLUMNS: usize = 12;
@@ -19,7 +20,9 @@ const COLUMNS: usize = 12;
 pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
     let partition: Partition = args.partition.parse().map_err(DataCommandError::from)?;
     let data = args.dataset.load()?;
-    let splits = partition.deal(&data, args.clients, args.seed);
+    let named = data.clients().filter(|_| partition == Partition::Natural);
+    let clients = args.clients.or(named).unwrap_or(CLIENTS);
+    let splits = partition.deal(&data, clients, args.seed);
     let splits = splits.map_err(DataCommandError::from)?;
     let tests: Vec<usize> = splits.iter().map(|split| split.test.len()).collect();
     let parts: Vec<Vec<usize>> = splits.into_iter().map(|split| split.train).collect();

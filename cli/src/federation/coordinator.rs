@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fedround::experiment::Status;
@@ -36,7 +35,7 @@ const DEADLINE: f64 = 600.0;
 pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<ExitCode, CliError> {
     let mut clock = Clock::start();
     let (settings, waits) = resolve(args)?;
-    let data = Arc::new(settings.load()?);
+    let data = settings.load()?;
     let mut job = Job::new(catalog, &settings, data)?;
     warn(job.program());
     warn_of_delta(&job);

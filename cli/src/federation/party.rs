@@ -35,7 +35,7 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
     let tests = TestArgs::default();
     let settings = Settings::resolve(&args.settings, &tests, args.spec.as_deref(), args.seed)?;
     let here = numbers(&args.host, settings.run.clients)?;
-    let data = Arc::new(settings.load()?);
+    let data = settings.load()?;
     let splits = splits(&settings, &data, (&here, args.own_data))?;
     let prepare = |settings: &Settings| prepare(catalog, settings, &data, &splits);
     let host = prepare(&settings)?.into_party(here.clone());

@@ -12,7 +12,6 @@ mod subject;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use fedround::experiment::{self, Observer, Status};
 use fedround_metrics::MetricError;
@@ -43,7 +42,7 @@ pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode,
     // Both are measured of a whole run; adversaries are part of every report here.
     (settings.run.ensemble, settings.run.adversary) = (false, false);
     catalog.algorithm(&settings.spec, &settings.hypers)?;
-    let data = Arc::new(settings.load()?);
+    let data = settings.load()?;
     let mut run = catalog
         .experiment(&settings, data)?
         .prepare(settings.rounds)?;
@@ -104,7 +103,11 @@ fn keep(report: &Report, dir: &Path) -> Result<(), CliError> {
 /// The folder that is written to.
 fn folder(args: &InspectArgs, settings: &Settings) -> Result<PathBuf, CliError> {
     let Some(dir) = &args.out else {
-        let (spec, data, seed) = (slug(&settings.spec), &settings.data, settings.run.seed);
+        let (spec, data, seed) = (
+            slug(&settings.spec),
+            settings.data.name(),
+            settings.run.seed,
+        );
         return next_free(&format!("inspect-{spec}-{data}-seed{seed}"));
     };
     let dir = dir.clone();

@@ -41,7 +41,7 @@ fn command(settings: &Settings, out: &Path) -> String {
         quoted(&settings.spec),
     ];
     let mut flag = |name: &str, value: &str| words.extend([format!("--{name}"), quoted(value)]);
-    flag("data", &settings.data);
+    flag("data", &settings.data.to_string());
     if let Some(dir) = &settings.data_dir {
         flag("data-dir", &dir.to_string_lossy());
     }

@@ -109,7 +109,7 @@ fn check(catalog: &Catalog, file: Table, method: &Method, at: &str) -> (Vec<Stri
     catalog
         .algorithm(&settings.spec, &settings.hypers)
         .unwrap_or_else(|e| panic!("{at}: {e}"));
-    DatasetInfo::find(&settings.data).unwrap();
+    DatasetInfo::find(&settings.data.to_string()).unwrap();
     fedround_models::find(&settings.model).unwrap();
     (own, others)
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::faults::FaultArgs;
+use crate::reading::ReadingArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -119,13 +120,16 @@ pub(crate) struct SettingArgs {
     /// Hyper-parameter, as in mu=0.1, or fedavg.lr=0.1 to name its layer; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Dataset [default: synth-digits]
-    #[arg(long)]
+    /// Dataset by name (see `fedround data list`), or data of your own: images:DIR, csv:FILE,
+    /// npy:X,Y, npz:FILE or leaf:DIR [default: synth-digits, digits drawn here]
+    #[arg(long, value_name = "DATA")]
     pub data: Option<String>,
-    /// Folder that holds the dataset's folder, such as DIR/mnist
+    /// Folder that holds the folders of datasets, such as DIR/mnist [default: data]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
-    /// Number of clients [default: 100]
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+    /// Number of clients [default: 100; with --partition natural, all that the data names]
     #[arg(long, value_name = "N")]
     pub clients: Option<usize>,
     /// Who gets which examples: iid, shards:N, dirichlet:ALPHA or another of `fedround list
@@ -222,7 +226,7 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "best|last|both")]
     pub keep: Option<String>,
     /// Accuracy, such as 0.9, of which the rounds and bytes that it takes are reported
-    #[arg(long, value_name = "A")]
+    #[arg(long, value_name = "A", value_parser = accuracy)]
     pub target: Option<f64>,
     /// Report the test accuracy of the clients' own models together, too, by the mean of their
     /// logits
@@ -236,4 +240,10 @@ pub(crate) struct TestArgs {
     /// [default: 1]
     #[arg(long, value_name = "N")]
     pub beam: Option<usize>,
+}
+
+/// A number, for a flag that is easily taken for that of a table's column.
+fn accuracy(text: &str) -> Result<f64, String> {
+    let expected = "expected an accuracy, such as 0.9; the column of a table is --target-column";
+    text.parse().map_err(|_| expected.to_owned())
 }

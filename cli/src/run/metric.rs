@@ -40,6 +40,9 @@ pub(super) struct Metric {
     /// Of models that answer questions: over all test questions, as in VQA.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_vqa_accuracy: Option<f64>,
+    /// Of models of next characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_perplexity: Option<f64>,
     pub bytes_up: u64,
     pub bytes_down: u64,
     /// Clients that were left out because their updates were not finite.
@@ -92,6 +95,7 @@ impl Metric {
             newcomer_accuracy: scores.and_then(|s| s.late_client),
             test_bleu: scores.and_then(|s| s.bleu),
             test_vqa_accuracy: scores.and_then(|s| s.vqa_accuracy),
+            test_perplexity: scores.and_then(|s| s.perplexity),
             bytes_up: round.bytes_up,
             bytes_down: round.bytes_down,
             not_finite: round.not_finite.clone(),

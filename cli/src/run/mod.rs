@@ -21,7 +21,6 @@ mod table;
 mod training;
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use fedround::experiment::{ExperimentError, Status};
 
@@ -61,7 +60,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     if !args.quiet {
         data.notes.iter().for_each(|note| tell!("note: {note}"));
     }
-    let mut job = Job::new(catalog, &settings, Arc::new(data))?;
+    let mut job = Job::new(catalog, &settings, data)?;
     warn(job.program());
     warn_of_weights(&job, args.quiet);
     warn_of_delta(&job);
@@ -71,7 +70,10 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     let (spec, seed) = (slug(&settings.spec), settings.run.seed);
     let dir = match &args.out {
         Some(dir) => dir.clone(),
-        None => next_free(&format!("{spec}-{}-seed{seed}", settings.data))?,
+        None => next_free(&format!(
+            "{spec}-{}-seed{seed}",
+            slug(&settings.data.name())
+        ))?,
     };
     let folder = Folder::create(&dir, job.config())?;
     let parameters = job.program().parameter_count();

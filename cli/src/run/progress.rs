@@ -47,7 +47,7 @@ impl Progress {
                 settings.spec,
                 named(&settings.model, &settings.run.auxiliaries),
                 grouped(parameters as u64),
-                settings.data,
+                settings.data.name(),
                 settings.run.clients,
                 settings.run.partition,
                 dir.display(),

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fedround_store::FolderLock;
@@ -45,7 +44,7 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
         ..SettingArgs::default()
     };
     let settings = Settings::over(config, &flags, &TestArgs::default(), None, None)?;
-    let data = Arc::new(settings.load()?);
+    let data = settings.load()?;
     let mut job = Job::new(catalog, &settings, data)?;
     warn_of_weights(&job, args.quiet);
     let stop = listen();

@@ -140,6 +140,9 @@ pub(crate) struct Summary {
     /// Of models that answer questions: over all test questions, as in VQA.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vqa_accuracy: Option<f64>,
+    /// Of models of next characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub perplexity: Option<f64>,
     /// Each client's, by its number; `null` where it has no test examples.
     pub client_accuracy: Vec<Option<f64>>,
     /// By the class's name.
@@ -214,7 +217,7 @@ impl Summary {
             aux: settings.run.auxiliaries.clone(),
             parameters: run.program().parameter_count(),
             weights: loaded_weights(settings, run),
-            data: settings.data.clone(),
+            data: settings.data.name(),
             partition: settings.run.partition.to_string(),
             clients: settings.run.clients,
             seed: settings.run.seed,
@@ -250,6 +253,7 @@ impl Summary {
             bleu: scores.and_then(|scores| scores.bleu),
             best_bleu: report.best_bleu(),
             vqa_accuracy: scores.and_then(|scores| scores.vqa_accuracy),
+            perplexity: scores.and_then(|scores| scores.perplexity),
             client_accuracy: report.client_accuracy.clone(),
             class_accuracy: classes
                 .map(|(c, a)| ((*c).to_owned(), Value::from(*a)))

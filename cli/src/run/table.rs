@@ -76,6 +76,9 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     if let Some(accuracy) = summary.vqa_accuracy {
         rows.insert(after, ("VQA accuracy", percent(accuracy)));
     }
+    if let Some(perplexity) = summary.perplexity {
+        rows.insert(after, ("perplexity", format!("{perplexity:.3}")));
+    }
     if let Some(chosen) = choice(summary) {
         rows.insert(after, ("chosen accuracy", chosen));
     }

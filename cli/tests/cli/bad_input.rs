@@ -229,18 +229,23 @@ fn counts_must_be_possible() {
 fn missing_data_says_what_and_how() {
     let place = Place::new();
     let help = ["mnist/train-images-idx3-ubyte", "https://", "synth-digits"];
-    fails(&place, "run fedavg --data mnist", &help);
+    // `data` is the folder of every command.
+    fails(
+        &place,
+        "run fedavg --data fashion-mnist",
+        &["data/fashion-mnist"],
+    );
     fails(
         &place,
         "run fedavg --data mnist --data-dir nowhere",
-        &["nowhere", help[0], help[1]],
+        &["nowhere", help[0], help[1], help[2]],
     );
     fails(
         &place,
         "run fedavg --data cifar-10 --data-dir data",
         &["cifar-10-batches-bin"],
     );
-    fails(&place, "bench --task lr-mnist", &help);
+    fails(&place, "bench --task lr-mnist --data-dir nowhere", &help);
 }
 
 #[test]
@@ -297,7 +302,7 @@ fn partitions_must_fit() {
     );
     fails(
         &place,
-        &run("--clients 100 --partition dirichlet:0.0001"),
+        &run("--clients 100 --partition dirichlet:0.0001:3"),
         &["too few examples", "dirichlet"],
     );
     fails(&place, &run("--partition shards:0"), &["shards:N"]);

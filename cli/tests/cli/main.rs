@@ -28,6 +28,7 @@ mod kills;
 mod look;
 mod manifest;
 mod opt;
+mod own_data;
 mod peers;
 mod privacy;
 mod report;

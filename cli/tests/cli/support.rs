@@ -36,7 +36,9 @@ impl Place {
     }
 
     pub fn write(&self, name: &str, bytes: &[u8]) {
-        fs::write(self.path(name), bytes).unwrap();
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
     }
 
     pub fn read(&self, name: &str) -> Vec<u8> {

@@ -32,6 +32,8 @@ pub struct DatasetInfo {
     pub words: Option<usize>,
     /// The files it is read from, relative to the data folder. Empty for generated datasets.
     pub files: &'static [&'static str],
+    /// The number of training and test examples of the published files, where it is known.
+    pub published: Option<[usize; 2]>,
     /// Where to get the files. `DIR` stands for the data folder.
     pub how: &'static str,
     pub(crate) read: fn(&Request<'_>) -> Result<Dataset, DataError>,
@@ -49,6 +51,7 @@ impl DatasetInfo {
         protected: &[],
         words: None,
         files: &[],
+        published: None,
         how: "",
         read: |request| Err(request.missing(vec![])),
     };
@@ -68,7 +71,26 @@ impl DatasetInfo {
         };
         let mut data = (self.read)(&request)?;
         data.notes.extend(request.notes.take());
+        data.notes.extend(self.subset(&data));
         Ok(data)
+    }
+
+    /// What to say of data that is a part of the published one.
+    fn subset(&self, data: &Dataset) -> Option<String> {
+        let [train, test] = self.published?;
+        let parts = [(&data.train, train, "training"), (&data.test, test, "test")];
+        let parts = parts
+            .into_iter()
+            .filter(|(examples, all, _)| examples.len() != *all)
+            .map(|(examples, all, what)| {
+                let [found, all] = [examples.len(), all].map(grouped);
+                format!("{found} of {all} {what} examples")
+            });
+        let parts: Vec<String> = parts.collect();
+        match parts.is_empty() {
+            true => None,
+            false => Some(format!("{}: {} found", self.name, parts.join(" and "))),
+        }
     }
 
     /// Channels, height and width of a model's input; see [`Examples::input_shape`].
@@ -142,4 +164,17 @@ impl Request<'_> {
         let classes = self.info.class_names.iter().copied();
         Dataset::new(self.info.name, train, test, classes)
     }
+}
+
+/// A number with commas between its thousands.
+fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }

@@ -97,7 +97,7 @@ mod own {
         };
         assert_eq!(
             message(&root, "images:DIR", target.clone()),
-            "`--target` does not fit `images:DIR`: it is for data which only tables (csv:FILE) have"
+            "`--target-column` does not fit `images:DIR`: it is for data which only tables (csv:FILE) have"
         );
         let resize = Reading {
             resize: Some(8),

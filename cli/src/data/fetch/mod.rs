@@ -30,8 +30,8 @@ pub(super) use sources::source_of;
 
 /// Runs the subcommand.
 pub(super) fn fetch(args: &FetchArgs) -> Result<String, DataCommandError> {
-    let info = DatasetInfo::find(&args.dataset.name)?;
-    let dir = &args.dataset.folder.data_dir;
+    let info = DatasetInfo::find(&args.name)?;
+    let dir = &args.folder.data_dir;
     if info.files.is_empty() {
         return Ok(format!("{} needs no files\n", info.name));
     }

@@ -9,6 +9,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::own::TableEncoder;
@@ -71,6 +72,13 @@ impl Dataset {
             table: None,
             notes: vec![],
         }
+    }
+
+    /// The number of groups with training examples, which are the clients of the partition `natural`. `None`
+    /// without groups.
+    pub fn clients(&self) -> Option<usize> {
+        let groups: BTreeSet<u32> = self.groups.as_ref()?.iter().copied().collect();
+        Some(groups.len())
     }
 
     /// Adds the groups of the training and of the test examples.

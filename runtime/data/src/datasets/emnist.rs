@@ -23,7 +23,7 @@ const MERGED: [&str; 47] = [
 ];
 
 macro_rules! emnist {
-    ($split:literal, $class_names:expr, $doc:literal) => {
+    ($split:literal, $class_names:expr, $published:expr, $doc:literal) => {
         DatasetInfo {
             name: concat!("emnist-", $split),
             doc: $doc,
@@ -36,6 +36,7 @@ macro_rules! emnist {
                 concat!("emnist/emnist-", $split, "-test-images-idx3-ubyte"),
                 concat!("emnist/emnist-", $split, "-test-labels-idx1-ubyte"),
             ],
+            published: Some($published),
             how: "Unpack the folder gzip of https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip as DIR/emnist",
             read,
             ..DatasetInfo::BASE
@@ -46,31 +47,37 @@ macro_rules! emnist {
 pub(super) const BALANCED: DatasetInfo = emnist!(
     "balanced",
     &MERGED,
+    [112_800, 18_800],
     "handwritten characters, equally many of each (Cohen et al., 2017)"
 );
 pub(super) const BYCLASS: DatasetInfo = emnist!(
     "byclass",
     &CHARACTERS,
+    [697_932, 116_323],
     "all handwritten characters, upper and lower case apart"
 );
 pub(super) const BYMERGE: DatasetInfo = emnist!(
     "bymerge",
     &MERGED,
+    [697_932, 116_323],
     "all handwritten characters, cases that look alike merged"
 );
 pub(super) const LETTERS: DatasetInfo = emnist!(
     "letters",
     CHARACTERS.split_at(10).1.split_at(26).0,
+    [124_800, 20_800],
     "handwritten letters, upper and lower case merged"
 );
 pub(super) const DIGITS: DatasetInfo = emnist!(
     "digits",
     CHARACTERS.split_at(10).0,
+    [240_000, 40_000],
     "handwritten digits, equally many of each"
 );
 pub(super) const MNIST: DatasetInfo = emnist!(
     "mnist",
     CHARACTERS.split_at(10).0,
+    [60_000, 10_000],
     "digits in the sizes of MNIST"
 );
 

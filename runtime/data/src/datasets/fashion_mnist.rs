@@ -26,6 +26,7 @@ pub(super) const FASHION_MNIST: DatasetInfo = DatasetInfo {
         "fashion-mnist/t10k-images-idx3-ubyte",
         "fashion-mnist/t10k-labels-idx1-ubyte",
     ],
+    published: Some([60_000, 10_000]),
     how: "Get the four .gz files from https://github.com/zalandoresearch/fashion-mnist (data/fashion) \
           into DIR/fashion-mnist",
     read,

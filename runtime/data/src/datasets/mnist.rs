@@ -21,6 +21,7 @@ pub(super) const MNIST: DatasetInfo = DatasetInfo {
         "mnist/t10k-images-idx3-ubyte",
         "mnist/t10k-labels-idx1-ubyte",
     ],
+    published: Some([60_000, 10_000]),
     how: "Get the four .gz files from https://ossci-datasets.s3.amazonaws.com/mnist/ into DIR/mnist",
     read,
     ..DatasetInfo::BASE

@@ -21,6 +21,7 @@ pub(super) const MNIST_M: DatasetInfo = DatasetInfo {
         "mnist_m/mnist_m_test_labels.txt",
         "mnist_m/mnist_m_test",
     ],
+    published: Some([59_001, 9_001]),
     how: "Unpack mnist_m.tar.gz (linked from http://yaroslav.ganin.net) in DIR",
     read: load,
     ..DatasetInfo::BASE

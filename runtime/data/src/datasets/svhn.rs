@@ -21,6 +21,7 @@ pub(super) const SVHN: DatasetInfo = DatasetInfo {
     class_names: DIGITS,
     shape: &[3, SIDE, SIDE],
     files: &["svhn/train_32x32.mat", "svhn/test_32x32.mat"],
+    published: Some([73_257, 26_032]),
     how: "Get both files from http://ufldl.stanford.edu/housenumbers/ into DIR/svhn",
     read,
     ..DatasetInfo::BASE

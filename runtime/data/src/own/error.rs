@@ -111,7 +111,7 @@ pub enum OwnDataError {
     },
     /// A table is read without saying what to predict.
     #[error(
-        "{}: say which column is the class, with `--target COLUMN`; the columns are {}",
+        "{}: say which column is the class, with `--target-column COLUMN`; the columns are {}",
         path.display(), columns.join(", ")
     )]
     NoTarget {

@@ -76,7 +76,7 @@ impl Reading {
             "which only folders of images (images:DIR) have; `--augment resize:N` changes others";
         let only_skip = "which only folders of images (images:DIR) have";
         let options = [
-            ("target", self.target.is_some(), csv, csv_has),
+            ("target-column", self.target.is_some(), csv, csv_has),
             ("client-column", self.client_column.is_some(), csv, csv_has),
             ("ignore-column", !self.ignore.is_empty(), csv, csv_has),
             ("missing", self.missing != Missing::Stop, csv, csv_has),

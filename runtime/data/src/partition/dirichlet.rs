@@ -1,5 +1,7 @@
 //! Label and quantity skew from Dirichlet draws.
 
+use std::collections::BTreeMap;
+
 use super::pool::{Draw, Pool};
 use super::{Partition, PartitionError};
 use fedround_random::{Stream, permutation};
@@ -10,6 +12,9 @@ const TRIES: usize = 1000;
 const MIN: usize = 10;
 
 /// Deals each of `strata` by shares that are drawn for it. `partition` is named in errors.
+///
+/// Shares are drawn anew until every client has the least number of examples. If all draws fail, it depends on
+/// who chose that number: a `min` of the user is an error, and the default is met by [`fill_up`].
 pub(super) fn split(
     pool: &Pool,
     strata: &[Vec<usize>],
@@ -19,6 +24,7 @@ pub(super) fn split(
 ) -> Result<Vec<Vec<usize>>, PartitionError> {
     let Pool { clients, seed, .. } = *pool;
     let share = pool.len() / clients;
+    let chosen = min;
     let min = min.unwrap_or(MIN.min(share / 4).max(1));
     if min > share {
         return Err(PartitionError::Minimum {
@@ -27,7 +33,8 @@ pub(super) fn split(
             examples: pool.len(),
         });
     }
-    let mut best = 0;
+    // The draw whose smallest client is the largest, and the size of that client.
+    let mut best = (0, None);
     for attempt in 0..TRIES {
         let cuts = draw(strata, clients, alpha, seed, attempt);
         let size = |client: usize| {
@@ -39,7 +46,15 @@ pub(super) fn split(
         if smallest >= min {
             return Ok(deal(strata, &cuts, clients, seed));
         }
-        best = best.max(smallest);
+        if best.1.is_none() || smallest > best.0 {
+            best = (smallest, Some(cuts));
+        }
+    }
+    let (best, cuts) = best;
+    if let (None, Some(cuts)) = (chosen, cuts) {
+        let mut parts = deal(strata, &cuts, clients, seed);
+        fill_up(&mut parts, pool.labels, min);
+        return Ok(parts);
     }
     Err(PartitionError::GaveUp {
         partition: partition.clone(),
@@ -116,6 +131,33 @@ fn deal(
     parts
 }
 
+/// Gives clients with fewer than `min` examples some of the largest client, of the class that this one has
+/// most of, so that both stay as skewed as they can.
+fn fill_up(parts: &mut [Vec<usize>], labels: &[u16], min: usize) {
+    while let Some(small) = (0..parts.len()).find(|&client| parts[client].len() < min) {
+        let sizes = || (0..parts.len()).map(|client| (parts[client].len(), client));
+        let Some((size, large)) = sizes().max().filter(|(size, _)| *size > min) else {
+            return;
+        };
+        let mut counts = BTreeMap::<u16, usize>::new();
+        for &example in &parts[large] {
+            *counts.entry(labels[example]).or_default() += 1;
+        }
+        let most = counts.into_iter().max_by_key(|(_, count)| *count);
+        let wanted = (min - parts[small].len()).min(size - min);
+        let mut moved = vec![];
+        parts[large].retain(|&example| {
+            let of_class = most.is_some_and(|(class, _)| labels[example] == class);
+            let moves = of_class && moved.len() < wanted;
+            if moves {
+                moved.push(example);
+            }
+            !moves
+        });
+        parts[small].extend(moved);
+    }
+}
+
 /// The logarithm of a Gamma(`alpha`, 1) draw (Marsaglia and Tsang, 2000). For
 /// small alpha most draws are far below the smallest `f64`, hence the logarithm.
 fn log_gamma_draw(alpha: f64, words: &mut Stream) -> f64 {
@@ -161,6 +203,25 @@ mod tests {
                 (variance / alpha - 1.0).abs() < 0.1,
                 "variance {variance} at alpha {alpha}"
             );
+        }
+    }
+
+    #[test]
+    fn the_default_minimum_is_always_met() {
+        // 100 clients of 2,000 examples: no draw at this alpha has 5 examples for each.
+        let labels: Vec<u16> = (0..2000).map(|i| (i % 10) as u16).collect();
+        for seed in 1..4 {
+            let dealt = |text: &str| {
+                let partition: Partition = text.parse().unwrap();
+                partition.split(&labels, 10, 100, seed)
+            };
+            let parts = dealt("dirichlet:0.02").unwrap();
+            assert!(parts.iter().all(|part| part.len() >= 5), "seed {seed}");
+            let mut all = parts.concat();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..2000));
+            let error = dealt("dirichlet:0.02:5").unwrap_err();
+            assert!(matches!(error, PartitionError::GaveUp { .. }), "{error}");
         }
     }
 

@@ -91,7 +91,8 @@ pub enum PartitionError {
     #[error(
         "partition `{partition}` left a client with too few examples in each of {tries} tries: \
          at best the smallest of {clients} clients had {best}, expected {min}; \
-         use a larger ALPHA, fewer clients, or a lower minimum (the number after ALPHA)"
+         use a larger ALPHA, fewer clients or a lower minimum (the number after ALPHA); without a minimum, clients that \
+         are too small get examples of the largest ones"
     )]
     GaveUp {
         /// The partition.

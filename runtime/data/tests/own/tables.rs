@@ -153,7 +153,7 @@ fn errors_name_the_line_and_the_column() {
     let at = "csv:DIR/people.csv";
     assert_eq!(
         message(&root, at, Reading::default()),
-        "DIR/people.csv: say which column is the class, with `--target COLUMN`; the columns are name, age, job, income"
+        "DIR/people.csv: say which column is the class, with `--target-column COLUMN`; the columns are name, age, job, income"
     );
     assert_eq!(
         message(&root, at, of("incom")),

@@ -27,6 +27,7 @@ pub(super) const CIFAR_10: DatasetInfo = DatasetInfo {
         "cifar-10-batches-bin/data_batch_*.bin",
         "cifar-10-batches-bin/test_batch*.bin",
     ],
+    published: Some([50_000, 10_000]),
     how: "Unpack https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz in DIR",
     read: |request| {
         let [train, test] = splits::<1>(request, [names::CIFAR_10.len()])?;
@@ -42,6 +43,7 @@ pub(super) const CIFAR_100: DatasetInfo = DatasetInfo {
     class_names: &names::CIFAR_100,
     shape: &SHAPE,
     files: &["cifar-100-binary/train*.bin", "cifar-100-binary/test*.bin"],
+    published: Some([50_000, 10_000]),
     how: "Unpack https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz in DIR",
     read: |request| {
         let classes = [names::SUPERCLASSES.len(), names::CIFAR_100.len()];

@@ -66,7 +66,7 @@ impl Default for SynthDigits {
 
 pub(super) const GREY: DatasetInfo = DatasetInfo {
     name: "synth-digits",
-    doc: "digits drawn from strokes with affine and elastic distortion; needs no files",
+    doc: "digits drawn here from strokes, with affine and elastic distortion: no real data, no files",
     classes: 10,
     class_names: DIGITS,
     shape: &[1, 28, 28],
@@ -76,7 +76,7 @@ pub(super) const GREY: DatasetInfo = DatasetInfo {
 
 pub(super) const RGB: DatasetInfo = DatasetInfo {
     name: "synth-digits-rgb",
-    doc: "the same digits in colour; needs no files",
+    doc: "the same digits, drawn here in colour: no real data, no files",
     shape: &[3, 32, 32],
     read: |request| Ok(SynthDigits::rgb().with_seed(request.seed).generate()),
     ..GREY

@@ -38,7 +38,10 @@ pub(super) fn classes(targets: Names, dir: &Path) -> Result<(Vec<String>, Vec<u1
     };
     let classes = texts.iter().map(class).collect::<Result<Vec<u16>, _>>()?;
     let labels = of.iter().map(|&at| classes[at as usize]).collect();
-    let names = LETTERS.chars().map(|c| c.escape_default().to_string());
+    let names = LETTERS.chars().map(|letter| match letter {
+        '\n' => "\\n".to_owned(),
+        letter => letter.to_string(),
+    });
     Ok((names.chain([OTHER.to_owned()]).collect(), labels))
 }
 

@@ -89,8 +89,9 @@ fn giving_up_is_explained() {
     assert_eq!(
         error.to_string(),
         "partition `dirichlet:0.0001:5` left a client with too few examples in each of 1000 tries: \
-         at best the smallest of 50 clients had 0, expected 5; use a larger ALPHA, fewer clients, \
-         or a lower minimum (the number after ALPHA)"
+         at best the smallest of 50 clients had 0, expected 5; use a larger ALPHA, fewer clients \
+         or a lower minimum (the number after ALPHA); without a minimum, clients that are too small get examples of \
+         the largest ones"
     );
 }
 

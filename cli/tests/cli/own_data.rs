@@ -1,0 +1,176 @@
+//! Data of a user's own, from file to trained model.
+
+use std::io::Cursor;
+
+use image::{GrayImage, ImageFormat, Luma};
+use serde_json::Value;
+
+use crate::support::Place;
+
+/// A grey image whose upper or lower half is bright.
+fn png(bright: u32, level: u8) -> Vec<u8> {
+    let image = GrayImage::from_fn(8, 8, |_, y| match y / 4 == bright {
+        true => Luma([level]),
+        false => Luma([10]),
+    });
+    let mut bytes = Cursor::new(vec![]);
+    image.write_to(&mut bytes, ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+/// Photos of two classes, which two people took.
+fn photos(place: &Place) {
+    for client in ["ann", "bob"] {
+        for (half, class) in [(0, "down"), (1, "up")] {
+            for i in 0..10 {
+                let name = format!("photos/{client}/{class}/{i}.png");
+                place.write(&name, &png(half, 100 + 10 * i));
+            }
+        }
+    }
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn photos_are_trained_on_evaluated_and_predicted() {
+    let place = Place::new();
+    photos(&place);
+    let line = "run fedavg --data images:photos --partition natural --rounds 3 --set lr=0.1 \
+                --set fraction=1 --set batch=4 --out run --json";
+    let summary = json(&place.success(line));
+    assert_eq!(summary["clients"], 2);
+    assert_eq!(summary["data"], "photos");
+    assert_eq!(summary["test_accuracy"], 1.0);
+    // The run's own settings are whole: it is the same again, from another folder.
+    let config = place.text("run/config.toml");
+    assert!(
+        config.contains("partition = \"natural\"") && config.contains("clients = 2"),
+        "{config}"
+    );
+    let again = json(&place.success("run --config run/config.toml --out again --json"));
+    assert_eq!(again["test_loss"], summary["test_loss"]);
+    let resumed = json(&place.success("resume run --rounds 4 --json"));
+    assert_eq!(resumed["rounds"], 4);
+    let report = json(&place.success("eval run --json"));
+    assert_eq!(report["server"]["accuracy"], 1.0);
+    let report = json(&place.success("eval run --data images:photos/ann --json"));
+    assert_eq!(report["data"], "ann");
+    place.write("new.png", &png(1, 180));
+    let predicted = json(&place.success("predict run new.png"));
+    assert_eq!(predicted[0]["class"], "up");
+}
+
+#[test]
+fn photos_are_described_drawn_and_compared() {
+    let place = Place::new();
+    photos(&place);
+    let text = place.success("data info images:photos");
+    for part in [
+        "training  32",
+        "test      8",
+        "x [1x8x8] numbers",
+        "Groups: 2, such as ann, bob",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let text = place.success("data preview images:photos --columns 2 --out sheet.png");
+    assert!(text.contains("row 2  up"), "{text}");
+    let text = place.success("data partition images:photos --partition natural");
+    assert!(
+        text.contains("32 of 32 training examples held by 2 clients, 16 to 16 each"),
+        "{text}"
+    );
+    let line = "compare fedavg fedprox --data images:photos --resize 4 --clients 2 --partition iid \
+                --rounds 1 --seeds 1 --out grid --quiet";
+    place.success(line);
+    let config = place.text("grid/fedavg-seed1/config.toml");
+    assert!(config.contains("[reading]\nresize = 4"), "{config}");
+    let text = place.success("explain fedavg --data images:photos --model lenet5 --resize 16");
+    assert!(text.contains("w"), "{text}");
+}
+
+#[test]
+fn tables_are_trained_on_and_rows_predicted() {
+    let place = Place::new();
+    let mut text = "shop,amount,kind,fraud\n".to_owned();
+    for i in 0..80 {
+        let kind = if i % 2 == 0 { "card" } else { "cash" };
+        text += &format!(
+            "s{},{},{kind},{}\n",
+            i % 4,
+            i * 7 % 50,
+            if i % 2 == 0 { "yes" } else { "no" }
+        );
+    }
+    place.write("sales.csv", text.as_bytes());
+    let line = "run fedavg --data csv:sales.csv --target-column fraud --client-column shop \
+                --partition natural --model logistic --rounds 3 --set lr=0.5 --set fraction=1 \
+                --out run --json";
+    let summary = json(&place.success(line));
+    assert_eq!(
+        (&summary["clients"], &summary["test_accuracy"]),
+        (&4.into(), &1.0.into())
+    );
+    place.write("new.csv", b"kind,amount\ncash,3\ncard,40\n");
+    let predicted = json(&place.success("predict run new.csv"));
+    assert_eq!(
+        (&predicted[0]["class"], &predicted[1]["class"]),
+        (&"no".into(), &"yes".into())
+    );
+    let text = place.success("data preview csv:sales.csv --target-column fraud --columns 1");
+    assert!(
+        text.starts_with("shop=s0, shop=s1, shop=s2, shop=s3, amount, kind=card, kind=cash\n"),
+        "{text}"
+    );
+
+    let text = place.failure("run fedavg --data csv:sales.csv --target-column frau", 1);
+    assert!(
+        text.contains("no column is called `frau` (did you mean `fraud`?)"),
+        "{text}"
+    );
+    let text = place.failure("run fedavg --data csv:sales.csv --target fraud", 2);
+    assert!(
+        text.contains("the column of a table is --target-column"),
+        "{text}"
+    );
+    let text = place.failure("run fedavg --data mnist --resize 8", 1);
+    assert!(text.contains("--augment resize:N"), "{text}");
+}
+
+/// LEAF's files of two characters who say the same letters again and again.
+#[test]
+fn next_characters_are_learned() {
+    let place = Place::new();
+    let user = |text: &str| {
+        let text: Vec<char> = text.chars().cycle().take(40).collect();
+        let windows = text.windows(5).map(|w| w.iter().collect::<String>());
+        let (x, y): (Vec<String>, Vec<String>) = windows
+            .map(|w| (w[..4].to_owned(), w[4..].to_owned()))
+            .unzip();
+        serde_json::json!({ "x": x, "y": y })
+    };
+    let file =
+        serde_json::json!({ "user_data": { "ROMEO": user("abcd"), "JULIET": user("cdab") } });
+    place.write("plays/all.json", file.to_string().as_bytes());
+    let text = place.success("data info leaf:plays");
+    assert!(
+        text.contains("tokens [4] ids") && text.contains("Groups: 2"),
+        "{text}"
+    );
+    let line = "run fedavg --data leaf:plays --partition natural --model char-lstm --rounds 2 \
+                --set lr=1 --set fraction=1 --out run --json --eval-every 1";
+    let summary = json(&place.success(line));
+    let perplexity = summary["perplexity"].as_f64().unwrap();
+    let loss = summary["test_loss"].as_f64().unwrap();
+    assert!((perplexity - loss.exp()).abs() < 1e-9);
+    // 81 characters are equally likely before training.
+    assert!(perplexity < 60.0, "{perplexity}");
+    let text = place.failure("run fedavg --model char-lstm", 1);
+    assert!(
+        text.contains("`char-lstm` reads the characters of texts"),
+        "{text}"
+    );
+}
