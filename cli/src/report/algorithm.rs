@@ -1,7 +1,6 @@
 //! What was trained on what: the algorithm's box, its drawing, and who has which examples.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -44,7 +43,7 @@ pub(super) fn sections(catalog: &Catalog, algorithms: &[(String, Settings)]) -> 
         return vec![];
     };
     let data = match first.load() {
-        Ok(data) => Arc::new(data),
+        Ok(data) => data,
         Err(error) => {
             let why =
                 format!("The data could not be read here, so that this is not known: {error}");

@@ -25,7 +25,7 @@ pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
         });
     };
     let settings = algorithm::settings(dir)?;
-    let title = format!("{} on {}", settings.spec, settings.data);
+    let title = format!("{} on {}", settings.spec, settings.data.name());
     let about = format!(
         "{}, {} clients by {}, seed {}, {} of {} rounds",
         settings.model,
