@@ -57,7 +57,7 @@ pub(crate) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 36] = [
+const KEYS: [&str; 37] = [
     "spec",
     "data",
     "data_dir",

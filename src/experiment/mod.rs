@@ -51,9 +51,8 @@ mod training;
 mod validation;
 mod warnings;
 
-use fedround_data::DataSource;
 use fedround_data::partition::{Split, hold_out};
-use fedround_data::{Examples, load};
+use fedround_data::{DataSource, Examples};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
 use fedround_models::Losses;
 use fedround_passes::PassObserver;
