@@ -5,6 +5,7 @@
 
 mod adcol;
 mod adfl;
+mod agnostic;
 mod centralized;
 mod compressed;
 mod decayed;
@@ -26,7 +27,10 @@ mod fed_rep;
 mod fixed_parties;
 mod frozen;
 mod gradient_weights;
+mod krum;
+mod label_flip;
 mod lg_fed_avg;
+mod median;
 mod moon;
 mod older;
 mod partial_fed;
@@ -34,11 +38,14 @@ mod per_fed_avg;
 mod representations;
 mod scaffold;
 mod shared_head;
+mod sign_flip;
 mod solo;
+mod trimmed_mean;
 mod validated;
 
 pub use adcol::Adcol;
 pub use adfl::{Adfl, AdflStart};
+pub use agnostic::Agnostic;
 pub use centralized::Centralized;
 pub use compressed::{Compressed, CompressedCodec};
 pub use decayed::Decayed;
@@ -60,7 +67,10 @@ pub use fed_rep::FedRep;
 pub use fixed_parties::FixedParties;
 pub use frozen::Frozen;
 pub use gradient_weights::GradientWeights;
+pub use krum::Krum;
+pub use label_flip::LabelFlip;
 pub use lg_fed_avg::{LgFedAvg, LgPart, LgTask};
+pub use median::Median;
 pub use moon::Moon;
 pub use older::Older;
 pub use partial_fed::{PartialFed, PartialFedOwn};
@@ -68,7 +78,9 @@ pub use per_fed_avg::{PerFedAvg, PerFedAvgVariant};
 pub use representations::RepresentationNoise;
 pub use scaffold::Scaffold;
 pub use shared_head::{SharedHead, SharedPart};
+pub use sign_flip::SignFlip;
 pub use solo::Solo;
+pub use trimmed_mean::TrimmedMean;
 pub use validated::Validated;
 
 use fedround::{BoxedAlgorithm, Registry};
@@ -100,6 +112,12 @@ pub fn registry() -> Registry {
         .with_type::<GradientWeights<BoxedAlgorithm>>()
         .with_type::<Frozen<BoxedAlgorithm>>()
         .with_type::<Decayed<BoxedAlgorithm>>()
+        .with_type::<Agnostic<BoxedAlgorithm>>()
+        .with_type::<Krum<BoxedAlgorithm>>()
+        .with_type::<Median<BoxedAlgorithm>>()
+        .with_type::<TrimmedMean<BoxedAlgorithm>>()
+        .with_type::<LabelFlip<BoxedAlgorithm>>()
+        .with_type::<SignFlip<BoxedAlgorithm>>()
         .with_type::<Fair<BoxedAlgorithm>>()
         .with_type::<Adcol<BoxedAlgorithm>>()
         .with_type::<Older<BoxedAlgorithm>>()
@@ -118,6 +136,7 @@ mod tests {
     const SPECS: &[(&str, &str, usize)] = &[
         ("adcol", include_str!("adcol.rs"), 60),
         ("adfl", include_str!("adfl.rs"), 45),
+        ("agnostic", include_str!("agnostic.rs"), 40),
         ("centralized", include_str!("centralized.rs"), 40),
         ("compressed", include_str!("compressed.rs"), 50),
         ("decayed", include_str!("decayed.rs"), 15),
@@ -139,14 +158,19 @@ mod tests {
         ("fixed_parties", include_str!("fixed_parties.rs"), 50),
         ("frozen", include_str!("frozen.rs"), 40),
         ("gradient_weights", include_str!("gradient_weights.rs"), 20),
+        ("krum", include_str!("krum.rs"), 35),
+        ("label_flip", include_str!("label_flip.rs"), 20),
         ("lg_fed_avg", include_str!("lg_fed_avg.rs"), 62),
+        ("median", include_str!("median.rs"), 15),
         ("moon", include_str!("moon.rs"), 40),
         ("older", include_str!("older.rs"), 50),
         ("partial_fed", include_str!("partial_fed.rs"), 50),
         ("per_fed_avg", include_str!("per_fed_avg.rs"), 40),
         ("scaffold", include_str!("scaffold.rs"), 40),
         ("shared_head", include_str!("shared_head.rs"), 30),
+        ("sign_flip", include_str!("sign_flip.rs"), 25),
         ("solo", include_str!("solo.rs"), 40),
+        ("trimmed_mean", include_str!("trimmed_mean.rs"), 15),
         ("validated", include_str!("validated.rs"), 40),
     ];
 

@@ -6,7 +6,9 @@ use fedround_dsl::{Hyper, LayerField, all_fields};
 use fedround_exec::{Program, Target};
 use fedround_ir::fed::{FedOp, Op, OpKind};
 use fedround_passes::report::number_format::flops;
-use fedround_passes::report::{Count, Direction, Wire, explain as algorithm_box, wire, wire_table};
+use fedround_passes::report::{
+    Count, Direction, Wire, explain as algorithm_box, held, wire, wire_table,
+};
 use fedround_passes::schedule::{Runs, runs};
 use fedround_passes::tensor::{Looped, cost};
 
@@ -37,6 +39,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
             text += &hypers(&**algorithm);
         }
         text += &traffic(args, &model, program);
+        text += &held_at_once(args, program);
         let cohort = program.cohort_size(args.subject.clients);
         text += &statement(program.linked(), cohort, (args.examples, args.delta));
         text += "\nCompute\n";
@@ -93,6 +96,28 @@ fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> String {
         let _ = writeln!(text, "  {cohort} of {clients} clients, {}", amounts(cohort));
     }
     text
+}
+
+/// What the server holds of all clients of a cohort at once; nothing where it adds all of it up.
+fn held_at_once(args: &ExplainArgs, program: &Program) -> String {
+    let cohort = program.cohort_size(args.subject.clients);
+    let lines = held(program.linked()).into_iter().map(|held| {
+        let row = &held.row;
+        let of_all = row.bytes(program).zip(cohort);
+        let of_all = of_all.map(|(each, m)| format!(", {} of {m}", bytes((each * m) as u64)));
+        format!(
+            "  m · {} bytes of {}{}; gathered at {}\n",
+            row.formula(),
+            row.noun(),
+            of_all.unwrap_or_default(),
+            held.loc,
+        )
+    });
+    let lines: String = lines.collect();
+    match lines.is_empty() {
+        true => lines,
+        false => format!("\nHeld at once, of all m clients of a cohort\n{lines}"),
+    }
 }
 
 /// What each segment costs, and what it comes to in a round.

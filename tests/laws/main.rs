@@ -12,6 +12,7 @@ mod client_memory;
 mod common;
 mod counts;
 
+mod aggregation;
 mod augment;
 mod auxiliaries;
 mod baselines;

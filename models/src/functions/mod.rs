@@ -2,6 +2,7 @@
 
 mod clusters;
 mod images;
+mod order;
 mod words;
 
 use burn::tensor::activation::{log_softmax, softmax as softmax_along, softplus as softplus_of};
@@ -9,6 +10,7 @@ use burn::tensor::{Int, Tensor};
 
 use self::clusters::gap;
 use self::images::{arrangement, image_mse, jigsaw, uniform};
+use self::order::{least_sum, ranks, simplex};
 use self::words::{next_words, next_words_each, next_words_of};
 use crate::Losses;
 use crate::losses::{contrast, cross_entropy};
@@ -33,6 +35,7 @@ fn register(losses: Losses) -> Losses {
         .with("softplus", softplus)
         .with("told_apart", told_apart)
         .with("sum", sum)
+        .with("least_sum", least_sum)
         .with("mse", mse)
         .with("image_mse", image_mse)
         .with("kl_to_normal", kl_to_normal)
@@ -47,6 +50,9 @@ fn register(losses: Losses) -> Losses {
         .with_function("correct", correct)
         .with_function("same", same)
         .with_function("uniform", uniform)
+        .with_function("flipped", flipped)
+        .with_function("ranks", ranks)
+        .with_function("simplex", simplex)
         .with_function("front", front)
         .with_function("back", back)
         .with_function("rolled", rolled)
@@ -69,6 +75,12 @@ fn cross_entropy_of(logits: Tensor<2>, labels: Tensor<1, Int>, weights: Tensor<1
     let each = log_softmax(logits, 1).gather(1, labels.reshape([batch, 1]));
     let total = weights.clone().sum().clamp_min(TINY);
     (each.reshape([batch]) * weights).sum().neg() / total
+}
+
+/// The logits `[batch, classes]` with the classes in reverse order: their cross-entropy with labels `y`
+/// is that of the logits with labels `classes − 1 − y`.
+fn flipped(logits: Tensor<2>) -> Tensor<2> {
+    logits.flip([1])
 }
 
 /// Cross-entropy of each example, `[batch]`.

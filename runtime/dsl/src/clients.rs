@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Kind, Place, Reduce, Type, Value};
 
+use crate::each::{Each, each_of_two, next};
 use crate::graph::{Graph, only};
 use crate::wire::{Upload, Wire, hold};
 use crate::{ClientCx, Scalar, Server};
@@ -39,8 +40,9 @@ impl<T: Wire> Clients<T> {
         })
     }
 
-    /// Both values of each client, for a [`map`](Zipped::map) over two.
-    pub fn zip<U: Wire>(&self, other: &Clients<U>) -> Zipped<T, U> {
+    /// Both values of each client, for a [`map`](Zipped::map) over two. The other may be a zip itself:
+    /// `a.zip(&b.zip(&c)).map(|k, (a, (b, c))| ..)`.
+    pub fn zip<Z: OfClients>(&self, other: &Z) -> Zipped<Self, Z> {
         Zipped(self.clone(), other.clone())
     }
 
@@ -78,20 +80,54 @@ impl<T: Wire> Clients<T> {
     }
 }
 
-/// Two values for each client; see [`Clients::zip`].
-#[derive(Clone, Debug)]
-pub struct Zipped<A, B>(Clients<A>, Clients<B>);
+/// Values of the clients of a cohort: [`Clients`], or several of them [zipped](Clients::zip).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no value for each client",
+    label = "expected `Clients<T>`, or several of them zipped",
+    note = "send a value of the server to each client first: `.broadcast(&cohort)`"
+)]
+pub trait OfClients: Each {}
+impl<T: Wire> OfClients for Clients<T> {}
+impl<A: OfClients, B: OfClients> OfClients for Zipped<A, B> {}
 
-impl<A: Wire, B: Wire> Zipped<A, B> {
-    /// Runs code on every client of the cohort, with both values.
+impl<T: Wire> Each for Clients<T> {
+    type Item = T;
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+    fn operands(&self, graph: &Graph, loc: Loc) -> Vec<(Value, Kind)> {
+        vec![(self.value_in(graph, loc), T::KIND)]
+    }
+    fn bind(graph: &Graph, values: &mut dyn Iterator<Item = Value>) -> T {
+        T::bind(graph, next(values))
+    }
+}
+
+/// Values of each client, side by side; see [`Clients::zip`]. They may be zipped with more.
+#[derive(Clone, Debug)]
+pub struct Zipped<A, B>(A, B);
+
+each_of_two!(Zipped);
+
+impl<A: OfClients, B: OfClients> Zipped<A, B> {
+    /// These values and others of each client.
+    pub fn zip<Z: OfClients>(&self, other: &Z) -> Zipped<Self, Z> {
+        Zipped(self.clone(), other.clone())
+    }
+
+    /// Runs code on every client of the cohort, with all of the values. They are a pair as they were
+    /// zipped: `a.zip(&b).zip(&c).map(|k, ((a, b), c)| ..)`.
     #[track_caller]
-    pub fn map<U: Upload>(&self, body: impl FnOnce(&ClientCx, (A, B)) -> U) -> U::At<OnClients> {
+    pub fn map<U: Upload>(
+        &self,
+        body: impl FnOnce(&ClientCx, (A::Item, B::Item)) -> U,
+    ) -> U::At<OnClients> {
         let loc = Loc::caller();
-        let graph = &self.0.graph;
-        let operands = [self.0.value, self.1.value_in(graph, loc)];
-        map(graph, &operands, &[A::KIND, B::KIND], loc, |k, values| {
-            let second = only(values.get(1..).unwrap_or_default());
-            body(k, (A::bind(graph, only(values)), B::bind(graph, second)))
+        let graph = self.graph();
+        let (operands, kinds): (Vec<Value>, Vec<Kind>) =
+            self.operands(graph, loc).into_iter().unzip();
+        map(graph, &operands, &kinds, loc, |k, values| {
+            body(k, Self::bind(graph, &mut values.iter().copied()))
         })
     }
 }

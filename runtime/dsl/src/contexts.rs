@@ -60,6 +60,13 @@ impl ServerCx {
         Server::of_op(&self.graph, FedOp::NumClients, &[], Loc::caller())
     }
 
+    /// `wᵗ`: the server's parameters at the start of the round, which are the argument of the outermost
+    /// `round`. In `aggregate` they stand beside what the clients trained.
+    #[track_caller]
+    pub fn global_params(&self) -> Server<Params> {
+        Server::of_op(&self.graph, FedOp::StartParams, &[], Loc::caller())
+    }
+
     /// Parameters that the server keeps between rounds under a name, which is this algorithm's
     /// own: another one in a composition may use it too. Zeros before the first
     /// [`set_state`](Self::set_state).
@@ -192,6 +199,19 @@ impl ClientCx {
             &[self.value],
             Loc::caller(),
         )
+    }
+
+    /// The client's number among all clients, from 0. It is the same in every round and run.
+    #[track_caller]
+    pub fn number(&self) -> Scalar {
+        let op = FedOp::ClientNumber;
+        Scalar::of_op(&self.graph, op, &[self.value], Loc::caller())
+    }
+
+    /// `K`: the number of all clients, whether they take part in this round or not.
+    #[track_caller]
+    pub fn num_clients(&self) -> Scalar {
+        Scalar::of_op(&self.graph, FedOp::NumClients, &[], Loc::caller())
     }
 
     /// `wᵗ`: the parameters that were broadcast to the client this round.

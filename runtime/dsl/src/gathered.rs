@@ -6,6 +6,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Kind, Place, Reduce, Type, Value};
 
 use crate::clients::mapped;
+use crate::each::{Each, each_of_two, next};
 use crate::graph::{Graph, only};
 use crate::wire::{Computed, Upload, Wire, hold};
 use crate::{ClientCx, Clients, Cohort, ForClient, Labels, Released, Scalar, Server, Tensor};
@@ -55,8 +56,9 @@ impl<T: Wire> Gathered<T> {
         })
     }
 
-    /// Both values of each client, for a [`map`](GatheredPair::map) over two.
-    pub fn zip<U: Wire>(&self, other: &Gathered<U>) -> GatheredPair<T, U> {
+    /// Both values of each client, for a [`map`](GatheredPair::map) over two. The other may be a zip
+    /// itself.
+    pub fn zip<Z: OfGathered>(&self, other: &Z) -> GatheredPair<Self, Z> {
         GatheredPair(self.clone(), other.clone())
     }
 
@@ -141,23 +143,55 @@ impl<T> Gathered<T> {
     }
 }
 
-/// Two values for each client, on the server; see [`Gathered::zip`].
-#[derive(Clone, Debug)]
-pub struct GatheredPair<A, B>(Gathered<A>, Gathered<B>);
+/// Gathered values: [`Gathered`], or several of them [zipped](Gathered::zip).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no value for each client on the server",
+    label = "expected `Gathered<T>`, or several of them zipped",
+    note = "upload what clients have first: `.gather()`"
+)]
+pub trait OfGathered: Each {}
+impl<T: Wire> OfGathered for Gathered<T> {}
+impl<A: OfGathered, B: OfGathered> OfGathered for GatheredPair<A, B> {}
 
-impl<A: Wire, B: Wire> GatheredPair<A, B> {
-    /// Runs code on the server, once for each client of the cohort, with both values.
+impl<T: Wire> Each for Gathered<T> {
+    type Item = T;
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+    fn operands(&self, graph: &Graph, loc: Loc) -> Vec<(Value, Kind)> {
+        vec![(self.value_in(graph, loc), T::KIND)]
+    }
+    fn bind(graph: &Graph, values: &mut dyn Iterator<Item = Value>) -> T {
+        T::bind(graph, next(values))
+    }
+}
+
+/// Values of each client, side by side, on the server; see [`Gathered::zip`]. They may be zipped with
+/// more.
+#[derive(Clone, Debug)]
+pub struct GatheredPair<A, B>(A, B);
+
+each_of_two!(GatheredPair);
+
+impl<A: OfGathered, B: OfGathered> GatheredPair<A, B> {
+    /// These values and others of each client.
+    pub fn zip<Z: OfGathered>(&self, other: &Z) -> GatheredPair<Self, Z> {
+        GatheredPair(self.clone(), other.clone())
+    }
+
+    /// Runs code on the server, once for each client of the cohort, with all of the values. They are a
+    /// pair as they were zipped.
     #[track_caller]
     pub fn map<U: Computed>(
         &self,
-        body: impl FnOnce(&ForClient, (A, B)) -> U,
+        body: impl FnOnce(&ForClient, (A::Item, B::Item)) -> U,
     ) -> U::At<AllOnServer> {
         let loc = Loc::caller();
-        let graph = &self.0.graph;
-        let operands = [self.0.value, self.1.value_in(graph, loc)];
-        map(graph, &operands, &[A::KIND, B::KIND], loc, |k, values| {
-            let second = only(values.get(1..).unwrap_or_default());
-            body(k, (A::bind(graph, only(values)), B::bind(graph, second)))
+        let graph = self.graph();
+        let (operands, kinds): (Vec<Value>, Vec<Kind>) =
+            self.operands(graph, loc).into_iter().unzip();
+        map(graph, &operands, &kinds, loc, |k, values| {
+            body(k, Self::bind(graph, &mut values.iter().copied()))
         })
     }
 }

@@ -11,6 +11,7 @@
 //! clients; [`Gathered::map`] computes with them on the server, and [`Gathered::scatter`] sends each client
 //! its own value back.
 
+mod aggregate;
 mod algebra;
 mod algorithm;
 mod arith;
@@ -22,6 +23,7 @@ mod codec;
 mod cohort;
 mod contexts;
 mod definer;
+mod each;
 mod field;
 mod gathered;
 mod grad;
@@ -56,16 +58,18 @@ pub mod standard;
 mod tree;
 mod wire;
 
+pub use aggregate::{OneRow, Ordered, Vector};
 pub use algorithm::{Algorithm, BoxedAlgorithm};
 pub use batch::{Batch, Labels, Tensor};
-pub use clients::{Clients, Zipped};
+pub use clients::{Clients, OfClients, Zipped};
 pub use codec::Codec;
 pub use cohort::Cohort;
 pub use contexts::{ClientCx, Keeper, ServerCx};
 pub use definer::Definer;
+pub use each::Each;
 pub use fedround_ir::fed::Dp;
 pub use field::{DefaultValue, Field, FieldKind, Range};
-pub use gathered::{Gathered, GatheredPair, Rows};
+pub use gathered::{Gathered, GatheredPair, OfGathered, Rows};
 pub use grad::{Differentiable, cross_entropy, function, grad, loss, value_and_grad};
 pub use hyper::{Hyper, LayerField, all_fields, set, validate};
 pub use hyper_error::HyperError;

@@ -82,6 +82,19 @@ pub trait ServerCode: Keeper<Params = Params> {
         Labels::new(self.graph(), classes)
     }
 
+    /// `wᵗ`: the server's parameters at the start of the round; see
+    /// [`ServerCx::global_params`](ServerCx::global_params).
+    #[track_caller]
+    fn global_params(&self) -> Params {
+        Params::of_op(self.graph(), FedOp::StartParams, &[], Loc::caller())
+    }
+
+    /// `K`: the number of all clients, whether they take part in this round or not.
+    #[track_caller]
+    fn num_clients(&self) -> Scalar {
+        Scalar::of_op(self.graph(), FedOp::NumClients, &[], Loc::caller())
+    }
+
     /// `t`: how many rounds were completed before this one.
     #[track_caller]
     fn round(&self) -> Scalar {
@@ -184,6 +197,13 @@ impl ForClient {
     /// A random stream of a name, for this client on the server; see [`ClientCx::stream`](crate::ClientCx::stream).
     pub fn stream(&self, name: &str) -> Stream {
         Stream::new(&self.graph, name, Some(self.client))
+    }
+
+    /// The client's number among all clients, from 0.
+    #[track_caller]
+    pub fn number(&self) -> Scalar {
+        let op = FedOp::ClientNumber;
+        Scalar::of_op(&self.graph, op, &[self.client], Loc::caller())
     }
 
     /// The client's number among all clients, from 0, as the label of each row of `x`: what a model

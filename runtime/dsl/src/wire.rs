@@ -9,8 +9,6 @@ pub(crate) mod sealed {
     /// Closes the traits of values and places.
     pub trait Sealed {}
     impl Sealed for () {}
-    impl<A: Sealed, B: Sealed> Sealed for (A, B) {}
-    impl<A: Sealed, B: Sealed, C: Sealed> Sealed for (A, B, C) {}
 }
 
 /// A value that may be placed on the server or on all clients of a cohort: [`Params`](crate::Params), [`Scalar`](crate::Scalar),
@@ -104,10 +102,10 @@ macro_rules! hold {
 pub(crate) use hold;
 
 /// What code on the server may give: a [`Params`](crate::Params), a [`Scalar`](crate::Scalar), features or labels (there they are
-/// derived from released ones), or two or three of them as a tuple.
+/// derived from released ones), or a tuple of 2 to 12 of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of code on the server",
-    label = "expected `Params`, `Scalar`, `Tensor`, `Labels` or a tuple of them"
+    label = "expected `Params`, `Scalar`, `Tensor`, `Labels` or a tuple of 2 to 12 of them"
 )]
 pub trait Computed: sealed::Sealed {
     /// Its values somewhere.
@@ -122,10 +120,11 @@ pub trait Computed: sealed::Sealed {
 }
 
 /// What a closure of [`Clients::map`](crate::Clients::map) may return: a [`Params`](crate::Params), a [`Scalar`](crate::Scalar), features or labels
-/// that were [released](crate::Tensor::release), two or three of them as a tuple, or nothing.
+/// that were [released](crate::Tensor::release), a tuple of 2 to 12 of them, or nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot leave a client",
-    label = "expected `Params`, `Scalar` or a tuple of them from the closure of `map`",
+    label = "expected `Params`, `Scalar` or a tuple of 2 to 12 of them from the closure of `map`",
+    note = "of more values, return some from a second `map` over the same cohort",
     note = "batches are examples and stay on their client; features and labels may leave it by `x.release(\"why they may\")`"
 )]
 pub trait Upload: Computed {}
@@ -161,6 +160,7 @@ impl Upload for () {}
 
 macro_rules! tuple {
     ($($ty:ident $index:tt),*) => {
+        impl<$($ty: sealed::Sealed),*> sealed::Sealed for ($($ty,)*) {}
         impl<$($ty: Wire),*> Computed for ($($ty,)*) {
             type At<H: Hold> = ($(H::Of<$ty>,)*);
             fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
@@ -173,5 +173,14 @@ macro_rules! tuple {
         impl<$($ty: Wire + Upload),*> Upload for ($($ty,)*) {}
     };
 }
-tuple!(A 0, B 1);
-tuple!(A 0, B 1, C 2);
+/// Of two values up to all of them.
+macro_rules! tuples {
+    ($($head:ident $i:tt),*;) => {
+        tuple!($($head $i),*);
+    };
+    ($($head:ident $i:tt),*; $next:ident $j:tt $(, $rest:ident $k:tt)*) => {
+        tuple!($($head $i),*);
+        tuples!($($head $i,)* $next $j; $($rest $k),*);
+    };
+}
+tuples!(A 0, B 1; C 2, D 3, E 4, F 5, G 6, I 7, J 8, K 9, L 10, M 11);

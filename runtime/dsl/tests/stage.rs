@@ -330,3 +330,42 @@ fn values_of_two_algorithms_do_not_mix() {
     });
     assert!(matches!(error, Err(StageError::Build(_))));
 }
+
+/// Values of every kind, as many as a tuple may have, and zips of zips.
+#[test]
+fn many_values_cross_and_meet() {
+    let text = body(|m| {
+        m.round(|server, w| {
+            let many = w.broadcast(&server.everyone()).map(|k, w| {
+                let x = k.batch(1).x.release("a test");
+                let [a, b, c, d, e, f, g] =
+                    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0].map(|c| c * k.number());
+                (
+                    w.clone(),
+                    k.num_examples(),
+                    w,
+                    x.clone(),
+                    a,
+                    b,
+                    c,
+                    d,
+                    e,
+                    f,
+                    g,
+                    x,
+                )
+            });
+            let (w_k, n_k, v_k, .., g_k, x_k) = many;
+            let all_k = w_k.zip(&n_k).zip(&v_k).zip(&g_k.zip(&x_k));
+            let all_k = all_k.map(|_, (((w, n), v), (g, x))| n * w + g * v * x.sq_norm());
+            all_k.mean() + 0.5 * server.global_params()
+        });
+    });
+    let map = text.lines().filter(|line| line.contains("fed.map("));
+    let operands: Vec<usize> = map.map(|line| line.matches(" = %").count()).collect();
+    assert_eq!(operands, [1, 5], "{text}");
+    assert!(
+        text.contains("= fed.start_params : params@server"),
+        "{text}"
+    );
+}

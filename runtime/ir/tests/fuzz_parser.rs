@@ -22,8 +22,9 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 /// Modules with every kind of region and attribute.
-const SEEDS: [&str; 4] = [
+const SEEDS: [&str; 5] = [
     include_str!("texts/chosen.fed"),
+    include_str!("texts/aggregated.fed"),
     include_str!("texts/gathered.fed"),
     include_str!("texts/linked.fed"),
     include_str!("texts/staged.fed"),

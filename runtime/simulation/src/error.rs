@@ -123,6 +123,30 @@ pub enum RunError {
         /// The line of the spec.
         loc: Loc,
     },
+    /// A share that cannot be cut off at both ends.
+    #[error(
+        "{loc}: a share of {found} cannot be cut off at both ends of the clients' values; give one from 0 to below 0.5"
+    )]
+    Trim {
+        /// The share.
+        found: f64,
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// A tensor without a row for each client.
+    #[error(
+        "{loc}: `split` gives each of {clients} clients a {of}; expected a tensor with {clients} {of}s, found one of shape {found:?}"
+    )]
+    Split {
+        /// The cohort's clients.
+        clients: usize,
+        /// What each of them is given.
+        of: &'static str,
+        /// The tensor's shape.
+        found: Vec<usize>,
+        /// The line of the spec.
+        loc: Loc,
+    },
     /// A state of features or labels is read that nothing has set.
     #[error(
         "{loc}: the state `{name}` is read before it is set; set it in an earlier round or phase"

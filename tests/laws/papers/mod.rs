@@ -2,6 +2,7 @@
 
 mod adcol;
 mod adfl;
+mod agnostic;
 mod decayed;
 mod dp_sgd;
 mod fair;
@@ -11,6 +12,7 @@ mod fed_md;
 mod fixed_parties;
 mod gradient_weights;
 mod lg_fed_avg;
+mod robust;
 mod shared_head;
 mod validated;
 

@@ -186,11 +186,15 @@ impl Script<'_> {
                 items.extend(frame.map(Item::Frame));
             }
             (kind, [result], _) => {
+                if let (OpKind::Fed(FedOp::Split(_)), Some(whose)) = (kind, op.operands.last()) {
+                    // Over the cohort that the rows are split for.
+                    let cohort = self.cohorts.get(whose).cloned().unwrap_or_default();
+                    self.cohorts.insert(*result, cohort);
+                }
                 let text = self.expression(op);
                 let inline = match kind {
-                    OpKind::External(ExternalOp::Column(..)) | OpKind::Fed(FedOp::NumExamples) => {
-                        true
-                    }
+                    OpKind::External(ExternalOp::Column(..))
+                    | OpKind::Fed(FedOp::NumExamples | FedOp::ClientNumber) => true,
                     OpKind::Arith(
                         ArithOp::Add
                         | ArithOp::Sub

@@ -15,6 +15,14 @@ use super::error::CompileError;
 /// How many clients' rows `fed.concat` joins in this form.
 const COHORT: usize = 2;
 
+/// The shape of one row: a number of its own for each row of numbers.
+fn row_shape(shape: &[usize]) -> Vec<usize> {
+    match shape {
+        [_, row @ ..] if !row.is_empty() => row.to_vec(),
+        _ => vec![1],
+    }
+}
+
 /// Compiles a segment; gives its features and labels.
 pub(crate) type Visit<'v> =
     &'v mut dyn FnMut(&Variant) -> Result<Vec<(Value, TensorType)>, CompileError>;
@@ -138,6 +146,20 @@ impl Walk<'_, '_> {
                 let rows = COHORT * self.count_rows(op.operands.first());
                 self.define(&op.results, &TensorType::i32([rows]));
             }
+            OpKind::Fed(FedOp::Pairwise(_)) => {
+                self.define(&op.results, &TensorType::f32([COHORT, COHORT]));
+            }
+            OpKind::Fed(FedOp::Split(Kind::Scalar)) => {}
+            OpKind::Fed(FedOp::Split(_)) => {
+                self.hand_on(&op.operands, &op.results);
+                let row = op.results.first().and_then(|v| self.rows.get_mut(v));
+                if let Some(ty) = row {
+                    ty.shape = row_shape(&ty.shape);
+                }
+            }
+            OpKind::Fed(FedOp::Concat) if self.is_number(op.operands.first()) => {
+                self.define(&op.results, &TensorType::f32([COHORT]));
+            }
             OpKind::Fed(FedOp::Concat) => {
                 self.hand_on(&op.operands, &op.results);
                 let joined = op.results.first().and_then(|v| self.rows.get_mut(v));
@@ -150,6 +172,8 @@ impl Walk<'_, '_> {
                 | FedOp::RoundIndex
                 | FedOp::NumClients
                 | FedOp::NumExamples
+                | FedOp::ClientNumber
+                | FedOp::StartParams
                 | FedOp::Sample
                 | FedOp::Everyone
                 | FedOp::Within
@@ -198,6 +222,11 @@ impl Walk<'_, '_> {
     fn define(&mut self, values: &[Value], ty: &TensorType) {
         let typed = values.iter().map(|v| (*v, ty.clone()));
         self.rows.extend(typed);
+    }
+
+    fn is_number(&self, value: Option<&Value>) -> bool {
+        let ty = |v: &Value| self.program.schedule.module.type_of(*v).kind;
+        value.map(ty) == Some(Kind::Scalar)
     }
 
     /// How many rows a value has; 0 where it is unknown.

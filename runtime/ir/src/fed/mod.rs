@@ -22,6 +22,7 @@ mod parse_op;
 mod print;
 mod privacy;
 mod signature;
+mod signature_of_regions;
 mod types;
 mod verify;
 mod verify_error;
@@ -35,7 +36,7 @@ pub use hyper::{Hyper, HyperValue};
 pub use module::{Func, Layer, Module};
 pub use op::{
     ArithOp, Choice, Direction, Dp, Effect, Encoding, ExternalOp, FedOp, Math, Op, OpKind, OptOp,
-    PrivacyOp, Reduce, Region, TreeOp,
+    Pairwise, PrivacyOp, Reduce, Region, TreeOp,
 };
 pub use parse::parse;
 pub use print::{print, print_exact, print_with_locations};

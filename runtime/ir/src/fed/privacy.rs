@@ -95,6 +95,7 @@ impl Analysis for Exposures<'_> {
             }
             OpKind::Fed(
                 FedOp::NumExamples
+                | FedOp::ClientNumber
                 | FedOp::Seconds
                 | FedOp::Uniform(_)
                 | FedOp::Normal(_)
@@ -111,6 +112,8 @@ impl Analysis for Exposures<'_> {
                     open: BTreeSet::new(),
                 };
             }
+            // A client that moves a median moves it by more than its share of a sum.
+            OpKind::Fed(FedOp::Reduce(reduce)) if !reduce.is_sum() && all.exposure > Noised => Raw,
             // A sum of bounded values is bounded, whatever the signs.
             OpKind::Arith(ArithOp::Add | ArithOp::Sub | ArithOp::Neg)
             | OpKind::Tree(TreeOp::Add | TreeOp::Sub | TreeOp::ReplaceParts(_))

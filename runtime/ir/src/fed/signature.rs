@@ -1,6 +1,7 @@
 //! The typing rules of the ops, shared by the builder and the verifier.
 
 use super::operand_kinds::{kept_kind, reduced_kind, rows, rows_kind, wire_kind};
+use super::signature_of_regions::{carried, map, side};
 use super::{
     ArithOp, Choice, ExternalOp, FedOp, Kind, Module, OpKind, OptOp, Place, PrivacyOp, Reduce,
     TreeOp, Type,
@@ -130,13 +131,30 @@ pub fn signature(
         OpKind::Fed(FedOp::Map) => map(operands, yields),
         OpKind::Fed(FedOp::Reduce(reduce)) => {
             let crosses = reduced_kind(found(0));
-            let place = side(operands);
+            let place = match reduce.is_sum() {
+                true => side(operands),
+                false => Place::Gathered,
+            };
             let each = |kind| Type { kind, place };
-            let mut operands = vec![each(crosses)];
-            if matches!(reduce, Reduce::WeightedMean | Reduce::WeightedSum) {
-                operands.push(each(Scalar));
-            }
+            let rest = match reduce {
+                Reduce::WeightedMean | Reduce::WeightedSum => Some(each(Scalar)),
+                Reduce::TrimmedMean => Some(Type::server(Scalar)),
+                Reduce::Sum | Reduce::Mean | Reduce::Median => None,
+            };
+            let operands: Vec<Type> = [each(crosses)].into_iter().chain(rest).collect();
             plain(&operands, &[Type::server(crosses)])
+        }
+        OpKind::Fed(FedOp::Pairwise(_)) => {
+            let of = tree(0).kind;
+            plain(&[Type::gathered(of)], &[Type::server(Tensor)])
+        }
+        OpKind::Fed(FedOp::Split(kind)) => {
+            let whose = Type::gathered(wire_kind(found(1)));
+            let row = match kind {
+                Scalar => Scalar,
+                _ => Tensor,
+            };
+            plain(&[Type::server(Tensor), whose], &[Type::gathered(row)])
         }
         OpKind::Fed(FedOp::Gather) if found_count > 1 => {
             let (crosses, visitor) = (reduced_kind(found(0)), wire_kind(found(1)));
@@ -153,6 +171,9 @@ pub fn signature(
             let operands = &operands[..found_count.clamp(1, 2)];
             plain(operands, &[Type::clients(crosses)])
         }
+        OpKind::Fed(FedOp::Concat) if found(0) == Scalar => {
+            plain(&[Type::gathered(Scalar)], &[Type::server(Tensor)])
+        }
         OpKind::Fed(FedOp::Concat) => {
             let rows = rows_kind(found(0));
             plain(&[Type::gathered(rows)], &[Type::server(rows)])
@@ -165,7 +186,10 @@ pub fn signature(
         OpKind::Fed(FedOp::LocalClasses) => plain(&[at(Client)], &[at(Labels)]),
         OpKind::Fed(FedOp::Blank) => plain(&[at(rows_kind(found(0)))], &[at(Tensor)]),
         OpKind::Fed(FedOp::ClientLabels) => plain(&[at(Client), at(Tensor)], &[at(Labels)]),
-        OpKind::Fed(FedOp::NumExamples) => plain(&[at(Client)], &[at(Scalar)]),
+        OpKind::Fed(FedOp::NumExamples | FedOp::ClientNumber) => {
+            plain(&[at(Client)], &[at(Scalar)])
+        }
+        OpKind::Fed(FedOp::StartParams) => plain(&[], &[Type::server(Params)]),
         OpKind::Fed(FedOp::GlobalParams) => plain(&[at(Client)], &[at(Params)]),
         OpKind::Fed(FedOp::ServerState(_, kind)) => {
             let client = [at(Client)];
@@ -287,60 +311,5 @@ pub fn signature(
             let (args, results) = hook.signature();
             plain(args, results)
         }
-    }
-}
-
-/// Where the values of a cohort are: on the clients, unless they were gathered.
-fn side(operands: &[Type]) -> Place {
-    match operands {
-        [first, ..] if first.place == Place::Gathered => Place::Gathered,
-        _ => Place::Clients,
-    }
-}
-
-fn map(operands: &[Type], yields: &[Type]) -> Signature {
-    let mapped: Vec<Kind> = match operands {
-        // Without an operand a map knows no cohort.
-        [] => vec![Kind::Params],
-        some => some.iter().map(|ty| wire_kind(ty.kind)).collect(),
-    };
-    let released: Vec<Kind> = yields.iter().map(|ty| wire_kind(ty.kind)).collect();
-    let side = side(operands);
-    let place = match side {
-        Place::Gathered => Place::Server,
-        _ => Place::Client,
-    };
-    let at = |place: Place, kinds: &[Kind]| -> Vec<Type> {
-        kinds.iter().map(|&kind| Type { kind, place }).collect()
-    };
-    Signature {
-        operands: at(side, &mapped),
-        results: at(side, &released),
-        regions: vec![RegionSignature {
-            args: at(place, &[&[Kind::Client], mapped.as_slice()].concat()),
-            yields: at(place, &released),
-            place,
-        }],
-    }
-}
-
-/// A loop: operands `control… ++ T…`, region arguments `inner… ++ T…`, yields and results `T…`.
-fn carried(place: Place, control: &[Type], inner: &[Type], operands: &[Type]) -> Signature {
-    let carried: Vec<Type> = operands
-        .iter()
-        .skip(control.len())
-        .map(|ty| Type {
-            kind: reduced_kind(ty.kind),
-            place,
-        })
-        .collect();
-    Signature {
-        operands: [control, &carried].concat(),
-        results: carried.clone(),
-        regions: vec![RegionSignature {
-            args: [inner, &carried].concat(),
-            yields: carried,
-            place,
-        }],
     }
 }

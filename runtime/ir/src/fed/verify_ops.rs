@@ -47,7 +47,13 @@ impl Verifier<'_> {
         if self.linked
             && matches!(
                 op.kind,
-                OpKind::Fed(FedOp::Call(_) | FedOp::Super(_) | FedOp::GlobalParams | FedOp::Drawn)
+                OpKind::Fed(
+                    FedOp::Call(_)
+                        | FedOp::Super(_)
+                        | FedOp::GlobalParams
+                        | FedOp::StartParams
+                        | FedOp::Drawn
+                )
             )
         {
             self.report(&at, Broken::Unlinked);

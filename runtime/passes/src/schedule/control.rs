@@ -22,6 +22,7 @@ pub(super) fn role(kind: &OpKind) -> Role {
             FedOp::RoundIndex
             | FedOp::NumClients
             | FedOp::NumExamples
+            | FedOp::ClientNumber
             | FedOp::ClientState(..)
             | FedOp::ServerState(..)
             | FedOp::Seconds
@@ -52,7 +53,10 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | FedOp::Scatter
             | FedOp::Concat
             | FedOp::Positions
+            | FedOp::Pairwise(_)
+            | FedOp::Split(_)
             | FedOp::ClientLabels
+            | FedOp::StartParams
             | FedOp::GlobalParams
             | FedOp::ServerStateOr(_)
             | FedOp::SetServerState(_)

@@ -55,7 +55,7 @@ fn reductions(block: &Block, i: usize, segments: &[Compute]) -> Option<Vec<usize
         }
         match item {
             Item::Control(c)
-                if matches!(c.op.kind, OpKind::Fed(FedOp::Reduce(_)))
+                if matches!(c.op.kind, OpKind::Fed(FedOp::Reduce(reduce)) if reduce.is_sum())
                     && reads.iter().all(|v| results.contains(v)) =>
             {
                 taken.push(j);

@@ -8,6 +8,7 @@ use fedround_ir::fed::{Op, Reduce, Value};
 use fedround_passes::lowering::Frontend;
 
 use super::weighted_sum::{Weight, WeightedSum};
+use crate::context::missing;
 use crate::error::RunError;
 use crate::value::RtVal;
 use fedround_exec::Program;
@@ -76,6 +77,9 @@ impl Reduction {
         let total = match self.kind {
             Reduce::Sum | Reduce::WeightedSum => 1.0,
             Reduce::Mean | Reduce::WeightedMean => weights.iter().sum(),
+            Reduce::Median | Reduce::TrimmedMean => {
+                return Err(missing(op, "values of all clients"));
+            }
         };
         if total == 0.0 {
             return Err(empty("the weights sum to zero"));

@@ -32,7 +32,12 @@ impl<'a> Body<'a> {
             };
             let of_loop = |v| block.args.contains(v);
             match control.op.kind {
-                OpKind::Fed(FedOp::RoundIndex | FedOp::NumClients | FedOp::NumExamples) => {
+                OpKind::Fed(
+                    FedOp::RoundIndex
+                    | FedOp::NumClients
+                    | FedOp::NumExamples
+                    | FedOp::ClientNumber,
+                ) => {
                     body.numbers.push(control);
                 }
                 OpKind::Opt(OptOp::OneBatch | OptOp::DrawRows)

@@ -83,6 +83,9 @@ impl Walker for Clients<'_> {
                 let keys = self.named_keys(name);
                 self.drawn(op, &keys, |key| permutation(self.cx, op, key))?
             }
+            (OpKind::Fed(FedOp::ClientNumber), _) => {
+                self.each(op, |id| Ok(RtVal::Host(id as f64)))?
+            }
             (OpKind::Fed(FedOp::RoundIndex), _) => RtVal::Host(self.cx.round_index()),
             (OpKind::Fed(FedOp::NumClients), _) => RtVal::Host(self.cx.clients() as f64),
             (OpKind::Fed(FedOp::ClientState(name, _) | FedOp::ServerState(name, _)), _) => {
@@ -123,6 +126,9 @@ impl Walker for Clients<'_> {
                     | FedOp::Scatter
                     | FedOp::Concat
                     | FedOp::Positions
+                    | FedOp::Pairwise(_)
+                    | FedOp::Split(_)
+                    | FedOp::StartParams
                     | FedOp::Blank
                     | FedOp::GlobalParams
                     | FedOp::Call(_)

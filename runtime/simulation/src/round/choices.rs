@@ -135,7 +135,7 @@ impl Server<'_> {
     }
 
     /// A number of the server.
-    fn number(&self, op: &Op, of: Value, env: &Env) -> Result<f64, RunError> {
+    pub(super) fn number(&self, op: &Op, of: Value, env: &Env) -> Result<f64, RunError> {
         let known = self.cx.program.real(of).map(RtVal::Host);
         let value = env.peek(of).cloned().or(known);
         let value = value.ok_or_else(|| missing(op, "number"))?;

@@ -130,6 +130,9 @@ impl Server<'_> {
         if !self.gathered.contains(&value) {
             show_all(&mut self.observer, self.cx, (value, false), env.peek(value))?;
         }
+        if !has_rows(self.cx, value) {
+            return self.concat_numbers(op, env);
+        }
         let rows = |value: &RtVal| match value {
             RtVal::Tensor(t) => Ok(transfer(t.clone(), self.cx.program.device())?),
             _ => Err(missing(op, "features or labels")),

@@ -6,6 +6,7 @@
 mod choices;
 mod cohorts;
 mod communication;
+mod gathered;
 mod initial;
 mod map;
 mod observer;

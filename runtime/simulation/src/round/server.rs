@@ -88,6 +88,9 @@ impl Server<'_> {
     }
 
     fn reduce(&mut self, kind: Reduce, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        if !kind.is_sum() {
+            return self.order_statistic(kind, op, env);
+        }
         if self.cx.program.schedule().module.uploads(op) {
             let value = op.operands[0];
             show_all(&mut self.observer, self.cx, (value, true), env.peek(value))?;
@@ -109,7 +112,7 @@ impl Server<'_> {
         let values = clients(0)?;
         let weights = match kind {
             Reduce::WeightedMean | Reduce::WeightedSum => Some(clients(1)?),
-            Reduce::Sum | Reduce::Mean => None,
+            Reduce::Sum | Reduce::Mean | Reduce::Median | Reduce::TrimmedMean => None,
         };
         let mut running = Reduction::new(kind, has_rows(self.cx, op.operands[0]));
         for (i, value) in values.iter().enumerate() {
@@ -193,6 +196,8 @@ impl Walker for Server<'_> {
             (OpKind::Fed(FedOp::Gather | FedOp::Scatter), _) => self.cross(op, env, last)?,
             (OpKind::Fed(FedOp::Concat), _) => self.concat(op, env)?,
             (OpKind::Fed(FedOp::Positions), _) => self.places(op, env)?,
+            (OpKind::Fed(FedOp::Pairwise(of)), _) => self.pairwise(*of, op, env)?,
+            (OpKind::Fed(FedOp::Split(kind)), _) => self.split(*kind, op, env)?,
             (OpKind::Fed(FedOp::Reduce(kind)), _) => self.reduce(*kind, op, env)?,
             (OpKind::Fed(FedOp::RoundIndex), _) => RtVal::Host(self.cx.round_index()),
             (OpKind::Fed(FedOp::NumClients), _) => RtVal::Host(self.cx.clients() as f64),
@@ -234,6 +239,8 @@ impl Walker for Server<'_> {
                     | FedOp::LocalClasses
                     | FedOp::Blank
                     | FedOp::NumExamples
+                    | FedOp::ClientNumber
+                    | FedOp::StartParams
                     | FedOp::GlobalParams
                     | FedOp::ClientState(..)
                     | FedOp::SetClientState(_)

@@ -74,7 +74,7 @@ pub struct Case(
     pub usize,
 );
 
-pub const CASES: [Case; 35] = [
+pub const CASES: [Case; 41] = [
     Case("fedavg", &[("weight_decay", "0.01")], 2),
     Case("fedavgm", &[], 2),
     Case("fedopt", &[], 2),
@@ -103,6 +103,12 @@ pub const CASES: [Case; 35] = [
     Case("frozen", &[], 2),
     Case("decayed", &[], 2),
     Case("fair", &[], 2),
+    Case("agnostic", &[], 2),
+    Case("krum", &[("selected", "2")], 2),
+    Case("median", &[], 2),
+    Case("trimmed-mean", &[("beta", "0.4")], 2),
+    Case("label-flip", &[("malicious", "0.4")], 2),
+    Case("sign-flip", &[("malicious", "0.4")], 2),
     Case("adcol", &[], 2),
     Case("older", &[], 3),
     Case("shared-head", &[], 2),

@@ -1,7 +1,9 @@
 //! How attributes of several dialects are written.
 
-use super::super::Kind;
-use crate::text::attribute::{AttributeText, Codec, TextAttributes};
+use fedround_names::nearest;
+
+use super::super::{Hook, Kind};
+use crate::text::attribute::{AttributeText, Codec, Piece, TextAttributes};
 
 /// What follows a prefix in the op's name, and is written there.
 pub(super) struct InName;
@@ -25,5 +27,29 @@ impl Codec<Kind> for ResultKind {
 
     fn read(_: &'static str, from: &mut TextAttributes) -> Result<Kind, String> {
         from.source().kind.ok_or_else(|| "a type".to_owned())
+    }
+}
+
+/// `@hook`.
+pub(super) struct HookName;
+
+impl Codec<Hook> for HookName {
+    fn write(value: &Hook, _: &'static str, to: &mut AttributeText) {
+        to.entries.push(format!("@{}", value.name()));
+    }
+
+    fn read(_: &'static str, from: &mut TextAttributes) -> Result<Hook, String> {
+        let mut found = "";
+        let hook = from.plain(|piece| match piece {
+            Piece::Symbol(name) => {
+                found = name;
+                Hook::named(name)
+            }
+            _ => None,
+        });
+        hook.ok_or_else(|| match nearest(found, Hook::ALL.map(Hook::name)) {
+            Some(near) => format!("a hook (did you mean `@{near}`?)"),
+            None => format!("a hook, one of {}", Hook::ALL.map(Hook::name).join(", ")),
+        })
     }
 }

@@ -1,29 +1,14 @@
 //! `fed.*`: cohorts, communication between server and clients, states, and calls of hooks.
 
-use fedround_names::nearest;
-
 use super::super::{Hook, Kind, Place};
 use super::choice::Choice;
-use super::codec::ResultKind;
+use super::codec::{HookName, ResultKind};
 use super::direction::Direction;
 use super::effect::Effect;
 use super::encoding::{Encoding, EncodingName};
-use crate::text::attribute::{AttributeText, Codec, Piece, TextAttributes};
+use super::reduce::{Pairwise, Reduce};
 use crate::text::codecs::{Count, Quoted, QuotedList};
 use crate::text::ops;
-
-/// How the values of a cohort are reduced to one value on the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reduce {
-    /// `Σ x_k`.
-    Sum,
-    /// `1/m Σ x_k`.
-    Mean,
-    /// `Σ n_k x_k / Σ n_k`; the op's second operand holds the weights `n_k`.
-    WeightedMean,
-    /// `Σ n_k x_k`, with weights like those of a weighted mean, which may all be 0.
-    WeightedSum,
-}
 
 /// An op of the federation.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,8 +68,15 @@ pub enum FedOp {
     /// also read values of the server that are defined around it.
     Map,
     /// `fed.weighted_mean` and kin: `({T}@clients[, {f32}@clients]) -> T@server`, or the same over
-    /// values that were gathered.
+    /// values that were gathered. `fed.median`, `({T}@server) -> T@server`, and `fed.trimmed_mean`,
+    /// `({T}@server, f32@server) -> T@server`, are over gathered values alone.
     Reduce(Reduce),
+    /// `fed.sq_distances` and `fed.cosines`: `({params | tensor}@server) -> tensor@server`; a number for
+    /// each pair of values, `[m, m]`, in the order of the cohort.
+    Pairwise(Pairwise),
+    /// `fed.split`: `(tensor@server, {T}@server) -> {f32 | tensor}@server`; to each client of the
+    /// second operand's cohort, the row of the tensor at its position.
+    Split(Kind),
     /// `fed.gather`: `({T}@clients) -> {T}@server`; each client's own value, on the server. Or
     /// `({T}@clients, {U}@server) -> {T}@server`, which ends a visit: for each client that `{U}` has a
     /// value of, the mean over the visited clients.
@@ -94,7 +86,7 @@ pub enum FedOp {
     /// of the cohort.
     Scatter,
     /// `fed.concat`: `({tensor | labels}@server) -> tensor | labels @server`; the rows of all
-    /// clients, in the order of the cohort.
+    /// clients, in the order of the cohort. Or `({f32}@server) -> tensor@server`, a number of each.
     Concat,
     /// `fed.positions`: `({tensor | labels}@server) -> labels@server`; for each row that `fed.concat`
     /// joins, the position of its client in the cohort, from 0.
@@ -110,6 +102,11 @@ pub enum FedOp {
     Blank,
     /// `fed.num_examples`: `(client) -> f32`; `n_k`.
     NumExamples,
+    /// `fed.client_number`: `(client) -> f32`; its number among all clients, from 0.
+    ClientNumber,
+    /// `fed.start_params`: `() -> params@server`; `wᵗ`, the server's parameters at the start of the
+    /// round. Replaced by `link-hooks` with the argument of `round`.
+    StartParams,
     /// `fed.global_params`: `(client) -> params`; what was broadcast to the client this round.
     /// Replaced by `link-hooks` with the argument of the enclosing `fed.map`.
     GlobalParams,
@@ -174,6 +171,11 @@ ops! { FedOp {
     "fed.mean" = Reduce (Reduce::Mean);
     "fed.weighted_mean" = Reduce (Reduce::WeightedMean);
     "fed.weighted_sum" = Reduce (Reduce::WeightedSum);
+    "fed.median" = Reduce (Reduce::Median);
+    "fed.trimmed_mean" = Reduce (Reduce::TrimmedMean);
+    "fed.sq_distances" = Pairwise (Pairwise::SqDistances);
+    "fed.cosines" = Pairwise (Pairwise::Cosines);
+    "fed.split" = Split [kind: ResultKind];
     "fed.gather" = Gather [];
     "fed.scatter" = Scatter [];
     "fed.concat" = Concat [];
@@ -183,6 +185,8 @@ ops! { FedOp {
     "fed.blank" = Blank [];
     "fed.client_labels" = ClientLabels [];
     "fed.num_examples" = NumExamples [];
+    "fed.client_number" = ClientNumber [];
+    "fed.start_params" = StartParams [];
     "fed.global_params" = GlobalParams [];
     "fed.public" = Public [name: Quoted, kind: ResultKind];
     "fed.server_state" = ServerState [name: Quoted, kind: ResultKind];
@@ -218,6 +222,9 @@ impl FedOp {
             | Self::Scatter
             | Self::Concat
             | Self::Positions
+            | Self::Pairwise(_)
+            | Self::Split(_)
+            | Self::StartParams
             | Self::ClientLabels
             | Self::ServerState(..)
             | Self::ServerStateOr(_)
@@ -236,6 +243,7 @@ impl FedOp {
             | Self::Uniform(_)
             | Self::Normal(_)
             | Self::Permutation(_)
+            | Self::ClientNumber
             | Self::EveryClass
             | Self::Blank
             | Self::Public(..) => None,
@@ -284,6 +292,10 @@ impl FedOp {
             | Self::Public(..)
             | Self::ClientLabels
             | Self::NumExamples
+            | Self::ClientNumber
+            | Self::Pairwise(_)
+            | Self::Split(_)
+            | Self::StartParams
             | Self::GlobalParams
             | Self::Encode(_) => Effect::Pure,
         }
@@ -314,12 +326,16 @@ impl FedOp {
             | Self::Map
             | Self::Concat
             | Self::Positions
+            | Self::Pairwise(_)
+            | Self::Split(_)
             | Self::ClientLabels
             | Self::EveryClass
             | Self::LocalClasses
             | Self::Blank
             | Self::Public(..)
             | Self::NumExamples
+            | Self::ClientNumber
+            | Self::StartParams
             | Self::GlobalParams
             | Self::ServerState(..)
             | Self::ServerStateOr(_)
@@ -351,6 +367,8 @@ impl FedOp {
             | Self::Gather
             | Self::Scatter
             | Self::Concat
+            | Self::Pairwise(_)
+            | Self::Split(_)
             | Self::Positions => true,
             Self::Hyper(_)
             | Self::RoundIndex
@@ -366,6 +384,8 @@ impl FedOp {
             | Self::Blank
             | Self::Public(..)
             | Self::NumExamples
+            | Self::ClientNumber
+            | Self::StartParams
             | Self::GlobalParams
             | Self::ServerState(..)
             | Self::ServerStateOr(_)
@@ -377,29 +397,5 @@ impl FedOp {
             | Self::Call(_)
             | Self::Super(_) => false,
         }
-    }
-}
-
-/// `@hook`.
-struct HookName;
-
-impl Codec<Hook> for HookName {
-    fn write(value: &Hook, _: &'static str, to: &mut AttributeText) {
-        to.entries.push(format!("@{}", value.name()));
-    }
-
-    fn read(_: &'static str, from: &mut TextAttributes) -> Result<Hook, String> {
-        let mut found = "";
-        let hook = from.plain(|piece| match piece {
-            Piece::Symbol(name) => {
-                found = name;
-                Hook::named(name)
-            }
-            _ => None,
-        });
-        hook.ok_or_else(|| match nearest(found, Hook::ALL.map(Hook::name)) {
-            Some(near) => format!("a hook (did you mean `@{near}`?)"),
-            None => format!("a hook, one of {}", Hook::ALL.map(Hook::name).join(", ")),
-        })
     }
 }

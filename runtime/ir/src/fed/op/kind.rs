@@ -165,7 +165,7 @@ impl OpKind {
         match self {
             Self::Fed(FedOp::Broadcast | FedOp::Scatter) => "to",
             Self::Fed(FedOp::Only) => "of",
-            Self::Fed(FedOp::Reduce(_) | FedOp::Gather) => "by",
+            Self::Fed(FedOp::Reduce(_) | FedOp::Gather | FedOp::Split(_)) => "by",
             _ => ",",
         }
     }

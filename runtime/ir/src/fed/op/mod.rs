@@ -14,6 +14,7 @@ mod fed;
 mod kind;
 mod opt;
 mod privacy;
+mod reduce;
 mod tree;
 mod walk;
 
@@ -23,10 +24,11 @@ pub use direction::Direction;
 pub use effect::Effect;
 pub use encoding::Encoding;
 pub use external::ExternalOp;
-pub use fed::{FedOp, Reduce};
+pub use fed::FedOp;
 pub use kind::OpKind;
 pub use opt::OptOp;
 pub use privacy::{Dp, PrivacyOp};
+pub use reduce::{Pairwise, Reduce};
 pub use tree::TreeOp;
 
 pub(super) use kind::FUNC_END;

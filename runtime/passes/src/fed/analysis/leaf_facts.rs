@@ -92,7 +92,9 @@ impl Analysis for Unchanging {
                     FedOp::Broadcast
                     | FedOp::Scatter
                     | FedOp::Gather
-                    | FedOp::Reduce(Reduce::Mean | Reduce::WeightedMean),
+                    | FedOp::Reduce(
+                        Reduce::Mean | Reduce::WeightedMean | Reduce::Median | Reduce::TrimmedMean,
+                    ),
                 ),
                 [a, ..],
             ) => a.clone(),

@@ -2,7 +2,8 @@
 //!
 //! The pass replaces `fed.call @hook` by the code of the hook's outermost definition, `fed.super @hook` by
 //! that of the next inner definition, `fed.global_params` by the broadcast argument of the enclosing
-//! `fed.map`, and `fed.drawn` by the cohort that was made last. The result has one function, `round`.
+//! `fed.map`, `fed.start_params` by the argument of `round`, and `fed.drawn` by the cohort that was made
+//! last. The result has one function, `round`.
 //!
 //! ```text
 //! fed.func @fedavg::regularizer(%k, %w)  { %0 = arith.const 0.0 … }
@@ -41,6 +42,7 @@ pub fn link_hooks(module: &Module) -> Result<Module, PassError> {
         stack: vec![round],
         origin: HashMap::new(),
         received: HashSet::new(),
+        start: None,
         drawn: None,
         errors: Vec::new(),
     };
@@ -48,7 +50,10 @@ pub fn link_hooks(module: &Module) -> Result<Module, PassError> {
         layer: round.layer,
         received: None,
     };
-    let body = linker.region(&round.body, &mut HashMap::new(), &frame);
+    let mut values = HashMap::new();
+    let args = linker.fresh(&round.body.args, &mut values);
+    linker.start = args.first().copied();
+    let body = linker.body(&round.body, args, &mut values, &frame);
     linker.target.funcs.push(Func {
         hook: Hook::Round,
         layer: round.layer,
@@ -89,6 +94,8 @@ struct Linker<'m> {
     origin: HashMap<Value, Value>,
     /// Map arguments that replaced a `fed.global_params`.
     received: HashSet<Value>,
+    /// The parameters that the round starts from.
+    start: Option<Value>,
     /// The cohort that was made last.
     drawn: Option<Value>,
     errors: Vec<LinkError>,
@@ -158,6 +165,10 @@ impl<'m> Linker<'m> {
                     self.fresh(&op.results, map);
                 }
             },
+            OpKind::Fed(FedOp::StartParams) => {
+                let start = self.start.into_iter();
+                map.extend(op.results.iter().copied().zip(start));
+            }
             OpKind::Fed(FedOp::Drawn) => match self.drawn {
                 Some(cohort) => map.extend(op.results.iter().map(|result| (*result, cohort))),
                 None => {

@@ -234,3 +234,23 @@ fn a_plug_in_goes_on_with_the_cohort_that_its_base_drew() {
     let found = errors(&over(&before));
     assert!(found[0].contains("before any cohort"), "{}", found[0]);
 }
+
+#[test]
+fn the_start_of_the_round_is_its_argument() {
+    let aggregate = |b: &mut Builder, w_k: &[Value]| {
+        let start = b.push(OpKind::Fed(FedOp::StartParams), &[], loc());
+        let mean = mean(b, w_k);
+        b.push(TreeOp::Add, &[start[0], mean[0]], loc())
+    };
+    let train = |_: &mut Builder, args: &[Value]| args[1..].to_vec();
+    let hooks: &[(Hook, Fill)] = &[
+        (Hook::Round, &round),
+        (Hook::ClientUpdate, &train),
+        (Hook::Aggregate, &aggregate),
+    ];
+    let linked = link_hooks(&layers(&[("test", hooks)])).unwrap();
+    verify_linked(&linked).unwrap();
+    let text = print(&linked);
+    assert!(!text.contains("fed.start_params"), "{text}");
+    assert!(text.contains("tree.add %w, "), "{text}");
+}

@@ -152,6 +152,14 @@ impl Printer<'_> {
         self.bind(result, name);
     }
 
+    /// Rows of a tensor are over the cohort that they are split for.
+    fn split_over(&mut self, op: &Op, result: Value) {
+        if let (OpKind::Fed(FedOp::Split(_)), Some(whose)) = (&op.kind, op.operands.last()) {
+            let cohort = self.cohorts.get(whose).cloned().unwrap_or_default();
+            self.cohorts.insert(result, cohort);
+        }
+    }
+
     fn op(&mut self, op: &Op) {
         let operands = self.texts(&op.operands);
         match (&op.kind, op.results.as_slice(), op.regions.as_slice()) {
@@ -312,6 +320,7 @@ impl Printer<'_> {
             (kind, [result], _) => {
                 self.texts
                     .insert(*result, expression(kind, &operands, &self.hypers));
+                self.split_over(op, *result);
                 if self.read_again(*result) {
                     self.bind(*result, if self.is_params(*result) { "u" } else { "a" });
                 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use fedround_ir::fed::{
-    ArithOp, ExternalOp, FedOp, Math, OpKind, PrivacyOp, Reduce, Region, TreeOp, Value,
+    ArithOp, ExternalOp, FedOp, Math, OpKind, Pairwise, PrivacyOp, Reduce, Region, TreeOp, Value,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,6 +95,8 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         (OpKind::Fed(FedOp::NthLargest), [of, n]) => {
             Text::call("largest", &[of.clone(), n.clone()])
         }
+        (OpKind::Fed(FedOp::ClientNumber), _) => Text::name("k"),
+        (OpKind::Fed(FedOp::StartParams), _) => Text::name("wᵗ"),
         (OpKind::Fed(FedOp::RoundIndex), _) => Text::name("t"),
         (OpKind::Fed(FedOp::NumClients), _) => Text::name("K"),
         (OpKind::Arith(ArithOp::Add) | OpKind::Tree(TreeOp::Add), [a, b]) => {
@@ -187,6 +189,15 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         }
         (OpKind::External(ExternalOp::Apply(name)), operands) => Text::call(name, operands),
         (OpKind::Fed(FedOp::Concat), operands) => Text::call("concat", operands),
+        (OpKind::Fed(FedOp::Pairwise(Pairwise::SqDistances)), [x]) => {
+            Text::factor(format!("[‖{0} − {0}'‖²]", x.in_product()))
+        }
+        (OpKind::Fed(FedOp::Pairwise(Pairwise::Cosines)), [x]) => {
+            Text::factor(format!("[cos({0}, {0}')]", x.plain()))
+        }
+        (OpKind::Fed(FedOp::Split(_)), [rows, _]) => {
+            Text::factor(format!("{}[k]", rows.in_product()))
+        }
         (OpKind::Fed(FedOp::Positions), operands) => Text::call("positions", operands),
         (OpKind::Fed(FedOp::ClientLabels), _) => Text::name("k"),
         (OpKind::External(ExternalOp::Loss(name) | ExternalOp::Function(name)), operands) => {
@@ -224,6 +235,8 @@ pub fn reduction(reduce: Reduce, operands: &[Text]) -> Text {
             let n = weight.in_product();
             format!("Σ {n} · {x} / Σ {n}")
         }
+        (Reduce::Median, _) => return Text::call("median", operands),
+        (Reduce::TrimmedMean, _) => return Text::call("trimmed_mean", operands),
         (Reduce::WeightedSum, Some(weight)) => format!("Σ {} · {x}", weight.in_product()),
         (Reduce::Sum | Reduce::WeightedMean | Reduce::WeightedSum, _) => format!("Σ {x}"),
     })

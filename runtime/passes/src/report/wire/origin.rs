@@ -116,6 +116,10 @@ impl Analysis for Origins<'_> {
                 | FedOp::Scatter
                 | FedOp::Concat
                 | FedOp::Positions
+                | FedOp::Pairwise(_)
+                | FedOp::Split(_)
+                | FedOp::ClientNumber
+                | FedOp::StartParams
                 | FedOp::ClientLabels
                 | FedOp::EveryClass
                 | FedOp::Public(..)
