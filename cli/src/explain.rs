@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use fedround_dsl::{Hyper, LayerField, all_fields};
 use fedround_exec::{Program, Target};
-use fedround_ir::fed::{FedOp, Op, OpKind};
+use fedround_ir::fed::{FedOp, Op, OpKind, Value};
 use fedround_passes::report::number_format::flops;
 use fedround_passes::report::{
     Count, Direction, Wire, explain as algorithm_box, held, wire, wire_table,
@@ -85,15 +85,54 @@ fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> String {
     if program.linked().all_ops().any(reads_public) {
         text += "  Public examples are not sent: the server and every client have them (--public-share)\n";
     }
-    let amounts = |clients: usize| {
-        let of = |direction| amount(&rows, direction, program, clients);
-        let (down, up) = (of(Direction::Down), of(Direction::Up));
-        format!("a round: {down} down, {up} up")
+    text + &cohorts(args.subject.clients, &rows, program)
+}
+
+/// What crosses in a round: of one client and of all, for each cohort.
+fn cohorts(clients: usize, rows: &[Wire], program: &Program) -> String {
+    let mut all: Vec<Option<Value>> = vec![];
+    for row in rows {
+        if !all.contains(&row.cohort) {
+            all.push(row.cohort);
+        }
+    }
+    if all.is_empty() {
+        all.push(None);
+    }
+    let of = |cohort: Option<Value>, direction| {
+        let rows = rows.iter();
+        let rows = rows.filter(move |row| row.cohort == cohort && row.direction == direction);
+        Amount::of(rows, program)
     };
-    let _ = writeln!(text, "  a client, {}", amounts(1));
-    let clients = args.subject.clients;
-    if let Some(cohort) = program.cohort_size(clients) {
-        let _ = writeln!(text, "  {cohort} of {clients} clients, {}", amounts(cohort));
+    let size = |cohort: &Option<Value>| cohort.and_then(|v| program.cohort(v, clients));
+    let (mut text, mut total) = (String::new(), Some([Amount::default(), Amount::default()]));
+    for (i, cohort) in all.iter().enumerate() {
+        let [down, up] = [Direction::Down, Direction::Up].map(|way| of(*cohort, way));
+        let one = format!("a round: {} down, {} up", down.text(), up.text());
+        let size = size(cohort);
+        let of = size.map(|size| format!(", one of {size}"));
+        let of = of.filter(|_| all.len() > 1).unwrap_or_default();
+        let number = match all.len() {
+            1 => String::new(),
+            _ => format!(" of cohort {}{of}", i + 1),
+        };
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "  a client{number}, {one}");
+        total = total
+            .zip(size)
+            .map(|([all_down, all_up], size)| [all_down.plus(down, size), all_up.plus(up, size)]);
+    }
+    if let Some([down, up]) = total {
+        let who = match all.as_slice() {
+            [one] => format!("{} of {clients} clients", size(one).unwrap_or_default()),
+            _ => "all cohorts".to_owned(),
+        };
+        let _ = writeln!(
+            text,
+            "  {who}, a round: {} down, {} up",
+            down.text(),
+            up.text()
+        );
     }
     text
 }
@@ -117,6 +156,45 @@ fn held_at_once(args: &ExplainArgs, program: &Program) -> String {
     match lines.is_empty() {
         true => lines,
         false => format!("\nHeld at once, of all m clients of a cohort\n{lines}"),
+    }
+}
+
+/// What crosses one way: the bytes that are known before clients have run, and the formulas of the
+/// rest.
+#[derive(Default)]
+struct Amount {
+    known: u64,
+    unknown: Vec<String>,
+}
+
+impl Amount {
+    fn of<'a>(rows: impl Iterator<Item = &'a Wire>, parameters: Count<'_>) -> Self {
+        let mut this = Self::default();
+        for row in rows {
+            match row.bytes(parameters) {
+                Some(bytes) => this.known += bytes as u64,
+                None => this.unknown.push(row.formula()),
+            }
+        }
+        this
+    }
+
+    /// This and what so many clients send.
+    fn plus(mut self, one: Self, clients: usize) -> Self {
+        self.known += clients as u64 * one.known;
+        let unknown = one.unknown.into_iter();
+        self.unknown.extend(unknown.map(|formula| match clients {
+            1 => formula,
+            _ => format!("{clients}·{formula}"),
+        }));
+        self
+    }
+
+    fn text(&self) -> String {
+        let known = bytes(self.known);
+        let known = (self.known > 0 || self.unknown.is_empty()).then_some(known);
+        let terms: Vec<String> = known.into_iter().chain(self.unknown.clone()).collect();
+        terms.join(" + ")
     }
 }
 
@@ -147,10 +225,17 @@ fn compute(program: &Program, examples: u64) -> Result<String, CliError> {
         totals[of] += cost.flops * runs.count(examples);
     }
     let [server, client, for_each] = totals;
+    let sizes = program.batch_sizes();
+    let sizes = sizes.iter().map(|size| format!(" {size}"));
+    let sizes: Vec<String> = sizes.collect();
     let _ = writeln!(
         text,
-        "\n  n: examples of a client, here {}; batches of {batch}\n  a client, a round: {}",
+        "\n  n: examples of a client, here {}; batches of{}\n  a client, a round: {}",
         grouped(examples),
+        match sizes.is_empty() {
+            true => " 1".to_owned(),
+            false => sizes.join(" and"),
+        },
         flops(client),
     );
     if server > 0 {
@@ -197,23 +282,6 @@ fn times(runs: &Runs) -> String {
         factors.insert(0, runs.times.to_string());
     }
     factors.join("·") + "×"
-}
-
-/// What crosses one way: the bytes that are known before clients have run, and the formulas of the
-/// rest.
-fn amount(rows: &[Wire], direction: Direction, parameters: Count<'_>, clients: usize) -> String {
-    let rows = || rows.iter().filter(|row| row.direction == direction);
-    let known: usize = rows().filter_map(|row| row.bytes(parameters)).sum();
-    let unknown = rows().filter(|row| row.bytes(parameters).is_none());
-    let unknown = unknown.map(|row| match clients {
-        1 => row.formula(),
-        _ => format!("{clients}·{}", row.formula()),
-    });
-    let mut terms: Vec<String> = unknown.collect();
-    if known > 0 || terms.is_empty() {
-        terms.insert(0, bytes((clients * known) as u64));
-    }
-    terms.join(" + ")
 }
 
 /// Names, values and docs, the outermost layer's first.

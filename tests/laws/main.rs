@@ -16,6 +16,7 @@ mod aggregation;
 mod augment;
 mod auxiliaries;
 mod baselines;
+mod batch_columns;
 mod batching;
 mod compression;
 mod derived;

@@ -314,3 +314,68 @@ fn the_server_draws_anew_for_each_client_and_like_the_seed() {
     let deviation = (square / alone.len() as f32).sqrt();
     assert!((deviation - 0.5).abs() < 0.025, "{deviation}");
 }
+
+/// A step on rows that all clients share, weighted by a number of each client.
+#[derive(Hyper, Debug, Clone)]
+pub struct Weighted {
+    /// Rows of each client.
+    #[hyper(default = 3)]
+    pub rows: usize,
+    /// Whether the loss maps over the cohort.
+    #[hyper(default = false)]
+    pub inside: bool,
+}
+
+#[federated]
+impl Algorithm for Weighted {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let (n_k, x_k, y_k) = w.broadcast(&server.everyone()).map(|k, _| {
+            let b = k.batch(self.rows);
+            (k.num_examples(), b.x.release("rows"), b.y.release("labels"))
+        });
+        let (n_k, x_k, y_k) = (n_k.gather(), x_k.gather(), y_k.gather());
+        let (x, y) = (x_k.concat(), y_k.concat());
+        if self.inside {
+            server.run(|s| {
+                let w = s.get(&w);
+                &w - 0.01
+                    * grad(&w, |w| {
+                        let loss_k = x_k
+                            .zip(&y_k)
+                            .map(|k, (x, y)| cross_entropy(k.forward(w, &x), &y));
+                        s.get(&loss_k.sum())
+                    })
+            })
+        } else {
+            let w_k = n_k.map(|k, n| {
+                let (w, x, y) = (k.get(&w), k.get(&x), k.get(&y));
+                let g = grad(&w, |w| &n * cross_entropy(k.forward(w, &x), &y));
+                0.01 * n * (w - g)
+            });
+            w_k.mean()
+        }
+    }
+}
+
+#[test]
+fn a_gradient_weighted_by_a_number_of_each_client_is_its_own() {
+    let spec = Weighted {
+        rows: 3,
+        inside: false,
+    };
+    assert_close(&after_two(&spec, 1, 4), &after_two(&spec, 1, 1), 1e-6);
+}
+
+/// It is of all clients at once, which no gradient is.
+#[test]
+fn a_loss_over_a_cohort_is_an_error_that_says_what_to_do() {
+    let spec = Weighted {
+        rows: 3,
+        inside: true,
+    };
+    let error = fedround::stage(&spec).map(fedround::passes::fed::link);
+    let error = error.unwrap().unwrap_err().to_string();
+    let expected = "found values of a whole cohort in it; take the gradient for each client";
+    assert!(error.contains(expected), "{error}");
+    assert!(error.contains("tests/laws/server.rs"), "{error}");
+}

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use burn::tensor::{Device, DispatchTensor, Tensor, TensorData};
+use burn::tensor::{Device, DispatchTensor, IntDType, Tensor, TensorData};
 use burn_backend::ops::{FloatTensorOps, IntTensorOps};
 use burn_dispatch::backends::capture::{CaptureError, CapturedGraph, TensorId};
 use burn_dispatch::{BackendTensor, Dispatch, DispatchTensorKind};
@@ -98,12 +98,16 @@ pub(crate) fn trace(
 ) -> Result<Graph, TraceError> {
     let mut pool = CAPTURE.lock().unwrap_or_else(|e| e.into_inner());
     let device = pool.get_or_insert_with(Device::capture).clone();
+    let mut settings = device.clone();
     let what = what.to_owned();
     let mut inputs = vec![];
     let (mut alive, mut refused) = (None, None);
     let captured: Result<Result<CapturedGraph, CaptureError>, _> =
         catch_unwind(AssertUnwindSafe(|| {
             device.capture_scope(|scope| {
+                // Integers have the type that labels have, also those that code makes here, such as a
+                // range. After the first scope the settings are as they are, and this is refused.
+                let _ = settings.configure(IntDType::I32);
                 let recorded = run(&device)
                     .map_err(TraceError::from)
                     .and_then(|recording| {

@@ -8,12 +8,12 @@ use super::hyper::header;
 use crate::model::Names;
 use crate::parse::{federated_crate, hyper_crate};
 
-/// An impl with errors: as it was written for rust-analyzer, which completes from it, and an impl
-/// without hooks for rustc. To rustc a body that was not rewritten is full of errors that are not
+/// An impl with errors: as it was written for rust-analyzer, which completes from it, and for rustc what
+/// can be compiled of it, or else an impl without hooks. To rustc a body that was not rewritten is full of errors that are not
 /// the user's: `Batches` is no iterator, `f32` times `Params` is nothing, `define` is missing.
 ///
 /// Anything but an impl of a trait stays as it is.
-pub fn fallback(attr: TokenStream, item: TokenStream) -> TokenStream {
+pub fn fallback(attr: TokenStream, item: TokenStream, sound: Option<TokenStream>) -> TokenStream {
     let Ok(Item::Impl(parsed)) = syn::parse2::<Item>(item.clone()) else {
         return item;
     };
@@ -30,6 +30,13 @@ pub fn fallback(attr: TokenStream, item: TokenStream) -> TokenStream {
     let private = Names::new(federated_crate(attr)).private(Span::call_site());
     let (params, _, clause) = parsed.generics.split_for_impl();
     let ty = &parsed.self_ty;
+    let compiled = sound.unwrap_or_else(|| {
+        quote! {
+            impl #params #algorithm for #ty #clause {
+                fn define(&self, _: &mut #private::Definer) {}
+            }
+        }
+    });
     // The lint knows only the names that cargo was told of; in the scope of a constant it can be
     // switched off without touching the user's crate.
     quote! {
@@ -38,9 +45,7 @@ pub fn fallback(attr: TokenStream, item: TokenStream) -> TokenStream {
             #[cfg(rust_analyzer)]
             #item
             #[cfg(not(rust_analyzer))]
-            impl #params #algorithm for #ty #clause {
-                fn define(&self, _: &mut #private::Definer) {}
-            }
+            #compiled
         };
     }
 }

@@ -2,10 +2,10 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Ident, ImplItem};
+use syn::{Ident, ImplItem, parse_quote};
 
 use super::body;
-use crate::model::{HookImpl, Spec};
+use crate::model::{HookImpl, Spec, block_body, params as variables};
 
 /// The expansion of `#[federated]`.
 pub fn spec(spec: &Spec<'_>) -> TokenStream {
@@ -19,6 +19,33 @@ pub fn spec(spec: &Spec<'_>) -> TokenStream {
         }
     }
     item.items.push(ImplItem::Verbatim(define(spec)));
+    item.into_token_stream()
+}
+
+/// The impl with the statements of each body that keep the rules. A body that lost some ends in `loop {}`,
+/// which has any type.
+pub fn sound(spec: &Spec<'_>, statements: &[usize]) -> TokenStream {
+    let mut item = spec.item.clone();
+    let mut hooks = spec.hooks.iter().zip(statements);
+    for member in &mut item.items {
+        if let ImplItem::Fn(method) = member
+            && let Some((hook, &count)) = hooks.next()
+        {
+            let whole = count == method.block.stmts.len();
+            method.block.stmts.truncate(count);
+            let block = method.block.clone();
+            let model = block_body(variables(hook.method), &block, spec.base);
+            body::rewrite(&mut method.block, &model, spec);
+            if !whole {
+                method.block.stmts.push(parse_quote!(loop {}));
+            }
+        }
+    }
+    let private = spec.names.private(Span::call_site());
+    item.items.push(ImplItem::Verbatim(quote! {
+        fn define(&self, _: &mut #private::Definer) {}
+    }));
+    item.attrs.push(parse_quote!(#[allow(unused, clippy::all)]));
     item.into_token_stream()
 }
 

@@ -8,5 +8,5 @@ mod hyper;
 mod loops;
 
 pub use fallback::{fallback, hyper_fallback};
-pub use federated::spec;
+pub use federated::{sound, spec};
 pub use hyper::hypers;

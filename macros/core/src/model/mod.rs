@@ -14,4 +14,4 @@ pub use hyper::{FieldType, HyperField, Hypers, hypers, key, number};
 pub use names::Names;
 pub use scope::bound_names;
 pub use self_use::{SelfUse, classify};
-pub use spec::{HookImpl, Spec, spec};
+pub use spec::{HookImpl, Spec, params, spec};

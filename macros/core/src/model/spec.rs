@@ -46,7 +46,8 @@ pub fn spec(input: &Federated) -> Spec<'_> {
     }
 }
 
-fn params(method: &ImplItemFn) -> Vec<String> {
+/// The variables that a method's parameters bind.
+pub fn params(method: &ImplItemFn) -> Vec<String> {
     let patterns = method.sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(input) => Some::<&Pat>(&input.pat),
         FnArg::Receiver(_) => None,

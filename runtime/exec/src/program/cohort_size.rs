@@ -1,6 +1,6 @@
 //! Sizes that are known before a program runs: of batches and of cohorts.
 
-use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Value};
+use fedround_ir::fed::{FedOp, OpKind, OptOp, Value};
 use fedround_passes::schedule::{Block, Item};
 
 use super::Program;
@@ -13,19 +13,44 @@ pub fn drawn(c: f64, clients: usize) -> usize {
 impl Program {
     /// The batch size of the spec's first batch or loop over batches, 1 if it has none.
     pub fn batch_size(&self) -> usize {
-        fn find(this: &Program, block: &Block) -> Option<usize> {
-            block.items.iter().find_map(|(item, _)| match item {
-                Item::Control(c) if c.op.kind == OpKind::Opt(OptOp::ForBatches) => {
-                    this.index(*c.op.operands.get(2)?)
-                }
-                Item::Control(c) if c.op.kind == OpKind::Opt(OptOp::OneBatch) => {
-                    this.index(*c.op.operands.get(1)?)
-                }
-                Item::Control(c) => find(this, c.body.as_ref()?),
-                Item::Compute(_) => None,
-            })
+        let mut batches = self.batches().into_iter();
+        let first = batches.find(|(kind, _)| *kind != OptOp::Collect);
+        first.map_or(1, |(_, size)| size)
+    }
+
+    /// The sizes of all batches of the spec, each once, in order.
+    pub fn batch_sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![];
+        for (_, size) in self.batches() {
+            if !sizes.contains(&size) {
+                sizes.push(size);
+            }
         }
-        find(self, &self.schedule.round).unwrap_or(1)
+        sizes
+    }
+
+    /// The ops that take batches, with the sizes of these.
+    fn batches(&self) -> Vec<(OptOp, usize)> {
+        fn add(this: &Program, block: &Block, all: &mut Vec<(OptOp, usize)>) {
+            for (item, _) in &block.items {
+                let Item::Control(control) = item else {
+                    continue;
+                };
+                let size = match control.op.kind {
+                    OpKind::Opt(OptOp::ForBatches) => control.op.operands.get(2),
+                    OpKind::Opt(OptOp::OneBatch | OptOp::Collect) => control.op.operands.get(1),
+                    _ => None,
+                };
+                let size = size.and_then(|v| this.index(*v));
+                if let (OpKind::Opt(kind), Some(size)) = (&control.op.kind, size) {
+                    all.push((kind.clone(), size));
+                }
+                control.body.iter().for_each(|body| add(this, body, all));
+            }
+        }
+        let mut all = vec![];
+        add(self, &self.schedule.round, &mut all);
+        all
     }
 
     /// How many of `clients` get what the round sends first; `None` where it sends nothing.
@@ -43,13 +68,13 @@ impl Program {
         self.cohort(*sent.operands.get(1)?, clients)
     }
 
-    /// The size of a cohort.
-    fn cohort(&self, cohort: Value, clients: usize) -> Option<usize> {
-        let mut items = self.schedule.round.items.iter();
-        let op: &Op = items.find_map(|(item, _)| match item {
-            Item::Control(control) if control.op.results.contains(&cohort) => Some(&control.op),
-            _ => None,
-        })?;
+    /// The size of a cohort of `clients`, by the result of the op that makes it; `None` where it is not
+    /// known before the round.
+    pub fn cohort(&self, cohort: Value, clients: usize) -> Option<usize> {
+        let op = self
+            .linked
+            .all_ops()
+            .find(|op| op.results.contains(&cohort))?;
         let numbered = || {
             let first = self.index(*op.operands.first()?)?.min(clients);
             Some(self.index(*op.operands.get(1)?)?.min(clients - first))

@@ -1,10 +1,11 @@
 //! The shapes with which a program is compiled and printed before any client has run: one client,
-//! batches of one size, and the rows that follow from these.
+//! full batches, and the rows that follow from these.
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{FedOp, Kind, OpKind, OptOp, Value};
+use fedround_ir::fed::{FedOp, Kind, Op, OpKind, OptOp, Place, Value};
 use fedround_ir::tensor::TensorType;
+use fedround_passes::PassManager;
 use fedround_passes::lowering::Frontend;
 use fedround_passes::schedule::{Block, Control, Item};
 
@@ -27,16 +28,45 @@ fn row_shape(shape: &[usize]) -> Vec<usize> {
 pub(crate) type Visit<'v> =
     &'v mut dyn FnMut(&Variant) -> Result<Vec<(Value, TensorType)>, CompileError>;
 
+/// Types of the features and labels in states, by where the state is and its name.
+pub(super) type Kept = HashMap<(Place, String), TensorType>;
+
 impl Program {
-    /// Visits the segments in program order, for batches of `batch` examples.
+    /// Visits the segments in program order. Batches that are as large as those of the spec's
+    /// [first loop](Self::batch_size) have `batch` examples, others as many as the spec says.
     pub(crate) fn visit(&self, batch: usize, visit: Visit) -> Result<(), CompileError> {
-        let mut walk = Walk {
-            program: self,
-            batch,
-            rows: HashMap::new(),
-            visit,
-        };
-        walk.block(&self.schedule.round)
+        Walk::new(self, batch, visit).block(&self.schedule.round)
+    }
+
+    /// Works out what states hold from what is kept in them; `earlier` phases kept some. A state may
+    /// be kept after it is read, and made from another: each walk knows what the last one found.
+    pub(super) fn infer_kept(
+        &mut self,
+        earlier: &Kept,
+        passes: &mut PassManager,
+    ) -> Result<(), CompileError> {
+        self.kept.clone_from(earlier);
+        let module = &self.schedule.module;
+        let rows = |v: &Value| matches!(module.type_of(*v).kind, Kind::Tensor | Kind::Labels);
+        let mut states = self.linked.all_ops().filter(|op| state(op).is_some());
+        if !states.any(|op| op.operands.iter().chain(&op.results).any(rows)) {
+            return Ok(());
+        }
+        loop {
+            let this = &*self;
+            let compile = &mut |variant: &Variant| Ok(this.compiled(variant, passes)?.rows.clone());
+            let mut walk = Walk::new(this, this.batch_size(), compile);
+            walk.all_known = true;
+            walk.block(&this.schedule.round)?;
+            let found = walk.found;
+            let before = self.kept.len();
+            for (state, ty) in found {
+                self.kept.entry(state).or_insert(ty);
+            }
+            if self.kept.len() == before {
+                return Ok(());
+            }
+        }
     }
 }
 
@@ -45,7 +75,27 @@ struct Walk<'a, 'v> {
     batch: usize,
     /// Types of the features and labels so far.
     rows: HashMap<Value, TensorType>,
+    /// How many examples batches have.
+    batches: HashMap<Value, usize>,
+    /// What is kept in states.
+    found: Kept,
+    /// Whether segments are left out that read something of an unknown type.
+    all_known: bool,
     visit: Visit<'v>,
+}
+
+impl<'a, 'v> Walk<'a, 'v> {
+    fn new(program: &'a Program, batch: usize, visit: Visit<'v>) -> Self {
+        Self {
+            program,
+            batch,
+            rows: HashMap::new(),
+            batches: HashMap::new(),
+            found: HashMap::new(),
+            all_known: false,
+            visit,
+        }
+    }
 }
 
 impl Walk<'_, '_> {
@@ -62,12 +112,21 @@ impl Walk<'_, '_> {
     fn segment(&mut self, segment: usize) -> Result<(), CompileError> {
         let program = self.program;
         let ins = &program.schedule.segments[segment].ins;
-        let kinds = ins.iter().map(|v| program.schedule.module.type_of(*v).kind);
-        let batches = kinds.filter(|kind| *kind == Kind::Batch).count();
+        let kind = |v: &Value| program.schedule.module.type_of(*v).kind;
+        let of_rows = |v: &&Value| matches!(kind(v), Kind::Tensor | Kind::Labels);
+        let known = ins
+            .iter()
+            .filter(of_rows)
+            .all(|v| self.rows.contains_key(v));
+        if self.all_known && !known {
+            return Ok(());
+        }
+        let batches = ins.iter().filter(|v| kind(v) == Kind::Batch);
+        let batches = batches.map(|v| self.batches.get(v).copied().unwrap_or(self.batch));
         let rows = ins.iter().filter_map(|v| self.rows.get(v));
         let variant = Variant {
             segment,
-            batches: vec![self.batch; batches],
+            batches: batches.collect(),
             rows: rows.map(|ty| ty.shape.clone()).collect(),
             clients: 1,
             each: vec![false; ins.len()],
@@ -90,8 +149,12 @@ impl Walk<'_, '_> {
         if let (Some((control_operands, own)), Some(body)) = (op.kind.carried_from(), &control.body)
         {
             let carried = op.operands.get(control_operands..).unwrap_or_default();
-            if let OpKind::Opt(OptOp::ForRows(n)) = op.kind {
-                self.rows_of(&op.operands[2..2 + n], &body.args, op.operands.get(1));
+            match op.kind {
+                OpKind::Opt(OptOp::ForRows(n)) => {
+                    self.rows_of(&op.operands[2..2 + n], &body.args, op.operands.get(1));
+                }
+                OpKind::Opt(OptOp::ForBatches) => self.batch(body.args.first(), op.operands.get(2)),
+                _ => {}
             }
             self.hand_on(carried, body.args.get(own..).unwrap_or_default());
             self.block(body)?;
@@ -115,11 +178,9 @@ impl Walk<'_, '_> {
                 let n = op.operands.first().and_then(|v| self.program.index(*v));
                 self.define(&op.results, &TensorType::i32([n.unwrap_or(1)]));
             }
-            OpKind::Fed(FedOp::ClientState(..) | FedOp::ServerState(..)) => {
-                for v in &op.results {
-                    self.kept(*v);
-                }
-            }
+            OpKind::Fed(FedOp::ClientState(..) | FedOp::ServerState(..)) => self.read(op),
+            OpKind::Fed(FedOp::SetClientState(_) | FedOp::SetServerState(_)) => self.keep(op),
+            OpKind::Opt(OptOp::OneBatch) => self.batch(op.results.first(), op.operands.get(1)),
             OpKind::Fed(FedOp::ServerStateOr(_) | FedOp::Personal(..)) => {
                 let first = op.operands.len().saturating_sub(1);
                 self.hand_on(op.operands.get(first..).unwrap_or_default(), &op.results);
@@ -133,6 +194,7 @@ impl Walk<'_, '_> {
             }
             OpKind::Opt(OptOp::Collect) => {
                 if let Some(body) = &control.body {
+                    self.batch(body.args.first(), op.operands.get(1));
                     self.block(body)?;
                     self.hand_on(&body.yields, &op.results);
                 }
@@ -195,19 +257,11 @@ impl Walk<'_, '_> {
                 | FedOp::Scatter
                 | FedOp::Blank
                 | FedOp::GlobalParams
-                | FedOp::SetServerState(_)
-                | FedOp::SetClientState(_)
                 | FedOp::Encode(_)
                 | FedOp::Call(_)
                 | FedOp::Super(_),
             )
-            | OpKind::Opt(
-                OptOp::ForBatches
-                | OptOp::OneBatch
-                | OptOp::ForRows(_)
-                | OptOp::Repeat
-                | OptOp::Grad,
-            )
+            | OpKind::Opt(OptOp::ForBatches | OptOp::ForRows(_) | OptOp::Repeat | OptOp::Grad)
             | OpKind::Arith(_)
             | OpKind::External(_)
             | OpKind::Tree(_)
@@ -252,21 +306,48 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What a state of features or labels holds is known once a round has set it; until then it is
-    /// taken to be a batch of the model's inputs, or of class labels.
-    fn kept(&mut self, v: Value) {
+    /// A batch of a size of the spec's.
+    fn batch(&mut self, batch: Option<&Value>, size: Option<&Value>) {
+        let own = size
+            .and_then(|v| self.program.index(*v))
+            .unwrap_or(1)
+            .max(1);
+        let size = match own == self.program.batch_size() {
+            true => self.batch,
+            false => own,
+        };
+        self.batches.extend(batch.map(|v| (*v, size)));
+    }
+
+    /// What a state holds. A state that nothing keeps is taken to be a batch of the model's inputs,
+    /// or of class labels: to read it ends the run.
+    fn read(&mut self, op: &Op) {
         let program = self.program;
-        let ty = match program.schedule.module.type_of(v).kind {
-            Kind::Tensor => program.model.input(self.batch),
-            Kind::Labels => TensorType::i32([self.batch]),
+        let Some((v, state)) = op.results.first().zip(state(op)) else {
+            return;
+        };
+        let kept = program.kept.get(&state).or_else(|| self.found.get(&state));
+        let unknown = match program.schedule.module.type_of(*v).kind {
+            _ if kept.is_some() || self.all_known => None,
+            Kind::Tensor => Some(program.model.input(self.batch)),
+            Kind::Labels => Some(TensorType::i32([self.batch])),
             Kind::Params
             | Kind::Scalar
             | Kind::Index
             | Kind::Batch
             | Kind::Client
-            | Kind::Cohort => return,
+            | Kind::Cohort => None,
         };
-        self.rows.insert(v, ty);
+        let ty = kept.cloned().or(unknown);
+        self.rows.extend(ty.map(|ty| (*v, ty)));
+    }
+
+    /// What is kept in a state.
+    fn keep(&mut self, op: &Op) {
+        let value = op.operands.last().and_then(|v| self.rows.get(v));
+        if let Some((state, ty)) = state(op).zip(value) {
+            self.found.entry(state).or_insert_with(|| ty.clone());
+        }
     }
 
     fn hand_on(&mut self, from: &[Value], to: &[Value]) {
@@ -275,5 +356,18 @@ impl Walk<'_, '_> {
                 self.rows.insert(*to, ty);
             }
         }
+    }
+}
+
+/// Where a state is, and its name.
+fn state(op: &Op) -> Option<(Place, String)> {
+    match &op.kind {
+        OpKind::Fed(FedOp::ClientState(name, _) | FedOp::SetClientState(name)) => {
+            Some((Place::Client, name.clone()))
+        }
+        OpKind::Fed(FedOp::ServerState(name, _) | FedOp::SetServerState(name)) => {
+            Some((Place::Server, name.clone()))
+        }
+        _ => None,
     }
 }

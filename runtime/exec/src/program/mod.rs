@@ -30,6 +30,7 @@ pub use cohort_size::drawn;
 use compile_segment::Called;
 pub use compile_segment::{Segment, Variant};
 pub use error::CompileError;
+use infer_shapes::Kept;
 
 use crate::autotune::ConvPolicy;
 use crate::precision::Precision;
@@ -45,6 +46,8 @@ pub struct Program {
     zeros: HashMap<Value, Leaves>,
     /// Bytes that cross, for the values of which not all parameters do, or encoded.
     crossing: HashMap<Value, usize>,
+    /// What states of features and labels hold.
+    kept: Kept,
     warnings: Vec<Warning>,
     /// Sees the passes over what is compiled.
     observer: Option<PassObserver>,
@@ -126,16 +129,18 @@ impl Program {
     ) -> Result<Self, CompileError> {
         let last = staged.pop().ok_or(CompileError::NoRound)?;
         let mut earlier = vec![];
+        let mut kept = Kept::new();
         for phase in staged {
             let (model, place) = (model.copy(), place.clone());
-            let program = Self::compile_staged(phase.module, model, place, passes)?;
+            let program = Self::compile_staged(phase.module, model, place, &kept, passes)?;
+            kept.clone_from(&program.kept);
             earlier.push(Earlier {
                 name: phase.name.unwrap_or_default(),
                 rounds: phase.rounds.unwrap_or_default(),
                 program,
             });
         }
-        let mut this = Self::compile_staged(last.module, model, place, passes)?;
+        let mut this = Self::compile_staged(last.module, model, place, &kept, passes)?;
         this.earlier = earlier;
         this.warn_of_all_phases();
         Ok(this)
@@ -192,6 +197,7 @@ impl Program {
         staged: Module,
         model: TracedModel,
         (device, precision, convolutions): Place,
+        earlier: &Kept,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
         let linked = link_with(staged.clone(), passes)?;
@@ -202,6 +208,7 @@ impl Program {
         let mut this = Self {
             zeros: zeros(&laid_out),
             crossing: HashMap::new(),
+            kept: Kept::new(),
             schedule,
             linked: linked.module,
             warnings: linked.warnings.into_iter().map(Warning::Spec).collect(),
@@ -225,6 +232,7 @@ impl Program {
         let rows = rows.filter(|row| row.kind == Kind::Params && partial(row));
         let crossing = rows.map(|row| (row.value, row.parameter_bytes(&this)));
         this.crossing = crossing.collect();
+        this.infer_kept(earlier, passes)?;
         this.visit(this.batch_size(), &mut |variant| {
             Ok(this.compiled(variant, passes)?.rows.clone())
         })?;

@@ -50,6 +50,7 @@ impl Program {
             linked: self.linked.clone(),
             zeros: self.zeros.clone(),
             crossing: self.crossing.clone(),
+            kept: self.kept.clone(),
             warnings: self.warnings.clone(),
             observer: self.observer.clone(),
             schedule: self.schedule.clone(),

@@ -13,6 +13,7 @@ mod equal;
 mod flow;
 mod hook;
 mod hyper;
+mod known;
 mod module;
 mod op;
 mod operand_kinds;
@@ -33,6 +34,7 @@ pub use equal::{difference, equal};
 pub use flow::{Analysis, Facts, solve};
 pub use hook::Hook;
 pub use hyper::{Hyper, HyperValue};
+pub use known::Known;
 pub use module::{Func, Layer, Module};
 pub use op::{
     ArithOp, Choice, Direction, Dp, Effect, Encoding, ExternalOp, FedOp, Math, Op, OpKind, OptOp,

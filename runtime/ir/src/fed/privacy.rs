@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use super::flow::{Analysis, Facts, solve};
 use super::{
-    ArithOp, ExternalOp, FedOp, Kind, Module, Op, OpKind, OptOp, PrivacyOp, TreeOp, Value,
+    ArithOp, ExternalOp, FedOp, Kind, Known, Module, Op, OpKind, OptOp, PrivacyOp, Reduce, TreeOp,
+    Value,
 };
 
 /// How much a value tells of the data of a single client, from nothing to everything.
@@ -34,13 +35,15 @@ struct Fact {
     exposure: Exposure,
     /// Results of the reductions and gathers that it is derived from with no noise added since.
     open: BTreeSet<Value>,
+    /// Whether it grows with a client's number of examples, of which there may be any number.
+    counted: bool,
 }
 
 impl Privacy {
     /// Analyses a linked module.
     pub fn of(module: &Module) -> Self {
         Self {
-            facts: solve(module, &mut Exposures(module)),
+            facts: solve(module, &mut Exposures(Known::of(module))),
         }
     }
 
@@ -58,7 +61,24 @@ impl Privacy {
     }
 }
 
-struct Exposures<'m>(&'m Module);
+struct Exposures<'m>(Known<'m>);
+
+impl Exposures<'_> {
+    /// Whether a number may be noise: not one that is known to be 0 or less.
+    fn is_some(&self, scale: Option<&Value>) -> bool {
+        let known = scale.and_then(|v| self.0.number(*v));
+        known.is_none_or(|scale| scale > 0.0)
+    }
+
+    /// The bound `c` of `min(x, c)`, which is `[c if x - c > 0 else x]`, by its place among the operands.
+    fn least(&self, select: &Op) -> Option<usize> {
+        let [above, bound, of] = select.operands.as_slice() else {
+            return None;
+        };
+        let made = self.0.made(*above)?;
+        (made.kind == OpKind::Arith(ArithOp::Sub) && made.operands == [*of, *bound]).then_some(1)
+    }
+}
 
 impl Analysis for Exposures<'_> {
     type Fact = Fact;
@@ -67,6 +87,7 @@ impl Analysis for Exposures<'_> {
         Fact {
             exposure: a.exposure.max(b.exposure),
             open: a.open.union(&b.open).copied().collect(),
+            counted: a.counted || b.counted,
         }
     }
 
@@ -82,6 +103,15 @@ impl Analysis for Exposures<'_> {
         let of = |index: usize| inputs.get(index).map_or(Public, |fact| fact.exposure);
         // A clip's bound and a noise's deviation must not be derived from data themselves.
         let fixed = of(1) <= Noised;
+        let grows = |index: usize| inputs.get(index).is_some_and(|fact| fact.counted);
+        let counted = match op.kind {
+            OpKind::Fed(FedOp::NumExamples) => true,
+            OpKind::Arith(ArithOp::Select) => match self.least(op) {
+                Some(bound) => grows(bound),
+                None => all.counted,
+            },
+            _ => all.counted,
+        };
         let exposure = match op.kind {
             OpKind::Fed(FedOp::ServerState(..)) => return Fact::default(),
             // Before it is first set, it is the value of this round that the op reads.
@@ -105,15 +135,35 @@ impl Analysis for Exposures<'_> {
             | OpKind::Fed(FedOp::ClientState(..) | FedOp::Personal(..) | FedOp::LocalClasses) => {
                 Raw
             }
-            OpKind::Privacy(PrivacyOp::Clip | PrivacyOp::ClipRows) if fixed => of(0).min(Clipped),
-            OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace) if fixed && of(0) == Clipped => {
+            OpKind::Privacy(PrivacyOp::Clip | PrivacyOp::ClipRows) if fixed => {
+                return Fact {
+                    exposure: of(0).min(Clipped),
+                    open: all.open,
+                    counted: false,
+                };
+            }
+            OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace)
+                if fixed && of(0) == Clipped && self.is_some(op.operands.get(1)) =>
+            {
                 return Fact {
                     exposure: Noised,
-                    open: BTreeSet::new(),
+                    ..Fact::default()
                 };
             }
             // A client that moves a median moves it by more than its share of a sum.
             OpKind::Fed(FedOp::Reduce(reduce)) if !reduce.is_sum() && all.exposure > Noised => Raw,
+            // A weight without a bound: one client may be all of the mean.
+            OpKind::Fed(FedOp::Reduce(Reduce::WeightedMean | Reduce::WeightedSum))
+                if grows(1) && all.exposure >= Clipped =>
+            {
+                Raw
+            }
+            // A factor without a bound.
+            OpKind::Arith(ArithOp::Mul) | OpKind::Tree(TreeOp::Scale)
+                if (grows(0) || grows(1)) && all.exposure >= Clipped =>
+            {
+                Raw
+            }
             // A sum of bounded values is bounded, whatever the signs.
             OpKind::Arith(ArithOp::Add | ArithOp::Sub | ArithOp::Neg)
             | OpKind::Tree(TreeOp::Add | TreeOp::Sub | TreeOp::ReplaceParts(_))
@@ -142,13 +192,18 @@ impl Analysis for Exposures<'_> {
         if matches!(op.kind, OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather)) && exposure >= Clipped {
             open.extend(&op.results);
         }
-        Fact { exposure, open }
+        Fact {
+            exposure,
+            open,
+            counted,
+        }
     }
+
     /// Parameters have the running statistics of what their gradient has read from there on.
     fn advanced(&mut self, op: &Op, inputs: &[Fact]) -> Option<Fact> {
         let of = op.operands.first()?;
-        let trained =
-            op.kind == OpKind::Opt(OptOp::Grad) && self.0.type_of(*of).kind == Kind::Params;
+        let trained = op.kind == OpKind::Opt(OptOp::Grad)
+            && self.0.module().type_of(*of).kind == Kind::Params;
         let all = |all: Fact, one| self.join(&all, one);
         trained.then(|| inputs.iter().fold(Fact::default(), all))
     }

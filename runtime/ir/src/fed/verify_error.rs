@@ -101,7 +101,7 @@ pub enum Broken {
     NoiseWithoutClip,
     /// An upload without noise under a claim of local differential privacy.
     #[error(
-        "local differential privacy is claimed at {claim}, but what is uploaded here has no noise{}; clip it and add noise in client code: `.clip(bound).noise(sigma)`",
+        "local differential privacy is claimed at {claim}, but what is uploaded here has no noise{}; clip it and add noise in client code: `.clip(bound).noise(sigma)` with `sigma` above 0",
         .after.as_ref().map(|at| format!(" before it is aggregated (noise is added after, at {at})")).unwrap_or_default()
     )]
     LocalDp {
@@ -112,7 +112,7 @@ pub enum Broken {
     },
     /// An aggregate without noise under a claim of central differential privacy.
     #[error(
-        "central differential privacy is claimed at {claim}, but this aggregate reaches {reaches} without noise; clip each client's part and add noise to the aggregate: `.noise(sigma)`; gradients leave running statistics in their parameters: take them of a copy, `w.replace_parts(&[\"Buffer\"], &w.zeros_like())`"
+        "central differential privacy is claimed at {claim}, but this aggregate reaches {reaches} without noise on what is bounded; clip each client's part, with weights of a bound, such as `k.num_examples().min(100.0)`, and add noise to the aggregate: `.noise(sigma)` with `sigma` above 0; gradients leave running statistics in their parameters: take them of a copy, `w.replace_parts(&[\"Buffer\"], &w.zeros_like())`"
     )]
     CentralDp {
         /// Where it is claimed.
@@ -143,6 +143,14 @@ pub enum Broken {
         "values of two cohorts meet: each `sample` draws other clients; draw once and broadcast everything to that cohort"
     )]
     Cohorts,
+    /// A loss with an op that has no gradient because it is not of tensors.
+    #[error("expected a loss of tensors, found {found} in it; {instead}")]
+    InLoss {
+        /// What was found.
+        found: &'static str,
+        /// What to do instead.
+        instead: &'static str,
+    },
     /// Code of a visit keeps a state.
     #[error(
         "code that is visited by values of other clients keeps a state, and runs once for each of them; return the value, and keep it on the server"

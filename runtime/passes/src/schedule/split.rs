@@ -164,6 +164,8 @@ impl Split<'_> {
         }
         let mut later = region.yields.clone();
         rest.iter().for_each(|op| uses(op, &mut later));
+        let mut held = region.yields.clone();
+        rest.iter().for_each(|op| holds(op, &mut held));
         let outside = |v: &Value| !defined.contains(v);
         let ins = reads
             .iter()
@@ -185,8 +187,8 @@ impl Split<'_> {
             ins,
             free: unique(free),
             outs: unique(results.filter(|v| {
-                // Other segments take their own view of a batch.
-                let is_view = self.views.contains_key(v) && !region.yields.contains(v);
+                // Other segments take their own view of a batch; the executor cannot.
+                let is_view = self.views.contains_key(v) && !held.contains(v);
                 later.contains(v) && !is_view
             })),
             ops,
@@ -239,6 +241,20 @@ fn uses(op: &Op, out: &mut Vec<Value>) {
     for region in &op.regions {
         region.ops.iter().for_each(|op| uses(op, out));
         out.extend(&region.yields);
+    }
+}
+
+/// What the executor itself reads to carry out an op and those inside it.
+fn holds(op: &Op, out: &mut Vec<Value>) {
+    let control = role(&op.kind) != Role::Compute;
+    if control {
+        out.extend(&op.operands);
+    }
+    for region in &op.regions {
+        region.ops.iter().for_each(|op| holds(op, out));
+        if control {
+            out.extend(&region.yields);
+        }
     }
 }
 

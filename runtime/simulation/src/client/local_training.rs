@@ -37,6 +37,7 @@ impl Clients<'_> {
         let mut values = carried(self.cx, control, 3, env)?;
         let of = self.full_batches(epochs, size);
         let outer = self.live.take();
+        let outer_step = std::mem::replace(&mut self.in_step, true);
         let of_epochs = (self.epoch, epochs);
         let steps = Steps::new(self.cx, self.ids, outer.clone(), of_epochs, size)?;
         let values = ahead(steps, self.ahead(), |steps| {
@@ -55,6 +56,7 @@ impl Clients<'_> {
         })?;
         self.epoch = self.epoch.later(epochs);
         self.live = outer;
+        self.in_step = outer_step;
         for (result, value) in op.results.iter().zip(values) {
             env.set(*result, value);
         }
@@ -95,11 +97,16 @@ impl Clients<'_> {
         kept.ok_or_else(|| missing(op, "tensors to carry"))
     }
 
-    /// Begins a step of those that are live; whether all are.
-    pub(crate) fn take_part(&mut self, live: &[bool]) -> bool {
+    /// Counts a step of those that are live.
+    pub(super) fn count_step(&mut self, live: &[bool]) {
         for (steps, &live) in self.steps.iter_mut().zip(live) {
             *steps += u64::from(live);
         }
+    }
+
+    /// Begins a step of those that are live; whether all are.
+    pub(crate) fn take_part(&mut self, live: &[bool]) -> bool {
+        self.count_step(live);
         let all = live.iter().all(|&live| live);
         self.live = (!all).then(|| live.to_vec());
         all

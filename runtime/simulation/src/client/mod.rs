@@ -66,6 +66,8 @@ pub(crate) struct Clients<'a> {
     pub named: HashMap<String, Vec<u64>>,
     /// Who takes the present step, where not all do.
     pub live: Option<Vec<bool>>,
+    /// Whether a step of a loop over batches is under way, which counts itself.
+    in_step: bool,
     /// Epochs begun in this round: each has an order of its own.
     pub epoch: LocalEpoch,
     slots: Slots,
@@ -112,6 +114,7 @@ pub(crate) fn run(
         random_runs: vec![0; ids.len()],
         named: HashMap::new(),
         live: None,
+        in_step: false,
         epoch: LocalEpoch { map, epoch: 0 },
         slots: Slots::default(),
     };

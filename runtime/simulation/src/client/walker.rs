@@ -153,6 +153,10 @@ impl Walker for Clients<'_> {
     }
 
     fn losses(&mut self, losses: &[DispatchTensor], grouped: bool) {
+        // Outside of a loop over batches, such as on one batch, a gradient is a step.
+        if !losses.is_empty() && !self.in_step {
+            self.count_step(&vec![true; self.ids.len()]);
+        }
         for loss in losses {
             if grouped && self.live.is_none() {
                 self.losses.extend(flat(loss.clone()));

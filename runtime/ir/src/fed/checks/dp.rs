@@ -104,7 +104,7 @@ fn central(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
 mod tests {
     use super::super::testing::{Round, averaged, broken, round};
     use super::*;
-    use crate::fed::TreeOp;
+    use crate::fed::{ArithOp, Reduce, TreeOp};
 
     /// DP-FedAvg: the mean of clipped updates, with what is left out by the flags.
     fn dp_fed_avg(claim: Option<Dp>, clip: bool, local: bool, central: bool) -> Module {
@@ -231,6 +231,100 @@ mod tests {
             ),
             "{errors:?}"
         );
+    }
+
+    /// A weighted mean of clipped updates with noise, where the closure makes the weights.
+    fn weighted(weight: fn(&mut Round<'_>, Value) -> Value) -> Module {
+        round(|b, w| {
+            b.claim(Dp::Central);
+            let sent = b.everyone(w);
+            let w_k = b.map(sent, |b, k, w| {
+                let trained = b.train(k, w);
+                b.clip(trained)
+            });
+            let n_k = b.map(sent, |b, k, _| weight(b, k));
+            let mean = b.op(
+                OpKind::Fed(FedOp::Reduce(Reduce::WeightedMean)),
+                &[w_k, n_k],
+            );
+            b.noise(mean)
+        })
+    }
+
+    #[test]
+    fn i15_a_weight_without_a_bound_is_not_hidden() {
+        let examples = |b: &mut Round<'_>, k: Value| b.op(OpKind::Fed(FedOp::NumExamples), &[k]);
+        let names = |module: &Module| -> Vec<String> {
+            broken(module).into_iter().map(|(op, _)| op).collect()
+        };
+        assert_eq!(
+            names(&weighted(examples)),
+            ["priv.noise", "fed.weighted_mean"]
+        );
+        assert_eq!(broken(&weighted(|b, _| b.number(1.0))), []);
+        // min(n, 100), as it is written in the language.
+        assert_eq!(
+            broken(&weighted(|b, k| {
+                let n = b.op(OpKind::Fed(FedOp::NumExamples), &[k]);
+                let most = b.number(100.0);
+                let above = b.op(OpKind::Arith(ArithOp::Sub), &[n, most]);
+                b.op(OpKind::Arith(ArithOp::Select), &[above, most, n])
+            })),
+            []
+        );
+        // max(n, 100) is no bound.
+        let most = weighted(|b, k| {
+            let n = b.op(OpKind::Fed(FedOp::NumExamples), &[k]);
+            let least = b.number(100.0);
+            let above = b.op(OpKind::Arith(ArithOp::Sub), &[n, least]);
+            b.op(OpKind::Arith(ArithOp::Select), &[above, n, least])
+        });
+        assert_eq!(names(&most), ["priv.noise", "fed.weighted_mean"]);
+    }
+
+    #[test]
+    fn i14_a_factor_without_a_bound_undoes_a_clip() {
+        let module = averaged(|b, k, w| {
+            let trained = b.train(k, w);
+            let clipped = b.clip(trained);
+            let n = b.op(OpKind::Fed(FedOp::NumExamples), &[k]);
+            let scaled = b.op(OpKind::Tree(TreeOp::Scale), &[n, clipped]);
+            b.noise(scaled)
+        });
+        assert_eq!(broken(&module)[0].1, Broken::NoiseWithoutClip);
+    }
+
+    #[test]
+    fn i15_noise_of_zero_keeps_no_claim() {
+        for (dp, op) in [(Dp::Local, "fed.mean"), (Dp::Central, "fed.mean")] {
+            for (sigma, kept) in [(0.0, false), (-1.0, false), (0.5, true)] {
+                let module = round(|b, w| {
+                    b.claim(dp);
+                    let sent = b.everyone(w);
+                    let local = dp == Dp::Local;
+                    let w_k = b.map(sent, |b, k, w| {
+                        let trained = b.train(k, w);
+                        let clipped = b.clip(trained);
+                        match local {
+                            true => noise_of(b, clipped, sigma),
+                            false => clipped,
+                        }
+                    });
+                    let mean = b.mean(w_k);
+                    match local {
+                        true => mean,
+                        false => noise_of(b, mean, sigma),
+                    }
+                });
+                let names: Vec<String> = broken(&module).into_iter().map(|(op, _)| op).collect();
+                assert_eq!(names, if kept { vec![] } else { vec![op.to_owned()] });
+            }
+        }
+    }
+
+    fn noise_of(b: &mut Round<'_>, x: Value, sigma: f64) -> Value {
+        let sigma = b.number(sigma);
+        b.op(OpKind::Privacy(PrivacyOp::Noise), &[x, sigma])
     }
 
     #[test]

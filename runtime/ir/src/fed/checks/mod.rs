@@ -2,6 +2,7 @@
 
 mod cohorts;
 mod dp;
+mod losses;
 mod personal;
 mod state;
 #[cfg(test)]
@@ -10,13 +11,14 @@ mod testing;
 use super::{Broken, Module, Op, VerifyError};
 use crate::Loc;
 
-/// Invariants 14 to 18 of [`verify`](super::verify()), of a module that keeps the ones before.
+/// Invariants 14 to 19 of [`verify`](super::verify()), of a module that keeps the ones before.
 pub(super) fn dataflow(module: &Module) -> Vec<VerifyError> {
     let mut errors = dp::noise_follows_clip(module);
     errors.extend(dp::claims_hold(module));
     errors.extend(personal::parts_stay(module));
     errors.extend(state::reads_are_written(module));
     errors.extend(cohorts::values_meet_their_own(module));
+    errors.extend(losses::losses_are_of_tensors(module));
     errors
 }
 

@@ -8,6 +8,7 @@ mod leaf_facts;
 mod leaves;
 mod redundant_transfer;
 mod row_order;
+mod standard_hooks;
 mod warnings;
 
 pub(crate) use client_reads::Needless;

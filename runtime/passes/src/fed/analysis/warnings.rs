@@ -5,6 +5,8 @@ use std::fmt;
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Func, Hook, Module, OpKind, Region};
 
+use super::standard_hooks::is_standard;
+
 /// A part of an algorithm that has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
@@ -84,7 +86,8 @@ pub fn warnings(module: &Module) -> Vec<Warning> {
             .funcs
             .iter()
             .filter(|other| other.hook == func.hook && other.layer < func.layer);
-        let Some(below) = below.max_by_key(|other| other.layer) else {
+        let below = below.max_by_key(|other| other.layer);
+        let Some(below) = below.filter(|below| !is_standard(below)) else {
             continue;
         };
         let mut layer = module
@@ -108,7 +111,7 @@ pub fn warnings(module: &Module) -> Vec<Warning> {
         };
         // A round does not call it: evaluation does.
         let evaluates = matches!(hook, Hook::Personalize | Hook::Evaluate);
-        if !evaluates && !reached.contains(&index) {
+        if !evaluates && !reached.contains(&index) && !is_standard(func) {
             found.push(Warning::Unused {
                 hook,
                 of: name(func.layer),
@@ -174,10 +177,30 @@ mod tests {
         assert!(warnings(&module).is_empty());
     }
 
+    /// A plug-in that takes the median, say, over FedAvg's mean: there is nothing that FedAvg could do.
+    #[test]
+    fn a_standard_definition_may_be_replaced() {
+        let replaced = |weight: fn(&fedround::ClientCx) -> fedround::Scalar| {
+            let own = crate::testing::Closure(move |m: &mut fedround::Definer| {
+                m.round(|server, w| {
+                    let w_k = w.broadcast(&server.everyone());
+                    fedround::__private::call::aggregate(server, w_k)
+                });
+                m.aggregate(|_, w_k| w_k.weighted_mean(weight));
+                m.regularizer(|_, _| 0.0.into());
+                m.layer(&crate::testing::Closure(|_: &mut fedround::Definer| {}));
+                m.aggregate(|_, w_k| w_k.mean());
+            });
+            warnings(&fedround::stage(&own).unwrap()).len()
+        };
+        assert_eq!(replaced(|k| k.num_examples()), 0);
+        assert_eq!(replaced(|k| k.num_examples() + 1.0), 1);
+    }
+
     #[test]
     fn a_replaced_hook_names_both_layers() {
         let constant = |b: &mut fedround_ir::fed::Builder| {
-            b.push(OpKind::Arith(ArithOp::Const(0.0)), &[], Loc::caller())
+            b.push(OpKind::Arith(ArithOp::Const(0.5)), &[], Loc::caller())
         };
         let module = layers(&[
             (

@@ -1,5 +1,6 @@
 //! The wire table: the values that are sent between server and clients in a round.
 
+mod exchanges;
 mod origin;
 mod table;
 
@@ -14,6 +15,7 @@ use crate::fed::analysis::{Encoded, Leaves, Needless, encoded, unsent};
 pub use origin::Derivation;
 pub use table::wire_table;
 
+use exchanges::Exchanges;
 use origin::{Origin, Origins, noun};
 
 /// What protects single clients from being recognised in a value, and why the value may leave a client.
@@ -60,7 +62,11 @@ pub struct Wire {
     pub derived: Derivation,
     /// What protects it.
     pub protection: Protection,
-    /// The number of the exchange in the round, from 1. What is sent in an exchange may depend on what the
+    /// The cohort that it is exchanged with: the result of the op that makes it.
+    pub cohort: Option<Value>,
+    /// How often a round sends it: loops of the server around it have so many turns.
+    pub times: u64,
+    /// The number of the exchange in the round, from 1; in a loop, of its last turn. What is sent in an exchange may depend on what the
     /// server received in the one before.
     pub exchange: usize,
     /// The place in the algorithm that sends it.
@@ -96,16 +102,18 @@ impl Wire {
         noun(self.kind)
     }
 
-    /// Bytes per client and round, in `f32` unless it is encoded. `None` for features and labels, whose size depends on the model
-    /// and the batch, and for visits, whose number depends on the size of the cohort.
+    /// Bytes per client of the cohort and round, in `f32` unless it is encoded. `None` for features and
+    /// labels, whose size depends on the model and the batch, and for visits, whose number depends on the
+    /// size of the cohort.
     pub fn bytes(&self, parameters: Count<'_>) -> Option<usize> {
-        match self.kind {
-            _ if self.initial => Some(0),
-            _ if self.visits => None,
-            Kind::Params => Some(self.parameter_bytes(parameters)),
-            Kind::Scalar => Some(4),
-            _ => None,
-        }
+        let once = match self.kind {
+            _ if self.initial => 0,
+            _ if self.visits => return None,
+            Kind::Params => self.parameter_bytes(parameters),
+            Kind::Scalar => 4,
+            _ => return None,
+        };
+        Some(once.saturating_mul(self.times as usize))
     }
 
     /// Bytes of one value, if it is parameters.
@@ -124,9 +132,10 @@ impl Wire {
         match self.initial {
             true => "0, the initial model".to_owned(),
             false if self.is_known() => "0".to_owned(),
-            false => match &self.encoded {
-                Some(encoded) => encoded.formula.clone(),
-                None => format!("4{}", self.symbol()),
+            false => match (&self.encoded, self.times) {
+                (Some(encoded), 1) => encoded.formula.clone(),
+                (Some(encoded), times) => format!("{times}·{}", encoded.formula),
+                (None, times) => format!("{}{}", 4 * times, self.symbol()),
             },
         }
     }
@@ -153,14 +162,19 @@ impl Wire {
 
 impl fmt::Display for Protection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let clip = self.clipped.then(|| "clip".to_owned());
+        // A bound alone hides nobody.
+        let clip = (self.clipped && self.noise.is_some()).then(|| "clip".to_owned());
         let noise = self.noise.map(|noise| match noise {
             Noise::Local => "noise by the client".to_owned(),
             Noise::Central => "noise by the server".to_owned(),
         });
         let released = self.released.iter().map(|why| format!("released: {why}"));
         let all: Vec<String> = clip.into_iter().chain(noise).chain(released).collect();
-        f.write_str(if all.is_empty() { "none" } else { "" })?;
+        f.write_str(match (all.is_empty(), self.clipped) {
+            (true, true) => "none, clipped alone",
+            (true, false) => "none",
+            (false, _) => "",
+        })?;
         f.write_str(&all.join(", "))
     }
 }
@@ -172,6 +186,7 @@ pub fn wire(module: &Module) -> Vec<Wire> {
     let mut rows = Rows {
         module,
         origins: solve(module, &mut Origins(module)),
+        exchanges: Exchanges::of(module),
         aggregates: HashMap::new(),
         unsent: unsent(module),
         encoded: encoded(module),
@@ -191,6 +206,7 @@ pub fn wire(module: &Module) -> Vec<Wire> {
 struct Rows<'m> {
     module: &'m Module,
     origins: Facts<Origin>,
+    exchanges: Exchanges<'m>,
     privacy: Privacy,
     /// The aggregates of each client value.
     aggregates: HashMap<Value, Vec<Value>>,
@@ -275,7 +291,9 @@ impl Rows<'_> {
             visits,
             derived,
             protection,
-            exchange: origin.aggregates + 1,
+            cohort: self.exchanges.cohort(op, value),
+            times: self.exchanges.times(op),
+            exchange: self.exchanges.after(sent) + 1,
             loc: op.loc,
         });
     }

@@ -15,12 +15,9 @@ pub(super) struct Origin {
     count: bool,
     /// Why it may leave its client, from each `priv.release`.
     pub(super) released: BTreeSet<String>,
-    /// How many uploads of the round it comes after, one after the other.
-    pub(super) aggregates: usize,
+    /// Whether it is made of an upload of the round.
+    aggregate: bool,
 }
-
-/// The largest number of exchanges that is counted, because a loop on the server may have any number.
-const MANY: usize = 9;
 
 /// Works out the [`Origin`] of every value.
 pub(super) struct Origins<'m>(pub(super) &'m Module);
@@ -43,7 +40,7 @@ impl Analysis for Origins<'_> {
             data: a.data || b.data,
             count: a.count || b.count,
             released: a.released.union(&b.released).cloned().collect(),
-            aggregates: a.aggregates.max(b.aggregates),
+            aggregate: a.aggregate || b.aggregate,
         }
     }
 
@@ -76,10 +73,7 @@ impl Analysis for Origins<'_> {
             }
             // Who is sent something says when it is sent, and nothing of what.
             OpKind::Fed(FedOp::Choose(_) | FedOp::Members) => {
-                return Origin {
-                    aggregates: origin.aggregates,
-                    ..Origin::default()
-                };
+                return Origin::default();
             }
             OpKind::Fed(FedOp::NumExamples) => origin.count = true,
             OpKind::External(ExternalOp::Column(..)) | OpKind::Fed(FedOp::LocalClasses) => {
@@ -89,7 +83,7 @@ impl Analysis for Origins<'_> {
                 origin.released.insert(why.clone());
             }
             OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather) if self.0.uploads(op) => {
-                origin.aggregates = MANY.min(origin.aggregates + 1);
+                origin.aggregate = true;
             }
             // What they give is made of their operands alone, or tells of no client's data.
             OpKind::Fed(
@@ -236,7 +230,7 @@ impl Origin {
     /// What a broadcast is derived from.
     pub(super) fn down(&self, kind: Kind) -> Derivation {
         match (kind, self.global, self.server_state) {
-            _ if self.aggregates > 0 => Derivation::Aggregate,
+            _ if self.aggregate => Derivation::Aggregate,
             (Kind::Params, true, true) => Derivation::GlobalAndState,
             (Kind::Params, false, true) => Derivation::ServerState,
             (Kind::Params, true, false) => Derivation::Global,

@@ -66,13 +66,13 @@ fn total(rows: &[Wire], direction: Direction) -> String {
         Kind::Labels => 2,
         _ => 3,
     };
-    let mut terms: BTreeMap<(usize, String), usize> = BTreeMap::new();
+    let mut terms: BTreeMap<(usize, String), u64> = BTreeMap::new();
     for row in rows {
         let (symbol, bytes) = match &row.encoded {
             Some(encoded) => (format!("·{}", encoded.formula), 1),
             None => (row.symbol(), 4),
         };
-        *terms.entry((order(row.kind), symbol)).or_default() += bytes;
+        *terms.entry((order(row.kind), symbol)).or_default() += bytes * row.times;
     }
     let terms = terms.into_iter().map(|((_, of), count)| match count {
         1 => of.trim_start_matches('·').to_owned(),

@@ -1,5 +1,6 @@
 //! Rows of the wire table.
 
+use fedround::__private::{for_each, range};
 use fedround::prelude::*;
 
 use super::wire_table;
@@ -75,7 +76,7 @@ fn clip_and_noise_protect_and_say_where() {
             .map(|k, w| 2.0 * update(k, &w) + w);
         update_k.mean()
     });
-    assert_eq!(none, "clip");
+    assert_eq!(none, "none, clipped alone");
     let local = protection(|server, w| {
         let update_k = w.broadcast(&server.everyone());
         let update_k = update_k.map(|k, w| update(k, &w).noise(0.5));
@@ -91,7 +92,30 @@ fn clip_and_noise_protect_and_say_where() {
         let update_k = w.broadcast(&server.everyone()).map(|k, w| update(k, &w));
         w - update_k.mean().noise(0.5) - update_k.sum()
     });
-    assert_eq!(beside, "clip", "the sum is told without noise");
+    assert_eq!(
+        beside, "none, clipped alone",
+        "the sum is told without noise"
+    );
+    let nothing = protection(|server, w| {
+        let update_k = w.broadcast(&server.everyone());
+        let update_k = update_k.map(|k, w| update(k, &w).noise(0.0));
+        w - update_k.mean()
+    });
+    assert_eq!(nothing, "none, clipped alone", "noise of 0");
+    let random = protection(|server, w| {
+        let update_k = w.broadcast(&server.everyone()).map(|k, w| {
+            // Where to look, not what to hide in.
+            let direction = w.zeros_like().clip(1.0).noise(1.0);
+            update(k, &w) + direction
+        });
+        w - update_k.mean()
+    });
+    assert_eq!(random, "none, clipped alone", "random numbers");
+    let weighted = protection(|server, w| {
+        let update_k = w.broadcast(&server.everyone()).map(|k, w| update(k, &w));
+        w - update_k.weighted_mean(|k| k.num_examples())
+    });
+    assert_eq!(weighted, "none, clipped alone", "without noise");
 }
 
 #[test]
@@ -145,6 +169,47 @@ fn exchanges_are_counted() {
         text.ends_with("exchanges: 2 a round, one after the other\n"),
         "{text}"
     );
+}
+
+#[test]
+fn what_a_loop_of_the_server_sends_is_sent_in_each_turn() {
+    let rows = of(|server, w| {
+        let (s_t, then) = (server.everyone(), server.sample(0.5));
+        let w = for_each(range(3), w, |_, w: Server<Params>| {
+            let g_k = w.broadcast(&s_t).map(|k, w| update(k, &w));
+            w - g_k.mean()
+        });
+        let loss_k = w
+            .broadcast(&then)
+            .map(|k, w| k.num_examples() * w.sq_norm());
+        loss_k.mean() * w
+    });
+    let times: Vec<u64> = rows.iter().map(|row| row.times).collect();
+    assert_eq!(times, [3, 3, 1, 1]);
+    let exchanges: Vec<usize> = rows.iter().map(|row| row.exchange).collect();
+    assert_eq!(exchanges, [3, 3, 4, 4]);
+    assert!(rows[0].cohort == rows[1].cohort && rows[2].cohort == rows[3].cohort);
+    assert!(rows[0].cohort != rows[2].cohort && rows[2].cohort.is_some());
+    assert_eq!(rows[0].bytes(&ten), Some(120));
+    let text = wire_table(&rows, None);
+    assert!(
+        text.contains("total down: 16P bytes, up: 12P + 4 bytes"),
+        "{text}"
+    );
+    assert!(text.contains("exchanges: 4 a round"), "{text}");
+}
+
+/// So many turns that they are not followed one by one.
+#[test]
+fn a_long_loop_is_counted_too() {
+    let rows = of(|server, w| {
+        let s_t = server.everyone();
+        for_each(range(1000), w, |_, w: Server<Params>| {
+            let g_k = w.broadcast(&s_t).map(|k, w| update(k, &w));
+            w - g_k.mean()
+        })
+    });
+    assert_eq!(rows[1].exchange, 1000);
 }
 
 const HEAD: &str = "(P − P[head])";

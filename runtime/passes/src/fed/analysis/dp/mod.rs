@@ -8,12 +8,11 @@ mod row_steps;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{
-    ArithOp, Dp, Exposure, FedOp, HyperValue, Module, Op, OpKind, OptOp, Place, Privacy, PrivacyOp,
-    Region, Value,
+    Dp, Exposure, Known, Module, Op, OpKind, OptOp, Place, Privacy, PrivacyOp, Region, Value,
 };
 
 pub use repetitions::Repetitions;
@@ -76,7 +75,7 @@ pub fn mechanisms(module: &Module) -> Mechanisms {
     let mut finder = Finder {
         module,
         privacy: Privacy::of(module),
-        made: HashMap::new(),
+        known: Known::of(module),
         trained: HashSet::new(),
     };
     let mut noises = vec![];
@@ -104,8 +103,7 @@ type Found<'m> = (&'m Op, Vec<&'m Op>);
 pub(super) struct Finder<'m> {
     pub(super) module: &'m Module,
     pub(super) privacy: Privacy,
-    /// The op that makes a value.
-    pub(super) made: HashMap<Value, &'m Op>,
+    pub(super) known: Known<'m>,
     /// What gradients are of.
     pub(super) trained: HashSet<Value>,
 }
@@ -113,7 +111,6 @@ pub(super) struct Finder<'m> {
 impl<'m> Finder<'m> {
     fn region(&mut self, region: &'m Region, around: &[&'m Op], noises: &mut Vec<Found<'m>>) {
         for op in &region.ops {
-            self.made.extend(op.results.iter().map(|v| (*v, op)));
             self.trained.extend(op.differentiated());
             if matches!(
                 op.kind,
@@ -136,10 +133,10 @@ impl<'m> Finder<'m> {
         let [of, scale] = op.operands.as_slice() else {
             return None;
         };
-        let made = self.made.get(of)?;
+        let made = self.known.made(*of)?;
         let (clip, unit, steps) = match made.kind {
-            OpKind::Privacy(PrivacyOp::ClipRows) => (*made, Unit::Row, None),
-            OpKind::Privacy(PrivacyOp::Clip) => (*made, Unit::Client, None),
+            OpKind::Privacy(PrivacyOp::ClipRows) => (made, Unit::Row, None),
+            OpKind::Privacy(PrivacyOp::Clip) => (made, Unit::Client, None),
             OpKind::Opt(OptOp::ForRows(_)) if op.kind == OpKind::Privacy(PrivacyOp::Noise) => {
                 let (clip, steps) = self.row_by_row(made, *of, around)?;
                 (clip, Unit::Row, Some(steps))
@@ -149,17 +146,17 @@ impl<'m> Finder<'m> {
         let [clipped, bound] = clip.operands.as_slice() else {
             return None;
         };
-        let bound = self.number(*bound)?;
+        let bound = self.known.number(*bound)?;
         let unit_l1 = self
-            .made
-            .get(clipped)
+            .known
+            .made(*clipped)
             .is_some_and(|op| op.kind == OpKind::Privacy(PrivacyOp::L1Rows));
         Some(Mechanism {
             noise: match op.kind {
                 OpKind::Privacy(PrivacyOp::Laplace) => NoiseKind::Laplace,
                 _ => NoiseKind::Gaussian,
             },
-            scale: self.number(*scale)?,
+            scale: self.known.number(*scale)?,
             bound,
             l1: unit_l1 && unit == Unit::Row,
             unit,
@@ -183,37 +180,5 @@ impl<'m> Finder<'m> {
             OpKind::Privacy(PrivacyOp::Claim(dp)) => Some(dp),
             _ => None,
         })
-    }
-
-    /// A count that is known before the round.
-    pub(super) fn count(&self, value: Value) -> Option<usize> {
-        match self.made.get(&value)?.kind {
-            OpKind::Arith(ArithOp::IndexConst(n)) => Some(n),
-            OpKind::Fed(FedOp::Hyper(index)) => match self.module.hypers.get(index)?.value {
-                HyperValue::Int(n) => Some(n),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// A number that is known before the round.
-    pub(super) fn number(&self, value: Value) -> Option<f64> {
-        let op = self.made.get(&value)?;
-        let of = |i: usize| op.operands.get(i).and_then(|v| self.number(*v));
-        match &op.kind {
-            OpKind::Arith(ArithOp::Const(x)) => Some(*x),
-            OpKind::Fed(FedOp::Hyper(index)) => match self.module.hypers.get(*index)?.value {
-                HyperValue::Float(x) => Some(x),
-                _ => None,
-            },
-            OpKind::Arith(ArithOp::Real) => Some(self.count(*op.operands.first()?)? as f64),
-            OpKind::Arith(ArithOp::Add) => Some(of(0)? + of(1)?),
-            OpKind::Arith(ArithOp::Sub) => Some(of(0)? - of(1)?),
-            OpKind::Arith(ArithOp::Mul) => Some(of(0)? * of(1)?),
-            OpKind::Arith(ArithOp::Div) => Some(of(0)? / of(1)?),
-            OpKind::Arith(ArithOp::Neg) => Some(-of(0)?),
-            _ => None,
-        }
     }
 }

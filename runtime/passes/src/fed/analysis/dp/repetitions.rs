@@ -31,7 +31,7 @@ impl Finder<'_> {
             batches: vec![],
         };
         for op in around {
-            let count = |i: usize| Some(self.count(*op.operands.get(i)?)? as u64);
+            let count = |i: usize| Some(self.known.count(*op.operands.get(i)?)? as u64);
             match &op.kind {
                 OpKind::Opt(OptOp::Repeat) => all.times = all.times.saturating_mul(count(0)?),
                 OpKind::Opt(OptOp::ForBatches) => {
@@ -59,7 +59,7 @@ impl Finder<'_> {
 
     /// Whether a map's code runs for values that visit a client.
     pub(super) fn visits(&self, map: &Op) -> bool {
-        let mut made = map.operands.iter().filter_map(|v| self.made.get(v));
+        let mut made = map.operands.iter().filter_map(|v| self.known.made(*v));
         made.any(|op| op.visits())
     }
 

@@ -68,20 +68,20 @@ impl<'m> Finder<'m> {
         let claim = if central { Dp::Central } else { Dp::Local };
         let at = each.results.iter().position(|v| *v == sum)?;
         let (carried, next) = (body.args.get(count + at)?, body.yields.get(at)?);
-        let add = self.made.get(next)?;
+        let add = self.known.made(*next)?;
         let clip = match (&add.kind, add.operands.as_slice()) {
-            (OpKind::Tree(TreeOp::Add), [a, b]) if a == carried => self.made.get(b)?,
-            (OpKind::Tree(TreeOp::Add), [a, b]) if b == carried => self.made.get(a)?,
+            (OpKind::Tree(TreeOp::Add), [a, b]) if a == carried => self.known.made(*b)?,
+            (OpKind::Tree(TreeOp::Add), [a, b]) if b == carried => self.known.made(*a)?,
             _ => return None,
         };
         let sound = self.claims().any(|dp| dp == claim)
-            && (self.count(*once), self.count(*one)) == (Some(1), Some(1))
+            && (self.known.count(*once), self.known.count(*one)) == (Some(1), Some(1))
             && rows.iter().all(|row| batch.contains(row))
             && first.get(at).is_some_and(|v| self.zero(*v))
             && clip.kind == OpKind::Privacy(PrivacyOp::Clip)
             && self.knows_its_row_alone(clip, body, body.args.get(..*count)?);
         let steps = RowSteps {
-            batch: self.count(*batches.operands.get(1)?)?,
+            batch: self.known.count(*batches.operands.get(1)?)?,
             passes,
             share: batches.operands.get(2).and_then(|v| self.share(*v)),
         };
@@ -103,7 +103,7 @@ impl<'m> Finder<'m> {
                 OpKind::Fed(FedOp::Map) if i == 0 && self.on_clients(op) => continue,
                 _ => return None,
             }
-            passes = passes.checked_mul(self.count(*op.operands.first()?)?)?;
+            passes = passes.checked_mul(self.known.count(*op.operands.first()?)?)?;
         }
         Some((passes, around.get(batches)?))
     }
@@ -116,10 +116,10 @@ impl<'m> Finder<'m> {
 
     /// Whether parameters are zero for every input.
     fn zero(&self, value: Value) -> bool {
-        self.made.get(&value).is_some_and(|op| {
+        self.known.made(value).is_some_and(|op| {
             let of = |i: usize| op.operands.get(i).copied();
             op.kind == OpKind::Tree(TreeOp::Scale)
-                && of(0).and_then(|v| self.number(v)) == Some(0.0)
+                && of(0).and_then(|v| self.known.number(v)) == Some(0.0)
         })
     }
 
@@ -166,7 +166,7 @@ impl<'m> Finder<'m> {
         let (OpKind::Opt(OptOp::Grad), [of]) = (&grad.kind, grad.operands.as_slice()) else {
             return None;
         };
-        let made = self.made.get(of);
+        let made = self.known.made(*of);
         let made = made.filter(|_| !body.definitions().contains(of))?;
         let copy = matches!(&made.kind, OpKind::Tree(TreeOp::ReplaceParts(parts)) if parts.iter().any(|p| p == "Buffer"));
         (copy && body.reads().filter(|v| v == of).count() == 1).then_some(&made.operands)
@@ -174,7 +174,7 @@ impl<'m> Finder<'m> {
 
     /// The share of each client's examples that some rows on the server come from.
     pub(super) fn share(&self, rows: Value) -> Option<f64> {
-        let op = self.made.get(&rows)?;
+        let op = self.known.made(rows)?;
         let of = |i: usize| op.operands.get(i).copied();
         match &op.kind {
             OpKind::Fed(FedOp::Concat)
@@ -194,7 +194,7 @@ impl<'m> Finder<'m> {
                 let at = op.results.iter().position(|v| *v == rows)?;
                 let own = self.module.type_of(rows).place == Place::Client;
                 let all = self.share(of(1 + at)?).filter(|all| own && *all == 1.0);
-                Some(all? * self.number(of(0)?)?)
+                Some(all? * self.known.number(of(0)?)?)
             }
             OpKind::Opt(OptOp::Collect) => Some(1.0),
             _ => None,

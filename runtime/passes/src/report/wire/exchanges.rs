@@ -1,0 +1,152 @@
+//! With whom values cross, how often, and after how many uploads.
+
+use std::collections::HashMap;
+
+use fedround_ir::fed::{FedOp, Known, Module, Op, OpKind, OptOp, Region, Value};
+
+/// How many turns of a loop are followed one by one. From there on, each turn comes after as many more
+/// uploads as the one before it.
+const TURNS: usize = 64;
+
+/// What the table says of each op that sends.
+#[derive(Debug)]
+pub(super) struct Exchanges<'m> {
+    known: Known<'m>,
+    module: &'m Module,
+    /// How many uploads of the round a value comes after, one after the other.
+    after: HashMap<Value, usize>,
+    /// The cohort that a value is of.
+    cohorts: HashMap<Value, Value>,
+    everyone: Option<Value>,
+    /// How often a round carries out an op, by its first result.
+    times: HashMap<Value, u64>,
+}
+
+impl<'m> Exchanges<'m> {
+    /// Of a linked module.
+    pub(super) fn of(module: &'m Module) -> Self {
+        let mut this = Self {
+            known: Known::of(module),
+            module,
+            after: HashMap::new(),
+            cohorts: HashMap::new(),
+            everyone: None,
+            times: HashMap::new(),
+        };
+        module
+            .funcs
+            .iter()
+            .for_each(|func| this.region(&func.body, 1));
+        this
+    }
+
+    /// How many uploads a value comes after; of a loop's, in its last turn.
+    pub(super) fn after(&self, value: Value) -> usize {
+        self.after.get(&value).copied().unwrap_or_default()
+    }
+
+    /// How often a round carries out an op.
+    pub(super) fn times(&self, op: &Op) -> u64 {
+        let first = op.results.first().and_then(|v| self.times.get(v));
+        first.copied().unwrap_or(1)
+    }
+
+    /// The cohort with which an op exchanges a value: the op that made the cohort is known by it.
+    pub(super) fn cohort(&self, op: &Op, value: Value) -> Option<Value> {
+        let first = op.results.first();
+        let sent = first.filter(|_| op.kind == OpKind::Fed(FedOp::Broadcast) || op.visits());
+        let of = self.cohorts.get(sent.unwrap_or(&value));
+        of.copied()
+    }
+
+    fn region(&mut self, region: &Region, times: u64) {
+        region.ops.iter().for_each(|op| self.op(op, times));
+    }
+
+    fn op(&mut self, op: &Op, times: u64) {
+        let inner = op.regions.iter().flat_map(Region::reads);
+        let read = op.operands.iter().copied().chain(inner);
+        let mut after = read.map(|v| self.after(v)).max().unwrap_or_default();
+        if self.module.uploads(op) {
+            after += 1;
+        }
+        self.after.extend(op.results.iter().map(|v| (*v, after)));
+        self.times.extend(op.results.first().map(|v| (*v, times)));
+        let cohort = self.cohort_of_results(op);
+        if let Some(cohort) = cohort {
+            self.cohorts.extend(op.results.iter().map(|v| (*v, cohort)));
+        }
+        match (&op.kind, op.regions.as_slice()) {
+            (OpKind::Opt(OptOp::Repeat), [body]) => self.repeat(op, body, times),
+            (_, bodies) => bodies.iter().for_each(|body| self.region(body, times)),
+        }
+    }
+
+    fn repeat(&mut self, op: &Op, body: &Region, times: u64) {
+        let [count, first @ ..] = op.operands.as_slice() else {
+            return;
+        };
+        let turns = self.known.count(*count).unwrap_or(1);
+        let levels = |this: &Self, values: &[Value]| -> Vec<usize> {
+            values.iter().map(|v| this.after(*v)).collect()
+        };
+        for (arg, first) in body.args.iter().zip(first) {
+            self.cohorts.extend(
+                self.cohorts
+                    .get(first)
+                    .map(|of| (*arg, *of))
+                    .into_iter()
+                    .collect::<Vec<_>>(),
+            );
+        }
+        let (mut last, mut grown) = (levels(self, first), vec![0; first.len()]);
+        for _ in 0..turns.min(TURNS) {
+            self.after
+                .extend(body.args.iter().copied().zip(last.iter().copied()));
+            self.region(body, times.saturating_mul(turns as u64));
+            let next = levels(self, &body.yields);
+            let pairs = next.iter().zip(&last);
+            grown = pairs
+                .map(|(next, last)| next.saturating_sub(*last))
+                .collect();
+            last = next;
+        }
+        let rest = turns.saturating_sub(TURNS);
+        if rest > 0 {
+            let most = grown.iter().max().copied().unwrap_or_default();
+            let inside = body.definitions();
+            for (_, after) in self.after.iter_mut().filter(|(v, _)| inside.contains(v)) {
+                *after += rest * most;
+            }
+            last.iter_mut()
+                .zip(&grown)
+                .for_each(|(last, by)| *last += rest * by);
+        }
+        self.after.extend(op.results.iter().copied().zip(last));
+    }
+
+    fn cohort_of_results(&mut self, op: &Op) -> Option<Value> {
+        let of = |i: usize| {
+            op.operands
+                .get(i)
+                .and_then(|v| self.cohorts.get(v))
+                .copied()
+        };
+        match op.kind {
+            // Each time the same.
+            OpKind::Fed(FedOp::Everyone) => {
+                let here = op.results.first().copied();
+                self.everyone = self.everyone.or(here);
+                self.everyone
+            }
+            OpKind::Fed(FedOp::Broadcast) => of(1).or(op.operands.get(1).copied()),
+            OpKind::Fed(FedOp::Scatter) if op.visits() => of(1).or(op.operands.get(1).copied()),
+            OpKind::Fed(FedOp::Gather) if op.visits() => of(1),
+            OpKind::Fed(FedOp::Only) => op.operands.get(1).copied(),
+            OpKind::Fed(
+                FedOp::Map | FedOp::Gather | FedOp::Scatter | FedOp::Pairwise(_) | FedOp::Split(_),
+            ) => of(0),
+            _ => None,
+        }
+    }
+}
