@@ -27,12 +27,15 @@ mod fed_rep;
 mod fixed_parties;
 mod frozen;
 mod gradient_weights;
+mod hyp_cluster;
 mod krum;
 mod label_flip;
 mod lg_fed_avg;
 mod median;
 mod moon;
 mod older;
+mod oort;
+mod pacer;
 mod partial_fed;
 mod per_fed_avg;
 mod representations;
@@ -67,12 +70,14 @@ pub use fed_rep::FedRep;
 pub use fixed_parties::FixedParties;
 pub use frozen::Frozen;
 pub use gradient_weights::GradientWeights;
+pub use hyp_cluster::HypCluster;
 pub use krum::Krum;
 pub use label_flip::LabelFlip;
 pub use lg_fed_avg::{LgFedAvg, LgPart, LgTask};
 pub use median::Median;
 pub use moon::Moon;
 pub use older::Older;
+pub use oort::Oort;
 pub use partial_fed::{PartialFed, PartialFedOwn};
 pub use per_fed_avg::{PerFedAvg, PerFedAvgVariant};
 pub use representations::RepresentationNoise;
@@ -108,6 +113,8 @@ pub fn registry() -> Registry {
         .with_type::<FedMd<BoxedAlgorithm>>()
         .with_type::<Adfl<BoxedAlgorithm>>()
         .with_type::<Validated<BoxedAlgorithm>>()
+        .with_type::<HypCluster<BoxedAlgorithm>>()
+        .with_type::<Oort<BoxedAlgorithm>>()
         .with_type::<LgFedAvg<BoxedAlgorithm>>()
         .with_type::<GradientWeights<BoxedAlgorithm>>()
         .with_type::<Frozen<BoxedAlgorithm>>()
@@ -157,6 +164,8 @@ mod tests {
         ("fed_rep", include_str!("fed_rep.rs"), 30),
         ("fixed_parties", include_str!("fixed_parties.rs"), 50),
         ("frozen", include_str!("frozen.rs"), 40),
+        ("hyp_cluster", include_str!("hyp_cluster.rs"), 60),
+        ("oort", include_str!("oort.rs"), 60),
         ("gradient_weights", include_str!("gradient_weights.rs"), 20),
         ("krum", include_str!("krum.rs"), 35),
         ("label_flip", include_str!("label_flip.rs"), 20),

@@ -8,6 +8,7 @@
 
 mod choice;
 mod client_memory;
+mod clusters;
 #[path = "../common/mod.rs"]
 mod common;
 mod counts;
@@ -30,6 +31,7 @@ mod functions;
 mod models;
 mod newcomer;
 mod non_finite;
+mod oort;
 mod optimizers;
 mod papers;
 mod parties;

@@ -75,6 +75,15 @@ impl<T: Wire> Clients<T> {
         )
     }
 
+    /// `Σ_k a_k x_k`, with weights that may all be 0.
+    #[track_caller]
+    pub fn weighted_sum(&self, weights: &Clients<Scalar>) -> Server<T> {
+        let loc = Loc::caller();
+        let operands = [self.value, weights.value_in(&self.graph, loc)];
+        let op = FedOp::Reduce(Reduce::WeightedSum);
+        Server::of_op(&self.graph, op, &operands, loc)
+    }
+
     fn reduce(&self, reduce: Reduce, loc: Loc) -> Server<T> {
         Server::of_op(&self.graph, FedOp::Reduce(reduce), &[self.value], loc)
     }

@@ -112,6 +112,14 @@ impl ServerCx {
         Server::new(&self.graph, self.read(name, Kind::Labels, Loc::caller()))
     }
 
+    /// Initial parameters of the model, drawn like those that a run begins with, from another stream for
+    /// each number; those of 0 are the ones that it begins with.
+    #[track_caller]
+    pub fn initial_params(&self, number: usize) -> Server<Params> {
+        let op = FedOp::InitialParams(number);
+        Server::of_op(&self.graph, op, &[], Loc::caller())
+    }
+
     /// Keeps parameters, a number, features or labels on the server for the rounds that follow.
     #[track_caller]
     pub fn set_state<T: Wire>(&self, name: &str, value: &Server<T>) {

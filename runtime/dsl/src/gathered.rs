@@ -110,6 +110,16 @@ impl<T: Wire> Gathered<T> {
     }
 }
 
+impl<T: Wire> Gathered<T> {
+    /// `Σ_k a_k x_k`, with weights that may all be 0.
+    #[track_caller]
+    pub fn weighted_sum(&self, weights: &Gathered<Scalar>) -> Server<T> {
+        let loc = Loc::caller();
+        let operands = [self.value, weights.value_in(&self.graph, loc)];
+        self.server(FedOp::Reduce(Reduce::WeightedSum), &operands, loc)
+    }
+}
+
 /// Values that have one row per example: features or labels.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no rows to join",

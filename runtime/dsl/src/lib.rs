@@ -34,6 +34,7 @@ mod hyper_error;
 mod hyper_field;
 mod index;
 mod inputs;
+mod list;
 mod loop_state;
 mod loops;
 mod model_loss;
@@ -75,6 +76,7 @@ pub use hyper::{Hyper, LayerField, all_fields, set, validate};
 pub use hyper_error::HyperError;
 pub use index::Index;
 pub use inputs::{Input, Inputs};
+pub use list::{ClientsList, argmin, list, pick};
 pub use loop_state::LoopState;
 pub use loops::Batches;
 pub use objective::Objective;
@@ -101,10 +103,10 @@ pub mod prelude {
     pub use crate::{
         Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Codec, Cohort, Dp, ForClient,
         Gathered, HasPublic, Hyper, Index, Labels, OverRows, Params, PublicExamples, Real,
-        Released, Scalar, Server, ServerCode, ServerCx, ServerSide, Tensor, Tree, cross_entropy,
-        function, grad, loss,
+        Released, Scalar, Server, ServerCode, ServerCx, ServerSide, Tensor, Tree, argmin,
+        cross_entropy, function, grad, list, loss,
         optim::{self, Optimizer},
-        value_and_grad,
+        pick, value_and_grad,
     };
 }
 
@@ -113,7 +115,7 @@ pub mod prelude {
 pub mod __private {
     pub use crate::algorithm::{base, call};
     pub use crate::hyper_field::{HyperField, hyper, read_field, unknown_field, write_field};
-    pub use crate::loops::{Batches, Repeat, StagedLoop, for_each, range};
+    pub use crate::loops::{Batches, Repeat, StagedLoop, for_each, range, turns};
     pub use crate::{
         Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, DefaultValue, Definer, Entry, Field,
         FieldKind, Hyper, HyperError, Params, Range, Registered, Scalar, Server, ServerCx,

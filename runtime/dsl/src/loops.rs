@@ -80,6 +80,16 @@ pub fn range(times: impl Into<Index>) -> Repeat {
     }
 }
 
+/// Turns that are written out one by one, from `for j in 0..n`.
+#[derive(Clone, Debug)]
+pub struct Turns(Index);
+
+/// Turns with their numbers: what `0..n` becomes in a loop that names them.
+#[track_caller]
+pub fn turns(times: impl Into<Index>) -> Turns {
+    Turns(times.into())
+}
+
 /// A type that a `for` loop of an algorithm may run over.
 #[diagnostic::on_unimplemented(
     message = "a staged loop cannot run over `{Self}`",
@@ -126,6 +136,14 @@ impl StagedLoop for Repeat {
         };
         let head = (OptOp::Repeat, vec![self.times.value_in(&graph)], vec![]);
         stage_loop(&graph, head, carried, loc, |_, carried| body((), carried))
+    }
+}
+
+impl StagedLoop for Turns {
+    type Item = usize;
+
+    fn stage<C: LoopState>(self, carried: C, body: impl Fn(usize, C) -> C) -> C {
+        (0..self.0.count()).fold(carried, |carried, turn| body(turn, carried))
     }
 }
 

@@ -31,6 +31,13 @@ pub(crate) fn number(n: impl Number, loc: Loc) -> Scalar {
     n.number(loc)
 }
 
+/// A number that is known while the graph is built, such as that of a loop's turn.
+impl Number for usize {
+    fn number(self, loc: Loc) -> Scalar {
+        Index::from(self).number(loc)
+    }
+}
+
 impl Number for Index {
     fn number(self, loc: Loc) -> Scalar {
         Scalar::count(self, loc)

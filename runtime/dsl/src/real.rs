@@ -82,6 +82,17 @@ pub trait Real: sealed::Sealed + Clone {
         self.of(Scalar::op(ArithOp::Select, &[&above, &a, &b], loc), loc)
     }
 
+    /// 1 if this count is `other`, else 0: `chosen.is(j)`, where both are whole numbers.
+    #[must_use]
+    #[track_caller]
+    fn is(&self, other: impl Rate) -> Self {
+        let loc = Loc::caller();
+        let apart = self.to_scalar() - other.rate(loc);
+        let near = 0.25 - &apart * &apart;
+        let (one, zero) = (Scalar::constant(1.0, loc), Scalar::constant(0.0, loc));
+        self.of(Scalar::op(ArithOp::Select, &[&near, &one, &zero], loc), loc)
+    }
+
     /// All of the parameters or tensor `a` if this number is positive, else all of `b`. Entries of the other one
     /// do not matter, not even if they are not finite.
     #[must_use]

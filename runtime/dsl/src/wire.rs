@@ -9,6 +9,7 @@ pub(crate) mod sealed {
     /// Closes the traits of values and places.
     pub trait Sealed {}
     impl Sealed for () {}
+    impl<T: Sealed> Sealed for Vec<T> {}
 }
 
 /// A value that may be placed on the server or on all clients of a cohort: [`Params`](crate::Params), [`Scalar`](crate::Scalar),
@@ -157,6 +158,20 @@ impl Computed for () {
     fn bind_all<H: Hold>(_: &Graph, _: &[Value]) {}
 }
 impl Upload for () {}
+
+/// A list of values, one for each number: see [`list`](crate::list()).
+impl<T: Wire> Computed for Vec<T> {
+    type At<H: Hold> = Vec<H::Of<T>>;
+    fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
+        let each = self.iter().map(|value| value.value_in(graph, loc));
+        each.collect()
+    }
+    fn bind_all<H: Hold>(graph: &Graph, values: &[Value]) -> Self::At<H> {
+        let each = values.iter().map(|value| H::hold::<T>(graph, *value));
+        each.collect()
+    }
+}
+impl<T: Wire + Upload> Upload for Vec<T> {}
 
 macro_rules! tuple {
     ($($ty:ident $index:tt),*) => {

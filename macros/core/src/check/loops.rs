@@ -1,9 +1,9 @@
 //! Rules on `for`.
 
-use syn::{Expr, ExprForLoop, ExprRange, Lit, Pat, RangeLimits};
+use syn::{Expr, ExprForLoop, ExprRange, Lit, RangeLimits};
 
 use crate::diagnostics::{Diagnostics, text};
-use crate::model::{Body, Loop};
+use crate::model::{Body, Loop, named_turns};
 
 /// How many variables a loop can carry: `LoopState` is implemented for tuples up to this size.
 const MAX_CARRIED: usize = 6;
@@ -13,10 +13,7 @@ pub fn check_forms(body: &Body<'_>, diagnostics: &mut Diagnostics) {
     for one in &body.loops {
         check_label(one.node, diagnostics);
         match &*one.node.expr {
-            Expr::Range(range) => {
-                check_range(range, diagnostics);
-                check_no_index(&one.node.pat, diagnostics);
-            }
+            Expr::Range(range) => check_range(range, diagnostics),
             other => check_iterator(other, diagnostics),
         }
     }
@@ -42,7 +39,8 @@ fn check_label(node: &ExprForLoop, diagnostics: &mut Diagnostics) {
 
 /// `0..n`: the graph's loop is a number of turns.
 fn check_range(range: &ExprRange, diagnostics: &mut Diagnostics) {
-    const HELP: &str = "a loop counts its turns from 0: `for _ in 0..n`";
+    const HELP: &str = "a loop counts its turns from 0: `for _ in 0..n`, or `for j in 0..n` where each turn is \
+                        written out with its number";
     match &range.start {
         Some(start) if is_zero(start) => {}
         Some(start) => {
@@ -64,22 +62,6 @@ fn check_range(range: &ExprRange, diagnostics: &mut Diagnostics) {
             range.limits,
             "expected the number of turns, found no end",
             HELP,
-        );
-    }
-}
-
-/// `for _ in 0..n`: the graph has the loop's body once, the same for every turn.
-fn check_no_index(pattern: &Pat, diagnostics: &mut Diagnostics) {
-    let named = match pattern {
-        Pat::Ident(pattern) => !pattern.ident.to_string().starts_with('_'),
-        _ => false,
-    };
-    if named {
-        let found = text(pattern);
-        diagnostics.error(
-            pattern,
-            format!("expected `_`, found `{found}`"),
-            "the turns of a loop of the graph are all the same and have no number",
         );
     }
 }
@@ -114,10 +96,12 @@ pub fn may_have_turns(expr: &Expr) -> bool {
     }
 }
 
-/// At least one variable, as the loop's value is what it carries, and no more than a tuple holds.
+/// At least one variable, as the loop's value is what it carries, and no more than a tuple holds. A loop
+/// whose turns are written out may also be there for what it does, such as setting states.
 fn check_carries(one: &Loop<'_>, diagnostics: &mut Diagnostics) {
     let token = &one.node.for_token;
     match one.carried.len() {
+        0 if named_turns(one.node) => {}
         0 => diagnostics.error(
             token,
             "expected a loop that assigns a variable declared before it, found none",

@@ -5,8 +5,8 @@ use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{
-    Arm, BinOp, Block, Expr, ExprBinary, ExprCall, ExprClosure, ExprForLoop, ExprIf, ExprMatch,
-    ExprMethodCall, ExprReference, ExprUnary, Lit, Local, Pat, Stmt, Token, UnOp,
+    Arm, BinOp, Block, Expr, ExprBinary, ExprCall, ExprClosure, ExprForLoop, ExprIf, ExprIndex,
+    ExprMatch, ExprMethodCall, ExprReference, ExprUnary, Lit, Local, Pat, Stmt, Token, UnOp,
 };
 
 use super::loops::may_have_turns;
@@ -183,6 +183,11 @@ fn is_name(expr: &Expr) -> bool {
     matches!(expr, Expr::Lit(literal) if matches!(literal.lit, Lit::Str(_)))
 }
 
+/// A variable at a literal, or at a variable such as the number of a loop's turn.
+fn is_element(index: &ExprIndex) -> bool {
+    matches!(&*index.expr, Expr::Path(_)) && matches!(&*index.index, Expr::Path(_) | Expr::Lit(_))
+}
+
 fn is_arithmetic(op: &BinOp) -> bool {
     use BinOp::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Sub, SubAssign};
     matches!(
@@ -216,6 +221,9 @@ const CONDITION_HELP: &str = "comparisons and logic are for the condition of an 
     on hyper-parameters: `if self.mu > 0.0 { .. }`";
 const ARITHMETIC_HELP: &str = "values of the graph have the four operations and methods";
 const DATA_HELP: &str = "a body holds values of the graph, in variables and tuples";
+
+const INDEX_HELP: &str = "only the elements of a list have numbers: `models[j]` in `for j in 0..n`; \
+    values of the graph have none: take rows by `k.draw(..)` or `k.least(..)`";
 
 type Fault = (TokenStream, &'static str, &'static str, &'static str);
 
@@ -254,10 +262,12 @@ fn forbidden(expr: &Expr) -> Option<Fault> {
         Expr::Array(e) => (at(e), "a value", "an array", DATA_HELP),
         Expr::Repeat(e) => (at(e), "a value", "an array", DATA_HELP),
         Expr::Struct(e) => (at(&e.path), "a value", "a struct", DATA_HELP),
-        Expr::Index(e) => (at(e), "a value", "an index", DATA_HELP),
+        // An element of a list: `models[j]`.
+        Expr::Index(e) if is_element(e) => return None,
+        Expr::Index(e) => (at(e), "a value", "an index", INDEX_HELP),
         Expr::RawAddr(e) => (at(e), "a value", "a raw pointer", DATA_HELP),
         Expr::Range(e) => {
-            let help = "ranges are for loops: `for _ in 0..n`";
+            let help = "ranges are for loops: `for _ in 0..n`; a list has `list(n, |j| ..)`";
             (at(e), "a value", "a range", help)
         }
         Expr::Cast(e) => {

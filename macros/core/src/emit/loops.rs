@@ -2,9 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote_spanned};
-use syn::{Expr, ExprForLoop, Pat};
+use syn::{Expr, ExprForLoop};
 
-use crate::model::{Loop, Names};
+use crate::model::{Loop, Names, named_turns};
 
 /// `(w,) = for_each(iter, (w,), |b, (w,)| { let mut w = w; { body } (w,) })`.
 ///
@@ -32,8 +32,8 @@ pub fn for_each(one: &ExprForLoop, model: Option<&Loop<'_>>, names: &Names) -> E
     Expr::Verbatim(quote_spanned!(span=> { #staged; #(let _ = &#carried;)* }))
 }
 
-/// The pattern and the iterator: `0..n` is `range(n)`, whose turns are `()`; anything else stages
-/// its own turns.
+/// The pattern and the iterator: `0..n` is `range(n)`, whose turns are `()`, or `turns(n)`, which are
+/// written out one by one, where the pattern names them; anything else stages its own turns.
 fn turns(one: &ExprForLoop, private: &TokenStream) -> (TokenStream, TokenStream) {
     let span = one.for_token.span;
     let pattern = &one.pat;
@@ -41,9 +41,14 @@ fn turns(one: &ExprForLoop, private: &TokenStream) -> (TokenStream, TokenStream)
         return (pattern.to_token_stream(), one.expr.to_token_stream());
     };
     let end = &range.end;
-    let pattern = match &**pattern {
-        Pat::Wild(_) => quote_spanned!(span=> ()),
-        named => named.to_token_stream(),
-    };
-    (pattern, quote_spanned!(span=> #private::range(#end)))
+    match named_turns(one) {
+        true => {
+            let pattern = pattern.to_token_stream();
+            (pattern, quote_spanned!(span=> #private::turns(#end)))
+        }
+        false => {
+            let pattern = quote_spanned!(span=> ());
+            (pattern, quote_spanned!(span=> #private::range(#end)))
+        }
+    }
 }

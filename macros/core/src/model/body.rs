@@ -3,7 +3,7 @@
 use syn::visit::{self, Visit};
 use syn::{
     Arm, BinOp, Block, Expr, ExprAssign, ExprBinary, ExprCall, ExprClosure, ExprForLoop, ExprIf,
-    ExprMatch, ExprMethodCall, Ident, Local, Stmt,
+    ExprMatch, ExprMethodCall, Ident, Local, Pat, Stmt,
 };
 
 use super::scope::{Frame, Scopes};
@@ -241,6 +241,16 @@ impl<'a> Visit<'a> for Walk<'a> {
             call.args.iter().for_each(|arg| self.visit_expr(arg));
         }
     }
+}
+
+/// Whether a loop names its turns, `for j in 0..n`: each of them is written out with its number. The turns of
+/// `for _ in 0..n` are all the same, and the graph has the loop's body once.
+pub fn named_turns(one: &ExprForLoop) -> bool {
+    let named = match &*one.pat {
+        Pat::Ident(pattern) => !pattern.ident.to_string().starts_with('_'),
+        _ => false,
+    };
+    named && matches!(&*one.expr, Expr::Range(_))
 }
 
 /// `w` of the argument `&mut w`.

@@ -8,7 +8,7 @@ mod scope;
 mod self_use;
 mod spec;
 
-pub use body::{Body, Loop, Resolution, SelfRef, Target, block_body, lent_variable};
+pub use body::{Body, Loop, Resolution, SelfRef, Target, block_body, lent_variable, named_turns};
 pub use hook::{HOOKS, Hook};
 pub use hyper::{FieldType, HyperField, Hypers, hypers, key, number};
 pub use names::Names;

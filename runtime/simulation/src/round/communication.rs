@@ -27,6 +27,13 @@ impl Server<'_> {
         }
     }
 
+    /// Counts the bytes of a value that clients send: once, however many operations read it.
+    pub(crate) fn upload(&mut self, of: Value, value: Option<&RtVal>) {
+        if self.sent.insert(of) {
+            self.stats.bytes_up += self.wire_bytes(of, value);
+        }
+    }
+
     pub(crate) fn broadcast(
         &mut self,
         op: &Op,
@@ -56,7 +63,7 @@ impl Server<'_> {
         let value = value.ok_or_else(|| missing(op, "value of each client"))?;
         if op.kind == OpKind::Fed(FedOp::Gather) {
             self.has_taken = true;
-            self.stats.bytes_up += self.wire_bytes(op.operands[0], Some(&value));
+            self.upload(op.operands[0], Some(&value));
             let of = (op.operands[0], true);
             show_all(&mut self.observer, self.cx, of, Some(&value))?;
             self.gathered.push(op.results[0]);

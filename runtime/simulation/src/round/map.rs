@@ -124,6 +124,10 @@ impl Server<'_> {
             let value = running.finish(self.cx.program, reduction)?;
             env.set(reduction.results[0], value);
         }
+        // In a loop of the server, each repetition makes values of its own.
+        for result in &op.results {
+            self.sent.remove(result);
+        }
         for (result, column) in op.results.iter().zip(results.columns) {
             let values = column.into_iter().flatten().collect();
             env.set(*result, RtVal::Clients(Arc::clone(&ids), values));
@@ -246,11 +250,14 @@ impl Results {
                     show(look, cx, (*of, true), id, value)?;
                 }
             }
-            let sent = sources
-                .iter()
-                .filter_map(|(of, at)| Some((*of, yields.get(*at)?)));
-            self.bytes += sent.map(|(of, v)| bytes(cx.program, of, v)).sum::<u64>();
         }
+        // A value is sent once, however many reductions read it.
+        let mut sent: Vec<(Value, usize)> = self.sources.concat();
+        sent.sort_unstable();
+        sent.dedup();
+        let sent = sent.into_iter();
+        let sent = sent.filter_map(|(of, at)| Some(bytes(cx.program, of, yields.get(at)?)));
+        self.bytes += sent.sum::<u64>();
         for (column, value) in self.columns.iter_mut().zip(yields) {
             column[i] = Some(value);
         }

@@ -13,7 +13,7 @@ mod observer;
 mod server;
 mod suspects;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use burn::tensor::DispatchTensor;
 
@@ -100,6 +100,7 @@ pub(crate) fn run_round<'a>(
         visiting: vec![],
         has_taken: false,
         random_runs: 0,
+        sent: HashSet::new(),
         named: HashMap::new(),
     };
     let params = server.round(params)?;

@@ -3,7 +3,7 @@
 
 use fedround_exec::tensor::read_all;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use burn::tensor::DispatchTensor;
 use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Reduce, Value};
@@ -59,6 +59,8 @@ pub(crate) struct Server<'a> {
     pub has_taken: bool,
     /// Segments run in this round that draw random numbers.
     pub random_runs: u64,
+    /// Values that clients have sent.
+    pub sent: HashSet<Value>,
     /// How often each named stream was drawn from.
     pub named: HashMap<String, u64>,
 }
@@ -121,7 +123,7 @@ impl Server<'_> {
         if self.cx.program.schedule().module.uploads(op) {
             self.has_taken = true;
             for v in &op.operands {
-                self.stats.bytes_up += self.wire_bytes(*v, env.peek(*v));
+                self.upload(*v, env.peek(*v));
             }
         }
         running.finish(self.cx.program, op)

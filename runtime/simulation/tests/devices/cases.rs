@@ -74,7 +74,7 @@ pub struct Case(
     pub usize,
 );
 
-pub const CASES: [Case; 41] = [
+pub const CASES: [Case; 43] = [
     Case("fedavg", &[("weight_decay", "0.01")], 2),
     Case("fedavgm", &[], 2),
     Case("fedopt", &[], 2),
@@ -97,6 +97,8 @@ pub const CASES: [Case; 41] = [
     Case("fedmd", &[("examples", "4")], 3),
     Case("adfl", &[], 2),
     Case("validated", &[], 2),
+    Case("hypcluster", &[], 2),
+    Case("oort", &[], 2),
     Case("lg-fedavg", &[], 2),
     Case("lg-fedavg", &[("task", "jigsaw")], 2),
     Case("gradient-weights", &[], 2),
