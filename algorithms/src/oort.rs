@@ -89,12 +89,13 @@ impl<A: Algorithm> Algorithm for Oort<A> {
             }
             (next, (squares * k.num_examples()).sqrt())
         });
+        let w = self.aggregate(server, w_k);
         let utility_k = utility_k.gather();
         utility_k.map(|k, utility| {
             k.set_state("utility", &utility);
             k.set_state("last", &(k.round() + 1.0));
         });
         pace(server, &limit, utility_k.sum(), self.step, self.window);
-        self.aggregate(server, w_k)
+        w
     }
 }

@@ -26,9 +26,9 @@ fn clusters(clusters: usize) -> HypCluster {
     }
 }
 
-/// Six clients with 40 digits each. The last three call each digit by another name.
-fn two_groups() -> Deal {
-    let data = digits(40 * CLIENTS, 1).train;
+/// Six clients with 100 digits each. The last three call each digit by another name.
+fn two_groups(seed: u64) -> Deal {
+    let data = digits(100 * CLIENTS, 1).train;
     let renamed = data.labels().iter().enumerate();
     let renamed = renamed.map(|(i, y)| match i % CLIENTS {
         0..3 => *y,
@@ -36,12 +36,12 @@ fn two_groups() -> Deal {
     });
     let labels: Vec<u16> = renamed.collect();
     let examples = Examples::of_columns(data.columns().to_vec(), labels).unwrap();
-    let parts = (0..CLIENTS).map(|k| (0..40).map(|i| CLIENTS * i + k).collect());
-    dealt(&examples, parts.collect(), 3)
+    let parts = (0..CLIENTS).map(|k| (0..100).map(|i| CLIENTS * i + k).collect());
+    dealt(&examples, parts.collect(), seed)
 }
 
 fn of(q: usize) -> Simulation {
-    simulation(&clusters(q), "logistic", two_groups())
+    simulation(&clusters(q), "logistic", two_groups(3))
 }
 
 /// A model of the server, in one row.
@@ -61,21 +61,38 @@ fn chosen(simulation: &Simulation) -> Vec<Vec<u32>> {
 #[test]
 fn with_one_model_it_is_fed_avg() {
     let mut one = of(1);
-    let mut plain = simulation(&base(), "logistic", two_groups());
+    let mut plain = simulation(&base(), "logistic", two_groups(3));
     let (a, b) = (run(&mut one, 3), run(&mut plain, 3));
     assert_close(&weights(&one), &weights(&plain), 1e-6);
     assert_eq!(a.client_steps, b.client_steps);
     assert_eq!(bits(&model(&one, 0)), bits(&weights(&one)));
 }
 
+/// Whether the clients of each group chose one model, and the two groups different ones.
+fn is_separated(simulation: &Simulation) -> bool {
+    let chosen = chosen(simulation);
+    let (one, other) = chosen.split_at(3);
+    let alike = |group: &[Vec<u32>]| group.iter().all(|w| *w == group[0]);
+    alike(one) && alike(other) && one[0] != other[0]
+}
+
+/// It finds a local optimum: from some initial models clients stay where they are. From this one, a client
+/// first chooses the model of the other group.
 #[test]
 fn two_models_separate_two_groups() {
-    let mut simulation = of(2);
-    run(&mut simulation, 12);
-    let chosen = chosen(&simulation);
-    assert!(chosen[..3].iter().all(|w| *w == chosen[0]));
-    assert!(chosen[3..].iter().all(|w| *w == chosen[3]));
-    assert_ne!(chosen[0], chosen[3]);
+    let algorithm = HypCluster {
+        base: FedAvg {
+            epochs: 1,
+            batch: 100,
+            ..base()
+        },
+        ..clusters(2)
+    };
+    let mut simulation = simulation(&algorithm, "logistic", two_groups(8));
+    run(&mut simulation, 1);
+    assert!(!is_separated(&simulation));
+    run(&mut simulation, 30);
+    assert!(is_separated(&simulation));
 }
 
 #[test]

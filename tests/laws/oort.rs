@@ -7,11 +7,12 @@ use crate::common::{assert_close, bits, dealt, digits, run, simulation, weights}
 
 const CLIENTS: usize = 6;
 
+/// Steps on all examples of a client, so that their order does not matter.
 fn base(lr: f32) -> FedAvg {
     FedAvg {
         fraction: 1.0,
-        epochs: 1,
-        batch: 5,
+        epochs: 2,
+        batch: 10,
         lr,
         ..FedAvg::default()
     }

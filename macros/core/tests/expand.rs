@@ -22,6 +22,7 @@ fn impls() {
         "nested_loops",
         "choices",
         "optimizers",
+        "written_out",
     ] {
         let expanded = expansions(&fixture(name)).into_iter();
         let text: Vec<String> = expanded.map(|(_, output)| pretty(output)).collect();
