@@ -15,6 +15,7 @@ mod ef21;
 mod fada;
 mod fair;
 mod fed_aa;
+mod fed_async;
 mod fed_avg;
 mod fed_avg_m;
 mod fed_bn;
@@ -58,6 +59,7 @@ pub use ef21::Ef21;
 pub use fada::Fada;
 pub use fair::Fair;
 pub use fed_aa::{FedAa, FedAaModality};
+pub use fed_async::{FedAsync, FedAsyncWeight};
 pub use fed_avg::FedAvg;
 pub use fed_avg_m::FedAvgM;
 pub use fed_bn::FedBn;
@@ -111,6 +113,7 @@ pub fn registry() -> Registry {
         .with_type::<FedAa<BoxedAlgorithm>>()
         .with_type::<FedFed<BoxedAlgorithm>>()
         .with_type::<FedMd<BoxedAlgorithm>>()
+        .with_type::<FedAsync<BoxedAlgorithm>>()
         .with_type::<Adfl<BoxedAlgorithm>>()
         .with_type::<Validated<BoxedAlgorithm>>()
         .with_type::<HypCluster<BoxedAlgorithm>>()
@@ -153,6 +156,7 @@ mod tests {
         ("fada", include_str!("fada.rs"), 90),
         ("fair", include_str!("fair.rs"), 40),
         ("fed_aa", include_str!("fed_aa.rs"), 80),
+        ("fed_async", include_str!("fed_async.rs"), 45),
         ("fed_avg", include_str!("fed_avg.rs"), 40),
         ("fed_avg_m", include_str!("fed_avg_m.rs"), 15),
         ("fed_bn", include_str!("fed_bn.rs"), 15),

@@ -45,7 +45,15 @@ fn a_measurement_is_a_report() {
 }
 
 /// Algorithms whose first rounds draw no cohort, or by a share of another name.
-const OTHERS: [&str; 5] = ["fada", "solo", "centralized", "fedfed", "fixed-parties"];
+const OTHERS: [&str; 7] = [
+    "fada",
+    "solo",
+    "centralized",
+    "fedfed",
+    "fedmd",
+    "fedasync",
+    "fixed-parties",
+];
 
 #[test]
 fn every_bundled_algorithm_can_be_measured() {

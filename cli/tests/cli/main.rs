@@ -31,6 +31,7 @@ mod opt;
 mod own_data;
 mod peers;
 mod privacy;
+mod public;
 mod report;
 mod reproduce;
 mod resume;

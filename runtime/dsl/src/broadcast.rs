@@ -15,4 +15,14 @@ impl<T: Wire> Server<T> {
         let operands = [self.value, cohort.value];
         Clients::of_op(&self.graph, FedOp::Broadcast, &operands, loc)
     }
+
+    /// Sends the value to the clients that begin in this round, and gives each client of a cohort of
+    /// [`arrivals`](crate::ServerCx::arrivals) what it was sent when it began: the value of that round.
+    #[track_caller]
+    pub fn dispatch(&self, arrivals: &Cohort) -> Clients<T> {
+        let loc = Loc::caller();
+        self.graph.same(&arrivals.graph, "dispatch", loc);
+        let operands = [self.value, arrivals.value];
+        Clients::of_op(&self.graph, FedOp::Dispatch, &operands, loc)
+    }
 }

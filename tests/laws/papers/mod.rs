@@ -7,6 +7,7 @@ mod decayed;
 mod dp_sgd;
 mod fair;
 mod fed_aa;
+mod fed_async;
 mod fed_fed;
 mod fed_md;
 mod fixed_parties;

@@ -64,7 +64,8 @@ impl Program {
                 Item::Control(control) => Some(&control.op),
                 Item::Compute(_) => None,
             });
-        let sent = ops.find(|op| op.kind == OpKind::Fed(FedOp::Broadcast))?;
+        let sends = |op: &&Op| matches!(op.kind, OpKind::Fed(FedOp::Broadcast | FedOp::Dispatch));
+        let sent = ops.find(sends)?;
         self.cohort(*sent.operands.get(1)?, clients)
     }
 
@@ -87,6 +88,10 @@ impl Program {
                 Some(drawn(self.real(*op.operands.first()?)?, among))
             }
             OpKind::Fed(FedOp::Rotating) => Some(self.index(*op.operands.first()?)?.min(clients)),
+            OpKind::Fed(FedOp::Arrivals) => {
+                let [flying, buffer] = [0, 1].map(|i| self.index(*op.operands.get(i)?));
+                Some(buffer?.min(flying?).min(clients))
+            }
             OpKind::Fed(FedOp::Within) => numbered(),
             OpKind::Fed(FedOp::Outside) => Some(clients - numbered()?),
             _ => None,

@@ -250,6 +250,9 @@ impl Walk<'_, '_> {
                 | FedOp::Normal(_)
                 | FedOp::InitialParams(_)
                 | FedOp::Drawn
+                | FedOp::Arrivals
+                | FedOp::Dispatch
+                | FedOp::Staleness
                 | FedOp::Broadcast
                 | FedOp::Map
                 | FedOp::Reduce(_)

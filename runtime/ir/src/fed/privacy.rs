@@ -169,6 +169,7 @@ impl Analysis for Exposures<'_> {
             | OpKind::Tree(TreeOp::Add | TreeOp::Sub | TreeOp::ReplaceParts(_))
             | OpKind::Fed(
                 FedOp::Broadcast
+                | FedOp::Dispatch
                 | FedOp::Reduce(_)
                 | FedOp::Gather
                 | FedOp::Scatter

@@ -88,7 +88,7 @@ pub fn signature(
             plain(operands, &[Type::server(Cohort)])
         }
         OpKind::Fed(FedOp::Everyone | FedOp::Drawn) => plain(&[], &[Type::server(Cohort)]),
-        OpKind::Fed(FedOp::Within | FedOp::Outside | FedOp::Rotating) => {
+        OpKind::Fed(FedOp::Within | FedOp::Outside | FedOp::Rotating | FedOp::Arrivals) => {
             plain(&[Type::server(Index); 2], &[Type::server(Cohort)])
         }
         OpKind::Fed(FedOp::Choose(choice)) => {
@@ -102,7 +102,9 @@ pub fn signature(
             };
             plain(operands, &[Type::server(Cohort)])
         }
-        OpKind::Fed(FedOp::Members) => plain(&[Type::server(Cohort)], &[Type::gathered(Scalar)]),
+        OpKind::Fed(FedOp::Members | FedOp::Staleness) => {
+            plain(&[Type::server(Cohort)], &[Type::gathered(Scalar)])
+        }
         OpKind::Fed(FedOp::Only) => {
             let (kind, place) = (wire_kind(found(0)), side(operands));
             let each = Type { kind, place };
@@ -121,7 +123,7 @@ pub fn signature(
             plain(&operands[..found_count.clamp(1, 2)], &[at(Labels)])
         }
         OpKind::Fed(FedOp::InitialParams(_)) => plain(&[], &[at(Params)]),
-        OpKind::Fed(FedOp::Broadcast) => {
+        OpKind::Fed(FedOp::Broadcast | FedOp::Dispatch) => {
             let crosses = wire_kind(found(0));
             plain(
                 &[Type::server(crosses), Type::server(Cohort)],

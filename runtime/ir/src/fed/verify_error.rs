@@ -151,6 +151,14 @@ pub enum Broken {
         /// What to do instead.
         instead: &'static str,
     },
+    /// A cohort that clients did not begin in.
+    #[error(
+        "only the clients of `server.arrivals(..)` began in earlier rounds: give this its cohort"
+    )]
+    NotArrivals,
+    /// A round waits for arrivals twice.
+    #[error("a round waits for arrivals once: use the cohort of its first `arrivals`")]
+    Arrivals,
     /// Code of a visit keeps a state.
     #[error(
         "code that is visited by values of other clients keeps a state, and runs once for each of them; return the value, and keep it on the server"

@@ -144,7 +144,7 @@ impl Verifier<'_> {
 
     fn release(&mut self, at: &At, op: &Op) {
         let crossing = match op.kind {
-            OpKind::Fed(FedOp::Broadcast | FedOp::Scatter) => {
+            OpKind::Fed(FedOp::Broadcast | FedOp::Dispatch | FedOp::Scatter) => {
                 op.operands.get(..1).unwrap_or_default()
             }
             OpKind::Fed(FedOp::Reduce(_) | FedOp::Map | FedOp::Gather) => &op.operands,

@@ -151,8 +151,7 @@ pub struct Output {
     pub bytes: String,
 }
 
-/// Why a round cannot be divided between a server and parties. The verifier refuses programs of which this is
-/// true, so that every program that links can be divided.
+/// Why a round cannot be divided between a server and parties.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SplitError {
     /// Code of clients reads a value that was not sent to them and that no code of clients made.
@@ -161,6 +160,14 @@ pub enum SplitError {
     )]
     NotSent {
         /// The map.
+        loc: Loc,
+    },
+    /// The server takes updates as they arrive.
+    #[error(
+        "{loc}: updates arrive one by one on the virtual clock of a simulation; rounds between parties wait for a whole cohort, so run it with `fedround run`"
+    )]
+    Asynchronous {
+        /// The arrivals.
         loc: Loc,
     },
 }

@@ -140,6 +140,9 @@ impl Splitter<'_> {
                 self.loops.pop();
                 steps.push(Step::Loop(op.kind.name(), inner));
             }
+            (OpKind::Fed(FedOp::Arrivals), _) => {
+                return Err(SplitError::Asynchronous { loc: op.loc });
+            }
             (OpKind::Fed(FedOp::Broadcast | FedOp::Scatter), None) => {
                 for &v in &op.results {
                     self.name(v);

@@ -46,6 +46,9 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | FedOp::Members
             | FedOp::Only
             | FedOp::NthLargest
+            | FedOp::Arrivals
+            | FedOp::Dispatch
+            | FedOp::Staleness
             | FedOp::Broadcast
             | FedOp::Map
             | FedOp::Reduce(_)

@@ -119,6 +119,9 @@ impl Walker for Clients<'_> {
                     | FedOp::NthLargest
                     | FedOp::InitialParams(_)
                     | FedOp::Drawn
+                    | FedOp::Arrivals
+                    | FedOp::Dispatch
+                    | FedOp::Staleness
                     | FedOp::Broadcast
                     | FedOp::Map
                     | FedOp::Reduce(_)

@@ -129,7 +129,7 @@ impl Server<'_> {
     }
 
     /// Both operands of an op as counts.
-    fn counts(&self, op: &Op) -> Result<(usize, usize), RunError> {
+    pub(super) fn counts(&self, op: &Op) -> Result<(usize, usize), RunError> {
         let count = |i: usize| self.cx.program.index(op.operands[i]);
         let counts = count(0).zip(count(1));
         counts.ok_or_else(|| missing(op, "count"))

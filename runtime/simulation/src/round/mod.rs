@@ -3,6 +3,7 @@
 //! The server's interpreter visits the operations in order, runs client code on worker threads, and
 //! adds the clients' results in a fixed order, so that sums do not depend on timing.
 
+mod arrivals;
 mod choices;
 mod cohorts;
 mod communication;
@@ -97,6 +98,8 @@ pub(crate) fn run_round<'a>(
         stats: RoundStats::default(),
         draws: 0,
         maps: 0,
+        arrived: vec![],
+        dispatches: 0,
         visiting: vec![],
         has_taken: false,
         random_runs: 0,

@@ -24,7 +24,7 @@ use crate::interpreter::rows::{draw, every_class, for_rows, least};
 use crate::interpreter::{Walker, has_rows, repeat, walk};
 use crate::non_finite::Diverged;
 use crate::regions::RunRegion;
-use crate::state::State;
+use crate::state::{Flight, State};
 use crate::value::batching::leaves;
 use crate::value::{Env, RtVal};
 use crate::workers::Workers;
@@ -53,6 +53,9 @@ pub(crate) struct Server<'a> {
     /// Cohorts drawn in this round, and maps run: each has its own stream.
     pub draws: usize,
     pub maps: usize,
+    /// The clients whose updates arrive in this round, and values that were dispatched in it.
+    pub arrived: Vec<Flight>,
+    pub dispatches: usize,
     /// The values that are on a visit.
     pub visiting: Vec<Value>,
     /// Whether the server has taken values of clients in this round, or counted their steps.
@@ -194,6 +197,9 @@ impl Walker for Server<'_> {
                 Some(ids) => ids.into(),
                 None => (0..self.cx.clients()).collect(),
             }),
+            (OpKind::Fed(FedOp::Arrivals), _) => self.arrivals(op)?,
+            (OpKind::Fed(FedOp::Dispatch), _) => self.dispatch(op, env, last)?,
+            (OpKind::Fed(FedOp::Staleness), _) => self.staleness(),
             (OpKind::Fed(FedOp::Broadcast), _) => self.broadcast(op, env, last)?,
             (OpKind::Fed(FedOp::Gather | FedOp::Scatter), _) => self.cross(op, env, last)?,
             (OpKind::Fed(FedOp::Concat), _) => self.concat(op, env)?,

@@ -118,7 +118,7 @@ impl Simulation {
         let round = self.round + 1;
         let params = self.params.clone();
         let mut state = std::mem::take(&mut self.state);
-        let server = state.server.clone();
+        let server = (state.server.clone(), state.in_flight.clone());
         // Borrowed for as long as this function's own values.
         let look = look.map(|look| look as Observer<'_>);
         let mut parties = self.parties.take();

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::Simulation;
 use super::fingerprint::Fingerprint;
 use crate::checkpoint_error::CheckpointError;
-use crate::state::{ClientState, Key};
+use crate::state::{ClientState, Flight, InFlight, Key};
 use crate::tensor_bytes::{from_bytes, to_bytes};
 
 /// Of the parts below.
@@ -27,6 +27,8 @@ const POSITION: &str = "simulation/position";
 const PARAMETERS: &str = "simulation/parameters";
 pub(super) const SERVER: &str = "simulation/server";
 const CLIENTS: &str = "simulation/clients";
+/// Clients in flight; only where there are any.
+const IN_FLIGHT: &str = "simulation/in-flight";
 /// What parties are to be told; only of a coordinator.
 const PARTIES: &str = "simulation/parties";
 
@@ -45,6 +47,34 @@ pub(crate) type SavedState = (usize, String, Vec<TensorBytes>);
 
 /// A state by its name.
 pub(super) type ServerStates = Vec<(String, Vec<TensorBytes>)>;
+
+/// The clients in flight: the clock, each flight's client, version and arrival, and what was dispatched. Times
+/// are the bits of seconds.
+#[derive(Deserialize, Serialize)]
+struct SavedInFlight {
+    now: u64,
+    flights: Vec<(usize, usize, u64)>,
+    sent: Vec<((usize, usize), Vec<TensorBytes>)>,
+}
+
+fn restored_in_flight(
+    saved: SavedInFlight,
+    device: &DispatchDevice,
+) -> Result<InFlight, CheckpointError> {
+    let flights = saved.flights.into_iter();
+    let flights = flights.map(|(client, version, arrives)| Flight {
+        client,
+        version,
+        arrives: f64::from_bits(arrives),
+    });
+    let sent = saved.sent.into_iter();
+    let sent = sent.map(|(key, tensors)| Ok((key, restored(IN_FLIGHT, &tensors, device)?)));
+    Ok(InFlight {
+        now: f64::from_bits(saved.now),
+        flights: flights.collect(),
+        sent: sent.collect::<Result<_, CheckpointError>>()?,
+    })
+}
 
 /// The states of clients, and those that the server keeps for them.
 #[derive(Deserialize, Serialize)]
@@ -81,11 +111,31 @@ impl Simulation {
         server.sort_by(|a, b| a.0.cmp(&b.0));
         archive.insert(SERVER, &server)?;
         archive.insert(CLIENTS, &self.save_clients()?)?;
+        if let Some(in_flight) = self.save_in_flight()? {
+            archive.insert(IN_FLIGHT, &in_flight)?;
+        }
         let committed = self.committed();
         if !committed.is_empty() {
             archive.insert(PARTIES, &committed)?;
         }
         Ok(archive)
+    }
+
+    /// The clients in flight, if rounds have let any begin.
+    fn save_in_flight(&self) -> Result<Option<SavedInFlight>, CheckpointError> {
+        let InFlight { now, flights, sent } = &self.state.in_flight;
+        if flights.is_empty() && sent.is_empty() && *now == 0.0 {
+            return Ok(None);
+        }
+        let flights = flights.iter();
+        let flights = flights.map(|f| (f.client, f.version, f.arrives.to_bits()));
+        let sent = sent.iter();
+        let sent = sent.map(|(key, tensors)| Ok((*key, saved("dispatched", tensors)?)));
+        Ok(Some(SavedInFlight {
+            now: now.to_bits(),
+            flights: flights.collect(),
+            sent: sent.collect::<Result<_, CheckpointError>>()?,
+        }))
     }
 
     /// Goes back, or forward, to where another simulation was [saved](Self::save).
@@ -114,7 +164,12 @@ impl Simulation {
             Err(ArchiveError::Missing { .. }) => vec![],
             committed => committed?,
         };
+        let in_flight = match archive.get(IN_FLIGHT) {
+            Err(ArchiveError::Missing { .. }) => InFlight::default(),
+            saved => restored_in_flight(saved?, device)?,
+        };
         self.restore_clients(archive.get(CLIENTS)?)?;
+        self.state.in_flight = in_flight;
         self.restore_committed(committed);
         (self.params, self.state.server) = (params, server);
         (self.round, self.left_out) = (position.round, position.left_out);

@@ -204,7 +204,8 @@ impl Simulation {
     /// Forgets the states of a round that a coordinator gave up.
     pub(crate) fn forget_round(&mut self) {
         let server = std::mem::take(&mut self.state.server);
-        self.state.undo(server);
+        let in_flight = std::mem::take(&mut self.state.in_flight);
+        self.state.undo((server, in_flight));
     }
 
     /// Sets how many rounds of phases ended early, which a coordinator knows.

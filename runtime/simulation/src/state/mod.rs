@@ -5,6 +5,7 @@
 
 mod client_states;
 mod file;
+mod in_flight;
 mod read_ahead;
 mod resident;
 #[cfg(test)]
@@ -20,12 +21,15 @@ use crate::error::RunError;
 
 pub use client_states::ClientMemory;
 pub(crate) use client_states::ClientStates;
+pub(crate) use in_flight::{Flight, InFlight};
 pub(crate) use resident::{Key, Side};
 
 /// By the name that the spec gives it.
 #[derive(Clone)]
 pub(crate) struct State {
     pub server: HashMap<String, Vec<DispatchTensor>>,
+    /// Clients that train while rounds go by.
+    pub in_flight: InFlight,
     pub clients: ByClient,
     /// What the server keeps for each client.
     pub for_clients: ByClient,
@@ -41,6 +45,7 @@ impl Default for State {
         };
         Self {
             server: HashMap::new(),
+            in_flight: InFlight::default(),
             clients: of(Side::Client),
             for_clients: of(Side::Server),
         }
@@ -66,9 +71,10 @@ impl State {
         self.clients.kept.commit(fresh);
     }
 
-    /// Forgets the states of a round that failed; `server` is the server's before it.
-    pub fn undo(&mut self, server: HashMap<String, Vec<DispatchTensor>>) {
-        self.server = server;
+    /// Forgets the states of a round that failed; `server` are the server's before it, and who was in flight
+    /// then.
+    pub fn undo(&mut self, server: (HashMap<String, Vec<DispatchTensor>>, InFlight)) {
+        (self.server, self.in_flight) = server;
         self.clients.fresh.clear();
         self.for_clients.fresh.clear();
     }

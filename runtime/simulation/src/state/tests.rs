@@ -42,7 +42,7 @@ fn a_failed_round_leaves_states_as_they_were() {
         set(&mut all, 2, 4.0);
         let values = |all: &State| [0, 1, 2].map(|k| value(all, k));
         assert_eq!(values(&all), [Some(1.0), Some(3.0), Some(4.0)]);
-        all.undo(HashMap::new());
+        all.undo(Default::default());
         assert_eq!(values(&all), [Some(1.0), Some(2.0), None]);
         assert_eq!(all.of_clients().all().unwrap().len(), 2);
     }

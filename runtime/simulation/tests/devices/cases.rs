@@ -74,7 +74,7 @@ pub struct Case(
     pub usize,
 );
 
-pub const CASES: [Case; 43] = [
+pub const CASES: [Case; 44] = [
     Case("fedavg", &[("weight_decay", "0.01")], 2),
     Case("fedavgm", &[], 2),
     Case("fedopt", &[], 2),
@@ -94,6 +94,7 @@ pub const CASES: [Case; 43] = [
     Case("centralized", &[], 2),
     Case("fedaa", &[], 2),
     Case("fedfed", &[("momentum", "0.9")], 3),
+    Case("fedasync", &[("in_flight", "2")], 3),
     Case("fedmd", &[("examples", "4")], 3),
     Case("adfl", &[], 2),
     Case("validated", &[], 2),
@@ -119,6 +120,11 @@ pub const CASES: [Case; 43] = [
     Case("dp-sgd", &[("sigma", "0.01")], 2),
     Case("fixed-parties", &[("parties", "2"), ("dropped", "1")], 2),
 ];
+
+/// Those that run between a coordinator and parties: all but those whose updates arrive one by one.
+pub fn at_parties() -> impl Iterator<Item = &'static Case> {
+    CASES.iter().filter(|case| case.0 != "fedasync")
+}
 
 /// What came of a run.
 pub struct Trained {

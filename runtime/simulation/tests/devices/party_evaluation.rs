@@ -7,7 +7,7 @@ use fedround_data::Examples;
 use fedround_simulation::parties::{HeldOut, Loopback, PartyHost, PartyScore, PartyScores};
 use fedround_simulation::{CohortBatch, Simulation};
 
-use crate::cases::{CASES, Case, SIZES};
+use crate::cases::{CASES, Case, SIZES, at_parties};
 use crate::parties::{Shared, parameters};
 use crate::troubled_parties::{Trouble, Troubled};
 
@@ -82,7 +82,7 @@ fn expected(simulation: &Simulation) -> PartyScores {
 #[test]
 fn own_models_do_at_parties_as_in_a_simulation() {
     let mut personal = 0;
-    for case in &CASES {
+    for case in at_parties() {
         let mut simulation = alone(case);
         if !simulation.has_personal_models() {
             let (mut coordinator, _) = federation(case, 1);

@@ -8,7 +8,8 @@ use super::error;
 /// 18. All operands of a `fed.map` and of a reduction are over one cohort. Two draws of
 ///     `fed.sample` are two cohorts; `fed.everyone` is always the same. A visit is a cohort of its
 ///     own, whose values go back to the cohort that they came from, and whose code keeps nothing:
-///     it runs several times on each client.
+///     it runs several times on each client. A round has `fed.arrivals` once, and its cohort alone
+///     began in earlier rounds.
 pub(super) fn values_meet_their_own(module: &Module) -> Vec<VerifyError> {
     let mut walk = Walk::default();
     module.all_ops().for_each(|op| walk.op(op));
@@ -28,20 +29,28 @@ struct Walk {
     of: HashMap<Value, Cohort>,
     /// Of each visit, the cohort whose values go on it.
     visitors: HashMap<Value, Cohort>,
+    /// The cohort of the arrivals.
+    arrivals: Option<Value>,
     errors: Vec<VerifyError>,
 }
 
 impl Walk {
     fn op(&mut self, op: &Op) {
+        self.arrivals(op);
         let cohort = match op.kind {
             OpKind::Fed(FedOp::Everyone) => Some(Cohort::Everyone),
             OpKind::Fed(
-                FedOp::Sample | FedOp::Within | FedOp::Outside | FedOp::Rotating | FedOp::Choose(_),
+                FedOp::Sample
+                | FedOp::Within
+                | FedOp::Outside
+                | FedOp::Rotating
+                | FedOp::Arrivals
+                | FedOp::Choose(_),
             ) => op.results.first().copied().map(Cohort::Drawn),
-            OpKind::Fed(FedOp::Members) => {
+            OpKind::Fed(FedOp::Members | FedOp::Staleness) => {
                 op.operands.first().and_then(|v| self.of.get(v)).copied()
             }
-            OpKind::Fed(FedOp::Broadcast | FedOp::Only) => {
+            OpKind::Fed(FedOp::Broadcast | FedOp::Dispatch | FedOp::Only) => {
                 op.operands.get(1).and_then(|v| self.of.get(v)).copied()
             }
             OpKind::Fed(FedOp::Scatter) if op.visits() => self.depart(op),
@@ -72,6 +81,26 @@ impl Walk {
         }
     }
 
+    /// What stands for clients that began earlier is of the one cohort that did.
+    fn arrivals(&mut self, op: &Op) {
+        let of = match op.kind {
+            OpKind::Fed(FedOp::Arrivals) if self.arrivals.is_some() => {
+                self.errors.push(error(op, Broken::Arrivals));
+                return;
+            }
+            OpKind::Fed(FedOp::Arrivals) => {
+                self.arrivals = op.results.first().copied();
+                return;
+            }
+            OpKind::Fed(FedOp::Dispatch) => op.operands.get(1),
+            OpKind::Fed(FedOp::Staleness) => op.operands.first(),
+            _ => return,
+        };
+        if of != self.arrivals.as_ref() {
+            self.errors.push(error(op, Broken::NotArrivals));
+        }
+    }
+
     fn depart(&mut self, op: &Op) -> Option<Cohort> {
         let visit = *op.results.first()?;
         let of = op.operands.first().and_then(|v| self.of.get(v));
@@ -94,7 +123,7 @@ impl Walk {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Module, Reduce};
+    use super::super::super::{ArithOp, Module, Reduce};
     use super::super::testing::{Round, broken, round};
     use super::*;
 
@@ -131,6 +160,26 @@ mod tests {
         assert_eq!(
             broken(&weighted(|b| b.op(OpKind::Fed(FedOp::Everyone), &[]))),
             []
+        );
+    }
+
+    #[test]
+    fn i18_only_arrivals_began_earlier() {
+        let began = |draw: fn(&mut Round<'_>) -> Value| {
+            round(move |b, w| {
+                let cohort = draw(b);
+                let sent = b.op(OpKind::Fed(FedOp::Dispatch), &[w, cohort]);
+                b.op(OpKind::Fed(FedOp::Reduce(Reduce::Mean)), &[sent])
+            })
+        };
+        let arrivals = |b: &mut Round<'_>| {
+            let n = b.op(OpKind::Arith(ArithOp::IndexConst(2)), &[]);
+            b.op(OpKind::Fed(FedOp::Arrivals), &[n, n])
+        };
+        assert_eq!(broken(&began(arrivals)), []);
+        assert_eq!(
+            broken(&began(|b| b.op(OpKind::Fed(FedOp::Everyone), &[]))),
+            [("fed.dispatch".to_owned(), Broken::NotArrivals)]
         );
     }
 }

@@ -85,7 +85,9 @@ fn central(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
             OpKind::Fed(FedOp::SetServerState(_)) => tell(op.operands.last(), "a server state"),
             // As they are when they are sent.
             OpKind::Fed(FedOp::Scatter) => tell(op.results.first(), "the clients"),
-            OpKind::Fed(FedOp::Broadcast) => tell(op.results.first(), "a broadcast"),
+            OpKind::Fed(FedOp::Broadcast | FedOp::Dispatch) => {
+                tell(op.results.first(), "a broadcast")
+            }
             _ => {}
         }
     }

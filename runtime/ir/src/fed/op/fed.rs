@@ -60,6 +60,16 @@ pub enum FedOp {
     /// `fed.drawn`: `() -> cohort@server`; the cohort that was made last in this round, by this layer
     /// or another. Replaced by `link-hooks` with that cohort.
     Drawn,
+    /// `fed.arrivals`: `(index in_flight, index buffer) -> cohort@server`; the next `buffer` clients whose
+    /// updates arrive, of `in_flight` clients that train at the same time, in the order of arrival on the
+    /// virtual clock. First, clients drawn at random begin, until `in_flight` train.
+    Arrivals,
+    /// `fed.dispatch`: `(T@server, cohort@server) -> {T}@clients`; to each client of a cohort of
+    /// `fed.arrivals` the value as it was in the round in which the client began.
+    Dispatch,
+    /// `fed.staleness`: `(cohort@server) -> {f32}@server`; for each client of a cohort of
+    /// `fed.arrivals`, how many rounds were completed since it began.
+    Staleness,
     /// `fed.broadcast`: `(T@server, cohort@server) -> {T}@clients`; one value, to each client.
     Broadcast,
     /// `fed.map`: `({T}@clients…) -> {U}@clients…`; the region's arguments are the client and one
@@ -165,6 +175,9 @@ ops! { FedOp {
     "fed.permutation" = Permutation [name: Quoted];
     "fed.initial_params" = InitialParams [stream: Count];
     "fed.drawn" = Drawn [];
+    "fed.arrivals" = Arrivals [];
+    "fed.dispatch" = Dispatch [];
+    "fed.staleness" = Staleness [];
     "fed.broadcast" = Broadcast [];
     "fed.map" = Map [];
     "fed.sum" = Reduce (Reduce::Sum);
@@ -215,6 +228,9 @@ impl FedOp {
             | Self::NthLargest
             | Self::Seconds
             | Self::InitialParams(_)
+            | Self::Arrivals
+            | Self::Dispatch
+            | Self::Staleness
             | Self::Broadcast
             | Self::Map
             | Self::Reduce(_)
@@ -260,6 +276,7 @@ impl FedOp {
             | Self::ClientState(..)
             | Self::Personal(..) => Effect::Reads,
             Self::Sample
+            | Self::Arrivals
             | Self::Choose(Choice::Bernoulli | Choice::SampleBy)
             | Self::Uniform(_)
             | Self::Normal(_)
@@ -280,6 +297,8 @@ impl FedOp {
             | Self::NthLargest
             | Self::Seconds
             | Self::InitialParams(_)
+            | Self::Dispatch
+            | Self::Staleness
             | Self::Broadcast
             | Self::Reduce(_)
             | Self::Gather
@@ -303,7 +322,7 @@ impl FedOp {
 
     pub(super) fn direction(&self) -> Option<Direction> {
         match self {
-            Self::Broadcast | Self::Scatter => Some(Direction::Down),
+            Self::Broadcast | Self::Dispatch | Self::Scatter => Some(Direction::Down),
             Self::Reduce(_) | Self::Gather => Some(Direction::Up),
             Self::Hyper(_)
             | Self::RoundIndex
@@ -323,6 +342,8 @@ impl FedOp {
             | Self::Normal(_)
             | Self::Permutation(_)
             | Self::InitialParams(_)
+            | Self::Arrivals
+            | Self::Staleness
             | Self::Map
             | Self::Concat
             | Self::Positions
@@ -361,6 +382,9 @@ impl FedOp {
             | Self::Members
             | Self::Only
             | Self::NthLargest
+            | Self::Arrivals
+            | Self::Dispatch
+            | Self::Staleness
             | Self::Broadcast
             | Self::Map
             | Self::Reduce(_)

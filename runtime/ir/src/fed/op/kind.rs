@@ -163,7 +163,7 @@ impl OpKind {
     /// The word between its operands.
     pub(crate) fn separator(&self) -> &'static str {
         match self {
-            Self::Fed(FedOp::Broadcast | FedOp::Scatter) => "to",
+            Self::Fed(FedOp::Broadcast | FedOp::Dispatch | FedOp::Scatter) => "to",
             Self::Fed(FedOp::Only) => "of",
             Self::Fed(FedOp::Reduce(_) | FedOp::Gather | FedOp::Split(_)) => "by",
             _ => ",",

@@ -189,7 +189,10 @@ impl<'m> Linker<'m> {
                     .collect();
                 let results = self.fresh(&op.results, map);
                 let kind = |v: &Value| self.target.type_of(*v).kind;
-                if matches!(op.kind, OpKind::Fed(FedOp::Broadcast | FedOp::Scatter)) {
+                if matches!(
+                    op.kind,
+                    OpKind::Fed(FedOp::Broadcast | FedOp::Dispatch | FedOp::Scatter)
+                ) {
                     let sent = results.iter().filter(|v| kind(v) == Kind::Params);
                     self.origin.extend(sent.map(|v| (*v, *v)));
                 }

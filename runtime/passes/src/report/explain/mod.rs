@@ -228,6 +228,28 @@ impl Printer<'_> {
                 self.texts.insert(*cohort, text);
                 self.bind(*cohort, "S");
             }
+            (OpKind::Fed(FedOp::Arrivals), [cohort], _) => {
+                self.texts
+                    .insert(*cohort, Text::call("arrivals", &operands));
+                self.bind(*cohort, "S");
+            }
+            (OpKind::Fed(FedOp::Staleness), [number], _) => {
+                self.texts.insert(*number, Text::name("staleness_k"));
+                let of = op
+                    .operands
+                    .first()
+                    .map(|v| self.text(*v).plain().to_owned());
+                self.cohorts.insert(*number, of.unwrap_or_default());
+            }
+            (OpKind::Fed(FedOp::Dispatch), [sent], _) => {
+                if let [value, cohort] = op.operands.as_slice() {
+                    self.bind(*value, "c");
+                    let began = format!("{} when k began", self.text(*value).plain());
+                    self.texts.insert(*sent, Text::sum(began));
+                    self.cohorts
+                        .insert(*sent, self.text(*cohort).plain().to_owned());
+                }
+            }
             (OpKind::Fed(FedOp::Broadcast), [sent], _) => {
                 if let [value, cohort] = op.operands.as_slice() {
                     self.bind(*value, "c");

@@ -103,6 +103,9 @@ impl Analysis for Origins<'_> {
                 | FedOp::Permutation(_)
                 | FedOp::InitialParams(_)
                 | FedOp::Drawn
+                | FedOp::Arrivals
+                | FedOp::Dispatch
+                | FedOp::Staleness
                 | FedOp::Broadcast
                 | FedOp::Map
                 | FedOp::Reduce(_)
