@@ -1,6 +1,6 @@
 //! Sizes that are known before a program runs: of batches and of cohorts.
 
-use fedround_ir::fed::{FedOp, OpKind, OptOp, Value};
+use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Value};
 use fedround_passes::schedule::{Block, Item};
 
 use super::Program;

@@ -54,6 +54,9 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             | FedOp::Outside
             | FedOp::Rotating
             | FedOp::Drawn
+            | FedOp::Arrivals
+            | FedOp::Dispatch
+            | FedOp::Staleness
             | FedOp::Broadcast
             | FedOp::Map
             | FedOp::Reduce(_)
