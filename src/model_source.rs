@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use burn::tensor::Device;
 use fedround_dsl::Algorithm;
 use fedround_exec::{CompileError, assemble_for};
-use fedround_models::{AuxiliaryTask, Losses, Model, ModelError, Task, find};
+use fedround_models::{AuxiliaryTask, Losses, Model, ModelError, Task, build};
 use fedround_trace::TracedModel;
 
 /// Variants of auxiliary networks by the networks' names, as in `discriminator` → `linear`.
@@ -69,7 +69,7 @@ impl ModelSource {
         // Models are made in host memory, whatever device they are compiled for.
         let device = Device::flex();
         let model = match self {
-            Self::Bundled(name) => find(name)?.build_with(around.task, words, &device)?,
+            Self::Bundled(name) => build(name, around.task, words, &device)?,
             Self::Own { make, .. } => make(around.task, &device),
         };
         let assembled = assemble_for(algorithm, model, around, &device)?;

@@ -1,14 +1,16 @@
 //! The list of bundled models.
 
+use burn::tensor::Device;
+
 use crate::registry::Make;
 use crate::{
-    AdultMlp, CaptionConfig, CharLstm, DigitsConfig, FedAaConfig, LeNet5, LgLeNet5, LgMlp,
-    Logistic, McMahanCnn, ModelError, ModelInfo, Moon, NormKind, PflCnn, ResNetConfig, SimSiam,
-    Stem, TwoNn, VqaConfig,
+    AdultMlp, CaptionConfig, CharLstm, DigitsConfig, FedAaConfig, Gpt, LeNet5, LgLeNet5, LgMlp,
+    Logistic, McMahanCnn, Model, ModelError, ModelInfo, Moon, NormKind, PflCnn, ResNetConfig,
+    SimSiam, Stem, Task, TwoNn, VqaConfig,
 };
 
 /// All bundled models.
-pub const MODELS: [ModelInfo; 22] = [
+pub const MODELS: [ModelInfo; 23] = [
     ModelInfo {
         name: "logistic",
         doc: "multinomial logistic regression",
@@ -180,6 +182,13 @@ pub const MODELS: [ModelInfo; 22] = [
         make: Make::Inputs(|task, device| Box::new(CharLstm::new(task, device))),
     },
     ModelInfo {
+        name: "gpt",
+        doc: "gpt:LAYERSxWIDTH, a decoder-only transformer (2x64 if not given): the next character of a text",
+        paper: "Radford et al. 2019 (GPT-2), smaller",
+        min_side: 1,
+        make: Make::Sized(|task, size, device| Box::new(Gpt::new(task, size, device))),
+    },
+    ModelInfo {
         name: "vqa",
         doc: "ResNet-18 times an LSTM of two layers of 512, 1000, answers; 3x224x224 in the paper",
         paper: "Liang et al. 2020 (LG-FedAvg, VQA)",
@@ -199,18 +208,38 @@ pub const MODELS: [ModelInfo; 22] = [
     },
 ];
 
-/// The bundled model of a name.
+/// The bundled model of a name, which may have a size: `gpt:2x64`.
 ///
 /// # Errors
 ///
-/// No model has that name.
+/// No model has that name, or the model has no such size.
 pub fn find(name: &str) -> Result<&'static ModelInfo, ModelError> {
-    const { &MODELS }
-        .iter()
-        .find(|m| m.name == name)
-        .ok_or_else(|| ModelError::Unknown {
-            name: name.to_owned(),
-            nearest: fedround_names::nearest(name, MODELS.map(|m| m.name)),
-            known: MODELS.map(|m| m.name).join(", "),
-        })
+    let base = name.split_once(':').map_or(name, |(base, _)| base);
+    let found = const { &MODELS }.iter().find(|m| m.name == base);
+    let found = found.ok_or_else(|| ModelError::Unknown {
+        name: name.to_owned(),
+        nearest: fedround_names::nearest(base, MODELS.map(|m| m.name)),
+        known: MODELS.map(|m| m.name).join(", "),
+    })?;
+    found.size(name)?;
+    Ok(found)
+}
+
+/// Builds the bundled model of a name, which may have a size. `words` is the size of the data's vocabulary, if
+/// it has one.
+///
+/// # Errors
+///
+/// As [`find`] and [`ModelInfo::build_with`].
+pub fn build(
+    name: &str,
+    task: Task,
+    words: Option<usize>,
+    device: &Device,
+) -> Result<Box<dyn Model>, ModelError> {
+    let info = find(name)?;
+    match (&info.make, info.size(name)?) {
+        (Make::Sized(make), Some(size)) => Ok(make(task, size, device)),
+        _ => info.build_with(task, words, device),
+    }
 }

@@ -20,6 +20,7 @@ mod fedaa;
 mod forward;
 mod function;
 mod functions;
+mod gpt;
 pub mod layers;
 mod leaf;
 mod lenet;
@@ -39,7 +40,7 @@ pub use auxiliary::{
     AUXILIARIES, Assembled, Assembly, Auxiliary, AuxiliaryError, AuxiliaryTask, BASE, Disentangler,
     ImageDecoder, MutualInformation, Part, REPRESENT, Variant, assemble,
 };
-pub use bundled::{MODELS, find};
+pub use bundled::{MODELS, build, find};
 pub use caption::{
     Attention, Beam, CaptionConfig, CaptionDecoder, CaptionStep, Captioner, Words, beam_search,
 };
@@ -52,6 +53,7 @@ pub use fed_fed::{BetaVae, ResNetGenerator, Residual, VaeConfig, VaeDecoder, Vae
 pub use fedaa::{FedAaCnn, FedAaConfig, FedAaFeatures, identifier};
 pub use forward::{Buffer, ForwardCx};
 pub use function::{AnyTensor, Argument, CallError, Function, Method};
+pub use gpt::{Gpt, GptBlock, GptFeatures};
 pub use layers::NormKind;
 pub use leaf::{Layer, Leaf};
 pub use lenet::{LeNet5, LeNetFeatures};

@@ -22,6 +22,8 @@ pub struct ModelInfo {
 pub(crate) enum Make {
     /// For images or rows of a table.
     Inputs(fn(Task, &Device) -> Box<dyn Model>),
+    /// For texts, of so many layers and this width.
+    Sized(fn(Task, [usize; 2], &Device) -> Box<dyn Model>),
     /// For images and sentences of so many words.
     Words(fn(Task, usize, &Device) -> Box<dyn Model>),
 }
@@ -53,6 +55,14 @@ pub enum ModelError {
         /// Width of the data's inputs.
         width: usize,
     },
+    /// The part after the colon of a name is invalid.
+    #[error("model `{name}`: expected {expected}")]
+    Size {
+        /// The whole name.
+        name: String,
+        /// What was expected.
+        expected: &'static str,
+    },
     /// The model reads words, which the data has none of.
     #[error(
         "model `{model}` reads words, which the data has none of; choose a dataset of captions or questions, or another model"
@@ -63,7 +73,37 @@ pub enum ModelError {
     },
 }
 
+/// Layers and width of a sized model, if they are not given.
+const SIZE: [usize; 2] = [2, 64];
+/// The largest number of layers, and the largest width.
+const LARGEST: [usize; 2] = [64, 4096];
+
 impl ModelInfo {
+    /// The layers and the width after the colon of a name. `None` without a colon.
+    pub(crate) fn size(&self, name: &str) -> Result<Option<[usize; 2]>, ModelError> {
+        let Some((_, text)) = name.split_once(':') else {
+            return Ok(None);
+        };
+        let number = |text: &str, most: usize| {
+            let n = text.parse().ok();
+            n.filter(|n| (1..=most).contains(n))
+        };
+        let [layers, width] = LARGEST;
+        let size = text.split_once('x');
+        let size = size.and_then(|(l, w)| Some([number(l, layers)?, number(w, width)?]));
+        match (&self.make, size) {
+            (Make::Sized(_), Some(size)) => Ok(Some(size)),
+            (Make::Sized(_), None) => Err(ModelError::Size {
+                name: name.to_owned(),
+                expected: "LAYERSxWIDTH of at most 64 and 4096, as in gpt:2x64",
+            }),
+            _ => Err(ModelError::Size {
+                name: name.to_owned(),
+                expected: "nothing after its name",
+            }),
+        }
+    }
+
     /// Builds the model with parameters of zeros.
     ///
     /// # Errors
@@ -86,7 +126,7 @@ impl ModelInfo {
         device: &Device,
     ) -> Result<Box<dyn Model>, ModelError> {
         let words = match self.make {
-            Make::Inputs(_) => 0,
+            Make::Inputs(_) | Make::Sized(_) => 0,
             Make::Words(_) => words.ok_or(ModelError::Words { model: self.name })?,
         };
         let [_, height, width] = task.input;
@@ -100,6 +140,7 @@ impl ModelInfo {
         }
         Ok(match &self.make {
             Make::Inputs(make) => make(task, device),
+            Make::Sized(make) => make(task, SIZE, device),
             Make::Words(make) => make(task, words, device),
         })
     }
@@ -173,6 +214,24 @@ mod tests {
         let names: Vec<String> = model.leaves().into_iter().map(|l| l.name).collect();
         assert_eq!(names[0], "features.conv1.weight");
         assert_eq!(names.last().unwrap(), "head.bias");
+    }
+
+    #[test]
+    fn sizes_follow_a_colon() {
+        let count = |name: &str| -> usize {
+            let model = crate::build(name, GREY, None, &Device::default()).unwrap();
+            let shapes = model.leaves().into_iter().map(|l| l.shape);
+            shapes.map(|shape| shape.iter().product::<usize>()).sum()
+        };
+        // Vectors, blocks of 12 w² + 13 w, the last normalisation and the head.
+        let expected =
+            |l: usize, w: usize| 10 * w + l * (12 * w * w + 13 * w) + 2 * w + 10 * w + 10;
+        assert_eq!(count("gpt:3x32"), expected(3, 32));
+        assert_eq!(count("gpt"), count("gpt:2x64"));
+        for name in ["gpt:", "gpt:2", "gpt:0x8", "gpt:2x9999", "lenet5:2x8"] {
+            let error = find(name).err().unwrap().to_string();
+            assert!(error.contains("expected"), "{error}");
+        }
     }
 
     #[test]

@@ -168,6 +168,13 @@ fn next_characters_are_learned() {
     assert!((perplexity - loss.exp()).abs() < 1e-9);
     // 81 characters are equally likely before training.
     assert!(perplexity < 60.0, "{perplexity}");
+    let gpt = line
+        .replace("char-lstm", "gpt:1x16")
+        .replace("--out run", "--out gpt");
+    let perplexity = json(&place.success(&gpt))["perplexity"].as_f64().unwrap();
+    assert!(perplexity < 60.0, "{perplexity}");
+    let text = place.failure("run fedavg --model gpt:x", 1);
+    assert!(text.contains("expected LAYERSxWIDTH"), "{text}");
     let text = place.failure("run fedavg --model char-lstm", 1);
     assert!(
         text.contains("`char-lstm` reads the characters of texts"),
