@@ -72,7 +72,11 @@ impl GptBlock {
     /// `x`: `[batch · steps, width]`; so is the output.
     fn forward(&self, x: Tensor<2>, [batch, steps]: [usize; 2]) -> Tensor<2> {
         let [_, width] = x.dims();
-        let heads = if width % HEAD == 0 { width / HEAD } else { 1 };
+        let heads = if width.is_multiple_of(HEAD) {
+            width / HEAD
+        } else {
+            1
+        };
         let h = self.norm1.forward(x.clone());
         let split = |of: &Linear| -> Tensor<4> {
             let all = of.forward(h.clone());

@@ -228,11 +228,11 @@ pub enum OwnDataError {
         /// The column.
         column: String,
         /// The valid values.
-        expected: String,
+        expected: Box<str>,
         /// The value.
-        found: String,
+        found: Box<str>,
         /// The valid value that is closest, if one is close.
-        nearest: Option<String>,
+        nearest: Option<Box<str>>,
     },
     /// A table has no column that is an input.
     #[error("{}: no column is left as an input", path.display())]

@@ -188,9 +188,9 @@ impl Input {
             path: sheet.path().to_path_buf(),
             line: row.line(),
             column: self.name.clone(),
-            expected,
-            found: row.text(place).to_owned(),
-            nearest: nearest.map(str::to_owned),
+            expected: expected.into(),
+            found: row.text(place).into(),
+            nearest: nearest.map(Into::into),
         };
         let value = row.value(place);
         if value.is_none() && !self.gaps {
