@@ -41,7 +41,11 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
         text += &traffic(args, &model, program);
         text += &held_at_once(args, program);
         let cohort = program.cohort_size(args.subject.clients);
-        text += &statement(program.linked(), cohort, (args.examples, args.delta));
+        text += &statement(
+            program.linked(),
+            (args.subject.clients, cohort),
+            (args.examples, args.delta),
+        );
         text += "\nCompute\n";
         text += &compute(program, args.examples)?;
         text += &loops(&program.looped()?);

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use fedround_ir::fed::Module;
-use fedround_metrics::accountant::Steps;
+use fedround_metrics::accountant::{Sampling, Steps};
 use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
-use fedround_passes::fed::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
+use fedround_passes::fed::{CohortSum, Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
 
 use crate::output::grouped;
-use crate::privacy_bound::{NoBound, replaced, round_up};
+use crate::privacy_bound::{NoBound, replaced, round_up, rounds_of};
 
 /// The other `δ` of training with noise: that of ADCOL's table.
 const LOOSE: f64 = 1e-2;
@@ -41,6 +41,19 @@ const TRAINED_BY_CLIENTS: &str = "  \
     Dong, Roth and Su 2022): that is proven. Nothing is taken off for batches that are drawn.
 ";
 
+/// What the ε of noise on a sum over a cohort rests on.
+const CLIENTS: &str = "  \
+  Of noise on a sum over a cohort:
+  - it hides all of a client's data, from what is made of the sum: clients who take part with a
+    probability of their own are there or not, clients of a cohort of fixed size are replaced;
+  - RDP is Rényi accounting: of Mironov, Talwar and Zhang 2019 with a probability, of Wang, Balle and
+    Kasiviswanathan 2019, Theorem 27, of a fixed size. PLD is by privacy loss distributions, of a fixed
+    size by Zhu, Dong and Wang 2022, Theorem 11. Both are bounds, over all rounds; the lower one counts;
+  - who takes part must be secret, and all who are drawn must answer: the mean of fewer is more ε. That
+    a round is skipped for which nobody was drawn is not hidden;
+  - the server is honest: it has every client's value without noise.
+";
+
 /// What the ε of noise in a loop rests on.
 const REPEATED: &str = "  \
   Of noise that a round adds several times: each time there may be another value in place of the one
@@ -58,7 +71,7 @@ const RELEASED: &str = "  \
 /// numbers are of a cohort, where its size is known, of clients with `examples` each, at a `δ`.
 pub(crate) fn statement(
     module: &Module,
-    cohort: Option<usize>,
+    (clients, cohort): (usize, Option<usize>),
     (examples, delta): (u64, f64),
 ) -> String {
     let found = mechanisms(module);
@@ -75,12 +88,13 @@ pub(crate) fn statement(
             "  {}: {noise} of {} on {who} of norm at most {}",
             mechanism.loc, mechanism.scale, mechanism.bound,
         );
-        text += &match mechanism.steps {
-            Some(steps) => {
+        text += &match (mechanism.steps, mechanism.cohort) {
+            (_, Some(sum)) => of_clients(mechanism, sum, clients, delta),
+            (Some(steps), None) => {
                 let rows = cohort.and_then(|clients| steps.rows(clients, examples));
                 trained(mechanism, steps, rows, delta)
             }
-            None => added(mechanism, examples, delta),
+            (None, None) => added(mechanism, examples, delta),
         };
     }
     for loc in unknown {
@@ -99,8 +113,9 @@ fn grounds(known: &[Mechanism]) -> String {
     let parts = [
         (TRAINED, any(|m| m.steps.is_some() && m.central)),
         (TRAINED_BY_CLIENTS, any(|m| m.steps.is_some() && !m.central)),
+        (CLIENTS, any(|m| m.cohort.is_some())),
         (REPEATED, any(|m| m.steps.is_none() && !once(m))),
-        (RELEASED, any(|m| m.steps.is_none())),
+        (RELEASED, any(|m| m.steps.is_none() && m.cohort.is_none())),
     ];
     let parts = parts.into_iter().filter(|(_, said)| *said);
     let parts: String = parts.map(|(part, _)| part).collect();
@@ -125,6 +140,8 @@ fn kind(mechanism: &Mechanism) -> &'static str {
 fn subject(mechanism: &Mechanism) -> &'static str {
     match (mechanism.unit, mechanism.central) {
         _ if mechanism.steps.is_some() => "a batch's sum of values",
+        _ if mechanism.cohort.is_some_and(|sum| sum.mean) => "a cohort's mean of values",
+        _ if mechanism.cohort.is_some() => "a cohort's sum of values",
         (Unit::Row, _) => "rows",
         (Unit::Client, false) => "a client's value",
         (Unit::Client, true) => "the server's value",
@@ -178,8 +195,42 @@ fn trained(mechanism: &Mechanism, steps: RowSteps, rows: Option<u64>, delta: f64
     );
     text + &after_rounds(&deltas, |rounds, delta| {
         let count = rounds * count;
-        Steps { rate, noise, count }.epsilon(delta)
+        let sampling = Sampling::Poisson;
+        let steps = Steps {
+            sampling,
+            rate,
+            noise,
+            count,
+        };
+        steps.epsilon(delta)
     })
+}
+
+/// The ε of noise on a sum over a cohort, of a federation with so many clients.
+fn of_clients(mechanism: &Mechanism, sum: CohortSum, clients: usize, delta: f64) -> String {
+    let one = rounds_of(mechanism, sum, clients, 1);
+    let mut text = match one.sampling {
+        Sampling::Poisson => format!(
+            "    each client takes part with probability {:.4}; one is there or not, σ = {:.4}\n",
+            one.rate, one.noise
+        ),
+        Sampling::Fixed => format!(
+            "    {} of {clients} clients take part; one is replaced, σ = {:.4} of what it moves\n",
+            (one.rate * clients as f64).round(),
+            one.noise
+        ),
+    };
+    let steps = |rounds| Steps {
+        count: rounds,
+        ..one
+    };
+    text += "    RDP:\n";
+    text += &after_rounds(&[delta], |rounds, delta| steps(rounds).epsilon(delta));
+    text += "    PLD:\n";
+    text += &after_rounds(&[delta], |rounds, delta| {
+        steps(rounds).epsilon_by_losses(delta)
+    });
+    text
 }
 
 /// The ε of noise on a value, as often as a round adds it.

@@ -1,9 +1,11 @@
 //! The ε of one place of noise that is added several times.
 
 use fedround_exec::Program;
+use fedround_exec::program::drawn;
 use fedround_metrics::MetricError;
+use fedround_metrics::accountant::{Sampling, Steps};
 use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
-use fedround_passes::fed::{Mechanism, NoiseKind, mechanisms};
+use fedround_passes::fed::{CohortSum, Draw, Mechanism, NoiseKind, mechanisms};
 
 /// Default `δ` of all statements.
 pub(crate) const DELTA: f64 = 1e-5;
@@ -12,7 +14,7 @@ pub(crate) const DELTA: f64 = 1e-5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoBound {
     #[error(
-        "the noise is neither on what is clipped there, nor on a batch's sum of what is clipped row by row under a claim of differential privacy"
+        "the noise is neither on what is clipped there, nor, under a claim of differential privacy, on a batch's sum of what is clipped row by row, or on a cohort's sum or, of a fixed size, mean of what each client clips"
     )]
     Unclipped,
     #[error("the noise is in a loop whose length is not known before the round")]
@@ -40,6 +42,36 @@ pub(crate) fn replaced(mechanism: &Mechanism, times: f64, delta: f64) -> Result<
         NoiseKind::Laplace => laplace_epsilon(2.0, scale)? * times,
         NoiseKind::Gaussian => gaussian_epsilon(2.0 * bound * times.sqrt(), scale, delta)?,
     })
+}
+
+/// The rounds of noise on a sum over a cohort as steps of sampled Gaussian noise, of a federation with so
+/// many clients.
+pub(crate) fn rounds_of(
+    mechanism: &Mechanism,
+    sum: CohortSum,
+    clients: usize,
+    rounds: u64,
+) -> Steps {
+    let noise = mechanism.scale / mechanism.bound;
+    match sum.draw {
+        Draw::Bernoulli(rate) => Steps {
+            sampling: Sampling::Poisson,
+            rate,
+            noise,
+            count: rounds,
+        },
+        Draw::Fraction(fraction) => {
+            let size = drawn(fraction, clients);
+            let divisor = if sum.mean { size as f64 } else { 1.0 };
+            Steps {
+                sampling: Sampling::Fixed,
+                rate: size as f64 / clients.max(1) as f64,
+                // One client replaced moves the sum by two bounds.
+                noise: 0.5 * noise * divisor,
+                count: rounds,
+            }
+        }
+    }
 }
 
 /// A bound with three decimals, which must not be below the exact one.
@@ -79,6 +111,7 @@ mod tests {
             unit: Unit::Client,
             central: false,
             steps: None,
+            cohort: None,
             repetitions: None,
             loc: Loc::caller(),
         }

@@ -1,12 +1,12 @@
 //! What the noise of a run has left of its clients' privacy: a part of its summary and metrics.
 
 use fedround_exec::Program;
-use fedround_metrics::accountant::Steps;
+use fedround_metrics::accountant::{Sampling, Steps};
 use fedround_metrics::privacy::gaussian_epsilon;
 use fedround_passes::fed::{Mechanism, NoiseKind, mechanisms};
 use serde::Serialize;
 
-use crate::privacy_bound::{NoBound, replaced, round_up};
+use crate::privacy_bound::{NoBound, replaced, round_up, rounds_of};
 
 /// `privacy` of a run with noise on what clients tell.
 #[derive(Clone, Debug, Serialize)]
@@ -114,7 +114,11 @@ fn spent(
     let most = federation.most_examples as u64;
     let repetitions = mechanism.repetitions.as_ref().map(|all| all.count(most));
     let (mut usual_epsilon, mut rows) = (None, None);
-    let epsilon = match (mechanism.steps, repetitions) {
+    let of_clients = mechanism.cohort.filter(|_| rounds > 0).map(|sum| {
+        let steps = rounds_of(mechanism, sum, federation.clients, rounds as u64);
+        Ok(steps.epsilon(delta)?.min(steps.epsilon_by_losses(delta)?))
+    });
+    let epsilon = of_clients.unwrap_or_else(|| match (mechanism.steps, repetitions) {
         _ if rounds == 0 => Ok(0.0),
         (Some(steps), _) => {
             // What clients do to their own examples has no usual figure here.
@@ -125,7 +129,14 @@ fn spent(
                 let count =
                     (rounds * steps.passes) as u64 * rows.div_ceil(steps.batch.max(1) as u64);
                 let rate = (steps.batch as f64 / rows as f64).min(1.0);
-                Steps { rate, noise, count }.epsilon(delta).ok()
+                let sampling = Sampling::Poisson;
+                let steps = Steps {
+                    sampling,
+                    rate,
+                    noise,
+                    count,
+                };
+                steps.epsilon(delta).ok()
             });
             // Each pass changes by one bound in one of its steps: √passes bounds in all.
             let passes = (rounds * steps.passes) as f64;
@@ -133,7 +144,7 @@ fn spent(
         }
         (None, None) => Err(NoBound::Loop),
         (None, Some(times)) => replaced(mechanism, rounds as f64 * times as f64, delta),
-    };
+    });
     MechanismSpent {
         at: mechanism.loc.to_string(),
         rounds,
@@ -255,6 +266,73 @@ mod tests {
         let epsilon = spent.epsilon.unwrap();
         assert!(epsilon > 0.0 && delta_at(epsilon, distance) < 1e-5);
         assert!(delta_at((epsilon - 2e-3).max(0.0), distance) > 1e-5);
+    }
+
+    /// DP-FedAvg: what clients clip is added up, with noise on the sum.
+    #[derive(Hyper, Debug, Clone)]
+    #[hyper(name = "dp-fed-avg")]
+    struct DpFedAvg {
+        /// Its standard deviation.
+        #[hyper(default = 4.0)]
+        sigma: f32,
+        /// Whether each client takes part with a probability of its own.
+        #[hyper(default = true)]
+        poisson: bool,
+    }
+
+    #[federated]
+    impl Algorithm for DpFedAvg {
+        fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+            server.claim(Dp::Central);
+            let s_t = if self.poisson {
+                server.bernoulli(0.3)
+            } else {
+                server.sample(0.3)
+            };
+            let g_k = w.broadcast(&s_t).map(|k, w| {
+                let (b, w) = (k.batch(10), w.replace_parts(&["Buffer"], &w.zeros_like()));
+                grad(&w, |w| k.loss(w, &b)).clip(2.0)
+            });
+            w - 0.1 * g_k.sum().noise(self.sigma)
+        }
+    }
+
+    #[test]
+    fn noise_on_a_sum_over_a_cohort_is_composed_over_rounds() {
+        for poisson in [true, false] {
+            let experiment = Experiment::new(DpFedAvg {
+                sigma: 4.0,
+                poisson,
+            });
+            let experiment = experiment.model("logistic").data("synth-digits");
+            let run = experiment.clients(10).seed(3).prepare(8).unwrap();
+            let federation = federation(&run, 1e-5);
+            for rounds in [1, 20] {
+                let spent = privacy_spent(run.program(), federation, rounds, None).unwrap();
+                // One of ten is replaced, and moves the sum by 4; or it is there or not, and moves it by 2.
+                let steps = Steps {
+                    sampling: match poisson {
+                        true => Sampling::Poisson,
+                        false => Sampling::Fixed,
+                    },
+                    rate: 0.3,
+                    noise: if poisson { 2.0 } else { 1.0 },
+                    count: rounds as u64,
+                };
+                let expected = steps.epsilon_by_losses(1e-5).unwrap();
+                assert!(expected <= steps.epsilon(1e-5).unwrap());
+                let found = spent.epsilon.unwrap();
+                assert!((found - expected).abs() < 5e-3, "{found} {expected}");
+                assert_eq!(spent.mechanisms[0].no_bound, None);
+            }
+        }
+        let nothing = Experiment::new(DpFedAvg {
+            sigma: 0.0,
+            poisson: true,
+        });
+        let nothing = nothing.model("logistic").data("synth-digits").clients(10);
+        let error = nothing.prepare(8).err().unwrap().to_string();
+        assert!(error.contains("central differential privacy"), "{error}");
     }
 
     #[test]

@@ -19,12 +19,28 @@ use crate::privacy::{positive, probability};
 /// 0.1.
 const ORDERS: u32 = 512;
 
+/// The largest order of the differences that bound the divergence of a cohort of fixed size. Beyond, a
+/// simpler bound is taken.
+const DIFFERENCES: u32 = 256;
+
+/// How a step selects rows or clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampling {
+    /// Each with a probability of its own. Neighbours differ by one that is there or not.
+    Poisson,
+    /// A fixed number of all, without replacement. Neighbours differ by one that is another.
+    Fixed,
+}
+
 /// The steps of a training with noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steps {
-    /// `q`: the probability with which a step selects a row.
+    /// How a step selects rows or clients.
+    pub sampling: Sampling,
+    /// `q`: the probability with which a step selects one of them.
     pub rate: f64,
-    /// `σ`: the standard deviation of the noise, in units of the clipping bound.
+    /// `σ`: the standard deviation of the noise, in units of the most by which neighbours differ: of the
+    /// clipping bound, or of twice that where one is replaced by another.
     pub noise: f64,
     /// The number of steps.
     pub count: u64,
@@ -40,22 +56,100 @@ impl Steps {
     ///
     /// A parameter is out of its range.
     pub fn epsilon(&self, delta: f64) -> Result<f64, MetricError> {
-        positive("the noise", self.noise)?;
+        self.epsilon_of_orders(delta, ORDERS)
+    }
+
+    /// [`Self::epsilon`] with the orders up to `last` alone, which is a larger bound.
+    ///
+    /// # Errors
+    ///
+    /// A parameter is out of its range.
+    pub fn epsilon_of_orders(&self, delta: f64, last: u32) -> Result<f64, MetricError> {
+        self.check()?;
         probability("delta", delta)?;
-        if !(self.rate > 0.0 && self.rate <= 1.0) {
-            return Err(MetricError::Setting {
-                what: "the sampling rate",
-                value: self.rate,
-                expected: "a number above 0 and at most 1",
-            });
-        }
+        let differences = match self.sampling {
+            Sampling::Fixed => self.differences(),
+            Sampling::Poisson => vec![],
+        };
         let of = |order: u32| {
-            let all = self.count as f64 * self.divergence(order);
+            let one = match self.sampling {
+                Sampling::Poisson => self.divergence(order),
+                Sampling::Fixed => self.divergence_of_fixed(order, &differences),
+            };
+            let all = self.count as f64 * one;
             let alpha = f64::from(order);
             all + (-1.0 / alpha).ln_1p() - (delta.ln() + alpha.ln()) / (alpha - 1.0)
         };
-        let least = (2..=ORDERS).map(of).fold(f64::INFINITY, f64::min);
+        let least = (2..=last).map(of).fold(f64::INFINITY, f64::min);
         Ok(least.max(0.0))
+    }
+
+    pub(crate) fn check(&self) -> Result<(), MetricError> {
+        positive("the noise", self.noise)?;
+        match self.rate > 0.0 && self.rate <= 1.0 {
+            true => Ok(()),
+            false => Err(MetricError::Setting {
+                what: "the sampling rate",
+                value: self.rate,
+                expected: "a number above 0 and at most 1",
+            }),
+        }
+    }
+
+    /// A bound on the Rényi divergence of one step at an integer order `α`, where a fixed number is drawn
+    /// without replacement and one is replaced: Wang, Balle and Kasiviswanathan 2019, "Subsampled Rényi
+    /// Differential Privacy and Analytical Moments Accountant", Theorem 27,
+    /// <https://arxiv.org/abs/1808.00087>.
+    fn divergence_of_fixed(&self, order: u32, differences: &[f64]) -> f64 {
+        let alpha = f64::from(order);
+        let variance = self.noise * self.noise;
+        if self.rate >= 1.0 {
+            return alpha / (2.0 * variance);
+        }
+        // ln E[(dP/dQ)^(x+1)] of the step without sampling.
+        let moment = |x: f64| x * (x + 1.0) / (2.0 * variance);
+        let two = 1.0 / variance;
+        let difference = |i: u32| {
+            let found = differences.get(i as usize);
+            found.copied().unwrap_or(f64::INFINITY)
+        };
+        let mut choose = (alpha * (alpha - 1.0) / 2.0).ln();
+        let mut sum = 0.0;
+        for j in 2..=order {
+            let term = match j {
+                2 => (4.0_f64.ln() + two + (-(-two).exp()).ln_1p()).min(two + 2.0_f64.ln()),
+                _ => {
+                    let (low, high) = (difference(j / 2 * 2), difference(j.div_ceil(2) * 2));
+                    let by_differences = 4.0_f64.ln() + 0.5 * (low + high);
+                    by_differences.min(2.0_f64.ln() + moment(f64::from(j - 1)))
+                }
+            };
+            let j = f64::from(j);
+            sum = log_add(sum, choose + j * self.rate.ln() + term);
+            choose += (alpha - j).ln() - (j + 1.0).ln();
+        }
+        sum / (alpha - 1.0)
+    }
+
+    /// The logarithms of the forward differences at 0, by their order, of `x ↦ exp(x (x − 1) / 2σ²)`. Those
+    /// of even order are central moments of the likelihood ratio, and positive.
+    fn differences(&self) -> Vec<f64> {
+        let twice = 2.0 * self.noise * self.noise;
+        let last = DIFFERENCES as usize;
+        // Signed logarithms, which do not overflow.
+        let mut values: Vec<(bool, f64)> = (0..=last)
+            .map(|x| (true, x as f64 * (x as f64 - 1.0) / twice))
+            .collect();
+        let mut all = vec![0.0];
+        for _ in 1..=last {
+            let pairs = values.windows(2).filter_map(|pair| match pair {
+                [a, b] => Some(log_sub(*b, *a)),
+                _ => None,
+            });
+            values = pairs.collect();
+            all.push(values.first().map_or(f64::INFINITY, |(_, log)| *log));
+        }
+        all
     }
 
     /// The Rényi divergence of one step at an integer order `α`: Mironov, Talwar and Zhang 2019,
@@ -82,6 +176,20 @@ impl Steps {
     }
 }
 
+/// `b − a` of numbers as a sign and the logarithm of their size.
+fn log_sub((positive, b): (bool, f64), (other, a): (bool, f64)) -> (bool, f64) {
+    if positive != other {
+        return (positive, log_add(a, b));
+    }
+    let (most, least) = (a.max(b), a.min(b));
+    let size = match most == least {
+        true => f64::NEG_INFINITY,
+        false => most + (-(least - most).exp()).ln_1p(),
+    };
+    // The larger one says the sign.
+    (if b >= a { positive } else { !positive }, size)
+}
+
 /// `ln(eᵃ + eᵇ)`.
 fn log_add(a: f64, b: f64) -> f64 {
     let (most, least) = (a.max(b), a.min(b));
@@ -97,7 +205,12 @@ mod tests {
     use crate::privacy::gaussian_epsilon;
 
     fn steps(rate: f64, noise: f64, count: u64) -> Steps {
-        Steps { rate, noise, count }
+        Steps {
+            sampling: Sampling::Poisson,
+            rate,
+            noise,
+            count,
+        }
     }
 
     /// The same divergence by its definition, `1/(α−1) · ln E[((1−q) + q·p₁(x)/p₀(x))^α]` over

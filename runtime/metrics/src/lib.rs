@@ -14,6 +14,7 @@
 //! | [`images`] | PSNR |
 //! | [`privacy`] | ε of Gaussian and Laplace noise, and of several mechanisms together |
 //! | [`accountant`] | ε of training with noise on sums of clipped gradients |
+//! | `pld` | the same by the privacy loss distribution: [`accountant::Steps::epsilon_by_losses`] |
 //! | [`features`] | Fréchet distance of feature vectors, principal components for pictures |
 //!
 //! Fractions are in `[0, 1]`, not in percent.
@@ -25,9 +26,11 @@ pub mod clients;
 pub mod correlation;
 mod error;
 pub mod features;
+mod fft;
 pub mod images;
 pub mod models;
 pub mod paired;
+mod pld;
 pub mod privacy;
 pub mod progress;
 mod rows;

@@ -11,8 +11,8 @@ mod registry;
 pub mod transform;
 
 pub use analysis::{
-    Encoded, Leaves, Mechanism, Mechanisms, NoiseKind, Repetitions, RowSteps, Unit, Warning, codec,
-    encoded, examples_in_order, mechanisms, warnings, zeros,
+    CohortSum, Draw, Encoded, Leaves, Mechanism, Mechanisms, NoiseKind, Repetitions, RowSteps,
+    Unit, Warning, codec, encoded, examples_in_order, mechanisms, warnings, zeros,
 };
 pub use pipeline::{Linked, lay_out, link, link_with};
 pub use transform::{LinkError, canonicalize, cse, dce, fuse_maps, licm, link_hooks};

@@ -1,6 +1,7 @@
 //! Finds the mechanisms of differential privacy in a module: noise on bounded values, with the bounds
 //! and the scales of the noise.
 
+mod cohort_sum;
 #[cfg(test)]
 mod loop_tests;
 mod repetitions;
@@ -12,9 +13,10 @@ use std::collections::HashSet;
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{
-    Dp, Exposure, Known, Module, Op, OpKind, OptOp, Place, Privacy, PrivacyOp, Region, Value,
+    Dp, Exposure, FedOp, Known, Module, Op, OpKind, OptOp, Place, Privacy, PrivacyOp, Region, Value,
 };
 
+pub use cohort_sum::{CohortSum, Draw};
 pub use repetitions::Repetitions;
 pub use row_steps::RowSteps;
 
@@ -53,6 +55,8 @@ pub struct Mechanism {
     pub central: bool,
     /// For noise on a sum over the rows of a batch, each of which is clipped: how often it is added.
     pub steps: Option<RowSteps>,
+    /// For noise on a sum over a cohort of values that each client clips: the sum.
+    pub cohort: Option<CohortSum>,
     /// How often a round adds it, so that it may tell of a row or a client several times; `None` if that is
     /// not known before the round.
     pub repetitions: Option<Repetitions>,
@@ -69,8 +73,8 @@ pub struct Mechanisms {
     pub unknown: Vec<Loc>,
 }
 
-/// The mechanisms of a linked module: noise on a value that was clipped as a whole, or on a sum over the
-/// rows of a batch that were clipped one by one.
+/// The mechanisms of a linked module: noise on a value that was clipped as a whole, on a sum over the rows
+/// of a batch that were clipped one by one, or on a sum over a cohort of what each client clipped.
 pub fn mechanisms(module: &Module) -> Mechanisms {
     let mut finder = Finder {
         module,
@@ -134,9 +138,15 @@ impl<'m> Finder<'m> {
             return None;
         };
         let made = self.known.made(*of)?;
+        let mut cohort = None;
         let (clip, unit, steps) = match made.kind {
             OpKind::Privacy(PrivacyOp::ClipRows) => (made, Unit::Row, None),
             OpKind::Privacy(PrivacyOp::Clip) => (made, Unit::Client, None),
+            OpKind::Fed(FedOp::Reduce(_)) if op.kind == OpKind::Privacy(PrivacyOp::Noise) => {
+                let (clip, sum) = self.client_by_client(made, around)?;
+                cohort = Some(sum);
+                (clip, Unit::Client, None)
+            }
             OpKind::Opt(OptOp::ForRows(_)) if op.kind == OpKind::Privacy(PrivacyOp::Noise) => {
                 let (clip, steps) = self.row_by_row(made, *of, around)?;
                 (clip, Unit::Row, Some(steps))
@@ -162,6 +172,7 @@ impl<'m> Finder<'m> {
             unit,
             central: self.central(op),
             steps,
+            cohort,
             repetitions: self.repetitions(around, unit),
             loc: op.loc,
         })

@@ -9,11 +9,14 @@ use crate::fed::link;
 use crate::testing::{Closure, dp_own_head, linked};
 
 #[test]
-fn noise_on_a_mean_is_left_to_its_reader() {
+fn noise_on_a_mean_is_a_mechanism_of_clients() {
     let found = mechanisms(&linked(&Closure(dp_own_head)));
-    // The mean lies between the clip and the noise of the server.
-    assert!(found.known.is_empty(), "{found:?}");
-    assert_eq!(found.unknown.len(), 1);
+    assert!(found.unknown.is_empty(), "{found:?}");
+    let [found] = found.known.as_slice() else {
+        panic!("{found:?}")
+    };
+    assert_eq!((found.unit, found.bound), (Unit::Client, 2.0));
+    assert!(found.cohort.is_some_and(|sum| sum.mean));
 }
 
 #[test]
