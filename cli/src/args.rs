@@ -20,6 +20,7 @@ use crate::reading::ReadingArgs;
 use crate::report::ReportArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::{ResumeArgs, RunArgs};
+use crate::sweep::SweepArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,6 +28,7 @@ Examples:
   fedround run 'fedprox(fedavg)' --set mu=0.1       compose algorithms, set hyper-parameters
   fedround resume runs/DIR                          go on with a run that was stopped
   fedround compare fedavg scaffold --seeds 3        a table with means over seeds, and plots
+  fedround sweep fedprox --grid mu=0.01,0.1         values of hyper-parameters
   fedround report runs/DIR --open                   a page with curves, tables and drawings
   fedround reproduce adfl mnist                     a paper's table beside ours
   fedround inspect fedfed --data mnist              what the server sees of clients
@@ -71,6 +73,8 @@ pub(crate) enum Command {
     Federation(FederationArgs),
     /// Run several algorithms with several seeds, and compare them in a table and in plots
     Compare(CompareArgs),
+    /// Try values of hyper-parameters, and choose the best on validation examples
+    Sweep(SweepArgs),
     /// Train, and show what the server learns about single clients
     Inspect(InspectArgs),
     /// Write a page about a run or a comparison, in one file that can be sent

@@ -60,6 +60,7 @@ mod report;
 mod reproduce;
 mod run;
 mod settings;
+mod sweep;
 mod table;
 mod tensor_sheets;
 mod trained_run;
@@ -165,6 +166,7 @@ impl Cli {
                 federation::FederationCommand::Status(args) => federation::status(args)?,
             },
             Command::Compare(args) => return compare::compare(catalog, args),
+            Command::Sweep(args) => return sweep::sweep(catalog, args.clone()),
             Command::Inspect(args) => return inspect::inspect(catalog, args),
             Command::Report(args) => report::report(catalog, args)?,
             Command::Reproduce(args) => return reproduce::reproduce(catalog, args),

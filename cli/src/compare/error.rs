@@ -17,10 +17,16 @@ pub(crate) enum CompareError {
         nearest: Option<String>,
         known: String,
     },
-    #[error("expected NAME=VALUE,VALUE.., found `{text}`")]
+    #[error("expected NAME=VALUE,VALUE.., or NAME=LOW..HIGH of positive numbers, found `{text}`")]
     Select { text: String },
     #[error("--select {name}=..: no algorithm here has the hyper-parameter `{name}`")]
     SelectNobody { name: String },
+    #[error("a range such as that of `{name}` has no end of values; expected --random N beside it")]
+    RangeNotDrawn { name: String },
+    #[error("`{}` holds a comparison of {found}, none of which is compared now", dir.display())]
+    Another { dir: PathBuf, found: String },
+    #[error("`{}` holds a run, expected a folder for several runs", dir.display())]
+    HoldsRun { dir: PathBuf },
     #[error("--select chooses on validation examples, of which clients hold none back")]
     SelectOnNothing,
     #[error("`{}` holds a run with {key} = {found}, expected {expected}; nothing was written", dir.display())]
@@ -47,7 +53,11 @@ impl CompareError {
             Self::Name { .. } | Self::Twice { .. } => {
                 "NAME=SPEC gives an algorithm a name, as in strong=fedprox"
             }
-            Self::Select { .. } => "as in --select lr=0.01,0.1",
+            Self::Select { .. } => "as in lr=0.01,0.1, or lr=0.001..1 with --random 20",
+            Self::RangeNotDrawn { .. } => "--random 20 tries twenty combinations",
+            Self::Another { .. } | Self::HoldsRun { .. } => {
+                "choose another --out; without --out, a new folder is made"
+            }
             Self::SelectOnNothing => {
                 "--validation 0.1 holds a tenth of each client's training examples back"
             }

@@ -28,6 +28,9 @@ struct Round<'a> {
     train_loss: Option<f64>,
 }
 
+/// The numbers of a comparison.
+pub(crate) const COMPARISON: &str = "comparison.json";
+
 /// Writes all of them.
 pub(super) fn write(
     dir: &Path,
@@ -36,7 +39,7 @@ pub(super) fn write(
     grid: &Grid,
     records: &[Option<Record>],
 ) -> Result<(), CliError> {
-    write_text(&dir.join("comparison.json"), &json(comparison)?)?;
+    write_text(&dir.join(COMPARISON), &json(comparison)?)?;
     write_text(&dir.join("comparison.md"), &table::markdown(comparison))?;
     write_csv(&dir.join("comparison.csv"), &comparison.runs)?;
     let rounds = cells.iter().zip(records).flat_map(|(cell, record)| {

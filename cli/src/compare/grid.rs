@@ -9,7 +9,8 @@ use super::args::CompareArgs;
 use super::entrant::{Entrant, deal};
 use super::error::CompareError;
 use super::record::{self, Record};
-use super::select::{Search, candidates};
+use super::search::{Search, Strategy};
+use super::select::candidates;
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::error::{CliError, at_least_one};
@@ -55,7 +56,14 @@ impl Grid {
         if !searches.is_empty() && shared.run.validation.is_none() {
             return Err(CompareError::SelectOnNothing.into());
         }
-        let algorithms = candidates(catalog, algorithms, &searches)?;
+        let strategy = match args.random {
+            None => Strategy::All,
+            Some(count) => Strategy::Random {
+                count: at_least_one("combinations of --random", count)?,
+                seed: args.seed,
+            },
+        };
+        let algorithms = candidates(catalog, algorithms, &searches, strategy)?;
         for entrant in &algorithms {
             catalog.algorithm(&entrant.spec, &entrant.hypers)?;
         }

@@ -9,13 +9,14 @@ mod grid;
 mod plot;
 mod record;
 mod report;
+mod search;
 mod select;
 mod statistics;
 mod table;
 mod train;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use fedround::experiment::Status;
@@ -23,6 +24,7 @@ use fedround_store::FolderLock;
 
 pub(super) use args::CompareArgs;
 pub(super) use error::CompareError;
+pub(super) use files::COMPARISON;
 pub(super) use grid::Cell;
 pub(super) use record::{Line, Record};
 pub(super) use report::{Comparison, RunRow, runs_of};
@@ -35,16 +37,30 @@ use crate::error::CliError;
 use crate::files::json;
 use crate::interrupt::Stop;
 use crate::output::{print, tell};
-use crate::run::{lock, next_free};
+use crate::run::{CONFIG, lock, next_free};
 use grid::Grid;
 
 /// Runs the subcommand.
 pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<ExitCode, CliError> {
+    run_all(catalog, args, "compare").map(|(_, ended)| ended)
+}
+
+/// Runs what is missing of a grid, and writes and prints what all of it comes to. Gives the folder and the
+/// exit code. A folder that the user does not name is called after `name` and the data.
+pub(super) fn run_all(
+    catalog: &Catalog,
+    args: &CompareArgs,
+    name: &str,
+) -> Result<(PathBuf, ExitCode), CliError> {
     let grid = Grid::new(catalog, args)?;
     let cells = grid.cells();
     let held = args.out.as_deref().map(lock_if_there).transpose()?;
     let mut records = match &args.out {
-        Some(out) => earlier(catalog, out, &cells)?,
+        Some(out) => {
+            let found = earlier(catalog, out, &cells)?;
+            check_same(out, &grid)?;
+            found
+        }
         None => vec![None; cells.len()],
     };
     if !args.quiet {
@@ -58,7 +74,7 @@ pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<ExitCode,
             fs::create_dir_all(dir).map_err(CliError::io("create the folder", dir))?;
             dir.clone()
         }
-        None => next_free(&format!("compare-{}", grid.shared.data.name()))?,
+        None => next_free(&format!("{name}-{}", grid.shared.data.name()))?,
     };
     let _lock = match held.flatten() {
         Some(lock) => lock,
@@ -73,7 +89,41 @@ pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<ExitCode,
         print(&table::text(&comparison))?;
     }
     let again = format!("the same command with --out {}", dir.display());
-    end(&records, &dir, &again)
+    let ended = end(&records, &dir, &again)?;
+    Ok((dir, ended))
+}
+
+/// Fails if a folder holds a run, or a comparison of which this one has no algorithm: its tables would be
+/// lost by an accident.
+fn check_same(dir: &Path, grid: &Grid) -> Result<(), CliError> {
+    let dir = dir.to_owned();
+    if dir.join(CONFIG).exists() {
+        return Err(CompareError::HoldsRun { dir }.into());
+    }
+    let Ok(text) = fs::read_to_string(dir.join(COMPARISON)) else {
+        return Ok(());
+    };
+    let Ok(before) = serde_json::from_str::<Comparison>(&text) else {
+        // It is written anew.
+        return Ok(());
+    };
+    let ours = |row: &Row| {
+        let mut entrants = grid.algorithms.iter();
+        entrants.any(|own| [&own.name, &own.candidate_of].contains(&&row.algorithm))
+    };
+    let all = || before.algorithms.iter().chain(&before.candidates);
+    match before.algorithms.is_empty() || all().any(ours) {
+        true => Ok(()),
+        false => {
+            let found: Vec<&str> = before
+                .algorithms
+                .iter()
+                .map(|row| row.algorithm.as_str())
+                .collect();
+            let found = found.join(", ");
+            Err(CompareError::Another { dir, found }.into())
+        }
+    }
 }
 
 /// Keeps other processes out of a folder that exists, so that they write nothing while it is read.

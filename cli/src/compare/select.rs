@@ -6,64 +6,40 @@ use fedround::experiment::Status;
 use super::entrant::Entrant;
 use super::error::CompareError;
 use super::record::Record;
+use super::search::{Search, Strategy};
 use super::statistics::Spread;
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::hypers::{self, Given, Setting};
 
-/// A hyper-parameter and the values that are tried.
-#[derive(Debug, PartialEq)]
-pub(super) struct Search {
-    name: String,
-    values: Vec<String>,
-}
-
-impl Search {
-    /// Reads `NAME=V1,V2,…`.
-    pub fn parse(text: &str) -> Result<Self, CompareError> {
-        let wrong = || CompareError::Select {
-            text: text.to_owned(),
-        };
-        let (name, values) = text.split_once('=').ok_or_else(wrong)?;
-        let values = values.split(',').map(|value| value.trim().to_owned());
-        let values: Vec<String> = values.collect();
-        if name.trim().is_empty() || values.iter().any(String::is_empty) {
-            return Err(wrong());
-        }
-        Ok(Self {
-            name: name.trim().to_owned(),
-            values,
-        })
-    }
-}
-
-/// Every algorithm with every combination of the values that are tried for it: one that has none of the
+/// Every algorithm with the combinations of the values that are tried for it: one that has none of the
 /// hyper-parameters stays as it is.
 pub(super) fn candidates(
     catalog: &Catalog,
     algorithms: Vec<Entrant>,
     searches: &[Search],
+    strategy: Strategy,
 ) -> Result<Vec<Entrant>, CliError> {
     let mut used = vec![false; searches.len()];
     let mut all: Vec<Entrant> = vec![];
     for entrant in algorithms {
         let algorithm = catalog.algorithm(&entrant.spec, &[])?;
-        let mut combined = vec![entrant];
+        let mut names = vec![];
+        let mut own = vec![];
         for (search, used) in searches.iter().zip(&mut used) {
-            let own = combined.first().and_then(|first| first.own(&search.name));
-            let name = own.unwrap_or(&search.name).to_owned();
-            if own.is_none() && !hypers::has(&*algorithm, &search.name) {
+            let of_this = entrant.own(&search.name);
+            if of_this.is_none() && !hypers::has(&*algorithm, &search.name) {
                 continue;
             }
             *used = true;
-            let of_one = |base: &Entrant| {
-                let tried = search.values.iter();
-                let tried = tried.map(|value| base.with(&name, value));
-                tried.collect::<Vec<_>>()
-            };
-            combined = combined.iter().flat_map(of_one).collect();
+            names.push(of_this.unwrap_or(&search.name).to_owned());
+            own.push(search);
         }
-        for candidate in combined {
+        for values in strategy.combinations(&own)? {
+            let pairs = names.iter().zip(&values);
+            let candidate = pairs.fold(entrant.clone(), |base, (name, value)| {
+                base.with(name, value)
+            });
             candidate.differs_from(&all)?;
             all.push(candidate);
         }
@@ -133,7 +109,7 @@ mod tests {
         }
         let searches = searches.iter().map(|text| Search::parse(text));
         let searches: Vec<Search> = searches.collect::<Result<_, _>>()?;
-        let all = candidates(&Catalog::default(), entrants, &searches)?;
+        let all = candidates(&Catalog::default(), entrants, &searches, Strategy::All)?;
         Ok(all.into_iter().map(|candidate| candidate.name).collect())
     }
 

@@ -32,9 +32,36 @@ pub(crate) fn tables(comparison: &Comparison, style: &str) -> Vec<(Table, String
     let differences = differences::text(&comparison.differences, style);
     let first = [(accuracies, about(comparison))].into_iter();
     first
+        .chain(candidates(comparison, style))
         .chain(differences)
         .chain([(costs, target(comparison))])
         .collect()
+}
+
+/// What was tried, the best first; nothing where nothing was to choose.
+fn candidates(comparison: &Comparison, style: &str) -> Option<(Table, String)> {
+    let chosen = |row: &Row| {
+        comparison
+            .algorithms
+            .iter()
+            .any(|own| own.algorithm == row.algorithm)
+    };
+    let mut rows: Vec<&Row> = comparison.candidates.iter().collect();
+    let validation = |row: &Row| row.validation_accuracy.map_or(-1.0, |spread| spread.mean);
+    rows.sort_by(|a, b| validation(b).total_cmp(&validation(a)));
+    let cells = rows.iter().map(|row| {
+        let mark = if chosen(row) { "chosen" } else { "" };
+        [
+            row.algorithm.clone(),
+            runs(row),
+            accuracy(row.validation_accuracy),
+            accuracy(row.chosen_test_accuracy),
+            mark.to_owned(),
+        ]
+    });
+    let header = ["candidate", "runs", "validation", "test", ""];
+    let about = "all that were tried; the best mean on validation examples is chosen, and test examples have no part in it";
+    (!rows.is_empty()).then(|| (table(style, header, 1, cells), about.to_owned()))
 }
 
 /// What is reached in the table of costs.

@@ -7,9 +7,9 @@ use maud::{Markup, html};
 
 use super::charts::{Group, chart, legend, over_rounds};
 use super::page::{self, code, missing, section, table};
-use super::{COMPARISON, algorithm, tiles};
+use super::{algorithm, tiles};
 use crate::catalog::Catalog;
-use crate::compare::{Comparison, Record, Row, RunRow, Spread, tables};
+use crate::compare::{COMPARISON, Comparison, Record, Row, RunRow, tables};
 use crate::error::CliError;
 use crate::output::percent;
 use crate::plot::{Axis, Chart};
@@ -35,9 +35,6 @@ pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
         },
     );
     let mut sections = vec![section("Table", all_tables(&numbers))];
-    if !numbers.candidates.is_empty() {
-        sections.push(section("Candidates", candidates(&numbers)));
-    }
     sections.push(section("Curves", curves(&groups, &numbers)?));
     sections.extend(classes(&groups));
     sections.extend(clients(&groups, &numbers));
@@ -85,30 +82,6 @@ fn all_tables(numbers: &Comparison) -> Markup {
             (page::of_table(&table))
             p.note { (about) }
         }
-    }
-}
-
-fn candidates(numbers: &Comparison) -> Markup {
-    let mean = |spread: Option<Spread>| match spread {
-        Some(Spread {
-            mean,
-            std: Some(std),
-            ..
-        }) => format!("{} ± {}", percent(mean), percent(std)),
-        Some(Spread { mean, .. }) => percent(mean),
-        None => "-".to_owned(),
-    };
-    let row = |one: &Row| {
-        vec![
-            one.algorithm.clone(),
-            mean(one.validation_accuracy),
-            mean(one.chosen_test_accuracy),
-        ]
-    };
-    let rows: Vec<Vec<String>> = numbers.candidates.iter().map(row).collect();
-    html! {
-        p.note { "All that were tried. The best mean on validation examples was chosen; test examples had no part in it." }
-        (table(&["candidate", "validation", "test, of the chosen round"], &rows))
     }
 }
 

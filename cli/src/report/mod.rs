@@ -8,12 +8,13 @@ mod page;
 mod run;
 mod tiles;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 pub(super) use args::ReportArgs;
 
 use crate::catalog::Catalog;
+use crate::compare::COMPARISON;
 use crate::error::CliError;
 use crate::files::write_text;
 use crate::output::{print, tell};
@@ -21,26 +22,30 @@ use crate::run::CONFIG;
 
 /// The page's file in the folder.
 const PAGE: &str = "report.html";
-/// The numbers of a comparison.
-const COMPARISON: &str = "comparison.json";
-
 /// Runs the subcommand.
 pub(super) fn report(catalog: &Catalog, args: &ReportArgs) -> Result<(), CliError> {
-    let dir = &args.dir;
-    let page = if dir.join(COMPARISON).exists() {
-        comparison::page(catalog, dir)?
-    } else if dir.join(CONFIG).exists() {
-        run::page(catalog, dir)?
-    } else {
-        return Err(CliError::NothingToReport { dir: dir.clone() });
-    };
-    let path = dir.join(PAGE);
-    write_text(&path, &page.into_string())?;
+    let path = write(catalog, &args.dir)?;
     print(&format!("{}\n", path.display()))?;
     if args.open && !open(&path) {
         tell!("warning: no browser could be started");
     }
     Ok(())
+}
+
+/// Writes the page of a folder, and gives its path.
+pub(super) fn write(catalog: &Catalog, dir: &Path) -> Result<PathBuf, CliError> {
+    let page = if dir.join(COMPARISON).exists() {
+        comparison::page(catalog, dir)?
+    } else if dir.join(CONFIG).exists() {
+        run::page(catalog, dir)?
+    } else {
+        return Err(CliError::NothingToReport {
+            dir: dir.to_owned(),
+        });
+    };
+    let path = dir.join(PAGE);
+    write_text(&path, &page.into_string())?;
+    Ok(path)
 }
 
 /// Asks the desktop to show a file; whether somebody listens.

@@ -212,7 +212,7 @@ impl SettingArgs {
 }
 
 /// When and how a model is tested.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct TestArgs {
     /// Evaluate on the test set every N rounds, and after the last [default: 5]
     #[arg(long, value_name = "N")]

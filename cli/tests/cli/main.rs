@@ -41,6 +41,7 @@ mod run;
 #[allow(dead_code, reason = "the tests of the protocol need more of it")]
 mod superlink;
 mod support;
+mod sweep;
 mod trained;
 mod weights;
 mod words;

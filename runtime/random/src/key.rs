@@ -60,6 +60,8 @@ pub enum Purpose {
     InputNoise = 61,
     /// The two halves of the examples in a membership attack.
     MembershipAttack = 62,
+    /// Values of hyper-parameters that a sweep tries.
+    Sweep = 63,
 }
 
 /// The name of a random stream: a seed, and integers that say what the stream is for.

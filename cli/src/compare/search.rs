@@ -1,0 +1,164 @@
+//! Values of hyper-parameters that are tried.
+
+use fedround_random::{Purpose, StreamKey};
+
+use super::error::CompareError;
+
+/// A hyper-parameter and the values that are tried.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Search {
+    pub name: String,
+    pub values: Values,
+}
+
+/// What is tried of one hyper-parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Values {
+    /// Each of these.
+    Each(Vec<String>),
+    /// Numbers between two positive ones, drawn so that each power of ten is as likely as another.
+    Range(f64, f64),
+}
+
+impl Search {
+    /// Reads `NAME=V1,V2,…` or `NAME=LOW..HIGH`.
+    pub fn parse(text: &str) -> Result<Self, CompareError> {
+        let wrong = || CompareError::Select {
+            text: text.to_owned(),
+        };
+        let (name, values) = text.split_once('=').ok_or_else(wrong)?;
+        if name.trim().is_empty() {
+            return Err(wrong());
+        }
+        let values = match values.split_once("..") {
+            Some((low, high)) => {
+                let number = |text: &str| text.trim().parse::<f64>().map_err(|_| wrong());
+                let (low, high) = (number(low)?, number(high)?);
+                if !(low > 0.0 && low < high && high.is_finite()) {
+                    return Err(wrong());
+                }
+                Values::Range(low, high)
+            }
+            None => {
+                let values = values.split(',').map(|value| value.trim().to_owned());
+                let values: Vec<String> = values.collect();
+                if values.iter().any(String::is_empty) {
+                    return Err(wrong());
+                }
+                Values::Each(values)
+            }
+        };
+        Ok(Self {
+            name: name.trim().to_owned(),
+            values,
+        })
+    }
+}
+
+/// How combinations of values are found.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Strategy {
+    /// All of them.
+    All,
+    /// So many, drawn from a seed.
+    Random { count: usize, seed: u64 },
+}
+
+impl Strategy {
+    /// The combinations, each with a value for every search; an empty one if there are no searches.
+    pub fn combinations(self, searches: &[&Search]) -> Result<Vec<Vec<String>>, CompareError> {
+        match self {
+            _ if searches.is_empty() => Ok(vec![vec![]]),
+            Self::All => all(searches),
+            Self::Random { count, seed } => Ok(random(searches, count, seed)),
+        }
+    }
+}
+
+/// The product of all lists.
+fn all(searches: &[&Search]) -> Result<Vec<Vec<String>>, CompareError> {
+    let mut combined = vec![vec![]];
+    for search in searches {
+        let Values::Each(values) = &search.values else {
+            let name = search.name.clone();
+            return Err(CompareError::RangeNotDrawn { name });
+        };
+        let with_each = |base: &Vec<String>| {
+            let base = base.clone();
+            values
+                .iter()
+                .map(move |value| [base.as_slice(), &[value.clone()]].concat())
+        };
+        combined = combined.iter().flat_map(with_each).collect();
+    }
+    Ok(combined)
+}
+
+/// Different combinations, fewer where there are no more.
+fn random(searches: &[&Search], count: usize, seed: u64) -> Vec<Vec<String>> {
+    let mut stream = StreamKey::new(seed, Purpose::Sweep).stream();
+    let mut found: Vec<Vec<String>> = vec![];
+    // Lists may not have so many combinations; a hundred draws for each miss hardly any of them.
+    for _ in 0..100 * count {
+        if found.len() == count {
+            break;
+        }
+        let mut draw = |search: &&Search| match &search.values {
+            Values::Each(values) => values[stream.below(values.len())].clone(),
+            Values::Range(low, high) => short(low * (high / low).powf(stream.unit())),
+        };
+        let combination: Vec<String> = searches.iter().map(&mut draw).collect();
+        if !found.contains(&combination) {
+            found.push(combination);
+        }
+    }
+    found
+}
+
+/// A number of three digits, as a person would write it.
+fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    rounded.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_and_ranges_are_read() {
+        let values = |text: &str| Search::parse(text).map(|search| search.values);
+        assert_eq!(
+            values("lr = 0.1, 1").unwrap(),
+            Values::Each(vec!["0.1".into(), "1".into()])
+        );
+        assert_eq!(values("lr=1e-3..1").unwrap(), Values::Range(0.001, 1.0));
+        for text in [
+            "lr", "=1", "lr=", "lr=1,,2", "lr=0..1", "lr=2..1", "lr=a..b",
+        ] {
+            assert!(Search::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn drawn_combinations_differ_and_repeat_with_their_seed() {
+        let searches = ["lr=0.001..1", "mu=0,1"].map(|text| Search::parse(text).unwrap());
+        let searches: Vec<&Search> = searches.iter().collect();
+        let draw = |count, seed| {
+            let strategy = Strategy::Random { count, seed };
+            strategy.combinations(&searches).unwrap()
+        };
+        let found = draw(20, 1);
+        assert_eq!((found.len(), &found), (20, &draw(20, 1)));
+        assert_ne!(found, draw(20, 2));
+        // More of them go on with the same ones, so that a sweep can be extended.
+        assert_eq!(found[..5], draw(5, 1));
+        let rates = found.iter().map(|one| one[0].parse::<f64>().unwrap());
+        assert!(rates.clone().all(|rate| (0.001..=1.0).contains(&rate)));
+        assert!(rates.filter(|rate| *rate < 0.1).count() > 5, "{found:?}");
+        // There are two, and no more.
+        assert_eq!(random(&searches[1..], 10, 1).len(), 2);
+        assert!(Strategy::All.combinations(&searches).is_err());
+        assert_eq!(short(0.012_345), "0.0123");
+    }
+}

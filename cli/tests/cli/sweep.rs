@@ -1,0 +1,79 @@
+//! Sweeps: candidates, the choice, going on, and the page.
+
+use crate::support::{Place, SMALL, stderr};
+
+#[test]
+fn a_sweep_chooses_on_validation_examples_and_has_a_page() {
+    let place = Place::new();
+    let line = format!("sweep fedprox {SMALL} --eval-every 2 --seeds 2 --validation 0.2 --out out");
+    let text = place.success(&format!("{line} --grid mu=0.01,100"));
+    assert!(
+        text.contains("the best mean on validation examples is chosen"),
+        "{text}"
+    );
+    assert!(
+        text.lines()
+            .all(|line| !line.starts_with('│') || line.chars().count() <= 80)
+    );
+    let json = place.json("out/comparison.json");
+    assert_eq!(json["candidates"].as_array().unwrap().len(), 2);
+    assert_eq!(json["algorithms"].as_array().unwrap().len(), 1);
+    assert!(place.text("out/report.html").contains("fedprox mu=100"));
+
+    // Another value goes into the same folder; what is there is not run again.
+    let output = place.output(&format!("{line} --grid mu=0.01,100,1"));
+    assert!(
+        stderr(&output).contains("4 of 6 runs are there already"),
+        "{}",
+        stderr(&output)
+    );
+    // Without a number, a tenth is held back.
+    place.success(&format!(
+        "sweep fedavg {SMALL} --grid lr=0.1,0.2 --seeds 1 --quiet --out tenth"
+    ));
+    assert!(
+        place
+            .text("tenth/fedavg-lr-0-1-seed1/config.toml")
+            .contains("validation = 0.1")
+    );
+}
+
+#[test]
+fn combinations_are_drawn_from_the_seed() {
+    let place = Place::new();
+    let line = |out: &str| {
+        format!(
+            "sweep fedprox {SMALL} --grid mu=0.001..1 --grid lr=0.05,0.1 --random 3 --seeds 1 --quiet --out {out}"
+        )
+    };
+    place.success(&line("a"));
+    place.success(&line("b"));
+    let runs = |dir: &str| -> Vec<String> {
+        let files = place.files(dir).into_iter();
+        files.filter(|file| file.contains("seed")).collect()
+    };
+    assert_eq!((runs("a").len(), runs("a")), (3, runs("b")));
+}
+
+#[test]
+fn sweeps_without_an_end_and_folders_of_others_are_refused() {
+    let place = Place::new();
+    let text = place.failure("sweep fedprox --grid mu=0.1..1", 1);
+    assert!(text.contains("`mu`") && text.contains("--random"), "{text}");
+    let text = place.failure("sweep fedprox --grid mu=1..0.1 --random 3", 1);
+    assert!(text.contains("LOW..HIGH"), "{text}");
+    assert!(place.failure("sweep fedprox", 2).contains("--grid"));
+    // A comparison that has nothing to do with the one that is there.
+    place.success(&format!(
+        "compare fedavg {SMALL} --seeds 1 --quiet --out out"
+    ));
+    let text = place.failure(&format!("compare scaffold {SMALL} --seeds 1 --out out"), 1);
+    assert!(text.contains("a comparison of fedavg"), "{text}");
+    place.success(&format!(
+        "compare fedavg scaffold {SMALL} --seeds 1 --quiet --out out"
+    ));
+    // Nor does one share a folder with a run.
+    place.success(&format!("run fedavg {SMALL} --quiet --out run"));
+    let text = place.failure(&format!("compare fedavg {SMALL} --seeds 1 --out run"), 1);
+    assert!(text.contains("`run` holds a run"), "{text}");
+}
