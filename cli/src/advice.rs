@@ -3,8 +3,10 @@
 //! The libraries' errors say what was expected and what was found. How to change that on the command
 //! line is said here alone.
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use fedround::experiment::ExperimentError;
 use fedround_data::{DataError, PartitionError};
+use fedround_dsl::{HyperError, Registry};
 use fedround_exec::inspect::FusionError;
 use fedround_exec::{CompileError, DeviceError, ExecError};
 use fedround_models::WeightsError;
@@ -12,6 +14,7 @@ use fedround_passes::PassError;
 use fedround_simulation::{CheckpointError, Diverged, FaultsError, RunError};
 use fedround_store::{ClientStoreError, StoreError};
 
+use crate::config::is_setting;
 use crate::error::CliError;
 use crate::output::tell;
 
@@ -46,10 +49,39 @@ pub(crate) fn report(error: &CliError) {
     }
 }
 
+/// What to write instead of `--lr 0.1`, if an unknown switch is the name of a hyper-parameter.
+pub(crate) fn hyper_switch(error: &clap::Error, registry: &Registry) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(switch)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let name = switch
+        .strip_prefix("--")?
+        .split('=')
+        .next()?
+        .replace('-', "_");
+    let mut fields = registry.entries().iter().flat_map(|entry| entry.fields);
+    let known = fields.any(|field| field.name == name);
+    known.then(|| format!("`{name}` is a hyper-parameter of algorithms: --set {name}=VALUE"))
+}
+
 /// What to do about an error, where its message does not say so itself.
 fn help(error: &CliError) -> Option<String> {
     let text = match error {
         CliError::Spec(_) | CliError::NoSpec => SPECS,
+        CliError::Hyper(HyperError::Unknown { field, .. }) if is_setting(field) => {
+            return Some(format!(
+                "`{field}` is a setting of the run, not of the algorithm: --{} VALUE",
+                field.replace('_', "-")
+            ));
+        }
+        CliError::DeadHyper { spec, .. } => {
+            return Some(format!(
+                "`fedround list {spec}` and `fedround explain {spec}` show what it uses"
+            ));
+        }
         CliError::Hyper(_) | CliError::HyperValue { .. } => {
             "`fedround list specs` shows hyper-parameters with their defaults and ranges"
         }

@@ -19,7 +19,7 @@ use crate::output::tell;
 use crate::reading::ReadingArgs;
 use crate::report::ReportArgs;
 use crate::reproduce::ReproduceArgs;
-use crate::run::{ResumeArgs, RunArgs};
+use crate::run::{ResumeArgs, RunArgs, SettingArgs, TestArgs};
 use crate::sweep::SweepArgs;
 
 const EXAMPLES: &str = "\
@@ -83,6 +83,12 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// List algorithms, models, datasets and partitioners
     List(ListArgs),
+    /// Print the settings that a run would have, as a configuration file
+    Config(ConfigArgs),
+    /// Print completions for a shell
+    Completions(CompletionsArgs),
+    /// Write manual pages
+    Man(ManArgs),
     /// List, fetch, check, draw and deal datasets
     Data(DataArgs),
     /// Print what an algorithm is compiled to, at one of five stages
@@ -100,8 +106,37 @@ pub(crate) enum Command {
 /// Lists what the command knows, with papers and hyper-parameters.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ListArgs {
-    /// List only one kind of these
-    pub what: Option<Listing>,
+    /// Only one kind of these (specs, models, auxiliaries, datasets or partitioners), or an algorithm in full
+    #[arg(value_name = "KIND|SPEC")]
+    pub what: Option<String>,
+}
+
+/// Prints the completions of a shell, for a file that it reads.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompletionsArgs {
+    /// Shell
+    pub shell: clap_complete::Shell,
+}
+
+/// Writes manual pages, fedround.1 and one for each subcommand.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ManArgs {
+    /// Folder, such as ~/.local/share/man/man1
+    pub dir: PathBuf,
+}
+
+/// Prints what a run would run with: defaults, under the files of --config, under the flags.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ConfigArgs {
+    /// Algorithm
+    pub spec: Option<String>,
+    #[command(flatten)]
+    pub settings: SettingArgs,
+    #[command(flatten)]
+    pub tests: TestArgs,
+    /// Seed [default: 1]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

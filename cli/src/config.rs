@@ -4,9 +4,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::args::ConfigArgs;
+use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::faults::FaultArgs;
 use crate::reading::ReadingArgs;
+use crate::output::print;
+use crate::settings::Settings;
 use fedround::Auxiliaries;
 use fedround_names::nearest;
 
@@ -97,34 +101,46 @@ const KEYS: [&str; 37] = [
     "hyper",
 ];
 
+/// Prints the settings of a command line as a file.
+pub(crate) fn config(catalog: &Catalog, args: &ConfigArgs) -> Result<(), CliError> {
+    let spec = args.spec.as_deref();
+    let settings = Settings::resolve(&args.settings, &args.tests, spec, args.seed)?;
+    let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
+    print(&settings.config(&*algorithm).text(Path::new("-"))?)
+}
+
+/// The key of a file's list of other files, whose settings it starts from.
+const INCLUDE: &str = "include";
+
+/// Whether a switch of `run` has this name.
+pub(crate) fn is_setting(name: &str) -> bool {
+    let name = name.replace('-', "_");
+    KEYS.contains(&name.as_str()) && !["spec", "faults", "hyper"].contains(&name.as_str())
+}
+
 impl Config {
-    /// Reads a file.
+    /// Reads a file, over the files that it includes.
     pub fn read(path: &Path) -> Result<Self, CliError> {
-        let text = std::fs::read_to_string(path).map_err(CliError::io("read", path))?;
-        Self::parse(path, &text)
+        let (text, table) = own(path)?;
+        match table.contains_key(INCLUDE) {
+            // An error in its text is shown in place.
+            false => Self::parse(path, &text),
+            true => Self::of(path, with_included(path, &mut vec![])?),
+        }
     }
 
     /// Reads a file's text.
     pub fn parse(path: &Path, text: &str) -> Result<Self, CliError> {
-        let broken = |error: toml::de::Error| CliError::Config {
-            path: path.to_owned(),
-            message: error.to_string().trim_end().to_owned(),
-        };
         // Keys are checked before values, so that a misspelt one is named as such.
-        let table: toml::Table = toml::from_str(text).map_err(broken)?;
+        let table: toml::Table = toml::from_str(text).map_err(broken(path))?;
         Self::known(path, &table)?;
-        toml::from_str(text).map_err(broken)
+        toml::from_str(text).map_err(broken(path))
     }
 
     /// The settings of a table; `path` is where it comes from.
     pub fn of(path: &Path, table: toml::Table) -> Result<Self, CliError> {
         Self::known(path, &table)?;
-        table
-            .try_into()
-            .map_err(|error: toml::de::Error| CliError::Config {
-                path: path.to_owned(),
-                message: error.to_string().trim_end().to_owned(),
-            })
+        table.try_into().map_err(broken(path))
     }
 
     /// Fails with the first key that is none.
@@ -149,6 +165,65 @@ impl Config {
         Ok(format!(
             "# `fedround run --config FILE` runs this again.\n{body}"
         ))
+    }
+}
+
+/// A file's text, as a table too.
+fn own(path: &Path) -> Result<(String, toml::Table), CliError> {
+    let text = std::fs::read_to_string(path).map_err(CliError::io("read", path))?;
+    let table = toml::from_str(&text).map_err(broken(path))?;
+    Ok((text, table))
+}
+
+/// A file's settings over those of the files that it includes, the later ones over the earlier. `inside` are
+/// the files that include it.
+fn with_included(path: &Path, inside: &mut Vec<PathBuf>) -> Result<toml::Table, CliError> {
+    let wrong = |message: String| CliError::Config {
+        path: path.to_owned(),
+        message,
+    };
+    let whole = path.canonicalize().map_err(CliError::io("read", path))?;
+    if inside.contains(&whole) {
+        return Err(wrong("the file includes itself".to_owned()));
+    }
+    let (_, mut table) = own(path)?;
+    let included = match table.remove(INCLUDE) {
+        None => vec![],
+        Some(toml::Value::String(file)) => vec![file],
+        Some(value) => value.try_into::<Vec<String>>().map_err(|_| {
+            wrong(
+                "include: expected a file or a list of files, as in include = [\"base.toml\"]"
+                    .to_owned(),
+            )
+        })?,
+    };
+    inside.push(whole);
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut merged = toml::Table::new();
+    for file in included {
+        lay_over(&mut merged, with_included(&folder.join(file), inside)?);
+    }
+    inside.pop();
+    lay_over(&mut merged, table);
+    Ok(merged)
+}
+
+/// Replaces values; tables, such as that of hyper-parameters, are merged key by key.
+fn lay_over(below: &mut toml::Table, above: toml::Table) {
+    for (key, value) in above {
+        match (below.get_mut(&key), value) {
+            (Some(toml::Value::Table(below)), toml::Value::Table(above)) => lay_over(below, above),
+            (_, value) => {
+                below.insert(key, value);
+            }
+        }
+    }
+}
+
+fn broken(path: &Path) -> impl Fn(toml::de::Error) -> CliError {
+    |error| CliError::Config {
+        path: path.to_owned(),
+        message: error.to_string().trim_end().to_owned(),
     }
 }
 

@@ -22,6 +22,13 @@ pub(crate) enum Given {
     Value(HyperValue),
 }
 
+impl Setting {
+    /// Whether it was given by `--set`, and not in a file, which may list all hyper-parameters.
+    pub fn is_of_command_line(&self) -> bool {
+        matches!(self.value, Given::Text(_))
+    }
+}
+
 /// The settings of `--set NAME=VALUE`.
 pub(crate) fn assignments(texts: &[String]) -> Result<Vec<Setting>, CliError> {
     let setting = |text: &String| {

@@ -46,6 +46,7 @@ mod hypers;
 mod inspect;
 mod interrupt;
 mod list;
+mod manual;
 mod model_args;
 mod opt;
 mod output;
@@ -137,8 +138,12 @@ impl Cli {
         let args = match Args::try_parse_from(args) {
             Ok(args) => args,
             Err(error) => {
+                let hyper = advice::hyper_switch(&error, &self.0.registry);
                 // clap's own text; a closed stderr leaves nobody to tell.
                 let _ = error.print();
+                if let Some(help) = hyper {
+                    output::tell!("help: {help}");
+                }
                 return if error.use_stderr() {
                     ExitCode::from(advice::USAGE)
                 } else {
@@ -174,6 +179,9 @@ impl Cli {
             Command::Eval(args) => eval::eval(catalog, args)?,
             Command::Predict(args) => predict::predict(catalog, args)?,
             Command::List(args) => list::list(catalog, args)?,
+            Command::Config(args) => config::config(catalog, args)?,
+            Command::Completions(args) => manual::completions(args)?,
+            Command::Man(args) => manual::man(args)?,
             Command::Data(args) => data::data(args)?,
             Command::Graph(args) => graph::graph(catalog, args)?,
             Command::Opt(args) => opt::opt(args)?,

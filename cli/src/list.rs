@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use clap::ValueEnum;
 use fedround_data::DATASETS;
 use fedround_data::partition::PARTITIONS;
-use fedround_dsl::{Entry, Field};
+use fedround_dsl::{Entry, Field, Hyper};
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AUXILIARIES, MODELS};
 
@@ -23,11 +24,47 @@ pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), CliError> {
         Listing::Datasets,
         Listing::Partitioners,
     ];
-    let wanted = all
-        .into_iter()
-        .filter(|l| args.what.is_none_or(|what| what == *l));
-    let sections: Vec<String> = wanted.map(|listing| section(catalog, listing)).collect();
+    let kind = |text: &str| Listing::from_str(text, true).ok();
+    let wanted = match &args.what {
+        None => all.to_vec(),
+        Some(what) => match kind(what) {
+            Some(listing) => vec![listing],
+            None => return print(&in_full(catalog, what)?),
+        },
+    };
+    let sections = wanted.into_iter();
+    let sections: Vec<String> = sections.map(|listing| section(catalog, listing)).collect();
     print(&sections.join("\n"))
+}
+
+/// An algorithm with its whole documentation and the hyper-parameters of all of its layers.
+fn in_full(catalog: &Catalog, spec: &str) -> Result<String, CliError> {
+    let algorithm = catalog.algorithm(spec, &[])?;
+    let mut text = String::new();
+    let mut layer: Option<&dyn Hyper> = Some(&*algorithm);
+    while let Some(one) = layer {
+        let name = one.name();
+        let entry = catalog
+            .registry
+            .entries()
+            .iter()
+            .find(|entry| entry.name == name);
+        let doc = entry.map_or("", |entry| entry.doc);
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "{name}\n{}", indent(doc.trim()));
+        let rows = one.fields().iter().filter_map(|own| {
+            let [name, _, allowed, doc] = field(own);
+            Some([name, one.get(own.name)?.to_string(), allowed, doc])
+        });
+        let table = columns(rows);
+        match table.is_empty() {
+            true => text += "  no hyper-parameters\n\n",
+            false => text = text + &table + "\n",
+        }
+        layer = one.base();
+    }
+    text += "--set NAME=VALUE sets a hyper-parameter, --set LAYER.NAME=VALUE that of a layer\n";
+    Ok(text)
 }
 
 fn section(catalog: &Catalog, listing: Listing) -> String {

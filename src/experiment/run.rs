@@ -132,6 +132,11 @@ impl Run {
         &self.data
     }
 
+    /// The same, to be used by another experiment.
+    pub fn shared_data(&self) -> Arc<Dataset> {
+        self.data.clone()
+    }
+
     /// What is compiled.
     pub fn program(&self) -> &Program {
         self.simulation.program()

@@ -114,7 +114,8 @@ pub(crate) struct EngineArgs {
 /// What trains on what.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SettingArgs {
-    /// TOML file of settings, such as the config.toml of an earlier run
+    /// TOML file of settings, such as the config.toml of an earlier run; the key include names files
+    /// whose settings it starts from
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Hyper-parameter, as in mu=0.1, or fedavg.lr=0.1 to name its layer; may be repeated

@@ -12,6 +12,11 @@ use super::privacy_spent::PrivacySpent;
 #[derive(Debug, Serialize)]
 pub(super) struct Metric {
     pub round: usize,
+    /// Of an algorithm with several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// The mean of the local steps' losses; `null` where no loss is minimised, as in phases that only
+    /// share something.
     pub train_loss: f64,
     /// Of what the algorithm trains: the mean of the clients' own models, or the server's.
     pub accuracy: Option<f64>,
@@ -78,11 +83,12 @@ pub(super) struct Spent {
 }
 
 impl Metric {
-    pub fn of(round: &Round, privacy: Option<&PrivacySpent>) -> Self {
+    pub fn of(round: &Round, phase: Option<String>, privacy: Option<&PrivacySpent>) -> Self {
         let scores = round.scores.as_ref();
         let server = scores.filter(|scores| scores.server_trained);
         Self {
             round: round.number,
+            phase,
             train_loss: round.train_loss,
             accuracy: scores.map(Scores::headline),
             test_loss: server.map(|s| s.loss),

@@ -11,6 +11,7 @@ mod manifest;
 mod manifest_error;
 mod metric;
 mod models;
+mod phases;
 mod privacy_spent;
 mod progress;
 mod recorder;
@@ -64,6 +65,10 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     warn(job.program());
     warn_of_weights(&job, args.quiet);
     warn_of_delta(&job);
+    job.check_hypers(catalog)?;
+    if let Some(warning) = phases::unreached(job.program(), settings.rounds) {
+        tell!("warning: {warning}");
+    }
 
     // Bad input is behind us: from here on there is something to keep.
     let stop = listen();

@@ -91,7 +91,7 @@ impl Progress {
     }
 
     /// Shows the last complete round of a report.
-    pub(super) fn round(&mut self, report: &Report) {
+    pub(super) fn round(&mut self, report: &Report, phase: Option<&str>) {
         let Some(last) = report.history.last() else {
             return;
         };
@@ -103,9 +103,14 @@ impl Progress {
                 true => self.steps as f64 / self.seconds,
                 false => 0.0,
             };
+            // A phase that minimises nothing has no loss.
+            let loss = match last.train_loss.is_nan() {
+                true => String::new(),
+                false => format!("loss {:.4}  ", last.train_loss),
+            };
+            let phase = phase.map_or(String::new(), |phase| format!("{phase}  "));
             format!(
-                "loss {:.4}  accuracy {}  {} client-steps/s",
-                last.train_loss,
+                "{phase}{loss}accuracy {}  {} client-steps/s",
                 percent(accuracy),
                 grouped(speed as u64),
             )

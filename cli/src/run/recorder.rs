@@ -5,6 +5,7 @@ use fedround_simulation::Simulation;
 
 use super::folder::Folder;
 use super::metric::Metric;
+use super::phases::phase;
 use super::privacy_spent::{Federation, privacy_spent};
 use super::progress::Progress;
 use crate::error::CliError;
@@ -23,7 +24,8 @@ impl Observer for Recorder<'_> {
         if let Some(round) = report.history.last() {
             let program = simulation.program();
             let spent = privacy_spent(program, self.federation, round.number, report.goal_round);
-            let metric = Metric::of(round, spent.as_ref());
+            let phase = phase(program, round.number, report.goal_round);
+            let metric = Metric::of(round, phase, spent.as_ref());
             self.failed = self.folder.metric(&metric).err();
             self.warn_of_clients(report, round);
             if round.skipped && report.skipped() == 1 {
@@ -33,7 +35,10 @@ impl Observer for Recorder<'_> {
                     .note(&format!("round {number} is skipped: {text}"));
             }
         }
-        self.progress.round(report);
+        let last = report.history.last();
+        let phase =
+            last.and_then(|last| phase(simulation.program(), last.number, report.goal_round));
+        self.progress.round(report, phase.as_deref());
     }
 
     fn cohort_batch_reduced(&mut self, before: usize, now: usize) {

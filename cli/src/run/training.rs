@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use fedround::experiment::{ExperimentError, Run};
 use fedround_data::Dataset;
 use fedround_exec::Program;
+use fedround_ir::fed::print_exact;
 use fedround_simulation::RunError;
 #[cfg(feature = "flower")]
 use fedround_simulation::{Simulation, parties::Parties};
@@ -18,6 +19,7 @@ use super::folder::{CONFIG, Folder, STATES};
 use super::manifest::Manifest;
 use super::metric::Metric;
 use super::models;
+use super::phases::phase;
 use super::privacy_spent::privacy_spent;
 use super::progress::Progress;
 use super::recorder::Recorder;
@@ -26,6 +28,7 @@ use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::error::CliError;
 use crate::files::json;
+use crate::hypers::{self, Setting};
 use crate::interrupt::Stop;
 use crate::privacy_bound;
 use crate::settings::Settings;
@@ -83,6 +86,55 @@ impl Job {
         let own = &self.run.simulation().dataset().client_indices;
         let examples = own.iter().map(Vec::len).sum();
         privacy_bound::warning(self.program(), self.settings.delta, examples)
+    }
+
+    /// Fails if a hyper-parameter of the command line changes nothing of the program: the algorithm then has
+    /// a layer with this hyper-parameter, and does not run the part of the layer that uses it.
+    pub fn check_hypers(&self, catalog: &Catalog) -> Result<(), CliError> {
+        let of = |settings: &[Setting]| catalog.algorithm(&self.settings.spec, settings);
+        let texts = |program: &Program| -> Vec<String> {
+            let phases = program.phases().into_iter();
+            let text = |(rounds, phase): (Option<String>, &Program)| {
+                rounds.unwrap_or_default() + &print_exact(phase.linked())
+            };
+            phases.map(text).collect()
+        };
+        // Of the hook that gives clients' own models, the rounds need not have anything.
+        let staged = fedround_ir::fed::print(self.program().staged());
+        let functions: Vec<&str> = staged.split("fed.func @").collect();
+        let of_personalize = |name: &str| {
+            let name = name.rsplit('.').next().unwrap_or(name);
+            let mut own = functions.iter().filter(|text| {
+                let header = text.lines().next().unwrap_or_default();
+                header.contains("::personalize(")
+            });
+            own.any(|text| text.contains(&format!("%{name}")))
+        };
+        let hypers = &self.settings.hypers;
+        let ours = texts(self.program());
+        let given = hypers.iter().enumerate();
+        for (i, setting) in given.filter(|(_, setting)| setting.is_of_command_line()) {
+            let without = [&hypers[..i], &hypers[i + 1..]].concat();
+            let (with, without_it) = (of(hypers)?, of(&without)?);
+            if hypers::named(&*with) == hypers::named(&*without_it)
+                || of_personalize(&setting.name)
+            {
+                // It is the default, or is used beside the rounds.
+                continue;
+            }
+            let settings = Settings {
+                hypers: without,
+                ..self.settings.clone()
+            };
+            let experiment = catalog.experiment(&settings, self.run.shared_data())?;
+            if texts(experiment.prepare(settings.rounds)?.program()) == ours {
+                return Err(CliError::DeadHyper {
+                    name: setting.name.clone(),
+                    spec: self.settings.spec.clone(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// What is compiled.
@@ -147,7 +199,8 @@ impl Job {
         report.history.iter().map(move |round| {
             let goal = report.goal_round.filter(|goal| *goal < round.number);
             let spent = privacy_spent(self.run.program(), federation, round.number, goal);
-            Metric::of(round, spent.as_ref())
+            let phase = phase(self.run.program(), round.number, report.goal_round);
+            Metric::of(round, phase, spent.as_ref())
         })
     }
 

@@ -43,5 +43,6 @@ mod superlink;
 mod support;
 mod sweep;
 mod trained;
+mod traps;
 mod weights;
 mod words;

@@ -177,6 +177,12 @@ impl Program {
         (self.earlier.len(), None)
     }
 
+    /// The name of the phase of a round, counted from 1; `None` in the last phase, which has no name.
+    pub fn phase_name(&self, round: usize) -> Option<&str> {
+        let earlier = self.earlier.get(self.phase_of(round).0);
+        earlier.map(|phase| phase.name.as_str())
+    }
+
     /// The programs of all phases in order, this one the last, each with a line about its rounds;
     /// none where there is one phase.
     pub fn phases(&self) -> Vec<(Option<String>, &Self)> {

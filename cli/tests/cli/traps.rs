@@ -1,0 +1,135 @@
+//! Mistakes that a command line invites, and what is said of them.
+
+use crate::support::{Place, SMALL, stderr};
+
+#[test]
+fn a_hyper_parameter_that_changes_nothing_is_refused() {
+    let place = Place::new();
+    let line = |set: &str, out: &str| {
+        let small = SMALL.replace("logistic", "2nn");
+        format!("run adcol {small} --set {set} --quiet --out {out}")
+    };
+    let text = place.failure(&line("fraction=0.2", "dead"), 1);
+    assert!(
+        text.contains("`adcol` does not use this hyper-parameter"),
+        "{text}"
+    );
+    assert!(text.contains("fedround list adcol"), "{text}");
+    // What it uses is taken, and a file may list all of them.
+    place.success(&line("share=0.5", "alive"));
+    place.success("run --config alive/config.toml --quiet --out again");
+    // The default is no mistake.
+    place.success(&format!(
+        "run fedavg {SMALL} --set fraction=0.1 --quiet --out same"
+    ));
+}
+
+#[test]
+fn the_right_switch_is_named() {
+    let place = Place::new();
+    let text = place.failure("run fedavg --lr 0.1", 2);
+    let help = "help: `lr` is a hyper-parameter of algorithms: --set lr=VALUE";
+    assert!(text.contains(help), "{text}");
+    let text = place.failure("run fedavg --weight-decay=0.1", 2);
+    assert!(text.contains("--set weight_decay=VALUE"), "{text}");
+    let text = place.failure("run fedavg --set rounds=3", 1);
+    let help = "help: `rounds` is a setting of the run, not of the algorithm: --rounds VALUE";
+    assert!(text.contains(help), "{text}");
+    assert!(!place.failure("run fedavg --nonsense", 2).contains("--set"));
+}
+
+#[test]
+fn a_run_that_ends_before_its_last_phase_says_so_first() {
+    let place = Place::new();
+    let small = SMALL.replace("--rounds 4", "").replace("logistic", "2nn");
+    let line = format!("run lg-fedavg {small} --set warm_up=3");
+    let output = place.output(&format!("{line} --rounds 2 --out short"));
+    let text = stderr(&output);
+    let warning = text.find("warning: the run ends after 2 rounds in the phase");
+    assert!(
+        warning.is_some() && warning < text.find("round 1/2"),
+        "{text}"
+    );
+    assert!(text.contains("--rounds 4 or more"), "{text}");
+    // Each round says its phase.
+    place.success(&format!("{line} --rounds 4 --quiet --out long"));
+    let metrics = place.text("long/metrics.jsonl");
+    let phase = |line: &str| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["phase"].as_str().unwrap().to_owned()
+    };
+    let phases: Vec<String> = metrics.lines().map(phase).collect();
+    assert!(
+        phases[..3]
+            .iter()
+            .all(|phase| *phase == phases[0] && phase != "train")
+    );
+    assert_eq!(phases[3], "train");
+}
+
+#[test]
+fn files_include_files_and_the_merged_one_is_printed() {
+    let place = Place::new();
+    let base = "spec = \"fedprox\"\nrounds = 3\nclients = 7\n[hyper]\nlr = 0.2\nmu = 0.5\n";
+    place.write("base.toml", base.as_bytes());
+    let own = "include = [\"base.toml\"]\nrounds = 9\n[hyper]\nmu = 0.25\n";
+    place.write("own.toml", own.as_bytes());
+    let text = place.success("config --config own.toml --clients 8");
+    for part in [
+        "spec = \"fedprox\"",
+        "rounds = 9",
+        "clients = 8",
+        "lr = 0.2",
+        "mu = 0.25",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    place.write("again.toml", text.as_bytes());
+    assert_eq!(place.success("config --config again.toml"), text);
+    place.write("loop.toml", b"include = \"loop.toml\"\n");
+    assert!(
+        place
+            .failure("config --config loop.toml", 1)
+            .contains("includes itself")
+    );
+    place.write("none.toml", b"include = \"nowhere.toml\"\n");
+    assert!(
+        place
+            .failure("config --config none.toml", 1)
+            .contains("nowhere.toml")
+    );
+}
+
+#[test]
+fn an_algorithm_is_listed_in_full() {
+    let place = Place::new();
+    let text = place.success("list fedprox(fedavg)");
+    for part in [
+        "fedprox\n",
+        "fedavg\n",
+        "arxiv.org",
+        "mu",
+        "fraction",
+        "0.01",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(
+        place
+            .failure("list fedprx", 1)
+            .contains("did you mean `fedprox`")
+    );
+}
+
+#[test]
+fn shells_and_man_know_every_subcommand() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let text = place.success(&format!("completions {shell}"));
+        assert!(text.contains("compare"), "{shell}");
+    }
+    place.success("man pages");
+    let files = place.files("pages");
+    assert!(files.contains(&"fedround.1".to_owned()), "{files:?}");
+    assert!(place.text("pages/fedround-sweep.1").contains("grid"));
+}
