@@ -116,8 +116,7 @@ impl Job {
         for (i, setting) in given.filter(|(_, setting)| setting.is_of_command_line()) {
             let without = [&hypers[..i], &hypers[i + 1..]].concat();
             let (with, without_it) = (of(hypers)?, of(&without)?);
-            if hypers::named(&*with) == hypers::named(&*without_it)
-                || of_personalize(&setting.name)
+            if hypers::named(&*with) == hypers::named(&*without_it) || of_personalize(&setting.name)
             {
                 // It is the default, or is used beside the rounds.
                 continue;
