@@ -50,9 +50,9 @@ fn a_run_that_ends_before_its_last_phase_says_so_first() {
         warning.is_some() && warning < text.find("round 1/2"),
         "{text}"
     );
-    assert!(text.contains("--rounds 4 or more"), "{text}");
+    assert!(text.contains("--rounds 5 or more"), "{text}");
     // Each round says its phase.
-    place.success(&format!("{line} --rounds 4 --quiet --out long"));
+    place.success(&format!("{line} --rounds 5 --quiet --out long"));
     let metrics = place.text("long/metrics.jsonl");
     let phase = |line: &str| {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -60,11 +60,11 @@ fn a_run_that_ends_before_its_last_phase_says_so_first() {
     };
     let phases: Vec<String> = metrics.lines().map(phase).collect();
     assert!(
-        phases[..3]
+        phases[..4]
             .iter()
             .all(|phase| *phase == phases[0] && phase != "train")
     );
-    assert_eq!(phases[3], "train");
+    assert_eq!(phases[4], "train");
 }
 
 #[test]
