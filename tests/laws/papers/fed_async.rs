@@ -54,9 +54,7 @@ fn mixed_in(
             .collect();
         farthest(&mixed, found) < 1e-6
     });
-    let client = matching
-        .next()
-        .expect("no client's update gives these weights");
+    let client = matching.next().unwrap();
     assert_eq!(matching.next(), None);
     client
 }
