@@ -33,6 +33,7 @@ mod krum;
 mod label_flip;
 mod lg_fed_avg;
 mod median;
+mod mime_lite;
 mod moon;
 mod older;
 mod oort;
@@ -77,6 +78,7 @@ pub use krum::Krum;
 pub use label_flip::LabelFlip;
 pub use lg_fed_avg::{LgFedAvg, LgPart, LgTask};
 pub use median::Median;
+pub use mime_lite::MimeLite;
 pub use moon::Moon;
 pub use older::Older;
 pub use oort::Oort;
@@ -116,6 +118,7 @@ pub fn registry() -> Registry {
         .with_type::<FedAsync<BoxedAlgorithm>>()
         .with_type::<Adfl<BoxedAlgorithm>>()
         .with_type::<Validated<BoxedAlgorithm>>()
+        .with_type::<MimeLite>()
         .with_type::<HypCluster<BoxedAlgorithm>>()
         .with_type::<Oort<BoxedAlgorithm>>()
         .with_type::<LgFedAvg<BoxedAlgorithm>>()
@@ -175,6 +178,7 @@ mod tests {
         ("label_flip", include_str!("label_flip.rs"), 20),
         ("lg_fed_avg", include_str!("lg_fed_avg.rs"), 62),
         ("median", include_str!("median.rs"), 15),
+        ("mime_lite", include_str!("mime_lite.rs"), 40),
         ("moon", include_str!("moon.rs"), 40),
         ("older", include_str!("older.rs"), 50),
         ("partial_fed", include_str!("partial_fed.rs"), 50),

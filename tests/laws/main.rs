@@ -28,6 +28,7 @@ mod faults;
 mod fed_prox;
 mod first_values;
 mod functions;
+mod mime;
 mod models;
 mod newcomer;
 mod non_finite;

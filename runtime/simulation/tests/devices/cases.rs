@@ -98,6 +98,7 @@ pub const CASES: [Case; 44] = [
     Case("fedmd", &[("examples", "4")], 3),
     Case("adfl", &[], 2),
     Case("validated", &[], 2),
+    Case("mimelite", &[], 2),
     Case("hypcluster", &[], 2),
     Case("oort", &[], 2),
     Case("lg-fedavg", &[], 2),
