@@ -97,7 +97,7 @@ mod own {
         };
         assert_eq!(
             message(&root, "images:DIR", target.clone()),
-            "`--target-column` does not fit `images:DIR`: it is for data which only tables (csv:FILE) have"
+            "`--target-column` does not fit `images:DIR`: only tables (csv:FILE) have it"
         );
         let resize = Reading {
             resize: Some(8),

@@ -27,7 +27,7 @@ pub enum OwnDataError {
         syntax: &'static str,
     },
     /// The data does not have an option.
-    #[error("`--{option}` does not fit `{data}`: it is for data {why}")]
+    #[error("`--{option}` does not fit `{data}`: {why}")]
     Option {
         /// The option.
         option: &'static str,

@@ -146,7 +146,7 @@ pub(super) fn bundled(data: Dataset, normalize: &Normalize) -> Result<Dataset, D
         return Err(OwnDataError::Option {
             option: "normalize",
             data: data.name,
-            why: "whose inputs are numbers that it scales itself",
+            why: "its inputs are numbers with a scale of their own",
         }
         .into());
     }

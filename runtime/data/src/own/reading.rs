@@ -71,10 +71,10 @@ impl Reading {
             Place::Csv(_) => (true, false, true),
             Place::Arrays(_) | Place::Leaf(_) => (false, false, true),
         };
-        let csv_has = "which only tables (csv:FILE) have";
+        let csv_has = "only tables (csv:FILE) have it";
         let images_have =
-            "which only folders of images (images:DIR) have; `--augment resize:N` changes others";
-        let only_skip = "which only folders of images (images:DIR) have";
+            "only folders of images (images:DIR) have it; `--augment resize:N` changes others";
+        let only_skip = "only folders of images (images:DIR) have it";
         let options = [
             ("target-column", self.target.is_some(), csv, csv_has),
             ("client-column", self.client_column.is_some(), csv, csv_has),
@@ -86,7 +86,7 @@ impl Reading {
                 "test-share",
                 self.test_share.is_some(),
                 own,
-                "and bundled datasets have a test set of their own",
+                "bundled datasets have a test set of their own",
             ),
         ];
         match options.into_iter().find(|(_, set, has, _)| *set && !has) {
