@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::track::Track;
 use crate::faults::FaultArgs;
 use crate::reading::ReadingArgs;
 
@@ -69,6 +70,9 @@ pub(crate) struct RunArgs {
     /// Seed of the partition, sampling, batch order and initial parameters [default: 1]
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
+    /// Write metrics in another format, too, while the run goes on; several with commas
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
+    pub track: Vec<Track>,
     /// Run folder [default: runs/SPEC-DATA-seedSEED, or the next free name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::checkpoints::CHECKPOINTS;
 use super::drawings;
 use super::run_id::{RUN_ID, RunId};
+use super::track::{EVENTS, TABLE, Track, Tracker};
 use crate::config::Config;
 use crate::error::CliError;
 use crate::files::remove_file;
@@ -38,7 +39,7 @@ const CLASSES: &str = "classes.svg";
 /// The states of clients that do not fit in memory.
 pub(super) const STATES: &str = "clients.redb";
 /// Everything that a run writes.
-pub(crate) const FILES: [&str; 13] = [
+pub(crate) const FILES: [&str; 15] = [
     MANIFEST,
     CONFIG,
     RUN_ID,
@@ -50,6 +51,8 @@ pub(crate) const FILES: [&str; 13] = [
     LAST_CLIENTS,
     CURVES,
     CLASSES,
+    EVENTS,
+    TABLE,
     STATES,
     CHECKPOINTS,
 ];
@@ -59,6 +62,8 @@ pub(crate) struct Folder {
     dir: PathBuf,
     run: RunId,
     metrics: RefCell<File>,
+    /// The same in other formats.
+    trackers: Vec<Tracker>,
     /// Whether there was a file of clients' states after the last round.
     states: Cell<bool>,
     /// Whether the run was resumed, and replaces files.
@@ -94,6 +99,7 @@ impl Folder {
             dir: dir.to_owned(),
             run,
             metrics,
+            trackers: vec![],
             states: Cell::new(false),
             resumed: false,
             _lock: lock,
@@ -115,9 +121,17 @@ impl Folder {
         let path = dir.join(CONFIG);
         write_atomically(&path, &[config.text(&path)?.as_bytes()])?;
         let run = RunId::keep(dir, run)?;
-        let lines = rounds
-            .map(|round| line(&round))
-            .collect::<Result<String, _>>()?;
+        let rounds = rounds.map(serde_json::to_value);
+        let rounds: Vec<serde_json::Value> = rounds.collect::<Result<_, _>>()?;
+        let lines = rounds.iter().map(line).collect::<Result<String, _>>()?;
+        let kept = Track::ALL
+            .into_iter()
+            .filter(|kind| dir.join(kind.file()).exists());
+        let trackers = kept.map(|kind| Tracker::create(dir, kind));
+        let trackers: Vec<Tracker> = trackers.collect::<Result<_, _>>()?;
+        for tracker in &trackers {
+            rounds.iter().try_for_each(|round| tracker.round(round))?;
+        }
         let path = dir.join(METRICS);
         write_atomically(&path, &[lines.as_bytes()])?;
         let metrics = OpenOptions::new().write(true).open(&path);
@@ -128,10 +142,19 @@ impl Folder {
             dir: dir.to_owned(),
             run,
             metrics: RefCell::new(metrics),
+            trackers,
             states: Cell::new(false),
             resumed: true,
             _lock: lock,
         })
+    }
+
+    /// Writes the metrics in these formats, too.
+    pub(super) fn track(&mut self, kinds: &[Track]) -> Result<(), CliError> {
+        let kinds = Track::ALL.into_iter().filter(|kind| kinds.contains(kind));
+        let trackers = kinds.map(|kind| Tracker::create(&self.dir, kind));
+        self.trackers = trackers.collect::<Result<_, _>>()?;
+        Ok(())
     }
 
     pub fn dir(&self) -> &Path {
@@ -148,7 +171,10 @@ impl Folder {
         let line = line(metric)?;
         let written = self.metrics.borrow_mut().write_all(line.as_bytes());
         let (path, needed) = (self.dir.join(METRICS), line.len() as u64);
-        Ok(written.map_err(StoreError::write(path, needed))?)
+        written.map_err(StoreError::write(path, needed))?;
+        let value = serde_json::to_value(metric)?;
+        let mut trackers = self.trackers.iter();
+        trackers.try_for_each(|tracker| tracker.round(&value))
     }
 
     /// Fails if files of the run were deleted or changed while it runs.

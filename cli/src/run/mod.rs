@@ -19,6 +19,7 @@ mod resume;
 mod run_id;
 mod summary;
 mod table;
+mod track;
 mod training;
 
 use std::process::ExitCode;
@@ -80,7 +81,8 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
             slug(&settings.data.name())
         ))?,
     };
-    let folder = Folder::create(&dir, job.config())?;
+    let mut folder = Folder::create(&dir, job.config())?;
+    folder.track(&args.track)?;
     let parameters = job.program().parameter_count();
     let mut progress = Progress::of_run(job.settings(), folder.dir(), parameters, args.quiet);
     job.keep_clients(folder.dir());

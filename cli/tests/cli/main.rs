@@ -42,6 +42,7 @@ mod run;
 mod superlink;
 mod support;
 mod sweep;
+mod track;
 mod trained;
 mod traps;
 mod weights;

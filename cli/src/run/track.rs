@@ -1,0 +1,244 @@
+//! Metrics in the formats of other programs, written as rounds end.
+
+use std::cell::RefCell;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use prost::Message;
+use serde_json::Value;
+
+use crate::error::CliError;
+
+/// TensorBoard finds files by this part of their names.
+pub(super) const EVENTS: &str = "events.out.tfevents.0.fedround";
+pub(super) const TABLE: &str = "metrics.csv";
+
+/// A format that metrics are written in beside `metrics.jsonl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Track {
+    /// events.out.tfevents.*, a file of TensorBoard
+    Tensorboard,
+    /// metrics.csv, a row a round
+    Csv,
+}
+
+impl Track {
+    pub const ALL: [Self; 2] = [Self::Tensorboard, Self::Csv];
+
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Tensorboard => EVENTS,
+            Self::Csv => TABLE,
+        }
+    }
+}
+
+/// A file of metrics.
+pub(super) struct Tracker {
+    kind: Track,
+    path: PathBuf,
+    file: RefCell<File>,
+}
+
+impl Tracker {
+    /// Begins a file in a folder; one that is there is replaced.
+    pub fn create(dir: &Path, kind: Track) -> Result<Self, CliError> {
+        let path = dir.join(kind.file());
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).truncate(true).open(&path);
+        let file = RefCell::new(file.map_err(CliError::io("create", &path))?);
+        let this = Self { kind, path, file };
+        this.write(&match kind {
+            Track::Tensorboard => record(&Event {
+                file_version: Some("brain.Event:2".to_owned()),
+                ..Event::default()
+            }),
+            Track::Csv => row(COLUMNS.iter().map(|column| (*column).to_owned()))?,
+        })?;
+        Ok(this)
+    }
+
+    /// Adds a round: a line of `metrics.jsonl`.
+    pub fn round(&self, metric: &Value) -> Result<(), CliError> {
+        self.write(&match self.kind {
+            Track::Tensorboard => record(&event(metric)),
+            Track::Csv => row(COLUMNS.iter().map(|column| text(at(metric, column))))?,
+        })
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), CliError> {
+        let written = self.file.borrow_mut().write_all(bytes);
+        written.map_err(CliError::io("write", &self.path))
+    }
+}
+
+/// Paths of values in a line of metrics, the columns of the table.
+const COLUMNS: [&str; 17] = [
+    "round",
+    "phase",
+    "train_loss",
+    "accuracy",
+    "test_loss",
+    "test_accuracy",
+    "validation_accuracy",
+    "local_accuracy/mean",
+    "local_accuracy/std",
+    "local_accuracy/min",
+    "local_accuracy/worst_decile",
+    "newcomer_accuracy",
+    "bytes_up",
+    "bytes_down",
+    "virtual_seconds",
+    "privacy/epsilon",
+    "seconds",
+];
+
+fn at<'v>(metric: &'v Value, path: &str) -> &'v Value {
+    path.split('/').fold(metric, |value, key| &value[key])
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn row(cells: impl Iterator<Item = String>) -> Result<Vec<u8>, CliError> {
+    let written = || -> Result<Vec<u8>, csv::Error> {
+        let mut writer = csv::Writer::from_writer(vec![]);
+        writer.write_record(cells)?;
+        writer
+            .into_inner()
+            .map_err(|error| error.into_error().into())
+    };
+    let path = Path::new(TABLE);
+    written().map_err(|error| CliError::io("write", path)(io::Error::from(error)))
+}
+
+/// `tensorflow.Event`: what of it scalars need.
+#[derive(Clone, PartialEq, Message)]
+struct Event {
+    /// Seconds; here those of training so far, so that a run that is repeated gives the same file.
+    #[prost(double, tag = "1")]
+    wall_time: f64,
+    #[prost(int64, tag = "2")]
+    step: i64,
+    #[prost(string, optional, tag = "3")]
+    file_version: Option<String>,
+    #[prost(message, optional, tag = "5")]
+    summary: Option<Scalars>,
+}
+
+/// `tensorflow.Summary`.
+#[derive(Clone, PartialEq, Message)]
+struct Scalars {
+    #[prost(message, repeated, tag = "1")]
+    value: Vec<Scalar>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Scalar {
+    #[prost(string, tag = "1")]
+    tag: String,
+    #[prost(float, tag = "2")]
+    simple_value: f32,
+}
+
+/// All finite numbers of a line of metrics under their paths.
+fn event(metric: &Value) -> Event {
+    let mut value = vec![];
+    numbers(metric, "", &mut value);
+    value.retain(|scalar: &Scalar| scalar.tag != "round");
+    Event {
+        step: metric["round"].as_i64().unwrap_or_default(),
+        summary: Some(Scalars { value }),
+        ..Event::default()
+    }
+}
+
+fn numbers(value: &Value, path: &str, found: &mut Vec<Scalar>) {
+    let below = |key: &str| match path {
+        "" => key.to_owned(),
+        path => format!("{path}/{key}"),
+    };
+    match value {
+        Value::Number(number) => found.push(Scalar {
+            tag: path.to_owned(),
+            simple_value: number.as_f64().unwrap_or(f64::NAN) as f32,
+        }),
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                numbers(value, &below(key), found);
+            }
+        }
+        Value::Array(values) if path == "class_accuracy" => {
+            for (i, value) in values.iter().enumerate() {
+                numbers(value, &below(&i.to_string()), found);
+            }
+        }
+        Value::Array(_) | Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+/// A message in the frame of a TFRecord: its length and the masked CRC-32C of that, the message, and its
+/// masked CRC-32C.
+fn record(event: &Event) -> Vec<u8> {
+    let data = event.encode_to_vec();
+    let length = (data.len() as u64).to_le_bytes();
+    let parts = [&length[..], &masked(&length), &data, &masked(&data)];
+    parts.concat()
+}
+
+fn masked(bytes: &[u8]) -> [u8; 4] {
+    let crc = crc32c::crc32c(bytes);
+    crc.rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_framed_as_tensorflow_does() {
+        let version = Event {
+            file_version: Some("brain.Event:2".to_owned()),
+            ..Event::default()
+        };
+        let bytes = record(&version);
+        assert_eq!(&bytes[..8], &15_u64.to_le_bytes());
+        assert_eq!(&bytes[12..27], b"\x1a\x0dbrain.Event:2");
+        assert_eq!(bytes.len(), 8 + 4 + 15 + 4);
+        // The check value of CRC-32C, 0xe3069283, as it is masked.
+        let expected = 0xe306_9283_u32.rotate_right(15).wrapping_add(0xa282_ead8);
+        assert_eq!(masked(b"123456789"), expected.to_le_bytes());
+    }
+
+    #[test]
+    fn numbers_have_paths() {
+        let line = serde_json::json!({
+            "round": 3, "phase": "train", "train_loss": 0.5, "test_loss": null,
+            "local_accuracy": {"mean": 0.25}, "class_accuracy": [1.0, null], "late": [4],
+        });
+        let event = event(&line);
+        let found: Vec<(String, f32)> = event
+            .summary
+            .unwrap()
+            .value
+            .into_iter()
+            .map(|v| (v.tag, v.simple_value))
+            .collect();
+        let expected = [
+            ("train_loss", 0.5),
+            ("local_accuracy/mean", 0.25),
+            ("class_accuracy/0", 1.0),
+        ];
+        assert_eq!(found, expected.map(|(tag, value)| (tag.to_owned(), value)));
+        assert_eq!(event.step, 3);
+        assert_eq!(text(at(&line, "local_accuracy/mean")), "0.25");
+        assert_eq!(text(at(&line, "privacy/epsilon")), "");
+    }
+}
