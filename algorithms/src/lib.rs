@@ -40,6 +40,7 @@ mod oort;
 mod pacer;
 mod partial_fed;
 mod per_fed_avg;
+mod push_sum;
 mod representations;
 mod scaffold;
 mod shared_head;
@@ -84,6 +85,7 @@ pub use older::Older;
 pub use oort::Oort;
 pub use partial_fed::{PartialFed, PartialFedOwn};
 pub use per_fed_avg::{PerFedAvg, PerFedAvgVariant};
+pub use push_sum::{PushSum, PushSumTopology};
 pub use representations::RepresentationNoise;
 pub use scaffold::Scaffold;
 pub use shared_head::{SharedHead, SharedPart};
@@ -139,6 +141,7 @@ pub fn registry() -> Registry {
         .with_type::<FixedParties<BoxedAlgorithm>>()
         .with_type::<Ef21>()
         .with_type::<Compressed<BoxedAlgorithm>>()
+        .with_type::<PushSum>()
 }
 
 #[cfg(test)]
@@ -183,6 +186,7 @@ mod tests {
         ("older", include_str!("older.rs"), 50),
         ("partial_fed", include_str!("partial_fed.rs"), 50),
         ("per_fed_avg", include_str!("per_fed_avg.rs"), 40),
+        ("push_sum", include_str!("push_sum.rs"), 60),
         ("scaffold", include_str!("scaffold.rs"), 40),
         ("shared_head", include_str!("shared_head.rs"), 30),
         ("sign_flip", include_str!("sign_flip.rs"), 25),

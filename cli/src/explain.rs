@@ -89,7 +89,17 @@ fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> String {
     if program.linked().all_ops().any(reads_public) {
         text += "  Public examples are not sent: the server and every client have them (--public-share)\n";
     }
-    text + &cohorts(args.subject.clients, &rows, program)
+    text += &cohorts(args.subject.clients, &rows, program);
+    let across = || rows.iter().filter(|row| row.direction == Direction::Across);
+    if across().next().is_some() {
+        let sent = Amount::of(across(), program);
+        let _ = writeln!(
+            text,
+            "  a client, a round: {} to other clients",
+            sent.text()
+        );
+    }
+    text
 }
 
 /// What crosses in a round: of one client and of all, for each cohort.

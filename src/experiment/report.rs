@@ -43,6 +43,12 @@ pub struct Round {
     pub bytes_up: u64,
     /// Bytes from the server to clients.
     pub bytes_down: u64,
+    /// Bytes from clients to other clients.
+    #[serde(default)]
+    pub bytes_across: u64,
+    /// The mean squared distance of the clients' own models from their mean, where clients mix them.
+    #[serde(default)]
+    pub consensus: Option<f64>,
     /// Clients that were left out because their updates were not finite, in ascending order.
     pub not_finite: Vec<usize>,
     /// Clients that failed, in ascending order.
@@ -180,6 +186,8 @@ impl Round {
             client_steps: stats.client_steps,
             bytes_up: stats.bytes_up,
             bytes_down: stats.bytes_down,
+            bytes_across: stats.bytes_across,
+            consensus: stats.consensus,
             not_finite: stats.not_finite,
             failed: stats.failed,
             late: stats.late,

@@ -36,6 +36,7 @@ mod oort;
 mod optimizers;
 mod papers;
 mod parties;
+mod peers;
 mod phases;
 mod precision;
 mod privacy;

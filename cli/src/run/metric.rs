@@ -50,6 +50,12 @@ pub(super) struct Metric {
     pub test_perplexity: Option<f64>,
     pub bytes_up: u64,
     pub bytes_down: u64,
+    /// From clients to other clients.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub bytes_across: u64,
+    /// The mean squared distance of clients' own models from their mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consensus: Option<f64>,
     /// Clients that were left out because their updates were not finite.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_finite: Vec<usize>,
@@ -73,6 +79,10 @@ pub(super) struct Metric {
     pub privacy: Option<Spent>,
     /// Of training, without the evaluation.
     pub seconds: f64,
+}
+
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// A bound on privacy.
@@ -104,6 +114,8 @@ impl Metric {
             test_perplexity: scores.and_then(|s| s.perplexity),
             bytes_up: round.bytes_up,
             bytes_down: round.bytes_down,
+            bytes_across: round.bytes_across,
+            consensus: round.consensus,
             not_finite: round.not_finite.clone(),
             failed: round.failed.clone(),
             late: round.late.clone(),

@@ -43,6 +43,7 @@ mod objective;
 pub mod optim;
 mod params;
 mod parts;
+mod peers;
 mod personal;
 mod privacy;
 mod public;
@@ -68,7 +69,7 @@ pub use cohort::Cohort;
 pub use contexts::{ClientCx, Keeper, ServerCx};
 pub use definer::Definer;
 pub use each::Each;
-pub use fedround_ir::fed::Dp;
+pub use fedround_ir::fed::{Dp, Topology};
 pub use field::{DefaultValue, Field, FieldKind, Range};
 pub use gathered::{Gathered, GatheredPair, OfGathered, Rows};
 pub use grad::{Differentiable, cross_entropy, function, grad, loss, value_and_grad};
@@ -103,7 +104,7 @@ pub mod prelude {
     pub use crate::{
         Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Codec, Cohort, Dp, ForClient,
         Gathered, HasPublic, Hyper, Index, Labels, OverRows, Params, PublicExamples, Real,
-        Released, Scalar, Server, ServerCode, ServerCx, ServerSide, Tensor, Tree, argmin,
+        Released, Scalar, Server, ServerCode, ServerCx, ServerSide, Tensor, Topology, Tree, argmin,
         cross_entropy, function, grad, list, loss,
         optim::{self, Optimizer},
         pick, value_and_grad,

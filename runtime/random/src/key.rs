@@ -54,6 +54,8 @@ pub enum Purpose {
     Public = 24,
     /// Random codecs of what clients upload: the round and the [`Drawer`].
     Encoding = 44,
+    /// To whom clients send in a random topology: the round and the exchange.
+    Topology = 45,
     /// Noise as the reference of a measured correlation.
     CorrelationNoise = 60,
     /// Noise on inputs, as the reference that attacks on shared data are compared with.

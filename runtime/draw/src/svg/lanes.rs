@@ -259,7 +259,8 @@ impl Pen {
             let y = client.middle();
             let (from, to) = match crossing.direction {
                 Direction::Down => ((server.right(), y), (client.x, y)),
-                Direction::Up => ((client.x, y), (server.right(), y)),
+                // What goes across is drawn as an operation.
+                Direction::Up | Direction::Across => ((client.x, y), (server.right(), y)),
             };
             self.canvas.arrow(from, to, colour::WIRE, 1.8);
             let left = self.lanes.server.0 + self.lanes.server.1;

@@ -261,6 +261,8 @@ impl Walk<'_, '_> {
                 | FedOp::Blank
                 | FedOp::GlobalParams
                 | FedOp::Encode(_)
+                | FedOp::Mix(_)
+                | FedOp::Consensus
                 | FedOp::Call(_)
                 | FedOp::Super(_),
             )

@@ -38,7 +38,7 @@ pub use known::Known;
 pub use module::{Func, Layer, Module};
 pub use op::{
     ArithOp, Choice, Direction, Dp, Effect, Encoding, ExternalOp, FedOp, Math, Op, OpKind, OptOp,
-    Pairwise, PrivacyOp, Reduce, Region, TreeOp,
+    Pairwise, PrivacyOp, Reduce, Region, Topology, TreeOp,
 };
 pub use parse::parse;
 pub use print::{print, print_exact, print_with_locations};

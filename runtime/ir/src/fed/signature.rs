@@ -1,6 +1,6 @@
 //! The typing rules of the ops, shared by the builder and the verifier.
 
-use super::operand_kinds::{kept_kind, reduced_kind, rows, rows_kind, wire_kind};
+use super::operand_kinds::{carried_kind, kept_kind, reduced_kind, rows, rows_kind, wire_kind};
 use super::signature_of_regions::{carried, map, side};
 use super::{
     ArithOp, Choice, ExternalOp, FedOp, Kind, Module, OpKind, OptOp, Place, PrivacyOp, Reduce,
@@ -223,6 +223,17 @@ pub fn signature(
             plain(&count[..found_count.min(1)], &[at(rows_kind(*kind))])
         }
 
+        OpKind::Fed(FedOp::Mix(_)) => {
+            let mixed = operands
+                .iter()
+                .map(|ty| Type::clients(carried_kind(ty.kind)));
+            let mixed: Vec<Type> = match found_count {
+                0 => vec![Type::clients(Params)],
+                _ => mixed.collect(),
+            };
+            plain(&mixed, &mixed)
+        }
+        OpKind::Fed(FedOp::Consensus) => plain(&[Type::clients(Params)], &[Type::server(Params)]),
         OpKind::Fed(FedOp::Encode(encoding)) => {
             let setting = encoding.setting().into_iter();
             let operands: Vec<Type> = [Params].into_iter().chain(setting).map(at).collect();

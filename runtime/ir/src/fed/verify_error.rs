@@ -164,6 +164,11 @@ pub enum Broken {
         "code that is visited by values of other clients keeps a state, and runs once for each of them; return the value, and keep it on the server"
     )]
     VisitKeeps,
+    /// A measurement that is read.
+    #[error(
+        "the mean of clients that mix is a measurement, which nobody receives: a round may only return it, and then reads no more of its argument; begin from `server.initial_params(0)`, and keep the clients' models in their states"
+    )]
+    Measured,
     /// An encoding whose length is not known.
     #[error(
         "the setting of `{encoding}` is {found}, but must be known before the round and be {expected}; give a hyper-parameter or a literal"

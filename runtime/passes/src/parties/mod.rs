@@ -154,6 +154,14 @@ pub struct Output {
 /// Why a round cannot be divided between a server and parties.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SplitError {
+    /// Clients send to each other, and parties have no connection but that to the coordinator.
+    #[error(
+        "{loc}: clients send to each other here, and parties are connected with the coordinator only; simulate it"
+    )]
+    Peers {
+        /// Where they do.
+        loc: Loc,
+    },
     /// Code of clients reads a value that was not sent to them and that no code of clients made.
     #[error(
         "{loc}: code of clients reads a value that is neither sent to them nor theirs; broadcast it"

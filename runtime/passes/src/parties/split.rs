@@ -160,6 +160,9 @@ impl Splitter<'_> {
                 }
                 steps.push(Step::Op(self.known(op)));
             }
+            (OpKind::Fed(FedOp::Mix(_) | FedOp::Consensus), _) => {
+                return Err(SplitError::Peers { loc: op.loc });
+            }
             (OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather), None) => self.upload(op, steps),
             (OpKind::Fed(FedOp::Only), None) => {
                 if let ([result], [of, ..]) = (op.results.as_slice(), op.operands.as_slice()) {

@@ -51,6 +51,8 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | FedOp::Staleness
             | FedOp::Broadcast
             | FedOp::Map
+            | FedOp::Mix(_)
+            | FedOp::Consensus
             | FedOp::Reduce(_)
             | FedOp::Gather
             | FedOp::Scatter

@@ -124,6 +124,8 @@ impl Walker for Clients<'_> {
                     | FedOp::Staleness
                     | FedOp::Broadcast
                     | FedOp::Map
+                    | FedOp::Mix(_)
+                    | FedOp::Consensus
                     | FedOp::Reduce(_)
                     | FedOp::Gather
                     | FedOp::Scatter

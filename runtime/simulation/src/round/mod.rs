@@ -10,6 +10,7 @@ mod communication;
 mod gathered;
 mod initial;
 mod map;
+mod mix;
 mod observer;
 mod server;
 mod suspects;
@@ -40,6 +41,10 @@ pub struct RoundStats {
     pub bytes_up: u64,
     /// Bytes from the server to clients.
     pub bytes_down: u64,
+    /// Bytes from clients to other clients.
+    pub bytes_across: u64,
+    /// The mean squared distance of the clients' own models from their mean, where clients mix them.
+    pub consensus: Option<f64>,
     /// Clients that are left out because their updates are not finite, in ascending order.
     pub not_finite: Vec<usize>,
     /// Clients that failed, in ascending order.
@@ -97,6 +102,7 @@ pub(crate) fn run_round<'a>(
         own_losses: vec![],
         stats: RoundStats::default(),
         draws: 0,
+        mixes: 0,
         maps: 0,
         arrived: vec![],
         dispatches: 0,

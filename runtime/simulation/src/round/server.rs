@@ -52,6 +52,8 @@ pub(crate) struct Server<'a> {
     pub stats: RoundStats,
     /// Cohorts drawn in this round, and maps run: each has its own stream.
     pub draws: usize,
+    /// Exchanges between clients in this round.
+    pub mixes: usize,
     pub maps: usize,
     /// The clients whose updates arrive in this round, and values that were dispatched in it.
     pub arrived: Vec<Flight>,
@@ -202,6 +204,8 @@ impl Walker for Server<'_> {
             (OpKind::Fed(FedOp::Staleness), _) => self.staleness(),
             (OpKind::Fed(FedOp::Broadcast), _) => self.broadcast(op, env, last)?,
             (OpKind::Fed(FedOp::Gather | FedOp::Scatter), _) => self.cross(op, env, last)?,
+            (OpKind::Fed(FedOp::Mix(topology)), _) => return self.mix(op, *topology, env),
+            (OpKind::Fed(FedOp::Consensus), _) => self.consensus(op, env)?,
             (OpKind::Fed(FedOp::Concat), _) => self.concat(op, env)?,
             (OpKind::Fed(FedOp::Positions), _) => self.places(op, env)?,
             (OpKind::Fed(FedOp::Pairwise(of)), _) => self.pairwise(*of, op, env)?,

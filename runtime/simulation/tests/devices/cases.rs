@@ -74,7 +74,7 @@ pub struct Case(
     pub usize,
 );
 
-pub const CASES: [Case; 45] = [
+pub const CASES: [Case; 46] = [
     Case("fedavg", &[("weight_decay", "0.01")], 2),
     Case("fedavgm", &[], 2),
     Case("fedopt", &[], 2),
@@ -118,6 +118,7 @@ pub const CASES: [Case; 45] = [
     Case("shared-head", &[], 2),
     Case("ef21", &[], 2),
     Case("compressed", &[], 2),
+    Case("push-sum", &[], 2),
     Case("dp-sgd", &[("sigma", "0.01")], 2),
     Case("fixed-parties", &[("parties", "2"), ("dropped", "1")], 2),
 ];

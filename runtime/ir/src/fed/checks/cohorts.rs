@@ -56,7 +56,13 @@ impl Walk {
             OpKind::Fed(FedOp::Scatter) if op.visits() => self.depart(op),
             OpKind::Fed(FedOp::Gather) if op.visits() => self.come_back(op),
             OpKind::Fed(
-                FedOp::Map | FedOp::Reduce(_) | FedOp::Gather | FedOp::Scatter | FedOp::Split(_),
+                FedOp::Map
+                | FedOp::Mix(_)
+                | FedOp::Consensus
+                | FedOp::Reduce(_)
+                | FedOp::Gather
+                | FedOp::Scatter
+                | FedOp::Split(_),
             ) => {
                 let mut met = op.operands.iter().filter_map(|v| self.of.get(v)).copied();
                 let first = met.next();

@@ -1,7 +1,8 @@
 //! Differential privacy: noise follows a clip, and a claimed model is kept.
 
 use super::super::{
-    Broken, Dp, Exposure, FedOp, Module, Op, OpKind, Place, Privacy, PrivacyOp, Value, VerifyError,
+    Broken, Direction, Dp, Exposure, FedOp, Module, Op, OpKind, Place, Privacy, PrivacyOp, Value,
+    VerifyError,
 };
 use super::error;
 
@@ -57,8 +58,11 @@ fn local(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
     };
     let after = ops.iter().find(on_server).map(|op| op.loc.to_string());
     let exposed = |op: &&&Op| {
+        let across = op.kind.direction() == Some(Direction::Across);
+        let across = op.operands.iter().filter(|_| across);
         module
             .uploaded(op)
+            .chain(across)
             .any(|value| privacy.exposure(*value) > Exposure::Noised)
     };
     let uploads = ops.iter().filter(exposed);

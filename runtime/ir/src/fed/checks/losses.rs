@@ -59,6 +59,8 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             | FedOp::Staleness
             | FedOp::Broadcast
             | FedOp::Map
+            | FedOp::Mix(_)
+            | FedOp::Consensus
             | FedOp::Reduce(_)
             | FedOp::Gather
             | FedOp::Scatter
@@ -71,6 +73,9 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             | FedOp::Pairwise(_)
             | FedOp::Split(_),
         ) => Some(COHORT),
+        OpKind::Fed(FedOp::Encode(_)) => {
+            Some(("`encode`", "encode what is uploaded, after the gradient"))
+        }
         OpKind::Fed(FedOp::SetServerState(_) | FedOp::SetClientState(_)) => Some(STATE),
         OpKind::Fed(
             FedOp::Hyper(_)
@@ -94,7 +99,6 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             | FedOp::Permutation(_)
             | FedOp::InitialParams(_)
             | FedOp::Public(..)
-            | FedOp::Encode(_)
             | FedOp::Call(_)
             | FedOp::Super(_),
         )

@@ -3,6 +3,7 @@
 mod cohorts;
 mod dp;
 mod losses;
+mod peers;
 mod personal;
 mod state;
 #[cfg(test)]
@@ -11,7 +12,7 @@ mod testing;
 use super::{Broken, Module, Op, VerifyError};
 use crate::Loc;
 
-/// Invariants 14 to 19 of [`verify`](super::verify()), of a module that keeps the ones before.
+/// Invariants 14 to 20 of [`verify`](super::verify()), of a module that keeps the ones before.
 pub(super) fn dataflow(module: &Module) -> Vec<VerifyError> {
     let mut errors = dp::noise_follows_clip(module);
     errors.extend(dp::claims_hold(module));
@@ -19,6 +20,7 @@ pub(super) fn dataflow(module: &Module) -> Vec<VerifyError> {
     errors.extend(state::reads_are_written(module));
     errors.extend(cohorts::values_meet_their_own(module));
     errors.extend(losses::losses_are_of_tensors(module));
+    errors.extend(peers::measurements_stay(module));
     errors
 }
 

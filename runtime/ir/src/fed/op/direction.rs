@@ -9,6 +9,8 @@ pub enum Direction {
     Down,
     /// Clients to server.
     Up,
+    /// Clients to clients.
+    Across,
 }
 
 impl fmt::Display for Direction {
@@ -16,6 +18,7 @@ impl fmt::Display for Direction {
         f.write_str(match self {
             Self::Down => "server → client",
             Self::Up => "client → server",
+            Self::Across => "client → client",
         })
     }
 }

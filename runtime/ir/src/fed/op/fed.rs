@@ -7,6 +7,7 @@ use super::direction::Direction;
 use super::effect::Effect;
 use super::encoding::{Encoding, EncodingName};
 use super::reduce::{Pairwise, Reduce};
+use super::topology::{Topology, TopologyName};
 use crate::text::codecs::{Count, Quoted, QuotedList};
 use crate::text::ops;
 
@@ -146,6 +147,14 @@ pub enum FedOp {
     /// as it was encoded. A map's result that is encoded crosses as its bytes. The setting is known
     /// before the round; [`Encoding::Sign`] has none.
     Encode(Encoding),
+    /// `fed.mix "ring"`: `({params | f32}@clients…) -> {params | f32}@clients…`; clients send their values to
+    /// each other, and each has the weighted sum of its own and those that it received. All operands take
+    /// the same edges.
+    Mix(Topology),
+    /// `fed.consensus`: `({params}@clients) -> params@server`; the mean over the clients, as a measurement
+    /// of the simulation: nothing is sent, and no client may read it again. A run reports the mean squared
+    /// distance from it.
+    Consensus,
     /// `fed.call @hook`: a hook's outermost definition; resolved by `link-hooks`.
     Call(Hook),
     /// `fed.super @hook`: the next inner definition; resolved by `link-hooks`.
@@ -209,6 +218,8 @@ ops! { FedOp {
     "fed.set_client_state" = SetClientState [name: Quoted];
     "fed.personal" = Personal [name: Quoted, parts: QuotedList];
     "fed.encode" = Encode [encoding: EncodingName];
+    "fed.mix" = Mix [topology: TopologyName];
+    "fed.consensus" = Consensus [];
     "fed.call" = Call [hook: HookName];
     "fed.super" = Super [hook: HookName];
 } }
@@ -233,6 +244,8 @@ impl FedOp {
             | Self::Staleness
             | Self::Broadcast
             | Self::Map
+            | Self::Mix(_)
+            | Self::Consensus
             | Self::Reduce(_)
             | Self::Gather
             | Self::Scatter
@@ -281,6 +294,7 @@ impl FedOp {
             | Self::Uniform(_)
             | Self::Normal(_)
             | Self::Permutation(_) => Effect::Draws,
+            Self::Mix(Topology::Random) => Effect::Draws,
             Self::Encode(encoding) if encoding.is_random() => Effect::Draws,
             Self::Map => Effect::Regions,
             Self::Hyper(_)
@@ -316,7 +330,9 @@ impl FedOp {
             | Self::Split(_)
             | Self::StartParams
             | Self::GlobalParams
-            | Self::Encode(_) => Effect::Pure,
+            | Self::Encode(_)
+            | Self::Mix(_)
+            | Self::Consensus => Effect::Pure,
         }
     }
 
@@ -324,6 +340,7 @@ impl FedOp {
         match self {
             Self::Broadcast | Self::Dispatch | Self::Scatter => Some(Direction::Down),
             Self::Reduce(_) | Self::Gather => Some(Direction::Up),
+            Self::Mix(_) => Some(Direction::Across),
             Self::Hyper(_)
             | Self::RoundIndex
             | Self::NumClients
@@ -365,6 +382,7 @@ impl FedOp {
             | Self::SetClientState(_)
             | Self::Personal(..)
             | Self::Encode(_)
+            | Self::Consensus
             | Self::Call(_)
             | Self::Super(_) => None,
         }
@@ -387,6 +405,8 @@ impl FedOp {
             | Self::Staleness
             | Self::Broadcast
             | Self::Map
+            | Self::Mix(_)
+            | Self::Consensus
             | Self::Reduce(_)
             | Self::Gather
             | Self::Scatter

@@ -15,6 +15,7 @@ mod kind;
 mod opt;
 mod privacy;
 mod reduce;
+mod topology;
 mod tree;
 mod walk;
 
@@ -29,6 +30,7 @@ pub use kind::OpKind;
 pub use opt::OptOp;
 pub use privacy::{Dp, PrivacyOp};
 pub use reduce::{Pairwise, Reduce};
+pub use topology::Topology;
 pub use tree::TreeOp;
 
 pub(super) use kind::FUNC_END;

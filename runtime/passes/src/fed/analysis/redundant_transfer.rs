@@ -35,9 +35,19 @@ pub(crate) fn unsent(module: &Module) -> HashMap<Value, Needless> {
     for func in &module.funcs {
         this.region(&func.body);
     }
+    let begins = module.all_ops();
+    let begins = begins.filter(|op| op.kind == OpKind::Fed(FedOp::InitialParams(0)));
+    let begins: HashSet<Value> = begins.flat_map(|op| op.results.clone()).collect();
+    let sends = module.all_ops();
+    let sends = sends.filter(|op| op.operands.first().is_some_and(|v| begins.contains(v)));
+    let begun: HashSet<Value> = sends.flat_map(|op| op.results.clone()).collect();
     let down = this.down.iter().filter_map(|(value, needless)| {
         let Unchanged { same, zero } = this.fact(*value);
-        let mut needless = needless.clone()?.of_initial(&same.and(&initial));
+        let known = match begun.contains(value) {
+            true => Leaves::all(),
+            false => same.and(&initial),
+        };
+        let mut needless = needless.clone()?.of_initial(&known);
         // The initial model is known; a number that a state begins with is not.
         needless.all &= module.type_of(*value).kind == Kind::Params;
         needless.parts = needless.parts.or(&zero);

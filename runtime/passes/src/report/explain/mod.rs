@@ -14,7 +14,7 @@
 use std::collections::{HashMap, HashSet};
 
 use fedround_ir::fed::{
-    Choice, FedOp, Hyper, Kind, Module, Op, OpKind, OptOp, Place, PrivacyOp, Region, Value,
+    Choice, FedOp, Hyper, Kind, Module, Op, OpKind, OptOp, Place, PrivacyOp, Reduce, Region, Value,
 };
 
 pub mod notation;
@@ -273,6 +273,20 @@ impl Printer<'_> {
                     self.texts.insert(*result, text);
                     self.cohorts.insert(*result, cohort);
                 }
+            }
+            (OpKind::Fed(FedOp::Mix(topology)), results, _) => {
+                for ((value, result), text) in op.operands.iter().zip(results).zip(&operands) {
+                    let text = Text::call(&format!("mix_{}", topology.name()), &[text.clone()]);
+                    self.texts.insert(*result, text);
+                    let cohort = self.cohorts.get(value).cloned().unwrap_or_default();
+                    self.cohorts.insert(*result, cohort);
+                    let name = self.name_of_each(*result);
+                    self.bind(*result, name);
+                }
+            }
+            (OpKind::Fed(FedOp::Consensus), [result], _) => {
+                self.texts
+                    .insert(*result, reduction(Reduce::Mean, &operands));
             }
             (OpKind::Fed(FedOp::Reduce(reduce)), [result], _) => {
                 let text = reduction(*reduce, &operands);

@@ -144,7 +144,12 @@ impl<'m> Exchanges<'m> {
             OpKind::Fed(FedOp::Gather) if op.visits() => of(1),
             OpKind::Fed(FedOp::Only) => op.operands.get(1).copied(),
             OpKind::Fed(
-                FedOp::Map | FedOp::Gather | FedOp::Scatter | FedOp::Pairwise(_) | FedOp::Split(_),
+                FedOp::Map
+                | FedOp::Mix(_)
+                | FedOp::Gather
+                | FedOp::Scatter
+                | FedOp::Pairwise(_)
+                | FedOp::Split(_),
             ) => of(0),
             _ => None,
         }

@@ -9,7 +9,9 @@ use std::fmt;
 
 use fedround_ir::Loc;
 pub use fedround_ir::fed::Direction;
-use fedround_ir::fed::{Exposure, Facts, FedOp, Kind, Module, Op, OpKind, Privacy, Value, solve};
+use fedround_ir::fed::{
+    Exposure, Facts, FedOp, Kind, Module, Op, OpKind, Privacy, Topology, Value, solve,
+};
 
 use crate::fed::analysis::{Encoded, Leaves, Needless, encoded, unsent};
 pub use origin::Derivation;
@@ -58,6 +60,8 @@ pub struct Wire {
     pub initial: bool,
     /// Whether it is sent once for each of the `m` clients whose values visit other clients.
     pub visits: bool,
+    /// The topology along whose edges clients send it to each other, if they do.
+    pub peers: Option<Topology>,
     /// What it is derived from.
     pub derived: Derivation,
     /// What protects it.
@@ -109,6 +113,7 @@ impl Wire {
         let once = match self.kind {
             _ if self.initial => 0,
             _ if self.visits => return None,
+            _ if self.peers.is_some_and(|peers| peers.degree().is_none()) => return None,
             Kind::Params => self.parameter_bytes(parameters),
             Kind::Scalar => 4,
             _ => return None,
@@ -153,9 +158,10 @@ impl Wire {
             Kind::Labels => "L".to_owned(),
             _ => "F".to_owned(),
         };
-        match self.visits {
-            true => format!("m{one}"),
-            false => one,
+        match self.peers {
+            _ if self.visits => format!("m{one}"),
+            Some(peers) if peers.degree().is_none() => format!("(m − 1){one}"),
+            _ => one,
         }
     }
 }
@@ -228,6 +234,7 @@ impl Rows<'_> {
                 }
             }
             Some(Direction::Down) => self.tell(op.operands.first()),
+            Some(Direction::Across) => {}
             None if matches!(op.kind, OpKind::Fed(FedOp::SetServerState(_))) => {
                 self.tell(op.operands.last());
             }
@@ -255,6 +262,11 @@ impl Rows<'_> {
                     }
                 }
             }
+            Some(Direction::Across) => {
+                for value in &op.operands {
+                    self.row(op, Direction::Across, *value);
+                }
+            }
             None => {}
         }
     }
@@ -273,26 +285,36 @@ impl Rows<'_> {
                 (derived, Protection::default())
             }
             Direction::Down => (origin.down(kind), Protection::default()),
-            Direction::Up => (origin.up(kind), self.protection(value, &origin)),
+            Direction::Up | Direction::Across => (origin.up(kind), self.protection(value, &origin)),
         };
         let sent = match direction {
             Direction::Down => op.results.first().copied().unwrap_or(value),
-            Direction::Up => value,
+            Direction::Up | Direction::Across => value,
         };
-        let needless = self.unsent.get(&sent).cloned().unwrap_or_default();
+        let peers = match op.kind {
+            OpKind::Fed(FedOp::Mix(topology)) => Some(topology),
+            _ => None,
+        };
+        let copies = peers.and_then(Topology::degree).unwrap_or(1) as u64;
+        // Others have less than the server, which sent it.
+        let needless = self.unsent.get(&sent).filter(|_| peers.is_none());
+        let needless = needless.cloned().unwrap_or_default();
+        let encoded = self.encoded.get(&sent);
+        let encoded = encoded.filter(|encoded| peers.is_none() || encoded.onto.is_none());
         self.rows.push(Wire {
             value: sent,
             op: op.kind.name(),
             direction,
             kind,
             without: needless.parts,
-            encoded: self.encoded.get(&sent).cloned(),
+            encoded: encoded.cloned(),
             initial: needless.all,
             visits,
+            peers,
             derived,
             protection,
             cohort: self.exchanges.cohort(op, value),
-            times: self.exchanges.times(op),
+            times: self.exchanges.times(op) * copies,
             exchange: self.exchanges.after(sent) + 1,
             loc: op.loc,
         });

@@ -125,6 +125,8 @@ impl Analysis for Origins<'_> {
                 | FedOp::SetServerState(_)
                 | FedOp::SetClientState(_)
                 | FedOp::Encode(_)
+                | FedOp::Mix(_)
+                | FedOp::Consensus
                 | FedOp::Call(_)
                 | FedOp::Super(_),
             )

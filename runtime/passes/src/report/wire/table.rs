@@ -37,7 +37,15 @@ pub fn wire_table(rows: &[Wire], parameters: Option<Count<'_>>) -> String {
         let _ = writeln!(text, "{}", line.trim_end());
     }
     let [down, up] = [Direction::Down, Direction::Up].map(|way| total(rows, way));
-    let _ = writeln!(text, "total down: {down}, up: {up}");
+    let _ = write!(text, "total down: {down}, up: {up}");
+    if rows.iter().any(|row| row.peers.is_some()) {
+        let _ = write!(
+            text,
+            ", to other clients: {}",
+            total(rows, Direction::Across)
+        );
+    }
+    text.push('\n');
     let exchanges = rows.iter().map(|row| row.exchange).max().unwrap_or(1);
     if exchanges > 1 {
         let _ = writeln!(text, "exchanges: {exchanges} a round, one after the other");
