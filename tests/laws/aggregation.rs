@@ -59,7 +59,7 @@ impl<A: Algorithm> Algorithm for Ruled<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let others = k.num_examples() - self.bad;
         // 0/0 on the bad one.
-        &others / &others * self.base.client_update(k, w)
+        others / (k.num_examples() - self.bad) * self.base.client_update(k, w)
     }
 
     fn aggregate(&self, server: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
