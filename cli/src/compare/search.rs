@@ -87,7 +87,7 @@ fn all(searches: &[&Search]) -> Result<Vec<Vec<String>>, CompareError> {
             let base = base.clone();
             values
                 .iter()
-                .map(move |value| [base.as_slice(), &[value.clone()]].concat())
+                .map(move |value| [base.as_slice(), std::slice::from_ref(value)].concat())
         };
         combined = combined.iter().flat_map(with_each).collect();
     }

@@ -60,7 +60,7 @@ impl ServerCx {
     /// clients that began earlier come first, and then those of lower numbers.
     ///
     /// A round is then one step of the server: first, clients drawn at random from those that do not train
-    /// begin, until `in_flight` do, each with what the server [dispatches](Server::dispatch) in this round;
+    /// begin, until `in_flight` do, each with what the server [dispatches](crate::Server::dispatch) in this round;
     /// then the server takes the updates of this cohort. The others go on training.
     #[track_caller]
     pub fn arrivals(&self, in_flight: impl Into<Index>, buffer: impl Into<Index>) -> Cohort {

@@ -203,7 +203,7 @@ impl Losses {
         let top = (self.first + self.mass.len() as i64 - 1) as f64 * n;
         let most = top.min((high / self.interval).ceil());
         let points = most - least + 1.0;
-        if !(points <= POINTS as f64) {
+        if points.is_nan() || points > POINTS as f64 {
             return None;
         }
         let size = (points as usize).max(self.mass.len()).next_power_of_two();
