@@ -4,13 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::args::ConfigArgs;
-use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::faults::FaultArgs;
-use crate::output::print;
 use crate::reading::ReadingArgs;
-use crate::settings::Settings;
 use fedround::Auxiliaries;
 use fedround_names::nearest;
 
@@ -100,14 +96,6 @@ const KEYS: [&str; 37] = [
     "reading",
     "hyper",
 ];
-
-/// Prints the settings of a command line as a file.
-pub(crate) fn config(catalog: &Catalog, args: &ConfigArgs) -> Result<(), CliError> {
-    let spec = args.spec.as_deref();
-    let settings = Settings::resolve(&args.settings, &args.tests, spec, args.seed)?;
-    let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
-    print(&settings.config(&*algorithm).text(Path::new("-"))?)
-}
 
 /// The key of a file's list of other files, whose settings it starts from.
 const INCLUDE: &str = "include";

@@ -27,6 +27,7 @@ mod bench;
 mod catalog;
 mod compare;
 mod config;
+mod config_command;
 mod contact_sheet;
 mod convolution_cache;
 mod data;
@@ -179,7 +180,7 @@ impl Cli {
             Command::Eval(args) => eval::eval(catalog, args)?,
             Command::Predict(args) => predict::predict(catalog, args)?,
             Command::List(args) => list::list(catalog, args)?,
-            Command::Config(args) => config::config(catalog, args)?,
+            Command::Config(args) => config_command::config(catalog, args)?,
             Command::Completions(args) => manual::completions(args)?,
             Command::Man(args) => manual::man(args)?,
             Command::Data(args) => data::data(args)?,

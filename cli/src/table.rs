@@ -5,9 +5,10 @@ use std::fmt::Display;
 pub(crate) use comfy_table::presets::{
     ASCII_MARKDOWN as MARKDOWN, NOTHING, UTF8_BORDERS_ONLY as BORDERS,
 };
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width};
 
-/// Columns of a terminal that tables fit in. Wider ones break the text of their cells.
+/// Columns of a terminal that tables fit in. Wider ones break names between their words. A table whose
+/// words and numbers need more is as wide as they are.
 const WIDTH: u16 = 80;
 
 /// A table in one of the styles above. Columns after the first `names` are aligned to the right.
@@ -23,11 +24,6 @@ where
 {
     let mut table = Table::new();
     table.load_preset(style);
-    if style == BORDERS {
-        table
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(WIDTH);
-    }
     let header: Vec<String> = header.into_iter().map(|title| title.to_string()).collect();
     if !header.is_empty() {
         table.set_header(header);
@@ -38,7 +34,42 @@ where
     for column in table.column_iter_mut().skip(names) {
         column.set_cell_alignment(CellAlignment::Right);
     }
+    if style == BORDERS {
+        fit(&mut table, names);
+    }
     table
+}
+
+/// Breaks the text of cells where the table is too wide: never within a word or a number.
+fn fit(table: &mut Table, names: usize) {
+    let words = |text: &str| text.split(' ').map(|word| word.chars().count()).max();
+    let header = table.header().map(|row| row.cell_iter());
+    let mut least: Vec<usize> = header
+        .into_iter()
+        .flatten()
+        .map(|cell| words(&cell.content()).unwrap_or(0))
+        .collect();
+    for row in table.row_iter() {
+        for (i, cell) in row.cell_iter().enumerate() {
+            let text = cell.content();
+            let needs = if i < names {
+                words(&text).unwrap_or(0)
+            } else {
+                text.chars().count()
+            };
+            match least.get_mut(i) {
+                Some(least) => *least = needs.max(*least),
+                None => least.push(needs),
+            }
+        }
+    }
+    for (column, least) in table.column_iter_mut().zip(least) {
+        let padded = u16::try_from(least + 2).unwrap_or(u16::MAX);
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(padded)));
+    }
+    table
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH);
 }
 
 /// Columns without a frame, two spaces apart and two spaces in.
@@ -63,6 +94,9 @@ mod tests {
         let table = |style| table(style, header, 1, [row]).to_string();
         let width = |text: String| text.lines().map(|l| l.chars().count()).max();
         assert!(width(table(BORDERS)) <= Some(usize::from(WIDTH)));
+        // A table of too many numbers is wide, and can be read.
+        let numbers = super::table(BORDERS, [""; 0], 1, [["+11 to 13"; 12]]).to_string();
+        assert!(numbers.contains("+11 to 13   +11 to 13"), "{numbers}");
         // Files are not for terminals: Markdown has a row in one line.
         assert_eq!(table(MARKDOWN).lines().count(), 3);
     }

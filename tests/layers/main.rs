@@ -24,6 +24,7 @@ const LAYERS: &[&[&str]] = &[
     &[
         "fedround-names",
         "fedround-kernels",
+        "fedround-codec",
         "fedround-metrics",
         "fedround-random",
         "fedround-store",

@@ -10,7 +10,7 @@ fn accuracy(spec: &str, set: &str) -> Option<f64> {
     let clients = 4 + usize::from(data.join("svhn").is_dir());
     let line = format!(
         "run {spec} --data digits --clients {clients} --partition domains:1:200 --model lenet5 --rounds 4 \
-         --eval-every 4 --set epochs=5 --set batch=20 --set lr=0.02 --set momentum=0.9 --set fraction=1 \
+         --eval-every 4 --set epochs=5 --set batch=20 --set lr=0.02 --set momentum=0.9 \
          --set mu=0.1 {set} --quiet --out out"
     );
     let mut command = place.command(&line);

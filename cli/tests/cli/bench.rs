@@ -45,14 +45,16 @@ fn a_measurement_is_a_report() {
 }
 
 /// Algorithms whose first rounds draw no cohort, or by a share of another name.
-const OTHERS: [&str; 7] = [
+const OTHERS: [&str; 9] = [
     "fada",
     "solo",
     "centralized",
     "fedfed",
     "fedmd",
     "fedasync",
+    "oort",
     "fixed-parties",
+    "push-sum",
 ];
 
 #[test]

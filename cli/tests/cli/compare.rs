@@ -212,7 +212,7 @@ fn bad_input_is_found_before_anything_runs() {
             vec!["expected a test accuracy", "found 90"],
         ),
         (
-            "fedavg --partition dirichlet:0.0001",
+            "fedavg --partition dirichlet:0.0001:2",
             vec!["too few examples"],
         ),
         ("fedavg --model 2n", vec!["did you mean `2nn`"]),

@@ -4,7 +4,7 @@ use crate::support::{Place, SMALL, stderr};
 
 /// ADCOL with Laplace noise of ε = 5 on each representation.
 const RUN: &str = "run adcol --set noise=laplace --set epsilon=5 --data mnist --data-dir data --clients 4 \
-                   --model logistic --rounds 2 --eval-every 2 --set fraction=1 --quiet";
+                   --model logistic --rounds 2 --eval-every 2 --quiet";
 
 #[test]
 fn noise_differs_each_time_unless_the_run_is_an_experiment() {
@@ -51,7 +51,7 @@ fn a_run_says_what_its_noise_comes_to() {
 #[test]
 fn delta_is_chosen() {
     let place = Place::new();
-    let line = "run dp-sgd --set share=0.05 --set fraction=1 --data mnist --data-dir data --clients 4 \
+    let line = "run dp-sgd --set share=0.05 --data mnist --data-dir data --clients 4 \
                 --model logistic --rounds 1";
     let spent = |out: &str| place.json(&format!("{out}/summary.json"))["privacy"].clone();
     let output = place.output(&format!("{line} --quiet --out out"));

@@ -5,7 +5,7 @@ use fedround_ir::fed::{FedOp, Value};
 
 use crate::graph::Graph;
 use crate::wire::Wire;
-use crate::{Gathered, Index, Scalar, ServerCx};
+use crate::{Index, Scalar, ServerCx};
 
 /// The clients selected for a round.
 #[derive(Clone, Debug)]
@@ -50,22 +50,9 @@ impl ServerCx {
         self.numbered(FedOp::Rotating, size, dropped, Loc::caller())
     }
 
-    fn numbered(&self, op: FedOp, first: Index, count: Index, loc: Loc) -> Cohort {
+    pub(crate) fn numbered(&self, op: FedOp, first: Index, count: Index, loc: Loc) -> Cohort {
         let operands = [first.value_in(&self.graph), count.value_in(&self.graph)];
         self.cohort(self.graph.op(op, &operands, loc))
-    }
-
-    /// The next `buffer` clients whose updates arrive, of `in_flight` clients that train at the same time. The
-    /// order is that of the virtual clock (`--speed`, `--bandwidth`); of updates that arrive at once, those of
-    /// clients that began earlier come first, and then those of lower numbers.
-    ///
-    /// A round is then one step of the server: first, clients drawn at random from those that do not train
-    /// begin, until `in_flight` do, each with what the server [dispatches](crate::Server::dispatch) in this round;
-    /// then the server takes the updates of this cohort. The others go on training.
-    #[track_caller]
-    pub fn arrivals(&self, in_flight: impl Into<Index>, buffer: impl Into<Index>) -> Cohort {
-        let (in_flight, buffer) = (in_flight.into(), buffer.into());
-        self.numbered(FedOp::Arrivals, in_flight, buffer, Loc::caller())
     }
 
     /// All clients.
@@ -83,13 +70,6 @@ impl ServerCx {
 }
 
 impl Cohort {
-    /// For each client of a cohort of [`arrivals`](ServerCx::arrivals), how many rounds were completed since
-    /// it began: `t − τ`.
-    #[track_caller]
-    pub fn staleness(&self) -> Gathered<Scalar> {
-        Gathered::of_op(&self.graph, FedOp::Staleness, &[self.value], Loc::caller())
-    }
-
     /// Samples `max(C·m, 1)` of the `m` clients of this cohort without replacement.
     #[must_use]
     #[track_caller]

@@ -6,7 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::Objective;
-use crate::stage::{Named, Turn};
+use crate::turn::{Named, Turn};
 use fedround_ir::Loc;
 use fedround_ir::fed::{BuildError, Builder, HyperValue, OpKind, Place, Region, Type, Value};
 

@@ -15,6 +15,7 @@ mod aggregate;
 mod algebra;
 mod algorithm;
 mod arith;
+mod arrivals;
 mod batch;
 mod broadcast;
 mod chosen;
@@ -58,6 +59,7 @@ mod spec;
 mod stage;
 pub mod standard;
 mod tree;
+mod turn;
 mod wire;
 
 pub use aggregate::{OneRow, Ordered, Vector};

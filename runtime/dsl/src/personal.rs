@@ -4,7 +4,8 @@ use fedround_ir::fed::Module;
 
 use crate::algorithm::call;
 use crate::hyper::NoHypers;
-use crate::stage::{Phase, Turn, phases_for, stage_turn};
+use crate::stage::{Phase, phases_for, stage_turn};
+use crate::turn::Turn;
 use crate::{Algorithm, Objective, StageError};
 
 /// The state that holds a client's model after the round of [`stage_evaluations`].

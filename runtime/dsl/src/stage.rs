@@ -4,6 +4,7 @@ use fedround_ir::fed::{BuildError, Module, VerifyErrors, verify};
 
 use crate::graph::Graph;
 use crate::standard::{self, missing};
+use crate::turn::{Named, Turn};
 use crate::{Algorithm, Definer, HyperError, Objective, validate};
 
 /// Why an algorithm could not be staged.
@@ -82,24 +83,6 @@ pub fn phases_for(alg: &dyn Algorithm, objective: &Objective) -> Result<Vec<Phas
         module: last,
     });
     Ok(all)
-}
-
-/// Which of an algorithm's graphs is staged.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Turn {
-    /// Of this phase; without, of the rounds after the last one.
-    pub phase: Option<String>,
-    /// For the evaluation of this name.
-    pub evaluation: Option<String>,
-}
-
-/// What an algorithm has named while it was staged.
-#[derive(Debug, Default)]
-pub(crate) struct Named {
-    /// Phases, with their rounds.
-    pub phases: Vec<(String, usize)>,
-    /// Evaluations.
-    pub evaluations: Vec<String>,
 }
 
 /// A graph under more layers on top, and what it names.

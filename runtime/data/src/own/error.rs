@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use fedround_names::did_you_mean;
 
-use super::place::KINDS;
+use super::kinds::KINDS;
 
 /// What is wrong with a user's own data, or with how it is to be read.
 #[derive(Debug, thiserror::Error)]

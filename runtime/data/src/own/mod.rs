@@ -5,9 +5,11 @@
 //! [`DataSpec`], a [`Dataset`] in memory, or a type of your own.
 
 mod arrays;
+mod bundled;
 mod error;
 mod hold_out;
 mod images;
+mod kinds;
 mod labels;
 mod leaf;
 mod normalize;
@@ -133,7 +135,7 @@ impl DataSpec {
         match &self.place {
             Place::Bundled(name) => {
                 let data = load(name, self.folder.as_deref(), seed)?;
-                normalize::bundled(data, &reading.normalize)
+                bundled::scaled(data, &reading.normalize)
             }
             Place::Images(dir) => images::read(dir, reading, seed),
             Place::Csv(files) => table::read(files, reading, seed),

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::OwnDataError;
-use crate::{Column, DataError, Dataset, Examples, Scale};
+use crate::{DataError, Scale};
 
 /// How inputs are scaled.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -134,30 +134,4 @@ pub(super) fn of_channels(bytes: &[u8], channels: usize, plane: usize) -> (Vec<f
         (mean as f32, std as f32)
     };
     (0..channels).map(of).unzip()
-}
-
-/// A bundled dataset under another scale. Its own one is automatic.
-pub(super) fn bundled(data: Dataset, normalize: &Normalize) -> Result<Dataset, DataError> {
-    if *normalize == Normalize::Auto {
-        return Ok(data);
-    }
-    let scale = normalize.of_bytes(|| Ok((vec![], vec![])))?;
-    if data.train.x().scale().is_none() {
-        return Err(OwnDataError::Option {
-            option: "normalize",
-            data: data.name,
-            why: "its inputs are numbers with a scale of their own",
-        }
-        .into());
-    }
-    let scaled = |examples: &Examples| -> Result<Examples, DataError> {
-        let mut columns: Vec<Column> = examples.columns().to_vec();
-        columns[0] = columns[0].clone().with_scale(scale.clone())?;
-        Ok(Examples::of_columns(columns, examples.labels())?)
-    };
-    Ok(Dataset {
-        train: scaled(&data.train)?,
-        test: scaled(&data.test)?,
-        ..data
-    })
 }

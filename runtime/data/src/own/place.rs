@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use fedround_names::nearest;
 
+use super::kinds::KINDS;
 use super::{OwnDataError, last};
 use crate::DataError;
 
@@ -23,18 +24,6 @@ pub enum Place {
     /// `leaf:DIR`: JSON files of LEAF.
     Leaf(PathBuf),
 }
-
-/// The kinds of own data and what follows their colon.
-pub(super) const KINDS: [(&str, &str); 5] = [
-    ("images", "images:DIR"),
-    ("csv", "csv:FILE or csv:TRAIN,TEST"),
-    (
-        "npy",
-        "npy:X.npy,Y.npy or npy:X.npy,Y.npy,TEST_X.npy,TEST_Y.npy",
-    ),
-    ("npz", "npz:FILE"),
-    ("leaf", "leaf:DIR"),
-];
 
 impl FromStr for Place {
     type Err = DataError;

@@ -65,7 +65,7 @@ impl Encoding {
     }
 
     /// What its setting must be, if `found` is not that.
-    pub(in super::super) fn refuses(self, found: f64) -> Option<&'static str> {
+    pub(crate) fn refuses(self, found: f64) -> Option<&'static str> {
         let (allowed, expected) = match self {
             Self::TopK | Self::RandomK | Self::UnscaledRandomK => {
                 (found > 0.0 && found <= 1.0, "a share above 0 and up to 1")

@@ -276,7 +276,10 @@ impl Printer<'_> {
             }
             (OpKind::Fed(FedOp::Mix(topology)), results, _) => {
                 for ((value, result), text) in op.operands.iter().zip(results).zip(&operands) {
-                    let text = Text::call(&format!("mix_{}", topology.name()), std::slice::from_ref(text));
+                    let text = Text::call(
+                        &format!("mix_{}", topology.name()),
+                        std::slice::from_ref(text),
+                    );
                     self.texts.insert(*result, text);
                     let cohort = self.cohorts.get(value).cloned().unwrap_or_default();
                     self.cohorts.insert(*result, cohort);

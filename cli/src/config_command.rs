@@ -1,0 +1,17 @@
+//! `fedround config`.
+
+use std::path::Path;
+
+use crate::args::ConfigArgs;
+use crate::catalog::Catalog;
+use crate::error::CliError;
+use crate::output::print;
+use crate::settings::Settings;
+
+/// Prints the settings of a command line as a file.
+pub(crate) fn config(catalog: &Catalog, args: &ConfigArgs) -> Result<(), CliError> {
+    let spec = args.spec.as_deref();
+    let settings = Settings::resolve(&args.settings, &args.tests, spec, args.seed)?;
+    let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
+    print(&settings.config(&*algorithm).text(Path::new("-"))?)
+}

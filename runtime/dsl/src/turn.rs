@@ -1,0 +1,19 @@
+//! The graphs that an algorithm is staged to: one for each phase and each named evaluation.
+
+/// Which of an algorithm's graphs is staged.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Turn {
+    /// Of this phase; without, of the rounds after the last one.
+    pub phase: Option<String>,
+    /// For the evaluation of this name.
+    pub evaluation: Option<String>,
+}
+
+/// What an algorithm has named while it was staged.
+#[derive(Debug, Default)]
+pub(crate) struct Named {
+    /// Phases, with their rounds.
+    pub phases: Vec<(String, usize)>,
+    /// Evaluations.
+    pub evaluations: Vec<String>,
+}
