@@ -35,37 +35,36 @@ where
         column.set_cell_alignment(CellAlignment::Right);
     }
     if style == BORDERS {
-        fit(&mut table, names);
+        fit(&mut table);
     }
     table
 }
 
-/// Breaks the text of cells where the table is too wide: never within a word or a number.
-fn fit(table: &mut Table, names: usize) {
-    let words = |text: &str| text.split(' ').map(|word| word.chars().count()).max();
-    let header = table.header().map(|row| row.cell_iter());
-    let mut least: Vec<usize> = header
-        .into_iter()
-        .flatten()
-        .map(|cell| words(&cell.content()).unwrap_or(0))
-        .collect();
-    for row in table.row_iter() {
-        for (i, cell) in row.cell_iter().enumerate() {
-            let text = cell.content();
-            let needs = if i < names {
-                words(&text).unwrap_or(0)
-            } else {
-                text.chars().count()
-            };
-            match least.get_mut(i) {
-                Some(least) => *least = needs.max(*least),
-                None => least.push(needs),
-            }
+/// Breaks the text of cells between words where a table is wider than a terminal, if that makes it fit.
+/// Numbers stay whole.
+fn fit(table: &mut Table) {
+    let least = |text: &str| {
+        let words = text.split(' ').map(|word| word.chars().count());
+        match text.starts_with(|first: char| first.is_ascii_digit() || "+-".contains(first)) {
+            true => text.chars().count(),
+            false => words.max().unwrap_or(0),
+        }
+    };
+    let mut columns = vec![0; table.column_count()];
+    let header = table.header().into_iter();
+    for row in header.chain(table.row_iter()) {
+        for (column, cell) in columns.iter_mut().zip(row.cell_iter()) {
+            // With the spaces around it.
+            *column = least(&cell.content()).saturating_add(2).max(*column);
         }
     }
-    for (column, least) in table.column_iter_mut().zip(least) {
-        let padded = u16::try_from(least + 2).unwrap_or(u16::MAX);
-        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(padded)));
+    let between = columns.len().saturating_sub(1);
+    if columns.iter().sum::<usize>() + between + 2 > usize::from(WIDTH) {
+        return;
+    }
+    for (column, least) in table.column_iter_mut().zip(columns) {
+        let least = u16::try_from(least).unwrap_or(WIDTH);
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
     }
     table
         .set_content_arrangement(ContentArrangement::Dynamic)
@@ -88,7 +87,7 @@ mod tests {
 
     #[test]
     fn tables_for_a_terminal_fit_it() {
-        let long = "fedavgm(fedprox(scaffold)) lr=0.01 mu=0.001";
+        let long = "fedavgm(fedprox) lr=0.01 mu=0.001 momentum=0.9";
         let row = [long, "91.23 ± 0.51 %", "92.00 ± 0.10 %", "90.10 ± 1.20 %"];
         let header = ["algorithm", "test accuracy", "best", "local accuracy"];
         let table = |style| table(style, header, 1, [row]).to_string();

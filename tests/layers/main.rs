@@ -24,12 +24,12 @@ const LAYERS: &[&[&str]] = &[
     &[
         "fedround-names",
         "fedround-kernels",
-        "fedround-codec",
         "fedround-metrics",
         "fedround-random",
         "fedround-store",
     ],
     &[
+        "fedround-codec",
         "fedround-flower",
         "fedround-ir",
         "fedround-macros-core",

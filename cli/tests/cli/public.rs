@@ -19,8 +19,8 @@ fn public_examples_are_set_aside_and_a_config_says_so() {
     let output = place.output("run --config one/config.toml --quiet --out two");
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(
-        place.read("one/model.safetensors"),
-        place.read("two/model.safetensors")
+        place.read("one/clients/0.safetensors"),
+        place.read("two/clients/0.safetensors")
     );
     let summary = place.json("one/summary.json");
     // 60 public examples of 300, with 10 scores each, both ways: 4 clients in the second round.

@@ -6,7 +6,8 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 use fedround_ir::Loc;
 
 use crate::number::{Number, number};
-use crate::real::{Rate, Real};
+use crate::rate::Rate;
+use crate::real::Real;
 use crate::wire::Wire;
 use crate::{Index, Scalar, Server};
 

@@ -6,7 +6,7 @@ use fedround_ir::fed::{Choice, FedOp, Kind, Value};
 use crate::clients::mapped;
 use crate::gathered::{AllOnServer, map as on_server};
 use crate::graph::{Graph, only};
-use crate::real::Rate;
+use crate::rate::Rate;
 use crate::wire::{Computed, Upload, Wire};
 use crate::{Clients, Cohort, ForClient, Gathered, Scalar, Server, ServerCx};
 

@@ -4,7 +4,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Value};
 
 use crate::graph::Graph;
-use crate::real::Rate;
+use crate::rate::Rate;
 use crate::wire::Wire;
 use crate::{ClientCx, Index, Labels, Real, Scalar, Server, ServerCx};
 

@@ -3,7 +3,7 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::{ArithOp, Math, TreeOp};
 
-use crate::number::Number;
+use crate::rate::Rate;
 use crate::tree::Tree;
 use crate::wire::{Wire, sealed};
 use crate::{Scalar, Server};
@@ -134,31 +134,5 @@ impl Real for Server<Scalar> {
     }
     fn of(&self, scalar: Scalar, loc: Loc) -> Self {
         Self::new(&self.graph, scalar.value_in(&self.graph, loc))
-    }
-}
-
-/// A number that may come from any side: an `f64`, a [`Scalar`] or a `Server<Scalar>`, owned or borrowed. If
-/// client code uses a number of the server, staging the algorithm is an error.
-pub trait Rate {
-    /// The number.
-    #[doc(hidden)]
-    fn rate(self, loc: Loc) -> Scalar;
-}
-
-impl<N: Number> Rate for N {
-    fn rate(self, loc: Loc) -> Scalar {
-        self.number(loc)
-    }
-}
-
-impl Rate for Server<Scalar> {
-    fn rate(self, _: Loc) -> Scalar {
-        self.to_scalar()
-    }
-}
-
-impl Rate for &Server<Scalar> {
-    fn rate(self, _: Loc) -> Scalar {
-        self.to_scalar()
     }
 }

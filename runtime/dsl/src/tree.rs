@@ -5,8 +5,7 @@ use fedround_ir::fed::{ArithOp, Math, TreeOp, Value};
 
 use crate::graph::Graph;
 use crate::loop_state::LoopState;
-use crate::optim::clip::by_norm;
-use crate::real::Rate;
+use crate::rate::Rate;
 use crate::wire::{Wire, sealed};
 use crate::{Params, Scalar, Server, Tensor};
 
@@ -195,7 +194,16 @@ pub trait Tree: sealed::Sealed + LoopState {
     #[track_caller]
     fn clip_norm(&self, max: impl Rate) -> Self {
         let loc = Loc::caller();
-        recast(&by_norm(&recast(self, loc), &max.rate(loc), loc), loc)
+        let (graph, max) = (self.parts(loc).0, max.rate(loc));
+        graph.located(loc, || {
+            let a: Params = recast(self, loc);
+            let norm = Scalar::op(ArithOp::Math(Math::Sqrt), &[&a.sq_norm()], loc);
+            let factor = max / (norm + 1e-6);
+            let one = Scalar::constant(1.0, loc);
+            let above = Scalar::op(ArithOp::Sub, &[&factor, &one], loc);
+            let factor = Scalar::op(ArithOp::Select, &[&above, &one, &factor], loc);
+            recast(&(factor * a), loc)
+        })
     }
 
     /// `aᵢ` where this tree is positive, `bᵢ` elsewhere: `(&a - &b).select(&a, &b)` is the larger.

@@ -1,7 +1,8 @@
 //! Adam and AdamW.
 
 use super::Optimizer;
-use crate::real::{Rate, Real};
+use crate::rate::Rate;
+use crate::real::Real;
 use crate::tree::Tree;
 use crate::{Params, Scalar};
 use fedround_ir::Loc;

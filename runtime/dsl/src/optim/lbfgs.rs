@@ -5,7 +5,8 @@ use fedround_ir::Loc;
 use super::Optimizer;
 use super::line_search::armijo;
 use crate::loops::{Repeat, for_each};
-use crate::real::{Rate, Real};
+use crate::rate::Rate;
+use crate::real::Real;
 use crate::tree::{Tree, recast};
 use crate::{Index, Params, Scalar, value_and_grad};
 

@@ -27,7 +27,6 @@
 //! To write your own optimizer, implement [`Optimizer`]: a state and a direction.
 
 mod adam;
-pub(crate) mod clip;
 mod lbfgs;
 mod line_search;
 mod running;

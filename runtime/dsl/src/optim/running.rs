@@ -9,7 +9,7 @@ use super::Optimizer;
 use crate::contexts::Keeper;
 use crate::graph::Graph;
 use crate::loop_state::LoopState;
-use crate::real::Rate;
+use crate::rate::Rate;
 use crate::tree::{Tree, recast};
 use crate::{Params, Scalar};
 

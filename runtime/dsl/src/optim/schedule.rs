@@ -17,7 +17,8 @@ use std::f64::consts::PI;
 use fedround_ir::Loc;
 
 use crate::Scalar;
-use crate::real::{Rate, Real};
+use crate::rate::Rate;
+use crate::real::Real;
 
 /// `η · γ^⌊t / s⌋`: by a factor `γ` every `s`, as PyTorch's `StepLR`.
 #[must_use]

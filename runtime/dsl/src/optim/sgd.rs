@@ -1,7 +1,7 @@
 //! Gradient descent and momentum.
 
 use super::Optimizer;
-use crate::real::Rate;
+use crate::rate::Rate;
 use crate::tree::Tree;
 use crate::{Params, Scalar};
 use fedround_ir::Loc;

@@ -23,7 +23,6 @@ mod parse_op;
 mod print;
 mod privacy;
 mod signature;
-mod signature_of_regions;
 mod types;
 mod verify;
 mod verify_error;

@@ -123,9 +123,11 @@ pub const CASES: [Case; 46] = [
     Case("fixed-parties", &[("parties", "2"), ("dropped", "1")], 2),
 ];
 
-/// Those that run between a coordinator and parties: all but those whose updates arrive one by one.
+/// Those that run between a coordinator and parties: all but those whose updates arrive one by one, and
+/// those whose clients send to each other.
 pub fn at_parties() -> impl Iterator<Item = &'static Case> {
-    CASES.iter().filter(|case| case.0 != "fedasync")
+    let alone = ["fedasync", "push-sum"];
+    CASES.iter().filter(move |case| !alone.contains(&case.0))
 }
 
 /// What came of a run.

@@ -1,8 +1,8 @@
 //! The typing rules of ops with regions over a cohort, and of loops.
 
-use super::operand_kinds::{reduced_kind, wire_kind};
-use super::signature::{RegionSignature, Signature};
-use super::{Kind, Place, Type};
+use super::{RegionSignature, Signature};
+use crate::fed::operand_kinds::{reduced_kind, wire_kind};
+use crate::fed::{Kind, Place, Type};
 
 /// Where the values of a cohort are: on the clients, unless they were gathered.
 pub(super) fn side(operands: &[Type]) -> Place {

@@ -1,33 +1,14 @@
-//! The typing rules of the ops, shared by the builder and the verifier.
+//! The typing rules of single ops.
 
-use super::operand_kinds::{carried_kind, kept_kind, reduced_kind, rows, rows_kind, wire_kind};
-use super::signature_of_regions::{carried, map, side};
-use super::{
+use super::regions::{carried, map, side};
+use super::{RegionSignature, Signature};
+use crate::fed::operand_kinds::{
+    carried_kind, kept_kind, reduced_kind, rows, rows_kind, wire_kind,
+};
+use crate::fed::{
     ArithOp, Choice, ExternalOp, FedOp, Kind, Module, OpKind, OptOp, Place, PrivacyOp, Reduce,
     TreeOp, Type,
 };
-
-/// The types of an op's operands and results, and those of its regions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Signature {
-    /// Types of the operands.
-    pub operands: Vec<Type>,
-    /// Types of the results.
-    pub results: Vec<Type>,
-    /// Its regions, in order.
-    pub regions: Vec<RegionSignature>,
-}
-
-/// The types of a region, and the place where it runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RegionSignature {
-    /// Types of the arguments.
-    pub args: Vec<Type>,
-    /// Types of the yields.
-    pub yields: Vec<Type>,
-    /// Where the code runs.
-    pub place: Place,
-}
 
 /// The signature of an op in code that runs at `place`.
 ///
