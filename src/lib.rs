@@ -62,6 +62,10 @@ pub mod testing;
 // Specs in this crate name it as a user's crate does.
 extern crate self as fedround;
 
+/// The tensor library of models, losses and functions, in the version that fedround is built with. A crate
+/// of your own needs no dependency on it: `use fedround::burn;` is where `#[derive(Module)]` finds it.
+#[doc(no_inline)]
+pub use burn;
 pub use experiment::Experiment;
 pub use fedround_algorithms as algorithms;
 pub use fedround_data as data;

@@ -15,6 +15,7 @@ use crate::error::CliError;
 use crate::federation::{CoordinatorArgs, FederationArgs, PartyArgs};
 use crate::inspect::InspectArgs;
 use crate::model_args::{EvalArgs, ExportArgs, PredictArgs};
+use crate::new::NewArgs;
 use crate::output::tell;
 use crate::reading::ReadingArgs;
 use crate::report::ReportArgs;
@@ -32,6 +33,7 @@ Examples:
   fedround report runs/DIR --open                   a page with curves, tables and drawings
   fedround reproduce adfl mnist                     a paper's table beside ours
   fedround inspect fedfed --data mnist              what the server sees of clients
+  fedround new my-algorithm                         a crate with an algorithm of your own
   fedround list                                     what there is to choose from
   fedround explain fedprox                          the algorithm box and what crosses the wire
   fedround graph fedprox --at tensor                what it is compiled to
@@ -81,6 +83,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Run a table of a paper, and print the paper's numbers beside ours
     Reproduce(ReproduceArgs),
+    /// Make a crate with an algorithm of your own
+    New(NewArgs),
     /// List algorithms, models, datasets and partitioners
     List(ListArgs),
     /// Print the settings that a run would have, as a configuration file

@@ -26,6 +26,7 @@ use crate::compare::CompareError;
 use crate::data::DataCommandError;
 #[cfg(feature = "flower")]
 use crate::federation::FederationError;
+use crate::new::NewError;
 use crate::reproduce::ReproduceError;
 use crate::run::{CheckpointEveryError, ManifestError, RunId};
 use fedround_names::did_you_mean;
@@ -69,6 +70,8 @@ pub(crate) enum CliError {
     #[cfg(feature = "flower")]
     #[error(transparent)]
     Federation(#[from] FederationError),
+    #[error(transparent)]
+    New(#[from] NewError),
     #[error(transparent)]
     Bench(#[from] BenchError),
     #[error(transparent)]

@@ -49,6 +49,7 @@ mod interrupt;
 mod list;
 mod manual;
 mod model_args;
+mod new;
 mod opt;
 mod output;
 mod pass_changes;
@@ -74,7 +75,7 @@ use std::process::ExitCode;
 use burn::tensor::Device;
 use clap::Parser;
 use fedround_dsl::Registered;
-use fedround_models::{Loss, Model, Task};
+use fedround_models::{AnyTensor, Loss, Model, Task};
 
 use args::{Args, Command};
 use catalog::{Catalog, OwnModel};
@@ -107,6 +108,18 @@ impl Cli {
     #[must_use]
     pub fn loss<A>(mut self, name: &'static str, loss: impl Loss<A>) -> Self {
         self.0.losses = self.0.losses.with(name, loss);
+        self
+    }
+
+    /// Adds a function without parameters from tensors to a tensor, which specs call with
+    /// `function("name", (&x, &y))`. One of the same name is replaced.
+    #[must_use]
+    pub fn function<A, R: Into<AnyTensor> + 'static>(
+        mut self,
+        name: &'static str,
+        function: impl Loss<A, R>,
+    ) -> Self {
+        self.0.losses = self.0.losses.with_function(name, function);
         self
     }
 
@@ -179,6 +192,7 @@ impl Cli {
             Command::Export(args) => export::export(catalog, args)?,
             Command::Eval(args) => eval::eval(catalog, args)?,
             Command::Predict(args) => predict::predict(catalog, args)?,
+            Command::New(args) => new::new(args)?,
             Command::List(args) => list::list(catalog, args)?,
             Command::Config(args) => config_command::config(catalog, args)?,
             Command::Completions(args) => manual::completions(args)?,

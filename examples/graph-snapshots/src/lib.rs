@@ -1,9 +1,10 @@
 //! An algorithm and a model of one's own, whose graphs `tests/graphs.rs` keeps under snapshots.
 
-use burn::module::Module;
-use burn::nn::{Linear, LinearConfig};
-use burn::tensor::{Device, Tensor};
 use fedround::algorithms::FedAvg;
+use fedround::burn;
+use fedround::burn::module::Module;
+use fedround::burn::nn::{Linear, LinearConfig};
+use fedround::burn::tensor::{Device, Tensor};
 use fedround::models::{Classifier, ForwardCx, Model, Task};
 use fedround::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What is promised of Lookahead.
+//! What is promised of the algorithm.
 
 use fedround::Algorithm;
 use fedround::algorithms::FedAvg;

@@ -1,0 +1,82 @@
+//! `fedround new`: a crate with an algorithm of one's own.
+//!
+//! It is the crate of `docs/first-algorithm.md`, under another name, or the same with a copy of a bundled
+//! algorithm. Both build, run and pass their tests as they are.
+
+mod copies;
+mod crate_name;
+mod error;
+mod manifest;
+mod template;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::error::CliError;
+use crate::files::write_text;
+use crate::output::tell;
+use crate_name::CrateName;
+use template::File;
+
+pub(crate) use error::NewError;
+
+const EXAMPLES: &str = "\
+Examples:
+  fedround new my-algorithm                          a plug-in over any algorithm
+  fedround new my-algorithm --base fedprox           a copy of FedProx, to be changed
+  fedround new my-algorithm --path ../fedround       with a checkout of fedround
+
+Then, in the folder: cargo test, cargo run --release -- run myalgorithm";
+
+/// Makes a crate with an algorithm of your own: the algorithm, the command with it, a test, and a
+/// snapshot of its graph. docs/first-algorithm.md walks through it.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct NewArgs {
+    /// Name of the crate and of its folder, such as my-algorithm
+    pub name: String,
+    /// Start from a copy of this bundled algorithm [default: a plug-in over fedavg]
+    #[arg(long, value_name = "SPEC")]
+    pub base: Option<String>,
+    /// Folder of a checkout of fedround [default: the published crates of this version]
+    #[arg(long, value_name = "DIR")]
+    pub path: Option<PathBuf>,
+}
+
+/// Runs the subcommand.
+pub(crate) fn new(args: &NewArgs) -> Result<(), CliError> {
+    let name = CrateName::parse(&args.name)?;
+    let checkout = args.path.as_deref().map(manifest::seen_from_crate);
+    let mut files = vec![
+        File::new("Cargo.toml", manifest::text(&name, checkout.transpose()?)),
+        File::new(".gitignore", "/target\n/runs\n".to_owned()),
+    ];
+    files.extend(match &args.base {
+        None => template::plug_in(&name)?,
+        Some(base) => template::copy(&name, base)?,
+    });
+    write(Path::new(&args.name), &files)?;
+    let (folder, algorithm) = (&args.name, name.algorithm());
+    tell!(
+        "{folder} has the algorithm in src/{}.rs. Next:",
+        name.module()
+    );
+    tell!("  cd {folder}\n  cargo test\n  cargo run --release -- run {algorithm}");
+    Ok(())
+}
+
+/// Writes files into a folder that does not exist yet.
+fn write(folder: &Path, files: &[File]) -> Result<(), CliError> {
+    if fs::symlink_metadata(folder).is_ok() {
+        return Err(NewError::Exists(folder.to_owned()).into());
+    }
+    for file in files {
+        let path = folder.join(&file.path);
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).map_err(CliError::io("create the folder", parent))?;
+        write_text(&path, &file.text)?;
+    }
+    Ok(())
+}
