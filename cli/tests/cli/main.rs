@@ -12,6 +12,7 @@ mod attack;
 mod auxiliaries;
 mod bad_input;
 mod bench;
+mod book;
 mod compare;
 mod data;
 mod disk;
