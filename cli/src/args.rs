@@ -113,6 +113,9 @@ pub(crate) struct ListArgs {
     /// Only one kind of these (specs, models, auxiliaries, datasets or partitioners), or an algorithm in full
     #[arg(value_name = "KIND|SPEC")]
     pub what: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Prints the completions of a shell, for a file that it reads.
@@ -285,6 +288,9 @@ pub(crate) struct ExplainArgs {
     /// δ of the ε of noise
     #[arg(long, value_name = "X", default_value_t = crate::privacy_bound::DELTA)]
     pub delta: f64,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What to compile.

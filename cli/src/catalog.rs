@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use burn::tensor::Device;
-use fedround::experiment::{ExperimentError, warnings};
+use fedround::experiment::{ExperimentError, Run, warnings};
 use fedround::{Auxiliaries, Experiment, ModelSource};
 use fedround_algorithms::registry;
 use fedround_data::{Dataset, DatasetInfo, Place};
@@ -15,6 +15,7 @@ use fedround_passes::PassManager;
 
 use crate::args::Subject;
 use crate::auxiliaries;
+use crate::dead_hypers::{Uses, texts};
 use crate::error::CliError;
 use crate::hypers::{self, Setting};
 use crate::output::tell;
@@ -61,11 +62,7 @@ impl Catalog {
         spec: &str,
         settings: &[Setting],
     ) -> Result<BoxedAlgorithm, CliError> {
-        let mut algorithm = self.registry.parse(spec)?;
-        for setting in settings {
-            hypers::apply(&mut *algorithm, setting)?;
-        }
-        Ok(algorithm)
+        hypers::algorithm(&self.registry, spec, settings)
     }
 
     /// The model of a name: the user's own, or else a bundled one.
@@ -114,30 +111,66 @@ impl Catalog {
         Ok(experiment.data(data).settings(settings.run.clone()))
     }
 
-    /// Compiles a subject for a target, under a pass manager of the caller's.
+    /// What the hyper-parameters of the command line do in a run.
+    pub(crate) fn uses(&self, settings: &Settings, run: &Run) -> Result<Uses, CliError> {
+        let given = (&*settings.spec, &*settings.hypers);
+        Uses::of(&self.registry, given, run.program(), |hypers| {
+            let settings = Settings {
+                hypers: hypers.to_vec(),
+                ..settings.clone()
+            };
+            let experiment = self.experiment(&settings, run.shared_data())?;
+            Ok(texts(experiment.prepare(settings.rounds)?.program()))
+        })
+    }
+
+    /// Compiles a subject for a target, under a pass manager of the caller's. A hyper-parameter that changes
+    /// nothing is an error.
     pub(crate) fn compile(
         &self,
         subject: &Subject,
         target: Target,
         passes: &mut PassManager,
     ) -> Result<Compiled, CliError> {
-        let settings = hypers::assignments(&subject.set)?;
-        let algorithm = self.algorithm(&subject.spec, &settings)?;
-        let (task, words, columns) = shapes(subject)?;
+        let (shapes, hypers) = (shapes(subject)?, hypers::assignments(&subject.set)?);
+        let compiled = self.compile_with(subject, &hypers, (&shapes, target.clone()), passes)?;
+        let uses = Uses::of(
+            &self.registry,
+            (&subject.spec, &hypers),
+            &compiled.program,
+            |hypers| {
+                let passes = &mut PassManager::new();
+                let other =
+                    self.compile_with(subject, hypers, (&shapes, target.clone()), passes)?;
+                Ok(texts(&other.program))
+            },
+        )?;
+        uses.check(&subject.spec)?;
+        warn(&compiled.program);
+        Ok(compiled)
+    }
+
+    fn compile_with(
+        &self,
+        subject: &Subject,
+        hypers: &[Setting],
+        ((task, words, columns), target): (&Shapes, Target),
+        passes: &mut PassManager,
+    ) -> Result<Compiled, CliError> {
+        let algorithm = self.algorithm(&subject.spec, hypers)?;
         let around = AuxiliaryTask {
-            task,
+            task: task.clone(),
             clients: subject.clients,
             variants: auxiliaries::choices(&subject.aux)?,
         };
         let model = self.model_of(&subject.model)?;
-        let (model, auxiliaries) = model.trace(&algorithm, &around, words, &self.losses)?;
+        let (model, auxiliaries) = model.trace(&algorithm, &around, *words, &self.losses)?;
         let mut chosen = around.variants.into_keys();
         if let Some(name) = chosen.find(|name| !auxiliaries.contains_key(name)) {
             return Err(ExperimentError::UnusedAuxiliary { name }.into());
         }
-        let model = model.with_columns(columns);
+        let model = model.with_columns(columns.clone());
         let program = Program::compile_with(&*algorithm, model, target, passes)?;
-        warn(&program);
         Ok(Compiled {
             algorithm,
             program,
@@ -149,9 +182,11 @@ impl Catalog {
 /// Name and shape of a column.
 type NamedShape = (String, Vec<usize>);
 
-/// What a program depends on of its data: the task, the number of words and the columns. Only data of one's
-/// own is read.
-fn shapes(subject: &Subject) -> Result<(Task, Option<usize>, Vec<NamedShape>), CliError> {
+/// What a program depends on of its data: the task, the number of words and the columns.
+type Shapes = (Task, Option<usize>, Vec<NamedShape>);
+
+/// The shapes of a subject's data. Only data of one's own is read.
+fn shapes(subject: &Subject) -> Result<Shapes, CliError> {
     let place = subject.data.parse::<Place>()?;
     let Place::Bundled(name) = &place else {
         let data = subject.reading.read(&place, None)?;

@@ -1,6 +1,6 @@
 //! Hyper-parameters from text and from TOML.
 
-use fedround_dsl::{Hyper, LayerField, all_fields, set};
+use fedround_dsl::{BoxedAlgorithm, Hyper, LayerField, Registry, all_fields, set};
 use fedround_ir::fed::HyperValue;
 use toml::Value;
 
@@ -81,6 +81,19 @@ fn value_setting(name: String, value: &Value) -> Result<Setting, CliError> {
         name,
         value: Given::Value(value),
     })
+}
+
+/// The algorithm of a text with its hyper-parameters set, the later setting winning.
+pub(crate) fn algorithm(
+    registry: &Registry,
+    spec: &str,
+    settings: &[Setting],
+) -> Result<BoxedAlgorithm, CliError> {
+    let mut algorithm = registry.parse(spec)?;
+    for setting in settings {
+        apply(&mut *algorithm, setting)?;
+    }
+    Ok(algorithm)
 }
 
 /// Sets one hyper-parameter.

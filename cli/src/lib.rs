@@ -31,6 +31,7 @@ mod config_command;
 mod contact_sheet;
 mod convolution_cache;
 mod data;
+mod dead_hypers;
 mod diff;
 mod digest;
 mod doctor;

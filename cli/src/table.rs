@@ -35,14 +35,15 @@ where
         column.set_cell_alignment(CellAlignment::Right);
     }
     if style == BORDERS {
-        fit(&mut table);
+        // Otherwise it stays as wide as it is.
+        let _ = fit(&mut table, WIDTH);
     }
     table
 }
 
 /// Breaks the text of cells between words where a table is wider than a terminal, if that makes it fit.
-/// Numbers stay whole.
-fn fit(table: &mut Table) {
+/// Numbers stay whole. Tells whether it does.
+fn fit(table: &mut Table, width: u16) -> bool {
     let least = |text: &str| {
         let words = text.split(' ').map(|word| word.chars().count());
         match text.starts_with(|first: char| first.is_ascii_digit() || "+-".contains(first)) {
@@ -59,25 +60,46 @@ fn fit(table: &mut Table) {
         }
     }
     let between = columns.len().saturating_sub(1);
-    if columns.iter().sum::<usize>() + between + 2 > usize::from(WIDTH) {
-        return;
+    if columns.iter().sum::<usize>() + between + 2 > usize::from(width) {
+        return false;
     }
     for (column, least) in table.column_iter_mut().zip(columns) {
-        let least = u16::try_from(least).unwrap_or(WIDTH);
+        let least = u16::try_from(least).unwrap_or(width);
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
     }
     table
         .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH);
+        .set_width(width);
+    true
 }
 
-/// Columns without a frame, two spaces apart and two spaces in.
+/// Columns without a frame, two spaces apart and two spaces in, which fit a terminal.
 pub(crate) fn columns<T: Display, const N: usize>(rows: impl Iterator<Item = [T; N]>) -> String {
+    columns_in(2, rows)
+}
+
+/// The same, so many spaces in.
+pub(crate) fn columns_in<T: Display, const N: usize>(
+    indent: u16,
+    rows: impl Iterator<Item = [T; N]>,
+) -> String {
+    const BETWEEN: u16 = 2;
     let mut table = table(NOTHING, [""; 0], N, rows);
     for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
+        column.set_padding((0, BETWEEN));
     }
-    let lines = table.lines().map(|line| format!("  {}\n", line.trim_end()));
+    // What is between columns follows the last one, too, where it is no text.
+    let width = WIDTH - indent + BETWEEN;
+    if !fit(&mut table, width) {
+        // An address may be longer than a line.
+        table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(width);
+    }
+    let margin = " ".repeat(usize::from(indent));
+    let lines = table
+        .lines()
+        .map(|line| format!("{margin}{}\n", line.trim_end()));
     lines.collect()
 }
 
@@ -98,5 +120,8 @@ mod tests {
         assert!(numbers.contains("+11 to 13   +11 to 13"), "{numbers}");
         // Files are not for terminals: Markdown has a row in one line.
         assert_eq!(table(MARKDOWN).lines().count(), 3);
+        let text = columns_in(4, [["name", &"word ".repeat(40)]].into_iter());
+        assert!(width(text.clone()) <= Some(usize::from(WIDTH)));
+        assert!(text.starts_with("    name  word word"), "{text}");
     }
 }

@@ -54,6 +54,9 @@ pub(crate) struct BenchArgs {
     /// that time kernels themselves, without replay
     #[arg(long)]
     pub idle: bool,
+    /// Print JSON; without --markdown it is what is printed anyway
+    #[arg(long, conflicts_with = "markdown")]
+    pub json: bool,
     /// Print a Markdown table in place of JSON
     #[arg(long)]
     pub markdown: bool,

@@ -60,7 +60,8 @@ pub(crate) fn prepare(
     datasets: &mut Datasets,
 ) -> Result<Vec<Option<Arc<Dataset>>>, CliError> {
     let (mut compiled, mut warned) = (BTreeSet::new(), vec![]);
-    let mut check = |(cell, record): (&Cell, &Option<Record>)| {
+    let mut hypers = CommandLine::default();
+    let mut check = |(cell, record): (&Cell, &Option<Record>)| -> Result<_, CliError> {
         if ended(record) {
             return Ok(None);
         }
@@ -69,6 +70,7 @@ pub(crate) fn prepare(
             let job = Job::new(catalog, &cell.settings, data.clone())?;
             let found = warnings(job.program());
             let found = found.iter().map(ToString::to_string);
+            hypers.add(catalog, &job)?;
             for warning in found.chain(job.delta_warning()) {
                 if !warned.contains(&warning) {
                     tell!("warning: {warning}");
@@ -81,7 +83,50 @@ pub(crate) fn prepare(
         }
         Ok(Some(data))
     };
-    cells.iter().zip(records).map(&mut check).collect()
+    let data = cells.iter().zip(records).map(&mut check);
+    let data = data.collect::<Result<_, _>>()?;
+    let all: BTreeSet<usize> = cells.iter().map(|cell| cell.entrant).collect();
+    hypers.end(compiled == all)?;
+    Ok(data)
+}
+
+/// Hyper-parameters of the command line, which may belong to several algorithms.
+#[derive(Default)]
+struct CommandLine {
+    /// Names, each with an algorithm that uses it.
+    used: BTreeSet<(String, String)>,
+    /// The same of those in which it changes nothing.
+    dead: BTreeSet<(String, String)>,
+}
+
+impl CommandLine {
+    /// Looks at a run, unless runs of the same algorithm have shown that all of them are used.
+    fn add(&mut self, catalog: &Catalog, job: &Job) -> Result<(), CliError> {
+        let settings = job.settings();
+        let of = |name: &String| (name.clone(), settings.spec.clone());
+        let given = settings.hypers.iter().filter(|s| s.is_of_command_line());
+        if given.map(|s| of(&s.name)).all(|s| self.used.contains(&s)) {
+            return Ok(());
+        }
+        let uses = job.uses(catalog)?;
+        self.used.extend(uses.used.iter().map(of));
+        self.dead.extend(uses.dead.iter().map(of));
+        Ok(())
+    }
+
+    /// Fails if there is one that no algorithm uses, where `all` were looked at; of one that some use,
+    /// says which do not.
+    fn end(self, all: bool) -> Result<(), CliError> {
+        for (name, spec) in self.dead.difference(&self.used) {
+            let used = self.used.iter().any(|(used, _)| used == name);
+            if all && !used {
+                let (name, spec) = (name.clone(), spec.clone());
+                return Err(CliError::DeadHyper { name, spec });
+            }
+            tell!("warning: --set {name}: `{spec}` does not use this hyper-parameter");
+        }
+        Ok(())
+    }
 }
 
 /// Trains whatever has not ended, until Ctrl-C, and reads what came of it.

@@ -27,15 +27,24 @@ pub(crate) struct DataArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum DataCommand {
     /// List the datasets, and whether their files are there
-    List(Folder),
+    List(ListArgs),
     /// Read a dataset and print what it holds: counts, shapes, classes, files and their checksums
-    Info(Named),
+    Info(InfoArgs),
     /// Download the files of a dataset, check and unpack them; goes on where it was stopped
     Fetch(FetchArgs),
     /// Draw images of each class on a sheet, or print the first examples of each class
     Preview(PreviewArgs),
     /// Deal a dataset to clients, and print and draw who gets what
     Partition(PartitionArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub folder: Folder,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -57,6 +66,15 @@ pub(crate) struct Named {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    #[command(flatten)]
+    pub dataset: Named,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct FetchArgs {
     /// Dataset; see `fedround data list`
     pub name: String,
@@ -71,12 +89,15 @@ pub(crate) struct FetchArgs {
 pub(crate) struct PreviewArgs {
     #[command(flatten)]
     pub dataset: Named,
-    /// Images of each class
+    /// Examples of each class
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub columns: usize,
     /// PNG file of images; examples that are no images are printed
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -95,4 +116,7 @@ pub(crate) struct PartitionArgs {
     /// Draw clients against classes in this SVG file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }

@@ -5,90 +5,114 @@ use std::fs;
 use std::path::Path;
 
 use fedround_data::text::Vocabulary;
-use fedround_data::{Dataset, DatasetInfo, Examples};
+use fedround_data::{Column, Dataset, DatasetInfo, Examples};
+use serde::Serialize;
 
-use super::args::Named;
+use super::args::InfoArgs;
 use super::availability::matching;
 use super::error::DataCommandError;
 use super::fetch::{Checksum, source_of};
 use crate::error::CliError;
+use crate::files::json;
 use crate::output::{bytes, grouped};
 use crate::table::columns;
 
-/// The classes that are counted one by one.
-const CLASSES: usize = 20;
+/// So many of a list are printed.
+const SHOWN: usize = 20;
+
+/// What a dataset holds.
+#[derive(Serialize)]
+struct Info {
+    name: String,
+    /// Of a bundled dataset.
+    doc: Option<&'static str>,
+    training: Split,
+    test: Split,
+    classes: Vec<Class>,
+    /// Names of domains, writers or clients, where the data has some.
+    groups: Vec<String>,
+    /// How many there are, and the most frequent, of texts.
+    words: Option<Words>,
+    /// Names of a table's inputs.
+    inputs: Vec<String>,
+    files: Vec<File>,
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Split {
+    examples: usize,
+    columns: Vec<ColumnInfo>,
+}
+
+#[derive(Serialize)]
+struct ColumnInfo {
+    name: String,
+    /// Of one example.
+    shape: Vec<usize>,
+    element: String,
+}
+
+#[derive(Serialize)]
+struct Class {
+    name: String,
+    training: u64,
+    test: u64,
+}
+
+#[derive(Serialize)]
+struct Words {
+    count: usize,
+    frequent: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct File {
+    name: String,
+    /// `null` of a folder.
+    bytes: Option<u64>,
+    /// Whether it has the published checksum, where one is known.
+    as_published: Option<bool>,
+}
 
 /// Runs the subcommand.
-pub(super) fn info(named: &Named) -> Result<String, CliError> {
+pub(super) fn info(args: &InfoArgs) -> Result<String, CliError> {
+    let named = &args.dataset;
     let data = named.load()?;
-    let info = DatasetInfo::find(&named.name).ok();
-    let mut text = match info {
-        Some(info) => format!("{}: {}\n\n", info.name, info.doc),
-        None => format!("{}\n\n", named.name),
+    let bundled = DatasetInfo::find(&named.name).ok();
+    let files = bundled.map(|info| files(info, &named.folder.data_dir));
+    let info = Info {
+        name: bundled.map_or(&*named.name, |info| info.name).to_owned(),
+        doc: bundled.map(|info| info.doc),
+        training: split(&data.train),
+        test: split(&data.test),
+        classes: classes(&data),
+        groups: data.group_names.clone(),
+        words: data.language.as_ref().map(|l| words(&l.vocabulary)),
+        inputs: data.table.as_ref().map_or(vec![], |table| table.names()),
+        files: files.transpose()?.unwrap_or_default(),
+        notes: data.notes.clone(),
     };
-    text += &columns(
-        [("training", &data.train), ("test", &data.test)]
-            .map(examples)
-            .into_iter(),
-    );
-    text += &format!("\nClasses: {}\n", data.classes);
-    text += &classes(&data);
-    if !data.group_names.is_empty() {
-        let names = data.group_names.iter().take(CLASSES).map(String::as_str);
-        let names: Vec<_> = names.collect();
-        let (groups, names) = (data.group_names.len(), names.join(", "));
-        // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "\nGroups: {groups}, such as {names}");
+    match args.json {
+        true => json(&info),
+        false => Ok(text(&info)),
     }
-    if let Some(language) = &data.language {
-        text += &words(&language.vocabulary);
-    }
-    if let Some(table) = &data.table {
-        text += &inputs(&table.names());
-    }
-    if let Some(info) = info.filter(|info| !info.files.is_empty()) {
-        text += "\nFiles\n";
-        text += &files(info, &named.folder.data_dir)?;
-    }
-    for note in &data.notes {
-        let _ = writeln!(text, "\nnote: {note}");
-    }
-    Ok(text)
 }
 
-/// The inputs of a table.
-fn inputs(names: &[String]) -> String {
-    let shown = names.iter().take(CLASSES).map(String::as_str);
-    let more = match names.len().saturating_sub(CLASSES) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
+fn split(examples: &Examples) -> Split {
+    let column = |c: &Column| ColumnInfo {
+        name: c.name().to_owned(),
+        shape: c.shape().to_vec(),
+        element: c.element().to_string(),
     };
-    let shown = shown.collect::<Vec<_>>().join(", ");
-    format!("\nInputs: {}, {shown}{more}\n", names.len())
+    Split {
+        examples: examples.len(),
+        columns: examples.columns().iter().map(column).collect(),
+    }
 }
 
-/// How many words there are, and the most frequent ones.
-fn words(vocabulary: &Vocabulary) -> String {
-    let words = vocabulary.len();
-    let frequent = (0..words as i32).map(|id| vocabulary.word(id));
-    let special = |word: &&str| word.starts_with('<');
-    let frequent: Vec<_> = frequent.skip_while(special).take(CLASSES).collect();
-    let (words, frequent) = (grouped(words as u64), frequent.join(", "));
-    format!("\nWords: {words}, most often {frequent}\n")
-}
-
-fn examples((split, examples): (&str, &Examples)) -> [String; 3] {
-    let column = |c: &fedround_data::Column| {
-        let shape: Vec<_> = c.shape().iter().map(usize::to_string).collect();
-        format!("{} [{}] {}", c.name(), shape.join("x"), c.element())
-    };
-    let columns: Vec<_> = examples.columns().iter().map(column).collect();
-    let count = grouped(examples.len() as u64);
-    [split.to_owned(), count, columns.join(", ")]
-}
-
-/// The examples of the first classes.
-fn classes(data: &Dataset) -> String {
+/// The examples of each class.
+fn classes(data: &Dataset) -> Vec<Class> {
     let count = |examples: &Examples| {
         let mut counts = vec![0u64; data.classes];
         for &label in examples.labels() {
@@ -98,50 +122,114 @@ fn classes(data: &Dataset) -> String {
         }
         counts
     };
-    let (train, test) = (count(&data.train), count(&data.test));
-    let rows = data.class_names.iter().zip(train).zip(test).take(CLASSES);
-    let mut text = columns(rows.map(|((name, train), test)| {
-        let (train, test) = (grouped(train), grouped(test));
-        [
-            name.clone(),
-            format!("{train} training"),
-            format!("{test} test"),
-        ]
-    }));
-    if data.classes > CLASSES {
-        let _ = writeln!(text, "  and {} more", data.classes - CLASSES);
+    let counts = count(&data.train).into_iter().zip(count(&data.test));
+    let classes = data.class_names.iter().zip(counts);
+    let class = |(name, (training, test)): (&String, _)| Class {
+        name: name.clone(),
+        training,
+        test,
+    };
+    classes.map(class).collect()
+}
+
+fn words(vocabulary: &Vocabulary) -> Words {
+    let all = (0..vocabulary.len() as i32).map(|id| vocabulary.word(id));
+    let frequent = all.skip_while(|word| word.starts_with('<')).take(SHOWN);
+    Words {
+        count: vocabulary.len(),
+        frequent: frequent.map(str::to_owned).collect(),
     }
-    text
 }
 
 /// The size of each file, and whether it is the published one.
-fn files(info: &DatasetInfo, dir: &Path) -> Result<String, DataCommandError> {
-    let mut rows = Vec::new();
-    for path in info.files.iter().flat_map(|place| matching(dir, place)) {
+fn files(info: &DatasetInfo, dir: &Path) -> Result<Vec<File>, DataCommandError> {
+    let paths = info.files.iter().flat_map(|place| matching(dir, place));
+    let file = |path: std::path::PathBuf| {
         let unreadable = |source| fedround_data::DataError::Read {
             path: path.clone(),
             source,
         };
         let metadata = fs::metadata(&path).map_err(unreadable)?;
-        let name = path
-            .strip_prefix(dir)
-            .unwrap_or(&path)
-            .display()
-            .to_string();
-        let (size, check) = match (metadata.is_dir(), source_of(dir, &path)) {
-            (true, _) => ("folder".to_owned(), ""),
-            (false, None) => (bytes(metadata.len()), ""),
-            (false, Some(source)) => {
-                let found = Checksum::of_file(source.sum, &path).map_err(unreadable)?;
-                let check = if found == source.sum.text() {
-                    "as published"
-                } else {
-                    "packed or written otherwise than published"
-                };
-                (bytes(metadata.len()), check)
-            }
-        };
-        rows.push([name, size, check.to_owned()]);
+        let source = source_of(dir, &path).filter(|_| !metadata.is_dir());
+        let as_published = source.map(|source| {
+            let found = Checksum::of_file(source.sum, &path).map_err(unreadable)?;
+            Ok::<_, DataCommandError>(found == source.sum.text())
+        });
+        let name = path.strip_prefix(dir).unwrap_or(&path);
+        Ok(File {
+            name: name.display().to_string(),
+            bytes: (!metadata.is_dir()).then_some(metadata.len()),
+            as_published: as_published.transpose()?,
+        })
+    };
+    paths.map(file).collect()
+}
+
+/// The same for people.
+fn text(info: &Info) -> String {
+    let mut text = match info.doc {
+        Some(doc) => format!("{}: {doc}\n\n", info.name),
+        None => format!("{}\n\n", info.name),
+    };
+    let splits = [("training", &info.training), ("test", &info.test)];
+    text += &columns(splits.into_iter().map(split_row));
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(text, "\nClasses: {}", info.classes.len());
+    let classes = info.classes.iter().take(SHOWN);
+    text += &columns(classes.map(|class| {
+        let [training, test] = [class.training, class.test].map(grouped);
+        let counts = [format!("{training} training"), format!("{test} test")];
+        let [training, test] = counts;
+        [class.name.clone(), training, test]
+    }));
+    if info.classes.len() > SHOWN {
+        let _ = writeln!(text, "  and {} more", info.classes.len() - SHOWN);
     }
-    Ok(columns(rows.into_iter()))
+    if !info.groups.is_empty() {
+        let names = info.groups[..info.groups.len().min(SHOWN)].join(", ");
+        let _ = writeln!(text, "\nGroups: {}, such as {names}", info.groups.len());
+    }
+    if let Some(words) = &info.words {
+        let (count, frequent) = (grouped(words.count as u64), words.frequent.join(", "));
+        let _ = writeln!(text, "\nWords: {count}, most often {frequent}");
+    }
+    if !info.inputs.is_empty() {
+        let names = info.inputs[..info.inputs.len().min(SHOWN)].join(", ");
+        let more = match info.inputs.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let _ = writeln!(text, "\nInputs: {}, {names}{more}", info.inputs.len());
+    }
+    if !info.files.is_empty() {
+        text += "\nFiles\n";
+        text += &columns(info.files.iter().map(file_row));
+    }
+    for note in &info.notes {
+        let _ = writeln!(text, "\nnote: {note}");
+    }
+    text
+}
+
+fn split_row((name, split): (&str, &Split)) -> [String; 3] {
+    let column = |c: &ColumnInfo| {
+        let shape: Vec<_> = c.shape.iter().map(usize::to_string).collect();
+        format!("{} [{}] {}", c.name, shape.join("x"), c.element)
+    };
+    let columns: Vec<_> = split.columns.iter().map(column).collect();
+    let count = grouped(split.examples as u64);
+    [name.to_owned(), count, columns.join(", ")]
+}
+
+fn file_row(file: &File) -> [String; 3] {
+    let check = match file.as_published {
+        Some(true) => "as published",
+        Some(false) => "packed or written otherwise than published",
+        None => "",
+    };
+    [
+        file.name.clone(),
+        file.bytes.map_or("folder".to_owned(), bytes),
+        check.to_owned(),
+    ]
 }

@@ -13,17 +13,19 @@ pub(super) use error::DataCommandError;
 pub(super) use partition::holdings;
 
 use fedround_data::{DATASETS, Dataset, DatasetInfo, Place};
+use serde::Serialize;
 
 use crate::error::CliError;
+use crate::files::json;
 use crate::output::print;
 use crate::table::columns;
-use args::{DataCommand, Folder, Named};
+use args::{DataCommand, ListArgs, Named};
 
 /// Runs the subcommand.
 pub(super) fn data(args: &DataArgs) -> Result<(), CliError> {
     let text = match &args.command {
-        DataCommand::List(folder) => list(folder),
-        DataCommand::Info(named) => info::info(named)?,
+        DataCommand::List(args) => list(args)?,
+        DataCommand::Info(args) => info::info(args)?,
         DataCommand::Fetch(args) => fetch::fetch(args)?,
         DataCommand::Preview(args) => preview::preview(args)?,
         DataCommand::Partition(args) => partition::partition(args)?,
@@ -31,16 +33,32 @@ pub(super) fn data(args: &DataArgs) -> Result<(), CliError> {
     print(&text)
 }
 
-fn list(folder: &Folder) -> String {
-    let row = |d: &DatasetInfo| {
-        let present = availability::of(d, &folder.data_dir);
-        [d.name.to_owned(), present.to_string(), d.doc.to_owned()]
+/// A dataset of the list.
+#[derive(Serialize)]
+struct Listed {
+    name: &'static str,
+    /// `built in`, `present`, `absent`, or how many of its files are there.
+    files: String,
+    doc: &'static str,
+}
+
+fn list(args: &ListArgs) -> Result<String, CliError> {
+    let dir = &args.folder.data_dir;
+    let listed = |d: &DatasetInfo| Listed {
+        name: d.name,
+        files: availability::of(d, dir).to_string(),
+        doc: d.doc,
     };
-    let dir = folder.data_dir.display();
-    format!(
-        "Datasets, and their files in {dir}\n{}\nData of your own: images:DIR, csv:FILE, npy:X,Y, npz:FILE, leaf:DIR\n",
-        columns(DATASETS.iter().map(row))
-    )
+    let all: Vec<Listed> = DATASETS.iter().map(listed).collect();
+    if args.json {
+        return json(&all);
+    }
+    let rows = all.iter().map(|d| [d.name, &d.files, d.doc]);
+    Ok(format!(
+        "Datasets, and their files in {}\n{}\nData of your own: images:DIR, csv:FILE, npy:X,Y, npz:FILE, leaf:DIR\n",
+        dir.display(),
+        columns(rows)
+    ))
 }
 
 impl Named {

@@ -5,16 +5,41 @@ use std::path::Path;
 use comfy_table::{Cell, CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use fedround_data::Partition;
 use fedround_data::partition::class_counts;
+use serde::Serialize;
 
 use super::args::PartitionArgs;
 use super::error::DataCommandError;
 use crate::error::CliError;
-use crate::files::write_text;
+use crate::files::{json, write_text};
 use crate::plot::HeatMap;
 use crate::settings::CLIENTS;
 
 /// The classes that get a column of their own.
 const COLUMNS: usize = 12;
+
+/// Who has what.
+#[derive(Serialize)]
+struct Dealt<'a> {
+    data: String,
+    partition: String,
+    seed: u64,
+    /// Of the training set, and those of them that clients hold.
+    examples: usize,
+    held: usize,
+    /// Names.
+    classes: &'a [String],
+    /// In the order of their numbers.
+    clients: Vec<Client<'a>>,
+}
+
+/// How many examples a client has.
+#[derive(Serialize)]
+struct Client<'a> {
+    training: usize,
+    test: usize,
+    /// Training examples of each class.
+    of_class: &'a [usize],
+}
 
 /// Runs the subcommand.
 pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
@@ -28,19 +53,39 @@ pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
     let parts: Vec<Vec<usize>> = splits.into_iter().map(|split| split.train).collect();
     let labels = data.train.labels();
     let counts = class_counts(&parts, labels, data.classes);
-    let mut text = format!("{}\n", rows(&counts, &tests, &data.class_names));
+    if let Some(out) = &args.out {
+        let title = format!("{}, {partition}", data.name);
+        write_text(out, &holdings(out, &title, &counts, &data.class_names)?)?;
+    }
     let sizes = || parts.iter().map(Vec::len);
     let held: usize = sizes().sum();
-    text += &format!(
-        "{held} of {} training examples held by {} clients, {} to {} each\n",
+    if args.json {
+        let own = counts.iter().zip(&tests).zip(sizes());
+        return json(&Dealt {
+            data: data.name.to_string(),
+            partition: partition.to_string(),
+            seed: args.seed,
+            examples: labels.len(),
+            held,
+            classes: &data.class_names,
+            clients: own
+                .map(|((counts, &test), training)| Client {
+                    training,
+                    test,
+                    of_class: counts,
+                })
+                .collect(),
+        });
+    }
+    let mut text = format!(
+        "{}\n{held} of {} training examples held by {} clients, {} to {} each\n",
+        rows(&counts, &tests, &data.class_names),
         labels.len(),
         parts.len(),
         sizes().min().unwrap_or(0),
         sizes().max().unwrap_or(0),
     );
     if let Some(out) = &args.out {
-        let title = format!("{}, {partition}", data.name);
-        write_text(out, &holdings(out, &title, &counts, &data.class_names)?)?;
         text += &format!("drawn in {}\n", out.display());
     }
     Ok(text)

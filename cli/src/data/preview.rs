@@ -1,63 +1,117 @@
 //! `fedround data preview`: a contact sheet.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use fedround_data::{Dataset, Examples, Scale};
+use serde::Serialize;
 
 use super::args::PreviewArgs;
 use super::error::DataCommandError;
 use crate::contact_sheet::{self, Pixels};
 use crate::error::CliError;
+use crate::files::json;
 
 /// So many numbers of an example are printed.
 const SHOWN: usize = 12;
 /// The classes that get a row.
 const ROWS: usize = 20;
+
+/// What is printed.
+#[derive(Serialize)]
+struct Preview {
+    /// The file that holds the images; a class has a row.
+    sheet: Option<PathBuf>,
+    /// Names of a table's inputs.
+    inputs: Vec<String>,
+    rows: Vec<Row>,
+}
+
+/// Examples of a class.
+#[derive(Serialize)]
+struct Row {
+    class: String,
+    /// Their inputs as text; none of images.
+    examples: Vec<String>,
+}
+
 /// Runs the subcommand.
 pub(super) fn preview(args: &PreviewArgs) -> Result<String, CliError> {
     if args.columns == 0 {
         return Err(DataCommandError::Zero { name: "--columns" }.into());
     }
     let data = args.dataset.load()?;
-    let Ok(shape) = data.train.image_shape() else {
-        return Ok(first_rows(&data, args.columns)?);
+    let preview = match data.train.image_shape() {
+        Ok(shape) => sheet(args, &data, shape)?,
+        Err(_) => first_rows(&data, args.columns)?,
     };
+    match args.json {
+        true => json(&preview),
+        false => Ok(text(&preview)),
+    }
+}
+
+/// Draws the first images of each class.
+fn sheet(args: &PreviewArgs, data: &Dataset, shape: [usize; 3]) -> Result<Preview, CliError> {
     let Some(out) = &args.out else {
         return Err(DataCommandError::NoSheet.into());
     };
-    let rows = first_of_each(&data, args.columns)?;
-    let pictures: Vec<Vec<Pixels>> = rows.iter().map(|(_, row)| row.clone()).collect();
+    let (classes, pictures): (Vec<usize>, Vec<Vec<Pixels>>) =
+        first_of_each(data, args.columns)?.into_iter().unzip();
     contact_sheet::save(out, &pictures, shape)?;
-    let names = rows
-        .iter()
-        .enumerate()
-        .map(|(row, (class, _))| format!("  row {}  {}\n", row + 1, data.class_names[*class]));
-    let names: String = names.collect();
-    Ok(format!("{} holds\n{names}", out.display()))
+    let row = |class: usize| Row {
+        class: data.class_names[class].clone(),
+        examples: vec![],
+    };
+    Ok(Preview {
+        sheet: Some(out.clone()),
+        inputs: vec![],
+        rows: classes.into_iter().map(row).collect(),
+    })
 }
 
-/// The first `n` training examples of each class as lines of text.
-fn first_rows(data: &Dataset, n: usize) -> Result<String, DataCommandError> {
-    let (mut text, mut shown) = (String::new(), vec![0; data.classes]);
-    if let Some(table) = &data.table {
-        text = format!("{}\n", table.names().join(", "));
-    }
+/// The first `n` training examples of each class.
+fn first_rows(data: &Dataset, n: usize) -> Result<Preview, DataCommandError> {
+    let mut rows: Vec<(usize, Vec<String>)> = vec![];
     for (example, &label) in data.train.labels().iter().enumerate() {
         let class = usize::from(label);
-        let classes = shown.iter().filter(|&&n| n > 0).count();
-        if shown[class] == n || (shown[class] == 0 && classes == ROWS) {
-            continue;
+        if rows.len() < ROWS && rows.iter().all(|(known, _)| *known != class) {
+            rows.push((class, vec![]));
         }
-        shown[class] += 1;
-        // Writing to a `String` cannot fail.
-        let _ = writeln!(
-            text,
-            "{}: {}",
-            data.class_names[class],
-            contents(data, example)?
-        );
+        let row = rows.iter_mut().find(|(known, _)| *known == class);
+        if let Some((_, row)) = row.filter(|(_, row)| row.len() < n) {
+            row.push(contents(data, example)?);
+        }
     }
-    Ok(text)
+    let row = |(class, examples): (usize, _)| Row {
+        class: data.class_names[class].clone(),
+        examples,
+    };
+    Ok(Preview {
+        sheet: None,
+        inputs: data.table.as_ref().map_or(vec![], |table| table.names()),
+        rows: rows.into_iter().map(row).collect(),
+    })
+}
+
+/// The same for people.
+fn text(preview: &Preview) -> String {
+    if let Some(sheet) = &preview.sheet {
+        let rows = preview.rows.iter().enumerate();
+        let rows = rows.map(|(i, row)| format!("  row {}  {}\n", i + 1, row.class));
+        return format!("{} holds\n{}", sheet.display(), rows.collect::<String>());
+    }
+    let mut text = match preview.inputs.is_empty() {
+        true => String::new(),
+        false => preview.inputs.join(", ") + "\n",
+    };
+    for row in &preview.rows {
+        for example in &row.examples {
+            // Writing to a `String` cannot fail.
+            let _ = writeln!(text, "{}: {example}", row.class);
+        }
+    }
+    text
 }
 
 /// The inputs of an example: the characters of a text, or else numbers.

@@ -39,6 +39,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     let mut job = Job::new(catalog, &settings, data)?;
     warn(job.program());
     warn_of_delta(&job);
+    job.uses(catalog)?.check(&settings.spec)?;
     let graph = job.check_parties()?;
     let app = ClientApp::read(&job, args)?;
     let stop = listen();

@@ -38,6 +38,9 @@ pub(crate) struct InspectArgs {
     /// were trained on
     #[arg(long)]
     pub attack: bool,
+    /// Print report.json, and nothing else, on stdout
+    #[arg(long)]
+    pub json: bool,
     /// No progress
     #[arg(long, short)]
     pub quiet: bool,

@@ -50,6 +50,7 @@ pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode,
         attack::check(&settings.spec, &run)?;
     }
     warn(run.program());
+    catalog.uses(&settings, &run)?.check(&settings.spec)?;
     let dir = folder(args, &settings)?;
     let stop = listen();
     let mut watcher = Watcher {
@@ -72,13 +73,22 @@ pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode,
     };
     let mut report = Report::of(&subject, stopped)?;
     keep(&report, &dir)?;
+    let show = |report: &Report| {
+        print(&match args.json {
+            true => json(report)?,
+            false => report.text(&dir),
+        })
+    };
     if let Some(signal) = stop.signal().filter(|_| stopped) {
-        print(&report.text(&dir))?;
+        show(&report)?;
         let rounds = trained.rounds();
         tell!(
             "stopped by {}: {}",
             signal.name(),
-            KeptRounds { rounds, dir }
+            KeptRounds {
+                rounds,
+                dir: dir.clone()
+            }
         );
         return Ok(signal.exit_code());
     }
@@ -92,7 +102,7 @@ pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode,
         Some(Err(error)) => Some(error),
         None => None,
     };
-    print(&report.text(&dir))?;
+    show(&report)?;
     failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 

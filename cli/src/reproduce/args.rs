@@ -55,6 +55,9 @@ pub(crate) struct ReproduceArgs {
     pub dry_run: bool,
     #[command(flatten)]
     pub engine: EngineArgs,
+    /// Print table.json, or the list, and nothing else, on stdout
+    #[arg(long)]
+    pub json: bool,
     /// No progress and no table
     #[arg(long, short)]
     pub quiet: bool,

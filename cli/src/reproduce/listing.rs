@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::tables::Paper;
 use crate::compare::Cell;
 use crate::hypers::Given;
+use crate::output::quoted;
 use crate::settings::Settings;
 use crate::table::columns;
 
@@ -17,20 +20,56 @@ pub(super) fn papers(papers: &[Paper]) -> String {
 
 /// A paper's tables.
 pub(super) fn tables(paper: &Paper) -> String {
-    let rows = paper.table.iter().map(|table| {
+    let Listed {
+        name,
+        title,
+        tables,
+    } = of(paper);
+    let rows = tables.into_iter();
+    let rows =
+        rows.map(|table| [table.name, table.title, &table.methods.join(", ")].map(str::to_owned));
+    format!("{name}  {title}\n{}", columns(rows))
+}
+
+/// A paper of `fedround reproduce --json`.
+#[derive(Serialize)]
+pub(super) struct Listed<'a> {
+    name: &'a str,
+    title: &'a str,
+    tables: Vec<ListedTable<'a>>,
+}
+
+/// A table of a paper.
+#[derive(Serialize)]
+struct ListedTable<'a> {
+    name: &'a str,
+    title: &'a str,
+    methods: Vec<&'a str>,
+}
+
+/// A paper with the methods of its tables.
+pub(super) fn of(paper: &Paper) -> Listed<'_> {
+    let tables = paper.table.iter().map(|table| {
         let methods = match table.common.method.as_slice() {
             [] => &paper.common.method,
             own => own,
         };
-        let methods: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
-        [table.name.clone(), table.title.clone(), methods.join(", ")]
+        ListedTable {
+            name: &table.name,
+            title: &table.title,
+            methods: methods.iter().map(|method| method.name.as_str()).collect(),
+        }
     });
-    format!("{}  {}\n{}", paper.name, paper.title, columns(rows))
+    Listed {
+        name: paper.name,
+        title: &paper.title,
+        tables: tables.collect(),
+    }
 }
 
-/// Runs as commands, a line each.
-pub(super) fn commands(cells: &[Cell], dir: &Path) -> String {
-    let command = |cell: &Cell| command(&cell.settings, &dir.join(&cell.folder)) + "\n";
+/// Runs as commands.
+pub(super) fn commands(cells: &[Cell], dir: &Path) -> Vec<String> {
+    let command = |cell: &Cell| command(&cell.settings, &dir.join(&cell.folder));
     cells.iter().map(command).collect()
 }
 
@@ -82,26 +121,4 @@ fn command(settings: &Settings, out: &Path) -> String {
         words.push("--adversary".to_owned());
     }
     words.join(" ")
-}
-
-/// A word of a shell's command line.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:,=+".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_quoted_where_a_shell_would_read_them() {
-        assert_eq!(quoted("labels:3:3.5,4"), "labels:3:3.5,4");
-        assert_eq!(quoted("fedfed(fedprox)"), "'fedfed(fedprox)'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
-    }
 }

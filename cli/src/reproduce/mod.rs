@@ -30,12 +30,19 @@ use tables::Paper;
 /// Runs the subcommand.
 pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitCode, CliError> {
     let Some(paper) = &args.paper else {
-        write(&listing::papers(&tables::papers()?))?;
+        let papers = tables::papers()?;
+        write(&match args.json {
+            true => json(&papers.iter().map(listing::of).collect::<Vec<_>>())?,
+            false => listing::papers(&papers),
+        })?;
         return Ok(ExitCode::SUCCESS);
     };
     let paper = Paper::find(paper)?;
     let Some(table) = &args.table else {
-        write(&listing::tables(&paper))?;
+        write(&match args.json {
+            true => json(&listing::of(&paper))?,
+            false => listing::tables(&paper),
+        })?;
         return Ok(ExitCode::SUCCESS);
     };
     let mut plan = Plan::new(catalog, paper, table, args)?;
@@ -46,7 +53,11 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
         if plan.paper.one_party_a_domain {
             plan.load_if_there(&mut datasets);
         }
-        write(&listing::commands(&plan.cells(), &dir))?;
+        let commands = listing::commands(&plan.cells(), &dir);
+        write(&match args.json {
+            true => json(&commands)?,
+            false => commands.iter().map(|line| format!("{line}\n")).collect(),
+        })?;
         return Ok(ExitCode::SUCCESS);
     }
     plan.load(&mut datasets, args.skip_missing)?;
@@ -69,7 +80,9 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
     let report = Report::new(catalog, &plan, &cells, &records, &dir)?;
     write_text(&dir.join("table.md"), &print::markdown(&report))?;
     write_text(&dir.join("table.json"), &json(&report)?)?;
-    if !args.quiet {
+    if args.json {
+        write(&json(&report)?)?;
+    } else if !args.quiet {
         write(&print::text(&report))?;
     }
     end(&records, &dir, "the same command")

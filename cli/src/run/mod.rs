@@ -66,7 +66,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     warn(job.program());
     warn_of_weights(&job, args.quiet);
     warn_of_delta(&job);
-    job.check_hypers(catalog)?;
+    job.uses(catalog)?.check(&settings.spec)?;
     if let Some(warning) = phases::unreached(job.program(), settings.rounds) {
         tell!("warning: {warning}");
     }

@@ -24,6 +24,6 @@ pub(super) fn unreached(program: &Program, rounds: usize) -> Option<String> {
     let earlier = program.phases().len() - 1;
     let first = (1..).find(|round| program.phase_of(*round).0 == earlier)?;
     Some(format!(
-        "the run ends after {rounds} rounds in the phase `{name}`, before the last phase begins in round {first}; --rounds {first} or more reaches it, or fewer rounds of the phases before it (--set)"
+        "this run of {rounds} rounds ends in the phase `{name}`. The last phase, in which the algorithm trains its model, begins in round {first}. Choose --rounds {first} or more, or shorten the earlier phases with --set."
     ))
 }

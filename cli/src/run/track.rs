@@ -1,9 +1,10 @@
 //! Metrics in the formats of other programs, written as rounds end.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
 use prost::Message;
@@ -40,6 +41,8 @@ pub(super) struct Tracker {
     kind: Track,
     path: PathBuf,
     file: RefCell<File>,
+    /// Of the last event.
+    wall_time: Cell<f64>,
 }
 
 impl Tracker {
@@ -49,9 +52,17 @@ impl Tracker {
         let mut options = OpenOptions::new();
         let file = options.write(true).create(true).truncate(true).open(&path);
         let file = RefCell::new(file.map_err(CliError::io("create", &path))?);
-        let this = Self { kind, path, file };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let wall_time = Cell::new(now.unwrap_or_default().as_secs_f64());
+        let this = Self {
+            kind,
+            path,
+            file,
+            wall_time,
+        };
         this.write(&match kind {
             Track::Tensorboard => record(&Event {
+                wall_time: this.wall_time.get(),
                 file_version: Some("brain.Event:2".to_owned()),
                 ..Event::default()
             }),
@@ -63,7 +74,11 @@ impl Tracker {
     /// Adds a round: a line of `metrics.jsonl`.
     pub fn round(&self, metric: &Value) -> Result<(), CliError> {
         self.write(&match self.kind {
-            Track::Tensorboard => record(&event(metric)),
+            Track::Tensorboard => {
+                let seconds = metric["seconds"].as_f64().unwrap_or_default();
+                self.wall_time.set(self.wall_time.get() + seconds);
+                record(&event(metric, self.wall_time.get()))
+            }
             Track::Csv => row(COLUMNS.iter().map(|column| text(at(metric, column))))?,
         })
     }
@@ -122,7 +137,9 @@ fn row(cells: impl Iterator<Item = String>) -> Result<Vec<u8>, CliError> {
 /// `tensorflow.Event`: what of it scalars need.
 #[derive(Clone, PartialEq, Message)]
 struct Event {
-    /// Seconds; here those of training so far, so that a run that is repeated gives the same file.
+    /// Seconds since 1970. TensorBoard takes the differences for the time of a run; here they are those of
+    /// training, without evaluations and pauses between processes, so that a run that was resumed has
+    /// the times of one that was not.
     #[prost(double, tag = "1")]
     wall_time: f64,
     #[prost(int64, tag = "2")]
@@ -149,11 +166,12 @@ struct Scalar {
 }
 
 /// All finite numbers of a line of metrics under their paths.
-fn event(metric: &Value) -> Event {
+fn event(metric: &Value, wall_time: f64) -> Event {
     let mut value = vec![];
     numbers(metric, "", &mut value);
     value.retain(|scalar: &Scalar| scalar.tag != "round");
     Event {
+        wall_time,
         step: metric["round"].as_i64().unwrap_or_default(),
         summary: Some(Scalars { value }),
         ..Event::default()
@@ -223,7 +241,7 @@ mod tests {
             "round": 3, "phase": "train", "train_loss": 0.5, "test_loss": null,
             "local_accuracy": {"mean": 0.25}, "class_accuracy": [1.0, null], "late": [4],
         });
-        let event = event(&line);
+        let event = event(&line, 7.5);
         let found: Vec<(String, f32)> = event
             .summary
             .unwrap()
@@ -237,7 +255,7 @@ mod tests {
             ("class_accuracy/0", 1.0),
         ];
         assert_eq!(found, expected.map(|(tag, value)| (tag.to_owned(), value)));
-        assert_eq!(event.step, 3);
+        assert_eq!((event.step, event.wall_time), (3, 7.5));
         assert_eq!(text(at(&line, "local_accuracy/mean")), "0.25");
         assert_eq!(text(at(&line, "privacy/epsilon")), "");
     }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use fedround::experiment::{ExperimentError, Run};
 use fedround_data::Dataset;
 use fedround_exec::Program;
-use fedround_ir::fed::print_exact;
 use fedround_simulation::RunError;
 #[cfg(feature = "flower")]
 use fedround_simulation::{Simulation, parties::Parties};
@@ -26,9 +25,9 @@ use super::recorder::Recorder;
 use super::summary::{Summary, federation};
 use crate::catalog::Catalog;
 use crate::config::Config;
+use crate::dead_hypers::Uses;
 use crate::error::CliError;
 use crate::files::json;
-use crate::hypers::{self, Setting};
 use crate::interrupt::Stop;
 use crate::privacy_bound;
 use crate::settings::Settings;
@@ -88,52 +87,9 @@ impl Job {
         privacy_bound::warning(self.program(), self.settings.delta, examples)
     }
 
-    /// Fails if a hyper-parameter of the command line changes nothing of the program: the algorithm then has
-    /// a layer with this hyper-parameter, and does not run the part of the layer that uses it.
-    pub fn check_hypers(&self, catalog: &Catalog) -> Result<(), CliError> {
-        let of = |settings: &[Setting]| catalog.algorithm(&self.settings.spec, settings);
-        let texts = |program: &Program| -> Vec<String> {
-            let phases = program.phases().into_iter();
-            let text = |(rounds, phase): (Option<String>, &Program)| {
-                rounds.unwrap_or_default() + &print_exact(phase.linked())
-            };
-            phases.map(text).collect()
-        };
-        // Of the hook that gives clients' own models, the rounds need not have anything.
-        let staged = fedround_ir::fed::print(self.program().staged());
-        let functions: Vec<&str> = staged.split("fed.func @").collect();
-        let of_personalize = |name: &str| {
-            let name = name.rsplit('.').next().unwrap_or(name);
-            let mut own = functions.iter().filter(|text| {
-                let header = text.lines().next().unwrap_or_default();
-                header.contains("::personalize(")
-            });
-            own.any(|text| text.contains(&format!("%{name}")))
-        };
-        let hypers = &self.settings.hypers;
-        let ours = texts(self.program());
-        let given = hypers.iter().enumerate();
-        for (i, setting) in given.filter(|(_, setting)| setting.is_of_command_line()) {
-            let without = [&hypers[..i], &hypers[i + 1..]].concat();
-            let (with, without_it) = (of(hypers)?, of(&without)?);
-            if hypers::named(&*with) == hypers::named(&*without_it) || of_personalize(&setting.name)
-            {
-                // It is the default, or is used beside the rounds.
-                continue;
-            }
-            let settings = Settings {
-                hypers: without,
-                ..self.settings.clone()
-            };
-            let experiment = catalog.experiment(&settings, self.run.shared_data())?;
-            if texts(experiment.prepare(settings.rounds)?.program()) == ours {
-                return Err(CliError::DeadHyper {
-                    name: setting.name.clone(),
-                    spec: self.settings.spec.clone(),
-                });
-            }
-        }
-        Ok(())
+    /// What the hyper-parameters of the command line do.
+    pub fn uses(&self, catalog: &Catalog) -> Result<Uses, CliError> {
+        catalog.uses(&self.settings, &self.run)
     }
 
     /// What is compiled.

@@ -25,6 +25,7 @@ mod federation;
 mod folder;
 mod inspect;
 mod interrupted;
+mod json;
 mod kills;
 mod look;
 mod manifest;

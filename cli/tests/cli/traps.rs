@@ -25,6 +25,34 @@ fn a_hyper_parameter_that_changes_nothing_is_refused() {
 }
 
 #[test]
+fn every_command_refuses_hyper_parameters_that_change_nothing() {
+    let place = Place::new();
+    let small = SMALL
+        .replace("logistic", "2nn")
+        .replace("--rounds 4", "--rounds 1");
+    let dead = "`adcol` does not use this hyper-parameter";
+    for line in [
+        "explain adcol --set fraction=0.2".to_owned(),
+        "graph adcol --set fraction=0.2".to_owned(),
+        format!("inspect adcol {small} --set fraction=0.2 --out none"),
+        format!("compare adcol {small} --set fraction=0.2 --out none"),
+        format!("sweep adcol {small} --grid fraction=0.1,0.2 --validation 0.2 --out none"),
+    ] {
+        let text = place.failure(&line, 1);
+        assert!(text.contains(dead), "{line}: {text}");
+    }
+    assert!(!place.path("none").exists());
+    // One of several that uses it is enough; the others are named.
+    let line = format!("compare fedavg adcol {small} --seeds 1 --set fraction=0.2 --out both");
+    let output = place.output(&line);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let warning = format!("warning: --set fraction: {dead}");
+    assert_eq!(stderr(&output).matches(&warning).count(), 1);
+    let used = format!("sweep adcol {small} --grid share=0.5,1 --seeds 1 --quiet --out used");
+    place.success(&used);
+}
+
+#[test]
 fn the_right_switch_is_named() {
     let place = Place::new();
     let text = place.failure("run fedavg --lr 0.1", 2);
@@ -45,12 +73,15 @@ fn a_run_that_ends_before_its_last_phase_says_so_first() {
     let line = format!("run lg-fedavg {small} --set warm_up=3");
     let output = place.output(&format!("{line} --rounds 2 --out short"));
     let text = stderr(&output);
-    let warning = text.find("warning: the run ends after 2 rounds in the phase");
+    let warning = text.find("warning: this run of 2 rounds ends in the phase");
     assert!(
         warning.is_some() && warning < text.find("round 1/2"),
         "{text}"
     );
-    assert!(text.contains("--rounds 5 or more"), "{text}");
+    assert!(
+        text.contains("begins in round 5. Choose --rounds 5 or more"),
+        "{text}"
+    );
     // Each round says its phase.
     place.success(&format!("{line} --rounds 5 --quiet --out long"));
     let metrics = place.text("long/metrics.jsonl");

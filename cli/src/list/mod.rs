@@ -1,6 +1,6 @@
 //! `fedround list`.
 
-use std::fmt::Write;
+mod json;
 
 use clap::ValueEnum;
 use fedround_data::DATASETS;
@@ -12,8 +12,9 @@ use fedround_models::{AUXILIARIES, MODELS};
 use crate::args::{ListArgs, Listing};
 use crate::catalog::Catalog;
 use crate::error::CliError;
+use crate::files::json as as_json;
 use crate::output::print;
-use crate::table::columns;
+use crate::table::{columns, columns_in};
 
 /// Runs the subcommand.
 pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), CliError> {
@@ -29,9 +30,13 @@ pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), CliError> {
         None => all.to_vec(),
         Some(what) => match kind(what) {
             Some(listing) => vec![listing],
+            None if args.json => return print(&as_json(&json::spec(catalog, what)?)?),
             None => return print(&in_full(catalog, what)?),
         },
     };
+    if args.json {
+        return print(&as_json(&json::lists(catalog, &wanted))?);
+    }
     let sections = wanted.into_iter();
     let sections: Vec<String> = sections.map(|listing| section(catalog, listing)).collect();
     print(&sections.join("\n"))
@@ -44,14 +49,8 @@ fn in_full(catalog: &Catalog, spec: &str) -> Result<String, CliError> {
     let mut layer: Option<&dyn Hyper> = Some(&*algorithm);
     while let Some(one) = layer {
         let name = one.name();
-        let entry = catalog
-            .registry
-            .entries()
-            .iter()
-            .find(|entry| entry.name == name);
-        let doc = entry.map_or("", |entry| entry.doc);
-        // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "{name}\n{}", indent(doc.trim()));
+        let lines = documentation(catalog, name).lines();
+        text = text + name + "\n" + &columns(lines.map(|line| [line]));
         let rows = one.fields().iter().filter_map(|own| {
             let [name, _, allowed, doc] = field(own);
             Some([name, one.get(own.name)?.to_string(), allowed, doc])
@@ -67,6 +66,13 @@ fn in_full(catalog: &Catalog, spec: &str) -> Result<String, CliError> {
     Ok(text)
 }
 
+/// The documentation of an algorithm.
+fn documentation(catalog: &Catalog, name: &str) -> &'static str {
+    let mut entries = catalog.registry.entries().iter();
+    let entry = entries.find(|entry| entry.name == name);
+    entry.map_or("", |entry| entry.doc.trim())
+}
+
 fn section(catalog: &Catalog, listing: Listing) -> String {
     match listing {
         Listing::Specs => {
@@ -76,7 +82,7 @@ fn section(catalog: &Catalog, listing: Listing) -> String {
                 entries.collect::<Vec<_>>().join("\n")
             )
         }
-        Listing::Models => models(catalog),
+        Listing::Models => format!("Models (--model)\n{}", columns(models(catalog))),
         Listing::Auxiliaries => auxiliaries(),
         Listing::Datasets => datasets(),
         Listing::Partitioners => {
@@ -89,22 +95,18 @@ fn section(catalog: &Catalog, listing: Listing) -> String {
 /// A name, its paper and its hyper-parameters.
 fn spec(entry: &Entry) -> String {
     let about = entry.doc.lines().next().unwrap_or_default();
-    let mut text = String::new();
-    // Writing to a `String` cannot fail.
-    let _ = writeln!(text, "  {}  {about}", entry.name);
+    let mut text = columns([[entry.name, about]].into_iter());
     if entry.takes_base {
         let default = entry.default_base.map_or_else(
             || "which it needs".to_owned(),
             |base| format!("{base} if none is named"),
         );
         let name = entry.name;
-        let _ = writeln!(
-            text,
-            "    a plug-in over any base, as in {name}(BASE); {default}"
-        );
+        let plug_in = format!("a plug-in over any base, as in {name}(BASE); {default}");
+        text += &columns_in(4, [[plug_in]].into_iter());
     }
     if !entry.fields.is_empty() {
-        text += &indent(&columns(entry.fields.iter().map(field)));
+        text += &columns_in(4, entry.fields.iter().map(field));
     }
     text
 }
@@ -118,49 +120,44 @@ fn field(field: &Field) -> [String; 4] {
     ]
 }
 
-fn models(catalog: &Catalog) -> String {
+/// Names, documentation and papers of all models.
+fn models(catalog: &Catalog) -> impl Iterator<Item = [&'static str; 3]> {
     let own = catalog.models.iter().map(|m| [m.name, m.doc, "-"]);
     let hidden = |name: &str| catalog.models.iter().any(|own| own.name == name);
     let bundled = MODELS
         .iter()
-        .filter(|m| !hidden(m.name))
+        .filter(move |m| !hidden(m.name))
         .map(|m| [m.name, m.doc, m.paper]);
-    format!("Models (--model)\n{}", columns(bundled.chain(own)))
+    bundled.chain(own)
 }
 
 /// A network, its functions and its paper, and each variant on a line of its own.
 fn auxiliaries() -> String {
-    let mut text = "Auxiliary networks, added beside the model for algorithms that apply their \
-                    functions (--aux NAME=VARIANT)\n"
-        .to_owned();
+    let mut text = "Auxiliary networks, added beside the model (--aux NAME=VARIANT)\n".to_owned();
     for network in &AUXILIARIES {
         let functions: Vec<&str> = network.function_names().collect();
-        // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "  {}  {}", network.name, network.doc);
-        let _ = writeln!(
-            text,
-            "    gives {}; {}",
-            functions.join(", "),
-            network.paper
-        );
-        text += &indent(&columns(network.variants.iter().map(|v| [v.name, v.doc])));
+        let gives = format!("gives {}; {}", functions.join(", "), network.paper);
+        text += &columns([[network.name, network.doc]].into_iter());
+        text += &columns_in(4, [[gives]].into_iter());
+        text += &columns_in(4, network.variants.iter().map(|v| [v.name, v.doc]));
     }
     text
 }
 
+/// A dataset, and below it its shape and how to get it.
 fn datasets() -> String {
-    let rows = DATASETS.iter().map(|d| {
+    let datasets = DATASETS.iter().map(|d| {
         let sizes: Vec<String> = d.shape.iter().map(usize::to_string).collect();
         let shape = format!("{}, {} classes", sizes.join("x"), d.classes);
-        [d.name.to_owned(), shape, d.doc.to_owned(), d.how.to_owned()]
+        let about = [shape.as_str(), d.how]
+            .into_iter()
+            .filter(|part| !part.is_empty());
+        let about = about.collect::<Vec<_>>().join(". ");
+        columns([[d.name, d.doc]].into_iter()) + &columns_in(4, [[about]].into_iter())
     });
-    format!("Datasets (--data)\n{}", columns(rows))
+    format!("Datasets (--data)\n{}", datasets.collect::<String>())
 }
 
 fn dash(text: &str) -> &str {
     if text.is_empty() { "-" } else { text }
-}
-
-fn indent(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}\n")).collect()
 }

@@ -1,0 +1,142 @@
+//! `fedround explain --json`.
+
+use std::collections::BTreeMap;
+
+use fedround_dsl::all_fields;
+use fedround_exec::Program;
+use fedround_passes::report::{Direction, Wire, explain as algorithm_box, wire};
+use fedround_passes::schedule::runs;
+use fedround_passes::tensor::cost;
+use serde::Serialize;
+
+use super::compute::place;
+use crate::args::ExplainArgs;
+use crate::catalog::Compiled;
+use crate::error::CliError;
+use crate::hypers::to_toml;
+use crate::privacy::statement;
+
+/// An algorithm that is compiled for a model.
+#[derive(Serialize)]
+pub(super) struct Explained {
+    spec: String,
+    model: String,
+    /// Auxiliary networks beside the model, each with its variant.
+    auxiliaries: BTreeMap<String, String>,
+    data: String,
+    clients: usize,
+    /// By layer and name, as in `fedavg.lr`.
+    hyper: BTreeMap<String, toml::Value>,
+    phases: Vec<Phase>,
+}
+
+/// A round of a phase.
+#[derive(Serialize)]
+struct Phase {
+    /// `null` of an algorithm with one phase.
+    phase: Option<String>,
+    /// The algorithm box.
+    algorithm: String,
+    parameters: usize,
+    /// Clients of a round; `null` where that depends on the round.
+    cohort: Option<usize>,
+    wire: Vec<Row>,
+    /// What noise hides; empty without noise.
+    privacy: String,
+    segments: Vec<Segment>,
+}
+
+/// A value that crosses, once for each client of the cohort.
+#[derive(Serialize)]
+struct Row {
+    /// `down`, `up` or `across`.
+    direction: &'static str,
+    what: &'static str,
+    derived_from: String,
+    protected_by: String,
+    formula: String,
+    /// For each client and round; `null` where it is known only when clients have run.
+    bytes: Option<usize>,
+}
+
+/// A compute segment.
+#[derive(Serialize)]
+struct Segment {
+    name: String,
+    /// `client`, `server` or `server for each client`.
+    runs_on: &'static str,
+    /// How often a round runs it, for a client with `--examples` examples.
+    runs_a_round: u64,
+    /// Of one time, like the two below.
+    flops: u64,
+    bytes_moved: u64,
+    peak_bytes: u64,
+}
+
+impl Explained {
+    pub fn new(args: &ExplainArgs, compiled: &Compiled) -> Result<Self, CliError> {
+        let fields = all_fields(&*compiled.algorithm).into_iter();
+        let hyper = |field: fedround_dsl::LayerField| {
+            let name = format!("{}.{}", field.layer, field.field.name);
+            (name, to_toml(&field.value))
+        };
+        let phases = compiled.program.phases().into_iter();
+        Ok(Self {
+            spec: args.subject.spec.clone(),
+            model: args.subject.model.clone(),
+            auxiliaries: compiled.auxiliaries.clone(),
+            data: args.subject.data.clone(),
+            clients: args.subject.clients,
+            hyper: fields.map(hyper).collect(),
+            phases: phases
+                .map(|(name, program)| phase(args, name, program))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn phase(args: &ExplainArgs, phase: Option<String>, program: &Program) -> Result<Phase, CliError> {
+    let (linked, clients) = (program.linked(), args.subject.clients);
+    let cohort = program.cohort_size(clients);
+    let graphs = program.graphs(program.batch_size())?;
+    let segments = graphs.iter().zip(runs(program.schedule())).enumerate();
+    Ok(Phase {
+        phase,
+        algorithm: algorithm_box(linked),
+        parameters: program.parameter_count(),
+        cohort,
+        wire: wire(linked)
+            .iter()
+            .map(|value| row(value, program))
+            .collect(),
+        privacy: statement(linked, (clients, cohort), (args.examples, args.delta)),
+        segments: segments
+            .map(|(i, (graph, runs))| {
+                let cost = cost(graph);
+                Segment {
+                    name: program.segment_name(i),
+                    runs_on: place(&runs),
+                    runs_a_round: runs.count(args.examples),
+                    flops: cost.flops,
+                    bytes_moved: cost.read + cost.written,
+                    peak_bytes: cost.peak,
+                }
+            })
+            .collect(),
+    })
+}
+
+fn row(value: &Wire, program: &Program) -> Row {
+    Row {
+        direction: match value.direction {
+            Direction::Down => "down",
+            Direction::Up => "up",
+            Direction::Across => "across",
+        },
+        what: value.noun(),
+        derived_from: value.derived.to_string(),
+        protected_by: value.protection.to_string(),
+        formula: value.formula(),
+        bytes: value.bytes(program),
+    }
+}

@@ -1,0 +1,77 @@
+//! `fedround explain`.
+
+mod compute;
+mod json;
+mod traffic;
+
+use fedround_dsl::{Hyper, LayerField, all_fields};
+use fedround_exec::Target;
+use fedround_passes::report::explain as algorithm_box;
+
+pub(crate) use traffic::what_crosses;
+
+use crate::args::ExplainArgs;
+use crate::auxiliaries::named;
+use crate::catalog::Catalog;
+use crate::error::CliError;
+use crate::files::json as as_json;
+use crate::output::print;
+use crate::pass_dump::pass_manager;
+use crate::privacy::statement;
+use compute::{compute, loops};
+use json::Explained;
+use traffic::{held_at_once, traffic};
+
+/// Runs the subcommand.
+pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliError> {
+    let found = args.delta;
+    if !(found > 0.0 && found < 1.0) {
+        return Err(CliError::Delta { found });
+    }
+    let mut passes = pass_manager()?;
+    let compiled = catalog.compile(&args.subject, Target::default(), &mut passes)?;
+    if args.json {
+        return print(&as_json(&Explained::new(args, &compiled)?)?);
+    }
+    let algorithm = &compiled.algorithm;
+    let model = named(&args.subject.model, &compiled.auxiliaries);
+    let mut texts = vec![];
+    for (phase, program) in compiled.program.phases() {
+        let mut text = phase.map_or_else(String::new, |phase| format!("== {phase}\n\n"));
+        text += &algorithm_box(program.linked());
+        if texts.is_empty() {
+            text += "\nHyper-parameters\n";
+            text += &hypers(&**algorithm);
+        }
+        text += &traffic(args, &model, program);
+        text += &held_at_once(args, program);
+        let cohort = program.cohort_size(args.subject.clients);
+        text += &statement(
+            program.linked(),
+            (args.subject.clients, cohort),
+            (args.examples, args.delta),
+        );
+        text += "\nCompute\n";
+        text += &compute(program, args.examples)?;
+        text += &loops(&program.looped()?);
+        texts.push(text);
+    }
+    print(&texts.join("\n"))
+}
+
+/// Names, values and docs, the outermost layer's first.
+fn hypers(algorithm: &dyn Hyper) -> String {
+    let fields = all_fields(algorithm);
+    let cell = |f: &LayerField| format!("{}.{} = {}", f.layer, f.field.name, f.value);
+    let width = fields
+        .iter()
+        .map(|f| cell(f).chars().count())
+        .max()
+        .unwrap_or_default();
+    let line = |f| format!("  {:<width$}  {}\n", cell(f), f.field.doc);
+    fields.iter().map(line).collect()
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}

@@ -1,0 +1,169 @@
+//! What crosses between server and clients in a round, and what the server holds of them.
+
+use std::fmt::Write;
+
+use fedround_exec::Program;
+use fedround_ir::fed::{FedOp, Op, OpKind, Value};
+use fedround_passes::report::{Count, Direction, Wire, held, wire, wire_table};
+
+use super::indent;
+use crate::args::ExplainArgs;
+use crate::output::{bytes, grouped};
+
+/// The tables of what crosses, one for each phase, for a party that is asked to take part.
+pub(crate) fn what_crosses(program: &Program) -> String {
+    let mut text = String::new();
+    for (phase, program) in program.phases() {
+        let parameters = program.parameter_count();
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "{}", phase.as_deref().unwrap_or("Wire"));
+        text += &indent(&wire_table(&wire(program.linked()), Some(program)));
+        let _ = writeln!(
+            text,
+            "\n  P = {} parameters, 4 bytes each\n",
+            grouped(parameters as u64)
+        );
+    }
+    text
+}
+
+/// What crosses in a round.
+pub(super) fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> String {
+    let rows = wire(program.linked());
+    let parameters = program.parameter_count();
+    let mut text = "\nWire\n".to_owned();
+    text += &indent(&wire_table(&rows, Some(program)));
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(
+        text,
+        "\n  P = {} parameters of {} on {}, 4 bytes each",
+        grouped(parameters as u64),
+        model,
+        args.subject.data,
+    );
+    let reads_public = |op: &Op| matches!(op.kind, OpKind::Fed(FedOp::Public(..)));
+    if program.linked().all_ops().any(reads_public) {
+        text += "  Public examples are not sent: the server and every client have them (--public-share)\n";
+    }
+    text += &cohorts(args.subject.clients, &rows, program);
+    let across = || rows.iter().filter(|row| row.direction == Direction::Across);
+    if across().next().is_some() {
+        let sent = Amount::of(across(), program);
+        let _ = writeln!(
+            text,
+            "  a client, a round: {} to other clients",
+            sent.text()
+        );
+    }
+    text
+}
+
+/// What crosses in a round: of one client and of all, for each cohort.
+fn cohorts(clients: usize, rows: &[Wire], program: &Program) -> String {
+    let mut all: Vec<Option<Value>> = vec![];
+    for row in rows {
+        if !all.contains(&row.cohort) {
+            all.push(row.cohort);
+        }
+    }
+    if all.is_empty() {
+        all.push(None);
+    }
+    let of = |cohort: Option<Value>, direction| {
+        let rows = rows.iter();
+        let rows = rows.filter(move |row| row.cohort == cohort && row.direction == direction);
+        Amount::of(rows, program)
+    };
+    let size = |cohort: &Option<Value>| cohort.and_then(|v| program.cohort(v, clients));
+    let (mut text, mut total) = (String::new(), Some([Amount::default(), Amount::default()]));
+    for (i, cohort) in all.iter().enumerate() {
+        let [down, up] = [Direction::Down, Direction::Up].map(|way| of(*cohort, way));
+        let one = format!("a round: {} down, {} up", down.text(), up.text());
+        let size = size(cohort);
+        let of = size.map(|size| format!(", one of {size}"));
+        let of = of.filter(|_| all.len() > 1).unwrap_or_default();
+        let number = match all.len() {
+            1 => String::new(),
+            _ => format!(" of cohort {}{of}", i + 1),
+        };
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "  a client{number}, {one}");
+        total = total
+            .zip(size)
+            .map(|([all_down, all_up], size)| [all_down.plus(down, size), all_up.plus(up, size)]);
+    }
+    if let Some([down, up]) = total {
+        let who = match all.as_slice() {
+            [one] => format!("{} of {clients} clients", size(one).unwrap_or_default()),
+            _ => "all cohorts".to_owned(),
+        };
+        let _ = writeln!(
+            text,
+            "  {who}, a round: {} down, {} up",
+            down.text(),
+            up.text()
+        );
+    }
+    text
+}
+
+/// What the server holds of all clients of a cohort at once; nothing where it adds all of it up.
+pub(super) fn held_at_once(args: &ExplainArgs, program: &Program) -> String {
+    let cohort = program.cohort_size(args.subject.clients);
+    let lines = held(program.linked()).into_iter().map(|held| {
+        let row = &held.row;
+        let of_all = row.bytes(program).zip(cohort);
+        let of_all = of_all.map(|(each, m)| format!(", {} of {m}", bytes((each * m) as u64)));
+        format!(
+            "  m · {} bytes of {}{}; gathered at {}\n",
+            row.formula(),
+            row.noun(),
+            of_all.unwrap_or_default(),
+            held.loc,
+        )
+    });
+    let lines: String = lines.collect();
+    match lines.is_empty() {
+        true => lines,
+        false => format!("\nHeld at once, of all m clients of a cohort\n{lines}"),
+    }
+}
+
+/// What crosses one way: the bytes that are known before clients have run, and the formulas of the
+/// rest.
+#[derive(Default)]
+struct Amount {
+    known: u64,
+    unknown: Vec<String>,
+}
+
+impl Amount {
+    fn of<'a>(rows: impl Iterator<Item = &'a Wire>, parameters: Count<'_>) -> Self {
+        let mut this = Self::default();
+        for row in rows {
+            match row.bytes(parameters) {
+                Some(bytes) => this.known += bytes as u64,
+                None => this.unknown.push(row.formula()),
+            }
+        }
+        this
+    }
+
+    /// This and what so many clients send.
+    fn plus(mut self, one: Self, clients: usize) -> Self {
+        self.known += clients as u64 * one.known;
+        let unknown = one.unknown.into_iter();
+        self.unknown.extend(unknown.map(|formula| match clients {
+            1 => formula,
+            _ => format!("{clients}·{formula}"),
+        }));
+        self
+    }
+
+    fn text(&self) -> String {
+        let known = bytes(self.known);
+        let known = (self.known > 0 || self.unknown.is_empty()).then_some(known);
+        let terms: Vec<String> = known.into_iter().chain(self.unknown.clone()).collect();
+        terms.join(" + ")
+    }
+}
