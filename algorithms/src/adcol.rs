@@ -92,7 +92,7 @@ impl<A: Algorithm> Algorithm for Adcol<A> {
     }
 
     /// `∇ CE(D(R), id)`.
-    fn server_gradient(&self, s: &ServerSide, w: &Params, r: &Tensor, id: &Labels) -> Params {
+    fn server_gradient(&self, s: &ServerComputeCx, w: &Params, r: &Tensor, id: &Labels) -> Params {
         grad(w, |w| cross_entropy(s.apply("discriminate", w, r), id))
     }
 

@@ -54,9 +54,9 @@ impl<A: Algorithm> Algorithm for Adfl<A> {
     fn aggregate(&self, server: &ServerCx, m_k: Clients<Params>) -> Server<Params> {
         let c = server.run(|s| s.classes());
         let start = server.run(|s| match self.start {
-            AdflStart::Noise => function("uniform", &s.get(&c).blank()),
-            AdflStart::Black => s.get(&c).blank(),
-            AdflStart::White => s.get(&c).blank().add_scalar(1.0),
+            AdflStart::Noise => function("uniform", &s.get(&c).zero_inputs()),
+            AdflStart::Black => s.get(&c).zero_inputs(),
+            AdflStart::White => s.get(&c).zero_inputs().add_scalar(1.0),
         });
         let m_k = m_k.gather();
         // Targeted I-FGSM: an image of each class, as this model sees it.

@@ -43,7 +43,7 @@ impl<A: Algorithm> Algorithm for DpSgd<A> {
     }
 
     /// `1/B (Σ_i clip(g_i, C) + N(0, σ² C²))`.
-    fn server_gradient(&self, s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params {
+    fn server_gradient(&self, s: &ServerComputeCx, w: &Params, x: &Tensor, y: &Labels) -> Params {
         let none = w.zeros_like();
         // A gradient leaves running statistics of its row in what it is of.
         let w = &w.replace_parts(&["Buffer"], &none);

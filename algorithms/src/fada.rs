@@ -61,7 +61,7 @@ impl<A: Algorithm> Algorithm for Fada<A> {
         let d_k = f_k.gather().map(|k, f_s| {
             let mut d = k.get(&w) + k.state("domain");
             for f_s in k.rows(self.passes, self.rows, f_s) {
-                let f_t = k.draw(self.rows, k.get(&f_t));
+                let f_t = k.sample_rows(self.rows, k.get(&f_t));
                 let source = |d: &Params, f: &Tensor| k.apply("tell_domain", d, f);
                 d -= self.domain_lr
                     * grad(&d, |d| {
@@ -73,7 +73,7 @@ impl<A: Algorithm> Algorithm for Fada<A> {
         });
         let w_k = d_k.scatter().map(|k, d| self.client_update(k, d)).gather();
         // Eq. (1): how much closer the target's clusters are, as each source sees them.
-        let gap_k = w_k.visit(&target, |k, w| {
+        let gap_k = w_k.evaluate_on(&target, |k, w| {
             let f = represent(k, &w);
             loss("gap", (&f, &k.apply("head", &w, &f)))
         });
@@ -87,7 +87,7 @@ impl<A: Algorithm> Algorithm for Fada<A> {
         let mean = w_k.weighted_mean(&a_k).replace_parts(&["domain"], &w);
         // Eq. (3), at the target.
         let w_k = d_k.map(|k, d| k.get(&mean).replace_parts(&["domain"], &d));
-        let w_k = w_k.visit(&target, |k, d| {
+        let w_k = w_k.evaluate_on(&target, |k, d| {
             let mut w = d.clone();
             for b in k.batches(1, self.rows) {
                 let is = |w: &Params| k.apply("tell_domain", &d, &k.apply("represent", w, &b.x));

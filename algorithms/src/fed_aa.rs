@@ -83,7 +83,7 @@ fn modality(k: &ClientCx, w: &Params, kind: FedAaModality) -> Released<Labels> {
         return y.release("names of classes, the non-sensitive modality");
     }
     let (fit, y) = k.collect(64, |b| (k.loss_each(w, b), b.labels("tokens")));
-    let y = k.least(1, &fit, y);
+    let y = k.smallest(1, &fit, y);
     y.release("the caption that fits best, the non-sensitive modality")
 }
 
@@ -102,7 +102,7 @@ impl<A: Algorithm> Algorithm for FedAa<A> {
         let (w_k, y_k, n_k) = (w_k.gather(), y_k.gather(), n_k.gather());
         // Eq. (4).
         let (x_k, id_k) = w_k.zip(&y_k).map(|k, (w, y)| {
-            let (x, inverse) = (y.blank().noise(self.sigma), Lbfgs::new(5).armijo(10));
+            let (x, inverse) = (y.zero_inputs().noise(self.sigma), Lbfgs::new(5).armijo(10));
             let of = |x: &Tensor| k.loss(&w, x, &y);
             let x = inverse.minimize(&x, self.iterations, of);
             (x.clone(), k.labels(&x))

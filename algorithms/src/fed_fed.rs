@@ -118,7 +118,7 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
             });
             w_k.weighted_mean(|k| k.num_examples())
         } else if server.phase("share", 1) {
-            let all = server.everyone();
+            let all = server.all_clients();
             let (x_k, y_k) = w.broadcast(&all).map(|k, w| {
                 let w = w.replace_parts(&["Model", "judge"], &w.zeros_like());
                 let (x, y) = k.collect(self.distill_batch, |b| {
@@ -131,7 +131,8 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
                 )
             });
             let (x, y) = (x_k.gather().concat(), y_k.gather().concat());
-            let (x, y) = server.run(|s| s.draw_share(self.download, (s.get(&x), s.get(&y))));
+            let (x, y) =
+                server.run(|s| s.sample_row_fraction(self.download, (s.get(&x), s.get(&y))));
             x.broadcast(&all).zip(&y.broadcast(&all)).map(|k, (x, y)| {
                 k.set_state("x", &x);
                 k.set_state("y", &y);
@@ -153,7 +154,7 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
     /// Eq. (10).
     fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let pool = (k.tensor_state("x"), k.labels_state("y"));
-        let (x, y) = k.draw(self.shared_batch, pool);
+        let (x, y) = k.sample_rows(self.shared_batch, pool);
         self.base.loss(k, w, b) + self.shared * cross_entropy(k.forward(w, &x), &y)
     }
 }

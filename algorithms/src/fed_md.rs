@@ -50,7 +50,7 @@ pub struct FedMd<A = FedAvg> {
 impl<A: Algorithm> Algorithm for FedMd<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         if server.phase("transfer", 1) {
-            w.broadcast(&server.everyone()).map(|k, w| {
+            w.broadcast(&server.all_clients()).map(|k, w| {
                 let (mut w, public) = (self.personalize(k, w), k.public());
                 for (x, y) in k.rows(self.transfer, self.rows, (public.x, public.y)) {
                     w -= self.public_lr * grad(&w, |w| cross_entropy(k.forward(w, &x), &y));
@@ -64,7 +64,7 @@ impl<A: Algorithm> Algorithm for FedMd<A> {
                 let z = k.forward(&self.personalize(k, w), &x);
                 z.release("class scores of public examples, Alg. 1")
             });
-            let z = z_k.mean().broadcast(&server.drawn());
+            let z = z_k.mean().broadcast(&server.current_cohort());
             w_k.zip(&z).map(|k, (w, z)| {
                 let mut w = self.personalize(k, w);
                 let x = k.public_of_round(self.examples).x;

@@ -84,7 +84,7 @@ impl<A: Algorithm> Algorithm for LgFedAvg<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         server.phase("warm_up", self.warm_up);
         if server.phase("hand_over", self.warm_up.min(1)) {
-            w.broadcast(&server.everyone())
+            w.broadcast(&server.all_clients())
                 .map(|k, w| k.set_personal(&local(self.global, self.task), &w));
             w
         } else {

@@ -62,7 +62,7 @@ pub struct Oort<A = FedAvg> {
 impl<A: Algorithm> Algorithm for Oort<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let limit = server.scalar_state_or("T", self.step);
-        let (utility, speed, called) = server.everyone().each(|k| {
+        let (utility, speed, called) = server.all_clients().map_on_server(|k| {
             let (last, t) = (k.scalar_state("last"), k.seconds());
             let bonus = (self.staleness * (k.round() + 1.0).ln() / &last).sqrt();
             let slow = (&t - k.get(&limit)).select((k.get(&limit) / &t).pow(self.alpha), 1.0);

@@ -56,7 +56,7 @@ impl Algorithm for PushSum {
             PushSumTopology::Random => Topology::Random,
             PushSumTopology::Complete => Topology::Complete,
         };
-        let x_0 = server.initial_params(0).broadcast(&server.everyone());
+        let x_0 = server.initial_params(0).broadcast(&server.all_clients());
         let (x, p) = x_0.map(|k, x_0| {
             let (mut x, p) = (k.state_or("x", &x_0), k.scalar_state_or("p", 1.0));
             for b in k.batches(self.epochs, self.batch) {

@@ -20,7 +20,7 @@ pub(crate) fn sent(
     (noise, epsilon): (RepresentationNoise, Scalar),
 ) -> Tensor {
     let r = k.collect(rows, |b| k.apply("represent", w, &b.x));
-    let r = k.draw_share(sample, r);
+    let r = k.sample_row_fraction(sample, r);
     match noise {
         RepresentationNoise::Laplace => r.l1_rows().clip_rows(1.0).laplace(2.0 / epsilon),
         RepresentationNoise::None => r,

@@ -39,7 +39,7 @@ fn parts(part: SharedPart) -> [&'static str; 1] {
 impl<A: Algorithm> Algorithm for SharedHead<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let next = self.base.round(server, w.clone());
-        let w_k = w.broadcast(&server.drawn()).map(|k, w| {
+        let w_k = w.broadcast(&server.current_cohort()).map(|k, w| {
             let own = self.base.personalize(k, w.clone());
             w.replace_parts(&parts(self.part), &own)
         });

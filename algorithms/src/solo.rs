@@ -21,7 +21,7 @@ pub struct Solo {
 #[federated]
 impl Algorithm for Solo {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let w_k = w.broadcast(&server.everyone());
+        let w_k = w.broadcast(&server.all_clients());
         w_k.map(|k, w| self.client_update(k, w));
         w
     }

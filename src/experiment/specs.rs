@@ -18,7 +18,7 @@ pub(super) struct Outputs {
 #[federated]
 impl Algorithm for Outputs {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        w.broadcast(&server.everyone()).map(|k, w| {
+        w.broadcast(&server.all_clients()).map(|k, w| {
             let z = k.collect(250, |b| match self.function.as_str() {
                 "forward" => k.forward(&w, &b.x),
                 "generate" => k.apply("generate", &w, &b.x),

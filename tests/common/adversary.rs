@@ -23,7 +23,7 @@ impl Algorithm for Adversary {
     /// `D ← D − η ∇ CE(D(R), id)`, with `R = {R_i}` and the client of each as its label.
     fn round(&self, server: &ServerCx, d: Server<Params>) -> Server<Params> {
         let r_k = d
-            .broadcast(&server.everyone())
+            .broadcast(&server.all_clients())
             .map(|k, _| k.batch(self.examples).x.release("representations, Alg. 1"));
         let r_k = r_k.gather();
         let id = r_k.map(|k, r| k.labels(&r)).concat();

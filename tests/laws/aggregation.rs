@@ -106,7 +106,7 @@ impl<A: Algorithm> Algorithm for Ruled<A> {
                 w_k.weighted_mean(&w_k.split(&n_k.stack()))
             }
             Rule::TooFew => {
-                let few = server.run(|s| s.classes().blank());
+                let few = server.run(|s| s.classes().zero_inputs());
                 let w_k = w_k.gather();
                 let row_k = w_k.split::<Tensor>(&few);
                 w_k.weighted_mean(&row_k.map(|_, x| x.sq_norm()))

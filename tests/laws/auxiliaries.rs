@@ -26,7 +26,7 @@ pub struct Duel<A = FedAvg> {
 impl<A: Algorithm> Algorithm for Duel<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let w_k = w
-            .broadcast(&server.everyone())
+            .broadcast(&server.all_clients())
             .map(|k, w| self.client_update(k, w));
         let r_k = w_k.map(|k, w| {
             let r = k.apply("represent", &w, &k.batch(8).x);

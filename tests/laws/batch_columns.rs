@@ -20,13 +20,13 @@ pub struct Columns {
 #[federated]
 impl Algorithm for Columns {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let w_k = w.broadcast(&server.everyone());
+        let w_k = w.broadcast(&server.all_clients());
         if server.phase("before", self.before) {
             w_k.map(|k, w| {
                 let b = k.batch(2);
                 k.set_state("x", &b.x);
                 k.set_state("y", &b.y);
-                let (y, x) = k.least(1, &function("numbers", &b.x), (b.y.clone(), b.x.clone()));
+                let (y, x) = k.smallest(1, &function("numbers", &b.x), (b.y.clone(), b.x.clone()));
                 k.set_state("least", &function("numbers", &x));
                 k.set_state("label", &y);
                 w
@@ -69,7 +69,7 @@ pub struct Features {
 #[federated]
 impl Algorithm for Features {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let w_k = w.broadcast(&server.everyone());
+        let w_k = w.broadcast(&server.all_clients());
         if server.phase("first", 1) {
             w_k.map(|k, w| {
                 let h = k.apply("features", &w, &k.batch(self.batch).x);
@@ -124,7 +124,7 @@ pub struct OneBatch {
 #[federated]
 impl Algorithm for OneBatch {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
             let mut w = w;
             // Not a step: no gradient is taken.
             k.set_state("x", &k.batch(3).x);

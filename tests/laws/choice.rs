@@ -86,14 +86,16 @@ pub struct Worst<A = FedAvg> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Worst<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let score = server.everyone().each(|k| 9.0 - k.scalar_state("seen"));
+        let score = server
+            .all_clients()
+            .map_on_server(|k| 9.0 - k.scalar_state("seen"));
         let s_t = if self.draws {
             server.sample_by(&score, self.count)
         } else {
             server.top(&score, self.count)
         };
         let w_k = w.broadcast(&s_t).map(|k, w| self.client_update(k, w));
-        s_t.each(|k| {
+        s_t.map_on_server(|k| {
             let seen = k.scalar_state("seen") + 1.0;
             k.set_state("seen", &seen);
             seen
@@ -165,15 +167,15 @@ pub struct Willing<A = FedAvg> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Willing<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let (w_k, sends_k) = w.broadcast(&server.everyone()).map(|k, w| {
+        let (w_k, sends_k) = w.broadcast(&server.all_clients()).map(|k, w| {
             let mut w = self.client_update(k, w);
             if self.other {
                 w = &w + 0.0 * k.stream("other").normal() * &w;
             }
             (w, k.stream("send").bernoulli(self.p))
         });
-        let senders = server.those(&sends_k.gather());
-        self.aggregate(server, w_k.only(&senders))
+        let senders = server.clients_where(&sends_k.gather());
+        self.aggregate(server, w_k.restrict(&senders))
     }
 }
 
@@ -229,7 +231,7 @@ impl Algorithm for Draws {
         let order = draws.permutation(10);
         // The mean is of logits that are largest at the place of the class.
         let hit = server.run(|s| {
-            let rows = s.get(&order).blank();
+            let rows = s.get(&order).zero_inputs();
             s.loss(&s.get(&w), &rows, &s.get(&order))
         });
         server.set_state("loss", &hit);

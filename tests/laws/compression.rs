@@ -169,7 +169,7 @@ struct Encoded {
 #[federated]
 impl Algorithm for Encoded {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let (first, second) = w.broadcast(&server.everyone()).map(|k, w| {
+        let (first, second) = w.broadcast(&server.all_clients()).map(|k, w| {
             let codec = match self.codec {
                 CompressedCodec::TopK => Codec::top_k(0.03),
                 CompressedCodec::RandomK => Codec::random_k(0.03),
@@ -250,7 +250,7 @@ struct Varying {}
 #[federated]
 impl Algorithm for Varying {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let w_k = w.broadcast(&server.everyone());
+        let w_k = w.broadcast(&server.all_clients());
         w_k.map(|k, w| w.encode(Codec::top_k(1.0 / k.num_examples())))
             .mean()
     }
@@ -275,7 +275,7 @@ struct Elementwise {}
 #[federated]
 impl Algorithm for Elementwise {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let w_k = w.broadcast(&server.everyone());
+        let w_k = w.broadcast(&server.all_clients());
         w_k.map(|_, w| {
             let more = w.greater(&(0.5 * w.abs())) + 10.0 * w.less(&w.zeros_like());
             more + 100.0 * (100.0 * w).floor()

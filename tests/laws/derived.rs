@@ -35,13 +35,13 @@ pub struct Becomes {}
 #[federated]
 impl Algorithm for Becomes {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        w.broadcast(&server.everyone()).map(|k, w| {
+        w.broadcast(&server.all_clients()).map(|k, w| {
             // The batch as a matrix, whatever its order.
             let h = k.collect(8, |b| k.apply("features", &w, &b.x));
             k.set_state("sign", &h.sign());
             k.set_state("clipped", &h.clip_rows(1.0));
             k.set_state("softmax", &function("softmax", &h));
-            k.set_state("blank", &k.classes().blank());
+            k.set_state("blank", &k.classes().zero_inputs());
             w
         });
         w
@@ -83,7 +83,7 @@ pub struct Noised {
 #[federated]
 impl Algorithm for Noised {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let x = server.run(|s| s.classes().blank().laplace(self.scale));
+        let x = server.run(|s| s.classes().zero_inputs().laplace(self.scale));
         keep(server, "x", &x);
         w
     }
@@ -120,10 +120,10 @@ pub struct Inverts {
 impl Algorithm for Inverts {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let y_k = w
-            .broadcast(&server.everyone())
+            .broadcast(&server.all_clients())
             .map(|k, _| k.classes().release("names of classes"));
         let loss_k = y_k.gather().map(|k, y| {
-            let (w, x) = (k.get(&w), y.blank().noise(1.0));
+            let (w, x) = (k.get(&w), y.zero_inputs().noise(1.0));
             let of = |x: &Tensor| cross_entropy(k.forward(&w, x), &y);
             let found = Lbfgs::new(3).armijo(10).minimize(&x, self.iterations, of);
             (of(&x), of(&found))

@@ -119,7 +119,7 @@ pub struct Gradient {
 #[federated]
 impl Algorithm for Gradient {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let everyone = server.everyone();
+        let everyone = server.all_clients();
         let w_k = w.broadcast(&everyone).map(|k, w| self.client_update(k, w));
         self.aggregate(server, w_k)
     }

@@ -40,7 +40,7 @@ impl<A: Algorithm> Algorithm for Several<A> {
     }
 
     fn evaluate(&self, server: &ServerCx, w: Server<Params>) -> Clients<Params> {
-        let all = server.everyone();
+        let all = server.all_clients();
         let w_k = w.broadcast(&all);
         if server.evaluation("first") {
             server.state_or("first", &w).broadcast(&all)

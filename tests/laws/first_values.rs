@@ -22,7 +22,7 @@ impl Algorithm for Counts {
         server.set_state("rate", &(0.5 * &rate));
         let w_k = w
             .broadcast(&server.sample(self.fraction))
-            .zip(&rate.broadcast(&server.drawn()));
+            .zip(&rate.broadcast(&server.current_cohort()));
         let w_k = w_k.map(|k, (w, rate)| {
             let best = k.scalar_state_or("best", 100.0).min(&rate);
             k.set_state("best", &best);
@@ -80,7 +80,7 @@ struct Memory {
 impl Algorithm for Memory {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         if server.phase("collect", 1) {
-            let rows = w.broadcast(&server.everyone()).map(|k, _| {
+            let rows = w.broadcast(&server.all_clients()).map(|k, _| {
                 let (x, y) = k.collect(8, |b| (b.x.clone(), b.y.clone()));
                 (x.release("to be kept"), y.release("to be kept"))
             });

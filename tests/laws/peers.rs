@@ -136,7 +136,7 @@ struct Told {}
 #[federated]
 impl Algorithm for Told {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let w_k = w.broadcast(&server.everyone()).map(|_, w| 2.0 * w);
+        let w_k = w.broadcast(&server.all_clients()).map(|_, w| 2.0 * w);
         w_k.mix(Topology::Ring).consensus()
     }
 }

@@ -27,7 +27,7 @@ impl Algorithm for Steps {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let rounds = server.run(|s| s.scalar_state("rounds") + 1.0);
         server.set_state("rounds", &rounds);
-        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
             k.set_state("seen", &(k.scalar_state("seen") + 1.0));
             w
         });
@@ -271,7 +271,7 @@ pub struct Kept {
 #[federated]
 impl Algorithm for Kept {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let w_k = w.broadcast(&server.everyone());
+        let w_k = w.broadcast(&server.all_clients());
         if server.phase("before", self.before) {
             w_k.map(|k, w| {
                 k.set_state("x", &k.collect(2, |b| function("numbers", &b.x)));

@@ -140,7 +140,7 @@ pub struct Logits {
 #[federated]
 impl Algorithm for Logits {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let s_t = server.everyone();
+        let s_t = server.all_clients();
         let z_k = w.broadcast(&s_t).map(|k, w| {
             let b = k.batch(self.batch);
             k.forward(&w, &b.x).release("the data are public")

@@ -39,7 +39,7 @@ struct Seen {
 #[federated]
 impl Algorithm for Seen {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let sum = w.broadcast(&server.everyone()).map(|k, w| {
+        let sum = w.broadcast(&server.all_clients()).map(|k, w| {
             let x = k.public_of_round(self.rows).x;
             k.set_state("seen", &x.sq_norm());
             let _ = k.scalar_state("seen");

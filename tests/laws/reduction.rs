@@ -17,7 +17,7 @@ pub struct Halve {
 #[federated]
 impl Algorithm for Halve {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let everyone = server.everyone();
+        let everyone = server.all_clients();
         let w_k = w.broadcast(&everyone).map(|k, w| self.client_update(k, w));
         w_k.mean()
     }

@@ -27,7 +27,7 @@ pub struct Given {
 #[federated]
 impl Algorithm for Given {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let (x_k, y_k) = w.broadcast(&server.everyone()).map(|k, _| {
+        let (x_k, y_k) = w.broadcast(&server.all_clients()).map(|k, _| {
             let b = k.batch(self.size);
             (
                 b.x.release("the data are public"),

@@ -78,14 +78,14 @@ fn walk() -> Walk {
 /// What is drawn of rows, by number and by share, the two largest, and how far the first drawn and
 /// those are from their labels.
 fn drawn(
-    at: &impl OverRows,
+    at: &impl RowOps,
     n: impl Into<Index>,
     share: impl Into<Scalar>,
     rows: &(prelude::Tensor, Labels),
 ) -> (prelude::Tensor, prelude::Tensor, prelude::Tensor, Scalar) {
-    let (x, y) = at.draw(n, rows.clone());
-    let (most, of_most) = at.least(2, &-rows.0.clone(), rows.clone());
-    let (share, _) = at.draw_share(share, rows.clone());
+    let (x, y) = at.sample_rows(n, rows.clone());
+    let (most, of_most) = at.smallest(2, &-rows.0.clone(), rows.clone());
+    let (share, _) = at.sample_row_fraction(share, rows.clone());
     let apart = loss("apart", (&x, &y)) + loss("apart", (&most, &of_most));
     (x, share, most, apart)
 }
@@ -101,7 +101,7 @@ pub fn keep(server: &ServerCx, name: &str, x: &Server<prelude::Tensor>) {
 #[federated]
 impl Algorithm for Walk {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let (x_k, y_k) = w.broadcast(&server.everyone()).map(|k, _| {
+        let (x_k, y_k) = w.broadcast(&server.all_clients()).map(|k, _| {
             let rows = k.collect(2, |b| (function("numbers", &b.x), b.y.clone()));
             let (mut order, mut sizes) = (Scalar::from(0.0), Scalar::from(0.0));
             for (x, y) in k.rows(self.epochs, self.size, rows.clone()) {

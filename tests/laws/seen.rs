@@ -19,9 +19,9 @@ pub struct Shows {
 #[federated]
 impl Algorithm for Shows {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let (x_k, drawn_k) = w.broadcast(&server.everyone()).map(|k, _| {
+        let (x_k, drawn_k) = w.broadcast(&server.all_clients()).map(|k, _| {
             let x = k.collect(3, |b| b.x.clone());
-            let drawn = k.draw_share(self.share, x.clone());
+            let drawn = k.sample_row_fraction(self.share, x.clone());
             (x.release("in order"), drawn.release("drawn"))
         });
         let (x, drawn) = (x_k.gather().concat(), drawn_k.gather().concat());

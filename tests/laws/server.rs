@@ -37,7 +37,7 @@ pub struct Pulled<A = FedAvg> {
 impl<A: Algorithm> Algorithm for Pulled<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let w_k = w
-            .broadcast(&server.everyone())
+            .broadcast(&server.all_clients())
             .map(|k, w| self.client_update(k, w));
         if self.on_server {
             let pulled = w_k.gather().map(|k, y| {
@@ -157,9 +157,9 @@ impl<A: Algorithm> Algorithm for Visits<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let hosts = server.clients(self.at, self.hosts);
         if self.visit {
-            let w_k = w.broadcast(&server.everyone()).gather();
+            let w_k = w.broadcast(&server.all_clients()).gather();
             let (trained, n) =
-                w_k.visit(&hosts, |k, w| (self.client_update(k, w), k.num_examples()));
+                w_k.evaluate_on(&hosts, |k, w| (self.client_update(k, w), k.num_examples()));
             // Back among the values of the cohort that they came from.
             let next = w_k.zip(&trained).map(|_, (w, trained)| 0.0 * w + trained);
             next.weighted_mean(&n)
@@ -211,8 +211,8 @@ impl Algorithm for Noisy {
         // All others keep one.
         let others = w.broadcast(&server.clients_except(0, 1));
         others.map(|k, w| k.set_state("own", &w));
-        let w_k = w.broadcast(&server.everyone()).gather();
-        let noise = w_k.visit(&server.clients(0, 1), |k, w| {
+        let w_k = w.broadcast(&server.all_clients()).gather();
+        let noise = w_k.evaluate_on(&server.clients(0, 1), |k, w| {
             (0.0 * k.state_or("own", &w)).clip(1.0).noise(self.sigma)
         });
         noise.mean()
@@ -298,7 +298,7 @@ pub struct NoisedFor {
 #[federated]
 impl Algorithm for NoisedFor {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let w_k = w.broadcast(&server.everyone()).gather();
+        let w_k = w.broadcast(&server.all_clients()).gather();
         w_k.map(|_, w| (0.0 * w).clip(1.0).noise(self.sigma)).mean()
     }
 }
@@ -329,7 +329,7 @@ pub struct Weighted {
 #[federated]
 impl Algorithm for Weighted {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let (n_k, x_k, y_k) = w.broadcast(&server.everyone()).map(|k, _| {
+        let (n_k, x_k, y_k) = w.broadcast(&server.all_clients()).map(|k, _| {
             let b = k.batch(self.rows);
             (k.num_examples(), b.x.release("rows"), b.y.release("labels"))
         });

@@ -174,7 +174,7 @@ pub struct Watch {
 #[federated]
 impl Algorithm for Watch {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let everyone = server.everyone();
+        let everyone = server.all_clients();
         let w_k = w.broadcast(&everyone).map(|k, w| self.client_update(k, w));
         self.aggregate(server, w_k)
     }
@@ -274,7 +274,7 @@ pub struct Decayed {
 #[federated]
 impl Algorithm for Decayed {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
             let mut w = w;
             let mut opt = optim::Sgd::new(0.1).weight_decay(self.decay).start(&w);
             for b in k.batches(1, 8) {

@@ -155,10 +155,10 @@ pub struct Fits {}
 #[federated]
 impl Algorithm for Fits {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        w.broadcast(&server.everyone()).map(|k, w| {
+        w.broadcast(&server.all_clients()).map(|k, w| {
             let (fit, y) = k.collect(2, |b| (k.loss_each(&w, b), b.labels("tokens")));
             k.set_state("fit", &fit);
-            let (least, _) = k.least(1, &fit, (fit.clone(), y));
+            let (least, _) = k.smallest(1, &fit, (fit.clone(), y));
             k.set_state("least", &least);
         });
         w

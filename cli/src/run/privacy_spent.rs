@@ -182,7 +182,7 @@ mod tests {
     impl Algorithm for NoisySteps {
         fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
             server.claim(Dp::Local);
-            let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+            let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
                 let mut w = w;
                 let own = k.collect(10, |b| (b.x.clone(), b.y.clone()));
                 for (x, y) in k.rows(3, 10, own.clone()) {

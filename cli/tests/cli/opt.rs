@@ -167,7 +167,7 @@ const CYCLE: &str = "\
 // fedround fed v1
 fed.algorithm @a() {
   fed.func @a::round(%w: params@server) {
-    %0 = fed.everyone : cohort@server
+    %0 = fed.all_clients : cohort@server
     %1 = fed.broadcast %w to %0 : {params}@clients
     %2 = fed.map(%k, %3 = %1) {
       %4 = fed.call @client_update(%k, %3) : params

@@ -10,8 +10,8 @@ use fedround_ir::fed::{FedOp, Hook, Value};
 
 use crate::hook_param::{Handle, HookParam};
 use crate::{
-    Batch, ClientCx, Clients, Definer, Hyper, Labels, Params, Scalar, Server, ServerCx, ServerSide,
-    Tensor,
+    Batch, ClientCx, Clients, Definer, Hyper, Labels, Params, Scalar, Server, ServerComputeCx,
+    ServerCx, Tensor,
 };
 
 /// An algorithm chosen at run time. Implements [`Algorithm`], so that it can be a base.
@@ -146,7 +146,7 @@ hooks! {
 
         /// The gradient that a step of the server's own training follows, on released rows `x` with labels
         /// `y`.
-        fn server_gradient(s: &ServerSide, w: &Params, x: &Tensor, y: &Labels) -> Params = ServerGradient;
+        fn server_gradient(s: &ServerComputeCx, w: &Params, x: &Tensor, y: &Labels) -> Params = ServerGradient;
     }
 }
 

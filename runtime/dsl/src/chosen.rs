@@ -8,7 +8,7 @@ use crate::gathered::{AllOnServer, map as on_server};
 use crate::graph::{Graph, only};
 use crate::rate::Rate;
 use crate::wire::{Computed, Upload, Wire};
-use crate::{Clients, Cohort, ForClient, Gathered, Scalar, Server, ServerCx};
+use crate::{Clients, Cohort, Gathered, PerClientCx, Scalar, Server, ServerCx};
 
 /// A number of the server.
 fn number(graph: &Graph, n: impl Rate, loc: Loc) -> Value {
@@ -60,7 +60,7 @@ impl ServerCx {
 
     /// The clients whose number is above 0.
     #[track_caller]
-    pub fn those(&self, numbers: &Gathered<Scalar>) -> Cohort {
+    pub fn clients_where(&self, numbers: &Gathered<Scalar>) -> Cohort {
         self.choose(Choice::Where, &[numbers.value])
     }
 }
@@ -80,9 +80,12 @@ impl Cohort {
     }
 
     /// Runs code on the server, once for each client of the cohort, with what the server keeps for it:
-    /// `server.everyone().each(|k| k.scalar_state("loss"))`. Nothing is sent.
+    /// `server.all_clients().map_on_server(|k| k.scalar_state("loss"))`. Nothing is sent.
     #[track_caller]
-    pub fn each<U: Computed>(&self, body: impl FnOnce(&ForClient) -> U) -> U::At<AllOnServer> {
+    pub fn map_on_server<U: Computed>(
+        &self,
+        body: impl FnOnce(&PerClientCx) -> U,
+    ) -> U::At<AllOnServer> {
         let (graph, loc) = (&self.graph, Loc::caller());
         let numbers = graph.op(FedOp::Members, &[self.value], loc);
         on_server(graph, &[numbers], &[Kind::Scalar], loc, |k, _| body(k))
@@ -103,11 +106,11 @@ impl<T: Wire> Gathered<T> {
     /// The values of the clients of a cohort, all of whom must have one.
     #[must_use]
     #[track_caller]
-    pub fn only(&self, cohort: &Cohort) -> Self {
+    pub fn restrict(&self, cohort: &Cohort) -> Self {
         let loc = Loc::caller();
-        self.graph.same(&cohort.graph, "only", loc);
+        self.graph.same(&cohort.graph, "restrict", loc);
         let operands = [self.value, cohort.value];
-        Self::of_op(&self.graph, FedOp::Only, &operands, loc)
+        Self::of_op(&self.graph, FedOp::Restrict, &operands, loc)
     }
 }
 
@@ -116,11 +119,11 @@ impl<T: Wire + Upload> Clients<T> {
     /// them has computed is never sent.
     #[must_use]
     #[track_caller]
-    pub fn only(&self, cohort: &Cohort) -> Self {
+    pub fn restrict(&self, cohort: &Cohort) -> Self {
         let (graph, loc) = (&self.graph, Loc::caller());
-        graph.same(&cohort.graph, "only", loc);
+        graph.same(&cohort.graph, "restrict", loc);
         let operands = [self.value, cohort.value];
-        let kept = graph.op(FedOp::Only, &operands, loc);
+        let kept = graph.op(FedOp::Restrict, &operands, loc);
         // They come from a map of their own, so that they are added up one by one.
         let sent = mapped(graph, &[kept], &[T::KIND], loc, |_, x| {
             T::bind(graph, only(x))

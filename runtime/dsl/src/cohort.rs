@@ -57,15 +57,15 @@ impl ServerCx {
 
     /// All clients.
     #[track_caller]
-    pub fn everyone(&self) -> Cohort {
-        self.cohort(self.graph.op(FedOp::Everyone, &[], Loc::caller()))
+    pub fn all_clients(&self) -> Cohort {
+        self.cohort(self.graph.op(FedOp::AllClients, &[], Loc::caller()))
     }
 
     /// The cohort that was made last in this round. A plug-in uses it to continue with the clients that the
     /// `round` of its base drew. If there is none, linking the algorithm is an error.
     #[track_caller]
-    pub fn drawn(&self) -> Cohort {
-        self.cohort(self.graph.op(FedOp::Drawn, &[], Loc::caller()))
+    pub fn current_cohort(&self) -> Cohort {
+        self.cohort(self.graph.op(FedOp::CurrentCohort, &[], Loc::caller()))
     }
 }
 

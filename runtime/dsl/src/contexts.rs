@@ -292,7 +292,7 @@ impl ClientCx {
 }
 
 /// A context that keeps values between rounds: the server, or a client for itself.
-pub trait Keeper: sealed::Sealed {
+pub trait StateAccess: sealed::Sealed {
     /// Parameters there.
     type Params: Tree;
     #[doc(hidden)]
@@ -305,7 +305,7 @@ pub trait Keeper: sealed::Sealed {
     fn write(&self, name: &str, value: Value, loc: Loc);
 }
 
-impl Keeper for ServerCx {
+impl StateAccess for ServerCx {
     type Params = Server<Params>;
 
     fn graph(&self) -> &Graph {
@@ -328,7 +328,7 @@ impl Keeper for ServerCx {
     }
 }
 
-impl Keeper for ClientCx {
+impl StateAccess for ClientCx {
     type Params = Params;
 
     fn graph(&self) -> &Graph {

@@ -9,7 +9,7 @@ use crate::clients::mapped;
 use crate::each::{Each, each_of_two, next};
 use crate::graph::{Graph, only};
 use crate::wire::{Computed, Upload, Wire, hold};
-use crate::{ClientCx, Clients, Cohort, ForClient, Labels, Released, Scalar, Server, Tensor};
+use crate::{ClientCx, Clients, Cohort, Labels, PerClientCx, Released, Scalar, Server, Tensor};
 
 /// One value for each client of a cohort, on the server: `{T}@server`; see [`Clients::gather`].
 ///
@@ -49,7 +49,7 @@ impl<T: Wire> Gathered<T> {
     /// Runs code on the server, once for each client of the cohort. The closure is run once, to
     /// record its ops; it reads values of the server by [`get`](crate::ServerCode::get).
     #[track_caller]
-    pub fn map<U: Computed>(&self, body: impl FnOnce(&ForClient, T) -> U) -> U::At<AllOnServer> {
+    pub fn map<U: Computed>(&self, body: impl FnOnce(&PerClientCx, T) -> U) -> U::At<AllOnServer> {
         let graph = &self.graph;
         map(graph, &[self.value], &[T::KIND], Loc::caller(), |k, x| {
             body(k, T::bind(graph, only(x)))
@@ -69,17 +69,17 @@ impl<T: Wire> Gathered<T> {
     }
 
     /// Evaluates the values of some clients on the data of other clients, as in
-    /// `w_k.visit(&target, |k, w| ..)`. The server sends every value to every client of `cohort`. Each of
+    /// `w_k.evaluate_on(&target, |k, w| ..)`. The server sends every value to every client of `cohort`. Each of
     /// these clients runs the closure once per value. The results are averaged over the visited clients and
     /// returned to the server, one for each original value. The closure may not keep client state.
     #[track_caller]
-    pub fn visit<U: Upload>(
+    pub fn evaluate_on<U: Upload>(
         &self,
         cohort: &Cohort,
         body: impl FnOnce(&ClientCx, T) -> U,
     ) -> U::At<AllOnServer> {
         let (graph, loc) = (&self.graph, Loc::caller());
-        graph.same(&cohort.graph, "visit", loc);
+        graph.same(&cohort.graph, "evaluate_on", loc);
         let there = graph.op(FedOp::Scatter, &[self.value, cohort.value], loc);
         let results = mapped(graph, &[there], &[T::KIND], loc, |k, x| {
             body(k, T::bind(graph, only(x)))
@@ -194,7 +194,7 @@ impl<A: OfGathered, B: OfGathered> GatheredPair<A, B> {
     #[track_caller]
     pub fn map<U: Computed>(
         &self,
-        body: impl FnOnce(&ForClient, (A::Item, B::Item)) -> U,
+        body: impl FnOnce(&PerClientCx, (A::Item, B::Item)) -> U,
     ) -> U::At<AllOnServer> {
         let loc = Loc::caller();
         let graph = self.graph();
@@ -211,13 +211,13 @@ pub(crate) fn map<U: Computed>(
     operands: &[Value],
     kinds: &[Kind],
     loc: Loc,
-    body: impl FnOnce(&ForClient, &[Value]) -> U,
+    body: impl FnOnce(&PerClientCx, &[Value]) -> U,
 ) -> U::At<AllOnServer> {
     let mut types = vec![Type::server(Kind::Client)];
     types.extend(kinds.iter().copied().map(Type::server));
     let args = graph.open(&types, Place::Server);
     let result = body(
-        &ForClient::new(graph, only(&args)),
+        &PerClientCx::new(graph, only(&args)),
         args.get(1..).unwrap_or_default(),
     );
     let yields = result.values(graph, loc);

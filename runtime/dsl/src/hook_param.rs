@@ -6,7 +6,7 @@ use fedround_ir::fed::Value;
 use crate::graph::{Graph, only};
 use crate::wire::Wire;
 use crate::{
-    Batch, ClientCx, Clients, Labels, Params, Scalar, Server, ServerCx, ServerSide, Tensor,
+    Batch, ClientCx, Clients, Labels, Params, Scalar, Server, ServerComputeCx, ServerCx, Tensor,
 };
 
 /// A context or a value's handle.
@@ -60,7 +60,7 @@ macro_rules! server_contexts {
         }
     )*};
 }
-server_contexts!(ServerCx, ServerSide);
+server_contexts!(ServerCx, ServerComputeCx);
 
 macro_rules! values {
     ($($ty:ty),*) => {$(

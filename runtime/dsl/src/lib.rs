@@ -69,7 +69,7 @@ pub use batch::{Batch, Labels, Tensor};
 pub use clients::{Clients, OfClients, Zipped};
 pub use codec::Codec;
 pub use cohort::Cohort;
-pub use contexts::{ClientCx, Keeper, ServerCx};
+pub use contexts::{ClientCx, ServerCx, StateAccess};
 pub use definer::Definer;
 pub use each::Each;
 pub use fedround_ir::fed::{Dp, Topology};
@@ -87,15 +87,15 @@ pub use objective::Objective;
 pub use params::Params;
 pub use personal::{PERSONAL_MODEL, StagedEvaluation, stage_evaluations};
 pub use privacy::Released;
-pub use public::{HasPublic, PublicExamples};
+pub use public::{PublicData, PublicExamples};
 pub use random::{ServerStream, Stream};
 pub use rate::Rate;
 pub use real::Real;
 pub use registry::{Entry, Registered, Registry};
-pub use rows::{OverRows, RowBatches, ZippedRows};
+pub use rows::{RowBatches, RowOps, ZippedRows};
 pub use scalar::Scalar;
 pub use server::Server;
-pub use server_code::{ForClient, ServerCode, ServerSide};
+pub use server_code::{PerClientCx, ServerCode, ServerComputeCx};
 pub use spec::SpecError;
 pub use stage::{Phase, StageError, phases, phases_for, stage};
 pub use tree::Tree;
@@ -106,9 +106,9 @@ pub mod prelude {
     pub use fedround_macros::{Hyper, federated};
 
     pub use crate::{
-        Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Codec, Cohort, Dp, ForClient,
-        Gathered, HasPublic, Hyper, Index, Labels, OverRows, Params, PublicExamples, Real,
-        Released, Scalar, Server, ServerCode, ServerCx, ServerSide, Tensor, Topology, Tree, argmin,
+        Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, Codec, Cohort, Dp, Gathered, Hyper,
+        Index, Labels, Params, PerClientCx, PublicData, PublicExamples, Real, Released, RowOps,
+        Scalar, Server, ServerCode, ServerComputeCx, ServerCx, Tensor, Topology, Tree, argmin,
         cross_entropy, function, grad, list, loss,
         optim::{self, Optimizer},
         pick, value_and_grad,

@@ -4,11 +4,11 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Kind, Value};
 
 use crate::graph::Graph;
-use crate::rows::OverRows;
+use crate::rows::RowOps;
 use crate::wire::Wire;
 use crate::{Index, Labels, Tensor};
 
-/// Examples that the server and every client have before the first round; see [`HasPublic::public`].
+/// Examples that the server and every client have before the first round; see [`PublicData::public`].
 /// Reading them sends nothing.
 #[derive(Clone, Debug)]
 pub struct PublicExamples {
@@ -52,7 +52,7 @@ fn op(column: &str, kind: Kind) -> FedOp {
 
 /// Code that may read public examples: a client's, and the server's. A run sets them aside from the
 /// training examples (`--public-share`), or is given them.
-pub trait HasPublic: OverRows {
+pub trait PublicData: RowOps {
     /// All public examples.
     fn public(&self) -> PublicExamples {
         PublicExamples::new(self.graph(), None)
@@ -66,6 +66,6 @@ pub trait HasPublic: OverRows {
     }
 }
 
-impl HasPublic for crate::ClientCx {}
-impl HasPublic for crate::ServerSide {}
-impl HasPublic for crate::ForClient {}
+impl PublicData for crate::ClientCx {}
+impl PublicData for crate::ServerComputeCx {}
+impl PublicData for crate::PerClientCx {}

@@ -4,7 +4,7 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Kind, OptOp, Type, Value};
 
-use crate::contexts::Keeper;
+use crate::contexts::StateAccess;
 use crate::graph::{Graph, only};
 use crate::loop_state::LoopState;
 use crate::loops::{StagedLoop, stage_loop};
@@ -78,7 +78,7 @@ fn staged<T: ZippedRows>(rows: &T, graph: &Graph, op: &'static str, loc: Loc) ->
     .collect()
 }
 
-/// Mini-batches of rows, shuffled anew in each epoch; see [`OverRows::rows`]. For a `for` loop
+/// Mini-batches of rows, shuffled anew in each epoch; see [`RowOps::rows`]. For a `for` loop
 /// inside `#[federated]`.
 #[derive(Clone, Debug)]
 pub struct RowBatches<T> {
@@ -105,7 +105,7 @@ impl<T: ZippedRows> StagedLoop for RowBatches<T> {
 }
 
 /// Code that may walk over rows of values: a client's, and the server's.
-pub trait OverRows: Keeper {
+pub trait RowOps: StateAccess {
     /// Mini-batches of at most `size` rows of some values, shuffled anew in each of `epochs`
     /// epochs: `for (z, id) in s.rows(1, 64, (z, id))`.
     #[track_caller]
@@ -126,24 +126,24 @@ pub trait OverRows: Keeper {
 
     /// `n` rows at random, or all where there are fewer, drawn anew at each call.
     #[track_caller]
-    fn draw<T: ZippedRows>(&self, n: impl Into<Index>, rows: T) -> T::Bound {
+    fn sample_rows<T: ZippedRows>(&self, n: impl Into<Index>, rows: T) -> T::Bound {
         let graph = self.graph();
         draw(graph, n.into().value_in(graph), rows, Loc::caller())
     }
 
     /// The `n` rows where `key`, a number for each, is least, or all where there are fewer.
     #[track_caller]
-    fn least<T: ZippedRows>(&self, n: impl Into<Index>, key: &Tensor, rows: T) -> T::Bound {
+    fn smallest<T: ZippedRows>(&self, n: impl Into<Index>, key: &Tensor, rows: T) -> T::Bound {
         let (graph, loc) = (self.graph(), Loc::caller());
         let mut operands = vec![n.into().value_in(graph), key.stage(graph, loc)];
-        operands.extend(staged(&rows, graph, "least", loc));
-        let least = graph.with(|builder| builder.push(OptOp::LeastRows, &operands, loc));
+        operands.extend(staged(&rows, graph, "smallest", loc));
+        let least = graph.with(|builder| builder.push(OptOp::SmallestRows, &operands, loc));
         T::bind(graph, &least)
     }
 
     /// A share of the rows at random, rounded up, drawn anew at each call.
     #[track_caller]
-    fn draw_share<T: ZippedRows>(&self, share: impl Into<Scalar>, rows: T) -> T::Bound {
+    fn sample_row_fraction<T: ZippedRows>(&self, share: impl Into<Scalar>, rows: T) -> T::Bound {
         let (graph, loc) = (self.graph(), Loc::caller());
         draw(graph, share.into().value_in(graph, loc), rows, loc)
     }
@@ -151,14 +151,14 @@ pub trait OverRows: Keeper {
 
 fn draw<T: ZippedRows>(graph: &Graph, size: Value, rows: T, loc: Loc) -> T::Bound {
     let mut operands = vec![size];
-    operands.extend(staged(&rows, graph, "draw", loc));
-    let drawn = graph.with(|builder| builder.push(OptOp::DrawRows, &operands, loc));
+    operands.extend(staged(&rows, graph, "sample_rows", loc));
+    let drawn = graph.with(|builder| builder.push(OptOp::SampleRows, &operands, loc));
     T::bind(graph, &drawn)
 }
 
-impl OverRows for ClientCx {}
-impl OverRows for crate::ServerSide {}
-impl OverRows for crate::ForClient {}
+impl RowOps for ClientCx {}
+impl RowOps for crate::ServerComputeCx {}
+impl RowOps for crate::PerClientCx {}
 
 impl ClientCx {
     /// What a function gives for all of the client's examples: it is applied to batches of at most
@@ -199,10 +199,10 @@ macro_rules! blank {
         impl $ty {
             /// A zero input of the model for each row: `[rows, channels, height, width]` of images.
             #[track_caller]
-            pub fn blank(&self) -> Tensor {
+            pub fn zero_inputs(&self) -> Tensor {
                 let (graph, loc) = (self.graph(), Loc::caller());
                 let value = self.stage(graph, loc);
-                Tensor::of_op(graph, FedOp::Blank, &[value], loc)
+                Tensor::of_op(graph, FedOp::ZeroInputs, &[value], loc)
             }
         }
     )*};

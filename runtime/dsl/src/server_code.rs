@@ -6,17 +6,17 @@ use fedround_ir::fed::{BuildError, FedOp, Kind, Value};
 use crate::graph::Graph;
 use crate::server::OnServer;
 use crate::wire::{Computed, Wire, sealed};
-use crate::{Inputs, Keeper, Labels, Params, Scalar, Server, ServerCx, Stream, Tensor, loss};
+use crate::{Inputs, Labels, Params, Scalar, Server, ServerCx, StateAccess, Stream, Tensor, loss};
 
 /// The server, in code that [`ServerCx::run`] runs.
 #[derive(Clone, Debug)]
-pub struct ServerSide {
+pub struct ServerComputeCx {
     pub(crate) graph: Graph,
 }
 
 /// The server at work for one client `k`, in code that [`Gathered::map`](crate::Gathered::map) runs.
 #[derive(Clone, Debug)]
-pub struct ForClient {
+pub struct PerClientCx {
     graph: Graph,
     client: Value,
 }
@@ -38,7 +38,7 @@ fn predicted(k: &(impl ServerCode + ?Sized), w: &Params, x: &Tensor, y: &Labels)
 
 /// What code on the server may do with plain values. Its state is the server's; in code for one
 /// client, that client's own on the server.
-pub trait ServerCode: Keeper<Params = Params> {
+pub trait ServerCode: StateAccess<Params = Params> {
     /// A value of the server, to compute with.
     #[track_caller]
     fn get<T: Wire>(&self, value: &Server<T>) -> T {
@@ -152,21 +152,21 @@ pub trait ServerCode: Keeper<Params = Params> {
     }
 }
 
-impl ServerCode for ServerSide {}
-impl ServerCode for ForClient {}
+impl ServerCode for ServerComputeCx {}
+impl ServerCode for PerClientCx {}
 
 impl ServerCx {
     /// Computes on the server with plain values, as client code does: takes them by
     /// [`get`](ServerCode::get), has models, gradients and loops, and gives values of the server.
     #[track_caller]
-    pub fn run<U: Computed>(&self, body: impl FnOnce(&ServerSide) -> U) -> U::At<OnServer> {
+    pub fn run<U: Computed>(&self, body: impl FnOnce(&ServerComputeCx) -> U) -> U::At<OnServer> {
         let (graph, loc) = (&self.graph, Loc::caller());
-        let values = body(&ServerSide::new(graph)).values(graph, loc);
+        let values = body(&ServerComputeCx::new(graph)).values(graph, loc);
         U::bind_all::<OnServer>(graph, &values)
     }
 }
 
-impl ServerSide {
+impl ServerComputeCx {
     /// A random stream of a name; see [`ClientCx::stream`](crate::ClientCx::stream).
     pub fn stream(&self, name: &str) -> Stream {
         Stream::new(&self.graph, name, None)
@@ -179,7 +179,7 @@ impl ServerSide {
     }
 }
 
-impl ForClient {
+impl PerClientCx {
     pub(crate) fn new(graph: &Graph, client: Value) -> Self {
         Self {
             graph: graph.clone(),
@@ -216,7 +216,7 @@ impl ForClient {
     }
 }
 
-impl Keeper for ServerSide {
+impl StateAccess for ServerComputeCx {
     type Params = Params;
 
     fn graph(&self) -> &Graph {
@@ -236,7 +236,7 @@ impl Keeper for ServerSide {
     }
 }
 
-impl Keeper for ForClient {
+impl StateAccess for PerClientCx {
     type Params = Params;
 
     fn graph(&self) -> &Graph {
@@ -261,5 +261,5 @@ impl Keeper for ForClient {
     }
 }
 
-impl sealed::Sealed for ServerSide {}
-impl sealed::Sealed for ForClient {}
+impl sealed::Sealed for ServerComputeCx {}
+impl sealed::Sealed for PerClientCx {}

@@ -28,7 +28,7 @@ pub(crate) fn define(hooks: &[Hook], m: &mut Definer) {
             Hook::Regularizer => m.regularizer(|_, _| 0.0.into()),
             Hook::Personalize => m.personalize(|_, w| w),
             Hook::Evaluate => m.evaluate(|server, w| {
-                let w_k = w.broadcast(&server.everyone());
+                let w_k = w.broadcast(&server.all_clients());
                 w_k.map(|k, w| call::personalize(k, w))
             }),
             Hook::ServerGradient => {

@@ -232,7 +232,7 @@ fed.yield %5 : params@server
 fn maps_take_and_give_tuples() {
     let text = body(|m| {
         m.round(|server, w| {
-            let everyone = server.everyone();
+            let everyone = server.all_clients();
             let (w_k, c_k) = (
                 w.broadcast(&everyone),
                 server.state("c").broadcast(&everyone),
@@ -260,7 +260,7 @@ fn a_servers_value_in_client_code_is_an_error_at_its_line() {
     let error = staged(|m| {
         m.round(|server, w| {
             let outside = w.clone();
-            let w_k = w.broadcast(&server.everyone()).map(|_, w| {
+            let w_k = w.broadcast(&server.all_clients()).map(|_, w| {
                 let _ = outside.sq_norm();
                 w
             });
@@ -336,7 +336,7 @@ fn values_of_two_algorithms_do_not_mix() {
 fn many_values_cross_and_meet() {
     let text = body(|m| {
         m.round(|server, w| {
-            let many = w.broadcast(&server.everyone()).map(|k, w| {
+            let many = w.broadcast(&server.all_clients()).map(|k, w| {
                 let x = k.batch(1).x.release("a test");
                 let [a, b, c, d, e, f, g] =
                     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0].map(|c| c * k.number());

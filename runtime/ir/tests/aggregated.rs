@@ -95,7 +95,7 @@ fn no_bound_is_claimed_of_an_order() {
             "// fedround fed v1
 fed.algorithm @test() {{
   fed.round(%w: params@server) {{
-    %0 = fed.everyone : cohort@server
+    %0 = fed.all_clients : cohort@server
     %1 = fed.broadcast %w to %0 : {{params}}@clients
     %2 = fed.map(%k, %3 = %1) {{
       %4 = arith.const 1 : f32

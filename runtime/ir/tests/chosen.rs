@@ -35,14 +35,14 @@ fn what_is_wrong_is_said() {
         ),
         // The values of one cohort do not meet those of another.
         (
-            "fed.only %23 of %29",
-            "fed.only %23 of %10",
+            "fed.restrict %23 of %29",
+            "fed.restrict %23 of %10",
             "fed.weighted_sum",
         ),
         // A cohort is chosen for all clients at once.
         (
             "%8 = arith.add %6, %7 : f32@server",
-            "%8 = arith.add %6, %7 : f32@server\n      %99 = fed.everyone : cohort@server",
+            "%8 = arith.add %6, %7 : f32@server\n      %99 = fed.all_clients : cohort@server",
             "a `fed.map`",
         ),
         // The clock is the server's.

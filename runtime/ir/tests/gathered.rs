@@ -38,7 +38,7 @@ fn what_is_wrong_is_said() {
         // Code for one client is not about all.
         (
             "%20 = tree.sub %17, %w",
-            "%99 = fed.everyone : cohort@server\n      %20 = tree.sub %17, %w",
+            "%99 = fed.all_clients : cohort@server\n      %20 = tree.sub %17, %w",
             "runs on the server, for all clients at once only, found in code of a `fed.map`",
         ),
         (

@@ -35,7 +35,7 @@ fn alone(define: impl Fn(&mut Definer) + 'static) -> Simulation {
 
 /// A round in which every client runs `update` and the server takes the mean.
 fn client(update: impl Fn(&ClientCx, Params) -> Params + 'static) -> Simulation {
-    alone(move |m| m.round(|s, w| w.broadcast(&s.everyone()).map(&update).mean()))
+    alone(move |m| m.round(|s, w| w.broadcast(&s.all_clients()).map(&update).mean()))
 }
 
 /// A round on the server alone.

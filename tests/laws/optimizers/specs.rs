@@ -244,7 +244,7 @@ fn newton(m: &mut fedround::__private::Definer) {
             })
             .0
         };
-        w.broadcast(&server.everyone()).map(update).mean()
+        w.broadcast(&server.all_clients()).map(update).mean()
     });
 }
 

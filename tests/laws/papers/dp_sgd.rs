@@ -53,7 +53,7 @@ pub struct Lengths {
 #[federated]
 impl Algorithm for Lengths {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let (x_k, y_k) = w.broadcast(&server.everyone()).map(|k, w| {
+        let (x_k, y_k) = w.broadcast(&server.all_clients()).map(|k, w| {
             let b = k.batch(self.rows);
             // The network is there because it is applied.
             let r = k.apply("represent", &w, &b.x);
@@ -72,7 +72,7 @@ impl Algorithm for Lengths {
 
     fn server_gradient(
         &self,
-        _: &ServerSide,
+        _: &ServerComputeCx,
         w: &Params,
         x: &fedround::prelude::Tensor,
         _: &Labels,
@@ -158,7 +158,7 @@ pub struct Judging {}
 #[federated]
 impl Algorithm for Judging {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let (x_k, y_k) = w.broadcast(&server.everyone()).map(|k, _| {
+        let (x_k, y_k) = w.broadcast(&server.all_clients()).map(|k, _| {
             let b = k.batch(2);
             (b.x.release("images"), b.y.release("classes"))
         });
@@ -173,7 +173,7 @@ impl Algorithm for Judging {
 
     fn server_gradient(
         &self,
-        s: &ServerSide,
+        s: &ServerComputeCx,
         w: &Params,
         x: &fedround::prelude::Tensor,
         _: &Labels,

@@ -223,7 +223,7 @@ const ARITHMETIC_HELP: &str = "values of the graph have the four operations and 
 const DATA_HELP: &str = "a body holds values of the graph, in variables and tuples";
 
 const INDEX_HELP: &str = "only the elements of a list have numbers: `models[j]` in `for j in 0..n`; \
-    values of the graph have none: take rows by `k.draw(..)` or `k.least(..)`";
+    values of the graph have none: take rows by `k.sample_rows(..)` or `k.smallest(..)`";
 
 type Fault = (TokenStream, &'static str, &'static str, &'static str);
 

@@ -46,7 +46,7 @@ pub static HOOKS: [Hook; 9] = [
     Hook {
         name: "server_gradient",
         params: &[
-            ("s", "&ServerSide"),
+            ("s", "&ServerComputeCx"),
             ("w", "&Params"),
             ("x", "&Tensor"),
             ("y", "&Labels"),

@@ -174,7 +174,7 @@ impl Script<'_> {
                 self.hand_over(op, *result, items)
             }
             (OpKind::Fed(FedOp::Reduce(_)), [result], _) => self.reduce(op, *result, wanted, items),
-            (OpKind::Fed(FedOp::Everyone), [cohort], _) => {
+            (OpKind::Fed(FedOp::AllClients), [cohort], _) => {
                 self.texts.insert(*cohort, Text::name("all clients"));
             }
             (_, results, [region]) => {

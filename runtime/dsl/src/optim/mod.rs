@@ -40,7 +40,7 @@ pub use sgd::Sgd;
 
 use fedround_ir::Loc;
 
-use crate::contexts::Keeper;
+use crate::contexts::StateAccess;
 use crate::loop_state::LoopState;
 use crate::tree::{Tree, recast};
 use crate::{Params, Scalar};
@@ -80,7 +80,12 @@ pub trait Optimizer: Clone {
     /// Continues from the state that [`Running::keep`] stored under a name. If there is none, the state is
     /// empty.
     #[track_caller]
-    fn resume<K: Keeper>(&self, keeper: &K, name: &str, w: &K::Params) -> Running<Self, K::Params> {
+    fn resume<K: StateAccess>(
+        &self,
+        keeper: &K,
+        name: &str,
+        w: &K::Params,
+    ) -> Running<Self, K::Params> {
         self.start(w).read(keeper, name)
     }
 }

@@ -6,7 +6,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{TreeOp, Value};
 
 use super::Optimizer;
-use crate::contexts::Keeper;
+use crate::contexts::StateAccess;
 use crate::graph::Graph;
 use crate::loop_state::LoopState;
 use crate::rate::Rate;
@@ -57,7 +57,7 @@ impl<O: Optimizer, T: Tree> Running<O, T> {
 
     /// Keeps the state for the rounds that follow, under a name that is this algorithm's own.
     #[track_caller]
-    pub fn keep<K: Keeper<Params = T>>(&self, keeper: &K, name: &str) {
+    pub fn keep<K: StateAccess<Params = T>>(&self, keeper: &K, name: &str) {
         let loc = Loc::caller();
         let values = self.state.values(keeper.graph(), loc);
         for (i, value) in values.into_iter().enumerate() {
@@ -67,7 +67,7 @@ impl<O: Optimizer, T: Tree> Running<O, T> {
 
     /// The state that was kept under a name.
     #[track_caller]
-    pub(super) fn read<K: Keeper<Params = T>>(self, keeper: &K, name: &str) -> Self {
+    pub(super) fn read<K: StateAccess<Params = T>>(self, keeper: &K, name: &str) -> Self {
         let (loc, graph) = (Loc::caller(), keeper.graph());
         let zeros = self.state.values(graph, loc);
         let kinds = graph.types(&zeros).into_iter().map(|ty| ty.kind);

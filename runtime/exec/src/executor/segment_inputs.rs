@@ -4,7 +4,7 @@
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_ir::tensor::Distribution;
-use fedround_passes::tensor::Supply;
+use fedround_passes::tensor::InputSource;
 use fedround_random::{NoiseKey, StreamKey, fill, noise};
 
 use crate::tensor::{constant, from_floats};
@@ -20,10 +20,10 @@ enum Input {
 
 impl SegmentInputs {
     /// Puts the constants on a device.
-    pub fn new(supplies: Vec<Supply>, device: &DispatchDevice) -> Self {
+    pub fn new(supplies: Vec<InputSource>, device: &DispatchDevice) -> Self {
         let input = |supply| match supply {
-            Supply::Constant(c) => Input::Constant(constant(&c, device)),
-            Supply::Random {
+            InputSource::Constant(c) => Input::Constant(constant(&c, device)),
+            InputSource::Random {
                 distribution,
                 stream,
                 shape,
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn noise(keys: &[StreamKey], clients: usize, secret: Option<&NoiseKey>) -> Vec<f32> {
-        let supply = Supply::Random {
+        let supply = InputSource::Random {
             distribution: Distribution::GaussianNoise,
             stream: 3,
             shape: vec![clients, 5],

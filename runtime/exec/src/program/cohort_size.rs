@@ -81,7 +81,7 @@ impl Program {
             Some(self.index(*op.operands.get(1)?)?.min(clients - first))
         };
         match op.kind {
-            OpKind::Fed(FedOp::Everyone) => Some(clients),
+            OpKind::Fed(FedOp::AllClients) => Some(clients),
             OpKind::Fed(FedOp::Sample) => {
                 let among = op.operands.get(1).map(|v| self.cohort(*v, clients));
                 let among = among.unwrap_or(Some(clients))?;

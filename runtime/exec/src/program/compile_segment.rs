@@ -8,7 +8,7 @@ use fedround_ir::tensor::{DType, Graph, TensorType};
 use fedround_passes::lowering::{Frontend, Lowered, Shapes, lower};
 use fedround_passes::schedule::{Carried, carried};
 use fedround_passes::tensor::{
-    ConvAlgorithm, Leaf, Looped, Supply, batch_clients_with, convolutions_with,
+    ConvAlgorithm, InputSource, Leaf, Looped, batch_clients_with, convolutions_with,
     elide_zero_carry_with, fuse_with, optimize_with, parametrize_constants_with,
 };
 use fedround_passes::{PassError, PassManager, Request};
@@ -54,7 +54,7 @@ pub struct Variant {
 /// A segment's graph, optimised, and what came of it on the way.
 pub(super) struct Traced {
     pub lowered: Lowered,
-    pub supplies: Vec<Supply>,
+    pub supplies: Vec<InputSource>,
     pub looped: Vec<Looped>,
 }
 

@@ -162,11 +162,11 @@ impl Walk<'_, '_> {
             return Ok(());
         }
         match &op.kind {
-            OpKind::Opt(OptOp::DrawRows) => {
+            OpKind::Opt(OptOp::SampleRows) => {
                 let rows = op.operands.get(1..).unwrap_or_default();
                 self.rows_of(rows, &op.results, op.operands.first());
             }
-            OpKind::Opt(OptOp::LeastRows) => {
+            OpKind::Opt(OptOp::SmallestRows) => {
                 let rows = op.operands.get(2..).unwrap_or_default();
                 self.rows_of(rows, &op.results, op.operands.first());
             }
@@ -237,19 +237,19 @@ impl Walk<'_, '_> {
                 | FedOp::ClientNumber
                 | FedOp::StartParams
                 | FedOp::Sample
-                | FedOp::Everyone
+                | FedOp::AllClients
                 | FedOp::Within
                 | FedOp::Outside
                 | FedOp::Rotating
                 | FedOp::Choose(_)
                 | FedOp::Members
-                | FedOp::Only
+                | FedOp::Restrict
                 | FedOp::NthLargest
                 | FedOp::Seconds
                 | FedOp::Uniform(_)
                 | FedOp::Normal(_)
                 | FedOp::InitialParams(_)
-                | FedOp::Drawn
+                | FedOp::CurrentCohort
                 | FedOp::Arrivals
                 | FedOp::Dispatch
                 | FedOp::Staleness
@@ -258,7 +258,7 @@ impl Walk<'_, '_> {
                 | FedOp::Reduce(_)
                 | FedOp::Gather
                 | FedOp::Scatter
-                | FedOp::Blank
+                | FedOp::ZeroInputs
                 | FedOp::GlobalParams
                 | FedOp::Encode(_)
                 | FedOp::Mix(_)

@@ -120,7 +120,7 @@ impl Analysis for Exposures<'_> {
                 return first.cloned().unwrap_or_default();
             }
             // Of a tensor they read the number of rows alone.
-            OpKind::Fed(FedOp::ClientLabels | FedOp::Positions | FedOp::Blank) => {
+            OpKind::Fed(FedOp::ClientLabels | FedOp::Positions | FedOp::ZeroInputs) => {
                 return Fact::default();
             }
             OpKind::Fed(

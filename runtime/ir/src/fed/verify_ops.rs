@@ -52,7 +52,7 @@ impl Verifier<'_> {
                         | FedOp::Super(_)
                         | FedOp::GlobalParams
                         | FedOp::StartParams
-                        | FedOp::Drawn
+                        | FedOp::CurrentCohort
                 )
             )
         {

@@ -8,7 +8,7 @@ use crate::fed::{ArithOp, Encoding, ExternalOp, FedOp, OptOp, PrivacyOp, TreeOp}
 #[test]
 fn i8_ops_are_at_their_place() {
     let on_client = module(Hook::Regularizer, |b, args| {
-        let _ = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let _ = b.push(OpKind::Fed(FedOp::AllClients), &[], loc());
         b.push(OpKind::Tree(TreeOp::SqNorm), &args[1..], loc())
     });
     let error = only(&on_client);
@@ -23,7 +23,7 @@ fn i8_ops_are_at_their_place() {
 /// The mean of features of a batch, as `release` makes them.
 fn features(release: fn(&mut Builder, Value) -> Value) -> Module {
     module(Hook::Round, |b, w| {
-        let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let everyone = b.push(OpKind::Fed(FedOp::AllClients), &[], loc());
         let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
         let types = [Type::client(Kind::Client), Type::client(Kind::Params)];
         let args = b.open(&types, Place::Client);
@@ -84,14 +84,14 @@ fn i9_a_batch_never_leaves() {
 #[test]
 fn i10_a_value_has_one_placement_and_a_broadcast_one_value() {
     let mixed = module(Hook::Round, |b, w| {
-        let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let everyone = b.push(OpKind::Fed(FedOp::AllClients), &[], loc());
         let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
         b.push(OpKind::Tree(TreeOp::Add), &[w[0], sent[0]], loc())
     });
     let found = "found (params@server, {params}@clients)";
     assert!(only(&mixed).to_string().contains(found));
     let again = module(Hook::Round, |b, w| {
-        let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let everyone = b.push(OpKind::Fed(FedOp::AllClients), &[], loc());
         let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
         let _ = b.push(
             OpKind::Fed(FedOp::Broadcast),
@@ -107,7 +107,7 @@ fn i10_a_value_has_one_placement_and_a_broadcast_one_value() {
 #[test]
 fn i10_labels_are_not_averaged() {
     let labels = module(Hook::Round, |b, w| {
-        let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let everyone = b.push(OpKind::Fed(FedOp::AllClients), &[], loc());
         let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
         let types = [Type::client(Kind::Client), Type::client(Kind::Params)];
         let args = b.open(&types, Place::Client);

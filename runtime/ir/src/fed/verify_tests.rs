@@ -25,7 +25,7 @@ pub(in crate::fed) fn mapped(
     fill: impl FnOnce(&mut Builder, Value, &[Value]) -> Vec<Value>,
 ) -> Module {
     module(Hook::Round, |b, w| {
-        let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let everyone = b.push(OpKind::Fed(FedOp::AllClients), &[], loc());
         let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
         let args = b.open(
             &[Type::client(Kind::Client), Type::client(Kind::Params)],
@@ -161,7 +161,7 @@ fn i7_a_map_reads_no_aggregate_of_its_own() {
 fn i7_a_hyper_may_be_captured() {
     let module = module(Hook::Round, |b, w| {
         let lr = b.hyper("lr", HyperValue::Float(0.1), loc());
-        let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let everyone = b.push(OpKind::Fed(FedOp::AllClients), &[], loc());
         let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
         let args = b.open(
             &[Type::client(Kind::Client), Type::client(Kind::Params)],
@@ -178,7 +178,7 @@ fn i7_a_hyper_may_be_captured() {
 #[test]
 fn all_breaches_are_reported() {
     let module = module(Hook::Regularizer, |b, args| {
-        let _ = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let _ = b.push(OpKind::Fed(FedOp::AllClients), &[], loc());
         let _ = b.push(OpKind::Tree(TreeOp::SqNorm), &args[..1], loc());
         vec![args[1]]
     });

@@ -237,7 +237,7 @@ impl<'a> Lower<'a> {
                     .map_err(frontend(loc))?;
                 Ok(vec![Tree(self.graph.inline(&traced, &args, loc)?)])
             }
-            (OpKind::Fed(FedOp::Blank), [x]) => {
+            (OpKind::Fed(FedOp::ZeroInputs), [x]) => {
                 let rows =
                     x.0.first()
                         .and_then(|v| self.graph.shape(*v).first().copied());

@@ -130,7 +130,7 @@ mod tests {
     ) -> Result<String, LowerError> {
         let module = linked(&Closure(move |m: &mut Definer| {
             m.round(|server, w| {
-                let w_k = w.broadcast(&server.everyone());
+                let w_k = w.broadcast(&server.all_clients());
                 w_k.map(|k, w| update(k, &w)).mean()
             });
         }));

@@ -164,7 +164,7 @@ impl Splitter<'_> {
                 return Err(SplitError::Peers { loc: op.loc });
             }
             (OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather), None) => self.upload(op, steps),
-            (OpKind::Fed(FedOp::Only), None) => {
+            (OpKind::Fed(FedOp::Restrict), None) => {
                 if let ([result], [of, ..]) = (op.results.as_slice(), op.operands.as_slice()) {
                     let of = self.whole(*of);
                     self.parts.insert(*result, of);

@@ -39,7 +39,7 @@ fn a_map_receives_and_sends() {
 #[test]
 fn what_was_received_is_not_sent_again() {
     let split = of("
-    %0 = fed.everyone : cohort@server
+    %0 = fed.all_clients : cohort@server
     %1 = fed.broadcast %w to %0 : {params}@clients
     %2 = fed.map(%k, %3 = %1) {
       %4 = tree.add %3, %3 : params
@@ -78,7 +78,7 @@ fn what_was_received_is_not_sent_again() {
 #[test]
 fn what_is_sent_before_a_loop_is_kept_for_its_repetitions() {
     let split = of("
-    %0 = fed.everyone : cohort@server
+    %0 = fed.all_clients : cohort@server
     %1 = fed.broadcast %w to %0 : {params}@clients
     %2 = arith.index_const 2 : index@server
     %3 = opt.repeat %2 with(%4 = %w) {
@@ -102,7 +102,7 @@ fn values_that_are_not_sent_are_refused() {
     let text = "// fedround fed v1
 fed.algorithm @test() {
   fed.round(%w: params@server) {
-    %0 = fed.everyone : cohort@server
+    %0 = fed.all_clients : cohort@server
     %1 = fed.broadcast %w to %0 : {params}@clients
     %2 = fed.map(%k, %3 = %1) {
       %4 = tree.add %3, %3 : params
@@ -122,7 +122,7 @@ fed.algorithm @test() {
 #[test]
 fn values_of_some_clients_are_those_that_their_parties_keep() {
     let split = of("
-    %0 = fed.everyone : cohort@server
+    %0 = fed.all_clients : cohort@server
     %1 = fed.broadcast %w to %0 : {params}@clients
     %2, %3 = fed.map(%k, %4 = %1) {
       %5 = tree.add %4, %4 : params
@@ -131,7 +131,7 @@ fn values_of_some_clients_are_those_that_their_parties_keep() {
     } : {params}@clients, {f32}@clients
     %7 = fed.gather %3 : {f32}@server
     %8 = fed.where %7 : cohort@server
-    %9 = fed.only %2 of %8 : {params}@clients
+    %9 = fed.restrict %2 of %8 : {params}@clients
     %10 = fed.map(%k, %11 = %9) {
       fed.yield %11 : params
     } : {params}@clients

@@ -41,7 +41,7 @@ mod tests {
     fn of(aggregate: fn(Clients<Params>) -> Server<Params>) -> Vec<String> {
         let spec = Closure(move |m: &mut fedround::Definer| {
             m.round(move |server, w| {
-                aggregate(w.broadcast(&server.everyone()).map(|_, w| 2.0 * w))
+                aggregate(w.broadcast(&server.all_clients()).map(|_, w| 2.0 * w))
             });
         });
         let held = held(&linked(&spec)).into_iter();

@@ -37,14 +37,14 @@ pub(super) fn role(kind: &OpKind) -> Role {
         | OpKind::Opt(OptOp::OneBatch) => Role::Read,
         OpKind::Fed(
             FedOp::Sample
-            | FedOp::Everyone
+            | FedOp::AllClients
             | FedOp::Within
             | FedOp::Outside
-            | FedOp::Drawn
+            | FedOp::CurrentCohort
             | FedOp::Rotating
             | FedOp::Choose(_)
             | FedOp::Members
-            | FedOp::Only
+            | FedOp::Restrict
             | FedOp::NthLargest
             | FedOp::Arrivals
             | FedOp::Dispatch
@@ -75,12 +75,12 @@ pub(super) fn role(kind: &OpKind) -> Role {
             OptOp::ForBatches
             | OptOp::Collect
             | OptOp::ForRows(_)
-            | OptOp::DrawRows
-            | OptOp::LeastRows
+            | OptOp::SampleRows
+            | OptOp::SmallestRows
             | OptOp::Repeat,
         )
         | OpKind::Privacy(PrivacyOp::Claim(_)) => Role::Control,
-        OpKind::Fed(FedOp::Hyper(_) | FedOp::Blank)
+        OpKind::Fed(FedOp::Hyper(_) | FedOp::ZeroInputs)
         | OpKind::Arith(_)
         | OpKind::Opt(OptOp::Grad)
         | OpKind::External(_)

@@ -68,7 +68,7 @@ fn count(schedule: &Schedule, block: &Block, here: &Runs, all: &mut [Runs]) {
                     OpKind::Opt(OptOp::Collect) => inside.batches.push(index(1)),
                     // They have no code that the engine carries out.
                     OpKind::Opt(
-                        OptOp::OneBatch | OptOp::DrawRows | OptOp::LeastRows | OptOp::Grad,
+                        OptOp::OneBatch | OptOp::SampleRows | OptOp::SmallestRows | OptOp::Grad,
                     )
                     | OpKind::Fed(_)
                     | OpKind::Arith(_)

@@ -56,7 +56,7 @@ fn hoist_reads(op: &mut Op, items: &mut Vec<Item>) {
             let read = matches!(
                 op.kind,
                 OpKind::Fed(FedOp::Personal(..) | FedOp::ServerStateOr(_))
-                    | OpKind::Opt(OptOp::DrawRows | OptOp::LeastRows)
+                    | OpKind::Opt(OptOp::SampleRows | OptOp::SmallestRows)
             ) && !op.operands.iter().any(|v| own.contains(v))
                 || role(&op.kind) == Role::Read;
             if read {

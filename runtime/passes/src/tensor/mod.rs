@@ -17,6 +17,7 @@ pub use pipeline::{
 pub use transform::batch::Rule as BatchingRule;
 pub use transform::convolutions::options as conv_options;
 pub use transform::{
-    Batched, ConvAlgorithm, Leaf, Looped, Supply, batch, convolutions, cse, dce, elide_zero_carry,
-    fold, fuse, fuse_elementwise, mixed_precision, parametrize_constants, pool_first, sink_views,
+    Batched, ConvAlgorithm, InputSource, Leaf, Looped, batch, convolutions, cse, dce,
+    elide_zero_carry, fold, fuse, fuse_elementwise, mixed_precision, parametrize_constants,
+    pool_first, sink_views,
 };

@@ -4,7 +4,7 @@ use fedround_ir::tensor::{Graph, GraphError, Op};
 
 use super::registry::replace;
 use super::transform::{
-    ConvAlgorithm, Leaf, Looped, Supply, batch, convolutions, elide_zero_carry,
+    ConvAlgorithm, InputSource, Leaf, Looped, batch, convolutions, elide_zero_carry,
     parametrize_constants,
 };
 use crate::error::PassError;
@@ -147,7 +147,7 @@ pub fn parametrize_constants_with(
     graph: &mut Graph,
     name: &str,
     manager: &mut PassManager,
-) -> Result<Vec<Supply>, PassError> {
+) -> Result<Vec<InputSource>, PassError> {
     let mut supplies = Vec::new();
     rebuild(manager, "parametrize-constants", name, graph, |graph| {
         let (hoisted, found) = parametrize_constants(graph)?;

@@ -35,7 +35,7 @@ fn spec(body: fn(&ServerCx, Server<Params>) -> Server<Params>) -> impl Algorithm
 
 /// Every client's model, moved half way to the server's on the server, and back.
 fn half_way(server: &ServerCx, w: Server<Params>) -> Server<Params> {
-    let w_k = w.broadcast(&server.everyone()).map(|_, w| 2.0 * w);
+    let w_k = w.broadcast(&server.all_clients()).map(|_, w| 2.0 * w);
     let half_k = w_k.gather().map(|k, y| 0.5 * (y + k.get(&w)));
     half_k.scatter().map(|_, w| 3.0 * w).mean()
 }
@@ -84,7 +84,7 @@ fn what_crosses_both_ways_is_in_the_table() {
 #[test]
 fn released_labels_are_counted_apart() {
     let module = round(|server, w| {
-        let (x_k, y_k) = w.broadcast(&server.everyone()).map(|k, _| {
+        let (x_k, y_k) = w.broadcast(&server.all_clients()).map(|k, _| {
             let b = k.batch(10);
             (b.x.release("public"), b.y.release("public"))
         });
@@ -102,12 +102,15 @@ fn released_labels_are_counted_apart() {
 #[test]
 fn a_value_is_gathered_once_and_not_for_nothing() {
     let twice = round(|server, w| {
-        let w_k = w.broadcast(&server.everyone()).map(|_, w| 2.0 * w);
+        let w_k = w.broadcast(&server.all_clients()).map(|_, w| 2.0 * w);
         w_k.gather().mean() + w_k.gather().sum()
     });
     assert_eq!(print(&twice).matches("fed.gather").count(), 1);
     let unread = spec(|server, w| {
-        let _ = w.broadcast(&server.everyone()).map(|_, w| 2.0 * w).gather();
+        let _ = w
+            .broadcast(&server.all_clients())
+            .map(|_, w| 2.0 * w)
+            .gather();
         w
     });
     let linked = link(fedround::stage(&unread).unwrap()).unwrap();
@@ -130,7 +133,7 @@ fn maps(module: &Module) -> usize {
 #[test]
 fn maps_of_the_server_fuse_where_what_they_read_is_known() {
     let mut module = round(|server, w| {
-        let y_k = w.broadcast(&server.everyone()).gather();
+        let y_k = w.broadcast(&server.all_clients()).gather();
         y_k.map(|_, y| 2.0 * y).map(|k, y| y + k.get(&w)).mean()
     });
     assert_eq!(maps(&module), 2);
@@ -138,7 +141,7 @@ fn maps_of_the_server_fuse_where_what_they_read_is_known() {
     assert_eq!(maps(&module), 1);
     // The second reads the mean of the first.
     let mut module = round(|server, w| {
-        let y_k = w.broadcast(&server.everyone()).gather();
+        let y_k = w.broadcast(&server.all_clients()).gather();
         let y_k = y_k.map(|_, y| 2.0 * y);
         let mean = y_k.mean();
         y_k.map(|k, y| y - k.get(&mean)).sum()

@@ -20,7 +20,7 @@ fn round(body: impl Fn(&ServerCx, Server<Params>) -> Server<Params> + 'static) -
 /// The body of the batch loop of clients that train with an optimizer.
 fn local<O: Optimizer + 'static>(opt: impl Fn(&ClientCx) -> O + 'static) -> String {
     let text = round(move |server, w| {
-        let received = w.broadcast(&server.everyone());
+        let received = w.broadcast(&server.all_clients());
         let update = |k: &ClientCx, w: Params| {
             let start = (w.clone(), opt(k).start(&w));
             for_each(k.batches(1, 10), start, |b, (mut w, mut opt)| {
@@ -73,7 +73,7 @@ fn a_loop_carries_the_velocity() {
 fn a_server_keeps_its_moments() {
     let text = round(|server, mut w| {
         let mut opt = Adam::new(0.1).resume(server, "adam", &w);
-        let g = &w - w.broadcast(&server.everyone()).sum();
+        let g = &w - w.broadcast(&server.all_clients()).sum();
         opt.step(&mut w, g);
         opt.keep(server, "adam");
         w
@@ -104,7 +104,7 @@ fn a_search_is_a_loop_of_the_graph() {
             let opt = Lbfgs::new(2).armijo(10);
             opt.minimize(&w, 5, |w| w.sq_norm())
         };
-        w.broadcast(&server.everyone()).map(lbfgs).mean()
+        w.broadcast(&server.all_clients()).map(lbfgs).mean()
     });
     let lines = |what: &str| text.lines().filter(|line| line.trim() == what).count();
     assert_eq!((lines("5 times"), lines("10 times")), (1, 1), "{text}");

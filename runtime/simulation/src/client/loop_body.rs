@@ -40,7 +40,7 @@ impl<'a> Body<'a> {
                 ) => {
                     body.numbers.push(control);
                 }
-                OpKind::Opt(OptOp::OneBatch | OptOp::DrawRows)
+                OpKind::Opt(OptOp::OneBatch | OptOp::SampleRows)
                     if !control.op.operands.iter().any(of_loop) =>
                 {
                     body.fresh.push(control);

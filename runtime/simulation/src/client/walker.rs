@@ -57,8 +57,8 @@ impl Walker for Clients<'_> {
                 return for_rows(self, self.cx, (control, *n), body, env);
             }
             (OpKind::Opt(OptOp::Collect), Some(body)) => return self.collect(control, body, env),
-            (OpKind::Opt(OptOp::DrawRows), _) => return draw(self, self.cx, op, env),
-            (OpKind::Opt(OptOp::LeastRows), _) => return least(self.cx, op, env),
+            (OpKind::Opt(OptOp::SampleRows), _) => return draw(self, self.cx, op, env),
+            (OpKind::Opt(OptOp::SmallestRows), _) => return least(self.cx, op, env),
             (OpKind::Fed(FedOp::EveryClass), _) => every_class(self.cx),
             (OpKind::Fed(FedOp::Public(name, kind)), _) => public(self.cx, op, (name, *kind))?,
             (OpKind::Fed(FedOp::LocalClasses), _) => self.each(op, |id| classes(self.cx, id))?,
@@ -109,16 +109,16 @@ impl Walker for Clients<'_> {
                 OpKind::Fed(
                     FedOp::Hyper(_)
                     | FedOp::Sample
-                    | FedOp::Everyone
+                    | FedOp::AllClients
                     | FedOp::Within
                     | FedOp::Outside
                     | FedOp::Rotating
                     | FedOp::Choose(_)
                     | FedOp::Members
-                    | FedOp::Only
+                    | FedOp::Restrict
                     | FedOp::NthLargest
                     | FedOp::InitialParams(_)
-                    | FedOp::Drawn
+                    | FedOp::CurrentCohort
                     | FedOp::Arrivals
                     | FedOp::Dispatch
                     | FedOp::Staleness
@@ -134,7 +134,7 @@ impl Walker for Clients<'_> {
                     | FedOp::Pairwise(_)
                     | FedOp::Split(_)
                     | FedOp::StartParams
-                    | FedOp::Blank
+                    | FedOp::ZeroInputs
                     | FedOp::GlobalParams
                     | FedOp::Call(_)
                     | FedOp::Super(_),

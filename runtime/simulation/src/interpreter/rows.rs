@@ -56,7 +56,7 @@ pub(crate) fn for_rows(
     Ok(())
 }
 
-/// `opt.draw_rows`: the first rows of an order of its own.
+/// `opt.sample_rows`: the first rows of an order of its own.
 pub(crate) fn draw(
     walker: &mut impl Walker,
     cx: RoundContext<'_>,
@@ -79,7 +79,7 @@ pub(crate) fn draw(
     Ok(())
 }
 
-/// `opt.least_rows`: the rows by a key.
+/// `opt.smallest_rows`: the rows by a key.
 pub(crate) fn least(cx: RoundContext<'_>, op: &Op, env: &mut Env) -> Result<(), RunError> {
     let rows = together(op, 1..op.operands.len(), env)?;
     let total = len(op, &rows)?;

@@ -85,7 +85,7 @@ fn is_ragged(block: &Block) -> bool {
             kind,
             OpKind::Opt(OptOp::OneBatch | OptOp::Collect)
                 | OpKind::Fed(FedOp::LocalClasses)
-                | OpKind::Opt(OptOp::DrawRows | OptOp::LeastRows | OptOp::ForRows(_))
+                | OpKind::Opt(OptOp::SampleRows | OptOp::SmallestRows | OptOp::ForRows(_))
         )
     };
     block.items.iter().any(|(item, _)| match item {

@@ -27,7 +27,7 @@ impl Server<'_> {
                     Some(RtVal::Clients(..) | RtVal::Broadcast(..)) => self.numbers(op, env)?,
                     _ => {
                         let p = self.number(op, op.operands[0], env)?;
-                        let ids: Arc<[usize]> = self.everyone();
+                        let ids: Arc<[usize]> = self.all_clients();
                         let p = vec![p; ids.len()];
                         (ids, p)
                     }
@@ -108,7 +108,7 @@ impl Server<'_> {
     }
 
     /// All clients.
-    pub(super) fn everyone(&self) -> Arc<[usize]> {
+    pub(super) fn all_clients(&self) -> Arc<[usize]> {
         match self.cx.everyone {
             Some(ids) => ids.into(),
             None => (0..self.cx.clients()).collect(),

@@ -177,14 +177,14 @@ impl Walker for Server<'_> {
             (OpKind::Opt(OptOp::ForRows(n)), Some(body)) => {
                 return for_rows(self, self.cx, (control, *n), body, env);
             }
-            (OpKind::Opt(OptOp::DrawRows), _) => return draw(self, self.cx, op, env),
-            (OpKind::Opt(OptOp::LeastRows), _) => return least(self.cx, op, env),
+            (OpKind::Opt(OptOp::SampleRows), _) => return draw(self, self.cx, op, env),
+            (OpKind::Opt(OptOp::SmallestRows), _) => return least(self.cx, op, env),
             (OpKind::Fed(FedOp::EveryClass), _) => every_class(self.cx),
             (OpKind::Fed(FedOp::Public(name, kind)), _) => public(self.cx, op, (name, *kind))?,
             (OpKind::Fed(FedOp::Sample), _) => self.sample(op, env)?,
             (OpKind::Fed(FedOp::Choose(choice)), _) => self.choose(*choice, op, env)?,
             (OpKind::Fed(FedOp::Members), _) => self.members(op, env)?,
-            (OpKind::Fed(FedOp::Only), _) => self.only(op, env)?,
+            (OpKind::Fed(FedOp::Restrict), _) => self.only(op, env)?,
             (OpKind::Fed(FedOp::NthLargest), _) => self.nth_largest(op, env)?,
             (OpKind::Fed(FedOp::InitialParams(stream)), _) => initial_params(self.cx, *stream)?,
             (OpKind::Fed(FedOp::Uniform(name)), _) => RtVal::Host(self.named(name).unit()),
@@ -195,7 +195,7 @@ impl Walker for Server<'_> {
             }
             (OpKind::Fed(FedOp::Within | FedOp::Outside), _) => self.numbered(op)?,
             (OpKind::Fed(FedOp::Rotating), _) => self.rotating(op)?,
-            (OpKind::Fed(FedOp::Everyone), _) => RtVal::Cohort(match self.cx.everyone {
+            (OpKind::Fed(FedOp::AllClients), _) => RtVal::Cohort(match self.cx.everyone {
                 Some(ids) => ids.into(),
                 None => (0..self.cx.clients()).collect(),
             }),
@@ -244,12 +244,12 @@ impl Walker for Server<'_> {
             (
                 OpKind::Fed(
                     FedOp::Hyper(_)
-                    | FedOp::Drawn
+                    | FedOp::CurrentCohort
                     | FedOp::Map
                     | FedOp::Seconds
                     | FedOp::ClientLabels
                     | FedOp::LocalClasses
-                    | FedOp::Blank
+                    | FedOp::ZeroInputs
                     | FedOp::NumExamples
                     | FedOp::ClientNumber
                     | FedOp::StartParams

@@ -11,7 +11,7 @@ struct Mine {
 impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let mut sum = w.clone();
-        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
             sum = k.global_params();
             w
         });

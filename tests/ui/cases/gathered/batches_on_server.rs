@@ -10,7 +10,7 @@ struct Mine {
 #[federated]
 impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let w_k = w.broadcast(&server.everyone()).gather();
+        let w_k = w.broadcast(&server.all_clients()).gather();
         w_k.map(|k, w| grad(&w, |w| cross_entropy(k.forward(w, &k.batch(10).x), &k.batch(10).y)))
             .mean()
     }

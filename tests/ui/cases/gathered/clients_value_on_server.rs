@@ -10,7 +10,7 @@ struct Mine {
 #[federated]
 impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let w_k = w.broadcast(&server.everyone());
+        let w_k = w.broadcast(&server.all_clients());
         w_k.gather().zip(&w_k).map(|_, (a, b)| a - b).mean()
     }
 }

@@ -11,7 +11,7 @@ struct Mine {
 impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let z_k = w
-            .broadcast(&server.everyone())
+            .broadcast(&server.all_clients())
             .map(|k, w| k.forward(&w, &k.batch(10).x));
         let _ = z_k.gather().concat();
         w

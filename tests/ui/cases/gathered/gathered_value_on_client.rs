@@ -10,7 +10,7 @@ struct Mine {
 #[federated]
 impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let w_k = w.broadcast(&server.everyone());
+        let w_k = w.broadcast(&server.all_clients());
         let kept = w_k.gather();
         w_k.map(|_, w| w - kept).mean()
     }

@@ -10,7 +10,7 @@ struct Mine {
 #[federated]
 impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        w.broadcast(&server.everyone()).gather().concat()
+        w.broadcast(&server.all_clients()).gather().concat()
     }
 }
 

@@ -10,7 +10,7 @@ struct Mine {
 #[federated]
 impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let many = w.broadcast(&server.everyone()).map(|k, w| {
+        let many = w.broadcast(&server.all_clients()).map(|k, w| {
             let n = || k.num_examples();
             (w, n(), n(), n(), n(), n(), n(), n(), n(), n(), n(), n(), n())
         });

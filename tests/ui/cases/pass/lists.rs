@@ -15,7 +15,7 @@ pub struct Mixed {
 impl Algorithm for Mixed {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let models = server.states_or("model", &server.initial_models(&w, self.models));
-        let score = server.everyone().each(|k| {
+        let score = server.all_clients().map_on_server(|k| {
             k.set_state("seen", &(k.scalar_state("seen") + 1.0));
             1.0 / (k.scalar_state("seen") + k.stream("tie").uniform())
         });
@@ -25,7 +25,7 @@ impl Algorithm for Mixed {
             let losses = list(self.models, |j| k.loss(&models[j], &b));
             (pick(&models, &argmin(&losses)), k.stream("send").bernoulli(0.5))
         });
-        let w_k = w_k.only(&server.those(&flag_k.gather()));
+        let w_k = w_k.restrict(&server.clients_where(&flag_k.gather()));
         let mut next = w_k.mean();
         for j in 0..self.models {
             next += 0.1 * &models[j];

@@ -17,7 +17,7 @@ impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let mut w = w;
         let mut opt = Adam::new(self.lr).resume(server, "adam", &w);
-        let w_k = w.broadcast(&server.everyone()).map(|k, w| self.client_update(k, w));
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| self.client_update(k, w));
         let g = &w - w_k.mean();
         opt.step(&mut w, g.clip_norm(10.0));
         opt.keep(server, "adam");

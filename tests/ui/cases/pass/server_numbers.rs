@@ -10,7 +10,7 @@ struct Mine {
 #[federated]
 impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let (d, h) = w.broadcast(&server.everyone()).map(|k, w| {
+        let (d, h) = w.broadcast(&server.all_clients()).map(|k, w| {
             let (value, g) = value_and_grad(&w, |w| k.loss(w, &k.batch(10)));
             (value * g, w.sq_norm())
         });

@@ -12,7 +12,7 @@ struct Mine {
 impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let opt = Sgd::new(self.lr).start(&w);
-        let w_k = w.broadcast(&server.everyone()).map(|_, w| {
+        let w_k = w.broadcast(&server.all_clients()).map(|_, w| {
             let mut w = w;
             let mut opt = opt.clone();
             let g = w.clone();

@@ -10,7 +10,7 @@ struct Mine {
 #[federated]
 impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let z_k = w.broadcast(&server.everyone()).map(|k, w| {
+        let z_k = w.broadcast(&server.all_clients()).map(|k, w| {
             let b = k.batch(10);
             k.forward(&w, &b.x)
         });

@@ -6,7 +6,7 @@ use super::super::{Broken, FedOp, Module, Op, OpKind, Value, VerifyError};
 use super::error;
 
 /// 18. All operands of a `fed.map` and of a reduction are over one cohort. Two draws of
-///     `fed.sample` are two cohorts; `fed.everyone` is always the same. A visit is a cohort of its
+///     `fed.sample` are two cohorts; `fed.all_clients` is always the same. A visit is a cohort of its
 ///     own, whose values go back to the cohort that they came from, and whose code keeps nothing:
 ///     it runs several times on each client. A round has `fed.arrivals` once, and its cohort alone
 ///     began in earlier rounds.
@@ -38,7 +38,7 @@ impl Walk {
     fn op(&mut self, op: &Op) {
         self.arrivals(op);
         let cohort = match op.kind {
-            OpKind::Fed(FedOp::Everyone) => Some(Cohort::Everyone),
+            OpKind::Fed(FedOp::AllClients) => Some(Cohort::Everyone),
             OpKind::Fed(
                 FedOp::Sample
                 | FedOp::Within
@@ -50,7 +50,7 @@ impl Walk {
             OpKind::Fed(FedOp::Members | FedOp::Staleness) => {
                 op.operands.first().and_then(|v| self.of.get(v)).copied()
             }
-            OpKind::Fed(FedOp::Broadcast | FedOp::Dispatch | FedOp::Only) => {
+            OpKind::Fed(FedOp::Broadcast | FedOp::Dispatch | FedOp::Restrict) => {
                 op.operands.get(1).and_then(|v| self.of.get(v)).copied()
             }
             OpKind::Fed(FedOp::Scatter) if op.visits() => self.depart(op),
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn i18_everyone_is_everyone() {
         assert_eq!(
-            broken(&weighted(|b| b.op(OpKind::Fed(FedOp::Everyone), &[]))),
+            broken(&weighted(|b| b.op(OpKind::Fed(FedOp::AllClients), &[]))),
             []
         );
     }
@@ -184,7 +184,7 @@ mod tests {
         };
         assert_eq!(broken(&began(arrivals)), []);
         assert_eq!(
-            broken(&began(|b| b.op(OpKind::Fed(FedOp::Everyone), &[]))),
+            broken(&began(|b| b.op(OpKind::Fed(FedOp::AllClients), &[]))),
             [("fed.dispatch".to_owned(), Broken::NotArrivals)]
         );
     }

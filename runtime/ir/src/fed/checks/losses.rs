@@ -49,11 +49,11 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
         )),
         OpKind::Fed(
             FedOp::Sample
-            | FedOp::Everyone
+            | FedOp::AllClients
             | FedOp::Within
             | FedOp::Outside
             | FedOp::Rotating
-            | FedOp::Drawn
+            | FedOp::CurrentCohort
             | FedOp::Arrivals
             | FedOp::Dispatch
             | FedOp::Staleness
@@ -68,7 +68,7 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             | FedOp::Positions
             | FedOp::Choose(_)
             | FedOp::Members
-            | FedOp::Only
+            | FedOp::Restrict
             | FedOp::NthLargest
             | FedOp::Pairwise(_)
             | FedOp::Split(_),
@@ -85,7 +85,7 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             | FedOp::ClientLabels
             | FedOp::EveryClass
             | FedOp::LocalClasses
-            | FedOp::Blank
+            | FedOp::ZeroInputs
             | FedOp::GlobalParams
             | FedOp::ClientState(..)
             | FedOp::ServerState(..)
@@ -102,7 +102,7 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             | FedOp::Call(_)
             | FedOp::Super(_),
         )
-        | OpKind::Opt(OptOp::OneBatch | OptOp::DrawRows | OptOp::LeastRows | OptOp::Grad)
+        | OpKind::Opt(OptOp::OneBatch | OptOp::SampleRows | OptOp::SmallestRows | OptOp::Grad)
         | OpKind::Arith(_)
         | OpKind::External(_)
         | OpKind::Tree(_)

@@ -38,7 +38,7 @@ impl Round<'_> {
     }
 
     pub(super) fn everyone(&mut self, w: Value) -> Value {
-        let everyone = self.op(OpKind::Fed(FedOp::Everyone), &[]);
+        let everyone = self.op(OpKind::Fed(FedOp::AllClients), &[]);
         self.op(OpKind::Fed(FedOp::Broadcast), &[w, everyone])
     }
 

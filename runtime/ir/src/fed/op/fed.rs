@@ -23,8 +23,8 @@ pub enum FedOp {
     /// `fed.sample`: `(f32) -> cohort@server`; `max(C·K, 1)` clients without replacement. Or
     /// `(f32, cohort@server) -> cohort@server`; that fraction of a cohort.
     Sample,
-    /// `fed.everyone`: `() -> cohort@server`; all clients.
-    Everyone,
+    /// `fed.all_clients`: `() -> cohort@server`; all clients.
+    AllClients,
     /// `fed.within`: `(index first, index count) -> cohort@server`; the clients with the numbers `first`
     /// to `first + count − 1`.
     Within,
@@ -38,9 +38,9 @@ pub enum FedOp {
     /// `fed.members`: `(cohort@server) -> {f32}@server`; the number of each client of a cohort, from 0.
     /// Nothing is sent.
     Members,
-    /// `fed.only`: `({T}@clients, cohort@server) -> {T}@clients`, or the same over gathered values; the
+    /// `fed.restrict`: `({T}@clients, cohort@server) -> {T}@clients`, or the same over gathered values; the
     /// values of the clients of a cohort, all of whom must have one.
-    Only,
+    Restrict,
     /// `fed.nth_largest`: `({f32}@server, f32@server n) -> f32@server`; the `n`-th largest of the numbers,
     /// from 1; of fewer numbers the smallest.
     NthLargest,
@@ -58,9 +58,9 @@ pub enum FedOp {
     /// `fed.initial_params 1`: `() -> params@server`; initial parameters of the model, drawn from a stream
     /// of that number; those of 0 are the ones that the run begins with.
     InitialParams(usize),
-    /// `fed.drawn`: `() -> cohort@server`; the cohort that was made last in this round, by this layer
+    /// `fed.current_cohort`: `() -> cohort@server`; the cohort that was made last in this round, by this layer
     /// or another. Replaced by `link-hooks` with that cohort.
-    Drawn,
+    CurrentCohort,
     /// `fed.arrivals`: `(index in_flight, index buffer) -> cohort@server`; the next `buffer` clients whose
     /// updates arrive, of `in_flight` clients that train at the same time, in the order of arrival on the
     /// virtual clock. First, clients drawn at random begin, until `in_flight` train.
@@ -109,8 +109,8 @@ pub enum FedOp {
     EveryClass,
     /// `fed.local_classes`: `(client) -> labels`; each class that the client has examples of, once.
     LocalClasses,
-    /// `fed.blank`: `(tensor | labels) -> tensor`; for each row, an input of the model that is zero.
-    Blank,
+    /// `fed.zero_inputs`: `(tensor | labels) -> tensor`; for each row, an input of the model that is zero.
+    ZeroInputs,
     /// `fed.num_examples`: `(client) -> f32`; `n_k`.
     NumExamples,
     /// `fed.client_number`: `(client) -> f32`; its number among all clients, from 0.
@@ -166,7 +166,7 @@ ops! { FedOp {
     "fed.round_index" = RoundIndex [];
     "fed.num_clients" = NumClients [];
     "fed.sample" = Sample [];
-    "fed.everyone" = Everyone [];
+    "fed.all_clients" = AllClients [];
     "fed.within" = Within [];
     "fed.outside" = Outside [];
     "fed.rotating" = Rotating [];
@@ -176,14 +176,14 @@ ops! { FedOp {
     "fed.where" = Choose (Choice::Where);
     "fed.union" = Choose (Choice::Union);
     "fed.members" = Members [];
-    "fed.only" = Only [];
+    "fed.restrict" = Restrict [];
     "fed.nth_largest" = NthLargest [];
     "fed.seconds" = Seconds [];
     "fed.uniform" = Uniform [name: Quoted];
     "fed.normal" = Normal [name: Quoted];
     "fed.permutation" = Permutation [name: Quoted];
     "fed.initial_params" = InitialParams [stream: Count];
-    "fed.drawn" = Drawn [];
+    "fed.current_cohort" = CurrentCohort [];
     "fed.arrivals" = Arrivals [];
     "fed.dispatch" = Dispatch [];
     "fed.staleness" = Staleness [];
@@ -204,7 +204,7 @@ ops! { FedOp {
     "fed.positions" = Positions [];
     "fed.every_class" = EveryClass [];
     "fed.local_classes" = LocalClasses [];
-    "fed.blank" = Blank [];
+    "fed.zero_inputs" = ZeroInputs [];
     "fed.client_labels" = ClientLabels [];
     "fed.num_examples" = NumExamples [];
     "fed.client_number" = ClientNumber [];
@@ -228,14 +228,14 @@ impl FedOp {
     pub(super) fn place(&self) -> Option<Place> {
         match self {
             Self::Sample
-            | Self::Everyone
+            | Self::AllClients
             | Self::Within
             | Self::Outside
-            | Self::Drawn
+            | Self::CurrentCohort
             | Self::Rotating
             | Self::Choose(_)
             | Self::Members
-            | Self::Only
+            | Self::Restrict
             | Self::NthLargest
             | Self::Seconds
             | Self::InitialParams(_)
@@ -274,7 +274,7 @@ impl FedOp {
             | Self::Permutation(_)
             | Self::ClientNumber
             | Self::EveryClass
-            | Self::Blank
+            | Self::ZeroInputs
             | Self::Public(..) => None,
         }
     }
@@ -300,14 +300,14 @@ impl FedOp {
             Self::Hyper(_)
             | Self::RoundIndex
             | Self::NumClients
-            | Self::Everyone
+            | Self::AllClients
             | Self::Within
             | Self::Outside
-            | Self::Drawn
+            | Self::CurrentCohort
             | Self::Rotating
             | Self::Choose(Choice::Top | Choice::Where | Choice::Union)
             | Self::Members
-            | Self::Only
+            | Self::Restrict
             | Self::NthLargest
             | Self::Seconds
             | Self::InitialParams(_)
@@ -321,7 +321,7 @@ impl FedOp {
             | Self::Positions
             | Self::EveryClass
             | Self::LocalClasses
-            | Self::Blank
+            | Self::ZeroInputs
             | Self::Public(..)
             | Self::ClientLabels
             | Self::NumExamples
@@ -345,14 +345,14 @@ impl FedOp {
             | Self::RoundIndex
             | Self::NumClients
             | Self::Sample
-            | Self::Everyone
+            | Self::AllClients
             | Self::Within
             | Self::Outside
-            | Self::Drawn
+            | Self::CurrentCohort
             | Self::Rotating
             | Self::Choose(_)
             | Self::Members
-            | Self::Only
+            | Self::Restrict
             | Self::NthLargest
             | Self::Seconds
             | Self::Uniform(_)
@@ -369,7 +369,7 @@ impl FedOp {
             | Self::ClientLabels
             | Self::EveryClass
             | Self::LocalClasses
-            | Self::Blank
+            | Self::ZeroInputs
             | Self::Public(..)
             | Self::NumExamples
             | Self::ClientNumber
@@ -391,14 +391,14 @@ impl FedOp {
     pub(super) fn is_collective(&self) -> bool {
         match self {
             Self::Sample
-            | Self::Everyone
+            | Self::AllClients
             | Self::Within
             | Self::Outside
-            | Self::Drawn
+            | Self::CurrentCohort
             | Self::Rotating
             | Self::Choose(_)
             | Self::Members
-            | Self::Only
+            | Self::Restrict
             | Self::NthLargest
             | Self::Arrivals
             | Self::Dispatch
@@ -425,7 +425,7 @@ impl FedOp {
             | Self::ClientLabels
             | Self::EveryClass
             | Self::LocalClasses
-            | Self::Blank
+            | Self::ZeroInputs
             | Self::Public(..)
             | Self::NumExamples
             | Self::ClientNumber

@@ -164,7 +164,7 @@ impl OpKind {
     pub(crate) fn separator(&self) -> &'static str {
         match self {
             Self::Fed(FedOp::Broadcast | FedOp::Dispatch | FedOp::Scatter) => "to",
-            Self::Fed(FedOp::Only) => "of",
+            Self::Fed(FedOp::Restrict) => "of",
             Self::Fed(FedOp::Reduce(_) | FedOp::Gather | FedOp::Split(_)) => "by",
             _ => ",",
         }

@@ -21,14 +21,14 @@ pub enum OptOp {
     /// [`OptOp::ForBatches`], over the rows of that many values. The `i`-th rows of all values belong
     /// together.
     ForRows(usize),
-    /// `opt.draw_rows`: `(index n | f32 share, tensor | labels…) -> tensor | labels…`; `n` rows or that
+    /// `opt.sample_rows`: `(index n | f32 share, tensor | labels…) -> tensor | labels…`; `n` rows or that
     /// share of them at random, the same rows of each value, drawn anew at each use. If there are fewer
     /// rows, all of them.
-    DrawRows,
-    /// `opt.least_rows`: `(index n, tensor key, tensor | labels…) -> tensor | labels…`; the `n` rows of
+    SampleRows,
+    /// `opt.smallest_rows`: `(index n, tensor key, tensor | labels…) -> tensor | labels…`; the `n` rows of
     /// each value with the smallest keys, in ascending order of the key; of equal keys, the earlier row
     /// comes first. If there are fewer rows, all of them.
-    LeastRows,
+    SmallestRows,
     /// `opt.repeat`: `(index n, T…) -> T…`; the region's arguments and yields are the carried values.
     Repeat,
     /// `opt.grad`: `(T) -> T, f32` for parameters or a tensor; gradient and value of the region, a
@@ -41,8 +41,8 @@ ops! { OptOp {
     "opt.batch" = OneBatch [];
     "opt.collect" = Collect [];
     "opt.for_rows" = ForRows [rows: Count];
-    "opt.draw_rows" = DrawRows [];
-    "opt.least_rows" = LeastRows [];
+    "opt.sample_rows" = SampleRows [];
+    "opt.smallest_rows" = SmallestRows [];
     "opt.repeat" = Repeat [];
     "opt.grad" = Grad [];
 } }
@@ -51,14 +51,18 @@ impl OptOp {
     pub(super) fn place(&self) -> Option<Place> {
         match self {
             Self::ForBatches | Self::OneBatch | Self::Collect => Some(Place::Client),
-            Self::ForRows(_) | Self::DrawRows | Self::LeastRows | Self::Repeat | Self::Grad => None,
+            Self::ForRows(_)
+            | Self::SampleRows
+            | Self::SmallestRows
+            | Self::Repeat
+            | Self::Grad => None,
         }
     }
 
     pub(super) fn effect(&self) -> Effect {
         match self {
-            Self::OneBatch | Self::DrawRows => Effect::Draws,
-            Self::LeastRows => Effect::Pure,
+            Self::OneBatch | Self::SampleRows => Effect::Draws,
+            Self::SmallestRows => Effect::Pure,
             Self::ForBatches | Self::Collect | Self::ForRows(_) | Self::Repeat | Self::Grad => {
                 Effect::Regions
             }
@@ -72,7 +76,7 @@ impl OptOp {
             Self::Collect => Some(2),
             Self::ForRows(n) => Some(2 + n),
             Self::Repeat => Some(1),
-            Self::OneBatch | Self::DrawRows | Self::LeastRows | Self::Grad => None,
+            Self::OneBatch | Self::SampleRows | Self::SmallestRows | Self::Grad => None,
         }
     }
 
@@ -83,7 +87,9 @@ impl OptOp {
             Self::ForBatches => Some((3, 1)),
             Self::ForRows(n) => Some((2 + n, *n)),
             Self::Repeat => Some((1, 0)),
-            Self::OneBatch | Self::Collect | Self::DrawRows | Self::LeastRows | Self::Grad => None,
+            Self::OneBatch | Self::Collect | Self::SampleRows | Self::SmallestRows | Self::Grad => {
+                None
+            }
         }
     }
 }

@@ -68,7 +68,9 @@ pub fn signature(
             let operands = &operands[..operands.len().min(found_count.max(1))];
             plain(operands, &[Type::server(Cohort)])
         }
-        OpKind::Fed(FedOp::Everyone | FedOp::Drawn) => plain(&[], &[Type::server(Cohort)]),
+        OpKind::Fed(FedOp::AllClients | FedOp::CurrentCohort) => {
+            plain(&[], &[Type::server(Cohort)])
+        }
         OpKind::Fed(FedOp::Within | FedOp::Outside | FedOp::Rotating | FedOp::Arrivals) => {
             plain(&[Type::server(Index); 2], &[Type::server(Cohort)])
         }
@@ -86,7 +88,7 @@ pub fn signature(
         OpKind::Fed(FedOp::Members | FedOp::Staleness) => {
             plain(&[Type::server(Cohort)], &[Type::gathered(Scalar)])
         }
-        OpKind::Fed(FedOp::Only) => {
+        OpKind::Fed(FedOp::Restrict) => {
             let (kind, place) = (wire_kind(found(0)), side(operands));
             let each = Type { kind, place };
             plain(&[each, Type::server(Cohort)], &[each])
@@ -167,7 +169,7 @@ pub fn signature(
         }
         OpKind::Fed(FedOp::EveryClass) => plain(&[], &[at(Labels)]),
         OpKind::Fed(FedOp::LocalClasses) => plain(&[at(Client)], &[at(Labels)]),
-        OpKind::Fed(FedOp::Blank) => plain(&[at(rows_kind(found(0)))], &[at(Tensor)]),
+        OpKind::Fed(FedOp::ZeroInputs) => plain(&[at(rows_kind(found(0)))], &[at(Tensor)]),
         OpKind::Fed(FedOp::ClientLabels) => plain(&[at(Client), at(Tensor)], &[at(Labels)]),
         OpKind::Fed(FedOp::NumExamples | FedOp::ClientNumber) => {
             plain(&[at(Client)], &[at(Scalar)])
@@ -243,7 +245,7 @@ pub fn signature(
             let control = [&[at(Index), at(Index)], each.as_slice()].concat();
             carried(place, &control, &each, operands)
         }
-        OpKind::Opt(OptOp::DrawRows) => {
+        OpKind::Opt(OptOp::SampleRows) => {
             let each = rows(operands.get(1..).unwrap_or_default());
             let each: Vec<Type> = each.map(at).collect();
             let size = match found(0) {
@@ -252,7 +254,7 @@ pub fn signature(
             };
             plain(&[&[size], each.as_slice()].concat(), &each)
         }
-        OpKind::Opt(OptOp::LeastRows) => {
+        OpKind::Opt(OptOp::SmallestRows) => {
             let each = rows(operands.get(2..).unwrap_or_default());
             let each: Vec<Type> = each.map(at).collect();
             let control = [&[at(Index), at(Tensor)], each.as_slice()].concat();

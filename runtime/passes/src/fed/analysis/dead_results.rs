@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn an_upload_that_nothing_reads() {
         let found = warnings(|server, w| {
-            let (w_k, _) = w.broadcast(&server.everyone()).map(|_, w| {
+            let (w_k, _) = w.broadcast(&server.all_clients()).map(|_, w| {
                 let norm = w.sq_norm();
                 (w, norm)
             });
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_map_for_its_states_may_give_what_it_was_sent() {
         let found = warnings(|server, w| {
-            let _ = w.broadcast(&server.everyone()).map(|k, w| {
+            let _ = w.broadcast(&server.all_clients()).map(|k, w| {
                 k.set_state("c", &(k.state("c") + &w));
                 w
             });

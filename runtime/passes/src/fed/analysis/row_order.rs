@@ -31,7 +31,7 @@ struct Order;
 fn keeps_rows(collect: &Op) -> bool {
     !collect.contains(|op| match &op.kind {
         OpKind::External(ExternalOp::Function(_))
-        | OpKind::Opt(OptOp::DrawRows | OptOp::LeastRows | OptOp::ForRows(_)) => true,
+        | OpKind::Opt(OptOp::SampleRows | OptOp::SmallestRows | OptOp::ForRows(_)) => true,
         OpKind::Opt(
             OptOp::ForBatches | OptOp::OneBatch | OptOp::Collect | OptOp::Repeat | OptOp::Grad,
         )

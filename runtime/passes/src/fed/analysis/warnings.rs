@@ -183,7 +183,7 @@ mod tests {
         let replaced = |weight: fn(&fedround::ClientCx) -> fedround::Scalar| {
             let own = crate::testing::Closure(move |m: &mut fedround::Definer| {
                 m.round(|server, w| {
-                    let w_k = w.broadcast(&server.everyone());
+                    let w_k = w.broadcast(&server.all_clients());
                     fedround::__private::call::aggregate(server, w_k)
                 });
                 m.aggregate(|_, w_k| w_k.weighted_mean(weight));

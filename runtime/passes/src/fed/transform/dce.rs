@@ -6,7 +6,7 @@
 //! one operand, which says over which cohort the map runs. Values and hyper-parameters are renumbered.
 //!
 //! ```text
-//! %0 = fed.everyone
+//! %0 = fed.all_clients
 //! %1 = fed.broadcast %w to %0
 //! %2, %3 = fed.map(%k, %4 = %1) { … fed.yield %5, %6 }   // %3 is not read
 //! ```
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn unread_results_of_a_map_go_with_their_code_but_not_what_it_writes() {
         let mut module = func(Hook::Round, |b, w| {
-            let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+            let everyone = b.push(OpKind::Fed(FedOp::AllClients), &[], loc());
             let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
             let args = b.open(&[Type::client(Kind::Client), PARAMS, PARAMS], Place::Client);
             let mu = b.hyper("mu", HyperValue::Float(0.1), loc());
@@ -215,7 +215,7 @@ mod tests {
         verify(&module).unwrap();
         assert_eq!(
             body(&module),
-            "%0 = fed.everyone : cohort@server\n\
+            "%0 = fed.all_clients : cohort@server\n\
              %1 = fed.broadcast %w to %0 : {params}@clients\n\
              fed.map(%k, %2 = %1) {\n  \
                fed.set_client_state \"c\" %k, %2\n  \

@@ -135,7 +135,7 @@ mod tests {
     fn pull(m: &mut Definer) {
         use fedround::__private::for_each;
         m.round(|server, w| {
-            let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+            let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
                 let (y,) = for_each(k.batches(1, 10), (w.clone(),), |b, (y,)| {
                     let g = grad(&y, |y| cross_entropy(k.forward(y, &b.x), &b.y));
                     (&y - 0.1 * (g + &y - 0.5 * &w),)
@@ -171,7 +171,7 @@ mod tests {
         let noisy = |m: &mut Definer| {
             use fedround::__private::{for_each, range};
             m.round(|server, w| {
-                let w_k = w.broadcast(&server.everyone()).map(|_, w| {
+                let w_k = w.broadcast(&server.all_clients()).map(|_, w| {
                     let (y,) = for_each(range(3), (w.clone(),), |(), (y,)| {
                         (y + w.clip(1.0).noise(0.5),)
                     });

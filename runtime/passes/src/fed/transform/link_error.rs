@@ -52,9 +52,9 @@ pub enum LinkError {
         /// Where.
         loc: Loc,
     },
-    /// `server.drawn()` where no cohort was made.
+    /// `server.current_cohort()` where no cohort was made.
     #[error(
-        "{loc}: `server.drawn()` before any cohort of this round; draw one, as by `server.sample(self.fraction)`, or call the base's `round` first"
+        "{loc}: `server.current_cohort()` before any cohort of this round; draw one, as by `server.sample(self.fraction)`, or call the base's `round` first"
     )]
     NothingDrawn {
         /// Where.

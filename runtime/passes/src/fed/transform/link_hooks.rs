@@ -2,7 +2,7 @@
 //!
 //! The pass replaces `fed.call @hook` by the code of the hook's outermost definition, `fed.super @hook` by
 //! that of the next inner definition, `fed.global_params` by the broadcast argument of the enclosing
-//! `fed.map`, `fed.start_params` by the argument of `round`, and `fed.drawn` by the cohort that was made
+//! `fed.map`, `fed.start_params` by the argument of `round`, and `fed.current_cohort` by the cohort that was made
 //! last. The result has one function, `round`.
 //!
 //! ```text
@@ -25,7 +25,7 @@ use crate::error::PassError;
 ///
 /// # Errors
 /// [`PassError::Link`] with every hook that is undefined or calls itself, and every
-/// `fed.global_params` without a broadcast and `fed.drawn` without a cohort.
+/// `fed.global_params` without a broadcast and `fed.current_cohort` without a cohort.
 pub fn link_hooks(module: &Module) -> Result<Module, PassError> {
     let Some(round) = definition(module, Hook::Round, usize::MAX) else {
         return Err(PassError::Link(vec![LinkError::NoRound]));
@@ -169,7 +169,7 @@ impl<'m> Linker<'m> {
                 let start = self.start.into_iter();
                 map.extend(op.results.iter().copied().zip(start));
             }
-            OpKind::Fed(FedOp::Drawn) => match self.drawn {
+            OpKind::Fed(FedOp::CurrentCohort) => match self.drawn {
                 Some(cohort) => map.extend(op.results.iter().map(|result| (*result, cohort))),
                 None => {
                     self.errors.push(LinkError::NothingDrawn { loc: op.loc });

@@ -18,7 +18,7 @@ fn call(kind: OpKind) -> impl Fn(&mut Builder, &[Value]) -> Vec<Value> {
 
 /// `round`: everyone maps by `client_update`, then a mean of the results.
 fn round(b: &mut Builder, w: &[Value]) -> Vec<Value> {
-    let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+    let everyone = b.push(OpKind::Fed(FedOp::AllClients), &[], loc());
     let sent = b.push(OpKind::Fed(FedOp::Broadcast), &[w[0], everyone[0]], loc());
     let args = b.open(
         &[Type::client(Kind::Client), Type::client(Kind::Params)],
@@ -180,7 +180,7 @@ fn nothing_received_is_an_error() {
     };
     // A scalar is broadcast, no parameters are.
     let round = |b: &mut Builder, w: &[Value]| {
-        let everyone = b.push(OpKind::Fed(FedOp::Everyone), &[], loc());
+        let everyone = b.push(OpKind::Fed(FedOp::AllClients), &[], loc());
         let norm = b.push(OpKind::Tree(TreeOp::SqNorm), w, loc());
         let sent = b.push(
             OpKind::Fed(FedOp::Broadcast),
@@ -211,7 +211,7 @@ fn nothing_received_is_an_error() {
 fn a_plug_in_goes_on_with_the_cohort_that_its_base_drew() {
     let outer = |b: &mut Builder, w: &[Value]| {
         let next = b.push(OpKind::Fed(FedOp::Super(Hook::Round)), w, loc());
-        let drawn = b.push(OpKind::Fed(FedOp::Drawn), &[], loc());
+        let drawn = b.push(OpKind::Fed(FedOp::CurrentCohort), &[], loc());
         b.push(OpKind::Fed(FedOp::Broadcast), &[next[0], drawn[0]], loc());
         next
     };
@@ -225,10 +225,10 @@ fn a_plug_in_goes_on_with_the_cohort_that_its_base_drew() {
     let linked = link_hooks(&over(&outer)).unwrap();
     verify_linked(&linked).unwrap();
     let text = print(&linked);
-    assert!(text.contains("%0 = fed.everyone"), "{text}");
+    assert!(text.contains("%0 = fed.all_clients"), "{text}");
     assert!(text.contains("fed.broadcast %4 to %0"), "{text}");
     let before = |b: &mut Builder, w: &[Value]| {
-        b.push(OpKind::Fed(FedOp::Drawn), &[], loc());
+        b.push(OpKind::Fed(FedOp::CurrentCohort), &[], loc());
         b.push(OpKind::Fed(FedOp::Super(Hook::Round)), w, loc())
     };
     let found = errors(&over(&before));

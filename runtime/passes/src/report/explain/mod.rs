@@ -167,7 +167,7 @@ impl Printer<'_> {
                 self.texts.insert(*cohort, Text::call("sample", &operands));
                 self.bind(*cohort, "S");
             }
-            (OpKind::Fed(FedOp::Everyone), [cohort], _) => {
+            (OpKind::Fed(FedOp::AllClients), [cohort], _) => {
                 self.texts.insert(*cohort, Text::name("all clients"));
             }
             (OpKind::Fed(FedOp::Rotating), [cohort], _) => {
@@ -196,7 +196,7 @@ impl Printer<'_> {
                 self.texts.insert(*number, Text::name("k"));
                 self.cohorts.insert(*number, cohort.unwrap_or_default());
             }
-            (OpKind::Fed(FedOp::Only), [result], _) => {
+            (OpKind::Fed(FedOp::Restrict), [result], _) => {
                 if let [value, cohort] = operands.as_slice() {
                     self.texts.insert(*result, value.clone());
                     self.cohorts.insert(*result, cohort.plain().to_owned());
@@ -344,10 +344,10 @@ impl Printer<'_> {
             (OpKind::Opt(OptOp::Collect), results, [region]) => {
                 self.collect(&operands, results, region)
             }
-            (OpKind::Opt(OptOp::DrawRows | OptOp::LeastRows), results, _) => {
+            (OpKind::Opt(OptOp::SampleRows | OptOp::SmallestRows), results, _) => {
                 let names: Vec<String> = results.iter().map(|_| self.unique("r")).collect();
-                let least = op.kind == OpKind::Opt(OptOp::LeastRows);
-                let text = Text::call(if least { "least" } else { "draw" }, &operands);
+                let least = op.kind == OpKind::Opt(OptOp::SmallestRows);
+                let text = Text::call(if least { "smallest" } else { "sample_rows" }, &operands);
                 self.line(&format!("{} ← {}", names.join(", "), text.plain()));
                 for (result, name) in results.iter().zip(names) {
                     self.texts.insert(*result, Text::name(name));

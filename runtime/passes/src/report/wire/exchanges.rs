@@ -134,7 +134,7 @@ impl<'m> Exchanges<'m> {
         };
         match op.kind {
             // Each time the same.
-            OpKind::Fed(FedOp::Everyone) => {
+            OpKind::Fed(FedOp::AllClients) => {
                 let here = op.results.first().copied();
                 self.everyone = self.everyone.or(here);
                 self.everyone
@@ -142,7 +142,7 @@ impl<'m> Exchanges<'m> {
             OpKind::Fed(FedOp::Broadcast) => of(1).or(op.operands.get(1).copied()),
             OpKind::Fed(FedOp::Scatter) if op.visits() => of(1).or(op.operands.get(1).copied()),
             OpKind::Fed(FedOp::Gather) if op.visits() => of(1),
-            OpKind::Fed(FedOp::Only) => op.operands.get(1).copied(),
+            OpKind::Fed(FedOp::Restrict) => op.operands.get(1).copied(),
             OpKind::Fed(
                 FedOp::Map
                 | FedOp::Mix(_)

@@ -91,18 +91,18 @@ impl Analysis for Origins<'_> {
                 | FedOp::RoundIndex
                 | FedOp::NumClients
                 | FedOp::Sample
-                | FedOp::Everyone
+                | FedOp::AllClients
                 | FedOp::Within
                 | FedOp::Outside
                 | FedOp::Rotating
-                | FedOp::Only
+                | FedOp::Restrict
                 | FedOp::NthLargest
                 | FedOp::Seconds
                 | FedOp::Uniform(_)
                 | FedOp::Normal(_)
                 | FedOp::Permutation(_)
                 | FedOp::InitialParams(_)
-                | FedOp::Drawn
+                | FedOp::CurrentCohort
                 | FedOp::Arrivals
                 | FedOp::Dispatch
                 | FedOp::Staleness
@@ -120,7 +120,7 @@ impl Analysis for Origins<'_> {
                 | FedOp::ClientLabels
                 | FedOp::EveryClass
                 | FedOp::Public(..)
-                | FedOp::Blank
+                | FedOp::ZeroInputs
                 | FedOp::GlobalParams
                 | FedOp::SetServerState(_)
                 | FedOp::SetClientState(_)

@@ -55,7 +55,7 @@ fn states_are_named() {
 #[test]
 fn a_value_that_is_reduced_twice_crosses_once() {
     let rows = of(|server, w| {
-        let w_k = w.broadcast(&server.everyone()).map(|_, w| 2.0 * w);
+        let w_k = w.broadcast(&server.all_clients()).map(|_, w| 2.0 * w);
         w_k.mean() + w_k.sum()
     });
     assert_eq!(derived(&rows), ["global parameters", "as received"]);
@@ -72,24 +72,24 @@ fn clip_and_noise_protect_and_say_where() {
     let protection = |round| of(round)[1].protection.to_string();
     let none = protection(|server, w| {
         let update_k = w
-            .broadcast(&server.everyone())
+            .broadcast(&server.all_clients())
             .map(|k, w| 2.0 * update(k, &w) + w);
         update_k.mean()
     });
     assert_eq!(none, "none, clipped alone");
     let local = protection(|server, w| {
-        let update_k = w.broadcast(&server.everyone());
+        let update_k = w.broadcast(&server.all_clients());
         let update_k = update_k.map(|k, w| update(k, &w).noise(0.5));
         w - update_k.mean()
     });
     assert_eq!(local, "clip, noise by the client");
     let central = protection(|server, w| {
-        let update_k = w.broadcast(&server.everyone()).map(|k, w| update(k, &w));
+        let update_k = w.broadcast(&server.all_clients()).map(|k, w| update(k, &w));
         w - update_k.mean().noise(0.5)
     });
     assert_eq!(central, "clip, noise by the server");
     let beside = protection(|server, w| {
-        let update_k = w.broadcast(&server.everyone()).map(|k, w| update(k, &w));
+        let update_k = w.broadcast(&server.all_clients()).map(|k, w| update(k, &w));
         w - update_k.mean().noise(0.5) - update_k.sum()
     });
     assert_eq!(
@@ -97,13 +97,13 @@ fn clip_and_noise_protect_and_say_where() {
         "the sum is told without noise"
     );
     let nothing = protection(|server, w| {
-        let update_k = w.broadcast(&server.everyone());
+        let update_k = w.broadcast(&server.all_clients());
         let update_k = update_k.map(|k, w| update(k, &w).noise(0.0));
         w - update_k.mean()
     });
     assert_eq!(nothing, "none, clipped alone", "noise of 0");
     let random = protection(|server, w| {
-        let update_k = w.broadcast(&server.everyone()).map(|k, w| {
+        let update_k = w.broadcast(&server.all_clients()).map(|k, w| {
             // Where to look, not what to hide in.
             let direction = w.zeros_like().clip(1.0).noise(1.0);
             update(k, &w) + direction
@@ -112,7 +112,7 @@ fn clip_and_noise_protect_and_say_where() {
     });
     assert_eq!(random, "none, clipped alone", "random numbers");
     let weighted = protection(|server, w| {
-        let update_k = w.broadcast(&server.everyone()).map(|k, w| update(k, &w));
+        let update_k = w.broadcast(&server.all_clients()).map(|k, w| update(k, &w));
         w - update_k.weighted_mean(|k| k.num_examples())
     });
     assert_eq!(weighted, "none, clipped alone", "without noise");
@@ -130,7 +130,7 @@ fn a_personal_head_is_not_in_what_is_sent() {
 #[test]
 fn released_features_say_why() {
     let rows = of(|server, w| {
-        let s_t = server.everyone();
+        let s_t = server.all_clients();
         let z_k = w.broadcast(&s_t).map(|k, w| {
             let b = k.batch(10);
             k.forward(&w, &b.x).release("a mean over clients")
@@ -156,7 +156,7 @@ exchanges: 2 a round, one after the other
 #[test]
 fn exchanges_are_counted() {
     let rows = of(|server, w| {
-        let s_t = server.everyone();
+        let s_t = server.all_clients();
         let g = w.broadcast(&s_t).map(|k, w| update(k, &w)).mean();
         let w_k = w.broadcast(&s_t).zip(&g.broadcast(&s_t));
         w_k.map(|k, (w, g)| update(k, &w) - g).mean()
@@ -174,7 +174,7 @@ fn exchanges_are_counted() {
 #[test]
 fn what_a_loop_of_the_server_sends_is_sent_in_each_turn() {
     let rows = of(|server, w| {
-        let (s_t, then) = (server.everyone(), server.sample(0.5));
+        let (s_t, then) = (server.all_clients(), server.sample(0.5));
         let w = for_each(range(3), w, |_, w: Server<Params>| {
             let g_k = w.broadcast(&s_t).map(|k, w| update(k, &w));
             w - g_k.mean()
@@ -203,7 +203,7 @@ fn what_a_loop_of_the_server_sends_is_sent_in_each_turn() {
 #[test]
 fn a_long_loop_is_counted_too() {
     let rows = of(|server, w| {
-        let s_t = server.everyone();
+        let s_t = server.all_clients();
         for_each(range(1000), w, |_, w: Server<Params>| {
             let g_k = w.broadcast(&s_t).map(|k, w| update(k, &w));
             w - g_k.mean()
@@ -222,7 +222,7 @@ fn sent(round: fn(&ServerCx, Server<Params>) -> Server<Params>) -> Vec<String> {
 
 /// A client's head of its own, kept apart.
 fn own_head(server: &ServerCx, w: Server<Params>) -> Server<Params> {
-    let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+    let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
         let mine = 2.0 * k.personal(&["head"], &w);
         k.set_personal(&["head"], &mine);
         mine.replace_parts(&["head"], &w)
@@ -231,14 +231,14 @@ fn own_head(server: &ServerCx, w: Server<Params>) -> Server<Params> {
 }
 
 fn head_given_back(server: &ServerCx, w: Server<Params>) -> Server<Params> {
-    let w_k = w.broadcast(&server.everyone());
+    let w_k = w.broadcast(&server.all_clients());
     w_k.map(|_, w| (2.0 * &w).replace_parts(&["head"], &w))
         .mean()
 }
 
 /// Two readers of a broadcast, one of which needs all of it; the other gives all of it back.
 fn two_readers(server: &ServerCx, w: Server<Params>) -> Server<Params> {
-    let w_k = w.broadcast(&server.everyone());
+    let w_k = w.broadcast(&server.all_clients());
     let own = w_k.map(|k, w| {
         let mine = k.personal(&["head"], &w);
         k.set_personal(&["head"], &mine);
@@ -254,7 +254,7 @@ fn a_part_that_the_other_side_has_does_not_cross() {
     assert_eq!(sent(head_given_back), ["P", HEAD]);
     // Zeroed before anything reads it, and given back as it was.
     let unread = sent(|server, w| {
-        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
             let body = w.replace_parts(&["head"], &w.zeros_like());
             (2.0 * body).replace_parts(&["head"], &k.global_params())
         });
@@ -264,7 +264,7 @@ fn a_part_that_the_other_side_has_does_not_cross() {
     assert_eq!(sent(two_readers), ["P", "0", "P"]);
     // The weights read nothing of what they weigh.
     let weighted = sent(|server, w| {
-        let w_k = w.broadcast(&server.everyone());
+        let w_k = w.broadcast(&server.all_clients());
         let w_k = w_k.map(|_, w| (2.0 * &w).replace_parts(&["head"], &w));
         w_k.weighted_mean(|k| k.num_examples())
     });
@@ -274,14 +274,14 @@ fn a_part_that_the_other_side_has_does_not_cross() {
 #[test]
 fn a_part_of_another_tree_crosses() {
     let changed = sent(|server, w| {
-        let w_k = w.broadcast(&server.everyone());
+        let w_k = w.broadcast(&server.all_clients());
         w_k.map(|_, w| (2.0 * &w).replace_parts(&["head"], &(3.0 * &w)))
             .mean()
     });
     assert_eq!(changed, ["P", "P"]);
     // A head that is uploaded, and so averaged, is what a client that comes late begins with.
     let late = sent(|server, w| {
-        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
             let mine = k.personal(&["head"], &w);
             k.set_personal(&["head"], &mine);
             (2.0 * &w).replace_parts(&["head"], &(3.0 * &w))
@@ -291,7 +291,7 @@ fn a_part_of_another_tree_crosses() {
     assert_eq!(late, ["P", "P"]);
     // What a client keeps of the whole tree is uploaded.
     let kept = sent(|server, w| {
-        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
             let own = k.state_or("own", &w);
             k.set_state("own", &(2.0 * &own));
             own
@@ -341,7 +341,7 @@ fn a_state_of_another_program_may_change_any_part() {
 #[test]
 fn what_later_code_of_a_client_reads_crosses() {
     let later = sent(|server, w| {
-        let s_t = server.everyone();
+        let s_t = server.all_clients();
         let w_k = w.broadcast(&s_t).map(|k, w| {
             let own = k.personal(&["head"], &w);
             k.set_personal(&["head"], &own);
@@ -363,7 +363,7 @@ fn what_later_code_of_a_client_reads_crosses() {
 fn several_parts_that_the_other_side_has_do_not_cross() {
     // The head alone is uploaded, beside a body of the client's own.
     let shared = sent(|server, w| {
-        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
             let own = k.personal(&["Model"], &w).replace_parts(&["head"], &w);
             let own = 2.0 * own;
             k.set_personal(&["Model"], &own);
@@ -374,7 +374,7 @@ fn several_parts_that_the_other_side_has_do_not_cross() {
     assert_eq!(shared, ["(P − P[Model but head])", "P[head]"]);
     // One layer's personal part, and then another's.
     let both = sent(|server, w| {
-        let w_k = w.broadcast(&server.everyone()).map(|k, w| {
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
             let own = k.personal(&["body"], &k.personal(&["head"], &w));
             let own = 2.0 * own;
             k.set_personal(&["head"], &own);

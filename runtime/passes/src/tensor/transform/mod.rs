@@ -24,6 +24,6 @@ pub use fold::fold;
 pub use fuse::fuse;
 pub use fuse_elementwise::fuse_elementwise;
 pub use mixed_precision::mixed_precision;
-pub use parametrize_constants::{Supply, parametrize_constants};
+pub use parametrize_constants::{InputSource, parametrize_constants};
 pub use pool_first::pool_first;
 pub use sink_views::sink_views;

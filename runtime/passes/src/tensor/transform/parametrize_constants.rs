@@ -10,7 +10,7 @@ use super::rewrite::Rewrite;
 
 /// What the caller supplies for an input that [`parametrize_constants()`] made.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Supply {
+pub enum InputSource {
     /// These values, each time.
     Constant(Constant),
     /// Numbers drawn anew each time.
@@ -30,13 +30,16 @@ pub enum Supply {
 /// # Errors
 ///
 /// The graph is not well formed.
-pub fn parametrize_constants(graph: &Graph) -> Result<(Graph, Vec<Supply>), GraphError> {
+pub fn parametrize_constants(graph: &Graph) -> Result<(Graph, Vec<InputSource>), GraphError> {
     let mut supplies = vec![];
     let hoisted = Rewrite::run(graph, |rewrite, node| {
         let (name, supply) = match node.op {
-            Op::Constant(c) => (format!("constant{}", supplies.len()), Supply::Constant(c)),
+            Op::Constant(c) => (
+                format!("constant{}", supplies.len()),
+                InputSource::Constant(c),
+            ),
             Op::Random(distribution, stream, shape) => {
-                let supply = Supply::Random {
+                let supply = InputSource::Random {
                     distribution,
                     stream,
                     shape,
@@ -79,11 +82,14 @@ mod tests {
         let names: Vec<&str> = g.inputs.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["x", "random0", "constant1", "random2"]);
         assert!(g.nodes.iter().all(|node| node.op == Op::Mul));
-        let random = |stream| Supply::Random {
+        let random = |stream| InputSource::Random {
             distribution: Distribution::Bernoulli(0.5),
             stream,
             shape: vec![2],
         };
-        assert_eq!(supplies, [random(0), Supply::Constant(constant), random(1)]);
+        assert_eq!(
+            supplies,
+            [random(0), InputSource::Constant(constant), random(1)]
+        );
     }
 }

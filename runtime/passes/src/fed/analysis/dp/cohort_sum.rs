@@ -87,7 +87,7 @@ impl<'m> Finder<'m> {
             _ => None,
         };
         match made.kind {
-            OpKind::Fed(FedOp::Everyone) => Some(Draw::Fraction(1.0)),
+            OpKind::Fed(FedOp::AllClients) => Some(Draw::Fraction(1.0)),
             OpKind::Fed(FedOp::Sample) => share().map(Draw::Fraction),
             OpKind::Fed(FedOp::Choose(Choice::Bernoulli)) => share().map(Draw::Bernoulli),
             _ => None,
@@ -148,7 +148,7 @@ mod tests {
         let draw = Draw::Fraction(0.5);
         assert_eq!(fixed, CohortSum { draw, mean: true });
         let all = of(|server, w| {
-            let sum = sum(server, &w, &server.everyone()).noise(3.0);
+            let sum = sum(server, &w, &server.all_clients()).noise(3.0);
             w - 0.1 * sum
         });
         assert_eq!(all.draw, Draw::Fraction(1.0));
@@ -171,7 +171,7 @@ mod tests {
         });
         // Added several times.
         unknown(|server, w| {
-            let s_t = server.everyone();
+            let s_t = server.all_clients();
             let first = sum(server, &w, &s_t);
             fedround::__private::for_each(
                 fedround::__private::range(3),
@@ -181,7 +181,9 @@ mod tests {
         });
         // Without a claim, what is told in other rounds may be anything.
         unknown(|server, w| {
-            let g_k = w.broadcast(&server.everyone()).map(|k, w| clipped(k, &w));
+            let g_k = w
+                .broadcast(&server.all_clients())
+                .map(|k, w| clipped(k, &w));
             w - g_k.sum().noise(3.0)
         });
     }
@@ -189,7 +191,9 @@ mod tests {
     #[test]
     fn a_clip_without_noise_is_no_mechanism() {
         let found = found(|server, w| {
-            let g_k = w.broadcast(&server.everyone()).map(|k, w| clipped(k, &w));
+            let g_k = w
+                .broadcast(&server.all_clients())
+                .map(|k, w| clipped(k, &w));
             w - g_k.mean()
         });
         assert!(found.known.is_empty() && found.unknown.is_empty());

@@ -15,7 +15,7 @@ fn only(claim: Option<Dp>, train: fn(&ClientCx, Params) -> Params) -> Mechanism 
             if let Some(dp) = claim {
                 server.claim(dp);
             }
-            w.broadcast(&server.everyone()).map(train).mean()
+            w.broadcast(&server.all_clients()).map(train).mean()
         });
     })));
     assert!(found.unknown.is_empty(), "{found:?}");
@@ -77,9 +77,9 @@ fn loops_over_rows_of_examples_are_counted() {
 fn rows_that_others_share_may_be_any_number() {
     let found = mechanisms(&linked(&Closure(|m: &mut Definer| {
         m.round(|server, w| {
-            let sent = w.broadcast(&server.everyone());
+            let sent = w.broadcast(&server.all_clients());
             let x_k = sent.map(|k, _| k.batch(4).x.release("a"));
-            let pool = x_k.gather().concat().broadcast(&server.everyone());
+            let pool = x_k.gather().concat().broadcast(&server.all_clients());
             let w_k = sent.zip(&pool).map(|k, (w, x)| {
                 for_each(k.rows(5, 8, x.tensor()), w, |x, w: Params| {
                     let g = grad(&w, |w| loss("one", &k.forward(w, &x)));
@@ -126,7 +126,7 @@ fn local_dp_sgd_without_its_claim_is_no_mechanism() {
                 if let Some(dp) = claim {
                     server.claim(dp);
                 }
-                let w_k = w.broadcast(&server.everyone()).map(dp_sgd);
+                let w_k = w.broadcast(&server.all_clients()).map(dp_sgd);
                 w_k.mean()
             });
         })));

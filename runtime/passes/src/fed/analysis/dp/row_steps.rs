@@ -190,7 +190,7 @@ impl<'m> Finder<'m> {
                 let at = op.results.iter().position(|v| *v == rows)?;
                 self.share(*op.regions.first()?.yields.get(at)?)
             }
-            OpKind::Opt(OptOp::DrawRows) => {
+            OpKind::Opt(OptOp::SampleRows) => {
                 let at = op.results.iter().position(|v| *v == rows)?;
                 let own = self.module.type_of(rows).place == Place::Client;
                 let all = self.share(of(1 + at)?).filter(|all| own && *all == 1.0);

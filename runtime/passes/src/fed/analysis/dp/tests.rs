@@ -31,7 +31,7 @@ fn random_numbers_hide_nothing() {
 }
 
 type Rows = (Tensor, Labels);
-type Train = fn(&ServerSide, Params, Rows) -> Params;
+type Train = fn(&ServerComputeCx, Params, Rows) -> Params;
 
 /// A round in which the server trains on rows that clients send.
 fn round(claim: Option<Dp>, train: Train) -> Closure<impl Fn(&mut Definer)> {
@@ -40,9 +40,9 @@ fn round(claim: Option<Dp>, train: Train) -> Closure<impl Fn(&mut Definer)> {
             if let Some(dp) = claim {
                 server.claim(dp);
             }
-            let x_k = w.broadcast(&server.everyone()).map(|k, _| {
+            let x_k = w.broadcast(&server.all_clients()).map(|k, _| {
                 let (x, y) = k.collect(16, |b| (b.x.clone(), b.y.clone()));
-                let (x, y) = k.draw_share(0.2, (x, y));
+                let (x, y) = k.sample_row_fraction(0.2, (x, y));
                 (x.release("a"), y.release("b"))
             });
             let (x, y) = (x_k.0.gather().concat(), x_k.1.gather().concat());
@@ -61,7 +61,7 @@ fn found(train: Train) -> Mechanisms {
 /// The sum of clipped gradients over rows, one by one, where each gradient is also one of `also`, a
 /// function of what is trained and of the sum so far.
 fn sum(
-    (s, w): (&ServerSide, &Params),
+    (s, w): (&ServerComputeCx, &Params),
     (passes, size, rows): (usize, usize, Rows),
     first: Params,
     also: impl Fn(&Params, &Params) -> Option<Scalar>,
@@ -77,14 +77,14 @@ fn sum(
 }
 
 /// A step with noise of 3 on the sum of gradients of norm 2.
-fn step(s: &ServerSide, w: &Params, rows: Rows) -> Params {
+fn step(s: &ServerComputeCx, w: &Params, rows: Rows) -> Params {
     let sum = sum((s, w), (1, 1, rows), w.zeros_like(), |_, _| None);
     w - 0.1 * sum.noise(3.0)
 }
 
 /// Five passes in batches of eight.
 fn batches(
-    s: &ServerSide,
+    s: &ServerComputeCx,
     w: Params,
     rows: Rows,
     step: impl Fn(&Params, Rows) -> Params,
@@ -269,7 +269,7 @@ fn running_statistics_are_told_without_noise() {
 fn noise_on_clipped_rows_is_a_mechanism_of_rows() {
     let found = mechanisms(&linked(&Closure(|m: &mut fedround::Definer| {
         m.round(|server, w| {
-            let x_k = w.broadcast(&server.everyone()).map(|k, _| {
+            let x_k = w.broadcast(&server.all_clients()).map(|k, _| {
                 let x = k.batch(10).x;
                 let l1 = x.l1_rows().clip_rows(1.0).laplace(2.0 / 5.0);
                 (x.clip_rows(3.0).noise(0.15).release("a"), l1.release("b"))
@@ -295,7 +295,7 @@ fn noise_on_clipped_rows_is_a_mechanism_of_rows() {
 fn a_function_bounds_nothing_whatever_its_name() {
     let found = mechanisms(&linked(&Closure(|m: &mut fedround::Definer| {
         m.round(|server, w| {
-            let x_k = w.broadcast(&server.everyone()).map(|k, _| {
+            let x_k = w.broadcast(&server.all_clients()).map(|k, _| {
                 let x = function("l1_rows", &k.batch(10).x);
                 x.clip_rows(1.0).laplace(2.0 / 5.0).release("a")
             });
