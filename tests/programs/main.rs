@@ -14,5 +14,6 @@ mod costs;
 mod docs;
 mod runs;
 mod snapshots;
+mod snippets;
 mod text;
 mod trajectories;
