@@ -62,7 +62,7 @@ pub struct Gossip<A = FedAvg> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Gossip<A> {
     fn round(&self, server: &ServerCx, _: Server<Params>) -> Server<Params> {
-        let x_0 = server.initial_params(0).broadcast(&server.everyone());
+        let x_0 = server.initial_params(0).broadcast(&server.all_clients());
         let x = x_0.map(|k, x_0| self.client_update(k, k.state_or("x", &x_0)));
         let x = x.mix(Topology::Ring).map(|k, x| {
             k.set_state("x", &x);
@@ -85,7 +85,9 @@ pub struct Loudest<A = FedAvg> {
 impl<A: Algorithm> Algorithm for Loudest<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         // The clients whose last reported loss is largest; those of whom there is none have 0.
-        let loss = server.everyone().each(|k| k.scalar_state("loss"));
+        let loss = server
+            .all_clients()
+            .map_on_server(|k| k.scalar_state("loss"));
         let s_t = server.top(&loss, self.count);
         let (w_k, loss_k) = w.broadcast(&s_t).map(|k, w| {
             let loss = self.loss(k, &w, &k.batch(64));
@@ -108,14 +110,14 @@ pub struct Senders<A = FedAvg> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Senders<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        let s_t = server.everyone();
+        let s_t = server.all_clients();
         let (w_k, sends_k) = w.broadcast(&s_t).map(|k, w| {
             let w = self.client_update(k, w);
             let sends = (&w - k.global_params()).sq_norm() - self.least;
             (w, sends)
         });
-        let senders = server.those(&sends_k.gather());
-        self.aggregate(server, w_k.only(&senders))
+        let senders = server.clients_where(&sends_k.gather());
+        self.aggregate(server, w_k.restrict(&senders))
     }
 }
 
