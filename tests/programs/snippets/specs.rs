@@ -1,13 +1,8 @@
-//! Code that the docs show, compiled here.
-
-use std::path::Path;
+//! The algorithms of docs/specs.md.
 
 use fedround::algorithms::FedAvg;
-use fedround::experiment::Report;
 use fedround::prelude::*;
-use fedround::testing::{Stage, graph_text};
 
-/// Algorithms of docs/specs.md.
 #[derive(Hyper, Debug, Clone)]
 pub struct FineTuned<A = FedAvg> {
     /// What trains.
@@ -150,102 +145,65 @@ impl<A: Algorithm> Algorithm for Arriving<A> {
     }
 }
 
-/// The program of docs/your-own-data.md, which needs a file to run.
-#[allow(dead_code, reason = "compiled and not run")]
-#[rustfmt::skip]
-fn own_data() -> Result<Report, Box<dyn std::error::Error>> {
-    use fedround::Experiment;
-    use fedround::algorithms::FedAvg;
-    use fedround::data::{DataSpec, Partition, Reading};
-
-    let people = "csv:people.csv".parse::<DataSpec>()?.reading(Reading {
-        target: Some("income".to_owned()),
-        client_column: Some("town".to_owned()),
-        ..Reading::default()
-    });
-    let report = Experiment::new(FedAvg::default())
-        .model("logistic")
-        .data(people)
-        .clients(4)
-        .partition(Partition::Natural)
-        .run(20)?;
-    Ok(report)
+#[derive(Hyper, Debug, Clone)]
+pub struct Averaged<A = FedAvg> {
+    /// What trains.
+    pub base: A,
 }
 
-/// The programs of docs/experiments.md, run.
-#[rustfmt::skip]
-fn experiment() -> Result<Report, Box<dyn std::error::Error>> {
-    use fedround::Experiment;
-    use fedround::algorithms::FedAvg;
-    use fedround::data::{Partition, synth::SynthDigits};
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Averaged<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let w = self.base.round(server, w);
+        server.set_state("ema", &(0.9 * server.state("ema") + 0.1 * &w));
+        w
+    }
 
-    let data = SynthDigits { train: 200, test: 50, ..SynthDigits::default() }.generate();
-    let report = Experiment::new(FedAvg::default())
-        .model("logistic")
-        .data(data)
-        .clients(10)
-        .partition(Partition::Iid)
-        .seed(7)
-        .run(3)?;
-    println!("{} rounds, training loss {}", report.rounds(), report.train_loss());
-    Ok(report)
-}
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        let w = self.base.client_update(k, w);
+        k.set_state("own", &w);
+        w
+    }
 
-/// Blocks that are no whole code, by their first lines.
-const PIECES: [&str; 4] = [
-    "#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]",
-    "fn evaluate(&self, server: &ServerCx, w: Server<Params>) -> Clients<Params> {",
-    "let models = server.states_or(\"model\", &server.initial_models(&w, self.clusters));",
-    "fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {",
-];
-
-/// Code without its documentation, and without white space, which depends on where the code stands.
-fn plain(code: &str) -> String {
-    let documentation = |line: &&str| line.trim_start().starts_with("///");
-    let lines = code.lines().filter(|line| !documentation(line));
-    lines.flat_map(str::split_whitespace).collect()
-}
-
-#[test]
-fn code_of_the_docs_is_compiled() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
-    let algorithms = ["fed_prox", "fed_bn"];
-    let sources = algorithms.map(|name| read(&format!("algorithms/src/{name}.rs")));
-    let compiled = plain(&(include_str!("snippets.rs").to_owned() + &sources.concat()));
-    for page in [
-        "docs/specs.md",
-        "docs/your-own-data.md",
-        "docs/experiments.md",
-    ] {
-        let text = read(page);
-        for block in text.split("```rust\n").skip(1) {
-            let block = block.split("```").next().unwrap().trim();
-            let piece = PIECES.iter().any(|first| block.starts_with(first));
-            assert!(
-                piece || compiled.contains(&plain(block)),
-                "{page}: nothing compiles this code:\n{block}"
-            );
+    fn evaluate(&self, server: &ServerCx, w: Server<Params>) -> Clients<Params> {
+        let all = server.all_clients();
+        let w_k = w.broadcast(&all);
+        if server.evaluation("ema") {
+            server.state("ema").broadcast(&all)
+        } else if server.evaluation("mixed") {
+            w_k.map(|k, w| 0.5 * k.state("own") + 0.5 * w)
+        } else {
+            w_k.map(|k, w| self.personalize(k, w))
         }
     }
 }
 
-#[test]
-fn algorithms_of_the_docs_have_graphs() {
-    let algorithms: [&dyn Algorithm; 6] = [
-        &FineTuned::<FedAvg>::default(),
-        &Feedback::<FedAvg>::default(),
-        &Gossip::<FedAvg>::default(),
-        &Loudest::<FedAvg>::default(),
-        &Senders::<FedAvg>::default(),
-        &Arriving::<FedAvg>::default(),
-    ];
-    for algorithm in algorithms {
-        graph_text(algorithm, Stage::Box).unwrap();
-    }
+#[derive(Hyper, Debug, Clone)]
+pub struct Clustered<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// The number of models.
+    #[hyper(default = 2, range = 1..)]
+    pub clusters: usize,
 }
 
-#[test]
-fn the_experiment_of_the_docs_runs() {
-    assert_eq!(experiment().unwrap().rounds(), 3);
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Clustered<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let s_t = server.all_clients();
+        let models = server.states_or("model", &server.initial_models(&w, self.clusters));
+        let (w_k, chosen_k) = server.broadcast_all(&models, &s_t).map(|k, models| {
+            let b = k.batch(64);
+            let losses = list(self.clusters, |j| self.loss(k, &models[j], &b));
+            let chosen = argmin(&losses);
+            (self.client_update(k, pick(&models, &chosen)), chosen)
+        });
+        let next = list(self.clusters, |j| {
+            let n_k = chosen_k.map(|k, chosen| chosen.is(j) * k.num_examples());
+            let n = n_k.sum();
+            n.choose(&(w_k.weighted_sum(&n_k) / &n), &models[j]) // nobody chose it: it stays
+        });
+        server.set_states("model", &next);
+        next[0].clone()
+    }
 }

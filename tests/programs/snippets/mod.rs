@@ -1,0 +1,110 @@
+//! Code that the docs show, compiled here.
+
+mod specs;
+
+use std::path::Path;
+
+use fedround::Algorithm;
+use fedround::experiment::Report;
+use fedround::testing::{Stage, graph_text};
+
+/// The program of docs/your-own-data.md, which needs a file to run.
+#[allow(dead_code, reason = "compiled and not run")]
+#[rustfmt::skip]
+fn own_data() -> Result<Report, Box<dyn std::error::Error>> {
+    use fedround::Experiment;
+    use fedround::algorithms::FedAvg;
+    use fedround::data::{DataSpec, Partition, Reading};
+
+    let people = "csv:people.csv".parse::<DataSpec>()?.reading(Reading {
+        target: Some("income".to_owned()),
+        client_column: Some("town".to_owned()),
+        ..Reading::default()
+    });
+    let report = Experiment::new(FedAvg::default())
+        .model("logistic")
+        .data(people)
+        .clients(4)
+        .partition(Partition::Natural)
+        .run(20)?;
+    Ok(report)
+}
+
+/// The programs of docs/experiments.md, run.
+#[rustfmt::skip]
+fn experiment() -> Result<Report, Box<dyn std::error::Error>> {
+    use fedround::Experiment;
+    use fedround::algorithms::FedAvg;
+    use fedround::data::{Partition, synth::SynthDigits};
+
+    let data = SynthDigits { train: 200, test: 50, ..SynthDigits::default() }.generate();
+    let report = Experiment::new(FedAvg::default())
+        .model("logistic")
+        .data(data)
+        .clients(10)
+        .partition(Partition::Iid)
+        .seed(7)
+        .run(3)?;
+    println!("{} rounds, training loss {}", report.rounds(), report.train_loss());
+    Ok(report)
+}
+
+/// Blocks that are no whole code, by their first lines.
+const PIECES: [&str; 2] = [
+    "#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]",
+    "fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {\n    if server.phase",
+];
+
+/// Code without its documentation, and without white space, which depends on where the code stands.
+fn plain(code: &str) -> String {
+    let documentation = |line: &&str| line.trim_start().starts_with("///");
+    let lines = code.lines().filter(|line| !documentation(line));
+    lines.flat_map(str::split_whitespace).collect()
+}
+
+#[test]
+fn code_of_the_docs_is_compiled() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let algorithms = ["fed_prox", "fed_bn"];
+    let sources = algorithms.map(|name| read(&format!("algorithms/src/{name}.rs")));
+    let compiled =
+        plain(&([include_str!("mod.rs"), include_str!("specs.rs")].concat() + &sources.concat()));
+    for page in [
+        "docs/specs.md",
+        "docs/your-own-data.md",
+        "docs/experiments.md",
+    ] {
+        let text = read(page);
+        for block in text.split("```rust\n").skip(1) {
+            let block = block.split("```").next().unwrap().trim();
+            let piece = PIECES.iter().any(|first| block.starts_with(first));
+            assert!(
+                piece || compiled.contains(&plain(block)),
+                "{page}: nothing compiles this code:\n{block}"
+            );
+        }
+    }
+}
+
+#[test]
+fn algorithms_of_the_docs_have_graphs() {
+    let algorithms: [&dyn Algorithm; 8] = [
+        &<specs::Averaged>::default(),
+        &<specs::Clustered>::default(),
+        &<specs::FineTuned>::default(),
+        &<specs::Feedback>::default(),
+        &<specs::Gossip>::default(),
+        &<specs::Loudest>::default(),
+        &<specs::Senders>::default(),
+        &<specs::Arriving>::default(),
+    ];
+    for algorithm in algorithms {
+        graph_text(algorithm, Stage::Box).unwrap();
+    }
+}
+
+#[test]
+fn the_experiment_of_the_docs_runs() {
+    assert_eq!(experiment().unwrap().rounds(), 3);
+}
