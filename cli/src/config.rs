@@ -31,6 +31,7 @@ pub(crate) struct Config {
     pub public_share: Option<f64>,
     pub validation: Option<f64>,
     pub keep: Option<String>,
+    pub track_clients: Option<bool>,
     pub ensemble: Option<bool>,
     pub adversary: Option<bool>,
     pub beam: Option<usize>,
@@ -57,7 +58,7 @@ pub(crate) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 37] = [
+const KEYS: [&str; 38] = [
     "spec",
     "data",
     "data_dir",
@@ -75,6 +76,7 @@ const KEYS: [&str; 37] = [
     "public_share",
     "validation",
     "keep",
+    "track_clients",
     "ensemble",
     "adversary",
     "beam",
@@ -239,6 +241,7 @@ mod tests {
             public_share: Some(0.1),
             validation: Some(0.1),
             keep: Some(String::new()),
+            track_clients: Some(true),
             ensemble: Some(true),
             adversary: Some(true),
             beam: Some(1),

@@ -25,6 +25,14 @@ pub(crate) fn graph(catalog: &Catalog, args: &GraphArgs) -> Result<(), CliError>
         .compile(&args.subject, target, &mut manager)?
         .program;
     args.report_timings(&manager);
+    let drawn: Option<fn(&Program) -> &Module> = match (args.at, args.format) {
+        (Stage::Fed, Format::Svg) => Some(Program::staged),
+        (Stage::Linked, Format::Svg) => Some(Program::linked),
+        _ => None,
+    };
+    if let Some(module) = drawn.filter(|_| !args.costs) {
+        return print(&drawing(&program, module));
+    }
     let mut texts = vec![];
     for (phase, program) in program.phases() {
         // Of what is no text there is one document, about the last phase.
@@ -38,6 +46,17 @@ pub(crate) fn graph(catalog: &Catalog, args: &GraphArgs) -> Result<(), CliError>
         texts.push(header + one(args, program)?.trim_end());
     }
     print(&(texts.join("\n\n") + "\n"))
+}
+
+/// All phases on one page.
+fn drawing(program: &Program, module: fn(&Program) -> &Module) -> String {
+    let phases = program.phases();
+    let phases = phases.iter().map(|(title, program)| svg::Phase {
+        title: title.as_deref(),
+        module: module(program),
+        parameters: Some(*program),
+    });
+    svg::phases(&phases.collect::<Vec<_>>())
 }
 
 /// The graph of one phase.

@@ -8,6 +8,7 @@ use fedround_metrics::clients::ClientSummary;
 use fedround_simulation::{Evaluation, RunError, Simulation};
 
 use super::Scores;
+use super::client_scores::ClientTests;
 use super::language::{LanguageScores, LanguageTest};
 use super::own_models::OwnModels;
 
@@ -20,6 +21,8 @@ pub(super) struct TestSet {
     rotated: Vec<(usize, Examples)>,
     /// Captions or answers of people, where the model gives some.
     language: Option<LanguageTest>,
+    /// Where single clients are reported.
+    each: Option<ClientTests>,
     clients: usize,
 }
 
@@ -38,6 +41,7 @@ impl TestSet {
         examples: Examples,
         splits: &[Split],
         language: Option<LanguageTest>,
+        each: Option<ClientTests>,
     ) -> Result<Self, PartitionError> {
         let numbered = || splits.iter().enumerate();
         let tested = || numbered().filter(|(_, split)| !split.test.is_empty());
@@ -53,6 +57,7 @@ impl TestSet {
             clients: splits.len(),
             examples,
             language,
+            each,
         })
     }
 
@@ -97,6 +102,11 @@ impl TestSet {
                 class_accuracy: global.class_accuracy,
                 local: ClientSummary::of(&local).ok(),
                 evaluations: self.named(simulation)?,
+                each: self
+                    .each
+                    .as_ref()
+                    .map(|each| each.run(simulation))
+                    .transpose()?,
                 late_client: late.first().map(|(_, accuracy)| *accuracy),
                 bleu: language.bleu,
                 vqa_accuracy: language.vqa_accuracy,

@@ -31,6 +31,7 @@ mod adversary;
 mod checkpoint;
 mod client_examples;
 mod client_models;
+mod client_scores;
 mod error;
 mod evaluation;
 mod initial_weights;
@@ -60,6 +61,7 @@ use fedround_passes::PassObserver;
 use crate::model_source::ModelSource;
 
 pub use client_models::ClientModels;
+pub use client_scores::{ClientScore, ClientScores};
 pub use error::ExperimentError;
 pub use initial_weights::InitialWeights;
 pub use keep::{Keep, KeepError};

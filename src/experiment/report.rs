@@ -9,6 +9,8 @@ use fedround_metrics::progress::Point;
 use fedround_simulation::RoundStats;
 use serde::{Deserialize, Serialize};
 
+use super::client_scores::ClientScores;
+
 /// Names, types and values of a model's parameters, in the model's order.
 pub type Parameters = Vec<(String, TensorType, Vec<f32>)>;
 
@@ -90,6 +92,9 @@ pub struct Scores {
     /// As `local`, of the algorithm's evaluations with a name, by that name.
     #[serde(default)]
     pub evaluations: BTreeMap<String, ClientSummary>,
+    /// Of each client and each domain, if it was asked for.
+    #[serde(default)]
+    pub each: Option<ClientScores>,
     /// The late client's, once it has joined.
     pub late_client: Option<f64>,
     /// BLEU-1 to BLEU-4, of models that describe images.

@@ -16,6 +16,7 @@ use fedround_store::Archive;
 use fedround_trace::TracedModel;
 
 use super::client_examples::{dealt, turned};
+use super::client_scores::ClientTests;
 use super::evaluation::TestSet;
 use super::language::LanguageTest;
 use super::memory::{self, MemoryEstimate};
@@ -72,7 +73,11 @@ impl Run {
         settings.auxiliaries = used;
         let name = experiment.model.name();
         let language = LanguageTest::new(&data, name, &model.objective(), settings.beam)?;
-        let tests = TestSet::new(data.test.clone(), &splits, language)?;
+        let each = settings
+            .track_clients
+            .then(|| ClientTests::new(&data, &splits))
+            .transpose()?;
+        let tests = TestSet::new(data.test.clone(), &splits, language, each)?;
         let validation = ValidationSet::new(&examples, &splits);
         if settings.keep.best() && validation.is_none() {
             return Err(ExperimentError::NoChoice);

@@ -55,6 +55,9 @@ pub struct Settings {
     pub eval_batch: usize,
     /// Rounds between two evaluations on the test set. The last round is always evaluated.
     pub eval_every: usize,
+    /// Whether evaluations have the accuracy and the loss of each client and of each domain, which takes
+    /// another pass over the test examples.
+    pub track_clients: bool,
     /// Whether the clients' own models are evaluated together at the end, too.
     pub ensemble: bool,
     /// Whether adversaries look for protected attributes in representations at the end.
@@ -103,6 +106,7 @@ impl Default for Settings {
             goal: None,
             eval_batch: 250,
             eval_every: 5,
+            track_clients: false,
             ensemble: false,
             adversary: false,
             personal: false,

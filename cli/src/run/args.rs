@@ -233,6 +233,10 @@ pub(crate) struct TestArgs {
     /// Accuracy, such as 0.9, of which the rounds and bytes that it takes are reported
     #[arg(long, value_name = "A", value_parser = accuracy)]
     pub target: Option<f64>,
+    /// At each evaluation, report the accuracy and the loss of each client, and of each domain where the
+    /// data has some, too
+    #[arg(long)]
+    pub track_clients: bool,
     /// Report the test accuracy of the clients' own models together, too, by the mean of their
     /// logits
     #[arg(long)]

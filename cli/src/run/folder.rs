@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::checkpoints::CHECKPOINTS;
 use super::drawings;
 use super::run_id::{RUN_ID, RunId};
-use super::track::{EVENTS, TABLE, Track, Tracker};
+use super::track::{CLIENT_TABLE, EVENTS, TABLE, Track, Tracker};
 use crate::config::Config;
 use crate::error::CliError;
 use crate::files::remove_file;
@@ -39,7 +39,7 @@ const CLASSES: &str = "classes.svg";
 /// The states of clients that do not fit in memory.
 pub(super) const STATES: &str = "clients.redb";
 /// Everything that a run writes.
-pub(crate) const FILES: [&str; 15] = [
+pub(crate) const FILES: [&str; 16] = [
     MANIFEST,
     CONFIG,
     RUN_ID,
@@ -53,6 +53,7 @@ pub(crate) const FILES: [&str; 15] = [
     CLASSES,
     EVENTS,
     TABLE,
+    CLIENT_TABLE,
     STATES,
     CHECKPOINTS,
 ];
@@ -150,8 +151,12 @@ impl Folder {
     }
 
     /// Writes the metrics in these formats, too.
-    pub(super) fn track(&mut self, kinds: &[Track]) -> Result<(), CliError> {
-        let kinds = Track::ALL.into_iter().filter(|kind| kinds.contains(kind));
+    pub(super) fn track(&mut self, kinds: &[Track], clients: bool) -> Result<(), CliError> {
+        let wanted = |kind: &Track| match kind {
+            Track::Clients => clients && kinds.contains(&Track::Csv),
+            kind => kinds.contains(kind),
+        };
+        let kinds = Track::ALL.into_iter().filter(wanted);
         let trackers = kinds.map(|kind| Tracker::create(&self.dir, kind));
         self.trackers = trackers.collect::<Result<_, _>>()?;
         Ok(())

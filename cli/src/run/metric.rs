@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fedround::experiment::{Round, Scores};
+use fedround::experiment::{ClientScore, Round, Scores};
 use fedround_metrics::clients::ClientSummary;
 use serde::Serialize;
 
@@ -33,6 +33,12 @@ pub(super) struct Metric {
     /// The same of the algorithm's evaluations with a name, by that name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub evaluations: BTreeMap<String, ClientSummary>,
+    /// Of each client on its own test examples, if it was asked for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub clients: BTreeMap<usize, ClientScore>,
+    /// Of each domain's test examples.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub domains: BTreeMap<String, ClientScore>,
     /// Clients whose own models could not be evaluated, because their party was away or failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_evaluated: Vec<usize>,
@@ -95,6 +101,8 @@ pub(super) struct Spent {
 impl Metric {
     pub fn of(round: &Round, phase: Option<String>, privacy: Option<&PrivacySpent>) -> Self {
         let scores = round.scores.as_ref();
+        let each = scores.and_then(|scores| scores.each.clone());
+        let each = each.unwrap_or_default();
         let server = scores.filter(|scores| scores.server_trained);
         Self {
             round: round.number,
@@ -107,6 +115,8 @@ impl Metric {
             class_accuracy: server.map(|s| s.class_accuracy.clone()),
             local_accuracy: scores.and_then(|s| s.local),
             evaluations: scores.map(|s| s.evaluations.clone()).unwrap_or_default(),
+            clients: each.clients,
+            domains: each.domains,
             not_evaluated: scores.map(|s| s.missing.clone()).unwrap_or_default(),
             newcomer_accuracy: scores.and_then(|s| s.late_client),
             test_bleu: scores.and_then(|s| s.bleu),

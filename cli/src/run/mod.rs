@@ -82,7 +82,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
         ))?,
     };
     let mut folder = Folder::create(&dir, job.config())?;
-    folder.track(&args.track)?;
+    folder.track(&args.track, settings.run.track_clients)?;
     let parameters = job.program().parameter_count();
     let mut progress = Progress::of_run(job.settings(), folder.dir(), parameters, args.quiet);
     job.keep_clients(folder.dir());

@@ -15,23 +15,28 @@ use crate::error::CliError;
 /// TensorBoard finds files by this part of their names.
 pub(super) const EVENTS: &str = "events.out.tfevents.0.fedround";
 pub(super) const TABLE: &str = "metrics.csv";
+pub(super) const CLIENT_TABLE: &str = "clients.csv";
 
 /// A format that metrics are written in beside `metrics.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Track {
     /// events.out.tfevents.*, a file of TensorBoard
     Tensorboard,
-    /// metrics.csv, a row a round
+    /// metrics.csv, a row a round; with --track-clients, clients.csv, too
     Csv,
+    /// A row for each client and each domain in each evaluation.
+    #[value(skip)]
+    Clients,
 }
 
 impl Track {
-    pub const ALL: [Self; 2] = [Self::Tensorboard, Self::Csv];
+    pub const ALL: [Self; 3] = [Self::Tensorboard, Self::Csv, Self::Clients];
 
     pub fn file(self) -> &'static str {
         match self {
             Self::Tensorboard => EVENTS,
             Self::Csv => TABLE,
+            Self::Clients => CLIENT_TABLE,
         }
     }
 }
@@ -67,6 +72,7 @@ impl Tracker {
                 ..Event::default()
             }),
             Track::Csv => row(COLUMNS.iter().map(|column| (*column).to_owned()))?,
+            Track::Clients => row(CLIENT_COLUMNS.map(str::to_owned).into_iter())?,
         })?;
         Ok(this)
     }
@@ -80,6 +86,7 @@ impl Tracker {
                 record(&event(metric, self.wall_time.get()))
             }
             Track::Csv => row(COLUMNS.iter().map(|column| text(at(metric, column))))?,
+            Track::Clients => client_rows(metric)?,
         })
     }
 
@@ -109,6 +116,21 @@ const COLUMNS: [&str; 17] = [
     "privacy/epsilon",
     "seconds",
 ];
+
+/// The columns of the table of clients; `of` is `client` or `domain`.
+const CLIENT_COLUMNS: [&str; 5] = ["round", "of", "name", "accuracy", "loss"];
+
+fn client_rows(metric: &Value) -> Result<Vec<u8>, CliError> {
+    let mut rows = vec![];
+    for (of, key) in [("client", "clients"), ("domain", "domains")] {
+        for (name, scores) in metric[key].as_object().into_iter().flatten() {
+            let [accuracy, loss] = ["accuracy", "loss"].map(|key| text(&scores[key]));
+            let names = [text(&metric["round"]), of.to_owned(), name.clone()];
+            rows.extend(row(names.into_iter().chain([accuracy, loss]))?);
+        }
+    }
+    Ok(rows)
+}
 
 fn at<'v>(metric: &'v Value, path: &str) -> &'v Value {
     path.split('/').fold(metric, |value, key| &value[key])

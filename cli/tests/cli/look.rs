@@ -84,6 +84,19 @@ fn graph_has_four_formats() {
 }
 
 #[test]
+fn drawings_have_every_phase_and_count_representations() {
+    let place = Place::new();
+    let text = place.success("graph fedfed --model lenet5 --data synth-digits-rgb --format svg");
+    for phase in ["phase fedfed.distill, rounds 1 to 15", "from round 17 on"] {
+        assert!(text.contains(phase), "{phase}");
+    }
+    assert_eq!(text.matches("<svg").count(), 1);
+    assert_eq!(text.matches("Bytes for each client").count(), 3);
+    let text = place.success("graph adcol --format svg");
+    assert!(text.contains("1.7 MB down, 4F up"), "ADCOL's totals");
+}
+
+#[test]
 fn costs_are_counted() {
     let place = Place::new();
     let table = place.success("graph fedavg --at tensor --costs");

@@ -32,6 +32,54 @@ fn metrics_are_tracked_while_a_run_goes_on_and_after_it_was_resumed() {
     assert!(!place.path("none/metrics.csv").exists());
 }
 
+#[test]
+fn single_clients_and_domains_are_tracked() {
+    let place = Place::new();
+    let line = "run fedavg --data synth-digits --clients 2 --model logistic --eval-every 1 \
+                --track csv,tensorboard --track-clients --quiet";
+    place.success(&format!("{line} --rounds 1 --out parts"));
+    place.success("resume parts --rounds 2 --quiet");
+    place.success(&format!("{line} --rounds 2 --out whole"));
+    let table = place.text("whole/clients.csv");
+    assert_eq!(table, place.text("parts/clients.csv"));
+    // A row for each client in each round.
+    let rows: Vec<&str> = table.lines().collect();
+    assert_eq!(
+        (rows[0], rows.len()),
+        ("round,of,name,accuracy,loss", 1 + 4)
+    );
+    let metrics = place.text("whole/metrics.jsonl");
+    let last: serde_json::Value = serde_json::from_str(metrics.lines().last().unwrap()).unwrap();
+    let of = |k: &str| last["clients"][k]["accuracy"].as_f64().unwrap();
+    let mean = last["local_accuracy"]["mean"].as_f64().unwrap();
+    assert!(((of("0") + of("1")) / 2.0 - mean).abs() < 1e-9);
+    let events = place.read("whole/events.out.tfevents.0.fedround");
+    let tag = b"clients/1/loss";
+    assert!(events.windows(tag.len()).any(|part| part == tag));
+
+    // Folders of domains, of which clients have parts of their own.
+    for (domain, shade) in [("ink", 40), ("chalk", 220)] {
+        for (class, i) in [("a", 0), ("b", 1)] {
+            for n in 0..12_u8 {
+                let path = place.path(&format!("photos/{domain}/{class}/{n}.png"));
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                let pixel = image::Luma([shade + 3 * n % 30 * i]);
+                image::GrayImage::from_pixel(8, 8, pixel)
+                    .save(path)
+                    .unwrap();
+            }
+        }
+    }
+    place.success(
+        "run fedavg --data images:photos --partition iid --clients 2 --model logistic --rounds 1 \
+         --track-clients --quiet --out domains",
+    );
+    let line = place.text("domains/metrics.jsonl");
+    let line: serde_json::Value = serde_json::from_str(line.trim()).unwrap();
+    let domains: Vec<&String> = line["domains"].as_object().unwrap().keys().collect();
+    assert_eq!(domains, ["chalk", "ink"]);
+}
+
 /// How many records a file has; their lengths lead from one to the next, and end at its end.
 fn records(bytes: &[u8]) -> usize {
     let (mut at, mut count) = (0, 0);

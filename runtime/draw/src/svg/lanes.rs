@@ -24,32 +24,78 @@ const NOTE: Font = Font::new(SMALL, colour::GREY);
 /// A box is one op. Constants, parts of a batch, numbers of examples and scalar arithmetic that is read
 /// once are drawn inside the box that reads them.
 pub fn module(module: &Module, parameters: Option<Count<'_>>) -> String {
-    let scenes = scenes(module, parameters);
-    let lanes = Lanes::fit(&scenes);
+    let title = None;
+    phases(&[Phase {
+        title,
+        module,
+        parameters,
+    }])
+}
+
+/// A phase of an algorithm with several.
+pub struct Phase<'m> {
+    /// What stands above it.
+    pub title: Option<&'m str>,
+    /// Its round.
+    pub module: &'m Module,
+    /// As of [`module`].
+    pub parameters: Option<Count<'m>>,
+}
+
+/// Draws the phases of an algorithm as [`module`] does, below each other on one page.
+pub fn phases(phases: &[Phase<'_>]) -> String {
+    let drawn = phases.iter();
+    let drawn: Vec<_> = drawn
+        .map(|phase| (phase, scenes(phase.module, phase.parameters)))
+        .collect();
+    let lanes = Lanes::fit(drawn.iter().flat_map(|(_, scenes)| scenes));
     let mut pen = Pen {
         canvas: Canvas::default(),
         lanes,
         y: MARGIN,
         tails: [None; 2],
     };
-    let mut height = pen.page(&scenes);
-    if let (Some(parameters), true) = (parameters, module.is_linked()) {
-        let rows = wire(module);
-        let total = |direction| {
-            let rows = rows.iter().filter(|row| row.direction == direction);
-            number_format::bytes(rows.filter_map(|row| row.bytes(parameters)).sum::<usize>() as u64)
-        };
-        let text = format!(
-            "Bytes for each client in each round, P = {} parameters: {} down, {} up",
-            number_format::grouped(parameters.parameters_without(&Leaves::default()) as u64),
-            total(Direction::Down),
-            total(Direction::Up)
-        );
-        let x = pen.lanes.page() / 2.0;
-        pen.canvas.plain(x, height, &text, NOTE, Anchor::Middle);
-        height += MARGIN;
+    let (mut height, x) = (0.0, pen.lanes.page() / 2.0);
+    for (phase, scenes) in &drawn {
+        if let Some(title) = phase.title {
+            height += MARGIN + 12.0;
+            let font = Font::new(TITLE, colour::INK).bold();
+            pen.canvas.plain(x, height, title, font, Anchor::Middle);
+        }
+        height = pen.page(scenes, height);
+        if let (Some(parameters), true) = (phase.parameters, phase.module.is_linked()) {
+            let text = totals(phase.module, parameters);
+            pen.canvas.plain(x, height, &text, NOTE, Anchor::Middle);
+            height += MARGIN;
+        }
     }
-    pen.canvas.finish(pen.lanes.page(), height, module.name())
+    let name = phases.last().map_or("", |phase| phase.module.name());
+    pen.canvas.finish(pen.lanes.page(), height, name)
+}
+
+/// What is sent for a client in a round: bytes, and formulas of what is known only when clients have run,
+/// such as `4F` for `F` numbers of representations.
+fn totals(module: &Module, parameters: Count<'_>) -> String {
+    let rows = wire(module);
+    let total = |direction| {
+        let (mut known, mut terms) = (0, vec![]);
+        for row in rows.iter().filter(|row| row.direction == direction) {
+            match row.bytes(parameters) {
+                Some(bytes) => known += bytes as u64,
+                None => terms.push(row.formula()),
+            }
+        }
+        if known > 0 || terms.is_empty() {
+            terms.insert(0, number_format::bytes(known));
+        }
+        terms.join(" + ")
+    };
+    format!(
+        "Bytes for each client in each round, P = {} parameters: {} down, {} up",
+        number_format::grouped(parameters.parameters_without(&Leaves::default()) as u64),
+        total(Direction::Down),
+        total(Direction::Up)
+    )
 }
 
 struct Pen {
@@ -61,8 +107,8 @@ struct Pen {
 }
 
 impl Pen {
-    /// Draws everything; gives the page's height.
-    fn page(&mut self, scenes: &[Scene]) -> f64 {
+    /// Draws everything below a height; gives that of its end.
+    fn page(&mut self, scenes: &[Scene], above: f64) -> f64 {
         let many = scenes.len() > 1;
         let heights = scenes.iter().map(|scene| {
             let ends = if scene.start.is_empty() {
@@ -74,13 +120,13 @@ impl Pen {
             stack(&scene.items) + ends + title + 26.0
         });
         let content: f64 = heights.sum();
-        let top = MARGIN + if many { 0.0 } else { 28.0 };
+        let top = above + MARGIN + if many { 0.0 } else { 28.0 };
         let bottom = top + 34.0 + content + 6.0;
         if let ([only], false) = (scenes, many) {
             let font = Font::new(TITLE, colour::INK).bold();
             let x = self.lanes.page() / 2.0;
             self.canvas
-                .plain(x, MARGIN + 12.0, &only.title, font, Anchor::Middle);
+                .plain(x, above + MARGIN + 12.0, &only.title, font, Anchor::Middle);
         }
         for (lane, name, colours) in [
             (0, "Server", colour::SERVER),

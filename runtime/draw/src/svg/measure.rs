@@ -27,7 +27,7 @@ pub(super) struct Lanes {
 
 impl Lanes {
     /// As wide as the widest box of each lane and the widest label between them.
-    pub(super) fn fit(scenes: &[Scene]) -> Self {
+    pub(super) fn fit<'s>(scenes: impl Iterator<Item = &'s Scene>) -> Self {
         let mut widths: [f64; 3] = [170.0, 210.0, 120.0];
         for scene in scenes {
             let lane = usize::from(scene.place != Place::Server);

@@ -16,5 +16,5 @@ mod script_wires;
 mod tensor;
 mod text;
 
-pub use lanes::module;
+pub use lanes::{Phase, module, phases};
 pub use tensor::sheets;
