@@ -159,7 +159,7 @@ impl Catalog {
     ) -> Result<Compiled, CliError> {
         let algorithm = self.algorithm(&subject.spec, hypers)?;
         let around = AuxiliaryTask {
-            task: task.clone(),
+            task: *task,
             clients: subject.clients,
             variants: auxiliaries::choices(&subject.aux)?,
         };

@@ -126,7 +126,8 @@ fn accuracy_columns(comparison: &Comparison) -> Vec<Column> {
         columns.push(("of".into(), |row| whose(row).into()));
     }
     // What is best on test examples is nothing that a user could have chosen.
-    if rows.iter().any(|row| row.validation_accuracy.is_some()) {
+    let validated = rows.iter().any(|row| row.validation_accuracy.is_some());
+    if validated {
         columns.push(("validation".into(), |row| accuracy(row.validation_accuracy)));
         columns.push(("chosen".into(), |row| accuracy(row.chosen_test_accuracy)));
     } else {
@@ -134,7 +135,8 @@ fn accuracy_columns(comparison: &Comparison) -> Vec<Column> {
     }
     if personal {
         columns.push(("server's model".into(), |row| accuracy(row.test_accuracy)));
-    } else if rows.iter().any(|row| row.local_accuracy.is_some()) {
+    } else if !validated && rows.iter().any(|row| row.local_accuracy.is_some()) {
+        // Beside what is chosen it would not fit a terminal; the files have it.
         columns.push(("local accuracy".into(), |row| accuracy(row.local_accuracy)));
     }
     columns
