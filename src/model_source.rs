@@ -66,13 +66,32 @@ impl ModelSource {
         words: Option<usize>,
         losses: &Losses,
     ) -> Result<(TracedModel, Auxiliaries), GraphError> {
+        self.trace_adapted(algorithm, around, words, losses, Ok)
+    }
+
+    /// As [`trace`](Self::trace), after a change of the model itself, such as [adapters](crate::experiment::adapt).
+    ///
+    /// # Errors
+    ///
+    /// As [`trace`](Self::trace), or that of `adapt`.
+    pub fn trace_adapted<E: From<GraphError>>(
+        &self,
+        algorithm: &dyn Algorithm,
+        around: &AuxiliaryTask,
+        words: Option<usize>,
+        losses: &Losses,
+        adapt: impl FnOnce(Box<dyn Model>) -> Result<Box<dyn Model>, E>,
+    ) -> Result<(TracedModel, Auxiliaries), E> {
         // Models are made in host memory, whatever device they are compiled for.
         let device = Device::flex();
         let model = match self {
-            Self::Bundled(name) => build(name, around.task, words, &device)?,
+            Self::Bundled(name) => {
+                build(name, around.task, words, &device).map_err(GraphError::from)?
+            }
             Self::Own { make, .. } => make(around.task, &device),
         };
-        let assembled = assemble_for(algorithm, model, around, &device)?;
+        let assembled = assemble_for(algorithm, adapt(model)?, around, &device);
+        let assembled = assembled.map_err(GraphError::from)?;
         let model = TracedModel::new(self.name(), assembled.model, around.task, losses.clone());
         let used = assembled.auxiliaries.iter();
         let used = used.map(|(name, variant)| ((*name).to_owned(), (*variant).to_owned()));

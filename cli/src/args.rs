@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use fedround_exec::{Device, Target};
+use fedround_models::Train;
 use fedround_passes::{PassManager, timing_table};
 
 use crate::bench::BenchArgs;
@@ -301,6 +302,9 @@ pub(crate) struct Subject {
     /// Model
     #[arg(long, default_value = crate::settings::MODEL)]
     pub model: String,
+    /// What of the model trains: all, or lora:RANK[:ALPHA], as of `fedround run`
+    #[arg(long, value_name = "PART", default_value_t = Train::All)]
+    pub train: Train,
     /// Variant of an auxiliary network, as in discriminator=linear; may be repeated
     #[arg(long, value_name = "NAME=VARIANT")]
     pub aux: Vec<String>,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use burn::tensor::Device;
-use fedround::experiment::{ExperimentError, Run, warnings};
+use fedround::experiment::{ExperimentError, Run, Settings as RunSettings, adapt, warnings};
 use fedround::{Auxiliaries, Experiment, ModelSource};
 use fedround_algorithms::registry;
 use fedround_data::{Dataset, DatasetInfo, Place};
 use fedround_dsl::{BoxedAlgorithm, Registry};
 use fedround_exec::{Program, Target};
-use fedround_models::{AuxiliaryTask, Losses, MODELS, Model, ModelError, Task, find};
+use fedround_models::{AuxiliaryTask, Losses, MODELS, Model, ModelError, Task, Train, find};
 use fedround_names::nearest;
 use fedround_passes::PassManager;
 
@@ -164,7 +164,14 @@ impl Catalog {
             variants: auxiliaries::choices(&subject.aux)?,
         };
         let model = self.model_of(&subject.model)?;
-        let (model, auxiliaries) = model.trace(&algorithm, &around, *words, &self.losses)?;
+        let (model, auxiliaries) = match subject.train {
+            Train::All => model.trace(&algorithm, &around, *words, &self.losses)?,
+            Train::LowRank(adapters) => {
+                let seed = RunSettings::default().seed;
+                let adapt = |base| adapt(base, adapters, seed, None);
+                model.trace_adapted(&algorithm, &around, *words, &self.losses, adapt)?
+            }
+        };
         let mut chosen = around.variants.into_keys();
         if let Some(name) = chosen.find(|name| !auxiliaries.contains_key(name)) {
             return Err(ExperimentError::UnusedAuxiliary { name }.into());

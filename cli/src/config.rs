@@ -23,6 +23,7 @@ pub(crate) struct Config {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rename: Vec<String>,
     pub server_state: Option<bool>,
+    pub train: Option<String>,
     pub rounds: Option<usize>,
     pub seed: Option<u64>,
     pub reproducible_noise: Option<bool>,
@@ -68,6 +69,7 @@ const KEYS: [&str; 38] = [
     "weights",
     "rename",
     "server_state",
+    "train",
     "rounds",
     "seed",
     "reproducible_noise",
@@ -233,6 +235,7 @@ mod tests {
             weights: Some(PathBuf::new()),
             rename: vec![String::new()],
             server_state: Some(true),
+            train: Some(String::new()),
             rounds: Some(1),
             seed: Some(1),
             reproducible_noise: Some(true),

@@ -14,7 +14,7 @@ use fedround_exec::{
 };
 use fedround_ir::text::ParseError;
 use fedround_metrics::MetricError;
-use fedround_models::ModelError;
+use fedround_models::{ModelError, TrainError};
 use fedround_passes::{PassError, RequestError};
 use fedround_simulation::{
     ByteSizeError, CohortBatchError, DistributionError, LateClientError, OnNanError, RunError,
@@ -42,6 +42,8 @@ pub(crate) enum CliError {
     NothingToReport { dir: PathBuf },
     #[error(transparent)]
     Hyper(#[from] HyperError),
+    #[error(transparent)]
+    Train(#[from] TrainError),
     #[error("expected NAME=VALUE after --set, found `{0}`")]
     Assignment(String),
     #[error("expected FROM=TO or `torchvision-resnet` after --rename, found `{0}`")]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Args, Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadingArgs {
-    /// Column of a table (csv:FILE) that holds the class
+    /// Column of a table (csv:FILE, parquet:FILE) that holds the class
     #[arg(long, value_name = "COLUMN")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_column: Option<String>,

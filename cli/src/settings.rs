@@ -8,6 +8,7 @@ use fedround::experiment::{self, ExperimentError, Keep};
 use fedround_data::{Dataset, DatasetInfo, Partition, Place};
 use fedround_dsl::Hyper;
 use fedround_exec::{Devices, GraphCapture, Precision};
+use fedround_models::Train;
 use fedround_simulation::OnNan;
 
 use crate::auxiliaries;
@@ -122,6 +123,7 @@ impl Settings {
             server_state: server_state.transpose()?,
             reproducible_noise: !args.system_noise
                 && (args.reproducible_noise || file.reproducible_noise.unwrap_or(false)),
+            train: text(&args.train, file.train, "all").parse()?,
             augment: text(&args.augment, file.augment, "none").parse()?,
             auxiliaries,
             late_client: late_client.map(|text| text.parse()).transpose()?,
@@ -249,6 +251,7 @@ impl Settings {
             weights: run.weights.as_ref().map(|weights| absolute(&weights.file)),
             rename: run.weights.as_ref().map_or(vec![], weights::rules),
             server_state: run.server_state.as_ref().map(|_| true),
+            train: (run.train != Train::All).then(|| run.train.to_string()),
             rounds: Some(self.rounds),
             seed: Some(run.seed),
             reproducible_noise: run.reproducible_noise.then_some(true),

@@ -51,6 +51,7 @@ mod tests {
             reading: Default::default(),
             spec: "fedprox".to_owned(),
             model: "2nn".to_owned(),
+            train: Default::default(),
             aux: vec![],
             data: "synth-digits".to_owned(),
             clients: 10,

@@ -36,6 +36,8 @@ impl TrainedRun {
             weights: None,
             rename: vec![],
             server_state: None,
+            // Files have whole models.
+            train: None,
             ..Config::read(&dir.join(CONFIG))?
         };
         let settings = Settings::over(config, flags, &TestArgs::default(), None, None)?;

@@ -140,3 +140,17 @@ impl ModuleMapper for Replace {
         }
     }
 }
+
+/// Sets a module's leaves to other tensors.
+pub(crate) struct ReplaceTensors {
+    pub tensors: std::vec::IntoIter<DispatchTensor>,
+}
+
+impl ModuleMapper for ReplaceTensors {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        match self.tensors.next() {
+            Some(tensor) => Param::initialized(param.id, Tensor::from_dispatch(tensor)),
+            None => param,
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, DispatchTensor, Tensor, TensorData};
 
-use crate::leaf::{Collect, Replace};
+use crate::leaf::{Collect, Replace, ReplaceTensors};
 use crate::{AnyTensor, CallError, ForwardCx, Function, Leaf};
 
 /// A classifier as a burn module: features and a head on them. Implement this for your own
@@ -190,6 +190,14 @@ pub trait Model: Send + Sync {
     fn leaves(&self) -> Vec<Leaf>;
     /// A copy with other values, given in the order of [`leaves`](Self::leaves).
     fn with_leaves(&self, values: Vec<TensorData>) -> Box<dyn Model>;
+    /// A copy with other tensors, given in the order of [`leaves`](Self::leaves); what computed them is
+    /// recorded with a function that is traced.
+    fn with_tensors(&self, tensors: Vec<DispatchTensor>) -> Box<dyn Model>;
+    /// The model without [adapters](crate::LowRank), whose products are added to the weights that they
+    /// belong to; `None` if it has none.
+    fn merged(&self) -> Option<Box<dyn Model>> {
+        None
+    }
 }
 
 impl<M: Network> Model for M {
@@ -237,6 +245,13 @@ impl<M: Network> Model for M {
     fn with_leaves(&self, values: Vec<TensorData>) -> Box<dyn Model> {
         let mut replace = Replace {
             values: values.into_iter(),
+        };
+        Box::new(self.clone().map(&mut replace))
+    }
+
+    fn with_tensors(&self, tensors: Vec<DispatchTensor>) -> Box<dyn Model> {
+        let mut replace = ReplaceTensors {
+            tensors: tensors.into_iter(),
         };
         Box::new(self.clone().map(&mut replace))
     }

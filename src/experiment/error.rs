@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_exec::CompileError;
 use fedround_metrics::MetricError;
-use fedround_models::{ModelError, WeightsError};
+use fedround_models::{LowRankError, ModelError, WeightsError};
 use fedround_passes::report::number_format::bytes;
 use fedround_simulation::{CheckpointError, RunError, ServerStateError};
 
@@ -35,6 +35,9 @@ pub enum ExperimentError {
     /// The weights to start from cannot be read, or do not fit the model.
     #[error(transparent)]
     Weights(#[from] WeightsError),
+    /// Adapters fit no layer of the model.
+    #[error(transparent)]
+    LowRank(#[from] LowRankError),
     /// Examples to predict are of another shape than the data's.
     #[error("expected inputs of the shape {expected:?}, as the data's are, found {found:?}")]
     InputShape {

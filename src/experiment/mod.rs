@@ -27,6 +27,7 @@
 //! [step by step](Run::step), [saved](Run::save) between two rounds and [restored](Run::restore) in
 //! another process, where it goes on with the same bits.
 
+mod adapters;
 mod adversary;
 mod checkpoint;
 mod client_examples;
@@ -60,6 +61,7 @@ use fedround_passes::PassObserver;
 
 use crate::model_source::ModelSource;
 
+pub use adapters::{adapt, merged, merged_own, whole_name};
 pub use client_models::ClientModels;
 pub use client_scores::{ClientScore, ClientScores};
 pub use error::ExperimentError;

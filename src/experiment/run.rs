@@ -8,7 +8,7 @@ use fedround_data::{Dataset, Examples};
 use fedround_dsl::Algorithm;
 use fedround_exec::Program;
 use fedround_exec::device::is_cpu;
-use fedround_models::{AuxiliaryTask, LoadReport, Losses, Task};
+use fedround_models::{AuxiliaryTask, LoadReport, Losses, Task, Train};
 use fedround_passes::PassManager;
 use fedround_simulation::parties::{HeldOut, HostError, Parties, PartyHost};
 use fedround_simulation::{FederatedDataset, ServerStateError, Simulation};
@@ -21,7 +21,9 @@ use super::evaluation::TestSet;
 use super::language::LanguageTest;
 use super::memory::{self, MemoryEstimate};
 use super::validation::ValidationSet;
-use super::{Experiment, ExperimentError, PROTECTED, Report, Settings, public};
+use super::{
+    Experiment, ExperimentError, InitialWeights, PROTECTED, Report, Settings, adapt, public,
+};
 use crate::model_source::{Auxiliaries, ModelSource};
 
 /// A compiled experiment with its data and the state of its training.
@@ -93,9 +95,12 @@ impl Run {
             simulation = simulation.with_public(public);
         }
         check_memory(&simulation, rounds, settings.threads)?;
-        let loaded = match &settings.weights {
-            Some(weights) => Some(simulation.load_weights(&weights.read()?)?),
-            None => None,
+        let whole = simulation.program().model().model().merged();
+        let loaded = match (&settings.weights, whole) {
+            // The adapters' base has them.
+            (Some(weights), Some(whole)) => Some(weights.read()?.fit(&whole.leaves())?.report),
+            (Some(weights), None) => Some(simulation.load_weights(&weights.read()?)?),
+            (None, _) => None,
         };
         let loaded_states = match &settings.server_state {
             Some(path) => load_server_states(&mut simulation, path)?,
@@ -262,7 +267,15 @@ pub(super) fn trace(
         variants: settings.auxiliaries.clone(),
     };
     let words = data.language.as_ref().map(|of| of.vocabulary.len());
-    let (model, used) = model.trace(algorithm, &around, words, losses)?;
+    let (model, used) = match settings.train {
+        Train::All => model.trace(algorithm, &around, words, losses)?,
+        Train::LowRank(adapters) => {
+            let weights = settings.weights.as_ref();
+            let weights = weights.map(InitialWeights::read).transpose()?;
+            let adapt = |base| adapt(base, adapters, settings.seed, weights.as_ref());
+            model.trace_adapted(algorithm, &around, words, losses, adapt)?
+        }
+    };
     let columns = examples.columns().iter();
     let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
     Ok((model.with_columns(columns.collect()), used))

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use fedround_data::{Augment, Examples, Partition};
 use fedround_exec::{Devices, GraphCapture};
+use fedround_models::Train;
 use fedround_simulation::{CohortBatch, Faults, LateClient, OnNan};
 
 use super::{Experiment, InitialWeights, Keep};
@@ -35,6 +36,13 @@ impl Experiment {
     #[must_use]
     pub fn weights(mut self, weights: impl Into<InitialWeights>) -> Self {
         self.settings.weights = Some(weights.into());
+        self
+    }
+
+    /// Trains this of the model, such as low-rank adapters of its linear layers; the rest stays as it is.
+    #[must_use]
+    pub fn train(mut self, train: Train) -> Self {
+        self.settings.train = train;
         self
     }
 

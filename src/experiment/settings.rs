@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use fedround_data::{Augment, Partition};
 use fedround_exec::{ConvPolicy, Devices, GraphCapture, Precision};
+use fedround_models::Train;
 use fedround_simulation::{ByteSize, CohortBatch, Faults, LateClient, OnNan, RunError};
 
 use super::{Experiment, ExperimentError, InitialWeights, Keep};
@@ -20,6 +21,8 @@ pub struct Settings {
     pub seed: u64,
     /// Weights to start from; without any, all are drawn from the seed.
     pub weights: Option<InitialWeights>,
+    /// What of the model trains: all of it, or adapters beside weights that stay as they are.
+    pub train: Train,
     /// A checkpoint of another run, from which the states of the server are taken, such as FedAvgM's velocity;
     /// it must have those of the algorithm. Without it they start anew.
     pub server_state: Option<PathBuf>,
@@ -93,6 +96,7 @@ impl Default for Settings {
             partition: Partition::Shards { per_client: 2 },
             seed: 1,
             weights: None,
+            train: Train::default(),
             server_state: None,
             reproducible_noise: false,
             augment: Augment::default(),

@@ -13,6 +13,7 @@ mod clusters;
 mod common;
 mod counts;
 
+mod adapters;
 mod aggregation;
 mod augment;
 mod auxiliaries;

@@ -56,7 +56,8 @@ pub(crate) struct Folder {
 
 #[derive(Debug, Args)]
 pub(crate) struct Named {
-    /// Dataset by name (see `fedround data list`), or images:DIR, csv:FILE, npy:X,Y, npz:FILE or leaf:DIR
+    /// Dataset by name (see `fedround data list`), or images:DIR, csv:FILE, parquet:FILE, npy:X,Y,
+    /// npz:FILE or leaf:DIR
     #[arg(value_name = "DATA")]
     pub name: String,
     #[command(flatten)]

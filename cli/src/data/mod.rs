@@ -55,7 +55,7 @@ fn list(args: &ListArgs) -> Result<String, CliError> {
     }
     let rows = all.iter().map(|d| [d.name, &d.files, d.doc]);
     Ok(format!(
-        "Datasets, and their files in {}\n{}\nData of your own: images:DIR, csv:FILE, npy:X,Y, npz:FILE, leaf:DIR\n",
+        "Datasets, and their files in {}\n{}\nData of your own: images:DIR, csv:FILE, parquet:FILE,\n  npy:X,Y, npz:FILE, leaf:DIR\n",
         dir.display(),
         columns(rows)
     ))

@@ -126,7 +126,7 @@ pub(crate) struct SettingArgs {
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// Dataset by name (see `fedround data list`), or data of your own: images:DIR, csv:FILE,
-    /// npy:X,Y, npz:FILE or leaf:DIR [default: synth-digits, digits drawn here]
+    /// parquet:FILE, npy:X,Y, npz:FILE or leaf:DIR [default: synth-digits, digits drawn here]
     #[arg(long, value_name = "DATA")]
     pub data: Option<String>,
     /// Folder that holds the folders of datasets, such as DIR/mnist [default: data]
@@ -163,6 +163,10 @@ pub(crate) struct SettingArgs {
     /// for all rules of torchvision's ResNets; may be repeated
     #[arg(long, value_name = "FROM=TO", requires = "weights")]
     pub rename: Vec<String>,
+    /// What of the model trains: all, or lora:RANK[:ALPHA], low-rank adapters of its linear layers; its
+    /// weights then stay as they are and are not sent [default: all]
+    #[arg(long, value_name = "PART")]
+    pub train: Option<String>,
     /// Take the states of the server, too, such as FedAvgM's velocity, from the last checkpoint of the run
     /// folder of --weights; the algorithm must have the same states
     #[arg(long, requires = "weights")]

@@ -2,13 +2,14 @@
 //! process at a time writes to it.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use fedround::experiment::{Keep, Parameters, Report};
+use fedround::experiment::{Keep, Parameters, Report, merged, whole_name};
 use fedround_ir::tensor::TensorType;
-use fedround_models::{Layout, NamedValues, to_safetensors};
+use fedround_models::{Layout, Model, NamedValues, to_safetensors};
 use fedround_store::{FolderLock, StoreError, write_atomically};
 use serde::Serialize;
 
@@ -28,6 +29,8 @@ pub(crate) const MANIFEST: &str = "manifest.json";
 pub(crate) const MODEL: &str = "model.safetensors";
 /// The model of the last round, where the best one is kept beside it.
 const LAST: &str = "model-last.safetensors";
+/// The adapters alone, where they were trained.
+const ADAPTERS: &str = "adapters.safetensors";
 /// The folder of the clients' own models, where they have some.
 pub(crate) const CLIENTS: &str = "clients";
 /// Those of the last round, where `clients` has those of the best one.
@@ -47,6 +50,7 @@ pub(crate) const FILES: [&str; 16] = [
     SUMMARY,
     MODEL,
     LAST,
+    ADAPTERS,
     CLIENTS,
     LAST_CLIENTS,
     CURVES,
@@ -221,17 +225,44 @@ impl Folder {
 
     /// Writes the models that are to be kept, the last one of a run without any evaluation, without the
     /// tensors that are `left_out`.
-    pub fn models(&self, report: &Report, keep: Keep, left_out: &[bool]) -> Result<(), CliError> {
+    pub fn models(
+        &self,
+        model: &dyn Model,
+        report: &Report,
+        keep: Keep,
+        left_out: &[bool],
+    ) -> Result<(), CliError> {
         let last = &report.parameters;
         let kept = match (keep, &report.best) {
             (Keep::Last, _) | (_, None) => last,
             (Keep::Best | Keep::Both, Some(best)) => &best.parameters,
         };
-        self.model(MODEL, kept, left_out)?;
+        if self.whole(model, MODEL, kept, left_out)? {
+            self.model(ADAPTERS, kept, left_out)?;
+        }
         if keep == Keep::Both && report.best.is_some() {
-            self.model(LAST, last, left_out)?;
+            self.whole(model, LAST, last, left_out)?;
         }
         Ok(())
+    }
+
+    /// Writes the whole model of what was trained. Whether that has adapters.
+    fn whole(
+        &self,
+        model: &dyn Model,
+        file: &'static str,
+        trained: &Parameters,
+        left_out: &[bool],
+    ) -> Result<bool, CliError> {
+        let Some(whole) = merged(model, trained) else {
+            self.model(file, trained, left_out)?;
+            return Ok(false);
+        };
+        let names = trained.iter().zip(left_out).filter(|(_, out)| **out);
+        let names: HashSet<String> = names.map(|(leaf, _)| whole_name(&leaf.0)).collect();
+        let left_out: Vec<bool> = whole.iter().map(|leaf| names.contains(&leaf.0)).collect();
+        self.model(file, &whole, &left_out)?;
+        Ok(true)
     }
 
     /// Writes the tensors that are not left out; no file of none.

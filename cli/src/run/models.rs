@@ -2,12 +2,14 @@
 //! `K`.
 //!
 //! A client's file has the tensors that differ from `model.safetensors`, and those that are not in it
-//! because only clients train them. A client without a file uses the server's model as it is.
+//! because only clients train them. A client without a file uses the server's model as it is. If adapters
+//! were trained, files have the weights with the adapters added, and the server's adapters have a file of
+//! their own.
 
 use std::fs;
 use std::path::PathBuf;
 
-use fedround::experiment::{ClientModels, Keep, Parameters, Report};
+use fedround::experiment::{ClientModels, Keep, Parameters, Report, merged_own};
 use fedround_simulation::Simulation;
 
 use super::folder::{CLIENTS, Folder, LAST_CLIENTS, save_tensors};
@@ -31,9 +33,10 @@ pub(super) fn write(
     report: &Report,
     (keep, with_clients): (Keep, bool),
 ) -> Result<(), CliError> {
+    let model = simulation.program().model().model();
     if simulation.personal_models_are_at_parties() {
         // What no party sent is no result of the training.
-        return folder.models(report, keep, &simulation.unchanged_parameters()?);
+        return folder.models(model, report, keep, &simulation.unchanged_parameters()?);
     }
     let models = match with_clients {
         true => ClientModels::of(simulation)?,
@@ -41,14 +44,17 @@ pub(super) fn write(
     };
     let Some(models) = models else {
         let left_out = vec![false; report.parameters.len()];
-        return folder.models(report, keep, &left_out);
+        return folder.models(model, report, keep, &left_out);
     };
-    folder.models(report, keep, models.by_clients())?;
+    folder.models(model, report, keep, models.by_clients())?;
+    let own = |server: &Parameters, own: Parameters| merged_own(model, server, &own).unwrap_or(own);
     let best = report.best.as_ref().filter(|_| keep.best());
     if let Some(best) = best {
         let mut clients = ClientFolder::new(folder.dir().join(CLIENTS))?;
-        let mut own = best.clients.iter();
-        own.try_for_each(|(client, own)| clients.write(*client, own))?;
+        let mut all = best.clients.iter();
+        all.try_for_each(|(k, tensors)| {
+            clients.write(*k, &own(&best.parameters, tensors.clone()))
+        })?;
     }
     let last = match (keep, best) {
         (Keep::Best, Some(_)) => return Ok(()),
@@ -56,7 +62,7 @@ pub(super) fn write(
         (_, None) => CLIENTS,
     };
     let mut clients = ClientFolder::new(folder.dir().join(last))?;
-    models.each(|client, own| clients.write(client, &own))
+    models.each(|client, tensors| clients.write(client, &own(&report.parameters, tensors)))
 }
 
 /// A new folder of what clients have of their own, which replaces an earlier one. Where nobody has

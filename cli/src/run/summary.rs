@@ -9,6 +9,7 @@ use fedround::experiment::{AttributeAuc, ExperimentError, Keep, Report, Run, Sco
 use fedround_exec::CaptureStats;
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::{best, first_to_reach};
+use fedround_models::Train;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -60,7 +61,11 @@ pub(crate) struct Summary {
     /// Auxiliary networks beside the model, with their variants.
     #[serde(skip_serializing_if = "Auxiliaries::is_empty")]
     pub aux: Auxiliaries,
+    /// Those that train.
     pub parameters: usize,
+    /// What of the model trains, if not all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train: Option<String>,
     /// What it took from a file of weights, if it starts from one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<LoadedWeights>,
@@ -216,6 +221,7 @@ impl Summary {
             model: settings.model.clone(),
             aux: settings.run.auxiliaries.clone(),
             parameters: run.program().parameter_count(),
+            train: (settings.run.train != Train::All).then(|| settings.run.train.to_string()),
             weights: loaded_weights(settings, run),
             data: settings.data.name(),
             partition: settings.run.partition.to_string(),

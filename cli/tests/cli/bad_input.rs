@@ -387,3 +387,64 @@ fn devices_and_groups_of_clients_are_named() {
         &["the CPU captures no graphs of steps", "--device wgpu"],
     );
 }
+
+/// Data of one's own is read before anything is connected or written, by every command that trains on it.
+#[test]
+fn own_data_is_checked_by_every_command_that_trains() {
+    let place = Place::new();
+    place.write("sales.csv", b"amount,fraud\n1,yes\n2,no\n3,yes\n4\n");
+    place.write("gaps.csv", b"amount,fraud\n1,yes\n,no\n3,yes\n4,no\n");
+    place.write("photos/cat/1.png", b"no image");
+    place.write("photos/dog/1.png", b"no image");
+    place.write(
+        "plays/all.json",
+        b"{\"user_data\": {\"A\": {\"x\": [\"ab\"], \"y\": []}}}",
+    );
+    // Nobody listens there.
+    let link = "--superlink http://127.0.0.1:9 --clients 2 --state state --partition iid";
+    let commands = [
+        "inspect fedavg --clients 2 --partition iid --out state".to_owned(),
+        format!("coordinator fedavg {link}"),
+        format!("party fedavg {link} --host 0"),
+        format!("party fedavg {link} --host 0 --own-data"),
+    ];
+    let cases = [
+        (
+            "csv:absent.csv --target-column fraud",
+            "absent.csv does not exist",
+        ),
+        ("csv:sales.csv --target-column frau", "did you mean `fraud`"),
+        ("csv:sales.csv --target-column fraud", "sales.csv:5:"),
+        (
+            "csv:gaps.csv --target-column fraud",
+            "column `amount` has no value",
+        ),
+        ("csv:gaps.csv", "--target-column COLUMN"),
+        ("images:photos", "photos/"),
+        ("images:absent", "does not exist"),
+        ("leaf:plays", "user `A`"),
+        ("npz:sales.csv", "sales.csv"),
+        ("cvs:sales.csv", "unknown kind of data `cvs`"),
+        (
+            "csv:gaps.csv --target-column fraud --missing=skip",
+            "stop, drop or fill",
+        ),
+        ("images:photos --resize=0", "at least 1, found 0"),
+        ("parquet:sales.csv --target-column fraud", "Parquet"),
+    ];
+    for command in &commands {
+        for (data, expected) in cases {
+            let text = place.failure(&format!("{command} --data {data}"), 1);
+            let line = text.lines().find(|line| line.starts_with("error: "));
+            assert!(
+                line.is_some_and(|line| line.contains(expected)),
+                "{command} --data {data}: {text}"
+            );
+        }
+    }
+    assert!(
+        place.files("state").is_empty(),
+        "{:?}",
+        place.files("state")
+    );
+}

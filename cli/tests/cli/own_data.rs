@@ -181,3 +181,68 @@ fn next_characters_are_learned() {
         "{text}"
     );
 }
+
+/// A base is trained on all that is said; its adapters learn what two other characters say, and nothing but
+/// the adapters is sent.
+#[test]
+fn adapters_are_fine_tuned() {
+    let place = Place::new();
+    let user = |text: &str| {
+        let text: Vec<char> = text.chars().cycle().take(40).collect();
+        let windows = text.windows(5).map(|w| w.iter().collect::<String>());
+        let (x, y): (Vec<String>, Vec<String>) = windows
+            .map(|w| (w[..4].to_owned(), w[4..].to_owned()))
+            .unzip();
+        serde_json::json!({ "x": x, "y": y })
+    };
+    for (play, [one, other]) in [("first", ["abcd", "cdab"]), ("second", ["acbd", "bdac"])] {
+        let file =
+            serde_json::json!({ "user_data": { "ROMEO": user(one), "JULIET": user(other) } });
+        place.write(&format!("{play}/all.json"), file.to_string().as_bytes());
+    }
+    let common =
+        "--partition natural --model gpt:1x16 --set lr=0.2 --set fraction=1 --json --eval-every 1";
+    place.success(&format!(
+        "run fedavg --data leaf:first --rounds 3 {common} --out base"
+    ));
+    let line = format!("run fedavg --data leaf:second --weights base --train lora:4 {common}");
+    let tuned = json(&place.success(&format!("{line} --rounds 4 --out tuned")));
+    // Four square layers, two of four times the width, and the head.
+    let adapters = 4 * (4 * 32 + 2 * 80 + 16 + 81);
+    assert_eq!(tuned["parameters"], adapters);
+    assert_eq!(tuned["bytes_down"], 4 * 2 * 4 * adapters);
+    assert_eq!(tuned["train"], "lora:4");
+    assert_eq!(tuned["weights"]["drawn"].as_array().unwrap().len(), 0);
+    let metrics = place.text("tuned/metrics.jsonl");
+    let perplexity = metrics
+        .lines()
+        .map(|l| json(l)["test_perplexity"].as_f64().unwrap());
+    let perplexity: Vec<f64> = perplexity.collect();
+    assert!(perplexity[3] < 0.2 * perplexity[0], "{perplexity:?}");
+
+    // The saved model is whole.
+    let report = json(&place.success("eval tuned --json"));
+    let found = report["server"]["loss"].as_f64().unwrap();
+    assert!((found - tuned["test_loss"].as_f64().unwrap()).abs() < 1e-5);
+    place.success("export tuned --to whole.pt");
+    assert!(place.path("tuned/adapters.safetensors").exists());
+
+    // A run that goes on ends with the same bits, and not over another base.
+    place.success(&format!("{line} --rounds 2 --out stopped"));
+    let resumed = json(&place.success("resume stopped --rounds 4 --json"));
+    assert_eq!(resumed["test_loss"], tuned["test_loss"]);
+    place.success(&format!("{line} --rounds 2 --out other"));
+    std::fs::rename(place.path("base"), place.path("first-base")).unwrap();
+    place.success(&format!(
+        "run fedavg --data leaf:first --rounds 1 {common} --out base"
+    ));
+    let text = place.failure("resume other --rounds 4", 1);
+    assert!(text.contains("program"), "{text}");
+    let model = |run: &str| std::fs::read(place.path(&format!("{run}/model.safetensors"))).unwrap();
+    assert_eq!(model("stopped"), model("tuned"));
+
+    let text = place.success("explain fedavg --data leaf:second --model gpt:1x16 --train lora:4");
+    assert!(text.contains("P = 1,540 parameters"), "{text}");
+    let text = place.failure("run fedavg --train lora:0", 1);
+    assert!(text.contains("lora:RANK"), "{text}");
+}

@@ -1,6 +1,6 @@
 //! A model that consists of several networks with one tree of parameters.
 
-use burn::tensor::{Device, TensorData};
+use burn::tensor::{Device, DispatchTensor, TensorData};
 
 use crate::{AnyTensor, CallError, ForwardCx, Leaf, Model, Objective, Output};
 
@@ -112,6 +112,25 @@ impl Model for Assembly {
         self.map(|model| {
             let own = model.leaves().len();
             model.with_leaves(values.by_ref().take(own).collect())
+        })
+    }
+
+    fn with_tensors(&self, tensors: Vec<DispatchTensor>) -> Box<dyn Model> {
+        let mut tensors = tensors.into_iter();
+        self.map(|model| {
+            let own = model.leaves().len();
+            model.with_tensors(tensors.by_ref().take(own).collect())
+        })
+    }
+
+    fn merged(&self) -> Option<Box<dyn Model>> {
+        let has_adapters = self.0.iter().any(|part| part.model.merged().is_some());
+        has_adapters.then(|| {
+            self.map(|model| {
+                let leaves = model.leaves().into_iter();
+                let own = || model.with_tensors(leaves.map(|leaf| leaf.tensor).collect());
+                model.merged().unwrap_or_else(own)
+            })
         })
     }
 }

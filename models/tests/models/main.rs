@@ -10,5 +10,6 @@ mod auxiliaries;
 mod files;
 mod functions;
 mod interop;
+mod low_rank;
 mod parameters;
 mod weights;

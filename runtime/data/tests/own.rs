@@ -11,6 +11,8 @@ mod own {
     mod arrays;
     mod images;
     mod leaf;
+    #[cfg(feature = "parquet")]
+    mod parquet;
     mod tables;
 
     use std::fs;

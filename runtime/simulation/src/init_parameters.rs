@@ -5,6 +5,8 @@ use fedround_exec::tensor::read;
 use fedround_models::{Layer, Leaf};
 use fedround_random::{Purpose, StreamKey, uniform};
 
+use crate::error::RunError;
+
 /// Initial values by PyTorch's defaults, drawn from the stream `(INIT, layer, leaf)` of the seed:
 ///
 /// - linear, convolutional and transposed convolutional layers: `U(−1/√fan_in, 1/√fan_in)`, biases
@@ -42,6 +44,16 @@ pub fn parameters(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, ExecError
         })
     });
     values.collect()
+}
+
+/// The values that a run of this seed starts from, as [`Simulation::new`](crate::Simulation::new) draws
+/// them: see the table in `docs/models.md`.
+///
+/// # Errors
+///
+/// The values that the model was built with cannot be read.
+pub fn initial_values(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, RunError> {
+    Ok(parameters(leaves, seed)?)
 }
 
 /// The bound of a layer's uniform values; none if it keeps its values.

@@ -46,6 +46,7 @@ pub use evaluation::Evaluation;
 pub use evaluation::captions::Search;
 pub use evaluation::personal_models::PersonalModels;
 pub use faults::{Distribution, DistributionError, Faults, FaultsError};
+pub use init_parameters::initial_values;
 pub use late_client::{LateClient, LateClientError};
 pub use non_finite::{Diverged, OnNan, OnNanError};
 pub use round::{ObservedTensor, RoundStats, ServerObservation};

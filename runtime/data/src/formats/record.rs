@@ -44,6 +44,13 @@ impl Records {
         })
     }
 
+    /// The records of a text that was made from a file.
+    #[cfg(feature = "parquet")]
+    pub fn of_text(path: &Path, bytes: Vec<u8>) -> Self {
+        let path = path.to_path_buf();
+        Self { path, bytes }
+    }
+
     /// The records, each of `N` fields. Empty lines are skipped, and so are lines that start with
     /// `comment` and have no comma. A comment line with a comma is an error, because it has lost its line
     /// end and swallowed a record.

@@ -250,6 +250,23 @@ pub enum OwnDataError {
         /// What was found.
         found: String,
     },
+    /// This build does not read Parquet.
+    #[error(
+        "{}: this build does not read Parquet; build fedround with `--features parquet`, or convert the file to CSV",
+        path.display()
+    )]
+    NoParquet {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of Parquet is damaged, or holds something else than a table.
+    #[error("{}: expected a Parquet file of numbers and texts, found {found}", path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        found: String,
+    },
     /// A folder has no files of LEAF.
     #[error("{}: expected JSON files of LEAF, or the folders `train` and `test` with them, found none", dir.display())]
     NoLeafFiles {

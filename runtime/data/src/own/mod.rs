@@ -25,6 +25,7 @@ pub use leaf::LETTERS;
 pub use normalize::Normalize;
 pub use place::Place;
 pub use reading::{Broken, Missing, Reading};
+use table::Format;
 pub use table::TableEncoder;
 
 use crate::{DataError, Dataset, load};
@@ -138,7 +139,8 @@ impl DataSpec {
                 bundled::scaled(data, &reading.normalize)
             }
             Place::Images(dir) => images::read(dir, reading, seed),
-            Place::Csv(files) => table::read(files, reading, seed),
+            Place::Csv(files) => table::read(files, Format::Csv, reading, seed),
+            Place::Parquet(files) => table::read(files, Format::Parquet, reading, seed),
             Place::Arrays(files) => arrays::read(files, reading, seed),
             Place::Leaf(dir) => leaf::read(dir, reading, seed),
         }

@@ -19,6 +19,8 @@ pub enum Place {
     Images(PathBuf),
     /// `csv:FILE` or `csv:TRAIN,TEST`: tables with a header.
     Csv(Vec<PathBuf>),
+    /// `parquet:FILE` or `parquet:TRAIN,TEST`: tables, in a build with the feature `parquet`.
+    Parquet(Vec<PathBuf>),
     /// `npy:X,Y`, `npy:X,Y,TEST_X,TEST_Y` or `npz:FILE`: arrays of NumPy.
     Arrays(Vec<PathBuf>),
     /// `leaf:DIR`: JSON files of LEAF.
@@ -47,6 +49,7 @@ impl FromStr for Place {
             ("images", _) if !rest.is_empty() => Self::Images(rest.into()),
             ("leaf", _) if !rest.is_empty() => Self::Leaf(rest.into()),
             ("csv", 1 | 2) if named => Self::Csv(files),
+            ("parquet", 1 | 2) if named => Self::Parquet(files),
             ("npy", 2 | 4) if named => Self::Arrays(files),
             ("npz", 1) if named => Self::Arrays(files),
             _ => {
@@ -67,6 +70,7 @@ impl fmt::Display for Place {
             Self::Images(dir) => ("images", std::slice::from_ref(dir)),
             Self::Leaf(dir) => ("leaf", std::slice::from_ref(dir)),
             Self::Csv(files) => ("csv", &files[..]),
+            Self::Parquet(files) => ("parquet", &files[..]),
             Self::Arrays(files) if files.len() == 1 => ("npz", &files[..]),
             Self::Arrays(files) => ("npy", &files[..]),
         };
@@ -84,7 +88,7 @@ impl Place {
         let first = match self {
             Self::Bundled(name) => return name.clone(),
             Self::Images(dir) | Self::Leaf(dir) => dir,
-            Self::Csv(files) | Self::Arrays(files) => match files.first() {
+            Self::Csv(files) | Self::Parquet(files) | Self::Arrays(files) => match files.first() {
                 Some(first) => first,
                 None => return String::new(),
             },
@@ -105,6 +109,7 @@ impl Place {
             Self::Images(dir) => Self::Images(absolute(dir)),
             Self::Leaf(dir) => Self::Leaf(absolute(dir)),
             Self::Csv(files) => Self::Csv(all(files)),
+            Self::Parquet(files) => Self::Parquet(all(files)),
             Self::Arrays(files) => Self::Arrays(all(files)),
         }
     }

@@ -68,10 +68,10 @@ impl Reading {
         let (csv, images, own) = match place {
             Place::Bundled(_) => (false, false, false),
             Place::Images(_) => (false, true, true),
-            Place::Csv(_) => (true, false, true),
+            Place::Csv(_) | Place::Parquet(_) => (true, false, true),
             Place::Arrays(_) | Place::Leaf(_) => (false, false, true),
         };
-        let csv_has = "only tables (csv:FILE) have it";
+        let csv_has = "only tables (csv:FILE, parquet:FILE) have it";
         let images_have =
             "only folders of images (images:DIR) have it; `--augment resize:N` changes others";
         let only_skip = "only folders of images (images:DIR) have it";

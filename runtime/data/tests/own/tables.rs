@@ -204,3 +204,14 @@ fn a_packed_table_has_a_limit() {
         "{text}"
     );
 }
+
+/// Without the feature, the error says how to get it.
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn parquet_needs_its_feature() {
+    let root = folder(&[("people.parquet", b"PAR1")]);
+    let error = message(&root, "parquet:DIR/people.parquet", of("income"));
+    assert!(error.contains("--features parquet"), "{error}");
+    let error = message(&root, "parquet:DIR/absent.parquet", of("income"));
+    assert!(error.contains("does not exist"), "{error}");
+}

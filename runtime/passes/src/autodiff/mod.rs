@@ -2,11 +2,13 @@
 
 mod error;
 pub mod rules;
+mod tiles;
 
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op, Val};
 
 pub use error::GradError;
+use tiles::Tiles;
 
 /// [`grad`] of the loss multiplied by `scale`, divided by `scale` again. The result is the same, except
 /// that intermediate values round to 0 or ∞ elsewhere.
@@ -43,21 +45,29 @@ pub fn grad(graph: &mut Graph, loss: Val, wrt: &[Val], loc: Loc) -> Result<Vec<V
         });
     }
     let active = depends_on(graph, wrt);
+    let mut tiles = Tiles::of(graph);
     let mut adjoint: Vec<Option<Val>> = vec![None; graph.types.len()];
     adjoint[loss.0 as usize] =
         Some(graph.push(Op::Full(1.0, graph.shape(loss).to_vec()), &[], loc)?);
     for i in (0..graph.nodes.len()).rev() {
         let node = graph.nodes[i].clone();
         // Nodes that the walk itself appends come after `loss` and have no adjoint.
-        let Some(g) = node
-            .outs
-            .first()
-            .and_then(|v| adjoint.get(v.0 as usize).copied().flatten())
-        else {
+        let Some(&out) = node.outs.first().filter(|v| (v.0 as usize) < adjoint.len()) else {
+            continue;
+        };
+        if let Some(joined) = tiles.gradient(graph, out)? {
+            adjoint[out.0 as usize] = Some(joined);
+        }
+        let Some(g) = adjoint[out.0 as usize] else {
             continue;
         };
         let wanted: Vec<bool> = node.ins.iter().map(|v| active[v.0 as usize]).collect();
         if !wanted.contains(&true) {
+            continue;
+        }
+        if let Op::Slice(ranges) = &node.op
+            && tiles.take(node.ins[0], ranges, g)
+        {
             continue;
         }
         for (&input, part) in node.ins.iter().zip(rules::apply(graph, &node, g, &wanted)?) {
@@ -69,12 +79,11 @@ pub fn grad(graph: &mut Graph, loss: Val, wrt: &[Val], loc: Loc) -> Result<Vec<V
             });
         }
     }
-    wrt.iter()
-        .map(|&v| match adjoint[v.0 as usize] {
-            Some(g) => Ok(g),
-            None => Ok(graph.push(Op::Full(0.0, graph.shape(v).to_vec()), &[], loc)?),
-        })
-        .collect()
+    let gradient = |&v: &Val| match tiles.gradient(graph, v)?.or(adjoint[v.0 as usize]) {
+        Some(g) => Ok(g),
+        None => Ok(graph.push(Op::Full(0.0, graph.shape(v).to_vec()), &[], loc)?),
+    };
+    wrt.iter().map(gradient).collect()
 }
 
 /// Whether each value depends on one of `roots`.

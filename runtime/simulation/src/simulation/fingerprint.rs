@@ -102,6 +102,12 @@ pub(super) fn graph(simulation: &Simulation) -> Result<String, RunError> {
 fn hashed(program: &Program) -> Result<Sha256, RunError> {
     let mut hasher = Sha256::new();
     hasher.update(format!("{:?}", program.model().parameters()));
+    // Beside adapters that are zeros, this is their base, whose values the graphs' texts leave out.
+    let base = program.model().model().merged();
+    for leaf in base.iter().flat_map(|base| base.leaves()) {
+        hasher.update(&leaf.name);
+        hasher.update(leaf.value().as_bytes());
+    }
     for (rounds, phase) in program.phases() {
         hasher.update(rounds.unwrap_or_default());
         hasher.update(print_exact(phase.staged()));

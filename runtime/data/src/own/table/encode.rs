@@ -6,7 +6,7 @@ use fedround_names::nearest;
 
 use super::Roles;
 use super::scan::Scan;
-use super::sheet::{Row, Sheet, number};
+use super::sheet::{Format, Row, Sheet, number};
 use crate::own::normalize::moments;
 use crate::own::{Normalize, OwnDataError};
 use crate::{Column, DataError};
@@ -141,13 +141,13 @@ impl TableEncoder {
         Ok(())
     }
 
-    /// The rows of another CSV file as a column `x`. It has a header with the same names, in any order. Other
+    /// The rows of another CSV file, or of a file `*.parquet`, as a column `x`. It has a header with the same names, in any order. Other
     /// columns, such as the target, do not matter.
     ///
     /// # Errors
     /// A column is missing, or a value is not one that the training table could have.
     pub fn encode(&self, path: &Path) -> Result<Column, DataError> {
-        let sheet = Sheet::open(path)?;
+        let sheet = Sheet::open(path, Format::of(path))?;
         let places = self.inputs.iter().map(|input| sheet.find(&input.name));
         let places = places.collect::<Result<Vec<_>, _>>()?;
         let mut x = vec![];

@@ -1,9 +1,11 @@
-//! Tables: CSV files with a header.
+//! Tables: CSV files with a header, and Parquet files, which become the same text.
 //!
 //! A file is read twice. The first pass finds the type of each column, and the second encodes the rows. So
 //! memory holds the file and the encoded numbers, but not a text for each field.
 
 mod encode;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod scan;
 mod sheet;
 
@@ -17,11 +19,17 @@ use super::labels::Names;
 use super::{Missing, OwnDataError, Reading, labels};
 use crate::{Column, DataError, Dataset, Examples};
 use scan::Scan;
+pub(super) use sheet::Format;
 use sheet::Sheet;
 
 /// Reads `[FILE]`, or `[TRAIN, TEST]`.
-pub(super) fn read(files: &[PathBuf], reading: &Reading, seed: u64) -> Result<Dataset, DataError> {
-    let sheets = files.iter().map(|file| Sheet::open(file));
+pub(super) fn read(
+    files: &[PathBuf],
+    format: Format,
+    reading: &Reading,
+    seed: u64,
+) -> Result<Dataset, DataError> {
+    let sheets = files.iter().map(|file| Sheet::open(file, format));
     let sheets = sheets.collect::<Result<Vec<_>, _>>()?;
     let [first, rest @ ..] = &sheets[..] else {
         return Err(OwnDataError::Place {

@@ -23,12 +23,42 @@ pub(super) struct Row<'a>(Record<'a>);
 /// What stands for a missing value, in any case.
 const MISSING: [&str; 8] = ["", "?", "na", "n/a", "nan", "null", "none", "-"];
 
+/// How a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Csv,
+    Parquet,
+}
+
+impl Format {
+    /// That of a file by its name: CSV, unless it ends in `.parquet`.
+    pub fn of(path: &Path) -> Self {
+        match path.extension().is_some_and(|e| e == "parquet") {
+            true => Self::Parquet,
+            false => Self::Csv,
+        }
+    }
+
+    fn records(self, path: &Path) -> Result<Records, DataError> {
+        match self {
+            Self::Csv => Records::open_list(path),
+            #[cfg(feature = "parquet")]
+            Self::Parquet => Ok(Records::of_text(path, super::parquet::text(path)?)),
+            #[cfg(not(feature = "parquet"))]
+            Self::Parquet => Err(OwnDataError::NoParquet {
+                path: path.to_path_buf(),
+            }
+            .into()),
+        }
+    }
+}
+
 impl Sheet {
-    pub fn open(path: &Path) -> Result<Self, DataError> {
+    pub fn open(path: &Path, format: Format) -> Result<Self, DataError> {
         if !path.is_file() {
             return Err(Place::missing(path));
         }
-        let records = Records::open_list(path)?;
+        let records = format.records(path)?;
         let first = records
             .first_line()
             .trim_start_matches('\u{feff}')
