@@ -115,8 +115,8 @@ impl ServerCx {
     /// Initial parameters of the model, drawn like those that a run begins with, from another stream for
     /// each number; those of 0 are the ones that it begins with.
     #[track_caller]
-    pub fn initial_params(&self, number: usize) -> Server<Params> {
-        let op = FedOp::InitialParams(number);
+    pub fn initial_params(&self, number: impl Into<Index>) -> Server<Params> {
+        let op = FedOp::InitialParams(number.into().count());
         Server::of_op(&self.graph, op, &[], Loc::caller())
     }
 

@@ -153,15 +153,20 @@ fn string(value: &Expr) -> Option<String> {
     }
 }
 
+const BASE_HELP: &str = "an algorithm that this one is added to is a type parameter: \
+    `struct FedProx<A = FedAvg> { pub base: A, .. }`";
+const SEVERAL_HELP: &str = "a hyper-parameter is one value, which `--set NAME=VALUE` gives: write a field for \
+    each number, or a rule that gives them, such as `self.lr * self.decay.pow(server.round())`";
+
 /// A type that a configuration file and a command line can give.
 fn check_type(field: &HyperField<'_>, diagnostics: &mut Diagnostics) {
     if field.kind.is_none() {
         let found = text(field.ty);
+        let several = found.starts_with("Vec") || found.starts_with('[');
         diagnostics.error(
             field.ty,
             format!("expected `f32`, `f64`, `usize`, `bool`, `String` or an enum of words, found `{found}`"),
-            "an algorithm that this one is added to is a type parameter: \
-             `struct FedProx<A = FedAvg> { pub base: A, .. }`",
+            if several { SEVERAL_HELP } else { BASE_HELP },
         );
     }
 }

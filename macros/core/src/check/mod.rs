@@ -4,6 +4,7 @@
 mod conditions;
 mod hyper;
 mod item;
+mod lists;
 mod loops;
 mod self_uses;
 mod signature;

@@ -9,6 +9,7 @@ use syn::{
     ExprMatch, ExprMethodCall, ExprReference, ExprUnary, Lit, Local, Pat, Stmt, Token, UnOp,
 };
 
+use super::lists::{check_index, check_zip};
 use super::loops::may_have_turns;
 use crate::diagnostics::Diagnostics;
 use crate::model::lent_variable;
@@ -139,6 +140,7 @@ impl<'a> Visit<'a> for Subset<'_> {
     }
 
     fn visit_expr_method_call(&mut self, node: &'a ExprMethodCall) {
+        check_zip(node, self.diagnostics);
         self.visit_expr(&node.receiver);
         self.arguments(&node.args);
     }
@@ -150,6 +152,11 @@ impl<'a> Visit<'a> for Subset<'_> {
             self.error(token, "`&`", "`&mut`", help);
         }
         self.visit_expr(&node.expr);
+    }
+
+    fn visit_expr_index(&mut self, node: &'a ExprIndex) {
+        check_index(node, self.diagnostics);
+        visit::visit_expr_index(self, node);
     }
 
     fn visit_expr_unary(&mut self, node: &'a ExprUnary) {
@@ -181,11 +188,6 @@ impl<'a> Visit<'a> for Subset<'_> {
 
 fn is_name(expr: &Expr) -> bool {
     matches!(expr, Expr::Lit(literal) if matches!(literal.lit, Lit::Str(_)))
-}
-
-/// A variable at a literal, or at a variable such as the number of a loop's turn.
-fn is_element(index: &ExprIndex) -> bool {
-    matches!(&*index.expr, Expr::Path(_)) && matches!(&*index.index, Expr::Path(_) | Expr::Lit(_))
 }
 
 fn is_arithmetic(op: &BinOp) -> bool {
@@ -221,9 +223,6 @@ const CONDITION_HELP: &str = "comparisons and logic are for the condition of an 
     on hyper-parameters: `if self.mu > 0.0 { .. }`";
 const ARITHMETIC_HELP: &str = "values of the graph have the four operations and methods";
 const DATA_HELP: &str = "a body holds values of the graph, in variables and tuples";
-
-const INDEX_HELP: &str = "only the elements of a list have numbers: `models[j]` in `for j in 0..n`; \
-    values of the graph have none: take rows by `k.sample_rows(..)` or `k.smallest(..)`";
 
 type Fault = (TokenStream, &'static str, &'static str, &'static str);
 
@@ -262,9 +261,6 @@ fn forbidden(expr: &Expr) -> Option<Fault> {
         Expr::Array(e) => (at(e), "a value", "an array", DATA_HELP),
         Expr::Repeat(e) => (at(e), "a value", "an array", DATA_HELP),
         Expr::Struct(e) => (at(&e.path), "a value", "a struct", DATA_HELP),
-        // An element of a list: `models[j]`.
-        Expr::Index(e) if is_element(e) => return None,
-        Expr::Index(e) => (at(e), "a value", "an index", INDEX_HELP),
         Expr::RawAddr(e) => (at(e), "a value", "a raw pointer", DATA_HELP),
         Expr::Range(e) => {
             let help = "ranges are for loops: `for _ in 0..n`; a list has `list(n, |j| ..)`";

@@ -60,6 +60,7 @@ cases!(
     personal_part_uploaded,
     hook_without_effect,
     state_never_set,
+    collect_in_loss,
     two_cohorts,
     unread_upload,
 );
