@@ -59,7 +59,7 @@ pub(crate) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 38] = [
+const KEYS: [&str; 39] = [
     "spec",
     "data",
     "data_dir",

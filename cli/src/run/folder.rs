@@ -42,7 +42,7 @@ const CLASSES: &str = "classes.svg";
 /// The states of clients that do not fit in memory.
 pub(super) const STATES: &str = "clients.redb";
 /// Everything that a run writes.
-pub(crate) const FILES: [&str; 16] = [
+pub(crate) const FILES: [&str; 17] = [
     MANIFEST,
     CONFIG,
     RUN_ID,
