@@ -69,6 +69,7 @@ mod own {
             "mnist",
             "images:photos",
             "csv:a.csv,b.csv",
+            "parquet:a.parquet,b.parquet",
             "npy:x.npy,y.npy",
             "npz:a.npz",
             "leaf:data/femnist",
@@ -99,7 +100,7 @@ mod own {
         };
         assert_eq!(
             message(&root, "images:DIR", target.clone()),
-            "`--target-column` does not fit `images:DIR`: only tables (csv:FILE) have it"
+            "`--target-column` does not fit `images:DIR`: only tables (csv:FILE, parquet:FILE) have it"
         );
         let resize = Reading {
             resize: Some(8),
