@@ -8,6 +8,7 @@ mod adfl;
 mod agnostic;
 mod centralized;
 mod compressed;
+mod cyclic;
 mod decayed;
 mod disentangled;
 mod dp_sgd;
@@ -46,6 +47,7 @@ mod scaffold;
 mod shared_head;
 mod sign_flip;
 mod solo;
+mod split_learning;
 mod trimmed_mean;
 mod validated;
 
@@ -54,6 +56,7 @@ pub use adfl::{Adfl, AdflStart};
 pub use agnostic::Agnostic;
 pub use centralized::Centralized;
 pub use compressed::{Compressed, CompressedCodec};
+pub use cyclic::{Cyclic, CyclicOrder};
 pub use decayed::Decayed;
 pub use disentangled::Disentangled;
 pub use dp_sgd::DpSgd;
@@ -91,6 +94,7 @@ pub use scaffold::Scaffold;
 pub use shared_head::{SharedHead, SharedPart};
 pub use sign_flip::SignFlip;
 pub use solo::Solo;
+pub use split_learning::SplitLearning;
 pub use trimmed_mean::TrimmedMean;
 pub use validated::Validated;
 
@@ -142,6 +146,8 @@ pub fn registry() -> Registry {
         .with_type::<Ef21>()
         .with_type::<Compressed<BoxedAlgorithm>>()
         .with_type::<PushSum>()
+        .with_type::<Cyclic<BoxedAlgorithm>>()
+        .with_type::<SplitLearning>()
 }
 
 #[cfg(test)]
@@ -155,6 +161,7 @@ mod tests {
         ("agnostic", include_str!("agnostic.rs"), 40),
         ("centralized", include_str!("centralized.rs"), 40),
         ("compressed", include_str!("compressed.rs"), 50),
+        ("cyclic", include_str!("cyclic.rs"), 25),
         ("decayed", include_str!("decayed.rs"), 15),
         ("disentangled", include_str!("disentangled.rs"), 45),
         ("dp_sgd", include_str!("dp_sgd.rs"), 30),
@@ -191,6 +198,7 @@ mod tests {
         ("shared_head", include_str!("shared_head.rs"), 30),
         ("sign_flip", include_str!("sign_flip.rs"), 25),
         ("solo", include_str!("solo.rs"), 40),
+        ("split_learning", include_str!("split_learning.rs"), 60),
         ("trimmed_mean", include_str!("trimmed_mean.rs"), 15),
         ("validated", include_str!("validated.rs"), 40),
     ];

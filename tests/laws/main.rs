@@ -52,5 +52,6 @@ mod server_states;
 mod state;
 mod tracing;
 mod training;
+mod turns;
 mod validation;
 mod words;

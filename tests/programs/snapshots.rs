@@ -135,7 +135,7 @@ fn baselines() {
     for name in registry.names().into_iter().filter(|n| !shown.contains(n)) {
         let algorithm = registry.parse(name).unwrap();
         // Logistic regression is all head.
-        let model = if ["lg-fedavg", "frozen"].contains(&name) {
+        let model = if ["lg-fedavg", "frozen", "split-learning"].contains(&name) {
             "2nn"
         } else {
             "logistic"

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use fedround_exec::Program;
+use fedround_ir::fed::Op;
 use fedround_passes::report::number_format::flops;
 use fedround_passes::schedule::{Runs, runs};
 use fedround_passes::tensor::{Looped, cost};
@@ -63,10 +64,16 @@ pub(super) fn compute(program: &Program, examples: u64) -> Result<String, CliErr
     Ok(text)
 }
 
-/// A line for each op that a group of clients runs one client after another; nothing where there is
-/// none.
-pub(super) fn loops(looped: &[(String, Looped)]) -> String {
-    let mut lines: Vec<String> = vec![];
+/// A line for each op that a group of clients runs one client after another, and for clients that take
+/// turns; nothing where there is neither.
+pub(super) fn loops(looped: &[(String, Looped)], turns: &[&Op]) -> String {
+    let line = |op: &&Op| {
+        format!(
+            "  {}: clients take turns, because each starts from what the one before it gave\n",
+            op.loc
+        )
+    };
+    let mut lines: Vec<String> = turns.iter().map(line).collect();
     for (segment, op) in looped {
         let line = format!(
             "  {segment}: `tensor.{}` of {} runs once for each client of a group: it has no rule for a client axis\n",
@@ -109,13 +116,13 @@ mod tests {
 
     #[test]
     fn an_op_that_loops_has_one_line() {
-        assert_eq!(loops(&[]), "");
+        assert_eq!(loops(&[], &[]), "");
         let looped = Looped {
             op: "sort",
             loc: Loc::caller(),
         };
         let twice = vec![("step0".to_owned(), looped); 2];
-        let text = loops(&twice);
+        let text = loops(&twice, &[]);
         assert_eq!(text.matches("`tensor.sort`").count(), 1, "{text}");
         assert!(
             text.contains("step0") && text.contains("client axis"),

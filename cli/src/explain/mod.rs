@@ -20,7 +20,7 @@ use crate::pass_dump::pass_manager;
 use crate::privacy::statement;
 use compute::{compute, loops};
 use json::Explained;
-use traffic::{held_at_once, traffic};
+use traffic::{held_at_once, traffic, turns};
 
 /// Runs the subcommand.
 pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliError> {
@@ -53,7 +53,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
         );
         text += "\nCompute\n";
         text += &compute(program, args.examples)?;
-        text += &loops(&program.looped()?);
+        text += &loops(&program.looped()?, &turns(program));
         texts.push(text);
     }
     print(&texts.join("\n"))

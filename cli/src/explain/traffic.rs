@@ -45,6 +45,10 @@ pub(super) fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> Str
     if program.linked().all_ops().any(reads_public) {
         text += "  Public examples are not sent: the server and every client have them (--public-share)\n";
     }
+    if !turns(program).is_empty() {
+        text +=
+            "  Clients take turns: a client's exchanges come after those of the one before it\n";
+    }
     text += &cohorts(args.subject.clients, &rows, program);
     let across = || rows.iter().filter(|row| row.direction == Direction::Across);
     if across().next().is_some() {
@@ -56,6 +60,13 @@ pub(super) fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> Str
         );
     }
     text
+}
+
+/// Where clients take turns.
+pub(super) fn turns(program: &Program) -> Vec<&Op> {
+    let ops = program.linked().all_ops();
+    ops.filter(|op| op.kind == OpKind::Fed(FedOp::InTurn))
+        .collect()
 }
 
 /// What crosses in a round: of one client and of all, for each cohort.

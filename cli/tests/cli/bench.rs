@@ -45,7 +45,7 @@ fn a_measurement_is_a_report() {
 }
 
 /// Algorithms whose first rounds draw no cohort, or by a share of another name.
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 11] = [
     "fada",
     "solo",
     "centralized",
@@ -55,6 +55,8 @@ const OTHERS: [&str; 9] = [
     "oort",
     "fixed-parties",
     "push-sum",
+    "cyclic",
+    "split-learning",
 ];
 
 #[test]

@@ -1,7 +1,7 @@
 //! Staged loops, which `#[federated]` makes of `for`.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, OptOp, Type, Value};
+use fedround_ir::fed::{Kind, OpKind, OptOp, Type, Value};
 
 use crate::graph::{Graph, only};
 use crate::loop_state::LoopState;
@@ -93,11 +93,11 @@ pub fn turns(times: impl Into<Index>) -> Turns {
 /// A type that a `for` loop of an algorithm may run over.
 #[diagnostic::on_unimplemented(
     message = "a staged loop cannot run over `{Self}`",
-    label = "expected `k.batches(epochs, size)`, `k.rows(passes, size, ..)` or a range `0..n`",
-    note = "the clients of a cohort are no loop, they run at once: `w.broadcast(&cohort).map(|k, w| ..)`"
+    label = "expected `k.batches(epochs, size)`, `k.rows(passes, size, ..)`, `cohort.in_turn()` or a range `0..n`",
+    note = "the clients of a cohort are no loop, they run at once: `w.broadcast(&cohort).map(|k, w| ..)`; one after the other they are `for client in cohort.in_turn()`"
 )]
 pub trait StagedLoop {
-    /// The type that the loop's pattern binds: the batch, or `()` for a range, whose steps are equal.
+    /// The type that the loop's pattern binds: the batch, the client, or `()` for a range, whose steps are equal.
     type Item;
     /// Stages the loop.
     #[doc(hidden)]
@@ -151,7 +151,7 @@ impl StagedLoop for Turns {
 /// step besides the carried values.
 pub(crate) fn stage_loop<C: LoopState>(
     graph: &Graph,
-    (op, mut operands, mut types): (OptOp, Vec<Value>, Vec<Type>),
+    (op, mut operands, mut types): (impl Into<OpKind>, Vec<Value>, Vec<Type>),
     carried: C,
     loc: Loc,
     body: impl FnOnce(&[Value], C) -> C,

@@ -22,12 +22,13 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 /// Modules with every kind of region and attribute.
-const SEEDS: [&str; 5] = [
+const SEEDS: [&str; 6] = [
     include_str!("texts/chosen.fed"),
     include_str!("texts/aggregated.fed"),
     include_str!("texts/gathered.fed"),
     include_str!("texts/linked.fed"),
     include_str!("texts/staged.fed"),
+    include_str!("texts/turns.fed"),
 ];
 
 /// What a mutation may put in besides pieces of the text itself.

@@ -1,7 +1,7 @@
 //! The frames of maps, loops and gradients.
 
-use fedround_ir::fed::{Kind, Op, OpKind, OptOp, Place, Region, Value};
-use fedround_passes::report::notation::Text;
+use fedround_ir::fed::{FedOp, Kind, Op, OpKind, OptOp, Place, Region, Value};
+use fedround_passes::report::notation::{TURN, Text};
 
 use super::scene::Frame;
 use super::script::Script;
@@ -43,10 +43,10 @@ impl Script<'_> {
         let names: Vec<String> = names.collect();
         let place = op.operands.first().map(|v| self.place(*v));
         let on_server = place == Some(Place::Gathered);
-        let how = if on_server {
-            "on the server"
-        } else {
-            "in parallel"
+        let title = match cohort.as_str() {
+            TURN => format!("on {TURN}"),
+            _ if on_server => format!("for each client k ∈ {cohort}, on the server"),
+            _ => format!("for each client k ∈ {cohort}, in parallel"),
         };
         self.rename(&region.yields, &names, &mut items);
         for (result, name) in results.iter().zip(names) {
@@ -54,7 +54,7 @@ impl Script<'_> {
             self.cohorts.insert(*result, cohort.clone());
         }
         Some(Frame {
-            title: format!("for each client k ∈ {cohort}, {how}"),
+            title,
             note: String::new(),
             op: op.kind.name(),
             is_grad: false,
@@ -89,6 +89,13 @@ impl Script<'_> {
                     epochs.plain(),
                     size.plain()
                 )
+            }
+            (OpKind::Fed(FedOp::InTurn), [cohort]) => {
+                if let Some(arg) = region.args.first() {
+                    self.texts.insert(*arg, Text::name(TURN));
+                }
+                let cohort = self.text(*cohort);
+                format!("for each client k ∈ {}, in turn", cohort.plain())
             }
             _ => format!("{} times", self.list(control)),
         };

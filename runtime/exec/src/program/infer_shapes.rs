@@ -81,6 +81,8 @@ struct Walk<'a, 'v> {
     found: Kept,
     /// Whether segments are left out that read something of an unknown type.
     all_known: bool,
+    /// How many clients' rows are joined here.
+    cohort: usize,
     visit: Visit<'v>,
 }
 
@@ -93,6 +95,7 @@ impl<'a, 'v> Walk<'a, 'v> {
             batches: HashMap::new(),
             found: HashMap::new(),
             all_known: false,
+            cohort: COHORT,
             visit,
         }
     }
@@ -157,7 +160,12 @@ impl Walk<'_, '_> {
                 _ => {}
             }
             self.hand_on(carried, body.args.get(own..).unwrap_or_default());
+            let around = self.cohort;
+            if op.kind == OpKind::Fed(FedOp::InTurn) {
+                self.cohort = 1;
+            }
             self.block(body)?;
+            self.cohort = around;
             self.hand_on(&body.yields, &op.results);
             return Ok(());
         }
@@ -205,11 +213,11 @@ impl Walk<'_, '_> {
                 self.define(&op.results, &TensorType::i32([rows]));
             }
             OpKind::Fed(FedOp::Positions) => {
-                let rows = COHORT * self.count_rows(op.operands.first());
+                let rows = self.cohort * self.count_rows(op.operands.first());
                 self.define(&op.results, &TensorType::i32([rows]));
             }
             OpKind::Fed(FedOp::Pairwise(_)) => {
-                self.define(&op.results, &TensorType::f32([COHORT, COHORT]));
+                self.define(&op.results, &TensorType::f32([self.cohort, self.cohort]));
             }
             OpKind::Fed(FedOp::Split(Kind::Scalar)) => {}
             OpKind::Fed(FedOp::Split(_)) => {
@@ -220,13 +228,13 @@ impl Walk<'_, '_> {
                 }
             }
             OpKind::Fed(FedOp::Concat) if self.is_number(op.operands.first()) => {
-                self.define(&op.results, &TensorType::f32([COHORT]));
+                self.define(&op.results, &TensorType::f32([self.cohort]));
             }
             OpKind::Fed(FedOp::Concat) => {
                 self.hand_on(&op.operands, &op.results);
                 let joined = op.results.first().and_then(|v| self.rows.get_mut(v));
                 if let Some(rows) = joined.and_then(|ty| ty.shape.first_mut()) {
-                    *rows *= COHORT;
+                    *rows *= self.cohort;
                 }
             }
             OpKind::Fed(
@@ -255,6 +263,7 @@ impl Walk<'_, '_> {
                 | FedOp::Staleness
                 | FedOp::Broadcast
                 | FedOp::Map
+                | FedOp::InTurn
                 | FedOp::Reduce(_)
                 | FedOp::Gather
                 | FedOp::Scatter
@@ -331,7 +340,7 @@ impl Walk<'_, '_> {
         let Some((v, state)) = op.results.first().zip(state(op)) else {
             return;
         };
-        let kept = program.kept.get(&state).or_else(|| self.found.get(&state));
+        let kept = self.found.get(&state).or_else(|| program.kept.get(&state));
         let unknown = match program.schedule.module.type_of(*v).kind {
             _ if kept.is_some() || self.all_known => None,
             Kind::Tensor => Some(program.model.input(self.batch)),

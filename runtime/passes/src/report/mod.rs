@@ -13,5 +13,5 @@ pub use wire::{Count, Derivation, Direction, Noise, Protection, Sizes, Wire, wir
 
 /// Expressions as the algorithm box writes them.
 pub mod notation {
-    pub use super::explain::notation::{Text, count_uses, expression, reduction};
+    pub use super::explain::notation::{TURN, Text, count_uses, expression, reduction};
 }

@@ -51,6 +51,7 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | FedOp::Staleness
             | FedOp::Broadcast
             | FedOp::Map
+            | FedOp::InTurn
             | FedOp::Mix(_)
             | FedOp::Consensus
             | FedOp::Reduce(_)

@@ -59,7 +59,10 @@ fn count(schedule: &Schedule, block: &Block, here: &Runs, all: &mut [Runs]) {
                     OpKind::Fed(FedOp::Map) if gathered(schedule, control) => {
                         inside.for_each = true
                     }
-                    OpKind::Fed(FedOp::Map) => inside.on_clients = true,
+                    OpKind::Fed(FedOp::Map) => {
+                        (inside.on_clients, inside.for_each) = (true, false);
+                    }
+                    OpKind::Fed(FedOp::InTurn) => inside.for_each = true,
                     OpKind::Opt(OptOp::ForBatches) => {
                         inside.times *= index(1);
                         inside.batches.push(index(2));

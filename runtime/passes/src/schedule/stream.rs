@@ -29,7 +29,10 @@ fn in_block(block: &mut Block, segments: &[Compute]) {
                 map.reductions = ops;
             }
         } else if let (Item::Control(control), _) = &mut block.items[i]
-            && control.op.kind == OpKind::Opt(OptOp::Repeat)
+            && matches!(
+                control.op.kind,
+                OpKind::Opt(OptOp::Repeat) | OpKind::Fed(FedOp::InTurn)
+            )
             && let Some(body) = &mut control.body
         {
             in_block(body, segments);

@@ -2,3 +2,4 @@
 
 mod gathered;
 mod optimizers;
+mod turns;

@@ -124,6 +124,7 @@ impl Walker for Clients<'_> {
                     | FedOp::Staleness
                     | FedOp::Broadcast
                     | FedOp::Map
+                    | FedOp::InTurn
                     | FedOp::Mix(_)
                     | FedOp::Consensus
                     | FedOp::Reduce(_)

@@ -14,6 +14,7 @@ mod mix;
 mod observer;
 mod server;
 mod suspects;
+mod turns;
 
 use std::collections::{HashMap, HashSet};
 

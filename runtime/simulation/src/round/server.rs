@@ -167,6 +167,7 @@ impl Walker for Server<'_> {
                 self.cx.plain(why, times.unwrap_or_default());
                 return repeat(self, self.cx, control, body, env);
             }
+            (OpKind::Fed(FedOp::InTurn), Some(body)) => return self.in_turn(control, body, env),
             (OpKind::Fed(FedOp::Map), Some(body)) => {
                 self.map(control, body, env)?;
                 for v in last {
@@ -246,6 +247,7 @@ impl Walker for Server<'_> {
                     FedOp::Hyper(_)
                     | FedOp::CurrentCohort
                     | FedOp::Map
+                    | FedOp::InTurn
                     | FedOp::Seconds
                     | FedOp::ClientLabels
                     | FedOp::LocalClasses

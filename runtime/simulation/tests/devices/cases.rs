@@ -74,7 +74,7 @@ pub struct Case(
     pub usize,
 );
 
-pub const CASES: [Case; 46] = [
+pub const CASES: [Case; 48] = [
     Case("fedavg", &[("weight_decay", "0.01")], 2),
     Case("fedavgm", &[], 2),
     Case("fedopt", &[], 2),
@@ -119,6 +119,8 @@ pub const CASES: [Case; 46] = [
     Case("ef21", &[], 2),
     Case("compressed", &[], 2),
     Case("push-sum", &[], 2),
+    Case("cyclic", &[], 2),
+    Case("split-learning", &[("steps", "2")], 2),
     Case("dp-sgd", &[("sigma", "0.01")], 2),
     Case("fixed-parties", &[("parties", "2"), ("dropped", "1")], 2),
 ];

@@ -8,7 +8,8 @@ use super::error;
 /// 18. All operands of a `fed.map` and of a reduction are over one cohort. Two draws of
 ///     `fed.sample` are two cohorts; `fed.all_clients` is always the same. A visit is a cohort of its
 ///     own, whose values go back to the cohort that they came from, and whose code keeps nothing:
-///     it runs several times on each client. A round has `fed.arrivals` once, and its cohort alone
+///     it runs several times on each client. The client whose turn it is in a `fed.in_turn` is a cohort of
+///     its own, too. A round has `fed.arrivals` once, and its cohort alone
 ///     began in earlier rounds.
 pub(super) fn values_meet_their_own(module: &Module) -> Vec<VerifyError> {
     let mut walk = Walk::default();
@@ -37,6 +38,11 @@ struct Walk {
 impl Walk {
     fn op(&mut self, op: &Op) {
         self.arrivals(op);
+        if op.kind == OpKind::Fed(FedOp::InTurn) {
+            // Values of one turn do not meet those of another loop's.
+            let one = op.regions.iter().find_map(|body| body.args.first());
+            self.of.extend(one.map(|one| (*one, Cohort::Drawn(*one))));
+        }
         let cohort = match op.kind {
             OpKind::Fed(FedOp::AllClients) => Some(Cohort::Everyone),
             OpKind::Fed(

@@ -59,6 +59,7 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             | FedOp::Staleness
             | FedOp::Broadcast
             | FedOp::Map
+            | FedOp::InTurn
             | FedOp::Mix(_)
             | FedOp::Consensus
             | FedOp::Reduce(_)

@@ -78,6 +78,10 @@ pub enum FedOp {
     /// values, `({T}@server…) -> {U}@server…`, runs on the server, once for each client; its code may
     /// also read values of the server that are defined around it.
     Map,
+    /// `fed.in_turn`: `(cohort@server, T@server…) -> T@server…`; a loop of the server over the clients of a
+    /// cohort, in its order. The region's arguments are the cohort of one client whose turn it is and the
+    /// carried values, its yields the next carried values.
+    InTurn,
     /// `fed.weighted_mean` and kin: `({T}@clients[, {f32}@clients]) -> T@server`, or the same over
     /// values that were gathered. `fed.median`, `({T}@server) -> T@server`, and `fed.trimmed_mean`,
     /// `({T}@server, f32@server) -> T@server`, are over gathered values alone.
@@ -189,6 +193,7 @@ ops! { FedOp {
     "fed.staleness" = Staleness [];
     "fed.broadcast" = Broadcast [];
     "fed.map" = Map [];
+    "fed.in_turn" = InTurn [];
     "fed.sum" = Reduce (Reduce::Sum);
     "fed.mean" = Reduce (Reduce::Mean);
     "fed.weighted_mean" = Reduce (Reduce::WeightedMean);
@@ -244,6 +249,7 @@ impl FedOp {
             | Self::Staleness
             | Self::Broadcast
             | Self::Map
+            | Self::InTurn
             | Self::Mix(_)
             | Self::Consensus
             | Self::Reduce(_)
@@ -296,7 +302,7 @@ impl FedOp {
             | Self::Permutation(_) => Effect::Draws,
             Self::Mix(Topology::Random) => Effect::Draws,
             Self::Encode(encoding) if encoding.is_random() => Effect::Draws,
-            Self::Map => Effect::Regions,
+            Self::Map | Self::InTurn => Effect::Regions,
             Self::Hyper(_)
             | Self::RoundIndex
             | Self::NumClients
@@ -362,6 +368,7 @@ impl FedOp {
             | Self::Arrivals
             | Self::Staleness
             | Self::Map
+            | Self::InTurn
             | Self::Concat
             | Self::Positions
             | Self::Pairwise(_)
@@ -405,6 +412,7 @@ impl FedOp {
             | Self::Staleness
             | Self::Broadcast
             | Self::Map
+            | Self::InTurn
             | Self::Mix(_)
             | Self::Consensus
             | Self::Reduce(_)

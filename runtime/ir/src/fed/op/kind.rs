@@ -139,6 +139,7 @@ impl OpKind {
     pub fn carried_from(&self) -> Option<(usize, usize)> {
         match self {
             Self::Opt(op) => op.carried_from(),
+            Self::Fed(FedOp::InTurn) => Some((1, 1)),
             Self::Fed(_)
             | Self::Arith(_)
             | Self::External(_)
@@ -174,6 +175,7 @@ impl OpKind {
     pub(crate) fn controls(&self) -> Option<usize> {
         match self {
             Self::Opt(op) => op.controls(),
+            Self::Fed(FedOp::InTurn) => Some(1),
             _ => None,
         }
     }

@@ -114,6 +114,10 @@ pub fn signature(
             )
         }
         OpKind::Fed(FedOp::Map) => map(operands, yields),
+        OpKind::Fed(FedOp::InTurn) => {
+            let cohort = [Type::server(Cohort)];
+            carried(Place::Server, &cohort, &cohort, operands)
+        }
         OpKind::Fed(FedOp::Reduce(reduce)) => {
             let crosses = reduced_kind(found(0));
             let place = match reduce.is_sum() {

@@ -337,7 +337,8 @@ impl Printer<'_> {
             }
             (OpKind::Fed(FedOp::Map), results, [region]) => self.map(op, results, region),
             (
-                OpKind::Opt(OptOp::ForBatches | OptOp::ForRows(_) | OptOp::Repeat),
+                OpKind::Opt(OptOp::ForBatches | OptOp::ForRows(_) | OptOp::Repeat)
+                | OpKind::Fed(FedOp::InTurn),
                 results,
                 [region],
             ) => self.repeat(op, results, region),

@@ -6,6 +6,9 @@ use fedround_ir::fed::{
     ArithOp, ExternalOp, FedOp, Math, OpKind, Pairwise, PrivacyOp, Reduce, Region, TreeOp, Value,
 };
 
+/// The client whose turn it is.
+pub const TURN: &str = "client k";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Sum,

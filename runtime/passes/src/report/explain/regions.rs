@@ -1,9 +1,9 @@
 //! The lines of maps, loops and gradients in the algorithm box.
 
-use fedround_ir::fed::{Op, OpKind, OptOp, Region, Value};
+use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Region, Value};
 
 use super::Printer;
-use super::notation::Text;
+use super::notation::{TURN, Text};
 
 impl Printer<'_> {
     /// `for k ∈ S in parallel`; nothing for a map that only names values, such as `n_k`.
@@ -33,12 +33,12 @@ impl Printer<'_> {
         self.depth -= 1;
         let inner = std::mem::replace(&mut self.lines, outer);
         if !inner.is_empty() {
-            let place = if self.on_server(op) {
-                "on the server"
-            } else {
-                "in parallel"
+            let line = match cohort.as_str() {
+                TURN => format!("on {TURN}"),
+                _ if self.on_server(op) => format!("for k ∈ {cohort} on the server"),
+                _ => format!("for k ∈ {cohort} in parallel"),
             };
-            self.line(&format!("for k ∈ {cohort} {place}"));
+            self.line(&line);
             self.lines.extend(inner);
         }
     }
@@ -85,6 +85,11 @@ impl Printer<'_> {
             ));
             for (arg, name) in region.args.iter().zip(rows) {
                 self.texts.insert(*arg, Text::name(name));
+            }
+        } else if let (OpKind::Fed(FedOp::InTurn), [cohort, ..]) = (&op.kind, control.as_slice()) {
+            self.line(&format!("for k ∈ {} in turn", cohort.plain()));
+            if let Some(arg) = region.args.first() {
+                self.texts.insert(*arg, Text::name(TURN));
             }
         } else if let Some(times) = control.first() {
             self.line(&format!("{} times", times.plain()));

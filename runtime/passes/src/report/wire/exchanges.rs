@@ -78,6 +78,7 @@ impl<'m> Exchanges<'m> {
         }
         match (&op.kind, op.regions.as_slice()) {
             (OpKind::Opt(OptOp::Repeat), [body]) => self.repeat(op, body, times),
+            (OpKind::Fed(FedOp::InTurn), [body]) => self.in_turn(op, body, times),
             (_, bodies) => bodies.iter().for_each(|body| self.region(body, times)),
         }
     }
@@ -122,6 +123,20 @@ impl<'m> Exchanges<'m> {
                 .zip(&grown)
                 .for_each(|(last, by)| *last += rest * by);
         }
+        self.after.extend(op.results.iter().copied().zip(last));
+    }
+
+    /// A client has its turn once, however many there are: times and exchanges are those of one of them.
+    fn in_turn(&mut self, op: &Op, body: &Region, times: u64) {
+        let given = op.operands.iter().zip(&body.args);
+        for (of, arg) in given {
+            let (after, cohort) = (self.after(*of), self.cohorts.get(of).copied());
+            self.after.insert(*arg, after);
+            self.cohorts.insert(*arg, cohort.unwrap_or(*of));
+        }
+        self.region(body, times);
+        let last = body.yields.iter().map(|v| self.after(*v));
+        let last: Vec<usize> = last.collect();
         self.after.extend(op.results.iter().copied().zip(last));
     }
 

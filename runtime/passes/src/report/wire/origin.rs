@@ -108,6 +108,7 @@ impl Analysis for Origins<'_> {
                 | FedOp::Staleness
                 | FedOp::Broadcast
                 | FedOp::Map
+                | FedOp::InTurn
                 | FedOp::Reduce(_)
                 | FedOp::Gather
                 | FedOp::Scatter
