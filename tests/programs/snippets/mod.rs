@@ -89,7 +89,7 @@ fn code_of_the_docs_is_compiled() {
 
 #[test]
 fn algorithms_of_the_docs_have_graphs() {
-    let algorithms: [&dyn Algorithm; 8] = [
+    let algorithms: [&dyn Algorithm; 9] = [
         &<specs::Averaged>::default(),
         &<specs::Clustered>::default(),
         &<specs::FineTuned>::default(),
@@ -98,6 +98,7 @@ fn algorithms_of_the_docs_have_graphs() {
         &<specs::Loudest>::default(),
         &<specs::Senders>::default(),
         &<specs::Arriving>::default(),
+        &<specs::InTurn>::default(),
     ];
     for algorithm in algorithms {
         graph_text(algorithm, Stage::Box).unwrap();

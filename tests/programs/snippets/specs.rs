@@ -207,3 +207,21 @@ impl<A: Algorithm> Algorithm for Clustered<A> {
         next[0].clone()
     }
 }
+
+#[derive(Hyper, Debug, Clone)]
+pub struct InTurn<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for InTurn<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let mut w = w;
+        for client in server.all_clients().in_turn() {
+            let w_k = w.broadcast(&client).map(|k, w| self.client_update(k, w));
+            w = w_k.mean();
+        }
+        w
+    }
+}
