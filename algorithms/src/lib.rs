@@ -3,6 +3,7 @@
 //! Each spec reads like its paper's algorithm box; its docs cite the paper, name the equations and
 //! list where it departs from them. [`registry`] is what the command knows by name.
 
+mod adaptive_clip;
 mod adcol;
 mod adfl;
 mod agnostic;
@@ -51,6 +52,7 @@ mod split_learning;
 mod trimmed_mean;
 mod validated;
 
+pub use adaptive_clip::AdaptiveClip;
 pub use adcol::Adcol;
 pub use adfl::{Adfl, AdflStart};
 pub use agnostic::Agnostic;
@@ -132,6 +134,7 @@ pub fn registry() -> Registry {
         .with_type::<Frozen<BoxedAlgorithm>>()
         .with_type::<Decayed<BoxedAlgorithm>>()
         .with_type::<Agnostic<BoxedAlgorithm>>()
+        .with_type::<AdaptiveClip<BoxedAlgorithm>>()
         .with_type::<Krum<BoxedAlgorithm>>()
         .with_type::<Median<BoxedAlgorithm>>()
         .with_type::<TrimmedMean<BoxedAlgorithm>>()
@@ -156,6 +159,7 @@ mod tests {
 
     /// Each spec's file, its text, and how many lines of code it may have.
     const SPECS: &[(&str, &str, usize)] = &[
+        ("adaptive_clip", include_str!("adaptive_clip.rs"), 60),
         ("adcol", include_str!("adcol.rs"), 60),
         ("adfl", include_str!("adfl.rs"), 45),
         ("agnostic", include_str!("agnostic.rs"), 40),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use fedround_ir::fed::Module;
 use fedround_metrics::accountant::{Sampling, Steps};
 use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
-use fedround_passes::fed::{CohortSum, Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
+use fedround_passes::fed::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
 
 use crate::output::grouped;
 use crate::privacy_bound::{NoBound, replaced, round_up, rounds_of};
@@ -47,8 +47,10 @@ const CLIENTS: &str = "  \
   - it hides all of a client's data, from what is made of the sum: clients who take part with a
     probability of their own are there or not, clients of a cohort of fixed size are replaced;
   - RDP is Rényi accounting: of Mironov, Talwar and Zhang 2019 with a probability, of Wang, Balle and
-    Kasiviswanathan 2019, Theorem 27, of a fixed size. PLD is by privacy loss distributions, of a fixed
-    size by Zhu, Dong and Wang 2022, Theorem 11. Both are bounds, over all rounds; the lower one counts;
+    Kasiviswanathan 2019, Theorem 27, of a fixed size. PLD is by privacy loss distributions (Zhu, Dong
+    and Wang 2022), of a fixed size by Balle, Barthe and Gaboardi 2018, with the derivation in
+    runtime/metrics/src/pld.rs. Both are bounds, over all rounds; the lower one counts;
+  - several sums over one cohort are one Gaussian mechanism (Andrew et al. 2021, Theorem 1);
   - who takes part must be secret, and all who are drawn must answer: the mean of fewer is more ε. That
     a round is skipped for which nobody was drawn is not hidden;
   - the server is honest: it has every client's value without noise.
@@ -80,21 +82,18 @@ pub(crate) fn statement(
         return String::new();
     }
     let mut text = "\nPrivacy\n".to_owned();
-    for mechanism in known {
-        let (who, noise) = (subject(mechanism), kind(mechanism));
-        // Writing to a `String` cannot fail.
-        let _ = writeln!(
-            text,
-            "  {}: {noise} of {} on {who} of norm at most {}",
-            mechanism.loc, mechanism.scale, mechanism.bound,
-        );
-        text += &match (mechanism.steps, mechanism.cohort) {
-            (_, Some(sum)) => of_clients(mechanism, sum, clients, delta),
-            (Some(steps), None) => {
-                let rows = cohort.and_then(|clients| steps.rows(clients, examples));
-                trained(mechanism, steps, rows, delta)
-            }
-            (None, None) => added(mechanism, examples, delta),
+    for joint in found.joint() {
+        text.extend(joint.iter().map(|mechanism| place(mechanism)));
+        text += &match (joint.as_slice(), rounds_of(&joint, clients, 1)) {
+            (_, Some(one)) => of_clients(joint.len(), one, clients, delta),
+            ([mechanism, ..], None) => match mechanism.steps {
+                Some(steps) => {
+                    let rows = cohort.and_then(|clients| steps.rows(clients, examples));
+                    trained(mechanism, steps, rows, delta)
+                }
+                None => added(mechanism, examples, delta),
+            },
+            ([], None) => String::new(),
         };
     }
     for loc in unknown {
@@ -105,6 +104,20 @@ pub(crate) fn statement(
         );
     }
     text + &grounds(known)
+}
+
+/// Where the noise is, and on what.
+fn place(mechanism: &Mechanism) -> String {
+    let (who, noise) = (subject(mechanism), kind(mechanism));
+    let Mechanism {
+        loc, scale, bound, ..
+    } = mechanism;
+    match mechanism.adaptive {
+        true => format!(
+            "  {loc}: {noise} of {scale:.4} C on {who} of norm at most C, which rounds compute\n"
+        ),
+        false => format!("  {loc}: {noise} of {scale} on {who} of norm at most {bound}\n"),
+    }
 }
 
 /// What the ε of some mechanisms rest on.
@@ -206,10 +219,13 @@ fn trained(mechanism: &Mechanism, steps: RowSteps, rows: Option<u64>, delta: f64
     })
 }
 
-/// The ε of noise on a sum over a cohort, of a federation with so many clients.
-fn of_clients(mechanism: &Mechanism, sum: CohortSum, clients: usize, delta: f64) -> String {
-    let one = rounds_of(mechanism, sum, clients, 1);
-    let mut text = match one.sampling {
+/// The ε of noise on so many sums over a cohort, of a federation with so many clients.
+fn of_clients(sums: usize, one: Steps, clients: usize, delta: f64) -> String {
+    let mut text = match sums {
+        1 => String::new(),
+        _ => "    sums over one cohort are one vector: σ = (Σ 1/σᵢ²)^(-1/2)\n".to_owned(),
+    };
+    text += &match one.sampling {
         Sampling::Poisson => format!(
             "    each client takes part with probability {:.4}; one is there or not, σ = {:.4}\n",
             one.rate, one.noise

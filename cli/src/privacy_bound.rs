@@ -5,7 +5,7 @@ use fedround_exec::program::drawn;
 use fedround_metrics::MetricError;
 use fedround_metrics::accountant::{Sampling, Steps};
 use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
-use fedround_passes::fed::{CohortSum, Draw, Mechanism, NoiseKind, mechanisms};
+use fedround_passes::fed::{Draw, Mechanism, NoiseKind, mechanisms};
 
 /// Default `δ` of all statements.
 pub(crate) const DELTA: f64 = 1e-5;
@@ -44,34 +44,32 @@ pub(crate) fn replaced(mechanism: &Mechanism, times: f64, delta: f64) -> Result<
     })
 }
 
-/// The rounds of noise on a sum over a cohort as steps of sampled Gaussian noise, of a federation with so
-/// many clients.
-pub(crate) fn rounds_of(
-    mechanism: &Mechanism,
-    sum: CohortSum,
-    clients: usize,
-    rounds: u64,
-) -> Steps {
-    let noise = mechanism.scale / mechanism.bound;
-    match sum.draw {
-        Draw::Bernoulli(rate) => Steps {
-            sampling: Sampling::Poisson,
-            rate,
-            noise,
-            count: rounds,
-        },
-        Draw::Fraction(fraction) => {
-            let size = drawn(fraction, clients);
-            let divisor = if sum.mean { size as f64 } else { 1.0 };
-            Steps {
-                sampling: Sampling::Fixed,
-                rate: size as f64 / clients.max(1) as f64,
+/// The rounds of noise on sums over one cohort as steps of sampled Gaussian noise, of a federation with so
+/// many clients; `None` of other noise. The sums are one vector, in which each has the unit of what one
+/// client moves it by: `σ = (Σ 1/σᵢ²)^(-1/2)`, as in Andrew et al. 2021, Theorem 1.
+pub(crate) fn rounds_of(joint: &[&Mechanism], clients: usize, rounds: u64) -> Option<Steps> {
+    let (mut steps, mut precision) = (None, 0.0);
+    for mechanism in joint {
+        let sum = mechanism.cohort?;
+        let (sampling, rate, moved) = match sum.draw {
+            Draw::Bernoulli(rate) => (Sampling::Poisson, rate, 1.0),
+            Draw::Fraction(fraction) => {
+                let size = drawn(fraction, clients) as f64;
+                let divisor = if sum.mean { size } else { 1.0 };
                 // One client replaced moves the sum by two bounds.
-                noise: 0.5 * noise * divisor,
-                count: rounds,
+                (Sampling::Fixed, size / clients.max(1) as f64, 2.0 / divisor)
             }
-        }
+        };
+        precision += (mechanism.scale / (mechanism.bound * moved)).powi(-2);
+        steps = Some((sampling, rate));
     }
+    let (sampling, rate) = steps?;
+    Some(Steps {
+        sampling,
+        rate,
+        noise: precision.powf(-0.5),
+        count: rounds,
+    })
 }
 
 /// A bound with three decimals, which must not be below the exact one.
@@ -107,6 +105,7 @@ mod tests {
             noise,
             scale,
             bound,
+            adaptive: false,
             l1: noise == NoiseKind::Laplace,
             unit: Unit::Client,
             central: false,

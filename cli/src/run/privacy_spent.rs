@@ -19,10 +19,10 @@ pub(crate) struct PrivacySpent {
     pub mechanisms: Vec<MechanismSpent>,
 }
 
-/// One place of noise.
+/// One place of noise, or several on sums over one cohort.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct MechanismSpent {
-    /// The line of the algorithm.
+    /// The line of the algorithm, or lines.
     pub at: String,
     /// Rounds so far.
     pub rounds: usize,
@@ -78,8 +78,12 @@ pub(crate) fn privacy_spent(
     let mut found = vec![];
     for ((_, program), &rounds) in phases.iter().zip(&done) {
         let all = mechanisms(program.linked());
-        let known = all.known.iter();
-        found.extend(known.map(|m| spent(program, m, federation, rounds)));
+        let joint = all.joint();
+        found.extend(
+            joint
+                .iter()
+                .filter_map(|m| spent(program, m, federation, rounds)),
+        );
         found.extend(all.unknown.iter().map(|loc| MechanismSpent {
             at: loc.to_string(),
             rounds,
@@ -105,19 +109,21 @@ pub(crate) fn privacy_spent(
 
 fn spent(
     program: &Program,
-    mechanism: &Mechanism,
+    joint: &[&Mechanism],
     federation: Federation,
     rounds: usize,
-) -> MechanismSpent {
+) -> Option<MechanismSpent> {
+    let mechanism = joint.first()?;
+    let places: Vec<String> = joint.iter().map(|m| m.loc.to_string()).collect();
     let (noise, delta) = (mechanism.scale / mechanism.bound, federation.delta);
     let laplace = mechanism.noise == NoiseKind::Laplace;
     let most = federation.most_examples as u64;
     let repetitions = mechanism.repetitions.as_ref().map(|all| all.count(most));
     let (mut usual_epsilon, mut rows) = (None, None);
-    let of_clients = mechanism.cohort.filter(|_| rounds > 0).map(|sum| {
-        let steps = rounds_of(mechanism, sum, federation.clients, rounds as u64);
-        Ok(steps.epsilon(delta)?.min(steps.epsilon_by_losses(delta)?))
-    });
+    let steps = rounds_of(joint, federation.clients, rounds as u64);
+    let of_clients = steps
+        .filter(|_| rounds > 0)
+        .map(|steps| Ok(steps.epsilon(delta)?.min(steps.epsilon_by_losses(delta)?)));
     let epsilon = of_clients.unwrap_or_else(|| match (mechanism.steps, repetitions) {
         _ if rounds == 0 => Ok(0.0),
         (Some(steps), _) => {
@@ -145,8 +151,8 @@ fn spent(
         (None, None) => Err(NoBound::Loop),
         (None, Some(times)) => replaced(mechanism, rounds as f64 * times as f64, delta),
     });
-    MechanismSpent {
-        at: mechanism.loc.to_string(),
+    Some(MechanismSpent {
+        at: places.join(" and "),
         rounds,
         repetitions: repetitions.filter(|times| *times > 1 && mechanism.steps.is_none()),
         no_bound: epsilon.err().map(|reason| reason.to_string()),
@@ -154,11 +160,12 @@ fn spent(
         delta: if laplace || rounds == 0 { 0.0 } else { delta },
         usual_epsilon: usual_epsilon.map(round_up),
         rows,
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use fedround::algorithms::{AdaptiveClip, FedAvg};
     use fedround::experiment::{Experiment, Run};
     use fedround::prelude::*;
     use fedround_data::Partition;
@@ -333,6 +340,32 @@ mod tests {
         let nothing = nothing.model("logistic").data("synth-digits").clients(10);
         let error = nothing.prepare(8).err().unwrap().to_string();
         assert!(error.contains("central differential privacy"), "{error}");
+    }
+
+    #[test]
+    fn adaptive_clipping_is_one_gaussian_mechanism_with_the_noise_of_both_sums() {
+        let spec = AdaptiveClip {
+            participation: 0.3,
+            noise: 1.5,
+            count_noise: 2.0,
+            ..AdaptiveClip::<FedAvg>::default()
+        };
+        let experiment = Experiment::new(spec).model("logistic").data("synth-digits");
+        let run = experiment.clients(10).seed(3).prepare(8).unwrap();
+        let spent = privacy_spent(run.program(), federation(&run, 1e-5), 20, None).unwrap();
+        let [found] = &spent.mechanisms[..] else {
+            panic!("{spent:?}")
+        };
+        assert_eq!(found.at.matches("adaptive_clip.rs").count(), 2);
+        let steps = Steps {
+            sampling: Sampling::Poisson,
+            rate: 0.3,
+            noise: 1.5,
+            count: 20,
+        };
+        let expected = steps.epsilon_by_losses(1e-5).unwrap();
+        let epsilon = found.epsilon.unwrap();
+        assert!((epsilon - expected).abs() < 5e-3, "{epsilon} {expected}");
     }
 
     #[test]

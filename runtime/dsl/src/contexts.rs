@@ -138,8 +138,10 @@ impl ServerCx {
     /// `w.replace_parts(&["Buffer"], &w.zeros_like())`.
     #[track_caller]
     pub fn claim(&self, dp: Dp) {
+        // In the closure, the caller would be this line.
+        let loc = Loc::caller();
         self.graph
-            .with(|builder| builder.push(PrivacyOp::Claim(dp), &[], Loc::caller()));
+            .with(|builder| builder.push(PrivacyOp::Claim(dp), &[], loc));
     }
 }
 

@@ -6,9 +6,10 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, PrivacyOp, Value};
 
 use crate::graph::Graph;
+use crate::rate::Rate;
 use crate::tree::Tree;
 use crate::wire::{Upload, Wire, computed, sealed};
-use crate::{Labels, Params, Scalar, Server, Tensor};
+use crate::{Labels, Params, Real, Scalar, Server, Tensor};
 
 /// A tensor or labels that the algorithm allows to leave their client; see [`Tensor::release`]. They stay
 /// released when they are sent, and on the server. Values that client code computes from them are not
@@ -84,7 +85,7 @@ impl Tensor {
     /// Scales each row that is longer than `bound` down to that length, so that the influence of one row is
     /// bounded. `bound` must be positive.
     #[track_caller]
-    pub fn clip_rows(&self, bound: impl Into<Scalar>) -> Self {
+    pub fn clip_rows(&self, bound: impl Rate) -> Self {
         with_number(self, PrivacyOp::ClipRows, bound, Loc::caller())
     }
 
@@ -98,21 +99,21 @@ impl Tensor {
 
     /// `x + N(0, σ² I)`: as [`Params::noise`].
     #[track_caller]
-    pub fn noise(&self, sigma: impl Into<Scalar>) -> Self {
+    pub fn noise(&self, sigma: impl Rate) -> Self {
         with_number(self, PrivacyOp::Noise, sigma, Loc::caller())
     }
 
     /// `x +` Laplace noise of scale `b` in every entry, of variance `2 b²`; as [`Params::noise`].
     #[track_caller]
-    pub fn laplace(&self, b: impl Into<Scalar>) -> Self {
+    pub fn laplace(&self, b: impl Rate) -> Self {
         with_number(self, PrivacyOp::Laplace, b, Loc::caller())
     }
 }
 
 /// An op on a tree and a number.
-fn with_number<T: Tree>(tree: &T, op: PrivacyOp, number: impl Into<Scalar>, loc: Loc) -> T {
+fn with_number<T: Tree>(tree: &T, op: PrivacyOp, number: impl Rate, loc: Loc) -> T {
     let (graph, value) = tree.parts(loc);
-    let operands = [value, number.into().value_in(graph, loc)];
+    let operands = [value, number.rate(loc).value_in(graph, loc)];
     T::of(graph, graph.op(op, &operands, loc))
 }
 
@@ -123,7 +124,7 @@ macro_rules! clip_and_noise {
             /// must be positive. Unlike in [`sq_norm`](Self::sq_norm), running statistics count, because
             /// everything that gets noise must be bounded.
             #[track_caller]
-            pub fn clip(&self, bound: impl Into<Scalar>) -> Self {
+            pub fn clip(&self, bound: impl Rate) -> Self {
                 with_number(self, PrivacyOp::Clip, bound, Loc::caller())
             }
 
@@ -131,7 +132,7 @@ macro_rules! clip_and_noise {
             ///
             /// The value must be [clipped](Self::clip) first; otherwise linking the algorithm is an error.
             #[track_caller]
-            pub fn noise(&self, sigma: impl Into<Scalar>) -> Self {
+            pub fn noise(&self, sigma: impl Rate) -> Self {
                 with_number(self, PrivacyOp::Noise, sigma, Loc::caller())
             }
         }
@@ -139,6 +140,38 @@ macro_rules! clip_and_noise {
 }
 clip_and_noise!(Params);
 clip_and_noise!(Server<Params>);
+
+macro_rules! clip_and_noise_of_numbers {
+    ($ty:ty) => {
+        impl $ty {
+            /// The number, or `bound` or `-bound` if it is farther from 0. `bound` must be positive. A number
+            /// that is 0 or 1 has the tightest bound around its middle: `(b - 0.5).clip(0.5)`.
+            #[track_caller]
+            pub fn clip(&self, bound: impl Rate) -> Self {
+                number_with(self, PrivacyOp::Clip, bound, Loc::caller())
+            }
+
+            /// `x + N(0, σ²)`: Gaussian noise with standard deviation `sigma`.
+            ///
+            /// The number must be [clipped](Self::clip) first; otherwise linking the algorithm is an error.
+            /// Noise on a literal or hyper-parameter is drawn anew wherever the result is used.
+            #[track_caller]
+            pub fn noise(&self, sigma: impl Rate) -> Self {
+                number_with(self, PrivacyOp::Noise, sigma, Loc::caller())
+            }
+        }
+    };
+}
+clip_and_noise_of_numbers!(Scalar);
+clip_and_noise_of_numbers!(Server<Scalar>);
+
+/// An op on two numbers.
+fn number_with<T: Real>(x: &T, op: PrivacyOp, number: impl Rate, loc: Loc) -> T {
+    x.of(
+        Scalar::op(op, &[&x.to_scalar(), &number.rate(loc)], loc),
+        loc,
+    )
+}
 
 computed!(Released<Tensor>, Released<Labels>);
 impl<T> sealed::Sealed for Released<T> {}

@@ -27,6 +27,7 @@ const SEEDS: [&str; 6] = [
     include_str!("texts/aggregated.fed"),
     include_str!("texts/gathered.fed"),
     include_str!("texts/linked.fed"),
+    include_str!("texts/noised.fed"),
     include_str!("texts/staged.fed"),
     include_str!("texts/turns.fed"),
 ];

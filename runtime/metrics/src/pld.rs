@@ -8,10 +8,27 @@
 //! Honkela 2020, <https://arxiv.org/abs/1906.03049>).
 //!
 //! Where each client takes part with a probability of its own, neighbours differ by one client that is there
-//! or not, and `ε` is that of the worse direction. Where a cohort has a fixed size, they differ by one
-//! client that is another, and the distribution is that of Zhu, Dong and Wang 2022, "Optimal Accounting of
-//! Differential Privacy via Characteristic Function", Theorem 11, <https://arxiv.org/abs/2106.08567>: for
-//! losses above 0 the one of a client that leaves, for losses below 0 that of one that comes.
+//! or not, and `ε` is that of the worse direction.
+//!
+//! Where a cohort has a fixed size, neighbours differ by one client that is another. Their outputs are
+//! `P = (1 − q) A + q B` and `P' = (1 − q) A + q B'`, where `A` is what comes of cohorts without the client,
+//! and any two of `A`, `B` and `B'` are as close as the mechanism on one cohort makes them. With
+//! `H_α(P, Q) = sup_S P(S) − α Q(S)`, which is `δ` at `ε = ln α`, and `h(α)` its largest value for the noise
+//! of one cohort:
+//!
+//! - For `a ≥ 1` and `α = 1 + (a − 1) / q`, `H_a(P, P') = q H_α(B, (1 − b) A + b B')` with `b = a / α`
+//!   (Balle, Barthe and Gaboardi 2018, "Privacy Amplification by Subsampling", advanced joint convexity,
+//!   <https://arxiv.org/abs/1807.01647>), and therefore `H_a(P, P') ≤ q h(α)`. For Gaussian noise, this is
+//!   `H_a` of `(1 − q) N(0, σ²) + q N(1, σ²)` and `N(0, σ²)`: a client that leaves.
+//! - For `a < 1`, `H_a(P, P') = 1 − a + a H_{1/a}(P', P)`, and `P'` and `P` are neighbours, too. So the bound
+//!   of `1/a` gives that of `a`, which is `H_a` of the same two the other way around: a client that comes.
+//!
+//! Both parts meet at `a = 1` in a convex function: its slope there is `−Φ(−1/2σ)` on the right and at most
+//! that on the left. It is therefore `H` of a pair of distributions that dominates all neighbours, and such
+//! pairs compose (Zhu, Dong and Wang 2022, "Optimal Accounting of Differential Privacy via Characteristic
+//! Function", <https://arxiv.org/abs/2106.08567>). As the density of losses is given by the curvature of `H`,
+//! losses above 0 are those of the client that leaves, and losses below 0 those of the one that comes; what
+//! is missing to 1 is at 0, where the slope jumps.
 
 use libm::erfc;
 

@@ -1,5 +1,6 @@
 //! What the specs of five papers reduce to, their hand cases, and their costs on the wire.
 
+mod adaptive_clip;
 mod adcol;
 mod adfl;
 mod agnostic;

@@ -61,7 +61,85 @@ impl<'m> Known<'m> {
             OpKind::Arith(ArithOp::Mul) => Some(of(0)? * of(1)?),
             OpKind::Arith(ArithOp::Div) => Some(of(0)? / of(1)?),
             OpKind::Arith(ArithOp::Neg) => Some(-of(0)?),
+            OpKind::Arith(ArithOp::Pow) => Some(of(0)?.powf(of(1)?)),
             _ => None,
         }
+    }
+
+    /// A number as a known one times one that is not: `z · c` where `z` is a hyper-parameter and `c` a state.
+    /// The other one is `None` if all of it is known.
+    pub fn factor(&self, value: Value) -> (f64, Option<Value>) {
+        if let Some(known) = self.number(value) {
+            return (known, None);
+        }
+        let op = self.made(value);
+        let parts = op.map(|op| (&op.kind, op.operands.as_slice()));
+        let times = |by: f64, of: Value| {
+            let (factor, rest) = self.factor(of);
+            (by * factor, rest)
+        };
+        match parts {
+            Some((OpKind::Arith(ArithOp::Mul), [a, b])) => match (self.number(*a), self.number(*b))
+            {
+                (Some(a), _) => times(a, *b),
+                (_, Some(b)) => times(b, *a),
+                _ => (1.0, Some(value)),
+            },
+            Some((OpKind::Arith(ArithOp::Div), [a, b])) => match self.number(*b) {
+                Some(b) => times(1.0 / b, *a),
+                None => (1.0, Some(value)),
+            },
+            Some((OpKind::Arith(ArithOp::Neg), [a])) => times(-1.0, *a),
+            _ => (1.0, Some(value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    #[test]
+    fn a_factor_is_what_is_known_of_a_product() {
+        let text = |body: &str| {
+            format!(
+                "// fedround fed v1\nfed.algorithm @a(%z: f32 = 3.0) {{\n  fed.round(%w: params@server) {{\n    \
+                 %c = tree.sq_norm %w : f32@server\n    {body}\n    \
+                 %s = tree.scale %x, %w : params@server\n    fed.yield %s : params@server\n  }}\n}}\n"
+            )
+        };
+        let factor = |body: &str| {
+            let module = parse(&text(body)).unwrap();
+            let known = Known::of(&module);
+            let scale = module
+                .all_ops()
+                .find(|op| op.operands.len() == 2 && op.results == module.funcs[0].body.yields);
+            let (factor, rest) = known.factor(scale.unwrap().operands[0]);
+            (
+                factor,
+                rest.map(|rest| known.made(rest).unwrap().kind.clone()),
+            )
+        };
+        let norm = Some(OpKind::Tree(crate::fed::TreeOp::SqNorm));
+        let two = "%t = arith.const 2.0 : f32@server\n    ";
+        assert_eq!(
+            factor("%x = arith.mul %c, %z : f32@server"),
+            (3.0, norm.clone())
+        );
+        assert_eq!(
+            factor("%x = arith.neg %c : f32@server"),
+            (-1.0, norm.clone())
+        );
+        let halved = format!(
+            "{two}%d = arith.div %c, %t : f32@server\n    %x = arith.mul %z, %d : f32@server"
+        );
+        assert_eq!(factor(&halved), (1.5, norm));
+        assert_eq!(
+            factor(&format!("{two}%x = arith.pow %z, %t : f32@server")),
+            (9.0, None)
+        );
+        let square = factor("%x = arith.mul %c, %c : f32@server");
+        assert_eq!(square, (1.0, Some(OpKind::Arith(ArithOp::Mul))));
     }
 }

@@ -64,10 +64,10 @@ impl Privacy {
 struct Exposures<'m>(Known<'m>);
 
 impl Exposures<'_> {
-    /// Whether a number may be noise: not one that is known to be 0 or less.
+    /// Whether a number may be the scale of noise: not one that is known to be 0 or less, or not to be a number
+    /// or infinite, nor such a one times another.
     fn is_some(&self, scale: Option<&Value>) -> bool {
-        let known = scale.and_then(|v| self.0.number(*v));
-        known.is_none_or(|scale| scale > 0.0)
+        scale.is_none_or(|v| (f64::MIN_POSITIVE..=f64::MAX).contains(&self.0.factor(*v).0))
     }
 
     /// The bound `c` of `min(x, c)`, which is `[c if x - c > 0 else x]`, by its place among the operands.

@@ -74,7 +74,7 @@ pub struct Case(
     pub usize,
 );
 
-pub const CASES: [Case; 48] = [
+pub const CASES: [Case; 49] = [
     Case("fedavg", &[("weight_decay", "0.01")], 2),
     Case("fedavgm", &[], 2),
     Case("fedopt", &[], 2),
@@ -99,6 +99,7 @@ pub const CASES: [Case; 48] = [
     Case("adfl", &[], 2),
     Case("validated", &[], 2),
     Case("mimelite", &[], 2),
+    Case("adaptive-clip", &[("participation", "0.9")], 2),
     Case("hypcluster", &[], 2),
     Case("oort", &[], 2),
     Case("lg-fedavg", &[], 2),

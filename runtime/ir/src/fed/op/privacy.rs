@@ -31,9 +31,10 @@ pub enum PrivacyOp {
     /// `priv.release "why"`: `(T) -> T`, a tensor or labels; the spec's statement that something
     /// derived from examples may leave its client, with the reason that `explain` prints.
     Release(String),
-    /// `priv.clip`: `(params x, f32 bound) -> params`; `min(1, C / ‖x‖) · x`.
+    /// `priv.clip`: `(params x, f32 bound) -> params`, or of a tensor or a number; `min(1, C / ‖x‖) · x`.
     Clip,
-    /// `priv.noise`: `(params x, f32 sigma) -> params`; `x + N(0, σ² I)`, drawn anew each time.
+    /// `priv.noise`: `(params x, f32 sigma) -> params`, or of a tensor or a number; `x + N(0, σ² I)`, drawn
+    /// anew each time.
     Noise,
     /// `priv.clip_rows`: `(tensor x, f32 bound) -> tensor`; as `priv.clip`, each row by its own norm.
     ClipRows,

@@ -302,7 +302,11 @@ pub fn signature(
             plain(&[at(Tensor), at(Scalar)], &[at(Tensor)])
         }
         OpKind::Privacy(PrivacyOp::Clip | PrivacyOp::Noise) => {
-            plain(&[tree(0), at(Scalar)], &[tree(0)])
+            let of = match found(0) {
+                Scalar => at(Scalar),
+                _ => tree(0),
+            };
+            plain(&[of, at(Scalar)], &[of])
         }
         OpKind::Privacy(PrivacyOp::L1Rows) => plain(&[at(Tensor)], &[at(Tensor)]),
         OpKind::Privacy(PrivacyOp::Claim(_)) => plain(&[], &[]),

@@ -12,6 +12,9 @@ pub struct CohortSum {
     pub draw: Draw,
     /// Whether it is divided by the size of the cohort.
     pub mean: bool,
+    /// The cohort, if its clients were sent nothing that tells of this round. Noise on several such sums over
+    /// one cohort is noise on one vector.
+    pub shared: Option<Value>,
 }
 
 /// How a cohort is drawn.
@@ -35,7 +38,8 @@ impl<'m> Finder<'m> {
     ///
     /// What is broadcast tells of clients of this round only through noise, and the claim holds it to that
     /// in all rounds. Then a client changes its own value alone. The mean of a cohort that has no fixed
-    /// size has no bound, as its divisor changes, too.
+    /// size has no bound, as its divisor changes, too. The bound may be a number that is broadcast with the
+    /// rest.
     pub(super) fn client_by_client(
         &self,
         sum: &'m Op,
@@ -53,10 +57,37 @@ impl<'m> Finder<'m> {
         let map = self.known.made(value)?;
         let at = map.results.iter().position(|v| *v == value)?;
         let clip = self.known.made(*map.regions.first()?.yields.get(at)?)?;
-        let draw = self.draw(self.sent_to(map)?)?;
+        let cohort = self.sent_to(map)?;
+        let draw = self.draw(cohort)?;
         let bounded = clip.kind == OpKind::Privacy(PrivacyOp::Clip)
             && !(mean && matches!(draw, Draw::Bernoulli(_)));
-        bounded.then_some((clip, CohortSum { draw, mean }))
+        let shared = self.starts_the_round(map).then_some(cohort);
+        bounded.then_some((clip, CohortSum { draw, mean, shared }))
+    }
+
+    /// The value of the server that the code of a map on clients has as an argument.
+    pub(super) fn broadcast_as(&self, argument: Value) -> Option<Value> {
+        let of_map = |op: &&Op| op.kind == OpKind::Fed(FedOp::Map);
+        self.module.all_ops().filter(of_map).find_map(|map| {
+            let args = &map.regions.first()?.args;
+            let at = args.iter().position(|arg| *arg == argument)?;
+            // First comes the client.
+            let sent = map.operands.get(at.checked_sub(1)?)?;
+            let made = self.known.made(*sent)?;
+            let broadcast = made.kind == OpKind::Fed(FedOp::Broadcast);
+            made.operands.first().copied().filter(|_| broadcast)
+        })
+    }
+
+    /// Whether clients were sent nothing that tells of this round.
+    fn starts_the_round(&self, map: &Op) -> bool {
+        map.operands.iter().all(|operand| {
+            let made = self.known.made(*operand);
+            match made.map(|op| (&op.kind, op)) {
+                Some((OpKind::Fed(FedOp::Map), earlier)) => self.starts_the_round(earlier),
+                _ => self.privacy.exposure(*operand) == Exposure::Public,
+            }
+        })
     }
 
     /// The cohort of a map on clients, each of which has only what is its own and what may be told to all.
@@ -92,110 +123,5 @@ impl<'m> Finder<'m> {
             OpKind::Fed(FedOp::Choose(Choice::Bernoulli)) => share().map(Draw::Bernoulli),
             _ => None,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use fedround::prelude::*;
-
-    use super::*;
-    use crate::fed::{Mechanisms, Unit, mechanisms};
-    use crate::testing::{Closure, linked};
-
-    /// What each client clips to 2: a gradient on its examples.
-    fn clipped(k: &ClientCx, w: &Params) -> Params {
-        let (b, w) = (k.batch(10), w.replace_parts(&["Buffer"], &w.zeros_like()));
-        grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y)).clip(2.0)
-    }
-
-    fn found(round: fn(&ServerCx, Server<Params>) -> Server<Params>) -> Mechanisms {
-        mechanisms(&linked(&Closure(move |m: &mut fedround::Definer| {
-            m.round(round)
-        })))
-    }
-
-    fn of(round: fn(&ServerCx, Server<Params>) -> Server<Params>) -> CohortSum {
-        let found = found(round);
-        let [one] = found.known.as_slice() else {
-            panic!("{found:?}")
-        };
-        assert_eq!(
-            (one.bound, one.scale, one.unit, one.central),
-            (2.0, 3.0, Unit::Client, true)
-        );
-        one.cohort.unwrap()
-    }
-
-    fn sum(server: &ServerCx, w: &Server<Params>, s_t: &Cohort) -> Server<Params> {
-        server.claim(Dp::Central);
-        w.broadcast(s_t).map(|k, w| clipped(k, &w)).sum()
-    }
-
-    #[test]
-    fn dp_fed_avg_is_a_mechanism_of_clients() {
-        let poisson = of(|server, w| {
-            let sum = sum(server, &w, &server.bernoulli(0.25)).noise(3.0);
-            w - 0.1 * sum
-        });
-        let draw = Draw::Bernoulli(0.25);
-        assert_eq!(poisson, CohortSum { draw, mean: false });
-        let fixed = of(|server, w| {
-            server.claim(Dp::Central);
-            let g_k = w.broadcast(&server.sample(0.5)).map(|k, w| clipped(k, &w));
-            w - g_k.mean().noise(3.0)
-        });
-        let draw = Draw::Fraction(0.5);
-        assert_eq!(fixed, CohortSum { draw, mean: true });
-        let all = of(|server, w| {
-            let sum = sum(server, &w, &server.all_clients()).noise(3.0);
-            w - 0.1 * sum
-        });
-        assert_eq!(all.draw, Draw::Fraction(1.0));
-    }
-
-    #[test]
-    fn what_is_not_bounded_by_a_client_has_no_epsilon() {
-        let unknown = |round| {
-            let found = found(round);
-            assert!(found.known.is_empty(), "{found:?}");
-            assert_eq!(found.unknown.len(), 1);
-        };
-        // The mean of a cohort of any size.
-        unknown(|server, w| {
-            server.claim(Dp::Central);
-            let g_k = w
-                .broadcast(&server.bernoulli(0.5))
-                .map(|k, w| clipped(k, &w));
-            w - g_k.mean().noise(3.0)
-        });
-        // Added several times.
-        unknown(|server, w| {
-            let s_t = server.all_clients();
-            let first = sum(server, &w, &s_t);
-            fedround::__private::for_each(
-                fedround::__private::range(3),
-                w,
-                |_, w: Server<Params>| w - first.noise(3.0),
-            )
-        });
-        // Without a claim, what is told in other rounds may be anything.
-        unknown(|server, w| {
-            let g_k = w
-                .broadcast(&server.all_clients())
-                .map(|k, w| clipped(k, &w));
-            w - g_k.sum().noise(3.0)
-        });
-    }
-
-    #[test]
-    fn a_clip_without_noise_is_no_mechanism() {
-        let found = found(|server, w| {
-            let g_k = w
-                .broadcast(&server.all_clients())
-                .map(|k, w| clipped(k, &w));
-            w - g_k.mean()
-        });
-        assert!(found.known.is_empty() && found.unknown.is_empty());
     }
 }

@@ -3,6 +3,8 @@
 
 mod cohort_sum;
 #[cfg(test)]
+mod cohort_tests;
+#[cfg(test)]
 mod loop_tests;
 mod repetitions;
 mod row_steps;
@@ -47,6 +49,8 @@ pub struct Mechanism {
     pub scale: f64,
     /// The bound on the L2 norm.
     pub bound: f64,
+    /// Whether rounds compute the bound. It is 1 then, and the scale is in units of it.
+    pub adaptive: bool,
     /// Whether the L1 norm of the value before clipping is at most 1.
     pub l1: bool,
     /// What is bounded.
@@ -71,6 +75,26 @@ pub struct Mechanisms {
     pub known: Vec<Mechanism>,
     /// The places of all other noise. The graph does not say how much that hides.
     pub unknown: Vec<Loc>,
+}
+
+impl Mechanisms {
+    /// The known ones, with those together that are one mechanism: noise on sums over the same cohort, none of
+    /// which depends on another one.
+    pub fn joint(&self) -> Vec<Vec<&Mechanism>> {
+        let mut groups: Vec<Vec<&Mechanism>> = vec![];
+        let shared = |mechanism: &Mechanism| mechanism.cohort.and_then(|sum| sum.shared);
+        for mechanism in &self.known {
+            let same = |group: &&mut Vec<&Mechanism>| {
+                let first = group.first().and_then(|first| shared(first));
+                first.is_some() && first == shared(mechanism)
+            };
+            match groups.iter_mut().find(same) {
+                Some(group) => group.push(mechanism),
+                None => groups.push(vec![mechanism]),
+            }
+        }
+        groups
+    }
 }
 
 /// The mechanisms of a linked module: noise on a value that was clipped as a whole, on a sum over the rows
@@ -156,7 +180,7 @@ impl<'m> Finder<'m> {
         let [clipped, bound] = clip.operands.as_slice() else {
             return None;
         };
-        let bound = self.known.number(*bound)?;
+        let (scale, bound, adaptive) = self.numbers(*scale, *bound)?;
         let unit_l1 = self
             .known
             .made(*clipped)
@@ -166,8 +190,9 @@ impl<'m> Finder<'m> {
                 OpKind::Privacy(PrivacyOp::Laplace) => NoiseKind::Laplace,
                 _ => NoiseKind::Gaussian,
             },
-            scale: self.known.number(*scale)?,
+            scale,
             bound,
+            adaptive,
             l1: unit_l1 && unit == Unit::Row,
             unit,
             central: self.central(op),
@@ -176,6 +201,19 @@ impl<'m> Finder<'m> {
             repetitions: self.repetitions(around, unit),
             loc: op.loc,
         })
+    }
+
+    /// The scale of noise and the bound of a clip, as numbers; of a bound that clients were sent, in units
+    /// of it, which is said.
+    fn numbers(&self, scale: Value, bound: Value) -> Option<(f64, f64, bool)> {
+        match (self.known.factor(scale), self.known.factor(bound)) {
+            ((scale, None), (bound, None)) => Some((scale, bound, false)),
+            ((scale, Some(unit)), (bound, Some(sent))) => {
+                let same = self.broadcast_as(sent) == Some(unit);
+                same.then_some((scale / bound, 1.0, true))
+            }
+            _ => None,
+        }
     }
 
     /// Whether an op is the server's.

@@ -1,0 +1,82 @@
+//! Numbers that are clipped and noised, and bounds that rounds compute, as text: what comes back, and what is
+//! refused.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
+
+use fedround_ir::fed::{
+    Exposure, Module, Op, OpKind, Privacy, PrivacyOp, difference, parse, print_exact, verify_linked,
+};
+
+const TEXT: &str = include_str!("texts/noised.fed");
+
+#[test]
+fn noised_numbers_come_back() {
+    let module = parse(TEXT).unwrap();
+    assert!(verify_linked(&module).is_ok());
+    assert_eq!(print_exact(&module), TEXT);
+    let again = parse(&print_exact(&module)).unwrap();
+    assert_eq!(difference(&module, &again), None);
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let state = "central differential privacy is claimed";
+    let cases = [
+        (
+            "priv.clip %13, %14 : f32",
+            "priv.clip %13, %10 : f32",
+            "expected operands (f32, f32)",
+        ),
+        (
+            "priv.clip %13, %14 : f32",
+            "priv.clip %13, %14 : params",
+            "expected `params`, the value's type, found `f32`",
+        ),
+        (
+            "priv.clip %13, %14",
+            "priv.clip %k, %14",
+            "expected operands (params, f32)",
+        ),
+        (
+            "%17 = priv.noise %16, %sigma",
+            "%17 = arith.mul %16, %sigma",
+            state,
+        ),
+        (
+            "priv.noise %19, %20 : params",
+            "tree.scale %20, %19 : params",
+            state,
+        ),
+        ("%z: f32 = 0.5", "%z: f32 = 0.0", state),
+        ("%sigma: f32 = 1.0", "%sigma: f32 = 0.0", state),
+        // A sum of numbers that may be arbitrarily large.
+        (
+            "fed.yield %11, %15",
+            "fed.yield %11, %13",
+            "noise hides nothing",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        assert!(TEXT.contains(from), "{from}");
+        let error = match parse(&TEXT.replacen(from, to, 1)) {
+            Ok(module) => verify_linked(&module).unwrap_err().to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert!(error.contains(expected), "{from} -> {to}\n{error}");
+    }
+}
+
+#[test]
+fn clipped_numbers_are_bounded_and_noised_ones_noised() {
+    let module = parse(TEXT).unwrap();
+    let privacy = Privacy::of(&module);
+    let of = |kind: PrivacyOp| exposures(&module, &privacy, &OpKind::Privacy(kind));
+    assert_eq!(of(PrivacyOp::Clip), [Exposure::Clipped; 2]);
+    assert_eq!(of(PrivacyOp::Noise), [Exposure::Noised; 2]);
+}
+
+/// Of the results of all ops of a kind.
+fn exposures(module: &Module, privacy: &Privacy, kind: &OpKind) -> Vec<Exposure> {
+    let ops = module.all_ops().filter(|op: &&Op| op.kind == *kind);
+    ops.map(|op| privacy.exposure(op.results[0])).collect()
+}
