@@ -22,7 +22,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 /// Modules with every kind of region and attribute.
-const SEEDS: [&str; 6] = [
+const SEEDS: [&str; 7] = [
     include_str!("texts/chosen.fed"),
     include_str!("texts/aggregated.fed"),
     include_str!("texts/gathered.fed"),

@@ -80,7 +80,9 @@ fn what_is_not_bounded_by_a_client_has_no_epsilon() {
     });
     // Without a claim, what is told in other rounds may be anything.
     unknown(|server, w| {
-        let g_k = w.broadcast(&server.all_clients()).map(|k, w| clipped(k, &w));
+        let g_k = w
+            .broadcast(&server.all_clients())
+            .map(|k, w| clipped(k, &w));
         w - g_k.sum().noise(3.0)
     });
 }
@@ -183,7 +185,9 @@ fn a_sum_that_depends_on_another_of_its_round_is_a_mechanism_by_itself() {
 #[test]
 fn a_clip_without_noise_is_no_mechanism() {
     let found = found(|server, w| {
-        let g_k = w.broadcast(&server.all_clients()).map(|k, w| clipped(k, &w));
+        let g_k = w
+            .broadcast(&server.all_clients())
+            .map(|k, w| clipped(k, &w));
         w - g_k.mean()
     });
     assert!(found.known.is_empty() && found.unknown.is_empty());
