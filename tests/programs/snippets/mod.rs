@@ -50,7 +50,8 @@ fn experiment() -> Result<Report, Box<dyn std::error::Error>> {
 }
 
 /// Blocks that are no whole code, by their first lines.
-const PIECES: [&str; 2] = [
+const PIECES: [&str; 3] = [
+    "for _ in 0..self.steps {\n    let (z, y) = sent.map(|k, _| {",
     "#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]",
     "fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {\n    if server.phase",
 ];
