@@ -45,7 +45,7 @@ fn a_measurement_is_a_report() {
 }
 
 /// Algorithms whose first rounds draw no cohort, or by a share of another name.
-const OTHERS: [&str; 11] = [
+const OTHERS: [&str; 12] = [
     "fada",
     "solo",
     "centralized",
@@ -53,6 +53,7 @@ const OTHERS: [&str; 11] = [
     "fedmd",
     "fedasync",
     "oort",
+    "adaptive-clip",
     "fixed-parties",
     "push-sum",
     "cyclic",
