@@ -14,6 +14,16 @@ pub enum FedFedNoise {
     Laplace,
 }
 
+/// Whose distillation [`FedFed`] runs.
+#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FedFedRecipe {
+    /// The text's: what an image shares is clipped to `ρ`, with noise of its own.
+    Paper,
+    /// The authors' code's: nothing is clipped, all images of a batch have one image of noise, `λ_re` is
+    /// ten times as large in the first ten rounds, and the divergence is a third of the mean over codes.
+    Code,
+}
+
 /// FedFed. Yang et al. 2023, "FedFed: Feature Distillation against Data Heterogeneity in Federated
 /// Learning", Algorithms 1 and 2 and Eq. (9) to (11), <https://arxiv.org/abs/2310.05077>.
 ///
@@ -25,22 +35,35 @@ pub enum FedFedNoise {
 /// Generator and judge are parts of the model that the base trains: they do not cross in its rounds
 /// where it trains by `client_update`.
 ///
+/// The server tells the signal-to-noise ratio of the pool as its number `snr_db`, in decibels from -100
+/// to 100. It computes it of what is shared and the noise's size, so nothing more is sent for it.
+///
 /// Departs:
 /// - A base with steps of its own, as SCAFFOLD and FedNova have, sends up what it made of them, and
 ///   SCAFFOLD's control variate has them both ways: zeros all, which no op names as such.
 /// - The bound of Eq. (9) is a regularizer on `x − q(x)`, as in the authors' code, and a clip of each
-///   image, as in the text; the code does not clip.
+///   image, as in the text; with `recipe = "code"` it is the regularizer alone, and no bound on privacy
+///   is known.
+/// - The loss of private and shared examples is a sum of two means, as in Eq. (10); the code has one mean
+///   over both.
+/// - In one pass (`joint = true`), the private examples' loss is cross-entropy, whatever the base's
+///   is: a base with a loss of its own, such as MOON, needs `joint = false`.
 /// - Shared examples are drawn anew for every step, all alike; the code draws as many as a client has
 ///   once an epoch, equally many of each class.
 /// - One protected copy, as in the text; the code has two, of different noise.
 /// - The code's mixed and masked images, and its weights by a client's data, are left out.
 ///
-/// Defaults: the text's rounds and noise, the code's weights; `ρ` has no value in either.
+/// Defaults: the text's rounds and noise. It gives no weights: they are those of the code after its
+/// first ten rounds. `ρ` has no value in either. The code's distillation is `recipe = "code"` with
+/// `keep_adam = true`.
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "fedfed")]
 pub struct FedFed<A = FedAvg> {
     /// What trains on private and shared examples.
     pub base: A,
+    /// Whose distillation it is: the text's, or that of the authors' code.
+    #[hyper(default = FedFedRecipe::Paper)]
+    pub recipe: FedFedRecipe,
     /// `T_d`: rounds of distillation; as many come before the base's as these and one.
     #[hyper(default = 15, range = 1..)]
     pub distill: usize,
@@ -53,6 +76,10 @@ pub struct FedFed<A = FedAvg> {
     /// Step size of distillation, by AdamW.
     #[hyper(default = 0.001, range = 0.0..=1000000.0)]
     pub distill_lr: f32,
+    /// Whether a client's AdamW goes on from its last round of distillation, as in the code; the text
+    /// does not say.
+    #[hyper(default = false)]
+    pub keep_adam: bool,
     /// `λ_re`: weight of the distance from `x` to `q(x)`.
     #[hyper(default = 5.0, range = 0.0..)]
     pub reconstruct: f32,
@@ -65,7 +92,7 @@ pub struct FedFed<A = FedAvg> {
     /// `λ_x`: weight of classifying `x`.
     #[hyper(default = 0.4, range = 0.0..)]
     pub direct: f32,
-    /// `ρ`: bound on the norm of what one image shares.
+    /// `ρ`: bound on the norm of what one image shares; the code has none.
     #[hyper(default = 3.0, range = 0.0001..)]
     pub rho: f32,
     /// `σ_s`, or the scale of Laplace noise: of each pixel that is shared.
@@ -83,36 +110,63 @@ pub struct FedFed<A = FedAvg> {
     /// Weight of the shared examples' loss; at 0 the base's rounds are its own.
     #[hyper(default = 1.0, range = 0.0..)]
     pub shared: f32,
+    /// Whether private and shared examples go through the network as one batch, as in the code: batch
+    /// normalisation then sees both.
+    #[hyper(default = true)]
+    pub joint: bool,
 }
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for FedFed<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         // x_p = clip(x − q(x)) + n.
-        let protect = |x_s: Tensor| {
-            let x_s = x_s.clip_rows(self.rho);
-            match self.noise {
-                FedFedNoise::Gaussian => x_s.noise(self.sigma),
-                FedFedNoise::Laplace => x_s.laplace(self.sigma),
+        let protect = |x_s: Tensor| match (self.recipe, self.noise) {
+            (FedFedRecipe::Paper, FedFedNoise::Gaussian) => {
+                x_s.clip_rows(self.rho).noise(self.sigma)
+            }
+            (FedFedRecipe::Paper, FedFedNoise::Laplace) => {
+                x_s.clip_rows(self.rho).laplace(self.sigma)
+            }
+            (FedFedRecipe::Code, FedFedNoise::Gaussian) => {
+                let n = function("one_normal", &x_s);
+                x_s + self.sigma * n
+            }
+            (FedFedRecipe::Code, FedFedNoise::Laplace) => {
+                let n = function("one_laplace", &x_s);
+                x_s + self.sigma * n
             }
         };
         if server.phase("distill", self.distill) {
             let s_t = server.sample(self.distill_share);
             let w_k = w.broadcast(&s_t).map(|k, w| {
                 let mut w = w.replace_parts(&["Model"], &w.zeros_like());
-                let adam = Adam::new(self.distill_lr).weight_decay(1e-6);
-                let mut opt = adam.decoupled().start(&w);
+                let adam = Adam::new(self.distill_lr).weight_decay(1e-6).decoupled();
+                let mut opt = match self.keep_adam {
+                    true => adam.resume(k, "adam", &w),
+                    false => adam.start(&w),
+                };
+                let (reconstruct, kl) = match self.recipe {
+                    FedFedRecipe::Paper => (self.reconstruct, self.kl),
+                    FedFedRecipe::Code => {
+                        let later = k.round() - 9.5;
+                        let times = later.select(1.0, 10.0);
+                        (times * self.reconstruct, self.kl / 3.0)
+                    }
+                };
                 for b in k.batches(1, self.distill_batch) {
                     // Eq. (9).
                     let g = grad(&w, |w| {
                         let x_r = k.apply("generate", w, &b.x);
                         let judge = |x: &Tensor| cross_entropy(k.apply("judge", w, x), &b.y);
-                        self.reconstruct * loss("image_mse", (&x_r, &b.x))
+                        &reconstruct * loss("image_mse", (&x_r, &b.x))
                             + self.classify * judge(&protect(&b.x - &x_r))
-                            + self.kl * loss("kl_to_normal", &k.apply("code", w, &b.x))
+                            + &kl * loss("kl_to_normal", &k.apply("code", w, &b.x))
                             + self.direct * judge(&b.x)
                     });
                     opt.step(&mut w, g);
+                }
+                if self.keep_adam {
+                    opt.keep(k, "adam");
                 }
                 w.replace_parts(&["Model"], &k.global_params())
             });
@@ -131,6 +185,17 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
                 )
             });
             let (x, y) = (x_k.gather().concat(), y_k.gather().concat());
+            let snr = server.run(|s| {
+                let x = s.get(&x).tensor();
+                let variance = match self.noise {
+                    FedFedNoise::Gaussian => self.sigma * self.sigma,
+                    FedFedNoise::Laplace => 2.0 * self.sigma * self.sigma,
+                };
+                let signal = loss("image_mse", (&x, &x.zeros_like())) - &variance;
+                let ratio = (signal / (variance + 1e-30)).max(1e-10).min(1e10);
+                10.0 / std::f64::consts::LN_10 * ratio.ln()
+            });
+            server.set_state("snr_db", &snr);
             let (x, y) =
                 server.run(|s| s.sample_row_fraction(self.download, (s.get(&x), s.get(&y))));
             x.broadcast(&all).zip(&y.broadcast(&all)).map(|k, (x, y)| {
@@ -155,6 +220,11 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
     fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let pool = (k.tensor_state("x"), k.labels_state("y"));
         let (x, y) = k.sample_rows(self.shared_batch, pool);
-        self.base.loss(k, w, b) + self.shared * cross_entropy(k.forward(w, &x), &y)
+        if self.joint {
+            let z = k.forward(w, &function("stacked", (&b.x, &x)));
+            loss("cross_entropy_of_two", (&z, &b.y, &y, &self.shared))
+        } else {
+            self.base.loss(k, w, b) + self.shared * cross_entropy(k.forward(w, &x), &y)
+        }
     }
 }

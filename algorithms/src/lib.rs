@@ -70,7 +70,7 @@ pub use fed_async::{FedAsync, FedAsyncWeight};
 pub use fed_avg::FedAvg;
 pub use fed_avg_m::FedAvgM;
 pub use fed_bn::FedBn;
-pub use fed_fed::{FedFed, FedFedNoise};
+pub use fed_fed::{FedFed, FedFedNoise, FedFedRecipe};
 pub use fed_md::FedMd;
 pub use fed_nova::{FedNova, FedNovaSteps};
 pub use fed_opt::{FedOpt, FedOptRule};

@@ -51,6 +51,9 @@ pub struct Round {
     /// The mean squared distance of the clients' own models from their mean, where clients mix them.
     #[serde(default)]
     pub consensus: Option<f64>,
+    /// The numbers that the algorithm's server has set among its states, by layer and name.
+    #[serde(default)]
+    pub server_numbers: BTreeMap<String, f64>,
     /// Clients that were left out because their updates were not finite, in ascending order.
     pub not_finite: Vec<usize>,
     /// Clients that failed, in ascending order.
@@ -193,6 +196,7 @@ impl Round {
             bytes_down: stats.bytes_down,
             bytes_across: stats.bytes_across,
             consensus: stats.consensus,
+            server_numbers: stats.server_numbers,
             not_finite: stats.not_finite,
             failed: stats.failed,
             late: stats.late,
@@ -222,6 +226,14 @@ impl Report {
     /// The training loss of the last complete round; NaN before any.
     pub fn train_loss(&self) -> f64 {
         self.history.last().map_or(f64::NAN, |last| last.train_loss)
+    }
+
+    /// The last of each number that the algorithm's server keeps, by layer and name.
+    pub fn server_numbers(&self) -> BTreeMap<String, f64> {
+        let rounds = self.history.iter();
+        rounds
+            .flat_map(|round| round.server_numbers.clone())
+            .collect()
     }
 
     /// Bytes from clients to the server, over all rounds.

@@ -1,5 +1,6 @@
 //! What a run's folder holds.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -50,6 +51,9 @@ pub(crate) struct Record {
     /// By the class's name.
     #[serde(default)]
     pub class_accuracy: Map<String, serde_json::Value>,
+    /// The last of each number that the algorithm's server keeps, by layer and name.
+    #[serde(default)]
+    pub server: BTreeMap<String, Option<f64>>,
     pub seconds: f64,
     pub bytes_up: u64,
     pub bytes_down: u64,

@@ -150,6 +150,8 @@ pub(super) fn mean_curve(runs: &[Option<&Record>]) -> Vec<MeanPoint> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::collections::BTreeMap;
+
     use super::super::record::Line;
     use super::*;
 
@@ -187,6 +189,7 @@ pub(super) mod tests {
             best_bleu: None,
             vqa_accuracy: None,
             class_accuracy: serde_json::Map::new(),
+            server: BTreeMap::new(),
             seconds: rounds as f64,
             bytes_up: 4 * rounds as u64,
             bytes_down: 6 * rounds as u64,

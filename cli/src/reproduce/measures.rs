@@ -81,6 +81,7 @@ fn value(
         Of::AdversaryAfter => percent(mean(&run.adversary, |e| e.auc)),
         Of::Rounds => Some(run.rounds as f64),
         Of::Sent => Some(sent(run.bytes_up, settings)),
+        Of::Server(name) => *run.server.get(name)?,
     }
 }
 

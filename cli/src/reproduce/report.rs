@@ -127,6 +127,7 @@ fn numbers(plan: &Plan, runs: &Runs<'_>) -> Vec<Number> {
                     unit: match measure.of {
                         Of::Rounds | Of::RoundsToTarget => Unit::Rounds,
                         Of::Sent => Unit::Count,
+                        Of::Server(_) => Unit::Points,
                         _ if plan.paper.difference_from.is_some() => Unit::Points,
                         _ => Unit::Percent,
                     },

@@ -148,6 +148,8 @@ pub(super) enum Of {
     AdversaryAfter,
     /// Numbers sent, counted as LG-FedAvg does.
     Sent,
+    /// The last of a number that the algorithm's server keeps, by layer and name.
+    Server(String),
 }
 
 /// All papers.

@@ -62,6 +62,9 @@ pub(super) struct Metric {
     /// The mean squared distance of clients' own models from their mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consensus: Option<f64>,
+    /// The numbers that the algorithm's server keeps, by layer and name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub server: BTreeMap<String, f64>,
     /// Clients that were left out because their updates were not finite.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_finite: Vec<usize>,
@@ -126,6 +129,7 @@ impl Metric {
             bytes_down: round.bytes_down,
             bytes_across: round.bytes_across,
             consensus: round.consensus,
+            server: round.server_numbers.clone(),
             not_finite: round.not_finite.clone(),
             failed: round.failed.clone(),
             late: round.late.clone(),

@@ -152,6 +152,9 @@ pub(crate) struct Summary {
     pub client_accuracy: Vec<Option<f64>>,
     /// By the class's name.
     pub class_accuracy: Map<String, Value>,
+    /// The last of each number that the algorithm's server keeps, by layer and name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub server: BTreeMap<String, f64>,
     pub client_steps: u64,
     /// Of training, without evaluation.
     pub seconds: f64,
@@ -264,6 +267,7 @@ impl Summary {
             class_accuracy: classes
                 .map(|(c, a)| ((*c).to_owned(), Value::from(*a)))
                 .collect(),
+            server: report.server_numbers(),
             client_steps: report.client_steps(),
             seconds: report.seconds(),
             client_steps_per_second: report.client_steps_per_second(),

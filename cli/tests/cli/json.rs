@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::support::{Place, SMALL, stderr};
 
 /// Keys whose values are maps by names, which the page cannot list.
-const MAPS: [&str; 7] = [
+const MAPS: [&str; 8] = [
+    "server",
     "hyper",
     "class_accuracy",
     "auxiliaries",

@@ -14,6 +14,31 @@ pub(super) fn uniform(x: Tensor<4>) -> Tensor<4> {
     Tensor::random(x.dims(), Distribution::Uniform(0.0, 1.0), &device)
 }
 
+/// The images `a` and, below them, `b`.
+pub(super) fn stacked(a: Tensor<4>, b: Tensor<4>) -> Tensor<4> {
+    Tensor::cat(vec![a, b], 0)
+}
+
+/// One image of standard normal numbers, for each image of a batch the same.
+pub(super) fn one_normal(x: Tensor<4>) -> Tensor<4> {
+    of_all(&x, Distribution::Normal(0.0, 1.0))
+}
+
+/// One image of Laplace noise of scale 1, for each image of a batch the same: the inverse of its
+/// distribution function at uniform numbers.
+pub(super) fn one_laplace(x: Tensor<4>) -> Tensor<4> {
+    let u = of_all(&x, Distribution::Uniform(-0.5, 0.5));
+    // Above 0, where the logarithm is finite.
+    let tail = u.clone().abs().mul_scalar(-2.0).add_scalar(1.0);
+    u.sign() * tail.clamp_min(1e-7).log().neg()
+}
+
+fn of_all(x: &Tensor<4>, distribution: Distribution) -> Tensor<4> {
+    let [batch, channels, height, width] = x.dims();
+    let one: Tensor<4> = Tensor::random([1, channels, height, width], distribution, &x.device());
+    one.expand([batch, channels, height, width])
+}
+
 /// All orders of four things.
 fn orders() -> Vec<[usize; 4]> {
     let mut all = vec![];

@@ -9,7 +9,7 @@ use burn::tensor::activation::{log_softmax, softmax as softmax_along, softplus a
 use burn::tensor::{Int, Tensor};
 
 use self::clusters::gap;
-use self::images::{arrangement, image_mse, jigsaw, uniform};
+use self::images::{arrangement, image_mse, jigsaw, one_laplace, one_normal, stacked, uniform};
 use self::order::{least_sum, ranks, simplex};
 use self::words::{next_words, next_words_each, next_words_of};
 use crate::Losses;
@@ -28,6 +28,7 @@ fn register(losses: Losses) -> Losses {
         .with("cross_entropy", cross_entropy)
         .with("cross_entropy_sum", cross_entropy_sum)
         .with("cross_entropy_of", cross_entropy_of)
+        .with("cross_entropy_of_two", cross_entropy_of_two)
         .with("identification", identification)
         .with("attributes", attributes)
         .with("kl_from_uniform", kl_from_uniform)
@@ -50,6 +51,9 @@ fn register(losses: Losses) -> Losses {
         .with_function("correct", correct)
         .with_function("same", same)
         .with_function("uniform", uniform)
+        .with_function("one_normal", one_normal)
+        .with_function("one_laplace", one_laplace)
+        .with_function("stacked", stacked)
         .with_function("flipped", flipped)
         .with_function("ranks", ranks)
         .with_function("simplex", simplex)
@@ -75,6 +79,25 @@ fn cross_entropy_of(logits: Tensor<2>, labels: Tensor<1, Int>, weights: Tensor<1
     let each = log_softmax(logits, 1).gather(1, labels.reshape([batch, 1]));
     let total = weights.clone().sum().clamp_min(TINY);
     (each.reshape([batch]) * weights).sum().neg() / total
+}
+
+/// Cross-entropy of the first rows, with the labels `first`, plus `weight` times that of the others, with
+/// the labels `second`, each as [`cross_entropy`](crate::cross_entropy).
+///
+/// # Shapes
+///
+/// - `logits`: `[n + m, classes]`
+/// - `first`: `[n]`; `second`: `[m]`
+/// - `weight`, output: `[1]`
+fn cross_entropy_of_two(
+    logits: Tensor<2>,
+    first: Tensor<1, Int>,
+    second: Tensor<1, Int>,
+    weight: Tensor<1>,
+) -> Tensor<1> {
+    let ([n], [m]) = (first.dims(), second.dims());
+    let below = crate::cross_entropy(logits.clone().narrow(0, n, m), second);
+    crate::cross_entropy(logits.narrow(0, 0, n), first) + weight * below
 }
 
 /// The logits `[batch, classes]` with the classes in reverse order: their cross-entropy with labels `y`

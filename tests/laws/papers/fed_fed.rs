@@ -3,13 +3,18 @@
 use burn::tensor::Device;
 use fedround::algorithms::{FedNova, FedProx, Scaffold};
 use fedround::ir::tensor::Graph;
-use fedround::models::{Assembly, Logistic, Part, ResNetGenerator};
+use fedround::models::{Assembly, Logistic, Model, Part, ResNetGenerator};
 
 use super::*;
 use crate::phases::Waits;
 
 /// Logistic regression with a small generator and a second classifier.
-fn tiny() -> Box<dyn fedround::models::Model> {
+pub(super) fn tiny() -> Box<dyn Model> {
+    with_classifier(Box::new(Logistic::new(GREY, &Device::default())))
+}
+
+/// A classifier with a small generator and a second, linear classifier.
+pub(super) fn with_classifier(classifier: Box<dyn Model>) -> Box<dyn Model> {
     let device = Device::default();
     let network = |name, functions: &[(&'static str, &'static str)], model| Part {
         name,
@@ -18,15 +23,18 @@ fn tiny() -> Box<dyn fedround::models::Model> {
     };
     let classes = ["forward", "features", "head"].map(|f| (f, f));
     let images = [("generate", "reconstruct"), ("code", "encode")];
-    let classifier = || Box::new(Logistic::new(GREY, &device));
     Box::new(Assembly::new(vec![
-        network("", &classes, classifier()),
+        network("", &classes, classifier),
         network(
             "generator",
             &images,
             Box::new(ResNetGenerator::new(1, 2, 1, &device)),
         ),
-        network("judge", &[("judge", "forward")], classifier()),
+        network(
+            "judge",
+            &[("judge", "forward")],
+            Box::new(Logistic::new(GREY, &device)),
+        ),
     ]))
 }
 
@@ -35,9 +43,11 @@ const CLASSIFIER: u64 = 7_850;
 const EXAMPLE: u64 = 784 + 1;
 const SIZES: [usize; 3] = [12, 20, 8];
 
-fn fed_fed<A: Algorithm>(base: A) -> FedFed<A> {
+pub(super) fn fed_fed<A: Algorithm>(base: A) -> FedFed<A> {
     FedFed {
         base,
+        recipe: FedFedRecipe::Paper,
+        keep_adam: false,
         distill: 1,
         distill_share: 1.0,
         distill_batch: 10,
@@ -52,10 +62,11 @@ fn fed_fed<A: Algorithm>(base: A) -> FedFed<A> {
         download: 1.0,
         shared_batch: 16,
         shared: 1.0,
+        joint: true,
     }
 }
 
-fn clients(algorithm: &dyn Algorithm, seed: u64) -> Simulation {
+pub(super) fn clients(algorithm: &dyn Algorithm, seed: u64) -> Simulation {
     let program = compile_model(algorithm, "tiny", tiny(), GREY);
     let dataset = of_sizes(&SIZES).dataset;
     let deal = Deal { dataset, seed };
@@ -63,7 +74,7 @@ fn clients(algorithm: &dyn Algorithm, seed: u64) -> Simulation {
 }
 
 /// The pool that a client has after both phases.
-fn pool(algorithm: &dyn Algorithm, seed: u64) -> Vec<Vec<f32>> {
+pub(super) fn pool(algorithm: &dyn Algorithm, seed: u64) -> Vec<Vec<f32>> {
     let mut simulation = clients(algorithm, seed);
     run(&mut simulation, 2);
     let of = |k, name| {
@@ -82,14 +93,16 @@ fn pool(algorithm: &dyn Algorithm, seed: u64) -> Vec<Vec<f32>> {
     images
 }
 
-fn norm(image: &[f32]) -> f32 {
+pub(super) fn norm(image: &[f32]) -> f32 {
     image.iter().map(|x| x * x).sum::<f32>().sqrt()
 }
 
-/// A host's model after it waited for two rounds and trained for two, and with nothing shared.
+/// A host's model after it waited for two rounds and trained for two, and with nothing shared: in a pass
+/// of its own, for the order of sums in one with shared examples is another.
 fn pair<A: Algorithm + Clone>(host: A) -> [Vec<f32>; 2] {
     let without = FedFed {
         shared: 0.0,
+        joint: false,
         ..fed_fed(host.clone())
     };
     let waits = Waits {

@@ -10,6 +10,7 @@ mod fair;
 mod fed_aa;
 mod fed_async;
 mod fed_fed;
+mod fed_fed_recipes;
 mod fed_md;
 mod fixed_parties;
 mod gradient_weights;
@@ -19,8 +20,8 @@ mod shared_head;
 mod validated;
 
 use fedround::algorithms::{
-    Adcol, Adfl, AdflStart, FedAa, FedAaModality, FedAvg, FedFed, FedFedNoise, LgFedAvg, LgPart,
-    LgTask, RepresentationNoise, SharedPart, Solo,
+    Adcol, Adfl, AdflStart, FedAa, FedAaModality, FedAvg, FedFed, FedFedNoise, FedFedRecipe,
+    LgFedAvg, LgPart, LgTask, RepresentationNoise, SharedPart, Solo,
 };
 use fedround::prelude::*;
 use fedround::simulation::Simulation;

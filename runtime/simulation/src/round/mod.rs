@@ -13,10 +13,11 @@ mod map;
 mod mix;
 mod observer;
 mod server;
+mod states;
 mod suspects;
 mod turns;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use burn::tensor::DispatchTensor;
 
@@ -46,6 +47,8 @@ pub struct RoundStats {
     pub bytes_across: u64,
     /// The mean squared distance of the clients' own models from their mean, where clients mix them.
     pub consensus: Option<f64>,
+    /// The numbers among the server's states that the round has set, by the state's name.
+    pub server_numbers: BTreeMap<String, f64>,
     /// Clients that are left out because their updates are not finite, in ascending order.
     pub not_finite: Vec<usize>,
     /// Clients that failed, in ascending order.
@@ -101,6 +104,7 @@ pub(crate) fn run_round<'a>(
         slots: Default::default(),
         losses: vec![],
         own_losses: vec![],
+        set_numbers: BTreeMap::new(),
         stats: RoundStats::default(),
         draws: 0,
         mixes: 0,

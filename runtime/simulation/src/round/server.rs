@@ -3,7 +3,7 @@
 
 use fedround_exec::tensor::read_all;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use burn::tensor::DispatchTensor;
 use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Reduce, Value};
@@ -15,7 +15,7 @@ use super::initial::initial_params;
 use super::observer::{Observer, show_all};
 use super::suspects::Suspects;
 use crate::aggregate::reduction::Reduction;
-use crate::context::{RoundContext, kept_or_zeros, missing, written};
+use crate::context::{RoundContext, missing};
 use crate::error::RunError;
 use crate::faults::Attendance;
 use crate::interpreter::named::permutation;
@@ -25,7 +25,6 @@ use crate::interpreter::{Walker, has_rows, repeat, walk};
 use crate::non_finite::Diverged;
 use crate::regions::RunRegion;
 use crate::state::{Flight, State};
-use crate::value::batching::leaves;
 use crate::value::{Env, RtVal};
 use crate::workers::Workers;
 use fedround_exec::executor::Slots;
@@ -64,6 +63,8 @@ pub(crate) struct Server<'a> {
     pub has_taken: bool,
     /// Segments run in this round that draw random numbers.
     pub random_runs: u64,
+    /// The numbers that the server has set among its states.
+    pub set_numbers: BTreeMap<String, DispatchTensor>,
     /// Values that clients have sent.
     pub sent: HashSet<Value>,
     /// How often each named stream was drawn from.
@@ -91,6 +92,7 @@ impl Server<'_> {
         let round = self.cx.round;
         self.stats.train_loss = mean(std::mem::take(&mut self.losses), round)?;
         mean(std::mem::take(&mut self.own_losses), round)?;
+        self.report_numbers()?;
         Ok(self.stats)
     }
 
@@ -214,32 +216,12 @@ impl Walker for Server<'_> {
             (OpKind::Fed(FedOp::Reduce(kind)), _) => self.reduce(*kind, op, env)?,
             (OpKind::Fed(FedOp::RoundIndex), _) => RtVal::Host(self.cx.round_index()),
             (OpKind::Fed(FedOp::NumClients), _) => RtVal::Host(self.cx.clients() as f64),
-            (OpKind::Fed(FedOp::ServerState(name, _)), _) => {
-                let kind = self
-                    .cx
-                    .program
-                    .schedule()
-                    .module
-                    .type_of(op.results[0])
-                    .kind;
-                let kept = self.state.server.get(name).cloned();
-                kept_or_zeros(self.cx.program, op, (name, kind), kept)?
-            }
+            (OpKind::Fed(FedOp::ServerState(name, _)), _) => self.server_state(name, op)?,
             (OpKind::Fed(FedOp::ServerStateOr(name)), _) => {
-                let module = &self.cx.program.schedule().module;
-                let kind = module.type_of(op.results[0]).kind;
-                match self.state.server.get(name).cloned() {
-                    kept @ Some(_) => kept_or_zeros(self.cx.program, op, (name, kind), kept)?,
-                    None => written(self.cx, op.operands[0], env, last)
-                        .ok_or_else(|| missing(op, "first value"))?,
-                }
+                self.server_state_or(name, op, env, last)?
             }
             (OpKind::Fed(FedOp::SetServerState(name)), _) => {
-                let value = written(self.cx, op.operands[0], env, last);
-                let value = value.and_then(|v| leaves(&v, self.cx.program.device()));
-                let value = value.ok_or_else(|| missing(op, "value to keep"))?;
-                self.state.server.insert(name.clone(), value);
-                return Ok(());
+                return self.set_state(name, op, env, last);
             }
             // Work of clients, what linking resolves, and loops without a body.
             (
