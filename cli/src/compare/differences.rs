@@ -2,14 +2,11 @@
 
 use comfy_table::Table;
 use fedround::experiment::Status;
-use fedround_metrics::paired::{PairedDifference, holm};
+use fedround_metrics::paired::{CorrectedDifference, PairedDifference, corrected};
 use serde::{Deserialize, Serialize};
 
 use super::record::Record;
 use crate::table::table;
-
-/// The probability below which a difference counts as shown.
-const LEVEL: f64 = 0.05;
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -75,20 +72,19 @@ pub(super) fn differences(algorithms: &[(&str, Vec<Option<&Record>>)]) -> Vec<Di
         .iter()
         .map(|(_, runs)| PairedDifference::of(&pairs(runs)))
         .collect();
-    let known: Vec<f64> = found.iter().flatten().map(|found| found.p).collect();
-    let mut corrected = holm(&known).into_iter();
-    let difference = |((name, _), difference): (&(&str, _), Option<PairedDifference>)| {
-        let p_holm = difference.and_then(|_| corrected.next());
-        Difference {
-            algorithm: (*name).to_owned(),
-            from: (*from).to_owned(),
-            of,
-            difference,
-            p_holm,
-            shown: p_holm.is_some_and(|p| p < LEVEL),
-        }
+    let difference = |((name, _), found): (&(&str, _), Option<CorrectedDifference>)| Difference {
+        algorithm: (*name).to_owned(),
+        from: (*from).to_owned(),
+        of,
+        difference: found.map(|found| found.difference),
+        p_holm: found.map(|found| found.p_holm),
+        shown: found.is_some_and(|found| found.is_shown()),
     };
-    others.iter().zip(found).map(difference).collect()
+    others
+        .iter()
+        .zip(corrected(&found))
+        .map(difference)
+        .collect()
 }
 
 /// A table of them, and what its numbers are; nothing of no differences.
@@ -126,7 +122,8 @@ fn verdict(difference: &Difference) -> &'static str {
     }
 }
 
-fn probability(p: f64) -> String {
+/// A probability as it is printed.
+pub(crate) fn probability(p: f64) -> String {
     match p < 0.001 {
         true => "< 0.001".to_owned(),
         false => format!("{p:.3}"),

@@ -23,6 +23,7 @@ use fedround::experiment::Status;
 use fedround_store::FolderLock;
 
 pub(super) use args::CompareArgs;
+pub(super) use differences::probability;
 pub(super) use error::CompareError;
 pub(super) use files::COMPARISON;
 pub(super) use grid::Cell;

@@ -29,6 +29,23 @@ pub(super) fn spread(plan: &Plan, runs: &Runs<'_>, entrant: usize, of: &Of) -> O
     Spread::of(pairs.filter_map(|(value, base)| Some(value? - base?)))
 }
 
+/// A number of two entrants, in pairs of complete runs with the same seed.
+pub(super) fn pairs(
+    plan: &Plan,
+    runs: &Runs<'_>,
+    [ours, theirs]: [usize; 2],
+    of: &Of,
+) -> Vec<(f64, f64)> {
+    let values = |entrant: usize| {
+        let settings = &plan.entrants[entrant].settings;
+        let target = target(plan, runs, entrant);
+        let runs = runs[entrant].iter();
+        runs.map(move |run| value(plan, complete(*run)?, settings, of, target))
+    };
+    let both = values(ours).zip(values(theirs));
+    both.filter_map(|(ours, theirs)| ours.zip(theirs)).collect()
+}
+
 /// How many of an entrant's runs are complete.
 pub(super) fn completed(runs: &[Option<&Record>]) -> usize {
     runs.iter().filter(|run| complete(**run).is_some()).count()

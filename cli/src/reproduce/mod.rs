@@ -1,6 +1,8 @@
 //! `fedround reproduce`: tables of papers, run and printed beside the papers' numbers.
 
 mod args;
+mod claims;
+mod claims_table;
 mod error;
 mod listing;
 mod measures;
@@ -10,6 +12,7 @@ mod report;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod unit;
 
 use std::fs;
 use std::process::ExitCode;

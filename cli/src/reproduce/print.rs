@@ -4,34 +4,43 @@ use std::fmt::Write;
 
 use comfy_table::Table;
 
-use super::report::{Number, Report, Unit};
+use super::claims_table::claims;
+use super::report::{Number, Report};
+use super::unit::Unit;
 use crate::table::{BORDERS, MARKDOWN, table};
 
 /// At a terminal.
 pub(super) fn text(report: &Report) -> String {
-    let table = numbers(report, BORDERS);
-    let lines = about(report).into_iter();
-    let lines: String = lines.map(|line| format!("- {line}\n")).collect();
+    let lines: String = about(report).map(|line| format!("- {line}\n")).collect();
     format!(
-        "{}\n{table}\n{lines}kept in {}\n",
+        "{}\n{}\n{lines}kept in {}\n",
         title(report),
+        tables(report, BORDERS, "\n"),
         report.out
     )
 }
 
 /// `table.md`.
 pub(super) fn markdown(report: &Report) -> String {
-    let table = numbers(report, MARKDOWN);
     let mut text = format!(
-        "# {}\n\n{}\n\n{table}\n\n",
+        "# {}\n\n{}\n\n{}\n\n",
         title(report),
-        report.paper_title
+        report.paper_title,
+        tables(report, MARKDOWN, "\n\n"),
     );
     for line in about(report) {
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "- {line}");
     }
     text
+}
+
+/// The numbers, and beneath them the claims.
+fn tables(report: &Report, style: &str, between: &str) -> String {
+    let numbers = numbers(report, style).to_string();
+    let claims = claims(report, style).map(|(table, _)| table.to_string());
+    let all: Vec<String> = std::iter::once(numbers).chain(claims).collect();
+    all.join(between)
 }
 
 fn title(report: &Report) -> String {
@@ -45,7 +54,7 @@ fn title(report: &Report) -> String {
 }
 
 /// What the numbers are of, and how far from the paper's.
-fn about(report: &Report) -> Vec<String> {
+fn about(report: &Report) -> impl Iterator<Item = String> {
     let over = match report.seeds.len() {
         1 => "Ours: one seed.".to_owned(),
         n => format!("Ours: mean ± standard deviation over {n} seeds."),
@@ -54,10 +63,9 @@ fn about(report: &Report) -> Vec<String> {
         true => "The runs are of the full protocol.".to_owned(),
         false => format!("Not as in the paper: {}.", report.changed.join(", ")),
     };
-    [over, changed]
-        .into_iter()
-        .chain(report.notes.iter().cloned())
-        .collect()
+    let claims = claims(report, MARKDOWN).map(|(_, about)| about);
+    let first = std::iter::once(over).chain(claims);
+    first.chain([changed]).chain(report.notes.iter().cloned())
 }
 
 /// Methods beside each other where there is one measure, or else measures.
@@ -117,14 +125,7 @@ fn ours(number: &Number) -> String {
     let Some(spread) = number.ours else {
         return "-".to_owned();
     };
-    let write = |x: f64, signed: bool| match number.unit {
-        Unit::Percent => format!("{x:.2}"),
-        Unit::Points if signed => format!("{x:+.2}"),
-        Unit::Points => format!("{x:.2}"),
-        Unit::Rounds => format!("{x:.0}"),
-        Unit::Count if x == 0.0 => "0".to_owned(),
-        Unit::Count => format!("{x:.2e}"),
-    };
+    let write = |x, signed| number.unit.write(x, signed);
     let spreads = matches!(number.unit, Unit::Percent | Unit::Points);
     let std = spread.std.filter(|std| spreads || *std > 0.0);
     let std = std.map_or_else(String::new, |std| format!(" ± {}", write(std, false)));

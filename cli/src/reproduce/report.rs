@@ -6,9 +6,10 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 use super::args::Scale;
+use super::claims::{Found, found};
 use super::measures::{Runs, completed, spread};
 use super::plan::Plan;
-use super::tables::Of;
+use super::unit::{Unit, unit};
 use crate::catalog::Catalog;
 use crate::compare::{Cell, Record, Spread, runs_of};
 use crate::error::CliError;
@@ -27,6 +28,7 @@ pub(super) struct Report {
     pub methods: Vec<String>,
     pub settings: Vec<String>,
     pub numbers: Vec<Number>,
+    pub claims: Vec<Found>,
     /// What is not as in the full protocol, and which runs that is of.
     pub changed: Vec<String>,
     /// What differs from the paper besides.
@@ -47,17 +49,6 @@ pub(super) struct Number {
     pub runs: usize,
     #[serde(skip)]
     pub unit: Unit,
-}
-
-/// How a number is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
-    Percent,
-    /// Percentage points more or fewer.
-    Points,
-    Rounds,
-    /// Large.
-    Count,
 }
 
 impl Report {
@@ -92,6 +83,7 @@ impl Report {
             methods: table.common.method.iter().map(|m| m.name.clone()).collect(),
             settings: table.setting.iter().map(|s| s.name.clone()).collect(),
             numbers: numbers(plan, &runs),
+            claims: found(plan, &runs),
             changed: changed(catalog, plan)?,
             notes,
             out: out.display().to_string(),
@@ -124,13 +116,7 @@ fn numbers(plan: &Plan, runs: &Runs<'_>) -> Vec<Number> {
                     paper: paper.map_or("-", String::as_str).to_owned(),
                     ours: entrant.and_then(|e| spread(plan, runs, e, &measure.of)),
                     runs: entrant.map_or(0, |e| completed(&runs[e])),
-                    unit: match measure.of {
-                        Of::Rounds | Of::RoundsToTarget => Unit::Rounds,
-                        Of::Sent => Unit::Count,
-                        Of::Server(_) => Unit::Points,
-                        _ if plan.paper.difference_from.is_some() => Unit::Points,
-                        _ => Unit::Percent,
-                    },
+                    unit: unit(&measure.of, plan.paper.difference_from.is_some()),
                 });
             }
         }

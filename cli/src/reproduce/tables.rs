@@ -49,6 +49,8 @@ pub(super) struct Common {
     pub measure: Vec<Measure>,
     #[serde(default)]
     pub method: Vec<Method>,
+    /// What the paper says of its method and others; `None` where a table has those of its paper.
+    pub claim: Option<Vec<Claim>>,
     /// How the protocol differs from the paper's at any scale.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -107,6 +109,20 @@ pub(super) struct Setting {
     small: Table,
     /// By the method's name, one for each measure.
     pub paper: BTreeMap<String, Vec<String>>,
+}
+
+/// That a method has more of a measure than others.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Claim {
+    pub method: String,
+    /// The methods that it is compared with.
+    pub than: Vec<String>,
+    /// The measure's name.
+    pub measure: String,
+    /// Whether the claim is that it has less.
+    #[serde(default)]
+    pub less: bool,
 }
 
 /// A number of a run.
@@ -195,6 +211,9 @@ impl Experiment {
         }
         if own.method.is_empty() {
             own.method.clone_from(&paper.method);
+        }
+        if own.claim.is_none() {
+            own.claim.clone_from(&paper.claim);
         }
         own.notes.splice(0..0, paper.notes.iter().cloned());
     }

@@ -51,6 +51,17 @@ fn every_table_has_the_papers_numbers() {
                 assert_eq!(row.len(), measures, "{at}, {}, {method}", setting.name);
             }
         }
+        let measures = || table.common.measure.iter().map(|m| &m.name);
+        for claim in table.common.claim.iter().flatten() {
+            assert!(
+                measures().any(|name| *name == claim.measure),
+                "{at}: {claim:?}"
+            );
+            for method in claim.than.iter().chain([&claim.method]) {
+                assert!(methods.contains(&&**method), "{at}: {claim:?}");
+            }
+        }
+        assert!(table.common.claim.is_some(), "{at} has no claims");
         let parties = table
             .common
             .measure
@@ -116,7 +127,15 @@ fn check(catalog: &Catalog, file: Table, method: &Method, at: &str) -> (Vec<Stri
 
 #[test]
 fn files_have_no_other_keys() {
-    let common = ["full", "small", "measure", "method", "notes", "small_notes"];
+    let common = [
+        "full",
+        "small",
+        "measure",
+        "method",
+        "claim",
+        "notes",
+        "small_notes",
+    ];
     let own = [
         "title",
         "runs",

@@ -47,7 +47,7 @@ fn a_dry_run_prints_commands_that_run() {
     let full = place.success("reproduce fedfed svhn --scale full --dry-run");
     let first = "fedround run 'fedfed(fedavg)' --data svhn --data-dir data --clients 10 ";
     assert!(full.contains(first), "{full}");
-    assert_eq!(full.lines().count(), 4 * 8 * 3);
+    assert_eq!(full.lines().count(), 4 * 8 * 5);
 }
 
 #[test]
@@ -88,7 +88,26 @@ fn a_table_runs_and_goes_on() {
         (&numbers[0]["paper"], &numbers[0]["runs"]),
         (&"+1.5".into(), &2.into())
     );
+    let claims = json["claims"].as_array().unwrap();
+    assert_eq!(claims.len(), 3);
+    assert!((claims[0]["mean"].as_f64().unwrap() - mean).abs() < 1e-9);
+    let end = |name: &str| claims[0][name].as_f64().unwrap();
+    assert!(end("low_holm") <= end("low") && end("high") <= end("high_holm"));
+    let verdict = match (end("low_holm") > 0.0, end("high_holm") < 0.0) {
+        (true, _) => "shown",
+        (_, true) => "contradicted",
+        _ => "not shown",
+    };
+    assert_eq!(
+        (&claims[0]["pairs"], &claims[0]["verdict"]),
+        (&2.into(), &verdict.into())
+    );
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    for part in ["AdFL >", "95 % interval", "for the 3 claims"] {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
     let markdown = place.text("out/table.md");
+    assert!(markdown.contains("| AdFL > FedAvg"), "{markdown}");
     assert!(markdown.starts_with("# adfl mnist, small: "), "{markdown}");
 
     let text = place.failure(&TINY.replace("--rounds 2", "--rounds 3"), 1);

@@ -53,6 +53,82 @@ impl PairedDifference {
             pairs: differences.len(),
         })
     }
+
+    /// The interval that holds the true difference with this probability; [`low`](Self::low) and
+    /// [`high`](Self::high) are that of 95 %.
+    pub fn interval(&self, confidence: f64) -> (f64, f64) {
+        let Some(student) = student(self.pairs) else {
+            return (self.low, self.high);
+        };
+        let quantile = |confidence: f64| student.inverse_cdf(0.5 + confidence / 2.0);
+        let half = 0.5 * (self.high - self.low) * quantile(confidence) / quantile(CONFIDENCE);
+        (self.mean - half, self.mean + half)
+    }
+}
+
+/// One of several differences that are looked at together: of a table's rows.
+///
+/// Its interval and its probability are corrected by Holm's method: all true differences are in their intervals
+/// with 95 %, and an interval is without zero exactly if the corrected probability is below 5 %.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+pub struct CorrectedDifference {
+    /// The difference alone.
+    #[serde(flatten)]
+    pub difference: PairedDifference,
+    /// The probability, corrected for the number of differences.
+    pub p_holm: f64,
+    /// The lower end of the corrected interval.
+    pub low_holm: f64,
+    /// Its upper end.
+    pub high_holm: f64,
+}
+
+impl CorrectedDifference {
+    /// Whether the corrected interval is without zero.
+    pub fn is_shown(&self) -> bool {
+        self.low_holm > 0.0 || self.high_holm < 0.0
+    }
+}
+
+/// Corrects differences that are looked at together, in their order. A row without a difference is not tested, and
+/// does not count.
+pub fn corrected(rows: &[Option<PairedDifference>]) -> Vec<Option<CorrectedDifference>> {
+    let known: Vec<f64> = rows.iter().flatten().map(|row| row.p).collect();
+    let mut tests = holm(&known).into_iter().zip(levels(&known));
+    let correct = |row: &Option<PairedDifference>| {
+        let difference = (*row)?;
+        let (p_holm, level) = tests.next()?;
+        let (low_holm, high_holm) = difference.interval(1.0 - level);
+        Some(CorrectedDifference {
+            difference,
+            p_holm,
+            low_holm,
+            high_holm,
+        })
+    };
+    rows.iter().map(correct).collect()
+}
+
+/// The level at which Holm's method tests each probability; from the first that is not below its own, all have
+/// that one's.
+fn levels(p: &[f64]) -> Vec<f64> {
+    let (mut levels, mut level) = (vec![0.0; p.len()], 0.0);
+    let mut all_below = true;
+    for (rank, i) in ascending(p).into_iter().enumerate() {
+        if all_below {
+            level = (1.0 - CONFIDENCE) / (p.len() - rank) as f64;
+            all_below = p[i] < level;
+        }
+        levels[i] = level;
+    }
+    levels
+}
+
+/// The places of numbers in ascending order.
+fn ascending(p: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
+    order
 }
 
 /// Student's 95 % interval of the mean of a sample. `None` for fewer than two values, and for values that are not
@@ -81,11 +157,9 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
 /// what it says (Holm, "A simple sequentially rejective multiple test procedure", 1979). The `i`-th result belongs to
 /// the `i`-th probability.
 pub fn holm(p: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
     let mut corrected = vec![0.0; p.len()];
     let mut largest = 0.0_f64;
-    for (rank, &i) in order.iter().enumerate() {
+    for (rank, i) in ascending(p).into_iter().enumerate() {
         largest = largest.max(p[i] * (p.len() - rank) as f64);
         corrected[i] = largest.min(1.0);
     }
@@ -171,5 +245,49 @@ mod tests {
         assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
         assert_eq!(holm(&[0.03]), [0.03]);
         assert!(holm(&[]).is_empty());
+    }
+
+    /// R's `t.test(extra ~ group, data = sleep, paired = TRUE, conf.level = 0.99)$conf.int`.
+    #[test]
+    fn intervals_of_other_confidences_are_those_of_r() {
+        let first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
+        let second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
+        let pairs: Vec<(f64, f64)> = first.into_iter().zip(second).collect();
+        let found = PairedDifference::of(&pairs).unwrap();
+        let (low, high) = found.interval(0.99);
+        close(low, -2.844_051_9);
+        close(high, -0.315_948_1);
+        let (low, high) = found.interval(CONFIDENCE);
+        close(low, found.low);
+        close(high, found.high);
+    }
+
+    #[test]
+    fn a_corrected_interval_is_without_zero_exactly_if_holm_shows_the_difference() {
+        let of = |shift: f64, spread: f64| {
+            let pairs = [-1.0, 0.5, 1.5, -1.0].map(|x| (shift + spread * x, 0.0));
+            PairedDifference::of(&pairs)
+        };
+        let rows = [
+            of(1.0, 0.05),
+            None,
+            of(-1.0, 0.3),
+            of(0.2, 0.1),
+            of(0.01, 0.1),
+        ];
+        let found = corrected(&rows);
+        assert_eq!(found[1], None);
+        let all = || found.iter().flatten();
+        for row in all() {
+            assert_eq!(row.is_shown(), row.p_holm < 0.05, "{row:?}");
+            // No interval is narrower than that of the difference alone.
+            assert!(row.low_holm <= row.difference.low && row.difference.high <= row.high_holm);
+        }
+        // The third is shown alone, and not among four.
+        let shown: Vec<bool> = all().map(CorrectedDifference::is_shown).collect();
+        assert_eq!(shown, [true, true, false, false]);
+        assert!(corrected(&rows[3..4])[0].unwrap().is_shown());
+        let one = corrected(&rows[..1])[0].unwrap();
+        close(one.low_holm, one.difference.low);
     }
 }

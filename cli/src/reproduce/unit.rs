@@ -1,0 +1,39 @@
+//! How measures are written.
+
+use super::tables::Of;
+
+/// How a number is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Percent,
+    /// Percentage points more or fewer.
+    Points,
+    Rounds,
+    /// Large.
+    Count,
+}
+
+impl Unit {
+    /// A number as it is printed, with its sign where it is a difference.
+    pub fn write(self, x: f64, signed: bool) -> String {
+        match self {
+            Self::Percent => format!("{x:.2}"),
+            Self::Points if signed => format!("{x:+.2}"),
+            Self::Points => format!("{x:.2}"),
+            Self::Rounds => format!("{x:.0}"),
+            Self::Count if x == 0.0 => "0".to_owned(),
+            Self::Count => format!("{x:.2e}"),
+        }
+    }
+}
+
+/// How a measure is written, or a difference in it.
+pub(super) fn unit(of: &Of, difference: bool) -> Unit {
+    match of {
+        Of::Rounds | Of::RoundsToTarget => Unit::Rounds,
+        Of::Sent => Unit::Count,
+        Of::Server(_) => Unit::Points,
+        _ if difference => Unit::Points,
+        _ => Unit::Percent,
+    }
+}
