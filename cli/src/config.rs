@@ -41,6 +41,7 @@ pub(crate) struct Config {
     pub device: Option<String>,
     pub precision: Option<String>,
     pub convolutions: Option<String>,
+    pub exact_conv: Option<bool>,
     pub cohort_batch: Option<String>,
     pub client_memory: Option<String>,
     pub graphs: Option<String>,
@@ -59,7 +60,7 @@ pub(crate) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 39] = [
+const KEYS: [&str; 40] = [
     "spec",
     "data",
     "data_dir",
@@ -87,6 +88,7 @@ const KEYS: [&str; 39] = [
     "device",
     "precision",
     "convolutions",
+    "exact_conv",
     "cohort_batch",
     "client_memory",
     "graphs",
@@ -253,6 +255,7 @@ mod tests {
             device: Some(String::new()),
             precision: Some(String::new()),
             convolutions: Some(String::new()),
+            exact_conv: Some(true),
             cohort_batch: Some(String::new()),
             client_memory: Some(String::new()),
             graphs: Some(String::new()),

@@ -151,6 +151,7 @@ impl Settings {
             convolutions: in_user_folder(
                 text(&args.engine.convolutions, file.convolutions, "auto").parse()?,
             ),
+            exact_conv: args.engine.exact_conv || file.exact_conv.unwrap_or(false),
             cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,
             client_memory: Some(
                 text(
@@ -269,6 +270,7 @@ impl Settings {
             device: Some(run.devices.to_string()),
             precision: (run.precision != Precision::F32).then(|| run.precision.to_string()),
             convolutions: run.convolutions.always().map(|form| form.name().to_owned()),
+            exact_conv: run.exact_conv.then_some(true),
             cohort_batch: Some(run.cohort_batch.to_string()),
             client_memory: run.client_memory.map(|memory| memory.to_string()),
             graphs: (run.graph_capture != GraphCapture::Off).then(|| run.graph_capture.to_string()),

@@ -291,7 +291,9 @@ pub(super) fn simulation(
 ) -> Result<Simulation, ExperimentError> {
     let devices = &settings.devices;
     let target = devices.first().with_precision(settings.precision);
-    let target = target.with_convolutions(settings.convolutions.clone());
+    let target = target
+        .with_convolutions(settings.convolutions.clone())
+        .with_exact_convolutions(settings.exact_conv);
     let mut program = Program::compile_with(algorithm, model, target, passes)?;
     if !settings.fusion {
         program = program.without_fusion();

@@ -150,6 +150,14 @@ impl Experiment {
         self
     }
 
+    /// Computes convolutions on the CPU from the weights themselves; see
+    /// [`Settings::exact_conv`](super::Settings::exact_conv).
+    #[must_use]
+    pub fn exact_conv(mut self) -> Self {
+        self.settings.exact_conv = true;
+        self
+    }
+
     /// Runs this many clients in one graph.
     #[must_use]
     pub fn cohort_batch(mut self, batch: CohortBatch) -> Self {

@@ -77,6 +77,9 @@ pub struct Settings {
     pub precision: Precision,
     /// Form of the convolutions of several clients in one graph.
     pub convolutions: ConvPolicy,
+    /// Whether the CPU's convolutions multiply every pixel with the weights themselves. Otherwise, large 3x3
+    /// convolutions of stride 1 are computed by Winograd's method, which is faster and rounds a little more.
+    pub exact_conv: bool,
     /// Clients that run in one graph.
     pub cohort_batch: CohortBatch,
     /// Whether a GPU captures the steps of loops over batches and replays them.
@@ -119,6 +122,7 @@ impl Default for Settings {
             devices: Devices::default(),
             precision: Precision::default(),
             convolutions: ConvPolicy::default(),
+            exact_conv: false,
             cohort_batch: CohortBatch::default(),
             graph_capture: GraphCapture::default(),
             client_memory: None,

@@ -117,6 +117,9 @@ pub(crate) struct OneArgs {
     /// Form of convolutions of clients in one graph: grouped, unfold, split or auto
     #[arg(long, value_name = "C", default_value = "auto")]
     pub convolutions: String,
+    /// Multiply every pixel with the weights themselves: no Winograd convolutions on the CPU
+    #[arg(long)]
+    pub exact_conv: bool,
     /// Clients that run in one graph, with a client axis: N, auto or off
     #[arg(long, value_name = "N", default_value = "auto")]
     pub cohort_batch: String,
@@ -163,6 +166,7 @@ impl OneArgs {
             line.extend(["--data-dir".into(), dir.clone().into()]);
         }
         let flags = [
+            ("--exact-conv", self.exact_conv),
             ("--no-fusion", self.no_fusion),
             ("--evaluate", self.evaluate),
         ];
@@ -208,6 +212,7 @@ impl OneArgs {
                 "graphs",
                 (self.graphs != "off").then(|| self.graphs.clone().into()),
             ),
+            ("exact_conv", flag(self.exact_conv)),
             ("no_fusion", flag(self.no_fusion)),
             ("evaluate", flag(self.evaluate)),
             (
@@ -237,7 +242,7 @@ mod tests {
     fn a_line_gives_the_arguments_again() {
         let text = "bench fedprox --task cnn-mnist --set mu=0.1 --set lr=0.5 --model 2nn --rounds 3 \
             --lr 0.25 --clients 7 --examples 20 --cohort 2 --data-dir d --threads 1 \
-            --device wgpu:1 --precision bf16 --convolutions split --cohort-batch off --graphs on --no-fusion --evaluate";
+            --device wgpu:1 --precision bf16 --convolutions split --cohort-batch off --graphs on --exact-conv --no-fusion --evaluate";
         let one = Line::parse_from(text.split_whitespace()).one;
         let again = Line::parse_from(std::iter::once("bench".into()).chain(one.line())).one;
         assert_eq!(format!("{one:?}"), format!("{again:?}"));

@@ -196,6 +196,7 @@ fn simulation(
             devices,
             precision: args.precision.parse()?,
             convolutions: in_user_folder(args.convolutions.parse()?),
+            exact_conv: args.exact_conv,
             cohort_batch: args.cohort_batch.parse()?,
             graph_capture: args.graphs.parse()?,
             fusion: !args.no_fusion,

@@ -102,6 +102,10 @@ pub(crate) struct EngineArgs {
     /// GPU [default: auto]
     #[arg(long, value_name = "C")]
     pub convolutions: Option<String>,
+    /// Multiply every pixel with the weights themselves: no Winograd convolutions, which are faster on the
+    /// CPU and round a little more
+    #[arg(long)]
+    pub exact_conv: bool,
     /// Clients that run in one graph, with a client axis: N, auto or off [default: auto]
     #[arg(long, value_name = "N")]
     pub cohort_batch: Option<String>,

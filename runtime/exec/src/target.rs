@@ -21,6 +21,9 @@ pub struct Target {
     pub precision: Precision,
     /// The choice of convolution algorithms.
     pub convolutions: ConvPolicy,
+    /// Whether convolutions on the CPU multiply every pixel with the weights themselves. Otherwise, large 3x3
+    /// convolutions of stride 1 are computed by Winograd's method, which is faster and rounds a little more.
+    pub exact_convolutions: bool,
 }
 
 impl From<Device> for Target {
@@ -47,6 +50,13 @@ impl Target {
     #[must_use]
     pub fn with_convolutions(mut self, convolutions: ConvPolicy) -> Self {
         self.convolutions = convolutions;
+        self
+    }
+
+    /// The same with exact convolutions on the CPU, or without.
+    #[must_use]
+    pub fn with_exact_convolutions(mut self, exact: bool) -> Self {
+        self.exact_convolutions = exact;
         self
     }
 

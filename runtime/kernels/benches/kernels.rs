@@ -111,6 +111,7 @@ impl Case {
             padding: [padding; 2],
             dilation: [1, 1],
             groups,
+            exact: false,
         };
         let grad = tensor(&conv2d(&x, &w, None, &ours).shape());
         let flops = 2 * grad.shape().num_elements() * w_shape[1] * w_shape[2] * w_shape[3];

@@ -8,6 +8,7 @@ use crate::scratch::{self, Scratch, room};
 use crate::shape::{Conv2d, Sizes};
 use crate::team;
 use crate::tile::{ROWS, RowBlock, blocks};
+use crate::winograd;
 
 /// Two-dimensional convolution (a cross-correlation, as usual in deep learning).
 ///
@@ -34,8 +35,12 @@ pub fn conv2d(
         sizes.groups * sizes.filters,
         bias.map(<[f32]>::len)
     );
-    let lowering = Lowering::for_rows(&sizes);
-    let y = forward(&sizes, &lowering, x.storage(), w.storage(), bias);
+    let (x, w) = (x.storage(), w.storage());
+    let y = if !options.exact && winograd::is_faster(&sizes) {
+        winograd::forward(&sizes, winograd::Filters::Plain, x, w, bias)
+    } else {
+        forward(&sizes, &Lowering::for_rows(&sizes), x, w, bias)
+    };
     floats(y, &sizes.y_shape())
 }
 

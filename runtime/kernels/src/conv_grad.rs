@@ -11,6 +11,7 @@ use crate::scratch::{self, Scratch, room};
 use crate::shape::{Conv2d, Filters, Sizes};
 use crate::team;
 use crate::tile::{ROWS, RowBlock, blocks};
+use crate::winograd;
 
 /// Gradient of [`conv2d`](crate::conv2d) with respect to its input.
 ///
@@ -28,8 +29,13 @@ pub fn conv2d_input_grad(
     let sizes = options.sizes(x_shape, shape4(w, "conv2d weight"));
     check_grad(&sizes, grad);
     let (w, grad) = (w.to_contiguous(), grad.to_contiguous());
-    let lowering = Lowering::for_rows(&sizes);
-    let x = input_grad(&sizes, &lowering, w.storage(), grad.storage());
+    let (w, grad) = (w.storage(), grad.storage());
+    let x = match winograd::turned(&sizes) {
+        Some(turned) if !options.exact && winograd::is_faster(&turned) => {
+            winograd::forward(&turned, winograd::Filters::Turned, grad, w, None)
+        }
+        _ => input_grad(&sizes, &Lowering::for_rows(&sizes), w, grad),
+    };
     floats(x, &sizes.x_shape())
 }
 
@@ -72,7 +78,9 @@ pub fn conv2d_weight_grad(
     });
     team::each(sizes.flops(), parts, |(filters, w)| {
         scratch::with(|scratch| {
-            if patches::is_faster(&sizes) {
+            if !options.exact && winograd::is_faster(&sizes) {
+                winograd::weight_grad(&sizes, filters, x, grad, scratch, w);
+            } else if patches::is_faster(&sizes) {
                 patches::weight_grad(&sizes, filters, x, grad, scratch, w);
             } else {
                 weight_grad(&sizes, filters, &lowering, x, grad, scratch, w);
@@ -207,7 +215,7 @@ fn pack_taps(w: &[f32], order: &[usize], filters: usize, panels: &mut [f32]) {
 }
 
 /// Adds the weight gradient of some filters to `w`, by dot products.
-fn weight_grad(
+pub(crate) fn weight_grad(
     sizes: &Sizes,
     filters: Filters,
     lowering: &Lowering,

@@ -21,16 +21,21 @@
 //! positions of the staged image. The weight gradient is a tile of dot products over the same rows. For
 //! many channels and small maps, it is a product over patches of a channels-last copy instead.
 //!
+//! 3x3 convolutions of stride 1 with many channels and images are computed by Winograd's method instead, which
+//! multiplies a quarter as often and rounds about twice as much ([`Conv2d::exact`] turns it off). The shapes
+//! alone decide.
+//!
 //! The instruction set (AVX-512, AVX2, NEON, or none of them) is chosen at run time, without unsafe code in
 //! this crate. For a given instruction set, results depend on the inputs only. The results of an image do
-//! not depend on the other images of its batch. (A weight gradient sums over images in order.)
+//! not depend on the other images of its batch, except that their number decides for or against Winograd's
+//! method. (A weight gradient sums over images in order.)
 //!
 //! A group of channels is treated as an image of its own with its own filters. A dilation changes only the
 //! offsets.
 //!
 //! Zeros in the padding and in the gaps between rows are multiplied and added like any other value. An
 //! infinite or NaN weight or pixel therefore reaches all outputs that IEEE arithmetic prescribes, and a few
-//! more in gradients.
+//! more in gradients. By Winograd's method it reaches all pixels of a tile of 4x4.
 
 #![forbid(unsafe_code)]
 
@@ -56,6 +61,7 @@ mod softmax;
 mod strip;
 pub mod team;
 mod tile;
+mod winograd;
 
 pub use conv::conv2d;
 pub use conv_grad::{conv2d_bias_grad, conv2d_input_grad, conv2d_weight_grad};

@@ -11,16 +11,20 @@ pub struct Conv2d {
     pub dilation: [usize; 2],
     /// The number of groups of channels. An output depends only on the channels of its group.
     pub groups: usize,
+    /// Multiply every pixel with the weights themselves. Otherwise, 3x3 kernels of stride 1 with many channels
+    /// may be computed from transformed weights and pixels, which is faster and rounds a little more.
+    pub exact: bool,
 }
 
 impl Default for Conv2d {
-    /// Stride 1, no padding, no dilation, one group.
+    /// Stride 1, no padding, no dilation, one group, not exact.
     fn default() -> Self {
         Self {
             stride: [1, 1],
             padding: [0, 0],
             dilation: [1, 1],
             groups: 1,
+            exact: false,
         }
     }
 }

@@ -129,7 +129,7 @@ proptest! {
         stride in [1..3usize, 1..3usize], padding in [0..3usize, 0..3usize],
         dilation in [1..4usize, 1..4usize],
     ) {
-        let options = Conv2d { stride, padding, dilation, groups };
+        let options = Conv2d { stride, padding, dilation, groups, ..Conv2d::default() };
         let x = [batch, groups * channels, image[0], image[1]];
         let w = [groups * filters, channels, kernel[0], kernel[1]];
         prop_assume!(options.supports(&x, &w));
@@ -141,7 +141,7 @@ proptest! {
         batch in 1..5usize, groups in 1..4usize, channels in 32..50usize, filters in 1..10usize,
         image in 4..9usize, stride in 1..3usize, dilation in [1..3usize, 1..3usize],
     ) {
-        let options = Conv2d { stride: [stride; 2], padding: [1, 1], dilation, groups };
+        let options = Conv2d { stride: [stride; 2], padding: [1, 1], dilation, groups, ..Conv2d::default() };
         let x = [batch, groups * channels, image, image];
         check(x, [groups * filters, channels, 3, 3], options);
     }

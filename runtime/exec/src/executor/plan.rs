@@ -69,6 +69,8 @@ pub struct Plan {
     pub outputs: Vec<(String, Read)>,
     /// Number of slots.
     pub slots: usize,
+    /// Whether the CPU's convolutions are exact: [`Target::exact_convolutions`](crate::Target).
+    pub exact_convolutions: bool,
 }
 
 impl Plan {
@@ -131,7 +133,15 @@ impl Plan {
             outputs: outputs.collect(),
             instrs,
             slots: slots.len,
+            exact_convolutions: false,
         }
+    }
+
+    /// The same plan with exact convolutions on the CPU, or without.
+    #[must_use]
+    pub fn with_exact_convolutions(mut self, exact: bool) -> Self {
+        self.exact_convolutions = exact;
+        self
     }
 
     /// For each output, the input that it is, where no op makes it.

@@ -5,7 +5,7 @@ use burn_dispatch::DispatchDevice;
 
 use super::plan::{Plan, Read};
 use crate::device::ExecError;
-use crate::ops;
+use crate::ops::{self, Place};
 
 /// The values of a running plan. A worker keeps them between steps, so that a step allocates none.
 #[derive(Default)]
@@ -32,6 +32,10 @@ impl Plan {
                 slots[*slot] = Some(tensor);
             }
         }
+        let place = Place {
+            device,
+            exact_convolutions: self.exact_convolutions,
+        };
         for instr in &self.instrs {
             let op = instr.op.name();
             let mut reads = instr.ins.iter();
@@ -46,7 +50,7 @@ impl Plan {
                 }
                 continue;
             }
-            let results = ops::apply(&instr.op, device, || read(slots, reads.next()?));
+            let results = ops::apply(&instr.op, place, || read(slots, reads.next()?));
             let (first, second) = results.ok_or(ExecError::EmptySlot { op })?;
             for (slot, result) in instr.outs.iter().zip([Some(first), second]) {
                 if let (Some(slot), Some(result)) = (slot, result) {

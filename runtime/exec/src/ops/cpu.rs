@@ -33,12 +33,13 @@ pub fn has_own_kernel(op: &Op) -> bool {
     )
 }
 
-fn conv_options(o: &Conv2d) -> kernels::Conv2d {
+fn conv_options(o: &Conv2d, exact: bool) -> kernels::Conv2d {
     kernels::Conv2d {
         stride: o.stride,
         padding: o.padding,
         dilation: o.dilation,
         groups: o.groups,
+        exact,
     }
 }
 
@@ -111,8 +112,9 @@ pub(crate) fn conv2d(
     w: &DispatchTensor,
     bias: Option<&DispatchTensor>,
     options: &Conv2d,
+    exact: bool,
 ) -> Option<DispatchTensor> {
-    let (x, w, options) = (peek(x)?, peek(w)?, conv_options(options));
+    let (x, w, options) = (peek(x)?, peek(w)?, conv_options(options, exact));
     let supported = options.supports(shape(x), shape(w));
     supported.then(|| float(kernels::conv2d(x, w, bias.and_then(peek), &options)))
 }
@@ -122,8 +124,9 @@ pub(crate) fn conv2d_input_grad(
     g: &DispatchTensor,
     x_shape: &[usize],
     options: &Conv2d,
+    exact: bool,
 ) -> Option<DispatchTensor> {
-    let (w, g, options) = (peek(w)?, peek(g)?, conv_options(options));
+    let (w, g, options) = (peek(w)?, peek(g)?, conv_options(options, exact));
     let to = x_shape.try_into().ok()?;
     let supported = options.supports(x_shape, shape(w));
     supported.then(|| float(kernels::conv2d_input_grad(w, g, to, &options)))
@@ -134,8 +137,9 @@ pub(crate) fn conv2d_weight_grad(
     g: &DispatchTensor,
     w_shape: &[usize],
     options: &Conv2d,
+    exact: bool,
 ) -> Option<DispatchTensor> {
-    let (x, g, options) = (peek(x)?, peek(g)?, conv_options(options));
+    let (x, g, options) = (peek(x)?, peek(g)?, conv_options(options, exact));
     let to = w_shape.try_into().ok()?;
     let supported = options.supports(shape(x), w_shape);
     supported.then(|| float(kernels::conv2d_weight_grad(x, g, to, &options)))

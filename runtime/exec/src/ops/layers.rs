@@ -11,10 +11,11 @@ use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{Conv2d, Op};
 
 use super::structure::in_order;
-use super::{Next, Results, cpu, one};
+use super::{Next, Place, Results, cpu, one};
 use crate::tensor::{host, widen};
 
-pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<Results> {
+pub(super) fn apply(op: &Op, place: Place<'_>, next: Next<'_>) -> Option<Results> {
+    let (device, exact) = (place.device, place.exact_convolutions);
     match op {
         Op::MatMul => {
             let (a, b) = (next()?, next()?);
@@ -40,13 +41,13 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         }
         Op::Conv2d(options) => {
             let (x, w, bias) = (widen(next()?), widen(next()?), next());
-            one(cpu::conv2d(&x, &w, bias.as_ref(), options)
+            one(cpu::conv2d(&x, &w, bias.as_ref(), options, exact)
                 .unwrap_or_else(|| in_order(Dispatch::conv2d(x, w, bias, conv_options(options)))))
         }
         Op::Conv2dInputGrad(options, shape) => {
             let (w, g) = (widen(next()?), widen(next()?));
             one(
-                cpu::conv2d_input_grad(&w, &g, shape, options).unwrap_or_else(|| {
+                cpu::conv2d_input_grad(&w, &g, shape, options, exact).unwrap_or_else(|| {
                     let x = empty(shape, device);
                     in_order(Dispatch::conv2d_x_backward(x, w, g, conv_options(options)))
                 }),
@@ -55,7 +56,7 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         Op::Conv2dWeightGrad(options, shape) => {
             let (x, g) = (widen(next()?), widen(next()?));
             one(
-                cpu::conv2d_weight_grad(&x, &g, shape, options).unwrap_or_else(|| {
+                cpu::conv2d_weight_grad(&x, &g, shape, options, exact).unwrap_or_else(|| {
                     let w = empty(shape, device);
                     Dispatch::conv2d_weight_backward(x, w, g, conv_options(options))
                 }),

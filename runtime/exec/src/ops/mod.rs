@@ -16,16 +16,36 @@ pub(crate) use cpu::scaled_product;
 
 use crate::tensor::constant;
 
+/// Where an op is computed, and how.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// The device.
+    pub device: &'a DispatchDevice,
+    /// Whether the CPU's convolutions are [exact](fedround_kernels::Conv2d::exact).
+    pub exact_convolutions: bool,
+}
+
+impl<'a> From<&'a DispatchDevice> for Place<'a> {
+    fn from(device: &'a DispatchDevice) -> Self {
+        Self {
+            device,
+            exact_convolutions: false,
+        }
+    }
+}
+
 /// The results of an op: its value, and the indices of ops that give those too.
 pub type Results = (DispatchTensor, Option<DispatchTensor>);
 
 /// Applies `op` to the operands that `next` gives in order; `None` if one is missing, or if the op
 /// is not one that a device computes alone: fused and random ops.
-pub fn apply(
+pub fn apply<'a>(
     op: &Op,
-    device: &DispatchDevice,
+    place: impl Into<Place<'a>>,
     mut next: impl FnMut() -> Option<DispatchTensor>,
 ) -> Option<Results> {
+    let place = place.into();
+    let device = place.device;
     let next: &mut dyn FnMut() -> Option<DispatchTensor> = &mut next;
     match op {
         Op::Full(c, shape) => {
@@ -38,11 +58,11 @@ pub fn apply(
         Op::Fused(_) | Op::Random(..) => None,
         Op::Axpy(_) => elementwise::apply(op, next),
         Op::Dot => structure::apply(op, device, next),
-        Op::MatMulAdd(_) => layers::apply(op, device, next),
+        Op::MatMulAdd(_) => layers::apply(op, place, next),
         _ => match op.family() {
             Family::Elementwise => elementwise::apply(op, next),
             Family::Structure => structure::apply(op, device, next),
-            Family::Layer => layers::apply(op, device, next),
+            Family::Layer => layers::apply(op, place, next),
             Family::Source | Family::Fused => None,
         },
     }

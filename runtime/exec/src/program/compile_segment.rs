@@ -106,7 +106,9 @@ impl Program {
         } = self.graph(variant, passes)?;
         let segment = Arc::new(Segment {
             supplies: SegmentInputs::new(supplies, &self.device),
-            plan: passes.time("plan", "slots", || Plan::new(&lowered.graph)),
+            plan: passes.time("plan", "slots", || {
+                Plan::new(&lowered.graph).with_exact_convolutions(self.exact_convolutions)
+            }),
             hypers: lowered
                 .hypers
                 .iter()
@@ -161,7 +163,7 @@ impl Program {
         let mut graph = optimize_with(graph.map_err(CompileError::Model)?, "forward", &mut passes)?;
         let supplies = parametrize_constants_with(&mut graph, "forward", &mut passes)?;
         let segment = Arc::new(Segment {
-            plan: Plan::new(&graph),
+            plan: Plan::new(&graph).with_exact_convolutions(self.exact_convolutions),
             hypers: vec![],
             supplies: SegmentInputs::new(supplies, &self.device),
             losses: 0,

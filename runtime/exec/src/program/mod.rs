@@ -57,6 +57,7 @@ pub struct Program {
     /// The type of products' operands.
     precision: Precision,
     convolutions: ConvPolicy,
+    exact_convolutions: bool,
     compiled: RwLock<HashMap<Variant, Arc<Segment>>>,
     functions: RwLock<HashMap<Called, Arc<Segment>>>,
     /// Whether ops are fused by our own passes; on GPUs burn fuses.
@@ -66,7 +67,13 @@ pub struct Program {
 }
 
 /// Where a program runs, and how its products are computed there.
-type Place = (DispatchDevice, Precision, ConvPolicy);
+#[derive(Clone)]
+struct Place {
+    device: DispatchDevice,
+    precision: Precision,
+    convolutions: ConvPolicy,
+    exact_convolutions: bool,
+}
 
 /// A phase of an algorithm that ends.
 struct Earlier {
@@ -116,7 +123,12 @@ impl Program {
         let objective = model.objective();
         let staged = passes.time("fed", "stage", || phases_for(algorithm, &objective))?;
         let target: Target = target.into();
-        let place = (target.open()?, target.precision, target.convolutions);
+        let place = Place {
+            device: target.open()?,
+            precision: target.precision,
+            convolutions: target.convolutions,
+            exact_convolutions: target.exact_convolutions,
+        };
         Self::compile_phases(staged, model, place, passes)
     }
 
@@ -202,7 +214,7 @@ impl Program {
     fn compile_staged(
         staged: Module,
         model: TracedModel,
-        (device, precision, convolutions): Place,
+        place: Place,
         earlier: &Kept,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
@@ -221,9 +233,10 @@ impl Program {
             observer: passes.observer().cloned(),
             staged,
             model,
-            device,
-            precision,
-            convolutions,
+            device: place.device,
+            precision: place.precision,
+            convolutions: place.convolutions,
+            exact_convolutions: place.exact_convolutions,
             compiled: RwLock::default(),
             functions: RwLock::default(),
             fuse: true,
@@ -273,6 +286,11 @@ impl Program {
     /// The float type of the operands of products.
     pub fn precision(&self) -> Precision {
         self.precision
+    }
+
+    /// Whether convolutions on the CPU are [exact](Target::exact_convolutions).
+    pub fn exact_convolutions(&self) -> bool {
+        self.exact_convolutions
     }
 
     /// Number of the model's parameters, `P`.

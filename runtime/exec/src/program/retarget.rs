@@ -6,7 +6,7 @@ use burn_dispatch::DispatchDevice;
 use fedround_dsl::Phase;
 
 use super::error::CompileError;
-use super::{Earlier, Program};
+use super::{Earlier, Place, Program};
 
 impl Program {
     /// Compiles other phases for the same model and device.
@@ -15,11 +15,12 @@ impl Program {
     ///
     /// As [`compile`](Self::compile).
     pub fn compile_beside(&self, staged: Vec<Phase>) -> Result<Self, CompileError> {
-        let place = (
-            self.device.clone(),
-            self.precision,
-            self.convolutions.clone(),
-        );
+        let place = Place {
+            device: self.device.clone(),
+            precision: self.precision,
+            convolutions: self.convolutions.clone(),
+            exact_convolutions: self.exact_convolutions,
+        };
         Self::compile_phases(staged, self.model.copy(), place, &mut self.pass_manager())
     }
 
@@ -58,6 +59,7 @@ impl Program {
             device: device.clone(),
             precision: self.precision,
             convolutions: self.convolutions.clone(),
+            exact_convolutions: self.exact_convolutions,
             compiled: RwLock::default(),
             functions: RwLock::default(),
             fuse: self.fuse,

@@ -51,7 +51,10 @@ impl Fingerprint {
                 format!("{} CPU and {} GPU", cpus.len(), gpus.len()),
             ),
         ];
-        let facts = facts.into_iter();
+        // Absent where it is off, so that the checkpoints of earlier versions are still read.
+        let exact = simulation.program().exact_convolutions();
+        let exact = exact.then(|| ("convolutions", "exact".to_owned()));
+        let facts = facts.into_iter().chain(exact);
         Ok(Self(
             facts.map(|(name, text)| (name.to_owned(), text)).collect(),
         ))

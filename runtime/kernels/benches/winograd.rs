@@ -1,0 +1,102 @@
+//! Winograd's convolutions beside the exact ones, on one thread: `cargo bench -p fedround-kernels --bench
+//! winograd`.
+//!
+//! The two take turns in one process, so that the load of the machine is in both. For each pass, a row of the
+//! table has the median of the exact kernel in microseconds, and its ratio to the other's. An argument chooses
+//! the rows that contain it.
+
+use std::time::{Duration, Instant};
+
+use burn_backend::{TensorData, TensorMetadata};
+use burn_flex::FlexTensor;
+use divan::black_box;
+use fedround_kernels::{Conv2d, conv2d, conv2d_input_grad, conv2d_weight_grad};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Images, channels, filters, and height and width of an image.
+const SHAPES: [[usize; 4]; 22] = [
+    [1, 64, 64, 32],
+    [10, 64, 64, 32],
+    [50, 64, 64, 32],
+    [1, 128, 128, 16],
+    [10, 128, 128, 16],
+    [50, 128, 128, 16],
+    [1, 256, 256, 8],
+    [10, 256, 256, 8],
+    [50, 256, 256, 8],
+    [1, 512, 512, 4],
+    [10, 512, 512, 4],
+    [50, 512, 512, 4],
+    [16, 64, 64, 56],
+    [16, 256, 256, 14],
+    [16, 512, 512, 7],
+    [10, 3, 32, 32],
+    [10, 3, 64, 32],
+    [10, 16, 16, 32],
+    [10, 32, 32, 32],
+    [10, 32, 32, 16],
+    [10, 64, 64, 9],
+    [10, 64, 64, 5],
+];
+
+const TURNS: usize = 40;
+
+fn main() {
+    let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
+    let wanted = wanted.unwrap_or_default();
+    println!("| images, channels to filters, size | forward | | input | | weight | |");
+    println!("|---|--:|--:|--:|--:|--:|--:|");
+    for [batch, channels, filters, size] in SHAPES {
+        let name = format!("{batch}, {channels} to {filters}, {size}x{size}");
+        if !name.contains(&wanted) {
+            continue;
+        }
+        print!("| {name} |");
+        let (x_shape, w_shape) = ([batch, channels, size, size], [filters, channels, 3, 3]);
+        let (x, w) = (tensor(&x_shape), tensor(&w_shape));
+        let [exact, fast] = [true, false].map(|exact| Conv2d {
+            padding: [1, 1],
+            exact,
+            ..Conv2d::default()
+        });
+        let grad = tensor(&conv2d(&x, &w, None, &exact).shape());
+        print_times(|exact_turn| {
+            let options = if exact_turn { &exact } else { &fast };
+            conv2d(black_box(&x), &w, None, options)
+        });
+        print_times(|exact_turn| {
+            let options = if exact_turn { &exact } else { &fast };
+            conv2d_input_grad(&w, black_box(&grad), x_shape, options)
+        });
+        print_times(|exact_turn| {
+            let options = if exact_turn { &exact } else { &fast };
+            conv2d_weight_grad(black_box(&x), &grad, w_shape, options)
+        });
+        println!();
+    }
+}
+
+fn print_times(run: impl Fn(bool) -> FlexTensor) {
+    let mut times: [Vec<Duration>; 2] = Default::default();
+    for _ in 0..TURNS {
+        for (times, exact) in times.iter_mut().zip([false, true]) {
+            let start = Instant::now();
+            black_box(run(exact));
+            times.push(start.elapsed());
+        }
+    }
+    let [fast, exact] = times.map(|mut times| {
+        times.sort();
+        times[0].as_secs_f64() * 1e6
+    });
+    print!(" {exact:.0} | {:.2} |", exact / fast);
+}
+
+fn tensor(shape: &[usize]) -> FlexTensor {
+    let values: Vec<f32> = (0..shape.iter().product())
+        .map(|i: usize| ((i * 7919) % 1000) as f32 / 500.0 - 1.0)
+        .collect();
+    FlexTensor::from_data(TensorData::new(values, shape.to_vec()))
+}

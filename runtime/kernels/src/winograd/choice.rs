@@ -1,0 +1,65 @@
+//! Where Winograd's convolutions are faster.
+
+use super::transform::{PATCH, TILE};
+use crate::shape::Sizes;
+
+/// The cost of a multiplication of transformed values, relative to one of an exact convolution. Sums are
+/// shorter, and their operands come from the second-level cache.
+const PRODUCT: f64 = 1.3;
+
+/// The cost of transforming the values of one channel of a tile, in multiplications of an exact convolution,
+/// with the transposition of its pixels.
+const CHANNEL: f64 = 1200.0;
+
+/// The same for one filter of one channel.
+const FILTER: f64 = 1500.0;
+
+/// By how much the costs must differ. They are fitted to one machine, and where little is gained the fewer
+/// rounding errors of an exact convolution are worth more.
+const GAIN: f64 = 1.4;
+
+/// Whether the output, or with turned sizes the gradient of the input, or the gradient of the weight is faster
+/// than exactly. This depends on the sizes alone, so that results do not depend on the machine's load.
+///
+/// Costs are those of one filter for one channel and tile. A convolution of few channels spends its time on
+/// transforming pixels, one of few tiles on transforming filters, and where tiles exceed the image, values are
+/// computed in vain. All clients of a batch have a group each, so that the choice is that for one client.
+pub(crate) fn is_faster(sizes: &Sizes) -> bool {
+    if sizes.kernel != [3, 3] || sizes.stride != [1, 1] || sizes.dilation != [1, 1] {
+        return false;
+    }
+    let [channels, filters] = [sizes.channels, sizes.filters].map(|count| count as f64);
+    let tiles = sizes.output.map(|len| len.div_ceil(TILE));
+    let tiles = (sizes.batch * tiles[0] * tiles[1]) as f64;
+    let exact = 9.0 * (sizes.batch * sizes.pixels()) as f64 / tiles;
+    let products = (PATCH * PATCH) as f64 * PRODUCT;
+    exact >= GAIN * (products + CHANNEL / channels + CHANNEL / filters + FILTER / tiles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Conv2d;
+
+    #[test]
+    fn many_channels_and_tiles_are_worth_it() {
+        let faster = |batch, channels, filters, size, kernel: usize, padding: usize| {
+            let options = Conv2d {
+                padding: [padding; 2],
+                ..Conv2d::default()
+            };
+            let w = [filters, channels, kernel, kernel];
+            is_faster(&options.sizes([batch, channels, size, size], w))
+        };
+        // ResNet-18's layers.
+        for (channels, size) in [(64, 32), (128, 16), (256, 8), (512, 4)] {
+            assert!(faster(50, channels, channels, size, 3, 1), "{channels}");
+            assert!(!faster(1, channels, channels, size, 3, 1), "{channels}");
+        }
+        // Its first, and those of small networks.
+        assert!(!faster(50, 3, 64, 32, 3, 1));
+        assert!(!faster(20, 32, 64, 30, 3, 0));
+        assert!(!faster(100, 16, 32, 32, 3, 1));
+        assert!(!faster(50, 64, 64, 32, 5, 2));
+    }
+}
