@@ -2,7 +2,7 @@
 //! winograd`.
 //!
 //! The two take turns in one process, so that the load of the machine is in both. For each pass, a row of the
-//! table has the median of the exact kernel in microseconds, and its ratio to the other's. An argument chooses
+//! table has the fastest time of the exact kernel in microseconds, and its ratio to the other's. An argument chooses
 //! the rows that contain it.
 
 use std::time::{Duration, Instant};

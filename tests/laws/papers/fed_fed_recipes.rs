@@ -90,7 +90,8 @@ fn the_ratio_of_signal_and_noise_is_told() {
         };
         let mut simulation = clients(&algorithm, 7);
         let stats = run(&mut simulation, 2);
-        let expected = 10.0 * (0.25 / 784.0 / variance as f64).log10();
+        let ratio: f64 = 0.25 / 784.0 / variance;
+        let expected = 10.0 * ratio.log10();
         let found = stats.server_numbers["fedfed.snr_db"];
         assert!(
             (found - expected).abs() < 0.2,
