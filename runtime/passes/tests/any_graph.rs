@@ -24,6 +24,12 @@ fn every_pass_leaves_a_sound_graph() {
             "sink-views",
             "fuse",
             "fuse-elementwise",
+            "one-hot",
+            "scale-first",
+            "join-sums",
+            "recompute",
+            "sink-reshapes",
+            "fusion-order",
             "batch-clients=3",
         ] {
             let mut graph = support::graph(seed, 30);

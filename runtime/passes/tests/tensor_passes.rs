@@ -20,7 +20,7 @@ const STEP: &str = "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4])
 }";
 
 /// A graph for a pass, as `pass` or `pass=number`.
-const CASES: [(&str, &str); 13] = [
+const CASES: [(&str, &str); 19] = [
     (
         "pool-first",
         "tensor.graph @forward(%x: f32[2x3x4x4]) {
@@ -131,6 +131,77 @@ const CASES: [(&str, &str); 13] = [
   %3 = tensor.exp %1 : f32[2x3]
   return norm = %2
   return z = %3
+}",
+    ),
+    (
+        "one-hot",
+        "tensor.graph @step(%x: f32[2x3], %y: i32[2x1]) {
+  %0 = tensor.gather[dim 1] %x, %y : f32[2x1]
+  %1 = tensor.full[-0.5] : f32[2x1]
+  %2 = tensor.full[0] : f32[2x3]
+  %3 = tensor.scatter_add[dim 1] %2, %y, %1 : f32[2x3]
+  return picked = %0
+  return gradient = %3
+}",
+    ),
+    (
+        "scale-first",
+        "tensor.graph @step(%x: f32[2x3]) {
+  %0 = tensor.exp %x : f32[2x3]
+  %1 = tensor.mean %0 : f32[1]
+  %2 = tensor.neg %1 : f32[1]
+  return loss = %2
+}",
+    ),
+    (
+        "join-sums",
+        "tensor.graph @step(%w: f32[2x3], %b: f32[3], %l: f32[1]) {
+  %0 = tensor.mul %w, %w : f32[2x3]
+  %1 = tensor.sum %0 : f32[1]
+  %2 = tensor.mul %b, %b : f32[3]
+  %3 = tensor.sum %2 : f32[1]
+  %4 = tensor.add %l, %1 : f32[1]
+  %5 = tensor.add %4, %3 : f32[1]
+  return loss = %5
+}",
+    ),
+    (
+        "recompute",
+        "tensor.graph @step(%w: f32[2x3], %v: f32[2x3], %g: f32[2x2], %x: f32[2x3]) {
+  %0 = tensor.sub %w, %v : f32[2x3]
+  %1 = tensor.sum %0 : f32[1]
+  %2 = tensor.matmul %g, %x : f32[2x3]
+  %3 = tensor.add %0, %2 : f32[2x3]
+  return norm = %1
+  return g = %3
+}",
+    ),
+    (
+        "sink-reshapes",
+        "tensor.graph @step(%b: f32[3], %g: f32[2x3], %lr: f32[1]) {
+  %0 = tensor.sum_dim[dim 0] %g : f32[1x3]
+  %1 = tensor.reshape %0 : f32[3]
+  %2 = tensor.mul %1, %lr : f32[3]
+  %3 = tensor.sub %b, %2 : f32[3]
+  return b = %3
+}",
+    ),
+    (
+        "fusion-order",
+        "tensor.graph @step(%w: f32[3x4], %b: f32[1x4], %c: f32[4], %x: f32[2x3], %g: f32[2x4], %v: f32[3x4]) {
+  %0 = tensor.mul %w, %v : f32[3x4]
+  %1 = tensor.matmul %x, %w : f32[2x4]
+  %2 = tensor.sum_dim[dim 0] %g : f32[1x4]
+  %3 = tensor.permute[1, 0] %x : f32[3x2]
+  %4 = tensor.matmul %3, %g : f32[3x4]
+  %5 = tensor.reshape %c : f32[1x4]
+  %6 = tensor.add %1, %5 : f32[2x4]
+  %7 = tensor.relu %6 : f32[2x4]
+  %8 = tensor.sub %0, %4 : f32[3x4]
+  %9 = tensor.sub %b, %2 : f32[1x4]
+  return y = %7
+  return w = %8
+  return b = %9
 }",
     ),
 ];

@@ -51,7 +51,7 @@ pub(super) struct Block {
 
 impl FusedGraph {
     /// How many kernels are launched: one for what is fused, one for each other op that does more
-    /// than look at a tensor in another shape.
+    /// than look at a tensor in another shape, or allocate one.
     pub fn kernels(&self) -> usize {
         let launched = |block: &&Block| block.ops.len() > 1 || block.ops.iter().any(launches);
         self.blocks.iter().filter(launched).count()
@@ -73,6 +73,7 @@ fn launches(op: &OperationIr) -> bool {
                     | BaseOperationIr::SwapDims(_)
                     | BaseOperationIr::Permute(_)
                     | BaseOperationIr::Expand(_)
+                    | BaseOperationIr::Empty(_)
             )
         }
         _ => true,

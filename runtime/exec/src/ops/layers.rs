@@ -10,7 +10,7 @@ use burn_backend::{FloatDType, IntDType, Scalar, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{Conv2d, Op};
 
-use super::structure::in_order;
+use super::structure::{begun, in_order};
 use super::{Next, Place, Results, cpu, one};
 use crate::tensor::{host, widen};
 
@@ -36,7 +36,7 @@ pub(super) fn apply(op: &Op, place: Place<'_>, next: Next<'_>) -> Option<Results
             one(if host::holds(&x) && x.shape().num_dims() == dim + 1 {
                 cpu::log_softmax(x)?
             } else {
-                Dispatch::log_softmax(x, *dim)
+                Dispatch::log_softmax(begun(x), *dim)
             })
         }
         Op::Conv2d(options) => {

@@ -2,7 +2,7 @@
 
 use burn::tensor::{DispatchTensor, IndexingUpdateOp, Shape, Slice};
 use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
-use burn_backend::{Backend, IntDType, TensorMetadata};
+use burn_backend::{Backend, IntDType, Scalar, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{DType, Op};
 
@@ -46,9 +46,12 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
             cpu::dot(&a, &b, device)
                 .unwrap_or_else(|| Dispatch::float_sum(Dispatch::float_mul(a, b)))
         }
-        Op::SumDim(d) => Dispatch::float_sum_dim(a, *d),
+        // Along the last dimension, the reduction may be part of the kernel before.
+        Op::SumDim(d) if d + 1 == a.shape().num_dims() => Dispatch::float_sum_dim(a, *d),
+        Op::SumDim(d) => Dispatch::float_sum_dim(begun(a), *d),
         Op::Mean => Dispatch::float_mean(a),
-        Op::MeanDim(d) => Dispatch::float_mean_dim(a, *d),
+        Op::MeanDim(d) if d + 1 == a.shape().num_dims() => Dispatch::float_mean_dim(a, *d),
+        Op::MeanDim(d) => Dispatch::float_mean_dim(begun(a), *d),
         Op::MaxDim(d) => {
             let (max, at) = Dispatch::float_max_dim_with_indices(a, *d, IntDType::I32);
             return Some((max, Some(at)));
@@ -81,7 +84,8 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
 fn permute(t: DispatchTensor, axes: &[usize]) -> DispatchTensor {
     let shape = t.shape().as_slice().to_vec();
     let moved = axes.iter().filter(|&&axis| shape[axis] != 1);
-    if moved.is_sorted() {
+    // A view of the dimensions as they are ends a kernel: see the pass `fusion-order`.
+    if moved.is_sorted() && !axes.is_sorted() {
         return reshape(t, axes.iter().map(|&axis| shape[axis]).collect());
     }
     by_dtype!(t, float_permute, int_permute, bool_permute, (t, axes))
@@ -149,6 +153,17 @@ fn joined_apart(all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
 fn reshape(t: DispatchTensor, shape: Vec<usize>) -> DispatchTensor {
     let shape = Shape::from(shape);
     by_dtype!(t, float_reshape, int_reshape, bool_reshape, (t, shape))
+}
+
+/// On GPUs, what begins a kernel that has a reduction in it: burn-fusion takes the ops around a
+/// reduction into its kernel only if one comes before it, here a product with 1, and ends the kernel
+/// before at a view, here of the dimensions as they are.
+pub(super) fn begun(t: DispatchTensor) -> DispatchTensor {
+    if host::is_host(&t) {
+        return t;
+    }
+    let axes: Vec<usize> = (0..t.shape().num_dims()).collect();
+    Dispatch::float_mul_scalar(Dispatch::float_permute(t, &axes), Scalar::Float(1.0))
 }
 
 /// Repeats dimensions of size 1.

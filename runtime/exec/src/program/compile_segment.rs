@@ -9,7 +9,8 @@ use fedround_passes::lowering::{Frontend, Lowered, Shapes, lower};
 use fedround_passes::schedule::{Carried, carried};
 use fedround_passes::tensor::{
     ConvAlgorithm, InputSource, Leaf, Looped, batch_clients_with, convolutions_with,
-    elide_zero_carry_with, fuse_with, optimize_with, parametrize_constants_with,
+    elide_zero_carry_with, fuse_with, one_hot_with, optimize_with, order_for_fusion_with,
+    parametrize_constants_with,
 };
 use fedround_passes::{PassError, PassManager, Request};
 
@@ -207,6 +208,10 @@ impl Program {
                 return Err(error.into());
             }
         }
+        let on_cpu = is_cpu(&self.device);
+        if !on_cpu {
+            one_hot_with(&mut graph, &name, passes)?;
+        }
         let supplies = parametrize_constants_with(&mut graph, &name, passes)?;
         if let Some(pass) = self.precision.pass() {
             passes.run(
@@ -215,8 +220,10 @@ impl Program {
                 &mut graph,
             )?;
         }
-        // A GPU's backend fuses by itself.
-        if self.fuse && is_cpu(&self.device) {
+        // A GPU's backend fuses by itself, what it finds side by side.
+        if !on_cpu {
+            order_for_fusion_with(&mut graph, &name, passes)?;
+        } else if self.fuse {
             fuse_with(&mut graph, &name, passes)?;
         }
         lowered.graph = graph;

@@ -10,11 +10,15 @@ use proptest::test_runner::RngSeed;
 use crate::{inputs, run};
 
 fn same(graph: &Graph) {
-    let fused = fuse_elementwise(graph).unwrap();
+    same_as(graph, &fuse_elementwise(graph).unwrap());
+}
+
+/// Both graphs give the same.
+pub fn same_as(graph: &Graph, fused: &Graph) {
     fused.verify().unwrap();
     // All different.
     let given = inputs(graph, |k, i| 0.3 + ((i * 7 + k * 3) % 11) as f32 / 11.0);
-    let outputs = run(graph, &given).into_iter().zip(run(&fused, &given));
+    let outputs = run(graph, &given).into_iter().zip(run(fused, &given));
     for (k, (a, b)) in outputs.enumerate() {
         for (i, (x, y)) in a.iter().zip(&b).enumerate() {
             let close = (x - y).abs() <= 1e-5 * (1.0 + x.abs());
@@ -29,7 +33,7 @@ fn same(graph: &Graph) {
 }
 
 /// One more op on values that are there.
-fn push(graph: &mut Graph, values: &mut Vec<Val>, kind: usize, picks: (usize, usize, usize)) {
+pub fn push(graph: &mut Graph, values: &mut Vec<Val>, kind: usize, picks: (usize, usize, usize)) {
     let at = Loc::caller();
     let full: Vec<Val> = values
         .iter()

@@ -8,6 +8,7 @@
 
 mod convolutions;
 mod fused;
+mod gpu_fusion;
 mod precision;
 
 use burn::tensor::{Device, Shape, TensorData};

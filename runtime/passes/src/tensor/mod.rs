@@ -11,13 +11,13 @@ pub mod transform;
 
 pub use analysis::{Cost, Coverage, Gradient, NodeCost, bytes, cost, coverage};
 pub use pipeline::{
-    batch_clients_with, convolutions_with, elide_zero_carry_with, fuse_with, optimize,
-    optimize_with, parametrize_constants_with,
+    batch_clients_with, convolutions_with, elide_zero_carry_with, fuse_with, one_hot_with,
+    optimize, optimize_with, order_for_fusion_with, parametrize_constants_with,
 };
 pub use transform::batch::Rule as BatchingRule;
 pub use transform::convolutions::options as conv_options;
 pub use transform::{
     Batched, ConvAlgorithm, InputSource, Leaf, Looped, batch, convolutions, cse, dce,
-    elide_zero_carry, fold, fuse, fuse_elementwise, mixed_precision, parametrize_constants,
-    pool_first, sink_views,
+    elide_zero_carry, fold, fuse, fuse_elementwise, fusion_order, join_sums, mixed_precision,
+    one_hot, parametrize_constants, pool_first, recompute, scale_first, sink_reshapes, sink_views,
 };

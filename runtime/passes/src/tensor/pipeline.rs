@@ -172,3 +172,43 @@ pub fn fuse_with(
     }
     Ok(())
 }
+
+/// Before constants become inputs: prepares losses for devices whose backend fuses, and cleans up.
+///
+/// # Errors
+///
+/// As [`optimize`].
+pub fn one_hot_with(
+    graph: &mut Graph,
+    name: &str,
+    manager: &mut PassManager,
+) -> Result<(), PassError> {
+    if manager.run(&Request::named("one-hot")?, name, graph)? {
+        clean_up(graph, name, manager)?;
+    }
+    Ok(())
+}
+
+/// Prepares a graph for devices whose backend fuses what follows one another.
+///
+/// # Errors
+///
+/// As [`optimize`].
+pub fn order_for_fusion_with(
+    graph: &mut Graph,
+    name: &str,
+    manager: &mut PassManager,
+) -> Result<(), PassError> {
+    // What `recompute` repeats, `cse` would compute once again.
+    for pass in [
+        "scale-first",
+        "join-sums",
+        "sink-reshapes",
+        "cse",
+        "recompute",
+        "fusion-order",
+    ] {
+        manager.run(&Request::named(pass)?, name, graph)?;
+    }
+    Ok(())
+}

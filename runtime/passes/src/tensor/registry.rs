@@ -32,7 +32,7 @@ macro_rules! rebuilds {
     };
 }
 
-const TENSOR: [Pass<Graph>; 13] = [
+const TENSOR: [Pass<Graph>; 19] = [
     rebuilds!(
         "pool-first",
         "max pools before the rectifications that only they read",
@@ -75,6 +75,11 @@ const TENSOR: [Pass<Graph>; 13] = [
         |graph| transform::convolutions(graph, |_, _| ConvAlgorithm::Split)
     ),
     rebuilds!(
+        "one-hot",
+        "compare with the labels instead of a gather and a scatter of one entry a row",
+        transform::one_hot
+    ),
+    rebuilds!(
         "parametrize-constants",
         "make inputs of constants and random draws",
         |graph| Ok(transform::parametrize_constants(graph)?.0)
@@ -98,6 +103,31 @@ const TENSOR: [Pass<Graph>; 13] = [
         "fuse-elementwise",
         "one op for each chain of elementwise ops",
         transform::fuse_elementwise
+    ),
+    rebuilds!(
+        "scale-first",
+        "factors of sums and means become factors of their terms",
+        transform::scale_first
+    ),
+    rebuilds!(
+        "join-sums",
+        "one sum for all sums that are added up",
+        transform::join_sums
+    ),
+    rebuilds!(
+        "sink-reshapes",
+        "update parameters in the shape in which their gradients are made",
+        transform::sink_reshapes
+    ),
+    rebuilds!(
+        "recompute",
+        "give each reader its own copy of elementwise functions of inputs",
+        transform::recompute
+    ),
+    rebuilds!(
+        "fusion-order",
+        "put ops next to each other that a GPU's backend fuses",
+        transform::fusion_order
     ),
 ];
 

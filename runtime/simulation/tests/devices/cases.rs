@@ -10,7 +10,7 @@ use fedround_dsl::{Algorithm, BoxedAlgorithm, all_fields, set};
 use fedround_exec::{CaptureStats, Device, Program, assemble_for};
 use fedround_models::layers::BatchNorm;
 use fedround_models::{
-    Assembly, AuxiliaryTask, Encoder, ForwardCx, Headed, Losses, Model, Part, Task, VaeConfig,
+    Assembly, AuxiliaryTask, Encoder, ForwardCx, Headed, Losses, Model, Part, Task, VaeConfig, find,
 };
 use fedround_random::StreamKey;
 use fedround_simulation::{FederatedDataset, RunError, Simulation};
@@ -190,20 +190,29 @@ impl Case {
     }
 
     fn program(&self, algorithm: &dyn Algorithm, device: Device, clients: usize) -> Program {
+        let base = match self.0 {
+            "fedfed" => with_generator(),
+            _ => tiny(),
+        };
+        self.program_with((base, TASK), algorithm, device, clients)
+    }
+
+    fn program_with(
+        &self,
+        (base, task): (Box<dyn Model>, Task),
+        algorithm: &dyn Algorithm,
+        device: Device,
+        clients: usize,
+    ) -> Program {
         let around = AuxiliaryTask {
-            task: TASK,
+            task,
             clients,
             variants: Default::default(),
-        };
-        let base = if self.0 == "fedfed" {
-            with_generator()
-        } else {
-            tiny()
         };
         let built = assemble_for(algorithm, base, &around, &BurnDevice::flex());
         let built = built.unwrap_or_else(|error| panic!("{}: {error}", self.0));
         let columns = vec![("protected".to_owned(), vec![2])];
-        let tracer = TracedModel::new("tiny", built.model, TASK, Losses::default());
+        let tracer = TracedModel::new("tiny", built.model, task, Losses::default());
         Program::compile_for(algorithm, tracer.with_columns(columns), device)
             .unwrap_or_else(|error| panic!("{} on {device}: {error}", self.0))
     }
@@ -219,6 +228,15 @@ impl Case {
         let program = self.program(&*algorithm, device, sizes.len());
         let simulation = Simulation::new(program, dataset(sizes), 3, 2).unwrap();
         simulation.with_public(dataset(&[6]).examples)
+    }
+
+    /// The kernels of a step with a model, of all regions that read a batch.
+    pub fn kernels(&self, model: &str, task: Task, device: Device) -> usize {
+        let algorithm = self.algorithm();
+        let built = find(model).unwrap().build(task, &BurnDevice::flex());
+        let base = (built.unwrap(), task);
+        let program = self.program_with(base, &*algorithm, device, SIZES.len());
+        program.step_kernels(1).unwrap().unwrap()
     }
 
     /// The same, with the clients' own models.

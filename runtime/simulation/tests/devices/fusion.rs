@@ -7,6 +7,7 @@ use fedround_exec::{Device, Program};
 use fedround_models::{Losses, Task, find};
 use fedround_trace::TracedModel;
 
+use crate::cases::{CASES, Case};
 use crate::devices;
 
 fn program(algorithm: &dyn Algorithm, model: &str, device: Device) -> Program {
@@ -56,6 +57,55 @@ fn steps_are_fused_as_in_the_texts() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Those whose steps have many kernels, which take long to compile.
+const SLOW: [&str; 14] = [
+    "adaptive-clip",
+    "adcol",
+    "adfl",
+    "disentangled",
+    "dp-sgd",
+    "fada",
+    "fedaa",
+    "fixed-parties",
+    "hypcluster",
+    "lg-fedavg",
+    "oort",
+    "partialfed",
+    "per-fedavg",
+    "validated",
+];
+
+/// Kernels of a step by algorithm and model, where a change that costs or saves some shows.
+/// `UPDATE_FUSED=1` writes the file. FedFed has networks of its own.
+#[test]
+fn no_step_has_more_kernels() {
+    let task = |side| Task {
+        input: [1, side, side],
+        classes: 10,
+    };
+    let quick = |case: &&Case| case.0 != "fedfed" && !SLOW.contains(&case.0);
+    let dense = CASES.iter().filter(quick);
+    let images = ["fedavg", "fedprox", "scaffold"];
+    let images = CASES.iter().filter(|case| images.contains(&case.0));
+    let dense = dense.map(|case| (case, "2nn", task(8)));
+    let cases = dense.chain(images.map(|case| (case, "cnn", task(28))));
+    let wgpu = devices().into_iter().find(|d| matches!(d, Device::Wgpu(_)));
+    let Some(device) = wgpu else {
+        return;
+    };
+    let line = |(case, model, task): (&Case, &str, Task)| {
+        let kernels = case.kernels(model, task, device);
+        format!("{} {model}: {kernels}\n", case.0)
+    };
+    let found: String = cases.map(line).collect();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/devices/kernels.txt");
+    if std::env::var_os("UPDATE_FUSED").is_some() {
+        std::fs::write(path, &found).unwrap();
+    } else {
+        assert_eq!(found, include_str!("kernels.txt"));
+    }
 }
 
 #[test]
